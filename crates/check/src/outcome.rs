@@ -1,0 +1,135 @@
+//! What a check answers: a verdict for each level, the anomalies behind it, and how long it took.
+
+use crate::level::Level;
+use crate::violation::{Kind, Violation};
+use seriatim_history::TxnId;
+use std::time::Duration;
+
+/// Whether a level holds.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Outcome {
+    /// A commit order exists.
+    Holds,
+    /// None exists.
+    Violated,
+    /// Nobody knows: see [`Verdict::undecided`].
+    Undecided,
+}
+
+impl Outcome {
+    /// The word in reports and JSON.
+    pub fn word(self) -> &'static str {
+        match self {
+            Outcome::Holds => "holds",
+            Outcome::Violated => "violated",
+            Outcome::Undecided => "undecided",
+        }
+    }
+}
+
+/// Why a verdict is undecided.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Undecided {
+    /// Several transactions wrote the same value to a key, and it was read: the reads may come from any of them.
+    DuplicateValue {
+        /// The key.
+        key: String,
+        /// The value.
+        value: String,
+        /// How many reads are concerned, over all such keys and values.
+        reads: u64,
+    },
+    /// The check was interrupted or ran out of its budget.
+    Interrupted,
+}
+
+/// The answer for one level.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Verdict {
+    /// The level.
+    pub level: Level,
+    /// The answer.
+    pub outcome: Outcome,
+    /// Why the answer is not known; present iff `outcome` is [`Outcome::Undecided`].
+    pub undecided: Option<Undecided>,
+    /// A commit order of the transactions that count (the initial transaction, which comes first, is left out) that
+    /// [`crate::verify`] accepts for the level; kept for `Holds` if the options ask for it.
+    pub order: Option<Vec<TxnId>>,
+}
+
+/// All anomalies of one kind.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct AnomalyGroup {
+    /// The kind.
+    pub kind: Kind,
+    /// How many instances there are: reads that show the anomaly (cycles, for cyclic causality).
+    pub count: u64,
+    /// The smallest instance that was found.
+    pub exemplar: Violation,
+    /// Further instances, if the options ask for them, in the order of the history (the exemplar is among them).
+    pub instances: Vec<Violation>,
+}
+
+/// Where the time went.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Timings {
+    /// Matching reads to writes.
+    pub index: Duration,
+    /// Deciding the levels.
+    pub decide: Duration,
+    /// Finding, counting and explaining the anomalies.
+    pub explain: Duration,
+}
+
+/// What [`crate::check`] returns.
+#[derive(Clone, Debug)]
+pub struct Report {
+    /// One verdict for each level that was asked for, in the order of [`Level::ALL`].
+    pub verdicts: Vec<Verdict>,
+    /// The anomalies, in the order of [`Kind::ALL`]; only kinds that a level that was asked for forbids.
+    pub anomalies: Vec<AnomalyGroup>,
+    /// Where the time went.
+    pub timings: Timings,
+}
+
+impl Report {
+    /// The verdict for `level`, if it was asked for.
+    pub fn verdict(&self, level: Level) -> Option<&Verdict> {
+        self.verdicts.iter().find(|verdict| verdict.level == level)
+    }
+
+    /// The strongest level of the ladder that holds.
+    pub fn strongest(&self) -> Option<Level> {
+        Level::LADDER.into_iter().rev().find(|&level| self.is(level, Outcome::Holds))
+    }
+
+    /// The weakest level of the ladder that is violated.
+    pub fn weakest_violated(&self) -> Option<Level> {
+        Level::LADDER.into_iter().find(|&level| self.is(level, Outcome::Violated))
+    }
+
+    fn is(&self, level: Level, outcome: Outcome) -> bool {
+        self.verdict(level).is_some_and(|verdict| verdict.outcome == outcome)
+    }
+}
+
+/// What to check and how much to say.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Which levels.
+    pub levels: Vec<Level>,
+    /// How many instances of each kind to explain in [`AnomalyGroup::instances`]; 0 explains the exemplar only.
+    pub instances: usize,
+    /// Whether verdicts that hold keep their commit order.
+    pub keep_orders: bool,
+    /// How many threads may work at once.
+    pub threads: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        let threads = std::thread::available_parallelism().map_or(1, |cores| cores.get());
+        Options { levels: Level::ALL.to_vec(), instances: 0, keep_orders: false, threads }
+    }
+}

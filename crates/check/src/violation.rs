@@ -1,0 +1,222 @@
+//! Explanations as data: what went wrong, between which transactions and operations, and why each edge must hold.
+//!
+//! A [`Violation`] carries everything that a report needs, with the names of the input; nothing downstream looks at
+//! the history again. Its operations alone (everything else removed from the history) still violate the level.
+
+use crate::level::Level;
+use seriatim_history::{OpId, Place, TxnId};
+
+/// A transaction as a report names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct TxnRef {
+    /// Its number in the history; `None` for the initial transaction.
+    pub id: Option<TxnId>,
+    /// Its name in the input (`t7`); `initial` for the initial transaction.
+    pub name: String,
+    /// The name of its session; empty for the initial transaction.
+    pub session: String,
+    /// Its place in its session, from 0.
+    pub index: u32,
+}
+
+/// An operation as a report names it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct OpRef {
+    /// Its number in the history; `None` for a write of the initial transaction.
+    pub id: Option<OpId>,
+    /// The transaction that it belongs to.
+    pub txn: TxnRef,
+    /// `"read"`, `"write"` or `"append"`.
+    pub action: &'static str,
+    /// The key.
+    pub key: String,
+    /// The value.
+    pub value: String,
+    /// Where it stands in the input.
+    pub place: Option<Place>,
+}
+
+/// Why one transaction must come before another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Reason {
+    /// `from` is earlier in the same session.
+    SessionOrder,
+    /// `from` is the initial transaction, which precedes every other.
+    Initial,
+    /// `to` read what `from` wrote.
+    WriteRead {
+        /// The write in `from`.
+        write: OpRef,
+        /// The read in `to`.
+        read: OpRef,
+    },
+    /// Inferred by the level's axiom: a reader saw `from` (see `visible`), yet read the key from `to`, which `from` also
+    /// wrote; so `from` must have committed before `to`.
+    Overwritten {
+        /// The read by the third transaction that returned the value of `to`.
+        read: OpRef,
+        /// The write in `to` that was read.
+        source: OpRef,
+        /// The write in `from` to the same key.
+        other: OpRef,
+        /// How `from` is visible to the reader: a path of session-order and write-read edges from `from` to the reader.
+        visible: Vec<Edge>,
+    },
+    /// The lists that were read show that `from` appended before `to`.
+    VersionOrder {
+        /// The append in `from`.
+        earlier: OpRef,
+        /// The append in `to`.
+        later: OpRef,
+        /// A read whose list shows both in this order.
+        read: OpRef,
+    },
+}
+
+/// `from` must come before `to` in every commit order, because of `reason`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Edge {
+    /// The earlier transaction.
+    pub from: TxnRef,
+    /// The later transaction.
+    pub to: TxnRef,
+    /// Why.
+    pub reason: Reason,
+}
+
+/// One instance of an anomaly.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Violation {
+    /// Which anomaly.
+    pub kind: Kind,
+    /// The operations that show it, in the order in which a person should read them. The history that consists of these
+    /// operations alone violates every level of `kind.info().forbidden_by`.
+    pub ops: Vec<OpRef>,
+    /// The contradiction: a cycle of edges (each `to` is the next `from`, the last closes on the first). Empty for
+    /// anomalies that need no order: kinds a to f, j, and those of lists.
+    pub cycle: Vec<Edge>,
+}
+
+/// The anomalies, Plume's patterns first.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Kind {
+    /// TAP-a: a value that nobody wrote. `ops`: the read.
+    ThinAirRead,
+    /// TAP-b: a value that only an aborted transaction wrote. `ops`: the write, the read.
+    AbortedRead,
+    /// TAP-c: a value that the transaction itself writes only later. `ops`: the read, the write.
+    FutureRead,
+    /// TAP-d: the transaction wrote the key, then read another transaction's value. `ops`: own write, the other write
+    /// (absent if nobody wrote that value), the read.
+    NotMyOwnWrite,
+    /// TAP-e: the transaction read an older write of its own. `ops`: older write, newer write, the read.
+    NotMyLastWrite,
+    /// TAP-f: a value that its writer itself overwrote. `ops`: the write, the overwriting write, the read.
+    IntermediateRead,
+    /// TAP-g: session order and reads form a cycle. `cycle`: session-order and write-read edges.
+    CyclicCausality,
+    /// TAP-h: newer, then older, against the causal order. `cycle`: [source → … → other writer, inferred edge back].
+    NonMonotonicReadCausal,
+    /// TAP-i: the same against an inferred commit order.
+    NonMonotonicReadCommit,
+    /// TAP-j: two different values of one key in one transaction. `ops`: first read, second read (then their writes, where known).
+    NonRepeatableRead,
+    /// TAP-k: part of a transaction's writes seen, against the causal order.
+    FracturedReadCausal,
+    /// TAP-l: the same against an inferred commit order.
+    FracturedReadCommit,
+    /// TAP-m: a value that is overwritten in the reader's causal past.
+    CausalityViolation,
+    /// TAP-n: causally inferred commit orders contradict each other.
+    ConflictingCommitOrder,
+    /// Lists of one key of which none is a prefix of the other. `ops`: the two reads.
+    IncompatibleOrder,
+    /// An element stands twice in a list. `ops`: the read (then the append, where known).
+    DuplicateElement,
+}
+
+/// What reports say about a kind of anomaly.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct KindInfo {
+    /// The identifier in JSON and for `explain`.
+    pub code: &'static str,
+    /// The name for people.
+    pub name: &'static str,
+    /// Plume's letter.
+    pub tap: Option<char>,
+    /// The name that Adya or Elle use.
+    pub adya: Option<&'static str>,
+    /// The levels that forbid it.
+    pub forbidden_by: &'static [Level],
+}
+
+const RC_UP: &[Level] = &[Level::ReadCommitted, Level::ReadAtomic, Level::Causal];
+const CI_RA_UP: &[Level] = &[Level::CutIsolation, Level::ReadAtomic, Level::Causal];
+const RA_UP: &[Level] = &[Level::ReadAtomic, Level::Causal];
+const CC_UP: &[Level] = &[Level::Causal];
+
+impl Kind {
+    /// All kinds, in the order of reports.
+    pub const ALL: [Kind; 16] = [
+        Kind::ThinAirRead,
+        Kind::AbortedRead,
+        Kind::FutureRead,
+        Kind::NotMyOwnWrite,
+        Kind::NotMyLastWrite,
+        Kind::IntermediateRead,
+        Kind::CyclicCausality,
+        Kind::NonMonotonicReadCausal,
+        Kind::NonMonotonicReadCommit,
+        Kind::NonRepeatableRead,
+        Kind::FracturedReadCausal,
+        Kind::FracturedReadCommit,
+        Kind::CausalityViolation,
+        Kind::ConflictingCommitOrder,
+        Kind::IncompatibleOrder,
+        Kind::DuplicateElement,
+    ];
+
+    /// Name, letter and levels of this kind.
+    pub fn info(self) -> KindInfo {
+        let (code, name, tap, adya, forbidden_by) = match self {
+            Kind::ThinAirRead => ("thin-air-read", "thin-air read", 'a', None, RC_UP),
+            Kind::AbortedRead => ("aborted-read", "aborted read", 'b', Some("G1a"), RC_UP),
+            Kind::FutureRead => ("future-read", "future read", 'c', Some("internal"), RC_UP),
+            Kind::NotMyOwnWrite => ("not-my-own-write", "own write ignored", 'd', Some("internal"), RC_UP),
+            Kind::NotMyLastWrite => ("not-my-last-write", "own older write", 'e', Some("internal"), RC_UP),
+            Kind::IntermediateRead => ("intermediate-read", "intermediate read", 'f', Some("G1b"), RC_UP),
+            Kind::CyclicCausality => ("cyclic-causality", "cyclic causal order", 'g', Some("G1c"), RC_UP),
+            Kind::NonMonotonicReadCausal => ("non-monotonic-read", "non-monotonic read", 'h', Some("G-single"), RC_UP),
+            Kind::NonMonotonicReadCommit => {
+                ("non-monotonic-read-commit", "non-monotonic read against the commit order", 'i', None, RC_UP)
+            }
+            Kind::NonRepeatableRead => ("non-repeatable-read", "non-repeatable read", 'j', Some("G-single"), CI_RA_UP),
+            Kind::FracturedReadCausal => ("fractured-read", "fractured read", 'k', Some("G-single"), RA_UP),
+            Kind::FracturedReadCommit => {
+                ("fractured-read-commit", "fractured read against the commit order", 'l', None, RA_UP)
+            }
+            Kind::CausalityViolation => ("causality-violation", "causality violation", 'm', Some("G-single"), CC_UP),
+            Kind::ConflictingCommitOrder => ("conflicting-commit-order", "conflicting commit order", 'n', None, CC_UP),
+            Kind::IncompatibleOrder => {
+                return KindInfo {
+                    code: "incompatible-order",
+                    name: "incompatible list orders",
+                    tap: None,
+                    adya: Some("incompatible-order"),
+                    forbidden_by: RC_UP,
+                };
+            }
+            Kind::DuplicateElement => {
+                return KindInfo {
+                    code: "duplicate-element",
+                    name: "duplicate list element",
+                    tap: None,
+                    adya: Some("duplicate-elements"),
+                    forbidden_by: RC_UP,
+                };
+            }
+        };
+        KindInfo { code, name, tap: Some(tap), adya, forbidden_by }
+    }
+}

@@ -1,0 +1,1 @@
+//! Makes histories with known properties.

@@ -1,0 +1,271 @@
+//! The one way to make a [`History`]: columns of operations in the order of the input, sorted once at the end.
+//!
+//! Readers push operations in whatever order their file has; [`Columns::finish`] sorts them session by session and
+//! transaction by transaction with a counting sort, and does nothing but check if they already are in that order.
+
+use crate::atom::{Atoms, Value};
+use crate::ids::KeyId;
+use crate::model::{History, Initial, KeyNames, Names, OpKind, Status};
+use crate::place::{PlaceUnit, Places};
+use std::sync::Arc;
+
+/// A transaction in the order of the input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TxnMeta {
+    /// Number of its session.
+    pub session: u32,
+    /// How it ended.
+    pub status: Status,
+}
+
+/// Why columns are not a history.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ColumnsError {
+    /// Dense ids are 32 bits wide.
+    #[error("{what}: {count} are more than the {limit} that a history may have; split the input")]
+    TooLarge {
+        /// Operations, transactions or lists.
+        what: &'static str,
+        /// How many there are.
+        count: usize,
+        /// How many there may be.
+        limit: usize,
+    },
+}
+
+/// The most operations, transactions or keys that a history may have; the numbers above mark special cases.
+const LIMIT: usize = (u32::MAX - 16) as usize;
+
+/// Operations and transactions in the order of the input.
+///
+/// Invariants that the caller keeps: the columns `op_*` are of equal length; `op_txn` holds indices of `txns`,
+/// `TxnMeta::session` numbers below `session_count`; tables of names are as long as what they name (in file order).
+#[derive(Clone, Debug)]
+pub struct Columns {
+    /// Kinds of the operations.
+    pub op_kind: Vec<OpKind>,
+    /// Keys of the operations.
+    pub op_key: Vec<KeyId>,
+    /// Values of the operations.
+    pub op_value: Vec<Value>,
+    /// For each operation the index of its transaction in `txns`.
+    pub op_txn: Vec<u32>,
+    /// Places of the operations.
+    pub op_places: Places,
+    /// What the places count.
+    pub place_unit: PlaceUnit,
+    /// Transactions in order of first appearance; those of one session are in session order.
+    pub txns: Vec<TxnMeta>,
+    /// Begin and end of each transaction, if known.
+    pub txn_times: Option<Vec<(i64, i64)>>,
+    /// Names of the transactions, in the order of `txns`.
+    pub txn_names: Names,
+    /// How many sessions there are.
+    pub session_count: u32,
+    /// Names of the sessions.
+    pub session_names: Names,
+    /// Names of the keys.
+    pub key_names: KeyNames,
+    /// The file of all sessions, or one for each session, or none.
+    pub files: Vec<Arc<str>>,
+    /// Values that are not small integers.
+    pub atoms: Atoms,
+    /// Lists that reads returned.
+    pub lists: Vec<Box<[Value]>>,
+    /// What the initial transaction wrote.
+    pub initial: Initial,
+    /// Lines or records passed over.
+    pub skipped: u64,
+}
+
+impl Default for Columns {
+    fn default() -> Self {
+        Columns {
+            op_kind: Vec::new(),
+            op_key: Vec::new(),
+            op_value: Vec::new(),
+            op_txn: Vec::new(),
+            op_places: Places::None,
+            place_unit: PlaceUnit::Line,
+            txns: Vec::new(),
+            txn_times: None,
+            txn_names: Names::Implicit { first: 0 },
+            session_count: 0,
+            session_names: Names::Implicit { first: 0 },
+            key_names: KeyNames::Numbers { count: 0 },
+            files: Vec::new(),
+            atoms: Atoms::default(),
+            lists: Vec::new(),
+            initial: Initial::default(),
+            skipped: 0,
+        }
+    }
+}
+
+impl Columns {
+    /// Adds an operation of transaction `txn` (an index of `txns`).
+    #[inline]
+    pub fn push_op(&mut self, txn: u32, kind: OpKind, key: KeyId, value: Value) {
+        self.op_kind.push(kind);
+        self.op_key.push(key);
+        self.op_value.push(value);
+        self.op_txn.push(txn);
+    }
+
+    /// Adds a transaction and returns its index.
+    pub fn push_txn(&mut self, session: u32, status: Status) -> u32 {
+        self.txns.push(TxnMeta { session, status });
+        self.session_count = self.session_count.max(session + 1);
+        (self.txns.len() - 1) as u32
+    }
+
+    /// Sorts everything session by session and makes the history.
+    pub fn finish(self) -> Result<History, ColumnsError> {
+        self.check_sizes()?;
+        debug_assert!(self.op_key.len() == self.op_kind.len() && self.op_value.len() == self.op_kind.len());
+        debug_assert_eq!(self.op_txn.len(), self.op_kind.len());
+        let (session_txns, new_of_old) = self.order_txns();
+        let mut txn_ops = vec![0u32; self.txns.len() + 1];
+        for &old in &self.op_txn {
+            txn_ops[new_of_old[old as usize] as usize + 1] += 1;
+        }
+        prefix_sums(&mut txn_ops);
+        Ok(self.permute(session_txns, txn_ops, &new_of_old))
+    }
+
+    fn check_sizes(&self) -> Result<(), ColumnsError> {
+        let sizes = [
+            ("operations", self.op_kind.len()),
+            ("transactions", self.txns.len()),
+            ("sessions", self.session_count as usize),
+            ("keys", self.key_names.len()),
+            ("lists", self.lists.len()),
+        ];
+        for (what, count) in sizes {
+            if count > LIMIT {
+                return Err(ColumnsError::TooLarge { what, count, limit: LIMIT });
+            }
+        }
+        Ok(())
+    }
+
+    /// Session boundaries, and for each transaction in file order its number in session order.
+    fn order_txns(&self) -> (Vec<u32>, Vec<u32>) {
+        let mut session_txns = vec![0u32; self.session_count as usize + 1];
+        for txn in &self.txns {
+            session_txns[txn.session as usize + 1] += 1;
+        }
+        prefix_sums(&mut session_txns);
+        let mut next = session_txns.clone();
+        let new_of_old = self
+            .txns
+            .iter()
+            .map(|txn| {
+                let slot = &mut next[txn.session as usize];
+                *slot += 1;
+                *slot - 1
+            })
+            .collect();
+        (session_txns, new_of_old)
+    }
+
+    fn permute(self, session_txns: Vec<u32>, txn_ops: Vec<u32>, new_of_old: &[u32]) -> History {
+        let op_target = self.op_targets(&txn_ops, new_of_old);
+        let op_target = op_target.as_deref();
+        History {
+            session_txns,
+            txn_ops,
+            txn_status: scatter(&self.txns, new_of_old, |txn| txn.status, Status::Committed),
+            txn_times: self.txn_times.map(|times| scatter(&times, new_of_old, |&t| t, (0, 0))),
+            txn_names: permute_names(self.txn_names, new_of_old),
+            txn_file_order: invert(new_of_old),
+            op_kind: scatter_owned(self.op_kind, op_target, OpKind::Read),
+            op_key: scatter_owned(self.op_key, op_target, KeyId(0)),
+            op_value: scatter_owned(self.op_value, op_target, Value::NULL),
+            op_places: permute_places(self.op_places, op_target),
+            place_unit: self.place_unit,
+            files: self.files,
+            key_names: self.key_names,
+            session_names: self.session_names,
+            atoms: self.atoms,
+            lists: self.lists,
+            initial: self.initial,
+            skipped: self.skipped,
+        }
+    }
+
+    /// For each operation in file order its final number; `None` if the file already has the final order.
+    fn op_targets(&self, txn_ops: &[u32], new_of_old: &[u32]) -> Option<Vec<u32>> {
+        let sorted = self.op_txn.windows(2).all(|pair| new_of_old[pair[0] as usize] <= new_of_old[pair[1] as usize]);
+        if sorted {
+            return None;
+        }
+        let mut next = txn_ops.to_vec();
+        let targets = self.op_txn.iter().map(|&old| {
+            let slot = &mut next[new_of_old[old as usize] as usize];
+            *slot += 1;
+            *slot - 1
+        });
+        Some(targets.collect())
+    }
+}
+
+fn prefix_sums(counts: &mut [u32]) {
+    let mut sum = 0;
+    for count in counts {
+        sum += *count;
+        *count = sum;
+    }
+}
+
+fn invert(permutation: &[u32]) -> Vec<u32> {
+    let mut inverse = vec![0; permutation.len()];
+    for (from, &to) in permutation.iter().enumerate() {
+        inverse[to as usize] = from as u32;
+    }
+    inverse
+}
+
+fn scatter<T, U: Copy>(from: &[T], target: &[u32], get: impl Fn(&T) -> U, fill: U) -> Vec<U> {
+    let mut to = vec![fill; from.len()];
+    for (item, &place) in from.iter().zip(target) {
+        to[place as usize] = get(item);
+    }
+    to
+}
+
+fn scatter_owned<T: Copy>(from: Vec<T>, target: Option<&[u32]>, fill: T) -> Vec<T> {
+    match target {
+        None => from,
+        Some(target) => scatter(&from, target, |&item| item, fill),
+    }
+}
+
+fn permute_places(places: Places, target: Option<&[u32]>) -> Places {
+    match (places, target) {
+        (places, None) => places,
+        (Places::None, _) => Places::None,
+        (Places::Consecutive { first }, Some(target)) => {
+            let mut lines = vec![0u32; target.len()];
+            for (i, &place) in target.iter().enumerate() {
+                lines[place as usize] = u32::try_from(first + i as u64).unwrap_or(u32::MAX);
+            }
+            Places::Each(lines)
+        }
+        (Places::Each(lines), target) => Places::Each(scatter_owned(lines, target, 0)),
+    }
+}
+
+fn permute_names(names: Names, new_of_old: &[u32]) -> Names {
+    match names {
+        Names::Implicit { first } => {
+            Names::Numbers(invert(new_of_old).iter().map(|&old| i64::from(old) + i64::from(first)).collect())
+        }
+        Names::Numbers(numbers) => Names::Numbers(scatter(&numbers, new_of_old, |&n| n, 0)),
+        Names::Table(table) => {
+            let old_of_new = invert(new_of_old);
+            Names::Table(old_of_new.iter().map(|&old| table[old as usize].clone()).collect())
+        }
+    }
+}

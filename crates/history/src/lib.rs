@@ -1,0 +1,26 @@
+//! What happened: sessions, transactions and events, and the file formats that hold them.
+//!
+//! A [`History`] is what every other part of Seriatim looks at. It is built by a reader of a file format
+//! (module `formats`), by [`Columns`] (for anything that records transactions itself), or from a line of
+//! readable text for tests and documentation ([`notation`]).
+//!
+//! ```
+//! use seriatim_history::{notation, Status};
+//! let history = notation::parse("a: w(x,1) | r(x,1) w(y,2)\nb: r(y,2)! ").unwrap();
+//! assert_eq!(history.session_count(), 2);
+//! assert_eq!(history.txn_count(), 3);
+//! assert_eq!(history.status(history.txns().last().unwrap()), Status::Aborted);
+//! ```
+
+mod atom;
+mod columns;
+mod ids;
+mod model;
+pub mod notation;
+mod place;
+
+pub use atom::{Atom, Atoms, Value, ValueKind};
+pub use columns::{Columns, ColumnsError, TxnMeta};
+pub use ids::{KeyId, OpId, SessionId, TxnId};
+pub use model::{History, Initial, KeyNames, Names, Op, OpKind, Status};
+pub use place::{Place, PlaceUnit, Places};

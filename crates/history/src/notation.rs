@@ -1,0 +1,139 @@
+//! A readable notation for small histories, for tests and documentation.
+//!
+//! One session a line: `name: transaction | transaction | …`. A transaction is a sequence of operations
+//! `w(x,1)`, `r(x,1)`, `a(l,3)` (append), `r(l,[1 3])`, `r(x,nil)` (the initial value); a trailing `!` marks it
+//! aborted, a trailing `?` of unknown outcome. Transactions are called t1, t2, … in the order of the text.
+//! `#` starts a comment.
+
+use crate::atom::{Atom, Value};
+use crate::columns::Columns;
+use crate::ids::KeyId;
+use crate::model::{History, KeyNames, Names, OpKind, Status};
+use rustc_hash::FxHashMap;
+
+/// What is wrong with a text in the notation.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[error("line {line}: {problem}")]
+pub struct NotationError {
+    /// The line, from 1.
+    pub line: usize,
+    /// What is wrong there.
+    pub problem: String,
+}
+
+#[derive(Default)]
+struct Parser {
+    columns: Columns,
+    keys: FxHashMap<String, KeyId>,
+    names: Vec<Atom>,
+}
+
+/// Reads a history; the initial value of each key is `nil`, and also `0` unless somebody writes 0 to the key.
+pub fn parse(text: &str) -> Result<History, NotationError> {
+    let mut parser = Parser::default();
+    let mut sessions = Vec::new();
+    for (i, line) in text.lines().enumerate() {
+        let line_text = line.split('#').next().unwrap_or_default().trim();
+        if line_text.is_empty() {
+            continue;
+        }
+        let fail = |problem: String| NotationError { line: i + 1, problem };
+        let (name, rest) = line_text.split_once(':').ok_or_else(|| fail("expected `session: …`".to_owned()))?;
+        sessions.push(Atom::Str(name.trim().into()));
+        for txn in rest.split('|') {
+            parser.txn(sessions.len() as u32 - 1, txn.trim()).map_err(fail)?;
+        }
+    }
+    parser.finish(sessions)
+}
+
+impl Parser {
+    fn txn(&mut self, session: u32, text: &str) -> Result<(), String> {
+        let (text, status) = match text.strip_suffix('!') {
+            Some(text) => (text, Status::Aborted),
+            None => match text.strip_suffix('?') {
+                Some(text) => (text, Status::Unknown),
+                None => (text, Status::Committed),
+            },
+        };
+        let txn = self.columns.push_txn(session, status);
+        let mut rest = text.trim();
+        while !rest.is_empty() {
+            let end = rest.find(')').ok_or_else(|| format!("expected `)` in `{rest}`"))?;
+            self.op(txn, &rest[..end])?;
+            rest = rest[end + 1..].trim_start();
+        }
+        Ok(())
+    }
+
+    fn op(&mut self, txn: u32, text: &str) -> Result<(), String> {
+        let bad = || format!("expected an operation like w(x,1), found `{text})`");
+        let (kind, arguments) = text.split_once('(').ok_or_else(bad)?;
+        let (key, value) = arguments.split_once(',').ok_or_else(bad)?;
+        let kind = match kind.trim() {
+            "w" => OpKind::Write,
+            "r" => OpKind::Read,
+            "a" => OpKind::Append,
+            _ => return Err(bad()),
+        };
+        let key = self.key(key.trim());
+        let value = self.value(value.trim());
+        self.columns.push_op(txn, kind, key, value);
+        Ok(())
+    }
+
+    fn key(&mut self, name: &str) -> KeyId {
+        let next = KeyId::from(self.names.len());
+        *self.keys.entry(name.to_owned()).or_insert_with(|| {
+            self.names.push(Atom::Str(name.into()));
+            next
+        })
+    }
+
+    fn value(&mut self, text: &str) -> Value {
+        if text == "nil" {
+            return Value::NULL;
+        }
+        if let Some(items) = text.strip_prefix('[').and_then(|text| text.strip_suffix(']')) {
+            let items = items.split_whitespace().map(|item| self.value(item)).collect();
+            self.columns.lists.push(items);
+            return Value::list(self.columns.lists.len() as u32 - 1);
+        }
+        let atom = text.parse().map(Atom::Int).unwrap_or_else(|_| Atom::Str(text.into()));
+        self.columns.atoms.value(atom)
+    }
+
+    fn finish(mut self, sessions: Vec<Atom>) -> Result<History, NotationError> {
+        self.columns.session_names = Names::Table(sessions);
+        self.columns.key_names = KeyNames::Table(self.names);
+        self.columns.txn_names =
+            Names::Table((1..=self.columns.txns.len()).map(|number| Atom::Str(format!("t{number}").into())).collect());
+        self.columns.initial.default = Value::small(0);
+        self.columns.initial.yields_to_writes = true;
+        self.columns.finish().map_err(|error| NotationError { line: 0, problem: error.to_string() })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::{OpId, TxnId};
+
+    #[test]
+    fn sessions_transactions_and_operations_keep_their_order() {
+        let history = parse("a: w(x,1) r(y,nil) | r(x,1)? # comment\n\nb: a(l,3) r(l,[3])!").unwrap();
+        assert_eq!(history.session_count(), 2);
+        assert_eq!(history.ops_of(TxnId(0)), 0..2);
+        assert_eq!(history.status(TxnId(1)), Status::Unknown);
+        assert_eq!(history.status(TxnId(2)), Status::Aborted);
+        assert_eq!(history.value_text(history.op(OpId(4)).value), "[3]");
+        assert_eq!(history.txn_name(TxnId(2)), Atom::Str("t3".into()));
+    }
+
+    #[test]
+    fn a_mistake_is_named_with_its_line() {
+        let error = parse("a: w(x,1)\nb: q(x,1)").unwrap_err();
+        assert_eq!(error.line, 2);
+        assert!(error.problem.contains("q(x,1)"), "{error}");
+    }
+}

@@ -1,0 +1,1 @@
+//! Verdicts as text for people, JSON for machines and DOT for pictures.

@@ -1,0 +1,1 @@
+//! Seriatim as a library.
