@@ -14,6 +14,8 @@
 
 mod atom;
 mod columns;
+mod error;
+pub mod formats;
 mod ids;
 mod model;
 pub mod notation;
@@ -21,6 +23,7 @@ mod place;
 
 pub use atom::{Atom, Atoms, Value, ValueKind};
 pub use columns::{Columns, ColumnsError, TxnMeta};
+pub use error::{ReadError, Spot, WriteError};
 pub use ids::{KeyId, OpId, SessionId, TxnId};
 pub use model::{History, Initial, KeyNames, Names, Op, OpKind, Status};
 pub use place::{Place, PlaceUnit, Places};
