@@ -20,6 +20,7 @@ mod ids;
 mod model;
 pub mod notation;
 mod place;
+mod restrict;
 
 pub use atom::{Atom, Atoms, Value, ValueKind};
 pub use columns::{Columns, ColumnsError, TxnMeta};
