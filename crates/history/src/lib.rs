@@ -12,19 +12,23 @@
 //! assert_eq!(history.status(history.txns().last().unwrap()), Status::Aborted);
 //! ```
 
+mod assemble;
 mod atom;
 mod columns;
 mod error;
 pub mod formats;
 mod ids;
+mod input;
 mod model;
 pub mod notation;
 mod place;
 mod restrict;
+mod room;
 
 pub use atom::{Atom, Atoms, Value, ValueKind};
 pub use columns::{Columns, ColumnsError, TxnMeta};
 pub use error::{ReadError, Spot, WriteError};
 pub use ids::{KeyId, OpId, SessionId, TxnId};
+pub use input::Input;
 pub use model::{History, Initial, KeyNames, Names, Op, OpKind, Status};
 pub use place::{Place, PlaceUnit, Places};
