@@ -14,6 +14,8 @@ use std::ops::Range;
 pub(crate) struct Clocks {
     parts: Vec<Part>,
     sessions: Range<u32>,
+    /// How many sessions each part has, except perhaps the last.
+    share: u32,
 }
 
 /// The columns that one thread computes.
@@ -41,7 +43,7 @@ impl Clocks {
         let share = columns.div_ceil(threads.max(1) as u32).max(1);
         let jobs = sessions.clone().step_by(share as usize).map(|first| first..(first + share).min(sessions.end));
         let parts = parallel::run(jobs.collect(), |sessions| Part::compute(history, index, order, sessions));
-        Clocks { parts, sessions }
+        Clocks { parts, sessions, share }
     }
 
     /// Whether `earlier`, a transaction of session `session` of this block, is in the causal past of `txn` (or is `txn`).
@@ -50,16 +52,10 @@ impl Clocks {
         self.bound(session, txn) > earlier
     }
 
-    /// One more than the last transaction of `session` in the causal past of `txn`; 0 if there is none.
+    /// One more than the last transaction of `session` (of this block) in the causal past of `txn`; 0 if there is none.
     #[inline]
     pub fn bound(&self, session: u32, txn: u32) -> u32 {
-        let mut part = &self.parts[0];
-        if !part.sessions.contains(&session) {
-            match self.parts.iter().find(|part| part.sessions.contains(&session)) {
-                Some(other) => part = other,
-                None => return 0,
-            }
-        }
+        let Some(part) = self.parts.get(((session - self.sessions.start) / self.share) as usize) else { return 0 };
         part.rows[txn as usize * part.width + (session - part.sessions.start) as usize]
     }
 

@@ -510,22 +510,42 @@ fn assemble(
     lists: ListFacts,
 ) -> Index {
     let source_txn: Vec<AtomicU32> = (0..history.op_count()).map(|_| AtomicU32::new(NONE)).collect();
-    let lengths = ranges.iter().map(|range| (key_start[range.end] - key_start[range.start]) as usize);
-    let pieces = parallel::cut(&mut entries, lengths);
-    let jobs: Vec<_> = ranges.iter().cloned().zip(pieces).collect();
-    let parts = parallel::run(jobs, |(keys, entries)| {
-        let mut part = Part::default();
-        let base = key_start[keys.start] as usize;
-        for key in keys {
-            let range = key_start[key] as usize - base..key_start[key + 1] as usize - base;
-            part.add_key(&mut entries[range], &counts, &source_txn);
+    let (version_start, read_start) = count_per_key(key_start, ranges, &entries, &counts);
+    let (version_total, read_total) = (last(&version_start), last(&read_start));
+    let mut versions = Versions { start: version_start, txn: vec![0; version_total] };
+    let mut reads = Reads {
+        start: read_start,
+        txn: vec![0; read_total],
+        op: vec![0; read_total],
+        source: vec![0; read_total],
+    };
+    let lengths = |start: &[u32]| -> Vec<usize> {
+        ranges.iter().map(|range| (start[range.end] - start[range.start]) as usize).collect()
+    };
+    let entry_pieces = parallel::cut(&mut entries, lengths(key_start).into_iter());
+    let version_pieces = parallel::cut(&mut versions.txn, lengths(&versions.start).into_iter());
+    let read_lengths = lengths(&reads.start);
+    let txn_pieces = parallel::cut(&mut reads.txn, read_lengths.iter().copied());
+    let op_pieces = parallel::cut(&mut reads.op, read_lengths.iter().copied());
+    let source_pieces = parallel::cut(&mut reads.source, read_lengths.iter().copied());
+    let read_pieces = txn_pieces.into_iter().zip(op_pieces).zip(source_pieces);
+    let read_pieces = read_pieces.map(|((txn, op), source)| ReadsPiece { txn, op, source, filled: 0 });
+    let jobs = ranges.iter().zip(entry_pieces).zip(version_pieces).zip(read_pieces);
+    let version_start = &versions.start;
+    parallel::run(jobs.collect(), |(((keys, entries), versions), mut reads)| {
+        let (entry_base, version_base) = (key_start[keys.start] as usize, version_start[keys.start] as usize);
+        for key in keys.clone() {
+            let entries = &mut entries[key_start[key] as usize - entry_base..key_start[key + 1] as usize - entry_base];
+            let first_version = version_start[key];
+            let own = first_version as usize - version_base..version_start[key + 1] as usize - version_base;
+            number_versions(entries, &counts, first_version, &mut versions[own]);
+            reads.add_key(entries, &counts, &source_txn);
         }
-        part
     });
-    drop(entries);
-    let (versions, reads) = join_parts(parts, history.key_count());
-    let txn_session =
-        history.sessions().flat_map(|session| std::iter::repeat_n(session.0, history.txns_of(session).len())).collect();
+    let txn_session = history
+        .sessions()
+        .flat_map(|session| std::iter::repeat_n(session.0, history.txns_of(session).len()))
+        .collect();
     Index {
         counts,
         txn_session,
@@ -539,73 +559,82 @@ fn assemble(
     }
 }
 
-/// Versions and reads of a range of keys; `source` counts from the part's first version.
-#[derive(Default)]
-struct Part {
-    version_start: Vec<u32>,
-    version_txn: Vec<u32>,
-    read_start: Vec<u32>,
-    read_txn: Vec<u32>,
-    read_op: Vec<u32>,
-    read_source: Vec<u32>,
+fn last(sums: &[u32]) -> usize {
+    sums.last().map_or(0, |&sum| sum as usize)
 }
 
-impl Part {
-    fn add_key(&mut self, entries: &mut [Entry], counts: &[bool], source_txn: &[AtomicU32]) {
-        self.version_start.push(self.version_txn.len() as u32);
-        self.read_start.push(self.read_txn.len() as u32);
-        for entry in entries.iter_mut().filter(|entry| entry.is_write() && entry.slot == VISIBLE) {
-            if counts[entry.txn() as usize] {
-                entry.slot = self.version_txn.len() as u64;
-                self.version_txn.push(entry.txn());
-            }
-        }
-        for i in 0..entries.len() {
-            let entry = entries[i];
-            if entry.is_write() || entry.slot == UNRESOLVED || !counts[entry.txn() as usize] {
-                continue;
-            }
+impl Entry {
+    /// Whether this is a visible write of a transaction that counts.
+    fn is_version(self, counts: &[bool]) -> bool {
+        self.is_write() && self.slot == VISIBLE && counts[self.txn() as usize]
+    }
+
+    /// Whether this is an external read with a source, of a transaction that counts.
+    fn is_sourced_read(self, counts: &[bool]) -> bool {
+        !self.is_write() && self.slot != UNRESOLVED && counts[self.txn() as usize]
+    }
+}
+
+/// Prefix sums of the versions and of the reads of each key.
+fn count_per_key(
+    key_start: &[u32],
+    ranges: &[Range<usize>],
+    entries: &[Entry],
+    counts: &[bool],
+) -> (Vec<u32>, Vec<u32>) {
+    let parts = parallel::run(ranges.to_vec(), |keys| {
+        let of_key = |key: usize| {
+            let entries = &entries[key_start[key] as usize..key_start[key + 1] as usize];
+            let versions = entries.iter().filter(|entry| entry.is_version(counts)).count() as u32;
+            let reads = entries.iter().filter(|entry| entry.is_sourced_read(counts)).count() as u32;
+            (versions, reads)
+        };
+        keys.map(of_key).collect::<Vec<_>>()
+    });
+    let (mut versions, mut reads) = (vec![0], vec![0]);
+    let (mut version_sum, mut read_sum) = (0, 0);
+    for (version_count, read_count) in parts.into_iter().flatten() {
+        version_sum += version_count;
+        read_sum += read_count;
+        versions.push(version_sum);
+        reads.push(read_sum);
+    }
+    versions.resize(key_start.len(), version_sum);
+    reads.resize(key_start.len(), read_sum);
+    (versions, reads)
+}
+
+/// Writes down the versions of a key, and in each visible write's entry the number of its version.
+fn number_versions(entries: &mut [Entry], counts: &[bool], first: u32, versions: &mut [u32]) {
+    let visible = entries.iter_mut().filter(|entry| entry.is_version(counts));
+    for (local, (entry, version)) in visible.zip(versions).enumerate() {
+        entry.slot = u64::from(first) + local as u64;
+        *version = entry.txn();
+    }
+}
+
+/// The reads of a range of keys, filled key by key.
+struct ReadsPiece<'r> {
+    txn: &'r mut [u32],
+    op: &'r mut [u32],
+    source: &'r mut [u32],
+    filled: usize,
+}
+
+impl ReadsPiece<'_> {
+    fn add_key(&mut self, entries: &[Entry], counts: &[bool], source_txn: &[AtomicU32]) {
+        for entry in entries.iter().filter(|entry| entry.is_sourced_read(counts)) {
             let (source, writer) = if entry.slot == FROM_INITIAL {
                 (INITIAL, INITIAL)
             } else {
                 let writer = entries[entry.slot as usize];
                 (writer.slot as u32, writer.txn())
             };
-            self.read_txn.push(entry.txn());
-            self.read_op.push(entry.op);
-            self.read_source.push(source);
+            self.txn[self.filled] = entry.txn();
+            self.op[self.filled] = entry.op;
+            self.source[self.filled] = source;
+            self.filled += 1;
             source_txn[entry.op as usize].store(writer, Ordering::Relaxed);
         }
-    }
-}
-
-fn join_parts(parts: Vec<Part>, keys: usize) -> (Versions, Reads) {
-    let mut versions = Versions { start: Vec::with_capacity(keys + 1), txn: Vec::new() };
-    let mut reads = Reads { start: Vec::with_capacity(keys + 1), ..Reads::default() };
-    for part in parts {
-        let (version_base, read_base) = (versions.txn.len() as u32, reads.txn.len() as u32);
-        versions.start.extend(part.version_start.iter().map(|start| start + version_base));
-        reads.start.extend(part.read_start.iter().map(|start| start + read_base));
-        append(&mut versions.txn, part.version_txn);
-        append(&mut reads.txn, part.read_txn);
-        append(&mut reads.op, part.read_op);
-        let shifted = |source: u32| if source == INITIAL { source } else { source + version_base };
-        if version_base == 0 {
-            append(&mut reads.source, part.read_source);
-        } else {
-            reads.source.extend(part.read_source.into_iter().map(shifted));
-        }
-    }
-    versions.start.push(versions.txn.len() as u32);
-    reads.start.push(reads.txn.len() as u32);
-    (versions, reads)
-}
-
-/// Moves the first part instead of copying it.
-fn append(to: &mut Vec<u32>, from: Vec<u32>) {
-    if to.is_empty() {
-        *to = from;
-    } else {
-        to.extend_from_slice(&from);
     }
 }

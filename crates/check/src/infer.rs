@@ -72,6 +72,7 @@ struct Key<'a> {
 struct Placed {
     position: u32,
     writer: u32,
+    session: u32,
 }
 
 /// For a reader's session, how far each session's writers of the key are seen: moves forward only, since a session's
@@ -145,8 +146,12 @@ impl Search<'_> {
         for (rank, &place) in key.places.iter().enumerate() {
             let local = place as u32 as usize;
             key.rank[local] = rank as u32;
-            key.sorted.push(Placed { position: (place >> 32) as u32, writer: key.writers[local] });
+            key.sorted.push(self.placed((place >> 32) as u32, key.writers[local]));
         }
+    }
+
+    fn placed(&self, position: u32, writer: u32) -> Placed {
+        Placed { position, writer, session: self.index.txn_session[writer as usize] }
     }
 
     /// The read as a suspect, if some version may make an edge in the scope.
@@ -262,14 +267,13 @@ impl Search<'_> {
         let block = clocks.sessions();
         let between = &key.sorted[suspect.between.0 as usize..suspect.between.1 as usize];
         if between.len() <= (block.end - block.start) as usize {
-            let seen = |writer: &u32| {
-                let session = self.index.txn_session[*writer as usize];
-                block.contains(&session)
-                    && clocks.reaches(*writer, session, suspect.reader)
-                    && *writer != suspect.reader
-                    && self.in_scope(*writer, suspect.source)
+            let seen = |version: &&Placed| {
+                block.contains(&version.session)
+                    && clocks.reaches(version.writer, version.session, suspect.reader)
+                    && version.writer != suspect.reader
+                    && self.in_scope(version.writer, suspect.source)
             };
-            return between.iter().rev().map(|version| version.writer).find(seen);
+            return between.iter().rev().find(seen).map(|version| version.writer);
         }
         let Key { writers, pointers, .. } = key;
         pointers.advance(self.index, clocks, writers, suspect.reader);
@@ -338,7 +342,7 @@ struct SortedKeys<'s, 'a> {
 impl SortedKeys<'_, '_> {
     fn get(&mut self, key: u32) -> &[Placed] {
         self.keys.entry(key).or_insert_with(|| {
-            let placed = |&writer: &u32| Placed { position: self.search.position[writer as usize], writer };
+            let placed = |&writer: &u32| self.search.placed(self.search.position[writer as usize], writer);
             let mut sorted: Vec<Placed> = self.search.writers_of(key).iter().map(placed).collect();
             sorted.sort_unstable_by_key(|version| version.position);
             sorted
