@@ -1,10 +1,11 @@
 //! The one way to make a [`History`]: columns of operations in the order of the input, sorted once at the end.
 //!
 //! Readers push operations in whatever order their file has; [`Columns::finish`] sorts them session by session and
-//! transaction by transaction with a counting sort, and does nothing but check if they already are in that order.
+//! transaction by transaction with a counting sort (module `assemble`), and does nothing but check if they already are in that order.
 
+use crate::assemble::{self, Block, Sorted};
 use crate::atom::{Atoms, Value};
-use crate::ids::KeyId;
+use crate::ids::{KeyId, TxnId};
 use crate::model::{History, Initial, KeyNames, Names, OpKind, Status};
 use crate::place::{PlaceUnit, Places};
 use std::sync::Arc;
@@ -77,6 +78,10 @@ pub struct Columns {
     pub initial: Initial,
     /// Lines or records passed over.
     pub skipped: u64,
+    /// Fields of the whole input that mean nothing to us, as a JSON object; kept for writing them back.
+    pub extra: Option<Box<str>>,
+    /// Such fields of transactions, with the index in `txns`.
+    pub txn_extras: Vec<(u32, Box<str>)>,
 }
 
 impl Default for Columns {
@@ -99,6 +104,8 @@ impl Default for Columns {
             lists: Vec::new(),
             initial: Initial::default(),
             skipped: 0,
+            extra: None,
+            txn_extras: Vec::new(),
         }
     }
 }
@@ -121,22 +128,31 @@ impl Columns {
     }
 
     /// Sorts everything session by session and makes the history.
-    pub fn finish(self) -> Result<History, ColumnsError> {
-        self.check_sizes()?;
+    pub fn finish(mut self) -> Result<History, ColumnsError> {
         debug_assert!(self.op_key.len() == self.op_kind.len() && self.op_value.len() == self.op_kind.len());
         debug_assert_eq!(self.op_txn.len(), self.op_kind.len());
-        let (session_txns, new_of_old) = self.order_txns();
-        let mut txn_ops = vec![0u32; self.txns.len() + 1];
-        for &old in &self.op_txn {
-            txn_ops[new_of_old[old as usize] as usize + 1] += 1;
-        }
-        prefix_sums(&mut txn_ops);
-        Ok(self.permute(session_txns, txn_ops, &new_of_old))
+        let block = Block {
+            runs: assemble::runs_of(&std::mem::take(&mut self.op_txn)),
+            kind: std::mem::take(&mut self.op_kind),
+            key: std::mem::take(&mut self.op_key),
+            value: std::mem::take(&mut self.op_value),
+            places: std::mem::take(&mut self.op_places),
+        };
+        self.finish_blocks(vec![block], 1)
     }
 
-    fn check_sizes(&self) -> Result<(), ColumnsError> {
+    /// Like [`Columns::finish`], with the operations in blocks (in file order) instead of the columns `op_*`.
+    pub(crate) fn finish_blocks(self, blocks: Vec<Block>, threads: usize) -> Result<History, ColumnsError> {
+        self.check_sizes(blocks.iter().map(|block| block.kind.len()).sum())?;
+        let (session_txns, new_of_old) = self.order_txns();
+        let txn_ops = assemble::txn_bounds(&blocks, &new_of_old);
+        let sorted = assemble::sort(blocks, &new_of_old, &txn_ops, threads);
+        Ok(self.permute(session_txns, txn_ops, &new_of_old, sorted))
+    }
+
+    fn check_sizes(&self, op_count: usize) -> Result<(), ColumnsError> {
         let sizes = [
-            ("operations", self.op_kind.len()),
+            ("operations", op_count),
             ("transactions", self.txns.len()),
             ("sessions", self.session_count as usize),
             ("keys", self.key_names.len()),
@@ -156,7 +172,7 @@ impl Columns {
         for txn in &self.txns {
             session_txns[txn.session as usize + 1] += 1;
         }
-        prefix_sums(&mut session_txns);
+        assemble::prefix_sums(&mut session_txns);
         let mut next = session_txns.clone();
         let new_of_old = self
             .txns
@@ -170,9 +186,8 @@ impl Columns {
         (session_txns, new_of_old)
     }
 
-    fn permute(self, session_txns: Vec<u32>, txn_ops: Vec<u32>, new_of_old: &[u32]) -> History {
-        let op_target = self.op_targets(&txn_ops, new_of_old);
-        let op_target = op_target.as_deref();
+    fn permute(self, session_txns: Vec<u32>, txn_ops: Vec<u32>, new_of_old: &[u32], ops: Sorted) -> History {
+        let extras = self.txn_extras.into_iter().map(|(old, text)| (TxnId(new_of_old[old as usize]), text)).collect();
         History {
             session_txns,
             txn_ops,
@@ -180,10 +195,10 @@ impl Columns {
             txn_times: self.txn_times.map(|times| scatter(&times, new_of_old, |&t| t, (0, 0))),
             txn_names: permute_names(self.txn_names, new_of_old),
             txn_file_order: invert(new_of_old),
-            op_kind: scatter_owned(self.op_kind, op_target, OpKind::Read),
-            op_key: scatter_owned(self.op_key, op_target, KeyId(0)),
-            op_value: scatter_owned(self.op_value, op_target, Value::NULL),
-            op_places: permute_places(self.op_places, op_target),
+            op_kind: ops.kind,
+            op_key: ops.key,
+            op_value: ops.value,
+            op_places: ops.places,
             place_unit: self.place_unit,
             files: self.files,
             key_names: self.key_names,
@@ -192,30 +207,9 @@ impl Columns {
             lists: self.lists,
             initial: self.initial,
             skipped: self.skipped,
+            extra: self.extra,
+            txn_extras: extras,
         }
-    }
-
-    /// For each operation in file order its final number; `None` if the file already has the final order.
-    fn op_targets(&self, txn_ops: &[u32], new_of_old: &[u32]) -> Option<Vec<u32>> {
-        let sorted = self.op_txn.windows(2).all(|pair| new_of_old[pair[0] as usize] <= new_of_old[pair[1] as usize]);
-        if sorted {
-            return None;
-        }
-        let mut next = txn_ops.to_vec();
-        let targets = self.op_txn.iter().map(|&old| {
-            let slot = &mut next[new_of_old[old as usize] as usize];
-            *slot += 1;
-            *slot - 1
-        });
-        Some(targets.collect())
-    }
-}
-
-fn prefix_sums(counts: &mut [u32]) {
-    let mut sum = 0;
-    for count in counts {
-        sum += *count;
-        *count = sum;
     }
 }
 
@@ -233,28 +227,6 @@ fn scatter<T, U: Copy>(from: &[T], target: &[u32], get: impl Fn(&T) -> U, fill: 
         to[place as usize] = get(item);
     }
     to
-}
-
-fn scatter_owned<T: Copy>(from: Vec<T>, target: Option<&[u32]>, fill: T) -> Vec<T> {
-    match target {
-        None => from,
-        Some(target) => scatter(&from, target, |&item| item, fill),
-    }
-}
-
-fn permute_places(places: Places, target: Option<&[u32]>) -> Places {
-    match (places, target) {
-        (places, None) => places,
-        (Places::None, _) => Places::None,
-        (Places::Consecutive { first }, Some(target)) => {
-            let mut lines = vec![0u32; target.len()];
-            for (i, &place) in target.iter().enumerate() {
-                lines[place as usize] = u32::try_from(first + i as u64).unwrap_or(u32::MAX);
-            }
-            Places::Each(lines)
-        }
-        (Places::Each(lines), target) => Places::Each(scatter_owned(lines, target, 0)),
-    }
 }
 
 fn permute_names(names: Names, new_of_old: &[u32]) -> Names {

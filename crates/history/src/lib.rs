@@ -12,11 +12,13 @@
 //! assert_eq!(history.status(history.txns().last().unwrap()), Status::Aborted);
 //! ```
 
+mod assemble;
 mod atom;
 mod columns;
 mod error;
 pub mod formats;
 mod ids;
+mod input;
 mod model;
 pub mod notation;
 mod place;
@@ -25,5 +27,6 @@ pub use atom::{Atom, Atoms, Value, ValueKind};
 pub use columns::{Columns, ColumnsError, TxnMeta};
 pub use error::{ReadError, Spot, WriteError};
 pub use ids::{KeyId, OpId, SessionId, TxnId};
+pub use input::Input;
 pub use model::{History, Initial, KeyNames, Names, Op, OpKind, Status};
 pub use place::{Place, PlaceUnit, Places};

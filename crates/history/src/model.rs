@@ -174,6 +174,9 @@ pub struct History {
     pub(crate) initial: Initial,
     /// Lines or records that the reader did not understand and the format tells us to pass over.
     pub(crate) skipped: u64,
+    /// Fields of the input that mean nothing to us, as JSON objects: off every hot path.
+    pub(crate) extra: Option<Box<str>>,
+    pub(crate) txn_extras: FxHashMap<TxnId, Box<str>>,
 }
 
 impl History {
@@ -305,6 +308,25 @@ impl History {
     /// How many lines or records of the input were passed over because they match nothing.
     pub fn skipped(&self) -> u64 {
         self.skipped
+    }
+
+    /// Fields of the whole input that mean nothing to us, as a JSON object.
+    pub fn extra(&self) -> Option<&str> {
+        self.extra.as_deref()
+    }
+
+    /// Fields of a transaction that mean nothing to us, as a JSON object.
+    pub fn txn_extra(&self, txn: TxnId) -> Option<&str> {
+        self.txn_extras.get(&txn).map(|text| &**text)
+    }
+
+    /// The transactions in the order in which the input mentions them first.
+    pub fn txns_in_file_order(&self) -> Vec<TxnId> {
+        let mut order = vec![TxnId(0); self.txn_count()];
+        for (txn, &place) in self.txn_file_order.iter().enumerate() {
+            order[place as usize] = TxnId::from(txn);
+        }
+        order
     }
 
     /// The name of a key.

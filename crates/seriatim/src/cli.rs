@@ -5,6 +5,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Parser, Subcommand, ValueEnum};
 use seriatim_check::Level;
 use seriatim_history::formats::Format;
+use seriatim_report::knowledge::{self, Subject};
 
 const AFTER_HELP: &str = "\
 Exit codes: 0 every level asked for holds, 1 one is violated, 2 undecided, 3 bad input or usage, 4 internal error, \
@@ -87,19 +88,15 @@ impl ValueEnum for LevelArg {
     fn to_possible_value(&self) -> Option<PossibleValue> {
         Some(match self {
             LevelArg::All => PossibleValue::new("all").help("every level"),
-            LevelArg::One(level) => {
-                let dashed = level.name().replace(' ', "-");
-                PossibleValue::new(level.code()).alias(dashed).help(level.name())
-            }
+            LevelArg::One(level) => PossibleValue::new(level.code()).aliases(other_names(*level)).help(level.name()),
         })
     }
+}
 
-    fn from_str(text: &str, _ignore_case: bool) -> Result<Self, String> {
-        if text.eq_ignore_ascii_case("all") {
-            return Ok(LevelArg::All);
-        }
-        text.parse().map(LevelArg::One).map_err(|error: seriatim_check::UnknownLevel| error.to_string())
-    }
+/// Further names of a level: those that `explain` knows.
+fn other_names(level: Level) -> &'static [&'static str] {
+    let entry = knowledge::entries().find(|entry| entry.subject == Subject::Level(level));
+    entry.map_or(&[], |entry| entry.aliases)
 }
 
 /// Parses the name of a file format.

@@ -80,10 +80,15 @@ mod tests {
     #[test]
     fn a_failing_sink_ends_the_run() {
         let mut seen = 0;
-        let result = in_order((0..1000).collect(), 2, |&item: &u32| item, |_| {
-            seen += 1;
-            if seen == 3 { Err("enough") } else { Ok(()) }
-        });
+        let result = in_order(
+            (0..1000).collect(),
+            2,
+            |&item: &u32| item,
+            |_| {
+                seen += 1;
+                if seen == 3 { Err("enough") } else { Ok(()) }
+            },
+        );
         assert_eq!((result, seen), (Err("enough"), 3));
     }
 }

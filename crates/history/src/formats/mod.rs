@@ -1,1 +1,182 @@
 //! The file formats, one file each, and how an input's format is recognised.
+//!
+//! [`read_path`] opens whatever the user names, finds out its format from the content, and reads it;
+//! [`write_path`] and [`write()`] go the other way. A format that cannot hold something says so
+//! ([`crate::WriteError::Unsupported`]) rather than to write another history.
+
+mod detect;
+mod plume;
+mod text;
+mod writing;
+
+pub use detect::detect;
+
+use crate::error::{ReadError, WriteError};
+use crate::input::{self, Input};
+use crate::model::History;
+use std::fmt;
+use std::io::Write;
+use std::path::Path;
+use std::str::FromStr;
+use text::Source;
+
+/// A file format.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[non_exhaustive]
+pub enum Format {
+    /// Register text, one operation a line.
+    Plume,
+    /// Cobra's binary client logs, one file a session.
+    Cobra,
+    /// dbcop's binary files.
+    DbcopBincode,
+    /// dbcop's text.
+    DbcopHist,
+    /// dbcop's JSON.
+    DbcopJson,
+    /// AWDIT's text.
+    Awdit,
+    /// Elle's and Jepsen's histories in EDN.
+    ElleEdn,
+    /// The same maps in JSON.
+    ElleJson,
+    /// Traces in which reads name their writers.
+    IsoPredict,
+    /// Viper's JSON logs, one file a session.
+    Viper,
+    /// Our own JSON lines.
+    Jsonl,
+}
+
+/// Code and description of each format.
+const TABLE: &[(Format, &str, &str)] = &[
+    (Format::Plume, "plume", "register text, r(key,value,session,txn) a line (Plume, PolySI, IsoVista)"),
+    (Format::Cobra, "cobra", "directory of binary client logs T<n>.log (Cobra, PolySI, VeriStrong)"),
+    (Format::DbcopBincode, "dbcop", "dbcop's binary history.bincode"),
+    (Format::DbcopHist, "dbcop-hist", "dbcop's text, transactions like [x:=1 y==2]"),
+    (Format::DbcopJson, "dbcop-json", "dbcop's JSON"),
+    (Format::Awdit, "awdit", "AWDIT's text, `w K V` a line between lines of dashes and equal signs"),
+    (Format::ElleEdn, "elle", "Jepsen history in EDN, list-append or rw-register (Elle)"),
+    (Format::ElleJson, "elle-json", "Jepsen history as JSON objects, an array or one a line"),
+    (Format::IsoPredict, "isopredict", "trace in which each read names the transaction that it reads from"),
+    (Format::Viper, "viper", "directory of JSON logs J<n>.log, a transaction a line"),
+    (Format::Jsonl, "jsonl", "Seriatim's own JSON lines, a transaction a line; holds everything"),
+];
+
+impl Format {
+    /// All formats.
+    pub const ALL: &'static [Format] = &[
+        Format::Plume,
+        Format::Cobra,
+        Format::DbcopBincode,
+        Format::DbcopHist,
+        Format::DbcopJson,
+        Format::Awdit,
+        Format::ElleEdn,
+        Format::ElleJson,
+        Format::IsoPredict,
+        Format::Viper,
+        Format::Jsonl,
+    ];
+
+    fn entry(self) -> &'static (Format, &'static str, &'static str) {
+        // The table has every variant: a test holds it to that.
+        TABLE.iter().find(|entry| entry.0 == self).unwrap_or(&TABLE[0])
+    }
+
+    /// The name on the command line.
+    pub fn code(self) -> &'static str {
+        self.entry().1
+    }
+
+    /// One line about it.
+    pub fn description(self) -> &'static str {
+        self.entry().2
+    }
+
+    /// Whether a history is a directory with a file for each session.
+    pub fn is_directory_format(self) -> bool {
+        matches!(self, Format::Cobra | Format::Viper)
+    }
+}
+
+impl fmt::Display for Format {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.code())
+    }
+}
+
+/// No format has this name.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[error("no format is called `{name}`; there are {}", Format::ALL.iter().map(|f| f.code()).collect::<Vec<_>>().join(", "))]
+pub struct UnknownFormatName {
+    /// The name.
+    pub name: String,
+}
+
+impl FromStr for Format {
+    type Err = UnknownFormatName;
+
+    fn from_str(name: &str) -> Result<Format, UnknownFormatName> {
+        let entry = TABLE.iter().find(|entry| entry.1 == name);
+        entry.map(|entry| entry.0).ok_or_else(|| UnknownFormatName { name: name.to_owned() })
+    }
+}
+
+/// How to read.
+#[derive(Clone, Debug, Default)]
+pub struct ReadOptions {
+    /// The format, if the user named it; otherwise the content decides.
+    pub format: Option<Format>,
+    /// How many threads a reader may use; 0 means as many as the machine has.
+    pub threads: usize,
+}
+
+impl ReadOptions {
+    fn thread_count(&self) -> usize {
+        match self.threads {
+            0 => std::thread::available_parallelism().map_or(1, |count| count.get()),
+            count => count,
+        }
+    }
+}
+
+/// Whether a history in this format is a directory with a file for each session.
+pub fn is_directory_format(format: Format) -> bool {
+    format.is_directory_format()
+}
+
+/// Reads the file or directory `path`, which messages call `shown_as`; `-` is the standard input.
+pub fn read_path(path: &Path, shown_as: &str, options: &ReadOptions) -> Result<(History, Format), ReadError> {
+    let input = Input::open(path, shown_as)?;
+    read_plain(&input, shown_as, options)
+}
+
+/// Reads a history from memory, compressed or not, as if it were the content of the file `shown_as`.
+pub fn read_bytes(bytes: &[u8], shown_as: &str, options: &ReadOptions) -> Result<(History, Format), ReadError> {
+    match input::decompress(bytes, shown_as)? {
+        Some(plain) => read_plain(&plain, shown_as, options),
+        None => read_plain(bytes, shown_as, options),
+    }
+}
+
+fn read_plain(bytes: &[u8], shown_as: &str, options: &ReadOptions) -> Result<(History, Format), ReadError> {
+    let source = Source::new(shown_as);
+    let format = match options.format.or_else(|| detect(bytes)) {
+        Some(format) => format,
+        None => return Err(detect::unknown(bytes, &source)),
+    };
+    let history = match format {
+        Format::Plume => plume::read(bytes, &source, options.thread_count()),
+        _ => Err(source.no_transactions()),
+    }?;
+    Ok((history, format))
+}
+
+/// Writes a history in a format that is one file.
+pub fn write(history: &History, format: Format, out: &mut dyn Write) -> Result<(), WriteError> {
+    match format {
+        Format::Plume => plume::write(history, out),
+        _ => Err(writing::Writing::new(history, format).unsupported("anything", "")),
+    }
+}

@@ -39,9 +39,13 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
     if args.output == Path::new("-") {
         return to_stdout(&history, args.to);
     }
-    staged::write(&args.output, |path| formats::write_path(&history, args.to, path))
+    staged::write(&args.output, |path| write_file(&history, args.to, path))
         .map_err(|error: WriteError| Failure::about(args.output.display(), error))?;
     Ok(Exit::Holds)
+}
+
+fn write_file(history: &History, format: Format, path: &Path) -> Result<(), WriteError> {
+    formats::write(history, format, &mut std::fs::File::create(path)?)
 }
 
 fn to_stdout(history: &History, format: Format) -> Result<Exit, Failure> {

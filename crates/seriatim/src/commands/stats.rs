@@ -4,12 +4,12 @@ use crate::cli::{Style, format_parser};
 use crate::exit::{Exit, Failure};
 use crate::inputs::{self, Expanded, Origin};
 use crate::output;
+use serde::Serialize;
 use seriatim_history::formats::{self, Format, ReadOptions};
 use seriatim_history::{History, OpKind, ReadError, Status};
 use seriatim_report::style::{BOLD, paint};
 use seriatim_report::text::grouped;
 use seriatim_report::{Unreadable, json, text};
-use serde::Serialize;
 use std::path::PathBuf;
 
 /// The flags.

@@ -1,0 +1,20 @@
+//! Prints how many operations a history has and how long it takes to read it: `parse_time FILE [THREADS]`.
+
+use seriatim_history::formats::{ReadOptions, read_path};
+use std::path::Path;
+use std::time::Instant;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut arguments = std::env::args().skip(1);
+    let path = arguments.next().ok_or("usage: parse_time FILE [THREADS]")?;
+    let threads = arguments.next().map_or(Ok(0), |text| text.parse())?;
+    let options = ReadOptions { format: None, threads };
+    for _ in 0..3 {
+        let start = Instant::now();
+        let (history, format) = read_path(Path::new(&path), &path, &options)?;
+        let seconds = start.elapsed().as_secs_f64();
+        let (ops, txns) = (history.op_count(), history.txn_count());
+        println!("{format}: {ops} operations, {txns} transactions, {seconds:.3} s");
+    }
+    Ok(())
+}

@@ -1,0 +1,141 @@
+//! Opening an input: a file is mapped into memory, a stream is read to its end, gzip and zstd are undone.
+//!
+//! The compression is recognised by its magic bytes, not by the file name. Errors name the file as the user did.
+
+use crate::error::{ReadError, Spot};
+use flate2::bufread::MultiGzDecoder;
+use memmap2::{Advice, Mmap};
+use std::fs::File;
+use std::io::{self, Read};
+use std::ops::Deref;
+use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+const GZIP_MAGIC: &[u8] = &[0x1f, 0x8b];
+const ZSTD_MAGIC: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
+
+/// The content of an input, decompressed.
+#[derive(Debug)]
+pub struct Input(Content);
+
+#[derive(Debug)]
+enum Content {
+    Mapped(Mmap),
+    Owned(Vec<u8>),
+}
+
+impl Deref for Input {
+    type Target = [u8];
+
+    fn deref(&self) -> &[u8] {
+        match &self.0 {
+            Content::Mapped(map) => map,
+            Content::Owned(bytes) => bytes,
+        }
+    }
+}
+
+impl Input {
+    /// Opens a file, a FIFO or a device; `-` is the standard input. Errors call it `shown_as`.
+    pub fn open(path: &Path, shown_as: &str) -> Result<Input, ReadError> {
+        let raw = if path == Path::new("-") {
+            read_stream(io::stdin().lock(), shown_as)?
+        } else {
+            open_raw(path).map_err(|source| io_error(shown_as, source))?
+        };
+        match decompress(&raw, shown_as)? {
+            Some(bytes) => Ok(Input(Content::Owned(bytes))),
+            None => Ok(raw),
+        }
+    }
+}
+
+/// Undoes gzip or zstd; `None` if the bytes are neither.
+pub(crate) fn decompress(bytes: &[u8], shown_as: &str) -> Result<Option<Vec<u8>>, ReadError> {
+    if bytes.starts_with(GZIP_MAGIC) {
+        return inflate(MultiGzDecoder::new(bytes), "gzip", shown_as).map(Some);
+    }
+    if bytes.starts_with(ZSTD_MAGIC) {
+        let decoder = zstd::stream::read::Decoder::with_buffer(bytes).map_err(|source| io_error(shown_as, source))?;
+        return inflate(decoder, "zstd", shown_as).map(Some);
+    }
+    Ok(None)
+}
+
+fn inflate(mut decoder: impl Read, name: &str, shown_as: &str) -> Result<Vec<u8>, ReadError> {
+    let mut bytes = Vec::new();
+    match decoder.read_to_end(&mut bytes) {
+        Ok(_) => Ok(bytes),
+        Err(error) => Err(compression_error(&error, name, bytes.len(), shown_as)),
+    }
+}
+
+fn compression_error(error: &io::Error, name: &str, good: usize, shown_as: &str) -> ReadError {
+    let (problem, hint) = if error.kind() == io::ErrorKind::UnexpectedEof {
+        (format!("the {name} stream is truncated: it ends after {good} decompressed bytes"), "copy the file again")
+    } else {
+        (format!("the {name} stream is damaged after {good} decompressed bytes ({error})"), "copy the file again")
+    };
+    let spot = Spot { file: Some(shown_as.into()), ..Spot::default() };
+    ReadError::Syntax { spot, problem, hint: Some(hint.to_owned()) }
+}
+
+pub(crate) fn io_error(shown_as: &str, source: io::Error) -> ReadError {
+    ReadError::Io { file: shown_as.into(), source }
+}
+
+fn read_stream(mut stream: impl Read, shown_as: &str) -> Result<Input, ReadError> {
+    let mut bytes = Vec::new();
+    stream.read_to_end(&mut bytes).map_err(|source| io_error(shown_as, source))?;
+    Ok(Input(Content::Owned(bytes)))
+}
+
+fn open_raw(path: &Path) -> io::Result<Input> {
+    let mut file = File::open(path)?;
+    let metadata = file.metadata()?;
+    // Files of length zero cannot be mapped; those of /proc and /sys only claim to be empty.
+    if !metadata.is_file() || metadata.len() == 0 {
+        let mut bytes = Vec::new();
+        file.read_to_end(&mut bytes)?;
+        return Ok(Input(Content::Owned(bytes)));
+    }
+    // SAFETY: the map is read-only and private to this process. As with every mapped file, somebody who truncates
+    // it while we read makes the operating system end us; we never see memory that is not the file's.
+    let map = unsafe { Mmap::map(&file)? };
+    // Only a hint: reading is as correct without it.
+    let _ = map.advise(Advice::Sequential);
+    Ok(Input(Content::Mapped(map)))
+}
+
+/// A file of a directory that holds a history in several files.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Entry {
+    /// The name without the directory, and without `.gz` or `.zst`.
+    pub name: String,
+    /// Where it is.
+    pub path: PathBuf,
+    /// As the user would name it.
+    pub shown_as: Arc<str>,
+}
+
+/// The entries of a directory, directories included, in the order of the numbers in their names.
+pub(crate) fn list_directory(path: &Path, shown_as: &str) -> Result<Vec<Entry>, ReadError> {
+    let mut entries = Vec::new();
+    for entry in std::fs::read_dir(path).map_err(|source| io_error(shown_as, source))? {
+        let entry = entry.map_err(|source| io_error(shown_as, source))?;
+        let file_name = entry.file_name().to_string_lossy().into_owned();
+        let shown_as = format!("{}/{file_name}", shown_as.trim_end_matches('/')).into();
+        let plain = file_name.strip_suffix(".gz").or(file_name.strip_suffix(".zst")).unwrap_or(&file_name);
+        entries.push(Entry { name: plain.to_owned(), path: entry.path(), shown_as });
+    }
+    entries.sort_by_cached_key(|entry| (number_in(&entry.name), entry.name.clone()));
+    Ok(entries)
+}
+
+/// The first number in a file name: 12 for `T12.log`.
+pub(crate) fn number_in(name: &str) -> Option<u64> {
+    let start = name.find(|c: char| c.is_ascii_digit())?;
+    let digits = &name[start..];
+    let end = digits.find(|c: char| !c.is_ascii_digit()).unwrap_or(digits.len());
+    digits[..end].parse().ok()
+}
