@@ -1,0 +1,106 @@
+//! The other commands, and the command line itself.
+
+mod common;
+
+use common::{CAUSAL, Folder, GOOD, run, run_with_stdin, schema};
+use seriatim_report::knowledge;
+
+#[test]
+fn mistakes_in_the_arguments_have_exit_code_3() {
+    for args in
+        [&["check"][..], &["check", "--level", "serial", "x"], &["nonsense"], &["check", "--threads", "0", "x"], &[]]
+    {
+        let ran = run(args);
+        assert_eq!(ran.code, Some(3), "{args:?}");
+        assert!(!ran.stderr.is_empty() && ran.stdout.is_empty(), "{args:?}");
+    }
+}
+
+#[test]
+fn help_and_version_are_results() {
+    for args in [&["--help"][..], &["--version"], &["check", "--help"]] {
+        let ran = run(args);
+        assert_eq!(ran.code, Some(0), "{args:?}");
+        assert!(!ran.stdout.is_empty() && ran.stderr.is_empty());
+    }
+}
+
+#[test]
+fn explain_knows_every_name_and_suggests_for_others() {
+    for entry in knowledge::entries() {
+        let ran = run(&["explain", entry.code()]);
+        assert_eq!(ran.code, Some(0));
+        assert!(ran.stdout.starts_with(entry.name()), "{}", ran.stdout);
+    }
+    assert!(run(&["explain"]).stdout.contains("causality-violation"));
+    let unknown = run(&["explain", "fractred-read"]);
+    assert_eq!(unknown.code, Some(3));
+    assert!(unknown.stderr.contains("did you mean fractured-read"), "{}", unknown.stderr);
+}
+
+#[test]
+fn convert_writes_a_file_that_reads_back() {
+    let folder = Folder::new();
+    let (from, to) = (folder.file("bad.txt", CAUSAL), folder.at("copy.txt"));
+    assert_eq!(run(&["convert", &from, &to, "--to", "plume"]).code, Some(0));
+    assert_eq!(std::fs::read_to_string(&to).unwrap(), CAUSAL);
+    assert_eq!(folder.names(), ["bad.txt", "copy.txt"]);
+    let printed = run(&["convert", &from, "-", "--to", "plume"]);
+    assert_eq!(printed.stdout, CAUSAL);
+    let piped = run_with_stdin(&["convert", "-", "-", "--to", "plume"], CAUSAL.as_bytes());
+    assert_eq!(piped.stdout, CAUSAL);
+}
+
+#[test]
+fn a_conversion_that_fails_leaves_no_file() {
+    let folder = Folder::new();
+    let broken = folder.file("broken.txt", "w(0,1,0,0)\noops\n");
+    let ran = run(&["convert", &broken, &folder.at("out.txt"), "--to", "plume"]);
+    assert_eq!(ran.code, Some(3));
+    assert!(ran.stderr.contains("broken.txt:2"), "{}", ran.stderr);
+    let good = folder.file("good.txt", GOOD);
+    assert_eq!(run(&["convert", &good, &folder.at("no/such/dir/out.txt"), "--to", "plume"]).code, Some(3));
+    assert_eq!(folder.names(), ["broken.txt", "good.txt"]);
+}
+
+#[test]
+fn stats_count_and_fit_their_schema() {
+    let folder = Folder::new();
+    let file = folder.file("bad.txt", CAUSAL);
+    let broken = folder.file("broken.txt", "w(0,1,0,0)\noops\n");
+    let ran = run(&["stats", "--format", "json", &file, &broken]);
+    assert_eq!(ran.code, Some(3));
+    let lines = ran.json();
+    let validator = schema("stats");
+    assert!(lines.iter().all(|line| validator.is_valid(line)), "{lines:?}");
+    assert_eq!((&lines[0]["reads"], &lines[0]["writes"], &lines[0]["keys"]), (&2.into(), &3.into(), &2.into()));
+    assert!(run(&["stats", &file]).stdout.contains("transactions"));
+}
+
+#[test]
+fn the_demo_tells_its_stories() {
+    let ran = run(&["demo"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    for word in ["holds at every level", "non-monotonic read", "fractured read", "causality violation", "aborted read"]
+    {
+        assert!(ran.stdout.contains(word), "{word}: {}", ran.stdout);
+    }
+    assert!(ran.stdout.contains("What to try next"));
+}
+
+#[test]
+fn man_pages_and_completions_come_from_the_flags() {
+    let man = run(&["man"]);
+    assert_eq!(man.code, Some(0));
+    assert!(man.stdout.contains(".TH seriatim 1"), "{}", man.stdout);
+    let folder = Folder::new();
+    assert_eq!(run(&["man", folder.path().to_str().unwrap()]).code, Some(0));
+    assert!(folder.names().contains(&"seriatim-check.1".to_owned()));
+    let page = std::fs::read_to_string(folder.at("seriatim-check.1")).unwrap();
+    assert!(page.contains("quiet"), "{page}");
+    for shell in ["bash", "zsh", "fish"] {
+        let script = run(&["completions", shell]);
+        assert_eq!(script.code, Some(0));
+        assert!(script.stdout.contains("quiet"), "{shell}");
+    }
+}
