@@ -97,6 +97,16 @@ pub struct Violation {
     pub cycle: Vec<Edge>,
 }
 
+impl Violation {
+    /// How many transactions are involved.
+    pub fn txn_count(&self) -> usize {
+        let mut txns: Vec<Option<TxnId>> = self.ops.iter().map(|op| op.txn.id).collect();
+        txns.sort_unstable();
+        txns.dedup();
+        txns.len()
+    }
+}
+
 /// The anomalies, Plume's patterns first.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 #[non_exhaustive]
@@ -130,7 +140,10 @@ pub enum Kind {
     CausalityViolation,
     /// TAP-n: causally inferred commit orders contradict each other.
     ConflictingCommitOrder,
-    /// Lists of one key of which none is a prefix of the other. `ops`: the two reads.
+    /// Session order, reads and the version orders that lists show form a cycle.
+    WriteCycle,
+    /// Lists of one key of which none is a prefix of the other. `ops`: the two reads, then
+    /// the appends of the first elements that differ, where known.
     IncompatibleOrder,
     /// An element stands twice in a list. `ops`: the read (then the append, where known).
     DuplicateElement,
@@ -158,7 +171,7 @@ const CC_UP: &[Level] = &[Level::Causal];
 
 impl Kind {
     /// All kinds, in the order of reports.
-    pub const ALL: [Kind; 16] = [
+    pub const ALL: [Kind; 17] = [
         Kind::ThinAirRead,
         Kind::AbortedRead,
         Kind::FutureRead,
@@ -173,6 +186,7 @@ impl Kind {
         Kind::FracturedReadCommit,
         Kind::CausalityViolation,
         Kind::ConflictingCommitOrder,
+        Kind::WriteCycle,
         Kind::IncompatibleOrder,
         Kind::DuplicateElement,
     ];
@@ -198,6 +212,15 @@ impl Kind {
             }
             Kind::CausalityViolation => ("causality-violation", "causality violation", 'm', Some("G-single"), CC_UP),
             Kind::ConflictingCommitOrder => ("conflicting-commit-order", "conflicting commit order", 'n', None, CC_UP),
+            Kind::WriteCycle => {
+                return KindInfo {
+                    code: "write-cycle",
+                    name: "write cycle",
+                    tap: None,
+                    adya: Some("G0 / G1c"),
+                    forbidden_by: RC_UP,
+                };
+            }
             Kind::IncompatibleOrder => {
                 return KindInfo {
                     code: "incompatible-order",

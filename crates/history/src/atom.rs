@@ -79,6 +79,12 @@ impl Value {
         }
     }
 
+    /// The value of these eight bytes, which [`Value::raw`] gave.
+    #[inline]
+    pub fn from_raw(raw: u64) -> Value {
+        Value(raw)
+    }
+
     /// The eight bytes, for hashing.
     #[inline]
     pub fn raw(self) -> u64 {

@@ -22,6 +22,7 @@ mod input;
 mod model;
 pub mod notation;
 mod place;
+mod restrict;
 
 pub use atom::{Atom, Atoms, Value, ValueKind};
 pub use columns::{Columns, ColumnsError, TxnMeta};

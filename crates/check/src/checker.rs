@@ -1,0 +1,156 @@
+//! The way of a check: match the reads, decide the strongest level; only if that fails, look for everything that is wrong.
+
+use crate::anomalies::{self, LevelFindings};
+use crate::decide::{self, Context};
+use crate::index::Index;
+use crate::level::Level;
+use crate::order::{Components, Edges, Graph, first_guess};
+use crate::outcome::{AnomalyGroup, Options, Outcome, Report, Timings, Undecided, Verdict};
+use crate::summary::{Cycles, Summary};
+use crate::violation::Kind;
+use seriatim_history::{History, OpId, TxnId};
+use std::time::Instant;
+
+/// Checks `history` at the levels of `options`.
+pub fn check(history: &History, options: &Options) -> Report {
+    let start = Instant::now();
+    let index = Index::build(history, options.threads);
+    let mut timings = Timings { index: start.elapsed(), ..Timings::default() };
+    let start = Instant::now();
+    let mut check = Check { history, options, ambiguous: undecided(history, &index), holding: Vec::new() };
+    let strongest = check.strongest_asked();
+    let (order, index) = check.decide(index, strongest);
+    timings.decide = start.elapsed();
+    let start = Instant::now();
+    let anomalies = if order.is_some() { Vec::new() } else { check.analyse(index, strongest) };
+    timings.explain = start.elapsed();
+    check.report(order, anomalies, timings)
+}
+
+struct Check<'a> {
+    history: &'a History,
+    options: &'a Options,
+    ambiguous: Option<Undecided>,
+    /// Levels of the ladder that hold although a stronger one is violated, with their commit orders if asked for.
+    holding: Vec<(Level, Option<Vec<u32>>)>,
+}
+
+impl Check<'_> {
+    /// The strongest level of the ladder that was asked for; `None` if only cut isolation was.
+    fn strongest_asked(&self) -> Option<Level> {
+        Level::LADDER.into_iter().rev().find(|level| self.options.levels.contains(level))
+    }
+
+    /// A commit order for the strongest level, if there is one and no read is wrong by itself. Cut isolation is decided by
+    /// the index alone.
+    fn decide(&self, index: Index, strongest: Option<Level>) -> (Option<Vec<u32>>, Index) {
+        let clean = index.faults.is_empty() && index.unrepeated.is_empty();
+        let Some(level) = strongest else { return (clean.then(Vec::new), index) };
+        let unrepeated_matters = level != Level::ReadCommitted || self.asks(Level::CutIsolation);
+        if !index.faults.is_empty() || (unrepeated_matters && !index.unrepeated.is_empty()) {
+            return (None, index);
+        }
+        let edges = Edges::new(Vec::new(), self.history.txn_count());
+        let graph = Graph { history: self.history, index: &index, edges: &edges };
+        let Some(base) = graph.topological(&first_guess(self.history, &index)) else { return (None, index) };
+        let context = Context::new(self.history, &index, &base, self.options.threads);
+        let order = decide::commit_order(&context, level);
+        drop(context);
+        (order, index)
+    }
+
+    fn asks(&self, level: Level) -> bool {
+        self.options.levels.contains(&level)
+    }
+
+    /// All anomalies that the levels asked for forbid.
+    fn analyse(&mut self, mut index: Index, strongest: Option<Level>) -> Vec<AnomalyGroup> {
+        let no_edges = Edges::new(Vec::new(), self.history.txn_count());
+        let wish = first_guess(self.history, &index);
+        let causal = Graph { history: self.history, index: &index, edges: &no_edges }.components(&wish);
+        let mut groups = self.causal_cycles(&index, &causal, &no_edges);
+        if !groups.is_empty() {
+            anomalies::cut_cycles(&mut index, self.history.txn_bounds(), &causal);
+        }
+        let base = Graph { history: self.history, index: &index, edges: &no_edges }.components(&wish).order;
+        groups.extend(self.write_cycles(&mut index, &base));
+        let context = Context::new(self.history, &index, &base, self.options.threads);
+        let summary = Summary::new(&context, self.options.instances);
+        groups.extend(summary.faults(&index.faults));
+        groups.extend(summary.unrepeated());
+        let findings = strongest.map_or(Vec::new(), |strongest| anomalies::by_level(&context, strongest));
+        groups.extend(findings.iter().flat_map(|findings| summary.level(findings)));
+        self.note_holding(&context, &groups, &findings);
+        groups.retain(|group| group.kind.info().forbidden_by.iter().any(|&level| self.asks(level)));
+        groups.sort_by_key(|group| group.kind);
+        groups
+    }
+
+    fn causal_cycles(&self, index: &Index, causal: &Components, edges: &Edges) -> Vec<AnomalyGroup> {
+        let context = Context::new(self.history, index, &causal.order, self.options.threads);
+        let summary = Summary::new(&context, self.options.instances);
+        summary.cycles(&Cycles { kind: Kind::CyclicCausality, components: causal, edges }).into_iter().collect()
+    }
+
+    /// Cycles that need the version orders of lists; these version orders are then left out.
+    fn write_cycles(&self, index: &mut Index, base: &[u32]) -> Option<AnomalyGroup> {
+        if index.lists.version_edges.is_empty() {
+            return None;
+        }
+        let edges = Edges::new(decide::known_edges(index), self.history.txn_count());
+        let components = Graph { history: self.history, index, edges: &edges }.components(base);
+        let context = Context::new(self.history, index, base, self.options.threads);
+        let summary = Summary::new(&context, self.options.instances);
+        let group = summary.cycles(&Cycles { kind: Kind::WriteCycle, components: &components, edges: &edges });
+        drop(summary);
+        drop(context);
+        index.lists.version_edges.retain(|edge| !components.together(edge.from, edge.to));
+        group
+    }
+
+    /// Remembers the levels below the violated ones: those at which nothing was found.
+    fn note_holding(&mut self, context: &Context<'_>, groups: &[AnomalyGroup], findings: &[LevelFindings]) {
+        let forbids = |level: Level| groups.iter().any(|group| group.kind.info().forbidden_by.contains(&level));
+        for found in findings {
+            if forbids(found.level) {
+                break;
+            }
+            debug_assert!(found.is_empty(), "what a level finds, it forbids");
+            let order = self.options.keep_orders.then(|| decide::commit_order(context, found.level)).flatten();
+            self.holding.push((found.level, order));
+        }
+    }
+
+    fn report(self, order: Option<Vec<u32>>, anomalies: Vec<AnomalyGroup>, timings: Timings) -> Report {
+        let levels = Level::ALL.into_iter().filter(|&level| self.asks(level));
+        let verdicts = levels.map(|level| self.verdict(level, order.as_deref(), &anomalies)).collect();
+        Report { verdicts, anomalies, timings }
+    }
+
+    fn verdict(&self, level: Level, order: Option<&[u32]>, anomalies: &[AnomalyGroup]) -> Verdict {
+        let violated = anomalies.iter().any(|group| group.kind.info().forbidden_by.contains(&level));
+        if violated {
+            return Verdict { level, outcome: Outcome::Violated, undecided: None, order: None };
+        }
+        if level != Level::CutIsolation && self.ambiguous.is_some() {
+            let undecided = self.ambiguous.clone();
+            return Verdict { level, outcome: Outcome::Undecided, undecided, order: None };
+        }
+        let weaker = self.holding.iter().find(|(held, _)| *held == level).and_then(|(_, order)| order.as_deref());
+        let order = if level == Level::CutIsolation { None } else { order.or(weaker) };
+        let kept =
+            order.filter(|_| self.options.keep_orders).map(|order| order.iter().map(|&txn| TxnId(txn)).collect());
+        Verdict { level, outcome: Outcome::Holds, undecided: None, order: kept }
+    }
+}
+
+/// Why nothing can be said to hold, if reads are ambiguous.
+fn undecided(history: &History, index: &Index) -> Option<Undecided> {
+    let first = OpId(*index.ambiguous.first()?);
+    let op = history.op(first);
+    Some(Undecided::DuplicateValue {
+        key: history.key_name(op.key).to_string(),
+        value: history.value_text(op.value),
+        reads: index.ambiguous.len() as u64,
+    })
+}

@@ -1,0 +1,328 @@
+//! From findings to explanations: the shortest cycle through an edge, each step with its reason, names and places.
+//!
+//! Paths are searched backwards along predecessors with a 0-1 breadth-first search, in which any number of consecutive
+//! steps along a session counts as one (session order is transitive, so a person needs to see only its ends).
+
+use crate::decide::Context;
+use crate::index::{Fault, INITIAL, Unrepeated};
+use crate::level::Level;
+use crate::order::{Components, Edges, Inferred};
+use crate::violation::{Edge, Kind, OpRef, Reason, TxnRef, Violation};
+use rustc_hash::FxHashMap;
+use seriatim_history::{History, KeyId, OpId, TxnId};
+use std::collections::VecDeque;
+
+/// Makes explanations of one history.
+pub(crate) struct Explainer<'a> {
+    pub context: &'a Context<'a>,
+    /// The place of each transaction in the base order.
+    pub position: &'a [u32],
+    /// How many transactions one search may look at before it gives up.
+    pub search_limit: usize,
+}
+
+/// A step of a path, from an earlier transaction to a later one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Step {
+    Session,
+    /// The operation of the later transaction that read from the earlier one.
+    Read(u32),
+    /// The read that the edge was inferred from.
+    Inferred(u32),
+}
+
+/// A path of transactions; `steps[i]` leads from `txns[i]` to `txns[i+1]`.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Path {
+    pub txns: Vec<u32>,
+    pub steps: Vec<Step>,
+}
+
+/// What a path may use besides session order and reads, and where it may go.
+#[derive(Clone, Copy)]
+pub(crate) enum Terrain<'a> {
+    /// Session order and reads only.
+    Causal,
+    /// Inside the component of the start, with these inferred edges.
+    Component(&'a Components, &'a Edges),
+}
+
+/// A transaction and whether it was reached by a step along its session.
+type State = (u32, bool);
+
+impl<'a> Explainer<'a> {
+    fn history(&self) -> &'a History {
+        self.context.history
+    }
+
+    /// The path with the fewest steps from `from` to `to`, of at least one step; `None` also if the search gives up.
+    pub fn path(&self, from: u32, to: u32, terrain: Terrain<'_>) -> Option<Path> {
+        let mut reached: FxHashMap<State, Option<(State, Step)>> = FxHashMap::default();
+        let mut queue: VecDeque<(State, Option<(State, Step)>)> = VecDeque::from([((to, false), None)]);
+        while let Some((state, origin)) = queue.pop_front() {
+            if reached.contains_key(&state) {
+                continue;
+            }
+            let first = origin.is_none();
+            if !first {
+                reached.insert(state, origin);
+            }
+            if state.0 == from && !first {
+                return Some(unwind(&reached, state, to));
+            }
+            if reached.len() > self.search_limit {
+                return None;
+            }
+            self.push_predecessors(state, from, terrain, &mut queue);
+        }
+        None
+    }
+
+    fn push_predecessors(
+        &self,
+        (txn, along_session): State,
+        from: u32,
+        terrain: Terrain<'_>,
+        queue: &mut VecDeque<(State, Option<(State, Step)>)>,
+    ) {
+        let allowed = |earlier: u32| match terrain {
+            Terrain::Causal => self.position[earlier as usize] >= self.position[from as usize],
+            Terrain::Component(components, _) => components.together(earlier, from),
+        };
+        let no_edges = Edges::new(Vec::new(), 0);
+        let graph = self.context.graph(&no_edges);
+        if let Some(previous) = graph.session_predecessor(txn).filter(|&earlier| allowed(earlier)) {
+            let item = ((previous, true), Some(((txn, along_session), Step::Session)));
+            if along_session { queue.push_front(item) } else { queue.push_back(item) }
+        }
+        for op in self.history().ops_of(TxnId(txn)) {
+            let source = self.context.index.source_txn[op as usize];
+            if source < INITIAL && allowed(source) {
+                queue.push_back(((source, false), Some(((txn, along_session), Step::Read(op)))));
+            }
+        }
+        if let Terrain::Component(_, edges) = terrain {
+            for edge in edges.into(txn).iter().filter(|edge| allowed(edge.from)) {
+                queue.push_back(((edge.from, false), Some(((txn, along_session), Step::Inferred(edge.read)))));
+            }
+        }
+    }
+
+    /// The violation that an inferred edge shows: `from` must precede `to`, but a path leads from `to` to `from`.
+    pub fn edge_violation(&self, kind: Kind, level: Level, edge: Inferred, terrain: Terrain<'_>) -> Option<Violation> {
+        let mut cycle = if edge.to == INITIAL {
+            let (from, to) = (self.initial_ref(), self.txn_ref(edge.from));
+            vec![Edge { from, to, reason: Reason::Initial }]
+        } else {
+            self.edges_of(&self.path(edge.to, edge.from, terrain)?, level)?
+        };
+        cycle.push(self.inferred_edge(edge, level)?);
+        Some(Violation { kind, ops: ops_of(&cycle), cycle })
+    }
+
+    /// A cycle of session order, reads and known version orders inside a component.
+    pub fn cycle_violation(
+        &self,
+        kind: Kind,
+        components: &Components,
+        edges: &Edges,
+        member: u32,
+    ) -> Option<Violation> {
+        let path = self.path(member, member, Terrain::Component(components, edges))?;
+        let cycle = self.edges_of(&path, Level::ReadCommitted)?;
+        Some(Violation { kind, ops: ops_of(&cycle), cycle })
+    }
+
+    fn edges_of(&self, path: &Path, level: Level) -> Option<Vec<Edge>> {
+        let ends = path.txns.windows(2);
+        ends.zip(&path.steps).map(|(ends, step)| self.edge(ends[0], ends[1], *step, level)).collect()
+    }
+
+    fn edge(&self, from: u32, to: u32, step: Step, level: Level) -> Option<Edge> {
+        let reason = match step {
+            Step::Session => Reason::SessionOrder,
+            Step::Read(read) => {
+                let key = self.history().op(OpId(read)).key;
+                Reason::WriteRead { write: self.op_ref(self.last_write(from, key)?), read: self.op_ref(read) }
+            }
+            Step::Inferred(read) => return self.inferred_edge(Inferred { from, to, read }, level),
+        };
+        Some(Edge { from: self.txn_ref(from), to: self.txn_ref(to), reason })
+    }
+
+    /// The edge with its reason: a version order that a list shows, or the axiom of the level.
+    fn inferred_edge(&self, edge: Inferred, level: Level) -> Option<Edge> {
+        let to = if edge.to == INITIAL { self.initial_ref() } else { self.txn_ref(edge.to) };
+        let from = self.txn_ref(edge.from);
+        if let Some(reason) = self.version_order(edge) {
+            return Some(Edge { from, to, reason });
+        }
+        let key = self.history().op(OpId(edge.read)).key;
+        let source =
+            if edge.to == INITIAL { self.initial_write(key) } else { self.op_ref(self.last_write(edge.to, key)?) };
+        let reader = self.history().txn_of(OpId(edge.read)).0;
+        let visible = self.visibility(edge.from, reader, edge.read, level)?;
+        let other = self.op_ref(self.last_write(edge.from, key)?);
+        let reason = Reason::Overwritten { read: self.op_ref(edge.read), source, other, visible };
+        Some(Edge { from, to, reason })
+    }
+
+    fn version_order(&self, edge: Inferred) -> Option<Reason> {
+        let known = self.context.index.lists.version_edges.iter();
+        let same = |k: &&crate::lists::VersionEdge| (k.from, k.to, k.read) == (edge.from, edge.to, edge.read);
+        let found = known.into_iter().find(same)?;
+        Some(Reason::VersionOrder {
+            earlier: self.op_ref(found.earlier),
+            later: self.op_ref(found.later),
+            read: self.op_ref(found.read),
+        })
+    }
+
+    /// How `writer` is visible to `reader` at `level`, for its operation `read`.
+    fn visibility(&self, writer: u32, reader: u32, read: u32, level: Level) -> Option<Vec<Edge>> {
+        let ops = self.history().ops_of(TxnId(reader));
+        let sources = &self.context.index.source_txn;
+        let before = if level == Level::ReadCommitted { ops.start..read } else { ops };
+        if let Some(op) = before.into_iter().find(|&op| sources[op as usize] == writer) {
+            return Some(vec![self.edge(writer, reader, Step::Read(op), level)?]);
+        }
+        let sessions = &self.context.index.txn_session;
+        if level != Level::ReadCommitted && sessions[writer as usize] == sessions[reader as usize] && writer < reader {
+            return Some(vec![self.edge(writer, reader, Step::Session, level)?]);
+        }
+        self.edges_of(&self.path(writer, reader, Terrain::Causal)?, level)
+    }
+
+    /// A read that is wrong by itself.
+    pub fn fault_violation(&self, fault: &Fault) -> Violation {
+        Violation { kind: fault.kind, ops: fault.ops.iter().map(|&op| self.op_ref(op)).collect(), cycle: Vec::new() }
+    }
+
+    /// Two reads of one key with different values.
+    pub fn unrepeated_violation(&self, pair: Unrepeated) -> Violation {
+        let mut ops = vec![self.op_ref(pair.first), self.op_ref(pair.second)];
+        for read in [pair.first, pair.second] {
+            let key = self.history().op(OpId(read)).key;
+            match self.context.index.source_txn[read as usize] {
+                INITIAL => ops.push(self.initial_write(key)),
+                source if source < INITIAL => ops.extend(self.last_write(source, key).map(|write| self.op_ref(write))),
+                _ => {}
+            }
+        }
+        Violation { kind: Kind::NonRepeatableRead, ops, cycle: Vec::new() }
+    }
+
+    /// The last write of `txn` to `key`.
+    fn last_write(&self, txn: u32, key: KeyId) -> Option<u32> {
+        let history = self.history();
+        history.ops_of(TxnId(txn)).rev().find(|&op| {
+            let op = history.op(OpId(op));
+            op.key == key && op.kind.is_write()
+        })
+    }
+
+    fn txn_ref(&self, txn: u32) -> TxnRef {
+        let history = self.history();
+        let session = history.session_of(TxnId(txn));
+        TxnRef {
+            id: Some(TxnId(txn)),
+            name: txn_name(history, TxnId(txn)),
+            session: history.session_name(session).to_string(),
+            index: txn - history.txns_of(session).start,
+        }
+    }
+
+    fn initial_ref(&self) -> TxnRef {
+        TxnRef { id: None, name: "initial".to_owned(), session: String::new(), index: 0 }
+    }
+
+    fn op_ref(&self, op: u32) -> OpRef {
+        let history = self.history();
+        let operation = history.op(OpId(op));
+        OpRef {
+            id: Some(OpId(op)),
+            txn: self.txn_ref(history.txn_of(OpId(op)).0),
+            action: match operation.kind {
+                seriatim_history::OpKind::Read => "read",
+                seriatim_history::OpKind::Write => "write",
+                seriatim_history::OpKind::Append => "append",
+            },
+            key: history.key_name(operation.key).to_string(),
+            value: history.value_text(operation.value),
+            place: history.place(OpId(op)),
+        }
+    }
+
+    fn initial_write(&self, key: KeyId) -> OpRef {
+        let history = self.history();
+        let value = history.initial().value_of(key).map_or("nil".to_owned(), |value| history.value_text(value));
+        OpRef {
+            id: None,
+            txn: self.initial_ref(),
+            action: "write",
+            key: history.key_name(key).to_string(),
+            value,
+            place: None,
+        }
+    }
+}
+
+/// Numbers alone are hard to tell from values, so numeric names get a `t`.
+fn txn_name(history: &History, txn: TxnId) -> String {
+    match history.txn_name(txn) {
+        seriatim_history::Atom::Int(number) => format!("t{number}"),
+        name => name.to_string(),
+    }
+}
+
+/// The path from `start` forwards to `end`, from the links of a backward search.
+fn unwind(reached: &FxHashMap<State, Option<(State, Step)>>, start: State, end: u32) -> Path {
+    let mut path = Path { txns: vec![start.0], steps: Vec::new() };
+    let mut state = start;
+    while let Some(Some((next, step))) = reached.get(&state) {
+        if *step == Step::Session && path.steps.last() == Some(&Step::Session) {
+            if let Some(last) = path.txns.last_mut() {
+                *last = next.0;
+            }
+        } else {
+            path.txns.push(next.0);
+            path.steps.push(*step);
+        }
+        if next.0 == end && !next.1 {
+            break;
+        }
+        state = *next;
+    }
+    path
+}
+
+/// The operations behind the edges, each once. Both ends of a session-order edge are ends of other edges too, so these
+/// operations alone show the whole cycle.
+fn ops_of(cycle: &[Edge]) -> Vec<OpRef> {
+    let mut ops = Vec::new();
+    for edge in cycle {
+        collect_ops(&edge.reason, &mut ops);
+    }
+    let mut distinct: Vec<OpRef> = Vec::with_capacity(ops.len());
+    for op in ops {
+        if !distinct.contains(&op) {
+            distinct.push(op);
+        }
+    }
+    distinct
+}
+
+fn collect_ops(reason: &Reason, ops: &mut Vec<OpRef>) {
+    match reason {
+        Reason::SessionOrder | Reason::Initial => {}
+        Reason::WriteRead { write, read } => ops.extend([write.clone(), read.clone()]),
+        Reason::Overwritten { read, source, other, visible } => {
+            ops.extend([source.clone(), other.clone()]);
+            for edge in visible {
+                collect_ops(&edge.reason, ops);
+            }
+            ops.push(read.clone());
+        }
+        Reason::VersionOrder { earlier, later, read } => ops.extend([earlier.clone(), later.clone(), read.clone()]),
+    }
+}

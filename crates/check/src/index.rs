@@ -1,0 +1,611 @@
+//! Who reads from whom: matches every read to its write, key by key, and finds the reads that no level but CI allows.
+//!
+//! Idea: sort the operations by key (a counting sort, each thread a range of keys), then resolve each key alone with a
+//! small hash table that stays in the cache. One visit of a key finds the source of each read, Plume's patterns a to f,
+//! non-repeatable reads (j) and ambiguous reads (duplicate values). Time O(n), memory O(n).
+//!
+//! What counts (`isolation.md`): only the last write of a transaction to a key is visible; only reads that do not
+//! follow a write of their own transaction to the key are external; aborted transactions are nobody's source;
+//! transactions of unknown outcome count iff a transaction that counts reads from them. Among several writes of one value
+//! those that cannot be the source of a legal read are no candidates, so a read is ambiguous only if two or more legal
+//! sources are left.
+
+use crate::lists::{self, ListFacts};
+use crate::parallel;
+use crate::violation::Kind;
+use seriatim_history::{History, KeyId, OpId, OpKind, Status, TxnId, Value};
+use std::ops::Range;
+use std::sync::atomic::{AtomicU32, Ordering};
+
+/// No source: a write, an internal read, or a read that is reported as a fault or as ambiguous.
+pub(crate) const NONE: u32 = u32::MAX;
+/// The source is the initial transaction.
+pub(crate) const INITIAL: u32 = u32::MAX - 1;
+
+/// A read that is wrong by itself (Plume's a to f, and the anomalies of lists).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Fault {
+    pub kind: Kind,
+    /// The operations that show it, in the order that [`Kind`] documents.
+    pub ops: Vec<u32>,
+}
+
+/// Two external reads of one key in one transaction that returned different values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Unrepeated {
+    pub second: u32,
+    pub first: u32,
+}
+
+/// External reads with a source, grouped by key and in the order of operations.
+#[derive(Default, Debug)]
+pub(crate) struct Reads {
+    /// Reads of key k: `start[k]..start[k+1]`.
+    pub start: Vec<u32>,
+    pub txn: Vec<u32>,
+    pub op: Vec<u32>,
+    /// Index into [`Versions::txn`], or [`INITIAL`].
+    pub source: Vec<u32>,
+}
+
+/// Visible writes of transactions that count, grouped by key and in the order of transactions.
+#[derive(Default, Debug)]
+pub(crate) struct Versions {
+    /// Versions of key k: `start[k]..start[k+1]`.
+    pub start: Vec<u32>,
+    pub txn: Vec<u32>,
+}
+
+/// Everything that the levels need to know.
+#[derive(Debug)]
+pub(crate) struct Index {
+    /// Which transactions count: committed ones, and unknown ones that somebody read from.
+    pub counts: Vec<bool>,
+    pub txn_session: Vec<u32>,
+    /// For each operation the transaction that it read from, or [`INITIAL`], or [`NONE`].
+    pub source_txn: Vec<u32>,
+    pub versions: Versions,
+    pub reads: Reads,
+    pub faults: Vec<Fault>,
+    pub unrepeated: Vec<Unrepeated>,
+    /// Reads whose value several transactions wrote.
+    pub ambiguous: Vec<u32>,
+    /// What the lists of list-append histories tell.
+    pub lists: ListFacts,
+}
+
+/// One operation while its key is resolved. `slot` starts as the value and ends as the resolution.
+#[derive(Clone, Copy)]
+struct Entry {
+    slot: u64,
+    op: u32,
+    /// The transaction; the highest bit marks writes.
+    txn: u32,
+}
+
+const WRITE_BIT: u32 = 1 << 31;
+
+impl Entry {
+    const EMPTY: Entry = Entry { slot: 0, op: 0, txn: 0 };
+
+    fn is_write(self) -> bool {
+        self.txn & WRITE_BIT != 0
+    }
+
+    fn txn(self) -> u32 {
+        self.txn & !WRITE_BIT
+    }
+}
+
+/// Resolutions of reads in `Entry::slot`: the local index of the source among the key's entries, or one of these.
+const UNRESOLVED: u64 = u64::MAX;
+const FROM_INITIAL: u64 = u64::MAX - 1;
+/// Resolutions of writes.
+const VISIBLE: u64 = 1;
+const HIDDEN: u64 = 0;
+
+/// Largest number of transactions, since [`Entry`] needs one bit.
+pub(crate) const TXN_LIMIT: usize = (WRITE_BIT - 16) as usize;
+
+impl Index {
+    /// Matches all reads of `history`, on `threads` threads.
+    pub fn build(history: &History, threads: usize) -> Index {
+        assert!(history.txn_count() <= TXN_LIMIT, "a history of 2^31 transactions does not fit");
+        let key_start = key_histogram(history, threads);
+        let ranges = parallel::split_by_weight(&key_start, threads.max(1));
+        let mut entries = vec![Entry::EMPTY; history.op_count()];
+        let lengths = ranges.iter().map(|range| (key_start[range.end] - key_start[range.start]) as usize);
+        let pieces = parallel::cut(&mut entries, lengths);
+        let jobs: Vec<_> = ranges.iter().cloned().zip(pieces).collect();
+        let found = parallel::run(jobs, |(keys, entries)| {
+            sort_by_key(history, &key_start, &keys, entries);
+            resolve_keys(history, &key_start, &keys, entries)
+        });
+        let counts = transactions_that_count(history, &key_start, &entries);
+        let lists = lists::examine(history, &counts);
+        let mut index = assemble(history, &key_start, &ranges, entries, counts, lists);
+        index.collect_findings(history, found);
+        index
+    }
+
+    /// Keeps the findings of transactions that count, in the order of the history.
+    fn collect_findings(&mut self, history: &History, found: Vec<Found>) {
+        let counts = |op: u32| self.counts[history.txn_of(OpId(op)).index()];
+        for part in found {
+            self.faults.extend(part.faults.into_iter().filter(|fault| counts(fault.reader())));
+            self.unrepeated.extend(part.unrepeated.into_iter().filter(|pair| counts(pair.first)));
+            self.ambiguous.extend(part.ambiguous.into_iter().filter(|&op| counts(op)));
+        }
+        let list_faults: Vec<Fault> = self.lists.faults.drain(..).filter(|fault| counts(fault.reader())).collect();
+        for fault in list_faults {
+            if !self.faults.iter().any(|known| known.kind == fault.kind && known.reader() == fault.reader()) {
+                self.faults.push(fault);
+            }
+        }
+        self.faults.sort_by_key(|fault| (fault.kind, fault.reader()));
+        self.unrepeated.sort_unstable();
+        self.ambiguous.sort_unstable();
+    }
+}
+
+impl Fault {
+    /// The read that shows the fault.
+    pub fn reader(&self) -> u32 {
+        match self.kind {
+            Kind::ThinAirRead | Kind::FutureRead | Kind::DuplicateElement | Kind::IncompatibleOrder => self.ops[0],
+            _ => self.ops[self.ops.len() - 1],
+        }
+    }
+}
+
+/// Prefix sums of the number of operations per key.
+fn key_histogram(history: &History, threads: usize) -> Vec<u32> {
+    let keys = history.keys();
+    let chunk = keys.len().div_ceil(threads.max(1)).max(1);
+    let counts = parallel::run(keys.chunks(chunk).collect(), |chunk: &[KeyId]| {
+        let mut counts = vec![0u32; history.key_count() + 1];
+        for key in chunk {
+            counts[key.index() + 1] += 1;
+        }
+        counts
+    });
+    let mut sums = vec![0u32; history.key_count() + 1];
+    let mut sum = 0;
+    for key in 0..sums.len() {
+        sum += counts.iter().map(|counts| counts[key]).sum::<u32>();
+        sums[key] = sum;
+    }
+    sums
+}
+
+/// Puts the operations on `keys` into `entries`, key by key, in the order of the history.
+fn sort_by_key(history: &History, key_start: &[u32], keys: &Range<usize>, entries: &mut [Entry]) {
+    let base = key_start[keys.start];
+    let mut next: Vec<u32> = key_start[keys.start..keys.end].iter().map(|&start| start - base).collect();
+    let (kinds, op_keys, values) = (history.kinds(), history.keys(), history.values());
+    let bounds = history.txn_bounds();
+    for txn in 0..history.txn_count() {
+        let ops = bounds[txn] as usize..bounds[txn + 1] as usize;
+        for op in ops {
+            let key = op_keys[op].index();
+            if !keys.contains(&key) {
+                continue;
+            }
+            let place = &mut next[key - keys.start];
+            let mark = if kinds[op] == OpKind::Read { 0 } else { WRITE_BIT };
+            entries[*place as usize] = Entry { slot: values[op].raw(), op: op as u32, txn: txn as u32 | mark };
+            *place += 1;
+        }
+    }
+}
+
+/// What resolving a range of keys finds.
+#[derive(Default)]
+struct Found {
+    faults: Vec<Fault>,
+    unrepeated: Vec<Unrepeated>,
+    ambiguous: Vec<u32>,
+}
+
+fn resolve_keys(history: &History, key_start: &[u32], keys: &Range<usize>, entries: &mut [Entry]) -> Found {
+    let mut resolver = Resolver { history, table: Table::default(), found: Found::default(), key: KeyId(0) };
+    let base = key_start[keys.start] as usize;
+    for key in keys.clone() {
+        let range = key_start[key] as usize - base..key_start[key + 1] as usize - base;
+        if !range.is_empty() {
+            resolver.key = KeyId::from(key);
+            resolver.resolve(&mut entries[range]);
+        }
+    }
+    resolver.found
+}
+
+/// The writes of one value to one key; numbers are local indices of entries, [`NONE`] if there is none.
+#[derive(Clone, Copy)]
+struct Writers {
+    value: u64,
+    used: bool,
+    /// Up to three visible writes of transactions that did not abort (a reader's own write is no candidate, so two
+    /// others are enough to be ambiguous).
+    visible: [u32; 3],
+    /// A write that its transaction overwrote.
+    hidden: u32,
+    /// A write of an aborted transaction.
+    aborted: u32,
+}
+
+const NO_WRITERS: Writers = Writers { value: 0, used: false, visible: [NONE; 3], hidden: NONE, aborted: NONE };
+
+/// Open addressing, sized for each key anew so that small keys touch one or two cache lines.
+#[derive(Default)]
+struct Table {
+    slots: Vec<Writers>,
+    mask: usize,
+}
+
+impl Table {
+    fn reset(&mut self, writes: usize) {
+        let size = (writes * 2).next_power_of_two().max(4);
+        if self.slots.len() < size {
+            self.slots.resize(size, NO_WRITERS);
+        }
+        self.slots[..size].fill(NO_WRITERS);
+        self.mask = size - 1;
+    }
+
+    fn place(&self, value: u64) -> usize {
+        let mut place = (value.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize & self.mask;
+        while self.slots[place].used && self.slots[place].value != value {
+            place = (place + 1) & self.mask;
+        }
+        place
+    }
+
+    fn writers(&mut self, value: u64) -> &mut Writers {
+        let place = self.place(value);
+        let slot = &mut self.slots[place];
+        slot.used = true;
+        slot.value = value;
+        slot
+    }
+
+    fn get(&self, value: u64) -> &Writers {
+        &self.slots[self.place(value)]
+    }
+}
+
+impl Writers {
+    fn add_visible(&mut self, local: u32) {
+        if let Some(free) = self.visible.iter_mut().find(|slot| **slot == NONE) {
+            *free = local;
+        }
+    }
+}
+
+struct Resolver<'h> {
+    history: &'h History,
+    table: Table,
+    found: Found,
+    key: KeyId,
+}
+
+/// What the resolver remembers while it walks through the entries of a key.
+struct Walk {
+    /// The transaction that the fields below speak of.
+    txn: u32,
+    /// Its latest write so far (local index), or [`NONE`].
+    own_write: u32,
+    /// Its first external read (local index) and that read's value, or [`NONE`].
+    first_read: u32,
+    first_value: u64,
+}
+
+impl Resolver<'_> {
+    fn resolve(&mut self, entries: &mut [Entry]) {
+        self.fill_table(entries);
+        let mut walk = Walk { txn: NONE, own_write: NONE, first_read: NONE, first_value: 0 };
+        for local in 0..entries.len() {
+            let entry = entries[local];
+            if entry.txn() != walk.txn {
+                walk = Walk { txn: entry.txn(), own_write: NONE, first_read: NONE, first_value: 0 };
+            }
+            if entry.is_write() {
+                walk.own_write = local as u32;
+            } else if self.status(entry) == Status::Aborted {
+                entries[local].slot = UNRESOLVED;
+            } else if walk.own_write != NONE {
+                self.internal_read(entries, local, walk.own_write);
+            } else {
+                self.external_read(entries, local, &mut walk);
+            }
+        }
+        self.mark_writes(entries);
+    }
+
+    fn status(&self, entry: Entry) -> Status {
+        self.history.status(TxnId(entry.txn()))
+    }
+
+    /// What a read's value is compared with: the last element of a list; `NULL` for an empty one.
+    fn compared(&self, slot: u64) -> u64 {
+        lists::last_element(self.history, slot)
+    }
+
+    fn fill_table(&mut self, entries: &[Entry]) {
+        self.table.reset(entries.iter().filter(|entry| entry.is_write()).count());
+        for local in 0..entries.len() {
+            let entry = entries[local];
+            if !entry.is_write() {
+                continue;
+            }
+            let aborted = self.status(entry) == Status::Aborted;
+            let last = is_last_write(entries, local);
+            let writers = self.table.writers(entry.slot);
+            if aborted {
+                writers.aborted = local as u32;
+            } else if last {
+                writers.add_visible(local as u32);
+            } else {
+                writers.hidden = local as u32;
+            }
+        }
+    }
+
+    /// Replaces the values of writes by whether they are visible; the table has what reads still need.
+    fn mark_writes(&self, entries: &mut [Entry]) {
+        for local in 0..entries.len() {
+            if entries[local].is_write() {
+                let visible = is_last_write(entries, local) && self.status(entries[local]) != Status::Aborted;
+                entries[local].slot = if visible { VISIBLE } else { HIDDEN };
+            }
+        }
+    }
+
+    /// Whether a read of `value` may come from the initial transaction.
+    fn may_be_initial(&self, value: u64, writers: &Writers) -> bool {
+        if value == Value::NULL.raw() {
+            return true;
+        }
+        let initial = self.history.initial();
+        if initial.value_of(self.key).map(Value::raw) != Some(value) {
+            return false;
+        }
+        let written = writers.visible[0] != NONE || writers.hidden != NONE;
+        !(written && initial.yields(self.key))
+    }
+
+    fn internal_read(&mut self, entries: &mut [Entry], local: usize, own_write: u32) {
+        let value = self.compared(entries[local].slot);
+        let read = entries[local];
+        entries[local].slot = UNRESOLVED;
+        if entries[own_write as usize].slot == value {
+            return;
+        }
+        let own_op = entries[own_write as usize].op;
+        let writers = *self.table.get(value);
+        if let Some(older) = self.older_own_write(entries, own_write, value, &writers) {
+            let ops = vec![older, own_op, read.op];
+            self.found.faults.push(Fault { kind: Kind::NotMyLastWrite, ops });
+            return;
+        }
+        let other = writers.visible.into_iter().find(|&w| w != NONE && entries[w as usize].txn() != read.txn());
+        let fault = match other {
+            Some(other) => Fault { kind: Kind::NotMyOwnWrite, ops: vec![own_op, entries[other as usize].op, read.op] },
+            None if self.may_be_initial(value, &writers) => {
+                Fault { kind: Kind::NotMyOwnWrite, ops: vec![own_op, read.op] }
+            }
+            None => self.illegal_source(entries, read, &writers),
+        };
+        self.found.faults.push(fault);
+    }
+
+    /// A write of `value` by the transaction of `own_write`, before it.
+    fn older_own_write(&self, entries: &[Entry], own_write: u32, value: u64, writers: &Writers) -> Option<u32> {
+        if writers.hidden == NONE {
+            return None;
+        }
+        let txn = entries[own_write as usize].txn();
+        let own = entries[..own_write as usize].iter().rev().take_while(|entry| entry.txn() == txn);
+        own.into_iter().find(|entry| entry.is_write() && entry.slot == value).map(|entry| entry.op)
+    }
+
+    fn external_read(&mut self, entries: &mut [Entry], local: usize, walk: &mut Walk) {
+        let slot = entries[local].slot;
+        let value = self.compared(slot);
+        let writers = *self.table.get(value);
+        let initial = self.may_be_initial(value, &writers);
+        self.compare_with_first(entries, local, if initial { Value::NULL.raw() } else { slot }, walk);
+        let read = entries[local];
+        let mut others = writers.visible.into_iter().filter(|&w| w != NONE && entries[w as usize].txn() != read.txn());
+        let (first, second) = (others.next(), others.next());
+        entries[local].slot = match (initial, first, second) {
+            (false, Some(source), None) => u64::from(source),
+            (true, None, _) => FROM_INITIAL,
+            (false, None, _) => {
+                let fault = self.illegal_source(entries, read, &writers);
+                self.found.faults.push(fault);
+                UNRESOLVED
+            }
+            (true, Some(_), _) | (false, Some(_), Some(_)) => {
+                self.found.ambiguous.push(read.op);
+                UNRESOLVED
+            }
+        };
+    }
+
+    /// A non-repeatable read, if an earlier external read of the transaction returned something else.
+    fn compare_with_first(&mut self, entries: &[Entry], local: usize, value: u64, walk: &mut Walk) {
+        if walk.first_read == NONE {
+            walk.first_read = local as u32;
+            walk.first_value = value;
+        } else if !lists::same_value(self.history, walk.first_value, value) {
+            let first = entries[walk.first_read as usize].op;
+            self.found.unrepeated.push(Unrepeated { first, second: entries[local].op });
+        }
+    }
+
+    /// Names the fault of a read that has no legal source.
+    fn illegal_source(&self, entries: &[Entry], read: Entry, writers: &Writers) -> Fault {
+        let own = |w: u32| w != NONE && entries[w as usize].txn() == read.txn();
+        let own_later = writers.visible.into_iter().find(|&w| own(w)).or(Some(writers.hidden).filter(|&w| own(w)));
+        if let Some(later) = own_later {
+            return Fault { kind: Kind::FutureRead, ops: vec![read.op, entries[later as usize].op] };
+        }
+        if writers.hidden != NONE {
+            let hidden = writers.hidden as usize;
+            let overwriting = entries[hidden + 1..].iter().find(|entry| entry.is_write()).map_or(read.op, |e| e.op);
+            let ops = vec![entries[hidden].op, overwriting, read.op];
+            return Fault { kind: Kind::IntermediateRead, ops };
+        }
+        if writers.aborted != NONE {
+            let ops = vec![entries[writers.aborted as usize].op, read.op];
+            return Fault { kind: Kind::AbortedRead, ops };
+        }
+        Fault { kind: Kind::ThinAirRead, ops: vec![read.op] }
+    }
+}
+
+/// Whether no later write of the same transaction follows among the entries of a key.
+fn is_last_write(entries: &[Entry], local: usize) -> bool {
+    let txn = entries[local].txn();
+    let mut rest = entries[local + 1..].iter().take_while(|entry| entry.txn() == txn);
+    !rest.any(|entry| entry.is_write())
+}
+
+/// Committed transactions, and unknown ones that a transaction that counts reads from.
+fn transactions_that_count(history: &History, key_start: &[u32], entries: &[Entry]) -> Vec<bool> {
+    let mut counts: Vec<bool> = history.txns().map(|txn| history.status(txn) == Status::Committed).collect();
+    if !history.txns().any(|txn| history.status(txn) == Status::Unknown) {
+        return counts;
+    }
+    let mut read_from = lists::read_from(history);
+    for key in 0..history.key_count() {
+        let entries = &entries[key_start[key] as usize..key_start[key + 1] as usize];
+        for entry in entries.iter().filter(|entry| !entry.is_write() && entry.slot < FROM_INITIAL) {
+            read_from.push((entry.txn(), entries[entry.slot as usize].txn()));
+        }
+    }
+    read_from.retain(|&(_, writer)| history.status(TxnId(writer)) == Status::Unknown);
+    loop {
+        let before = read_from.len();
+        read_from.retain(|&(reader, writer)| {
+            if counts[reader as usize] {
+                counts[writer as usize] = true;
+            }
+            !counts[writer as usize]
+        });
+        if read_from.len() == before {
+            return counts;
+        }
+    }
+}
+
+/// Builds the arrays that the levels work on from the resolved entries.
+fn assemble(
+    history: &History,
+    key_start: &[u32],
+    ranges: &[Range<usize>],
+    mut entries: Vec<Entry>,
+    counts: Vec<bool>,
+    lists: ListFacts,
+) -> Index {
+    let source_txn: Vec<AtomicU32> = (0..history.op_count()).map(|_| AtomicU32::new(NONE)).collect();
+    let lengths = ranges.iter().map(|range| (key_start[range.end] - key_start[range.start]) as usize);
+    let pieces = parallel::cut(&mut entries, lengths);
+    let jobs: Vec<_> = ranges.iter().cloned().zip(pieces).collect();
+    let parts = parallel::run(jobs, |(keys, entries)| {
+        let mut part = Part::default();
+        let base = key_start[keys.start] as usize;
+        for key in keys {
+            let range = key_start[key] as usize - base..key_start[key + 1] as usize - base;
+            part.add_key(&mut entries[range], &counts, &source_txn);
+        }
+        part
+    });
+    drop(entries);
+    let (versions, reads) = join_parts(parts, history.key_count());
+    let txn_session =
+        history.sessions().flat_map(|session| std::iter::repeat_n(session.0, history.txns_of(session).len())).collect();
+    Index {
+        counts,
+        txn_session,
+        source_txn: source_txn.into_iter().map(AtomicU32::into_inner).collect(),
+        versions,
+        reads,
+        faults: Vec::new(),
+        unrepeated: Vec::new(),
+        ambiguous: Vec::new(),
+        lists,
+    }
+}
+
+/// Versions and reads of a range of keys; `source` counts from the part's first version.
+#[derive(Default)]
+struct Part {
+    version_start: Vec<u32>,
+    version_txn: Vec<u32>,
+    read_start: Vec<u32>,
+    read_txn: Vec<u32>,
+    read_op: Vec<u32>,
+    read_source: Vec<u32>,
+}
+
+impl Part {
+    fn add_key(&mut self, entries: &mut [Entry], counts: &[bool], source_txn: &[AtomicU32]) {
+        self.version_start.push(self.version_txn.len() as u32);
+        self.read_start.push(self.read_txn.len() as u32);
+        for entry in entries.iter_mut().filter(|entry| entry.is_write() && entry.slot == VISIBLE) {
+            if counts[entry.txn() as usize] {
+                entry.slot = self.version_txn.len() as u64;
+                self.version_txn.push(entry.txn());
+            }
+        }
+        for i in 0..entries.len() {
+            let entry = entries[i];
+            if entry.is_write() || entry.slot == UNRESOLVED || !counts[entry.txn() as usize] {
+                continue;
+            }
+            let (source, writer) = if entry.slot == FROM_INITIAL {
+                (INITIAL, INITIAL)
+            } else {
+                let writer = entries[entry.slot as usize];
+                (writer.slot as u32, writer.txn())
+            };
+            self.read_txn.push(entry.txn());
+            self.read_op.push(entry.op);
+            self.read_source.push(source);
+            source_txn[entry.op as usize].store(writer, Ordering::Relaxed);
+        }
+    }
+}
+
+fn join_parts(parts: Vec<Part>, keys: usize) -> (Versions, Reads) {
+    let mut versions = Versions { start: Vec::with_capacity(keys + 1), txn: Vec::new() };
+    let mut reads = Reads { start: Vec::with_capacity(keys + 1), ..Reads::default() };
+    for part in parts {
+        let (version_base, read_base) = (versions.txn.len() as u32, reads.txn.len() as u32);
+        versions.start.extend(part.version_start.iter().map(|start| start + version_base));
+        reads.start.extend(part.read_start.iter().map(|start| start + read_base));
+        append(&mut versions.txn, part.version_txn);
+        append(&mut reads.txn, part.read_txn);
+        append(&mut reads.op, part.read_op);
+        let shifted = |source: u32| if source == INITIAL { source } else { source + version_base };
+        if version_base == 0 {
+            append(&mut reads.source, part.read_source);
+        } else {
+            reads.source.extend(part.read_source.into_iter().map(shifted));
+        }
+    }
+    versions.start.push(versions.txn.len() as u32);
+    reads.start.push(reads.txn.len() as u32);
+    (versions, reads)
+}
+
+/// Moves the first part instead of copying it.
+fn append(to: &mut Vec<u32>, from: Vec<u32>) {
+    if to.is_empty() {
+        *to = from;
+    } else {
+        to.extend_from_slice(&from);
+    }
+}

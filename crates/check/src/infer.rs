@@ -1,0 +1,381 @@
+//! The axioms of the weak levels, as edges that an order of the transactions breaks.
+//!
+//! For a read of x in t3 from t1, and another writer t2 of x that t3 has seen (φ of the level), every commit order must
+//! put t2 before t1. Instead of listing all these edges we look at one order at a time: with the versions of x sorted by
+//! the order, only versions between t1 and t3 can be both seen by t3 (what it saw comes before it) and out of place. In a
+//! history without anomalies and with a fair order most reads have no version there, so most reads cost O(1).
+//!
+//! The same walk, with another scope, finds the edges that contradict the causal order by themselves, and those that lie on
+//! a cycle, once a level is known to be violated.
+//!
+//! Per read at most the last such t2 is reported: earlier ones come before it in the order anyway, or are found when the
+//! search looks at the next order. Cost of a read with g versions in between: min(g, reads of t3) lookups at RC and RA,
+//! hence O(n^1.5) in all; min(g, k) amortised at CC, hence O(n·k).
+
+use crate::clocks::Clocks;
+use crate::index::{INITIAL, Index};
+use crate::level::Level;
+use crate::order::{Components, Inferred};
+use crate::parallel;
+use rustc_hash::FxHashMap;
+use seriatim_history::{History, TxnId};
+use std::ops::Range;
+
+/// Which inferred edges to look for.
+#[derive(Clone, Copy)]
+pub(crate) enum Scope<'a> {
+    /// Those that the order breaks.
+    Broken,
+    /// Those that contradict the causal order by themselves: t1 is in the causal past of t2, or is the initial
+    /// transaction. The clocks answer for sources in their sessions; the order must extend the causal order.
+    AgainstCausality(&'a Clocks),
+    /// Those inside a strongly connected component. The order must be that of the components.
+    InCycle(&'a Components),
+}
+
+/// A search for inferred edges, at most one for each read.
+pub(crate) struct Search<'a> {
+    pub scope: Scope<'a>,
+    pub history: &'a History,
+    pub index: &'a Index,
+    pub level: Level,
+    /// The place of each transaction in the order.
+    pub position: &'a [u32],
+    /// Needed for [`Level::Causal`].
+    pub clocks: Option<&'a Clocks>,
+    /// Reads to pass over (by operation), as they are reported already.
+    pub excluded: Option<&'a [bool]>,
+    pub threads: usize,
+}
+
+/// Transactions with more operations than this are looked at one by one, with a table of what they read.
+const LARGE_TXN_OPS: u32 = 64;
+
+/// The versions of one key, sorted by the order.
+#[derive(Default)]
+struct Key<'a> {
+    /// First version of the key in [`crate::index::Versions::txn`].
+    base: u32,
+    /// Writers in the order of transactions (session by session).
+    writers: &'a [u32],
+    /// Positions of the writers and the writers, sorted by position.
+    sorted: Vec<Placed>,
+    /// For each writer its rank in `sorted`.
+    rank: Vec<u32>,
+    /// Room for sorting.
+    places: Vec<u64>,
+    pointers: Pointers,
+}
+
+/// A writer and its place in the order.
+#[derive(Clone, Copy)]
+struct Placed {
+    position: u32,
+    writer: u32,
+}
+
+/// For a reader's session, how far each session's writers of the key are seen: moves forward only, since a session's
+/// causal past grows. This makes CC O(n·k) without a search per read and session.
+#[derive(Default)]
+struct Pointers {
+    reader_session: Option<u32>,
+    /// Per session that writes the key: the session and its writers (indices of `writers`).
+    segments: Vec<(u32, Range<u32>)>,
+    next: Vec<u32>,
+}
+
+/// A read with versions between its source and its transaction.
+#[derive(Clone, Copy)]
+struct Suspect {
+    reader: u32,
+    read: u32,
+    /// The writer that it read from; [`INITIAL`] for the initial transaction.
+    source: u32,
+    /// Versions `between.0..between.1` of the sorted versions come after the source and before the reader.
+    between: (u32, u32),
+}
+
+impl Search<'_> {
+    /// Edges in the scope that every commit order of the level has to respect.
+    pub fn find(&self) -> Vec<Inferred> {
+        let ranges = parallel::split_by_weight(&self.index.reads.start, self.threads.max(1));
+        let found = parallel::run(ranges, |keys| self.find_in(keys));
+        found.into_iter().flatten().collect()
+    }
+
+    fn find_in(&self, keys: Range<usize>) -> Vec<Inferred> {
+        let mut found = Vec::new();
+        let mut large: Vec<(Suspect, u32)> = Vec::new();
+        let mut key = Key::default();
+        for number in keys {
+            let versions = self.index.versions.start[number]..self.index.versions.start[number + 1];
+            let reads = self.index.reads.start[number]..self.index.reads.start[number + 1];
+            if versions.is_empty() || reads.is_empty() {
+                continue;
+            }
+            self.sort_versions(&mut key, versions);
+            for read in reads {
+                let Some(suspect) = self.suspect(&key, read) else { continue };
+                let size = self.history.ops_of(TxnId(suspect.reader)).len() as u32;
+                if self.level != Level::Causal && size > LARGE_TXN_OPS {
+                    large.push((suspect, number as u32));
+                } else if let Some(seen) = self.last_seen(&mut key, &suspect) {
+                    found.push(Inferred { from: seen, to: suspect.source, read: suspect.read });
+                }
+            }
+        }
+        self.large_txns(large, &mut found);
+        found
+    }
+
+    fn sort_versions<'a>(&'a self, key: &mut Key<'a>, versions: Range<u32>) {
+        key.base = versions.start;
+        key.writers = &self.index.versions.txn[versions.start as usize..versions.end as usize];
+        key.pointers.reader_session = None;
+        key.pointers.segments.clear();
+        key.places.clear();
+        let places = key.writers.iter().enumerate();
+        key.places.extend(places.map(|(local, &w)| u64::from(self.position[w as usize]) << 32 | local as u64));
+        if !key.places.is_sorted() {
+            key.places.sort_unstable();
+        }
+        key.sorted.clear();
+        key.rank.clear();
+        key.rank.resize(key.writers.len(), 0);
+        for (rank, &place) in key.places.iter().enumerate() {
+            let local = place as u32 as usize;
+            key.rank[local] = rank as u32;
+            key.sorted.push(Placed { position: (place >> 32) as u32, writer: key.writers[local] });
+        }
+    }
+
+    /// The read as a suspect, if some version may make an edge in the scope.
+    #[inline]
+    fn suspect(&self, key: &Key<'_>, read: u32) -> Option<Suspect> {
+        let reads = &self.index.reads;
+        let (reader, source) = (reads.txn[read as usize], reads.source[read as usize]);
+        let rank = if source == INITIAL { None } else { Some(key.rank[(source - key.base) as usize]) };
+        let between = match self.scope {
+            Scope::InCycle(components) => self.in_component(key, rank?, components)?,
+            _ => self.behind_source(key, rank.map_or(0, |rank| rank + 1), self.position[reader as usize])?,
+        };
+        let op = reads.op[read as usize];
+        if self.excluded.is_some_and(|excluded| excluded[op as usize]) {
+            return None;
+        }
+        let source = rank.map_or(INITIAL, |rank| key.sorted[rank as usize].writer);
+        Some(Suspect { reader, read: op, source, between })
+    }
+
+    /// The versions from rank `first` on that come before position `limit`, if there are any.
+    #[inline]
+    fn behind_source(&self, key: &Key<'_>, first: u32, limit: u32) -> Option<(u32, u32)> {
+        if key.sorted.get(first as usize)?.position >= limit {
+            return None;
+        }
+        let rest = &key.sorted[first as usize..];
+        Some((first, first + rest.partition_point(|version| version.position < limit) as u32))
+    }
+
+    /// The versions in the component of the version of rank `rank`, if there are others. Members of a component are
+    /// neighbours in the order.
+    fn in_component(&self, key: &Key<'_>, rank: u32, components: &Components) -> Option<(u32, u32)> {
+        let source = key.sorted[rank as usize].writer;
+        let together = |version: &&Placed| components.together(version.writer, source);
+        let before = key.sorted[..rank as usize].iter().rev().take_while(together).count() as u32;
+        let after = key.sorted[rank as usize + 1..].iter().take_while(together).count() as u32;
+        (before + after > 0).then_some((rank - before, rank + 1 + after))
+    }
+
+    /// Whether an edge from `writer` to `source` is in the scope, given that the reader has seen `writer`.
+    #[inline]
+    fn in_scope(&self, writer: u32, source: u32) -> bool {
+        match self.scope {
+            Scope::Broken => writer != source && (source == INITIAL || self.is_behind(writer, source)),
+            Scope::AgainstCausality(clocks) if source == INITIAL => clocks.sessions().start == 0,
+            Scope::AgainstCausality(clocks) => {
+                let session = self.index.txn_session[source as usize];
+                writer != source
+                    && clocks.sessions().contains(&session)
+                    && self.is_behind(writer, source)
+                    && clocks.reaches(source, session, writer)
+            }
+            Scope::InCycle(components) => writer != source && components.together(writer, source),
+        }
+    }
+
+    /// The last version between source and reader that the reader has seen by the rule of the level.
+    fn last_seen(&self, key: &mut Key<'_>, suspect: &Suspect) -> Option<u32> {
+        match self.level {
+            Level::ReadCommitted => self.last_read_from(key, suspect, self.ops_before(suspect)),
+            Level::Causal => self.last_in_causal_past(key, suspect),
+            _ => {
+                let ops = self.history.ops_of(TxnId(suspect.reader));
+                let read_from = self.last_read_from(key, suspect, ops);
+                self.later(read_from, self.own_session_writer(key.writers, suspect))
+            }
+        }
+    }
+
+    fn ops_before(&self, suspect: &Suspect) -> Range<u32> {
+        self.history.ops_of(TxnId(suspect.reader)).start..suspect.read
+    }
+
+    fn later(&self, a: Option<u32>, b: Option<u32>) -> Option<u32> {
+        [a, b].into_iter().flatten().max_by_key(|&writer| self.position[writer as usize])
+    }
+
+    /// The last version that one of `ops` (of a transaction of bounded size) read from.
+    fn last_read_from(&self, key: &Key<'_>, suspect: &Suspect, ops: Range<u32>) -> Option<u32> {
+        let sources = &self.index.source_txn[ops.start as usize..ops.end as usize];
+        let between = &key.sorted[suspect.between.0 as usize..suspect.between.1 as usize];
+        let in_scope = |writer: &u32| self.in_scope(*writer, suspect.source);
+        if between.len() <= 4 {
+            let mut writers = between.iter().rev().map(|version| version.writer);
+            return writers.find(|writer| sources.contains(writer) && in_scope(writer));
+        }
+        let known = sources.iter().copied().filter(|&source| source < INITIAL && self.is_between(between, source));
+        let seen = known.filter(in_scope);
+        seen.max_by_key(|&writer| self.position[writer as usize])
+    }
+
+    /// Whether `writer` is one of `between`, which is sorted by position.
+    fn is_between(&self, between: &[Placed], writer: u32) -> bool {
+        let position = self.position[writer as usize];
+        between.binary_search_by_key(&position, |other| other.position).is_ok()
+    }
+
+    /// The last writer of the key in the reader's own session before it, if it lies behind the source.
+    fn own_session_writer(&self, writers: &[u32], suspect: &Suspect) -> Option<u32> {
+        let before = writers.partition_point(|&writer| writer < suspect.reader);
+        let last = *writers[..before].last()?;
+        let same_session = self.index.txn_session[last as usize] == self.index.txn_session[suspect.reader as usize];
+        (same_session && self.in_scope(last, suspect.source)).then_some(last)
+    }
+
+    fn is_behind(&self, writer: u32, source: u32) -> bool {
+        self.position[writer as usize] > self.position[source as usize]
+    }
+
+    fn last_in_causal_past(&self, key: &mut Key<'_>, suspect: &Suspect) -> Option<u32> {
+        let clocks = self.clocks?;
+        let block = clocks.sessions();
+        let between = &key.sorted[suspect.between.0 as usize..suspect.between.1 as usize];
+        if between.len() <= (block.end - block.start) as usize {
+            let seen = |writer: &u32| {
+                let session = self.index.txn_session[*writer as usize];
+                block.contains(&session)
+                    && clocks.reaches(*writer, session, suspect.reader)
+                    && *writer != suspect.reader
+                    && self.in_scope(*writer, suspect.source)
+            };
+            return between.iter().rev().map(|version| version.writer).find(seen);
+        }
+        let Key { writers, pointers, .. } = key;
+        pointers.advance(self.index, clocks, writers, suspect.reader);
+        let last_of_each = pointers.segments.iter().zip(&pointers.next);
+        last_of_each
+            .filter(|((_, segment), next)| **next > segment.start)
+            .map(|(_, &next)| writers[next as usize - 1])
+            .filter(|&writer| self.in_scope(writer, suspect.source))
+            .max_by_key(|&writer| self.position[writer as usize])
+    }
+
+    /// Suspects of large transactions, transaction by transaction with a table of the first read from each source: a
+    /// lookup costs O(1), so a read costs min(versions in between, sources of the transaction).
+    fn large_txns(&self, mut suspects: Vec<(Suspect, u32)>, found: &mut Vec<Inferred>) {
+        suspects.sort_unstable_by_key(|(suspect, _)| suspect.read);
+        let mut sorted_keys = SortedKeys { search: self, keys: FxHashMap::default() };
+        for of_one in suspects.chunk_by(|(a, _), (b, _)| a.reader == b.reader) {
+            let first_reads = self.first_reads(of_one[0].0.reader);
+            for (suspect, key) in of_one {
+                let end = if self.level == Level::ReadCommitted { suspect.read } else { u32::MAX };
+                let sorted = sorted_keys.get(*key);
+                let between = &sorted[suspect.between.0 as usize..suspect.between.1 as usize];
+                let is_seen = |writer: u32| {
+                    first_reads.get(&writer).is_some_and(|&first| first < end) && self.in_scope(writer, suspect.source)
+                };
+                let mut seen = if between.len() <= first_reads.len() {
+                    between.iter().rev().map(|version| version.writer).find(|&writer| is_seen(writer))
+                } else {
+                    let candidates = first_reads.keys().copied();
+                    let seen = candidates.filter(|&writer| is_seen(writer) && self.is_between(between, writer));
+                    seen.max_by_key(|&writer| self.position[writer as usize])
+                };
+                if self.level != Level::ReadCommitted {
+                    seen = self.later(seen, self.own_session_writer(self.writers_of(*key), suspect));
+                }
+                if let Some(seen) = seen {
+                    found.push(Inferred { from: seen, to: suspect.source, read: suspect.read });
+                }
+            }
+        }
+    }
+
+    fn first_reads(&self, reader: u32) -> FxHashMap<u32, u32> {
+        let mut first = FxHashMap::default();
+        for op in self.history.ops_of(TxnId(reader)) {
+            let source = self.index.source_txn[op as usize];
+            if source < INITIAL {
+                first.entry(source).or_insert(op);
+            }
+        }
+        first
+    }
+
+    fn writers_of(&self, key: u32) -> &[u32] {
+        let start = &self.index.versions.start;
+        &self.index.versions.txn[start[key as usize] as usize..start[key as usize + 1] as usize]
+    }
+}
+
+/// Sorted versions of keys, kept from the first use.
+struct SortedKeys<'s, 'a> {
+    search: &'s Search<'a>,
+    keys: FxHashMap<u32, Vec<Placed>>,
+}
+
+impl SortedKeys<'_, '_> {
+    fn get(&mut self, key: u32) -> &[Placed] {
+        self.keys.entry(key).or_insert_with(|| {
+            let placed = |&writer: &u32| Placed { position: self.search.position[writer as usize], writer };
+            let mut sorted: Vec<Placed> = self.search.writers_of(key).iter().map(placed).collect();
+            sorted.sort_unstable_by_key(|version| version.position);
+            sorted
+        })
+    }
+}
+
+impl Pointers {
+    /// Moves to what `reader` sees. Readers of one session come in session order.
+    fn advance(&mut self, index: &Index, clocks: &Clocks, writers: &[u32], reader: u32) {
+        if self.segments.is_empty() {
+            self.find_segments(index, clocks, writers);
+        }
+        let session = index.txn_session[reader as usize];
+        if self.reader_session != Some(session) {
+            self.reader_session = Some(session);
+            self.next.clear();
+            self.next.extend(self.segments.iter().map(|(_, segment)| segment.start));
+        }
+        for ((session, segment), next) in self.segments.iter().zip(&mut self.next) {
+            // The clock of a transaction includes itself, but a transaction is no obstacle to its own reads.
+            let bound =
+                if *session == index.txn_session[reader as usize] { reader } else { clocks.bound(*session, reader) };
+            while *next < segment.end && writers[*next as usize] < bound {
+                *next += 1;
+            }
+        }
+    }
+
+    fn find_segments(&mut self, index: &Index, clocks: &Clocks, writers: &[u32]) {
+        let mut start = 0;
+        for run in writers.chunk_by(|a, b| index.txn_session[*a as usize] == index.txn_session[*b as usize]) {
+            let session = index.txn_session[run[0] as usize];
+            if clocks.sessions().contains(&session) {
+                self.segments.push((session, start..start + run.len() as u32));
+            }
+            start += run.len() as u32;
+        }
+    }
+}

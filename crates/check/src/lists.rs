@@ -1,0 +1,186 @@
+//! What the lists of list-append histories tell beyond the source of each read.
+//!
+//! A read of `[1 2 3]` comes from the transaction that appended 3, and shows that 1, 2 and 3 were appended in this order:
+//! the lists of a key must be prefixes of each other, and the longest one is the version order of the key. So every
+//! commit order has to put the writers of consecutive elements in the order of the list.
+
+use crate::index::Fault;
+use crate::violation::Kind;
+use rustc_hash::{FxHashMap, FxHashSet};
+use seriatim_history::{History, KeyId, OpId, OpKind, Status, TxnId, Value, ValueKind};
+
+/// `from` appended to `key` before `to`, as the list that `read` returned shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct VersionEdge {
+    pub from: u32,
+    pub to: u32,
+    pub earlier: u32,
+    pub later: u32,
+    pub read: u32,
+}
+
+/// What the lists tell.
+#[derive(Default, Debug)]
+pub(crate) struct ListFacts {
+    pub faults: Vec<Fault>,
+    pub version_edges: Vec<VersionEdge>,
+}
+
+/// What a read of this raw value is compared with: the last element of a list (`NULL` if it is empty), or itself.
+#[inline]
+pub(crate) fn last_element(history: &History, raw: u64) -> u64 {
+    if raw >> 62 != 1 {
+        return raw;
+    }
+    match Value::from_raw(raw).kind() {
+        ValueKind::List(number) => history.list(number).last().map_or(Value::NULL.raw(), |value| value.raw()),
+        _ => raw,
+    }
+}
+
+/// Whether two raw values are the same, lists by their elements.
+pub(crate) fn same_value(history: &History, a: u64, b: u64) -> bool {
+    if a == b {
+        return true;
+    }
+    match (Value::from_raw(a).kind(), Value::from_raw(b).kind()) {
+        (ValueKind::List(a), ValueKind::List(b)) => history.list(a) == history.list(b),
+        _ => false,
+    }
+}
+
+/// The appends of each element of each key.
+type Appends = FxHashMap<(KeyId, Value), Vec<u32>>;
+
+fn appends(history: &History) -> Appends {
+    let mut appends = Appends::default();
+    for op in 0..history.op_count() as u32 {
+        let operation = history.op(OpId(op));
+        if operation.kind == OpKind::Append {
+            appends.entry((operation.key, operation.value)).or_default().push(op);
+        }
+    }
+    appends
+}
+
+/// Reads that returned lists, of transactions that `include` accepts.
+fn list_reads<'h>(
+    history: &'h History,
+    include: impl Fn(TxnId) -> bool + 'h,
+) -> impl Iterator<Item = (OpId, TxnId, KeyId, &'h [Value])> + 'h {
+    let txns = history.txns().filter(move |&txn| include(txn));
+    txns.flat_map(move |txn| history.ops_of(txn).map(move |op| (OpId(op), txn))).filter_map(move |(id, txn)| {
+        let op = history.op(id);
+        match op.value.kind() {
+            ValueKind::List(number) if op.kind == OpKind::Read => Some((id, txn, op.key, history.list(number))),
+            _ => None,
+        }
+    })
+}
+
+/// Pairs of a reader and a writer of an element of a list that it read.
+pub(crate) fn read_from(history: &History) -> Vec<(u32, u32)> {
+    if !history.has_lists() {
+        return Vec::new();
+    }
+    let appends = appends(history);
+    let mut pairs = Vec::new();
+    for (_, reader, key, list) in list_reads(history, |txn| history.status(txn) != Status::Aborted) {
+        for element in list {
+            if let Some([append]) = appends.get(&(key, *element)).map(Vec::as_slice) {
+                pairs.push((reader.0, history.txn_of(OpId(*append)).0));
+            }
+        }
+    }
+    pairs
+}
+
+/// Faults of single lists, contradictions between lists, and the version orders.
+pub(crate) fn examine(history: &History, counts: &[bool]) -> ListFacts {
+    if !history.has_lists() {
+        return ListFacts::default();
+    }
+    let appends = appends(history);
+    let mut facts = ListFacts::default();
+    let mut longest: FxHashMap<KeyId, (OpId, &[Value])> = FxHashMap::default();
+    for (op, _, key, list) in list_reads(history, |txn| counts[txn.index()]) {
+        examine_list(history, &appends, (op, key, list), &mut facts.faults);
+        let entry = longest.entry(key).or_insert((op, list));
+        if list.len() > entry.1.len() {
+            *entry = (op, list);
+        }
+    }
+    let mut contradicted = FxHashSet::default();
+    for (op, _, key, list) in list_reads(history, |txn| counts[txn.index()]) {
+        let (long_op, long) = longest[&key];
+        if let Some(i) = list.iter().zip(long).position(|(a, b)| a != b) {
+            // The first elements that differ, and who appended them, are enough to see the contradiction.
+            let differing = [list[i], long[i]];
+            let writers = differing.iter().filter_map(|element| appends.get(&(key, *element))?.first().copied());
+            let ops = [op.0, long_op.0].into_iter().chain(writers).collect();
+            facts.faults.push(Fault { kind: Kind::IncompatibleOrder, ops });
+            contradicted.insert(key);
+        }
+    }
+    let mut keys: Vec<KeyId> = longest.keys().copied().filter(|key| !contradicted.contains(key)).collect();
+    keys.sort_unstable();
+    for key in keys {
+        version_order(history, &appends, counts, key, longest[&key], &mut facts.version_edges);
+    }
+    facts
+}
+
+/// Elements that stand twice, that nobody appended, or that only an aborted transaction appended. The last element is
+/// the read's source, which the index examines.
+fn examine_list(
+    history: &History,
+    appends: &Appends,
+    (op, key, list): (OpId, KeyId, &[Value]),
+    faults: &mut Vec<Fault>,
+) {
+    let mut seen = FxHashSet::default();
+    for (i, element) in list.iter().enumerate() {
+        let writers = appends.get(&(key, *element)).map_or(&[][..], Vec::as_slice);
+        if !seen.insert(*element) {
+            let ops = std::iter::once(op.0).chain(writers.first().copied()).collect();
+            faults.push(Fault { kind: Kind::DuplicateElement, ops });
+            return;
+        }
+        if i + 1 == list.len() {
+            return;
+        }
+        let aborted = |&append: &u32| history.status(history.txn_of(OpId(append))) == Status::Aborted;
+        match writers {
+            [] => faults.push(Fault { kind: Kind::ThinAirRead, ops: vec![op.0] }),
+            [append, ..] if writers.iter().all(aborted) => {
+                faults.push(Fault { kind: Kind::AbortedRead, ops: vec![*append, op.0] });
+            }
+            _ => {}
+        }
+    }
+}
+
+/// Edges between the writers of consecutive elements; elements with several writers or none are passed over.
+fn version_order(
+    history: &History,
+    appends: &Appends,
+    counts: &[bool],
+    key: KeyId,
+    (read, list): (OpId, &[Value]),
+    edges: &mut Vec<VersionEdge>,
+) {
+    let mut previous: Option<(u32, u32)> = None;
+    for element in list {
+        let Some([append]) = appends.get(&(key, *element)).map(Vec::as_slice) else { continue };
+        let txn = history.txn_of(OpId(*append)).0;
+        if !counts[txn as usize] {
+            continue;
+        }
+        if let Some((earlier, from)) = previous
+            && from != txn
+        {
+            edges.push(VersionEdge { from, to: txn, earlier, later: *append, read: read.0 });
+        }
+        previous = Some((*append, txn));
+    }
+}

@@ -1,0 +1,274 @@
+//! Orders of transactions that extend session order, reads and further edges; and what to do when none exists.
+//!
+//! The predecessors of a transaction lie side by side in the index (the sources of its reads, in program order), so both
+//! searches below walk backwards along predecessors and need no adjacency lists. Both are iterative: a session of a
+//! million transactions is a path of a million steps.
+
+use crate::index::{INITIAL, Index, NONE};
+use seriatim_history::History;
+
+/// `from` must come before `to`; `read` is the operation that the edge was inferred from, or that shows it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Inferred {
+    pub to: u32,
+    pub from: u32,
+    pub read: u32,
+}
+
+/// Inferred edges, grouped by their target.
+#[derive(Default, Debug)]
+pub(crate) struct Edges {
+    sorted: Vec<Inferred>,
+    start: Vec<u32>,
+}
+
+impl Edges {
+    /// Groups `edges`; of several edges between the same transactions the one with the smallest read is kept.
+    pub fn new(mut edges: Vec<Inferred>, txns: usize) -> Edges {
+        edges.sort_unstable();
+        edges.dedup_by_key(|edge| (edge.to, edge.from));
+        let mut start = vec![0u32; txns + 1];
+        for edge in &edges {
+            start[edge.to as usize + 1] += 1;
+        }
+        for i in 1..start.len() {
+            start[i] += start[i - 1];
+        }
+        Edges { sorted: edges, start }
+    }
+
+    /// The edges into `txn`.
+    #[inline]
+    pub fn into(&self, txn: u32) -> &[Inferred] {
+        &self.sorted[self.start[txn as usize] as usize..self.start[txn as usize + 1] as usize]
+    }
+
+    pub fn len(&self) -> usize {
+        self.sorted.len()
+    }
+
+    pub fn take(self) -> Vec<Inferred> {
+        self.sorted
+    }
+}
+
+/// Session order, reads and further edges, seen from the later transaction.
+pub(crate) struct Graph<'a> {
+    pub history: &'a History,
+    pub index: &'a Index,
+    pub edges: &'a Edges,
+}
+
+/// Where a walk stands among the predecessors of a transaction: its session predecessor, then the sources of its
+/// operations, then the further edges.
+#[derive(Clone, Copy)]
+struct Cursor {
+    txn: u32,
+    step: u32,
+}
+
+impl Graph<'_> {
+    /// The transaction before `txn` in its session, among those that count.
+    #[inline]
+    pub fn session_predecessor(&self, txn: u32) -> Option<u32> {
+        let first = self.history.session_bounds()[self.index.txn_session[txn as usize] as usize];
+        (first..txn).rev().find(|&earlier| self.index.counts[earlier as usize])
+    }
+
+    /// The next predecessor at or after the cursor, which moves past it.
+    #[inline]
+    fn next_predecessor(&self, cursor: &mut Cursor) -> Option<u32> {
+        let bounds = self.history.txn_bounds();
+        let (first, end) = (bounds[cursor.txn as usize], bounds[cursor.txn as usize + 1]);
+        if cursor.step == 0 {
+            cursor.step = 1;
+            if let Some(previous) = self.session_predecessor(cursor.txn) {
+                return Some(previous);
+            }
+        }
+        while cursor.step - 1 < end - first {
+            let source = self.index.source_txn[(first + cursor.step - 1) as usize];
+            cursor.step += 1;
+            if source < INITIAL {
+                return Some(source);
+            }
+        }
+        let edges = self.edges.into(cursor.txn);
+        let edge = edges.get((cursor.step - 1 - (end - first)) as usize)?;
+        cursor.step += 1;
+        Some(edge.from)
+    }
+
+    /// An order that extends the graph, near to `wish` (a permutation of the transactions that count): transactions
+    /// move forward only as far as their successors need. `None` if the graph has a cycle. O(n).
+    pub fn topological(&self, wish: &[u32]) -> Option<Vec<u32>> {
+        const NEW: u8 = 0;
+        const OPEN: u8 = 1;
+        const DONE: u8 = 2;
+        let mut state = vec![NEW; self.index.counts.len()];
+        let mut order = Vec::with_capacity(wish.len());
+        let mut path: Vec<Cursor> = Vec::new();
+        for &root in wish {
+            if state[root as usize] == DONE {
+                continue;
+            }
+            state[root as usize] = OPEN;
+            path.push(Cursor { txn: root, step: 0 });
+            while let Some(cursor) = path.last_mut() {
+                match self.next_predecessor(cursor) {
+                    None => {
+                        state[cursor.txn as usize] = DONE;
+                        order.push(cursor.txn);
+                        path.pop();
+                    }
+                    Some(next) if state[next as usize] == NEW => {
+                        state[next as usize] = OPEN;
+                        path.push(Cursor { txn: next, step: 0 });
+                    }
+                    Some(next) if state[next as usize] == OPEN => return None,
+                    Some(_) => {}
+                }
+            }
+        }
+        Some(order)
+    }
+
+    /// The strongly connected components, in an order that extends the graph between them (Tarjan, iterative). O(n).
+    pub fn components(&self, wish: &[u32]) -> Components {
+        let txns = self.index.counts.len();
+        let mut search = Tarjan {
+            number: vec![NONE; txns],
+            low: vec![0; txns],
+            open: Vec::new(),
+            next: 0,
+            result: Components { of: vec![NONE; txns], order: Vec::with_capacity(wish.len()), start: vec![0] },
+        };
+        let mut path: Vec<Cursor> = Vec::new();
+        for &root in wish {
+            if search.number[root as usize] != NONE {
+                continue;
+            }
+            search.enter(root);
+            path.push(Cursor { txn: root, step: 0 });
+            while let Some(cursor) = path.last_mut() {
+                let txn = cursor.txn;
+                match self.next_predecessor(cursor) {
+                    Some(next) if search.number[next as usize] == NONE => {
+                        search.enter(next);
+                        path.push(Cursor { txn: next, step: 0 });
+                    }
+                    Some(next) => search.see(txn, next),
+                    None => {
+                        path.pop();
+                        search.leave(txn, path.last().map(|cursor| cursor.txn));
+                    }
+                }
+            }
+        }
+        search.result
+    }
+}
+
+/// The strongly connected components of a graph.
+#[derive(Debug)]
+pub(crate) struct Components {
+    /// For each transaction that counts the number of its component.
+    pub of: Vec<u32>,
+    /// The transactions, component by component, predecessors first.
+    pub order: Vec<u32>,
+    /// Component c is `order[start[c]..start[c+1]]`.
+    pub start: Vec<u32>,
+}
+
+impl Components {
+    /// The transactions of component `component`.
+    pub fn members(&self, component: usize) -> &[u32] {
+        &self.order[self.start[component] as usize..self.start[component + 1] as usize]
+    }
+
+    /// How many components there are.
+    pub fn len(&self) -> usize {
+        self.start.len() - 1
+    }
+
+    /// Whether two transactions are in one component.
+    pub fn together(&self, a: u32, b: u32) -> bool {
+        self.of[a as usize] == self.of[b as usize]
+    }
+}
+
+struct Tarjan {
+    number: Vec<u32>,
+    low: Vec<u32>,
+    open: Vec<u32>,
+    next: u32,
+    result: Components,
+}
+
+impl Tarjan {
+    fn enter(&mut self, txn: u32) {
+        self.number[txn as usize] = self.next;
+        self.low[txn as usize] = self.next;
+        self.next += 1;
+        self.open.push(txn);
+    }
+
+    fn see(&mut self, txn: u32, next: u32) {
+        if self.result.of[next as usize] == NONE {
+            self.low[txn as usize] = self.low[txn as usize].min(self.number[next as usize]);
+        }
+    }
+
+    fn leave(&mut self, txn: u32, parent: Option<u32>) {
+        if let Some(parent) = parent {
+            self.low[parent as usize] = self.low[parent as usize].min(self.low[txn as usize]);
+        }
+        if self.low[txn as usize] != self.number[txn as usize] {
+            return;
+        }
+        let component = self.result.len() as u32;
+        while let Some(member) = self.open.pop() {
+            self.result.of[member as usize] = component;
+            self.result.order.push(member);
+            if member == txn {
+                break;
+            }
+        }
+        self.result.start.push(self.result.order.len() as u32);
+    }
+}
+
+/// A first guess at the commit order: by end time if known, by the order of the file if it interleaves the sessions, else
+/// as if all sessions had run at once at a steady rate.
+pub(crate) fn first_guess(history: &History, index: &Index) -> Vec<u32> {
+    let mut txns: Vec<u32> = (0..history.txn_count() as u32).filter(|&txn| index.counts[txn as usize]).collect();
+    if history.has_times() {
+        txns.sort_by_key(|&txn| history.times(seriatim_history::TxnId(txn)).map_or(0, |(_, end)| end));
+    } else if interleaved(history, index) {
+        let rank = history.file_order();
+        let mut by_rank = vec![NONE; history.txn_count()];
+        for &txn in &txns {
+            by_rank[rank[txn as usize] as usize] = txn;
+        }
+        txns = by_rank.into_iter().filter(|&txn| txn != NONE).collect();
+    } else {
+        let bounds = history.session_bounds();
+        txns.sort_by_cached_key(|&txn| {
+            let session = index.txn_session[txn as usize] as usize;
+            let (first, end) = (bounds[session], bounds[session + 1]);
+            (u64::from(txn - first) << 32) / u64::from(end - first)
+        });
+    }
+    txns
+}
+
+/// Whether the file mentions the transactions of different sessions in turn: it changes session much more often than
+/// there are sessions.
+fn interleaved(history: &History, index: &Index) -> bool {
+    let mut session_at = vec![0u32; history.txn_count()];
+    for (txn, &rank) in history.file_order().iter().enumerate() {
+        session_at[rank as usize] = index.txn_session[txn];
+    }
+    let changes = session_at.windows(2).filter(|pair| pair[0] != pair[1]).count();
+    changes > history.session_count() * 2
+}

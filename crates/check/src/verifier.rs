@@ -1,0 +1,163 @@
+//! Is this really a commit order? Checks a certificate without anything that the search uses.
+//!
+//! Straight from the definition, with its own matching of reads to writes: every axiom instance is looked at. Time
+//! O(reads · versions of the key · cost of φ); meant for tests and for those who do not trust us.
+
+use crate::level::Level;
+use seriatim_history::{History, OpId, OpKind, Status, TxnId, Value, ValueKind};
+use std::collections::{HashMap, HashSet};
+
+/// Why an order is not a commit order for a level.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Rejection {
+    /// A transaction is missing, comes twice, or must not be there.
+    #[error("the order is not a permutation of the transactions that count (at {0:?})")]
+    NotAPermutation(TxnId),
+    /// Session order is broken.
+    #[error("{0:?} comes after {1:?} in its session but not in the order")]
+    SessionOrder(TxnId, TxnId),
+    /// A read has no legal source before it.
+    #[error("{0:?} has no legal source before it")]
+    Source(OpId),
+    /// An axiom instance is broken.
+    #[error("{reader:?} read {read:?} from {source_txn:?} although it saw {other:?}, which is later in the order")]
+    Axiom {
+        /// t3.
+        reader: TxnId,
+        /// Its read of x.
+        read: OpId,
+        /// t1; `None` for the initial transaction.
+        source_txn: Option<TxnId>,
+        /// t2.
+        other: TxnId,
+    },
+}
+
+/// An external read: who, which operation, which key, from whom.
+type External = (TxnId, OpId, seriatim_history::KeyId, Option<TxnId>);
+
+/// Accepts `order` iff it is a commit order of `history` at `level`. Histories with ambiguous reads are not supported:
+/// of several writes of a value, the last one in the order before the reader is taken.
+pub fn verify(history: &History, level: Level, order: &[TxnId]) -> Result<(), Rejection> {
+    let place: HashMap<TxnId, usize> = order.iter().enumerate().map(|(place, &txn)| (txn, place)).collect();
+    check_members(history, order, &place)?;
+    let reads = external_reads(history, &place)?;
+    let mut writers: HashMap<_, Vec<TxnId>> = HashMap::new();
+    for &txn in order {
+        let ops = history.ops_of(txn).map(|op| history.op(OpId(op)));
+        let keys: HashSet<_> = ops.filter(|op| op.kind.is_write()).map(|op| op.key).collect();
+        for key in keys {
+            writers.entry(key).or_default().push(txn);
+        }
+    }
+    let past = causal_pasts(history, order, &reads);
+    for &(reader, read, key, source) in &reads {
+        let source_place = source.map(|source| place[&source]);
+        for &other in writers.get(&key).map_or(&[][..], Vec::as_slice) {
+            if Some(other) == source || other == reader || Some(place[&other]) < source_place {
+                continue;
+            }
+            let seen = match level {
+                Level::ReadCommitted => reads.iter().any(|r| r.0 == reader && r.1 < read && r.3 == Some(other)),
+                Level::Causal => past[&reader].contains(&other),
+                Level::ReadAtomic => {
+                    (history.session_of(other) == history.session_of(reader) && other < reader)
+                        || reads.iter().any(|r| r.0 == reader && r.3 == Some(other))
+                }
+                Level::CutIsolation => false,
+            };
+            if seen {
+                return Err(Rejection::Axiom { reader, read, source_txn: source, other });
+            }
+        }
+    }
+    Ok(())
+}
+
+fn check_members(history: &History, order: &[TxnId], place: &HashMap<TxnId, usize>) -> Result<(), Rejection> {
+    for &txn in order {
+        if txn.index() >= history.txn_count() || history.status(txn) == Status::Aborted {
+            return Err(Rejection::NotAPermutation(txn));
+        }
+    }
+    if place.len() != order.len() {
+        return Err(Rejection::NotAPermutation(order[0]));
+    }
+    for session in history.sessions() {
+        let mut last: Option<TxnId> = None;
+        for txn in history.txns_of(session).map(TxnId) {
+            if history.status(txn) == Status::Committed && !place.contains_key(&txn) {
+                return Err(Rejection::NotAPermutation(txn));
+            }
+            let Some(&here) = place.get(&txn) else { continue };
+            if let Some(last) = last
+                && place[&last] > here
+            {
+                return Err(Rejection::SessionOrder(txn, last));
+            }
+            last = Some(txn);
+        }
+    }
+    Ok(())
+}
+
+/// The external reads with their sources; every read is checked to be well formed.
+fn external_reads(history: &History, place: &HashMap<TxnId, usize>) -> Result<Vec<External>, Rejection> {
+    let mut last_writes: HashMap<_, Vec<TxnId>> = HashMap::new();
+    for &txn in place.keys() {
+        let mut last = HashMap::new();
+        for op in history.ops_of(txn).map(|op| history.op(OpId(op))).filter(|op| op.kind.is_write()) {
+            last.insert(op.key, op.value);
+        }
+        for (key, value) in last {
+            last_writes.entry((key, value)).or_default().push(txn);
+        }
+    }
+    let mut reads = Vec::new();
+    for &reader in place.keys() {
+        let mut own = HashMap::new();
+        for id in history.ops_of(reader).map(OpId) {
+            let op = history.op(id);
+            if op.kind != OpKind::Read {
+                own.insert(op.key, op.value);
+                continue;
+            }
+            let value = match op.value.kind() {
+                ValueKind::List(number) => history.list(number).last().copied().unwrap_or(Value::NULL),
+                _ => op.value,
+            };
+            if let Some(&mine) = own.get(&op.key) {
+                if mine != value {
+                    return Err(Rejection::Source(id));
+                }
+                continue;
+            }
+            let writers = last_writes.get(&(op.key, value)).map_or(&[][..], Vec::as_slice);
+            let before = writers.iter().filter(|&writer| *writer != reader && place[writer] < place[&reader]);
+            let source = before.max_by_key(|&writer| place[writer]).copied();
+            let initial = value == Value::NULL || history.initial().value_of(op.key) == Some(value);
+            if source.is_none() && !initial {
+                return Err(Rejection::Source(id));
+            }
+            reads.push((reader, id, op.key, source));
+        }
+    }
+    Ok(reads)
+}
+
+/// The causal past of each transaction, as sets.
+fn causal_pasts(history: &History, order: &[TxnId], reads: &[External]) -> HashMap<TxnId, HashSet<TxnId>> {
+    let mut past: HashMap<TxnId, HashSet<TxnId>> = HashMap::new();
+    for &txn in order {
+        let mut mine = HashSet::new();
+        let earlier = |other: &&TxnId| history.session_of(**other) == history.session_of(txn) && **other < txn;
+        let sources = reads.iter().filter(|read| read.0 == txn).filter_map(|read| read.3.as_ref());
+        for &before in order.iter().filter(earlier).chain(sources) {
+            mine.insert(before);
+            mine.extend(past.get(&before).into_iter().flatten().copied());
+        }
+        past.insert(txn, mine);
+    }
+    past
+}

@@ -1,0 +1,149 @@
+//! Every fast verdict against the literal definitions, every "holds" against the independent verifier, and every anomaly
+//! against its own sub-history, on random small histories.
+
+use proptest::prelude::*;
+use seriatim_check::{Level, Options, Outcome, Violation, check, oracle, verify};
+use seriatim_history::{History, OpId, notation};
+
+/// How a random history is made.
+#[derive(Clone, Copy, Debug)]
+struct Shape {
+    keys: usize,
+    /// Writes get distinct values if false, values from 1 to 3 otherwise.
+    duplicates: bool,
+    /// Whether transactions may be aborted or unknown.
+    outcomes: bool,
+    txns_max: usize,
+    ops_max: usize,
+}
+
+#[derive(Clone, Debug)]
+struct Raw {
+    session: usize,
+    outcome: u8,
+    ops: Vec<(bool, usize, usize)>,
+}
+
+fn raw_history(shape: Shape) -> impl Strategy<Value = Vec<Raw>> {
+    let op = (any::<bool>(), 0..shape.keys, 0..64usize);
+    let txn = (0..3usize, 0..16u8, proptest::collection::vec(op, 0..=shape.ops_max))
+        .prop_map(|(session, outcome, ops)| Raw { session, outcome, ops });
+    proptest::collection::vec(txn, 1..=shape.txns_max)
+}
+
+/// Writes the random transactions in the notation: a write gets a value, a read one of those written to its key (by
+/// anybody), rarely 0 where that is not initial, rarely a value that nobody wrote.
+fn text_of(raw: &[Raw], shape: Shape) -> String {
+    let mut written: Vec<Vec<usize>> = vec![Vec::new(); shape.keys];
+    let mut next = 0;
+    let mut values = Vec::new();
+    for txn in raw {
+        let mut of_txn = Vec::new();
+        for &(write, key, choice) in &txn.ops {
+            next += 1;
+            let value = if shape.duplicates { choice % 3 + 1 } else { next };
+            if write {
+                written[key].push(value);
+            }
+            of_txn.push(value);
+        }
+        values.push(of_txn);
+    }
+    let mut sessions = vec![Vec::new(); 3];
+    for (txn, of_txn) in raw.iter().zip(values) {
+        let ops = txn.ops.iter().zip(of_txn).map(|(&(write, key, choice), value)| {
+            let readable = &written[key];
+            let read = match choice {
+                0 => 99,
+                1..=8 => 0,
+                _ if readable.is_empty() => 0,
+                _ => readable[choice % readable.len()],
+            };
+            if write { format!("w(k{key},{value})") } else { format!("r(k{key},{read})") }
+        });
+        let mark = match txn.outcome {
+            0 if shape.outcomes => "!",
+            1 | 2 if shape.outcomes => "?",
+            _ => "",
+        };
+        sessions[txn.session].push(format!("{}{mark}", ops.collect::<Vec<_>>().join(" ")));
+    }
+    let lines = sessions.iter().enumerate().filter(|(_, txns)| !txns.is_empty());
+    lines.map(|(i, txns)| format!("s{i}: {}\n", txns.join(" | "))).collect()
+}
+
+fn compare_with_oracle(text: &str) {
+    let history = notation::parse(text).unwrap();
+    for threads in [1, 2] {
+        let options = Options { instances: usize::MAX, keep_orders: true, threads, ..Options::default() };
+        let report = check(&history, &options);
+        for verdict in &report.verdicts {
+            let holds = oracle::satisfies(&history, verdict.level);
+            match verdict.outcome {
+                Outcome::Undecided => assert!(verdict.undecided.is_some()),
+                outcome => assert_eq!(outcome == Outcome::Holds, holds, "{} on\n{text}", verdict.level),
+            }
+            if verdict.outcome == Outcome::Holds && verdict.level != Level::CutIsolation {
+                let order = verdict.order.as_ref().expect("an order was asked for");
+                verify(&history, verdict.level, order)
+                    .unwrap_or_else(|e| panic!("{e} at {} on\n{text}", verdict.level));
+            }
+        }
+        for group in &report.anomalies {
+            assert!(group.count >= 1);
+            assert_eq!(group.instances.len() as u64, group.count, "{:?} on\n{text}", group.kind);
+            for violation in group.instances.iter().chain([&group.exemplar]) {
+                assert_still_violated(&history, violation, text);
+            }
+        }
+        for level in Level::ALL {
+            let alone = check(&history, &Options { levels: vec![level], threads, ..Options::default() });
+            assert_eq!(alone.verdicts[0].outcome, report.verdict(level).unwrap().outcome, "{level} alone on\n{text}");
+        }
+    }
+}
+
+/// The operations of a violation, and nothing else, violate all the levels that forbid its kind.
+fn assert_still_violated(history: &History, violation: &Violation, text: &str) {
+    let ops: Vec<OpId> = violation.ops.iter().filter_map(|op| op.id).collect();
+    let part = history.restricted_to(&ops);
+    for &level in violation.kind.info().forbidden_by {
+        let outcome = check(&part, &Options { levels: vec![level], ..Options::default() }).verdicts[0].outcome;
+        assert_eq!(outcome, Outcome::Violated, "{:?} at {level} of\n{text}\n{violation:#?}", violation.kind);
+    }
+    for pair in violation.cycle.windows(2) {
+        assert_eq!(pair[0].to, pair[1].from, "a broken cycle on\n{text}");
+    }
+    if let (Some(first), Some(last)) = (violation.cycle.first(), violation.cycle.last()) {
+        assert_eq!(last.to, first.from, "an open cycle on\n{text}");
+    }
+}
+
+const PLAIN: Shape = Shape { keys: 2, duplicates: false, outcomes: false, txns_max: 6, ops_max: 4 };
+const OUTCOMES: Shape = Shape { keys: 2, duplicates: false, outcomes: true, txns_max: 6, ops_max: 4 };
+const DUPLICATES: Shape = Shape { keys: 2, duplicates: true, outcomes: true, txns_max: 5, ops_max: 3 };
+const MANY_KEYS: Shape = Shape { keys: 4, duplicates: false, outcomes: false, txns_max: 7, ops_max: 3 };
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 1500, ..ProptestConfig::default() })]
+
+    #[test]
+    fn plain_histories(raw in raw_history(PLAIN)) {
+        compare_with_oracle(&text_of(&raw, PLAIN));
+    }
+
+    #[test]
+    fn aborted_and_unknown_transactions(raw in raw_history(OUTCOMES)) {
+        compare_with_oracle(&text_of(&raw, OUTCOMES));
+    }
+
+    #[test]
+    fn duplicate_values(raw in raw_history(DUPLICATES)) {
+        compare_with_oracle(&text_of(&raw, DUPLICATES));
+    }
+
+    #[test]
+    fn many_keys(raw in raw_history(MANY_KEYS)) {
+        compare_with_oracle(&text_of(&raw, MANY_KEYS));
+    }
+}

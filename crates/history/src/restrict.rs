@@ -1,0 +1,86 @@
+//! Sub-histories: some operations of a history, everything else removed.
+
+use crate::atom::{Value, ValueKind};
+use crate::columns::{Columns, TxnMeta};
+use crate::ids::{KeyId, OpId, TxnId};
+use crate::model::{History, Names, OpKind, Status};
+use rustc_hash::FxHashSet;
+
+impl History {
+    /// The history that consists of `ops` alone: their transactions, in the same sessions and the same order.
+    ///
+    /// Elements of lists whose append is removed are removed from the lists too, so that what is left is what a store
+    /// would have shown without the removed operations. Transactions of unknown outcome become committed: that they
+    /// matter was known from operations that may be removed.
+    pub fn restricted_to(&self, ops: &[OpId]) -> History {
+        let mut ops = ops.to_vec();
+        ops.sort_unstable();
+        ops.dedup();
+        let removed = self.removed_appends(&ops);
+        let mut columns = self.empty_copy();
+        let mut names = Vec::new();
+        let mut last: Option<TxnId> = None;
+        for op in ops {
+            let txn = self.txn_of(op);
+            if last != Some(txn) {
+                last = Some(txn);
+                let status = if self.status(txn) == Status::Aborted { Status::Aborted } else { Status::Committed };
+                columns.txns.push(TxnMeta { session: self.session_of(txn).0, status });
+                names.push(self.txn_name(txn));
+            }
+            let operation = self.op(op);
+            let value = self.without(operation.key, operation.value, &removed, &mut columns);
+            columns.push_op(columns.txns.len() as u32 - 1, operation.kind, operation.key, value);
+        }
+        columns.txn_names = Names::Table(names);
+        match columns.finish() {
+            Ok(history) => history,
+            Err(_) => unreachable!("a part of a history is not larger than the history"),
+        }
+    }
+
+    fn empty_copy(&self) -> Columns {
+        Columns {
+            session_count: self.session_count() as u32,
+            session_names: self.session_names.clone(),
+            key_names: self.key_names.clone(),
+            atoms: self.atoms.clone(),
+            initial: self.initial.clone(),
+            ..Columns::default()
+        }
+    }
+
+    fn removed_appends(&self, kept: &[OpId]) -> FxHashSet<(KeyId, Value)> {
+        let appends = |op: &OpId| (self.op_kind[op.index()] == OpKind::Append).then(|| self.op(*op));
+        let kept: FxHashSet<_> = kept.iter().filter_map(appends).map(|op| (op.key, op.value)).collect();
+        let all = (0..self.op_count()).map(OpId::from);
+        all.filter_map(|op| appends(&op)).map(|op| (op.key, op.value)).filter(|append| !kept.contains(append)).collect()
+    }
+
+    fn without(&self, key: KeyId, value: Value, removed: &FxHashSet<(KeyId, Value)>, columns: &mut Columns) -> Value {
+        let ValueKind::List(number) = value.kind() else { return value };
+        let items: Vec<Value> =
+            self.list(number).iter().copied().filter(|&item| !removed.contains(&(key, item))).collect();
+        if items.is_empty() {
+            return Value::NULL;
+        }
+        columns.lists.push(items.into());
+        Value::list(columns.lists.len() as u32 - 1)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::{OpId, notation};
+
+    #[test]
+    fn a_sub_history_keeps_sessions_order_and_names() {
+        let history = notation::parse("a: w(x,1) w(y,2) | a(l,1)\nb: a(l,2) | r(l,[1 2]) r(x,1)").unwrap();
+        let part = history.restricted_to(&[OpId(0), OpId(3), OpId(4)]);
+        assert_eq!(part.txn_count(), 3);
+        assert_eq!(part.op_count(), 3);
+        let last = part.txns().last().unwrap();
+        assert_eq!(part.txn_name(last).to_string(), "t4");
+        assert_eq!(part.value_text(part.op(OpId(2)).value), "[2]");
+    }
+}
