@@ -9,6 +9,7 @@ use crate::atom::Value;
 use crate::ids::KeyId;
 use crate::model::OpKind;
 use crate::place::Places;
+use crate::room;
 use std::thread;
 
 /// Neighbouring operations of one transaction.
@@ -194,7 +195,7 @@ impl Target {
     /// A column whose parts are filled by `work(number of the first operation, part)`, each in a thread.
     fn each_part<T: Copy + Send>(&self, fill: T, work: impl Fn(u32, &mut [T]) + Sync) -> Vec<T> {
         let total = self.cuts.last().copied().unwrap_or(0) as usize;
-        let mut column = vec![fill; total];
+        let mut column = room::filled(fill, total);
         thread::scope(|scope| {
             let mut rest = column.as_mut_slice();
             let work = &work;

@@ -6,6 +6,7 @@ use crate::atom::{Atom, Atoms, Value};
 use crate::ids::KeyId;
 use crate::model::OpKind;
 use crate::place::Places;
+use crate::room;
 use rustc_hash::FxHashMap;
 
 /// Keys up to this number may become dense ids by themselves.
@@ -120,12 +121,12 @@ impl Piece {
 
     fn with_room_for(len: usize) -> Piece {
         // The shortest line has 11 bytes. Memory that is never written is never really allocated.
-        let room = len / 11 + 1;
+        let count = len / 11 + 1;
         Piece {
             ops: Block {
-                kind: Vec::with_capacity(room),
-                key: Vec::with_capacity(room),
-                value: Vec::with_capacity(room),
+                kind: room::column(count),
+                key: room::column(count),
+                value: room::column(count),
                 places: Places::Consecutive { first: 0 },
                 runs: Vec::new(),
             },

@@ -29,7 +29,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 const PIECE_BYTES_MIN: usize = 1 << 18;
-const PIECE_BYTES_MAX: usize = 1 << 24;
+const PIECE_BYTES_MAX: usize = 1 << 25;
 
 /// Reads a history with up to `threads` threads.
 pub(super) fn read(bytes: &[u8], source: &Source, threads: usize) -> Result<History, ReadError> {
@@ -139,7 +139,7 @@ impl Joined {
     fn piece(&mut self, piece: &mut Piece, first_line: u64, source: &Source) -> Result<(), ReadError> {
         self.widths(piece, source)?;
         let mut number_of = Vec::with_capacity(piece.txns.len());
-        for (local, txn) in piece.txns.iter().enumerate() {
+        for (local, txn) in std::mem::take(&mut piece.txns).iter().enumerate() {
             number_of.push(self.txn(txn, local == 0, first_line, source)?);
         }
         if let Some(error) = &piece.error {

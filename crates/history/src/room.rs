@@ -1,0 +1,34 @@
+//! Room for large columns, in large pages where the system offers them on request.
+//!
+//! A column of ten million operations is first touched page by page; with pages of 4 KiB the page faults cost as much as the
+//! parsing. Asking for large pages is only a hint: nothing depends on whether it is granted.
+
+/// An empty column with room for `count` items.
+pub(crate) fn column<T>(count: usize) -> Vec<T> {
+    let column = Vec::with_capacity(count);
+    advise(&column);
+    column
+}
+
+/// A column of `count` times `fill`.
+pub(crate) fn filled<T: Clone>(fill: T, count: usize) -> Vec<T> {
+    let mut column = column(count);
+    column.resize(count, fill);
+    column
+}
+
+#[cfg(target_os = "linux")]
+fn advise<T>(column: &Vec<T>) {
+    const LARGE_PAGE: usize = 2 << 20;
+    let start = (column.as_ptr() as usize).next_multiple_of(LARGE_PAGE);
+    let end = column.as_ptr() as usize + column.capacity() * size_of::<T>();
+    if end.saturating_sub(start) < LARGE_PAGE {
+        return;
+    }
+    // SAFETY: the range lies inside the allocation of `column`, and this advice changes no content, only the size of
+    // the pages that back it.
+    unsafe { libc::madvise(start as *mut libc::c_void, end - start, libc::MADV_HUGEPAGE) };
+}
+
+#[cfg(not(target_os = "linux"))]
+fn advise<T>(_: &Vec<T>) {}
