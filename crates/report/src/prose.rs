@@ -19,7 +19,7 @@ pub fn summary(violation: &Violation) -> String {
         Kind::NotMyOwnWrite => not_my_own(violation),
         Kind::NotMyLastWrite => not_my_last(violation),
         Kind::IntermediateRead => intermediate(violation),
-        Kind::CyclicCausality => cyclic(violation),
+        Kind::CyclicCausality | Kind::WriteCycle => cyclic(violation),
         Kind::NonRepeatableRead => non_repeatable(violation),
         Kind::NonMonotonicReadCausal | Kind::FracturedReadCausal | Kind::CausalityViolation => stale_read(violation),
         Kind::NonMonotonicReadCommit | Kind::FracturedReadCommit | Kind::ConflictingCommitOrder => {
@@ -162,7 +162,7 @@ fn cyclic(violation: &Violation) -> Option<String> {
     let end = format!("so {} would have to come before itself: a contradiction.", txn(&first.from));
     if violation.cycle.len() > PATH_SPELLED_MAX + 1 {
         return Some(format!(
-            "{} transactions precede each other in a circle, by session order and by what they read; {end}",
+            "{} transactions precede each other in a circle, by session order and by what was read; {end}",
             violation.cycle.len(),
         ));
     }
@@ -333,9 +333,12 @@ fn value(text: &str) -> String {
     format!("{head}…{tail}")
 }
 
-/// ` (file:line)`, if it is known.
+/// ` (file:line)`, if it is known; without the directories, which the list of operations has.
 fn at(op: &OpRef) -> String {
-    op.place.as_ref().map(|place| format!(" ({})", clean(&place.to_string()))).unwrap_or_default()
+    let Some(place) = &op.place else { return String::new() };
+    let full = place.to_string();
+    let short = full.rsplit(['/', '\\']).next().unwrap_or(&full);
+    format!(" ({})", clean(short))
 }
 
 fn is_number(name: &str) -> bool {

@@ -1,6 +1,6 @@
 //! Every anomaly and level has an entry, and every example shows what its entry says.
 
-use seriatim_check::{Kind, Level};
+use seriatim_check::{Kind, Level, Options, Outcome, check};
 use seriatim_history::notation;
 use seriatim_report::knowledge::{Subject, entries, find, index, render};
 use seriatim_report::style::strip;
@@ -20,6 +20,28 @@ fn every_example_is_in_the_notation() {
     for entry in entries() {
         let history = notation::parse(entry.example.history);
         assert!(history.is_ok(), "{}: {:?}", entry.code(), history.err());
+    }
+}
+
+#[test]
+fn every_example_violates_the_levels_that_its_entry_says() {
+    for entry in entries() {
+        let report = check(&notation::parse(entry.example.history).unwrap(), &Options::default());
+        for verdict in &report.verdicts {
+            let violated = entry.violated_by_example().contains(&verdict.level);
+            let expected = if violated { Outcome::Violated } else { Outcome::Holds };
+            assert_eq!(verdict.outcome, expected, "{} at {}", entry.code(), verdict.level);
+        }
+    }
+}
+
+#[test]
+fn every_example_of_an_anomaly_shows_it_and_nothing_else() {
+    for entry in entries() {
+        let Subject::Anomaly(kind) = entry.subject else { continue };
+        let report = check(&notation::parse(entry.example.history).unwrap(), &Options::default());
+        let shown: Vec<Kind> = report.anomalies.iter().map(|group| group.kind).collect();
+        assert_eq!(shown, [kind], "{}", entry.code());
     }
 }
 

@@ -102,7 +102,7 @@ pub(super) const ENTRIES: &[Entry] = &[
         definition: "Several transactions read newer-then-older pairs that ask for contradictory commit orders: each of them \
                      could be right, but not all at once.",
         example: Example {
-            history: "a: w(x,1) w(y,1)\nb: w(x,2) w(y,2)\nc: r(y,2) r(x,1)\nd: r(y,1) r(x,2)",
+            history: "a: w(x,1) w(y,1)\nb: w(x,2) w(z,2)\nc: r(z,2) r(x,1)\nd: r(y,1) r(x,2)",
             remark: "t3 is right only if t2 committed before t1, t4 only if t1 committed before t2.",
         },
         databases: &[REPLICAS],
@@ -144,8 +144,8 @@ pub(super) const ENTRIES: &[Entry] = &[
         aliases: &["fractured-read-cm"],
         definition: "Several transactions each see a part of another one, in ways that ask for contradictory commit orders.",
         example: Example {
-            history: "a: w(x,1) w(y,1)\nb: w(x,2) w(y,2)\nc: r(x,1) r(y,2)\nd: r(x,2) r(y,1)",
-            remark: "t3 asks for t2 before t1 on x, and t4 for t1 before t2.",
+            history: "a: w(x,1) w(y,1)\nb: w(x,2) w(z,2)\nc: r(x,1) r(z,2)\nd: r(x,2) r(y,1)",
+            remark: "t3 sees t2 and yet has t1's x, t4 sees t1 and yet has t2's x: whose x is the newer one?",
         },
         databases: &[STATEMENTS, SNAPSHOTS],
     },
@@ -173,11 +173,24 @@ pub(super) const ENTRIES: &[Entry] = &[
                      the replicas resolve the same conflict differently.",
         example: Example {
             history: "a: w(x,1) | w(p,1)\nb: w(x,2) | w(q,1)\nc: r(p,1) r(x,2)\nd: r(q,1) r(x,1)",
-            remark: "t5 knows t1 and has x=2, t6 knows t3 and has x=1: whose x is the newer one?",
+            remark: "t5 knows of t1 and has x=2, t6 knows of t3 and has x=1: whose x is the newer one?",
         },
         databases: &[
             "Stores without convergent conflict resolution, where two replicas keep different winners of concurrent writes.",
             STATEMENTS,
+        ],
+    },
+    Entry {
+        subject: Subject::Anomaly(Kind::WriteCycle),
+        aliases: &["dirty-write", "p0", "version-cycle"],
+        definition: "The orders of versions that lists show, together with session order and reads, form a cycle: the writes of two \
+                     transactions are interleaved. Registers do not show the order of versions, so only list histories can have it.",
+        example: Example {
+            history: "a: a(l,1) a(m,1)\nb: a(l,2) a(m,2)\nc: r(l,[1 2])\nd: r(m,[2 1])",
+            remark: "t1 appended before t2 to l, and after it to m.",
+        },
+        databases: &[
+            "Adya's weakest level forbids it already (G0), and no SQL level allows it, READ UNCOMMITTED included.",
         ],
     },
     Entry {

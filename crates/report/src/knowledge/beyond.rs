@@ -50,20 +50,6 @@ pub(super) const ENTRIES: &[Entry] = &[
     },
     Entry {
         subject: Subject::Beyond {
-            code: "dirty-write",
-            name: "dirty write",
-            levels: "every level; it is not reported under its own name, because register histories do not show the order of versions",
-        },
-        aliases: &["g0", "p0", "write-cycle"],
-        definition: "Two transactions overwrite each other's uncommitted writes, so that their versions interleave.",
-        example: Example {
-            history: "a: w(x,1) w(y,1)\nb: w(x,2) w(y,2)",
-            remark: "The final x is t1's and the final y is t2's; only reads could show it.",
-        },
-        databases: &["No SQL level allows it, READ UNCOMMITTED included."],
-    },
-    Entry {
-        subject: Subject::Beyond {
             code: "phantom",
             name: "phantom",
             levels: "serializability; predicates are not part of the recorded formats",

@@ -32,7 +32,7 @@ fn names(entry: &Entry) -> Vec<String> {
     if let Subject::Anomaly(kind) = entry.subject {
         let info = kind.info();
         names.extend(info.tap.iter().flat_map(|letter| [letter.to_string(), format!("tap-{letter}")]));
-        names.extend(info.adya.map(normal));
+        names.extend(info.adya.iter().flat_map(|names| names.split('/')).map(normal));
     }
     names
 }
@@ -81,6 +81,7 @@ mod tests {
             assert_eq!(codes(name), ["non-monotonic-read"], "{name}");
         }
         assert_eq!(codes("G1a"), ["aborted-read"]);
+        assert_eq!(codes("G0"), ["write-cycle"]);
         assert_eq!(codes("write skew"), ["write-skew"]);
         assert_eq!(codes("read-committed"), ["rc"]);
     }

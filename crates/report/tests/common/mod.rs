@@ -74,11 +74,27 @@ fn unordered(kind: Kind) -> Violation {
         Kind::NonRepeatableRead => violation(kind, &[&r1, &r2, &w1, &w2], vec![]),
         Kind::IncompatibleOrder => violation(kind, &[&list(5, &t1, "[1 2]"), &list(6, &t2, "[2 1]")], vec![]),
         Kind::DuplicateElement => violation(kind, &[&list(5, &t1, "[1 1]"), &op(1, &t2, "append", "l", "1")], vec![]),
+        Kind::WriteCycle => write_cycle(kind),
         _ => {
             let (wy, ry) = (op(5, &t2, "write", "y", "1"), op(6, &t1, "read", "y", "1"));
             violation(kind, &[&w1, &r1, &wy, &ry], vec![write_read(&w1, &r1), write_read(&wy, &ry)])
         }
     }
+}
+
+/// Two lists that show opposite orders of t1 and t2.
+fn write_cycle(kind: Kind) -> Violation {
+    let (t1, t2, t3) = (txn(1, "0", 0), txn(2, "1", 0), txn(3, "2", 0));
+    let append = |line, txn, key, value| op(line, txn, "append", key, value);
+    let (l1, l2) = (append(1, &t1, "l", "1"), append(2, &t2, "l", "2"));
+    let (m1, m2) = (append(3, &t1, "m", "1"), append(4, &t2, "m", "2"));
+    let (rl, rm) = (op(5, &t3, "read", "l", "[1 2]"), op(6, &t3, "read", "m", "[2 1]"));
+    let version = |earlier: &OpRef, later: &OpRef, read: &OpRef| {
+        let reason = Reason::VersionOrder { earlier: earlier.clone(), later: later.clone(), read: read.clone() };
+        edge(&earlier.txn, &later.txn, reason)
+    };
+    let cycle = vec![version(&l1, &l2, &rl), version(&m2, &m1, &rm)];
+    violation(kind, &[&l1, &l2, &m1, &m2, &rl, &rm], cycle)
 }
 
 /// t7 reads y from t5, then x from t2, which t5 overwrote (or, for a causality violation, the initial x).
