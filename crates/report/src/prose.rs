@@ -193,32 +193,50 @@ fn stale_read(violation: &Violation) -> Option<String> {
     // The cycle without the inferred edge is the path from the writer that was read to the writer that was seen.
     let (before, after) = (&violation.cycle[..inferred], &violation.cycle[inferred + 1..]);
     let order: Vec<&Edge> = after.iter().chain(before).collect();
-    let opening = seen_and_read(violation.kind, read, source, visible, other);
+    let overwrite = path_clause(&order, &edge.to, &edge.from);
+    let opening = match seen_directly(visible) {
+        Some(seen) => both_reads(read, source, seen, other) + &format!(", and {overwrite}"),
+        None => read_and_dependence(read, source, other, visible, &overwrite),
+    };
     Some(format!(
-        "{opening}, and {}, so {} should have seen {} or something newer: a contradiction.",
-        path_clause(&order, &edge.to, &edge.from),
+        "{opening}, so {} should have seen {} or something newer: a contradiction.",
         txn(&read.txn),
         item(other),
     ))
 }
 
-/// How the reader saw the newer writer and what it read from the older one, in the order in which it did so.
-fn seen_and_read(kind: Kind, read: &OpRef, source: &OpRef, visible: &[Edge], other: &OpRef) -> String {
-    let stale = read_from(read, source);
-    let reader = who(&read.txn);
-    let newer = txn(&other.txn);
-    if let [Edge { reason: Reason::WriteRead { read: seen, .. }, .. }] = visible {
-        let fresh = format!("{} from {newer}", item(seen));
-        let (first, second) = if read.id < seen.id { (stale, fresh) } else { (fresh, stale) };
-        if seen.key == read.key {
-            return format!("{reader} reads {first}, then {second}");
-        }
-        return format!("{reader} reads {first}, then {second}. But {newer} also wrote {}", item(other));
+/// The read by which the reader itself saw the other writer, if it did so by a read of its own.
+fn seen_directly(visible: &[Edge]) -> Option<&OpRef> {
+    match visible {
+        [Edge { reason: Reason::WriteRead { read, .. }, .. }] => Some(read),
+        _ => None,
     }
-    let order: Vec<&Edge> = visible.iter().collect();
-    let seen = path_clause(&order, &other.txn, &read.txn);
-    let past = if kind == Kind::CausalityViolation { ", in its causal past," } else { "" };
-    format!("{reader} reads {stale}. But {newer}{past} wrote {}: {seen}", item(other))
+}
+
+/// The reader read from both writers; told in the order in which it did.
+fn both_reads(read: &OpRef, source: &OpRef, seen: &OpRef, other: &OpRef) -> String {
+    let (stale, fresh) = (read_from(read, source), format!("{} from {}", item(seen), txn(&other.txn)));
+    let (first, second) = if read.id < seen.id { (stale, fresh) } else { (fresh, stale) };
+    let told = format!("{} reads {first}, then {second}", who(&read.txn));
+    if seen.key == read.key {
+        return told;
+    }
+    format!("{told}. But {} also wrote {}", txn(&other.txn), item(other))
+}
+
+/// The reader depends on the other writer through its session or through others.
+fn read_and_dependence(read: &OpRef, source: &OpRef, other: &OpRef, visible: &[Edge], overwrite: &str) -> String {
+    let path: Vec<&Edge> = visible.iter().collect();
+    format!(
+        "{} reads {}. But {} overwrote that with {} ({overwrite}), and {} depends on {} ({})",
+        who(&read.txn),
+        read_from(read, source),
+        txn(&other.txn),
+        item(other),
+        txn(&read.txn),
+        txn(&other.txn),
+        path_clause(&path, &other.txn, &read.txn),
+    )
 }
 
 /// A path of causal edges, spelled out if it is short.

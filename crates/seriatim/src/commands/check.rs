@@ -215,7 +215,7 @@ impl Printer {
         }
         if self.passed_over > 0 {
             let files = text::plural(self.passed_over as u64, "file");
-            output::message(&format!("note: passed over {files} that are no histories\n"));
+            output::message(&format!("note: passed over {files} without a history\n"));
         }
         if self.outcomes.is_empty() {
             return Err(Failure::Message("no histories found in the directories given".to_owned()));
