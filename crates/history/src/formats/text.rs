@@ -179,10 +179,10 @@ mod tests {
     #[test]
     fn blank_lines_comments_and_carriage_returns_are_passed_over() {
         let lines: Vec<_> = significant_lines(b"\xef\xbb\xbf# a\r\n\r\n  x y \r\n// b\nz").collect();
-        assert_eq!(lines.iter().map(|line| (line.number, line.text)).collect::<Vec<_>>(), [
-            (3, &b"x y"[..]),
-            (5, &b"z"[..])
-        ]);
+        assert_eq!(
+            lines.iter().map(|line| (line.number, line.text)).collect::<Vec<_>>(),
+            [(3, &b"x y"[..]), (5, &b"z"[..])]
+        );
         assert_eq!(lines[0].column(0), 3);
     }
 }

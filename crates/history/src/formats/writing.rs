@@ -103,7 +103,8 @@ impl<'h> Writing<'h> {
     /// As [`Writing::integer_key`], for formats of unsigned numbers.
     pub fn unsigned_key(&self, op: OpId) -> Result<u64, WriteError> {
         let key = self.integer_key(op)?;
-        u64::try_from(key).map_err(|_| self.unsupported_op(op, &format!("the key {key}"), "write plume or jsonl instead"))
+        u64::try_from(key)
+            .map_err(|_| self.unsupported_op(op, &format!("the key {key}"), "write plume or jsonl instead"))
     }
 
     /// Keys to which some transaction writes the number 0.

@@ -227,9 +227,8 @@ impl Joined {
             return Vec::new();
         }
         let keys = pieces.iter().flat_map(|piece| {
-            runs_of_first(std::slice::from_ref(piece)).flat_map(|(ops, range)| {
-                range.map(|i| key_name(ops.key[i], piece.keys.as_ref())).collect::<Vec<_>>()
-            })
+            runs_of_first(std::slice::from_ref(piece))
+                .flat_map(|(ops, range)| range.map(|i| key_name(ops.key[i], piece.keys.as_ref())).collect::<Vec<_>>())
         });
         let keys = keys.collect();
         self.without_first = true;

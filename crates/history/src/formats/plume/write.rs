@@ -83,7 +83,9 @@ impl Writer<'_> {
         let other = order.iter().position(|&txn| firsts.contains(&txn) && !self.looks_initial(txn));
         let Some(other) = other else {
             let what = "only sessions that start by writing zeros";
-            return Err(self.writing.unsupported(what, "it takes the first for the initial values; write jsonl instead"));
+            return Err(self
+                .writing
+                .unsupported(what, "it takes the first for the initial values; write jsonl instead"));
         };
         order[..=other].rotate_right(1);
         Ok(order)
