@@ -4,7 +4,12 @@
 //! [`write_path`] and [`write()`] go the other way. A format that cannot hold something says so
 //! ([`crate::WriteError::Unsupported`]) rather than to write another history.
 
+mod awdit;
+mod build;
 mod detect;
+mod elle;
+mod json;
+pub mod jsonl;
 mod plume;
 mod text;
 mod writing;
@@ -168,6 +173,10 @@ fn read_plain(bytes: &[u8], shown_as: &str, options: &ReadOptions) -> Result<(Hi
     };
     let history = match format {
         Format::Plume => plume::read(bytes, &source, options.thread_count()),
+        Format::Awdit => awdit::read(bytes, &source),
+        Format::ElleEdn => elle::read_edn(bytes, &source),
+        Format::ElleJson => elle::read_json(bytes, &source),
+        Format::Jsonl => jsonl::read(bytes, &source),
         _ => Err(source.no_transactions()),
     }?;
     Ok((history, format))
@@ -177,6 +186,10 @@ fn read_plain(bytes: &[u8], shown_as: &str, options: &ReadOptions) -> Result<(Hi
 pub fn write(history: &History, format: Format, out: &mut dyn Write) -> Result<(), WriteError> {
     match format {
         Format::Plume => plume::write(history, out),
+        Format::Awdit => awdit::write(history, out),
+        Format::ElleEdn => elle::write_edn(history, out),
+        Format::ElleJson => elle::write_json(history, out),
+        Format::Jsonl => jsonl::write(history, out),
         _ => Err(writing::Writing::new(history, format).unsupported("anything", "")),
     }
 }
