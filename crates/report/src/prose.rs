@@ -339,9 +339,11 @@ fn key(name: &str) -> String {
     if is_number(name) { format!("key {name}") } else { value(name) }
 }
 
-/// A value, cut if it is very long.
+/// A value, in quotes if it has blanks (lists have brackets), cut if it is very long.
 fn value(text: &str) -> String {
     let text = clean(text);
+    let quoted = text.is_empty() || (text.contains(' ') && !text.starts_with('['));
+    let text = if quoted { format!("\"{text}\"") } else { text };
     if text.chars().count() <= VALUE_CHARS_MAX {
         return text;
     }
@@ -392,7 +394,7 @@ mod tests {
 
     #[test]
     fn long_values_are_cut_in_the_middle() {
-        let cut = value(&"1 ".repeat(500));
+        let cut = value(&"12".repeat(500));
         assert!(cut.contains('…') && cut.chars().count() == VALUE_CHARS_MAX + 1, "{cut}");
     }
 
@@ -400,5 +402,11 @@ mod tests {
     fn numbers_are_not_mistaken_for_names() {
         assert_eq!(key("7"), "key 7");
         assert_eq!(key("x7"), "x7");
+    }
+
+    #[test]
+    fn values_with_blanks_are_quoted_and_lists_are_not() {
+        assert_eq!(value("Found it!"), "\"Found it!\"");
+        assert_eq!(value("[1 2]"), "[1 2]");
     }
 }
