@@ -22,7 +22,7 @@
 //!     times: Times::default(),
 //! };
 //! let page = text::render(&checked, &text::Layout::default());
-//! assert!(style::strip(&page).starts_with("example: "));
+//! assert!(style::strip(&page).starts_with("example: violates read committed (and above)\n"));
 //! ```
 
 mod checked;

@@ -29,14 +29,20 @@
 //!
 //! ```
 //! use seriatim::history::notation;
-//! use seriatim::{Level, Options};
+//! use seriatim::{Kind, Level, Options};
 //!
 //! let history = notation::parse(
 //!     "teller:  w(alice,70) w(bob,80)
 //!      auditor: r(bob,nil) r(alice,70)",
 //! )?;
 //! let report = seriatim::check_history(&history, &Options::default());
-//! assert_eq!(report.verdicts.len(), Level::ALL.len());
+//! assert_eq!(report.strongest(), Some(Level::ReadCommitted));
+//! assert_eq!(report.weakest_violated(), Some(Level::ReadAtomic));
+//!
+//! let [fractured] = report.anomalies.as_slice() else { panic!("one anomaly") };
+//! assert_eq!((fractured.kind, fractured.count), (Kind::FracturedReadCausal, 1));
+//! let story = seriatim::report::summary(&fractured.exemplar);
+//! assert!(story.starts_with("t2 (session auditor) reads the initial bob=nil, then alice=70 from t1."), "{story}");
 //! # Ok::<(), notation::NotationError>(())
 //! ```
 

@@ -8,6 +8,10 @@ use std::time::Duration;
 const SHOWN_AFTER: Duration = Duration::from_secs(1);
 const TICK: Duration = Duration::from_millis(120);
 
+const SINGLE: &str = "{spinner} {elapsed} {wide_msg}";
+const COUNT: &str = "{spinner} {pos}/{len} inputs {bar:20} {elapsed}";
+const COUNT_AND_RATE: &str = "{spinner} {pos}/{len} inputs {bar:20} {elapsed}, {per_sec:.1}, {eta} left";
+
 /// The progress line. Hidden for the first second and wherever standard error is not a terminal.
 pub struct Progress {
     bar: ProgressBar,
@@ -15,12 +19,22 @@ pub struct Progress {
     _end: mpsc::Sender<()>,
 }
 
+/// Tells the progress line what is being done with a single input.
+#[derive(Clone)]
+pub struct Stage(ProgressBar);
+
+impl Stage {
+    /// From now on this is being done.
+    pub fn now(&self, doing: String) {
+        self.0.set_message(doing);
+    }
+}
+
 impl Progress {
-    /// Progress over `inputs` inputs, which may be called `name`.
-    pub fn start(inputs: usize, name: &str) -> Self {
+    /// Progress over `inputs` inputs.
+    pub fn start(inputs: usize) -> Self {
         let bar = ProgressBar::with_draw_target(Some(inputs as u64), ProgressDrawTarget::hidden());
-        bar.set_style(style(inputs));
-        bar.set_message(name.to_owned());
+        bar.set_style(style(if inputs > 1 { COUNT } else { SINGLE }));
         let (end, ended) = mpsc::channel();
         if std::io::stderr().is_terminal() {
             show_later(bar.clone(), ended);
@@ -28,8 +42,16 @@ impl Progress {
         Progress { bar, _end: end }
     }
 
-    /// One more input is done.
+    /// For the one who works on the input.
+    pub fn stage(&self) -> Stage {
+        Stage(self.bar.clone())
+    }
+
+    /// One more input is done. From now on a rate and a remaining time are known.
     pub fn advance(&self) {
+        if self.bar.position() == 0 && self.bar.length() > Some(1) {
+            self.bar.set_style(style(COUNT_AND_RATE));
+        }
         self.bar.inc(1);
     }
 
@@ -54,11 +76,6 @@ fn show_later(bar: ProgressBar, ended: mpsc::Receiver<()>) {
     });
 }
 
-/// Several inputs have a rate and a remaining time; a single one has neither, only the time so far.
-fn style(inputs: usize) -> ProgressStyle {
-    let template = match inputs {
-        0 | 1 => "{spinner} {wide_msg} {elapsed}",
-        _ => "{spinner} {pos}/{len} inputs {bar:20} {per_sec}, {eta} left",
-    };
+fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_spinner())
 }

@@ -3,7 +3,7 @@
 use crate::cli::{LevelArg, Style, format_parser};
 use crate::exit::{Exit, Failure};
 use crate::inputs::{self, Expanded, Input, Origin};
-use crate::progress::Progress;
+use crate::progress::{Progress, Stage};
 use crate::{output, staged, workers};
 use seriatim_check::{Options, Outcome};
 use seriatim_history::formats::{self, Format, ReadOptions};
@@ -71,8 +71,8 @@ impl Args {
 pub fn run(args: &Args) -> Result<Exit, Failure> {
     let inputs = inputs::expand(&args.inputs);
     let count = inputs.len();
-    let work = Work::new(args, count);
-    let progress = Progress::start(count, &args.inputs[0].display().to_string());
+    let progress = Progress::start(count);
+    let work = Work::new(args, count, progress.stage());
     let mut printer = Printer::new(args, count);
     workers::in_order(
         inputs,
@@ -102,11 +102,12 @@ struct Work {
     workers: usize,
     /// The program ends after this input: giving its memory back piece by piece would only cost time.
     alone: bool,
+    stage: Stage,
 }
 
 impl Work {
     /// One input gets all threads; several inputs get one each.
-    fn new(args: &Args, inputs: usize) -> Self {
+    fn new(args: &Args, inputs: usize, stage: Stage) -> Self {
         let alone = inputs == 1;
         let (workers, threads) = if alone { (1, args.threads()) } else { (args.threads(), 1) };
         Work {
@@ -119,6 +120,7 @@ impl Work {
             },
             workers,
             alone,
+            stage,
         }
     }
 
@@ -127,6 +129,7 @@ impl Work {
             Ok(input) => input,
             Err((shown, error)) => return Examined::Unreadable(Unreadable::new(shown, error)),
         };
+        self.stage.now(format!("reading {}", input.shown));
         let start = Instant::now();
         match formats::read_path(&input.path, &input.shown, &self.read) {
             Ok((history, format)) => Examined::Checked(Box::new(self.check(input, history, format, start))),
@@ -137,6 +140,8 @@ impl Work {
 
     fn check(&self, input: &Input, history: History, format: Format, start: Instant) -> Checked {
         let read = start.elapsed();
+        let operations = text::plural(history.op_count() as u64, "operation");
+        self.stage.now(format!("checking {} ({operations})", input.shown));
         let report = seriatim_check::check(&history, &self.check);
         let times = Times { read, total: start.elapsed() };
         let counts = Counts::of(&history);
