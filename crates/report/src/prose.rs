@@ -7,7 +7,7 @@ use seriatim_check::{Edge, Kind, OpRef, Reason, TxnRef, Violation};
 
 /// The longest value that is quoted in full.
 const VALUE_CHARS_MAX: usize = 60;
-/// The longest path that a summary spells out; longer ones are left to the numbered steps.
+/// The longest path, or list of reads, that a summary spells out; longer ones are left to the numbered steps.
 const PATH_SPELLED_MAX: usize = 3;
 
 /// What happened, in a few sentences.
@@ -198,10 +198,12 @@ fn stale_read(violation: &Violation) -> Option<String> {
         Some(seen) => both_reads(read, source, seen, other) + &format!(", and {overwrite}"),
         None => read_and_dependence(read, source, other, visible, &overwrite),
     };
+    let twice = seen_directly(visible).is_some_and(|seen| seen.key == read.key);
     Some(format!(
-        "{opening}, so {} should have seen {} or something newer: a contradiction.",
+        "{opening}, so {} should have seen {} or something newer{}: a contradiction.",
         txn(&read.txn),
         item(other),
+        if twice { " both times" } else { "" },
     ))
 }
 

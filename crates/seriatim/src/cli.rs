@@ -15,7 +15,7 @@ Try `seriatim demo` first.";
 
 /// Checks recorded histories of databases against isolation levels and explains every anomaly.
 #[derive(Parser, Debug)]
-#[command(name = "seriatim", version, about, after_help = AFTER_HELP, max_term_width = 100)]
+#[command(name = "seriatim", version, after_help = AFTER_HELP, max_term_width = 100)]
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]

@@ -35,7 +35,7 @@ fn page(command: clap::Command, title: &str) -> io::Result<Vec<u8>> {
 fn write_all(command: &clap::Command, dir: &Path) -> io::Result<()> {
     std::fs::create_dir_all(dir)?;
     write(command.clone(), "seriatim", dir)?;
-    for sub in command.get_subcommands().filter(|sub| !sub.is_hide_set()) {
+    for sub in command.get_subcommands().filter(|sub| sub.get_name() != "help") {
         let title = format!("seriatim-{}", sub.get_name());
         write(sub.clone(), &title, dir)?;
     }
