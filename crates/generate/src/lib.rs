@@ -1,1 +1,37 @@
-//! Makes histories with known properties.
+//! Makes histories with known properties: valid at a chosen level by construction, with anomalies planted on demand.
+//!
+//! A [`Workload`] says how large and how contended; [`generate`] simulates a store that keeps exactly what the
+//! [`Guarantee`] promises and no more. All is decided by the seed.
+//!
+//! ```
+//! use seriatim_check::{Kind, Level, Options, check};
+//! use seriatim_generate::{Guarantee, Workload, generate};
+//!
+//! let workload = Workload { sessions: 4, txns_per_session: 50, guarantee: Guarantee::Causal, ..Workload::default() };
+//! let report = check(&generate(&workload).unwrap(), &Options::default());
+//! assert_eq!(report.strongest(), Some(Level::Causal));
+//!
+//! let flawed = Workload { plant: vec![Kind::CausalityViolation], ..workload };
+//! let report = check(&generate(&flawed).unwrap(), &Options::default());
+//! assert_eq!(report.anomalies[0].kind, Kind::CausalityViolation);
+//! ```
+
+mod keys;
+mod plant;
+mod store;
+mod workload;
+
+pub use workload::{Guarantee, KeyChoice, UnknownGuarantee, Workload, WorkloadError};
+
+use rand::SeedableRng;
+use rand_pcg::Pcg64Mcg;
+use seriatim_history::History;
+
+/// The history that `workload` describes.
+pub fn generate(workload: &Workload) -> Result<History, WorkloadError> {
+    workload.validate()?;
+    let mut random = Pcg64Mcg::seed_from_u64(workload.seed);
+    let mut columns = store::simulate(workload, &mut random)?;
+    plant::plant(&workload.plant, &mut columns);
+    Ok(columns.finish()?)
+}

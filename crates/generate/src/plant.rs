@@ -1,0 +1,55 @@
+//! Anomalies planted on purpose: a few transactions in sessions of their own, on keys of their own, so that the rest of the
+//! history neither excuses nor changes them.
+
+use seriatim_check::Kind;
+use seriatim_history::{Columns, KeyId, KeyNames, OpKind, Status, Value};
+
+/// The smallest history of each kind: sessions by line, transactions separated by `|`, operations `w`/`r`, key, value; a
+/// trailing `!` marks an aborted transaction. The transactions commit in the order in which the text is read.
+fn recipe(kind: Kind) -> &'static [&'static str] {
+    match kind {
+        Kind::ThinAirRead => &["rx9"],
+        Kind::AbortedRead => &["wx1!", "rx1"],
+        Kind::FutureRead => &["rx1 wx1"],
+        Kind::NotMyOwnWrite => &["wx1", "wx2 rx1"],
+        Kind::NotMyLastWrite => &["wx1 wx2 rx1"],
+        Kind::IntermediateRead => &["wx1 wx2", "rx1"],
+        Kind::CyclicCausality => &["rx1 wy1", "ry1 wx1"],
+        Kind::NonMonotonicReadCausal => &["wx1 | wx2 wy2", "ry2 rx1"],
+        Kind::NonMonotonicReadCommit => &["wx1 wz1", "wx2 wy2", "ry2 rx1", "rz1 rx2"],
+        Kind::NonRepeatableRead => &["wx1", "wx2", "rx1 rx2"],
+        Kind::FracturedReadCausal => &["wx1 | wx2 wy2", "rx1 ry2"],
+        Kind::FracturedReadCommit => &["wx1 wz1", "wx2 wy2", "rx1 ry2", "rx2 rz1"],
+        Kind::CausalityViolation => &["wx1 | wx2 | wy1", "ry1 rx1"],
+        Kind::ConflictingCommitOrder => &["wx1 | wz1", "wx2 | wy1", "ry1 rx1", "rz1 rx2"],
+        _ => &[],
+    }
+}
+
+/// Adds one instance of each of `kinds` at the end of the columns.
+pub(crate) fn plant(kinds: &[Kind], columns: &mut Columns) {
+    for &kind in kinds {
+        let first_key = columns.key_names.len() as u32;
+        for line in recipe(kind) {
+            let session = columns.session_count;
+            for txn in line.split('|') {
+                plant_txn(txn.trim(), session, first_key, columns);
+            }
+        }
+        columns.key_names = KeyNames::Numbers { count: first_key + 3 };
+    }
+}
+
+fn plant_txn(text: &str, session: u32, first_key: u32, columns: &mut Columns) {
+    let (text, status) = match text.strip_suffix('!') {
+        Some(text) => (text, Status::Aborted),
+        None => (text, Status::Committed),
+    };
+    let txn = columns.push_txn(session, status);
+    for op in text.split_whitespace() {
+        let [kind, key, value] = *op.as_bytes() else { continue };
+        let kind = if kind == b'w' { OpKind::Write } else { OpKind::Read };
+        let value = Value::small(u64::from(value - b'0')).unwrap_or(Value::NULL);
+        columns.push_op(txn, kind, KeyId(first_key + u32::from(key - b'x')), value);
+    }
+}

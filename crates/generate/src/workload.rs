@@ -1,0 +1,189 @@
+//! What a generated history looks like.
+
+use seriatim_check::Kind;
+use seriatim_history::ColumnsError;
+use std::fmt;
+use std::str::FromStr;
+
+/// What the simulated store promises, and the histories keep.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord)]
+#[non_exhaustive]
+pub enum Guarantee {
+    /// Read committed.
+    ReadCommitted,
+    /// Read atomic.
+    ReadAtomic,
+    /// Causal consistency, convergent.
+    Causal,
+    /// Snapshot isolation, with conflicting transactions aborted.
+    Snapshot,
+    /// Serializable: one transaction after the other.
+    Serializable,
+}
+
+impl Guarantee {
+    /// All guarantees, weakest first.
+    pub const ALL: [Guarantee; 5] = [
+        Guarantee::ReadCommitted,
+        Guarantee::ReadAtomic,
+        Guarantee::Causal,
+        Guarantee::Snapshot,
+        Guarantee::Serializable,
+    ];
+
+    /// The short name.
+    pub fn code(self) -> &'static str {
+        match self {
+            Guarantee::ReadCommitted => "rc",
+            Guarantee::ReadAtomic => "ra",
+            Guarantee::Causal => "cc",
+            Guarantee::Snapshot => "si",
+            Guarantee::Serializable => "ser",
+        }
+    }
+}
+
+impl fmt::Display for Guarantee {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.code())
+    }
+}
+
+/// A guarantee's name was not recognised.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[error("unknown guarantee `{0}`; expected one of rc, ra, cc, si, ser")]
+pub struct UnknownGuarantee(pub String);
+
+impl FromStr for Guarantee {
+    type Err = UnknownGuarantee;
+
+    fn from_str(text: &str) -> Result<Guarantee, UnknownGuarantee> {
+        let found = Guarantee::ALL.into_iter().find(|guarantee| guarantee.code() == text.to_ascii_lowercase());
+        found.ok_or_else(|| UnknownGuarantee(text.to_owned()))
+    }
+}
+
+/// How operations choose their keys.
+#[derive(Clone, Copy, PartialEq, Debug)]
+#[non_exhaustive]
+pub enum KeyChoice {
+    /// All keys alike.
+    Uniform,
+    /// Key i with a frequency that falls with i to this power.
+    Zipfian {
+        /// The power; 0.99 is the usual choice.
+        exponent: f64,
+    },
+    /// A share of the keys gets a share of the operations.
+    Hotspot {
+        /// Share of the keys that is hot, for example 0.2.
+        keys: f64,
+        /// Share of the operations that goes there, for example 0.8.
+        operations: f64,
+    },
+}
+
+/// How large, how contended, how strong.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Workload {
+    /// How many sessions run at once.
+    pub sessions: u32,
+    /// How many transactions each session runs.
+    pub txns_per_session: u32,
+    /// How many operations each transaction has.
+    pub ops_per_txn: u32,
+    /// How many keys there are.
+    pub keys: u32,
+    /// Share of the operations that are reads, from 0 to 1.
+    pub reads: f64,
+    /// How keys are chosen.
+    pub key_choice: KeyChoice,
+    /// What the store promises.
+    pub guarantee: Guarantee,
+    /// Share of the transactions that abort, from 0 to 1 (conflicts at `Snapshot` come on top).
+    pub aborts: f64,
+    /// Anomalies to plant, each once, in sessions and on keys of their own.
+    pub plant: Vec<Kind>,
+    /// What decides everything that is random.
+    pub seed: u64,
+}
+
+impl Default for Workload {
+    fn default() -> Self {
+        Workload {
+            sessions: 10,
+            txns_per_session: 100,
+            ops_per_txn: 8,
+            keys: 1000,
+            reads: 0.5,
+            key_choice: KeyChoice::Uniform,
+            guarantee: Guarantee::Serializable,
+            aborts: 0.0,
+            plant: Vec::new(),
+            seed: 0,
+        }
+    }
+}
+
+/// What is wrong with a workload.
+#[derive(Debug, thiserror::Error, PartialEq)]
+#[non_exhaustive]
+pub enum WorkloadError {
+    /// A number must be at least one.
+    #[error("{0} must be at least 1")]
+    Zero(&'static str),
+    /// A share must be between 0 and 1.
+    #[error("{name} must be between 0 and 1, not {value}")]
+    NotAShare {
+        /// Which share.
+        name: &'static str,
+        /// Its value.
+        value: f64,
+    },
+    /// The exponent of a zipfian choice must be a number of at least 0.
+    #[error("the zipfian exponent must be a number from 0 up, not {0}")]
+    Exponent(f64),
+    /// Too many operations.
+    #[error("{0}")]
+    TooLarge(#[from] ColumnsError),
+    /// Some kinds have no register history that shows them.
+    #[error("`{0}` cannot be planted: it needs lists, and generated histories are of registers")]
+    NotPlantable(&'static str),
+}
+
+impl Workload {
+    /// How many operations the history will have, planted ones aside.
+    pub fn operations(&self) -> u64 {
+        u64::from(self.sessions) * u64::from(self.txns_per_session) * u64::from(self.ops_per_txn)
+    }
+
+    pub(crate) fn validate(&self) -> Result<(), WorkloadError> {
+        for (name, number) in [("sessions", self.sessions), ("keys", self.keys)] {
+            if number == 0 {
+                return Err(WorkloadError::Zero(name));
+            }
+        }
+        let mut shares = vec![("the share of reads", self.reads), ("the share of aborts", self.aborts)];
+        match self.key_choice {
+            KeyChoice::Hotspot { keys, operations } => {
+                shares.extend([("the share of hot keys", keys), ("the share of hot operations", operations)]);
+            }
+            KeyChoice::Zipfian { exponent } if !(exponent >= 0.0 && exponent.is_finite()) => {
+                return Err(WorkloadError::Exponent(exponent));
+            }
+            _ => {}
+        }
+        if let Some(&(name, value)) = shares.iter().find(|(_, share)| !(0.0..=1.0).contains(share)) {
+            return Err(WorkloadError::NotAShare { name, value });
+        }
+        if let Some(kind) = self.plant.iter().find(|kind| kind.info().tap.is_none()) {
+            return Err(WorkloadError::NotPlantable(kind.info().code));
+        }
+        let operations = self.operations();
+        if operations > u64::from(u32::MAX / 2) {
+            let (count, limit) = (operations as usize, (u32::MAX / 2) as usize);
+            return Err(ColumnsError::TooLarge { what: "operations", count, limit }.into());
+        }
+        Ok(())
+    }
+}

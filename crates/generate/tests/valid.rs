@@ -1,0 +1,115 @@
+//! Generated histories are what they claim to be, and the checker agrees at every size and shape.
+
+use proptest::prelude::*;
+use seriatim_check::{Kind, Level, Options, Outcome, check, oracle, verify};
+use seriatim_generate::{Guarantee, KeyChoice, Workload, generate};
+
+fn promised(guarantee: Guarantee) -> Level {
+    match guarantee {
+        Guarantee::ReadCommitted => Level::ReadCommitted,
+        Guarantee::ReadAtomic => Level::ReadAtomic,
+        _ => Level::Causal,
+    }
+}
+
+fn workloads() -> impl Strategy<Value = Workload> {
+    let choice = prop_oneof![
+        Just(KeyChoice::Uniform),
+        Just(KeyChoice::Zipfian { exponent: 0.99 }),
+        Just(KeyChoice::Hotspot { keys: 0.2, operations: 0.8 }),
+    ];
+    let guarantee = proptest::sample::select(Guarantee::ALL.to_vec());
+    (1..6u32, 0..30u32, 0..7u32, 1..12u32, 0.0..1.0f64, choice, guarantee, 0.0..0.3f64, any::<u64>()).prop_map(
+        |(sessions, txns_per_session, ops_per_txn, keys, reads, key_choice, guarantee, aborts, seed)| Workload {
+            sessions,
+            txns_per_session,
+            ops_per_txn,
+            keys,
+            reads,
+            key_choice,
+            guarantee,
+            aborts,
+            plant: Vec::new(),
+            seed,
+        },
+    )
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 400, ..ProptestConfig::default() })]
+
+    /// The promised level holds with a commit order that the verifier accepts.
+    #[test]
+    fn the_promise_is_kept(workload in workloads()) {
+        let history = generate(&workload).unwrap();
+        let level = promised(workload.guarantee);
+        let options = Options { levels: vec![level], keep_orders: true, ..Options::default() };
+        let verdict = check(&history, &options).verdicts.remove(0);
+        prop_assert_eq!(verdict.outcome, Outcome::Holds);
+        verify(&history, level, verdict.order.as_ref().unwrap()).unwrap();
+    }
+
+    /// On small ones all levels agree with the definitions, also those that the store does not promise.
+    #[test]
+    fn small_ones_agree_with_the_oracle(mut workload in workloads(), per_session in 1..3u32) {
+        workload.sessions = workload.sessions.min(3);
+        workload.txns_per_session = per_session;
+        workload.keys = workload.keys.min(4);
+        let history = generate(&workload).unwrap();
+        for verdict in check(&history, &Options::default()).verdicts {
+            prop_assert_eq!(verdict.outcome == Outcome::Holds, oracle::satisfies(&history, verdict.level));
+        }
+    }
+}
+
+#[test]
+fn each_kind_can_be_planted_and_is_found_as_that_kind() {
+    for kind in Kind::ALL.into_iter().filter(|kind| kind.info().tap.is_some()) {
+        for guarantee in Guarantee::ALL {
+            let workload = Workload { plant: vec![kind], guarantee, seed: 7, ..Workload::default() };
+            let report = check(&generate(&workload).unwrap(), &Options::default());
+            let planted = report.anomalies.iter().find(|group| group.kind == kind);
+            assert!(planted.is_some(), "{kind:?} in {guarantee}");
+            if promised(guarantee) == Level::Causal {
+                assert_eq!(report.anomalies.len(), 1, "{kind:?} in {guarantee}: {:?}", report.anomalies);
+                for level in Level::ALL {
+                    let violated = report.verdict(level).unwrap().outcome == Outcome::Violated;
+                    assert_eq!(violated, kind.info().forbidden_by.contains(&level), "{kind:?} at {level}");
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn the_weak_stores_are_weak() {
+    let big = |guarantee| Workload { guarantee, keys: 20, txns_per_session: 200, ..Workload::default() };
+    let strongest = |guarantee| check(&generate(&big(guarantee)).unwrap(), &Options::default()).strongest();
+    assert_eq!(strongest(Guarantee::ReadCommitted), Some(Level::ReadCommitted));
+    assert_eq!(strongest(Guarantee::ReadAtomic), Some(Level::ReadAtomic));
+    assert_eq!(strongest(Guarantee::Causal), Some(Level::Causal));
+}
+
+#[test]
+fn the_seed_decides() {
+    let texts: Vec<String> = [1, 1, 2]
+        .iter()
+        .map(|&seed| {
+            let history = generate(&Workload { seed, ..Workload::default() }).unwrap();
+            format!("{:?} {:?}", history.values(), history.keys())
+        })
+        .collect();
+    assert_eq!(texts[0], texts[1]);
+    assert_ne!(texts[0], texts[2]);
+}
+
+#[test]
+fn impossible_workloads_are_refused() {
+    assert!(generate(&Workload { sessions: 0, ..Workload::default() }).is_err());
+    assert!(generate(&Workload { reads: 1.5, ..Workload::default() }).is_err());
+    assert!(generate(&Workload { reads: f64::NAN, ..Workload::default() }).is_err());
+    assert!(generate(&Workload { key_choice: KeyChoice::Zipfian { exponent: -1.0 }, ..Workload::default() }).is_err());
+    assert!(generate(&Workload { plant: vec![Kind::IncompatibleOrder], ..Workload::default() }).is_err());
+    let huge = Workload { sessions: u32::MAX, txns_per_session: u32::MAX, ..Workload::default() };
+    assert!(generate(&huge).unwrap_err().to_string().contains("operations"));
+}
