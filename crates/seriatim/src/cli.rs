@@ -1,6 +1,6 @@
 //! The one definition of commands and flags, from which the parser, the help, the man pages and the completions come.
 
-use crate::commands::{check, completions, convert, demo, explain, man, schema, stats};
+use crate::commands::{check, completions, convert, demo, explain, generate, man, schema, stats};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Parser, Subcommand, ValueEnum};
 use seriatim_check::Level;
@@ -31,6 +31,8 @@ pub enum Command {
     Explain(explain::Args),
     /// Convert a history to another format
     Convert(convert::Args),
+    /// Make a history, valid at a level or with anomalies planted
+    Generate(generate::Args),
     /// Count what is in histories
     Stats(stats::Args),
     /// Show the tool on examples

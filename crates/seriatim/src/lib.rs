@@ -5,6 +5,7 @@
 //!
 //! * [`history`] – what happened: sessions, transactions and events; reading and writing file formats,
 //! * [`check`](mod@check) – does it satisfy a level, and if not, why,
+//! * [`generate`] – histories made to order, for tests and benchmarks,
 //! * [`report`] – text for people, JSON for machines, DOT for pictures.
 //!
 //! Read a file, check it, print the answer:
@@ -47,6 +48,7 @@
 //! ```
 
 pub use seriatim_check as check;
+pub use seriatim_generate as generate;
 pub use seriatim_history as history;
 pub use seriatim_report as report;
 

@@ -7,6 +7,7 @@ mod inputs;
 mod interrupt;
 mod output;
 mod progress;
+mod save;
 mod staged;
 mod workers;
 

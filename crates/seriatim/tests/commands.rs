@@ -64,6 +64,23 @@ fn a_conversion_that_fails_leaves_no_file() {
 }
 
 #[test]
+fn generated_histories_are_what_was_asked_for() {
+    let folder = Folder::new();
+    let (good, bad) = (folder.at("good.txt"), folder.at("bad.txt"));
+    assert_eq!(run(&["generate", &good, "--level", "cc", "--seed", "7"]).code, Some(0));
+    assert_eq!(run(&["check", &good]).code, Some(0));
+    assert_eq!(run(&["generate", &bad, "--plant", "fractured-read,thin-air-read"]).code, Some(0));
+    let line = &run(&["check", &bad, "--format", "json"]).json()[0];
+    let kinds: Vec<&str> = line["anomalies"].as_array().unwrap().iter().map(|a| a["kind"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["thin-air-read", "fractured-read"]);
+    let again = run(&["generate", "-", "--level", "cc", "--seed", "7"]).stdout;
+    assert_eq!(again, std::fs::read_to_string(&good).unwrap());
+    let wrong = run(&["generate", "-", "--reads", "2"]);
+    assert_eq!(wrong.code, Some(3));
+    assert!(wrong.stderr.contains("between 0 and 1"), "{}", wrong.stderr);
+}
+
+#[test]
 fn stats_count_and_fit_their_schema() {
     let folder = Folder::new();
     let file = folder.file("bad.txt", CAUSAL);

@@ -2,11 +2,11 @@
 
 use crate::cli::format_parser;
 use crate::exit::{Exit, Failure};
-use crate::{output, staged};
+use crate::output;
+use crate::save::save;
 use seriatim_history::formats::{self, Format, ReadOptions};
-use seriatim_history::{History, WriteError};
 use seriatim_report::{Unreadable, text};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 /// The flags.
 #[derive(clap::Args, Debug)]
@@ -36,26 +36,6 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
             return Ok(Exit::BadInput);
         }
     };
-    if args.output == Path::new("-") {
-        return to_stdout(&history, args.to);
-    }
-    staged::write(&args.output, |path| write_file(&history, args.to, path))
-        .map_err(|error: WriteError| Failure::about(args.output.display(), error))?;
-    Ok(Exit::Holds)
-}
-
-fn write_file(history: &History, format: Format, path: &Path) -> Result<(), WriteError> {
-    formats::write(history, format, &mut std::fs::File::create(path)?)
-}
-
-fn to_stdout(history: &History, format: Format) -> Result<Exit, Failure> {
-    let mut stdout = std::io::BufWriter::with_capacity(1 << 16, std::io::stdout().lock());
-    let written = formats::write(history, format, &mut stdout);
-    let flushed = stdout.into_inner().map(drop).map_err(|error| error.into_error());
-    match written {
-        Ok(()) => flushed?,
-        Err(WriteError::Io(error)) => return Err(error.into()),
-        Err(error) => return Err(Failure::about("standard output", error)),
-    }
+    save(&history, args.to, &args.output)?;
     Ok(Exit::Holds)
 }

@@ -68,6 +68,7 @@ const NEXT: &str = "\
   seriatim explain                   every anomaly and every level, with examples
   seriatim explain fractured-read    one of them
   seriatim convert IN OUT --to plume another format
+  seriatim generate OUT              a history to play with; --plant fractured-read puts an anomaly into it
   seriatim stats FILE                what is in a history
   seriatim --help                    everything else
 ";

@@ -5,6 +5,7 @@ pub mod completions;
 pub mod convert;
 pub mod demo;
 pub mod explain;
+pub mod generate;
 pub mod man;
 pub mod schema;
 pub mod stats;
@@ -18,6 +19,7 @@ pub fn run(command: &Command) -> Result<Exit, Failure> {
         Command::Check(args) => check::run(args),
         Command::Explain(args) => explain::run(args),
         Command::Convert(args) => convert::run(args),
+        Command::Generate(args) => generate::run(args),
         Command::Stats(args) => stats::run(args),
         Command::Demo(args) => demo::run(args),
         Command::Schema(args) => schema::run(args),
