@@ -101,17 +101,20 @@ fn events(writing: &Writing<'_>) -> Result<Vec<Event>, WriteError> {
     let last = history.txns().filter_map(|txn| history.times(txn)).flat_map(|(begin, end)| [begin, end]);
     let last = last.filter(|&time| time != i64::MAX && time != i64::MIN).max().unwrap_or(0);
     let mut events = Vec::new();
-    for txn in history.txns() {
-        let (begin, end) = history.times(txn).unwrap_or((i64::MIN, i64::MAX));
-        if begin != i64::MIN {
-            events.push(Event { txn, process: process(txn), time: Some(begin), is_invocation: true });
-        }
-        if end != i64::MAX || history.status(txn) != Status::Unknown || begin == i64::MIN {
-            // A completion without a time comes last, unless its session goes on.
-            let time = if end == i64::MAX { last.max(begin) } else { end };
-            events.push(Event { txn, process: process(txn), time: Some(time), is_invocation: false });
+    for session in history.sessions() {
+        // From the last to the first: a transaction without an end must end before the next one begins.
+        let mut next_begin = last;
+        for txn in history.txns_of(session).rev().map(TxnId) {
+            let (begin, end) = history.times(txn).unwrap_or((i64::MIN, i64::MAX));
+            let end = if end == i64::MAX { next_begin.max(begin) } else { end };
+            events.push(Event { txn, process: process(txn), time: Some(end), is_invocation: false });
+            if begin != i64::MIN {
+                events.push(Event { txn, process: process(txn), time: Some(begin), is_invocation: true });
+                next_begin = begin;
+            }
         }
     }
+    events.reverse();
     // Stable: what a session does at one time stays in its order.
     events.sort_by_key(|event| event.time);
     Ok(events)
