@@ -78,13 +78,14 @@ fn overwritten(edge: &Edge, read: &OpRef, source: &OpRef, other: &OpRef, visible
     let seen: Vec<String> = visible.iter().map(edge_clause).collect();
     let seen = if seen.is_empty() { String::new() } else { format!(" ({})", and(&seen)) };
     format!(
-        "{reader} sees {}{seen}, which wrote {}{}, and yet {reader} reads {}{}, so {} must have overwritten {}",
+        "{reader} sees {}{seen}, which wrote {}{}, and yet {reader} reads {}{}, so {} must {} {}",
         txn(&edge.from),
         item(other),
         at(other),
         read_from(read, source),
         at(read),
         item(source),
+        if source.action == "append" { "have been appended after" } else { "have overwritten" },
         item(other),
     )
 }
@@ -326,7 +327,12 @@ fn who(reference: &TxnRef) -> String {
 
 /// `x=1`; keys that are numbers are called `key 7`.
 pub(crate) fn item(op: &OpRef) -> String {
-    format!("{}={}", key(&op.key), value(&op.value))
+    assignment(&op.key, &op.value)
+}
+
+/// `x=1`, from its parts.
+pub(crate) fn assignment(name: &str, text: &str) -> String {
+    format!("{}={}", key(name), value(text))
 }
 
 /// What `read` returned and whose it is: `x=1 from t2`, `the initial x=0`.

@@ -155,10 +155,9 @@ fn levels(report: &Report, layout: &Layout) -> String {
 pub fn undecided(reason: &Undecided) -> String {
     match reason {
         Undecided::DuplicateValue { key, value, reads } => format!(
-            "Undecided, because several transactions wrote {}={} and it was read: the read may come from any of them \
+            "Undecided, because several transactions wrote {} and it was read: the read may come from any of them \
              ({} of such values in all).",
-            clean(key),
-            clean(value),
+            prose::assignment(key, value),
             plural(*reads, "read"),
         ),
         Undecided::Interrupted => "Undecided, because the check was interrupted or ran out of its budget.".to_owned(),

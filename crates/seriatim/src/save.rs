@@ -11,12 +11,8 @@ pub fn save(history: &History, format: Format, target: &Path) -> Result<(), Fail
     if target == Path::new("-") {
         return to_stdout(history, format);
     }
-    staged::write(target, |path| write_file(history, format, path))
+    staged::write(target, |path| formats::write_path(history, format, path))
         .map_err(|error: WriteError| Failure::about(target.display(), error))
-}
-
-fn write_file(history: &History, format: Format, path: &Path) -> Result<(), WriteError> {
-    formats::write(history, format, &mut std::fs::File::create(path)?)
 }
 
 fn to_stdout(history: &History, format: Format) -> Result<(), Failure> {
@@ -26,6 +22,6 @@ fn to_stdout(history: &History, format: Format) -> Result<(), Failure> {
         Err(WriteError::Io(error)) => return Err(error.into()),
         Err(error) => return Err(Failure::about("standard output", error)),
     }
-    stdout.into_inner().map_err(|error| error.into_error())?;
+    drop(stdout.into_inner().map_err(|error| error.into_error())?);
     Ok(())
 }

@@ -1,8 +1,9 @@
-//! Output files that appear whole or not at all: written under a temporary name beside the target, then renamed.
+//! Output files that appear whole or not at all: written into a temporary directory beside the target, then moved.
 //!
-//! The names in use are listed, so that an interrupt can remove them.
+//! A directory, so that whatever the writer leaves half-done (drafts of its own included) goes away with it. The
+//! directories in use are listed, so that an interrupt can remove them.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::fs;
 use std::io;
 use std::path::{Path, PathBuf};
@@ -10,21 +11,21 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 static OPEN: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-fn open_files() -> MutexGuard<'static, Vec<PathBuf>> {
+fn open_places() -> MutexGuard<'static, Vec<PathBuf>> {
     OPEN.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Removes what has been written under temporary names; holds off every rename that has not happened yet.
+/// Removes what has not been moved to its target yet.
 pub fn remove_all() {
-    let mut open = open_files();
+    let mut open = open_places();
     for path in open.drain(..) {
         remove(&path);
     }
 }
 
-fn remove(path: &Path) {
+fn remove(dir: &Path) {
     // What is not there needs no removal; what cannot be removed we cannot help.
-    let _ = if path.is_dir() { fs::remove_dir_all(path) } else { fs::remove_file(path) };
+    let _ = fs::remove_dir_all(dir);
 }
 
 /// Lets `write` make the file (or directory) `target`. On failure there is no new file, and an old one is unchanged.
@@ -33,17 +34,18 @@ pub fn write<E: From<io::Error>>(target: &Path, write: impl FnOnce(&Path) -> Res
         return write(target);
     }
     let target = &fs::canonicalize(target).unwrap_or_else(|_| target.to_owned());
-    let temporary = temporary_name(target);
-    open_files().push(temporary.clone());
-    let result = write(&temporary);
+    let Some(name) = target.file_name() else {
+        return Err(io::Error::new(io::ErrorKind::IsADirectory, "not the name of a file").into());
+    };
+    let workplace = workplace(target, name);
+    open_places().push(workplace.clone());
+    let written = fs::create_dir(&workplace).map_err(E::from).and_then(|()| write(&workplace.join(name)));
     // The list stays locked until the file has its name, so that an interrupt comes before or after, not between.
-    let mut open = open_files();
-    open.retain(|path| *path != temporary);
-    let result = result.and_then(|()| Ok(fs::rename(&temporary, target)?));
-    if result.is_err() {
-        remove(&temporary);
-    }
-    result
+    let mut open = open_places();
+    open.retain(|path| *path != workplace);
+    let moved = written.and_then(|()| Ok(fs::rename(workplace.join(name), target)?));
+    remove(&workplace);
+    moved
 }
 
 /// Devices and pipes cannot be replaced by a file; they are written directly.
@@ -51,11 +53,10 @@ fn is_special(target: &Path) -> bool {
     fs::metadata(target).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
 }
 
-/// Keeps the end of the name, which may say how to compress.
-fn temporary_name(target: &Path) -> PathBuf {
-    let mut name = OsString::from(format!(".partial-{}-", std::process::id()));
-    name.push(target.file_name().unwrap_or_default());
-    target.with_file_name(name)
+fn workplace(target: &Path, name: &OsStr) -> PathBuf {
+    let mut place = OsString::from(format!(".partial-{}-", std::process::id()));
+    place.push(name);
+    target.with_file_name(place)
 }
 
 #[cfg(test)]

@@ -182,3 +182,36 @@ fn the_graph_is_written() {
     assert!(graph.starts_with("digraph") && graph.contains("commit order"), "{graph}");
     assert_eq!(folder.names(), ["bad.txt", "out.dot"]);
 }
+
+#[test]
+fn a_directory_of_logs_is_one_history_and_names_its_files() {
+    let folder = Folder::new();
+    folder.file(
+        "run/J0.log",
+        "{\"value\": [[\"w\", 1, 1, true]]}\n{\"value\": [[\"w\", 1, 2, true], [\"w\", 2, 2, true]]}\n",
+    );
+    folder.file("run/J1.log", "{\"value\": [[\"r\", 2, 2, false], [\"r\", 1, 1, false]]}\n");
+    let ran = run(&["check", &folder.at("run")]);
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert!(ran.stdout.contains("non-monotonic read"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("run/J1.log:1"), "{}", ran.stdout);
+    let walked = run(&["check", "--quiet", folder.path().to_str().unwrap()]);
+    assert_eq!(walked.stdout.lines().count(), 1, "{}", walked.stdout);
+}
+
+#[test]
+fn the_shipped_examples_say_what_their_table_says() {
+    let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/histories");
+    let cases = [
+        ("bank.jsonl", "rc", "non-monotonic-read"),
+        ("cart.edn", "rc", "aborted-read"),
+        ("chat.jsonl", "cc", "causality-violation"),
+        ("profile.jsonl", "ra", "fractured-read"),
+    ];
+    for (file, weakest, kind) in cases {
+        let line = &run(&["check", "--format", "json", &format!("{examples}/{file}")]).json()[0];
+        assert_eq!(line["weakest_violated"], weakest, "{file}");
+        assert_eq!(line["anomalies"][0]["kind"], kind, "{file}");
+    }
+    assert_eq!(run(&["check", &format!("{examples}/counter.txt")]).code, Some(0));
+}

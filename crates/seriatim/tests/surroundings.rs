@@ -56,6 +56,22 @@ fn an_interrupt_ends_cleanly() {
 }
 
 #[test]
+fn an_interrupt_while_writing_leaves_no_half_file() {
+    let folder = Folder::new();
+    let args = ["generate", &folder.at("out.txt.gz"), "--sessions", "20", "--transactions", "20000"];
+    let child = start(&args);
+    let started = Instant::now();
+    while folder.names().is_empty() {
+        assert!(started.elapsed() < Duration::from_secs(60), "nothing was written");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    interrupt(child.id());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    assert!(folder.names().is_empty(), "{:?}", folder.names());
+}
+
+#[test]
 fn an_interrupt_keeps_the_results_so_far() {
     let folder = Folder::new();
     let good = folder.file("bad.txt", CAUSAL);

@@ -61,8 +61,7 @@ const STORIES: &[Story] = &[
     ),
 ];
 
-const NEXT: &str = "\
-  seriatim check FILE…               check your own histories; the format is recognised by content
+const NEXT: &str = "  seriatim check FILE…               check your own histories; the format is recognised by content
   seriatim check FILE --format json  the same for machines (seriatim schema describes it)
   seriatim check FILE --dot out.dot  the anomalies as a graph
   seriatim explain                   every anomaly and every level, with examples
