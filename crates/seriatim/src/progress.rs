@@ -2,6 +2,7 @@
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
 use std::io::IsTerminal;
+use std::path::Path;
 use std::sync::mpsc;
 use std::time::Duration;
 
@@ -40,6 +41,11 @@ impl Progress {
             show_later(bar.clone(), ended);
         }
         Progress { bar, _end: end }
+    }
+
+    /// Progress of a command that writes to `target`; none if that is standard output, where the line would be in the way.
+    pub fn towards(target: &Path) -> Option<Self> {
+        (target != Path::new("-")).then(|| Progress::start(1))
     }
 
     /// For the one who works on the input.

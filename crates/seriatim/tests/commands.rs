@@ -52,6 +52,33 @@ fn convert_writes_a_file_that_reads_back() {
 }
 
 #[test]
+fn our_json_lines_fit_their_schema() {
+    let folder = Folder::new();
+    let path = folder.at("all.txt");
+    assert_eq!(run(&["generate", &path, "--aborts", "0.1", "--plant", "thin-air-read"]).code, Some(0));
+    let validator = schema("history");
+    for line in run(&["convert", &path, "-", "--to", "jsonl"]).json() {
+        assert!(validator.is_valid(&line), "{line}");
+    }
+}
+
+#[test]
+fn every_format_of_a_history_gives_the_same_verdict() {
+    let folder = Folder::new();
+    let from = folder.file("bad.txt", CAUSAL);
+    for format in seriatim_history::formats::Format::ALL {
+        let to = folder.at(&format!("copy-{format}"));
+        let converted = run(&["convert", &from, &to, "--to", format.code()]);
+        assert_eq!(converted.code, Some(0), "{format}: {}", converted.stderr);
+        let checked = run(&["check", &to, "--quiet"]);
+        assert!(
+            checked.stdout.ends_with(": holds up to read atomic; violates causal consistency\n"),
+            "{format}: {checked:?}"
+        );
+    }
+}
+
+#[test]
 fn a_conversion_that_fails_leaves_no_file() {
     let folder = Folder::new();
     let broken = folder.file("broken.txt", "w(0,1,0,0)\noops\n");
@@ -102,7 +129,7 @@ fn the_demo_tells_its_stories() {
     {
         assert!(ran.stdout.contains(word), "{word}: {}", ran.stdout);
     }
-    assert!(ran.stdout.contains("What to try next"));
+    insta::assert_snapshot!(ran.stdout);
 }
 
 #[test]
@@ -120,4 +147,13 @@ fn man_pages_and_completions_come_from_the_flags() {
         assert_eq!(script.code, Some(0));
         assert!(script.stdout.contains("quiet"), "{shell}");
     }
+}
+
+#[test]
+fn the_readme_shows_a_real_output() {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+    let readme = std::fs::read_to_string(format!("{root}/README.md")).unwrap();
+    let mut command = common::seriatim();
+    let output = command.args(["check", "examples/histories/chat.jsonl"]).current_dir(root).output().unwrap();
+    assert!(readme.contains(&String::from_utf8(output.stdout).unwrap()), "paste the output again");
 }

@@ -3,6 +3,7 @@
 use crate::cli::format_parser;
 use crate::exit::{Exit, Failure};
 use crate::output;
+use crate::progress::Progress;
 use crate::save::save;
 use seriatim_history::formats::{self, Format, ReadOptions};
 use seriatim_report::{Unreadable, text};
@@ -28,6 +29,13 @@ pub struct Args {
 /// Reads, writes.
 pub fn run(args: &Args) -> Result<Exit, Failure> {
     let shown = args.input.display().to_string();
+    let progress = Progress::towards(&args.output);
+    let now = |doing: String| {
+        if let Some(progress) = &progress {
+            progress.stage().now(doing);
+        }
+    };
+    now(format!("reading {shown}"));
     let options = ReadOptions { format: args.from, ..ReadOptions::default() };
     let history = match formats::read_path(&args.input, &shown, &options) {
         Ok((history, _)) => history,
@@ -36,6 +44,7 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
             return Ok(Exit::BadInput);
         }
     };
+    now(format!("writing {}", args.output.display()));
     save(&history, args.to, &args.output)?;
     Ok(Exit::Holds)
 }

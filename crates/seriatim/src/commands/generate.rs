@@ -2,12 +2,14 @@
 
 use crate::cli::format_parser;
 use crate::exit::{Exit, Failure};
+use crate::progress::Progress;
 use crate::save::save;
 use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use seriatim_check::Kind;
 use seriatim_generate::{Guarantee, KeyChoice, Workload};
 use seriatim_history::formats::Format;
+use seriatim_report::text::plural;
 use std::path::PathBuf;
 
 /// The flags.
@@ -98,7 +100,12 @@ impl Args {
 
 /// Makes the history and writes it.
 pub fn run(args: &Args) -> Result<Exit, Failure> {
-    let history = seriatim_generate::generate(&args.workload()).map_err(|error| Failure::Message(error.to_string()))?;
+    let workload = args.workload();
+    let progress = Progress::towards(&args.output);
+    if let Some(progress) = &progress {
+        progress.stage().now(format!("generating {}", plural(workload.operations(), "operation")));
+    }
+    let history = seriatim_generate::generate(&workload).map_err(|error| Failure::Message(error.to_string()))?;
     save(&history, args.to, &args.output)?;
     Ok(Exit::Holds)
 }

@@ -4,6 +4,7 @@ use crate::cli::{Style, format_parser};
 use crate::exit::{Exit, Failure};
 use crate::inputs::{self, Expanded, Origin};
 use crate::output;
+use crate::progress::Progress;
 use serde::Serialize;
 use seriatim_history::formats::{self, Format, ReadOptions};
 use seriatim_history::{History, OpKind, ReadError, Status};
@@ -28,21 +29,28 @@ pub struct Args {
 
 /// Counts each input, one after the other.
 pub fn run(args: &Args) -> Result<Exit, Failure> {
+    let inputs = inputs::expand(&args.inputs);
+    let progress = Progress::start(inputs.len());
     let mut exit = Exit::Holds;
-    for input in inputs::expand(&args.inputs) {
-        exit = exit.and(one(&input, args)?);
+    for input in inputs {
+        exit = exit.and(one(&input, args, &progress)?);
+        progress.advance();
     }
     Ok(exit)
 }
 
-fn one(input: &Expanded, args: &Args) -> Result<Exit, Failure> {
+fn one(input: &Expanded, args: &Args, progress: &Progress) -> Result<Exit, Failure> {
     let input = match input {
         Ok(input) => input,
         Err((shown, error)) => return unreadable(&Unreadable::new(shown, error), args.format),
     };
+    progress.stage().now(format!("reading {}", input.shown));
     let options = ReadOptions { format: args.from, ..ReadOptions::default() };
     match formats::read_path(&input.path, &input.shown, &options) {
-        Ok((history, format)) => print(&Stats::of(&history, &input.shown, format), args.format),
+        Ok((history, format)) => {
+            let stats = Stats::of(&history, &input.shown, format);
+            progress.aside(|| print(&stats, args.format))
+        }
         Err(ReadError::UnknownFormat { .. }) if input.origin == Origin::Found => Ok(Exit::Holds),
         Err(error) => unreadable(&Unreadable::new(&input.shown, &error), args.format),
     }
