@@ -9,7 +9,7 @@ seconds=${1:-60}
 jobs=${JOBS:-2}
 targets=${*:-$(cargo fuzz list)}
 export RUSTC_BOOTSTRAP=1
-./seed.sh
+sh ./seed.sh
 cargo fuzz build
 logs=$(mktemp -d)
 status=0
