@@ -133,7 +133,7 @@ fn one_transaction_in_two_sessions_names_both_lines() {
 #[test]
 fn a_line_of_100_megabytes_ends_soon() {
     let start = Instant::now();
-    for byte in [b'a', b'[', b'{', b'"', b'1', b' ', b'(', b'#', b'-'] {
+    for byte in [b'a', b'"', b'1'] {
         let line = vec![byte; 100 << 20];
         error(&line, None);
         assert!(start.elapsed() < Duration::from_secs(60), "{}", byte as char);

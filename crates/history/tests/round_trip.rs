@@ -123,7 +123,10 @@ fn build(raw: &[RawTxn], shape: Shape, initial_zero: bool) -> History {
 }
 
 /// A history as plain data, values by name: sessions of transactions with operations.
-type Plain = Vec<Vec<(Status, Vec<(OpKind, String, String)>)>>;
+type Plain = Vec<Vec<PlainTxn>>;
+
+/// A transaction of it: kind, key and value of each operation.
+type PlainTxn = (Status, Vec<(OpKind, String, String)>);
 
 fn plain(history: &History, shape: Shape) -> Plain {
     let mut numbers: Vec<(KeyId, Value)> = Vec::new();
@@ -173,11 +176,8 @@ fn plain(history: &History, shape: Shape) -> Plain {
 }
 
 /// Register text cannot tell neighbouring aborted transactions apart: compare them as one.
-fn merge_aborted(
-    txns: Vec<(Status, Vec<(OpKind, String, String)>)>,
-    shape: Shape,
-) -> Vec<(Status, Vec<(OpKind, String, String)>)> {
-    let mut merged: Vec<(Status, Vec<(OpKind, String, String)>)> = Vec::new();
+fn merge_aborted(txns: Vec<PlainTxn>, shape: Shape) -> Vec<PlainTxn> {
+    let mut merged: Vec<PlainTxn> = Vec::new();
     for (status, mut ops) in txns {
         match merged.last_mut() {
             Some((Status::Aborted, last)) if status == Status::Aborted && !shape.empty_txns => last.append(&mut ops),

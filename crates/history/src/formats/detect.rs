@@ -63,7 +63,7 @@ fn of_object(text: &[u8]) -> Option<Format> {
         return Some(Format::ElleEdn);
     }
     let names = member_names(text);
-    let has = |name: &str| names.iter().any(|other| *other == name.as_bytes());
+    let has = |name: &str| names.contains(&name.as_bytes());
     if has("seriatim") || has("session") || has("ops") {
         Some(Format::Jsonl)
     } else if has("type") || has("process") {

@@ -221,9 +221,11 @@ pub(super) fn write(history: &History, out: &mut dyn Write) -> Result<(), WriteE
 struct Writer<'h> {
     writing: Writing<'h>,
     ids: Vec<Id>,
-    /// For each written value its transaction, and whether it is that one's last write of the key.
-    sources: FxHashMap<(KeyId, Value), (TxnId, bool)>,
+    sources: Sources,
 }
+
+/// For each written value its transaction, and whether it is that one's last write of the key.
+type Sources = FxHashMap<(KeyId, Value), (TxnId, bool)>;
 
 /// The ids of the input if they are of this format, otherwise new ones.
 fn ids(history: &History) -> Vec<Id> {
@@ -243,8 +245,8 @@ fn ids(history: &History) -> Vec<Id> {
     named.collect::<Option<Vec<Id>>>().unwrap_or_else(numbered)
 }
 
-fn sources(writing: &Writing<'_>) -> Result<FxHashMap<(KeyId, Value), (TxnId, bool)>, WriteError> {
-    let mut sources: FxHashMap<(KeyId, Value), (TxnId, bool)> = FxHashMap::default();
+fn sources(writing: &Writing<'_>) -> Result<Sources, WriteError> {
+    let mut sources = Sources::default();
     for txn in writing.history.txns() {
         let mut last: FxHashSet<KeyId> = FxHashSet::default();
         let ops: Vec<(OpId, Op)> = writing.ops(txn).filter(|(_, op)| op.kind.is_write()).collect();
@@ -264,15 +266,17 @@ impl Writer<'_> {
         let key = self.key(op, content.key)?;
         let id = self.ids[txn.index()];
         let Some(from) = self.from(txn, op, content)? else {
-            return Ok(match key {
+            match key {
                 Key::Plain(key) => writeln!(out, "WRITE KEY[{key}] Txn({id})")?,
                 Key::Element(element, set) => writeln!(out, "INSERT[{element}] to Set[{set}] Txn({id})")?,
-            });
+            }
+            return Ok(());
         };
-        Ok(match key {
+        match key {
             Key::Plain(key) => writeln!(out, "READ KEY[{key}] Txn({id}) From({from})")?,
             Key::Element(element, set) => writeln!(out, "CONTAINS[{element}] in Set[{set}] From({from}) Txn({id})")?,
-        })
+        }
+        Ok(())
     }
 
     /// The writer that a read names; `None` for a write.
