@@ -178,7 +178,7 @@ impl Target {
     }
 
     fn fill_places(&self, from: Vec<Places>, runs: &[Vec<Run>]) -> Places {
-        if from.iter().any(|places| *places == Places::None) {
+        if from.contains(&Places::None) {
             return Places::None;
         }
         Places::Each(self.each_part(0, |first, part| {

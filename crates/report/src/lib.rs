@@ -1,1 +1,40 @@
 //! Verdicts as text for people, JSON for machines and DOT for pictures.
+//!
+//! Everything here is rendered from the data of a [`seriatim_check::Report`]; no module looks at a history's operations
+//! or knows how a level is checked. One file an output:
+//!
+//! * [`text`] – what the terminal shows,
+//! * [`json`] – one object for each input, described by the schema in [`schema`],
+//! * [`dot`] – the exemplars as a Graphviz graph,
+//! * [`knowledge`] – what is known about each anomaly and each level, for `seriatim explain`.
+//!
+//! ```
+//! use seriatim_check::{check, Options};
+//! use seriatim_history::notation;
+//! use seriatim_report::{style, text, Checked, Counts, Times};
+//!
+//! let history = notation::parse("a: w(x,1) w(y,1)\nb: r(y,1) r(x,nil)").unwrap();
+//! let checked = Checked {
+//!     input: "example".to_owned(),
+//!     format: "notation",
+//!     counts: Counts::of(&history),
+//!     report: check(&history, &Options::default()),
+//!     times: Times::default(),
+//! };
+//! let page = text::render(&checked, &text::Layout::default());
+//! assert!(style::strip(&page).starts_with("example: violates read committed (and above)\n"));
+//! ```
+
+mod checked;
+pub mod dot;
+pub mod json;
+pub mod knowledge;
+mod prose;
+pub mod schema;
+pub mod style;
+pub mod text;
+mod wrap;
+
+pub use checked::{Checked, Counts, Times, Unreadable};
+pub use prose::{steps, summary};
+pub use wrap::wrap;

@@ -1,1 +1,57 @@
-//! Seriatim as a library.
+//! Seriatim checks recorded histories of databases against isolation levels and explains every anomaly.
+//!
+//! This crate is the facade: it has no code of its own but re-exports the stages of the pipeline, in the order in which
+//! data flows through them.
+//!
+//! * [`history`] – what happened: sessions, transactions and events; reading and writing file formats,
+//! * [`check`](mod@check) – does it satisfy a level, and if not, why,
+//! * [`generate`] – histories made to order, for tests and benchmarks,
+//! * [`report`] – text for people, JSON for machines, DOT for pictures.
+//!
+//! Read a file, check it, print the answer:
+//!
+//! ```no_run
+//! use seriatim::history::formats::{ReadOptions, read_path};
+//! use seriatim::{Level, Options, Outcome};
+//!
+//! # fn main() -> Result<(), Box<dyn std::error::Error>> {
+//! let (history, _format) = read_path("run.edn".as_ref(), "run.edn", &ReadOptions::default())?;
+//! let report = seriatim::check_history(&history, &Options::default());
+//! if report.verdict(Level::ReadAtomic).is_some_and(|verdict| verdict.outcome == Outcome::Violated) {
+//!     for group in &report.anomalies {
+//!         println!("{} × {}: {}", group.count, group.kind.info().name, seriatim::report::summary(&group.exemplar));
+//!     }
+//! }
+//! # Ok(())
+//! # }
+//! ```
+//!
+//! Small histories can be written down directly. An auditor who reads in the middle of a transfer:
+//!
+//! ```
+//! use seriatim::history::notation;
+//! use seriatim::{Kind, Level, Options};
+//!
+//! let history = notation::parse(
+//!     "teller:  w(alice,70) w(bob,80)
+//!      auditor: r(bob,nil) r(alice,70)",
+//! )?;
+//! let report = seriatim::check_history(&history, &Options::default());
+//! assert_eq!(report.strongest(), Some(Level::ReadCommitted));
+//! assert_eq!(report.weakest_violated(), Some(Level::ReadAtomic));
+//!
+//! let [fractured] = report.anomalies.as_slice() else { panic!("one anomaly") };
+//! assert_eq!((fractured.kind, fractured.count), (Kind::FracturedReadCausal, 1));
+//! let story = seriatim::report::summary(&fractured.exemplar);
+//! assert!(story.starts_with("t2 (session auditor) reads the initial bob=nil, then alice=70 from t1."), "{story}");
+//! # Ok::<(), notation::NotationError>(())
+//! ```
+
+pub use seriatim_check as check;
+pub use seriatim_generate as generate;
+pub use seriatim_history as history;
+pub use seriatim_report as report;
+
+pub use seriatim_check::check as check_history;
+pub use seriatim_check::{Kind, Level, Options, Outcome, Report, Verdict, Violation};
+pub use seriatim_history::History;

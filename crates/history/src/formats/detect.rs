@@ -1,34 +1,188 @@
 //! Which format is this? The content decides, never the name of the file.
+//!
+//! Binary formats first, by their structure; then the first lines of text that say something. A JSON file is told by the
+//! names of the members of its first object.
 
-use super::Format;
-use super::text::{Line, Source, excerpt, significant_lines};
+use super::text::{Source, excerpt, is_comment, without_bom};
+use super::{Format, awdit, cobra, dbcop, isopredict};
 use crate::error::ReadError;
 
-/// How many lines of a text are looked at before we give up.
-const LINES_LOOKED_AT: usize = 1000;
+/// How much of a text is looked at before we give up.
+const BYTES_LOOKED_AT: usize = 1 << 18;
 
 /// The format of a content, if it looks like one that we know.
 pub fn detect(bytes: &[u8]) -> Option<Format> {
-    significant_lines(bytes).take(LINES_LOOKED_AT).find_map(|line| of_line(&line))
-}
-
-fn of_line(line: &Line<'_>) -> Option<Format> {
-    if is_plume(line.text) {
-        return Some(Format::Plume);
+    if dbcop::bincode::looks_like(bytes) {
+        return Some(Format::DbcopBincode);
+    }
+    if cobra::looks_like(bytes) {
+        return Some(Format::Cobra);
+    }
+    let text = without_bom(bytes);
+    let text = &text[..text.len().min(BYTES_LOOKED_AT)];
+    let mut at = 0;
+    for line in text.split_inclusive(|&byte| byte == b'\n') {
+        if let Some(format) = of_line(line.trim_ascii(), text[at..].trim_ascii_start()) {
+            return Some(format);
+        }
+        at += line.len();
     }
     None
 }
 
-/// `r(` or `w(`, perhaps with blanks between.
-fn is_plume(text: &[u8]) -> bool {
-    matches!(text, [b'r' | b'w', rest @ ..] if rest.trim_ascii_start().starts_with(b"("))
+/// The format that a line gives away; `from_here` is the text that begins with it.
+fn of_line(line: &[u8], from_here: &[u8]) -> Option<Format> {
+    if is_tagged_edn(line) || line.starts_with(b"{:") {
+        return Some(Format::ElleEdn);
+    }
+    if line.is_empty() || is_comment(line) || line.starts_with(b";") {
+        return None;
+    }
+    match line {
+        [b'{', ..] => of_object(from_here),
+        [b'[' | b'(', ..] => of_bracket(from_here),
+        [b'r' | b'w', rest @ ..] if rest.trim_ascii_start().starts_with(b"(") => Some(Format::Plume),
+        [b'r' | b'w' | b'R' | b'W', b' ' | b'\t', ..] => Some(Format::Awdit),
+        _ if awdit::is_rule(line, b'=') => Some(Format::Awdit),
+        _ if isopredict::matches(line) => Some(Format::IsoPredict),
+        _ => None,
+    }
+}
+
+/// `#jepsen.history.Op{…}` is a map behind a tag, not a comment.
+fn is_tagged_edn(line: &[u8]) -> bool {
+    let Some(rest) = line.strip_prefix(b"#") else { return false };
+    let tag = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || b"._-/".contains(byte)).count();
+    tag > 0 && rest[tag..].trim_ascii_start().starts_with(b"{:")
+}
+
+/// An object in EDN or in JSON.
+fn of_object(text: &[u8]) -> Option<Format> {
+    let inside = text.get(1..)?.trim_ascii_start();
+    if inside.starts_with(b":") {
+        return Some(Format::ElleEdn);
+    }
+    let names = member_names(text);
+    let has = |name: &str| names.contains(&name.as_bytes());
+    if has("seriatim") || has("session") || has("ops") {
+        Some(Format::Jsonl)
+    } else if has("type") || has("process") {
+        Some(Format::ElleJson)
+    } else if has("data") || has("params") {
+        Some(Format::DbcopJson)
+    } else if has("value") {
+        Some(Format::Viper)
+    } else {
+        None
+    }
+}
+
+/// An array, a vector or a transaction of dbcop's text.
+fn of_bracket(text: &[u8]) -> Option<Format> {
+    let mut inside = text.get(1..)?.trim_ascii_start();
+    // Comments may stand inside a vector, too.
+    while inside.starts_with(b";") {
+        let end = inside.iter().position(|&byte| byte == b'\n')?;
+        inside = inside[end..].trim_ascii_start();
+    }
+    match inside {
+        [b'[', ..] => Some(Format::DbcopJson),
+        [b'{', ..] => of_object(inside),
+        _ if is_tagged_edn(inside.split(|&byte| byte == b'\n').next()?) => Some(Format::ElleEdn),
+        [b']', ..] => Some(Format::DbcopHist),
+        _ => {
+            let word = inside.split(|byte| byte.is_ascii_whitespace() || *byte == b']').next()?;
+            word.windows(2).any(|pair| pair == b":=" || pair == b"==").then_some(Format::DbcopHist)
+        }
+    }
+}
+
+/// The names of the members of the object that `text` starts with, as far as it goes.
+fn member_names(text: &[u8]) -> Vec<&[u8]> {
+    let mut names = Vec::new();
+    let mut depth = 0usize;
+    let mut at = 0;
+    while at < text.len() {
+        match text[at] {
+            b'{' | b'[' => depth += 1,
+            b'}' | b']' => depth = depth.saturating_sub(1),
+            b'"' => {
+                let start = at + 1;
+                at = string_end(text, start);
+                let string = &text[start.min(at)..at];
+                let is_name = text.get(at + 1..).is_some_and(|rest| rest.trim_ascii_start().starts_with(b":"));
+                if depth == 1 && is_name {
+                    names.push(string);
+                }
+            }
+            _ => {}
+        }
+        at += 1;
+        if depth == 0 {
+            break;
+        }
+    }
+    names
+}
+
+/// Where the string whose content starts at `at` ends.
+fn string_end(text: &[u8], mut at: usize) -> usize {
+    while at < text.len() && text[at] != b'"' {
+        at += if text[at] == b'\\' { 2 } else { 1 };
+    }
+    at.min(text.len())
 }
 
 /// The error for a content in no format, which says what it looks like.
 pub(super) fn unknown(bytes: &[u8], source: &Source) -> ReadError {
-    let Some(first) = significant_lines(bytes).next() else {
+    let lines = without_bom(bytes).split(|&byte| byte == b'\n').enumerate();
+    let mut significant = lines.filter(|(_, line)| !line.trim_ascii().is_empty() && !is_comment(line.trim_ascii()));
+    let Some((i, line)) = significant.next() else {
         return source.no_transactions();
     };
-    let detail = format!("line {} is {}", first.number, excerpt(first.text));
+    let detail = match bytes[..bytes.len().min(1024)].contains(&0) {
+        true => "binary data".to_owned(),
+        false => format!("line {} is {}", i + 1, excerpt(line.trim_ascii())),
+    };
     ReadError::UnknownFormat { file: source.name.clone(), detail }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn formats_are_told_apart_by_their_first_lines() {
+        let cases = [
+            ("r(1,2,3,4)", Format::Plume),
+            ("\u{feff}# c\n\n // d\n  w( 1 ,2,3,4)", Format::Plume),
+            ("w 0 0\n---\n", Format::Awdit),
+            ("-----\n=====\nr 1 1", Format::Awdit),
+            ("[x:=1 y:=2] [y==2]", Format::DbcopHist),
+            ("// c\n----\n[]\n[x==?]", Format::DbcopHist),
+            ("{:type :ok, :process 0}", Format::ElleEdn),
+            ("; c\n[ ;d\n {:type :ok}]", Format::ElleEdn),
+            ("#jepsen.history.Op{:index 0}", Format::ElleEdn),
+            ("[#jepsen.history.Op{:index 0}]", Format::ElleEdn),
+            ("{\"index\": 1, \"type\": \"ok\", \"value\": [[\"r\", 1, {\"ops\": 1}]]}", Format::ElleJson),
+            ("[\n  {\n \"value\": [], \"process\": 1, \"type\": \"ok\"}]", Format::ElleJson),
+            ("{\"value\": [[\"r\", 1, 2, false]]}", Format::Viper),
+            ("{\"params\":{},\n\"data\":[]}", Format::DbcopJson),
+            ("[[{\"events\":[]}]]", Format::DbcopJson),
+            ("{\"seriatim\":1}", Format::Jsonl),
+            ("{\"session\":\"a\",\"ops\":[]}", Format::Jsonl),
+            ("hello\nREAD KEY[x] Txn(1, 0) From(0, 0)", Format::IsoPredict),
+            ("INSERT[1] to Set[2] Txn(0, 0)", Format::IsoPredict),
+        ];
+        for (text, format) in cases {
+            assert_eq!(detect(text.as_bytes()), Some(format), "{text}");
+        }
+    }
+
+    #[test]
+    fn what_is_nothing_is_nothing() {
+        for text in ["", "\n\n", "# only\n", "hello", "{", "[", "\"", "{\"a\":1}", "\0\0\0\0", "{\"a", "{\"\\"] {
+            assert_eq!(detect(text.as_bytes()), None, "{text}");
+        }
+    }
 }

@@ -4,16 +4,32 @@
 //! [`write_path`] and [`write()`] go the other way. A format that cannot hold something says so
 //! ([`crate::WriteError::Unsupported`]) rather than to write another history.
 
+mod awdit;
+mod build;
+mod bytes;
+mod cobra;
+mod dbcop;
 mod detect;
+mod directory;
+mod elle;
+mod isopredict;
+mod json;
+pub mod jsonl;
 mod plume;
+mod save;
 mod text;
+mod viper;
 mod writing;
 
 pub use detect::detect;
+pub use save::write_path;
 
+use crate::atom::Atom;
 use crate::error::{ReadError, WriteError};
+use crate::ids::SessionId;
 use crate::input::{self, Input};
 use crate::model::History;
+use directory::LogFile;
 use std::fmt;
 use std::io::Write;
 use std::path::Path;
@@ -148,6 +164,9 @@ pub fn is_directory_format(format: Format) -> bool {
 
 /// Reads the file or directory `path`, which messages call `shown_as`; `-` is the standard input.
 pub fn read_path(path: &Path, shown_as: &str, options: &ReadOptions) -> Result<(History, Format), ReadError> {
+    if path != Path::new("-") && path.is_dir() {
+        return directory::read(path, shown_as, options);
+    }
     let input = Input::open(path, shown_as)?;
     read_plain(&input, shown_as, options)
 }
@@ -168,15 +187,70 @@ fn read_plain(bytes: &[u8], shown_as: &str, options: &ReadOptions) -> Result<(Hi
     };
     let history = match format {
         Format::Plume => plume::read(bytes, &source, options.thread_count()),
-        _ => Err(source.no_transactions()),
+        Format::Cobra => cobra::read(&[only_file(bytes, &source)], &source),
+        Format::DbcopBincode => dbcop::bincode::read(bytes, &source),
+        Format::DbcopHist => dbcop::hist::read(bytes, &source),
+        Format::DbcopJson => dbcop::json::read(bytes, &source),
+        Format::Awdit => awdit::read(bytes, &source),
+        Format::ElleEdn => elle::read_edn(bytes, &source),
+        Format::ElleJson => elle::read_json(bytes, &source),
+        Format::IsoPredict => isopredict::read(bytes, &source),
+        Format::Viper => viper::read(&[only_file(bytes, &source)], &source),
+        Format::Jsonl => jsonl::read(bytes, &source),
     }?;
     Ok((history, format))
 }
 
-/// Writes a history in a format that is one file.
+/// A single log stands for a history of one session.
+fn only_file<'a>(bytes: &'a [u8], source: &Source) -> LogFile<'a> {
+    LogFile { session: Atom::Int(1), source: source.clone(), bytes }
+}
+
+/// Writes a history to a stream. Formats with a file for each session can only do that for a single session.
 pub fn write(history: &History, format: Format, out: &mut dyn Write) -> Result<(), WriteError> {
     match format {
         Format::Plume => plume::write(history, out),
-        _ => Err(writing::Writing::new(history, format).unsupported("anything", "")),
+        Format::Cobra => cobra::LogWriter::new(history)?.write(only_session(history, format)?, out),
+        Format::DbcopBincode => dbcop::bincode::write(history, out),
+        Format::DbcopHist => dbcop::hist::write(history, out),
+        Format::DbcopJson => dbcop::json::write(history, out),
+        Format::Awdit => awdit::write(history, out),
+        Format::ElleEdn => elle::write_edn(history, out),
+        Format::ElleJson => elle::write_json(history, out),
+        Format::IsoPredict => isopredict::write(history, out),
+        Format::Viper => {
+            let logs = viper::LogWriter::new(history)?;
+            let session = only_session(history, format)?;
+            if logs.needs_initial {
+                logs.write_initial(out)?;
+            }
+            logs.write(session, out)
+        }
+        Format::Jsonl => jsonl::write(history, out),
+    }
+}
+
+fn only_session(history: &History, format: Format) -> Result<SessionId, WriteError> {
+    if history.session_count() == 1 {
+        return Ok(SessionId(0));
+    }
+    let what = format!("{} sessions in one file", history.session_count());
+    Err(WriteError::Unsupported { format: format.code(), what, hint: "name a directory to write to".to_owned() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_format_has_a_code_that_leads_back_to_it() {
+        for &format in Format::ALL {
+            assert_eq!(format.entry().0, format);
+            assert_eq!(format.code().parse(), Ok(format));
+            assert_eq!(format.to_string(), format.code());
+        }
+        assert_eq!(Format::ALL.len(), TABLE.len());
+        let error = "nonsense".parse::<Format>().unwrap_err().to_string();
+        assert!(error.contains("plume, cobra, dbcop, dbcop-hist"), "{error}");
     }
 }

@@ -1,0 +1,105 @@
+//! Names to numbers for the readers that need no extra speed: a layer over [`Columns`].
+
+use super::text::Source;
+use crate::atom::{Atom, Value};
+use crate::columns::Columns;
+use crate::error::ReadError;
+use crate::ids::KeyId;
+use crate::model::{History, KeyNames, Names, OpKind, Status};
+use crate::place::{PlaceUnit, Places};
+use rustc_hash::FxHashMap;
+
+/// A history in the making.
+#[derive(Default)]
+pub(super) struct Builder {
+    pub columns: Columns,
+    keys: FxHashMap<Atom, KeyId>,
+    key_names: Vec<Atom>,
+    sessions: FxHashMap<Atom, u32>,
+    session_names: Vec<Atom>,
+    txn_names: Vec<Atom>,
+    places: Vec<u32>,
+}
+
+impl Builder {
+    /// The key of this name.
+    pub fn key(&mut self, name: Atom) -> KeyId {
+        if let Some(&key) = self.keys.get(&name) {
+            return key;
+        }
+        let key = KeyId::from(self.key_names.len());
+        self.key_names.push(name.clone());
+        self.keys.insert(name, key);
+        key
+    }
+
+    /// The keys so far.
+    pub fn key_names(&self) -> &[Atom] {
+        &self.key_names
+    }
+
+    /// The session of this name.
+    pub fn session(&mut self, name: Atom) -> u32 {
+        if let Some(&session) = self.sessions.get(&name) {
+            return session;
+        }
+        let session = self.session_names.len() as u32;
+        self.session_names.push(name.clone());
+        self.sessions.insert(name, session);
+        session
+    }
+
+    /// Starts a transaction without a name.
+    pub fn txn(&mut self, session: u32, status: Status) -> u32 {
+        self.columns.push_txn(session, status)
+    }
+
+    /// Starts a transaction with a name. Either all have one or none.
+    pub fn named_txn(&mut self, session: u32, status: Status, name: Atom) -> u32 {
+        self.txn_names.push(name);
+        self.columns.push_txn(session, status)
+    }
+
+    /// The value that stands for `atom`.
+    pub fn value(&mut self, atom: Atom) -> Value {
+        self.columns.atoms.value(atom)
+    }
+
+    /// What a read of a list returned; an empty list is what the initial transaction left.
+    pub fn list(&mut self, items: impl IntoIterator<Item = Atom>) -> Value {
+        let items: Box<[Value]> = items.into_iter().map(|item| self.columns.atoms.value(item)).collect();
+        if items.is_empty() {
+            return Value::NULL;
+        }
+        self.columns.lists.push(items);
+        Value::list((self.columns.lists.len() - 1) as u32)
+    }
+
+    /// Adds an operation that stands at line or byte `place`.
+    pub fn op(&mut self, txn: u32, kind: OpKind, key: KeyId, value: Value, place: u64) {
+        self.columns.push_op(txn, kind, key, value);
+        self.places.push(u32::try_from(place).unwrap_or(u32::MAX));
+    }
+
+    /// The history, if it has a transaction.
+    pub fn finish(mut self, source: &Source, unit: PlaceUnit) -> Result<History, ReadError> {
+        if self.columns.txns.is_empty() {
+            return Err(source.no_transactions());
+        }
+        if self.columns.files.is_empty() {
+            self.columns.files = vec![source.name.clone()];
+        }
+        if !self.session_names.is_empty() {
+            self.columns.session_count = self.session_names.len() as u32;
+            self.columns.session_names = Names::Table(self.session_names);
+        }
+        if !self.txn_names.is_empty() {
+            self.columns.txn_names = Names::Table(self.txn_names);
+        }
+        self.columns.key_names = KeyNames::Table(self.key_names);
+        self.columns.place_unit = unit;
+        self.columns.op_places = Places::Each(self.places);
+        let error = |error| ReadError::TooLarge { file: source.name.clone(), source: error };
+        self.columns.finish().map_err(error)
+    }
+}

@@ -1,0 +1,5 @@
+//! dbcop's three formats: binary ([`bincode`]), text ([`hist`]) and JSON ([`json`]).
+
+pub(super) mod bincode;
+pub(super) mod hist;
+pub(super) mod json;

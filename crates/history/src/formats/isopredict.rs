@@ -1,0 +1,361 @@
+//! Traces in which a read names the transaction that it reads from, and nothing has a value.
+//!
+//! We give each write a value of its own: the id of its transaction (and a count, for all but the last write of one
+//! key by one transaction, which is the one that others can read). The initial transaction `0, 0` is left out, and
+//! reads from it are of the initial value. A read from a transaction without such a write implies the write.
+
+use super::Format;
+use super::build::Builder;
+use super::text::{Line, Source, integer, significant_lines};
+use super::writing::Writing;
+use crate::atom::{Atom, Value};
+use crate::error::{ReadError, WriteError};
+use crate::ids::{KeyId, OpId, TxnId};
+use crate::model::{History, Op, OpKind, Status};
+use crate::place::PlaceUnit;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::fmt;
+use std::io::Write;
+
+/// `S, N`: session and index.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+struct Id(u64, u64);
+
+const INITIAL: Id = Id(0, 0);
+
+impl fmt::Display for Id {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}, {}", self.0, self.1)
+    }
+}
+
+/// A line that matches.
+struct Event {
+    key: Atom,
+    txn: Id,
+    /// The writer, if this is a read.
+    from: Option<Id>,
+}
+
+/// Reads a history. Lines that match nothing are counted.
+pub(super) fn read(bytes: &[u8], source: &Source) -> Result<History, ReadError> {
+    let mut reader = Reader::default();
+    for line in significant_lines(bytes) {
+        match event(line.text).map_err(|problem| source.at(line.number, line.column(0), problem))? {
+            None => reader.builder.columns.skipped += 1,
+            Some(event) => reader.event(event, &line),
+        }
+    }
+    reader.finish(source)
+}
+
+/// Whether a line is one of a trace, for recognising the format.
+pub(super) fn matches(text: &[u8]) -> bool {
+    matches!(event(text), Ok(Some(_)))
+}
+
+/// What a line says, or nothing; an error if an id is too large.
+fn event(text: &[u8]) -> Result<Option<Event>, String> {
+    let Ok(text) = std::str::from_utf8(text) else { return Ok(None) };
+    if let Some((key, rest)) = bracket(text, "READ KEY[") {
+        let Some((txn, rest)) = id(rest, "Txn(")? else { return Ok(None) };
+        return Ok(id(rest, "From(")?.map(|(from, _)| Event { key: key_atom(key), txn, from: Some(from) }));
+    }
+    if let Some((key, rest)) = bracket(text, "WRITE KEY[") {
+        return Ok(id(rest, "Txn(")?.map(|(txn, _)| Event { key: key_atom(key), txn, from: None }));
+    }
+    for (start, middle) in [("INSERT[", "to Set["), ("DELETE[", "from Set[")] {
+        if let Some((key, rest)) = element(text, start, middle) {
+            return Ok(id(rest, "Txn(")?.map(|(txn, _)| Event { key, txn, from: None }));
+        }
+    }
+    let Some((key, rest)) = element(text, "CONTAINS[", "in Set[") else { return Ok(None) };
+    let Some((from, rest)) = id(rest, "From(")? else { return Ok(None) };
+    Ok(id(rest, "Txn(")?.map(|(txn, _)| Event { key, txn, from: Some(from) }))
+}
+
+/// What stands between `start` and the next `]`, and what follows.
+fn bracket<'a>(text: &'a str, start: &str) -> Option<(&'a str, &'a str)> {
+    text.trim_start().strip_prefix(start)?.split_once(']')
+}
+
+/// The pseudo-key of an element of a set.
+fn element<'a>(text: &'a str, start: &str, middle: &str) -> Option<(Atom, &'a str)> {
+    let (element, rest) = bracket(text, start)?;
+    let (set, rest) = bracket(rest, middle)?;
+    Some((Atom::Str(format!("Set({set}:{element})").into()), rest))
+}
+
+fn key_atom(text: &str) -> Atom {
+    // Only what prints the same again is a number: `007` is a name.
+    match integer(text.as_bytes()) {
+        Ok(number) if number.to_string() == text => Atom::Int(number),
+        _ => Atom::Str(text.into()),
+    }
+}
+
+/// An id after `start`, and what follows it.
+fn id<'a>(text: &'a str, start: &str) -> Result<Option<(Id, &'a str)>, String> {
+    let inner = text.trim_start().strip_prefix(start).and_then(|rest| rest.split_once(')'));
+    let Some((inner, rest)) = inner else { return Ok(None) };
+    let Some((session, index)) = inner.split_once(',') else { return Ok(None) };
+    let number = |text: &str| -> Result<Option<u64>, String> {
+        let text = text.trim();
+        if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
+            return Ok(None);
+        }
+        text.parse().map(Some).map_err(|_| format!("the id {text} does not fit into 64 bits"))
+    };
+    Ok(number(session)?.zip(number(index)?).map(|(session, index)| (Id(session, index), rest)))
+}
+
+/// An operation before its value is known.
+struct Pending {
+    txn: u32,
+    key: KeyId,
+    from: Option<Id>,
+    line: u64,
+}
+
+#[derive(Default)]
+struct Reader {
+    builder: Builder,
+    txns: FxHashMap<Id, u32>,
+    ids: Vec<Id>,
+    pending: Vec<Pending>,
+}
+
+impl Reader {
+    fn event(&mut self, event: Event, line: &Line<'_>) {
+        if event.txn == INITIAL {
+            self.builder.key(event.key);
+            return;
+        }
+        let txn = self.txn(event.txn);
+        let key = self.builder.key(event.key);
+        self.pending.push(Pending { txn, key, from: event.from, line: line.number });
+    }
+
+    fn txn(&mut self, id: Id) -> u32 {
+        if let Some(&txn) = self.txns.get(&id) {
+            return txn;
+        }
+        let session = self.builder.session(Atom::Int(id.0.into()));
+        let txn = self.builder.named_txn(session, Status::Committed, Atom::Str(id.to_string().into()));
+        self.txns.insert(id, txn);
+        self.ids.push(id);
+        txn
+    }
+
+    fn finish(mut self, source: &Source) -> Result<History, ReadError> {
+        self.imply_writes();
+        let mut left: FxHashMap<(u32, KeyId), u32> = FxHashMap::default();
+        for op in self.pending.iter().filter(|op| op.from.is_none()) {
+            *left.entry((op.txn, op.key)).or_default() += 1;
+        }
+        let mut own: FxHashMap<(u32, KeyId), Value> = FxHashMap::default();
+        for op in std::mem::take(&mut self.pending) {
+            let id = self.ids[op.txn as usize];
+            let (kind, value) = match op.from {
+                None => {
+                    let count = left.entry((op.txn, op.key)).or_default();
+                    *count = count.saturating_sub(1);
+                    let value = self.written(id, *count);
+                    own.insert((op.txn, op.key), value);
+                    (OpKind::Write, value)
+                }
+                Some(INITIAL) => (OpKind::Read, Value::NULL),
+                Some(from) if from == id => {
+                    let value = own.get(&(op.txn, op.key)).copied();
+                    (OpKind::Read, value.unwrap_or_else(|| self.written(id, 0)))
+                }
+                Some(from) => (OpKind::Read, self.written(from, 0)),
+            };
+            self.builder.op(op.txn, kind, op.key, value, op.line);
+        }
+        self.builder.finish(source, PlaceUnit::Line)
+    }
+
+    /// The value of a write that `later` writes of the same key by the same transaction follow.
+    fn written(&mut self, id: Id, later: u32) -> Value {
+        let text = if later == 0 { id.to_string() } else { format!("{id} (-{later})") };
+        self.builder.value(Atom::Str(text.into()))
+    }
+
+    /// Adds the writes that only their readers mention: at the end of the writer, or, if the reader is the writer
+    /// itself, just before the read.
+    fn imply_writes(&mut self) {
+        let writes = self.pending.iter().filter(|op| op.from.is_none()).map(|op| (op.txn, op.key));
+        let mut known: FxHashSet<(u32, KeyId)> = writes.collect();
+        let mut all = Vec::with_capacity(self.pending.len());
+        let mut implied = Vec::new();
+        for op in std::mem::take(&mut self.pending) {
+            if let Some(from) = op.from.filter(|&from| from != INITIAL) {
+                let writer = self.txn(from);
+                let write = Pending { txn: writer, key: op.key, from: None, line: op.line };
+                if known.insert((writer, op.key)) {
+                    if writer == op.txn { all.push(write) } else { implied.push(write) }
+                }
+            }
+            all.push(op);
+        }
+        all.append(&mut implied);
+        self.pending = all;
+    }
+}
+
+/// Writes a history.
+pub(super) fn write(history: &History, out: &mut dyn Write) -> Result<(), WriteError> {
+    let writing = Writing::new(history, Format::IsoPredict);
+    writing.registers_only()?;
+    writing.only_statuses(&[Status::Committed])?;
+    let writer = Writer { ids: ids(history), sources: sources(&writing)?, writing };
+    for txn in history.txns_in_file_order() {
+        for op in writer.writing.ops(txn) {
+            writer.op(txn, op, out)?;
+        }
+    }
+    Ok(())
+}
+
+struct Writer<'h> {
+    writing: Writing<'h>,
+    ids: Vec<Id>,
+    sources: Sources,
+}
+
+/// For each written value its transaction, and whether it is that one's last write of the key.
+type Sources = FxHashMap<(KeyId, Value), (TxnId, bool)>;
+
+/// The ids of the input if they are of this format, otherwise new ones.
+fn ids(history: &History) -> Vec<Id> {
+    let mut seen = FxHashSet::default();
+    let mut sessions: FxHashMap<u64, crate::SessionId> = FxHashMap::default();
+    let named = history.txns().map(|txn| {
+        let Atom::Str(name) = history.txn_name(txn) else { return None };
+        let (id, _) = id(&format!("({name})"), "(").ok()??;
+        let session = history.session_of(txn);
+        let fits = id != INITIAL && seen.insert(id) && *sessions.entry(id.0).or_insert(session) == session;
+        fits.then_some(id)
+    });
+    let numbered = || {
+        let of = |session: crate::SessionId| (0..history.txns_of(session).len() as u64).map(move |n| (session, n));
+        history.sessions().flat_map(of).map(|(session, index)| Id(u64::from(session.0) + 1, index)).collect()
+    };
+    named.collect::<Option<Vec<Id>>>().unwrap_or_else(numbered)
+}
+
+fn sources(writing: &Writing<'_>) -> Result<Sources, WriteError> {
+    let mut sources = Sources::default();
+    for txn in writing.history.txns() {
+        let mut last: FxHashSet<KeyId> = FxHashSet::default();
+        let ops: Vec<(OpId, Op)> = writing.ops(txn).filter(|(_, op)| op.kind.is_write()).collect();
+        for (op, content) in ops.into_iter().rev() {
+            let is_last = last.insert(content.key);
+            if sources.insert((content.key, content.value), (txn, is_last)).is_some() {
+                let hint = "a read could not name its writer; write plume or jsonl instead";
+                return Err(writing.unsupported_op(op, "a value that is written twice", hint));
+            }
+        }
+    }
+    Ok(sources)
+}
+
+impl Writer<'_> {
+    fn op(&self, txn: TxnId, (op, content): (OpId, Op), out: &mut dyn Write) -> Result<(), WriteError> {
+        let key = self.key(op, content.key)?;
+        let id = self.ids[txn.index()];
+        let Some(from) = self.from(txn, op, content)? else {
+            match key {
+                Key::Plain(key) => writeln!(out, "WRITE KEY[{key}] Txn({id})")?,
+                Key::Element(element, set) => writeln!(out, "INSERT[{element}] to Set[{set}] Txn({id})")?,
+            }
+            return Ok(());
+        };
+        match key {
+            Key::Plain(key) => writeln!(out, "READ KEY[{key}] Txn({id}) From({from})")?,
+            Key::Element(element, set) => writeln!(out, "CONTAINS[{element}] in Set[{set}] From({from}) Txn({id})")?,
+        }
+        Ok(())
+    }
+
+    /// The writer that a read names; `None` for a write.
+    fn from(&self, txn: TxnId, op: OpId, content: Op) -> Result<Option<Id>, WriteError> {
+        if content.kind != OpKind::Read {
+            return Ok(None);
+        }
+        if self.writing.is_initial(content.key, content.value) {
+            return Ok(Some(INITIAL));
+        }
+        let hint = "a read names its writer there; write plume or jsonl instead";
+        match self.sources.get(&(content.key, content.value)) {
+            None => Err(self.writing.unsupported_op(op, "a read of a value that nobody wrote", hint)),
+            Some(&(writer, _)) if writer == txn && self.latest_own(txn, op, content) => Ok(Some(self.ids[txn.index()])),
+            Some(&(writer, true)) if writer != txn => Ok(Some(self.ids[writer.index()])),
+            Some(_) => Err(self.writing.unsupported_op(op, "a read of an intermediate or later write", hint)),
+        }
+    }
+
+    /// Whether a read returned what its own transaction had written last before it.
+    fn latest_own(&self, txn: TxnId, op: OpId, content: Op) -> bool {
+        let before = self.writing.ops(txn).take_while(|&(other, _)| other < op);
+        let last = before.filter(|(_, other)| other.kind.is_write() && other.key == content.key).last();
+        last.is_some_and(|(_, write)| write.value == content.value)
+    }
+
+    fn key(&self, op: OpId, key: KeyId) -> Result<Key, WriteError> {
+        let name = self.writing.history.key_name(key);
+        let text = name.to_string();
+        let element = text.strip_prefix("Set(").and_then(|text| text.strip_suffix(')')?.split_once(':'));
+        let plain = |text: &str| !text.contains([']', '\n', '\r']) && text.trim() == text;
+        let as_read = matches!(name, Atom::Int(_)) || key_atom(&text) == name;
+        match element {
+            Some((set, element)) if plain(set) && plain(element) => {
+                Ok(Key::Element(element.to_owned(), set.to_owned()))
+            }
+            None if plain(&text) && as_read => Ok(Key::Plain(text)),
+            _ => Err(self.writing.unsupported_op(op, &format!("the key `{text}`"), "write jsonl instead")),
+        }
+    }
+}
+
+enum Key {
+    Plain(String),
+    /// Element and set.
+    Element(String, String),
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn parse(text: &str) -> History {
+        read(text.as_bytes(), &Source::new("h")).unwrap()
+    }
+
+    #[test]
+    fn reads_are_matched_with_their_writers() {
+        let history = parse(
+            "WRITE KEY[x] Txn(0, 0)\nREAD KEY[x] Txn(1, 0) From(0, 0)\nREAD KEY[7] Txn(1, 0) From(2, 0)\nnonsense\n\
+             WRITE KEY[7] Txn(2, 0)\nCONTAINS[k] in Set[s] From(2, 0) Txn(1, 1)\nREAD KEY[7] Txn(2, 0) From(2, 0)",
+        );
+        assert_eq!((history.session_count(), history.txn_count(), history.op_count()), (2, 3, 6));
+        assert_eq!(history.skipped(), 1);
+        let values: Vec<String> = history.values().iter().map(|&value| history.value_text(value)).collect();
+        assert_eq!(values, ["nil", "2, 0", "2, 0", "2, 0", "2, 0", "2, 0"]);
+        assert_eq!(history.key_name(history.op(OpId(2)).key), Atom::Str("Set(s:k)".into()));
+        assert_eq!(history.op(OpId(5)).kind, OpKind::Write);
+        assert_eq!(history.txn_name(TxnId(1)), Atom::Str("1, 1".into()));
+    }
+
+    #[test]
+    fn only_the_last_of_several_writes_can_be_read_by_others() {
+        let history = parse(
+            "WRITE KEY[x] Txn(1, 0)\nREAD KEY[x] Txn(1, 0) From(1, 0)\nWRITE KEY[x] Txn(1, 0)\nREAD KEY[x] Txn(2, 0) From(1, 0)",
+        );
+        let values: Vec<Value> = history.values().to_vec();
+        assert_eq!(values[0], values[1]);
+        assert_ne!(values[0], values[2]);
+        assert_eq!(values[2], values[3]);
+    }
+}

@@ -1,0 +1,301 @@
+//! Our own format: a transaction a line, as JSON, after an optional header. It holds everything a history has.
+//!
+//! ```text
+//! {"seriatim":1,"initial":{"x":0},"source":"…"}
+//! {"session":"s1","txn":"t7","status":"committed","begin":1,"end":2,"ops":[["w","x",1],["r","y",null]]}
+//! ```
+//!
+//! Fields that mean nothing to us are kept and written back. [`SCHEMA`] describes the lines for other programs.
+
+use super::Format;
+use super::build::Builder;
+use super::elle::json_value;
+use super::json::{self, Item, Values};
+use super::text::Source;
+use super::writing::Writing;
+use crate::atom::{Atom, Value};
+use crate::error::{ReadError, WriteError};
+use crate::ids::{KeyId, TxnId};
+use crate::model::{History, OpKind, Status};
+use crate::place::PlaceUnit;
+use rustc_hash::FxHashMap;
+use serde_json::{Map, Value as Json, json};
+use std::io::Write;
+
+/// The JSON Schema of a line.
+pub const SCHEMA: &str = include_str!("../../schema/history.jsonl.schema.json");
+
+/// The version of the format that this program writes and understands.
+const VERSION: u64 = 1;
+
+/// Reads a history.
+pub(super) fn read(bytes: &[u8], source: &Source) -> Result<History, ReadError> {
+    let mut reader = Reader::default();
+    for (number, item) in Values::new(bytes, source).enumerate() {
+        let item = item?;
+        let fail = |problem: String| item.fail(source, problem);
+        let Json::Object(fields) = item.parse(source)? else {
+            return Err(fail("expected a JSON object with a session and its ops".to_owned()));
+        };
+        if fields.contains_key("seriatim") && number == 0 {
+            reader.header(fields).map_err(fail)?;
+        } else {
+            reader.txn(fields, &item).map_err(fail)?;
+        }
+    }
+    reader.finish(source)
+}
+
+#[derive(Default)]
+struct Reader {
+    builder: Builder,
+    initial: Vec<(String, Value)>,
+    times: Vec<(Option<i64>, Option<i64>)>,
+}
+
+impl Reader {
+    fn header(&mut self, mut fields: Map<String, Json>) -> Result<(), String> {
+        let version = fields.remove("seriatim").unwrap_or_default();
+        if version.as_u64() != Some(VERSION) {
+            return Err(format!("this is version {version} of the format, but we only know version {VERSION}"));
+        }
+        match fields.remove("initial") {
+            None | Some(Json::Null) => {}
+            Some(Json::Object(values)) => {
+                for (key, value) in values {
+                    let value = json::atom(&value).map_err(|problem| format!("initial value of `{key}`: {problem}"))?;
+                    self.initial.push((key, self.builder.value(value)));
+                }
+            }
+            Some(_) => return Err("`initial` must be an object of keys and their values".to_owned()),
+        }
+        self.builder.columns.extra = extra(fields);
+        Ok(())
+    }
+
+    fn txn(&mut self, mut fields: Map<String, Json>, item: &Item<'_>) -> Result<(), String> {
+        let session = fields.remove("session").ok_or("a transaction needs a \"session\"")?;
+        let session = json::atom(&session).map_err(|problem| format!("session: {problem}"))?;
+        let name = match fields.remove("txn") {
+            None | Some(Json::Null) => Atom::Int(item.line.into()),
+            Some(name) => json::atom(&name).map_err(|problem| format!("txn: {problem}"))?,
+        };
+        let status = status(fields.remove("status"))?;
+        self.times.push(times(fields.remove("begin"), fields.remove("end"))?);
+        let Some(Json::Array(ops)) = fields.remove("ops") else {
+            return Err("a transaction needs \"ops\", an array of operations".to_owned());
+        };
+        let session = self.builder.session(session);
+        let txn = self.builder.named_txn(session, status, name);
+        for op in ops {
+            self.op(txn, &op, item.line)?;
+        }
+        if let Some(extra) = extra(fields) {
+            self.builder.columns.txn_extras.push((txn, extra));
+        }
+        Ok(())
+    }
+
+    fn op(&mut self, txn: u32, op: &Json, line: u64) -> Result<(), String> {
+        let shown = || super::text::excerpt(op.to_string().as_bytes());
+        let bad = || format!("expected an operation like [\"w\",\"x\",1], found {}", shown());
+        let [kind, key, value] = op.as_array().ok_or_else(bad)?.as_slice() else { return Err(bad()) };
+        let kind = match kind.as_str() {
+            Some("r") => OpKind::Read,
+            Some("w") => OpKind::Write,
+            Some("append") => OpKind::Append,
+            _ => return Err(bad()),
+        };
+        let in_op = |problem: String| format!("{problem}, in {}", shown());
+        let key = json::atom(key).map_err(in_op)?;
+        let value = match (value, kind) {
+            (Json::Null, OpKind::Read) => Value::NULL,
+            (Json::Array(items), OpKind::Read) => {
+                let items: Result<Vec<Atom>, String> = items.iter().map(json::atom).collect();
+                self.builder.list(items.map_err(in_op)?)
+            }
+            (value, _) => {
+                let atom = json::atom(value).map_err(in_op)?;
+                self.builder.value(atom)
+            }
+        };
+        let key = self.builder.key(key);
+        self.builder.op(txn, kind, key, value, line);
+        Ok(())
+    }
+
+    fn finish(mut self, source: &Source) -> Result<History, ReadError> {
+        self.set_initial();
+        if self.times.iter().any(|&times| times != (None, None)) {
+            let times = self.times.iter().map(|(begin, end)| (begin.unwrap_or(i64::MIN), end.unwrap_or(i64::MAX)));
+            self.builder.columns.txn_times = Some(times.collect());
+        }
+        self.builder.finish(source, PlaceUnit::Line)
+    }
+
+    /// The names of members are always strings: one stands for the key of that name, be it a string or an integer.
+    fn set_initial(&mut self) {
+        let mut by_text: FxHashMap<String, Vec<KeyId>> = FxHashMap::default();
+        for (i, name) in self.builder.key_names().iter().enumerate() {
+            by_text.entry(name.to_string()).or_default().push(KeyId::from(i));
+        }
+        for (name, value) in std::mem::take(&mut self.initial) {
+            let keys = match by_text.get(&name) {
+                Some(keys) => keys.clone(),
+                None => vec![self.builder.key(Atom::Str(name.into()))],
+            };
+            self.builder.columns.initial.values.extend(keys.into_iter().map(|key| (key, value)));
+        }
+    }
+}
+
+fn status(field: Option<Json>) -> Result<Status, String> {
+    match field.as_ref().map(|status| status.as_str()) {
+        None | Some(Some("committed")) => Ok(Status::Committed),
+        Some(Some("aborted")) => Ok(Status::Aborted),
+        Some(Some("unknown")) => Ok(Status::Unknown),
+        _ => {
+            let found = field.unwrap_or_default();
+            Err(format!("expected the status \"committed\", \"aborted\" or \"unknown\", found {found}"))
+        }
+    }
+}
+
+fn times(begin: Option<Json>, end: Option<Json>) -> Result<(Option<i64>, Option<i64>), String> {
+    let time = |name: &str, field: Option<Json>| match field {
+        None | Some(Json::Null) => Ok(None),
+        Some(value) => match value.as_i64() {
+            Some(time) => Ok(Some(time)),
+            None => Err(format!("`{name}` must be an integer of 64 bits, found {value}")),
+        },
+    };
+    let times = (time("begin", begin)?, time("end", end)?);
+    if let (Some(begin), Some(end)) = times
+        && end < begin
+    {
+        return Err(format!("the transaction ends ({end}) before it begins ({begin})"));
+    }
+    Ok(times)
+}
+
+fn extra(fields: Map<String, Json>) -> Option<Box<str>> {
+    (!fields.is_empty()).then(|| Json::Object(fields).to_string().into())
+}
+
+/// Writes a history.
+pub(super) fn write(history: &History, out: &mut dyn Write) -> Result<(), WriteError> {
+    let writing = Writing::new(history, Format::Jsonl);
+    let explicit = explicit_initial(history);
+    write_header(history, &explicit, out)?;
+    for txn in history.txns_in_file_order() {
+        write_txn(&writing, &explicit, txn, out)?;
+    }
+    Ok(())
+}
+
+/// Keys whose initial value must be named: those of the input, and those to which the default is written
+/// although it does not yield. For all others `null` says it.
+fn explicit_initial(history: &History) -> FxHashMap<KeyId, Value> {
+    let initial = history.initial();
+    let mut explicit = initial.values.clone();
+    if let Some(default) = initial.default.filter(|_| !initial.yields_to_writes) {
+        let ops = (0..history.op_count() as u32).map(|op| history.op(crate::OpId(op)));
+        let written =
+            ops.filter(|op| op.kind.is_write() && op.value == default && !initial.values.contains_key(&op.key));
+        explicit.extend(written.map(|op| (op.key, default)));
+    }
+    explicit
+}
+
+fn write_header(history: &History, explicit: &FxHashMap<KeyId, Value>, out: &mut dyn Write) -> Result<(), WriteError> {
+    let values = explicit.iter().map(|(&key, &value)| (history.key_name(key).to_string(), json_value(history, value)));
+    let values: Map<String, Json> = values.collect();
+    let mut header = format!("{{\"seriatim\":{VERSION}");
+    if !values.is_empty() {
+        header += &format!(",\"initial\":{}", Json::Object(values));
+    }
+    header += &members(history.extra());
+    Ok(writeln!(out, "{header}}}")?)
+}
+
+/// The members of an object, each with a comma before it.
+fn members(object: Option<&str>) -> String {
+    let inner = object.and_then(|text| text.strip_prefix('{')?.strip_suffix('}'));
+    inner.filter(|inner| !inner.is_empty()).map(|inner| format!(",{inner}")).unwrap_or_default()
+}
+
+fn write_txn(
+    writing: &Writing<'_>,
+    explicit: &FxHashMap<KeyId, Value>,
+    txn: TxnId,
+    out: &mut dyn Write,
+) -> Result<(), WriteError> {
+    let history = writing.history;
+    let session = json::of_atom(&history.session_name(history.session_of(txn)));
+    let name = json::of_atom(&history.txn_name(txn));
+    let status = match history.status(txn) {
+        Status::Committed => "committed",
+        Status::Aborted => "aborted",
+        Status::Unknown => "unknown",
+    };
+    write!(out, "{{\"session\":{session},\"txn\":{name},\"status\":\"{status}\"")?;
+    let (begin, end) = history.times(txn).unwrap_or((i64::MIN, i64::MAX));
+    if begin != i64::MIN {
+        write!(out, ",\"begin\":{begin}")?;
+    }
+    if end != i64::MAX {
+        write!(out, ",\"end\":{end}")?;
+    }
+    let ops = writing.ops(txn).map(|(_, op)| {
+        let initial = writing.is_initial(op.key, op.value) && !explicit.contains_key(&op.key);
+        let value = if op.kind == OpKind::Read && initial { Value::NULL } else { op.value };
+        let kind = match op.kind {
+            OpKind::Read => "r",
+            OpKind::Write => "w",
+            OpKind::Append => "append",
+        };
+        json!([kind, json::of_atom(&history.key_name(op.key)), json_value(history, value)])
+    });
+    Ok(writeln!(out, "{},\"ops\":{}}}", members(history.txn_extra(txn)), Json::Array(ops.collect()))?)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::OpId;
+
+    const TEXT: &str = r#"{"seriatim":1,"initial":{"5":0},"source":"a test"}
+{"session":"s1","txn":"t7","status":"committed","begin":10,"end":20,"level":"si","ops":[["w",5,1],["r","y",null],["append","l",3],["r","l",[1,3]]]}
+{"session":2,"txn":8,"status":"unknown","begin":15,"ops":[["r",5,0]]}
+"#;
+
+    #[test]
+    fn everything_survives_a_round_trip() {
+        let history = read(TEXT.as_bytes(), &Source::new("h")).unwrap();
+        assert_eq!((history.session_count(), history.txn_count(), history.op_count()), (2, 2, 5));
+        assert_eq!(history.initial().values.len(), 1);
+        assert_eq!(history.initial().value_of(history.op(OpId(0)).key), Value::small(0));
+        assert_eq!(history.times(TxnId(1)), Some((15, i64::MAX)));
+        let mut out = Vec::new();
+        write(&history, &mut out).unwrap();
+        assert_eq!(String::from_utf8(out).unwrap(), TEXT);
+    }
+
+    #[test]
+    fn mistakes_have_a_place() {
+        let error = |text: &str| read(text.as_bytes(), &Source::new("h")).unwrap_err().to_string();
+        assert_eq!(error("{}"), "h:1:1: a transaction needs a \"session\"");
+        assert!(error("{\"session\":1,\"ops\":[[\"w\",1,1.5]]}").contains("1.5 is not an integer"));
+        assert!(error("{\"session\":1,\"ops\":[[\"w\",1,null]]}").contains("found `null`"));
+        assert!(error("{\"session\":1,\"ops\":[]}\n{\"session\":1,\"ops\":[}").starts_with("h:2:"));
+        assert!(error("{\"seriatim\":2}").contains("version 2"));
+        assert!(error("{\"seriatim\":1}").contains("no transactions"));
+        assert!(error("{\"session\":1,\"status\":\"ok\",\"ops\":[]}").contains("expected the status"));
+    }
+
+    #[test]
+    fn the_schema_is_json() {
+        let schema: Json = serde_json::from_str(SCHEMA).unwrap();
+        assert!(schema["$defs"]["transaction"].is_object());
+    }
+}

@@ -1,0 +1,244 @@
+//! Inputs that are wrong end in an error that says where and why, in reasonable time, and never in a panic.
+
+use proptest::prelude::*;
+use seriatim_history::ReadError;
+use seriatim_history::formats::{Format, ReadOptions, detect, read_bytes, read_path, write, write_path};
+use seriatim_history::notation;
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+fn options(format: Option<Format>) -> ReadOptions {
+    ReadOptions { format, threads: 2 }
+}
+
+fn error(bytes: &[u8], format: Option<Format>) -> String {
+    match read_bytes(bytes, "h", &options(format)) {
+        Ok(_) => panic!("expected an error for {:?}", String::from_utf8_lossy(&bytes[..bytes.len().min(100)])),
+        Err(error) => error.to_string(),
+    }
+}
+
+/// A small valid file of each format.
+fn sample(format: Format) -> Vec<u8> {
+    let text = match format {
+        Format::Awdit => "a: w(1,1) w(2,2) | r(1,1) w(1,3) | r(1,3)",
+        Format::IsoPredict => "a: w(1,1) r(2,nil) | r(1,1) w(2,3) | r(2,3)",
+        _ => "a: w(1,1) w(2,2) r(3,nil) | r(1,1) w(1,3) | r(1,3)",
+    };
+    let history = notation::parse(&text.replace("(1", "(k1").replace("(2", "(k2").replace("(3", "(k3")).unwrap();
+    let mut jsonl = Vec::new();
+    write(&history, Format::Jsonl, &mut jsonl).unwrap();
+    let numbered =
+        String::from_utf8(jsonl).unwrap().replace("\"k1\"", "1").replace("\"k2\"", "2").replace("\"k3\"", "3");
+    let (history, _) = read_bytes(numbered.as_bytes(), "h", &options(Some(Format::Jsonl))).unwrap();
+    let mut bytes = Vec::new();
+    write(&history, format, &mut bytes).unwrap_or_else(|error| panic!("{format}: {error}"));
+    bytes
+}
+
+#[test]
+fn samples_are_recognised_and_read() {
+    for &format in Format::ALL {
+        let bytes = sample(format);
+        let (history, found) =
+            read_bytes(&bytes, "h", &options(None)).unwrap_or_else(|error| panic!("{format}: {error}"));
+        assert_eq!(found, format);
+        assert_eq!(history.txn_count(), 3, "{format}");
+    }
+}
+
+#[test]
+fn nothing_is_an_error_that_says_so() {
+    for bytes in [&b""[..], b"\n\n", b"# only a comment\n"] {
+        assert!(error(bytes, None).contains("no transactions"));
+    }
+    for &format in Format::ALL {
+        let message = error(b"", Some(format));
+        let binary = matches!(format, Format::DbcopBincode);
+        assert!(
+            message.contains("no transactions") || (binary && message.contains("truncated")),
+            "{format}: {message}"
+        );
+    }
+}
+
+#[test]
+fn garbage_is_no_history_in_any_format() {
+    let garbage: Vec<u8> = (0..4096u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+    assert!(error(&garbage, None).contains("not a history in any format"), "{}", error(&garbage, None));
+    for &format in Format::ALL {
+        error(&garbage, Some(format));
+    }
+}
+
+#[test]
+fn a_truncated_file_is_an_error_or_a_shorter_history() {
+    for &format in Format::ALL {
+        let bytes = sample(format);
+        let whole = read_bytes(&bytes, "h", &options(Some(format))).unwrap().0.op_count();
+        for len in 0..bytes.len() {
+            match read_bytes(&bytes[..len], "h", &options(Some(format))) {
+                Ok((history, _)) => assert!(history.op_count() <= whole, "{format} {len}"),
+                Err(error) => assert!(error.to_string().starts_with('h'), "{format} {len}: {error}"),
+            }
+        }
+    }
+}
+
+#[test]
+fn a_truncated_or_damaged_compressed_file_says_so() {
+    let directory = Scratch::new("compressed");
+    let history = notation::parse("a: w(x,1) | r(x,1)").unwrap();
+    for (ending, name) in [("gz", "gzip"), ("zst", "zstd")] {
+        let path = directory.0.join(format!("h.jsonl.{ending}"));
+        write_path(&history, Format::Jsonl, &path).unwrap();
+        let bytes = std::fs::read(&path).unwrap();
+        assert_eq!(read_path(&path, "h", &options(None)).unwrap().1, Format::Jsonl);
+        let message = error(&bytes[..bytes.len() - 5], None);
+        assert!(message.contains(&format!("the {name} stream is truncated")), "{message}");
+        let twice = [bytes.clone(), bytes.clone()].concat();
+        // The header of the second part is not the first line any more.
+        assert!(error(&twice, None).contains("session"));
+        let mut damaged = bytes;
+        let middle = damaged.len() / 2;
+        damaged[middle] ^= 0xff;
+        error(&damaged, None);
+    }
+}
+
+#[test]
+fn numbers_that_do_not_fit_are_named() {
+    let cases = [
+        (Format::Plume, "w(1,99999999999999999999,0,0)"),
+        (Format::Awdit, "w 1 99999999999999999999"),
+        (Format::DbcopHist, "[x:=99999999999999999999]"),
+        (Format::ElleEdn, "{:type :ok, :process 0, :value [[:w 1 99999999999999999999]]}"),
+        (Format::IsoPredict, "WRITE KEY[x] Txn(99999999999999999999, 0)"),
+    ];
+    for (format, text) in cases {
+        let message = error(text.as_bytes(), Some(format));
+        assert!(message.contains("99999999999999999999") && message.contains("does not fit"), "{message}");
+        assert!(message.starts_with("h:1:"), "{message}");
+    }
+    let jsonl = br#"{"session":1,"ops":[["w",1,99999999999999999999]]}"#;
+    assert!(error(jsonl, None).contains("not an integer of 64 bits"));
+}
+
+#[test]
+fn one_transaction_in_two_sessions_names_both_lines() {
+    let message = error(b"w(1,1,0,7)\nw(1,2,1,7)\n", None);
+    assert!(message.starts_with("h:2:1:") && message.contains("line 1"), "{message}");
+}
+
+#[test]
+fn a_line_of_100_megabytes_ends_soon() {
+    let start = Instant::now();
+    for byte in [b'a', b'"', b'1'] {
+        let line = vec![byte; 100 << 20];
+        error(&line, None);
+        assert!(start.elapsed() < Duration::from_secs(60), "{}", byte as char);
+    }
+    let line = vec![b'['; 100 << 20];
+    for &format in Format::ALL {
+        error(&line, Some(format));
+        assert!(start.elapsed() < Duration::from_secs(120), "{format}");
+    }
+}
+
+#[test]
+fn directories_without_a_history_and_files_that_cannot_be_read() {
+    let directory = Scratch::new("directory");
+    let read = |shown: &str| read_path(&directory.0, shown, &options(None)).unwrap_err();
+    assert!(read("d").to_string().starts_with("d: not a history"), "{}", read("d"));
+    for name in ["a.txt", "b.txt"] {
+        std::fs::write(directory.0.join(name), "hello").unwrap();
+    }
+    assert!(read("d/").to_string().contains("a.txt, b.txt"), "{}", read("d/"));
+    // A log that leads nowhere cannot be opened, whoever we are.
+    #[cfg(unix)]
+    {
+        std::os::unix::fs::symlink("nowhere", directory.0.join("T1.log")).unwrap();
+        match read("d/") {
+            ReadError::Io { file, .. } => assert_eq!(&*file, "d/T1.log"),
+            other => panic!("{other}"),
+        }
+    }
+    let missing = read_path(&directory.0.join("missing"), "missing", &options(None)).unwrap_err();
+    assert!(missing.to_string().starts_with("missing: "), "{missing}");
+}
+
+#[test]
+fn writing_is_all_or_nothing() {
+    let directory = Scratch::new("writing");
+    let path = directory.0.join("h.txt");
+    std::fs::write(&path, "precious").unwrap();
+    let lists = notation::parse("a: a(l,1)").unwrap();
+    assert!(write_path(&lists, Format::Plume, &path).unwrap_err().to_string().contains("write elle"));
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "precious");
+    assert_eq!(std::fs::read_dir(&directory.0).unwrap().count(), 1);
+    let (history, _) = read_bytes(b"w(1,1,0,0)", "h", &options(None)).unwrap();
+    let error = write_path(&history, Format::Cobra, &directory.0).unwrap_err().to_string();
+    assert!(error.contains("not empty"), "{error}");
+    #[cfg(target_os = "linux")]
+    assert!(write_path(&history, Format::Plume, std::path::Path::new("/dev/full")).is_err());
+    write_path(&history, Format::Plume, &path).unwrap();
+    assert_eq!(std::fs::read_to_string(&path).unwrap(), "w(1,1,0,0)\n");
+}
+
+/// A directory that goes away with the test.
+struct Scratch(PathBuf);
+
+impl Scratch {
+    fn new(name: &str) -> Scratch {
+        let path = std::env::temp_dir().join(format!("seriatim-bad-inputs-{}-{name}", std::process::id()));
+        let _ = std::fs::remove_dir_all(&path);
+        std::fs::create_dir_all(&path).unwrap();
+        Scratch(path)
+    }
+}
+
+impl Drop for Scratch {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_dir_all(&self.0);
+    }
+}
+
+/// Changes to a file: where, and what to put there.
+fn mutate(bytes: &[u8], changes: &[(usize, u8, u8)]) -> Vec<u8> {
+    let mut bytes = bytes.to_vec();
+    for &(at, kind, byte) in changes {
+        if bytes.is_empty() {
+            break;
+        }
+        let at = at % bytes.len();
+        match kind % 4 {
+            0 => bytes[at] = byte,
+            1 => bytes.insert(at, byte),
+            2 => drop(bytes.remove(at)),
+            _ => bytes[at] = b"0123456789-()[]{}\",:= \n"[usize::from(byte) % 23],
+        }
+    }
+    bytes
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+
+    #[test]
+    fn no_reader_panics_on_damaged_files(
+        format in prop::sample::select(Format::ALL),
+        changes in prop::collection::vec((any::<usize>(), any::<u8>(), any::<u8>()), 1..8),
+    ) {
+        let bytes = mutate(&sample(format), &changes);
+        let _ = read_bytes(&bytes, "h", &options(Some(format)));
+        let _ = read_bytes(&bytes, "h", &options(None));
+    }
+
+    #[test]
+    fn no_reader_panics_on_random_bytes(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+        let _ = detect(&bytes);
+        for &format in Format::ALL {
+            let _ = read_bytes(&bytes, "h", &options(Some(format)));
+        }
+    }
+}

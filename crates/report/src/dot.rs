@@ -1,0 +1,134 @@
+//! For pictures: the exemplar of each anomaly as a Graphviz graph, one cluster for each session.
+//!
+//! Solid edges were observed (session order, reads); dashed ones are inferred commit orders, which close the cycle.
+
+use crate::checked::Checked;
+use crate::prose::{clean, item, txn};
+use seriatim_check::{AnomalyGroup, Edge, OpRef, Reason, TxnRef, Violation};
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+
+/// The graph of all exemplars of `inputs`.
+pub fn render(inputs: &[Checked]) -> String {
+    let mut page = String::from("digraph seriatim {\n  rankdir=LR;\n  node [shape=box, fontname=\"monospace\"];\n");
+    let groups = inputs.iter().flat_map(|checked| checked.report.anomalies.iter().map(move |group| (checked, group)));
+    for (number, (checked, group)) in groups.enumerate() {
+        page += &exemplar(number, &checked.input, group);
+    }
+    page.push_str("}\n");
+    page
+}
+
+fn exemplar(number: usize, input: &str, group: &AnomalyGroup) -> String {
+    let title = format!("{}: {}", input, group.kind.info().name);
+    let mut page = format!("  subgraph cluster_{number} {{\n    label={};\n", quoted(&title));
+    for (i, (session, txns)) in sessions(&group.exemplar).iter().enumerate() {
+        page += &session_cluster(number, i, session, txns);
+    }
+    for edge in all_edges(&group.exemplar) {
+        page += &edge_line(number, edge);
+    }
+    page.push_str("  }\n");
+    page
+}
+
+/// A transaction's box: its name, and the operations that matter.
+struct Node<'a> {
+    txn: &'a TxnRef,
+    ops: Vec<&'a OpRef>,
+}
+
+/// The transactions of a violation by session; the initial transaction is in a session without a name.
+fn sessions(violation: &Violation) -> BTreeMap<&str, Vec<Node<'_>>> {
+    let mut nodes: BTreeMap<&str, Vec<Node<'_>>> = BTreeMap::new();
+    for txn in all_edges(violation).into_iter().flat_map(|edge| [&edge.from, &edge.to]) {
+        node(&mut nodes, txn);
+    }
+    for op in &violation.ops {
+        let ops = &mut node(&mut nodes, &op.txn).ops;
+        if !ops.contains(&op) {
+            ops.push(op);
+        }
+    }
+    for txns in nodes.values_mut() {
+        txns.sort_by_key(|node| node.txn.index);
+    }
+    nodes
+}
+
+fn node<'n, 'a>(nodes: &'n mut BTreeMap<&'a str, Vec<Node<'a>>>, txn: &'a TxnRef) -> &'n mut Node<'a> {
+    let session = nodes.entry(txn.session.as_str()).or_default();
+    let at = session.iter().position(|node| node.txn.id == txn.id).unwrap_or_else(|| {
+        session.push(Node { txn, ops: Vec::new() });
+        session.len() - 1
+    });
+    &mut session[at]
+}
+
+fn session_cluster(number: usize, index: usize, session: &str, nodes: &[Node<'_>]) -> String {
+    let mut page = String::new();
+    let named = nodes.iter().any(|node| node.txn.id.is_some());
+    if named {
+        let label = quoted(&format!("session {session}"));
+        let _ = writeln!(page, "    subgraph cluster_{number}_{index} {{\n      label={label}; style=dashed;");
+    }
+    for node in nodes {
+        let _ = writeln!(page, "      {} [label={}];", id(number, node.txn), quoted(&node_label(node)));
+    }
+    if named {
+        page.push_str("    }\n");
+    }
+    page
+}
+
+fn node_label(node: &Node<'_>) -> String {
+    let ops = node.ops.iter().map(|op| format!("\n{} {}", op.action, item(op)));
+    std::iter::once(txn(node.txn)).chain(ops).collect()
+}
+
+/// The edges of the cycle, and of the paths by which the readers saw the other writers; each once.
+fn all_edges(violation: &Violation) -> Vec<&Edge> {
+    let mut edges: Vec<&Edge> = Vec::new();
+    for edge in &violation.cycle {
+        let visible = match &edge.reason {
+            Reason::Overwritten { visible, .. } => visible.as_slice(),
+            _ => &[],
+        };
+        for edge in std::iter::once(edge).chain(visible) {
+            if !edges.contains(&edge) {
+                edges.push(edge);
+            }
+        }
+    }
+    edges
+}
+
+fn edge_line(number: usize, edge: &Edge) -> String {
+    let style = if matches!(edge.reason, Reason::Overwritten { .. }) { ", style=dashed, color=red" } else { "" };
+    let (from, to) = (id(number, &edge.from), id(number, &edge.to));
+    format!("    {from} -> {to} [label={}{style}];\n", quoted(&edge_label(edge)))
+}
+
+fn edge_label(edge: &Edge) -> String {
+    match &edge.reason {
+        Reason::SessionOrder => "so".to_owned(),
+        Reason::Initial => "initial".to_owned(),
+        Reason::WriteRead { read, .. } => format!("wr({})", read.key),
+        Reason::Overwritten { read, .. } => format!("commit order: {} reads {}", txn(&read.txn), item(read)),
+        Reason::VersionOrder { earlier, .. } => format!("version order({})", earlier.key),
+    }
+}
+
+fn id(number: usize, txn: &TxnRef) -> String {
+    match txn.id {
+        Some(id) => format!("a{number}_t{}", id.0),
+        None => format!("a{number}_initial"),
+    }
+}
+
+/// A string of DOT: quotes and backslashes escaped, line breaks as `\n`.
+fn quoted(text: &str) -> String {
+    let lines: Vec<String> =
+        text.split('\n').map(|line| clean(line).replace('\\', "\\\\").replace('"', "\\\"")).collect();
+    format!("\"{}\"", lines.join("\\n"))
+}

@@ -1,0 +1,276 @@
+//! For machines: one object for each input, on one line. The shape is documented by [`crate::schema::CHECK`].
+
+use crate::checked::{Checked, Unreadable};
+use crate::prose;
+use serde::{Serialize, Serializer};
+use seriatim_check::{AnomalyGroup, Edge, OpRef, Outcome, Reason, Report, TxnRef, Undecided, Verdict, Violation};
+use seriatim_history::PlaceUnit;
+use std::time::Duration;
+
+/// The line about an input that was checked, without a line end.
+pub fn render(checked: &Checked) -> String {
+    line(&CheckedObject::new(checked))
+}
+
+/// The line about an input that could not be read, without a line end.
+pub fn render_error(unreadable: &Unreadable) -> String {
+    line(&ErrorObject::new(unreadable))
+}
+
+fn line(object: &impl Serialize) -> String {
+    // Maps with string keys, strings and numbers always serialise; no error can occur.
+    serde_json::to_string(object).unwrap_or_default()
+}
+
+#[derive(Serialize)]
+struct CheckedObject<'a> {
+    input: &'a str,
+    format: &'a str,
+    #[serde(serialize_with = "as_map")]
+    levels: Vec<(&'a str, &'a str)>,
+    strongest: Option<&'a str>,
+    weakest_violated: Option<&'a str>,
+    anomalies: Vec<Anomaly<'a>>,
+    undecided: Vec<Open<'a>>,
+    sessions: usize,
+    transactions: usize,
+    operations: usize,
+    keys: usize,
+    skipped: u64,
+    time_ms: TimeMs,
+}
+
+/// Pairs as an object that keeps their order.
+fn as_map<S: Serializer>(pairs: &[(&str, &str)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(pairs.iter().copied())
+}
+
+#[derive(Serialize)]
+struct Anomaly<'a> {
+    kind: &'a str,
+    name: &'a str,
+    tap: Option<char>,
+    adya: Option<&'a str>,
+    count: u64,
+    levels: Vec<&'a str>,
+    exemplar: Instance<'a>,
+    instances: Vec<Instance<'a>>,
+}
+
+#[derive(Serialize)]
+struct Instance<'a> {
+    summary: String,
+    operations: Vec<Operation<'a>>,
+    cycle: Vec<Step<'a>>,
+}
+
+#[derive(Serialize)]
+struct Operation<'a> {
+    transaction: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    session: Option<&'a str>,
+    action: &'a str,
+    key: &'a str,
+    value: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    file: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    line: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    byte: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct Step<'a> {
+    from: &'a str,
+    to: &'a str,
+    #[serde(rename = "type")]
+    kind: &'a str,
+    because: String,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    operations: Vec<Operation<'a>>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    visible: Vec<Step<'a>>,
+}
+
+#[derive(Serialize)]
+struct Open<'a> {
+    level: &'a str,
+    reason: &'a str,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    key: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<&'a str>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    reads: Option<u64>,
+}
+
+#[derive(Serialize)]
+struct TimeMs {
+    read: f64,
+    index: f64,
+    decide: f64,
+    explain: f64,
+    total: f64,
+}
+
+#[derive(Serialize)]
+struct ErrorObject<'a> {
+    input: &'a str,
+    error: ErrorPlace<'a>,
+}
+
+#[derive(Serialize)]
+struct ErrorPlace<'a> {
+    message: &'a str,
+    file: Option<&'a str>,
+    line: Option<u64>,
+    column: Option<u64>,
+    byte: Option<u64>,
+    hint: Option<&'a str>,
+}
+
+impl<'a> CheckedObject<'a> {
+    fn new(checked: &'a Checked) -> Self {
+        let Checked { input, format, counts, report, .. } = checked;
+        CheckedObject {
+            input,
+            format,
+            levels: report.verdicts.iter().map(|verdict| (verdict.level.code(), verdict.outcome.word())).collect(),
+            strongest: report.strongest().map(|level| level.code()),
+            weakest_violated: report.weakest_violated().map(|level| level.code()),
+            anomalies: report.anomalies.iter().map(Anomaly::new).collect(),
+            undecided: open(report),
+            sessions: counts.sessions,
+            transactions: counts.transactions,
+            operations: counts.operations,
+            keys: counts.keys,
+            skipped: counts.skipped,
+            time_ms: TimeMs::new(checked),
+        }
+    }
+}
+
+impl<'a> Anomaly<'a> {
+    fn new(group: &'a AnomalyGroup) -> Self {
+        let info = group.kind.info();
+        Anomaly {
+            kind: info.code,
+            name: info.name,
+            tap: info.tap,
+            adya: info.adya,
+            count: group.count,
+            levels: info.forbidden_by.iter().map(|level| level.code()).collect(),
+            exemplar: Instance::new(&group.exemplar),
+            instances: group.instances.iter().map(Instance::new).collect(),
+        }
+    }
+}
+
+impl<'a> Instance<'a> {
+    fn new(violation: &'a Violation) -> Self {
+        Instance {
+            summary: prose::summary(violation),
+            operations: violation.ops.iter().map(Operation::new).collect(),
+            cycle: violation.cycle.iter().map(Step::new).collect(),
+        }
+    }
+}
+
+impl<'a> Operation<'a> {
+    fn new(op: &'a OpRef) -> Self {
+        let number = |unit| op.place.as_ref().filter(|place| place.unit == unit).map(|place| place.number);
+        Operation {
+            transaction: &op.txn.name,
+            session: session(&op.txn),
+            action: op.action,
+            key: &op.key,
+            value: &op.value,
+            file: op.place.as_ref().map(|place| &*place.file),
+            line: number(PlaceUnit::Line),
+            byte: number(PlaceUnit::Byte),
+        }
+    }
+}
+
+fn session(txn: &TxnRef) -> Option<&str> {
+    txn.id.map(|_| txn.session.as_str())
+}
+
+impl<'a> Step<'a> {
+    fn new(edge: &'a Edge) -> Self {
+        let (kind, operations, visible) = match &edge.reason {
+            Reason::SessionOrder => ("session-order", vec![], [].as_slice()),
+            Reason::Initial => ("initial", vec![], [].as_slice()),
+            Reason::WriteRead { write, read } => ("write-read", vec![write, read], [].as_slice()),
+            Reason::Overwritten { read, source, other, visible } => {
+                ("commit-order", vec![other, source, read], visible.as_slice())
+            }
+            Reason::VersionOrder { earlier, later, read } => {
+                ("version-order", vec![earlier, later, read], [].as_slice())
+            }
+        };
+        Step {
+            from: &edge.from.name,
+            to: &edge.to.name,
+            kind,
+            because: prose::because(edge),
+            operations: operations.into_iter().map(Operation::new).collect(),
+            // Edges of a visible path are session order and write-read, so this does not nest further.
+            visible: visible.iter().map(Step::new).collect(),
+        }
+    }
+}
+
+fn open(report: &Report) -> Vec<Open<'_>> {
+    let undecided = report.verdicts.iter().filter(|verdict| verdict.outcome == Outcome::Undecided);
+    undecided.map(Open::new).collect()
+}
+
+impl<'a> Open<'a> {
+    fn new(verdict: &'a Verdict) -> Self {
+        let (reason, key, value, reads) = match &verdict.undecided {
+            Some(Undecided::DuplicateValue { key, value, reads }) => {
+                ("duplicate-value", Some(key.as_str()), Some(value.as_str()), Some(*reads))
+            }
+            Some(Undecided::Interrupted) => ("interrupted", None, None, None),
+            _ => ("other", None, None, None),
+        };
+        Open { level: verdict.level.code(), reason, key, value, reads }
+    }
+}
+
+impl TimeMs {
+    fn new(checked: &Checked) -> Self {
+        let timings = &checked.report.timings;
+        TimeMs {
+            read: milliseconds(checked.times.read),
+            index: milliseconds(timings.index),
+            decide: milliseconds(timings.decide),
+            explain: milliseconds(timings.explain),
+            total: milliseconds(checked.times.total),
+        }
+    }
+}
+
+/// Milliseconds with three digits after the point.
+fn milliseconds(time: Duration) -> f64 {
+    (time.as_secs_f64() * 1e6).round() / 1e3
+}
+
+impl<'a> ErrorObject<'a> {
+    fn new(unreadable: &'a Unreadable) -> Self {
+        let spot = &unreadable.spot;
+        ErrorObject {
+            input: &unreadable.input,
+            error: ErrorPlace {
+                message: &unreadable.message,
+                file: spot.file.as_deref(),
+                line: spot.line,
+                column: spot.column,
+                byte: spot.byte,
+                hint: unreadable.hint.as_deref(),
+            },
+        }
+    }
+}

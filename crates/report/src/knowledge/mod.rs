@@ -1,0 +1,93 @@
+//! What is known about each anomaly and each level, as data: definition, smallest example, who allows it.
+//!
+//! The anomalies that are checked are in `anomalies.rs`, the levels in `levels.rs`, and names that people look for but
+//! that belong to levels beyond causal consistency in `beyond.rs`. Every example is in the notation of
+//! [`seriatim_history::notation`] and is checked by a test.
+
+mod anomalies;
+mod beyond;
+mod find;
+mod levels;
+mod page;
+
+pub use find::{Unknown, find};
+pub use page::{index, render};
+
+use seriatim_check::{Kind, Level};
+
+/// What an entry is about.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Subject {
+    /// An anomaly that is checked.
+    Anomaly(Kind),
+    /// A level that is checked.
+    Level(Level),
+    /// An anomaly or a level beyond those that are checked.
+    Beyond {
+        /// Its name in commands.
+        code: &'static str,
+        /// Its name for people.
+        name: &'static str,
+        /// Which levels it belongs to, in words.
+        levels: &'static str,
+    },
+}
+
+/// The smallest history that shows the subject.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Example {
+    /// The history, one session a line.
+    pub history: &'static str,
+    /// What to see in it.
+    pub remark: &'static str,
+}
+
+/// What is known about one anomaly or level.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Entry {
+    /// What it is about.
+    pub subject: Subject,
+    /// Further names under which people know it.
+    pub aliases: &'static [&'static str],
+    /// What it is.
+    pub definition: &'static str,
+    /// The smallest example.
+    pub example: Example,
+    /// Which well-known databases allow it (an anomaly) or offer it (a level), each at which setting, by documentation.
+    pub databases: &'static [&'static str],
+}
+
+impl Entry {
+    /// The name in commands and JSON.
+    pub fn code(&self) -> &'static str {
+        match self.subject {
+            Subject::Anomaly(kind) => kind.info().code,
+            Subject::Level(level) => level.code(),
+            Subject::Beyond { code, .. } => code,
+        }
+    }
+
+    /// The name for people.
+    pub fn name(&self) -> &'static str {
+        match self.subject {
+            Subject::Anomaly(kind) => kind.info().name,
+            Subject::Level(level) => level.name(),
+            Subject::Beyond { name, .. } => name,
+        }
+    }
+
+    /// The levels that the example violates.
+    pub fn violated_by_example(&self) -> Vec<Level> {
+        match self.subject {
+            Subject::Anomaly(kind) => kind.info().forbidden_by.to_vec(),
+            Subject::Level(Level::CutIsolation) => vec![Level::CutIsolation, Level::ReadAtomic, Level::Causal],
+            Subject::Level(level) => Level::LADDER.into_iter().filter(|&other| other >= level).collect(),
+            Subject::Beyond { .. } => Vec::new(),
+        }
+    }
+}
+
+/// All entries: the levels, the anomalies, then what lies beyond.
+pub fn entries() -> impl Iterator<Item = &'static Entry> {
+    levels::ENTRIES.iter().chain(anomalies::ENTRIES).chain(beyond::ENTRIES)
+}

@@ -1,0 +1,104 @@
+//! Entries as text for people.
+
+use super::{Entry, Subject, entries};
+use crate::prose::and;
+use crate::style::{BOLD, DIM, paint};
+use crate::wrap::wrap;
+use seriatim_check::Kind;
+
+/// The page about one entry.
+pub fn render(entry: &Entry, width: usize) -> String {
+    let mut page = format!("{} {}\n", paint(BOLD, entry.name()), paint(DIM, &format!("({})", other_names(entry))));
+    page += &wrap(entry.definition, "  ", width);
+    page += &format!("\n  {}\n", paint(BOLD, levels_title(entry)));
+    page += &wrap(&forbidden_by(entry), "    ", width);
+    page += &format!("\n  {}\n", paint(BOLD, "Smallest example"));
+    for line in entry.example.history.lines() {
+        page += &format!("    {line}\n");
+    }
+    page += &wrap(entry.example.remark, "    ", width);
+    page += &format!("\n  {}\n", paint(BOLD, databases_title(entry)));
+    for fact in entry.databases {
+        page += &wrap(fact, "    - ", width);
+    }
+    page
+}
+
+/// The list of all entries.
+pub fn index(width: usize) -> String {
+    let mut page = section("Levels, weakest first (cut isolation stands apart)", width, |entry| {
+        matches!(entry.subject, Subject::Level(_))
+    });
+    page += &section("Anomalies", width, |entry| matches!(entry.subject, Subject::Anomaly(_)));
+    page +=
+        &section("Beyond the levels that are checked", width, |entry| matches!(entry.subject, Subject::Beyond { .. }));
+    page + "`seriatim explain NAME` tells more; letters (h, tap-h) and names such as G1a work too.\n"
+}
+
+fn section(title: &str, width: usize, belongs: impl Fn(&Entry) -> bool) -> String {
+    let mut page = format!("{}\n", paint(BOLD, title));
+    for entry in entries().filter(|entry| belongs(entry)) {
+        page +=
+            &wrap(&format!("{} ({})", entry.name(), summary_names(entry)), &format!("  {:<28}", entry.code()), width);
+    }
+    page.push('\n');
+    page
+}
+
+fn summary_names(entry: &Entry) -> String {
+    match entry.subject {
+        Subject::Anomaly(kind) => {
+            names_of_kind(kind).into_iter().chain([level_codes(kind)]).collect::<Vec<_>>().join(", ")
+        }
+        Subject::Level(_) => and(&entry.aliases.iter().map(|&alias| alias.to_owned()).collect::<Vec<_>>()),
+        Subject::Beyond { levels, .. } => levels.to_owned(),
+    }
+}
+
+fn level_codes(kind: Kind) -> String {
+    let codes: Vec<&str> = kind.info().forbidden_by.iter().map(|level| level.code()).collect();
+    format!("forbidden by {}", codes.join(" "))
+}
+
+fn names_of_kind(kind: Kind) -> Vec<String> {
+    let info = kind.info();
+    info.tap.map(|letter| format!("TAP-{letter}")).into_iter().chain(info.adya.map(str::to_owned)).collect()
+}
+
+fn other_names(entry: &Entry) -> String {
+    let mut names = vec![entry.code().to_owned()];
+    if let Subject::Anomaly(kind) = entry.subject {
+        names.extend(names_of_kind(kind));
+    }
+    names.extend(entry.aliases.iter().map(|&alias| alias.to_owned()));
+    names.dedup();
+    names.join(", ")
+}
+
+fn forbidden_by(entry: &Entry) -> String {
+    match entry.subject {
+        Subject::Anomaly(kind) => {
+            and(&kind.info().forbidden_by.iter().map(|level| level.to_string()).collect::<Vec<_>>())
+        }
+        Subject::Level(level) => {
+            let violated: Vec<String> = entry.violated_by_example().iter().map(|level| level.to_string()).collect();
+            format!("A history that violates {level} like the example below violates {}.", and(&violated))
+        }
+        Subject::Beyond { levels, .. } => levels.to_owned(),
+    }
+}
+
+fn levels_title(entry: &Entry) -> &'static str {
+    match entry.subject {
+        Subject::Anomaly(_) => "Forbidden by",
+        Subject::Level(_) => "Among the levels",
+        Subject::Beyond { .. } => "Belongs to",
+    }
+}
+
+fn databases_title(entry: &Entry) -> &'static str {
+    match entry.subject {
+        Subject::Level(_) => "Offered by (by documentation)",
+        _ => "Who allows it (by documentation)",
+    }
+}

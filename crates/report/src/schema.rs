@@ -1,0 +1,8 @@
+//! The JSON Schemas (draft 2020-12) of what machines read and write, as files that `seriatim schema` prints.
+
+/// Of one line of `seriatim check --format json`.
+pub const CHECK: &str = include_str!("../schema/check.schema.json");
+/// Of one line of a history in our JSON Lines.
+pub const HISTORY: &str = include_str!("../schema/history.schema.json");
+/// Of one line of `seriatim stats --format json`.
+pub const STATS: &str = include_str!("../schema/stats.schema.json");

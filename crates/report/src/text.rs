@@ -1,0 +1,290 @@
+//! For people: the verdict first, then the smallest explanation of each kind of anomaly, then details.
+//!
+//! The text carries colours ([`crate::style`]); strip them where they are not wanted.
+
+use crate::checked::{Checked, Unreadable};
+use crate::prose::{self, and, clean};
+use crate::style::{self, BAD, BOLD, DIM, OPEN, paint};
+use crate::wrap::wrap;
+use seriatim_check::{AnomalyGroup, Kind, Level, OpRef, Outcome, Report, Undecided, Violation};
+use std::fmt::Write as _;
+use std::time::Duration;
+
+/// How much to say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Detail {
+    /// One line for each input.
+    Verdict,
+    /// The smallest instance of each anomaly.
+    #[default]
+    Exemplars,
+    /// Every instance that the report holds.
+    Instances,
+}
+
+/// How the page looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// Characters in a line.
+    pub width: usize,
+    /// How much to say.
+    pub detail: Detail,
+    /// Whether to say where the time went.
+    pub timings: bool,
+}
+
+impl Default for Layout {
+    fn default() -> Self {
+        Layout { width: 100, detail: Detail::Exemplars, timings: false }
+    }
+}
+
+/// The page about one input.
+pub fn render(checked: &Checked, layout: &Layout) -> String {
+    let mut page = verdict_line(checked);
+    if layout.detail == Detail::Verdict {
+        return page;
+    }
+    page += &paint(DIM, &size_line(checked));
+    page.push('\n');
+    page += &levels(&checked.report, layout);
+    for group in &checked.report.anomalies {
+        page.push('\n');
+        page += &anomaly(group, layout);
+    }
+    if layout.timings {
+        page.push('\n');
+        page += &timings(checked);
+    }
+    page
+}
+
+/// The line about an input that could not be read: `error: file:line:column: what is wrong; what to do`.
+pub fn render_error(unreadable: &Unreadable) -> String {
+    let hint = unreadable.hint.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default();
+    let problem = format!("{}: {}{hint}", unreadable.spot, unreadable.message);
+    format!("{} {}\n", paint(BAD, "error:"), clean(&problem))
+}
+
+fn verdict_line(checked: &Checked) -> String {
+    let style = style::of(overall(&checked.report));
+    format!("{}: {}\n", paint(BOLD, &clean(&checked.input)), paint(style, &headline(&checked.report)))
+}
+
+/// The verdict over all levels of a report: violated if one is, else undecided if one is.
+pub fn overall(report: &Report) -> Outcome {
+    let any = |outcome| report.verdicts.iter().any(|verdict| verdict.outcome == outcome);
+    match () {
+        () if any(Outcome::Violated) => Outcome::Violated,
+        () if any(Outcome::Undecided) => Outcome::Undecided,
+        () => Outcome::Holds,
+    }
+}
+
+/// The verdict in one sentence: on the ladder if all of its levels were checked, else level by level.
+pub fn headline(report: &Report) -> String {
+    if Level::LADDER.iter().all(|&level| report.verdict(level).is_some()) {
+        return on_the_ladder(report);
+    }
+    let each = report.verdicts.iter().map(|verdict| match verdict.outcome {
+        Outcome::Holds => format!("{} holds", verdict.level),
+        Outcome::Violated => format!("{} is violated", verdict.level),
+        Outcome::Undecided => format!("{} is undecided", verdict.level),
+    });
+    each.collect::<Vec<_>>().join("; ")
+}
+
+fn on_the_ladder(report: &Report) -> String {
+    if overall(report) == Outcome::Holds {
+        return format!("holds at every level, up to {}", Level::LADDER[Level::LADDER.len() - 1]);
+    }
+    let holds = report.strongest().map(|level| format!("holds up to {level}"));
+    let violated = violated_levels(report);
+    let violates = (!violated.is_empty()).then(|| format!("violates {}", and(&violated)));
+    let open: Vec<String> = with_outcome(report, Outcome::Undecided).map(|level| level.to_string()).collect();
+    let undecided = (!open.is_empty()).then(|| format!("undecided at {}", and(&open)));
+    [holds, violates, undecided].into_iter().flatten().collect::<Vec<_>>().join("; ")
+}
+
+fn violated_levels(report: &Report) -> Vec<String> {
+    let top = Level::LADDER[Level::LADDER.len() - 1];
+    let beside = with_outcome(report, Outcome::Violated).find(|&level| level == Level::CutIsolation);
+    let ladder = report.weakest_violated().map(|level| match level == top {
+        true => level.to_string(),
+        false => format!("{level} (and above)"),
+    });
+    beside.map(|level| level.to_string()).into_iter().chain(ladder).collect()
+}
+
+fn with_outcome(report: &Report, outcome: Outcome) -> impl Iterator<Item = Level> {
+    report.verdicts.iter().filter(move |verdict| verdict.outcome == outcome).map(|verdict| verdict.level)
+}
+
+fn size_line(checked: &Checked) -> String {
+    let counts = &checked.counts;
+    let mut line = format!(
+        "  {} format, {}, {}, {}",
+        checked.format,
+        plural(counts.sessions as u64, "session"),
+        plural(counts.transactions as u64, "transaction"),
+        plural(counts.operations as u64, "operation"),
+    );
+    if counts.skipped > 0 {
+        let _ = write!(line, ", {} skipped", plural(counts.skipped, "unknown line"));
+    }
+    line
+}
+
+fn levels(report: &Report, layout: &Layout) -> String {
+    let mut page = String::from("\n");
+    for verdict in &report.verdicts {
+        let word = paint(style::of(verdict.outcome), verdict.outcome.word());
+        let _ = writeln!(page, "  {:<20}{word}", verdict.level.name());
+    }
+    let mut told = Vec::new();
+    for reason in report.verdicts.iter().filter_map(|verdict| verdict.undecided.as_ref()) {
+        if !told.contains(&reason) {
+            page += &wrap(&undecided(reason), "  ", layout.width);
+            told.push(reason);
+        }
+    }
+    page
+}
+
+/// Why a verdict is open, in a sentence.
+pub fn undecided(reason: &Undecided) -> String {
+    match reason {
+        Undecided::DuplicateValue { key, value, reads } => format!(
+            "Undecided, because several transactions wrote {} and it was read: the read may come from any of them \
+             ({} of such values in all).",
+            prose::assignment(key, value),
+            plural(*reads, "read"),
+        ),
+        Undecided::Interrupted => "Undecided, because the check was interrupted or ran out of its budget.".to_owned(),
+        other => format!("Undecided: {other:?}."),
+    }
+}
+
+fn anomaly(group: &AnomalyGroup, layout: &Layout) -> String {
+    let info = group.kind.info();
+    let title = format!("{}: {}", info.name, plural(group.count, "instance"));
+    let mut page = format!("{} {}\n", paint(BAD, &title), paint(DIM, &format!("({})", names_and_levels(group.kind))));
+    page += &violation(&group.exemplar, layout);
+    if layout.detail == Detail::Instances {
+        page += &instances(group, layout);
+    }
+    page
+}
+
+fn names_and_levels(kind: Kind) -> String {
+    let info = kind.info();
+    let tap = info.tap.map(|letter| format!("TAP-{letter}"));
+    let names: Vec<String> = tap.into_iter().chain(info.adya.map(str::to_owned)).collect();
+    let levels: Vec<String> = info.forbidden_by.iter().map(|level| level.to_string()).collect();
+    let forbidden = format!("forbidden by {}", and(&levels));
+    if names.is_empty() { forbidden } else { format!("{}; {forbidden}", names.join(", ")) }
+}
+
+/// One instance: the story, the contradiction step by step, the operations with their places.
+pub fn violation(violation: &Violation, layout: &Layout) -> String {
+    let mut page = wrap(&prose::summary(violation), "  ", layout.width);
+    for (i, step) in prose::steps(violation).iter().enumerate() {
+        page += &wrap(step, &format!("  {}. ", i + 1), layout.width);
+    }
+    page + &operations(&violation.ops)
+}
+
+fn instances(group: &AnomalyGroup, layout: &Layout) -> String {
+    let mut page = String::new();
+    for (i, instance) in group.instances.iter().enumerate() {
+        page += &wrap(&prose::summary(instance), &format!("  #{} ", i + 1), layout.width);
+        let places: Vec<String> = instance.ops.iter().filter_map(place).collect();
+        if !places.is_empty() {
+            let _ = writeln!(page, "{}", paint(DIM, &format!("     at {}", places.join(", "))));
+        }
+    }
+    let rest = group.count.saturating_sub(group.instances.len() as u64);
+    if rest > 0 {
+        let _ = writeln!(page, "  … and {rest} more; --max raises the limit");
+    }
+    page
+}
+
+fn operations(ops: &[OpRef]) -> String {
+    let rows: Vec<[String; 4]> = ops.iter().filter(|op| op.id.is_some()).map(operation_row).collect();
+    let widest = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widths = [widest(0), widest(1), widest(2)];
+    let mut page = String::new();
+    for [txn, session, act, place] in &rows {
+        let row = format!("    {txn:<0$}  {session:<1$}  {act:<2$}  ", widths[0], widths[1], widths[2]);
+        match place.is_empty() {
+            true => page += row.trim_end(),
+            false => page += &format!("{row}{}", paint(DIM, place)),
+        }
+        page.push('\n');
+    }
+    page
+}
+
+fn operation_row(op: &OpRef) -> [String; 4] {
+    let session = format!("session {}", clean(&op.txn.session));
+    let act = format!("{} {}", op.action, prose::item(op));
+    [prose::txn(&op.txn), session, act, place(op).unwrap_or_default()]
+}
+
+fn place(op: &OpRef) -> Option<String> {
+    op.place.as_ref().map(|place| clean(&place.to_string()))
+}
+
+fn timings(checked: &Checked) -> String {
+    let timings = &checked.report.timings;
+    let line = format!(
+        "  read {}, index {}, decide {}, explain {}; total {}",
+        seconds(checked.times.read),
+        seconds(timings.index),
+        seconds(timings.decide),
+        seconds(timings.explain),
+        seconds(checked.times.total),
+    );
+    paint(DIM, &line) + "\n"
+}
+
+fn seconds(time: Duration) -> String {
+    if time < Duration::from_secs(1) {
+        return format!("{:.1} ms", time.as_secs_f64() * 1e3);
+    }
+    format!("{:.2} s", time.as_secs_f64())
+}
+
+/// `1 read`, `2 reads`; thousands are grouped.
+pub fn plural(count: u64, noun: &str) -> String {
+    let s = if count == 1 { "" } else { "s" };
+    format!("{} {noun}{s}", grouped(count))
+}
+
+/// A number with its thousands grouped: `1,234,567`.
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (i, digit) in digits.chars().enumerate() {
+        if i > 0 && (digits.len() - i).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
+}
+
+/// The closing line over several inputs.
+pub fn tally(inputs: &[Result<Outcome, ()>]) -> String {
+    let count = |wanted: Result<Outcome, ()>| inputs.iter().filter(|&&input| input == wanted).count();
+    let parts = [
+        (count(Ok(Outcome::Holds)), style::GOOD, "hold"),
+        (count(Ok(Outcome::Violated)), BAD, "violated"),
+        (count(Ok(Outcome::Undecided)), OPEN, "undecided"),
+        (count(Err(())), BAD, "unreadable"),
+    ];
+    let shown = parts.iter().filter(|part| part.0 > 0);
+    let words: Vec<String> = shown.map(|(count, style, word)| paint(*style, &format!("{count} {word}"))).collect();
+    format!("{}: {}\n", plural(inputs.len() as u64, "input"), words.join(", "))
+}

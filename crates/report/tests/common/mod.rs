@@ -1,0 +1,166 @@
+//! Hand-made explanations, one of each shape, so that the renderers are tested without any algorithm.
+
+use seriatim_check::{
+    AnomalyGroup, Edge, Kind, Level, OpRef, Outcome, Reason, Report, Timings, TxnRef, Undecided, Verdict, Violation,
+};
+use seriatim_history::{OpId, Place, PlaceUnit, TxnId};
+use seriatim_report::{Checked, Counts, Times};
+use std::time::Duration;
+
+pub fn txn(number: u32, session: &str, index: u32) -> TxnRef {
+    TxnRef { id: Some(TxnId(number)), name: number.to_string(), session: session.to_owned(), index }
+}
+
+pub fn initial() -> TxnRef {
+    TxnRef { id: None, name: "initial".to_owned(), session: String::new(), index: 0 }
+}
+
+pub fn op(line: u32, txn: &TxnRef, action: &'static str, key: &str, value: &str) -> OpRef {
+    let place = Place { file: "h.txt".into(), unit: PlaceUnit::Line, number: u64::from(line) };
+    let real = txn.id.is_some();
+    OpRef {
+        id: real.then_some(OpId(line)),
+        txn: txn.clone(),
+        action,
+        key: key.to_owned(),
+        value: value.to_owned(),
+        place: real.then_some(place),
+    }
+}
+
+pub fn edge(from: &TxnRef, to: &TxnRef, reason: Reason) -> Edge {
+    Edge { from: from.clone(), to: to.clone(), reason }
+}
+
+pub fn write_read(write: &OpRef, read: &OpRef) -> Edge {
+    edge(&write.txn, &read.txn, Reason::WriteRead { write: write.clone(), read: read.clone() })
+}
+
+pub fn overwritten(read: &OpRef, source: &OpRef, other: &OpRef, visible: Vec<Edge>) -> Edge {
+    let reason = Reason::Overwritten { read: read.clone(), source: source.clone(), other: other.clone(), visible };
+    edge(&other.txn, &source.txn, reason)
+}
+
+pub fn violation(kind: Kind, ops: &[&OpRef], cycle: Vec<Edge>) -> Violation {
+    Violation { kind, ops: ops.iter().map(|&op| op.clone()).collect(), cycle }
+}
+
+/// One violation of each kind.
+pub fn each_kind() -> Vec<Violation> {
+    Kind::ALL.into_iter().map(of_kind).collect()
+}
+
+pub fn of_kind(kind: Kind) -> Violation {
+    match kind {
+        Kind::NonMonotonicReadCausal | Kind::FracturedReadCausal | Kind::CausalityViolation => stale(kind),
+        Kind::NonMonotonicReadCommit | Kind::FracturedReadCommit | Kind::ConflictingCommitOrder => conflict(kind),
+        _ => unordered(kind),
+    }
+}
+
+fn unordered(kind: Kind) -> Violation {
+    let (t1, t2) = (txn(1, "0", 0), txn(2, "1", 0));
+    let (w1, w2) = (op(1, &t1, "write", "x", "1"), op(2, &t1, "write", "x", "2"));
+    let (r1, r2) = (op(3, &t2, "read", "x", "1"), op(4, &t2, "read", "x", "2"));
+    let own = |line, action, value| op(line, &t2, action, "x", value);
+    let list = |line, txn, value| op(line, txn, "read", "l", value);
+    match kind {
+        Kind::ThinAirRead => violation(kind, &[&r1], vec![]),
+        Kind::AbortedRead => violation(kind, &[&w1, &r1], vec![]),
+        Kind::FutureRead => violation(kind, &[&r1, &own(4, "write", "1")], vec![]),
+        Kind::NotMyOwnWrite => violation(kind, &[&own(2, "write", "7"), &w1, &r1], vec![]),
+        Kind::NotMyLastWrite => violation(kind, &[&own(1, "write", "1"), &own(2, "write", "2"), &r1], vec![]),
+        Kind::IntermediateRead => violation(kind, &[&w1, &w2, &r1], vec![]),
+        Kind::NonRepeatableRead => violation(kind, &[&r1, &r2, &w1, &w2], vec![]),
+        Kind::IncompatibleOrder => violation(kind, &[&list(5, &t1, "[1 2]"), &list(6, &t2, "[2 1]")], vec![]),
+        Kind::DuplicateElement => violation(kind, &[&list(5, &t1, "[1 1]"), &op(1, &t2, "append", "l", "1")], vec![]),
+        Kind::WriteCycle => write_cycle(kind),
+        _ => {
+            let (wy, ry) = (op(5, &t2, "write", "y", "1"), op(6, &t1, "read", "y", "1"));
+            violation(kind, &[&w1, &r1, &wy, &ry], vec![write_read(&w1, &r1), write_read(&wy, &ry)])
+        }
+    }
+}
+
+/// Two lists that show opposite orders of t1 and t2.
+fn write_cycle(kind: Kind) -> Violation {
+    let (t1, t2, t3) = (txn(1, "0", 0), txn(2, "1", 0), txn(3, "2", 0));
+    let append = |line, txn, key, value| op(line, txn, "append", key, value);
+    let (l1, l2) = (append(1, &t1, "l", "1"), append(2, &t2, "l", "2"));
+    let (m1, m2) = (append(3, &t1, "m", "1"), append(4, &t2, "m", "2"));
+    let (rl, rm) = (op(5, &t3, "read", "l", "[1 2]"), op(6, &t3, "read", "m", "[2 1]"));
+    let version = |earlier: &OpRef, later: &OpRef, read: &OpRef| {
+        let reason = Reason::VersionOrder { earlier: earlier.clone(), later: later.clone(), read: read.clone() };
+        edge(&earlier.txn, &later.txn, reason)
+    };
+    let cycle = vec![version(&l1, &l2, &rl), version(&m2, &m1, &rm)];
+    violation(kind, &[&l1, &l2, &m1, &m2, &rl, &rm], cycle)
+}
+
+/// t7 reads y from t5, then x from t2, which t5 overwrote (or, for a causality violation, the initial x).
+fn stale(kind: Kind) -> Violation {
+    let (t2, t5, t6, t7) = (txn(2, "3", 0), txn(5, "3", 1), txn(6, "3", 2), txn(7, "4", 0));
+    let other = op(2, &t5, "write", "x", "4");
+    let wy = op(3, &t5, "write", "y", "3");
+    let ry = op(if kind == Kind::FracturedReadCausal { 9 } else { 7 }, &t7, "read", "y", "3");
+    let source = op(1, &t2, "write", "x", "1");
+    let read = op(8, &t7, "read", "x", "1");
+    if kind != Kind::CausalityViolation {
+        let so = edge(&t2, &t5, Reason::SessionOrder);
+        let back = overwritten(&read, &source, &other, vec![write_read(&wy, &ry)]);
+        return violation(kind, &[&source, &other, &wy, &ry, &read], vec![so, back]);
+    }
+    let source = op(0, &initial(), "write", "x", "0");
+    let read = op(8, &t7, "read", "x", "0");
+    let wz = op(4, &t6, "write", "z", "6");
+    let rz = op(7, &t7, "read", "z", "6");
+    let visible = vec![edge(&t5, &t6, Reason::SessionOrder), write_read(&wz, &rz)];
+    let cycle = vec![edge(&initial(), &t5, Reason::Initial), overwritten(&read, &source, &other, visible)];
+    violation(kind, &[&other, &wz, &rz, &read], cycle)
+}
+
+/// Two readers that ask for opposite orders of t1 and t2.
+fn conflict(kind: Kind) -> Violation {
+    let (t1, t2, t3, t4) = (txn(1, "0", 0), txn(2, "1", 0), txn(3, "2", 0), txn(4, "3", 0));
+    let w = |line, txn, key, value| op(line, txn, "write", key, value);
+    let (x1, y1, x2, y2) = (w(1, &t1, "x", "1"), w(2, &t1, "y", "1"), w(3, &t2, "x", "2"), w(4, &t2, "y", "2"));
+    let (r3y, r3x) = (op(5, &t3, "read", "y", "2"), op(6, &t3, "read", "x", "1"));
+    let (r4y, r4x) = (op(7, &t4, "read", "y", "1"), op(8, &t4, "read", "x", "2"));
+    let first = overwritten(&r3x, &x1, &x2, vec![write_read(&y2, &r3y)]);
+    let second = overwritten(&r4x, &x2, &x1, vec![write_read(&y1, &r4y)]);
+    violation(kind, &[&x1, &y1, &x2, &y2, &r3y, &r3x, &r4y, &r4x], vec![first, second])
+}
+
+pub fn verdict(level: Level, outcome: Outcome) -> Verdict {
+    let undecided = (outcome == Outcome::Undecided).then(|| Undecided::DuplicateValue {
+        key: "x".to_owned(),
+        value: "1".to_owned(),
+        reads: 3,
+    });
+    Verdict { level, outcome, undecided, order: None }
+}
+
+pub fn verdicts(outcomes: [Outcome; 4]) -> Vec<Verdict> {
+    Level::ALL.into_iter().zip(outcomes).map(|(level, outcome)| verdict(level, outcome)).collect()
+}
+
+pub fn checked(verdicts: Vec<Verdict>, violations: Vec<Violation>) -> Checked {
+    let group = |exemplar: Violation| AnomalyGroup {
+        kind: exemplar.kind,
+        count: 2,
+        instances: vec![exemplar.clone()],
+        exemplar,
+    };
+    let timings = Timings {
+        index: Duration::from_micros(1500),
+        decide: Duration::from_millis(20),
+        explain: Duration::from_millis(3),
+    };
+    Checked {
+        input: "h.txt".to_owned(),
+        format: "plume",
+        counts: Counts { sessions: 4, transactions: 7, operations: 1234, keys: 3, skipped: 0 },
+        report: Report { verdicts, anomalies: violations.into_iter().map(group).collect(), timings },
+        times: Times { read: Duration::from_millis(7), total: Duration::from_millis(1234) },
+    }
+}

@@ -1,0 +1,57 @@
+//! Every anomaly and level has an entry, and every example shows what its entry says.
+
+use seriatim_check::{Kind, Level, Options, Outcome, check};
+use seriatim_history::notation;
+use seriatim_report::knowledge::{Subject, entries, find, index, render};
+use seriatim_report::style::strip;
+
+#[test]
+fn every_kind_and_level_has_an_entry() {
+    for kind in Kind::ALL {
+        assert!(entries().any(|entry| entry.subject == Subject::Anomaly(kind)), "{kind:?}");
+    }
+    for level in Level::ALL {
+        assert!(entries().any(|entry| entry.subject == Subject::Level(level)), "{level:?}");
+    }
+}
+
+#[test]
+fn every_example_is_in_the_notation() {
+    for entry in entries() {
+        let history = notation::parse(entry.example.history);
+        assert!(history.is_ok(), "{}: {:?}", entry.code(), history.err());
+    }
+}
+
+#[test]
+fn every_example_violates_the_levels_that_its_entry_says() {
+    for entry in entries() {
+        let report = check(&notation::parse(entry.example.history).unwrap(), &Options::default());
+        for verdict in &report.verdicts {
+            let violated = entry.violated_by_example().contains(&verdict.level);
+            let expected = if violated { Outcome::Violated } else { Outcome::Holds };
+            assert_eq!(verdict.outcome, expected, "{} at {}", entry.code(), verdict.level);
+        }
+    }
+}
+
+#[test]
+fn every_example_of_an_anomaly_shows_it_and_nothing_else() {
+    for entry in entries() {
+        let Subject::Anomaly(kind) = entry.subject else { continue };
+        let report = check(&notation::parse(entry.example.history).unwrap(), &Options::default());
+        let shown: Vec<Kind> = report.anomalies.iter().map(|group| group.kind).collect();
+        assert_eq!(shown, [kind], "{}", entry.code());
+    }
+}
+
+#[test]
+fn the_index() {
+    insta::assert_snapshot!(strip(&index(100)));
+}
+
+#[test]
+fn a_page_of_each_sort() {
+    let pages = ["k", "ra", "write-skew"].map(|name| strip(&render(find(name).unwrap()[0], 100)));
+    insta::assert_snapshot!(pages.join("\n"));
+}

@@ -1,0 +1,121 @@
+//! What people read, as snapshots, and what machines read, against its schema.
+
+mod common;
+
+use common::{checked, each_kind, of_kind, verdict, verdicts};
+use seriatim_check::{Kind, Level, Outcome};
+use seriatim_history::{ReadError, Spot};
+use seriatim_report::style::strip;
+use seriatim_report::text::{self, Detail, Layout};
+use seriatim_report::{Unreadable, dot, json, schema, steps, summary};
+
+use Outcome::{Holds, Undecided, Violated};
+
+fn validator(schema: &str) -> jsonschema::Validator {
+    jsonschema::draft202012::new(&serde_json::from_str(schema).unwrap()).unwrap()
+}
+
+#[test]
+fn every_kind_and_every_reason_has_prose() {
+    let told = each_kind().into_iter().map(|violation| {
+        let steps: String = steps(&violation).iter().map(|step| format!("\n  {step}")).collect();
+        format!("{}\n  {}{steps}\n", violation.kind.info().code, summary(&violation))
+    });
+    insta::assert_snapshot!(told.collect::<String>());
+}
+
+#[test]
+fn headlines() {
+    let cases = [
+        verdicts([Holds; 4]),
+        verdicts([Holds, Holds, Violated, Violated]),
+        verdicts([Holds, Violated, Violated, Violated]),
+        verdicts([Violated, Holds, Violated, Violated]),
+        verdicts([Holds, Holds, Holds, Violated]),
+        verdicts([Undecided, Holds, Violated, Violated]),
+        verdicts([Undecided; 4]),
+        vec![verdict(Level::ReadAtomic, Violated)],
+        vec![verdict(Level::ReadCommitted, Holds), verdict(Level::CutIsolation, Undecided)],
+    ];
+    let lines = cases.map(|verdicts| text::headline(&checked(verdicts, vec![]).report));
+    insta::assert_snapshot!(lines.join("\n"));
+}
+
+#[test]
+fn a_page_for_people() {
+    let page = checked(
+        verdicts([Holds, Holds, Violated, Violated]),
+        vec![of_kind(Kind::FracturedReadCausal), of_kind(Kind::CausalityViolation)],
+    );
+    let layout = Layout { timings: true, ..Layout::default() };
+    insta::assert_snapshot!(strip(&text::render(&page, &layout)));
+}
+
+#[test]
+fn all_instances() {
+    let page = checked(verdicts([Violated; 4]), vec![of_kind(Kind::AbortedRead)]);
+    insta::assert_snapshot!(strip(&text::render(
+        &page,
+        &Layout { detail: Detail::Instances, width: 70, timings: false }
+    )));
+}
+
+#[test]
+fn undecided_says_why() {
+    let page = checked(verdicts([Undecided, Holds, Undecided, Undecided]), vec![]);
+    insta::assert_snapshot!(strip(&text::render(&page, &Layout::default())));
+}
+
+#[test]
+fn json_of_every_kind_fits_the_schema() {
+    let validator = validator(schema::CHECK);
+    for outcomes in [[Violated; 4], [Holds; 4], [Undecided; 4]] {
+        let line = json::render(&checked(verdicts(outcomes), each_kind()));
+        assert!(!line.contains('\n'));
+        let value: serde_json::Value = serde_json::from_str(&line).unwrap();
+        let problems: Vec<String> = validator.iter_errors(&value).map(|error| error.to_string()).collect();
+        assert!(problems.is_empty(), "{problems:?}");
+    }
+}
+
+#[test]
+fn json_of_an_unreadable_input_names_the_place() {
+    let spot = Spot { file: Some("h.txt".into()), line: Some(3), column: Some(7), byte: None };
+    let error = ReadError::Syntax { spot, problem: "expected a number".to_owned(), hint: Some("look".to_owned()) };
+    let unreadable = Unreadable::new("h.txt", &error);
+    let value: serde_json::Value = serde_json::from_str(&json::render_error(&unreadable)).unwrap();
+    assert!(validator(schema::CHECK).is_valid(&value));
+    assert_eq!(value["error"]["line"], 3);
+    assert_eq!(value["error"]["column"], 7);
+    assert_eq!(strip(&text::render_error(&unreadable)), "error: h.txt:3:7: expected a number; look\n");
+}
+
+#[test]
+fn json_shape() {
+    let line =
+        json::render(&checked(verdicts([Holds, Holds, Violated, Violated]), vec![of_kind(Kind::FracturedReadCausal)]));
+    let value: serde_json::Value = serde_json::from_str(&line).unwrap();
+    insta::assert_snapshot!(serde_json::to_string_pretty(&value).unwrap());
+}
+
+#[test]
+fn dot_groups_by_session() {
+    let page = checked(
+        verdicts([Holds, Holds, Violated, Violated]),
+        vec![of_kind(Kind::FracturedReadCausal), of_kind(Kind::CausalityViolation), of_kind(Kind::ThinAirRead)],
+    );
+    insta::assert_snapshot!(dot::render(&[page]));
+}
+
+#[test]
+fn schemas_are_schemas() {
+    for text in [schema::CHECK, schema::HISTORY, schema::STATS] {
+        let schema = serde_json::from_str(text).unwrap();
+        assert!(jsonschema::meta::is_valid(&schema));
+    }
+    let line = serde_json::json!({"session": "s1", "txn": "t7", "status": "unknown", "begin": 1, "ops":
+        [["w", "x", 1], ["r", "y", null], ["append", "l", 3], ["r", "l", [1, 3]]]});
+    assert!(validator(schema::HISTORY).is_valid(&line));
+    assert!(validator(schema::HISTORY).is_valid(&serde_json::json!({"seriatim": 1, "initial": {"x": 0}})));
+    assert!(!validator(schema::HISTORY).is_valid(&serde_json::json!({"session": "s", "ops": [["q", "x", 1]]})));
+}

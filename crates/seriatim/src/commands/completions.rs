@@ -1,0 +1,23 @@
+//! `seriatim completions`: completions for a shell, from the definition of the flags.
+
+use crate::cli::Cli;
+use crate::exit::{Exit, Failure};
+use crate::output;
+use clap::CommandFactory;
+use clap_complete::Shell;
+
+/// The flags.
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    /// For which shell
+    #[arg(value_enum)]
+    shell: Shell,
+}
+
+/// Prints the script.
+pub fn run(args: &Args) -> Result<Exit, Failure> {
+    let mut script = Vec::new();
+    clap_complete::generate(args.shell, &mut Cli::command(), "seriatim", &mut script);
+    output::raw(&script)?;
+    Ok(Exit::Holds)
+}

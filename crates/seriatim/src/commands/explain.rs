@@ -1,0 +1,34 @@
+//! `seriatim explain`: what an anomaly or a level is.
+
+use crate::exit::{Exit, Failure};
+use crate::output;
+use seriatim_report::knowledge::{self, Unknown};
+
+/// The flags.
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    /// An anomaly or a level: a code (fractured-read), a letter (k, tap-k), a name of Adya or Elle (G1a), a level (rc);
+    /// without it, all are listed
+    name: Option<String>,
+}
+
+/// Prints the entries of the name, or the list of all.
+pub fn run(args: &Args) -> Result<Exit, Failure> {
+    let width = output::width();
+    let Some(name) = &args.name else {
+        output::text(&knowledge::index(width))?;
+        return Ok(Exit::Holds);
+    };
+    let entries = knowledge::find(name).map_err(|unknown| Failure::Message(not_found(&unknown)))?;
+    let pages: Vec<String> = entries.iter().map(|entry| knowledge::render(entry, width)).collect();
+    output::text(&pages.join("\n"))?;
+    Ok(Exit::Holds)
+}
+
+fn not_found(unknown: &Unknown) -> String {
+    let name = &unknown.name;
+    if unknown.suggestions.is_empty() {
+        return format!("no anomaly or level is called `{name}`; `seriatim explain` lists all");
+    }
+    format!("no anomaly or level is called `{name}`; did you mean {}?", unknown.suggestions.join(", "))
+}

@@ -1,0 +1,36 @@
+//! `seriatim schema`: the JSON Schemas of what machines read and write.
+
+use crate::exit::{Exit, Failure};
+use crate::output;
+use clap::ValueEnum;
+use seriatim_report::schema;
+
+/// The flags.
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    /// Of what
+    #[arg(value_enum, default_value_t = Which::Check)]
+    which: Which,
+}
+
+/// Which schema.
+#[derive(ValueEnum, Clone, Copy, Debug)]
+enum Which {
+    /// A line of `check --format json`
+    Check,
+    /// A line of a history in our JSON Lines
+    History,
+    /// A line of `stats --format json`
+    Stats,
+}
+
+/// Prints the schema.
+pub fn run(args: &Args) -> Result<Exit, Failure> {
+    let text = match args.which {
+        Which::Check => schema::CHECK,
+        Which::History => schema::HISTORY,
+        Which::Stats => schema::STATS,
+    };
+    output::raw(text.as_bytes())?;
+    Ok(Exit::Holds)
+}

@@ -1,0 +1,165 @@
+//! `seriatim stats`: what is in a history, counted.
+
+use crate::cli::{Style, format_parser};
+use crate::exit::{Exit, Failure};
+use crate::inputs::{self, Expanded, Origin};
+use crate::output;
+use crate::progress::Progress;
+use serde::Serialize;
+use seriatim_history::formats::{self, Format, ReadOptions};
+use seriatim_history::{History, OpKind, ReadError, Status};
+use seriatim_report::style::{BOLD, paint};
+use seriatim_report::text::grouped;
+use seriatim_report::{Unreadable, json, text};
+use std::path::PathBuf;
+
+/// The flags.
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    /// Histories: files, directories (a history, or searched for histories), or - for standard input
+    #[arg(required = true, value_name = "FILE|DIR")]
+    inputs: Vec<PathBuf>,
+    /// The format of the inputs, if the content should not decide
+    #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
+    from: Option<Format>,
+    /// How to write the results
+    #[arg(long, short, value_enum, default_value_t = Style::Human)]
+    format: Style,
+}
+
+/// Counts each input, one after the other.
+pub fn run(args: &Args) -> Result<Exit, Failure> {
+    let inputs = inputs::expand(&args.inputs);
+    let progress = Progress::start(inputs.len());
+    let mut exit = Exit::Holds;
+    for input in inputs {
+        exit = exit.and(one(&input, args, &progress)?);
+        progress.advance();
+    }
+    Ok(exit)
+}
+
+fn one(input: &Expanded, args: &Args, progress: &Progress) -> Result<Exit, Failure> {
+    let input = match input {
+        Ok(input) => input,
+        Err((shown, error)) => return unreadable(&Unreadable::new(shown, error), args.format),
+    };
+    progress.stage().now(format!("reading {}", input.shown));
+    let options = ReadOptions { format: args.from, ..ReadOptions::default() };
+    match formats::read_path(&input.path, &input.shown, &options) {
+        Ok((history, format)) => {
+            let stats = Stats::of(&history, &input.shown, format);
+            progress.aside(|| print(&stats, args.format))
+        }
+        Err(ReadError::UnknownFormat { .. }) if input.origin == Origin::Found => Ok(Exit::Holds),
+        Err(error) => unreadable(&Unreadable::new(&input.shown, &error), args.format),
+    }
+}
+
+fn unreadable(unreadable: &Unreadable, style: Style) -> Result<Exit, Failure> {
+    match style {
+        Style::Human => output::message(&text::render_error(unreadable)),
+        Style::Json => output::raw((json::render_error(unreadable) + "\n").as_bytes())?,
+    }
+    Ok(Exit::BadInput)
+}
+
+fn print(stats: &Stats<'_>, style: Style) -> Result<Exit, Failure> {
+    match style {
+        Style::Human => output::text(&stats.page())?,
+        Style::Json => {
+            let line = serde_json::to_string(stats).map_err(|error| Failure::about(stats.input, error))?;
+            output::raw((line + "\n").as_bytes())?;
+        }
+    }
+    Ok(Exit::Holds)
+}
+
+/// The counts of one history. The fields are the interface of `--format json`.
+#[derive(Serialize, Default)]
+struct Stats<'a> {
+    input: &'a str,
+    format: &'static str,
+    sessions: usize,
+    transactions: usize,
+    committed: usize,
+    aborted: usize,
+    unknown: usize,
+    empty: usize,
+    operations: usize,
+    reads: usize,
+    writes: usize,
+    appends: usize,
+    keys: usize,
+    skipped: u64,
+    duplicate_values: usize,
+    operations_per_transaction_max: usize,
+    transactions_per_session_max: usize,
+    times: bool,
+}
+
+impl<'a> Stats<'a> {
+    fn of(history: &History, input: &'a str, format: Format) -> Self {
+        let status = |wanted| history.txns().filter(|&txn| history.status(txn) == wanted).count();
+        let kind = |wanted| history.kinds().iter().filter(|&&kind| kind == wanted).count();
+        let sizes = || history.txns().map(|txn| history.ops_of(txn).len());
+        Stats {
+            input,
+            format: format.code(),
+            sessions: history.session_count(),
+            transactions: history.txn_count(),
+            committed: status(Status::Committed),
+            aborted: status(Status::Aborted),
+            unknown: status(Status::Unknown),
+            empty: sizes().filter(|&size| size == 0).count(),
+            operations: history.op_count(),
+            reads: kind(OpKind::Read),
+            writes: kind(OpKind::Write),
+            appends: kind(OpKind::Append),
+            keys: keys_that_occur(history),
+            skipped: history.skipped(),
+            duplicate_values: duplicate_values(history),
+            operations_per_transaction_max: sizes().max().unwrap_or(0),
+            transactions_per_session_max: history.sessions().map(|s| history.txns_of(s).len()).max().unwrap_or(0),
+            times: history.has_times(),
+        }
+    }
+
+    fn page(&self) -> String {
+        let mut page = format!("{} ({} format)\n", paint(BOLD, self.input), self.format);
+        let mut row = |name: &str, count: usize| page += &format!("  {name:<32}{:>14}\n", grouped(count as u64));
+        row("sessions", self.sessions);
+        row("transactions", self.transactions);
+        row("  committed", self.committed);
+        row("  aborted", self.aborted);
+        row("  of unknown outcome", self.unknown);
+        row("  without operations", self.empty);
+        row("operations", self.operations);
+        row("  reads", self.reads);
+        row("  writes", self.writes);
+        row("  appends", self.appends);
+        row("keys", self.keys);
+        row("values written more than once", self.duplicate_values);
+        row("longest transaction", self.operations_per_transaction_max);
+        row("longest session", self.transactions_per_session_max);
+        row("lines passed over", self.skipped as usize);
+        page + &format!("  {:<32}{:>14}\n", "begin and end times", if self.times { "yes" } else { "no" })
+    }
+}
+
+fn keys_that_occur(history: &History) -> usize {
+    let mut seen = vec![false; history.key_count()];
+    for key in history.keys() {
+        seen[key.index()] = true;
+    }
+    seen.iter().filter(|&&seen| seen).count()
+}
+
+/// How many pairs of key and value were written more than once.
+fn duplicate_values(history: &History) -> usize {
+    let ops = history.kinds().iter().zip(history.keys()).zip(history.values());
+    let writes = ops.filter(|((kind, _), _)| kind.is_write());
+    let mut writes: Vec<(u32, u64)> = writes.map(|((_, key), value)| (key.0, value.raw())).collect();
+    writes.sort_unstable();
+    writes.chunk_by(|a, b| a == b).filter(|same| same.len() > 1).count()
+}

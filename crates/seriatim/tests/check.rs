@@ -1,0 +1,217 @@
+//! `seriatim check`: verdicts, exit codes, JSON and inputs of every sort.
+
+mod common;
+
+use common::{CAUSAL, Folder, GOOD, run, run_with_stdin, schema};
+use std::io::Write;
+
+#[test]
+fn exit_codes_follow_the_verdict() {
+    let folder = Folder::new();
+    let (good, bad) = (folder.file("good.txt", GOOD), folder.file("bad.txt", CAUSAL));
+    let duplicate = folder.file("duplicate.txt", "w(0,1,0,0)\nw(0,1,1,1)\nr(0,1,2,2)\n");
+    assert_eq!(run(&["check", &good]).code, Some(0));
+    assert_eq!(run(&["check", &bad]).code, Some(1));
+    assert_eq!(run(&["check", &bad, "--level", "ra"]).code, Some(0));
+    assert_eq!(run(&["check", &bad, "--level", "cc"]).code, Some(1));
+    assert_eq!(run(&["check", &duplicate]).code, Some(2));
+    assert_eq!(run(&["check", &folder.at("none.txt")]).code, Some(3));
+}
+
+#[test]
+fn over_several_inputs_the_worst_decides() {
+    let folder = Folder::new();
+    let (good, bad) = (folder.file("good.txt", GOOD), folder.file("bad.txt", CAUSAL));
+    let broken = folder.file("broken.txt", "w(0,1,0,0)\nw(0,oops,0,0)\n");
+    assert_eq!(run(&["check", &good, &bad]).code, Some(1));
+    let all = run(&["check", &good, &broken, &bad, "--format", "json"]);
+    assert_eq!(all.code, Some(3));
+    let lines = all.json();
+    assert_eq!(lines.len(), 3);
+    assert_eq!(lines[0]["levels"]["cc"], "holds");
+    assert_eq!(lines[1]["error"]["line"], 2);
+    assert_eq!(lines[2]["levels"]["cc"], "violated");
+}
+
+#[test]
+fn the_first_line_is_the_verdict() {
+    let folder = Folder::new();
+    let bad = folder.file("bad.txt", CAUSAL);
+    let ran = run(&["check", &bad]);
+    let first = ran.stdout.lines().next().unwrap();
+    assert_eq!(first, format!("{bad}: holds up to read atomic; violates causal consistency"));
+    assert!(ran.stdout.contains(&format!("{bad}:5")), "{}", ran.stdout);
+    assert!(ran.stderr.is_empty());
+    let quiet = run(&["check", &bad, "--quiet"]);
+    assert_eq!(quiet.stdout.lines().count(), 1);
+    let one = run(&["check", &bad, "--level", "cc", "--quiet"]);
+    assert_eq!(one.stdout, format!("{bad}: causal consistency is violated\n"));
+}
+
+#[test]
+fn json_fits_the_schema_and_has_the_levels_asked_for() {
+    let folder = Folder::new();
+    let inputs = [
+        folder.file("good.txt", GOOD),
+        folder.file("bad.txt", CAUSAL),
+        folder.file("thin.txt", "r(0,9,0,0)\nr(0,8,0,1)\n"),
+        folder.file("broken.txt", "w(0,1,0,0)\nw(0,oops,0,0)\n"),
+        folder.file("empty.txt", ""),
+        folder.at("none.txt"),
+    ];
+    let mut args = vec!["check", "--format", "json", "--all"];
+    args.extend(inputs.iter().map(String::as_str));
+    let validator = schema("check");
+    for line in run(&args).json() {
+        let problems: Vec<String> = validator.iter_errors(&line).map(|error| error.to_string()).collect();
+        assert!(problems.is_empty(), "{line}: {problems:?}");
+    }
+    let two = &run(&["check", "--format", "json", "--level", "cc,rc", &inputs[1]]).json()[0];
+    let levels: Vec<&String> = two["levels"].as_object().unwrap().keys().collect();
+    assert_eq!(levels.len(), 2);
+    assert_eq!((&two["strongest"], &two["weakest_violated"]), (&"rc".into(), &"cc".into()));
+    assert_eq!(two["input"], inputs[1]);
+}
+
+#[test]
+fn instances_are_listed_and_bounded() {
+    let folder = Folder::new();
+    let thin = folder.file("thin.txt", "r(0,9,0,0)\nr(0,8,0,1)\nr(0,7,0,2)\n");
+    let listed = |flags: &[&str]| {
+        let args = [&["check", "--format", "json", &thin], flags].concat();
+        run(&args).json()[0]["anomalies"][0]["instances"].as_array().unwrap().len()
+    };
+    assert_eq!(listed(&[]), 0);
+    assert_eq!(listed(&["--all"]), 3);
+    assert_eq!(listed(&["--all", "--max", "2"]), 2);
+    assert_eq!(run(&["check", "--format", "json", &thin]).json()[0]["anomalies"][0]["count"], 3);
+    let text = run(&["check", "--max", "2", &thin]).stdout;
+    assert!(text.contains("and 1 more"), "{text}");
+}
+
+#[test]
+fn standard_input_is_a_dash() {
+    let ran = run_with_stdin(&["check", "-", "--format", "json"], CAUSAL.as_bytes());
+    assert_eq!(ran.code, Some(1));
+    assert_eq!(ran.json()[0]["input"], "-");
+}
+
+#[test]
+fn compressed_input_is_read_like_plain_input() {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+    encoder.write_all(CAUSAL.as_bytes()).unwrap();
+    let folder = Folder::new();
+    let zipped = folder.file("bad.txt.gz", encoder.finish().unwrap());
+    let ran = run(&["check", &zipped]);
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert!(ran.stdout.contains("violates causal consistency"));
+}
+
+#[test]
+fn errors_name_file_line_and_column() {
+    let folder = Folder::new();
+    let broken = folder.file("broken.txt", "w(0,1,0,0)\nw(0,oops,0,0)\n");
+    let ran = run(&["check", &broken]);
+    assert_eq!(ran.code, Some(3));
+    assert!(ran.stdout.is_empty());
+    assert!(ran.stderr.starts_with(&format!("error: {broken}:2:5: ")), "{}", ran.stderr);
+}
+
+#[test]
+fn bad_inputs_are_refused_without_a_crash() {
+    let folder = Folder::new();
+    let cases: [(&str, Vec<u8>); 5] = [
+        ("empty", Vec::new()),
+        ("garbage", (0..10_000u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect()),
+        ("truncated", b"w(0,1,0,0)\nr(0,1".to_vec()),
+        ("too-large", b"w(0,99999999999999999999999999999999999999999999,0,0)\n".to_vec()),
+        ("two-sessions", b"w(0,1,0,7)\nr(0,1,1,7)\n".to_vec()),
+    ];
+    for (name, content) in cases {
+        let path = folder.file(name, content);
+        let ran = run(&["check", &path]);
+        assert_eq!(ran.code, Some(3), "{name}: {ran:?}");
+        assert!(ran.stderr.contains(&path), "{name}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn a_directory_is_searched_and_other_files_are_passed_over() {
+    let folder = Folder::new();
+    folder.file("b/bad.txt", CAUSAL);
+    folder.file("a/good.txt", GOOD);
+    folder.file("a/notes.md", "These are notes.\n");
+    folder.file(".hidden/bad.txt", CAUSAL);
+    let ran = run(&["check", "--quiet", folder.path().to_str().unwrap()]);
+    assert_eq!(ran.code, Some(1));
+    let lines: Vec<&str> = ran.stdout.lines().collect();
+    assert_eq!(lines.len(), 3, "{lines:?}");
+    assert!(lines[0].contains("a/good.txt: holds at every level"), "{lines:?}");
+    assert!(lines[1].contains("b/bad.txt: holds up to"), "{lines:?}");
+    assert_eq!(lines[2], "2 inputs: 1 hold, 1 violated");
+    assert!(ran.stderr.contains("passed over 1 file"), "{}", ran.stderr);
+}
+
+#[test]
+fn an_empty_directory_is_a_mistake() {
+    let folder = Folder::new();
+    let ran = run(&["check", folder.path().to_str().unwrap()]);
+    assert_eq!(ran.code, Some(3));
+    assert!(ran.stderr.contains("no histories"), "{}", ran.stderr);
+}
+
+#[test]
+fn many_inputs_come_back_in_their_order() {
+    let folder = Folder::new();
+    let inputs: Vec<String> = (0..60)
+        .map(|i| folder.file(&format!("{i}.txt"), if i % 7 == 0 { common::large(20_000) } else { GOOD.to_owned() }))
+        .collect();
+    let mut args = vec!["check", "--format", "json", "--level", "rc"];
+    args.extend(inputs.iter().map(String::as_str));
+    let answered: Vec<String> =
+        run(&args).json().iter().map(|line| line["input"].as_str().unwrap().to_owned()).collect();
+    assert_eq!(answered, inputs);
+}
+
+#[test]
+fn the_graph_is_written() {
+    let folder = Folder::new();
+    let (bad, dot) = (folder.file("bad.txt", CAUSAL), folder.at("out.dot"));
+    assert_eq!(run(&["check", &bad, "--dot", &dot]).code, Some(1));
+    let graph = std::fs::read_to_string(&dot).unwrap();
+    assert!(graph.starts_with("digraph") && graph.contains("commit order"), "{graph}");
+    assert_eq!(folder.names(), ["bad.txt", "out.dot"]);
+}
+
+#[test]
+fn a_directory_of_logs_is_one_history_and_names_its_files() {
+    let folder = Folder::new();
+    folder.file(
+        "run/J0.log",
+        "{\"value\": [[\"w\", 1, 1, true]]}\n{\"value\": [[\"w\", 1, 2, true], [\"w\", 2, 2, true]]}\n",
+    );
+    folder.file("run/J1.log", "{\"value\": [[\"r\", 2, 2, false], [\"r\", 1, 1, false]]}\n");
+    let ran = run(&["check", &folder.at("run")]);
+    assert_eq!(ran.code, Some(1), "{ran:?}");
+    assert!(ran.stdout.contains("non-monotonic read"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("run/J1.log:1"), "{}", ran.stdout);
+    let walked = run(&["check", "--quiet", folder.path().to_str().unwrap()]);
+    assert_eq!(walked.stdout.lines().count(), 1, "{}", walked.stdout);
+}
+
+#[test]
+fn the_shipped_examples_say_what_their_table_says() {
+    let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/histories");
+    let cases = [
+        ("bank.jsonl", "rc", "non-monotonic-read"),
+        ("cart.edn", "rc", "aborted-read"),
+        ("chat.jsonl", "cc", "causality-violation"),
+        ("profile.jsonl", "ra", "fractured-read"),
+    ];
+    for (file, weakest, kind) in cases {
+        let line = &run(&["check", "--format", "json", &format!("{examples}/{file}")]).json()[0];
+        assert_eq!(line["weakest_violated"], weakest, "{file}");
+        assert_eq!(line["anomalies"][0]["kind"], kind, "{file}");
+    }
+    assert_eq!(run(&["check", &format!("{examples}/counter.txt")]).code, Some(0));
+}

@@ -1,0 +1,159 @@
+//! The other commands, and the command line itself.
+
+mod common;
+
+use common::{CAUSAL, Folder, GOOD, run, run_with_stdin, schema};
+use seriatim_report::knowledge;
+
+#[test]
+fn mistakes_in_the_arguments_have_exit_code_3() {
+    for args in
+        [&["check"][..], &["check", "--level", "serial", "x"], &["nonsense"], &["check", "--threads", "0", "x"], &[]]
+    {
+        let ran = run(args);
+        assert_eq!(ran.code, Some(3), "{args:?}");
+        assert!(!ran.stderr.is_empty() && ran.stdout.is_empty(), "{args:?}");
+    }
+}
+
+#[test]
+fn help_and_version_are_results() {
+    for args in [&["--help"][..], &["--version"], &["check", "--help"]] {
+        let ran = run(args);
+        assert_eq!(ran.code, Some(0), "{args:?}");
+        assert!(!ran.stdout.is_empty() && ran.stderr.is_empty());
+    }
+}
+
+#[test]
+fn explain_knows_every_name_and_suggests_for_others() {
+    for entry in knowledge::entries() {
+        let ran = run(&["explain", entry.code()]);
+        assert_eq!(ran.code, Some(0));
+        assert!(ran.stdout.starts_with(entry.name()), "{}", ran.stdout);
+    }
+    assert!(run(&["explain"]).stdout.contains("causality-violation"));
+    let unknown = run(&["explain", "fractred-read"]);
+    assert_eq!(unknown.code, Some(3));
+    assert!(unknown.stderr.contains("did you mean fractured-read"), "{}", unknown.stderr);
+}
+
+#[test]
+fn convert_writes_a_file_that_reads_back() {
+    let folder = Folder::new();
+    let (from, to) = (folder.file("bad.txt", CAUSAL), folder.at("copy.txt"));
+    assert_eq!(run(&["convert", &from, &to, "--to", "plume"]).code, Some(0));
+    assert_eq!(std::fs::read_to_string(&to).unwrap(), CAUSAL);
+    assert_eq!(folder.names(), ["bad.txt", "copy.txt"]);
+    let printed = run(&["convert", &from, "-", "--to", "plume"]);
+    assert_eq!(printed.stdout, CAUSAL);
+    let piped = run_with_stdin(&["convert", "-", "-", "--to", "plume"], CAUSAL.as_bytes());
+    assert_eq!(piped.stdout, CAUSAL);
+}
+
+#[test]
+fn our_json_lines_fit_their_schema() {
+    let folder = Folder::new();
+    let path = folder.at("all.txt");
+    assert_eq!(run(&["generate", &path, "--aborts", "0.1", "--plant", "thin-air-read"]).code, Some(0));
+    let validator = schema("history");
+    for line in run(&["convert", &path, "-", "--to", "jsonl"]).json() {
+        assert!(validator.is_valid(&line), "{line}");
+    }
+}
+
+#[test]
+fn every_format_of_a_history_gives_the_same_verdict() {
+    let folder = Folder::new();
+    let from = folder.file("bad.txt", CAUSAL);
+    for format in seriatim_history::formats::Format::ALL {
+        let to = folder.at(&format!("copy-{format}"));
+        let converted = run(&["convert", &from, &to, "--to", format.code()]);
+        assert_eq!(converted.code, Some(0), "{format}: {}", converted.stderr);
+        let checked = run(&["check", &to, "--quiet"]);
+        assert!(
+            checked.stdout.ends_with(": holds up to read atomic; violates causal consistency\n"),
+            "{format}: {checked:?}"
+        );
+    }
+}
+
+#[test]
+fn a_conversion_that_fails_leaves_no_file() {
+    let folder = Folder::new();
+    let broken = folder.file("broken.txt", "w(0,1,0,0)\noops\n");
+    let ran = run(&["convert", &broken, &folder.at("out.txt"), "--to", "plume"]);
+    assert_eq!(ran.code, Some(3));
+    assert!(ran.stderr.contains("broken.txt:2"), "{}", ran.stderr);
+    let good = folder.file("good.txt", GOOD);
+    assert_eq!(run(&["convert", &good, &folder.at("no/such/dir/out.txt"), "--to", "plume"]).code, Some(3));
+    assert_eq!(folder.names(), ["broken.txt", "good.txt"]);
+}
+
+#[test]
+fn generated_histories_are_what_was_asked_for() {
+    let folder = Folder::new();
+    let (good, bad) = (folder.at("good.txt"), folder.at("bad.txt"));
+    assert_eq!(run(&["generate", &good, "--level", "cc", "--seed", "7"]).code, Some(0));
+    assert_eq!(run(&["check", &good]).code, Some(0));
+    assert_eq!(run(&["generate", &bad, "--plant", "fractured-read,thin-air-read"]).code, Some(0));
+    let line = &run(&["check", &bad, "--format", "json"]).json()[0];
+    let kinds: Vec<&str> = line["anomalies"].as_array().unwrap().iter().map(|a| a["kind"].as_str().unwrap()).collect();
+    assert_eq!(kinds, ["thin-air-read", "fractured-read"]);
+    let again = run(&["generate", "-", "--level", "cc", "--seed", "7"]).stdout;
+    assert_eq!(again, std::fs::read_to_string(&good).unwrap());
+    let wrong = run(&["generate", "-", "--reads", "2"]);
+    assert_eq!(wrong.code, Some(3));
+    assert!(wrong.stderr.contains("between 0 and 1"), "{}", wrong.stderr);
+}
+
+#[test]
+fn stats_count_and_fit_their_schema() {
+    let folder = Folder::new();
+    let file = folder.file("bad.txt", CAUSAL);
+    let broken = folder.file("broken.txt", "w(0,1,0,0)\noops\n");
+    let ran = run(&["stats", "--format", "json", &file, &broken]);
+    assert_eq!(ran.code, Some(3));
+    let lines = ran.json();
+    let validator = schema("stats");
+    assert!(lines.iter().all(|line| validator.is_valid(line)), "{lines:?}");
+    assert_eq!((&lines[0]["reads"], &lines[0]["writes"], &lines[0]["keys"]), (&2.into(), &3.into(), &2.into()));
+    assert!(run(&["stats", &file]).stdout.contains("transactions"));
+}
+
+#[test]
+fn the_demo_tells_its_stories() {
+    let ran = run(&["demo"]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    for word in ["holds at every level", "non-monotonic read", "fractured read", "causality violation", "aborted read"]
+    {
+        assert!(ran.stdout.contains(word), "{word}: {}", ran.stdout);
+    }
+    insta::assert_snapshot!(ran.stdout);
+}
+
+#[test]
+fn man_pages_and_completions_come_from_the_flags() {
+    let man = run(&["man"]);
+    assert_eq!(man.code, Some(0));
+    assert!(man.stdout.contains(".TH seriatim 1"), "{}", man.stdout);
+    let folder = Folder::new();
+    assert_eq!(run(&["man", folder.path().to_str().unwrap()]).code, Some(0));
+    assert!(folder.names().contains(&"seriatim-check.1".to_owned()));
+    let page = std::fs::read_to_string(folder.at("seriatim-check.1")).unwrap();
+    assert!(page.contains("quiet"), "{page}");
+    for shell in ["bash", "zsh", "fish"] {
+        let script = run(&["completions", shell]);
+        assert_eq!(script.code, Some(0));
+        assert!(script.stdout.contains("quiet"), "{shell}");
+    }
+}
+
+#[test]
+fn the_readme_shows_a_real_output() {
+    let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
+    let readme = std::fs::read_to_string(format!("{root}/README.md")).unwrap();
+    let mut command = common::seriatim();
+    let output = command.args(["check", "examples/histories/chat.jsonl"]).current_dir(root).output().unwrap();
+    assert!(readme.contains(&String::from_utf8(output.stdout).unwrap()), "paste the output again");
+}

@@ -1,0 +1,108 @@
+//! Closed pipes, full disks, interrupts and terminals without colours.
+
+#![cfg(unix)]
+
+mod common;
+
+use common::{CAUSAL, Folder, large, run, seriatim, start};
+use std::fs::File;
+use std::io::{Read, Write};
+use std::process::{Command, Stdio};
+use std::time::{Duration, Instant};
+
+#[test]
+fn a_closed_pipe_ends_quietly() {
+    let folder = Folder::new();
+    let thin: String = (0..20_000).map(|i| format!("r(0,{},0,{i})\n", i + 1)).collect();
+    let path = folder.file("thin.txt", thin);
+    for args in [&["check", "--all", &path][..], &["convert", &path, "-", "--to", "plume"], &["explain"]] {
+        let mut child = start(args);
+        let mut first = [0];
+        child.stdout.take().unwrap().read_exact(&mut first).unwrap();
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{args:?}");
+        assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{args:?}");
+    }
+}
+
+#[test]
+fn a_full_disk_is_an_error_with_a_reason() {
+    let Ok(full) = File::options().write(true).open("/dev/full") else { return };
+    let folder = Folder::new();
+    let path = folder.file("bad.txt", CAUSAL);
+    for args in [&["check", &path][..], &["convert", &path, "-", "--to", "plume"], &["demo"], &["--help"]] {
+        let output = seriatim().args(args).stdout(full.try_clone().unwrap()).output().unwrap();
+        assert_eq!(output.status.code(), Some(3), "{args:?}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains("No space left"), "{args:?}");
+    }
+    for args in [&["check", &path, "--dot", "/dev/full"][..], &["convert", &path, "/dev/full", "--to", "plume"]] {
+        let ran = run(args);
+        assert_eq!(ran.code, Some(3), "{ran:?}");
+        assert!(ran.stderr.contains("/dev/full: No space left"), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn an_interrupt_ends_cleanly() {
+    let folder = Folder::new();
+    let mut child = start(&["convert", "-", &folder.at("out.txt"), "--to", "plume"]);
+    let mut stdin = child.stdin.take().unwrap();
+    stdin.write_all(large(200_000).as_bytes()).unwrap();
+    interrupt(child.id());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    assert!(folder.names().is_empty(), "{:?}", folder.names());
+    drop(stdin);
+}
+
+#[test]
+fn an_interrupt_while_writing_leaves_no_half_file() {
+    let folder = Folder::new();
+    let args = ["generate", &folder.at("out.txt.gz"), "--sessions", "20", "--transactions", "20000"];
+    let child = start(&args);
+    let started = Instant::now();
+    while folder.names().is_empty() {
+        assert!(started.elapsed() < Duration::from_secs(60), "nothing was written");
+        std::thread::sleep(Duration::from_millis(1));
+    }
+    interrupt(child.id());
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    assert!(folder.names().is_empty(), "{:?}", folder.names());
+}
+
+#[test]
+fn an_interrupt_keeps_the_results_so_far() {
+    let folder = Folder::new();
+    let good = folder.file("bad.txt", CAUSAL);
+    // The second input is standard input, which never ends: the check can only be interrupted.
+    let mut child = start(&["check", "--format", "json", &good, "-"]);
+    let stdin = child.stdin.take();
+    let mut line = String::new();
+    let stdout = child.stdout.take().unwrap();
+    std::io::BufRead::read_line(&mut std::io::BufReader::new(stdout), &mut line).unwrap();
+    assert!(serde_json::from_str::<serde_json::Value>(&line).is_ok(), "{line}");
+    let start = Instant::now();
+    interrupt(child.id());
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+    assert!(start.elapsed() < Duration::from_secs(5));
+    drop(stdin);
+}
+
+fn interrupt(process: u32) {
+    let status = Command::new("kill").args(["-INT", &process.to_string()]).status().unwrap();
+    assert!(status.success());
+}
+
+#[test]
+fn colours_are_for_terminals() {
+    let folder = Folder::new();
+    let path = folder.file("bad.txt", CAUSAL);
+    assert!(!run(&["check", &path]).stdout.contains('\u{1b}'));
+    let forced = seriatim().args(["check", &path]).env("CLICOLOR_FORCE", "1").output().unwrap();
+    assert!(String::from_utf8(forced.stdout).unwrap().contains('\u{1b}'));
+    let mut never = seriatim();
+    never.args(["check", &path]).env("CLICOLOR_FORCE", "1").env("NO_COLOR", "1");
+    let output = never.stdin(Stdio::null()).output().unwrap();
+    assert!(!String::from_utf8(output.stdout).unwrap().contains('\u{1b}'));
+}

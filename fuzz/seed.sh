@@ -1,0 +1,24 @@
+#!/bin/sh
+# Gives each target a few small valid inputs to start from.
+set -eu
+cd "$(dirname "$0")"
+seed() {
+  mkdir -p "corpus/$1"
+  printf "$3" > "corpus/$1/seed-$2"
+  mkdir -p corpus/detect corpus/compressed
+  printf "$3" > "corpus/detect/seed-$1-$2"
+  printf "$3" > "corpus/compressed/seed-$1-$2"
+}
+seed plume 1 'w(1,0,0,0)\nw(2,0,0,0)\nr(1,0,1,1)\nw(1,5,1,1)\nr(1,5,2,-1)\nw(-3,18446744073709551615,2,-1)\n'
+seed plume 2 '# note\nr( 7 , 8 , 9 , 10 ) // x\r\nw(4000000000000,1,9,11)\n'
+seed awdit 1 'w 0 0\n-----\nr 0 0\n=====\nw 0 -1\n'
+seed dbcop_hist 1 '// c\n[x:=1 y:=2] [y==2]!\n---\n[] [x==? y==-1]\n'
+seed dbcop_json 1 '{"params":{},"info":"","data":[[{"events":[["w",0,1],{"Read":{"variable":0,"version":null}}],"committed":true}],[]]}'
+seed elle_edn 1 '{:index 0, :type :invoke, :process 0, :time 1, :f :txn, :value [[:append 5 1] [:r :k nil]]}\n{:index 1, :type :ok, :process 0, :time 2, :f :txn, :value [[:append 5 1] [:r :k [1 "a"]]]}\n'
+seed elle_edn 2 '[#jepsen.history.Op{:type :info, :process 3, :value [[:w "x" 1.5M]]} ; c\n {:type :fail :process :nemesis #{1} (2/3 \\\\a)}]'
+seed elle_json 1 '[{"type":"ok","process":1,"f":"txn","value":[["append",5,1],["r",5,[1]]]},{"type":"info","process":1,"value":null}]'
+seed isopredict 1 'READ KEY[x] Txn(1, 0) From(2, 0)\nWRITE KEY[7] Txn(2, 0)\nINSERT[k] to Set[s] Txn(0, 0)\nCONTAINS[k] in Set[s] From(2, 0) Txn(1, 1)\n'
+seed viper 1 '{"isInitial":true,"value":[["w",1,2,true]]}\n{"value": [["r", 1, -5, false], ["d", 1, 0, 5, false, true], ["range", 1, "nil", [{"id":2,"val":9}], []]]}\n'
+seed jsonl 1 '{"seriatim":1,"initial":{"x":0},"source":"s"}\n{"session":"s1","txn":"t7","status":"unknown","begin":1,"end":2,"level":"si","ops":[["w","x",1],["r","y",null],["append","l",3],["r","l",[1,3]]]}\n'
+seed cobra 1 'S\0\0\0\0\0\0\0\001W\0\0\0\0\0\0\0\144\0\0\0\0\0\0\0\007\0\0\0\0\0\0\0\005R\0\0\0\0\276\276\353\356\0\0\0\0\276\276\353\356\0\0\0\0\0\0\0\010\0\0\0\0\0\0\0\0C\0\0\0\0\0\0\0\001'
+seed dbcop_bincode 1 '\003\0\0\0\0\0\0\0\001\0\0\0\0\0\0\0\002\0\0\0\0\0\0\0\002\0\0\0\0\0\0\0\002\0\0\0\0\0\0\0\002\0\0\0\0\0\0\0PG\001\0\0\0\0\0\0\0a\001\0\0\0\0\0\0\0b\001\0\0\0\0\0\0\0\001\0\0\0\0\0\0\0\001\0\0\0\0\0\0\0\001\005\0\0\0\0\0\0\0\007\0\0\0\0\0\0\0\001\001'

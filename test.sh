@@ -1,0 +1,54 @@
+#!/bin/sh
+# Sets up what the tests need, then runs all of them: format, lints, tests, doctests, documentation.
+set -eu
+cd "$(dirname "$0")"
+
+# Build output stays outside of the clone.
+export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$HOME/.cache/seriatim-target}"
+export PATH="$PATH:${CARGO_HOME:-$HOME/.cargo}/bin"
+
+say() { printf '\n== %s\n' "$*"; }
+fail() { printf 'test.sh: %s\n' "$*" >&2; exit 1; }
+has() { command -v "$1" >/dev/null 2>&1; }
+
+# Installs Debian packages where that is allowed; otherwise says what is missing.
+install() {
+    has apt-get || fail "please install: $*"
+    if [ "$(id -u)" -eq 0 ]; then sudo=""; elif has sudo; then sudo="sudo -n"; else fail "please install (as root): apt-get install $*"; fi
+    $sudo apt-get update -q >&2 || fail "apt-get update failed; please install: $*"
+    DEBIAN_FRONTEND=noninteractive $sudo apt-get install -qy "$@" >&2 || fail "please install: $*"
+}
+
+# The version of Rust that the workspace asks for, as a number: 1.90 is 190.
+wanted() { sed -n 's/^rust-version = "1\.\([0-9]*\).*"/1\1/p' Cargo.toml; }
+found() { rustc --version 2>/dev/null | sed -n 's/^rustc 1\.\([0-9]*\)\..*/1\1/p'; }
+
+install_rust() {
+    has curl || install curl ca-certificates
+    say "installing Rust with rustup"
+    curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh -s -- -y --profile minimal -c rustfmt -c clippy ||
+        fail "please install Rust 1.$(wanted | cut -c2-) or newer from https://rustup.rs"
+    PATH="${CARGO_HOME:-$HOME/.cargo}/bin:$PATH"
+}
+
+has cc || install gcc libc6-dev
+if ! has cargo || [ "$(found)" -lt "$(wanted)" ]; then install_rust; fi
+[ "$(found)" -ge "$(wanted)" ] || fail "$(rustc --version) is too old: Rust 1.$(wanted | cut -c2-) or newer is needed"
+cargo fmt --version >/dev/null 2>&1 || fail "rustfmt is missing: rustup component add rustfmt"
+cargo clippy --version >/dev/null 2>&1 || fail "clippy is missing: rustup component add clippy"
+if ! cargo nextest --version >/dev/null 2>&1; then
+    say "installing cargo-nextest"
+    cargo install cargo-nextest --locked
+fi
+
+say "format"
+cargo fmt --all --check
+say "lints"
+cargo clippy --workspace --all-targets --locked -- -D warnings
+say "tests"
+cargo nextest run --workspace --locked
+say "doctests"
+cargo test --workspace --doc --locked --quiet
+say "documentation"
+RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet
+say "all good"
