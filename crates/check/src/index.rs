@@ -513,12 +513,8 @@ fn assemble(
     let (version_start, read_start) = count_per_key(key_start, ranges, &entries, &counts);
     let (version_total, read_total) = (last(&version_start), last(&read_start));
     let mut versions = Versions { start: version_start, txn: vec![0; version_total] };
-    let mut reads = Reads {
-        start: read_start,
-        txn: vec![0; read_total],
-        op: vec![0; read_total],
-        source: vec![0; read_total],
-    };
+    let mut reads =
+        Reads { start: read_start, txn: vec![0; read_total], op: vec![0; read_total], source: vec![0; read_total] };
     let lengths = |start: &[u32]| -> Vec<usize> {
         ranges.iter().map(|range| (start[range.end] - start[range.start]) as usize).collect()
     };
@@ -542,10 +538,8 @@ fn assemble(
             reads.add_key(entries, &counts, &source_txn);
         }
     });
-    let txn_session = history
-        .sessions()
-        .flat_map(|session| std::iter::repeat_n(session.0, history.txns_of(session).len()))
-        .collect();
+    let txn_session =
+        history.sessions().flat_map(|session| std::iter::repeat_n(session.0, history.txns_of(session).len())).collect();
     Index {
         counts,
         txn_session,

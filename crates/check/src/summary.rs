@@ -71,8 +71,7 @@ impl<'a> Summary<'a> {
         let explain = |&component: &u32, limit: usize| {
             let explainer = self.explainer(limit);
             let starts = components.members(component as usize).iter().take(CANDIDATES_MAX);
-            let found = starts.filter_map(|&start| explainer.cycle_violation(kind, components, edges, start));
-            found.min_by_key(|violation| violation.cycle.len())
+            smallest(starts.map(|&start| explainer.cycle_violation(kind, components, edges, start)))
         };
         self.group(kind, &members, |component| {
             explain(component, CANDIDATE_LIMIT).or_else(|| explain(component, usize::MAX))

@@ -1,0 +1,174 @@
+//! Corners that existing tools get wrong, by name, and histories that must simply be answered.
+
+use seriatim_check::{Kind, Level, Options, Outcome, Report, Undecided, check};
+use seriatim_history::{Columns, History, KeyId, KeyNames, OpKind, Status, Value, notation};
+
+fn report(text: &str) -> Report {
+    check(&notation::parse(text).unwrap(), &Options::default())
+}
+
+fn kinds(report: &Report) -> Vec<Kind> {
+    report.anomalies.iter().map(|group| group.kind).collect()
+}
+
+/// Verdicts at RC, CI, RA, CC as letters: h(olds), v(iolated), u(ndecided).
+fn letters(text: &str) -> String {
+    let report = report(text);
+    report.verdicts.iter().map(|verdict| verdict.outcome.word().chars().next().unwrap()).collect()
+}
+
+#[test]
+fn the_initial_transaction_precedes_everything() {
+    let lost = report("a: w(x,1) | r(x,0)");
+    assert_eq!(lost.strongest(), Some(Level::ReadCommitted));
+    assert_eq!(kinds(&lost), [Kind::FracturedReadCausal]);
+    assert_eq!(letters("a: w(x,1) w(y,1)\nb: r(y,1) r(x,0)"), "vhvv");
+}
+
+#[test]
+fn repeated_reads_from_one_writer_are_one_read() {
+    assert_eq!(letters("a: w(x,1)\nb: r(x,1) r(x,1) r(x,1)"), "hhhh");
+}
+
+#[test]
+fn repeated_reads_from_several_writers_may_go_forward_but_not_back() {
+    assert_eq!(letters("a: w(x,1)\nb: w(x,2)\nc: r(x,1) r(x,2)"), "hvvv");
+    let back = report("a: w(x,1)\nb: w(x,2)\nc: r(x,1) r(x,2) r(x,1)");
+    assert_eq!(back.weakest_violated(), Some(Level::ReadCommitted));
+    assert!(kinds(&back).contains(&Kind::NonMonotonicReadCommit));
+}
+
+#[test]
+fn session_order_is_transitive() {
+    assert_eq!(letters("a: w(x,1)\nb: r(x,1) w(x,2) | w(y,1) | w(z,1) | r(x,1)"), "hhvv");
+}
+
+#[test]
+fn aborted_transactions_between_do_not_break_session_order() {
+    assert_eq!(letters("a: w(x,1)\nb: r(x,1) w(x,2) | w(y,1)! | w(z,1)! | r(x,1)"), "hhvv");
+}
+
+#[test]
+fn edges_are_those_of_the_level_not_of_a_stronger_one() {
+    // Causally t1 < t3 by way of t2 -> t5; at RA only t3 < t1 is required.
+    assert_eq!(letters("a: w(x,1) | w(z,1)\nb: w(x,2) w(y,2)\nc: r(x,1) r(y,2)\nd: r(z,1) r(x,2)"), "hhhv");
+}
+
+#[test]
+fn aborted_writes_are_nobodys_source_and_nobodys_obstacle() {
+    assert_eq!(letters("a: w(x,1)!\nb: r(x,1)"), "vhvv");
+    // The aborted overwrite of x is in the reader's session, but it is not there.
+    assert_eq!(letters("a: w(x,1)\nb: r(x,1) | w(x,2)! | r(x,1)"), "hhhh");
+    // A value that an aborted and a committed transaction wrote was read from the committed one.
+    assert_eq!(letters("a: w(x,1)!\nb: w(x,1)\nc: r(x,1)"), "hhhh");
+}
+
+#[test]
+fn unknown_transactions_count_iff_somebody_reads_from_them() {
+    assert_eq!(letters("a: w(x,1) w(y,1)?\nb: r(y,0) r(x,1)"), "hhvv");
+    assert_eq!(letters("a: w(x,1)\nb: r(x,1) | w(x,2)? | r(x,1)"), "hhhh");
+    // Read only by another unknown transaction that nobody reads from.
+    assert_eq!(letters("a: w(x,1) w(z,9)?\nb: r(x,1) w(y,1)?\nc: r(x,0) r(y,0)"), "hhhh");
+    assert_eq!(letters("a: w(x,1)?\nb: r(x,1) w(y,1)?\nc: r(y,1) r(x,0)"), "hhhv");
+}
+
+#[test]
+fn cyclic_histories_are_answered_and_checking_goes_on() {
+    let both = report("a: r(x,1) w(y,1)\nb: r(y,1) w(x,1)\nc: w(p,1) | r(p,0)");
+    assert_eq!(kinds(&both), [Kind::CyclicCausality, Kind::FracturedReadCausal]);
+    assert_eq!(both.anomalies[0].exemplar.cycle.len(), 2);
+}
+
+#[test]
+fn duplicate_values_are_undecided_with_the_key_unless_something_else_is_wrong() {
+    let duplicate = report("a: w(x,1)\nb: w(x,1)\nc: r(x,1)");
+    assert_eq!(duplicate.verdict(Level::ReadCommitted).unwrap().outcome, Outcome::Undecided);
+    assert_eq!(duplicate.verdict(Level::CutIsolation).unwrap().outcome, Outcome::Holds);
+    let Some(Undecided::DuplicateValue { key, value, reads }) = &duplicate.verdicts[0].undecided else {
+        panic!("{:?}", duplicate.verdicts[0])
+    };
+    assert_eq!((key.as_str(), value.as_str(), *reads), ("x", "1", 1));
+    assert_eq!(letters("a: w(x,1)\nb: w(x,1)\nc: r(x,1) r(y,9)"), "vhvv");
+    // Never read: no question.
+    assert_eq!(letters("a: w(x,1)\nb: w(x,1)\nc: r(y,0)"), "hhhh");
+    // A reader's own later write is no source.
+    assert_eq!(letters("a: w(x,1)\nb: r(x,1) w(x,1)"), "hhhh");
+}
+
+#[test]
+fn each_fault_is_reported_as_its_own_anomaly() {
+    let cases = [
+        ("a: r(x,9)", Kind::ThinAirRead),
+        ("a: w(x,1)!\nb: r(x,1)", Kind::AbortedRead),
+        ("a: r(x,1) w(x,1)", Kind::FutureRead),
+        ("a: w(x,1)\nb: w(x,2) r(x,1)", Kind::NotMyOwnWrite),
+        ("a: w(x,2) r(x,nil)", Kind::NotMyOwnWrite),
+        ("a: w(x,1) w(x,2) r(x,1)", Kind::NotMyLastWrite),
+        ("a: w(x,1) w(x,2)\nb: r(x,1)", Kind::IntermediateRead),
+    ];
+    for (text, kind) in cases {
+        assert_eq!(kinds(&report(text)), [kind], "{text}");
+        assert_eq!(letters(text), "vhvv", "{text}");
+    }
+    let all: Vec<&str> = cases.iter().map(|case| case.0).collect();
+    let renamed: Vec<String> = all.iter().enumerate().map(|(i, text)| text.replace("(x", &format!("(x{i}"))).collect();
+    let all = report(&renamed.join("\n"));
+    assert_eq!(all.anomalies.iter().map(|group| group.count).sum::<u64>(), cases.len() as u64);
+}
+
+#[test]
+fn lists_give_the_version_order() {
+    assert_eq!(letters("a: a(x,1)\nb: a(x,2)\nc: r(x,[1])\nd: r(x,[1 2])"), "hhhh");
+    let incompatible = report("a: a(x,1)\nb: a(x,2)\nc: r(x,[1 2])\nd: r(x,[2])");
+    assert_eq!(kinds(&incompatible), [Kind::IncompatibleOrder]);
+    let duplicate = report("a: a(x,1)\nb: r(x,[1 1])");
+    assert_eq!(kinds(&duplicate), [Kind::DuplicateElement]);
+    let aborted = report("a: a(x,1)!\nb: a(x,2)\nc: r(x,[1 2])");
+    assert_eq!(kinds(&aborted), [Kind::AbortedRead]);
+    // The session appends 1 before 2, the list has them the other way round.
+    let write_cycle = report("a: a(x,1) | a(x,2)\nb: r(x,[2 1])");
+    assert_eq!(kinds(&write_cycle), [Kind::WriteCycle]);
+    // t3 sees t2 and then the older list: the list itself shows the order.
+    let back = report("a: a(x,1)\nb: a(x,2) a(y,1)\nc: r(y,[1]) r(x,[1])\nd: r(x,[1 2])");
+    assert_eq!(kinds(&back), [Kind::NonMonotonicReadCommit]);
+}
+
+fn one_session(txns: u32, ops: impl Fn(u32) -> Vec<(OpKind, u32, u32)>) -> History {
+    let mut columns = Columns { key_names: KeyNames::Numbers { count: 4 }, ..Columns::default() };
+    columns.initial.default = Value::small(0);
+    for txn in 0..txns {
+        let id = columns.push_txn(0, Status::Committed);
+        for (kind, key, value) in ops(txn) {
+            columns.push_op(id, kind, KeyId(key), Value::small(u64::from(value)).unwrap());
+        }
+    }
+    columns.finish().unwrap()
+}
+
+#[test]
+fn a_session_of_a_million_transactions_overflows_no_stack() {
+    let chain = one_session(1_000_000, |txn| vec![(OpKind::Read, 0, txn), (OpKind::Write, 0, txn + 1)]);
+    assert_eq!(check(&chain, &Options::default()).strongest(), Some(Level::Causal));
+    // Each transaction reads what the next one writes: one cycle for each pair.
+    let cycle = one_session(1_000_000, |txn| vec![(OpKind::Read, 0, txn + 2), (OpKind::Write, 0, txn + 1)]);
+    let report = check(&cycle, &Options::default());
+    assert_eq!(report.weakest_violated(), Some(Level::ReadCommitted));
+}
+
+#[test]
+fn a_transaction_of_a_million_reads_is_not_quadratic() {
+    let mut columns = Columns { key_names: KeyNames::Numbers { count: 300_000 }, ..Columns::default() };
+    columns.initial.default = Value::small(0);
+    for writer in 0..300_000 {
+        let txn = columns.push_txn(writer % 3, Status::Committed);
+        columns.push_op(txn, OpKind::Write, KeyId(writer), Value::small(1).unwrap());
+        columns.push_op(txn, OpKind::Write, KeyId((writer + 1) % 300_000), Value::small(2).unwrap());
+    }
+    let reader = columns.push_txn(3, Status::Committed);
+    for key in 0..300_000 {
+        columns.push_op(reader, OpKind::Read, KeyId(key), Value::small(1).unwrap());
+    }
+    let history = columns.finish().unwrap();
+    let report = check(&history, &Options::default());
+    assert_eq!(report.weakest_violated(), Some(Level::ReadAtomic), "{:?}", report.verdicts);
+}
