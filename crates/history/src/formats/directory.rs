@@ -6,6 +6,7 @@ use crate::atom::Atom;
 use crate::error::ReadError;
 use crate::input::{Entry, Input, list_directory, number_in};
 use crate::model::History;
+use rustc_hash::FxHashSet;
 use std::path::Path;
 
 /// Files that hold a whole history, in a directory of other things.
@@ -59,8 +60,11 @@ fn open(entries: &[Entry], is_log: impl Fn(&str) -> bool) -> Result<Vec<(&Entry,
 }
 
 fn log_files<'a>(logs: &'a [(&Entry, Input)]) -> Vec<LogFile<'a>> {
+    // Names must tell the sessions apart: T1.log beside T1.log.gz, say, or J1.log.
+    let mut seen = FxHashSet::default();
+    let unique = logs.iter().all(|(entry, _)| seen.insert(session_name(&entry.name)));
     let file = |(entry, input): &'a (&Entry, Input)| LogFile {
-        session: session_name(&entry.name),
+        session: if unique { session_name(&entry.name) } else { Atom::Str((&*entry.shown_as).into()) },
         source: Source { name: entry.shown_as.clone() },
         bytes: input,
     };

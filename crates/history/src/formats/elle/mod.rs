@@ -110,10 +110,11 @@ struct Fields {
 #[derive(Default)]
 struct Reader {
     builder: Builder,
+    /// The invocation of each process that has not completed.
     open: FxHashMap<i128, Event>,
-    /// Processes in the order of their first invocation, so that what stays open ends in that order.
+    /// Whether the file has invocations.
     invoked: bool,
-    /// Begin, end and index of each transaction.
+    /// Invocation and completion of each transaction.
     stamps: Vec<(Option<Stamp>, Option<Stamp>)>,
     forms: i64,
 }

@@ -120,8 +120,9 @@ impl Writer<'_> {
         if id == -1 && self.writing.is_initial(content.key, content.value) {
             return Ok(0);
         }
-        let initial = self.writing.history.initial();
-        if initial.values.contains_key(&content.key) && self.writing.is_initial(content.key, content.value) {
+        // Written out as 0, which is what it was: then a write of 0 is a duplicate here as it was there.
+        let explicit_zero = self.writing.history.initial().values.get(&content.key).is_some_and(|v| v.raw() == 0);
+        if explicit_zero && self.writing.is_initial(content.key, content.value) {
             return Ok(0);
         }
         self.writing.zero_based_read(op, &self.written_zero)
