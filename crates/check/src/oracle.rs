@@ -14,6 +14,9 @@ struct Read {
     source: Source,
 }
 
+/// An external read (reader, operation, key) and its legal sources.
+type Choice = (usize, u32, KeyId, Vec<Source>);
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Source {
     Initial,
@@ -96,7 +99,7 @@ impl<'h> World<'h> {
     }
 
     /// External reads with all their legal sources; `None` if a read has none or an internal read is wrong.
-    fn candidate_sources(&self) -> Option<Vec<(usize, u32, KeyId, Vec<Source>)>> {
+    fn candidate_sources(&self) -> Option<Vec<Choice>> {
         let mut all = Vec::new();
         for reader in 0..self.txns.len() {
             if !self.internal_reads_agree(reader) {
@@ -161,7 +164,7 @@ impl<'h> World<'h> {
         value == Value::NULL || (initial.value_of(key) == Some(value) && !(written && initial.yields(key)))
     }
 
-    fn try_sources(&self, choices: &[(usize, u32, KeyId, Vec<Source>)], reads: &mut Vec<Read>, level: Level) -> bool {
+    fn try_sources(&self, choices: &[Choice], reads: &mut Vec<Read>, level: Level) -> bool {
         let Some((reader, op, key, sources)) = choices.get(reads.len()) else {
             return self.some_order(&mut Vec::new(), reads, level);
         };

@@ -47,10 +47,8 @@ impl<'a> Summary<'a> {
     pub fn faults(&self, faults: &[Fault]) -> Vec<AnomalyGroup> {
         let explainer = self.explainer(usize::MAX);
         let groups = faults.chunk_by(|a, b| a.kind == b.kind);
-        groups
-            .map(|group| self.group(group[0].kind, group, |fault| Some(explainer.fault_violation(fault))))
-            .flatten()
-            .collect()
+        let explain = |fault: &Fault| Some(explainer.fault_violation(fault));
+        groups.filter_map(|group| self.group(group[0].kind, group, explain)).collect()
     }
 
     /// Non-repeatable reads.
