@@ -6,7 +6,6 @@
 //! connected components with the guess-and-mend search of [`crate::decide`], carried on past the first cycle; reads with an
 //! edge inside a component are the patterns against the inferred commit order (i, l, n).
 
-use crate::clocks::Clocks;
 use crate::decide::{Context, known_edges, positions};
 use crate::index::{INITIAL, Index, NONE};
 use crate::infer::Scope;
@@ -83,8 +82,8 @@ fn at_level(context: &Context<'_>, level: Level, excluded: &mut [bool]) -> Level
 fn against_causality(context: &Context<'_>, level: Level, excluded: &[bool]) -> Vec<Inferred> {
     let position = positions(context.base, context.history.txn_count());
     let mut found = Vec::new();
-    context.each_block(|clocks: &Clocks| {
-        found.extend(context.infer(level, Scope::AgainstCausality(clocks), &position, Some(excluded)));
+    context.each_block(|clocks| {
+        found.extend(context.infer(level, Scope::AgainstCausality(clocks.get()), &position, Some(excluded)));
     });
     one_per_read(&mut found);
     found

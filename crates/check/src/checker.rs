@@ -52,7 +52,8 @@ impl Check<'_> {
         }
         let edges = Edges::new(Vec::new(), self.history.txn_count());
         let graph = Graph { history: self.history, index: &index, edges: &edges };
-        let Some(base) = graph.topological(&first_guess(self.history, &index)) else { return (None, index) };
+        let guess = first_guess(self.history, &index);
+        let Some(base) = graph.causal_order(guess, self.options.threads) else { return (None, index) };
         let context = Context::new(self.history, &index, &base, self.options.threads);
         let order = decide::commit_order(&context, level);
         drop(context);

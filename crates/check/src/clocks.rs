@@ -7,8 +7,9 @@
 use crate::index::{INITIAL, Index};
 use crate::order::{Edges, Graph};
 use crate::parallel;
-use seriatim_history::History;
+use seriatim_history::{History, room};
 use std::ops::Range;
+use std::sync::OnceLock;
 
 /// Columns of the clocks for a block of sessions.
 pub(crate) struct Clocks {
@@ -16,6 +17,25 @@ pub(crate) struct Clocks {
     sessions: Range<u32>,
     /// How many sessions each part has, except perhaps the last.
     share: u32,
+}
+
+/// Clocks that are computed when the first question is asked: an order that fits raises none.
+pub(crate) struct LazyClocks<'a> {
+    pub history: &'a History,
+    pub index: &'a Index,
+    /// An order that extends session order and reads.
+    pub base: &'a [u32],
+    /// The block.
+    pub sessions: Range<u32>,
+    pub threads: usize,
+    pub clocks: OnceLock<Clocks>,
+}
+
+impl LazyClocks<'_> {
+    pub fn get(&self) -> &Clocks {
+        self.clocks
+            .get_or_init(|| Clocks::compute(self.history, self.index, self.base, self.sessions.clone(), self.threads))
+    }
 }
 
 /// The columns that one thread computes.
@@ -38,7 +58,7 @@ pub(crate) fn blocks(history: &History) -> Vec<Range<u32>> {
 
 impl Clocks {
     /// The columns `sessions` of the clocks of all transactions, given an order that extends session order and reads.
-    pub fn compute(history: &History, index: &Index, order: &[u32], sessions: Range<u32>, threads: usize) -> Clocks {
+    fn compute(history: &History, index: &Index, order: &[u32], sessions: Range<u32>, threads: usize) -> Clocks {
         let columns = sessions.end - sessions.start;
         let share = columns.div_ceil(threads.max(1) as u32).max(1);
         let jobs = sessions.clone().step_by(share as usize).map(|first| first..(first + share).min(sessions.end));
@@ -68,7 +88,7 @@ impl Clocks {
 impl Part {
     fn compute(history: &History, index: &Index, order: &[u32], sessions: Range<u32>) -> Part {
         let width = (sessions.end - sessions.start) as usize;
-        let mut part = Part { sessions, width, rows: vec![0; width * history.txn_count()] };
+        let mut part = Part { sessions, width, rows: room::zeros(width * history.txn_count()) };
         let edges = Edges::new(Vec::new(), history.txn_count());
         let graph = Graph { history, index, edges: &edges };
         let mut row = vec![0u32; width];

@@ -7,13 +7,13 @@
 //! Each round costs O(n) for the order and the cost of [`crate::infer`] for the search; every round adds at least one
 //! edge, in practice the first few rounds add all.
 
-use crate::clocks::{self, Clocks};
+use crate::clocks::{self, LazyClocks};
 use crate::index::{INITIAL, Index};
 use crate::infer::{Scope, Search};
 use crate::level::Level;
 use crate::order::{Edges, Graph, Inferred};
 use seriatim_history::History;
-use std::cell::OnceCell;
+use std::sync::OnceLock;
 
 /// Everything that deciding needs besides the level.
 pub(crate) struct Context<'a> {
@@ -22,31 +22,32 @@ pub(crate) struct Context<'a> {
     /// An order of the transactions that count that extends session order and reads.
     pub base: &'a [u32],
     pub threads: usize,
-    /// The clocks, once they are known and if one block holds them all.
-    clocks: OnceCell<Clocks>,
+    /// The clocks, one block of sessions at a time; kept if one block holds them all.
+    blocks: Vec<LazyClocks<'a>>,
 }
 
 impl<'a> Context<'a> {
     pub fn new(history: &'a History, index: &'a Index, base: &'a [u32], threads: usize) -> Context<'a> {
-        Context { history, index, base, threads, clocks: OnceCell::new() }
+        let lazy = |sessions| LazyClocks { history, index, base, sessions, threads, clocks: OnceLock::new() };
+        let blocks = clocks::blocks(history).into_iter().map(lazy).collect();
+        Context { history, index, base, threads, blocks }
     }
 
     /// Calls `visit` with the clocks of each block of sessions.
-    pub fn each_block(&self, mut visit: impl FnMut(&Clocks)) {
-        let compute = |block| Clocks::compute(self.history, self.index, self.base, block, self.threads);
-        let mut blocks = clocks::blocks(self.history);
-        if blocks.len() == 1 {
-            return visit(self.clocks.get_or_init(|| compute(blocks.remove(0))));
+    pub fn each_block(&self, mut visit: impl FnMut(&LazyClocks<'_>)) {
+        if let [only] = self.blocks.as_slice() {
+            return visit(only);
         }
-        for block in blocks {
-            visit(&compute(block));
+        for block in &self.blocks {
+            // A copy, so that its clocks are freed before those of the next block are computed.
+            visit(&LazyClocks { sessions: block.sessions.clone(), clocks: OnceLock::new(), ..*block });
         }
     }
 
     /// Inferred edges of `level` in `scope`, given the places of the transactions in an order.
     pub fn infer(&self, level: Level, scope: Scope<'_>, position: &[u32], excluded: Option<&[bool]>) -> Vec<Inferred> {
         let Context { history, index, threads, .. } = *self;
-        let search = |clocks: Option<&Clocks>| {
+        let search = |clocks: Option<&LazyClocks<'_>>| {
             Search { scope, history, index, level, position, clocks, excluded, threads }.find()
         };
         if level != Level::Causal {

@@ -13,7 +13,7 @@
 use crate::lists::{self, ListFacts};
 use crate::parallel;
 use crate::violation::Kind;
-use seriatim_history::{History, KeyId, OpId, OpKind, Status, TxnId, Value};
+use seriatim_history::{History, KeyId, OpId, OpKind, Status, TxnId, Value, room};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -113,17 +113,10 @@ impl Index {
         assert!(history.txn_count() <= TXN_LIMIT, "a history of 2^31 transactions does not fit");
         let key_start = key_histogram(history, threads);
         let ranges = parallel::split_by_weight(&key_start, threads.max(1));
-        let mut entries = vec![Entry::EMPTY; history.op_count()];
-        let lengths = ranges.iter().map(|range| (key_start[range.end] - key_start[range.start]) as usize);
-        let pieces = parallel::cut(&mut entries, lengths);
-        let jobs: Vec<_> = ranges.iter().cloned().zip(pieces).collect();
-        let found = parallel::run(jobs, |(keys, entries)| {
-            sort_by_key(history, &key_start, &keys, entries);
-            resolve_keys(history, &key_start, &keys, entries)
-        });
-        let counts = transactions_that_count(history, &key_start, &entries);
+        let jobs = parallel::run(ranges, |keys| Job::resolve(history, &key_start, keys));
+        let counts = transactions_that_count(history, &key_start, &jobs);
         let lists = lists::examine(history, &counts);
-        let mut index = assemble(history, &key_start, &ranges, entries, counts, lists);
+        let (mut index, found) = assemble(history, &key_start, jobs, counts, lists);
         index.collect_findings(history, found);
         index
     }
@@ -176,6 +169,32 @@ fn key_histogram(history: &History, threads: usize) -> Vec<u32> {
         sums[key] = sum;
     }
     sums
+}
+
+/// A range of keys, worked on by one thread.
+struct Job {
+    keys: Range<usize>,
+    /// The operations on these keys, key by key, in the order of the history.
+    entries: Vec<Entry>,
+    found: Found,
+}
+
+impl Job {
+    fn resolve(history: &History, key_start: &[u32], keys: Range<usize>) -> Job {
+        let length = (key_start[keys.end] - key_start[keys.start]) as usize;
+        let mut entries = room::filled(Entry::EMPTY, length);
+        sort_by_key(history, key_start, &keys, &mut entries);
+        let found = resolve_keys(history, key_start, &keys, &mut entries);
+        Job { keys, entries, found }
+    }
+
+    /// The entries of each key.
+    fn by_key<'j>(&'j self, key_start: &'j [u32]) -> impl Iterator<Item = &'j [Entry]> + 'j {
+        let base = key_start[self.keys.start] as usize;
+        self.keys
+            .clone()
+            .map(move |key| &self.entries[key_start[key] as usize - base..key_start[key + 1] as usize - base])
+    }
 }
 
 /// Puts the operations on `keys` into `entries`, key by key, in the order of the history.
@@ -236,27 +255,41 @@ struct Writers {
 
 const NO_WRITERS: Writers = Writers { value: 0, used: false, visible: [NONE; 3], hidden: NONE, aborted: NONE };
 
-/// Open addressing, sized for each key anew so that small keys touch one or two cache lines.
+/// The writers of each value of one key. If the values are close together they are the places; otherwise open addressing.
+/// Sized for each key anew, so that a small key touches one or two cache lines.
 #[derive(Default)]
 struct Table {
     slots: Vec<Writers>,
-    mask: usize,
+    /// How many slots are in use; slot `size` stays empty, for values that were not written.
+    size: usize,
+    /// The smallest value, if values are places.
+    direct: Option<u64>,
 }
 
 impl Table {
-    fn reset(&mut self, writes: usize) {
-        let size = (writes * 2).next_power_of_two().max(4);
-        if self.slots.len() < size {
-            self.slots.resize(size, NO_WRITERS);
+    fn reset(&mut self, written: impl Iterator<Item = u64> + Clone) {
+        let (count, min, max) = written.fold((0, u64::MAX, 0), |(n, min, max), v| (n + 1, min.min(v), max.max(v)));
+        let spread = max.saturating_sub(min).saturating_add(1);
+        self.direct = (spread <= count * 4 + 4).then_some(min);
+        self.size = match self.direct {
+            Some(_) => spread as usize,
+            None => (count as usize * 2).next_power_of_two().max(4),
+        };
+        if self.slots.len() <= self.size {
+            self.slots.resize(self.size + 1, NO_WRITERS);
         }
-        self.slots[..size].fill(NO_WRITERS);
-        self.mask = size - 1;
+        self.slots[..=self.size].fill(NO_WRITERS);
     }
 
+    #[inline]
     fn place(&self, value: u64) -> usize {
-        let mut place = (value.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize & self.mask;
+        if let Some(min) = self.direct {
+            return value.wrapping_sub(min).min(self.size as u64) as usize;
+        }
+        let mask = self.size - 1;
+        let mut place = (value.wrapping_mul(0x9E37_79B9_7F4A_7C15) >> 32) as usize & mask;
         while self.slots[place].used && self.slots[place].value != value {
-            place = (place + 1) & self.mask;
+            place = (place + 1) & mask;
         }
         place
     }
@@ -332,7 +365,7 @@ impl Resolver<'_> {
     }
 
     fn fill_table(&mut self, entries: &[Entry]) {
-        self.table.reset(entries.iter().filter(|entry| entry.is_write()).count());
+        self.table.reset(entries.iter().filter(|entry| entry.is_write()).map(|entry| entry.slot));
         for local in 0..entries.len() {
             let entry = entries[local];
             if !entry.is_write() {
@@ -473,14 +506,13 @@ fn is_last_write(entries: &[Entry], local: usize) -> bool {
 }
 
 /// Committed transactions, and unknown ones that a transaction that counts reads from.
-fn transactions_that_count(history: &History, key_start: &[u32], entries: &[Entry]) -> Vec<bool> {
+fn transactions_that_count(history: &History, key_start: &[u32], jobs: &[Job]) -> Vec<bool> {
     let mut counts: Vec<bool> = history.txns().map(|txn| history.status(txn) == Status::Committed).collect();
     if !history.txns().any(|txn| history.status(txn) == Status::Unknown) {
         return counts;
     }
     let mut read_from = lists::read_from(history);
-    for key in 0..history.key_count() {
-        let entries = &entries[key_start[key] as usize..key_start[key + 1] as usize];
+    for entries in jobs.iter().flat_map(|job| job.by_key(key_start)) {
         for entry in entries.iter().filter(|entry| !entry.is_write() && entry.slot < FROM_INITIAL) {
             read_from.push((entry.txn(), entries[entry.slot as usize].txn()));
         }
@@ -504,21 +536,20 @@ fn transactions_that_count(history: &History, key_start: &[u32], entries: &[Entr
 fn assemble(
     history: &History,
     key_start: &[u32],
-    ranges: &[Range<usize>],
-    mut entries: Vec<Entry>,
+    jobs: Vec<Job>,
     counts: Vec<bool>,
     lists: ListFacts,
-) -> Index {
-    let source_txn: Vec<AtomicU32> = (0..history.op_count()).map(|_| AtomicU32::new(NONE)).collect();
-    let (version_start, read_start) = count_per_key(key_start, ranges, &entries, &counts);
+) -> (Index, Vec<Found>) {
+    let mut source_txn: Vec<AtomicU32> = room::column(history.op_count());
+    source_txn.resize_with(history.op_count(), || AtomicU32::new(NONE));
+    let (version_start, read_start) = count_per_key(key_start, &jobs, &counts);
     let (version_total, read_total) = (last(&version_start), last(&read_start));
-    let mut versions = Versions { start: version_start, txn: vec![0; version_total] };
+    let mut versions = Versions { start: version_start, txn: room::zeros(version_total) };
     let mut reads =
         Reads { start: read_start, txn: vec![0; read_total], op: vec![0; read_total], source: vec![0; read_total] };
     let lengths = |start: &[u32]| -> Vec<usize> {
-        ranges.iter().map(|range| (start[range.end] - start[range.start]) as usize).collect()
+        jobs.iter().map(|job| (start[job.keys.end] - start[job.keys.start]) as usize).collect()
     };
-    let entry_pieces = parallel::cut(&mut entries, lengths(key_start).into_iter());
     let version_pieces = parallel::cut(&mut versions.txn, lengths(&versions.start).into_iter());
     let read_lengths = lengths(&reads.start);
     let txn_pieces = parallel::cut(&mut reads.txn, read_lengths.iter().copied());
@@ -526,21 +557,22 @@ fn assemble(
     let source_pieces = parallel::cut(&mut reads.source, read_lengths.iter().copied());
     let read_pieces = txn_pieces.into_iter().zip(op_pieces).zip(source_pieces);
     let read_pieces = read_pieces.map(|((txn, op), source)| ReadsPiece { txn, op, source, filled: 0 });
-    let jobs = ranges.iter().zip(entry_pieces).zip(version_pieces).zip(read_pieces);
+    let pieces = jobs.into_iter().zip(version_pieces).zip(read_pieces);
     let version_start = &versions.start;
-    parallel::run(jobs.collect(), |(((keys, entries), versions), mut reads)| {
+    let found = parallel::run(pieces.collect(), |((Job { keys, mut entries, found }, versions), mut reads)| {
         let (entry_base, version_base) = (key_start[keys.start] as usize, version_start[keys.start] as usize);
-        for key in keys.clone() {
+        for key in keys {
             let entries = &mut entries[key_start[key] as usize - entry_base..key_start[key + 1] as usize - entry_base];
             let first_version = version_start[key];
             let own = first_version as usize - version_base..version_start[key + 1] as usize - version_base;
             number_versions(entries, &counts, first_version, &mut versions[own]);
             reads.add_key(entries, &counts, &source_txn);
         }
+        found
     });
     let txn_session =
         history.sessions().flat_map(|session| std::iter::repeat_n(session.0, history.txns_of(session).len())).collect();
-    Index {
+    let index = Index {
         counts,
         txn_session,
         source_txn: source_txn.into_iter().map(AtomicU32::into_inner).collect(),
@@ -550,7 +582,8 @@ fn assemble(
         unrepeated: Vec::new(),
         ambiguous: Vec::new(),
         lists,
-    }
+    };
+    (index, found)
 }
 
 fn last(sums: &[u32]) -> usize {
@@ -570,20 +603,14 @@ impl Entry {
 }
 
 /// Prefix sums of the versions and of the reads of each key.
-fn count_per_key(
-    key_start: &[u32],
-    ranges: &[Range<usize>],
-    entries: &[Entry],
-    counts: &[bool],
-) -> (Vec<u32>, Vec<u32>) {
-    let parts = parallel::run(ranges.to_vec(), |keys| {
-        let of_key = |key: usize| {
-            let entries = &entries[key_start[key] as usize..key_start[key + 1] as usize];
+fn count_per_key(key_start: &[u32], jobs: &[Job], counts: &[bool]) -> (Vec<u32>, Vec<u32>) {
+    let parts = parallel::run(jobs.iter().collect(), |job: &Job| {
+        let of_key = |entries: &[Entry]| {
             let versions = entries.iter().filter(|entry| entry.is_version(counts)).count() as u32;
             let reads = entries.iter().filter(|entry| entry.is_sourced_read(counts)).count() as u32;
             (versions, reads)
         };
-        keys.map(of_key).collect::<Vec<_>>()
+        job.by_key(key_start).map(of_key).collect::<Vec<_>>()
     });
     let (mut versions, mut reads) = (vec![0], vec![0]);
     let (mut version_sum, mut read_sum) = (0, 0);

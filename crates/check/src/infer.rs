@@ -12,7 +12,7 @@
 //! search looks at the next order. Cost of a read with g versions in between: min(g, reads of t3) lookups at RC and RA,
 //! hence O(n^1.5) in all; min(g, k) amortised at CC, hence O(n·k).
 
-use crate::clocks::Clocks;
+use crate::clocks::{Clocks, LazyClocks};
 use crate::index::{INITIAL, Index};
 use crate::level::Level;
 use crate::order::{Components, Inferred};
@@ -42,7 +42,7 @@ pub(crate) struct Search<'a> {
     /// The place of each transaction in the order.
     pub position: &'a [u32],
     /// Needed for [`Level::Causal`].
-    pub clocks: Option<&'a Clocks>,
+    pub clocks: Option<&'a LazyClocks<'a>>,
     /// Reads to pass over (by operation), as they are reported already.
     pub excluded: Option<&'a [bool]>,
     pub threads: usize,
@@ -64,6 +64,8 @@ struct Key<'a> {
     rank: Vec<u32>,
     /// Room for sorting.
     places: Vec<u64>,
+    /// How many writers come before the last reader that asked; readers come in order.
+    passed: usize,
     pointers: Pointers,
 }
 
@@ -134,6 +136,7 @@ impl Search<'_> {
         key.writers = &self.index.versions.txn[versions.start as usize..versions.end as usize];
         key.pointers.reader_session = None;
         key.pointers.segments.clear();
+        key.passed = 0;
         key.places.clear();
         let places = key.writers.iter().enumerate();
         key.places.extend(places.map(|(local, &w)| u64::from(self.position[w as usize]) << 32 | local as u64));
@@ -179,7 +182,7 @@ impl Search<'_> {
             return None;
         }
         let rest = &key.sorted[first as usize..];
-        Some((first, first + rest.partition_point(|version| version.position < limit) as u32))
+        Some((first, first + count_before(rest, limit) as u32))
     }
 
     /// The versions in the component of the version of rank `rank`, if there are others. Members of a component are
@@ -217,7 +220,8 @@ impl Search<'_> {
             _ => {
                 let ops = self.history.ops_of(TxnId(suspect.reader));
                 let read_from = self.last_read_from(key, suspect, ops);
-                self.later(read_from, self.own_session_writer(key.writers, suspect))
+                key.pass(suspect.reader);
+                self.later(read_from, self.own_session_writer(&key.writers[..key.passed], suspect))
             }
         }
     }
@@ -250,10 +254,9 @@ impl Search<'_> {
         between.binary_search_by_key(&position, |other| other.position).is_ok()
     }
 
-    /// The last writer of the key in the reader's own session before it, if it lies behind the source.
-    fn own_session_writer(&self, writers: &[u32], suspect: &Suspect) -> Option<u32> {
-        let before = writers.partition_point(|&writer| writer < suspect.reader);
-        let last = *writers[..before].last()?;
+    /// The last of the writers of the key before the reader, if it is of the reader's session and in the scope.
+    fn own_session_writer(&self, before: &[u32], suspect: &Suspect) -> Option<u32> {
+        let last = *before.last()?;
         let same_session = self.index.txn_session[last as usize] == self.index.txn_session[suspect.reader as usize];
         (same_session && self.in_scope(last, suspect.source)).then_some(last)
     }
@@ -263,7 +266,7 @@ impl Search<'_> {
     }
 
     fn last_in_causal_past(&self, key: &mut Key<'_>, suspect: &Suspect) -> Option<u32> {
-        let clocks = self.clocks?;
+        let clocks = self.clocks?.get();
         let block = clocks.sessions();
         let between = &key.sorted[suspect.between.0 as usize..suspect.between.1 as usize];
         if between.len() <= (block.end - block.start) as usize {
@@ -307,7 +310,9 @@ impl Search<'_> {
                     seen.max_by_key(|&writer| self.position[writer as usize])
                 };
                 if self.level != Level::ReadCommitted {
-                    seen = self.later(seen, self.own_session_writer(self.writers_of(*key), suspect));
+                    let writers = self.writers_of(*key);
+                    let before = writers.partition_point(|&writer| writer < suspect.reader);
+                    seen = self.later(seen, self.own_session_writer(&writers[..before], suspect));
                 }
                 if let Some(seen) = seen {
                     found.push(Inferred { from: seen, to: suspect.source, read: suspect.read });
@@ -333,6 +338,16 @@ impl Search<'_> {
     }
 }
 
+/// How many of `versions`, sorted by position, come before `limit`; fast if these are few, as they usually are.
+fn count_before(versions: &[Placed], limit: u32) -> usize {
+    let mut reach = 1;
+    while reach < versions.len() && versions[reach].position < limit {
+        reach *= 2;
+    }
+    let from = reach / 2;
+    from + versions[from..versions.len().min(reach + 1)].partition_point(|version| version.position < limit)
+}
+
 /// Sorted versions of keys, kept from the first use.
 struct SortedKeys<'s, 'a> {
     search: &'s Search<'a>,
@@ -347,6 +362,15 @@ impl SortedKeys<'_, '_> {
             sorted.sort_unstable_by_key(|version| version.position);
             sorted
         })
+    }
+}
+
+impl Key<'_> {
+    /// Moves past the writers before `reader`.
+    fn pass(&mut self, reader: u32) {
+        while self.writers.get(self.passed).is_some_and(|&writer| writer < reader) {
+            self.passed += 1;
+        }
     }
 }
 

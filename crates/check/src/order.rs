@@ -5,7 +5,9 @@
 //! million transactions is a path of a million steps.
 
 use crate::index::{INITIAL, Index, NONE};
+use crate::parallel;
 use seriatim_history::History;
+use std::ops::Range;
 
 /// `from` must come before `to`; `read` is the operation that the edge was inferred from, or that shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -97,6 +99,29 @@ impl Graph<'_> {
         let edge = edges.get((cursor.step - 1 - (end - first)) as usize)?;
         cursor.step += 1;
         Some(edge.from)
+    }
+
+    /// Whether `wish`, in which each transaction has this position, extends session order and reads (not the further
+    /// edges). A recorder that writes transactions down as they commit makes this true, and it is cheap to see. O(n).
+    pub fn is_extended_by(&self, position: &[u32], threads: usize) -> bool {
+        let bounds = self.history.txn_bounds();
+        let ranges = parallel::split_by_weight(bounds, threads.max(1));
+        let fits = |txn: u32| {
+            let place = position[txn as usize];
+            let ops = bounds[txn as usize] as usize..bounds[txn as usize + 1] as usize;
+            let before = |earlier: u32| position[earlier as usize] < place;
+            let mut sources = self.index.source_txn[ops].iter().filter(|&&source| source < INITIAL);
+            self.session_predecessor(txn).is_none_or(before) && sources.all(|&source| before(source))
+        };
+        let all_fit =
+            |range: Range<usize>| range.map(|txn| txn as u32).filter(|&txn| self.index.counts[txn as usize]).all(fits);
+        parallel::run(ranges, all_fit).into_iter().all(|fit| fit)
+    }
+
+    /// An order that extends session order and reads, near to `wish`; `None` if they have a cycle.
+    pub fn causal_order(&self, wish: Vec<u32>, threads: usize) -> Option<Vec<u32>> {
+        let position = crate::decide::positions(&wish, self.index.counts.len());
+        if self.is_extended_by(&position, threads) { Some(wish) } else { self.topological(&wish) }
     }
 
     /// An order that extends the graph, near to `wish` (a permutation of the transactions that count): transactions

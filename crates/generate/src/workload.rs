@@ -154,7 +154,8 @@ pub enum WorkloadError {
 impl Workload {
     /// How many operations the history will have, planted ones aside.
     pub fn operations(&self) -> u64 {
-        u64::from(self.sessions) * u64::from(self.txns_per_session) * u64::from(self.ops_per_txn)
+        let txns = u64::from(self.sessions) * u64::from(self.txns_per_session);
+        txns.saturating_mul(u64::from(self.ops_per_txn))
     }
 
     pub(crate) fn validate(&self) -> Result<(), WorkloadError> {

@@ -23,7 +23,7 @@ mod model;
 pub mod notation;
 mod place;
 mod restrict;
-mod room;
+pub mod room;
 
 pub use atom::{Atom, Atoms, Value, ValueKind};
 pub use columns::{Columns, ColumnsError, TxnMeta};

@@ -4,16 +4,23 @@
 //! parsing. Asking for large pages is only a hint: nothing depends on whether it is granted.
 
 /// An empty column with room for `count` items.
-pub(crate) fn column<T>(count: usize) -> Vec<T> {
+pub fn column<T>(count: usize) -> Vec<T> {
     let column = Vec::with_capacity(count);
     advise(&column);
     column
 }
 
 /// A column of `count` times `fill`.
-pub(crate) fn filled<T: Clone>(fill: T, count: usize) -> Vec<T> {
+pub fn filled<T: Clone>(fill: T, count: usize) -> Vec<T> {
     let mut column = column(count);
     column.resize(count, fill);
+    column
+}
+
+/// A column of `count` zeros, whose pages are first touched by whoever writes to them.
+pub fn zeros(count: usize) -> Vec<u32> {
+    let column = vec![0; count];
+    advise(&column);
     column
 }
 
