@@ -6,7 +6,7 @@
 //! connected components with the guess-and-mend search of [`crate::decide`], carried on past the first cycle; reads with an
 //! edge inside a component are the patterns against the inferred commit order (i, l, n).
 
-use crate::decide::{Context, known_edges, positions};
+use crate::decide::{Context, ROUNDS_MAX, known_edges, positions};
 use crate::index::{INITIAL, Index, NONE};
 use crate::infer::Scope;
 use crate::level::Level;
@@ -99,6 +99,7 @@ fn close(context: &Context<'_>, level: Level, excluded: &[bool]) -> (Edges, Comp
     let txns = context.history.txn_count();
     let mut edges = Edges::new(known_edges(context.index), txns);
     let mut wish = context.base.to_vec();
+    let mut round = 0;
     loop {
         let components = context.graph(&edges).components(&wish);
         let position = positions(&components.order, txns);
@@ -107,6 +108,11 @@ fn close(context: &Context<'_>, level: Level, excluded: &[bool]) -> (Edges, Comp
         if broken.is_empty() {
             return (edges, components);
         }
+        if round == ROUNDS_MAX {
+            broken = context.infer(level, Scope::All, &position, Some(excluded));
+            broken.retain(|edge| edge.to != INITIAL);
+        }
+        round += 1;
         wish.clone_from(&components.order);
         let mut all = edges.take();
         all.extend(broken);

@@ -69,16 +69,14 @@ impl Check<'_> {
         let no_edges = Edges::new(Vec::new(), self.history.txn_count());
         let wish = first_guess(self.history, &index);
         let causal = Graph { history: self.history, index: &index, edges: &no_edges }.components(&wish);
-        let mut groups = self.causal_cycles(&index, &causal, &no_edges);
-        if !groups.is_empty() {
+        let mut groups = self.without_levels(&index, &causal, &no_edges);
+        if groups.iter().any(|group| group.kind == Kind::CyclicCausality) {
             anomalies::cut_cycles(&mut index, self.history.txn_bounds(), &causal);
         }
         let base = Graph { history: self.history, index: &index, edges: &no_edges }.components(&wish).order;
         groups.extend(self.write_cycles(&mut index, &base));
         let context = Context::new(self.history, &index, &base, self.options.threads);
         let summary = Summary::new(&context, self.options.instances);
-        groups.extend(summary.faults(&index.faults));
-        groups.extend(summary.unrepeated());
         let findings = strongest.map_or(Vec::new(), |strongest| anomalies::by_level(&context, strongest));
         groups.extend(findings.iter().flat_map(|findings| summary.level(findings)));
         self.note_holding(&context, &groups, &findings);
@@ -87,10 +85,15 @@ impl Check<'_> {
         groups
     }
 
-    fn causal_cycles(&self, index: &Index, causal: &Components, edges: &Edges) -> Vec<AnomalyGroup> {
+    /// What is wrong whatever the level: cycles of the causal order, and reads that are wrong by themselves.
+    fn without_levels(&self, index: &Index, causal: &Components, edges: &Edges) -> Vec<AnomalyGroup> {
         let context = Context::new(self.history, index, &causal.order, self.options.threads);
         let summary = Summary::new(&context, self.options.instances);
-        summary.cycles(&Cycles { kind: Kind::CyclicCausality, components: causal, edges }).into_iter().collect()
+        let cycles = summary.cycles(&Cycles { kind: Kind::CyclicCausality, components: causal, edges });
+        let mut groups: Vec<AnomalyGroup> = cycles.into_iter().collect();
+        groups.extend(summary.faults(&index.faults));
+        groups.extend(summary.unrepeated());
+        groups
     }
 
     /// Cycles that need the version orders of lists; these version orders are then left out.

@@ -15,8 +15,8 @@ use std::sync::OnceLock;
 pub(crate) struct Clocks {
     parts: Vec<Part>,
     sessions: Range<u32>,
-    /// How many sessions each part has, except perhaps the last.
-    share: u32,
+    /// Each part has 2^shift sessions, except perhaps the last: finding a number takes no division.
+    shift: u32,
 }
 
 /// Clocks that are computed when the first question is asked: an order that fits raises none.
@@ -60,10 +60,10 @@ impl Clocks {
     /// The columns `sessions` of the clocks of all transactions, given an order that extends session order and reads.
     fn compute(history: &History, index: &Index, order: &[u32], sessions: Range<u32>, threads: usize) -> Clocks {
         let columns = sessions.end - sessions.start;
-        let share = columns.div_ceil(threads.max(1) as u32).max(1);
+        let share = columns.div_ceil(threads.max(1) as u32).max(1).next_power_of_two();
         let jobs = sessions.clone().step_by(share as usize).map(|first| first..(first + share).min(sessions.end));
         let parts = parallel::run(jobs.collect(), |sessions| Part::compute(history, index, order, sessions));
-        Clocks { parts, sessions, share }
+        Clocks { parts, sessions, shift: share.trailing_zeros() }
     }
 
     /// Whether `earlier`, a transaction of session `session` of this block, is in the causal past of `txn` (or is `txn`).
@@ -75,8 +75,13 @@ impl Clocks {
     /// One more than the last transaction of `session` (of this block) in the causal past of `txn`; 0 if there is none.
     #[inline]
     pub fn bound(&self, session: u32, txn: u32) -> u32 {
-        let Some(part) = self.parts.get(((session - self.sessions.start) / self.share) as usize) else { return 0 };
-        part.rows[txn as usize * part.width + (session - part.sessions.start) as usize]
+        let column = session - self.sessions.start;
+        match self.parts.get((column >> self.shift) as usize) {
+            Some(part) => {
+                part.rows[txn as usize * part.width + (column - (column >> self.shift << self.shift)) as usize]
+            }
+            None => 0,
+        }
     }
 
     /// The sessions of this block.

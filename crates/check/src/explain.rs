@@ -9,7 +9,7 @@ use crate::level::Level;
 use crate::order::{Components, Edges, Inferred};
 use crate::violation::{Edge, Kind, OpRef, Reason, TxnRef, Violation};
 use rustc_hash::FxHashMap;
-use seriatim_history::{History, KeyId, OpId, TxnId};
+use seriatim_history::{History, KeyId, OpId, TxnId, Value, ValueKind};
 use std::collections::VecDeque;
 
 /// Makes explanations of one history.
@@ -209,7 +209,35 @@ impl<'a> Explainer<'a> {
                 _ => {}
             }
         }
+        for append in self.first_difference(pair) {
+            if !ops.iter().any(|op| op.id == Some(OpId(append))) {
+                ops.push(self.op_ref(append));
+            }
+        }
         Violation { kind: Kind::NonRepeatableRead, ops, cycle: Vec::new() }
+    }
+
+    /// Who appended the first elements in which two lists differ; lists without these elements would show nothing.
+    fn first_difference(&self, pair: Unrepeated) -> Vec<u32> {
+        let history = self.history();
+        let list = |read: u32| match history.op(OpId(read)).value.kind() {
+            ValueKind::List(number) => Some(history.list(number)),
+            _ => None,
+        };
+        let (first, second) = (list(pair.first).unwrap_or_default(), list(pair.second).unwrap_or_default());
+        let Some(at) = (0..first.len().max(second.len())).find(|&i| first.get(i) != second.get(i)) else {
+            return vec![];
+        };
+        let differing = [first.get(at), second.get(at)];
+        let key = history.op(OpId(pair.first)).key;
+        let appended = |value: &Value| {
+            let is_it = |op: &u32| {
+                let op = history.op(OpId(*op));
+                op.kind.is_write() && op.key == key && op.value == *value
+            };
+            (0..history.op_count() as u32).find(is_it)
+        };
+        differing.into_iter().flatten().filter_map(appended).collect()
     }
 
     /// The last write of `txn` to `key`.

@@ -31,9 +31,11 @@ pub(crate) enum Scope<'a> {
     AgainstCausality(&'a Clocks),
     /// Those inside a strongly connected component. The order must be that of the components.
     InCycle(&'a Components),
+    /// All of them, several for each read: as many as the cost below says, so only where nothing else ends soon.
+    All,
 }
 
-/// A search for inferred edges, at most one for each read.
+/// A search for inferred edges, at most one for each read (except with [`Scope::All`]).
 pub(crate) struct Search<'a> {
     pub scope: Scope<'a>,
     pub history: &'a History,
@@ -122,6 +124,8 @@ impl Search<'_> {
                 let size = self.history.ops_of(TxnId(suspect.reader)).len() as u32;
                 if self.level != Level::Causal && size > LARGE_TXN_OPS {
                     large.push((suspect, number as u32));
+                } else if matches!(self.scope, Scope::All) {
+                    self.all_seen(&mut key, &suspect, &mut found);
                 } else if let Some(seen) = self.last_seen(&mut key, &suspect) {
                     found.push(Inferred { from: seen, to: suspect.source, read: suspect.read });
                 }
@@ -165,6 +169,7 @@ impl Search<'_> {
         let rank = if source == INITIAL { None } else { Some(key.rank[(source - key.base) as usize]) };
         let between = match self.scope {
             Scope::InCycle(components) => self.in_component(key, rank?, components)?,
+            Scope::All => (0, key.sorted.len() as u32),
             _ => self.behind_source(key, rank.map_or(0, |rank| rank + 1), self.position[reader as usize])?,
         };
         let op = reads.op[read as usize];
@@ -209,6 +214,7 @@ impl Search<'_> {
                     && clocks.reaches(source, session, writer)
             }
             Scope::InCycle(components) => writer != source && components.together(writer, source),
+            Scope::All => writer != source,
         }
     }
 
@@ -223,6 +229,30 @@ impl Search<'_> {
                 key.pass(suspect.reader);
                 self.later(read_from, self.own_session_writer(&key.writers[..key.passed], suspect))
             }
+        }
+    }
+
+    /// Edges from all versions that the reader has seen by the rule of the level; of each session the last one at CC, since
+    /// session order does the rest.
+    fn all_seen(&self, key: &mut Key<'_>, suspect: &Suspect, found: &mut Vec<Inferred>) {
+        let mut add = |writer: u32| {
+            if writer != suspect.source {
+                found.push(Inferred { from: writer, to: suspect.source, read: suspect.read });
+            }
+        };
+        if self.level == Level::Causal {
+            let Some(clocks) = self.clocks else { return };
+            let Key { writers, pointers, .. } = key;
+            pointers.advance(self.index, clocks.get(), writers, suspect.reader);
+            return pointers.last_of_each(writers).for_each(add);
+        }
+        let rc = self.level == Level::ReadCommitted;
+        let ops = if rc { self.ops_before(suspect) } else { self.history.ops_of(TxnId(suspect.reader)) };
+        let sources = &self.index.source_txn[ops.start as usize..ops.end as usize];
+        sources.iter().filter(|&&s| s < INITIAL && self.is_between(&key.sorted, s)).for_each(|&s| add(s));
+        if !rc {
+            key.pass(suspect.reader);
+            self.own_session_writer(&key.writers[..key.passed], suspect).into_iter().for_each(add);
         }
     }
 
@@ -251,6 +281,9 @@ impl Search<'_> {
     /// Whether `writer` is one of `between`, which is sorted by position.
     fn is_between(&self, between: &[Placed], writer: u32) -> bool {
         let position = self.position[writer as usize];
+        if between.first().is_none_or(|first| position < first.position) {
+            return false;
+        }
         between.binary_search_by_key(&position, |other| other.position).is_ok()
     }
 
@@ -280,10 +313,8 @@ impl Search<'_> {
         }
         let Key { writers, pointers, .. } = key;
         pointers.advance(self.index, clocks, writers, suspect.reader);
-        let last_of_each = pointers.segments.iter().zip(&pointers.next);
-        last_of_each
-            .filter(|((_, segment), next)| **next > segment.start)
-            .map(|(_, &next)| writers[next as usize - 1])
+        pointers
+            .last_of_each(writers)
             .filter(|&writer| self.in_scope(writer, suspect.source))
             .max_by_key(|&writer| self.position[writer as usize])
     }
@@ -302,21 +333,23 @@ impl Search<'_> {
                 let is_seen = |writer: u32| {
                     first_reads.get(&writer).is_some_and(|&first| first < end) && self.in_scope(writer, suspect.source)
                 };
-                let mut seen = if between.len() <= first_reads.len() {
-                    between.iter().rev().map(|version| version.writer).find(|&writer| is_seen(writer))
+                let mut seen: Vec<u32> = if between.len() <= first_reads.len() {
+                    between.iter().map(|version| version.writer).filter(|&writer| is_seen(writer)).collect()
                 } else {
                     let candidates = first_reads.keys().copied();
-                    let seen = candidates.filter(|&writer| is_seen(writer) && self.is_between(between, writer));
-                    seen.max_by_key(|&writer| self.position[writer as usize])
+                    candidates.filter(|&writer| is_seen(writer) && self.is_between(between, writer)).collect()
                 };
                 if self.level != Level::ReadCommitted {
                     let writers = self.writers_of(*key);
                     let before = writers.partition_point(|&writer| writer < suspect.reader);
-                    seen = self.later(seen, self.own_session_writer(&writers[..before], suspect));
+                    seen.extend(self.own_session_writer(&writers[..before], suspect));
                 }
-                if let Some(seen) = seen {
-                    found.push(Inferred { from: seen, to: suspect.source, read: suspect.read });
+                if !matches!(self.scope, Scope::All) {
+                    let last = seen.iter().copied().max_by_key(|&writer| self.position[writer as usize]);
+                    seen = last.into_iter().collect();
                 }
+                let edge = |from| Inferred { from, to: suspect.source, read: suspect.read };
+                found.extend(seen.into_iter().map(edge));
             }
         }
     }
@@ -394,6 +427,12 @@ impl Pointers {
                 *next += 1;
             }
         }
+    }
+
+    /// The last writer that is seen of each session that has one.
+    fn last_of_each<'w>(&'w self, writers: &'w [u32]) -> impl Iterator<Item = u32> + 'w {
+        let seen = self.segments.iter().zip(&self.next).filter(|((_, segment), next)| **next > segment.start);
+        seen.map(|(_, &next)| writers[next as usize - 1])
     }
 
     fn find_segments(&mut self, index: &Index, clocks: &Clocks, writers: &[u32]) {

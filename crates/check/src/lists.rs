@@ -139,12 +139,18 @@ fn examine_list(
     faults: &mut Vec<Fault>,
 ) {
     let mut seen = FxHashSet::default();
+    let reader = history.txn_of(op);
+    let mut previous = None;
     for (i, element) in list.iter().enumerate() {
         let writers = appends.get(&(key, *element)).map_or(&[][..], Vec::as_slice);
         if !seen.insert(*element) {
             let ops = std::iter::once(op.0).chain(writers.first().copied()).collect();
             faults.push(Fault { kind: Kind::DuplicateElement, ops });
             return;
+        }
+        if let [append] = writers {
+            faults.extend(own_order(history, (op, reader), previous, *append));
+            previous = Some(*append);
         }
         if i + 1 == list.len() {
             return;
@@ -158,6 +164,16 @@ fn examine_list(
             _ => {}
         }
     }
+}
+
+/// An element that the reader itself appends only later, or that stands behind a later append of its own transaction.
+fn own_order(history: &History, (read, reader): (OpId, TxnId), previous: Option<u32>, append: u32) -> Option<Fault> {
+    let txn = history.txn_of(OpId(append));
+    if txn == reader && append > read.0 {
+        return Some(Fault { kind: Kind::FutureRead, ops: vec![read.0, append] });
+    }
+    let previous = previous.filter(|&previous| previous > append && history.txn_of(OpId(previous)) == txn)?;
+    Some(Fault { kind: Kind::IncompatibleOrder, ops: vec![read.0, append, previous] })
 }
 
 /// Edges between the writers of consecutive elements; elements with several writers or none are passed over.

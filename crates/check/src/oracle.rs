@@ -87,6 +87,14 @@ impl<'h> World<'h> {
         }
     }
 
+    /// The elements of a list; a register as a list of one.
+    fn elements(&self, value: Value) -> Vec<Value> {
+        match value.kind() {
+            ValueKind::List(number) => self.history.list(number).to_vec(),
+            _ => vec![value],
+        }
+    }
+
     /// The value that `txn` leaves in `key`, if it writes it.
     fn last_write(&self, txn: usize, key: KeyId) -> Option<Value> {
         self.ops(txn).filter(|op| op.1.is_write() && op.2 == key).last().map(|op| op.3)
@@ -288,8 +296,11 @@ fn close(relation: &mut [Vec<bool>]) {
 /// No transaction reads two different values of a key before it writes the key.
 fn cut_isolated(world: &World<'_>) -> bool {
     (0..world.txns.len()).all(|txn| {
-        let as_read = |(_, key, value)| (key, if world.may_be_initial(key, value) { Value::NULL } else { value });
-        let reads: Vec<(KeyId, Value)> = world.external_reads(txn).into_iter().map(as_read).collect();
+        let as_read = |(id, key, value): (u32, KeyId, Value)| {
+            let initial = world.may_be_initial(key, value);
+            (key, if initial { Vec::new() } else { world.elements(world.history.op(OpId(id)).value) })
+        };
+        let reads: Vec<(KeyId, Vec<Value>)> = world.external_reads(txn).into_iter().map(as_read).collect();
         reads.iter().all(|a| reads.iter().all(|b| a.0 != b.0 || a.1 == b.1))
     })
 }

@@ -142,8 +142,9 @@ pub enum Kind {
     ConflictingCommitOrder,
     /// Session order, reads and the version orders that lists show form a cycle.
     WriteCycle,
-    /// Lists of one key of which none is a prefix of the other. `ops`: the two reads, then
-    /// the appends of the first elements that differ, where known.
+    /// Lists of one key of which none is a prefix of the other. `ops`: the two reads, then the appends of the first
+    /// elements that differ, where known. Or a list that has two appends of one transaction the wrong way round. `ops`: the
+    /// read, the earlier append, the later append.
     IncompatibleOrder,
     /// An element stands twice in a list. `ops`: the read (then the append, where known).
     DuplicateElement,

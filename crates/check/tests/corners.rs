@@ -125,6 +125,10 @@ fn lists_give_the_version_order() {
     assert_eq!(kinds(&duplicate), [Kind::DuplicateElement]);
     let aborted = report("a: a(x,1)!\nb: a(x,2)\nc: r(x,[1 2])");
     assert_eq!(kinds(&aborted), [Kind::AbortedRead]);
+    let own_order = report("a: a(x,1) a(x,2)\nb: r(x,[2 1 3])\nc: a(x,3)");
+    assert_eq!(kinds(&own_order), [Kind::IncompatibleOrder]);
+    let own_future = report("a: a(x,1) r(x,[2 1]) a(x,2)");
+    assert_eq!(kinds(&own_future), [Kind::FutureRead, Kind::IncompatibleOrder]);
     // The session appends 1 before 2, the list has them the other way round.
     let write_cycle = report("a: a(x,1) | a(x,2)\nb: r(x,[2 1])");
     assert_eq!(kinds(&write_cycle), [Kind::WriteCycle]);

@@ -119,17 +119,61 @@ fn assert_still_violated(history: &History, violation: &Violation, text: &str) {
     }
 }
 
+/// List histories: each key has one order of all that is appended to it, reads return prefixes of it; with `disorder` some
+/// lists are changed.
+fn list_text(raw: &[Raw], shuffle: u64, disorder: bool) -> String {
+    let keys = 2;
+    let mut orders: Vec<Vec<usize>> = vec![Vec::new(); keys];
+    let mut next = 0;
+    for &(write, key, choice) in raw.iter().flat_map(|txn| &txn.ops) {
+        next += 1;
+        if write {
+            let length = orders[key].len();
+            let anywhere = (choice as u64 ^ shuffle) as usize % (length + 1);
+            orders[key].insert(if shuffle % 3 == 0 { anywhere } else { length }, next);
+        }
+    }
+    next = 0;
+    let mut sessions = vec![Vec::new(); 3];
+    for txn in raw {
+        let ops = txn.ops.iter().map(|&(write, key, choice)| {
+            next += 1;
+            if write {
+                return format!("a(k{key},{next})");
+            }
+            let mut list = orders[key][..choice % (orders[key].len() + 1)].to_vec();
+            if disorder && choice > 48 {
+                list.reverse();
+            }
+            if disorder && choice == 40 {
+                list.extend(list.clone().first());
+            }
+            let list: Vec<String> = list.iter().map(usize::to_string).collect();
+            if list.is_empty() { format!("r(k{key},nil)") } else { format!("r(k{key},[{}])", list.join(" ")) }
+        });
+        sessions[txn.session].push(ops.collect::<Vec<_>>().join(" "));
+    }
+    let lines = sessions.iter().enumerate().filter(|(_, txns)| !txns.is_empty());
+    lines.map(|(i, txns)| format!("s{i}: {}\n", txns.join(" | "))).collect()
+}
+
 const PLAIN: Shape = Shape { keys: 2, duplicates: false, outcomes: false, txns_max: 6, ops_max: 4 };
 const OUTCOMES: Shape = Shape { keys: 2, duplicates: false, outcomes: true, txns_max: 6, ops_max: 4 };
 const DUPLICATES: Shape = Shape { keys: 2, duplicates: true, outcomes: true, txns_max: 5, ops_max: 3 };
+const LISTS: Shape = Shape { keys: 2, duplicates: false, outcomes: false, txns_max: 5, ops_max: 3 };
 const MANY_KEYS: Shape = Shape { keys: 4, duplicates: false, outcomes: false, txns_max: 7, ops_max: 3 };
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1500, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig { cases: 1000, ..ProptestConfig::default() })]
 
     #[test]
     fn plain_histories(raw in raw_history(PLAIN)) {
         compare_with_oracle(&text_of(&raw, PLAIN));
+    }
+
+    #[test]
+    fn lists(raw in raw_history(LISTS), shuffle: u64, disorder: bool) {
+        compare_with_oracle(&list_text(&raw, shuffle, disorder));
     }
 
     #[test]

@@ -284,7 +284,17 @@ fn demand(edge: &Edge) -> Option<String> {
 }
 
 fn incompatible(violation: &Violation) -> Option<String> {
-    let [one, two, ..] = violation.ops.as_slice() else { return None };
+    let [one, two, rest @ ..] = violation.ops.as_slice() else { return None };
+    if let ("append", [later]) = (two.action, rest) {
+        return Some(format!(
+            "{} reads {}, but {} appended {} before {}: the list has them the other way round.",
+            who(&one.txn),
+            item(one),
+            who(&two.txn),
+            value(&two.value),
+            value(&later.value),
+        ));
+    }
     Some(format!(
         "{} reads {}, and {} reads {}: neither list begins with the other, so no order of the appends explains both.",
         who(&one.txn),
