@@ -79,12 +79,26 @@ fn at_level(context: &Context<'_>, level: Level, excluded: &mut [bool]) -> Level
     LevelFindings { level, against_causality, in_cycle, edges, components }
 }
 
+/// Edges whose source is in the causal past of the other writer. If the clocks do not fit into one block, first the edges that
+/// the base order breaks are collected, then each block answers for the sources in its sessions: of several writers in one
+/// block only the last is looked at, so a few reads may be named after the commit order instead.
 fn against_causality(context: &Context<'_>, level: Level, excluded: &[bool]) -> Vec<Inferred> {
     let position = positions(context.base, context.history.txn_count());
     let mut found = Vec::new();
-    context.each_block(|clocks| {
-        found.extend(context.infer(level, Scope::AgainstCausality(clocks.get()), &position, Some(excluded)));
-    });
+    if level != Level::Causal || context.has_one_block() {
+        context.each_block(|clocks| {
+            found.extend(context.infer(level, Scope::AgainstCausality(clocks), &position, Some(excluded)));
+        });
+    } else {
+        let broken = context.infer(level, Scope::Broken, &position, Some(excluded));
+        let session_of = |txn: u32| context.index.txn_session[txn as usize];
+        found.extend(broken.iter().filter(|edge| edge.to == INITIAL));
+        context.each_block(|clocks| {
+            let here =
+                broken.iter().filter(|edge| edge.to != INITIAL && clocks.sessions.contains(&session_of(edge.to)));
+            found.extend(here.filter(|edge| clocks.get().reaches(edge.to, session_of(edge.to), edge.from)));
+        });
+    }
     one_per_read(&mut found);
     found
 }

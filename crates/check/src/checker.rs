@@ -9,6 +9,7 @@ use crate::outcome::{AnomalyGroup, Options, Outcome, Report, Timings, Undecided,
 use crate::summary::{Cycles, Summary};
 use crate::violation::Kind;
 use seriatim_history::{History, OpId, TxnId};
+use std::collections::BTreeSet;
 use std::time::Instant;
 
 /// Checks `history` at the levels of `options`.
@@ -17,7 +18,8 @@ pub fn check(history: &History, options: &Options) -> Report {
     let index = Index::build(history, options.threads);
     let mut timings = Timings { index: start.elapsed(), ..Timings::default() };
     let start = Instant::now();
-    let mut check = Check { history, options, ambiguous: undecided(history, &index), holding: Vec::new() };
+    let mut check =
+        Check { history, options, ambiguous: undecided(history, &index), violated: Vec::new(), holding: Vec::new() };
     let strongest = check.strongest_asked();
     let (order, index) = check.decide(index, strongest);
     timings.decide = start.elapsed();
@@ -31,6 +33,8 @@ struct Check<'a> {
     history: &'a History,
     options: &'a Options,
     ambiguous: Option<Undecided>,
+    /// What is forbidden by which level was found, whether or not an explanation of it was.
+    violated: Vec<Level>,
     /// Levels of the ladder that hold although a stronger one is violated, with their commit orders if asked for.
     holding: Vec<(Level, Option<Vec<u32>>)>,
 }
@@ -70,8 +74,15 @@ impl Check<'_> {
         let wish = first_guess(self.history, &index);
         let causal = Graph { history: self.history, index: &index, edges: &no_edges }.components(&wish);
         let mut groups = self.without_levels(&index, &causal, &no_edges);
-        if groups.iter().any(|group| group.kind == Kind::CyclicCausality) {
+        if causal.has_cycle() {
+            self.forbid(Kind::CyclicCausality);
             anomalies::cut_cycles(&mut index, self.history.txn_bounds(), &causal);
+        }
+        for kind in index.faults.iter().map(|fault| fault.kind).collect::<BTreeSet<_>>() {
+            self.forbid(kind);
+        }
+        if !index.unrepeated.is_empty() {
+            self.forbid(Kind::NonRepeatableRead);
         }
         let base = Graph { history: self.history, index: &index, edges: &no_edges }.components(&wish).order;
         groups.extend(self.write_cycles(&mut index, &base));
@@ -79,7 +90,7 @@ impl Check<'_> {
         let summary = Summary::new(&context, self.options.instances);
         let findings = strongest.map_or(Vec::new(), |strongest| anomalies::by_level(&context, strongest));
         groups.extend(findings.iter().flat_map(|findings| summary.level(findings)));
-        self.note_holding(&context, &groups, &findings);
+        self.note_levels(&context, &findings);
         groups.retain(|group| group.kind.info().forbidden_by.iter().any(|&level| self.asks(level)));
         groups.sort_by_key(|group| group.kind);
         groups
@@ -97,12 +108,16 @@ impl Check<'_> {
     }
 
     /// Cycles that need the version orders of lists; these version orders are then left out.
-    fn write_cycles(&self, index: &mut Index, base: &[u32]) -> Option<AnomalyGroup> {
+    fn write_cycles(&mut self, index: &mut Index, base: &[u32]) -> Option<AnomalyGroup> {
         if index.lists.version_edges.is_empty() {
             return None;
         }
         let edges = Edges::new(decide::known_edges(index), self.history.txn_count());
         let components = Graph { history: self.history, index, edges: &edges }.components(base);
+        if !components.has_cycle() {
+            return None;
+        }
+        self.forbid(Kind::WriteCycle);
         let context = Context::new(self.history, index, base, self.options.threads);
         let summary = Summary::new(&context, self.options.instances);
         let group = summary.cycles(&Cycles { kind: Kind::WriteCycle, components: &components, edges: &edges });
@@ -112,28 +127,32 @@ impl Check<'_> {
         group
     }
 
-    /// Remembers the levels below the violated ones: those at which nothing was found.
-    fn note_holding(&mut self, context: &Context<'_>, groups: &[AnomalyGroup], findings: &[LevelFindings]) {
-        let forbids = |level: Level| groups.iter().any(|group| group.kind.info().forbidden_by.contains(&level));
+    /// Remembers that `kind` was found.
+    fn forbid(&mut self, kind: Kind) {
+        self.violated.extend(kind.info().forbidden_by);
+    }
+
+    /// Remembers the levels at which something was found, and those below them.
+    fn note_levels(&mut self, context: &Context<'_>, findings: &[LevelFindings]) {
         for found in findings {
-            if forbids(found.level) {
-                break;
+            if !found.is_empty() {
+                self.forbid(found.kinds().0);
             }
-            debug_assert!(found.is_empty(), "what a level finds, it forbids");
-            let order = self.options.keep_orders.then(|| decide::commit_order(context, found.level)).flatten();
-            self.holding.push((found.level, order));
+            if !self.violated.contains(&found.level) {
+                let order = self.options.keep_orders.then(|| decide::commit_order(context, found.level)).flatten();
+                self.holding.push((found.level, order));
+            }
         }
     }
 
     fn report(self, order: Option<Vec<u32>>, anomalies: Vec<AnomalyGroup>, timings: Timings) -> Report {
         let levels = Level::ALL.into_iter().filter(|&level| self.asks(level));
-        let verdicts = levels.map(|level| self.verdict(level, order.as_deref(), &anomalies)).collect();
+        let verdicts = levels.map(|level| self.verdict(level, order.as_deref())).collect();
         Report { verdicts, anomalies, timings }
     }
 
-    fn verdict(&self, level: Level, order: Option<&[u32]>, anomalies: &[AnomalyGroup]) -> Verdict {
-        let violated = anomalies.iter().any(|group| group.kind.info().forbidden_by.contains(&level));
-        if violated {
+    fn verdict(&self, level: Level, order: Option<&[u32]>) -> Verdict {
+        if self.violated.contains(&level) {
             return Verdict { level, outcome: Outcome::Violated, undecided: None, order: None };
         }
         if level != Level::CutIsolation && self.ambiguous.is_some() {

@@ -5,7 +5,7 @@
 //! only a block of columns is held at a time; those who need all sessions sweep over the blocks.
 
 use crate::index::{INITIAL, Index};
-use crate::order::{Edges, Graph};
+use crate::order::session_predecessor;
 use crate::parallel;
 use seriatim_history::{History, room};
 use std::ops::Range;
@@ -94,11 +94,9 @@ impl Part {
     fn compute(history: &History, index: &Index, order: &[u32], sessions: Range<u32>) -> Part {
         let width = (sessions.end - sessions.start) as usize;
         let mut part = Part { sessions, width, rows: room::zeros(width * history.txn_count()) };
-        let edges = Edges::new(Vec::new(), history.txn_count());
-        let graph = Graph { history, index, edges: &edges };
         let mut row = vec![0u32; width];
         for &txn in order {
-            match graph.session_predecessor(txn) {
+            match session_predecessor(history, index, txn) {
                 Some(previous) => row.copy_from_slice(part.row(previous)),
                 None => row.fill(0),
             }

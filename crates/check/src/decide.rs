@@ -45,6 +45,11 @@ impl<'a> Context<'a> {
         Context { history, index, base, threads, blocks }
     }
 
+    /// Whether the clocks of all sessions are held at once.
+    pub fn has_one_block(&self) -> bool {
+        self.blocks.len() == 1
+    }
+
     /// Calls `visit` with the clocks of each block of sessions.
     pub fn each_block(&self, mut visit: impl FnMut(&LazyClocks<'_>)) {
         if let [only] = self.blocks.as_slice() {

@@ -6,9 +6,9 @@
 use crate::decide::Context;
 use crate::index::{Fault, INITIAL, Unrepeated};
 use crate::level::Level;
-use crate::order::{Components, Edges, Inferred};
+use crate::order::{Components, Edges, Inferred, session_predecessor};
 use crate::violation::{Edge, Kind, OpRef, Reason, TxnRef, Violation};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use seriatim_history::{History, KeyId, OpId, TxnId, Value, ValueKind};
 use std::collections::VecDeque;
 
@@ -89,9 +89,8 @@ impl<'a> Explainer<'a> {
             Terrain::Causal => self.position[earlier as usize] >= self.position[from as usize],
             Terrain::Component(components, _) => components.together(earlier, from),
         };
-        let no_edges = Edges::new(Vec::new(), 0);
-        let graph = self.context.graph(&no_edges);
-        if let Some(previous) = graph.session_predecessor(txn).filter(|&earlier| allowed(earlier)) {
+        let previous = session_predecessor(self.history(), self.context.index, txn);
+        if let Some(previous) = previous.filter(|&earlier| allowed(earlier)) {
             let item = ((previous, true), Some(((txn, along_session), Step::Session)));
             if along_session { queue.push_front(item) } else { queue.push_back(item) }
         }
@@ -168,9 +167,8 @@ impl<'a> Explainer<'a> {
     }
 
     fn version_order(&self, edge: Inferred) -> Option<Reason> {
-        let known = self.context.index.lists.version_edges.iter();
-        let same = |k: &&crate::lists::VersionEdge| (k.from, k.to, k.read) == (edge.from, edge.to, edge.read);
-        let found = known.into_iter().find(same)?;
+        let known = &self.context.index.lists.version_edges;
+        let found = known.iter().find(|k| (k.from, k.to, k.read) == (edge.from, edge.to, edge.read))?;
         Some(Reason::VersionOrder {
             earlier: self.op_ref(found.earlier),
             later: self.op_ref(found.later),
@@ -331,13 +329,9 @@ fn ops_of(cycle: &[Edge]) -> Vec<OpRef> {
     for edge in cycle {
         collect_ops(&edge.reason, &mut ops);
     }
-    let mut distinct: Vec<OpRef> = Vec::with_capacity(ops.len());
-    for op in ops {
-        if !distinct.contains(&op) {
-            distinct.push(op);
-        }
-    }
-    distinct
+    let mut seen = FxHashSet::default();
+    ops.retain(|op| seen.insert((op.id, op.id.is_none().then(|| op.key.clone()))));
+    ops
 }
 
 fn collect_ops(reason: &Reason, ops: &mut Vec<OpRef>) {

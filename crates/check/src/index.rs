@@ -13,6 +13,7 @@
 use crate::lists::{self, ListFacts};
 use crate::parallel;
 use crate::violation::Kind;
+use rustc_hash::FxHashSet;
 use seriatim_history::{History, KeyId, OpId, OpKind, Status, TxnId, Value, room};
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -129,15 +130,14 @@ impl Index {
             self.unrepeated.extend(part.unrepeated.into_iter().filter(|pair| counts(pair.first)));
             self.ambiguous.extend(part.ambiguous.into_iter().filter(|&op| counts(op)));
         }
-        let list_faults: Vec<Fault> = self.lists.faults.drain(..).filter(|fault| counts(fault.reader())).collect();
-        for fault in list_faults {
-            if !self.faults.iter().any(|known| known.kind == fault.kind && known.reader() == fault.reader()) {
-                self.faults.push(fault);
-            }
-        }
+        let known: FxHashSet<(Kind, u32)> = self.faults.iter().map(|fault| (fault.kind, fault.reader())).collect();
+        let new = self.lists.faults.drain(..).filter(|fault| !known.contains(&(fault.kind, fault.reader())));
+        self.faults.extend(new);
+        self.ambiguous.append(&mut self.lists.ambiguous);
         self.faults.sort_by_key(|fault| (fault.kind, fault.reader()));
         self.unrepeated.sort_unstable();
         self.ambiguous.sort_unstable();
+        self.ambiguous.dedup();
     }
 }
 
@@ -518,18 +518,18 @@ fn transactions_that_count(history: &History, key_start: &[u32], jobs: &[Job]) -
         }
     }
     read_from.retain(|&(_, writer)| history.status(TxnId(writer)) == Status::Unknown);
-    loop {
-        let before = read_from.len();
-        read_from.retain(|&(reader, writer)| {
-            if counts[reader as usize] {
+    read_from.sort_unstable();
+    let mut found: Vec<u32> = (0..history.txn_count() as u32).filter(|&txn| counts[txn as usize]).collect();
+    while let Some(reader) = found.pop() {
+        let first = read_from.partition_point(|pair| pair.0 < reader);
+        for &(_, writer) in read_from[first..].iter().take_while(|pair| pair.0 == reader) {
+            if !counts[writer as usize] {
                 counts[writer as usize] = true;
+                found.push(writer);
             }
-            !counts[writer as usize]
-        });
-        if read_from.len() == before {
-            return counts;
         }
     }
+    counts
 }
 
 /// Builds the arrays that the levels work on from the resolved entries.

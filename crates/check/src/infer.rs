@@ -28,7 +28,7 @@ pub(crate) enum Scope<'a> {
     Broken,
     /// Those that contradict the causal order by themselves: t1 is in the causal past of t2, or is the initial
     /// transaction. The clocks answer for sources in their sessions; the order must extend the causal order.
-    AgainstCausality(&'a Clocks),
+    AgainstCausality(&'a LazyClocks<'a>),
     /// Those inside a strongly connected component. The order must be that of the components.
     InCycle(&'a Components),
     /// All of them, several for each read: as many as the cost below says, so only where nothing else ends soon.
@@ -83,6 +83,7 @@ struct Placed {
 /// causal past grows. This makes CC O(n·k) without a search per read and session.
 #[derive(Default)]
 struct Pointers {
+    known: bool,
     reader_session: Option<u32>,
     /// Per session that writes the key: the session and its writers (indices of `writers`).
     segments: Vec<(u32, Range<u32>)>,
@@ -140,6 +141,7 @@ impl Search<'_> {
         key.writers = &self.index.versions.txn[versions.start as usize..versions.end as usize];
         key.pointers.reader_session = None;
         key.pointers.segments.clear();
+        key.pointers.known = false;
         key.passed = 0;
         key.places.clear();
         let places = key.writers.iter().enumerate();
@@ -205,13 +207,13 @@ impl Search<'_> {
     fn in_scope(&self, writer: u32, source: u32) -> bool {
         match self.scope {
             Scope::Broken => writer != source && (source == INITIAL || self.is_behind(writer, source)),
-            Scope::AgainstCausality(clocks) if source == INITIAL => clocks.sessions().start == 0,
+            Scope::AgainstCausality(clocks) if source == INITIAL => clocks.sessions.start == 0,
             Scope::AgainstCausality(clocks) => {
                 let session = self.index.txn_session[source as usize];
                 writer != source
-                    && clocks.sessions().contains(&session)
+                    && clocks.sessions.contains(&session)
                     && self.is_behind(writer, source)
-                    && clocks.reaches(source, session, writer)
+                    && clocks.get().reaches(source, session, writer)
             }
             Scope::InCycle(components) => writer != source && components.together(writer, source),
             Scope::All => writer != source,
@@ -299,10 +301,14 @@ impl Search<'_> {
     }
 
     fn last_in_causal_past(&self, key: &mut Key<'_>, suspect: &Suspect) -> Option<u32> {
-        let clocks = self.clocks?.get();
-        let block = clocks.sessions();
+        let lazy = self.clocks?;
+        let block = &lazy.sessions;
         let between = &key.sorted[suspect.between.0 as usize..suspect.between.1 as usize];
         if between.len() <= (block.end - block.start) as usize {
+            if !between.iter().any(|version| block.contains(&version.session)) {
+                return None;
+            }
+            let clocks = lazy.get();
             let seen = |version: &&Placed| {
                 block.contains(&version.session)
                     && clocks.reaches(version.writer, version.session, suspect.reader)
@@ -312,7 +318,7 @@ impl Search<'_> {
             return between.iter().rev().find(seen).map(|version| version.writer);
         }
         let Key { writers, pointers, .. } = key;
-        pointers.advance(self.index, clocks, writers, suspect.reader);
+        pointers.advance(self.index, lazy.get(), writers, suspect.reader);
         pointers
             .last_of_each(writers)
             .filter(|&writer| self.in_scope(writer, suspect.source))
@@ -326,17 +332,25 @@ impl Search<'_> {
         let mut sorted_keys = SortedKeys { search: self, keys: FxHashMap::default() };
         for of_one in suspects.chunk_by(|(a, _), (b, _)| a.reader == b.reader) {
             let first_reads = self.first_reads(of_one[0].0.reader);
+            let mut in_order: Vec<(u32, u32)> = first_reads.iter().map(|(&source, &op)| (op, source)).collect();
+            in_order.sort_unstable();
+            let mut asked: FxHashMap<u32, u32> = FxHashMap::default();
             for (suspect, key) in of_one {
+                let since = asked.insert(*key, suspect.read).filter(|_| self.may_skip_answered()).unwrap_or(0);
                 let end = if self.level == Level::ReadCommitted { suspect.read } else { u32::MAX };
+                let window =
+                    in_order.partition_point(|&(op, _)| op < since)..in_order.partition_point(|&(op, _)| op < end);
+                let sources = &in_order[window];
                 let sorted = sorted_keys.get(*key);
                 let between = &sorted[suspect.between.0 as usize..suspect.between.1 as usize];
                 let is_seen = |writer: u32| {
-                    first_reads.get(&writer).is_some_and(|&first| first < end) && self.in_scope(writer, suspect.source)
+                    let first = first_reads.get(&writer);
+                    first.is_some_and(|&first| first >= since && first < end) && self.in_scope(writer, suspect.source)
                 };
-                let mut seen: Vec<u32> = if between.len() <= first_reads.len() {
+                let mut seen: Vec<u32> = if between.len() <= sources.len() {
                     between.iter().map(|version| version.writer).filter(|&writer| is_seen(writer)).collect()
                 } else {
-                    let candidates = first_reads.keys().copied();
+                    let candidates = sources.iter().map(|&(_, writer)| writer);
                     candidates.filter(|&writer| is_seen(writer) && self.is_between(between, writer)).collect()
                 };
                 if self.level != Level::ReadCommitted {
@@ -352,6 +366,12 @@ impl Search<'_> {
                 found.extend(seen.into_iter().map(edge));
             }
         }
+    }
+
+    /// At RC a transaction that polls a key has to be asked, at each poll, only about what it read since the poll before:
+    /// what it read earlier precedes what that poll returned, which precedes what this one returns.
+    fn may_skip_answered(&self) -> bool {
+        self.level == Level::ReadCommitted && matches!(self.scope, Scope::Broken | Scope::All)
     }
 
     fn first_reads(&self, reader: u32) -> FxHashMap<u32, u32> {
@@ -410,7 +430,8 @@ impl Key<'_> {
 impl Pointers {
     /// Moves to what `reader` sees. Readers of one session come in session order.
     fn advance(&mut self, index: &Index, clocks: &Clocks, writers: &[u32], reader: u32) {
-        if self.segments.is_empty() {
+        if !self.known {
+            self.known = true;
             self.find_segments(index, clocks, writers);
         }
         let session = index.txn_session[reader as usize];

@@ -23,6 +23,8 @@ pub(crate) struct VersionEdge {
 #[derive(Default, Debug)]
 pub(crate) struct ListFacts {
     pub faults: Vec<Fault>,
+    /// Reads of lists with elements that several transactions appended.
+    pub ambiguous: Vec<u32>,
     pub version_edges: Vec<VersionEdge>,
 }
 
@@ -49,18 +51,51 @@ pub(crate) fn same_value(history: &History, a: u64, b: u64) -> bool {
     }
 }
 
-/// The appends of each element of each key.
-type Appends = FxHashMap<(KeyId, Value), Vec<u32>>;
+/// The appends of one element to one key.
+#[derive(Default)]
+struct Appended {
+    /// By transactions that did not abort, as far as one knows.
+    live: Vec<u32>,
+    /// By a transaction that aborted.
+    aborted: Option<u32>,
+}
 
-fn appends(history: &History) -> Appends {
-    let mut appends = Appends::default();
-    for op in 0..history.op_count() as u32 {
-        let operation = history.op(OpId(op));
-        if operation.kind == OpKind::Append {
-            appends.entry((operation.key, operation.value)).or_default().push(op);
-        }
+impl Appended {
+    /// The append, if there is only one that the element can come from.
+    fn only(&self) -> Option<u32> {
+        if let [append] = self.live.as_slice() { Some(*append) } else { None }
     }
-    appends
+}
+
+/// The appends of all elements.
+struct Appends(FxHashMap<(KeyId, Value), Appended>);
+
+impl Appends {
+    fn new(history: &History) -> Appends {
+        let mut appends: FxHashMap<(KeyId, Value), Appended> = FxHashMap::default();
+        for txn in history.txns() {
+            for id in history.ops_of(txn) {
+                let op = history.op(OpId(id));
+                if op.kind != OpKind::Append {
+                    continue;
+                }
+                let appended = appends.entry((op.key, op.value)).or_default();
+                match history.status(txn) {
+                    Status::Aborted => appended.aborted = Some(id),
+                    _ => appended.live.push(id),
+                }
+            }
+        }
+        Appends(appends)
+    }
+
+    fn of(&self, key: KeyId, element: Value) -> Option<&Appended> {
+        self.0.get(&(key, element))
+    }
+
+    fn only(&self, key: KeyId, element: Value) -> Option<u32> {
+        self.of(key, element)?.only()
+    }
 }
 
 /// Reads that returned lists, of transactions that `include` accepts.
@@ -83,12 +118,12 @@ pub(crate) fn read_from(history: &History) -> Vec<(u32, u32)> {
     if !history.has_lists() {
         return Vec::new();
     }
-    let appends = appends(history);
+    let appends = Appends::new(history);
     let mut pairs = Vec::new();
     for (_, reader, key, list) in list_reads(history, |txn| history.status(txn) != Status::Aborted) {
         for element in list {
-            if let Some([append]) = appends.get(&(key, *element)).map(Vec::as_slice) {
-                pairs.push((reader.0, history.txn_of(OpId(*append)).0));
+            if let Some(append) = appends.only(key, *element) {
+                pairs.push((reader.0, history.txn_of(OpId(append)).0));
             }
         }
     }
@@ -100,11 +135,11 @@ pub(crate) fn examine(history: &History, counts: &[bool]) -> ListFacts {
     if !history.has_lists() {
         return ListFacts::default();
     }
-    let appends = appends(history);
+    let appends = Appends::new(history);
     let mut facts = ListFacts::default();
     let mut longest: FxHashMap<KeyId, (OpId, &[Value])> = FxHashMap::default();
     for (op, _, key, list) in list_reads(history, |txn| counts[txn.index()]) {
-        examine_list(history, &appends, (op, key, list), &mut facts.faults);
+        examine_list(history, &appends, (op, key, list), &mut facts);
         let entry = longest.entry(key).or_insert((op, list));
         if list.len() > entry.1.len() {
             *entry = (op, list);
@@ -116,7 +151,7 @@ pub(crate) fn examine(history: &History, counts: &[bool]) -> ListFacts {
         if let Some(i) = list.iter().zip(long).position(|(a, b)| a != b) {
             // The first elements that differ, and who appended them, are enough to see the contradiction.
             let differing = [list[i], long[i]];
-            let writers = differing.iter().filter_map(|element| appends.get(&(key, *element))?.first().copied());
+            let writers = differing.iter().filter_map(|element| appends.of(key, *element)?.live.first().copied());
             let ops = [op.0, long_op.0].into_iter().chain(writers).collect();
             facts.faults.push(Fault { kind: Kind::IncompatibleOrder, ops });
             contradicted.insert(key);
@@ -130,40 +165,41 @@ pub(crate) fn examine(history: &History, counts: &[bool]) -> ListFacts {
     facts
 }
 
-/// Elements that stand twice, that nobody appended, or that only an aborted transaction appended. The last element is
-/// the read's source, which the index examines.
-fn examine_list(
-    history: &History,
-    appends: &Appends,
-    (op, key, list): (OpId, KeyId, &[Value]),
-    faults: &mut Vec<Fault>,
-) {
-    let mut seen = FxHashSet::default();
-    let reader = history.txn_of(op);
+/// Elements that stand more often than they were appended, that nobody appended, or that only an aborted transaction
+/// appended; each at most once a list. The last element is the read's source, which the index examines. A list with an
+/// element that several transactions appended is ambiguous.
+fn examine_list(history: &History, appends: &Appends, (op, key, list): (OpId, KeyId, &[Value]), facts: &mut ListFacts) {
+    let mut times: FxHashMap<Value, usize> = FxHashMap::default();
+    let mut found: Vec<Fault> = Vec::new();
+    let mut several = false;
     let mut previous = None;
     for (i, element) in list.iter().enumerate() {
-        let writers = appends.get(&(key, *element)).map_or(&[][..], Vec::as_slice);
-        if !seen.insert(*element) {
-            let ops = std::iter::once(op.0).chain(writers.first().copied()).collect();
-            faults.push(Fault { kind: Kind::DuplicateElement, ops });
-            return;
+        let appended = appends.of(key, *element);
+        let live = appended.map_or(&[][..], |appended| &appended.live);
+        let count = times.entry(*element).or_default();
+        *count += 1;
+        several |= live.len() > 1;
+        if *count > live.len().max(1) {
+            let ops = std::iter::once(op.0).chain(live.first().copied()).collect();
+            found.push(Fault { kind: Kind::DuplicateElement, ops });
         }
-        if let [append] = writers {
-            faults.extend(own_order(history, (op, reader), previous, *append));
+        if let [append] = live {
+            found.extend(own_order(history, (op, history.txn_of(op)), previous, *append));
             previous = Some(*append);
         }
-        if i + 1 == list.len() {
-            return;
-        }
-        let aborted = |&append: &u32| history.status(history.txn_of(OpId(append))) == Status::Aborted;
-        match writers {
-            [] => faults.push(Fault { kind: Kind::ThinAirRead, ops: vec![op.0] }),
-            [append, ..] if writers.iter().all(aborted) => {
-                faults.push(Fault { kind: Kind::AbortedRead, ops: vec![*append, op.0] });
-            }
-            _ => {}
+        if i + 1 < list.len() && live.is_empty() {
+            found.push(match appended.and_then(|appended| appended.aborted) {
+                Some(append) => Fault { kind: Kind::AbortedRead, ops: vec![append, op.0] },
+                None => Fault { kind: Kind::ThinAirRead, ops: vec![op.0] },
+            });
         }
     }
+    if several {
+        facts.ambiguous.push(op.0);
+    }
+    found.sort_by_key(|fault| fault.kind);
+    found.dedup_by_key(|fault| fault.kind);
+    facts.faults.extend(found);
 }
 
 /// An element that the reader itself appends only later, or that stands behind a later append of its own transaction.
@@ -187,16 +223,16 @@ fn version_order(
 ) {
     let mut previous: Option<(u32, u32)> = None;
     for element in list {
-        let Some([append]) = appends.get(&(key, *element)).map(Vec::as_slice) else { continue };
-        let txn = history.txn_of(OpId(*append)).0;
+        let Some(append) = appends.only(key, *element) else { continue };
+        let txn = history.txn_of(OpId(append)).0;
         if !counts[txn as usize] {
             continue;
         }
         if let Some((earlier, from)) = previous
             && from != txn
         {
-            edges.push(VersionEdge { from, to: txn, earlier, later: *append, read: read.0 });
+            edges.push(VersionEdge { from, to: txn, earlier, later: append, read: read.0 });
         }
-        previous = Some((*append, txn));
+        previous = Some((append, txn));
     }
 }

@@ -102,6 +102,9 @@ impl<'h> World<'h> {
 
     fn satisfies(&self, level: Level) -> bool {
         let Some(choices) = self.candidate_sources() else { return false };
+        if !self.lists_are_prefixes() {
+            return false;
+        }
         let mut reads: Vec<Read> = Vec::new();
         self.try_sources(&choices, &mut reads, level)
     }
@@ -253,6 +256,18 @@ impl<'h> World<'h> {
             };
             !seen || matches!(read.source, Source::Txn(t1) if place[t2] < place[t1])
         })
+    }
+
+    /// Of any two lists of a key one begins with the other.
+    fn lists_are_prefixes(&self) -> bool {
+        let ops = self.txns.iter().flat_map(|&txn| self.history.ops_of(txn)).map(|id| self.history.op(OpId(id)));
+        let lists: Vec<(KeyId, &[Value])> = ops
+            .filter_map(|op| match op.value.kind() {
+                ValueKind::List(number) => Some((op.key, self.history.list(number))),
+                _ => None,
+            })
+            .collect();
+        lists.iter().all(|(key, a)| lists.iter().all(|(other, b)| key != other || a.starts_with(b) || b.starts_with(a)))
     }
 
     /// The elements of every list were appended in the order of the list, by transactions of this world, each once.

@@ -61,6 +61,13 @@ pub(crate) struct Graph<'a> {
     pub edges: &'a Edges,
 }
 
+/// The transaction before `txn` in its session, among those that count.
+#[inline]
+pub(crate) fn session_predecessor(history: &History, index: &Index, txn: u32) -> Option<u32> {
+    let first = history.session_bounds()[index.txn_session[txn as usize] as usize];
+    (first..txn).rev().find(|&earlier| index.counts[earlier as usize])
+}
+
 /// Where a walk stands among the predecessors of a transaction: its session predecessor, then the sources of its
 /// operations, then the further edges.
 #[derive(Clone, Copy)]
@@ -70,11 +77,9 @@ struct Cursor {
 }
 
 impl Graph<'_> {
-    /// The transaction before `txn` in its session, among those that count.
     #[inline]
-    pub fn session_predecessor(&self, txn: u32) -> Option<u32> {
-        let first = self.history.session_bounds()[self.index.txn_session[txn as usize] as usize];
-        (first..txn).rev().find(|&earlier| self.index.counts[earlier as usize])
+    fn session_predecessor(&self, txn: u32) -> Option<u32> {
+        session_predecessor(self.history, self.index, txn)
     }
 
     /// The next predecessor at or after the cursor, which moves past it.
@@ -214,6 +219,11 @@ impl Components {
     /// How many components there are.
     pub fn len(&self) -> usize {
         self.start.len() - 1
+    }
+
+    /// Whether some component has more than one member. (No transaction reads from itself.)
+    pub fn has_cycle(&self) -> bool {
+        self.len() < self.order.len()
     }
 
     /// Whether two transactions are in one component.

@@ -4,7 +4,7 @@
 //! O(reads · versions of the key · cost of φ); meant for tests and for those who do not trust us.
 
 use crate::level::Level;
-use seriatim_history::{History, OpId, OpKind, Status, TxnId, Value, ValueKind};
+use seriatim_history::{History, KeyId, OpId, OpKind, Status, TxnId, Value, ValueKind};
 use std::collections::{HashMap, HashSet};
 
 /// Why an order is not a commit order for a level.
@@ -20,6 +20,9 @@ pub enum Rejection {
     /// A read has no legal source before it.
     #[error("{0:?} has no legal source before it")]
     Source(OpId),
+    /// A list shows its elements in another order than they were appended in.
+    #[error("{0:?} returned a list that this order does not explain")]
+    ListOrder(OpId),
     /// An axiom instance is broken.
     #[error("{reader:?} read {read:?} from {source_txn:?} although it saw {other:?}, which is later in the order")]
     Axiom {
@@ -35,7 +38,7 @@ pub enum Rejection {
 }
 
 /// An external read: who, which operation, which key, from whom.
-type External = (TxnId, OpId, seriatim_history::KeyId, Option<TxnId>);
+type External = (TxnId, OpId, KeyId, Option<TxnId>);
 
 /// Accepts `order` iff it is a commit order of `history` at `level`. Histories with ambiguous reads are not supported:
 /// of several writes of a value, the last one in the order before the reader is taken.
@@ -51,6 +54,7 @@ pub fn verify(history: &History, level: Level, order: &[TxnId]) -> Result<(), Re
             writers.entry(key).or_default().push(txn);
         }
     }
+    check_lists(history, order, &place)?;
     let past = causal_pasts(history, order, &reads);
     for &(reader, read, key, source) in &reads {
         let source_place = source.map(|source| place[&source]);
@@ -136,7 +140,9 @@ fn external_reads(history: &History, place: &HashMap<TxnId, usize>) -> Result<Ve
             let writers = last_writes.get(&(op.key, value)).map_or(&[][..], Vec::as_slice);
             let before = writers.iter().filter(|&writer| *writer != reader && place[writer] < place[&reader]);
             let source = before.max_by_key(|&writer| place[writer]).copied();
-            let initial = value == Value::NULL || history.initial().value_of(op.key) == Some(value);
+            let initial = value == Value::NULL
+                || (history.initial().value_of(op.key) == Some(value)
+                    && !(history.initial().yields(op.key) && is_written(history, op.key, value)));
             if source.is_none() && !initial {
                 return Err(Rejection::Source(id));
             }
@@ -144,6 +150,37 @@ fn external_reads(history: &History, place: &HashMap<TxnId, usize>) -> Result<Ve
         }
     }
     Ok(reads)
+}
+
+/// Whether a transaction that did not abort writes `value` to `key`.
+fn is_written(history: &History, key: KeyId, value: Value) -> bool {
+    let live = history.txns().filter(|&txn| history.status(txn) != Status::Aborted);
+    live.flat_map(|txn| history.ops_of(txn)).any(|op| {
+        let op = history.op(OpId(op));
+        op.kind.is_write() && op.key == key && op.value == value
+    })
+}
+
+/// The elements of each list were appended in the order of the list.
+fn check_lists(history: &History, order: &[TxnId], place: &HashMap<TxnId, usize>) -> Result<(), Rejection> {
+    let mut appended = HashMap::new();
+    for &txn in order {
+        for id in history.ops_of(txn).map(OpId) {
+            let op = history.op(id);
+            if op.kind == OpKind::Append {
+                appended.insert((op.key, op.value), (place[&txn], id));
+            }
+        }
+    }
+    for id in order.iter().flat_map(|&txn| history.ops_of(txn)).map(OpId) {
+        let op = history.op(id);
+        let ValueKind::List(number) = op.value.kind() else { continue };
+        let places: Vec<_> = history.list(number).iter().map(|&element| appended.get(&(op.key, element))).collect();
+        if places.windows(2).any(|pair| pair[0] >= pair[1]) || places.contains(&None) {
+            return Err(Rejection::ListOrder(id));
+        }
+    }
+    Ok(())
 }
 
 /// The causal past of each transaction, as sets.
@@ -160,4 +197,27 @@ fn causal_pasts(history: &History, order: &[TxnId], reads: &[External]) -> HashM
         past.insert(txn, mine);
     }
     past
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seriatim_history::notation;
+
+    fn verdict(text: &str, order: &[u32]) -> Result<(), Rejection> {
+        let order: Vec<TxnId> = order.iter().copied().map(TxnId).collect();
+        verify(&notation::parse(text).unwrap(), Level::Causal, &order)
+    }
+
+    #[test]
+    fn orders_that_explain_nothing_are_rejected() {
+        assert_eq!(verdict("a: w(x,1)\nb: r(x,1)", &[0, 1]), Ok(()));
+        assert_eq!(verdict("a: w(x,1)\nb: r(x,1)", &[1, 0]), Err(Rejection::Source(OpId(1))));
+        assert_eq!(verdict("a: w(x,1)\nb: r(x,1)", &[0]), Err(Rejection::NotAPermutation(TxnId(1))));
+        assert_eq!(verdict("a: w(x,1) | w(x,2)", &[1, 0]), Err(Rejection::SessionOrder(TxnId(1), TxnId(0))));
+        assert_eq!(verdict("a: w(x,0)\nb: r(x,0)", &[1, 0]), Err(Rejection::Source(OpId(1))));
+        assert_eq!(verdict("a: a(x,1)\nb: a(x,2)\nc: r(x,[1 2])", &[1, 0, 2]), Err(Rejection::ListOrder(OpId(2))));
+        let overwritten = verdict("a: w(x,1) | w(x,2) w(y,1)\nb: r(y,1) r(x,1)", &[0, 1, 2]);
+        assert!(matches!(overwritten, Err(Rejection::Axiom { other: TxnId(1), .. })), "{overwritten:?}");
+    }
 }

@@ -159,8 +159,13 @@ fn a_session_of_a_million_transactions_overflows_no_stack() {
     assert_eq!(report.weakest_violated(), Some(Level::ReadCommitted));
 }
 
+/// The time that a history of a few hundred thousand operations may take here, far above what a linear algorithm needs on a
+/// slow machine and far below what a quadratic one needs on a fast one.
+const FEW_SECONDS: std::time::Duration = std::time::Duration::from_secs(60);
+
 #[test]
-fn a_transaction_of_a_million_reads_is_not_quadratic() {
+fn a_transaction_that_reads_every_key_is_not_quadratic() {
+    let start = std::time::Instant::now();
     let mut columns = Columns { key_names: KeyNames::Numbers { count: 300_000 }, ..Columns::default() };
     columns.initial.default = Value::small(0);
     for writer in 0..300_000 {
@@ -175,4 +180,72 @@ fn a_transaction_of_a_million_reads_is_not_quadratic() {
     let history = columns.finish().unwrap();
     let report = check(&history, &Options::default());
     assert_eq!(report.weakest_violated(), Some(Level::ReadAtomic), "{:?}", report.verdicts);
+    assert!(start.elapsed() < FEW_SECONDS);
+}
+
+#[test]
+fn a_transaction_that_polls_one_key_is_not_quadratic() {
+    let start = std::time::Instant::now();
+    let polls = 300_000;
+    let mut columns = Columns { key_names: KeyNames::Numbers { count: 1 }, ..Columns::default() };
+    for version in 1..=polls {
+        let txn = columns.push_txn(version % 3, Status::Committed);
+        columns.push_op(txn, OpKind::Write, KeyId(0), Value::small(u64::from(version)).unwrap());
+    }
+    let reader = columns.push_txn(3, Status::Committed);
+    for version in 1..=polls {
+        columns.push_op(reader, OpKind::Read, KeyId(0), Value::small(u64::from(version)).unwrap());
+    }
+    let history = columns.finish().unwrap();
+    let options = Options { levels: vec![Level::ReadCommitted], ..Options::default() };
+    assert_eq!(check(&history, &options).strongest(), Some(Level::ReadCommitted));
+    assert!(start.elapsed() < FEW_SECONDS);
+}
+
+#[test]
+fn a_cycle_through_a_hundred_thousand_sessions_is_answered() {
+    let start = std::time::Instant::now();
+    let sessions = 100_000;
+    let mut columns = Columns { key_names: KeyNames::Numbers { count: sessions }, ..Columns::default() };
+    for session in 0..sessions {
+        let txn = columns.push_txn(session, Status::Committed);
+        columns.push_op(txn, OpKind::Read, KeyId((session + 1) % sessions), Value::small(1).unwrap());
+        columns.push_op(txn, OpKind::Write, KeyId(session), Value::small(1).unwrap());
+    }
+    let report = check(&columns.finish().unwrap(), &Options::default());
+    assert_eq!(kinds(&report), [Kind::CyclicCausality]);
+    assert_eq!(report.anomalies[0].exemplar.cycle.len(), sessions as usize);
+    assert!(start.elapsed() < FEW_SECONDS);
+}
+
+#[test]
+fn an_order_that_is_mended_one_edge_at_a_time_is_found_all_the_same() {
+    let start = std::time::Instant::now();
+    // Every round of mending would move one more of the writers before the one that was read.
+    let writers = 20_000;
+    let mut columns = Columns { key_names: KeyNames::Numbers { count: writers + 1 }, ..Columns::default() };
+    let read = columns.push_txn(0, Status::Committed);
+    columns.push_op(read, OpKind::Write, KeyId(0), Value::small(1).unwrap());
+    for writer in 1..=writers {
+        let txn = columns.push_txn(writer, Status::Committed);
+        columns.push_op(txn, OpKind::Write, KeyId(0), Value::small(u64::from(writer) + 1).unwrap());
+        columns.push_op(txn, OpKind::Write, KeyId(writer), Value::small(1).unwrap());
+    }
+    let reader = columns.push_txn(writers + 1, Status::Committed);
+    for writer in 1..=writers {
+        columns.push_op(reader, OpKind::Read, KeyId(writer), Value::small(1).unwrap());
+    }
+    columns.push_op(reader, OpKind::Read, KeyId(0), Value::small(1).unwrap());
+    let report =
+        check(&columns.finish().unwrap(), &Options { levels: vec![Level::ReadCommitted], ..Options::default() });
+    assert_eq!(report.strongest(), Some(Level::ReadCommitted));
+    assert!(start.elapsed() < FEW_SECONDS);
+}
+
+#[test]
+fn elements_that_were_appended_twice_are_ambiguous_and_aborted_appends_do_not_count() {
+    assert_eq!(letters("a: a(x,1)!\nb: a(x,2) | a(x,1)\nc: r(x,[1 2])"), "vhvv");
+    assert_eq!(letters("a: a(l,1)\nb: a(l,1)\nc: r(l,[1 1])"), "uhuu");
+    assert_eq!(letters("a: a(k,3)\nb: a(k,1)\nc: a(k,1)\nd: r(k,[1 3])"), "uhuu");
+    assert_eq!(letters("a: a(l,1)\nb: a(l,1)\nc: r(l,[1 1 1])"), "vhvv");
 }
