@@ -249,6 +249,7 @@ impl<'h> LogWriter<'h> {
     pub fn new(history: &'h History) -> Result<LogWriter<'h>, WriteError> {
         let writing = Writing::new(history, Format::Cobra);
         writing.registers_only()?;
+        writing.refuse_contested_reads(|_| false)?;
         writing.only_statuses(&[Status::Committed])?;
         let magic = [INIT, NOT_FOUND, UNKNOWN];
         let txn_ids = writing.integer_txn_names().and_then(|names| {

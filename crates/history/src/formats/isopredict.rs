@@ -223,6 +223,7 @@ impl Reader {
 pub(super) fn write(history: &History, out: &mut dyn Write) -> Result<(), WriteError> {
     let writing = Writing::new(history, Format::IsoPredict);
     writing.registers_only()?;
+    writing.refuse_contested_reads(|_| false)?;
     writing.only_statuses(&[Status::Committed])?;
     let writer = Writer { ids: ids(history), sources: sources(&writing)?, writing };
     for txn in history.txns_in_file_order() {

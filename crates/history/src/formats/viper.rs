@@ -238,6 +238,7 @@ impl<'h> LogWriter<'h> {
     pub fn new(history: &'h History) -> Result<LogWriter<'h>, WriteError> {
         let writing = Writing::new(history, Format::Viper);
         writing.registers_only()?;
+        writing.refuse_contested_reads(|key| history.initial().values.contains_key(&key))?;
         writing.only_statuses(&[Status::Committed])?;
         let ops = || (0..history.op_count() as u32).map(|op| history.op(OpId(op)));
         let written: FxHashSet<_> = ops().filter(|op| op.kind.is_write()).map(|op| (op.key, op.value)).collect();
@@ -281,6 +282,9 @@ impl<'h> LogWriter<'h> {
         }
         let value = if self.writing.is_initial(content.key, content.value) {
             self.initial_value(op, content)?
+        } else if content.value.raw() == 0 && !self.written.contains(&(content.key, content.value)) {
+            let hint = "0 means no value there; write elle or jsonl instead";
+            return Err(self.writing.unsupported_op(op, "a read of a 0 that nobody wrote", hint));
         } else {
             self.writing.integer_value(op)?
         };
@@ -290,7 +294,7 @@ impl<'h> LogWriter<'h> {
     /// The number that a reader will take for the initial value of the key.
     fn initial_value(&self, op: OpId, content: Op) -> Result<i128, WriteError> {
         let explicit = self.writing.history.initial().values.get(&content.key);
-        if explicit == Some(&content.value) && !self.written.contains(&(content.key, content.value)) {
+        if explicit == Some(&content.value) {
             return self.writing.integer_value(op);
         }
         if self.written_zero.contains(&content.key) {
