@@ -3,7 +3,7 @@
 use super::text::Source;
 use super::{Format, ReadOptions, cobra, detect, read_path, viper};
 use crate::atom::Atom;
-use crate::error::ReadError;
+use crate::error::{ReadError, Spot};
 use crate::input::{Entry, Input, head, list_directory, number_in};
 use crate::model::History;
 use rustc_hash::FxHashSet;
@@ -161,5 +161,5 @@ fn no_history(entries: &[Entry], shown_as: &str) -> ReadError {
         [] => "the directory has no files".to_owned(),
         names => format!("a directory with {}{more}, but no T*.log, J*.log or history.*", names.join(", ")),
     };
-    ReadError::UnknownFormat { file: shown_as.into(), detail }
+    ReadError::UnknownFormat { spot: Spot { file: Some(shown_as.into()), ..Spot::default() }, detail }
 }
