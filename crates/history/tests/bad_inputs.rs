@@ -214,10 +214,11 @@ fn logs_of_other_programs_make_no_history() {
     let store = Scratch::new("store");
     let file = |name: &str, content: &[u8]| std::fs::write(store.0.join(name), content).unwrap();
     file("jepsen.log", b"2024-01-01 INFO jepsen.core - Starting\n");
+    file("empty.log", b"");
+    file("a.txt", b"w(1,1,0,0)");
     assert!(!is_history_directory(&store.0));
     file("history.edn", b"{:type :ok, :process 0, :value [[:w 1 1]]}\n");
     file("results.edn", b"{:valid? true}\n");
-    file("empty.log", b"");
     assert!(is_history_directory(&store.0));
     assert_eq!(read_path(&store.0, "d", &options(None)).unwrap().1, Format::ElleEdn);
     // Beside a client's log, the text is noise; a damaged log is not.
@@ -227,6 +228,7 @@ fn logs_of_other_programs_make_no_history() {
     file("T3.log", &bytes);
     let (history, format) = read_path(&store.0, "d", &options(None)).unwrap();
     assert_eq!((format, history.txn_count()), (Format::Cobra, 1));
+    assert_eq!(history.session_count(), 2, "the empty log is a session");
     file("T4.log", b"not a log");
     let error = read_path(&store.0, "d", &options(None)).unwrap_err().to_string();
     assert!(error.starts_with("d/T4.log at byte 0"), "{error}");

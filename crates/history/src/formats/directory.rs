@@ -42,10 +42,8 @@ pub fn is_history_directory(path: &Path) -> bool {
     let Ok(mut entries) = list_directory(path, &shown_as) else { return false };
     entries.retain(|entry| !entry.path.is_dir());
     match find(&entries, None) {
-        Ok(Some(Found::Whole(entry))) => OF_A_RUN.contains(&entry.name.as_str()),
-        Ok(found) => found.is_some(),
-        // There is a log that cannot be opened: reading the history says why.
-        Err(_) => true,
+        Some(Found::Whole(entry)) => OF_A_RUN.contains(&entry.name.as_str()),
+        found => found.is_some(),
     }
 }
 
@@ -60,7 +58,7 @@ pub(super) fn read(path: &Path, shown_as: &str, options: &ReadOptions) -> Result
     }
     entries.retain(|entry| !entry.path.is_dir());
     let source = Source::new(shown_as);
-    match (find(&entries, options.format)?, entries.as_slice()) {
+    match (find(&entries, options.format), entries.as_slice()) {
         (Some(Found::Viper(logs)), _) => Ok((viper::read(&log_files(&open(&logs)?), &source)?, Format::Viper)),
         (Some(Found::Cobra(logs)), _) => Ok((cobra::read(&log_files(&open(&logs)?), &source)?, Format::Cobra)),
         (Some(Found::Whole(entry)), _) | (None, [entry]) => read_path(&entry.path, &entry.shown_as, options),
@@ -68,24 +66,23 @@ pub(super) fn read(path: &Path, shown_as: &str, options: &ReadOptions) -> Result
     }
 }
 
-/// Looks at the names of the files, and at the beginnings of those that may be logs.
-fn find(entries: &[Entry], wanted: Option<Format>) -> Result<Option<Found<'_>>, ReadError> {
+/// Looks at the names of the files, and at the beginnings of those that may be logs. One that cannot be opened may be
+/// a log; whoever reads the history will say why it cannot.
+fn find(entries: &[Entry], wanted: Option<Format>) -> Option<Found<'_>> {
     let wants = |format: Format| wanted.is_none_or(|wanted| wanted == format);
     if wants(Format::Viper) {
         let logs: Vec<&Entry> = entries.iter().filter(|entry| entry.name.starts_with('J')).collect();
-        for log in &logs {
-            if detect(&head(&log.path, &log.shown_as)?) == Some(Format::Viper) {
-                return Ok(Some(Found::Viper(logs)));
-            }
+        if logs.iter().any(|log| head(&log.path).is_ok_and(|head| detect(&head) == Some(Format::Viper))) {
+            return Some(Found::Viper(logs));
         }
     }
-    let cobra = if wants(Format::Cobra) { cobra_logs(entries, wanted)? } else { CobraLogs::default() };
+    let cobra = if wants(Format::Cobra) { cobra_logs(entries, wanted) } else { CobraLogs::default() };
     let whole = entries.iter().find(|entry| WHOLE.contains(&entry.name.as_str()));
-    Ok(match whole {
+    match whole {
         Some(whole) if !cobra.certain => Some(Found::Whole(whole)),
         _ if cobra.logs.is_empty() => None,
         _ => Some(Found::Cobra(cobra.logs)),
-    })
+    }
 }
 
 /// The files of a directory that are sessions if it is a history of Cobra's.
@@ -98,22 +95,22 @@ struct CobraLogs<'a> {
 
 /// Other programs call their logs `.log`, too: a text is none of Cobra's. But a damaged log must be an error, not a
 /// session less, so that what is named like one or is not text counts if another file shows the format.
-fn cobra_logs(entries: &[Entry], wanted: Option<Format>) -> Result<CobraLogs<'_>, ReadError> {
+fn cobra_logs(entries: &[Entry], wanted: Option<Format>) -> CobraLogs<'_> {
     let mut found = CobraLogs { logs: Vec::new(), certain: wanted.is_some() };
-    let mut all_empty = true;
     for entry in entries.iter().filter(|entry| entry.name.ends_with(".log")) {
-        let head = head(&entry.path, &entry.shown_as)?;
-        let certain = is_client(&entry.name) && !head.is_empty() || cobra::looks_like(&head);
-        if certain || wanted.is_some() || head.is_empty() || !is_text(&head) {
+        let head = head(&entry.path).ok();
+        let is_empty = head.as_ref().is_some_and(Vec::is_empty);
+        let certain = (is_client(&entry.name) && !is_empty) || head.as_deref().is_some_and(cobra::looks_like);
+        let is_text = !is_empty && head.as_deref().is_some_and(is_text);
+        if certain || wanted.is_some() || !is_text {
             found.logs.push(entry);
         }
         found.certain |= certain;
-        all_empty &= head.is_empty();
     }
-    if !found.certain && !all_empty {
+    if !found.certain && !found.logs.iter().any(|entry| is_client(&entry.name)) {
         found.logs.clear();
     }
-    Ok(found)
+    found
 }
 
 /// `T12.log`
