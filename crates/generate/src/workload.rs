@@ -1,9 +1,18 @@
 //! What a generated history looks like.
 
 use seriatim_check::Kind;
-use seriatim_history::ColumnsError;
+use seriatim_history::{ColumnsError, TXNS_MAX};
 use std::fmt;
 use std::str::FromStr;
+
+/// A key takes some 30 bytes before anything is written to it: 2 GiB.
+const KEYS_MAX: u64 = 1 << 26;
+/// A session takes less than a hundred bytes: 2 GiB.
+const SESSIONS_MAX: u64 = 1 << 24;
+/// Each session of a causal store keeps four bytes about each other one: 1 GiB.
+const CAUSAL_SESSIONS_MAX: u64 = 1 << 14;
+/// The values of a key are numbers of 32 bits.
+const OPERATIONS_MAX: u64 = (u32::MAX / 2) as u64;
 
 /// What the simulated store promises, and the histories keep.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord)]
@@ -143,7 +152,17 @@ pub enum WorkloadError {
     /// The exponent of a zipfian choice must be a number of at least 0.
     #[error("the zipfian exponent must be a number from 0 up, not {0}")]
     Exponent(f64),
-    /// Too many operations.
+    /// More than the store has room for.
+    #[error("{what}: {count} are more than the {limit} that can be generated")]
+    TooMany {
+        /// Of what.
+        what: &'static str,
+        /// How many.
+        count: u64,
+        /// How many there may be.
+        limit: u64,
+    },
+    /// Too large with what was planted.
     #[error("{0}")]
     TooLarge(#[from] ColumnsError),
     /// Some kinds have no register history that shows them.
@@ -180,11 +199,23 @@ impl Workload {
         if let Some(kind) = self.plant.iter().find(|kind| kind.info().tap.is_none()) {
             return Err(WorkloadError::NotPlantable(kind.info().code));
         }
-        let operations = self.operations();
-        if operations > u64::from(u32::MAX / 2) {
-            let (count, limit) = (operations as usize, (u32::MAX / 2) as usize);
-            return Err(ColumnsError::TooLarge { what: "operations", count, limit }.into());
+        self.check_sizes()
+    }
+
+    /// Refuses what would only end when the memory does.
+    fn check_sizes(&self) -> Result<(), WorkloadError> {
+        let txns = u64::from(self.sessions) * u64::from(self.txns_per_session);
+        let causal = self.guarantee == Guarantee::Causal;
+        let sizes = [
+            ("operations", self.operations(), OPERATIONS_MAX),
+            ("keys", u64::from(self.keys), KEYS_MAX),
+            ("sessions", u64::from(self.sessions), SESSIONS_MAX),
+            ("sessions of a causal store", if causal { self.sessions.into() } else { 0 }, CAUSAL_SESSIONS_MAX),
+            ("transactions", txns, TXNS_MAX as u64),
+        ];
+        match sizes.into_iter().find(|(_, count, limit)| count > limit) {
+            Some((what, count, limit)) => Err(WorkloadError::TooMany { what, count, limit }),
+            None => Ok(()),
         }
-        Ok(())
     }
 }

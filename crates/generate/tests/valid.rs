@@ -113,3 +113,24 @@ fn impossible_workloads_are_refused() {
     let huge = Workload { sessions: u32::MAX, txns_per_session: u32::MAX, ..Workload::default() };
     assert!(generate(&huge).unwrap_err().to_string().contains("operations"));
 }
+
+#[test]
+fn what_is_too_large_is_refused_before_it_takes_memory() {
+    let cases = [
+        ("keys", Workload { keys: u32::MAX, ..Workload::default() }),
+        ("sessions", Workload { sessions: u32::MAX, txns_per_session: 0, ..Workload::default() }),
+        (
+            "sessions of a causal store",
+            Workload { sessions: 16_385, guarantee: Guarantee::Causal, ..Workload::default() },
+        ),
+        (
+            "transactions",
+            Workload { sessions: 1 << 16, txns_per_session: 1 << 15, ops_per_txn: 0, ..Workload::default() },
+        ),
+        ("operations", Workload { ops_per_txn: u32::MAX, ..Workload::default() }),
+    ];
+    for (what, workload) in cases {
+        let error = generate(&workload).unwrap_err().to_string();
+        assert!(error.starts_with(&format!("{what}: ")) && error.contains("can be generated"), "{error}");
+    }
+}

@@ -35,8 +35,11 @@ pub enum ColumnsError {
     },
 }
 
-/// The most operations, transactions or keys that a history may have; the numbers above mark special cases.
+/// The most operations, keys, sessions or lists that a history may have; the numbers above mark special cases.
 const LIMIT: usize = (u32::MAX - 16) as usize;
+
+/// The most transactions that a history may have: checkers keep one bit beside the number of a transaction.
+pub const TXNS_MAX: usize = (1 << 31) - 16;
 
 /// Operations and transactions in the order of the input.
 ///
@@ -151,19 +154,11 @@ impl Columns {
     }
 
     fn check_sizes(&self, op_count: usize) -> Result<(), ColumnsError> {
-        let sizes = [
-            ("operations", op_count),
-            ("transactions", self.txns.len()),
-            ("sessions", self.session_count as usize),
-            ("keys", self.key_names.len()),
-            ("lists", self.lists.len()),
-        ];
-        for (what, count) in sizes {
-            if count > LIMIT {
-                return Err(ColumnsError::TooLarge { what, count, limit: LIMIT });
-            }
-        }
-        Ok(())
+        check_size("operations", op_count, LIMIT)?;
+        check_size("transactions", self.txns.len(), TXNS_MAX)?;
+        check_size("sessions", self.session_count as usize, LIMIT)?;
+        check_size("keys", self.key_names.len(), LIMIT)?;
+        check_size("lists", self.lists.len(), LIMIT)
     }
 
     /// Session boundaries, and for each transaction in file order its number in session order.
@@ -213,6 +208,10 @@ impl Columns {
     }
 }
 
+fn check_size(what: &'static str, count: usize, limit: usize) -> Result<(), ColumnsError> {
+    if count > limit { Err(ColumnsError::TooLarge { what, count, limit }) } else { Ok(()) }
+}
+
 fn invert(permutation: &[u32]) -> Vec<u32> {
     let mut inverse = vec![0; permutation.len()];
     for (from, &to) in permutation.iter().enumerate() {
@@ -239,5 +238,21 @@ fn permute_names(names: Names, new_of_old: &[u32]) -> Names {
             let old_of_new = invert(new_of_old);
             Names::Table(old_of_new.iter().map(|&old| table[old as usize].clone()).collect())
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn transactions_leave_a_bit_to_the_checker() {
+        const { assert!(TXNS_MAX < 1 << 31 && TXNS_MAX < LIMIT) };
+        let error = check_size("transactions", TXNS_MAX + 1, TXNS_MAX).unwrap_err().to_string();
+        assert_eq!(
+            error,
+            "transactions: 2147483633 are more than the 2147483632 that a history may have; split the input"
+        );
+        assert_eq!(check_size("transactions", TXNS_MAX, TXNS_MAX), Ok(()));
     }
 }

@@ -52,10 +52,10 @@ pub enum ReadError {
         hint: Option<String>,
     },
     /// No format fits the content.
-    #[error("{file}: not a history in any format that we know ({detail}); name the format with --from")]
+    #[error("{spot}: not a history in any format that we know ({detail}); name the format with --from")]
     UnknownFormat {
-        /// The file or directory.
-        file: Arc<str>,
+        /// The file or directory, and the first thing in it that no format expects.
+        spot: Spot,
         /// What the content looks like.
         detail: String,
     },

@@ -80,6 +80,29 @@ fn compression_error(error: &io::Error, name: &str, good: usize, shown_as: &str)
     ReadError::Syntax { spot, problem, hint: Some(hint.to_owned()) }
 }
 
+/// How much of a file [`head`] reads.
+const HEAD_BYTES: u64 = 1 << 14;
+
+/// The beginning of a file, decompressed as far as it can be; nothing of a pipe or a device, which can be read only once.
+pub(crate) fn head(path: &Path) -> io::Result<Vec<u8>> {
+    // Opening a pipe would wait for its writer.
+    if !std::fs::metadata(path)?.is_file() {
+        return Ok(Vec::new());
+    }
+    let mut raw = Vec::new();
+    File::open(path)?.take(HEAD_BYTES).read_to_end(&mut raw)?;
+    let mut plain = Vec::new();
+    // The stream is cut, so that it ends in an error: what came before is what we want.
+    let _ = if raw.starts_with(GZIP_MAGIC) {
+        MultiGzDecoder::new(raw.as_slice()).take(HEAD_BYTES).read_to_end(&mut plain)
+    } else if raw.starts_with(ZSTD_MAGIC) {
+        zstd::stream::read::Decoder::with_buffer(raw.as_slice())?.take(HEAD_BYTES).read_to_end(&mut plain)
+    } else {
+        return Ok(raw);
+    };
+    Ok(plain)
+}
+
 pub(crate) fn io_error(shown_as: &str, source: io::Error) -> ReadError {
     ReadError::Io { file: shown_as.into(), source }
 }

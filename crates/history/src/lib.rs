@@ -26,7 +26,7 @@ mod restrict;
 pub mod room;
 
 pub use atom::{Atom, Atoms, Value, ValueKind};
-pub use columns::{Columns, ColumnsError, TxnMeta};
+pub use columns::{Columns, ColumnsError, TXNS_MAX, TxnMeta};
 pub use error::{ReadError, Spot, WriteError};
 pub use ids::{KeyId, OpId, SessionId, TxnId};
 pub use input::Input;

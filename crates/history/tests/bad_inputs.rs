@@ -2,8 +2,11 @@
 
 use proptest::prelude::*;
 use seriatim_history::ReadError;
-use seriatim_history::formats::{Format, ReadOptions, detect, read_bytes, read_path, write, write_path};
+use seriatim_history::formats::{
+    Format, ReadOptions, detect, is_history_directory, read_bytes, read_path, write, write_path,
+};
 use seriatim_history::notation;
+use std::io::Write;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -183,6 +186,52 @@ fn logs_of_one_number_stay_different_sessions() {
     assert_eq!((format, history.session_count(), history.txn_count()), (Format::Cobra, 2, 2));
     let names: Vec<String> = history.sessions().map(|session| history.session_name(session).to_string()).collect();
     assert_eq!(names, ["d/J1.log", "d/T1.log"]);
+}
+
+#[test]
+fn compressed_logs_and_logs_without_an_ending_are_one_history() {
+    let (history, _) = read_bytes(b"w(1,1,0,0)", "h", &options(None)).unwrap();
+    let mut bytes = Vec::new();
+    write(&history, Format::Cobra, &mut bytes).unwrap();
+    let cobra = Scratch::new("compressed-logs");
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    gzip.write_all(&bytes).unwrap();
+    std::fs::write(cobra.0.join("T0.log.gz"), gzip.finish().unwrap()).unwrap();
+    assert!(is_history_directory(&cobra.0));
+    assert_eq!(read_path(&cobra.0, "d", &options(None)).unwrap().1, Format::Cobra);
+    for name in ["J0", "J0.json", "J0.log"] {
+        let viper = Scratch::new(&format!("viper-{name}"));
+        std::fs::write(viper.0.join(name), "{\"value\": [[\"w\", 1, 2, true]]}\n").unwrap();
+        assert!(is_history_directory(&viper.0), "{name}");
+        let (history, format) = read_path(&viper.0, "d", &options(None)).unwrap();
+        assert_eq!(format, Format::Viper, "{name}");
+        assert_eq!(history.session_name(seriatim_history::SessionId(0)).to_string(), "0", "{name}");
+    }
+}
+
+#[test]
+fn logs_of_other_programs_make_no_history() {
+    let store = Scratch::new("store");
+    let file = |name: &str, content: &[u8]| std::fs::write(store.0.join(name), content).unwrap();
+    file("jepsen.log", b"2024-01-01 INFO jepsen.core - Starting\n");
+    file("empty.log", b"");
+    file("a.txt", b"w(1,1,0,0)");
+    assert!(!is_history_directory(&store.0));
+    file("history.edn", b"{:type :ok, :process 0, :value [[:w 1 1]]}\n");
+    file("results.edn", b"{:valid? true}\n");
+    assert!(is_history_directory(&store.0));
+    assert_eq!(read_path(&store.0, "d", &options(None)).unwrap().1, Format::ElleEdn);
+    // Beside a client's log, the text is noise; a damaged log is not.
+    let (history, _) = read_bytes(b"w(1,1,0,0)", "h", &options(None)).unwrap();
+    let mut bytes = Vec::new();
+    write(&history, Format::Cobra, &mut bytes).unwrap();
+    file("T3.log", &bytes);
+    let (history, format) = read_path(&store.0, "d", &options(None)).unwrap();
+    assert_eq!((format, history.txn_count()), (Format::Cobra, 1));
+    assert_eq!(history.session_count(), 2, "the empty log is a session");
+    file("T4.log", b"not a log");
+    let error = read_path(&store.0, "d", &options(None)).unwrap_err().to_string();
+    assert!(error.starts_with("d/T4.log at byte 0"), "{error}");
 }
 
 #[test]

@@ -3,7 +3,8 @@
 use proptest::prelude::*;
 use seriatim_history::formats::{Format, ReadOptions, read_bytes, read_path, write, write_path};
 use seriatim_history::{
-    Atom, Columns, History, Initial, KeyId, KeyNames, Names, OpKind, Status, TxnId, Value, ValueKind, WriteError,
+    Atom, Columns, History, Initial, KeyId, KeyNames, Names, Op, OpId, OpKind, Status, TxnId, Value, ValueKind,
+    WriteError,
 };
 
 /// What a format is able to express.
@@ -60,8 +61,27 @@ fn raw_history() -> impl Strategy<Value = Vec<RawTxn>> {
     prop::collection::vec((0u32..4, any::<u8>(), prop::collection::vec(op, 0..6)), 1..12)
 }
 
-/// Makes a history that the shape allows. Every write of a key has its own value.
-fn build(raw: &[RawTxn], shape: Shape, initial_zero: bool) -> History {
+/// What the keys start with, and whether values are written twice.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Values {
+    /// No key has an initial value; every write of a key has its own value.
+    Nothing,
+    /// All keys start as 0; every write of a key has its own value.
+    Zero,
+    /// Keys start as 0 or with another value, which transactions may write, too; and they write values twice.
+    Open { yields: bool },
+}
+
+fn values() -> impl Strategy<Value = Values> {
+    prop_oneof![Just(Values::Nothing), Just(Values::Zero), any::<bool>().prop_map(|yields| Values::Open { yields }),]
+}
+
+/// The initial values of single keys, if these are open. Keys 1 and 3 are lists where there are lists.
+const OPEN_INITIAL: [(u32, u64); 3] = [(0, 0), (2, 2003), (4, 77)];
+
+/// Makes a history that the shape allows.
+fn build(raw: &[RawTxn], shape: Shape, start: Values) -> History {
+    let (initial_zero, open) = (start != Values::Nothing, matches!(start, Values::Open { .. }));
     let mut columns = Columns::default();
     let mut written: Vec<Vec<u64>> = vec![Vec::new(); 5];
     let mut clock = 0;
@@ -81,7 +101,11 @@ fn build(raw: &[RawTxn], shape: Shape, initial_zero: bool) -> History {
             // Odd keys are lists where lists are allowed.
             let is_list = shape.lists && key % 2 == 1;
             if kind == 0 {
-                let value = (values.len() as u64 + 1) * 3 + u64::from(key) * 1000;
+                let value = match choice % 8 {
+                    0 if open && !is_list => 0,
+                    1 if open && !is_list && !values.is_empty() => values[choice as usize % values.len()],
+                    _ => (values.len() as u64 + 1) * 3 + u64::from(key) * 1000,
+                };
                 values.push(value);
                 let kind = if is_list { OpKind::Append } else { OpKind::Write };
                 columns.push_op(txn, kind, KeyId(key.into()), Value::small(value).unwrap());
@@ -98,7 +122,11 @@ fn build(raw: &[RawTxn], shape: Shape, initial_zero: bool) -> History {
                 // Whether nil was read or nothing is known cannot be told there.
                 None if status != Status::Committed || !shape.initial_reads => continue,
                 None if choice % 16 == 3 && shape.thin_air && !is_list => Value::small(999_999).unwrap(),
-                None if initial_zero && !is_list => Value::small(0).unwrap(),
+                None if open && !is_list && choice % 3 > 0 => {
+                    let explicit = OPEN_INITIAL.iter().find(|(of, _)| *of == u32::from(key));
+                    Value::small(explicit.map_or(0, |(_, value)| *value)).unwrap()
+                }
+                None if initial_zero && !open && !is_list => Value::small(0).unwrap(),
                 None => Value::NULL,
             };
             columns.push_op(txn, OpKind::Read, KeyId(key.into()), value);
@@ -117,7 +145,12 @@ fn build(raw: &[RawTxn], shape: Shape, initial_zero: bool) -> History {
         columns.txn_times = Some(times);
     }
     if initial_zero {
-        columns.initial = Initial { default: Value::small(0), yields_to_writes: true, ..Initial::default() };
+        let yields_to_writes = start != Values::Open { yields: false };
+        columns.initial = Initial { default: Value::small(0), yields_to_writes, ..Initial::default() };
+    }
+    if open {
+        let explicit = OPEN_INITIAL.map(|(key, value)| (KeyId(key), Value::small(value).unwrap()));
+        columns.initial.values = explicit.into_iter().filter(|(key, _)| !shape.lists || key.0 % 2 == 0).collect();
     }
     columns.finish().unwrap()
 }
@@ -131,7 +164,6 @@ type PlainTxn = (Status, Vec<(OpKind, String, String)>);
 fn plain(history: &History, shape: Shape) -> Plain {
     let mut numbers: Vec<(KeyId, Value)> = Vec::new();
     let mut sessions = Vec::new();
-    let initial = history.initial();
     let mut order: Vec<_> = history.sessions().collect();
     order.sort_by_key(|&session| history.session_name(session));
     for session in order {
@@ -144,9 +176,8 @@ fn plain(history: &History, shape: Shape) -> Plain {
             });
             let ops: Vec<_> = ops
                 .map(|op| {
-                    let is_initial = op.value == Value::NULL || initial.value_of(op.key) == Some(op.value);
-                    let text = if is_initial {
-                        "initial".to_owned()
+                    let text = if let Some(source) = initial_source(history, op) {
+                        source.to_owned()
                     } else if shape.exact_values || matches!(op.value.kind(), ValueKind::List(_)) {
                         history.value_text(op.value)
                     } else {
@@ -175,6 +206,21 @@ fn plain(history: &History, shape: Shape) -> Plain {
     sessions
 }
 
+/// Whether a read is of the initial value for certain, or perhaps; `None` if it is not.
+fn initial_source(history: &History, read: Op) -> Option<&'static str> {
+    if read.kind != OpKind::Read {
+        return None;
+    }
+    let ops = || (0..history.op_count() as u32).map(|op| history.op(OpId(op)));
+    let written = || ops().any(|op| op.kind != OpKind::Read && (op.key, op.value) == (read.key, read.value));
+    match history.initial().value_of(read.key) == Some(read.value) {
+        _ if read.value == Value::NULL => Some("initial"),
+        true if !written() => Some("initial"),
+        true if !history.initial().yields(read.key) => Some("contested"),
+        _ => None,
+    }
+}
+
 /// Register text cannot tell neighbouring aborted transactions apart: compare them as one.
 fn merge_aborted(txns: Vec<PlainTxn>, shape: Shape) -> Vec<PlainTxn> {
     let mut merged: Vec<PlainTxn> = Vec::new();
@@ -191,15 +237,17 @@ fn options(format: Option<Format>) -> ReadOptions {
     ReadOptions { format, threads: 2 }
 }
 
-fn check(format: Format, raw: &[RawTxn], initial_zero: bool) -> Result<(), TestCaseError> {
+fn check(format: Format, raw: &[RawTxn], values: Values) -> Result<(), TestCaseError> {
     let shape = shape(format);
-    let history = build(raw, shape, initial_zero);
+    let history = build(raw, shape, values);
+    // What is open may be more than a format can say; but then it must say so.
+    let may_refuse = !shape.exact_values || (matches!(values, Values::Open { .. }) && format != Format::Jsonl);
     let expected = plain(&history, shape);
     let back = if format.is_directory_format() {
         let directory = std::env::temp_dir().join(format!("seriatim-round-trip-{}-{format}", std::process::id()));
         let _ = std::fs::remove_dir_all(&directory);
         match write_path(&history, format, &directory) {
-            Err(WriteError::Unsupported { .. }) if !shape.exact_values => return Ok(()),
+            Err(WriteError::Unsupported { .. }) if may_refuse => return Ok(()),
             result => result.map_err(|error| TestCaseError::fail(error.to_string()))?,
         }
         let result = read_path(&directory, "dir", &options(None));
@@ -209,7 +257,7 @@ fn check(format: Format, raw: &[RawTxn], initial_zero: bool) -> Result<(), TestC
         let mut bytes = Vec::new();
         match write(&history, format, &mut bytes) {
             // Reading an intermediate write, for example, is more than a trace can say.
-            Err(WriteError::Unsupported { .. }) if !shape.exact_values => return Ok(()),
+            Err(WriteError::Unsupported { .. }) if may_refuse => return Ok(()),
             result => result.map_err(|error| TestCaseError::fail(error.to_string()))?,
         }
         if expected.is_empty() {
@@ -236,14 +284,27 @@ fn check(format: Format, raw: &[RawTxn], initial_zero: bool) -> Result<(), TestC
     Ok(())
 }
 
+#[test]
+fn what_is_open_is_not_decided_by_writing_it() {
+    let text = "{\"seriatim\":1,\"initial\":{\"1\":7}}\n{\"session\":1,\"txn\":1,\"ops\":[[\"w\",1,7]]}\n\
+                {\"session\":2,\"txn\":2,\"ops\":[[\"r\",1,7]]}\n";
+    let (history, _) = read_bytes(text.as_bytes(), "h", &options(None)).unwrap();
+    for &format in Format::ALL.iter().filter(|format| !matches!(format, Format::Jsonl | Format::Viper)) {
+        let path = std::env::temp_dir().join(format!("seriatim-open-{}-{format}", std::process::id()));
+        let error = write_path(&history, format, &path).map(|()| format).unwrap_err();
+        assert!(!path.exists() && matches!(error, WriteError::Unsupported { .. }), "{format}: {error}");
+        assert!(error.to_string().contains("jsonl"), "{error}");
+    }
+}
+
 macro_rules! round_trips {
     ($($name:ident: $format:expr;)*) => {
         proptest! {
             #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
             $(
                 #[test]
-                fn $name(raw in raw_history(), initial_zero in any::<bool>()) {
-                    check($format, &raw, initial_zero)?;
+                fn $name(raw in raw_history(), values in values()) {
+                    check($format, &raw, values)?;
                 }
             )*
         }

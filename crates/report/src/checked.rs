@@ -75,9 +75,9 @@ impl Unreadable {
         let (message, spot, hint) = match error {
             ReadError::Syntax { spot, problem, hint } => (problem.clone(), spot.clone(), hint.clone()),
             ReadError::Io { file, source } => (source.to_string(), in_file(file), None),
-            ReadError::UnknownFormat { file, detail } => {
+            ReadError::UnknownFormat { spot, detail } => {
                 let hint = "name the format with --from".to_owned();
-                (format!("not a history in any known format ({detail})"), in_file(file), Some(hint))
+                (format!("not a history in any known format ({detail})"), spot.clone(), Some(hint))
             }
             ReadError::TooLarge { file, source } => (too_large(source), in_file(file), None),
             other => (other.to_string(), in_file(input), None),

@@ -1,7 +1,7 @@
 //! From the arguments to inputs: files, standard input, directories that are a history, directories that hold some.
 
 use seriatim_history::ReadError;
-use std::ffi::OsStr;
+use seriatim_history::formats::is_history_directory;
 use std::fs;
 use std::path::{Path, PathBuf};
 
@@ -45,25 +45,14 @@ fn named(arg: &Path) -> Input {
 
 /// Whether `path` is a directory that is not itself a history.
 fn is_collection(path: &Path) -> bool {
-    path != Path::new("-") && path.is_dir() && !is_history(path)
-}
-
-/// Whether a directory is a history: client logs (Cobra, Viper), or dbcop's one file. A directory that cannot be listed
-/// is none, so that the walk reports it.
-fn is_history(dir: &Path) -> bool {
-    let Ok(entries) = fs::read_dir(dir) else { return false };
-    entries.flatten().any(|entry| {
-        let name = entry.file_name();
-        let log = Path::new(&name).extension() == Some(OsStr::new("log"));
-        (log || name == "history.bincode") && entry.path().is_file()
-    })
+    path != Path::new("-") && path.is_dir() && !is_history_directory(path)
 }
 
 fn walk(root: &Path) -> Vec<Expanded> {
     let mut found = Vec::new();
     let mut waiting = vec![root.to_owned()];
     while let Some(path) = waiting.pop() {
-        if !path.is_dir() || is_history(&path) {
+        if !path.is_dir() || is_history_directory(&path) {
             found.push(Ok(Input::new(path, Origin::Found)));
             continue;
         }

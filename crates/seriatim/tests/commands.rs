@@ -17,6 +17,16 @@ fn mistakes_in_the_arguments_have_exit_code_3() {
 }
 
 #[test]
+fn threads_have_a_limit() {
+    let folder = Folder::new();
+    let good = folder.file("good.txt", GOOD);
+    assert_eq!(run(&["check", "--threads", "64", &good]).code, Some(0));
+    let ran = run(&["check", "--threads", "65", &good]);
+    assert_eq!(ran.code, Some(3));
+    assert!(ran.stderr.contains("64"), "{}", ran.stderr);
+}
+
+#[test]
 fn help_and_version_are_results() {
     for args in [&["--help"][..], &["--version"], &["check", "--help"]] {
         let ran = run(args);

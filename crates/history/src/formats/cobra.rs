@@ -181,8 +181,8 @@ fn refuse_repeated_ids(log: &Log, files: &[LogFile<'_>]) -> Result<(), ReadError
 
 /// Who wrote what.
 struct Writers {
-    /// The transaction of each (key, write); `None` if several claim it.
-    writer_of: FxHashMap<(u64, u64), Option<u64>>,
+    /// The transaction of each (key, write) and the value that it wrote; `None` if several claim it.
+    writer_of: FxHashMap<(u64, u64), Option<(u64, u64)>>,
     /// Keys whose writes are told apart by value.
     by_value: FxHashSet<u64>,
 }
@@ -191,11 +191,12 @@ impl Writers {
     fn of(log: &Log) -> Writers {
         let unknown = |op: &&LogOp| op.write == UNKNOWN || (op.kind == OpKind::Read && op.writer == UNKNOWN);
         let by_value = log.ops.iter().filter(unknown).map(|op| op.key).collect();
-        let mut writer_of: FxHashMap<(u64, u64), Option<u64>> = FxHashMap::default();
+        let mut writer_of: FxHashMap<(u64, u64), Option<(u64, u64)>> = FxHashMap::default();
         for txn in &log.txns {
             for op in log.ops[txn.ops.clone()].iter().filter(|op| op.kind == OpKind::Write) {
-                let writer = writer_of.entry((op.key, op.write)).or_insert(Some(txn.id));
-                if *writer != Some(txn.id) {
+                let claim = Some((txn.id, op.value));
+                let writer = writer_of.entry((op.key, op.write)).or_insert(claim);
+                if *writer != claim {
                     *writer = None;
                 }
             }
@@ -212,14 +213,24 @@ impl Writers {
         if self.by_value.contains(&op.key) {
             return Ok(builder.value(Atom::Int(op.value.into())));
         }
-        if let (true, Some(&Some(writer))) = (is_read, self.writer_of.get(&(op.key, op.write)))
-            && writer != op.writer
-        {
-            let problem = format!("this read names transaction {} as the writer of write {}", op.writer, op.write);
-            return Err(format!("{problem}, but transaction {writer} did that write"));
+        if let (true, Some(&Some(write))) = (is_read, self.writer_of.get(&(op.key, op.write))) {
+            agree(op, write)?;
         }
         Ok(builder.value(Atom::Int(op.write.into())))
     }
+}
+
+/// Whether a read says of its write what the write itself says: (transaction, value).
+fn agree(read: &LogOp, (writer, value): (u64, u64)) -> Result<(), String> {
+    if writer != read.writer {
+        let problem = format!("this read names transaction {} as the writer of write {}", read.writer, read.write);
+        return Err(format!("{problem}, but transaction {writer} did that write"));
+    }
+    if value != read.value {
+        let problem = format!("this read returned {} from write {}", read.value, read.write);
+        return Err(format!("{problem} of transaction {writer}, but that wrote {value}"));
+    }
+    Ok(())
 }
 
 /// A history on its way into logs.
@@ -238,6 +249,7 @@ impl<'h> LogWriter<'h> {
     pub fn new(history: &'h History) -> Result<LogWriter<'h>, WriteError> {
         let writing = Writing::new(history, Format::Cobra);
         writing.registers_only()?;
+        writing.refuse_contested_reads(|_| false)?;
         writing.only_statuses(&[Status::Committed])?;
         let magic = [INIT, NOT_FOUND, UNKNOWN];
         let txn_ids = writing.integer_txn_names().and_then(|names| {
@@ -394,6 +406,9 @@ mod tests {
         let two = log(&[(b'S', &[2]), (b'R', &[3, 100, 7, 5]), (b'C', &[2])]);
         let error = parse_files(&[one.clone(), two]).unwrap_err().to_string();
         assert!(error.starts_with("T1.log at byte 9: this read names transaction 3"), "{error}");
+        let two = log(&[(b'S', &[2]), (b'R', &[1, 100, 7, 6]), (b'C', &[2])]);
+        let error = parse_files(&[one.clone(), two]).unwrap_err().to_string();
+        assert_eq!(error, "T1.log at byte 9: this read returned 6 from write 100 of transaction 1, but that wrote 5");
         for len in 1..one.len() {
             assert!(parse_files(&[one[..len].to_vec()]).is_err(), "{len}");
         }

@@ -3,9 +3,9 @@
 //! Binary formats first, by their structure; then the first lines of text that say something. A JSON file is told by the
 //! names of the members of its first object.
 
-use super::text::{Source, excerpt, is_comment, without_bom};
+use super::text::{NO_TRANSACTIONS, RIGHT_FILE, Source, excerpt, is_comment, significant_lines, without_bom};
 use super::{Format, awdit, cobra, dbcop, isopredict};
-use crate::error::ReadError;
+use crate::error::{ReadError, Spot};
 
 /// How much of a text is looked at before we give up.
 const BYTES_LOOKED_AT: usize = 1 << 18;
@@ -133,18 +133,19 @@ fn string_end(text: &[u8], mut at: usize) -> usize {
     at.min(text.len())
 }
 
-/// The error for a content in no format, which says what it looks like.
+/// The error for a content in no format: the first thing that says something is what no format expects.
 pub(super) fn unknown(bytes: &[u8], source: &Source) -> ReadError {
-    let lines = without_bom(bytes).split(|&byte| byte == b'\n').enumerate();
-    let mut significant = lines.filter(|(_, line)| !line.trim_ascii().is_empty() && !is_comment(line.trim_ascii()));
-    let Some((i, line)) = significant.next() else {
-        return source.no_transactions();
+    let file = Some(source.name.clone());
+    if bytes[..bytes.len().min(1024)].contains(&0) {
+        let spot = Spot { file, byte: Some(0), ..Spot::default() };
+        return ReadError::UnknownFormat { spot, detail: "binary data".to_owned() };
+    }
+    let Some(line) = significant_lines(bytes).next() else {
+        return source.at_with_hint(1, 1, NO_TRANSACTIONS, Some(RIGHT_FILE.to_owned()));
     };
-    let detail = match bytes[..bytes.len().min(1024)].contains(&0) {
-        true => "binary data".to_owned(),
-        false => format!("line {} is {}", i + 1, excerpt(line.trim_ascii())),
-    };
-    ReadError::UnknownFormat { file: source.name.clone(), detail }
+    let (number, column) = (Some(line.number), Some(line.column(0) as u64));
+    let detail = format!("found {}", excerpt(line.text));
+    ReadError::UnknownFormat { spot: Spot { file, line: number, column, byte: None }, detail }
 }
 
 #[cfg(test)]
@@ -177,6 +178,15 @@ mod tests {
         for (text, format) in cases {
             assert_eq!(detect(text.as_bytes()), Some(format), "{text}");
         }
+    }
+
+    #[test]
+    fn what_no_format_expects_has_a_place() {
+        let message = |bytes: &[u8]| unknown(bytes, &Source::new("h")).to_string();
+        let expected = "h:3:3: not a history in any format that we know (found `hello`); name the format with --from";
+        assert_eq!(message(b"# c\r\n\n  hello\r\nworld"), expected);
+        assert!(message(b"\0\0").starts_with("h at byte 0: not a history"));
+        assert!(message(b"\n# only\n").starts_with("h:1:1: no transactions"));
     }
 
     #[test]

@@ -1,10 +1,10 @@
 //! Histories that are a directory: which of its files belong to it, and in which format.
 
 use super::text::Source;
-use super::{Format, ReadOptions, cobra, read_path, viper};
+use super::{Format, ReadOptions, cobra, detect, read_path, viper};
 use crate::atom::Atom;
-use crate::error::ReadError;
-use crate::input::{Entry, Input, list_directory, number_in};
+use crate::error::{ReadError, Spot};
+use crate::input::{Entry, Input, head, list_directory, number_in};
 use crate::model::History;
 use rustc_hash::FxHashSet;
 use std::path::Path;
@@ -12,6 +12,9 @@ use std::path::Path;
 /// Files that hold a whole history, in a directory of other things.
 const WHOLE: &[&str] =
     &["history.bincode", "history.edn", "history.jsonl", "history.json", "history.hist", "history.txt"];
+
+/// Those among them that a program leaves beside other files of the same run, which are no histories.
+const OF_A_RUN: &[&str] = &["history.bincode", "history.edn"];
 
 /// How many directories inside each other are opened if each holds nothing but the next.
 const DEPTH_MAX: usize = 4;
@@ -24,6 +27,26 @@ pub(super) struct LogFile<'a> {
     pub bytes: &'a [u8],
 }
 
+/// What makes a directory a history.
+enum Found<'a> {
+    Viper(Vec<&'a Entry>),
+    Cobra(Vec<&'a Entry>),
+    /// One file is all of it.
+    Whole(&'a Entry),
+}
+
+/// Whether a directory is one history: client logs of Cobra or Viper, or what dbcop or Jepsen leave of a run. A
+/// directory that cannot be listed is none, and neither is one that holds several histories.
+pub fn is_history_directory(path: &Path) -> bool {
+    let shown_as = path.to_string_lossy();
+    let Ok(mut entries) = list_directory(path, &shown_as) else { return false };
+    entries.retain(|entry| !entry.path.is_dir());
+    match find(&entries, None) {
+        Some(Found::Whole(entry)) => OF_A_RUN.contains(&entry.name.as_str()),
+        found => found.is_some(),
+    }
+}
+
 /// Reads the history in a directory.
 pub(super) fn read(path: &Path, shown_as: &str, options: &ReadOptions) -> Result<(History, Format), ReadError> {
     let mut entries = list_directory(path, shown_as)?;
@@ -34,29 +57,76 @@ pub(super) fn read(path: &Path, shown_as: &str, options: &ReadOptions) -> Result
         }
     }
     entries.retain(|entry| !entry.path.is_dir());
-    let wants = |format: Format| options.format.is_none_or(|wanted| wanted == format);
-    if wants(Format::Viper) {
-        let logs = open(&entries, |name| name.starts_with('J'))?;
-        if logs.iter().any(|(_, input)| input.trim_ascii_start().starts_with(b"{")) {
-            return Ok((viper::read(&log_files(&logs), &Source::new(shown_as))?, Format::Viper));
-        }
-    }
-    if wants(Format::Cobra) {
-        let logs = open(&entries, |name| name.ends_with(".log"))?;
-        if !logs.is_empty() {
-            return Ok((cobra::read(&log_files(&logs), &Source::new(shown_as))?, Format::Cobra));
-        }
-    }
-    let whole = entries.iter().find(|entry| WHOLE.contains(&entry.name.as_str()));
-    match (whole, entries.as_slice()) {
-        (Some(entry), _) | (None, [entry]) => read_path(&entry.path, &entry.shown_as, options),
+    let source = Source::new(shown_as);
+    match (find(&entries, options.format), entries.as_slice()) {
+        (Some(Found::Viper(logs)), _) => Ok((viper::read(&log_files(&open(&logs)?), &source)?, Format::Viper)),
+        (Some(Found::Cobra(logs)), _) => Ok((cobra::read(&log_files(&open(&logs)?), &source)?, Format::Cobra)),
+        (Some(Found::Whole(entry)), _) | (None, [entry]) => read_path(&entry.path, &entry.shown_as, options),
         _ => Err(no_history(&entries, shown_as)),
     }
 }
 
-fn open(entries: &[Entry], is_log: impl Fn(&str) -> bool) -> Result<Vec<(&Entry, Input)>, ReadError> {
-    let logs = entries.iter().filter(|entry| is_log(&entry.name));
-    logs.map(|entry| Ok((entry, Input::open(&entry.path, &entry.shown_as)?))).collect()
+/// Looks at the names of the files, and at the beginnings of those that may be logs. One that cannot be opened may be
+/// a log; whoever reads the history will say why it cannot.
+fn find(entries: &[Entry], wanted: Option<Format>) -> Option<Found<'_>> {
+    let wants = |format: Format| wanted.is_none_or(|wanted| wanted == format);
+    if wants(Format::Viper) {
+        let logs: Vec<&Entry> = entries.iter().filter(|entry| entry.name.starts_with('J')).collect();
+        if logs.iter().any(|log| head(&log.path).is_ok_and(|head| detect(&head) == Some(Format::Viper))) {
+            return Some(Found::Viper(logs));
+        }
+    }
+    let cobra = if wants(Format::Cobra) { cobra_logs(entries, wanted) } else { CobraLogs::default() };
+    let whole = entries.iter().find(|entry| WHOLE.contains(&entry.name.as_str()));
+    match whole {
+        Some(whole) if !cobra.certain => Some(Found::Whole(whole)),
+        _ if cobra.logs.is_empty() => None,
+        _ => Some(Found::Cobra(cobra.logs)),
+    }
+}
+
+/// The files of a directory that are sessions if it is a history of Cobra's.
+#[derive(Default)]
+struct CobraLogs<'a> {
+    logs: Vec<&'a Entry>,
+    /// Whether one of them can be nothing else; empty files say nothing.
+    certain: bool,
+}
+
+/// Other programs call their logs `.log`, too: a text is none of Cobra's. But a damaged log must be an error, not a
+/// session less, so that what is named like one or is not text counts if another file shows the format.
+fn cobra_logs(entries: &[Entry], wanted: Option<Format>) -> CobraLogs<'_> {
+    let mut found = CobraLogs { logs: Vec::new(), certain: wanted.is_some() };
+    for entry in entries.iter().filter(|entry| entry.name.ends_with(".log")) {
+        let head = head(&entry.path).ok();
+        let is_empty = head.as_ref().is_some_and(Vec::is_empty);
+        let certain = (is_client(&entry.name) && !is_empty) || head.as_deref().is_some_and(cobra::looks_like);
+        let is_text = !is_empty && head.as_deref().is_some_and(is_text);
+        if certain || wanted.is_some() || !is_text {
+            found.logs.push(entry);
+        }
+        found.certain |= certain;
+    }
+    if !found.certain && !found.logs.iter().any(|entry| is_client(&entry.name)) {
+        found.logs.clear();
+    }
+    found
+}
+
+/// `T12.log`
+fn is_client(name: &str) -> bool {
+    let number = name.strip_prefix('T').and_then(|name| name.strip_suffix(".log"));
+    number.is_some_and(|number| !number.is_empty() && number.bytes().all(|byte| byte.is_ascii_digit()))
+}
+
+/// Whether a beginning of a file is text; its last character may be cut.
+fn is_text(head: &[u8]) -> bool {
+    let valid = std::str::from_utf8(head).map_or_else(|error| error.error_len().is_none(), |_| true);
+    valid && !head.contains(&0)
+}
+
+fn open<'a>(logs: &[&'a Entry]) -> Result<Vec<(&'a Entry, Input)>, ReadError> {
+    logs.iter().map(|&entry| Ok((entry, Input::open(&entry.path, &entry.shown_as)?))).collect()
 }
 
 fn log_files<'a>(logs: &'a [(&Entry, Input)]) -> Vec<LogFile<'a>> {
@@ -73,7 +143,7 @@ fn log_files<'a>(logs: &'a [(&Entry, Input)]) -> Vec<LogFile<'a>> {
 
 /// `T12.log` is session 12; a file that is called otherwise gives the session its own name.
 fn session_name(file: &str) -> Atom {
-    let stem = file.strip_suffix(".log").unwrap_or(file);
+    let stem = file.strip_suffix(".log").or(file.strip_suffix(".json")).unwrap_or(file);
     let digits = stem.trim_start_matches(|c: char| c.is_ascii_alphabetic());
     match number_in(digits) {
         Some(number) if number.to_string() == digits && stem.len() - digits.len() == 1 => Atom::Int(number.into()),
@@ -88,5 +158,5 @@ fn no_history(entries: &[Entry], shown_as: &str) -> ReadError {
         [] => "the directory has no files".to_owned(),
         names => format!("a directory with {}{more}, but no T*.log, J*.log or history.*", names.join(", ")),
     };
-    ReadError::UnknownFormat { file: shown_as.into(), detail }
+    ReadError::UnknownFormat { spot: Spot { file: Some(shown_as.into()), ..Spot::default() }, detail }
 }

@@ -14,11 +14,12 @@ use crate::ids::{KeyId, OpId, TxnId};
 use crate::model::{History, Op, OpKind, Status};
 use crate::place::PlaceUnit;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::BTreeSet;
 use std::fmt;
 use std::io::Write;
 
 /// `S, N`: session and index.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
 struct Id(u64, u64);
 
 const INITIAL: Id = Id(0, 0);
@@ -111,7 +112,7 @@ fn id<'a>(text: &'a str, start: &str) -> Result<Option<(Id, &'a str)>, String> {
 
 /// An operation before its value is known.
 struct Pending {
-    txn: u32,
+    txn: Id,
     key: KeyId,
     from: Option<Id>,
     line: u64,
@@ -120,58 +121,49 @@ struct Pending {
 #[derive(Default)]
 struct Reader {
     builder: Builder,
-    txns: FxHashMap<Id, u32>,
+    /// The transactions that have events, in order of appearance.
     ids: Vec<Id>,
+    seen: FxHashSet<Id>,
     pending: Vec<Pending>,
 }
 
 impl Reader {
     fn event(&mut self, event: Event, line: &Line<'_>) {
+        let key = self.builder.key(event.key);
         if event.txn == INITIAL {
-            self.builder.key(event.key);
             return;
         }
-        let txn = self.txn(event.txn);
-        let key = self.builder.key(event.key);
-        self.pending.push(Pending { txn, key, from: event.from, line: line.number });
-    }
-
-    fn txn(&mut self, id: Id) -> u32 {
-        if let Some(&txn) = self.txns.get(&id) {
-            return txn;
+        if self.seen.insert(event.txn) {
+            self.ids.push(event.txn);
         }
-        let session = self.builder.session(Atom::Int(id.0.into()));
-        let txn = self.builder.named_txn(session, Status::Committed, Atom::Str(id.to_string().into()));
-        self.txns.insert(id, txn);
-        self.ids.push(id);
-        txn
+        self.pending.push(Pending { txn: event.txn, key, from: event.from, line: line.number });
     }
 
     fn finish(mut self, source: &Source) -> Result<History, ReadError> {
         self.imply_writes();
-        let mut left: FxHashMap<(u32, KeyId), u32> = FxHashMap::default();
+        let txns = self.number_txns();
+        let mut left: FxHashMap<(Id, KeyId), u32> = FxHashMap::default();
         for op in self.pending.iter().filter(|op| op.from.is_none()) {
             *left.entry((op.txn, op.key)).or_default() += 1;
         }
-        let mut own: FxHashMap<(u32, KeyId), Value> = FxHashMap::default();
+        let mut own: FxHashMap<(Id, KeyId), Value> = FxHashMap::default();
         for op in std::mem::take(&mut self.pending) {
-            let id = self.ids[op.txn as usize];
             let (kind, value) = match op.from {
                 None => {
                     let count = left.entry((op.txn, op.key)).or_default();
                     *count = count.saturating_sub(1);
-                    let value = self.written(id, *count);
+                    let value = self.written(op.txn, *count);
                     own.insert((op.txn, op.key), value);
                     (OpKind::Write, value)
                 }
                 Some(INITIAL) => (OpKind::Read, Value::NULL),
-                Some(from) if from == id => {
+                Some(from) if from == op.txn => {
                     let value = own.get(&(op.txn, op.key)).copied();
-                    (OpKind::Read, value.unwrap_or_else(|| self.written(id, 0)))
+                    (OpKind::Read, value.unwrap_or_else(|| self.written(from, 0)))
                 }
                 Some(from) => (OpKind::Read, self.written(from, 0)),
             };
-            self.builder.op(op.txn, kind, op.key, value, op.line);
+            self.builder.op(txns[&op.txn], kind, op.key, value, op.line);
         }
         self.builder.finish(source, PlaceUnit::Line)
     }
@@ -186,12 +178,11 @@ impl Reader {
     /// itself, just before the read.
     fn imply_writes(&mut self) {
         let writes = self.pending.iter().filter(|op| op.from.is_none()).map(|op| (op.txn, op.key));
-        let mut known: FxHashSet<(u32, KeyId)> = writes.collect();
+        let mut known: FxHashSet<(Id, KeyId)> = writes.collect();
         let mut all = Vec::with_capacity(self.pending.len());
         let mut implied = Vec::new();
         for op in std::mem::take(&mut self.pending) {
-            if let Some(from) = op.from.filter(|&from| from != INITIAL) {
-                let writer = self.txn(from);
+            if let Some(writer) = op.from.filter(|&from| from != INITIAL) {
                 let write = Pending { txn: writer, key: op.key, from: None, line: op.line };
                 if known.insert((writer, op.key)) {
                     if writer == op.txn { all.push(write) } else { implied.push(write) }
@@ -202,12 +193,37 @@ impl Reader {
         all.append(&mut implied);
         self.pending = all;
     }
+
+    /// Makes the transactions: those with events in order of appearance, and each that only its readers mention before
+    /// the first of its session with a larger index.
+    fn number_txns(&mut self) -> FxHashMap<Id, u32> {
+        let mut implied: BTreeSet<Id> = self.pending.iter().map(|op| op.txn).collect();
+        implied.retain(|id| !self.seen.contains(id));
+        let mut txns = FxHashMap::default();
+        for id in std::mem::take(&mut self.ids) {
+            while let Some(&earlier) = implied.range(Id(id.0, 0)..id).next() {
+                implied.remove(&earlier);
+                txns.insert(earlier, self.txn(earlier));
+            }
+            txns.insert(id, self.txn(id));
+        }
+        for id in implied {
+            txns.insert(id, self.txn(id));
+        }
+        txns
+    }
+
+    fn txn(&mut self, id: Id) -> u32 {
+        let session = self.builder.session(Atom::Int(id.0.into()));
+        self.builder.named_txn(session, Status::Committed, Atom::Str(id.to_string().into()))
+    }
 }
 
 /// Writes a history.
 pub(super) fn write(history: &History, out: &mut dyn Write) -> Result<(), WriteError> {
     let writing = Writing::new(history, Format::IsoPredict);
     writing.registers_only()?;
+    writing.refuse_contested_reads(|_| false)?;
     writing.only_statuses(&[Status::Committed])?;
     let writer = Writer { ids: ids(history), sources: sources(&writing)?, writing };
     for txn in history.txns_in_file_order() {
@@ -346,6 +362,16 @@ mod tests {
         assert_eq!(history.key_name(history.op(OpId(2)).key), Atom::Str("Set(s:k)".into()));
         assert_eq!(history.op(OpId(5)).kind, OpKind::Write);
         assert_eq!(history.txn_name(TxnId(1)), Atom::Str("1, 1".into()));
+    }
+
+    #[test]
+    fn a_transaction_that_only_readers_mention_stands_at_its_index() {
+        let history = parse(
+            "WRITE KEY[x] Txn(1, 0)\nWRITE KEY[x] Txn(1, 4)\nREAD KEY[y] Txn(2, 0) From(1, 2)\n\
+             READ KEY[z] Txn(2, 0) From(1, 1)\nREAD KEY[z] Txn(2, 1) From(1, 9)\nREAD KEY[z] Txn(2, 1) From(3, 0)",
+        );
+        let names: Vec<String> = history.txns().map(|txn| history.txn_name(txn).to_string()).collect();
+        assert_eq!(names, ["1, 0", "1, 1", "1, 2", "1, 4", "1, 9", "2, 0", "2, 1", "3, 0"]);
     }
 
     #[test]

@@ -18,7 +18,7 @@ use crate::error::{ReadError, WriteError};
 use crate::ids::{KeyId, TxnId};
 use crate::model::{History, OpKind, Status};
 use crate::place::PlaceUnit;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Map, Value as Json, json};
 use std::io::Write;
 
@@ -51,6 +51,8 @@ struct Reader {
     builder: Builder,
     initial: Vec<(String, Value)>,
     times: Vec<(Option<i64>, Option<i64>)>,
+    /// The line of each transaction that has a name of its own.
+    lines: FxHashMap<Atom, u64>,
 }
 
 impl Reader {
@@ -78,7 +80,7 @@ impl Reader {
         let session = json::atom(&session).map_err(|problem| format!("session: {problem}"))?;
         let name = match fields.remove("txn") {
             None | Some(Json::Null) => Atom::Int(item.line.into()),
-            Some(name) => json::atom(&name).map_err(|problem| format!("txn: {problem}"))?,
+            Some(name) => self.unique(json::atom(&name).map_err(|problem| format!("txn: {problem}"))?, item.line)?,
         };
         let status = status(fields.remove("status"))?;
         self.times.push(times(fields.remove("begin"), fields.remove("end"))?);
@@ -94,6 +96,14 @@ impl Reader {
             self.builder.columns.txn_extras.push((txn, extra));
         }
         Ok(())
+    }
+
+    /// A transaction is one line: a second one of its name is another, or the rest of one that was cut.
+    fn unique(&mut self, name: Atom, line: u64) -> Result<Atom, String> {
+        match self.lines.insert(name.clone(), line) {
+            None => Ok(name),
+            Some(first) => Err(format!("the transaction {name} of line {line} was already in line {first}")),
+        }
     }
 
     fn op(&mut self, txn: u32, op: &Json, line: u64) -> Result<(), String> {
@@ -187,10 +197,44 @@ pub(super) fn write(history: &History, out: &mut dyn Write) -> Result<(), WriteE
     let writing = Writing::new(history, Format::Jsonl);
     let explicit = explicit_initial(history);
     write_header(history, &explicit, out)?;
+    let mut names = DistinctNames::new(history);
     for txn in history.txns_in_file_order() {
-        write_txn(&writing, &explicit, txn, out)?;
+        let name = names.of(history.txn_name(txn));
+        write_txn(&writing, &explicit, txn, &name, out)?;
     }
     Ok(())
+}
+
+/// Names for transactions of which no two are equal: register text calls all aborted ones -1, for example.
+struct DistinctNames {
+    taken: FxHashSet<Atom>,
+    /// How often each name that occurs again has been given out.
+    given: FxHashMap<Atom, u64>,
+}
+
+impl DistinctNames {
+    fn new(history: &History) -> DistinctNames {
+        let mut taken = FxHashSet::default();
+        let again = history.txns().map(|txn| history.txn_name(txn)).filter(|name| !taken.insert(name.clone()));
+        let given = again.map(|name| (name, 0)).collect();
+        DistinctNames { taken, given }
+    }
+
+    /// The name itself at first, then `name (2)` and so on.
+    fn of(&mut self, name: Atom) -> Atom {
+        let Some(given) = self.given.get_mut(&name) else { return name };
+        *given += 1;
+        if *given == 1 {
+            return name;
+        }
+        loop {
+            let another = Atom::Str(format!("{name} ({given})").into());
+            if self.taken.insert(another.clone()) {
+                return another;
+            }
+            *given += 1;
+        }
+    }
 }
 
 /// Keys whose initial value must be named: those of the input, and those to which the default is written
@@ -228,11 +272,12 @@ fn write_txn(
     writing: &Writing<'_>,
     explicit: &FxHashMap<KeyId, Value>,
     txn: TxnId,
+    name: &Atom,
     out: &mut dyn Write,
 ) -> Result<(), WriteError> {
     let history = writing.history;
     let session = json::of_atom(&history.session_name(history.session_of(txn)));
-    let name = json::of_atom(&history.txn_name(txn));
+    let name = json::of_atom(name);
     let status = match history.status(txn) {
         Status::Committed => "committed",
         Status::Aborted => "aborted",
@@ -291,6 +336,30 @@ mod tests {
         assert!(error("{\"seriatim\":2}").contains("version 2"));
         assert!(error("{\"seriatim\":1}").contains("no transactions"));
         assert!(error("{\"session\":1,\"status\":\"ok\",\"ops\":[]}").contains("expected the status"));
+    }
+
+    #[test]
+    fn one_transaction_on_two_lines_names_both() {
+        let error = |text: &str| read(text.as_bytes(), &Source::new("h")).unwrap_err().to_string();
+        for session in ["a", "b"] {
+            let line = |session: &str| format!("{{\"session\":\"{session}\",\"txn\":\"t\",\"ops\":[]}}\n");
+            let message = error(&[line("a"), "\n".to_owned(), line(session)].concat());
+            assert_eq!(message, "h:3:1: the transaction t of line 3 was already in line 1");
+        }
+        // Without names, and with the number of such a line as a name, nothing is meant to be the same.
+        let text = "{\"session\":1,\"ops\":[]}\n{\"session\":1,\"txn\":1,\"ops\":[]}\n{\"session\":1,\"ops\":[]}";
+        assert_eq!(read(text.as_bytes(), &Source::new("h")).unwrap().txn_count(), 3);
+    }
+
+    #[test]
+    fn names_that_occur_again_are_told_apart_when_written() {
+        let text = "{\"session\":1,\"ops\":[]}\n{\"session\":1,\"txn\":1,\"ops\":[]}\n{\"session\":1,\"txn\":\"1 (2)\",\"ops\":[]}";
+        let history = read(text.as_bytes(), &Source::new("h")).unwrap();
+        let mut out = Vec::new();
+        write(&history, &mut out).unwrap();
+        let back = read(&out, &Source::new("h")).unwrap();
+        let names: Vec<String> = back.txns().map(|txn| back.txn_name(txn).to_string()).collect();
+        assert_eq!(names, ["1", "1 (3)", "1 (2)"]);
     }
 
     #[test]

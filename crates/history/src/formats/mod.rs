@@ -22,6 +22,7 @@ mod viper;
 mod writing;
 
 pub use detect::detect;
+pub use directory::is_history_directory;
 pub use save::write_path;
 
 use crate::atom::Atom;

@@ -3,6 +3,11 @@
 use crate::error::{ReadError, Spot};
 use std::sync::Arc;
 
+/// The problem of an input without any transaction.
+pub(crate) const NO_TRANSACTIONS: &str = "no transactions";
+/// What to do about it.
+pub(crate) const RIGHT_FILE: &str = "is this the right file, and did the recording finish?";
+
 /// A file under its name, for errors.
 #[derive(Clone, Debug)]
 pub(crate) struct Source {
@@ -46,11 +51,7 @@ impl Source {
     /// The error for a file that follows its format but has no transaction.
     pub fn no_transactions(&self) -> ReadError {
         let spot = Spot { file: Some(self.name.clone()), ..Spot::default() };
-        ReadError::Syntax {
-            spot,
-            problem: "no transactions".to_owned(),
-            hint: Some("is this the right file, and did the recording finish?".to_owned()),
-        }
+        ReadError::Syntax { spot, problem: NO_TRANSACTIONS.to_owned(), hint: Some(RIGHT_FILE.to_owned()) }
     }
 }
 

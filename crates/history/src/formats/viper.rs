@@ -1,7 +1,8 @@
 //! Viper's JSON logs: a file a session, a committed transaction a line, `{"value": [["r", k, v, false], …]}`.
 //!
 //! Inserts are writes; deletes are writes of a value that marks the key as dead; a range is a read of each row that it
-//! returned. One transaction with `"isInitial": true` may give the initial state; without it, a value that
+//! returned. A read that found a deleted row says so with a flag, and is of the deletion, if the key has only one.
+//! One transaction with `"isInitial": true` may give the initial state; without it, a value that
 //! nobody wrote is taken to be part of the unknown initial state.
 
 use super::Format;
@@ -15,7 +16,7 @@ use crate::error::{ReadError, WriteError};
 use crate::ids::{KeyId, OpId, SessionId, TxnId};
 use crate::model::{History, Names, Op, OpKind, Status};
 use crate::place::PlaceUnit;
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Value as Json, json};
 use std::io::Write;
 
@@ -34,7 +35,10 @@ struct Pending {
     kind: OpKind,
     key: KeyId,
     value: Value,
+    /// A deletion, or a read that found a deleted row and names no value.
+    dead: bool,
     line: u64,
+    column: usize,
 }
 
 #[derive(Default)]
@@ -43,6 +47,9 @@ struct Reader {
     pending: Vec<Pending>,
     has_initial: bool,
 }
+
+/// The deletions of a key: the value of one, and how many there are.
+type Deletions = FxHashMap<KeyId, (Value, usize)>;
 
 impl Reader {
     fn file(&mut self, file: &LogFile<'_>) -> Result<(), ReadError> {
@@ -92,13 +99,15 @@ impl Reader {
                     (None, OpKind::Read) => Value::NULL,
                     (None, _) => self.builder.value(Atom::Str(format!("deleted {tombstone}").into())),
                 };
-                self.pending.push(Pending { txn, kind: access.kind, key, value, line: item.line });
+                let (kind, dead) = (access.kind, access.dead);
+                self.pending.push(Pending { txn, kind, key, value, dead, line: item.line, column: item.column });
             }
         }
         Ok(())
     }
 
     fn finish(mut self, shown_as: &Source) -> Result<History, ReadError> {
+        self.match_dead_reads()?;
         let writes = self.pending.iter().filter(|op| op.kind != OpKind::Read).map(|op| (op.key, op.value));
         let written: FxHashSet<(KeyId, Value)> = writes.collect();
         for op in std::mem::take(&mut self.pending) {
@@ -111,6 +120,42 @@ impl Reader {
         self.builder.columns.txn_names = Names::Implicit { first: 1 };
         self.builder.finish(shown_as, PlaceUnit::Line)
     }
+
+    /// Gives each read of a deleted row the value of the deletion: its own transaction's, or the only one. A key that
+    /// nobody deletes was not there from the beginning.
+    fn match_dead_reads(&mut self) -> Result<(), ReadError> {
+        let mut deletions = Deletions::default();
+        for op in self.pending.iter().filter(|op| op.dead && op.kind != OpKind::Read) {
+            deletions.entry(op.key).or_insert((op.value, 0)).1 += 1;
+        }
+        let mut own: FxHashMap<(u32, KeyId), Value> = FxHashMap::default();
+        for i in 0..self.pending.len() {
+            let Pending { txn, kind, key, value, dead, .. } = self.pending[i];
+            match (kind, dead) {
+                (OpKind::Read, false) => {}
+                (OpKind::Read, true) => {
+                    let matched = match (own.get(&(txn, key)), deletions.get(&key)) {
+                        (Some(&value), _) | (None, Some(&(value, 1))) => value,
+                        (None, None) => Value::NULL,
+                        (None, Some(&(_, count))) => return Err(self.ambiguous(&self.pending[i], count)),
+                    };
+                    self.pending[i].value = matched;
+                }
+                (_, true) => drop(own.insert((txn, key), value)),
+                (_, false) => drop(own.remove(&(txn, key))),
+            }
+        }
+        Ok(())
+    }
+
+    fn ambiguous(&self, op: &Pending, count: usize) -> ReadError {
+        let columns = &self.builder.columns;
+        let name = columns.files[columns.txns[op.txn as usize].session as usize].clone();
+        let key = &self.builder.key_names()[op.key.index()];
+        let problem = format!("this read found key {key} deleted, but {count} deletions may have been what it saw");
+        let hint = "record a value of its own with each deletion".to_owned();
+        Source { name }.at_with_hint(op.line, op.column, problem, Some(hint))
+    }
 }
 
 /// A read or write of one key; no value for a deletion without one.
@@ -118,6 +163,8 @@ struct Access {
     kind: OpKind,
     key: Atom,
     value: Option<Atom>,
+    /// A deletion, or a read that found a deleted row and names no value.
+    dead: bool,
 }
 
 fn mops(content: &Json) -> Result<&[Json], String> {
@@ -144,22 +191,31 @@ fn accesses(mop: &Json) -> Result<Vec<Access>, String> {
     if failed {
         return Ok(Vec::new());
     }
-    let marks_nothing = value.is_null() || value.as_u64() == Some(0);
+    let dead_read = name == "r" && flags.first() == Some(&Json::Bool(true)) && marks_nothing(value);
+    let dead = name == "d" || dead_read;
     let value = match name {
-        "d" if marks_nothing => None,
-        "r" if value.is_null() => None,
+        "d" if marks_nothing(value) => None,
+        "r" if value.is_null() || dead_read => None,
         _ => Some(json::atom(value)?),
     };
-    Ok(vec![Access { kind, key: json::atom(key)?, value }])
+    Ok(vec![Access { kind, key: json::atom(key)?, value, dead }])
+}
+
+/// Whether a value says that there is none.
+fn marks_nothing(value: &Json) -> bool {
+    value.is_null() || value.as_u64() == Some(0)
 }
 
 /// `["range", k1, k2, rows, dead rows]`: a read of each row.
 fn range(flags: &[Json], _upper: &Json) -> Option<Result<Vec<Access>, String>> {
     let lists: Option<Vec<&Vec<Json>>> = flags.iter().take(2).map(Json::as_array).collect();
-    let rows = lists.filter(|lists| !lists.is_empty())?.into_iter().flatten();
-    let row = |row: &Json| match (row.get("id"), row.get("val")) {
+    let lists = lists.filter(|lists| !lists.is_empty())?.into_iter().enumerate();
+    let rows = lists.flat_map(|(i, rows)| rows.iter().map(move |row| (row, i == 1)));
+    let row = |(row, is_dead): (&Json, bool)| match (row.get("id"), row.get("val")) {
         (Some(id), Some(value)) => {
-            Ok(Access { kind: OpKind::Read, key: json::atom(id)?, value: Some(json::atom(value)?) })
+            let dead = is_dead && marks_nothing(value);
+            let value = if dead { None } else { Some(json::atom(value)?) };
+            Ok(Access { kind: OpKind::Read, key: json::atom(id)?, value, dead })
         }
         _ => {
             Err(format!("expected a row like {{\"id\": 1, \"val\": 2}}, found {}", excerpt(row.to_string().as_bytes())))
@@ -182,6 +238,7 @@ impl<'h> LogWriter<'h> {
     pub fn new(history: &'h History) -> Result<LogWriter<'h>, WriteError> {
         let writing = Writing::new(history, Format::Viper);
         writing.registers_only()?;
+        writing.refuse_contested_reads(|key| history.initial().values.contains_key(&key))?;
         writing.only_statuses(&[Status::Committed])?;
         let ops = || (0..history.op_count() as u32).map(|op| history.op(OpId(op)));
         let written: FxHashSet<_> = ops().filter(|op| op.kind.is_write()).map(|op| (op.key, op.value)).collect();
@@ -225,6 +282,9 @@ impl<'h> LogWriter<'h> {
         }
         let value = if self.writing.is_initial(content.key, content.value) {
             self.initial_value(op, content)?
+        } else if content.value.raw() == 0 && !self.written.contains(&(content.key, content.value)) {
+            let hint = "0 means no value there; write elle or jsonl instead";
+            return Err(self.writing.unsupported_op(op, "a read of a 0 that nobody wrote", hint));
         } else {
             self.writing.integer_value(op)?
         };
@@ -234,7 +294,7 @@ impl<'h> LogWriter<'h> {
     /// The number that a reader will take for the initial value of the key.
     fn initial_value(&self, op: OpId, content: Op) -> Result<i128, WriteError> {
         let explicit = self.writing.history.initial().values.get(&content.key);
-        if explicit == Some(&content.value) && !self.written.contains(&(content.key, content.value)) {
+        if explicit == Some(&content.value) {
             return self.writing.integer_value(op);
         }
         if self.written_zero.contains(&content.key) {
@@ -282,6 +342,22 @@ mod tests {
         let kinds = history.kinds().to_vec();
         assert_eq!(kinds, [OpKind::Write, OpKind::Write, OpKind::Read]);
         assert_eq!(history.value_text(history.op(OpId(0)).value), "deleted 0");
+        assert_eq!(history.op(OpId(1)).value, history.op(OpId(2)).value);
+    }
+
+    #[test]
+    fn a_read_of_a_deleted_row_is_of_the_only_deletion() {
+        let delete = "{\"value\": [[\"d\", 1, 0, 5, false, true]]}\n";
+        let reads = "{\"value\": [[\"r\", 1, 0, true], [\"r\", 2, 0, true]]}\n";
+        let range = "{\"value\": [[\"range\", 0, 9, [], [{\"id\": 1, \"val\": 0}]]]}\n";
+        let history = parse(&[delete, &[reads, range].concat()]).unwrap();
+        let values: Vec<String> = history.values().iter().map(|&value| history.value_text(value)).collect();
+        assert_eq!(values, ["deleted 0", "deleted 0", "nil", "deleted 0"]);
+        let error = parse(&[&[delete, delete].concat(), &["\n", reads].concat()]).unwrap_err().to_string();
+        assert!(error.starts_with("J1.log:2:1: this read found key 1 deleted, but 2 deletions may"), "{error}");
+        // What a transaction deleted itself is what it sees.
+        let own = "{\"value\": [[\"d\", 1, 0, 5, false, true], [\"r\", 1, null, true]]}\n";
+        let history = parse(&[delete, own]).unwrap();
         assert_eq!(history.op(OpId(1)).value, history.op(OpId(2)).value);
     }
 

@@ -13,18 +13,18 @@ pub(super) struct Writing<'h> {
     format: Format,
     /// Keys whose initial value yields to a write of the same value.
     yielded: FxHashSet<KeyId>,
+    /// Keys whose initial value is written by a transaction as well, and does not yield.
+    contested: FxHashSet<KeyId>,
 }
 
 impl<'h> Writing<'h> {
     pub fn new(history: &'h History, format: Format) -> Writing<'h> {
         let initial = history.initial();
-        let writes_initial = |op: &OpId| {
-            let op = history.op(*op);
-            op.kind.is_write() && initial.yields(op.key) && initial.value_of(op.key) == Some(op.value)
-        };
-        let ops = (0..history.op_count() as u32).map(OpId);
-        let yielded = ops.filter(writes_initial).map(|op| history.op(op).key).collect();
-        Writing { history, format, yielded }
+        let ops = (0..history.op_count() as u32).map(|op| history.op(OpId(op)));
+        let rewritten = ops.filter(|op| op.kind.is_write() && initial.value_of(op.key) == Some(op.value));
+        let rewritten: FxHashSet<KeyId> = rewritten.map(|op| op.key).collect();
+        let (yielded, contested) = rewritten.into_iter().partition(|&key| initial.yields(key));
+        Writing { history, format, yielded, contested }
     }
 
     /// Whether a read of `value` from `key` is one of the initial value.
@@ -58,6 +58,26 @@ impl<'h> Writing<'h> {
         };
         match (0..self.history.op_count() as u32).map(OpId).find(is_list) {
             Some(op) => Err(self.unsupported_op(op, "appends and lists", "write elle, elle-json or jsonl instead")),
+            None => Ok(()),
+        }
+    }
+
+    /// Refuses reads of a value that may be the initial one or that of a transaction, except of the keys that the
+    /// format `keeps` so: to write them as either would decide what the history leaves open.
+    pub fn refuse_contested_reads(&self, keeps: impl Fn(KeyId) -> bool) -> Result<(), WriteError> {
+        if self.contested.is_empty() {
+            return Ok(());
+        }
+        let is_contested = |op: &OpId| {
+            let Op { kind, key, value } = self.history.op(*op);
+            let contested = self.contested.contains(&key) && self.history.initial().value_of(key) == Some(value);
+            kind == OpKind::Read && contested && !keeps(key)
+        };
+        match (0..self.history.op_count() as u32).map(OpId).find(is_contested) {
+            Some(op) => {
+                let what = "a read of an initial value that a transaction writes, too";
+                Err(self.unsupported_op(op, what, "which of them was read is open; write jsonl instead"))
+            }
             None => Ok(()),
         }
     }

@@ -13,6 +13,9 @@ use seriatim_report::{Checked, Counts, Times, Unreadable, dot, json, text};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
+/// More threads than this only cost memory.
+const THREADS_MAX: i64 = 64;
+
 /// The flags.
 #[derive(clap::Args, Debug)]
 pub struct Args {
@@ -37,8 +40,8 @@ pub struct Args {
     /// List at most N instances of each anomaly
     #[arg(long, value_name = "N")]
     max: Option<usize>,
-    /// Use at most N threads [default: one for each core]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..))]
+    /// Use at most N threads, up to 64 [default: one for each core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=THREADS_MAX))]
     threads: Option<u16>,
     /// Say where the time went
     #[arg(long)]
@@ -63,7 +66,7 @@ impl Args {
 
     fn threads(&self) -> usize {
         let cores = || std::thread::available_parallelism().map_or(1, |cores| cores.get());
-        self.threads.map_or_else(cores, usize::from)
+        self.threads.map_or_else(|| cores().min(THREADS_MAX as usize), usize::from)
     }
 }
 

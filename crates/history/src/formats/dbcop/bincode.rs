@@ -111,6 +111,7 @@ fn read_bool(bytes: &mut Bytes<'_>, what: &str) -> Result<bool, ReadError> {
 pub(in crate::formats) fn write(history: &History, out: &mut dyn Write) -> Result<(), WriteError> {
     let writing = Writing::new(history, Format::DbcopBincode);
     writing.registers_only()?;
+    writing.refuse_contested_reads(|_| false)?;
     writing.only_statuses(&[Status::Committed, Status::Aborted])?;
     let written_zero = writing.keys_written_zero();
     if !history.initial().values.is_empty() && history.initial().values.values().any(|value| value.raw() != 0) {
@@ -128,6 +129,10 @@ pub(in crate::formats) fn write(history: &History, out: &mut dyn Write) -> Resul
                 let is_write = content.kind.is_write();
                 let value = match is_write {
                     true => writing.integer_value(op)?,
+                    false if content.value.raw() == 0 && written_zero.contains(&content.key) => {
+                        let hint = "every key starts as 0 there; write plume or jsonl instead";
+                        return Err(writing.unsupported_op(op, "a read of a 0 that a transaction wrote", hint));
+                    }
                     false => writing.zero_based_read(op, &written_zero)?,
                 };
                 let value = u64::try_from(value).map_err(|_| {

@@ -112,6 +112,7 @@ impl Reader {
 pub(in crate::formats) fn write(history: &History, out: &mut dyn Write) -> Result<(), WriteError> {
     let writing = Writing::new(history, Format::DbcopHist);
     writing.registers_only()?;
+    writing.refuse_contested_reads(|_| false)?;
     writing.only_statuses(&[Status::Committed, Status::Aborted])?;
     let sessions = history.sessions().filter(|&session| !history.txns_of(session).is_empty());
     for (i, session) in sessions.enumerate() {

@@ -112,6 +112,7 @@ fn parts(event: &Json) -> Result<(OpKind, &Json, Option<&Json>), String> {
 pub(in crate::formats) fn write(history: &History, out: &mut dyn Write) -> Result<(), WriteError> {
     let writing = Writing::new(history, Format::DbcopJson);
     writing.registers_only()?;
+    writing.refuse_contested_reads(|_| false)?;
     writing.only_statuses(&[Status::Committed, Status::Aborted])?;
     let txns = history.sessions().map(|session| history.txns_of(session).len()).max().unwrap_or(0);
     let events = history.txns().map(|txn| history.ops_of(txn).len()).max().unwrap_or(0);

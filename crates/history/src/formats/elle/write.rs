@@ -89,6 +89,7 @@ impl Event {
 }
 
 fn events(writing: &Writing<'_>) -> Result<Vec<Event>, WriteError> {
+    writing.refuse_contested_reads(|_| false)?;
     refuse_unknown_initial_reads(writing)?;
     let history = writing.history;
     let processes = processes(writing);

@@ -15,6 +15,8 @@ use std::io::Write;
 pub(in crate::formats) fn write(history: &History, out: &mut dyn Write) -> Result<(), WriteError> {
     let writing = Writing::new(history, Format::Plume);
     writing.registers_only()?;
+    // Written out as 0, which is what it was: then a write of 0 is a duplicate here as it was there.
+    writing.refuse_contested_reads(|key| history.initial().values.get(&key).is_some_and(|value| value.raw() == 0))?;
     writing.only_statuses(&[Status::Committed, Status::Aborted])?;
     let writer = Writer { ids: Ids::new(&writing), written_zero: writing.keys_written_zero(), writing };
     writer.initial(out)?;
@@ -55,12 +57,19 @@ impl Ids {
 }
 
 impl Writer<'_> {
+    /// Keys whose initial value is given as 0. Any other becomes the 0 that every key starts with, which yields to writes
+    /// of 0.
+    fn zeros(&self) -> Vec<KeyId> {
+        let zeros = self.writing.history.initial().values.iter().filter(|(_, value)| value.raw() == 0);
+        let mut keys: Vec<KeyId> = zeros.map(|(&key, _)| key).collect();
+        keys.sort_unstable();
+        keys
+    }
+
     /// Keys whose initial value the input wrote out, as a first transaction.
     fn initial(&self, out: &mut dyn Write) -> Result<(), WriteError> {
         let history = self.writing.history;
-        let mut keys: Vec<KeyId> = history.initial().values.keys().copied().collect();
-        keys.sort_unstable();
-        for key in keys {
+        for key in self.zeros() {
             let name = history.key_name(key);
             let crate::Atom::Int(name) = name else {
                 return Err(self.writing.unsupported(format!("the key `{name}`"), "write jsonl instead"));
@@ -76,7 +85,7 @@ impl Writer<'_> {
         let history = self.writing.history;
         let mut order = history.txns_in_file_order();
         order.retain(|&txn| !history.ops_of(txn).is_empty());
-        if !history.initial().values.is_empty() || !order.first().is_some_and(|&txn| self.looks_initial(txn)) {
+        if !self.zeros().is_empty() || !order.first().is_some_and(|&txn| self.looks_initial(txn)) {
             return Ok(order);
         }
         let firsts: FxHashSet<TxnId> = history.sessions().filter_map(|s| self.first_of(s)).collect();
@@ -120,9 +129,10 @@ impl Writer<'_> {
         if id == -1 && self.writing.is_initial(content.key, content.value) {
             return Ok(0);
         }
-        // Written out as 0, which is what it was: then a write of 0 is a duplicate here as it was there.
         let explicit_zero = self.writing.history.initial().values.get(&content.key).is_some_and(|v| v.raw() == 0);
-        if explicit_zero && self.writing.is_initial(content.key, content.value) {
+        // A nil is the initial value for certain: beside a write of 0 it must not become a 0.
+        let open = content.value.raw() == 0 || !self.written_zero.contains(&content.key);
+        if explicit_zero && open && self.writing.is_initial(content.key, content.value) {
             return Ok(0);
         }
         self.writing.zero_based_read(op, &self.written_zero)
