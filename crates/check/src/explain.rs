@@ -119,6 +119,17 @@ impl<'a> Explainer<'a> {
         Some(Violation { kind, ops: ops_of(&cycle), cycle })
     }
 
+    /// The same without the search for the cycle: the read, the write that it returned, and the write that it missed.
+    pub fn edge_named(&self, kind: Kind, edge: Inferred) -> Option<Violation> {
+        let key = self.history().op(OpId(edge.read)).key;
+        let source = match edge.to {
+            INITIAL => self.initial_write(key),
+            to => self.op_ref(self.last_write(to, key)?),
+        };
+        let ops = vec![source, self.op_ref(self.last_write(edge.from, key)?), self.op_ref(edge.read)];
+        Some(Violation { kind, ops, cycle: Vec::new() })
+    }
+
     /// A cycle of session order, reads and known version orders inside a component.
     pub fn cycle_violation(
         &self,

@@ -67,7 +67,8 @@ pub struct AnomalyGroup {
     pub count: u64,
     /// The smallest instance that was found.
     pub exemplar: Violation,
-    /// Further instances, if the options ask for them, in the order of the history (the exemplar is among them).
+    /// Further instances, if the options ask for them, in the order of the history (the exemplar is among them). Of stale
+    /// reads beyond the first thousand only the operations are named: their cycle is empty.
     pub instances: Vec<Violation>,
 }
 

@@ -18,6 +18,10 @@ const PATIENCE: Duration = Duration::from_millis(1500);
 /// How many transactions a search for a candidate may look at.
 const CANDIDATE_LIMIT: usize = 1 << 20;
 
+/// How many instances of a kind are explained with their cycle; further ones are named by their operations only, since a
+/// search for each of hundreds of thousands would take hours.
+const EXPLAINED_MAX: usize = 1000;
+
 /// Makes groups of anomalies of one history.
 pub(crate) struct Summary<'a> {
     context: &'a Context<'a>,
@@ -93,7 +97,10 @@ impl<'a> Summary<'a> {
             try_with(CANDIDATE_LIMIT).or_else(|| try_with(usize::MAX))
         };
         let exemplar = smallest(by_size.iter().take(CANDIDATES_MAX).map(explain))?;
-        let instances = edges.iter().take(self.instances).filter_map(explain).collect();
+        let explained = edges.iter().take(self.instances.min(EXPLAINED_MAX)).filter_map(explain);
+        let named = edges.iter().take(self.instances).skip(EXPLAINED_MAX);
+        let named = named.filter_map(|edge| self.explainer(usize::MAX).edge_named(kind, *edge));
+        let instances = explained.chain(named).collect();
         Some(AnomalyGroup { kind, count: edges.len() as u64, exemplar, instances })
     }
 

@@ -200,6 +200,15 @@ impl History {
         self.key_names.len()
     }
 
+    /// How many keys occur in operations. Looks at every operation.
+    pub fn keys_that_occur(&self) -> usize {
+        let mut seen = vec![false; self.key_count()];
+        for key in &self.op_key {
+            seen[key.index()] = true;
+        }
+        seen.into_iter().filter(|&seen| seen).count()
+    }
+
     /// All sessions.
     pub fn sessions(&self) -> impl DoubleEndedIterator<Item = SessionId> + use<> {
         (0..self.session_count() as u32).map(SessionId)

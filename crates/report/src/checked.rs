@@ -26,7 +26,7 @@ impl Counts {
             sessions: history.session_count(),
             transactions: history.txn_count(),
             operations: history.op_count(),
-            keys: history.key_count(),
+            keys: history.keys_that_occur(),
             skipped: history.skipped(),
         }
     }

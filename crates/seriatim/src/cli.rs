@@ -9,7 +9,7 @@ use seriatim_report::knowledge::{self, Subject};
 
 const AFTER_HELP: &str = "\
 Exit codes: 0 every level asked for holds, 1 one is violated, 2 undecided, 3 bad input or usage, 4 internal error, \
-130 interrupted. Over several inputs 3 wins over 1, 1 over 2, 2 over 0.
+130 interrupted, 141 output closed by its reader. Over several inputs 3 wins over 1, 1 over 2, 2 over 0.
 
 Try `seriatim demo` first.";
 

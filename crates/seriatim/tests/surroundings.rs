@@ -20,7 +20,9 @@ fn a_closed_pipe_ends_quietly() {
         let mut first = [0];
         child.stdout.take().unwrap().read_exact(&mut first).unwrap();
         let output = child.wait_with_output().unwrap();
-        assert_eq!(output.status.code(), Some(0), "{args:?}");
+        // `explain` may have written everything before the pipe was closed.
+        let code = output.status.code();
+        assert!(code == Some(141) || (args == ["explain"] && code == Some(0)), "{args:?}: {code:?}");
         assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{args:?}");
     }
 }

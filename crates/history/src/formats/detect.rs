@@ -10,6 +10,9 @@ use crate::error::{ReadError, Spot};
 /// How much of a text is looked at before we give up.
 const BYTES_LOOKED_AT: usize = 1 << 18;
 
+/// How many lines may say nothing before one gives the format away; a source file that quotes a history is none.
+const STRANGE_LINES_MAX: usize = 4;
+
 /// The format of a content, if it looks like one that we know.
 pub fn detect(bytes: &[u8]) -> Option<Format> {
     if dbcop::bincode::looks_like(bytes) {
@@ -20,10 +23,15 @@ pub fn detect(bytes: &[u8]) -> Option<Format> {
     }
     let text = without_bom(bytes);
     let text = &text[..text.len().min(BYTES_LOOKED_AT)];
-    let mut at = 0;
+    let (mut at, mut strange) = (0, 0);
     for line in text.split_inclusive(|&byte| byte == b'\n') {
-        if let Some(format) = of_line(line.trim_ascii(), text[at..].trim_ascii_start()) {
+        let trimmed = line.trim_ascii();
+        if let Some(format) = of_line(trimmed, text[at..].trim_ascii_start()) {
             return Some(format);
+        }
+        strange += usize::from(!trimmed.is_empty() && !is_comment(trimmed) && !trimmed.starts_with(b";"));
+        if strange > STRANGE_LINES_MAX {
+            return None;
         }
         at += line.len();
     }

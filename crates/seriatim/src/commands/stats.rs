@@ -116,7 +116,7 @@ impl<'a> Stats<'a> {
             reads: kind(OpKind::Read),
             writes: kind(OpKind::Write),
             appends: kind(OpKind::Append),
-            keys: keys_that_occur(history),
+            keys: history.keys_that_occur(),
             skipped: history.skipped(),
             duplicate_values: duplicate_values(history),
             operations_per_transaction_max: sizes().max().unwrap_or(0),
@@ -145,14 +145,6 @@ impl<'a> Stats<'a> {
         row("lines passed over", self.skipped as usize);
         page + &format!("  {:<32}{:>14}\n", "begin and end times", if self.times { "yes" } else { "no" })
     }
-}
-
-fn keys_that_occur(history: &History) -> usize {
-    let mut seen = vec![false; history.key_count()];
-    for key in history.keys() {
-        seen[key.index()] = true;
-    }
-    seen.iter().filter(|&&seen| seen).count()
 }
 
 /// How many pairs of key and value were written more than once.
