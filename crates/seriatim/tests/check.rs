@@ -200,6 +200,27 @@ fn a_directory_of_logs_is_one_history_and_names_its_files() {
 }
 
 #[test]
+fn compressed_logs_and_the_store_of_a_test_are_one_history_each() {
+    let folder = Folder::new();
+    let text = folder.file("good.txt", GOOD);
+    assert_eq!(run(&["convert", &text, &folder.at("logs"), "--to", "cobra"]).code, Some(0));
+    for name in ["T0.log", "T1.log"] {
+        let path = folder.path().join("logs").join(name);
+        let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        gzip.write_all(&std::fs::read(&path).unwrap()).unwrap();
+        std::fs::remove_file(&path).unwrap();
+        folder.file(&format!("logs/{name}.gz"), gzip.finish().unwrap());
+    }
+    folder.file("store/jepsen.log", "2024-01-01 INFO Starting\n");
+    folder.file("store/history.edn", "{:type :ok, :process 0, :value [[:w 1 1]]}\n");
+    folder.file("store/results.edn", "{:valid? true}\n");
+    for name in ["logs", "store"] {
+        let ran = run(&["check", "--format", "json", &folder.at(name)]);
+        assert_eq!((ran.code, ran.json().len()), (Some(0), 1), "{ran:?}");
+    }
+}
+
+#[test]
 fn the_shipped_examples_say_what_their_table_says() {
     let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/histories");
     let cases = [
