@@ -29,6 +29,7 @@ pub mod oracle;
 mod order;
 mod outcome;
 mod parallel;
+mod resolve;
 mod summary;
 mod verifier;
 mod violation;

@@ -23,7 +23,7 @@ pub struct Args {
     #[arg(required = true, value_name = "FILE|DIR")]
     inputs: Vec<PathBuf>,
     /// Levels to check, separated by commas; without it all, with the strongest that holds and the weakest violated
-    #[arg(long, short, value_enum, value_delimiter = ',')]
+    #[arg(long, short, value_enum, ignore_case = true, value_delimiter = ',')]
     level: Vec<LevelArg>,
     /// The format of the inputs, if the content should not decide
     #[arg(long, value_name = "FORMAT", value_parser = format_parser())]

@@ -31,28 +31,30 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<Exit, Failure> {
     let inputs = inputs::expand(&args.inputs);
     let progress = Progress::start(inputs.len());
-    let mut exit = Exit::Holds;
+    let mut exits = Vec::new();
     for input in inputs {
-        exit = exit.and(one(&input, args, &progress)?);
+        exits.extend(one(&input, args, &progress)?);
         progress.advance();
     }
-    Ok(exit)
+    let worst = exits.into_iter().reduce(Exit::and);
+    worst.ok_or_else(|| Failure::Message("no histories found in the directories given".to_owned()))
 }
 
-fn one(input: &Expanded, args: &Args, progress: &Progress) -> Result<Exit, Failure> {
+/// `None` for a file of a directory that is no history.
+fn one(input: &Expanded, args: &Args, progress: &Progress) -> Result<Option<Exit>, Failure> {
     let input = match input {
         Ok(input) => input,
-        Err((shown, error)) => return unreadable(&Unreadable::new(shown, error), args.format),
+        Err((shown, error)) => return unreadable(&Unreadable::new(shown, error), args.format).map(Some),
     };
     progress.stage().now(format!("reading {}", input.shown));
     let options = ReadOptions { format: args.from, ..ReadOptions::default() };
     match formats::read_path(&input.path, &input.shown, &options) {
         Ok((history, format)) => {
             let stats = Stats::of(&history, &input.shown, format);
-            progress.aside(|| print(&stats, args.format))
+            progress.aside(|| print(&stats, args.format)).map(Some)
         }
-        Err(ReadError::UnknownFormat { .. }) if input.origin == Origin::Found => Ok(Exit::Holds),
-        Err(error) => unreadable(&Unreadable::new(&input.shown, &error), args.format),
+        Err(ReadError::UnknownFormat { .. }) if input.origin == Origin::Found => Ok(None),
+        Err(error) => unreadable(&Unreadable::new(&input.shown, &error), args.format).map(Some),
     }
 }
 
