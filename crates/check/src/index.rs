@@ -12,7 +12,7 @@
 
 use crate::lists::{self, ListFacts};
 use crate::parallel;
-use crate::resolve::{Entry, FROM_INITIAL, Found, TXN_LIMIT, UNRESOLVED, VISIBLE, resolve_keys};
+use crate::resolve::{Entry, FROM_INITIAL, Found, UNRESOLVED, VISIBLE, resolve_keys};
 use crate::violation::Kind;
 use rustc_hash::FxHashSet;
 use seriatim_history::{History, KeyId, OpId, Status, TxnId, room};
@@ -78,7 +78,6 @@ pub(crate) struct Index {
 impl Index {
     /// Matches all reads of `history`, on `threads` threads.
     pub fn build(history: &History, threads: usize) -> Index {
-        assert!(history.txn_count() <= TXN_LIMIT, "a history of 2^31 transactions does not fit");
         let key_start = key_histogram(history, threads);
         let ranges = parallel::split_by_weight(&key_start, threads.max(1));
         let jobs = parallel::run(ranges, |keys| Job::resolve(history, &key_start, keys));

@@ -40,8 +40,6 @@ pub enum Undecided {
         /// How many reads are concerned, over all such keys and values.
         reads: u64,
     },
-    /// The check was interrupted or ran out of its budget.
-    Interrupted,
 }
 
 /// The answer for one level.

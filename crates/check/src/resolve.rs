@@ -6,7 +6,7 @@
 use crate::index::{Fault, NONE, Unrepeated};
 use crate::lists;
 use crate::violation::Kind;
-use seriatim_history::{History, KeyId, OpKind, Status, TxnId, Value};
+use seriatim_history::{History, KeyId, OpKind, Status, TXNS_MAX, TxnId, Value};
 use std::ops::Range;
 
 /// One operation while its key is resolved. `slot` starts as the value and ends as the resolution.
@@ -46,8 +46,8 @@ pub(crate) const FROM_INITIAL: u64 = u64::MAX - 1;
 pub(crate) const VISIBLE: u64 = 1;
 const HIDDEN: u64 = 0;
 
-/// Largest number of transactions, since [`Entry`] needs one bit.
-pub(crate) const TXN_LIMIT: usize = (WRITE_BIT - 16) as usize;
+// The marking bit of [`Entry`] is free: no history has more transactions than this.
+const _: () = assert!(TXNS_MAX < WRITE_BIT as usize);
 
 /// What resolving a range of keys finds.
 #[derive(Default)]

@@ -160,7 +160,6 @@ pub fn undecided(reason: &Undecided) -> String {
             prose::assignment(key, value),
             plural(*reads, "read"),
         ),
-        Undecided::Interrupted => "Undecided, because the check was interrupted or ran out of its budget.".to_owned(),
         other => format!("Undecided: {other:?}."),
     }
 }
