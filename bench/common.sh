@@ -14,14 +14,16 @@ build() {
 }
 
 # measure SECONDS COMMAND…: prints "wall-seconds peak-MB", or "- -" if the command fails or takes longer than SECONDS. Exit
-# code 1 is an answer: the history is violated.
+# code 1 is an answer: the history is violated. The shell's clock has microseconds, GNU time's only hundredths.
 measure() {
-    local seconds=$1 report code=0
+    local seconds=$1 report code=0 start end
     shift
     report=$(mktemp)
-    timeout "$seconds" /usr/bin/time -o "$report" -f '%e %M' "$@" >/dev/null 2>&1 || code=$?
+    start=$EPOCHREALTIME
+    timeout "$seconds" /usr/bin/time -o "$report" -f '%M' "$@" >/dev/null 2>&1 || code=$?
+    end=$EPOCHREALTIME
     if [ "$code" -le 1 ]; then
-        awk 'END { printf "%s %d\n", $1, $2 / 1024 }' "$report"
+        awk -v start="$start" -v end="$end" 'END { printf "%.3f %d\n", end - start, $1 / 1024 }' "$report"
     else
         echo "- -"
     fi

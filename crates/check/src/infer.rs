@@ -88,6 +88,11 @@ struct Pointers {
     /// Per session that writes the key: the session and its writers (indices of `writers`).
     segments: Vec<(u32, Range<u32>)>,
     next: Vec<u32>,
+    /// For each session of the block the place in it of the next writer that is not seen: most readers see no more than
+    /// the one before them, and one comparison of rows tells.
+    limits: Vec<u32>,
+    /// The last in the order of all writers that are seen.
+    last: Option<u32>,
 }
 
 /// A read with versions between its source and its transaction.
@@ -245,7 +250,7 @@ impl Search<'_> {
         if self.level == Level::Causal {
             let Some(clocks) = self.clocks else { return };
             let Key { writers, pointers, .. } = key;
-            pointers.advance(self.index, clocks.get(), writers, suspect.reader);
+            pointers.advance(self, clocks.get(), writers, suspect.reader);
             return pointers.last_of_each(writers).for_each(add);
         }
         let rc = self.level == Level::ReadCommitted;
@@ -304,7 +309,7 @@ impl Search<'_> {
         let lazy = self.clocks?;
         let block = &lazy.sessions;
         let between = &key.sorted[suspect.between.0 as usize..suspect.between.1 as usize];
-        if between.len() <= (block.end - block.start) as usize {
+        if between.len() <= block.len() {
             if !between.iter().any(|version| block.contains(&version.session)) {
                 return None;
             }
@@ -318,7 +323,10 @@ impl Search<'_> {
             return between.iter().rev().find(seen).map(|version| version.writer);
         }
         let Key { writers, pointers, .. } = key;
-        pointers.advance(self.index, lazy.get(), writers, suspect.reader);
+        pointers.advance(self, lazy.get(), writers, suspect.reader);
+        if matches!(self.scope, Scope::Broken) {
+            return pointers.last.filter(|&last| self.in_scope(last, suspect.source));
+        }
         pointers
             .last_of_each(writers)
             .filter(|&writer| self.in_scope(writer, suspect.source))
@@ -429,23 +437,47 @@ impl Key<'_> {
 
 impl Pointers {
     /// Moves to what `reader` sees. Readers of one session come in session order.
-    fn advance(&mut self, index: &Index, clocks: &Clocks, writers: &[u32], reader: u32) {
+    fn advance(&mut self, search: &Search<'_>, clocks: &Clocks, writers: &[u32], reader: u32) {
         if !self.known {
             self.known = true;
-            self.find_segments(index, clocks, writers);
+            self.find_segments(search.index, clocks, writers);
         }
-        let session = index.txn_session[reader as usize];
+        let session = search.index.txn_session[reader as usize];
         if self.reader_session != Some(session) {
             self.reader_session = Some(session);
-            self.next.clear();
-            self.next.extend(self.segments.iter().map(|(_, segment)| segment.start));
+            self.restart(clocks, writers);
         }
+        if clocks.exceeds(reader, &self.limits) {
+            self.see_more(search, clocks, writers, reader);
+        }
+    }
+
+    /// Nothing is seen.
+    fn restart(&mut self, clocks: &Clocks, writers: &[u32]) {
+        self.last = None;
+        self.next.clear();
+        self.next.extend(self.segments.iter().map(|(_, segment)| segment.start));
+        self.limits.clear();
+        self.limits.resize(clocks.sessions().len(), u32::MAX);
+        for (session, segment) in &self.segments {
+            self.limits[clocks.column(*session)] = clocks.place_in_session(*session, writers[segment.start as usize]);
+        }
+    }
+
+    fn see_more(&mut self, search: &Search<'_>, clocks: &Clocks, writers: &[u32], reader: u32) {
+        let own = search.index.txn_session[reader as usize];
         for ((session, segment), next) in self.segments.iter().zip(&mut self.next) {
             // The clock of a transaction includes itself, but a transaction is no obstacle to its own reads.
-            let bound =
-                if *session == index.txn_session[reader as usize] { reader } else { clocks.bound(*session, reader) };
+            let bound = if *session == own { reader } else { clocks.bound(*session, reader) };
+            let before = *next;
             while *next < segment.end && writers[*next as usize] < bound {
                 *next += 1;
+            }
+            if *next > before {
+                self.last = search.later(self.last, Some(writers[*next as usize - 1]));
+                let unseen = (*next < segment.end).then(|| writers[*next as usize]);
+                self.limits[clocks.column(*session)] =
+                    unseen.map_or(u32::MAX, |writer| clocks.place_in_session(*session, writer));
             }
         }
     }

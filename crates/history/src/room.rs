@@ -18,8 +18,8 @@ pub fn filled<T: Clone>(fill: T, count: usize) -> Vec<T> {
 }
 
 /// A column of `count` zeros, whose pages are first touched by whoever writes to them.
-pub fn zeros(count: usize) -> Vec<u32> {
-    let column = vec![0; count];
+pub fn zeros<T: Copy + Default>(count: usize) -> Vec<T> {
+    let column = vec![T::default(); count];
     advise(&column);
     column
 }
