@@ -52,6 +52,40 @@ fn the_index() {
 
 #[test]
 fn a_page_of_each_sort() {
-    let pages = ["k", "ra", "write-skew"].map(|name| strip(&render(find(name).unwrap()[0], 100)));
+    let pages = ["k", "ra", "write-skew", "si"].map(|name| strip(&render(find(name).unwrap()[0], 100)));
     insta::assert_snapshot!(pages.join("\n"));
+}
+
+/// The transactions t1, t2, … that a text speaks of.
+fn transactions_in(text: &str) -> Vec<usize> {
+    let words = text.split(|c: char| !c.is_ascii_alphanumeric());
+    words.filter_map(|word| word.strip_prefix('t')?.parse().ok()).collect()
+}
+
+#[test]
+fn texts_name_only_transactions_of_their_example() {
+    for entry in entries() {
+        let count = notation::parse(entry.example.history).unwrap().txn_count();
+        assert!(transactions_in(entry.definition).is_empty(), "{}: {}", entry.code(), entry.definition);
+        for number in transactions_in(entry.example.remark) {
+            assert!((1..=count).contains(&number), "{}: t{number}", entry.code());
+        }
+    }
+}
+
+#[test]
+fn a_printed_example_is_in_the_notation_and_names_its_transactions() {
+    for entry in entries() {
+        let page = strip(&render(entry, 100));
+        let printed: String =
+            page.lines().filter(|line| line.contains("  # t")).map(|line| format!("{line}\n")).collect();
+        let history = notation::parse(&printed).unwrap();
+        assert_eq!(
+            history.txn_count(),
+            notation::parse(entry.example.history).unwrap().txn_count(),
+            "{}",
+            entry.code()
+        );
+        assert_eq!(transactions_in(&printed), (1..=history.txn_count()).collect::<Vec<_>>(), "{}", entry.code());
+    }
 }

@@ -15,7 +15,7 @@ pub struct Unknown {
 }
 
 /// The entries called `name`: a code, a name, a letter (`h`, `tap-h`), a name of Adya or Elle, in any case. Several
-/// anomalies may share one (`G-single`).
+/// anomalies may share one (`G1c`).
 pub fn find(name: &str) -> Result<Vec<&'static Entry>, Unknown> {
     let wanted = normal(name);
     // A code means exactly one entry, even where another entry has it as a second name.
@@ -82,8 +82,19 @@ mod tests {
         }
         assert_eq!(codes("G1a"), ["aborted-read"]);
         assert_eq!(codes("G0"), ["write-cycle"]);
+        assert_eq!(codes("G1c"), ["cyclic-causality", "write-cycle"]);
+        assert_eq!(codes("dirty write"), ["write-cycle"]);
         assert_eq!(codes("write skew"), ["write-skew"]);
         assert_eq!(codes("read-committed"), ["rc"]);
+    }
+
+    #[test]
+    fn a_general_pattern_has_a_page_of_its_own() {
+        for name in ["G-single", "read skew", "A5A"] {
+            assert_eq!(codes(name), ["g-single"], "{name}");
+        }
+        assert_eq!(codes("G-nonadjacent"), ["g-nonadjacent"]);
+        assert_eq!(codes("G2-item"), ["g2-item"]);
     }
 
     #[test]

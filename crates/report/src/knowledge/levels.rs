@@ -9,15 +9,16 @@ pub(super) const ENTRIES: &[Entry] = &[
         subject: Subject::Level(Level::ReadCommitted),
         aliases: &["read-committed", "pl-2"],
         definition: "Every read returns the last write of a committed transaction, and reads inside a transaction never go back: \
-                     a total commit order exists such that, if a transaction has read something from t2 and afterwards reads a \
-                     key that t2 wrote from t1, then t2 committed before t1.",
+                     a total commit order exists such that, if a transaction has read something from W and afterwards reads a \
+                     key that W wrote from another transaction V, then W committed before V. Adya's PL-2 asks for less: it \
+                     forbids G1 (dirty reads and circular information flow) but lets reads go back.",
         example: Example {
             history: "a: w(x,1) w(y,1)\nb: r(y,1) r(x,nil)",
-            remark: "The smallest history that violates it beyond dirty reads: t2 goes back to before t1.",
+            remark: "The smallest history that violates it beyond dirty reads: t2 has seen t1 and goes back to before it.",
         },
         databases: &[
-            "The default of PostgreSQL, Oracle and SQL Server; offered by nearly every SQL database (Db2 calls its closest \
-             level \"cursor stability\").",
+            "The default of PostgreSQL, Oracle and SQL Server; MySQL/InnoDB and CockroachDB offer it beside a stronger default.",
+            "Db2 calls its closest level \"cursor stability\" (its default).",
         ],
     },
     Entry {
@@ -25,40 +26,42 @@ pub(super) const ENTRIES: &[Entry] = &[
         aliases: &["cut-isolation", "item-cut-isolation", "i-ci"],
         definition: "No transaction reads two different external values of one key. It stands apart from the ladder of levels: it \
                      neither contains read committed nor is contained in it, but read atomic and above contain it.",
-        example: Example { history: "a: w(x,1)\nb: w(x,2)\nc: r(x,1) r(x,2)", remark: "x changes under t3." },
+        example: Example { history: "a: w(x,1)\nb: r(x,nil) r(x,1)", remark: "x changes under t2." },
         databases: &[
-            "No well-known database offers it by itself; levels that read from one snapshot contain it, such as REPEATABLE READ \
-             of PostgreSQL.",
+            "We know of no database that offers it by itself. Levels that read from one snapshot contain it, such as REPEATABLE \
+             READ of PostgreSQL, and so do levels that keep read locks to the end, such as REPEATABLE READ of SQL Server.",
         ],
     },
     Entry {
         subject: Subject::Level(Level::ReadAtomic),
         aliases: &["read-atomic", "ramp"],
-        definition: "All or nothing of a transaction is visible to another: a total commit order exists such that, if t3 reads \
-                     anything from t2 or follows it in its session, and reads a key that t2 wrote from t1, then t2 committed \
-                     before t1.",
+        definition: "All or nothing of a transaction is visible to another: a total commit order exists such that, if a transaction \
+                     reads anything from W or follows W in its session, and reads a key that W wrote from another transaction V, \
+                     then W committed before V.",
         example: Example {
             history: "a: w(x,1) w(y,1)\nb: r(x,nil) r(y,1)",
             remark: "t2 sees half of t1. The order of its reads does not matter.",
         },
         databases: &[
-            "Known from research (RAMP transactions). Databases with snapshot isolation provide it: PostgreSQL at REPEATABLE \
-             READ, SQL Server at SNAPSHOT, Oracle at SERIALIZABLE.",
+            "Known from research (RAMP transactions). Snapshot isolation contains it: on one node PostgreSQL at REPEATABLE READ, \
+             SQL Server at SNAPSHOT, Oracle at SERIALIZABLE.",
         ],
     },
     Entry {
         subject: Subject::Level(Level::Causal),
         aliases: &["causal", "causal-consistency", "tcc", "transactional-causal-consistency"],
-        definition: "What a transaction sees includes all that it depends on: a total commit order exists such that, if t2 is in the \
-                     causal past of t3 (by any chain of session order and reads), and t3 reads a key that t2 wrote from t1, then \
-                     t2 committed before t1.",
+        definition: "What a transaction sees includes all that it depends on: a total commit order exists such that, if W is in the \
+                     causal past of a transaction (by any chain of session order and reads) that reads a key that W wrote from \
+                     another transaction V, then W committed before V.",
         example: Example {
             history: "a: w(x,1)\nb: r(x,1) w(y,1)\nc: r(y,1) r(x,nil)",
             remark: "t3 has the effect y=1 without its cause x=1.",
         },
         databases: &[
-            "MongoDB in causally consistent sessions with read and write concern \"majority\"; AntidoteDB; and, with session \
-             guarantees, databases with snapshot isolation or serializability on one node.",
+            "MongoDB in causally consistent sessions, if both read and write concern are \"majority\".",
+            "AntidoteDB (transactional causal consistency by the Cure protocol).",
+            "Snapshot isolation contains it: on one node PostgreSQL at REPEATABLE READ, SQL Server at SNAPSHOT, Oracle at \
+             SERIALIZABLE.",
         ],
     },
 ];

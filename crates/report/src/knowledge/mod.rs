@@ -1,8 +1,9 @@
 //! What is known about each anomaly and each level, as data: definition, smallest example, who allows it.
 //!
 //! The anomalies that are checked are in `anomalies.rs`, the levels in `levels.rs`, and names that people look for but
-//! that belong to levels beyond causal consistency in `beyond.rs`. Every example is in the notation of
-//! [`seriatim_history::notation`] and is checked by a test.
+//! that are no kind or level of the checker in `beyond.rs`: general patterns, and what lies beyond causal consistency.
+//! Every example is in the notation of [`seriatim_history::notation`] and is checked by a test. Definitions call the
+//! transactions of a pattern by capital letters; t1, t2, … are those of the example.
 
 mod anomalies;
 mod beyond;
@@ -22,15 +23,28 @@ pub enum Subject {
     Anomaly(Kind),
     /// A level that is checked.
     Level(Level),
-    /// An anomaly or a level beyond those that are checked.
+    /// An anomaly or a level that the checker does not report under this name.
     Beyond {
+        /// Which of the two it is.
+        sort: Sort,
         /// Its name in commands.
         code: &'static str,
         /// Its name for people.
         name: &'static str,
-        /// Which levels it belongs to, in words.
+        /// Which levels forbid it (an anomaly) or where it stands among the levels (a level), in words.
         levels: &'static str,
+        /// The checked levels that the example violates.
+        violated: &'static [Level],
     },
+}
+
+/// The two sorts of things that have an entry.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Sort {
+    /// Something that can go wrong.
+    Anomaly,
+    /// A promise that it does not.
+    Level,
 }
 
 /// The smallest history that shows the subject.
@@ -53,7 +67,8 @@ pub struct Entry {
     pub definition: &'static str,
     /// The smallest example.
     pub example: Example,
-    /// Which well-known databases allow it (an anomaly) or offer it (a level), each at which setting, by documentation.
+    /// Which well-known databases allow it (an anomaly) or offer it (a level), each at which setting, by documentation
+    /// and published tests.
     pub databases: &'static [&'static str],
 }
 
@@ -76,13 +91,22 @@ impl Entry {
         }
     }
 
+    /// Whether it is an anomaly or a level.
+    pub fn sort(&self) -> Sort {
+        match self.subject {
+            Subject::Anomaly(_) => Sort::Anomaly,
+            Subject::Level(_) => Sort::Level,
+            Subject::Beyond { sort, .. } => sort,
+        }
+    }
+
     /// The levels that the example violates.
     pub fn violated_by_example(&self) -> Vec<Level> {
         match self.subject {
             Subject::Anomaly(kind) => kind.info().forbidden_by.to_vec(),
             Subject::Level(Level::CutIsolation) => vec![Level::CutIsolation, Level::ReadAtomic, Level::Causal],
             Subject::Level(level) => Level::LADDER.into_iter().filter(|&other| other >= level).collect(),
-            Subject::Beyond { .. } => Vec::new(),
+            Subject::Beyond { violated, .. } => violated.to_vec(),
         }
     }
 }

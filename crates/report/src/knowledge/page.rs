@@ -1,6 +1,6 @@
 //! Entries as text for people.
 
-use super::{Entry, Subject, entries};
+use super::{Entry, Sort, Subject, entries};
 use crate::prose::and;
 use crate::style::{BOLD, DIM, paint};
 use crate::wrap::wrap;
@@ -13,7 +13,8 @@ pub fn render(entry: &Entry, width: usize) -> String {
     page += &format!("\n  {}\n", paint(BOLD, levels_title(entry)));
     page += &wrap(&forbidden_by(entry), "    ", width);
     page += &format!("\n  {}\n", paint(BOLD, "Smallest example"));
-    for line in entry.example.history.lines() {
+    page += &wrap(&legend(entry.example.history), "    ", width);
+    for line in named_lines(entry.example.history) {
         page += &format!("    {line}\n");
     }
     page += &wrap(entry.example.remark, "    ", width);
@@ -30,9 +31,40 @@ pub fn index(width: usize) -> String {
         matches!(entry.subject, Subject::Level(_))
     });
     page += &section("Anomalies", width, |entry| matches!(entry.subject, Subject::Anomaly(_)));
-    page +=
-        &section("Beyond the levels that are checked", width, |entry| matches!(entry.subject, Subject::Beyond { .. }));
+    page += &section("Further anomalies", width, |entry| is_beyond(entry, Sort::Anomaly));
+    page += &section("Further levels", width, |entry| is_beyond(entry, Sort::Level));
     page + "`seriatim explain NAME` tells more; letters (h, tap-h) and names such as G1a work too.\n"
+}
+
+fn is_beyond(entry: &Entry, sort: Sort) -> bool {
+    matches!(entry.subject, Subject::Beyond { .. }) && entry.sort() == sort
+}
+
+/// The lines of an example, each with the names of its transactions as a comment of the notation.
+fn named_lines(history: &str) -> Vec<String> {
+    let widest = history.lines().map(|line| line.chars().count()).max().unwrap_or_default();
+    let mut last = 0;
+    let mut named = Vec::new();
+    for line in history.lines() {
+        let first = last + 1;
+        last += line.split('|').count();
+        let names: Vec<String> = (first..=last).map(|number| format!("t{number}")).collect();
+        named.push(format!("{line:<widest$}  # {}", names.join(" | ")));
+    }
+    named
+}
+
+/// What a reader needs to know to read an example.
+fn legend(history: &str) -> String {
+    let signs = [
+        ("|", "| separates transactions"),
+        ("nil", "nil is the initial value"),
+        ("a(", "a appends to a list"),
+        ("!", "! marks an aborted transaction"),
+    ];
+    let used = signs.into_iter().filter(|(sign, _)| history.contains(sign)).map(|(_, meaning)| meaning);
+    let parts: Vec<&str> = ["One session a line"].into_iter().chain(used).collect();
+    parts.join("; ") + ":"
 }
 
 fn section(title: &str, width: usize, belongs: impl Fn(&Entry) -> bool) -> String {
@@ -51,7 +83,8 @@ fn summary_names(entry: &Entry) -> String {
             names_of_kind(kind).into_iter().chain([level_codes(kind)]).collect::<Vec<_>>().join(", ")
         }
         Subject::Level(_) => and(&entry.aliases.iter().map(|&alias| alias.to_owned()).collect::<Vec<_>>()),
-        Subject::Beyond { levels, .. } => levels.to_owned(),
+        Subject::Beyond { sort: Sort::Anomaly, levels, .. } => format!("forbidden by {levels}"),
+        Subject::Beyond { sort: Sort::Level, levels, .. } => levels.to_owned(),
     }
 }
 
@@ -89,16 +122,15 @@ fn forbidden_by(entry: &Entry) -> String {
 }
 
 fn levels_title(entry: &Entry) -> &'static str {
-    match entry.subject {
-        Subject::Anomaly(_) => "Forbidden by",
-        Subject::Level(_) => "Among the levels",
-        Subject::Beyond { .. } => "Belongs to",
+    match entry.sort() {
+        Sort::Anomaly => "Forbidden by",
+        Sort::Level => "Among the levels",
     }
 }
 
 fn databases_title(entry: &Entry) -> &'static str {
-    match entry.subject {
-        Subject::Level(_) => "Offered by (by documentation)",
-        _ => "Who allows it (by documentation)",
+    match entry.sort() {
+        Sort::Anomaly => "Who allows it (by documentation and published tests)",
+        Sort::Level => "Offered by (by documentation and published tests)",
     }
 }
