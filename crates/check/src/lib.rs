@@ -30,6 +30,7 @@ mod order;
 mod outcome;
 mod parallel;
 mod resolve;
+mod strong;
 mod summary;
 mod verifier;
 mod violation;

@@ -1,0 +1,196 @@
+//! Which transactions a contradiction needs: those on the paths that it speaks of, and on the paths behind every forced edge there.
+
+use super::Rounds;
+use super::facts::Facts;
+use super::force::{Against, Contradiction, Excluded, Reason};
+use super::graph::Graph;
+use super::reach::Reach;
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::VecDeque;
+
+/// The transactions that a contradiction needs.
+pub(crate) fn transactions(facts: &Facts<'_>, graph: &Graph, rounds: &Rounds<'_>, found: &Contradiction) -> Vec<u32> {
+    let mut core = Core {
+        facts,
+        graph,
+        reach: rounds.reach.as_ref(),
+        reasons: &rounds.reasons,
+        explained: FxHashSet::default(),
+        todo: Vec::new(),
+        txns: FxHashSet::default(),
+    };
+    core.contradiction(found);
+    core.close();
+    let mut txns: Vec<u32> = core.txns.into_iter().collect();
+    txns.sort_unstable();
+    txns
+}
+
+struct Core<'a> {
+    facts: &'a Facts<'a>,
+    graph: &'a Graph,
+    reach: Option<&'a Reach>,
+    reasons: &'a [Reason],
+    explained: FxHashSet<u32>,
+    /// Reasons whose paths are still to be found.
+    todo: Vec<u32>,
+    txns: FxHashSet<u32>,
+}
+
+impl Core<'_> {
+    fn contradiction(&mut self, found: &Contradiction) {
+        let (model, known) = (self.graph.model, self.graph.forced.len() as u32);
+        match found {
+            Contradiction::Cycle(points) => {
+                for pair in 0..points.len() {
+                    self.edge(points[pair], points[(pair + 1) % points.len()], known);
+                }
+            }
+            &Contradiction::StaleInitial { reader, writer } => {
+                self.txns.extend([reader, writer]);
+                self.path(model.commit(writer), model.begin(reader), known);
+            }
+            &Contradiction::NeitherOrder { first, second, against: [forward, backward] } => {
+                self.against(first, second, forward, known);
+                self.against(second, first, backward, known);
+            }
+            Contradiction::NoSource { read, excluded } => self.no_source(*read, excluded, known),
+            Contradiction::Exhausted(txns) => {
+                self.txns.extend(txns);
+                let inside: Vec<u32> = (0..self.graph.forced.len() as u32).filter(|&edge| self.is_inside(edge)).collect();
+                for edge in inside {
+                    self.explain(self.graph.forced[edge as usize].reason);
+                }
+            }
+        }
+    }
+
+    fn is_inside(&self, edge: u32) -> bool {
+        let (from, to) = self.graph.forced[edge as usize].arc;
+        let inside = |point: u32| {
+            point < self.graph.txn_points && self.txns.contains(&self.graph.model.txn(point))
+        };
+        inside(from) && inside(to)
+    }
+
+    fn explain(&mut self, reason: u32) {
+        if self.explained.insert(reason) {
+            self.todo.push(reason);
+        }
+    }
+
+    fn close(&mut self) {
+        let reasons = self.reasons;
+        while let Some(reason) = self.todo.pop() {
+            match &reasons[reason as usize] {
+                Reason::Initial { reader, writer } => self.txns.extend([*reader, *writer]),
+                Reason::Order { earlier, later, against, known } => self.against(*later, *earlier, *against, *known),
+                Reason::Match { read, excluded, known } => self.no_source(*read, excluded, *known),
+            }
+        }
+    }
+
+    /// `a` cannot have written before `b`.
+    fn against(&mut self, a: u32, b: u32, against: Against, known: u32) {
+        let model = self.graph.model;
+        self.txns.extend([a, b]);
+        let (from, to) = match against {
+            Against::Writers => model.write_write(a, b),
+            Against::Reader(reader) => {
+                self.txns.insert(reader);
+                model.read_write(reader, b)
+            }
+        };
+        self.path(to, from, known);
+    }
+
+    fn no_source(&mut self, read: u32, excluded: &[(u32, Excluded)], known: u32) {
+        let model = self.graph.model;
+        let read = &self.facts.ambiguous[read as usize];
+        self.txns.insert(read.reader);
+        self.txns.extend(self.facts.candidates(read).iter().filter_map(|&slot| self.facts.writer(slot)));
+        for &(slot, why) in excluded {
+            let writer = self.facts.writer(slot);
+            match (why, writer) {
+                (Excluded::Future, Some(writer)) => self.path(model.begin(read.reader), model.commit(writer), known),
+                (Excluded::ReplacedBy(other), writer) => {
+                    self.txns.insert(other);
+                    self.path(model.commit(other), model.begin(read.reader), known);
+                    if let Some(writer) = writer {
+                        self.path(model.commit(writer), model.commit(other), known);
+                    }
+                }
+                (Excluded::Future, None) => {}
+            }
+        }
+    }
+
+    /// A shortest path along edges of which the first `known` forced ones may be used.
+    fn path(&mut self, from: u32, to: u32, known: u32) {
+        let mut before: FxHashMap<u32, u32> = FxHashMap::default();
+        let mut queue = VecDeque::from([to]);
+        before.insert(to, to);
+        while let Some(point) = queue.pop_front() {
+            if point == from {
+                break;
+            }
+            let forced = self.graph.forced_into(point).filter(|&edge| edge < known);
+            let forced = forced.map(|edge| self.graph.forced[edge as usize].arc.0);
+            for earlier in self.graph.sources(point).iter().copied().chain(forced) {
+                // Only what the start reaches can be on the way.
+                let useful = earlier == from || self.reach.is_none_or(|reach| reach.reaches(from, earlier));
+                if useful && !before.contains_key(&earlier) {
+                    before.insert(earlier, point);
+                    queue.push_back(earlier);
+                }
+            }
+        }
+        let mut point = from;
+        while point != to {
+            let Some(&next) = before.get(&point) else { return };
+            self.edge(point, next, known);
+            point = next;
+        }
+    }
+
+    fn edge(&mut self, from: u32, to: u32, known: u32) {
+        for point in [from, to] {
+            if point < self.graph.txn_points {
+                self.txns.insert(self.graph.model.txn(point));
+            }
+        }
+        if self.graph.sources(to).contains(&from) {
+            return;
+        }
+        let mut forced = self.graph.forced_into(to).filter(|&edge| edge < known);
+        if let Some(edge) = forced.find(|&edge| self.graph.forced[edge as usize].arc.0 == from) {
+            self.explain(self.graph.forced[edge as usize].reason);
+        }
+    }
+}
+
+/// The points of a cycle among those that are not in `order`, which is a topological order as far as there is one.
+pub(crate) fn cycle(graph: &Graph, order: &[u32]) -> Vec<u32> {
+    let mut left = graph.present.clone();
+    for &point in order {
+        left[point as usize] = false;
+    }
+    let Some(start) = left.iter().position(|left| *left) else { return Vec::new() };
+    // Everything that is left has a predecessor that is left: walking backwards must come round.
+    let mut seen: FxHashMap<u32, usize> = FxHashMap::default();
+    let mut walk = vec![start as u32];
+    loop {
+        let point = walk[walk.len() - 1];
+        if let Some(&first) = seen.get(&point) {
+            walk.pop();
+            let mut cycle = walk.split_off(first);
+            cycle.reverse();
+            return cycle;
+        }
+        seen.insert(point, walk.len() - 1);
+        match graph.predecessors(point).find(|&earlier| left[earlier as usize]) {
+            Some(earlier) => walk.push(earlier),
+            None => return Vec::new(),
+        }
+    }
+}

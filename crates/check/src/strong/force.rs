@@ -1,0 +1,304 @@
+//! What must be: of two orders of versions one may close a cycle, so the other holds; of the writers of a value all but one may be
+//! impossible as the source of a read.
+//!
+//! Only what an order of the points breaks is looked at. Whatever no order breaks needs no edge.
+
+use super::facts::{Ambiguous, Facts};
+use super::model::{Arc, Model};
+use super::reach::Reach;
+use super::scan::Broken;
+use crate::index::NONE;
+use rustc_hash::{FxHashMap, FxHashSet};
+
+/// Why one version cannot come before another, `later` before `earlier` say.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Against {
+    /// Known edges lead from the earlier writer to the later one.
+    Writers,
+    /// This reader of the later version would have begun before the earlier one was written, yet known edges lead from there
+    /// to it.
+    Reader(u32),
+}
+
+/// Why an ambiguous read did not read a slot.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Excluded {
+    /// The reader came first.
+    Future,
+    /// This transaction replaced it before the reader began.
+    ReplacedBy(u32),
+}
+
+/// Why a forced edge is there. Each speaks of what was known when the first `known` forced edges were.
+#[derive(Clone, Debug)]
+pub(crate) enum Reason {
+    /// The reader saw the initial value.
+    Initial { reader: u32, writer: u32 },
+    /// `earlier` wrote before `later`.
+    Order { earlier: u32, later: u32, against: Against, known: u32 },
+    /// The read (by number) has one candidate left.
+    Match { read: u32, excluded: Vec<(u32, Excluded)>, known: u32 },
+}
+
+/// Why the level is violated.
+#[derive(Clone, Debug)]
+pub(crate) enum Contradiction {
+    /// Known edges lead around.
+    Cycle(Vec<u32>),
+    /// The reader saw the initial value although known edges lead from the writer to it.
+    StaleInitial { reader: u32, writer: u32 },
+    /// Neither order of two writers is possible: `first` before `second` because of the first reason, and so on.
+    NeitherOrder { first: u32, second: u32, against: [Against; 2] },
+    /// No candidate of the read (by number) is left.
+    NoSource { read: u32, excluded: Vec<(u32, Excluded)> },
+    /// The search found no choice; these transactions are involved.
+    Exhausted(Vec<u32>),
+}
+
+/// An undecided order of two writers, `hint` being the earlier one in the present order.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Pair {
+    pub hint: u32,
+    pub other: u32,
+}
+
+/// What a round found.
+#[derive(Default)]
+pub(crate) struct Findings {
+    /// Edges that are forced, with the number of the reason.
+    pub arcs: Vec<(Arc, u32)>,
+    /// How many ambiguous reads were matched.
+    pub matched: usize,
+    pub open: Vec<Pair>,
+    /// Ambiguous reads (by number) and a version that replaces what they are said to read.
+    pub open_choices: Vec<(u32, u32)>,
+    /// Ambiguous reads (by number) with several candidates left, and these.
+    pub open_reads: Vec<(u32, Vec<u32>)>,
+}
+
+impl Findings {
+    /// Whether nothing is forced.
+    pub fn is_empty(&self) -> bool {
+        self.arcs.is_empty() && self.matched == 0
+    }
+}
+
+pub(crate) struct Forcing<'a> {
+    pub facts: &'a Facts<'a>,
+    pub model: Model,
+    pub reach: &'a Reach,
+    pub reasons: &'a mut Vec<Reason>,
+    /// For each ambiguous read the slot that it is known to read.
+    pub fixed: &'a mut [u32],
+    /// How many forced edges `reach` knows.
+    known: u32,
+    done: FxHashSet<(u32, u32)>,
+    found: Findings,
+}
+
+impl<'a> Forcing<'a> {
+    pub fn new(
+        facts: &'a Facts<'a>,
+        model: Model,
+        reach: &'a Reach,
+        reasons: &'a mut Vec<Reason>,
+        fixed: &'a mut [u32],
+        known: u32,
+    ) -> Forcing<'a> {
+        Forcing { facts, model, reach, reasons, fixed, known, done: FxHashSet::default(), found: Findings::default() }
+    }
+
+    /// Finds the edges that the broken places show to be forced.
+    pub fn run(mut self, broken: &[Broken]) -> Result<Findings, Contradiction> {
+        for &broken in broken {
+            match broken {
+                Broken::Read { slot, version, reader } => {
+                    let writer = self.facts.index.versions.txn[version as usize];
+                    match self.facts.writer(slot) {
+                        None => self.initial_first(reader, writer)?,
+                        Some(source) => self.order(source, writer)?,
+                    }
+                }
+                Broken::Overlap { earlier, later } => {
+                    let versions = &self.facts.index.versions.txn;
+                    self.order(versions[earlier as usize], versions[later as usize])?;
+                }
+                Broken::Value { read } => self.match_read(read)?,
+                Broken::Chosen { read, version } => self.chosen(read, version)?,
+            }
+        }
+        Ok(self.found)
+    }
+
+    fn add(&mut self, arc: (u32, u32), reason: u32) {
+        if !self.reach.reaches(arc.0, arc.1) {
+            self.found.arcs.push((arc, reason));
+        }
+    }
+
+    fn remember(&mut self, reason: Reason) -> u32 {
+        self.reasons.push(reason);
+        self.reasons.len() as u32 - 1
+    }
+
+    fn initial_first(&mut self, reader: u32, writer: u32) -> Result<(), Contradiction> {
+        let arc = self.model.read_write(reader, writer);
+        if self.reach.reaches(arc.1, arc.0) {
+            return Err(Contradiction::StaleInitial { reader, writer });
+        }
+        let reason = self.remember(Reason::Initial { reader, writer });
+        self.add(arc, reason);
+        Ok(())
+    }
+
+    /// Settles the order of two writers of a key, if it is forced; `a` is the earlier one in the present order.
+    fn order(&mut self, a: u32, b: u32) -> Result<(), Contradiction> {
+        if !self.done.insert((a.min(b), a.max(b))) {
+            return Ok(());
+        }
+        match (self.impossible(a, b), self.impossible(b, a)) {
+            (None, None) => self.found.open.push(Pair { hint: a, other: b }),
+            (Some(against), None) => self.settle(b, a, against),
+            (None, Some(against)) => self.settle(a, b, against),
+            (Some(first), Some(second)) => {
+                return Err(Contradiction::NeitherOrder { first: a, second: b, against: [first, second] });
+            }
+        }
+        Ok(())
+    }
+
+    /// Why `a` cannot have written before `b`, if so.
+    fn impossible(&self, a: u32, b: u32) -> Option<Against> {
+        let arc = self.model.write_write(a, b);
+        if self.reach.reaches(arc.1, arc.0) {
+            return Some(Against::Writers);
+        }
+        let mut found = None;
+        self.facts.common_versions(a, b, |version| {
+            let seen = |&&reader: &&u32| {
+                let arc = self.model.read_write(reader, b);
+                reader != b && self.reach.reaches(arc.1, arc.0)
+            };
+            found = found.or_else(|| self.facts.readers.of(version).iter().find(seen).copied());
+        });
+        found.map(Against::Reader)
+    }
+
+    /// `earlier` wrote before `later`, since the opposite is impossible.
+    fn settle(&mut self, earlier: u32, later: u32, against: Against) {
+        let reason = self.remember(Reason::Order { earlier, later, against, known: self.known });
+        for arc in order_arcs(self.facts, self.model, earlier, later) {
+            self.add(arc, reason);
+        }
+    }
+
+    /// Settles all ambiguous reads that have one candidate left, broken or not.
+    pub fn match_all(mut self) -> Result<Findings, Contradiction> {
+        for number in 0..self.fixed.len() {
+            if self.fixed[number] == NONE {
+                self.match_read(number as u32)?;
+            }
+        }
+        Ok(self.found)
+    }
+
+    /// Settles where an ambiguous read comes from, if one candidate is left.
+    fn match_read(&mut self, number: u32) -> Result<(), Contradiction> {
+        let read = &self.facts.ambiguous[number as usize];
+        let mut left = Vec::new();
+        let mut excluded = Vec::new();
+        for &slot in self.facts.candidates(read) {
+            match self.excluded(read, slot) {
+                Some(why) => excluded.push((slot, why)),
+                None => left.push(slot),
+            }
+        }
+        match left.as_slice() {
+            [] => return Err(Contradiction::NoSource { read: number, excluded }),
+            &[slot] => {
+                let reason = self.remember(Reason::Match { read: number, excluded, known: self.known });
+                self.fixed[number as usize] = slot;
+                self.found.matched += 1;
+                if let Some(writer) = self.facts.writer(slot) {
+                    let arc = self.model.follows(writer, read.reader);
+                    self.add(arc, reason);
+                }
+            }
+            _ => self.found.open_reads.push((number, left)),
+        }
+        Ok(())
+    }
+
+    /// A matched read whose slot is replaced before it begins: the version came before the slot, or the reader before the
+    /// version.
+    fn chosen(&mut self, number: u32, version: u32) -> Result<(), Contradiction> {
+        let (slot, reader) = (self.fixed[number as usize], self.facts.ambiguous[number as usize].reader);
+        let later = self.facts.index.versions.txn[version as usize];
+        if slot == NONE {
+            self.found.open_choices.push((number, version));
+            return Ok(());
+        }
+        let Some(source) = self.facts.writer(slot) else { return self.initial_first(reader, later) };
+        let arc = self.model.read_write(reader, later);
+        let seen = self.reach.reaches(arc.1, arc.0);
+        match (seen, self.impossible(later, source)) {
+            (false, None) => self.found.open_choices.push((number, version)),
+            (true, None) => self.settle(later, source, Against::Reader(reader)),
+            (false, Some(against)) => {
+                self.settle(source, later, against);
+                let reason = self.reasons.len() as u32 - 1;
+                self.add(arc, reason);
+            }
+            (true, Some(against)) => {
+                let against = [Against::Reader(reader), against];
+                return Err(Contradiction::NeitherOrder { first: source, second: later, against });
+            }
+        }
+        Ok(())
+    }
+
+    /// Why an ambiguous read cannot have read `slot`, if so.
+    pub fn excluded(&self, read: &Ambiguous, slot: u32) -> Option<Excluded> {
+        let (model, begin) = (self.model, self.model.begin(read.reader));
+        let writer = self.facts.writer(slot);
+        if writer.is_some_and(|writer| self.reach.reaches(begin, model.commit(writer))) {
+            return Some(Excluded::Future);
+        }
+        let replaces = |&version: &u32| {
+            let other = self.facts.index.versions.txn[version as usize];
+            version != slot
+                && other != read.reader
+                && self.reach.reaches(model.commit(other), begin)
+                && writer.is_none_or(|writer| self.reach.reaches(model.commit(writer), model.commit(other)))
+        };
+        let mut versions = self.facts.versions(read.key);
+        let found = versions.find(replaces)?;
+        Some(Excluded::ReplacedBy(self.facts.index.versions.txn[found as usize]))
+    }
+}
+
+/// The edges that follow if `earlier` writes before `later`: between the writers, and from the readers of each version that is
+/// replaced.
+pub(crate) fn order_arcs(facts: &Facts<'_>, model: Model, earlier: u32, later: u32) -> Vec<(u32, u32)> {
+    let mut arcs = vec![model.write_write(earlier, later)];
+    facts.common_versions(earlier, later, |version| {
+        let readers = facts.readers.of(version).iter().filter(|&&reader| reader != later);
+        arcs.extend(readers.map(|&reader| model.read_write(reader, later)));
+    });
+    arcs
+}
+
+/// The slot each ambiguous read is known to read, to begin with: none.
+pub(crate) fn nothing_chosen(facts: &Facts<'_>) -> Vec<u32> {
+    vec![NONE; facts.ambiguous.len()]
+}
+
+/// Ambiguous reads by key.
+pub(crate) fn ambiguous_by_key(facts: &Facts<'_>) -> Vec<(u32, u32)> {
+    let mut by_key: Vec<(u32, u32)> = facts.ambiguous.iter().zip(0..).map(|(read, number)| (read.key, number)).collect();
+    by_key.sort_unstable();
+    by_key
+}
+
+/// Remembers which pairs were met, so that none is handed out twice.
+pub(crate) type PairSet = FxHashMap<(u32, u32), u32>;

@@ -1,0 +1,180 @@
+//! The known edges between points: session order, reads, real time, and what was found to be forced.
+
+use super::facts::Facts;
+use super::model::{Arc, Model};
+use crate::decide::known_edges;
+use crate::index::INITIAL;
+use crate::order::session_predecessor;
+use seriatim_history::TxnId;
+
+pub(crate) const NO_EDGE: u32 = u32::MAX;
+
+/// An edge that was found to be forced.
+pub(crate) struct Forced {
+    pub arc: Arc,
+    /// Index into the reasons of [`super::force`].
+    pub reason: u32,
+    next_in: u32,
+    next_out: u32,
+}
+
+/// The known edges, from both sides.
+pub(crate) struct Graph {
+    pub model: Model,
+    /// Points of transactions that do not count are not part of the graph.
+    pub present: Vec<bool>,
+    in_start: Vec<u32>,
+    in_from: Vec<u32>,
+    out_start: Vec<u32>,
+    out_to: Vec<u32>,
+    pub forced: Vec<Forced>,
+    in_head: Vec<u32>,
+    out_head: Vec<u32>,
+    /// How many points belong to transactions; the points after them stand for moments of real time.
+    pub txn_points: u32,
+}
+
+impl Graph {
+    pub fn new(facts: &Facts<'_>, model: Model, real_time: bool) -> Graph {
+        let txn_points = facts.history.txn_count() as u32 * model.points();
+        let mut arcs = Vec::new();
+        let mut present = vec![false; txn_points as usize];
+        for txn in facts.history.txns().map(|txn| txn.0).filter(|&txn| facts.index.counts[txn as usize]) {
+            present[model.begin(txn) as usize] = true;
+            present[model.commit(txn) as usize] = true;
+            txn_arcs(facts, model, txn, &mut arcs);
+        }
+        arcs.extend(known_edges(facts.index).iter().map(|edge| model.write_write(edge.from, edge.to)));
+        if real_time {
+            real_time_arcs(facts, model, txn_points, &mut present, &mut arcs);
+        }
+        Graph::from_arcs(model, present, txn_points, &arcs)
+    }
+
+    fn from_arcs(model: Model, present: Vec<bool>, txn_points: u32, arcs: &[Arc]) -> Graph {
+        let points = present.len();
+        let (in_start, in_from) = grouped(points, arcs.iter().map(|&(from, to)| (to, from)));
+        let (out_start, out_to) = grouped(points, arcs.iter().copied());
+        Graph {
+            model,
+            present,
+            in_start,
+            in_from,
+            out_start,
+            out_to,
+            forced: Vec::new(),
+            in_head: vec![NO_EDGE; points],
+            out_head: vec![NO_EDGE; points],
+            txn_points,
+        }
+    }
+
+    pub fn points(&self) -> usize {
+        self.present.len()
+    }
+
+    pub fn add(&mut self, arc: Arc, reason: u32) {
+        let number = self.forced.len() as u32;
+        let (from, to) = (arc.0 as usize, arc.1 as usize);
+        self.forced.push(Forced { arc, reason, next_in: self.in_head[to], next_out: self.out_head[from] });
+        self.in_head[to] = number;
+        self.out_head[from] = number;
+    }
+
+    /// The static edges into `point`.
+    #[inline]
+    pub fn sources(&self, point: u32) -> &[u32] {
+        &self.in_from[self.in_start[point as usize] as usize..self.in_start[point as usize + 1] as usize]
+    }
+
+    /// The static edges out of `point`.
+    #[inline]
+    pub fn targets(&self, point: u32) -> &[u32] {
+        &self.out_to[self.out_start[point as usize] as usize..self.out_start[point as usize + 1] as usize]
+    }
+
+    /// The forced edges into `point`, newest first, by number.
+    #[inline]
+    pub fn forced_into(&self, point: u32) -> impl Iterator<Item = u32> + '_ {
+        chain(self.in_head[point as usize], |edge| self.forced[edge as usize].next_in)
+    }
+
+    /// The forced edges out of `point`, newest first, by number.
+    #[inline]
+    pub fn forced_out_of(&self, point: u32) -> impl Iterator<Item = u32> + '_ {
+        chain(self.out_head[point as usize], |edge| self.forced[edge as usize].next_out)
+    }
+
+    /// All predecessors of `point`.
+    #[inline]
+    pub fn predecessors(&self, point: u32) -> impl Iterator<Item = u32> + '_ {
+        let forced = self.forced_into(point).map(|edge| self.forced[edge as usize].arc.0);
+        self.sources(point).iter().copied().chain(forced)
+    }
+
+    /// All successors of `point`.
+    #[inline]
+    pub fn successors(&self, point: u32) -> impl Iterator<Item = u32> + '_ {
+        let forced = self.forced_out_of(point).map(|edge| self.forced[edge as usize].arc.1);
+        self.targets(point).iter().copied().chain(forced)
+    }
+}
+
+fn chain(head: u32, next: impl Fn(u32) -> u32) -> impl Iterator<Item = u32> {
+    let some = |edge: u32| (edge != NO_EDGE).then_some(edge);
+    std::iter::successors(some(head), move |&edge| some(next(edge)))
+}
+
+fn txn_arcs(facts: &Facts<'_>, model: Model, txn: u32, arcs: &mut Vec<Arc>) {
+    if model != Model::Serial {
+        arcs.push((model.begin(txn), model.commit(txn)));
+    }
+    if let Some(previous) = session_predecessor(facts.history, facts.index, txn) {
+        arcs.push(model.follows(previous, txn));
+    }
+    let first = arcs.len();
+    for op in facts.history.ops_of(TxnId(txn)) {
+        let source = facts.index.source_txn[op as usize];
+        if source < INITIAL && !arcs[first..].contains(&model.follows(source, txn)) {
+            arcs.push(model.follows(source, txn));
+        }
+    }
+}
+
+/// Real time by a chain of moments, one for each end: a transaction comes before the moment of its end, and after the last
+/// moment before its begin. So n transactions need O(n) edges.
+fn real_time_arcs(facts: &Facts<'_>, model: Model, first: u32, present: &mut Vec<bool>, arcs: &mut Vec<Arc>) {
+    let counted = facts.history.txns().filter(|txn| facts.index.counts[txn.index()]);
+    let mut timed: Vec<(i64, u32, i64)> =
+        counted.filter_map(|txn| facts.history.times(txn).map(|(begin, end)| (end, txn.0, begin))).collect();
+    timed.sort_unstable();
+    present.resize(present.len() + timed.len(), true);
+    for (moment, &(_, txn, begin)) in timed.iter().enumerate() {
+        let moment = moment as u32;
+        arcs.push((model.commit(txn), first + moment));
+        if moment > 0 {
+            arcs.push((first + moment - 1, first + moment));
+        }
+        let before = timed.partition_point(|other| other.0 < begin) as u32;
+        if before > 0 {
+            arcs.push((first + before - 1, model.begin(txn)));
+        }
+    }
+}
+
+fn grouped(points: usize, pairs: impl Iterator<Item = Arc> + Clone) -> (Vec<u32>, Vec<u32>) {
+    let mut start = vec![0u32; points + 1];
+    for (owner, _) in pairs.clone() {
+        start[owner as usize + 1] += 1;
+    }
+    for i in 1..start.len() {
+        start[i] += start[i - 1];
+    }
+    let mut next = start.clone();
+    let mut items = vec![0; start[points] as usize];
+    for (owner, item) in pairs {
+        items[next[owner as usize] as usize] = item;
+        next[owner as usize] += 1;
+    }
+    (start, items)
+}

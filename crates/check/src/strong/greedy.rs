@@ -1,0 +1,304 @@
+//! A topological order of the known edges that breaks few reads: near to a wish, but no writer is placed while a reader of
+//! the version that it replaces is still to come.
+//!
+//! Transactions whose predecessors are placed wait in a queue by their wish. One that would overwrite a version with readers to
+//! come is put aside until they are placed; with two points a transaction, the begins of such readers are pulled forward
+//! instead. A read whose value has several writers waits until its value is the current one. If everybody waits, the
+//! first by wish goes on and something breaks: the search will look at it.
+
+use super::facts::Facts;
+use super::graph::Graph;
+use super::model::Model;
+use crate::index::NONE;
+use rustc_hash::FxHashMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeSet, BinaryHeap};
+
+pub(crate) struct Greedy<'a> {
+    facts: &'a Facts<'a>,
+    graph: &'a Graph,
+    wish: &'a [u32],
+    /// For each ambiguous read the slot that it reads, if that is settled.
+    chosen: &'a [u32],
+    order: Vec<u32>,
+    /// For each point how many predecessors are not placed.
+    waiting_for: Vec<u32>,
+    placed: Vec<bool>,
+    /// For each key its current slot.
+    current: Vec<u32>,
+    /// For each slot how many readers are to come.
+    pending: Vec<u32>,
+    queue: BinaryHeap<Reverse<(u32, u32)>>,
+    aside: BTreeSet<(u32, u32)>,
+    /// Transactions that wait for the last readers of a slot.
+    until_read: FxHashMap<u32, Vec<u32>>,
+    /// Transactions that wait for a value of a key.
+    until_written: FxHashMap<(u32, u64), Vec<u32>>,
+    /// For each key the writer that has begun and not committed, with two points a transaction.
+    open: FxHashMap<u32, u32>,
+    until_committed: Vec<u32>,
+    /// Readers of slots by choice.
+    readers_by_choice: FxHashMap<u32, Vec<u32>>,
+}
+
+/// What keeps a transaction from being placed.
+enum Obstacle {
+    Readers(u32),
+    Value(u32, u64),
+    OpenWriter,
+}
+
+impl<'a> Greedy<'a> {
+    /// An order of all points near to `wish` (by transaction); shorter than the number of points iff there is a cycle.
+    pub fn order(facts: &'a Facts<'a>, graph: &'a Graph, wish: &'a [u32], chosen: &'a [u32]) -> Vec<u32> {
+        let points = graph.points();
+        let waiting_for = (0..points as u32).map(|point| graph.predecessors(point).count() as u32).collect();
+        let mut readers_by_choice: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
+        for (read, &slot) in facts.ambiguous.iter().zip(chosen).filter(|(_, slot)| **slot != NONE) {
+            readers_by_choice.entry(slot).or_default().push(read.reader);
+        }
+        let by_choice = |slot: u32| readers_by_choice.get(&slot).map_or(0, Vec::len);
+        let pending = (0..facts.slot_count()).map(|slot| (facts.readers.of(slot).len() + by_choice(slot)) as u32);
+        let mut greedy = Greedy {
+            pending: pending.collect(),
+            facts,
+            graph,
+            wish,
+            chosen,
+            order: Vec::with_capacity(points),
+            waiting_for,
+            placed: vec![false; points],
+            current: (0..facts.key_count()).map(|key| facts.initial_slot(key)).collect(),
+            queue: BinaryHeap::new(),
+            aside: BTreeSet::new(),
+            until_read: FxHashMap::default(),
+            until_written: FxHashMap::default(),
+            open: FxHashMap::default(),
+            until_committed: Vec::new(),
+            readers_by_choice,
+        };
+        greedy.run();
+        greedy.order
+    }
+
+    fn run(&mut self) {
+        for point in 0..self.graph.points() as u32 {
+            if self.graph.present[point as usize] && self.waiting_for[point as usize] == 0 {
+                self.ready(point);
+            }
+        }
+        loop {
+            if let Some(Reverse((_, txn))) = self.queue.pop() {
+                self.try_txn(txn);
+            } else if let Some((_, txn)) = self.aside.pop_first() {
+                self.force(txn);
+            } else {
+                return;
+            }
+        }
+    }
+
+    /// The predecessors of `point` are placed.
+    fn ready(&mut self, point: u32) {
+        if point >= self.graph.txn_points {
+            return self.place(point);
+        }
+        self.enqueue(self.graph.model.txn(point));
+    }
+
+    fn enqueue(&mut self, txn: u32) {
+        self.aside.remove(&(self.wish[txn as usize], txn));
+        self.queue.push(Reverse((self.wish[txn as usize], txn)));
+    }
+
+    fn is_placed(&self, point: u32) -> bool {
+        self.placed[point as usize]
+    }
+
+    fn try_txn(&mut self, txn: u32) {
+        let (begin, commit) = (self.graph.model.begin(txn), self.graph.model.commit(txn));
+        if self.is_placed(commit) || (!self.is_placed(begin) && self.waiting_for[begin as usize] > 0) {
+            return;
+        }
+        let missing = self.waiting_for[commit as usize];
+        let begins_now = begin != commit && !self.is_placed(begin);
+        if missing > u32::from(begins_now) {
+            // The commit waits for others, which will call again; the begin waits with it unless it is pulled.
+            self.aside.insert((self.wish[txn as usize], txn));
+            return;
+        }
+        match self.obstacle(txn) {
+            None => self.place_txn(txn),
+            Some(obstacle) => {
+                self.aside.insert((self.wish[txn as usize], txn));
+                match obstacle {
+                    Obstacle::Readers(slot) => self.until_read.entry(slot).or_default().push(txn),
+                    Obstacle::Value(key, value) => self.until_written.entry((key, value)).or_default().push(txn),
+                    Obstacle::OpenWriter => self.until_committed.push(txn),
+                }
+            }
+        }
+    }
+
+    /// Everybody waits: `txn` goes as far as its predecessors allow.
+    fn force(&mut self, txn: u32) {
+        let (begin, commit) = (self.graph.model.begin(txn), self.graph.model.commit(txn));
+        if !self.is_placed(begin) {
+            self.place_begin(txn);
+        }
+        if begin != commit && !self.is_placed(commit) && self.waiting_for[commit as usize] == 0 {
+            self.place(commit);
+        }
+    }
+
+    fn place_txn(&mut self, txn: u32) {
+        let (begin, commit) = (self.graph.model.begin(txn), self.graph.model.commit(txn));
+        if !self.is_placed(begin) {
+            self.place_begin(txn);
+        }
+        if !self.is_placed(commit) {
+            self.place(commit);
+        }
+    }
+
+    fn place_begin(&mut self, txn: u32) {
+        let model = self.graph.model;
+        if model == Model::Snapshot {
+            for &version in self.facts.written.of(txn) {
+                self.open.insert(self.facts.version_key[version as usize], txn);
+            }
+        }
+        self.place(model.begin(txn));
+    }
+
+    /// What stands in the way of reading and writing now.
+    fn obstacle(&mut self, txn: u32) -> Option<Obstacle> {
+        let facts = self.facts;
+        if !self.is_placed(self.graph.model.begin(txn)) {
+            for &number in facts.ambiguous_of.of(txn) {
+                let read = &facts.ambiguous[number as usize];
+                if self.chosen[number as usize] == NONE && !facts.fits(read, self.current[read.key as usize]) {
+                    return Some(Obstacle::Value(read.key, read.value));
+                }
+            }
+        }
+        for &version in facts.written.of(txn) {
+            let key = facts.version_key[version as usize];
+            let slot = self.current[key as usize];
+            if self.pending_besides(slot, txn) && !self.pull_readers(slot, txn) {
+                return Some(Obstacle::Readers(slot));
+            }
+            if self.open.get(&key).is_some_and(|&writer| writer != txn) {
+                return Some(Obstacle::OpenWriter);
+            }
+        }
+        None
+    }
+
+    /// Whether readers of `slot` other than `txn` are to come.
+    fn pending_besides(&self, slot: u32, txn: u32) -> bool {
+        match self.pending[slot as usize] {
+            0 => false,
+            1 => {
+                let reads = self.facts.readers.of(slot).contains(&txn)
+                    || self.readers_by_choice.get(&slot).is_some_and(|readers| readers.contains(&txn));
+                !(reads && !self.is_placed(self.graph.model.begin(txn)))
+            }
+            _ => true,
+        }
+    }
+
+    /// Places the begins of readers of `slot` that are ready; whether none but `txn` is left.
+    fn pull_readers(&mut self, slot: u32, txn: u32) -> bool {
+        if self.graph.model == Model::Serial {
+            return false;
+        }
+        let facts = self.facts;
+        let mut readers = facts.readers.of(slot).to_vec();
+        readers.extend(self.readers_by_choice.get(&slot).into_iter().flatten());
+        for reader in readers {
+            let begin = self.graph.model.begin(reader);
+            if reader != txn && !self.is_placed(begin) && self.waiting_for[begin as usize] == 0 {
+                self.place_begin(reader);
+                self.enqueue(reader);
+            }
+        }
+        !self.pending_besides(slot, txn)
+    }
+
+    fn place(&mut self, point: u32) {
+        let mut moments = vec![point];
+        while let Some(point) = moments.pop() {
+            self.placed[point as usize] = true;
+            self.order.push(point);
+            if point < self.graph.txn_points {
+                self.take_effect(point);
+            }
+            let graph = self.graph;
+            for next in graph.successors(point) {
+                let left = &mut self.waiting_for[next as usize];
+                *left -= 1;
+                let left = *left;
+                if next >= graph.txn_points {
+                    if left == 0 {
+                        moments.push(next);
+                    }
+                } else if left == 0 || (left == 1 && next == graph.model.commit(graph.model.txn(next))) {
+                    self.enqueue(graph.model.txn(next));
+                }
+            }
+        }
+    }
+
+    /// Reads and writes of a point.
+    fn take_effect(&mut self, point: u32) {
+        let (facts, model) = (self.facts, self.graph.model);
+        let txn = model.txn(point);
+        if point == model.begin(txn) {
+            for &slot in facts.reads.of(txn) {
+                self.was_read(slot);
+            }
+            for &number in facts.ambiguous_of.of(txn) {
+                let slot = self.chosen[number as usize];
+                if slot != NONE {
+                    self.was_read(slot);
+                }
+            }
+        }
+        if point == model.commit(txn) {
+            for &version in facts.written.of(txn) {
+                let key = facts.version_key[version as usize];
+                self.current[key as usize] = version;
+                if self.open.get(&key) == Some(&txn) {
+                    self.open.remove(&key);
+                }
+                self.wake_readers_of(key, version);
+            }
+            for waiting in std::mem::take(&mut self.until_committed) {
+                self.enqueue(waiting);
+            }
+        }
+    }
+
+    fn was_read(&mut self, slot: u32) {
+        let left = &mut self.pending[slot as usize];
+        *left -= 1;
+        if *left <= 1 {
+            for waiting in self.until_read.remove(&slot).unwrap_or_default() {
+                self.enqueue(waiting);
+            }
+        }
+    }
+
+    /// Those who wait for the value go first, before it is overwritten.
+    fn wake_readers_of(&mut self, key: u32, version: u32) {
+        if self.until_written.is_empty() {
+            return;
+        }
+        let Some(value) = self.facts.value_of_version(version) else { return };
+        for waiting in self.until_written.remove(&(key, value)).unwrap_or_default() {
+            self.aside.remove(&(self.wish[waiting as usize], waiting));
+            self.queue.push(Reverse((0, waiting)));
+        }
+    }
+}

@@ -1,0 +1,317 @@
+//! The strong levels: prefix consistency, snapshot isolation, serializability, strict serializability.
+//!
+//! Guess an order of the begin and commit points, see what it breaks, add the edges that are forced there, repeat. When
+//! nothing is forced any more, the choices that are left go to a SAT solver with a theory of acyclicity. An order that breaks
+//! nothing is the certificate of "holds"; a contradiction names the few transactions that show the violation.
+
+mod core;
+mod facts;
+mod force;
+mod graph;
+mod greedy;
+mod model;
+mod reach;
+mod scan;
+mod search;
+mod theory;
+
+use crate::index::Index;
+use crate::order::first_guess;
+use facts::Facts;
+use force::{Contradiction, Findings, Forcing, Reason, ambiguous_by_key, nothing_chosen};
+use graph::Graph;
+use greedy::Greedy;
+pub(crate) use model::Model;
+use reach::Reach;
+use scan::{Broken, Scan};
+use search::Search;
+use seriatim_history::History;
+use std::time::{Duration, Instant};
+
+/// What to decide.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Target {
+    pub model: Model,
+    /// Whether the order of the points must extend real time.
+    pub real_time: bool,
+}
+
+/// How long the search may go on.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Limits {
+    pub deadline: Option<Instant>,
+}
+
+impl Limits {
+    pub fn is_over(&self) -> bool {
+        self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+    }
+}
+
+/// The answer for a strong level.
+#[derive(Debug)]
+pub(crate) enum Decision {
+    /// The points of the transactions in an order that satisfies the level: (transaction, whether it is its commit).
+    Holds(Vec<(u32, bool)>),
+    /// These transactions alone violate the level.
+    Violated(Vec<u32>),
+    /// The budget ran out.
+    OutOfBudget,
+    /// Beyond what this search can do: an ambiguous read may come from a transaction that perhaps did not commit.
+    Unsupported,
+}
+
+/// Where the time went, and how much there was to do.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Effort {
+    /// Orders that were tried before the search.
+    pub rounds: u64,
+    /// Edges that were found to be forced.
+    pub forced: u64,
+    /// Choices that went to the SAT solver.
+    pub choices: u64,
+    /// Orders that were tried in the search.
+    pub models: u64,
+    /// Conflicts of the SAT solver.
+    pub conflicts: u64,
+    /// Decisions of the SAT solver.
+    pub decisions: u64,
+    /// Preparing the graph.
+    pub build: Duration,
+    /// Trying orders and adding forced edges.
+    pub prune: Duration,
+    /// Searching.
+    pub solve: Duration,
+}
+
+/// Decides a strong level of a history whose reads are all well formed.
+pub(crate) fn decide(history: &History, index: &Index, target: Target, limits: Limits, threads: usize) -> (Decision, Effort) {
+    let start = Instant::now();
+    let facts = Facts::new(history, index);
+    if facts.doubtful {
+        return (Decision::Unsupported, Effort::default());
+    }
+    let mut graph = Graph::new(&facts, target.model, target.real_time);
+    let mut rounds = Rounds::new(&facts, limits, threads);
+    rounds.effort.build = start.elapsed();
+    let result = rounds.run(&mut graph);
+    let decision = match result {
+        Ok(Some(order)) => Decision::Holds(as_points(&graph, &order)),
+        Ok(None) => Decision::OutOfBudget,
+        Err(contradiction) => Decision::Violated(core::transactions(&facts, &graph, &rounds, &contradiction)),
+    };
+    (decision, rounds.effort)
+}
+
+fn as_points(graph: &Graph, order: &[u32]) -> Vec<(u32, bool)> {
+    let model = graph.model;
+    let points = order.iter().filter(|&&point| point < graph.txn_points);
+    points
+        .flat_map(|&point| {
+            let txn = model.txn(point);
+            let both = if model == Model::Serial { &[false, true][..] } else { &[][..] };
+            let one = [point == model.commit(txn)];
+            let which = if both.is_empty() { one.to_vec() } else { both.to_vec() };
+            which.into_iter().map(move |commit| (txn, commit))
+        })
+        .collect()
+}
+
+/// The rounds of guessing and mending.
+struct Rounds<'a> {
+    facts: &'a Facts<'a>,
+    reasons: Vec<Reason>,
+    /// For each ambiguous read the slot that it must have read, if that is known.
+    fixed: Vec<u32>,
+    ambiguous_by_key: Vec<(u32, u32)>,
+    reach: Option<Reach>,
+    limits: Limits,
+    threads: usize,
+    effort: Effort,
+}
+
+type Order = Vec<u32>;
+
+impl<'a> Rounds<'a> {
+    fn new(facts: &'a Facts<'a>, limits: Limits, threads: usize) -> Rounds<'a> {
+        Rounds {
+            facts,
+            reasons: Vec::new(),
+            fixed: nothing_chosen(facts),
+            ambiguous_by_key: ambiguous_by_key(facts),
+            reach: None,
+            limits,
+            threads,
+            effort: Effort::default(),
+        }
+    }
+
+    /// An order of the points that breaks nothing; `None` if the budget ran out.
+    fn run(&mut self, graph: &mut Graph) -> Result<Option<Order>, Contradiction> {
+        let start = Instant::now();
+        let pruned = self.prune(graph);
+        self.effort.prune = start.elapsed();
+        let (order, found) = match pruned? {
+            Pruned::Fits(order) => return Ok(Some(order)),
+            Pruned::OutOfBudget => return Ok(None),
+            Pruned::Open(order, found) => (order, found),
+        };
+        let start = Instant::now();
+        let searched = self.search(graph, &order, found);
+        self.effort.solve = start.elapsed();
+        searched
+    }
+
+    /// Orders the points, adds what is forced, until nothing is.
+    fn prune(&mut self, graph: &mut Graph) -> Result<Pruned, Contradiction> {
+        let mut wish = vec![0u32; self.facts.history.txn_count()];
+        for (place, txn) in first_guess(self.facts.history, self.facts.index).into_iter().enumerate() {
+            wish[txn as usize] = place as u32 + 1;
+        }
+        loop {
+            if self.limits.is_over() {
+                return Ok(Pruned::OutOfBudget);
+            }
+            self.effort.rounds += 1;
+            let order = Greedy::order(self.facts, graph, &wish, &self.fixed);
+            if order.len() < graph.present.iter().filter(|present| **present).count() {
+                return Err(Contradiction::Cycle(core::cycle(graph, &order)));
+            }
+            let position = positions(&order, graph.points());
+            let broken = self.scan(graph.model, &position, &self.fixed);
+            if broken.is_empty() {
+                return Ok(Pruned::Fits(order));
+            }
+            let mut found = self.force(graph, &order, &broken)?;
+            if found.is_empty() {
+                let matched = self.match_all(graph)?;
+                if matched.is_empty() {
+                    return Ok(Pruned::Open(order, found));
+                }
+                found = matched;
+            }
+            self.effort.forced += found.arcs.len() as u64;
+            for &(arc, reason) in &found.arcs {
+                graph.add(arc, reason);
+            }
+            for (txn, wish) in wish.iter_mut().enumerate() {
+                *wish = position[graph.model.begin(txn as u32) as usize].saturating_add(1);
+            }
+        }
+    }
+
+    fn scan(&self, model: Model, position: &[u32], chosen: &[u32]) -> Vec<Broken> {
+        let ambiguous_by_key = &self.ambiguous_by_key;
+        Scan { facts: self.facts, model, position, chosen, ambiguous_by_key, threads: self.threads }.run()
+    }
+
+    /// What is forced where the order is broken.
+    fn force(&mut self, graph: &Graph, order: &[u32], broken: &[Broken]) -> Result<Findings, Contradiction> {
+        let mut reach = self.reach.take().unwrap_or_else(|| Reach::new(self.facts, graph));
+        reach.compute(graph, order);
+        let known = graph.forced.len() as u32;
+        let forcing = Forcing::new(self.facts, graph.model, &reach, &mut self.reasons, &mut self.fixed, known);
+        let found = forcing.run(broken);
+        self.reach = Some(reach);
+        found
+    }
+
+    /// Ambiguous reads that have one candidate left although nothing is broken there yet.
+    fn match_all(&mut self, graph: &Graph) -> Result<Findings, Contradiction> {
+        let Some(reach) = self.reach.take() else { return Ok(Findings::default()) };
+        let known = graph.forced.len() as u32;
+        let forcing = Forcing::new(self.facts, graph.model, &reach, &mut self.reasons, &mut self.fixed, known);
+        let found = forcing.match_all();
+        self.reach = Some(reach);
+        found
+    }
+
+    fn search(&mut self, graph: &mut Graph, order: &[u32], mut found: Findings) -> Result<Option<Order>, Contradiction> {
+        let model = graph.model;
+        let known = graph.forced.len() as u32;
+        let mut search = Search::new(self.facts, graph, positions(order, graph.points()), self.limits);
+        let mut chosen = self.fixed.clone();
+        loop {
+            let new = search.add(&found, &chosen, &self.fixed);
+            let forced_fit = found.arcs.iter().all(|&(arc, reason)| search.theory.add_known(arc, reason));
+            self.effort.forced += found.arcs.len() as u64;
+            if !forced_fit {
+                return Err(search.exhausted());
+            }
+            if !new && found.is_empty() {
+                debug_assert!(false, "the search makes no progress");
+                return Ok(None);
+            }
+            self.effort.models += 1;
+            let answer = search.solve();
+            (self.effort.conflicts, self.effort.decisions) = (search.conflicts(), search.decisions());
+            match answer {
+                None => return Ok(None),
+                Some(false) => return Err(search.exhausted()),
+                Some(true) => {}
+            }
+            chosen.copy_from_slice(&self.fixed);
+            search.choose(&mut chosen);
+            let broken = self.scan(model, &search.theory.position, &chosen);
+            if broken.is_empty() {
+                return Ok(Some(order_of(&search.theory.position, &search.theory.graph.present)));
+            }
+            self.effort.choices += broken.len() as u64;
+            let Some(reach) = self.reach.take() else { return Ok(None) };
+            let forcing = Forcing::new(self.facts, model, &reach, &mut self.reasons, &mut self.fixed, known);
+            let forced = forcing.run(&broken);
+            self.reach = Some(reach);
+            found = forced?;
+        }
+    }
+}
+
+enum Pruned {
+    Fits(Order),
+    Open(Order, Findings),
+    OutOfBudget,
+}
+
+/// The place of each point in `order`; points that are not there come last.
+fn positions(order: &[u32], points: usize) -> Vec<u32> {
+    let mut position = vec![u32::MAX; points];
+    for (place, &point) in order.iter().enumerate() {
+        position[point as usize] = place as u32;
+    }
+    position
+}
+
+fn order_of(position: &[u32], present: &[bool]) -> Order {
+    let mut points: Vec<u32> = (0..position.len() as u32).filter(|&point| present[point as usize]).collect();
+    points.sort_unstable_by_key(|&point| position[point as usize]);
+    points
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// `FILE=… MODEL=ser|si|pc cargo test --release -p seriatim-check measure -- --ignored --nocapture`
+    #[test]
+    #[ignore = "for measurements by hand"]
+    fn measure() {
+        let path = std::env::var("FILE").unwrap();
+        let model = match std::env::var("MODEL").as_deref() {
+            Ok("si") => Model::Snapshot,
+            Ok("pc") => Model::Prefix,
+            _ => Model::Serial,
+        };
+        let (history, _) =
+            seriatim_history::formats::read_path(std::path::Path::new(&path), &path, &Default::default()).unwrap();
+        let start = Instant::now();
+        let index = Index::build(&history, 2);
+        println!("index {:?}, ambiguous {}, faults {}", start.elapsed(), index.ambiguous.len(), index.faults.len());
+        let limits = Limits { deadline: Some(Instant::now() + Duration::from_secs(100)) };
+        let (decision, effort) = decide(&history, &index, Target { model, real_time: false }, limits, 2);
+        println!("{:?}: {effort:?}", start.elapsed());
+        match decision {
+            Decision::Holds(points) => println!("holds, {} points", points.len()),
+            other => println!("{other:?}"),
+        }
+    }
+}

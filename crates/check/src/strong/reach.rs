@@ -1,0 +1,72 @@
+//! Which point reaches which along the known edges: one number for each point and session.
+//!
+//! Sessions are chains of points, so what reaches a point is a prefix of each session. Rows are computed in a topological
+//! order, O(edges · sessions); a question costs O(1).
+
+use super::facts::Facts;
+use super::graph::Graph;
+use super::model::Model;
+use seriatim_history::room;
+
+pub(crate) struct Reach {
+    model: Model,
+    sessions: usize,
+    /// For each point, for each session how many of its points (from the first) reach the point or are it.
+    rows: Vec<u32>,
+    /// For each transaction its session and its place there.
+    places: Vec<(u32, u32)>,
+}
+
+impl Reach {
+    pub fn new(facts: &Facts<'_>, graph: &Graph) -> Reach {
+        let bounds = facts.history.session_bounds();
+        let session = &facts.index.txn_session;
+        let place = |txn: usize| (session[txn], txn as u32 - bounds[session[txn] as usize]);
+        let sessions = facts.history.session_count();
+        Reach {
+            model: graph.model,
+            sessions,
+            rows: room::zeros(graph.points() * sessions),
+            places: (0..facts.history.txn_count()).map(place).collect(),
+        }
+    }
+
+    /// Computes all rows; `order` is a topological order of the points.
+    pub fn compute(&mut self, graph: &Graph, order: &[u32]) {
+        let mut row = vec![0u32; self.sessions];
+        for &point in order {
+            row.fill(0);
+            for earlier in graph.predecessors(point) {
+                self.join(&mut row, earlier);
+            }
+            if point < graph.txn_points {
+                let (session, place) = self.chain_place(point);
+                row[session] = place + 1;
+            }
+            let start = point as usize * self.sessions;
+            self.rows[start..start + self.sessions].copy_from_slice(&row);
+        }
+    }
+
+    #[inline]
+    fn join(&self, row: &mut [u32], earlier: u32) {
+        let start = earlier as usize * self.sessions;
+        for (mine, theirs) in row.iter_mut().zip(&self.rows[start..start + self.sessions]) {
+            *mine = (*mine).max(*theirs);
+        }
+    }
+
+    /// The session of a transaction's point and its place in the chain.
+    #[inline]
+    fn chain_place(&self, point: u32) -> (usize, u32) {
+        let (session, place) = self.places[self.model.txn(point) as usize];
+        (session as usize, place * self.model.points() + point % self.model.points())
+    }
+
+    /// Whether a transaction's point `from` reaches `to` or is it.
+    #[inline]
+    pub fn reaches(&self, from: u32, to: u32) -> bool {
+        let (session, place) = self.chain_place(from);
+        self.rows[to as usize * self.sessions + session] > place
+    }
+}

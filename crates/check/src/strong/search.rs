@@ -1,0 +1,197 @@
+//! Choosing between orders that are both possible so far, with a SAT solver.
+//!
+//! The solver is given only what the present order of the points breaks, and decides in the direction of that order first.
+//! Its model gives a new order; what that breaks is handed over in turn, until an order breaks nothing or no choice is left.
+
+use super::facts::Facts;
+use super::force::{Contradiction, Findings, Pair, PairSet, order_arcs};
+use super::graph::Graph;
+use super::model::Model;
+use super::theory::Acyclic;
+use super::Limits;
+use crate::index::NONE;
+use batsat::{Callbacks, Lit, Solver, SolverInterface, lbool};
+use rustc_hash::FxHashMap;
+
+/// Stops the solver when the budget is used up.
+pub(crate) struct Watch(pub Limits);
+
+impl Callbacks for Watch {
+    fn stop(&self) -> bool {
+        self.0.is_over()
+    }
+}
+
+/// A candidate of an ambiguous read that the search may choose.
+struct Selector {
+    slot: u32,
+    literal: Lit,
+}
+
+pub(crate) struct Search<'a> {
+    facts: &'a Facts<'a>,
+    model: Model,
+    solver: Solver<Watch>,
+    pub theory: Acyclic<'a>,
+    /// For each pair (smaller transaction first) the variable that orders it.
+    pairs: PairSet,
+    /// For each ambiguous read that the search decides, its candidates.
+    selectors: FxHashMap<u32, Vec<Selector>>,
+    /// Which reads were told to begin before which writers: the literal of the edge.
+    before: FxHashMap<(u32, u32), Lit>,
+    clauses: FxHashMap<(u32, u32, u32), ()>,
+}
+
+impl<'a> Search<'a> {
+    pub fn new(facts: &'a Facts<'a>, graph: &'a mut Graph, position: Vec<u32>, limits: Limits) -> Search<'a> {
+        let model = graph.model;
+        Search {
+            facts,
+            model,
+            solver: Solver::new(batsat::SolverOpts::default(), Watch(limits)),
+            theory: Acyclic::new(graph, position),
+            pairs: PairSet::default(),
+            selectors: FxHashMap::default(),
+            before: FxHashMap::default(),
+            clauses: FxHashMap::default(),
+        }
+    }
+
+    /// Hands over what is open; whether anything of it is new.
+    pub fn add(&mut self, found: &Findings, chosen: &[u32], fixed: &[u32]) -> bool {
+        let known = (self.pairs.len(), self.selectors.len(), self.clauses.len());
+        for &pair in &found.open {
+            self.pair(pair);
+        }
+        for (read, candidates) in &found.open_reads {
+            self.read(*read, candidates);
+        }
+        for &(read, version) in &found.open_choices {
+            self.choice(read, version, chosen[read as usize], fixed[read as usize] != NONE);
+        }
+        known != (self.pairs.len(), self.selectors.len(), self.clauses.len())
+    }
+
+    /// The literal for `pair.hint` before `pair.other`.
+    fn pair(&mut self, pair: Pair) -> Lit {
+        let key = (pair.hint.min(pair.other), pair.hint.max(pair.other));
+        let hint_is_smaller = pair.hint < pair.other;
+        if let Some(&code) = self.pairs.get(&key) {
+            // The code says for which of the two `false` puts it first.
+            let (variable, smaller_first_if_false) = (code >> 1, code & 1 == 1);
+            let literal = Lit::new(self.solver.var_of_int(variable), !smaller_first_if_false);
+            return if hint_is_smaller { literal } else { !literal };
+        }
+        // The solver tries `false` first.
+        let variable = self.solver.new_var(lbool::UNDEF, true);
+        let hinted = Lit::new(variable, false);
+        self.theory.define(hinted, order_arcs(self.facts, self.model, pair.hint, pair.other));
+        self.theory.define(!hinted, order_arcs(self.facts, self.model, pair.other, pair.hint));
+        self.pairs.insert(key, variable.idx() << 1 | u32::from(hint_is_smaller));
+        hinted
+    }
+
+    /// One of the candidates of an ambiguous read.
+    fn read(&mut self, number: u32, candidates: &[u32]) {
+        if self.selectors.contains_key(&number) {
+            return;
+        }
+        let read = &self.facts.ambiguous[number as usize];
+        let preferred = self.preferred(read.reader, candidates);
+        let mut selectors = Vec::new();
+        for &slot in candidates {
+            let variable = self.solver.new_var(lbool::UNDEF, true);
+            let literal = Lit::new(variable, slot != preferred);
+            if let Some(writer) = self.facts.writer(slot) {
+                self.theory.define(literal, vec![self.model.follows(writer, read.reader)]);
+            }
+            selectors.push(Selector { slot, literal });
+        }
+        let mut clause: Vec<Lit> = selectors.iter().map(|selector| selector.literal).collect();
+        self.solver.add_clause_reuse(&mut clause);
+        self.selectors.insert(number, selectors);
+    }
+
+    /// The candidate that is the last one before the reader in the present order, or else the first one.
+    fn preferred(&self, reader: u32, candidates: &[u32]) -> u32 {
+        let begin = self.theory.position[self.model.begin(reader) as usize];
+        let place = |slot: u32| match self.facts.writer(slot) {
+            Some(writer) => self.theory.position[self.model.commit(writer) as usize] + 1,
+            None => 0,
+        };
+        let before = candidates.iter().copied().filter(|&slot| place(slot) <= begin).max_by_key(|&slot| place(slot));
+        before.or_else(|| candidates.iter().copied().min_by_key(|&slot| place(slot))).unwrap_or(NONE)
+    }
+
+    /// If the read reads `slot`, then the version came before it, or the reader began before the version.
+    fn choice(&mut self, number: u32, version: u32, slot: u32, fixed: bool) {
+        if self.clauses.insert((number, slot, version), ()).is_some() {
+            return;
+        }
+        let reader = self.facts.ambiguous[number as usize].reader;
+        let writer = self.facts.index.versions.txn[version as usize];
+        let mut clause = vec![self.begins_before(reader, writer)];
+        if let Some(source) = self.facts.writer(slot) {
+            clause.push(!self.pair(Pair { hint: source, other: writer }));
+        }
+        if !fixed {
+            let selectors = self.selectors.get(&number).into_iter().flatten();
+            clause.extend(selectors.filter(|selector| selector.slot == slot).map(|selector| !selector.literal));
+        }
+        self.solver.add_clause_reuse(&mut clause);
+    }
+
+    fn begins_before(&mut self, reader: u32, writer: u32) -> Lit {
+        if let Some(&literal) = self.before.get(&(reader, writer)) {
+            return literal;
+        }
+        let literal = Lit::new(self.solver.new_var(lbool::UNDEF, true), true);
+        self.theory.define(literal, vec![self.model.read_write(reader, writer)]);
+        self.before.insert((reader, writer), literal);
+        literal
+    }
+
+    /// Looks for a choice: `Some(true)` if there is one, `None` if the budget ran out.
+    pub fn solve(&mut self) -> Option<bool> {
+        let result = self.solver.solve_limited_th(&mut self.theory, &[]);
+        if result == lbool::TRUE {
+            Some(true)
+        } else if result == lbool::FALSE {
+            Some(false)
+        } else {
+            None
+        }
+    }
+
+    /// Writes down what the model chose for the reads.
+    pub fn choose(&self, chosen: &mut [u32]) {
+        for (&number, selectors) in &self.selectors {
+            let selected = selectors.iter().find(|selector| self.solver.value_lit(selector.literal) == lbool::TRUE);
+            if let Some(selector) = selected {
+                chosen[number as usize] = selector.slot;
+            }
+        }
+    }
+
+    pub fn conflicts(&self) -> u64 {
+        self.solver.num_conflicts()
+    }
+
+    pub fn decisions(&self) -> u64 {
+        self.solver.num_decisions()
+    }
+
+    /// No choice is left: everybody who was on a cycle, and the writers that ambiguous reads could choose from.
+    pub fn exhausted(&self) -> Contradiction {
+        let points = self.theory.involved.iter().filter(|&&point| point < self.theory.graph.txn_points);
+        let mut txns: Vec<u32> = points.map(|&point| self.model.txn(point)).collect();
+        for number in self.selectors.keys() {
+            let read = &self.facts.ambiguous[*number as usize];
+            txns.push(read.reader);
+            txns.extend(self.facts.candidates(read).iter().filter_map(|&slot| self.facts.writer(slot)));
+        }
+        txns.sort_unstable();
+        txns.dedup();
+        Contradiction::Exhausted(txns)
+    }
+}
