@@ -11,6 +11,7 @@ mod graph;
 mod greedy;
 mod model;
 mod reach;
+mod repair;
 mod scan;
 mod search;
 mod theory;
@@ -23,9 +24,11 @@ use graph::Graph;
 use greedy::Greedy;
 pub(crate) use model::Model;
 use reach::Reach;
+use repair::Repair;
 use scan::{Broken, Scan};
 use search::Search;
 use seriatim_history::History;
+use theory::Acyclic;
 use std::time::{Duration, Instant};
 
 /// What to decide.
@@ -68,6 +71,10 @@ pub struct Effort {
     pub rounds: u64,
     /// Edges that were found to be forced.
     pub forced: u64,
+    /// How often a repaired order showed that more is forced.
+    pub restarts: u64,
+    /// Passes of repairs by choices that are never taken back.
+    pub repairs: u64,
     /// Choices that went to the SAT solver.
     pub choices: u64,
     /// Orders that were tried in the search.
@@ -117,6 +124,9 @@ fn as_points(graph: &Graph, order: &[u32]) -> Vec<(u32, bool)> {
         .collect()
 }
 
+/// How often a repaired order is looked at for more that is forced, before the search takes over: it finds less each time.
+const RESTARTS_MAX: u64 = 4;
+
 /// The rounds of guessing and mending.
 struct Rounds<'a> {
     facts: &'a Facts<'a>,
@@ -148,32 +158,64 @@ impl<'a> Rounds<'a> {
 
     /// An order of the points that breaks nothing; `None` if the budget ran out.
     fn run(&mut self, graph: &mut Graph) -> Result<Option<Order>, Contradiction> {
-        let start = Instant::now();
-        let pruned = self.prune(graph);
-        self.effort.prune = start.elapsed();
-        let (order, found) = match pruned? {
-            Pruned::Fits(order) => return Ok(Some(order)),
-            Pruned::OutOfBudget => return Ok(None),
-            Pruned::Open(order, found) => (order, found),
-        };
-        let start = Instant::now();
-        let searched = self.search(graph, &order, found);
-        self.effort.solve = start.elapsed();
-        searched
-    }
-
-    /// Orders the points, adds what is forced, until nothing is.
-    fn prune(&mut self, graph: &mut Graph) -> Result<Pruned, Contradiction> {
         let mut wish = vec![0u32; self.facts.history.txn_count()];
         for (place, txn) in first_guess(self.facts.history, self.facts.index).into_iter().enumerate() {
             wish[txn as usize] = place as u32 + 1;
         }
         loop {
+            let start = Instant::now();
+            let pruned = self.prune(graph, &mut wish);
+            self.effort.prune += start.elapsed();
+            let order = match pruned? {
+                Pruned::Fits(order) => return Ok(Some(order)),
+                Pruned::OutOfBudget => return Ok(None),
+                Pruned::Open(order) => order,
+            };
+            let start = Instant::now();
+            let solved = self.solve(graph, &order, &mut wish);
+            self.effort.solve += start.elapsed();
+            match solved? {
+                Solved::Fits(order) => return Ok(Some(order)),
+                Solved::OutOfBudget => return Ok(None),
+                Solved::MoreIsForced => {}
+            }
+        }
+    }
+
+    /// Repairs the order or, if that does not do, searches; unless the repaired order shows that more is forced.
+    fn solve(&mut self, graph: &mut Graph, order: &[u32], wish: &mut [u32]) -> Result<Solved, Contradiction> {
+        let position = match self.repair(graph, order) {
+            Repaired::Fits(order) => return Ok(Solved::Fits(order)),
+            Repaired::OutOfBudget => return Ok(Solved::OutOfBudget),
+            Repaired::Stuck(position) => position,
+        };
+        let broken = self.scan(graph.model, &position, &self.fixed);
+        let known = graph.forced.len() as u32;
+        let found = self.force_with_old_reach(graph.model, known, &broken)?;
+        if !found.is_empty() && self.effort.restarts < RESTARTS_MAX {
+            self.effort.restarts += 1;
+            self.add_forced(graph, &found);
+            take_wishes(wish, graph.model, &position);
+            return Ok(Solved::MoreIsForced);
+        }
+        Ok(self.search(graph, position)?.map_or(Solved::OutOfBudget, Solved::Fits))
+    }
+
+    fn add_forced(&mut self, graph: &mut Graph, found: &Findings) {
+        self.effort.forced += found.arcs.len() as u64;
+        for &(arc, reason) in &found.arcs {
+            graph.add(arc, reason);
+        }
+    }
+
+    /// Orders the points, adds what is forced, until nothing is.
+    fn prune(&mut self, graph: &mut Graph, wish: &mut [u32]) -> Result<Pruned, Contradiction> {
+        loop {
             if self.limits.is_over() {
                 return Ok(Pruned::OutOfBudget);
             }
             self.effort.rounds += 1;
-            let order = Greedy::order(self.facts, graph, &wish, &self.fixed);
+            let order = Greedy::order(self.facts, graph, wish, &self.fixed);
             if order.len() < graph.present.iter().filter(|present| **present).count() {
                 return Err(Contradiction::Cycle(core::cycle(graph, &order)));
             }
@@ -186,17 +228,12 @@ impl<'a> Rounds<'a> {
             if found.is_empty() {
                 let matched = self.match_all(graph)?;
                 if matched.is_empty() {
-                    return Ok(Pruned::Open(order, found));
+                    return Ok(Pruned::Open(order));
                 }
                 found = matched;
             }
-            self.effort.forced += found.arcs.len() as u64;
-            for &(arc, reason) in &found.arcs {
-                graph.add(arc, reason);
-            }
-            for (txn, wish) in wish.iter_mut().enumerate() {
-                *wish = position[graph.model.begin(txn as u32) as usize].saturating_add(1);
-            }
+            self.add_forced(graph, &found);
+            take_wishes(wish, graph.model, &position);
         }
     }
 
@@ -226,15 +263,43 @@ impl<'a> Rounds<'a> {
         found
     }
 
-    fn search(&mut self, graph: &mut Graph, order: &[u32], mut found: Findings) -> Result<Option<Order>, Contradiction> {
+    /// Tries to mend what is left by choices that are never taken back.
+    fn repair(&mut self, graph: &mut Graph, order: &[u32]) -> Repaired {
+        let model = graph.model;
+        let position = positions(order, graph.points());
+        let mut repair = Repair::new(self.facts, model, Acyclic::new(graph, position));
+        loop {
+            let chosen = repair.chosen(&self.fixed);
+            let broken = self.scan(model, &repair.theory.position, &chosen);
+            if broken.is_empty() {
+                return Repaired::Fits(order_of(&repair.theory.position, &repair.theory.graph.present));
+            }
+            if self.limits.is_over() {
+                return Repaired::OutOfBudget;
+            }
+            self.effort.repairs += 1;
+            if !repair.mend(&broken, &self.fixed) {
+                return Repaired::Stuck(repair.theory.position);
+            }
+        }
+    }
+
+    /// Hands what is broken to the SAT solver, model by model.
+    fn search(&mut self, graph: &mut Graph, position: Vec<u32>) -> Result<Option<Order>, Contradiction> {
         let model = graph.model;
         let known = graph.forced.len() as u32;
-        let mut search = Search::new(self.facts, graph, positions(order, graph.points()), self.limits);
+        let mut search = Search::new(self.facts, graph, position, self.limits);
         let mut chosen = self.fixed.clone();
         loop {
+            let broken = self.scan(model, &search.theory.position, &chosen);
+            if broken.is_empty() {
+                return Ok(Some(order_of(&search.theory.position, &search.theory.graph.present)));
+            }
+            let found = self.force_with_old_reach(model, known, &broken)?;
             let new = search.add(&found, &chosen, &self.fixed);
             let forced_fit = found.arcs.iter().all(|&(arc, reason)| search.theory.add_known(arc, reason));
             self.effort.forced += found.arcs.len() as u64;
+            self.effort.choices = search.choices();
             if !forced_fit {
                 return Err(search.exhausted());
             }
@@ -252,23 +317,43 @@ impl<'a> Rounds<'a> {
             }
             chosen.copy_from_slice(&self.fixed);
             search.choose(&mut chosen);
-            let broken = self.scan(model, &search.theory.position, &chosen);
-            if broken.is_empty() {
-                return Ok(Some(order_of(&search.theory.position, &search.theory.graph.present)));
-            }
-            self.effort.choices += broken.len() as u64;
-            let Some(reach) = self.reach.take() else { return Ok(None) };
-            let forcing = Forcing::new(self.facts, model, &reach, &mut self.reasons, &mut self.fixed, known);
-            let forced = forcing.run(&broken);
-            self.reach = Some(reach);
-            found = forced?;
         }
     }
+
+    /// What was known before the search still holds in it.
+    fn force_with_old_reach(&mut self, model: Model, known: u32, broken: &[Broken]) -> Result<Findings, Contradiction> {
+        let Some(reach) = self.reach.take() else { return Ok(Findings::default()) };
+        let forcing = Forcing::new(self.facts, model, &reach, &mut self.reasons, &mut self.fixed, known);
+        let found = forcing.run(broken);
+        self.reach = Some(reach);
+        found
+    }
+}
+
+enum Solved {
+    Fits(Order),
+    /// Edges were added; the rounds go on with the repaired order.
+    MoreIsForced,
+    OutOfBudget,
+}
+
+/// Each transaction wants to keep its place.
+fn take_wishes(wish: &mut [u32], model: Model, position: &[u32]) {
+    for (txn, wish) in wish.iter_mut().enumerate() {
+        *wish = position[model.begin(txn as u32) as usize].saturating_add(1);
+    }
+}
+
+enum Repaired {
+    Fits(Order),
+    /// The places of the points in an order that still breaks something.
+    Stuck(Vec<u32>),
+    OutOfBudget,
 }
 
 enum Pruned {
     Fits(Order),
-    Open(Order, Findings),
+    Open(Order),
     OutOfBudget,
 }
 

@@ -173,6 +173,11 @@ impl<'a> Search<'a> {
         }
     }
 
+    /// How many choices the solver was given.
+    pub fn choices(&self) -> u64 {
+        u64::from(self.solver.num_vars())
+    }
+
     pub fn conflicts(&self) -> u64 {
         self.solver.num_conflicts()
     }

@@ -87,6 +87,33 @@ impl<'g> Acyclic<'g> {
         true
     }
 
+    /// Adds all of `arcs` or, if one of them closes a cycle, none.
+    pub fn try_arcs(&mut self, arcs: &[Arc]) -> bool {
+        let before = self.stack.len();
+        for &arc in arcs {
+            if !self.make_room(arc) {
+                self.undo_to(before);
+                return false;
+            }
+            self.push(arc, Lit::UNDEF);
+        }
+        true
+    }
+
+    /// Removes all edges but the known ones.
+    pub fn forget(&mut self) {
+        self.undo_to(0);
+    }
+
+    fn undo_to(&mut self, length: usize) {
+        while self.stack.len() > length {
+            if let Some(edge) = self.stack.pop() {
+                self.in_head[edge.to as usize] = edge.next_in;
+                self.out_head[edge.from as usize] = edge.next_out;
+            }
+        }
+    }
+
     fn labelled_out_of(&self, point: u32) -> impl Iterator<Item = u32> + '_ {
         let some = |edge: u32| (edge != NO_LABEL).then_some(edge);
         let first = some(self.out_head[point as usize]);
@@ -278,12 +305,7 @@ impl Theory for Acyclic<'_> {
         let left = self.levels.len() - n;
         let Some(&(stack, looked_at)) = self.levels.get(left) else { return };
         self.levels.truncate(left);
-        while self.stack.len() > stack {
-            if let Some(edge) = self.stack.pop() {
-                self.in_head[edge.to as usize] = edge.next_in;
-                self.out_head[edge.from as usize] = edge.next_out;
-            }
-        }
+        self.undo_to(stack);
         self.looked_at = looked_at;
     }
 

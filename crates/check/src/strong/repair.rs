@@ -1,0 +1,142 @@
+//! Mending an order by choices that are never taken back: each broken place is looked at as the order stands by then, and one of
+//! the two ways to mend it is taken if it closes no cycle. Most histories that hold need nothing more; where both ways are
+//! blocked by earlier choices, the search takes over from the order that was reached.
+
+use super::facts::Facts;
+use super::force::order_arcs;
+use super::model::{Arc, Model};
+use super::scan::Broken;
+use super::theory::Acyclic;
+use crate::index::NONE;
+use rustc_hash::FxHashMap;
+
+pub(crate) struct Repair<'a> {
+    facts: &'a Facts<'a>,
+    model: Model,
+    pub theory: Acyclic<'a>,
+    /// What ambiguous reads were said to read.
+    matched: FxHashMap<u32, u32>,
+}
+
+impl<'a> Repair<'a> {
+    pub fn new(facts: &'a Facts<'a>, model: Model, theory: Acyclic<'a>) -> Repair<'a> {
+        Repair { facts, model, theory, matched: FxHashMap::default() }
+    }
+
+    /// The slot that each ambiguous read is known or said to read.
+    pub fn chosen(&self, fixed: &[u32]) -> Vec<u32> {
+        let mut chosen = fixed.to_vec();
+        for (&read, &slot) in &self.matched {
+            chosen[read as usize] = slot;
+        }
+        chosen
+    }
+
+    /// Mends what it can; whether that was anything.
+    pub fn mend(&mut self, broken: &[Broken], fixed: &[u32]) -> bool {
+        let mut mended = false;
+        for &place in broken {
+            mended |= match place {
+                Broken::Read { slot, version, reader } => self.read(slot, version, reader),
+                Broken::Overlap { earlier, later } => self.overlap(earlier, later),
+                Broken::Chosen { read, version } => {
+                    let slot = self.matched.get(&read).copied().unwrap_or(fixed[read as usize]);
+                    self.read_chosen(slot, version, self.facts.ambiguous[read as usize].reader)
+                }
+                Broken::Value { read } => self.value(read),
+            };
+        }
+        mended
+    }
+
+    fn writer(&self, version: u32) -> u32 {
+        self.facts.index.versions.txn[version as usize]
+    }
+
+    fn at(&self, point: u32) -> u32 {
+        self.theory.position[point as usize]
+    }
+
+    fn commit(&self, txn: u32) -> u32 {
+        self.at(self.model.commit(txn))
+    }
+
+    fn begin(&self, txn: u32) -> u32 {
+        self.at(self.model.begin(txn))
+    }
+
+    /// Whether `writer` still replaces what `source` wrote before `reader` begins.
+    fn is_broken(&self, source: Option<u32>, writer: u32, reader: u32) -> bool {
+        self.commit(writer) < self.begin(reader) && source.is_none_or(|source| self.commit(source) < self.commit(writer))
+    }
+
+    /// `first` writes before `second` (then `more` too), or the other way round: first the way that has to move less.
+    fn either_order(&mut self, first: u32, second: u32, more: &[Arc]) -> bool {
+        let mut forward = order_arcs(self.facts, self.model, first, second);
+        forward.extend(more);
+        let backward = order_arcs(self.facts, self.model, second, first);
+        if self.farthest(&forward) <= self.farthest(&backward) {
+            self.theory.try_arcs(&forward) || self.theory.try_arcs(&backward)
+        } else {
+            self.theory.try_arcs(&backward) || self.theory.try_arcs(&forward)
+        }
+    }
+
+    /// How far the arcs point backwards at most.
+    fn farthest(&self, arcs: &[Arc]) -> u32 {
+        arcs.iter().map(|&(from, to)| self.at(from).saturating_sub(self.at(to))).max().unwrap_or(0)
+    }
+
+    fn read(&mut self, slot: u32, version: u32, reader: u32) -> bool {
+        let (source, writer) = (self.facts.writer(slot), self.writer(version));
+        if !self.is_broken(source, writer, reader) {
+            return false;
+        }
+        match source {
+            None => self.theory.try_arcs(&[self.model.read_write(reader, writer)]),
+            Some(source) => self.either_order(source, writer, &[]),
+        }
+    }
+
+    fn read_chosen(&mut self, slot: u32, version: u32, reader: u32) -> bool {
+        let (source, writer) = (self.facts.writer(slot), self.writer(version));
+        if slot == NONE || !self.is_broken(source, writer, reader) {
+            return false;
+        }
+        let begins_first = self.model.read_write(reader, writer);
+        match source {
+            None => self.theory.try_arcs(&[begins_first]),
+            Some(source) => self.either_order(source, writer, &[begins_first]),
+        }
+    }
+
+    fn overlap(&mut self, earlier: u32, later: u32) -> bool {
+        let (earlier, later) = (self.writer(earlier), self.writer(later));
+        let overlap = self.begin(later) < self.commit(earlier) && self.begin(earlier) < self.commit(later);
+        overlap && self.either_order(earlier, later, &[])
+    }
+
+    /// Says what an ambiguous read reads: the candidate nearest before it for which that is possible.
+    fn value(&mut self, number: u32) -> bool {
+        let read = &self.facts.ambiguous[number as usize];
+        if self.matched.contains_key(&number) {
+            return false;
+        }
+        let begin = self.begin(read.reader);
+        let place = |slot: u32| self.facts.writer(slot).map_or(0, |writer| self.commit(writer) + 1);
+        let mut candidates = self.facts.candidates(read).to_vec();
+        // Those before the reader first, the nearest first; then those behind it.
+        candidates.sort_unstable_by_key(|&slot| match place(slot) {
+            place if place <= begin => (0, begin - place),
+            place => (1, place),
+        });
+        for slot in candidates {
+            let arc = self.facts.writer(slot).map(|writer| self.model.follows(writer, read.reader));
+            if self.theory.try_arcs(arc.as_slice()) {
+                self.matched.insert(number, slot);
+                return true;
+            }
+        }
+        false
+    }
+}
