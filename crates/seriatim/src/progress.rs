@@ -1,8 +1,9 @@
 //! A line on standard error while work takes longer than a second, if somebody is there to see it.
 
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::io::IsTerminal;
+use std::io::{IsTerminal, Write};
 use std::path::Path;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc;
 use std::time::Duration;
 
@@ -12,6 +13,17 @@ const TICK: Duration = Duration::from_millis(120);
 const SINGLE: &str = "{spinner} {elapsed} {wide_msg}";
 const COUNT: &str = "{spinner} {pos}/{len} inputs {bar:20} {elapsed}";
 const COUNT_AND_RATE: &str = "{spinner} {pos}/{len} inputs {bar:20} {elapsed}, {per_sec:.1}, {eta} left";
+
+/// Whether a line may be on the terminal.
+static SHOWN: AtomicBool = AtomicBool::new(false);
+
+/// Takes the line away when the program ends in the middle. Whoever draws it may hold its locks for as long as a reader of our
+/// results does not read, so that none is taken here.
+pub fn wipe() {
+    if SHOWN.load(Ordering::Relaxed) {
+        let _ = std::io::stderr().write_all(b"\r\x1b[2K");
+    }
+}
 
 /// The progress line. Hidden for the first second and wherever standard error is not a terminal.
 pub struct Progress {
@@ -70,12 +82,14 @@ impl Progress {
 impl Drop for Progress {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
+        SHOWN.store(false, Ordering::Relaxed);
     }
 }
 
 fn show_later(bar: ProgressBar, ended: mpsc::Receiver<()>) {
     std::thread::spawn(move || {
         if ended.recv_timeout(SHOWN_AFTER) == Err(mpsc::RecvTimeoutError::Timeout) {
+            SHOWN.store(true, Ordering::Relaxed);
             bar.set_draw_target(ProgressDrawTarget::stderr());
             bar.enable_steady_tick(TICK);
         }
