@@ -13,9 +13,14 @@ struct Shape {
     duplicates: bool,
     /// Whether transactions may be aborted or unknown.
     outcomes: bool,
+    /// Keys start with values that a write of the same value does not replace, and that some writes do write.
+    initial: bool,
     txns_max: usize,
     ops_max: usize,
 }
+
+/// The initial values of the keys, if the shape has any: small, so that writes hit them.
+const INITIAL: [usize; 4] = [2, 50, 3, 4];
 
 #[derive(Clone, Debug)]
 struct Raw {
@@ -55,19 +60,29 @@ fn text_of(raw: &[Raw], shape: Shape) -> String {
             let readable = &written[key];
             let read = match choice {
                 0 => 99,
+                1..=8 if shape.initial && choice % 3 > 0 => INITIAL[key],
                 1..=8 => 0,
                 _ if readable.is_empty() => 0,
                 _ => readable[choice % readable.len()],
             };
             if write { format!("w(k{key},{value})") } else { format!("r(k{key},{read})") }
         });
-        let mark = match txn.outcome {
-            0 if shape.outcomes => "!",
-            1 | 2 if shape.outcomes => "?",
-            _ => "",
-        };
+        let mark = if shape.outcomes { mark(txn) } else { "" };
         sessions[txn.session].push(format!("{}{mark}", ops.collect::<Vec<_>>().join(" ")));
     }
+    let initial = (0..shape.keys).filter(|_| shape.initial).map(|key| format!("initial k{key}={}\n", INITIAL[key]));
+    initial.chain([lines(&sessions)]).collect()
+}
+
+fn mark(txn: &Raw) -> &'static str {
+    match txn.outcome {
+        0 => "!",
+        1 | 2 => "?",
+        _ => "",
+    }
+}
+
+fn lines(sessions: &[Vec<String>]) -> String {
     let lines = sessions.iter().enumerate().filter(|(_, txns)| !txns.is_empty());
     lines.map(|(i, txns)| format!("s{i}: {}\n", txns.join(" | "))).collect()
 }
@@ -120,17 +135,17 @@ fn assert_still_violated(history: &History, violation: &Violation, text: &str) {
 }
 
 /// List histories: each key has one order of all that is appended to it, reads return prefixes of it; with `disorder` some
-/// lists are changed.
-fn list_text(raw: &[Raw], shuffle: u64, disorder: bool) -> String {
-    let keys = 2;
-    let mut orders: Vec<Vec<usize>> = vec![Vec::new(); keys];
+/// lists are changed. With duplicates few different elements are appended.
+fn list_text(raw: &[Raw], shape: Shape, shuffle: u64, disorder: bool) -> String {
+    let mut orders: Vec<Vec<usize>> = vec![Vec::new(); shape.keys];
     let mut next = 0;
+    let element = |next: usize, choice: usize| if shape.duplicates { choice % 5 + 1 } else { next };
     for &(write, key, choice) in raw.iter().flat_map(|txn| &txn.ops) {
         next += 1;
         if write {
             let length = orders[key].len();
             let anywhere = (choice as u64 ^ shuffle) as usize % (length + 1);
-            orders[key].insert(if shuffle.is_multiple_of(3) { anywhere } else { length }, next);
+            orders[key].insert(if shuffle.is_multiple_of(3) { anywhere } else { length }, element(next, choice));
         }
     }
     next = 0;
@@ -139,7 +154,7 @@ fn list_text(raw: &[Raw], shuffle: u64, disorder: bool) -> String {
         let ops = txn.ops.iter().map(|&(write, key, choice)| {
             next += 1;
             if write {
-                return format!("a(k{key},{next})");
+                return format!("a(k{key},{})", element(next, choice));
             }
             let mut list = orders[key][..choice % (orders[key].len() + 1)].to_vec();
             if disorder && choice > 48 {
@@ -151,17 +166,20 @@ fn list_text(raw: &[Raw], shuffle: u64, disorder: bool) -> String {
             let list: Vec<String> = list.iter().map(usize::to_string).collect();
             if list.is_empty() { format!("r(k{key},nil)") } else { format!("r(k{key},[{}])", list.join(" ")) }
         });
-        sessions[txn.session].push(ops.collect::<Vec<_>>().join(" "));
+        let mark = if shape.outcomes { mark(txn) } else { "" };
+        sessions[txn.session].push(ops.collect::<Vec<_>>().join(" ") + mark);
     }
-    let lines = sessions.iter().enumerate().filter(|(_, txns)| !txns.is_empty());
-    lines.map(|(i, txns)| format!("s{i}: {}\n", txns.join(" | "))).collect()
+    lines(&sessions)
 }
 
-const PLAIN: Shape = Shape { keys: 2, duplicates: false, outcomes: false, txns_max: 6, ops_max: 4 };
-const OUTCOMES: Shape = Shape { keys: 2, duplicates: false, outcomes: true, txns_max: 6, ops_max: 4 };
-const DUPLICATES: Shape = Shape { keys: 2, duplicates: true, outcomes: true, txns_max: 5, ops_max: 3 };
-const LISTS: Shape = Shape { keys: 2, duplicates: false, outcomes: false, txns_max: 5, ops_max: 3 };
-const MANY_KEYS: Shape = Shape { keys: 4, duplicates: false, outcomes: false, txns_max: 7, ops_max: 3 };
+const PLAIN: Shape = Shape { keys: 2, duplicates: false, outcomes: false, initial: false, txns_max: 6, ops_max: 4 };
+const OUTCOMES: Shape = Shape { outcomes: true, ..PLAIN };
+const DUPLICATES: Shape = Shape { duplicates: true, outcomes: true, txns_max: 5, ops_max: 3, ..PLAIN };
+const INITIALS: Shape = Shape { initial: true, outcomes: true, ..PLAIN };
+const INITIALS_AND_DUPLICATES: Shape = Shape { initial: true, ..DUPLICATES };
+const LISTS: Shape = Shape { txns_max: 5, ops_max: 3, ..PLAIN };
+const LISTS_AND_DUPLICATES: Shape = Shape { duplicates: true, outcomes: true, ..LISTS };
+const MANY_KEYS: Shape = Shape { keys: 4, txns_max: 7, ops_max: 3, ..PLAIN };
 
 proptest! {
     #![proptest_config(ProptestConfig { cases: 1000, ..ProptestConfig::default() })]
@@ -173,7 +191,23 @@ proptest! {
 
     #[test]
     fn lists(raw in raw_history(LISTS), shuffle: u64, disorder: bool) {
-        compare_with_oracle(&list_text(&raw, shuffle, disorder), false);
+        compare_with_oracle(&list_text(&raw, LISTS, shuffle, disorder), false);
+    }
+
+    #[test]
+    fn lists_with_elements_appended_twice(raw in raw_history(LISTS_AND_DUPLICATES), shuffle: u64, disorder: bool) {
+        compare_with_oracle(&list_text(&raw, LISTS_AND_DUPLICATES, shuffle, disorder), true);
+    }
+
+    #[test]
+    fn initial_values_that_do_not_yield(raw in raw_history(INITIALS)) {
+        // A write of the initial value makes reads of it ambiguous.
+        compare_with_oracle(&text_of(&raw, INITIALS), true);
+    }
+
+    #[test]
+    fn initial_values_and_duplicates(raw in raw_history(INITIALS_AND_DUPLICATES)) {
+        compare_with_oracle(&text_of(&raw, INITIALS_AND_DUPLICATES), true);
     }
 
     #[test]
