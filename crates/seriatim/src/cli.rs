@@ -76,46 +76,61 @@ impl LevelArg {
     }
 }
 
-/// Parses the name of a level in any of its usual spellings: `rc`, `read-committed`, `Read Committed`, `READ_COMMITTED`.
+/// Parses one of several names, in any of its usual spellings: `rc`, `read-committed`, `Read Committed`, `READ_COMMITTED`.
 #[derive(Clone, Debug)]
-pub struct LevelParser;
+pub struct Spelled<T> {
+    /// What the names are of.
+    what: &'static str,
+    /// Each with its names: the one in commands, the one for people, others.
+    choices: Vec<(T, Vec<&'static str>)>,
+}
 
-impl TypedValueParser for LevelParser {
-    type Value = LevelArg;
+impl<T: Clone> Spelled<T> {
+    /// Each choice has a name in commands and a name for people, and may have others.
+    pub fn new(what: &'static str, choices: impl IntoIterator<Item = (T, Vec<&'static str>)>) -> Self {
+        Spelled { what, choices: choices.into_iter().collect() }
+    }
 
-    fn parse_ref(&self, cmd: &Command, _: Option<&Arg>, value: &OsStr) -> Result<LevelArg, clap::Error> {
+    fn find(&self, text: &str) -> Option<T> {
+        let wanted = plain(text);
+        let found = self.choices.iter().find(|(_, names)| names.iter().any(|name| plain(name) == wanted));
+        found.map(|(value, _)| value.clone())
+    }
+
+    fn list(&self) -> String {
+        let names: Vec<String> = self.choices.iter().map(|(_, names)| names[..2].join(" (") + ")").collect();
+        names.join(", ")
+    }
+}
+
+/// A name without what people spell differently: case, blanks, hyphens and underscores.
+fn plain(name: &str) -> String {
+    name.chars().filter(|c| !matches!(c, ' ' | '-' | '_')).flat_map(char::to_lowercase).collect()
+}
+
+impl<T: Clone + Send + Sync + 'static> TypedValueParser for Spelled<T> {
+    type Value = T;
+
+    fn parse_ref(&self, cmd: &Command, _: Option<&Arg>, value: &OsStr) -> Result<T, clap::Error> {
         let text = value.to_string_lossy();
-        find_level(&text).ok_or_else(|| {
-            let message = format!("unknown isolation level `{}`; the levels are {}", clean(&text), level_list());
-            clap::Error::raw(ErrorKind::InvalidValue, message + "\n").with_cmd(cmd)
+        self.find(&text).ok_or_else(|| {
+            let message = format!("unknown {} `{}`; known are {}\n", self.what, clean(&text), self.list());
+            clap::Error::raw(ErrorKind::InvalidValue, message).with_cmd(cmd)
         })
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        let levels = Level::ALL.into_iter().map(|level| PossibleValue::new(level.code()).help(level.name()));
-        Some(Box::new(levels.chain([PossibleValue::new("all").help("every level")])))
+        Some(Box::new(self.choices.iter().map(|(_, names)| PossibleValue::new(names[0]).help(names[1]))))
     }
 }
 
-fn find_level(text: &str) -> Option<LevelArg> {
-    let wanted = plain(text);
-    if wanted == "all" {
-        return Some(LevelArg::All);
-    }
-    let is_meant = |level: &Level| {
-        [level.code(), level.name()].iter().chain(other_names(*level)).any(|name| plain(name) == wanted)
-    };
-    Level::ALL.into_iter().find(is_meant).or_else(|| text.trim().parse().ok()).map(LevelArg::One)
-}
-
-/// A name without what people spell differently: case, blanks, hyphens and underscores.
-pub fn plain(name: &str) -> String {
-    name.chars().filter(|c| !matches!(c, ' ' | '-' | '_')).flat_map(char::to_lowercase).collect()
-}
-
-fn level_list() -> String {
-    let levels: Vec<String> = Level::ALL.iter().map(|level| format!("{} ({level})", level.code())).collect();
-    format!("{}, and all", levels.join(", "))
+/// Parses a level, or `all`.
+pub fn level_parser() -> Spelled<LevelArg> {
+    let levels = Level::ALL.into_iter().map(|level| {
+        let names = [&[level.code(), level.name()], other_names(level)].concat();
+        (LevelArg::One(level), names)
+    });
+    Spelled::new("isolation level", levels.chain([(LevelArg::All, vec!["all", "every level"])]))
 }
 
 /// Further names of a level: those that `explain` knows.
@@ -139,16 +154,17 @@ mod tests {
 
     #[test]
     fn levels_have_many_spellings() {
+        let parser = level_parser();
         for name in
             ["rc", "RC", "read-committed", "read committed", "Read_Committed", "ReadCommitted", " read committed"]
         {
-            assert_eq!(find_level(name), Some(LevelArg::One(Level::ReadCommitted)), "{name}");
+            assert_eq!(parser.find(name), Some(LevelArg::One(Level::ReadCommitted)), "{name}");
         }
         for level in Level::ALL {
-            assert_eq!(find_level(level.code()), Some(LevelArg::One(level)));
-            assert_eq!(find_level(level.name()), Some(LevelArg::One(level)));
+            assert_eq!(parser.find(level.code()), Some(LevelArg::One(level)));
+            assert_eq!(parser.find(level.name()), Some(LevelArg::One(level)));
         }
-        assert_eq!(find_level("All"), Some(LevelArg::All));
-        assert_eq!(find_level("chaos"), None);
+        assert_eq!(parser.find("All"), Some(LevelArg::All));
+        assert_eq!(parser.find("chaos"), None);
     }
 }

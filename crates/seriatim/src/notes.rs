@@ -1,5 +1,7 @@
 //! Notes on standard error about what was lost on the way: even a quiet run must not hide that.
 
+use seriatim_history::History;
+use seriatim_history::formats::{Format, losses};
 use seriatim_report::clean;
 use seriatim_report::text::plural;
 
@@ -7,4 +9,10 @@ use seriatim_report::text::plural;
 pub fn skipped_note(input: &str, format: &str, skipped: u64) -> Option<String> {
     let (input, lines) = (clean(input), plural(skipped, "line"));
     (skipped > 0).then(|| format!("note: {input}: skipped {lines} that the {format} format does not know\n"))
+}
+
+/// About what of a history a format does not carry; `None` if it carries everything.
+pub fn lost_note(history: &History, format: Format) -> Option<String> {
+    let lost: Vec<String> = losses(history, format).iter().map(ToString::to_string).collect();
+    (!lost.is_empty()).then(|| format!("note: not everything fits into the {format} format: {}\n", lost.join("; ")))
 }

@@ -59,7 +59,7 @@ fn levels_may_be_spelled_out_and_unknown_ones_are_answered_with_a_list() {
     assert_eq!(ran.stdout, format!("{bad}: read committed holds; read atomic holds\n"));
     let unknown = run(&["check", &bad, "--level", "chaos"]);
     assert_eq!(unknown.code, Some(3));
-    let listed = "unknown isolation level `chaos`; the levels are rc (read committed), ci (cut isolation)";
+    let listed = "unknown isolation level `chaos`; known are rc (read committed), ci (cut isolation)";
     assert!(unknown.stderr.contains(listed), "{}", unknown.stderr);
 }
 

@@ -2,7 +2,8 @@
 //!
 //! [`read_path`] opens whatever the user names, finds out its format from the content, and reads it;
 //! [`write_path`] and [`write()`] go the other way. A format that cannot hold something says so
-//! ([`crate::WriteError::Unsupported`]) rather than to write another history.
+//! ([`crate::WriteError::Unsupported`]) rather than to write another history; what is lost without another verdict (initial
+//! values, say) [`losses`] counts.
 
 mod awdit;
 mod build;
@@ -15,6 +16,8 @@ mod elle;
 mod isopredict;
 mod json;
 pub mod jsonl;
+mod losses;
+mod names;
 mod plume;
 mod save;
 mod text;
@@ -23,6 +26,8 @@ mod writing;
 
 pub use detect::detect;
 pub use directory::is_history_directory;
+pub use losses::{Loss, losses};
+pub use names::formats_of_name;
 pub use save::write_path;
 
 use crate::atom::Atom;
@@ -109,6 +114,16 @@ impl Format {
     /// One line about it.
     pub fn description(self) -> &'static str {
         self.entry().2
+    }
+
+    /// Whether transactions that did not commit can be written.
+    pub fn holds_aborted(self) -> bool {
+        !matches!(self, Format::Cobra | Format::Awdit | Format::IsoPredict | Format::Viper)
+    }
+
+    /// Whether reads of initial values can be written.
+    pub fn holds_initial_values(self) -> bool {
+        self != Format::Awdit
     }
 
     /// Whether a history is a directory with a file for each session.

@@ -1,6 +1,6 @@
 //! `seriatim check`: which isolation levels a history satisfies, and what is wrong if it does not.
 
-use crate::cli::{LevelArg, LevelParser, Style, format_parser};
+use crate::cli::{LevelArg, Style, format_parser, level_parser};
 use crate::exit::{Exit, Failure};
 use crate::inputs::{self, Expanded, Input, Origin, Search};
 use crate::notes::skipped_note;
@@ -24,7 +24,7 @@ pub struct Args {
     #[arg(required = true, value_name = "FILE|DIR")]
     inputs: Vec<PathBuf>,
     /// Levels to check, separated by commas; without it all, with the strongest that holds and the weakest violated
-    #[arg(long, short, value_name = "LEVEL", value_parser = LevelParser, value_delimiter = ',')]
+    #[arg(long, short, value_name = "LEVEL", value_parser = level_parser(), value_delimiter = ',')]
     level: Vec<LevelArg>,
     /// The format of the inputs, if the content should not decide
     #[arg(long, value_name = "FORMAT", value_parser = format_parser())]

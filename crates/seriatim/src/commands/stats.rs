@@ -3,6 +3,7 @@
 use crate::cli::{Style, format_parser};
 use crate::exit::{Exit, Failure};
 use crate::inputs::{self, Expanded, Origin, Search};
+use crate::notes::skipped_note;
 use crate::output;
 use crate::progress::Progress;
 use serde::Serialize;
@@ -56,6 +57,9 @@ fn one(input: &Expanded, args: &Args, progress: &Progress, search: &mut Search) 
     let options = ReadOptions { format: args.from, ..ReadOptions::default() };
     match formats::read_path(&input.path, &input.shown, &options) {
         Ok((history, format)) => {
+            if let Some(note) = skipped_note(&input.shown, format.code(), history.skipped()) {
+                progress.aside(|| output::message(&note));
+            }
             let stats = Stats::of(&history, &input.shown, format);
             progress.aside(|| print(&stats, args.format))
         }
