@@ -34,12 +34,14 @@ use crate::atom::Atom;
 use crate::error::{ReadError, WriteError};
 use crate::ids::SessionId;
 use crate::input::{self, Input};
+use crate::meter::Meter;
 use crate::model::History;
 use directory::LogFile;
 use std::fmt;
 use std::io::Write;
 use std::path::Path;
 use std::str::FromStr;
+use std::sync::Arc;
 use text::Source;
 
 /// A file format.
@@ -162,6 +164,8 @@ pub struct ReadOptions {
     pub format: Option<Format>,
     /// How many threads a reader may use; 0 means as many as the machine has.
     pub threads: usize,
+    /// Where a reader of large files may say how far it has come.
+    pub meter: Option<Arc<Meter>>,
 }
 
 impl ReadOptions {
@@ -202,7 +206,7 @@ fn read_plain(bytes: &[u8], shown_as: &str, options: &ReadOptions) -> Result<(Hi
         None => return Err(detect::unknown(bytes, &source)),
     };
     let history = match format {
-        Format::Plume => plume::read(bytes, &source, options.thread_count()),
+        Format::Plume => plume::read(bytes, &source, options.thread_count(), options.meter.as_deref()),
         Format::Cobra => cobra::read(&[only_file(bytes, &source)], &source),
         Format::DbcopBincode => dbcop::bincode::read(bytes, &source),
         Format::DbcopHist => dbcop::hist::read(bytes, &source),

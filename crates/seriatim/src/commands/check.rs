@@ -132,7 +132,7 @@ impl Work {
         let alone = inputs == 1;
         let (workers, threads) = if alone { (1, args.threads()) } else { (args.threads(), 1) };
         Work {
-            read: ReadOptions { format: args.from, threads },
+            read: ReadOptions { format: args.from, threads, meter: alone.then(|| stage.meter()) },
             check: Options {
                 levels: LevelArg::levels(&args.level),
                 instances: args.instances(),

@@ -39,7 +39,11 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         }
     };
     now(format!("reading {shown}"));
-    let options = ReadOptions { format: args.from, ..ReadOptions::default() };
+    let options = ReadOptions {
+        format: args.from,
+        meter: progress.as_ref().map(|progress| progress.stage().meter()),
+        ..ReadOptions::default()
+    };
     let (history, from) = match formats::read_path(&args.input, &shown, &options) {
         Ok(read) => read,
         Err(error) => {

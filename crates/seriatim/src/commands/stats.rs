@@ -54,7 +54,7 @@ fn one(input: &Expanded, args: &Args, progress: &Progress, search: &mut Search) 
         Err((shown, error)) => return unreadable(&Unreadable::new(shown, error), args.format),
     };
     progress.stage().now(format!("reading {}", input.shown));
-    let options = ReadOptions { format: args.from, ..ReadOptions::default() };
+    let options = ReadOptions { format: args.from, meter: Some(progress.stage().meter()), ..ReadOptions::default() };
     match formats::read_path(&input.path, &input.shown, &options) {
         Ok((history, format)) => {
             if let Some(note) = skipped_note(&input.shown, format.code(), history.skipped()) {
