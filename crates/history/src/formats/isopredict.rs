@@ -7,7 +7,7 @@
 
 use super::Format;
 use super::build::Builder;
-use super::text::{Line, Source, integer, significant_lines};
+use super::text::{Line, Source, key_atom, significant_lines};
 use super::writing::Writing;
 use crate::atom::{Atom, Value};
 use crate::error::{ReadError, WriteError};
@@ -101,14 +101,6 @@ fn element<'a>(text: &'a str, start: &str, middle: &str) -> Option<(Atom, &'a st
     let (element, rest) = bracket(text, start)?;
     let (set, rest) = bracket(rest, middle)?;
     Some((Atom::Str(format!("Set({set}:{element})").into()), rest))
-}
-
-fn key_atom(text: &str) -> Atom {
-    // Only what prints the same again is a number: `007` is a name.
-    match integer(text.as_bytes()) {
-        Ok(number) if number.to_string() == text => Atom::Int(number),
-        _ => Atom::Str(text.into()),
-    }
 }
 
 /// An id after `start`, and what follows it.

@@ -37,6 +37,7 @@ pub fn losses(history: &History, format: Format) -> Vec<Loss> {
         loss(if carried.empty { 0 } else { empty(history) }, EMPTY, "left out"),
         loss(if carried.times { 0 } else { timed(history, format) }, TIMED, "without them"),
         loss(if carried.names { 0 } else { named(history, format) }, NAMED, "numbered instead"),
+        loss(if carried.names { 0 } else { named_sessions(history) }, NAMED_SESSIONS, "numbered instead"),
         loss(if carried.extras { 0 } else { extras(history) }, ["unknown field", "unknown fields"], "left out"),
     ];
     all.into_iter().filter(|loss| loss.count > 0).collect()
@@ -47,6 +48,7 @@ const ABORTED_READS: [&str; 2] = ["read of an aborted transaction", "reads of ab
 const EMPTY: [&str; 2] = ["transaction without operations", "transactions without operations"];
 const TIMED: [&str; 2] = ["transaction with begin and end time", "transactions with begin and end times"];
 const NAMED: [&str; 2] = ["named transaction", "named transactions"];
+const NAMED_SESSIONS: [&str; 2] = ["named session", "named sessions"];
 
 /// What a format says about initial values.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -79,7 +81,7 @@ struct Carried {
     empty: bool,
     /// Begin and end.
     times: bool,
-    /// Names of transactions that are not numbers.
+    /// Names of transactions and sessions that are not numbers.
     names: bool,
     /// Fields that mean nothing to us.
     extras: bool,
@@ -137,14 +139,12 @@ fn is_aborted(history: &History, txn: TxnId) -> bool {
     history.status(txn) == Status::Aborted
 }
 
-/// Aborted transactions that follow another one in their session.
+/// Aborted transactions that directly follow another one of their session.
 fn merged(history: &History) -> usize {
-    let of_session = |session| {
-        let txns = history.txns_of(session).map(TxnId).filter(|&txn| !history.ops_of(txn).is_empty());
-        let aborted: Vec<bool> = txns.map(|txn| is_aborted(history, txn)).collect();
-        aborted.windows(2).filter(|pair| pair[0] && pair[1]).count()
-    };
-    history.sessions().map(of_session).sum()
+    let mut order = history.txns_in_file_order();
+    order.retain(|&txn| !history.ops_of(txn).is_empty());
+    let aborted = |txn: TxnId| is_aborted(history, txn).then(|| history.session_of(txn));
+    order.windows(2).filter(|pair| aborted(pair[1]).is_some() && aborted(pair[0]) == aborted(pair[1])).count()
 }
 
 fn aborted_reads(history: &History) -> usize {
@@ -168,6 +168,10 @@ fn named(history: &History, format: Format) -> usize {
     history.txns().filter(|&txn| !matches!(history.txn_name(txn), Atom::Int(_))).count()
 }
 
+fn named_sessions(history: &History) -> usize {
+    history.sessions().filter(|&session| !matches!(history.session_name(session), Atom::Int(_))).count()
+}
+
 fn extras(history: &History) -> usize {
     history.txn_extras.len() + usize::from(history.extra.is_some())
 }
@@ -181,7 +185,9 @@ mod tests {
 {"session":1,"txn":"a","begin":1,"end":2,"ops":[["w",1,1]]}
 {"session":1,"txn":"b","status":"aborted","ops":[["w",1,2],["r",1,1]]}
 {"session":1,"txn":"c","status":"aborted","ops":[["w",1,3]],"note":"why"}
-{"session":2,"txn":"d","ops":[]}
+{"session":"bob","txn":"d","status":"aborted","ops":[["w",1,4]]}
+{"session":1,"txn":"e","status":"aborted","ops":[["w",1,5]]}
+{"session":"bob","txn":"f","ops":[]}
 "#;
 
     fn lost(format: Format) -> Vec<String> {
@@ -201,20 +207,28 @@ mod tests {
             "1 aborted transaction merged with the one before",
             "1 read of an aborted transaction without effect",
             "1 transaction without operations left out",
-            "4 transactions with begin and end times without them",
-            "4 named transactions numbered instead",
+            "6 transactions with begin and end times without them",
+            "6 named transactions numbered instead",
+            "1 named session numbered instead",
             "1 unknown field left out",
         ];
         assert_eq!(lost(Format::Plume), expected);
-        let elle = lost(Format::ElleEdn);
-        assert_eq!(
-            elle,
-            [
-                "2 initial values written as no value",
-                "4 named transactions numbered instead",
-                "1 unknown field left out"
-            ]
-        );
+        let expected = [
+            "2 initial values written as no value",
+            "6 named transactions numbered instead",
+            "1 named session numbered instead",
+            "1 unknown field left out",
+        ];
+        assert_eq!(lost(Format::ElleEdn), expected);
+    }
+
+    #[test]
+    fn what_is_merged_is_what_is_missing_when_it_is_read_back() {
+        let (history, _) = read_bytes(TEXT.as_bytes(), "h", &ReadOptions::default()).unwrap();
+        let mut bytes = Vec::new();
+        crate::formats::write(&history, Format::Plume, &mut bytes).unwrap();
+        let (back, _) = read_bytes(&bytes, "h", &ReadOptions::default()).unwrap();
+        assert_eq!(history.txn_count() - back.txn_count(), merged(&history) + empty(&history));
     }
 
     #[test]

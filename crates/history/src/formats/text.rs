@@ -1,5 +1,6 @@
 //! What the readers of text formats share: lines, integers, and errors with a place.
 
+use crate::atom::Atom;
 use crate::error::{ReadError, Spot};
 use std::sync::Arc;
 
@@ -110,6 +111,15 @@ fn visible(character: char) -> String {
     match character {
         '"' | '\'' | '\\' => character.to_string(),
         other => other.escape_debug().to_string(),
+    }
+}
+
+/// The key that a text names where nothing says whether it is a number.
+pub(crate) fn key_atom(text: &str) -> Atom {
+    // Only what prints the same again is a number: `007` is a name.
+    match integer(text.as_bytes()) {
+        Ok(number) if number.to_string() == text => Atom::Int(number),
+        _ => Atom::Str(text.into()),
     }
 }
 
