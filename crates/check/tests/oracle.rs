@@ -166,8 +166,7 @@ fn list_text(raw: &[Raw], shape: Shape, shuffle: u64, disorder: bool) -> String 
             let list: Vec<String> = list.iter().map(usize::to_string).collect();
             if list.is_empty() { format!("r(k{key},nil)") } else { format!("r(k{key},[{}])", list.join(" ")) }
         });
-        // Aborted appends of one element twice: see the test that is ignored below.
-        let mark = if shape.outcomes { mark(txn).trim_matches('!') } else { "" };
+        let mark = if shape.outcomes { mark(txn) } else { "" };
         sessions[txn.session].push(ops.collect::<Vec<_>>().join(" ") + mark);
     }
     lines(&sessions)
@@ -179,7 +178,8 @@ const DUPLICATES: Shape = Shape { duplicates: true, outcomes: true, txns_max: 5,
 const INITIALS: Shape = Shape { initial: true, outcomes: true, ..PLAIN };
 const INITIALS_AND_DUPLICATES: Shape = Shape { initial: true, ..DUPLICATES };
 const LISTS: Shape = Shape { txns_max: 5, ops_max: 3, ..PLAIN };
-const LISTS_AND_DUPLICATES: Shape = Shape { duplicates: true, outcomes: true, ..LISTS };
+// Without aborted and unknown transactions, because of the two tests that are ignored below.
+const LISTS_AND_DUPLICATES: Shape = Shape { duplicates: true, ..LISTS };
 const MANY_KEYS: Shape = Shape { keys: 4, txns_max: 7, ops_max: 3, ..PLAIN };
 
 proptest! {
@@ -225,6 +225,12 @@ proptest! {
     fn many_keys(raw in raw_history(MANY_KEYS)) {
         compare_with_oracle(&text_of(&raw, MANY_KEYS), MANY_KEYS.duplicates);
     }
+}
+
+#[test]
+#[ignore = "the oracle does not count an inner element of a list as a read from the unknown transaction that appended it"]
+fn an_unknown_transaction_whose_element_stands_inside_a_list() {
+    compare_with_oracle("s0: a(y,1) r(x,[2 3]) | r(y,[1]) r(y,nil) a(x,2)? | a(x,3)", false);
 }
 
 #[test]

@@ -31,7 +31,11 @@ pub fn losses(history: &History, format: Format) -> Vec<Loss> {
     let loss = |count: usize, what, fate| Loss { count: count as u64, what, fate };
     let all = [
         loss(initial_values(history, carried.initial), ["initial value", "initial values"], carried.initial.fate()),
-        loss(if carried.values { 0 } else { texts(history, format) }, ["value", "values"], "replaced by a name"),
+        loss(
+            if carried.values { 0 } else { values(history, format) },
+            VALUES,
+            "replaced by what tells the writes apart",
+        ),
         loss(if carried.aborted { 0 } else { merged(history) }, ABORTED, "merged with the one before"),
         loss(if carried.aborted { 0 } else { aborted_reads(history) }, ABORTED_READS, "without effect"),
         loss(if carried.empty { 0 } else { empty(history) }, EMPTY, "left out"),
@@ -43,6 +47,7 @@ pub fn losses(history: &History, format: Format) -> Vec<Loss> {
     all.into_iter().filter(|loss| loss.count > 0).collect()
 }
 
+const VALUES: [&str; 2] = ["written value", "written values"];
 const ABORTED: [&str; 2] = ["aborted transaction", "aborted transactions"];
 const ABORTED_READS: [&str; 2] = ["read of an aborted transaction", "reads of aborted transactions"];
 const EMPTY: [&str; 2] = ["transaction without operations", "transactions without operations"];
@@ -129,7 +134,7 @@ fn initial_values(history: &History, carried: InitialValues) -> usize {
 }
 
 /// Written values that are lost where the format has no room for them.
-fn texts(history: &History, format: Format) -> usize {
+fn values(history: &History, format: Format) -> usize {
     let writes = history.kinds().iter().zip(history.values()).filter(|(kind, _)| kind.is_write());
     let is_kept = |value: &Value| format == Format::Cobra && matches!(value.kind(), ValueKind::Int(_));
     writes.filter(|(_, value)| !is_kept(value)).count()
@@ -236,6 +241,6 @@ mod tests {
         let text = b"WRITE KEY[x] Txn(7, 3)\nREAD KEY[x] Txn(9, 12) From(7, 3)\n";
         let (trace, _) = read_bytes(text, "h", &ReadOptions::default()).unwrap();
         let lost: Vec<String> = losses(&trace, Format::IsoPredict).iter().map(Loss::to_string).collect();
-        assert_eq!(lost, ["1 value replaced by a name"]);
+        assert_eq!(lost, ["1 written value replaced by what tells the writes apart"]);
     }
 }
