@@ -7,18 +7,18 @@ use std::io::Read;
 
 /// Reads bytes as a history; what comes out must be consistent, and our own format must hold it.
 pub fn read_and_walk(bytes: &[u8], format: Option<Format>) {
-    let options = ReadOptions { format, threads: 2 };
+    let options = ReadOptions { format, threads: 2, ..ReadOptions::default() };
     let Ok((history, format)) = read_bytes(bytes, "fuzz", &options) else { return };
     walk(&history);
     let mut jsonl = Vec::new();
     write(&history, Format::Jsonl, &mut jsonl).expect("our own format holds everything");
-    let again = ReadOptions { format: Some(Format::Jsonl), threads: 1 };
+    let again = ReadOptions { format: Some(Format::Jsonl), threads: 1, ..ReadOptions::default() };
     let (copy, _) = read_bytes(&jsonl, "copy", &again).expect("we read what we write");
     assert_eq!((copy.txn_count(), copy.op_count()), (history.txn_count(), history.op_count()));
     // It may refuse, but not panic, and what it writes it must read.
     let mut same = Vec::new();
     if !format.is_directory_format() && write(&history, format, &mut same).is_ok() && !same.is_empty() {
-        let again = ReadOptions { format: Some(format), threads: 1 };
+        let again = ReadOptions { format: Some(format), threads: 1, ..ReadOptions::default() };
         if let Err(error) = read_bytes(&same, "same", &again) {
             assert!(error.to_string().contains("no transactions"), "{error}");
         }

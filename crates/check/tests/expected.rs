@@ -1,6 +1,7 @@
-//! The shared histories with known verdicts. Their folder lies beside the project; without it these tests say so and pass.
+//! Histories with known verdicts: the shipped ones, and the shared ones. The folder of those lies beside the project; without it
+//! these tests say so and pass.
 
-use seriatim_check::{Level, Options, Outcome, check};
+use seriatim_check::{Kind, Level, Options, Outcome, check};
 use seriatim_history::formats::{ReadOptions, read_path};
 use std::path::{Path, PathBuf};
 
@@ -61,6 +62,26 @@ fn compare(folder: &Path, expected: &Path, suffix: &str, excused: &[(&str, Level
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
     rows.len()
+}
+
+/// The smallest history of each pattern is violated at the levels that forbid it and at no other.
+#[test]
+fn shipped_taps() {
+    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/histories/taps"));
+    let mut count = 0;
+    for (kind, letter) in Kind::ALL.into_iter().filter_map(|kind| Some((kind, kind.info().tap?))) {
+        let path = folder.join(format!("tap-{letter}.txt"));
+        let (history, _) = read_path(&path, "tap", &ReadOptions::default()).unwrap_or_else(|error| panic!("{error}"));
+        let report = check(&history, &Options::default());
+        for level in [Level::ReadCommitted, Level::CutIsolation, Level::ReadAtomic, Level::Causal] {
+            let violated = report.verdict(level).unwrap().outcome == Outcome::Violated;
+            assert_eq!(violated, kind.info().forbidden_by.contains(&level), "{} at {level}", path.display());
+        }
+        let found: Vec<Kind> = report.anomalies.iter().map(|group| group.kind).collect();
+        assert!(found.contains(&kind), "{}: {found:?}", path.display());
+        count += 1;
+    }
+    assert_eq!(count, 14);
 }
 
 #[test]

@@ -16,6 +16,7 @@
 //! assert_eq!(report.anomalies[0].kind, Kind::CausalityViolation);
 //! ```
 
+mod initial;
 mod keys;
 mod plant;
 mod store;
@@ -33,5 +34,8 @@ pub fn generate(workload: &Workload) -> Result<History, WorkloadError> {
     let mut random = Pcg64Mcg::seed_from_u64(workload.seed);
     let mut columns = store::simulate(workload, &mut random)?;
     plant::plant(&workload.plant, &mut columns);
+    if workload.initial_writes {
+        initial::write(&mut columns);
+    }
     Ok(columns.finish()?)
 }

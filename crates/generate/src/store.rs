@@ -137,10 +137,24 @@ impl<'w> Store<'w> {
             }
         }
         if self.conflicts(&running) || random.random_bool(self.workload.aborts) {
-            columns.txns[txn as usize].status = Status::Aborted;
+            self.abort(txn, columns);
         } else {
             self.commit(running);
         }
+    }
+
+    /// Marks the last transaction, or takes it away.
+    fn abort(&self, txn: u32, columns: &mut Columns) {
+        if !self.workload.committed_only {
+            columns.txns[txn as usize].status = Status::Aborted;
+            return;
+        }
+        let before = columns.op_kind.len() - self.workload.ops_per_txn as usize;
+        columns.op_kind.truncate(before);
+        columns.op_key.truncate(before);
+        columns.op_value.truncate(before);
+        columns.op_txn.truncate(before);
+        columns.txns.truncate(txn as usize);
     }
 
     fn begin(&mut self, session: u32, random: &mut Pcg64Mcg) -> Running {

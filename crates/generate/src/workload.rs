@@ -50,6 +50,17 @@ impl Guarantee {
             Guarantee::Serializable => "ser",
         }
     }
+
+    /// The name for people.
+    pub fn name(self) -> &'static str {
+        match self {
+            Guarantee::ReadCommitted => "read committed",
+            Guarantee::ReadAtomic => "read atomic",
+            Guarantee::Causal => "causal consistency",
+            Guarantee::Snapshot => "snapshot isolation",
+            Guarantee::Serializable => "serializable",
+        }
+    }
 }
 
 impl fmt::Display for Guarantee {
@@ -113,6 +124,11 @@ pub struct Workload {
     pub aborts: f64,
     /// Anomalies to plant, each once, in sessions and on keys of their own.
     pub plant: Vec<Kind>,
+    /// Whether transactions that abort are left out of the history: for formats that cannot say so.
+    pub committed_only: bool,
+    /// Whether the initial values are written by a first transaction, in a session of its own: for formats in which every
+    /// value that is read must be written.
+    pub initial_writes: bool,
     /// What decides everything that is random.
     pub seed: u64,
 }
@@ -129,6 +145,8 @@ impl Default for Workload {
             guarantee: Guarantee::Serializable,
             aborts: 0.0,
             plant: Vec::new(),
+            committed_only: false,
+            initial_writes: false,
             seed: 0,
         }
     }

@@ -3,6 +3,7 @@
 use proptest::prelude::*;
 use seriatim_check::{Kind, Level, Options, Outcome, check, oracle, verify};
 use seriatim_generate::{Guarantee, KeyChoice, Workload, generate};
+use seriatim_history::{OpId, Status, TxnId};
 
 fn promised(guarantee: Guarantee) -> Level {
     match guarantee {
@@ -30,6 +31,8 @@ fn workloads() -> impl Strategy<Value = Workload> {
             guarantee,
             aborts,
             plant: Vec::new(),
+            committed_only: false,
+            initial_writes: false,
             seed,
         },
     )
@@ -132,5 +135,23 @@ fn what_is_too_large_is_refused_before_it_takes_memory() {
     for (what, workload) in cases {
         let error = generate(&workload).unwrap_err().to_string();
         assert!(error.starts_with(&format!("{what}: ")) && error.contains("can be generated"), "{error}");
+    }
+}
+
+#[test]
+fn initial_values_can_be_writes_and_aborted_transactions_can_be_left_out() {
+    for guarantee in Guarantee::ALL {
+        let plain = Workload { guarantee, keys: 50, ..Workload::default() };
+        let workload = Workload { initial_writes: true, committed_only: true, ..plain.clone() };
+        let (before, after) = (generate(&plain).unwrap(), generate(&workload).unwrap());
+        assert_eq!(after.session_count(), before.session_count() + 1);
+        assert!(after.txns().all(|txn| after.status(txn) == Status::Committed));
+        let zero = after.initial().default.unwrap();
+        let reads =
+            after.kinds().iter().zip(after.keys()).zip(after.values()).filter(|((kind, _), _)| !kind.is_write());
+        let first: Vec<_> = after.ops_of(TxnId(0)).map(|op| after.op(OpId(op)).key).collect();
+        assert!(reads.filter(|(_, value)| **value == zero).all(|((_, key), _)| first.contains(key)));
+        let strongest = |history| check(history, &Options::default()).strongest();
+        assert!(strongest(&after) >= strongest(&before), "{guarantee}");
     }
 }

@@ -9,7 +9,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let path = arguments.next().ok_or("usage: parse_time FILE [THREADS [TIMES]]")?;
     let threads = arguments.next().map_or(Ok(0), |text| text.parse())?;
     let times: usize = arguments.next().map_or(Ok(3), |text| text.parse())?;
-    let options = ReadOptions { format: None, threads };
+    let options = ReadOptions { threads, ..ReadOptions::default() };
     for _ in 0..times {
         let start = Instant::now();
         let (history, format) = read_path(Path::new(&path), &path, &options)?;

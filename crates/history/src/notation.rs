@@ -3,6 +3,7 @@
 //! One session a line: `name: transaction | transaction | …`. A transaction is a sequence of operations
 //! `w(x,1)`, `r(x,1)`, `a(l,3)` (append), `r(l,[1 3])`, `r(x,nil)` (the initial value); a trailing `!` marks it
 //! aborted, a trailing `?` of unknown outcome. Transactions are called t1, t2, … in the order of the text.
+//! A line `initial x=5 y=7` gives keys initial values that, unlike 0, stay initial values if a transaction writes them as well.
 //! `#` starts a comment.
 
 use crate::atom::{Atom, Value};
@@ -28,7 +29,8 @@ struct Parser {
     names: Vec<Atom>,
 }
 
-/// Reads a history; the initial value of each key is `nil`, and also `0` unless somebody writes 0 to the key.
+/// Reads a history; the initial value of each key is `nil`, and also what a line says, else `0` unless somebody writes 0 to
+/// the key.
 pub fn parse(text: &str) -> Result<History, NotationError> {
     let mut parser = Parser::default();
     let mut sessions = Vec::new();
@@ -38,6 +40,10 @@ pub fn parse(text: &str) -> Result<History, NotationError> {
             continue;
         }
         let fail = |problem: String| NotationError { line: i + 1, problem };
+        if let Some(values) = line_text.strip_prefix("initial ") {
+            parser.initial(values).map_err(fail)?;
+            continue;
+        }
         let (name, rest) = line_text.split_once(':').ok_or_else(|| fail("expected `session: …`".to_owned()))?;
         sessions.push(Atom::Str(name.trim().into()));
         for txn in rest.split('|') {
@@ -48,6 +54,15 @@ pub fn parse(text: &str) -> Result<History, NotationError> {
 }
 
 impl Parser {
+    fn initial(&mut self, values: &str) -> Result<(), String> {
+        for word in values.split_whitespace() {
+            let (key, value) = word.split_once('=').ok_or_else(|| format!("expected `x=5`, found `{word}`"))?;
+            let (key, value) = (self.key(key), self.value(value));
+            self.columns.initial.values.insert(key, value);
+        }
+        Ok(())
+    }
+
     fn txn(&mut self, session: u32, text: &str) -> Result<(), String> {
         let (text, status) = match text.strip_suffix('!') {
             Some(text) => (text, Status::Aborted),
@@ -128,6 +143,16 @@ mod tests {
         assert_eq!(history.status(TxnId(2)), Status::Aborted);
         assert_eq!(history.value_text(history.op(OpId(4)).value), "[3]");
         assert_eq!(history.txn_name(TxnId(2)), Atom::Str("t3".into()));
+    }
+
+    #[test]
+    fn initial_values_that_are_given_do_not_yield() {
+        let history = parse("initial x=5 y=s\na: w(x,5) r(y,s) r(z,0)").unwrap();
+        let keys: Vec<_> = history.keys().to_vec();
+        assert_eq!(history.initial().value_of(keys[0]), Some(history.op(OpId(0)).value));
+        assert_eq!(history.initial().value_of(keys[1]), Some(history.op(OpId(1)).value));
+        assert!(!history.initial().yields(keys[0]) && history.initial().yields(keys[2]));
+        assert_eq!(parse("initial x").unwrap_err().to_string(), "line 1: expected `x=5`, found `x`");
     }
 
     #[test]

@@ -11,7 +11,7 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 fn options(format: Option<Format>) -> ReadOptions {
-    ReadOptions { format, threads: 2 }
+    ReadOptions { format, threads: 2, ..ReadOptions::default() }
 }
 
 fn error(bytes: &[u8], format: Option<Format>) -> String {

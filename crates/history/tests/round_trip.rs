@@ -234,7 +234,7 @@ fn merge_aborted(txns: Vec<PlainTxn>, shape: Shape) -> Vec<PlainTxn> {
 }
 
 fn options(format: Option<Format>) -> ReadOptions {
-    ReadOptions { format, threads: 2 }
+    ReadOptions { format, threads: 2, ..ReadOptions::default() }
 }
 
 fn check(format: Format, raw: &[RawTxn], values: Values) -> Result<(), TestCaseError> {

@@ -1,9 +1,9 @@
 //! For machines: one object for each input, on one line. The shape is documented by [`crate::schema::CHECK`].
 
-use crate::checked::{Checked, Unreadable};
+use crate::checked::{Checked, Duplicate, Unreadable};
 use crate::prose;
 use serde::{Serialize, Serializer};
-use seriatim_check::{AnomalyGroup, Edge, OpRef, Outcome, Reason, Report, TxnRef, Undecided, Verdict, Violation};
+use seriatim_check::{AnomalyGroup, Edge, OpRef, Outcome, Reason, TxnRef, Undecided, Verdict, Violation};
 use seriatim_history::PlaceUnit;
 use std::time::Duration;
 
@@ -103,6 +103,8 @@ struct Open<'a> {
     value: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reads: Option<u64>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    writes: Vec<Operation<'a>>,
 }
 
 #[derive(Serialize)]
@@ -140,7 +142,7 @@ impl<'a> CheckedObject<'a> {
             strongest: report.strongest().map(|level| level.code()),
             weakest_violated: report.weakest_violated().map(|level| level.code()),
             anomalies: report.anomalies.iter().map(Anomaly::new).collect(),
-            undecided: open(report),
+            undecided: open(checked),
             sessions: counts.sessions,
             transactions: counts.transactions,
             operations: counts.operations,
@@ -222,20 +224,21 @@ impl<'a> Step<'a> {
     }
 }
 
-fn open(report: &Report) -> Vec<Open<'_>> {
-    let undecided = report.verdicts.iter().filter(|verdict| verdict.outcome == Outcome::Undecided);
-    undecided.map(Open::new).collect()
+fn open(checked: &Checked) -> Vec<Open<'_>> {
+    let undecided = checked.report.verdicts.iter().filter(|verdict| verdict.outcome == Outcome::Undecided);
+    undecided.map(|verdict| Open::new(verdict, checked.duplicate.as_ref())).collect()
 }
 
 impl<'a> Open<'a> {
-    fn new(verdict: &'a Verdict) -> Self {
+    fn new(verdict: &'a Verdict, duplicate: Option<&'a Duplicate>) -> Self {
         let (reason, key, value, reads) = match &verdict.undecided {
             Some(Undecided::DuplicateValue { key, value, reads }) => {
                 ("duplicate-value", Some(key.as_str()), Some(value.as_str()), Some(*reads))
             }
             _ => ("other", None, None, None),
         };
-        Open { level: verdict.level.code(), reason, key, value, reads }
+        let writes = duplicate.map_or(&[][..], |duplicate| &duplicate.writes).iter().map(Operation::new).collect();
+        Open { level: verdict.level.code(), reason, key, value, reads, writes }
     }
 }
 

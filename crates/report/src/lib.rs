@@ -1,7 +1,8 @@
 //! Verdicts as text for people, JSON for machines and DOT for pictures.
 //!
-//! Everything here is rendered from the data of a [`seriatim_check::Report`]; no module looks at a history's operations
-//! or knows how a level is checked. One file an output:
+//! Everything here is rendered from the data of a [`seriatim_check::Report`]; no renderer looks at a history's operations
+//! or knows how a level is checked ([`Counts`] and [`Duplicate`] are what the caller takes from the history beforehand). One
+//! file an output:
 //!
 //! * [`text`] – what the terminal shows,
 //! * [`json`] – one object for each input, described by the schema in [`schema`],
@@ -20,6 +21,7 @@
 //!     counts: Counts::of(&history),
 //!     report: check(&history, &Options::default()),
 //!     times: Times::default(),
+//!     duplicate: None,
 //! };
 //! let page = text::render(&checked, &text::Layout::default());
 //! assert!(style::strip(&page).starts_with("example: violates read committed (and above)\n"));
@@ -35,6 +37,6 @@ pub mod style;
 pub mod text;
 mod wrap;
 
-pub use checked::{Checked, Counts, Times, Unreadable};
-pub use prose::{steps, summary};
+pub use checked::{Checked, Counts, Duplicate, Times, Unreadable};
+pub use prose::{clean, steps, summary};
 pub use wrap::wrap;

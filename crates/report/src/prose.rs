@@ -208,6 +208,17 @@ fn stale_read(violation: &Violation) -> Option<String> {
     ))
 }
 
+/// Whether the reader overlooks a write of its own session: it reads what an earlier transaction there had overwritten.
+pub(crate) fn is_stale_in_session(violation: &Violation) -> bool {
+    let by_session = |edge: &Edge| match &edge.reason {
+        Reason::Overwritten { visible, .. } => {
+            matches!(visible.as_slice(), [Edge { reason: Reason::SessionOrder, .. }])
+        }
+        _ => false,
+    };
+    violation.kind == Kind::FracturedReadCausal && violation.cycle.iter().any(by_session)
+}
+
 /// The read by which the reader itself saw the other writer, if it did so by a read of its own.
 fn seen_directly(visible: &[Edge]) -> Option<&OpRef> {
     match visible {
@@ -385,7 +396,7 @@ fn is_number(name: &str) -> bool {
 }
 
 /// `text` with control characters made visible.
-pub(crate) fn clean(text: &str) -> String {
+pub fn clean(text: &str) -> String {
     if !text.chars().any(char::is_control) {
         return text.to_owned();
     }

@@ -2,7 +2,7 @@
 //!
 //! The text carries colours ([`crate::style`]); strip them where they are not wanted.
 
-use crate::checked::{Checked, Unreadable};
+use crate::checked::{Checked, Duplicate, Unreadable};
 use crate::prose::{self, and, clean};
 use crate::style::{self, BAD, BOLD, DIM, OPEN, paint};
 use crate::wrap::wrap;
@@ -43,11 +43,10 @@ impl Default for Layout {
 pub fn render(checked: &Checked, layout: &Layout) -> String {
     let mut page = verdict_line(checked);
     if layout.detail == Detail::Verdict {
-        return page;
+        return if layout.timings { page.trim_end().to_owned() + &timings(checked) } else { page };
     }
-    page += &paint(DIM, &size_line(checked));
-    page.push('\n');
-    page += &levels(&checked.report, layout);
+    page += &dimmed(&size_line(checked), "  ", layout.width);
+    page += &levels(checked, layout);
     for group in &checked.report.anomalies {
         page.push('\n');
         page += &anomaly(group, layout);
@@ -123,7 +122,7 @@ fn with_outcome(report: &Report, outcome: Outcome) -> impl Iterator<Item = Level
 fn size_line(checked: &Checked) -> String {
     let counts = &checked.counts;
     let mut line = format!(
-        "  {} format, {}, {}, {}",
+        "{} format, {}, {}, {}",
         checked.format,
         plural(counts.sessions as u64, "session"),
         plural(counts.transactions as u64, "transaction"),
@@ -135,7 +134,13 @@ fn size_line(checked: &Checked) -> String {
     line
 }
 
-fn levels(report: &Report, layout: &Layout) -> String {
+/// A paragraph of what is secondary.
+fn dimmed(text: &str, first: &str, width: usize) -> String {
+    paint(DIM, wrap(text, first, width).trim_end_matches('\n')) + "\n"
+}
+
+fn levels(checked: &Checked, layout: &Layout) -> String {
+    let report = &checked.report;
     let mut page = String::from("\n");
     for verdict in &report.verdicts {
         let word = paint(style::of(verdict.outcome), verdict.outcome.word());
@@ -144,35 +149,75 @@ fn levels(report: &Report, layout: &Layout) -> String {
     let mut told = Vec::new();
     for reason in report.verdicts.iter().filter_map(|verdict| verdict.undecided.as_ref()) {
         if !told.contains(&reason) {
-            page += &wrap(&undecided(reason), "  ", layout.width);
+            page += &wrap(&undecided(reason, checked.duplicate.as_ref()), "  ", layout.width);
             told.push(reason);
         }
+    }
+    if let (false, Some(duplicate)) = (told.is_empty(), &checked.duplicate) {
+        page += &operations(&duplicate.writes, layout.width);
     }
     page
 }
 
-/// Why a verdict is open, in a sentence.
-pub fn undecided(reason: &Undecided) -> String {
+/// Why a verdict is open, and what to do about it.
+pub fn undecided(reason: &Undecided, duplicate: Option<&Duplicate>) -> String {
     match reason {
         Undecided::DuplicateValue { key, value, reads } => format!(
-            "Undecided, because several transactions wrote {} and it was read: the read may come from any of them \
-             ({} of such values in all).",
-            prose::assignment(key, value),
+            "Undecided, because {}, so that a read of it may come from any of them ({} of such values in all). Let every \
+             write of a key write a value of its own, and record again; a later version will search over all that the reads \
+             may mean.",
+            written_twice(&prose::assignment(key, value), duplicate),
             plural(*reads, "read"),
         ),
         other => format!("Undecided: {other:?}."),
     }
 }
 
+/// Who wrote a value that was read, as far as that is known.
+fn written_twice(read: &str, duplicate: Option<&Duplicate>) -> String {
+    let Some(duplicate) = duplicate else { return format!("several transactions wrote {read} and it was read") };
+    let mut writers: Vec<String> = Vec::new();
+    for write in &duplicate.writes {
+        let writer = prose::txn(&write.txn);
+        if !writers.contains(&writer) {
+            writers.push(writer);
+        }
+    }
+    if duplicate.more > 0 {
+        writers.push(format!("{} more", grouped(duplicate.more)));
+    }
+    let item = duplicate.writes.first().map_or(read.to_owned(), prose::item);
+    if duplicate.is_initial {
+        return format!("{item} is the initial value, and {} wrote it as well", and(&writers));
+    }
+    format!("{} {} wrote {item}", and(&writers), if writers.len() == 2 { "both" } else { "all" })
+}
+
 fn anomaly(group: &AnomalyGroup, layout: &Layout) -> String {
-    let info = group.kind.info();
-    let title = format!("{}: {}", info.name, plural(group.count, "instance"));
-    let mut page = format!("{} {}\n", paint(BAD, &title), paint(DIM, &format!("({})", names_and_levels(group.kind))));
+    let (title, names) = (title(group), format!("({})", names_and_levels(group.kind)));
+    let mut page = match title.chars().count() + 1 + names.chars().count() > layout.width {
+        true => format!("{}\n{}", paint(BAD, &title), dimmed(&names, "  ", layout.width)),
+        false => format!("{} {}\n", paint(BAD, &title), paint(DIM, &names)),
+    };
     page += &violation(&group.exemplar, layout);
     if layout.detail == Detail::Instances {
         page += &instances(group, layout);
     }
     page
+}
+
+/// The name of a group and its size. A session that does not see its own write is a fractured read by definition, but nobody
+/// would call it so: if all instances that are known are of this sort, the heading says it.
+fn title(group: &AnomalyGroup) -> String {
+    let (name, count) = (group.kind.info().name, plural(group.count, "instance"));
+    if !prose::is_stale_in_session(&group.exemplar) {
+        return format!("{name}: {count}");
+    }
+    let all_known = group.count == 1 || group.instances.len() as u64 == group.count;
+    match all_known && group.instances.iter().all(prose::is_stale_in_session) {
+        true => format!("stale read in its own session ({name}): {count}"),
+        false => format!("{name}: {count}, the smallest a stale read in its own session"),
+    }
 }
 
 fn names_and_levels(kind: Kind) -> String {
@@ -190,7 +235,7 @@ pub fn violation(violation: &Violation, layout: &Layout) -> String {
     for (i, step) in prose::steps(violation).iter().enumerate() {
         page += &wrap(step, &format!("  {}. ", i + 1), layout.width);
     }
-    page + &operations(&violation.ops)
+    page + &operations(&violation.ops, layout.width)
 }
 
 fn instances(group: &AnomalyGroup, layout: &Layout) -> String {
@@ -209,20 +254,37 @@ fn instances(group: &AnomalyGroup, layout: &Layout) -> String {
     page
 }
 
-fn operations(ops: &[OpRef]) -> String {
+/// The operations as a table; if that is too wide, each place stands on a line of its own.
+fn operations(ops: &[OpRef], width: usize) -> String {
     let rows: Vec<[String; 4]> = ops.iter().filter(|op| op.id.is_some()).map(operation_row).collect();
     let widest = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let widths = [widest(0), widest(1), widest(2)];
+    let table = TABLE_INDENT.len() + widths.iter().map(|width| width + TABLE_GAP.len()).sum::<usize>();
+    if table - TABLE_GAP.len() > width {
+        return rows.iter().map(|row| stacked(row, width)).collect();
+    }
+    let gap = if table + widest(3) > width { format!("\n{TABLE_INDENT}  ") } else { TABLE_GAP.to_owned() };
     let mut page = String::new();
     for [txn, session, act, place] in &rows {
-        let row = format!("    {txn:<0$}  {session:<1$}  {act:<2$}  ", widths[0], widths[1], widths[2]);
-        match place.is_empty() {
-            true => page += row.trim_end(),
-            false => page += &format!("{row}{}", paint(DIM, place)),
+        let row = format!("{TABLE_INDENT}{txn:<0$}{TABLE_GAP}{session:<1$}{TABLE_GAP}{act}", widths[0], widths[1]);
+        page += &row;
+        if !place.is_empty() {
+            let filling = if gap == TABLE_GAP { widths[2] - act.chars().count() } else { 0 };
+            page += &format!("{}{gap}{}", " ".repeat(filling), paint(DIM, place));
         }
         page.push('\n');
     }
     page
+}
+
+const TABLE_INDENT: &str = "    ";
+const TABLE_GAP: &str = "  ";
+
+/// An operation where there is no room for a table: its transaction, what it does, its place, a line each.
+fn stacked([txn, session, act, place]: &[String; 4], width: usize) -> String {
+    let indent = format!("{TABLE_INDENT}  ");
+    let place = if place.is_empty() { String::new() } else { format!("{indent}{}\n", paint(DIM, place)) };
+    wrap(&format!("{txn}, {session}:"), TABLE_INDENT, width) + &wrap(act, &indent, width) + &place
 }
 
 fn operation_row(op: &OpRef) -> [String; 4] {
@@ -277,8 +339,9 @@ pub fn grouped(number: u64) -> String {
 /// The closing line over several inputs.
 pub fn tally(inputs: &[Result<Outcome, ()>]) -> String {
     let count = |wanted: Result<Outcome, ()>| inputs.iter().filter(|&&input| input == wanted).count();
+    let holding = count(Ok(Outcome::Holds));
     let parts = [
-        (count(Ok(Outcome::Holds)), style::GOOD, "hold"),
+        (holding, style::GOOD, if holding == 1 { "holds" } else { "hold" }),
         (count(Ok(Outcome::Violated)), BAD, "violated"),
         (count(Ok(Outcome::Undecided)), OPEN, "undecided"),
         (count(Err(())), BAD, "unreadable"),

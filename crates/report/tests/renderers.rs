@@ -3,11 +3,11 @@
 mod common;
 
 use common::{checked, each_kind, of_kind, verdict, verdicts};
-use seriatim_check::{Kind, Level, Outcome};
+use seriatim_check::{Kind, Level, Outcome, Reason};
 use seriatim_history::{ReadError, Spot};
 use seriatim_report::style::strip;
 use seriatim_report::text::{self, Detail, Layout};
-use seriatim_report::{Unreadable, dot, json, schema, steps, summary};
+use seriatim_report::{Checked, Unreadable, dot, json, schema, steps, summary};
 
 use Outcome::{Holds, Undecided, Violated};
 
@@ -58,6 +58,43 @@ fn all_instances() {
         &page,
         &Layout { detail: Detail::Instances, width: 70, timings: false }
     )));
+}
+
+#[test]
+fn a_narrow_page() {
+    let page = checked(verdicts([Holds, Holds, Violated, Violated]), vec![of_kind(Kind::CausalityViolation)]);
+    let pages = [60, 50, 36].map(|width| {
+        let text = strip(&text::render(&page, &Layout { width, ..Layout::default() }));
+        let after_verdict = text.lines().skip(1);
+        assert!(after_verdict.clone().all(|line| line.chars().count() <= width), "{text}");
+        text
+    });
+    insta::assert_snapshot!(pages.join("\n"));
+}
+
+#[test]
+fn a_session_that_overlooks_its_own_write_has_a_heading_of_its_own() {
+    let (t1, t2) = (common::txn(1, "0", 0), common::txn(2, "0", 1));
+    let other = common::op(1, &t1, "write", "x", "1");
+    let source = common::op(0, &common::initial(), "write", "x", "0");
+    let read = common::op(2, &t2, "read", "x", "0");
+    let visible = vec![common::edge(&t1, &t2, Reason::SessionOrder)];
+    let cycle = vec![
+        common::edge(&common::initial(), &t1, Reason::Initial),
+        common::overwritten(&read, &source, &other, visible),
+    ];
+    let stale = common::violation(Kind::FracturedReadCausal, &[&other, &read], cycle);
+    let mut page = checked(verdicts([Holds, Holds, Violated, Violated]), vec![stale]);
+    let heading = |page: &Checked| {
+        let text = strip(&text::render(page, &Layout::default()));
+        text.lines().find(|line| line.contains("instance")).unwrap().to_owned()
+    };
+    // There are two instances, and one of them is not known.
+    assert_eq!(heading(&page), "fractured read: 2 instances, the smallest a stale read in its own session");
+    page.report.anomalies[0].count = 1;
+    assert_eq!(heading(&page), "stale read in its own session (fractured read): 1 instance");
+    page.report.anomalies[0].exemplar = of_kind(Kind::FracturedReadCausal);
+    assert!(heading(&page).starts_with("fractured read: 1 instance ("));
 }
 
 #[test]

@@ -2,14 +2,17 @@
 
 use crate::commands::{check, completions, convert, demo, explain, generate, man, schema, stats};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::{Parser, Subcommand, ValueEnum};
+use clap::error::ErrorKind;
+use clap::{Arg, Command, Parser, Subcommand, ValueEnum};
 use seriatim_check::Level;
 use seriatim_history::formats::Format;
+use seriatim_report::clean;
 use seriatim_report::knowledge::{self, Subject};
+use std::ffi::OsStr;
 
 const AFTER_HELP: &str = "\
 Exit codes: 0 every level asked for holds, 1 one is violated, 2 undecided, 3 bad input or usage, 4 internal error, \
-130 interrupted, 141 output closed by its reader. Over several inputs 3 wins over 1, 1 over 2, 2 over 0.
+130 interrupted, 141 output closed by its reader, 143 terminated. Over several inputs 3 wins over 1, 1 over 2, 2 over 0.
 
 Try `seriatim demo` first.";
 
@@ -19,12 +22,12 @@ Try `seriatim demo` first.";
 pub struct Cli {
     /// What to do.
     #[command(subcommand)]
-    pub command: Command,
+    pub command: Task,
 }
 
 /// The subcommands, one file each.
 #[derive(Subcommand, Debug)]
-pub enum Command {
+pub enum Task {
     /// Check histories against isolation levels
     Check(check::Args),
     /// Explain an anomaly or a level
@@ -73,26 +76,61 @@ impl LevelArg {
     }
 }
 
-impl ValueEnum for LevelArg {
-    fn value_variants<'a>() -> &'a [Self] {
-        const VARIANTS: [LevelArg; Level::ALL.len() + 1] = {
-            let mut variants = [LevelArg::All; Level::ALL.len() + 1];
-            let mut i = 0;
-            while i < Level::ALL.len() {
-                variants[i] = LevelArg::One(Level::ALL[i]);
-                i += 1;
-            }
-            variants
-        };
-        &VARIANTS
+/// Parses one of several names, in any of its usual spellings: `rc`, `read-committed`, `Read Committed`, `READ_COMMITTED`.
+#[derive(Clone, Debug)]
+pub struct Spelled<T> {
+    /// What the names are of.
+    what: &'static str,
+    /// Each with its names: the one in commands, the one for people, others.
+    choices: Vec<(T, Vec<&'static str>)>,
+}
+
+impl<T: Clone> Spelled<T> {
+    /// Each choice has a name in commands and a name for people, and may have others.
+    pub fn new(what: &'static str, choices: impl IntoIterator<Item = (T, Vec<&'static str>)>) -> Self {
+        Spelled { what, choices: choices.into_iter().collect() }
     }
 
-    fn to_possible_value(&self) -> Option<PossibleValue> {
-        Some(match self {
-            LevelArg::All => PossibleValue::new("all").help("every level"),
-            LevelArg::One(level) => PossibleValue::new(level.code()).aliases(other_names(*level)).help(level.name()),
+    fn find(&self, text: &str) -> Option<T> {
+        let wanted = plain(text);
+        let found = self.choices.iter().find(|(_, names)| names.iter().any(|name| plain(name) == wanted));
+        found.map(|(value, _)| value.clone())
+    }
+
+    fn list(&self) -> String {
+        let names: Vec<String> = self.choices.iter().map(|(_, names)| names[..2].join(" (") + ")").collect();
+        names.join(", ")
+    }
+}
+
+/// A name without what people spell differently: case, blanks, hyphens and underscores.
+fn plain(name: &str) -> String {
+    name.chars().filter(|c| !matches!(c, ' ' | '-' | '_')).flat_map(char::to_lowercase).collect()
+}
+
+impl<T: Clone + Send + Sync + 'static> TypedValueParser for Spelled<T> {
+    type Value = T;
+
+    fn parse_ref(&self, cmd: &Command, _: Option<&Arg>, value: &OsStr) -> Result<T, clap::Error> {
+        let text = value.to_string_lossy();
+        self.find(&text).ok_or_else(|| {
+            let message = format!("unknown {} `{}`; known are {}\n", self.what, clean(&text), self.list());
+            clap::Error::raw(ErrorKind::InvalidValue, message).with_cmd(cmd)
         })
     }
+
+    fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
+        Some(Box::new(self.choices.iter().map(|(_, names)| PossibleValue::new(names[0]).help(names[1]))))
+    }
+}
+
+/// Parses a level, or `all`.
+pub fn level_parser() -> Spelled<LevelArg> {
+    let levels = Level::ALL.into_iter().map(|level| {
+        let names = [&[level.code(), level.name()], other_names(level)].concat();
+        (LevelArg::One(level), names)
+    });
+    Spelled::new("isolation level", levels.chain([(LevelArg::All, vec!["all", "every level"])]))
 }
 
 /// Further names of a level: those that `explain` knows.
@@ -108,4 +146,25 @@ pub fn format_parser() -> impl TypedValueParser<Value = Format> {
         let known = Format::ALL.iter().copied().find(|format| format.code() == name);
         known.ok_or_else(|| format!("unknown format {name}"))
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn levels_have_many_spellings() {
+        let parser = level_parser();
+        for name in
+            ["rc", "RC", "read-committed", "read committed", "Read_Committed", "ReadCommitted", " read committed"]
+        {
+            assert_eq!(parser.find(name), Some(LevelArg::One(Level::ReadCommitted)), "{name}");
+        }
+        for level in Level::ALL {
+            assert_eq!(parser.find(level.code()), Some(LevelArg::One(level)));
+            assert_eq!(parser.find(level.name()), Some(LevelArg::One(level)));
+        }
+        assert_eq!(parser.find("All"), Some(LevelArg::All));
+        assert_eq!(parser.find("chaos"), None);
+    }
 }

@@ -1,17 +1,25 @@
 //! From the arguments to inputs: files, standard input, directories that are a history, directories that hold some.
 
-use seriatim_history::ReadError;
 use seriatim_history::formats::is_history_directory;
+use seriatim_history::{ReadError, Spot};
+use seriatim_report::text::plural;
+use seriatim_report::{Unreadable, clean};
+use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+
+/// How many files that were passed over are named.
+const NAMED_MAX: usize = 5;
+const NOTHING_FOUND: &str = "no histories found in this directory";
 
 /// How an input came to be one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
     /// The user named it.
     Named,
-    /// It was found in a directory that the user named; files that are no histories are passed over there.
-    Found,
+    /// It was found in this directory, which the user named; files that are no histories are passed over there.
+    Found(Arc<Path>),
 }
 
 /// One history to read.
@@ -49,17 +57,21 @@ fn is_collection(path: &Path) -> bool {
 }
 
 fn walk(root: &Path) -> Vec<Expanded> {
+    let named: Arc<Path> = root.into();
     let mut found = Vec::new();
     let mut waiting = vec![root.to_owned()];
     while let Some(path) = waiting.pop() {
         if !path.is_dir() || is_history_directory(&path) {
-            found.push(Ok(Input::new(path, Origin::Found)));
+            found.push(Ok(Input::new(path, Origin::Found(Arc::clone(&named)))));
             continue;
         }
         match children(&path) {
             Ok(children) => waiting.extend(children.into_iter().rev()),
             Err(source) => found.push(Err(unlisted(&path, source))),
         }
+    }
+    if found.is_empty() {
+        found.push(Err(empty(root)));
     }
     found
 }
@@ -79,8 +91,66 @@ fn children(dir: &Path) -> std::io::Result<Vec<PathBuf>> {
     Ok(children)
 }
 
+/// A directory without files is a mistake, not a history less.
+fn empty(dir: &Path) -> (String, ReadError) {
+    let shown = dir.display().to_string();
+    let spot = Spot { file: Some(shown.as_str().into()), ..Spot::default() };
+    let hint = Some("it has no files; is it the right one?".to_owned());
+    (shown, ReadError::Syntax { spot, problem: NOTHING_FOUND.to_owned(), hint })
+}
+
 fn unlisted(dir: &Path, source: std::io::Error) -> (String, ReadError) {
     let shown = dir.display().to_string();
     let file = shown.as_str().into();
     (shown, ReadError::Io { file, source })
+}
+
+/// What became of the files in the directories that were searched.
+pub struct Search {
+    /// For each directory how many of its files have not been passed over.
+    left: BTreeMap<Arc<Path>, usize>,
+    passed_over: Vec<String>,
+}
+
+impl Search {
+    /// Before any input is read.
+    pub fn new(inputs: &[Expanded]) -> Self {
+        let mut left = BTreeMap::new();
+        for input in inputs.iter().flatten() {
+            if let Origin::Found(directory) = &input.origin {
+                *left.entry(Arc::clone(directory)).or_default() += 1;
+            }
+        }
+        Search { left, passed_over: Vec::new() }
+    }
+
+    /// `input` turned out to be no history.
+    pub fn pass_over(&mut self, input: &Input) {
+        if let Origin::Found(directory) = &input.origin {
+            self.passed_over.push(input.shown.clone());
+            self.left.entry(Arc::clone(directory)).and_modify(|left| *left -= 1);
+        }
+    }
+
+    /// Which files were passed over, in a line; `None` if none was.
+    pub fn note(&self) -> Option<String> {
+        let count = self.passed_over.len();
+        if count == 0 {
+            return None;
+        }
+        let named = clean(&self.passed_over[..count.min(NAMED_MAX)].join(", "));
+        let more = if count > NAMED_MAX { format!(" and {} more", count - NAMED_MAX) } else { String::new() };
+        Some(format!("note: passed over {} without a history: {named}{more}\n", plural(count as u64, "file")))
+    }
+
+    /// The directories in which nothing else was found.
+    pub fn barren(&self) -> impl Iterator<Item = Unreadable> {
+        let barren = self.left.iter().filter(|(_, left)| **left == 0);
+        barren.map(|(directory, _)| {
+            let shown = directory.display().to_string();
+            let spot = Spot { file: Some(shown.as_str().into()), ..Spot::default() };
+            let hint = Some("name one of its files to see what is wrong with it".to_owned());
+            Unreadable { input: shown, message: NOTHING_FOUND.to_owned(), spot, hint }
+        })
+    }
 }

@@ -1,18 +1,35 @@
-//! Ctrl-C: the result that is being written is completed, half-written files are removed, exit code 130.
+//! Ctrl-C and its relatives: the result that is being written is completed, half-written files are removed, the progress line
+//! goes away, and the exit code says which signal it was (130 for Ctrl-C, 143 for SIGTERM).
 
-use crate::{output, staged};
+use crate::{output, progress, staged};
+use nix::sys::signal::{SigSet, Signal};
 use std::time::Duration;
 
-const EXIT_INTERRUPTED: i32 = 130;
+/// An exit code of a program that a signal ended is this and the number of the signal.
+const EXIT_SIGNAL: i32 = 128;
 const WRITE_WAIT_MAX: Duration = Duration::from_millis(300);
 
-/// From now on an interrupt, a hang-up or a request to terminate ends the program cleanly.
+/// From now on an interrupt, a hang-up or a request to terminate ends the program cleanly. To be called before there is a
+/// second thread: threads inherit that these signals are kept for the one that waits for them.
 pub fn install() {
-    let end = || {
-        staged::remove_all();
-        output::wait_until_whole(WRITE_WAIT_MAX);
-        std::process::exit(EXIT_INTERRUPTED);
-    };
-    // If the handler cannot be set, the default action ends the program all the same.
-    let _ = ctrlc::set_handler(end);
+    let signals: SigSet = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP].into_iter().collect();
+    // If the signals cannot be kept, their default action ends the program all the same.
+    if signals.thread_block().is_ok() {
+        std::thread::spawn(move || wait(&signals));
+    }
+}
+
+fn wait(signals: &SigSet) {
+    loop {
+        if let Ok(signal) = signals.wait() {
+            end(signal);
+        }
+    }
+}
+
+fn end(signal: Signal) {
+    staged::remove_all();
+    output::wait_until_whole(WRITE_WAIT_MAX);
+    progress::wipe();
+    std::process::exit(EXIT_SIGNAL + signal as i32);
 }

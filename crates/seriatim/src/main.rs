@@ -5,6 +5,7 @@ mod commands;
 mod exit;
 mod inputs;
 mod interrupt;
+mod notes;
 mod output;
 mod progress;
 mod save;

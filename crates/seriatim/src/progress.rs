@@ -1,33 +1,56 @@
 //! A line on standard error while work takes longer than a second, if somebody is there to see it.
 
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
-use std::io::IsTerminal;
+use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use seriatim_history::Meter;
+use std::fmt;
+use std::io::{IsTerminal, Write};
 use std::path::Path;
-use std::sync::mpsc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, mpsc};
 use std::time::Duration;
 
 const SHOWN_AFTER: Duration = Duration::from_secs(1);
 const TICK: Duration = Duration::from_millis(120);
 
-const SINGLE: &str = "{spinner} {elapsed} {wide_msg}";
+const SINGLE: &str = "{spinner} {elapsed} {read}{wide_msg}";
 const COUNT: &str = "{spinner} {pos}/{len} inputs {bar:20} {elapsed}";
 const COUNT_AND_RATE: &str = "{spinner} {pos}/{len} inputs {bar:20} {elapsed}, {per_sec:.1}, {eta} left";
+
+/// Whether a line may be on the terminal.
+static SHOWN: AtomicBool = AtomicBool::new(false);
+
+/// Takes the line away when the program ends in the middle. Whoever draws it may hold its locks for as long as a reader of our
+/// results does not read, so that none is taken here.
+pub fn wipe() {
+    if SHOWN.load(Ordering::Relaxed) {
+        let _ = std::io::stderr().write_all(b"\r\x1b[2K");
+    }
+}
 
 /// The progress line. Hidden for the first second and wherever standard error is not a terminal.
 pub struct Progress {
     bar: ProgressBar,
+    meter: Arc<Meter>,
     /// Dropped with the progress, which tells the waiting thread not to show it any more.
     _end: mpsc::Sender<()>,
 }
 
 /// Tells the progress line what is being done with a single input.
 #[derive(Clone)]
-pub struct Stage(ProgressBar);
+pub struct Stage {
+    bar: ProgressBar,
+    meter: Arc<Meter>,
+}
 
 impl Stage {
     /// From now on this is being done.
     pub fn now(&self, doing: String) {
-        self.0.set_message(doing);
+        self.bar.set_message(doing);
+    }
+
+    /// Where a reader may say how far it has come.
+    pub fn meter(&self) -> Arc<Meter> {
+        Arc::clone(&self.meter)
     }
 }
 
@@ -35,12 +58,13 @@ impl Progress {
     /// Progress over `inputs` inputs.
     pub fn start(inputs: usize) -> Self {
         let bar = ProgressBar::with_draw_target(Some(inputs as u64), ProgressDrawTarget::hidden());
-        bar.set_style(style(if inputs > 1 { COUNT } else { SINGLE }));
+        let meter = Arc::new(Meter::default());
+        bar.set_style(if inputs > 1 { style(COUNT) } else { with_meter(style(SINGLE), Arc::clone(&meter)) });
         let (end, ended) = mpsc::channel();
         if std::io::stderr().is_terminal() {
             show_later(bar.clone(), ended);
         }
-        Progress { bar, _end: end }
+        Progress { bar, meter, _end: end }
     }
 
     /// Progress of a command that writes to `target`; none if that is standard output, where the line would be in the way.
@@ -50,7 +74,7 @@ impl Progress {
 
     /// For the one who works on the input.
     pub fn stage(&self) -> Stage {
-        Stage(self.bar.clone())
+        Stage { bar: self.bar.clone(), meter: Arc::clone(&self.meter) }
     }
 
     /// One more input is done. From now on a rate and a remaining time are known.
@@ -70,12 +94,14 @@ impl Progress {
 impl Drop for Progress {
     fn drop(&mut self) {
         self.bar.finish_and_clear();
+        SHOWN.store(false, Ordering::Relaxed);
     }
 }
 
 fn show_later(bar: ProgressBar, ended: mpsc::Receiver<()>) {
     std::thread::spawn(move || {
         if ended.recv_timeout(SHOWN_AFTER) == Err(mpsc::RecvTimeoutError::Timeout) {
+            SHOWN.store(true, Ordering::Relaxed);
             bar.set_draw_target(ProgressDrawTarget::stderr());
             bar.enable_steady_tick(TICK);
         }
@@ -84,4 +110,16 @@ fn show_later(bar: ProgressBar, ended: mpsc::Receiver<()>) {
 
 fn style(template: &str) -> ProgressStyle {
     ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_spinner())
+}
+
+/// How much of the input has been read, and how fast, while a reader says so.
+fn with_meter(style: ProgressStyle, meter: Arc<Meter>) -> ProgressStyle {
+    style.with_key("read", move |state: &ProgressState, line: &mut dyn fmt::Write| {
+        if let Some((done, total)) = meter.bytes() {
+            let rate = done as f64 / state.elapsed().as_secs_f64().max(f64::EPSILON);
+            let (percent, total, rate) = (done * 100 / total, HumanBytes(total), HumanBytes(rate as u64));
+            // The line is drawn again soon.
+            let _ = write!(line, "{percent} % of {total}, {rate}/s, ");
+        }
+    })
 }

@@ -1,10 +1,25 @@
-//! Writing a history where the user wants it. A file appears whole or not at all.
+//! Writing a history where the user wants it, in the format that a flag or the name of the file asks for. A file appears whole
+//! or not at all.
 
 use crate::exit::Failure;
 use crate::staged;
 use seriatim_history::formats::{self, Format};
 use seriatim_history::{History, WriteError};
 use std::path::Path;
+
+/// The format to write: the one that was named, else the one that the ending of `target` asks for, else `otherwise`.
+pub fn format_for(named: Option<Format>, target: &Path, otherwise: Format) -> Result<Format, Failure> {
+    match (named, formats::formats_of_name(target)) {
+        (Some(format), _) => Ok(format),
+        (None, []) => Ok(otherwise),
+        (None, [format]) => Ok(*format),
+        (None, several) => {
+            let choices: Vec<String> = several.iter().map(|format| format!("--to {format}")).collect();
+            let problem = format!("the name does not say which format to write; add {}", choices.join(" or "));
+            Err(Failure::about(target.display(), problem))
+        }
+    }
+}
 
 /// Writes `history` to `target`; `-` is standard output.
 pub fn save(history: &History, format: Format, target: &Path) -> Result<(), Failure> {

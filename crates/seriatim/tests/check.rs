@@ -46,6 +46,21 @@ fn the_first_line_is_the_verdict() {
     assert_eq!(quiet.stdout.lines().count(), 1);
     let one = run(&["check", &bad, "--level", "cc", "--quiet"]);
     assert_eq!(one.stdout, format!("{bad}: causal consistency is violated\n"));
+    let timed = run(&["check", &bad, "--quiet", "--timings"]).stdout;
+    assert_eq!(timed.lines().count(), 1);
+    assert!(timed.contains("causal consistency  read ") && timed.contains("; total "), "{timed}");
+}
+
+#[test]
+fn levels_may_be_spelled_out_and_unknown_ones_are_answered_with_a_list() {
+    let folder = Folder::new();
+    let bad = folder.file("bad.txt", CAUSAL);
+    let ran = run(&["check", "--quiet", &bad, "--level", "Read_Committed,read atomic"]);
+    assert_eq!(ran.stdout, format!("{bad}: read committed holds; read atomic holds\n"));
+    let unknown = run(&["check", &bad, "--level", "chaos"]);
+    assert_eq!(unknown.code, Some(3));
+    let listed = "unknown isolation level `chaos`; known are rc (read committed), ci (cut isolation)";
+    assert!(unknown.stderr.contains(listed), "{}", unknown.stderr);
 }
 
 #[test]
@@ -85,6 +100,9 @@ fn instances_are_listed_and_bounded() {
     assert_eq!(listed(&["--all"]), 3);
     assert_eq!(listed(&["--all", "--max", "2"]), 2);
     assert_eq!(run(&["check", "--format", "json", &thin]).json()[0]["anomalies"][0]["count"], 3);
+    let none = run(&["check", "--max", "0", &thin]);
+    assert_eq!(none.code, Some(3));
+    assert!(none.stderr.contains("at least one instance"), "{}", none.stderr);
     let text = run(&["check", "--max", "2", &thin]).stdout;
     assert!(text.contains("and 1 more"), "{text}");
 }
@@ -148,8 +166,9 @@ fn a_directory_is_searched_and_other_files_are_passed_over() {
     assert_eq!(lines.len(), 3, "{lines:?}");
     assert!(lines[0].contains("a/good.txt: holds at every level"), "{lines:?}");
     assert!(lines[1].contains("b/bad.txt: holds up to"), "{lines:?}");
-    assert_eq!(lines[2], "2 inputs: 1 hold, 1 violated");
-    assert!(ran.stderr.contains("passed over 1 file"), "{}", ran.stderr);
+    assert_eq!(lines[2], "2 inputs: 1 holds, 1 violated");
+    assert!(ran.stderr.contains("passed over 1 file without a history: "), "{}", ran.stderr);
+    assert!(ran.stderr.contains("a/notes.md"), "{}", ran.stderr);
 }
 
 #[test]
@@ -158,6 +177,38 @@ fn an_empty_directory_is_a_mistake() {
     let ran = run(&["check", folder.path().to_str().unwrap()]);
     assert_eq!(ran.code, Some(3));
     assert!(ran.stderr.contains("no histories"), "{}", ran.stderr);
+}
+
+#[test]
+fn directories_without_histories_are_one_json_object_each() {
+    let folder = Folder::new();
+    folder.file("notes/a.md", "These are notes.\n");
+    std::fs::create_dir(folder.at("empty")).unwrap();
+    let good = folder.file("good.txt", GOOD);
+    for command in ["check", "stats"] {
+        let ran = run(&[command, "--format", "json", &folder.at("empty"), &good, &folder.at("notes")]);
+        assert_eq!(ran.code, Some(3), "{ran:?}");
+        let (lines, validator) = (ran.json(), schema(command));
+        assert!(lines.iter().all(|line| validator.is_valid(line)), "{lines:?}");
+        let of = |input: &str| lines.iter().find(|line| line["input"] == input).unwrap();
+        for input in [folder.at("empty"), folder.at("notes")] {
+            assert_eq!(of(&input)["error"]["message"], "no histories found in this directory");
+        }
+        assert!(of(&good)["error"].is_null());
+        assert_eq!(lines.len(), 3);
+        assert!(ran.stderr.contains("passed over 1 file"), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn the_first_of_many_files_that_are_passed_over_are_named() {
+    let folder = Folder::new();
+    folder.file("good.txt", GOOD);
+    for i in 0..9 {
+        folder.file(&format!("note-{i}.md"), "These are notes.\n");
+    }
+    let ran = run(&["check", "--quiet", folder.path().to_str().unwrap()]);
+    assert!(ran.stderr.contains("note-4.md and 4 more\n") && !ran.stderr.contains("note-5"), "{}", ran.stderr);
 }
 
 #[test]
@@ -181,6 +232,40 @@ fn the_graph_is_written() {
     let graph = std::fs::read_to_string(&dot).unwrap();
     assert!(graph.starts_with("digraph") && graph.contains("commit order"), "{graph}");
     assert_eq!(folder.names(), ["bad.txt", "out.dot"]);
+    let printed = run(&["check", &bad, "--dot", "-"]);
+    assert_eq!((printed.code, printed.stdout), (Some(1), graph));
+    assert!(printed.stderr.contains("violates causal consistency"), "{}", printed.stderr);
+    assert_eq!(folder.names(), ["bad.txt", "out.dot"]);
+    let both = run(&["check", &bad, "--dot", "-", "--format", "json"]);
+    assert_eq!((both.code, both.stdout.as_str()), (Some(3), ""));
+    assert!(both.stderr.contains("both want standard output"), "{}", both.stderr);
+}
+
+#[test]
+fn an_undecided_verdict_names_the_writers_and_their_places() {
+    let folder = Folder::new();
+    let text = "w(0,1,0,0)\nw(0,1,1,1)\nr(0,1,2,2)\nw(0,1,3,-1)\nw(0,1,3,4)\nw(0,2,3,4)\n";
+    let path = folder.file("duplicate.txt", text);
+    let page = run(&["check", &path]).stdout;
+    assert!(page.contains("t0 and t1 both wrote key 0=1"), "{page}");
+    for line in [1, 2] {
+        assert!(page.contains(&format!("{path}:{line}\n")), "{page}");
+    }
+    let line = &run(&["check", "--format", "json", &path]).json()[0];
+    assert!(schema("check").is_valid(line), "{line}");
+    assert_eq!(line["undecided"][0]["writes"][1]["line"], 2);
+    let lists = folder.file(
+        "lists.jsonl",
+        "{\"session\":1,\"ops\":[[\"append\",\"l\",1]]}\n{\"session\":2,\"ops\":[[\"append\",\"l\",1]]}\n\
+         {\"session\":3,\"ops\":[[\"r\",\"l\",[1]]]}\n",
+    );
+    assert!(run(&["check", &lists]).stdout.contains("t1 and t2 both wrote l=1"));
+    let initial = folder.file(
+        "initial.jsonl",
+        "{\"seriatim\":1,\"initial\":{\"x\":5}}\n{\"session\":1,\"ops\":[[\"w\",\"x\",5]]}\n\
+         {\"session\":2,\"ops\":[[\"r\",\"x\",5]]}\n",
+    );
+    assert!(run(&["check", &initial]).stdout.contains("x=5 is the initial value, and t2 wrote it as well"));
 }
 
 #[test]

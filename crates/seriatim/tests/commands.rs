@@ -3,6 +3,7 @@
 mod common;
 
 use common::{CAUSAL, Folder, GOOD, run, run_with_stdin, schema};
+use seriatim_history::formats::Format;
 use seriatim_report::knowledge;
 
 #[test]
@@ -89,6 +90,61 @@ fn every_format_of_a_history_gives_the_same_verdict() {
 }
 
 #[test]
+fn the_ending_of_the_output_decides_its_format() {
+    let folder = Folder::new();
+    let good = folder.file("good.txt", GOOD);
+    let cases =
+        [("a.txt", "plume"), ("a.edn", "elle"), ("a.jsonl", "jsonl"), ("a.hist.gz", "dbcop-hist"), ("a", "jsonl")];
+    for (name, format) in cases {
+        let out = folder.at(name);
+        assert_eq!(run(&["convert", &good, &out]).code, Some(0), "{name}");
+        assert_eq!(run(&["check", "--format", "json", &out]).json()[0]["format"], format, "{name}");
+    }
+    for command in [&["convert", &good][..], &["generate"]] {
+        let out = folder.at("b.json");
+        let ran = run(&[command, &[&out]].concat());
+        assert_eq!(ran.code, Some(3));
+        assert!(ran.stderr.contains("add --to elle-json or --to dbcop-json"), "{}", ran.stderr);
+    }
+    assert_eq!(run(&["generate", &folder.at("c.edn"), "--sessions", "2"]).code, Some(0));
+    assert_eq!(run(&["check", "--format", "json", &folder.at("c.edn")]).json()[0]["format"], "elle");
+}
+
+#[test]
+fn what_a_conversion_loses_is_said() {
+    let folder = Folder::new();
+    let full = folder.file(
+        "full.jsonl",
+        "{\"seriatim\":1,\"initial\":{\"1\":7}}\n{\"session\":1,\"txn\":1,\"ops\":[[\"r\",1,7]]}\n\
+         {\"session\":1,\"txn\":2,\"status\":\"aborted\",\"ops\":[[\"w\",1,2]]}\n\
+         {\"session\":1,\"txn\":3,\"status\":\"aborted\",\"ops\":[[\"r\",1,7]]}\n",
+    );
+    let note = |format: &str| run(&["convert", &full, "-", "--to", format]).stderr;
+    assert_eq!(
+        note("plume"),
+        "note: not everything fits into the plume format: 1 initial value written as 0; 1 aborted transaction merged with the \
+         one before; 1 read of an aborted transaction without effect\n"
+    );
+    for format in ["elle", "dbcop-hist"] {
+        assert!(note(format).contains("1 initial value written as no value"), "{}", note(format));
+    }
+    assert_eq!(note("jsonl"), "");
+}
+
+#[test]
+fn lines_that_were_skipped_are_mentioned_even_quietly() {
+    let folder = Folder::new();
+    let text = "WRITE KEY[x] Txn(1, 0)\nhello\nREAD KEY[x] Txn(2, 0) From(1, 0)\nREAD KEY[x] Txn(2, 1) From(0, 0)\n";
+    let trace = folder.file("trace.txt", text);
+    let expected = format!("note: {trace}: skipped 1 line that the isopredict format does not know\n");
+    assert_eq!(run(&["check", "--quiet", &trace]).stderr, expected);
+    assert_eq!(run(&["stats", &trace]).stderr, expected);
+    assert!(run(&["convert", &trace, "-", "--to", "jsonl"]).stderr.starts_with(&expected));
+    let page = run(&["check", &trace]).stdout;
+    assert!(page.contains("s2.t1 (session 2) reads the initial x=nil. But s1.t0 overwrote that"), "{page}");
+}
+
+#[test]
 fn a_conversion_that_fails_leaves_no_file() {
     let folder = Folder::new();
     let broken = folder.file("broken.txt", "w(0,1,0,0)\noops\n");
@@ -115,6 +171,23 @@ fn generated_histories_are_what_was_asked_for() {
     let wrong = run(&["generate", "-", "--reads", "2"]);
     assert_eq!(wrong.code, Some(3));
     assert!(wrong.stderr.contains("between 0 and 1"), "{}", wrong.stderr);
+}
+
+#[test]
+fn histories_are_generated_for_every_format() {
+    let folder = Folder::new();
+    for format in Format::ALL {
+        for level in ["ser", "Snapshot Isolation"] {
+            let out = folder.at(&format!("{format}-{}", &level[..3]));
+            let ran = run(&["generate", &out, "--to", format.code(), "--level", level, "--keys", "50"]);
+            assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{format}");
+            let checked = run(&["check", "--from", format.code(), &out, "--quiet"]);
+            assert_eq!(checked.code, Some(0), "{checked:?}");
+        }
+    }
+    let aborted = run(&["generate", "-", "--to", "awdit", "--aborts", "0.5"]);
+    assert_eq!(aborted.code, Some(3));
+    assert!(aborted.stderr.contains("cannot hold aborted transactions"), "{}", aborted.stderr);
 }
 
 #[test]
@@ -152,6 +225,20 @@ fn man_pages_and_completions_come_from_the_flags() {
     assert!(folder.names().contains(&"seriatim-check.1".to_owned()));
     let page = std::fs::read_to_string(folder.at("seriatim-check.1")).unwrap();
     assert!(page.contains("quiet"), "{page}");
+    for section in ["EXIT STATUS", "EXAMPLES", "SEE ALSO"] {
+        assert!(man.stdout.contains(&format!(".SH {section}\n")), "{section}: {}", man.stdout);
+        assert!(page.contains(&format!(".SH {section}\n")), "{section}: {page}");
+    }
+    // Every page that is referred to is there.
+    for name in folder.names() {
+        let page = std::fs::read_to_string(folder.at(&name)).unwrap().replace("\\-", "-");
+        for (before, _) in page.match_indices("(1)").map(|(at, _)| page.split_at(at)) {
+            let start = before.rfind("seriatim").unwrap();
+            let referred: String =
+                before[start..].chars().take_while(|c| c.is_ascii_lowercase() || *c == '-').collect();
+            assert!(folder.names().contains(&format!("{referred}.1")), "{name} refers to {referred}");
+        }
+    }
     for shell in ["bash", "zsh", "fish"] {
         let script = run(&["completions", shell]);
         assert_eq!(script.code, Some(0));

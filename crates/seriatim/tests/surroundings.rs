@@ -91,8 +91,26 @@ fn an_interrupt_keeps_the_results_so_far() {
     drop(stdin);
 }
 
+#[test]
+fn the_exit_code_says_which_signal_ended_the_program() {
+    let folder = Folder::new();
+    for (name, code) in [("-INT", 130), ("-TERM", 143), ("-HUP", 129)] {
+        let mut child = start(&["convert", "-", &folder.at("out.txt"), "--to", "plume"]);
+        let stdin = child.stdin.take();
+        // The program has started when it has eaten what a pipe does not hold.
+        stdin.as_ref().unwrap().write_all(large(100_000).as_bytes()).unwrap();
+        signal(name, child.id());
+        assert_eq!(child.wait().unwrap().code(), Some(code), "{name}");
+        drop(stdin);
+    }
+}
+
 fn interrupt(process: u32) {
-    let status = Command::new("kill").args(["-INT", &process.to_string()]).status().unwrap();
+    signal("-INT", process);
+}
+
+fn signal(name: &str, process: u32) {
+    let status = Command::new("kill").args([name, &process.to_string()]).status().unwrap();
     assert!(status.success());
 }
 

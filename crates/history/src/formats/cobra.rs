@@ -256,7 +256,7 @@ impl<'h> LogWriter<'h> {
             names.into_iter().map(|name| u64::try_from(name).ok().filter(|id| !magic.contains(id))).collect()
         });
         let txn_ids = txn_ids.unwrap_or_else(|| (0..history.txn_count() as u64).map(|i| 0x10_0000 + i).collect());
-        let timed = history.txns().all(|txn| history.times(txn).is_some_and(whole_millis));
+        let timed = carries_times(history);
         let mut writer =
             LogWriter { writing, txn_ids, writes: FxHashMap::default(), by_value: FxHashSet::default(), timed };
         writer.number_writes();
@@ -336,6 +336,11 @@ impl<'h> LogWriter<'h> {
             false => record(b'W', &[write, key, value], out),
         }
     }
+}
+
+/// Whether the times of a history can be written: all of them, or none.
+pub(super) fn carries_times(history: &History) -> bool {
+    history.txns().all(|txn| history.times(txn).is_some_and(whole_millis))
 }
 
 fn whole_millis((begin, end): (i64, i64)) -> bool {

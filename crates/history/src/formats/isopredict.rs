@@ -1,12 +1,13 @@
 //! Traces in which a read names the transaction that it reads from, and nothing has a value.
 //!
-//! We give each write a value of its own: the id of its transaction (and a count, for all but the last write of one
-//! key by one transaction, which is the one that others can read). The initial transaction `0, 0` is left out, and
-//! reads from it are of the initial value. A read from a transaction without such a write implies the write.
+//! The transaction `Txn(1, 0)` of a trace is called `s1.t0`: a name that can stand in a sentence. We give each write a value
+//! of its own: the name of its transaction (and a count, for all but the last write of one key by one transaction, which is
+//! the one that others can read). The initial transaction `0, 0` is left out, and reads from it are of the initial value. A
+//! read from a transaction without such a write implies the write.
 
 use super::Format;
 use super::build::Builder;
-use super::text::{Line, Source, integer, significant_lines};
+use super::text::{Line, Source, key_atom, significant_lines};
 use super::writing::Writing;
 use crate::atom::{Atom, Value};
 use crate::error::{ReadError, WriteError};
@@ -24,6 +25,21 @@ struct Id(u64, u64);
 
 const INITIAL: Id = Id(0, 0);
 
+impl Id {
+    /// The name of the transaction.
+    fn name(self) -> String {
+        format!("s{}.t{}", self.0, self.1)
+    }
+
+    /// The id of the transaction that has this name.
+    fn of_name(name: &str) -> Option<Id> {
+        let (session, index) = name.strip_prefix('s')?.split_once(".t")?;
+        let id = Id(session.parse().ok()?, index.parse().ok()?);
+        (id.name() == name).then_some(id)
+    }
+}
+
+/// As in a trace.
 impl fmt::Display for Id {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "{}, {}", self.0, self.1)
@@ -85,14 +101,6 @@ fn element<'a>(text: &'a str, start: &str, middle: &str) -> Option<(Atom, &'a st
     let (element, rest) = bracket(text, start)?;
     let (set, rest) = bracket(rest, middle)?;
     Some((Atom::Str(format!("Set({set}:{element})").into()), rest))
-}
-
-fn key_atom(text: &str) -> Atom {
-    // Only what prints the same again is a number: `007` is a name.
-    match integer(text.as_bytes()) {
-        Ok(number) if number.to_string() == text => Atom::Int(number),
-        _ => Atom::Str(text.into()),
-    }
 }
 
 /// An id after `start`, and what follows it.
@@ -170,7 +178,7 @@ impl Reader {
 
     /// The value of a write that `later` writes of the same key by the same transaction follow.
     fn written(&mut self, id: Id, later: u32) -> Value {
-        let text = if later == 0 { id.to_string() } else { format!("{id} (-{later})") };
+        let text = if later == 0 { id.name() } else { format!("{}~{later}", id.name()) };
         self.builder.value(Atom::Str(text.into()))
     }
 
@@ -215,7 +223,7 @@ impl Reader {
 
     fn txn(&mut self, id: Id) -> u32 {
         let session = self.builder.session(Atom::Int(id.0.into()));
-        self.builder.named_txn(session, Status::Committed, Atom::Str(id.to_string().into()))
+        self.builder.named_txn(session, Status::Committed, Atom::Str(id.name().into()))
     }
 }
 
@@ -243,22 +251,30 @@ struct Writer<'h> {
 /// For each written value its transaction, and whether it is that one's last write of the key.
 type Sources = FxHashMap<(KeyId, Value), (TxnId, bool)>;
 
+/// Whether the names of a history are those of a trace.
+pub(super) fn carries_names(history: &History) -> bool {
+    named_ids(history).is_some()
+}
+
 /// The ids of the input if they are of this format, otherwise new ones.
 fn ids(history: &History) -> Vec<Id> {
+    let of = |session: crate::SessionId| (0..history.txns_of(session).len() as u64).map(move |n| (session, n));
+    let numbered =
+        || history.sessions().flat_map(of).map(|(session, index)| Id(u64::from(session.0) + 1, index)).collect();
+    named_ids(history).unwrap_or_else(numbered)
+}
+
+fn named_ids(history: &History) -> Option<Vec<Id>> {
     let mut seen = FxHashSet::default();
     let mut sessions: FxHashMap<u64, crate::SessionId> = FxHashMap::default();
     let named = history.txns().map(|txn| {
         let Atom::Str(name) = history.txn_name(txn) else { return None };
-        let (id, _) = id(&format!("({name})"), "(").ok()??;
+        let id = Id::of_name(&name)?;
         let session = history.session_of(txn);
         let fits = id != INITIAL && seen.insert(id) && *sessions.entry(id.0).or_insert(session) == session;
         fits.then_some(id)
     });
-    let numbered = || {
-        let of = |session: crate::SessionId| (0..history.txns_of(session).len() as u64).map(move |n| (session, n));
-        history.sessions().flat_map(of).map(|(session, index)| Id(u64::from(session.0) + 1, index)).collect()
-    };
-    named.collect::<Option<Vec<Id>>>().unwrap_or_else(numbered)
+    named.collect()
 }
 
 fn sources(writing: &Writing<'_>) -> Result<Sources, WriteError> {
@@ -358,10 +374,10 @@ mod tests {
         assert_eq!((history.session_count(), history.txn_count(), history.op_count()), (2, 3, 6));
         assert_eq!(history.skipped(), 1);
         let values: Vec<String> = history.values().iter().map(|&value| history.value_text(value)).collect();
-        assert_eq!(values, ["nil", "2, 0", "2, 0", "2, 0", "2, 0", "2, 0"]);
+        assert_eq!(values, ["nil", "s2.t0", "s2.t0", "s2.t0", "s2.t0", "s2.t0"]);
         assert_eq!(history.key_name(history.op(OpId(2)).key), Atom::Str("Set(s:k)".into()));
         assert_eq!(history.op(OpId(5)).kind, OpKind::Write);
-        assert_eq!(history.txn_name(TxnId(1)), Atom::Str("1, 1".into()));
+        assert_eq!(history.txn_name(TxnId(1)), Atom::Str("s1.t1".into()));
     }
 
     #[test]
@@ -371,7 +387,7 @@ mod tests {
              READ KEY[z] Txn(2, 0) From(1, 1)\nREAD KEY[z] Txn(2, 1) From(1, 9)\nREAD KEY[z] Txn(2, 1) From(3, 0)",
         );
         let names: Vec<String> = history.txns().map(|txn| history.txn_name(txn).to_string()).collect();
-        assert_eq!(names, ["1, 0", "1, 1", "1, 2", "1, 4", "1, 9", "2, 0", "2, 1", "3, 0"]);
+        assert_eq!(names, ["s1.t0", "s1.t1", "s1.t2", "s1.t4", "s1.t9", "s2.t0", "s2.t1", "s3.t0"]);
     }
 
     #[test]
@@ -382,6 +398,18 @@ mod tests {
         let values: Vec<Value> = history.values().to_vec();
         assert_eq!(values[0], values[1]);
         assert_ne!(values[0], values[2]);
+        assert_eq!(history.value_text(values[0]), "s1.t0~1");
         assert_eq!(values[2], values[3]);
+    }
+
+    #[test]
+    fn names_lead_back_to_the_ids_of_the_trace() {
+        let text = "WRITE KEY[x] Txn(7, 3)\nREAD KEY[x] Txn(9, 12) From(7, 3)\n";
+        let mut out = Vec::new();
+        write(&parse(text), &mut out).unwrap();
+        assert_eq!(String::from_utf8(out).unwrap(), text);
+        for name in ["s1", "s1.t", "s01.t0", "1, 0", "s1.t0~1", "t0"] {
+            assert_eq!(Id::of_name(name), None, "{name}");
+        }
     }
 }

@@ -11,7 +11,7 @@ use super::Format;
 use super::build::Builder;
 use super::elle::json_value;
 use super::json::{self, Item, Values};
-use super::text::Source;
+use super::text::{Source, key_atom};
 use super::writing::Writing;
 use crate::atom::{Atom, Value};
 use crate::error::{ReadError, WriteError};
@@ -152,7 +152,7 @@ impl Reader {
         for (name, value) in std::mem::take(&mut self.initial) {
             let keys = match by_text.get(&name) {
                 Some(keys) => keys.clone(),
-                None => vec![self.builder.key(Atom::Str(name.into()))],
+                None => vec![self.builder.key(key_atom(&name))],
             };
             self.builder.columns.initial.values.extend(keys.into_iter().map(|key| (key, value)));
         }

@@ -2,7 +2,8 @@
 //!
 //! [`read_path`] opens whatever the user names, finds out its format from the content, and reads it;
 //! [`write_path`] and [`write()`] go the other way. A format that cannot hold something says so
-//! ([`crate::WriteError::Unsupported`]) rather than to write another history.
+//! ([`crate::WriteError::Unsupported`]) rather than to write another history; what is lost without another verdict (initial
+//! values, say) [`losses`] counts.
 
 mod awdit;
 mod build;
@@ -15,6 +16,8 @@ mod elle;
 mod isopredict;
 mod json;
 pub mod jsonl;
+mod losses;
+mod names;
 mod plume;
 mod save;
 mod text;
@@ -23,18 +26,22 @@ mod writing;
 
 pub use detect::detect;
 pub use directory::is_history_directory;
+pub use losses::{Loss, losses};
+pub use names::formats_of_name;
 pub use save::write_path;
 
 use crate::atom::Atom;
 use crate::error::{ReadError, WriteError};
 use crate::ids::SessionId;
 use crate::input::{self, Input};
+use crate::meter::Meter;
 use crate::model::History;
 use directory::LogFile;
 use std::fmt;
 use std::io::Write;
 use std::path::Path;
 use std::str::FromStr;
+use std::sync::Arc;
 use text::Source;
 
 /// A file format.
@@ -111,6 +118,16 @@ impl Format {
         self.entry().2
     }
 
+    /// Whether transactions that did not commit can be written.
+    pub fn holds_aborted(self) -> bool {
+        !matches!(self, Format::Cobra | Format::Awdit | Format::IsoPredict | Format::Viper)
+    }
+
+    /// Whether reads of initial values can be written.
+    pub fn holds_initial_values(self) -> bool {
+        self != Format::Awdit
+    }
+
     /// Whether a history is a directory with a file for each session.
     pub fn is_directory_format(self) -> bool {
         matches!(self, Format::Cobra | Format::Viper)
@@ -147,6 +164,8 @@ pub struct ReadOptions {
     pub format: Option<Format>,
     /// How many threads a reader may use; 0 means as many as the machine has.
     pub threads: usize,
+    /// Where a reader of large files may say how far it has come.
+    pub meter: Option<Arc<Meter>>,
 }
 
 impl ReadOptions {
@@ -187,7 +206,7 @@ fn read_plain(bytes: &[u8], shown_as: &str, options: &ReadOptions) -> Result<(Hi
         None => return Err(detect::unknown(bytes, &source)),
     };
     let history = match format {
-        Format::Plume => plume::read(bytes, &source, options.thread_count()),
+        Format::Plume => plume::read(bytes, &source, options.thread_count(), options.meter.as_deref()),
         Format::Cobra => cobra::read(&[only_file(bytes, &source)], &source),
         Format::DbcopBincode => dbcop::bincode::read(bytes, &source),
         Format::DbcopHist => dbcop::hist::read(bytes, &source),

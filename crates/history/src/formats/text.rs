@@ -1,5 +1,6 @@
 //! What the readers of text formats share: lines, integers, and errors with a place.
 
+use crate::atom::Atom;
 use crate::error::{ReadError, Spot};
 use std::sync::Arc;
 
@@ -101,7 +102,25 @@ pub(crate) fn excerpt(text: &[u8]) -> String {
     if shown.is_empty() {
         return "the end of the line".to_owned();
     }
-    format!("`{}{dots}`", String::from_utf8_lossy(shown).escape_debug())
+    let safe: String = String::from_utf8_lossy(shown).chars().map(visible).collect();
+    format!("`{safe}{dots}`")
+}
+
+/// A character as it stands in the file, unless it could steer a terminal. Quotes stay as they are: they are part of what was found.
+fn visible(character: char) -> String {
+    match character {
+        '"' | '\'' | '\\' => character.to_string(),
+        other => other.escape_debug().to_string(),
+    }
+}
+
+/// The key that a text names where nothing says whether it is a number.
+pub(crate) fn key_atom(text: &str) -> Atom {
+    // Only what prints the same again is a number: `007` is a name.
+    match integer(text.as_bytes()) {
+        Ok(number) if number.to_string() == text => Atom::Int(number),
+        _ => Atom::Str(text.into()),
+    }
 }
 
 /// Why some digits are not an integer that we take.
@@ -185,5 +204,11 @@ mod tests {
             [(3, &b"x y"[..]), (5, &b"z"[..])]
         );
         assert_eq!(lines[0].column(0), 3);
+    }
+
+    #[test]
+    fn an_excerpt_shows_what_stands_there_and_steers_no_terminal() {
+        assert_eq!(excerpt(b"{\"a\": 'b\\n'}\nnext"), "`{\"a\": 'b\\n'}`");
+        assert_eq!(excerpt(b"\x1b[31m\t"), "`\\u{1b}[31m`");
     }
 }

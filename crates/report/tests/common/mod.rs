@@ -162,5 +162,6 @@ pub fn checked(verdicts: Vec<Verdict>, violations: Vec<Violation>) -> Checked {
         counts: Counts { sessions: 4, transactions: 7, operations: 1234, keys: 3, skipped: 0 },
         report: Report { verdicts, anomalies: violations.into_iter().map(group).collect(), timings },
         times: Times { read: Duration::from_millis(7), total: Duration::from_millis(1234) },
+        duplicate: None,
     }
 }

@@ -1,15 +1,16 @@
 //! `seriatim check`: which isolation levels a history satisfies, and what is wrong if it does not.
 
-use crate::cli::{LevelArg, Style, format_parser};
+use crate::cli::{LevelArg, Style, format_parser, level_parser};
 use crate::exit::{Exit, Failure};
-use crate::inputs::{self, Expanded, Input, Origin};
+use crate::inputs::{self, Expanded, Input, Origin, Search};
+use crate::notes::skipped_note;
 use crate::progress::{Progress, Stage};
 use crate::{output, staged, workers};
 use seriatim_check::{Options, Outcome};
 use seriatim_history::formats::{self, Format, ReadOptions};
 use seriatim_history::{History, ReadError};
 use seriatim_report::text::{Detail, Layout};
-use seriatim_report::{Checked, Counts, Times, Unreadable, dot, json, text};
+use seriatim_report::{Checked, Counts, Duplicate, Times, Unreadable, dot, json, text};
 use std::path::{Path, PathBuf};
 use std::time::Instant;
 
@@ -23,7 +24,7 @@ pub struct Args {
     #[arg(required = true, value_name = "FILE|DIR")]
     inputs: Vec<PathBuf>,
     /// Levels to check, separated by commas; without it all, with the strongest that holds and the weakest violated
-    #[arg(long, short, value_enum, ignore_case = true, value_delimiter = ',')]
+    #[arg(long, short, value_name = "LEVEL", value_parser = level_parser(), value_delimiter = ',')]
     level: Vec<LevelArg>,
     /// The format of the inputs, if the content should not decide
     #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
@@ -31,19 +32,20 @@ pub struct Args {
     /// How to write the results
     #[arg(long, short, value_enum, default_value_t = Style::Human)]
     format: Style,
-    /// Also write the smallest instance of each anomaly as a Graphviz graph to this file
+    /// Also write the smallest instance of each anomaly as a Graphviz graph to this file; with - the graph goes to standard
+    /// output and the text to standard error
     #[arg(long, value_name = "FILE")]
     dot: Option<PathBuf>,
     /// List every instance of each anomaly, not only the smallest
     #[arg(long)]
     all: bool,
     /// List at most N instances of each anomaly
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
     max: Option<usize>,
     /// Use at most N threads, up to 64 [default: one for each core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=THREADS_MAX))]
     threads: Option<u16>,
-    /// Say where the time went
+    /// Say where the time went; in JSON it always stands
     #[arg(long)]
     timings: bool,
     /// Only one line for each input
@@ -64,19 +66,35 @@ impl Args {
         self.max.unwrap_or(if self.all { usize::MAX } else { 0 })
     }
 
+    /// Whether standard output is for the graph.
+    fn graph_to_stdout(&self) -> bool {
+        self.dot.as_deref() == Some(Path::new("-"))
+    }
+
     fn threads(&self) -> usize {
         let cores = || std::thread::available_parallelism().map_or(1, |cores| cores.get());
         self.threads.map_or_else(|| cores().min(THREADS_MAX as usize), usize::from)
     }
 }
 
+fn at_least_one(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) => Err("at least one instance is listed; without --all and --max only the smallest is shown".to_owned()),
+        Ok(number) => Ok(number),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
 /// Checks every input and prints the results in the order of the arguments.
 pub fn run(args: &Args) -> Result<Exit, Failure> {
+    if args.graph_to_stdout() && args.format == Style::Json {
+        let message = "--dot - and --format json both want standard output; let --dot name a file";
+        return Err(Failure::Message(message.to_owned()));
+    }
     let inputs = inputs::expand(&args.inputs);
-    let count = inputs.len();
-    let progress = Progress::start(count);
-    let work = Work::new(args, count, progress.stage());
-    let mut printer = Printer::new(args, count);
+    let progress = Progress::start(inputs.len());
+    let work = Work::new(args, inputs.len(), progress.stage());
+    let mut printer = Printer::new(args, &inputs);
     workers::in_order(
         inputs,
         work.workers,
@@ -95,7 +113,7 @@ enum Examined {
     Checked(Box<Checked>),
     Unreadable(Unreadable),
     /// A file of a directory that is no history.
-    PassedOver,
+    PassedOver(Input),
 }
 
 /// How to read and check one input.
@@ -114,7 +132,7 @@ impl Work {
         let alone = inputs == 1;
         let (workers, threads) = if alone { (1, args.threads()) } else { (args.threads(), 1) };
         Work {
-            read: ReadOptions { format: args.from, threads },
+            read: ReadOptions { format: args.from, threads, meter: alone.then(|| stage.meter()) },
             check: Options {
                 levels: LevelArg::levels(&args.level),
                 instances: args.instances(),
@@ -136,7 +154,9 @@ impl Work {
         let start = Instant::now();
         match formats::read_path(&input.path, &input.shown, &self.read) {
             Ok((history, format)) => Examined::Checked(Box::new(self.check(input, history, format, start))),
-            Err(ReadError::UnknownFormat { .. }) if input.origin == Origin::Found => Examined::PassedOver,
+            Err(ReadError::UnknownFormat { .. }) if input.origin != Origin::Named => {
+                Examined::PassedOver(input.clone())
+            }
             Err(error) => Examined::Unreadable(Unreadable::new(&input.shown, &error)),
         }
     }
@@ -148,10 +168,11 @@ impl Work {
         let report = seriatim_check::check(&history, &self.check);
         let times = Times { read, total: start.elapsed() };
         let counts = Counts::of(&history);
+        let duplicate = Duplicate::of(&history, &report);
         if self.alone {
             std::mem::forget(history);
         }
-        Checked { input: input.shown.clone(), format: format.code(), counts, report, times }
+        Checked { input: input.shown.clone(), format: format.code(), counts, report, times, duplicate }
     }
 }
 
@@ -160,29 +181,32 @@ struct Printer {
     style: Style,
     layout: Layout,
     several: bool,
+    /// Standard output is for something else.
+    aside: bool,
     /// Exemplars for the graph; kept only if one is asked for.
     keep: bool,
     kept: Vec<Checked>,
     outcomes: Vec<Result<Outcome, ()>>,
-    passed_over: usize,
+    search: Search,
 }
 
 impl Printer {
-    fn new(args: &Args, inputs: usize) -> Self {
+    fn new(args: &Args, inputs: &[Expanded]) -> Self {
         Printer {
             style: args.format,
             layout: Layout { width: output::width(), detail: args.detail(), timings: args.timings },
-            several: inputs > 1,
+            several: inputs.len() > 1,
+            aside: args.graph_to_stdout(),
             keep: args.dot.is_some(),
             kept: Vec::new(),
             outcomes: Vec::new(),
-            passed_over: 0,
+            search: Search::new(inputs),
         }
     }
 
     fn add(&mut self, examined: Examined) -> Result<(), Failure> {
         match examined {
-            Examined::PassedOver => self.passed_over += 1,
+            Examined::PassedOver(input) => self.search.pass_over(&input),
             Examined::Unreadable(unreadable) => self.unreadable(&unreadable)?,
             Examined::Checked(checked) => self.checked(*checked)?,
         }
@@ -200,8 +224,11 @@ impl Printer {
 
     fn checked(&mut self, checked: Checked) -> Result<(), Failure> {
         self.outcomes.push(Ok(text::overall(&checked.report)));
+        if let Some(note) = skipped_note(&checked.input, checked.format, checked.counts.skipped) {
+            output::message(&note);
+        }
         match self.style {
-            Style::Human => output::text(&self.page(&checked))?,
+            Style::Human => self.show(&self.page(&checked))?,
             Style::Json => output::raw((json::render(&checked) + "\n").as_bytes())?,
         }
         if self.keep {
@@ -215,23 +242,36 @@ impl Printer {
         if self.several && self.layout.detail != Detail::Verdict { page + "\n" } else { page }
     }
 
-    fn finish(self, dot: Option<&Path>) -> Result<Exit, Failure> {
+    fn show(&self, page: &str) -> Result<(), Failure> {
+        match self.aside {
+            true => output::message(page),
+            false => output::text(page)?,
+        }
+        Ok(())
+    }
+
+    fn finish(mut self, dot: Option<&Path>) -> Result<Exit, Failure> {
         if let Some(path) = dot {
-            let graph = dot::render(&self.kept);
-            staged::write(path, |path| std::fs::write(path, &graph))
-                .map_err(|error| Failure::about(path.display(), error))?;
+            self.graph(path)?;
         }
-        if self.passed_over > 0 {
-            let files = text::plural(self.passed_over as u64, "file");
-            output::message(&format!("note: passed over {files} without a history\n"));
+        if let Some(note) = self.search.note() {
+            output::message(&note);
         }
-        if self.outcomes.is_empty() {
-            return Err(Failure::Message("no histories found in the directories given".to_owned()));
+        for barren in self.search.barren().collect::<Vec<_>>() {
+            self.unreadable(&barren)?;
         }
         if self.several && self.style == Style::Human {
-            output::text(&text::tally(&self.outcomes))?;
+            self.show(&text::tally(&self.outcomes))?;
         }
         Ok(self.exit())
+    }
+
+    fn graph(&self, path: &Path) -> Result<(), Failure> {
+        let graph = dot::render(&self.kept);
+        if self.aside {
+            return Ok(output::raw(graph.as_bytes())?);
+        }
+        staged::write(path, |path| std::fs::write(path, &graph)).map_err(|error| Failure::about(path.display(), error))
     }
 
     fn exit(&self) -> Exit {

@@ -2,9 +2,10 @@
 
 use crate::cli::format_parser;
 use crate::exit::{Exit, Failure};
+use crate::notes::{lost_note, skipped_note};
 use crate::output;
 use crate::progress::Progress;
-use crate::save::save;
+use crate::save::{format_for, save};
 use seriatim_history::formats::{self, Format, ReadOptions};
 use seriatim_report::{Unreadable, text};
 use std::path::PathBuf;
@@ -21,13 +22,15 @@ pub struct Args {
     /// The format of the input, if the content should not decide
     #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
     from: Option<Format>,
-    /// The format of the output
-    #[arg(long, value_name = "FORMAT", value_parser = format_parser(), default_value = "jsonl")]
-    to: Format,
+    /// The format of the output; without it the ending of OUT decides (.jsonl, .edn, .hist, .bincode, .txt for plume; before
+    /// .gz or .zst), and if that says nothing it is jsonl
+    #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
+    to: Option<Format>,
 }
 
 /// Reads, writes.
 pub fn run(args: &Args) -> Result<Exit, Failure> {
+    let to = format_for(args.to, &args.output, Format::Jsonl)?;
     let shown = args.input.display().to_string();
     let progress = Progress::towards(&args.output);
     let now = |doing: String| {
@@ -36,15 +39,22 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         }
     };
     now(format!("reading {shown}"));
-    let options = ReadOptions { format: args.from, ..ReadOptions::default() };
-    let history = match formats::read_path(&args.input, &shown, &options) {
-        Ok((history, _)) => history,
+    let options = ReadOptions {
+        format: args.from,
+        meter: progress.as_ref().map(|progress| progress.stage().meter()),
+        ..ReadOptions::default()
+    };
+    let (history, from) = match formats::read_path(&args.input, &shown, &options) {
+        Ok(read) => read,
         Err(error) => {
             output::message(&text::render_error(&Unreadable::new(&shown, &error)));
             return Ok(Exit::BadInput);
         }
     };
     now(format!("writing {}", args.output.display()));
-    save(&history, args.to, &args.output)?;
+    save(&history, to, &args.output)?;
+    drop(progress);
+    let notes = [skipped_note(&shown, from.code(), history.skipped()), lost_note(&history, to)];
+    notes.iter().flatten().for_each(|note| output::message(note));
     Ok(Exit::Holds)
 }

@@ -111,5 +111,6 @@ fn check(story: &Story) -> Result<Checked, Failure> {
         counts: Counts::of(&history),
         report,
         times: Times { read, total: start.elapsed() },
+        duplicate: None,
     })
 }

@@ -1,9 +1,9 @@
 //! `seriatim generate`: a history made to order.
 
-use crate::cli::format_parser;
+use crate::cli::{Spelled, format_parser};
 use crate::exit::{Exit, Failure};
 use crate::progress::Progress;
-use crate::save::save;
+use crate::save::{format_for, save};
 use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use seriatim_check::Kind;
@@ -18,11 +18,11 @@ pub struct Args {
     /// Where to write it, or - for standard output
     #[arg(value_name = "OUT")]
     output: PathBuf,
-    /// The format of the output
-    #[arg(long, value_name = "FORMAT", value_parser = format_parser(), default_value = "plume")]
-    to: Format,
+    /// The format of the output; without it the ending of OUT decides, as for convert, and if that says nothing it is plume
+    #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
+    to: Option<Format>,
     /// The level that the simulated store keeps, and no more
-    #[arg(long, short, value_parser = guarantee_parser(), default_value = "ser")]
+    #[arg(long, short, value_name = "LEVEL", value_parser = guarantee_parser(), default_value = "ser")]
     level: Guarantee,
     /// Sessions
     #[arg(long, value_name = "N", default_value_t = 10)]
@@ -74,7 +74,7 @@ enum Distribution {
 }
 
 impl Args {
-    fn workload(&self) -> Workload {
+    fn workload(&self, format: Format) -> Workload {
         Workload {
             sessions: self.sessions,
             txns_per_session: self.transactions,
@@ -85,6 +85,9 @@ impl Args {
             guarantee: self.level,
             aborts: self.aborts,
             plant: self.plant.clone(),
+            // Who asks for aborts is told that the format has none; who does not need not know that the store has some.
+            committed_only: self.aborts == 0.0 && !format.holds_aborted(),
+            initial_writes: !format.holds_initial_values(),
             seed: self.seed,
         }
     }
@@ -100,19 +103,19 @@ impl Args {
 
 /// Makes the history and writes it.
 pub fn run(args: &Args) -> Result<Exit, Failure> {
-    let workload = args.workload();
+    let to = format_for(args.to, &args.output, Format::Plume)?;
+    let workload = args.workload(to);
     let progress = Progress::towards(&args.output);
     if let Some(progress) = &progress {
         progress.stage().now(format!("generating {}", plural(workload.operations(), "operation")));
     }
     let history = seriatim_generate::generate(&workload).map_err(|error| Failure::Message(error.to_string()))?;
-    save(&history, args.to, &args.output)?;
+    save(&history, to, &args.output)?;
     Ok(Exit::Holds)
 }
 
-fn guarantee_parser() -> impl TypedValueParser<Value = Guarantee> {
-    let codes = Guarantee::ALL.map(|guarantee| PossibleValue::new(guarantee.code()));
-    PossibleValuesParser::new(codes).try_map(|code| code.parse::<Guarantee>())
+fn guarantee_parser() -> Spelled<Guarantee> {
+    Spelled::new("level", Guarantee::ALL.map(|guarantee| (guarantee, vec![guarantee.code(), guarantee.name()])))
 }
 
 /// Only what a register history can show.

@@ -10,20 +10,20 @@ pub mod man;
 pub mod schema;
 pub mod stats;
 
-use crate::cli::Command;
+use crate::cli::Task;
 use crate::exit::{Exit, Failure};
 
-/// Does what the command says.
-pub fn run(command: &Command) -> Result<Exit, Failure> {
-    match command {
-        Command::Check(args) => check::run(args),
-        Command::Explain(args) => explain::run(args),
-        Command::Convert(args) => convert::run(args),
-        Command::Generate(args) => generate::run(args),
-        Command::Stats(args) => stats::run(args),
-        Command::Demo(args) => demo::run(args),
-        Command::Schema(args) => schema::run(args),
-        Command::Man(args) => man::run(args),
-        Command::Completions(args) => completions::run(args),
+/// Does the task.
+pub fn run(task: &Task) -> Result<Exit, Failure> {
+    match task {
+        Task::Check(args) => check::run(args),
+        Task::Explain(args) => explain::run(args),
+        Task::Convert(args) => convert::run(args),
+        Task::Generate(args) => generate::run(args),
+        Task::Stats(args) => stats::run(args),
+        Task::Demo(args) => demo::run(args),
+        Task::Schema(args) => schema::run(args),
+        Task::Man(args) => man::run(args),
+        Task::Completions(args) => completions::run(args),
     }
 }

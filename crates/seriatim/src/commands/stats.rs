@@ -2,7 +2,8 @@
 
 use crate::cli::{Style, format_parser};
 use crate::exit::{Exit, Failure};
-use crate::inputs::{self, Expanded, Origin};
+use crate::inputs::{self, Expanded, Origin, Search};
+use crate::notes::skipped_note;
 use crate::output;
 use crate::progress::Progress;
 use serde::Serialize;
@@ -31,30 +32,42 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<Exit, Failure> {
     let inputs = inputs::expand(&args.inputs);
     let progress = Progress::start(inputs.len());
-    let mut exits = Vec::new();
+    let mut search = Search::new(&inputs);
+    let mut worst = Exit::Holds;
     for input in inputs {
-        exits.extend(one(&input, args, &progress)?);
+        worst = worst.and(one(&input, args, &progress, &mut search)?);
         progress.advance();
     }
-    let worst = exits.into_iter().reduce(Exit::and);
-    worst.ok_or_else(|| Failure::Message("no histories found in the directories given".to_owned()))
+    drop(progress);
+    if let Some(note) = search.note() {
+        output::message(&note);
+    }
+    for barren in search.barren() {
+        worst = worst.and(unreadable(&barren, args.format)?);
+    }
+    Ok(worst)
 }
 
-/// `None` for a file of a directory that is no history.
-fn one(input: &Expanded, args: &Args, progress: &Progress) -> Result<Option<Exit>, Failure> {
+fn one(input: &Expanded, args: &Args, progress: &Progress, search: &mut Search) -> Result<Exit, Failure> {
     let input = match input {
         Ok(input) => input,
-        Err((shown, error)) => return unreadable(&Unreadable::new(shown, error), args.format).map(Some),
+        Err((shown, error)) => return unreadable(&Unreadable::new(shown, error), args.format),
     };
     progress.stage().now(format!("reading {}", input.shown));
-    let options = ReadOptions { format: args.from, ..ReadOptions::default() };
+    let options = ReadOptions { format: args.from, meter: Some(progress.stage().meter()), ..ReadOptions::default() };
     match formats::read_path(&input.path, &input.shown, &options) {
         Ok((history, format)) => {
+            if let Some(note) = skipped_note(&input.shown, format.code(), history.skipped()) {
+                progress.aside(|| output::message(&note));
+            }
             let stats = Stats::of(&history, &input.shown, format);
-            progress.aside(|| print(&stats, args.format)).map(Some)
+            progress.aside(|| print(&stats, args.format))
         }
-        Err(ReadError::UnknownFormat { .. }) if input.origin == Origin::Found => Ok(None),
-        Err(error) => unreadable(&Unreadable::new(&input.shown, &error), args.format).map(Some),
+        Err(ReadError::UnknownFormat { .. }) if input.origin != Origin::Named => {
+            search.pass_over(input);
+            Ok(Exit::Holds)
+        }
+        Err(error) => unreadable(&Unreadable::new(&input.shown, &error), args.format),
     }
 }
 

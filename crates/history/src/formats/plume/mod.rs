@@ -20,6 +20,7 @@ use crate::atom::{Atom, Atoms, Value, ValueKind};
 use crate::columns::Columns;
 use crate::error::ReadError;
 use crate::ids::KeyId;
+use crate::meter::Meter;
 use crate::model::{History, KeyNames, Names, OpKind, Status};
 use crate::place::{PlaceUnit, Places};
 use block::{KeyTable, LocalTxn, Piece};
@@ -31,10 +32,10 @@ use std::thread;
 const PIECE_BYTES_MIN: usize = 1 << 18;
 const PIECE_BYTES_MAX: usize = 1 << 25;
 
-/// Reads a history with up to `threads` threads.
-pub(super) fn read(bytes: &[u8], source: &Source, threads: usize) -> Result<History, ReadError> {
+/// Reads a history with up to `threads` threads; `meter` tells others how far that is.
+pub(super) fn read(bytes: &[u8], source: &Source, threads: usize, meter: Option<&Meter>) -> Result<History, ReadError> {
     let bytes = without_bom(bytes);
-    let mut pieces = parse_pieces(bytes, threads);
+    let mut pieces = parse_pieces(bytes, threads, meter);
     let mut joined = Joined::new(&pieces);
     let mut line = 1;
     for piece in &mut pieces {
@@ -63,8 +64,9 @@ pub(super) fn read(bytes: &[u8], source: &Source, threads: usize) -> Result<Hist
 }
 
 /// Cuts the file at line ends and parses the pieces; whoever is free takes the next.
-fn parse_pieces(bytes: &[u8], threads: usize) -> Vec<Piece> {
+fn parse_pieces(bytes: &[u8], threads: usize, meter: Option<&Meter>) -> Vec<Piece> {
     let starts = piece_starts(bytes, threads);
+    meter.inspect(|meter| meter.start(bytes.len()));
     let results: Vec<Mutex<Option<Piece>>> = starts.iter().map(|_| Mutex::new(None)).collect();
     let next = AtomicUsize::new(0);
     let work = || {
@@ -73,6 +75,7 @@ fn parse_pieces(bytes: &[u8], threads: usize) -> Vec<Piece> {
             let Some(&start) = starts.get(number) else { return };
             let end = starts.get(number + 1).copied().unwrap_or(bytes.len());
             let piece = Piece::parse(bytes, start, end);
+            meter.inspect(|meter| meter.add(end - start));
             if let Ok(mut slot) = results[number].lock() {
                 *slot = Some(piece);
             }

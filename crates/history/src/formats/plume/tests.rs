@@ -2,11 +2,11 @@ use super::*;
 use crate::{OpId, SessionId, TxnId};
 
 fn parse(text: &str) -> History {
-    read(text.as_bytes(), &Source::new("h"), 2).unwrap()
+    read(text.as_bytes(), &Source::new("h"), 2, None).unwrap()
 }
 
 fn error(text: &str) -> String {
-    read(text.as_bytes(), &Source::new("h"), 2).unwrap_err().to_string()
+    read(text.as_bytes(), &Source::new("h"), 2, None).unwrap_err().to_string()
 }
 
 #[test]
