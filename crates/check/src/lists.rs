@@ -180,7 +180,8 @@ fn examine_list(history: &History, appends: &Appends, (op, key, list): (OpId, Ke
         *count += 1;
         several |= live.len() > 1;
         if *count > live.len().max(1) {
-            let ops = std::iter::once(op.0).chain(live.first().copied()).collect();
+            let append = live.first().copied().or(appended.and_then(|appended| appended.aborted));
+            let ops = std::iter::once(op.0).chain(append).collect();
             found.push(Fault { kind: Kind::DuplicateElement, ops });
         }
         if let [append] = live {

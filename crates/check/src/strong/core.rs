@@ -57,7 +57,8 @@ impl Core<'_> {
             Contradiction::NoSource { read, excluded } => self.no_source(*read, excluded, known),
             Contradiction::Exhausted(txns) => {
                 self.txns.extend(txns);
-                let inside: Vec<u32> = (0..self.graph.forced.len() as u32).filter(|&edge| self.is_inside(edge)).collect();
+                let inside: Vec<u32> =
+                    (0..self.graph.forced.len() as u32).filter(|&edge| self.is_inside(edge)).collect();
                 for edge in inside {
                     self.explain(self.graph.forced[edge as usize].reason);
                 }
@@ -67,9 +68,7 @@ impl Core<'_> {
 
     fn is_inside(&self, edge: u32) -> bool {
         let (from, to) = self.graph.forced[edge as usize].arc;
-        let inside = |point: u32| {
-            point < self.graph.txn_points && self.txns.contains(&self.graph.model.txn(point))
-        };
+        let inside = |point: u32| point < self.graph.txn_points && self.txns.contains(&self.graph.model.txn(point));
         inside(from) && inside(to)
     }
 

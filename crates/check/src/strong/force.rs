@@ -295,7 +295,8 @@ pub(crate) fn nothing_chosen(facts: &Facts<'_>) -> Vec<u32> {
 
 /// Ambiguous reads by key.
 pub(crate) fn ambiguous_by_key(facts: &Facts<'_>) -> Vec<(u32, u32)> {
-    let mut by_key: Vec<(u32, u32)> = facts.ambiguous.iter().zip(0..).map(|(read, number)| (read.key, number)).collect();
+    let mut by_key: Vec<(u32, u32)> =
+        facts.ambiguous.iter().zip(0..).map(|(read, number)| (read.key, number)).collect();
     by_key.sort_unstable();
     by_key
 }

@@ -28,8 +28,8 @@ use repair::Repair;
 use scan::{Broken, Scan};
 use search::Search;
 use seriatim_history::History;
-use theory::Acyclic;
 use std::time::{Duration, Instant};
+use theory::Acyclic;
 
 /// What to decide.
 #[derive(Clone, Copy, Debug)]
@@ -92,7 +92,13 @@ pub struct Effort {
 }
 
 /// Decides a strong level of a history whose reads are all well formed.
-pub(crate) fn decide(history: &History, index: &Index, target: Target, limits: Limits, threads: usize) -> (Decision, Effort) {
+pub(crate) fn decide(
+    history: &History,
+    index: &Index,
+    target: Target,
+    limits: Limits,
+    threads: usize,
+) -> (Decision, Effort) {
     let start = Instant::now();
     let facts = Facts::new(history, index);
     if facts.doubtful {

@@ -3,12 +3,12 @@
 //! The solver is given only what the present order of the points breaks, and decides in the direction of that order first.
 //! Its model gives a new order; what that breaks is handed over in turn, until an order breaks nothing or no choice is left.
 
+use super::Limits;
 use super::facts::Facts;
 use super::force::{Contradiction, Findings, Pair, PairSet, order_arcs};
 use super::graph::Graph;
 use super::model::Model;
 use super::theory::Acyclic;
-use super::Limits;
 use crate::index::NONE;
 use batsat::{Callbacks, Lit, Solver, SolverInterface, lbool};
 use rustc_hash::FxHashMap;

@@ -7,8 +7,8 @@
 
 use super::graph::Graph;
 use super::model::Arc;
-use batsat::theory::{Theory, TheoryArg};
 use batsat::Lit;
+use batsat::theory::{Theory, TheoryArg};
 use std::collections::VecDeque;
 
 const NO_LABEL: u32 = u32::MAX;

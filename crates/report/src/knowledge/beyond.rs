@@ -1,16 +1,12 @@
-//! Names that people look for and that are no kind or level of the checker: general patterns, and what belongs to levels
-//! which are not checked yet.
+//! Names that people look for and that are no kind or level of the checker: patterns that the checker does not report by
+//! that name.
 
-use super::{Entry, Example, Sort, Subject};
+use super::{Entry, Example, LONG_FORK, LOST_UPDATE, STALE_READ, Sort, Subject, WRITE_SKEW, from};
 use seriatim_check::Level;
 
-const ABOVE_PREFIX: &str = "prefix consistency and above, not checked yet";
-const ABOVE_SNAPSHOT: &str = "snapshot isolation and above, not checked yet";
-const ABOVE_SERIALIZABLE: &str = "serializability and above, not checked yet";
-
-const WRITE_SKEW: &str = "a: r(y,nil) w(x,1)\nb: r(x,nil) w(y,1)";
-const LOST_UPDATE: &str = "a: r(x,nil) w(x,1)\nb: r(x,nil) w(x,2)";
-const LONG_FORK: &str = "a: w(x,1)\nb: w(y,1)\nc: r(x,1) r(y,nil)\nd: r(y,1) r(x,nil)";
+const ABOVE_PREFIX: &str = "prefix consistency and above";
+const ABOVE_SNAPSHOT: &str = "snapshot isolation and above";
+const ABOVE_SERIALIZABLE: &str = "serializability and above";
 
 const READ_COMMITTED: &str = "READ COMMITTED of PostgreSQL (its default), Oracle (its default), SQL Server (its default), \
                               MySQL/InnoDB, CockroachDB and YugabyteDB.";
@@ -31,7 +27,7 @@ pub(super) const ENTRIES: &[Entry] = &[
             code: "g-single",
             name: "read skew",
             levels: "levels from read committed to snapshot isolation, depending on the case",
-            violated: &[Level::ReadAtomic, Level::Causal],
+            violated: from(Level::ReadAtomic),
         },
         aliases: &["read-skew", "a5a"],
         definition: "A cycle of dependencies with exactly one anti-dependency (Adya's G-single): a transaction reads a version \
@@ -56,7 +52,7 @@ pub(super) const ENTRIES: &[Entry] = &[
             code: "lost-update",
             name: "lost update",
             levels: ABOVE_SNAPSHOT,
-            violated: &[],
+            violated: from(Level::SnapshotIsolation),
         },
         aliases: &["p4"],
         definition: "Two transactions read the same version of a key and both write the key, so that the later write is made \
@@ -79,7 +75,7 @@ pub(super) const ENTRIES: &[Entry] = &[
             code: "long-fork",
             name: "long fork",
             levels: ABOVE_PREFIX,
-            violated: &[],
+            violated: from(Level::PrefixConsistency),
         },
         aliases: &[],
         definition: "Two readers see two independent writes in opposite orders, each of them one write without the other.",
@@ -98,7 +94,7 @@ pub(super) const ENTRIES: &[Entry] = &[
             code: "g-nonadjacent",
             name: "non-adjacent anti-dependency cycle",
             levels: ABOVE_SNAPSHOT,
-            violated: &[],
+            violated: from(Level::PrefixConsistency),
         },
         aliases: &[],
         definition: "A cycle of dependencies with at least one anti-dependency (a transaction reads a version that the next one \
@@ -120,7 +116,7 @@ pub(super) const ENTRIES: &[Entry] = &[
             code: "write-skew",
             name: "write skew",
             levels: ABOVE_SERIALIZABLE,
-            violated: &[],
+            violated: from(Level::Serializable),
         },
         aliases: &["a5b"],
         definition: "Two transactions each read what the other overwrites, and write different keys.",
@@ -142,8 +138,8 @@ pub(super) const ENTRIES: &[Entry] = &[
             sort: Sort::Anomaly,
             code: "g2-item",
             name: "item anti-dependency cycle",
-            levels: "serializability and above, and repeatable read as Adya defines it, not checked yet",
-            violated: &[],
+            levels: "serializability and above, and repeatable read as Adya defines it",
+            violated: from(Level::Serializable),
         },
         aliases: &["g2", "anti-dependency-cycle"],
         definition: "A cycle of dependencies with at least one anti-dependency: a transaction reads a version of a key that the \
@@ -187,17 +183,16 @@ pub(super) const ENTRIES: &[Entry] = &[
             sort: Sort::Anomaly,
             code: "stale-read",
             name: "stale read",
-            levels: "strict serializability; real time is not checked yet",
-            violated: &[],
+            levels: "strict serializability",
+            violated: from(Level::StrictSerializable),
         },
         aliases: &["stale-reads", "real-time-violation"],
         definition: "A transaction begins after W has ended, in real time, and yet reads a key as it was before W. Within one \
                      session, or if the reader depends on W, weaker levels forbid it too (fractured-read, \
                      causality-violation); between clients that do not know of each other only real time tells.",
         example: Example {
-            history: "a: w(x,1)\nb: r(x,nil)",
-            remark: "Stale if t2 began after t1 had ended. The notation has no times; formats with begin and end can record \
-                     it. Without times t2 may simply come first.",
+            history: STALE_READ,
+            remark: "t1 had ended at 2, and t2, which began at 3, does not see it. Without times t2 may simply come first.",
         },
         databases: &[
             "Reads of asynchronous replicas: hot standbys of PostgreSQL, replicas of MySQL and Redis, MongoDB secondaries, \
@@ -213,7 +208,7 @@ pub(super) const ENTRIES: &[Entry] = &[
             code: "repeatable-read",
             name: "repeatable read",
             levels: "several levels share the name, and none is checked under it",
-            violated: &[Level::CutIsolation, Level::ReadAtomic, Level::Causal],
+            violated: from(Level::CutIsolation),
         },
         aliases: &["rr", "pl-2.99"],
         definition: "What a transaction has read once does not change for it. In the SQL standard: no dirty reads and no \
@@ -234,96 +229,6 @@ pub(super) const ENTRIES: &[Entry] = &[
             "SQL Server: read locks are kept to the end, as in Adya's definition; phantoms are possible. Db2 calls this level \
              \"read stability\", and its own REPEATABLE READ is serializable.",
             "Oracle has no level of this name.",
-        ],
-    },
-    Entry {
-        subject: Subject::Beyond {
-            sort: Sort::Level,
-            code: "pc",
-            name: "prefix consistency",
-            levels: "stronger than causal consistency, weaker than snapshot isolation; not checked yet",
-            violated: &[],
-        },
-        aliases: &["prefix", "prefix-consistency", "consistent-prefix"],
-        definition: "Every transaction sees a prefix of one commit order: if it sees a transaction, directly or because of its \
-                     session, it sees all that committed before that one. Two transactions may still write a key at the same \
-                     time, each without seeing the other.",
-        example: Example {
-            history: LONG_FORK,
-            remark: "A long fork: t3 asks for t1 before t2, t4 for t2 before t1. Causal consistency allows it.",
-        },
-        databases: &[
-            "Known mostly from research. Snapshot isolation contains it.",
-            "\"Consistent prefix\" of Azure Cosmos DB promises, for single reads, some prefix of the writes without gaps.",
-        ],
-    },
-    Entry {
-        subject: Subject::Beyond {
-            sort: Sort::Level,
-            code: "si",
-            name: "snapshot isolation",
-            levels: "stronger than prefix consistency, weaker than serializability; not checked yet",
-            violated: &[],
-        },
-        aliases: &["snapshot", "snapshot-isolation", "pl-si"],
-        definition: "Every transaction reads from a snapshot, a prefix of the commit order that includes what its own session has \
-                     committed, and of two concurrent writers of a key only one commits. Equivalently: every cycle of \
-                     dependencies has two anti-dependencies in a row.",
-        example: Example {
-            history: LOST_UPDATE,
-            remark: "A lost update: t1 and t2 are concurrent and write the same key. Prefix consistency allows it.",
-        },
-        databases: &[
-            "REPEATABLE READ of PostgreSQL, YugabyteDB, TiDB (its default) and Spanner; SNAPSHOT of SQL Server; SERIALIZABLE of \
-             Oracle, in spite of its name.",
-            "MongoDB transactions with read concern \"snapshot\" and write concern \"majority\".",
-            "Not REPEATABLE READ of MySQL/InnoDB, which allows lost updates.",
-            "With read replicas PostgreSQL can show a long fork, which snapshot isolation forbids.",
-        ],
-    },
-    Entry {
-        subject: Subject::Beyond {
-            sort: Sort::Level,
-            code: "ser",
-            name: "serializability",
-            levels: "stronger than snapshot isolation, weaker than strict serializability; not checked yet",
-            violated: &[],
-        },
-        aliases: &["serializable", "serializability", "pl-3"],
-        definition: "The result is that of some order in which the transactions run one after the other. The order respects \
-                     sessions, but not real time between them.",
-        example: Example {
-            history: WRITE_SKEW,
-            remark: "A write skew: t1 has to come before t2 and t2 before t1. Snapshot isolation allows it.",
-        },
-        databases: &[
-            "SERIALIZABLE of PostgreSQL (since 9.1), SQL Server, MySQL/InnoDB, CockroachDB (its default) and YugabyteDB; \
-             REPEATABLE READ of Db2.",
-            "Not SERIALIZABLE of Oracle, which is snapshot isolation.",
-            "PostgreSQL does not offer it on hot standbys.",
-        ],
-    },
-    Entry {
-        subject: Subject::Beyond {
-            sort: Sort::Level,
-            code: "sser",
-            name: "strict serializability",
-            levels: "the strongest: serializability with real time; not checked yet",
-            violated: &[],
-        },
-        aliases: &["strict-serializable", "strict-serializability", "external-consistency"],
-        definition: "Serializability in an order that agrees with real time: if a transaction ends before another begins, it also \
-                     comes first in the order.",
-        example: Example {
-            history: "a: w(x,1)\nb: r(x,nil)",
-            remark: "If t2 began after t1 had ended, this stale read violates it, and serializability allows it. The notation \
-                     has no times.",
-        },
-        databases: &[
-            "Spanner at its default level (\"external consistency\"), FoundationDB, etcd (its key-value calls, unless a \
-             serializable read is asked for).",
-            "Not CockroachDB: it is serializable and reads no stale keys, but transactions on different keys may appear in \
-             another order than in real time (\"causal reverse\").",
         ],
     },
 ];

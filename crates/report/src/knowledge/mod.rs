@@ -1,7 +1,7 @@
 //! What is known about each anomaly and each level, as data: definition, smallest example, who allows it.
 //!
 //! The anomalies that are checked are in `anomalies.rs`, the levels in `levels.rs`, and names that people look for but
-//! that are no kind or level of the checker in `beyond.rs`: general patterns, and what lies beyond causal consistency.
+//! that are no kind or level of the checker in `beyond.rs`.
 //! Every example is in the notation of [`seriatim_history::notation`] and is checked by a test. Definitions call the
 //! transactions of a pattern by capital letters; t1, t2, … are those of the example.
 
@@ -15,6 +15,12 @@ pub use find::{Unknown, find};
 pub use page::{index, render};
 
 use seriatim_check::{Kind, Level};
+
+// Examples that several entries share.
+const WRITE_SKEW: &str = "a: r(y,nil) w(x,1)\nb: r(x,nil) w(y,1)";
+const LOST_UPDATE: &str = "a: r(x,nil) w(x,1)\nb: r(x,nil) w(x,2)";
+const LONG_FORK: &str = "a: w(x,1)\nb: w(y,1)\nc: r(x,1) r(y,nil)\nd: r(y,1) r(x,nil)";
+const STALE_READ: &str = "a: w(x,1) @1-2\nb: r(x,nil) @3-4";
 
 /// What an entry is about.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -104,10 +110,18 @@ impl Entry {
     pub fn violated_by_example(&self) -> Vec<Level> {
         match self.subject {
             Subject::Anomaly(kind) => kind.info().forbidden_by.to_vec(),
-            Subject::Level(Level::CutIsolation) => vec![Level::CutIsolation, Level::ReadAtomic, Level::Causal],
-            Subject::Level(level) => Level::LADDER.into_iter().filter(|&other| other >= level).collect(),
+            Subject::Level(level) => from(level).to_vec(),
             Subject::Beyond { violated, .. } => violated.to_vec(),
         }
+    }
+}
+
+/// The levels that forbid what `level` forbids: read committed and cut isolation do not contain each other, all others contain
+/// those before them.
+const fn from(level: Level) -> &'static [Level] {
+    match level {
+        Level::ReadCommitted => &Level::LADDER,
+        _ => Level::ALL.split_at(level as usize).1,
     }
 }
 
