@@ -9,7 +9,7 @@ use crate::order::{Components, Edges, Graph, first_guess};
 use crate::outcome::{AnomalyGroup, Options, Outcome, Report, Timings, Undecided, Verdict};
 use crate::summary::{Cycles, Summary};
 use crate::violation::Kind;
-use seriatim_history::{History, OpId, TxnId};
+use seriatim_history::{History, OpId, TxnId, ValueKind};
 use std::collections::BTreeSet;
 use std::time::Instant;
 
@@ -21,6 +21,7 @@ pub fn check(history: &History, options: &Options) -> Report {
     let start = Instant::now();
     let levels = levels_to_report(history, options);
     let ambiguous = undecided(history, &index);
+    let doubt = ambiguous.clone().filter(|_| index.ambiguous.iter().any(|&op| is_list(history, op)));
     let mut check = Check { history, options, levels, ambiguous, violated: Vec::new(), holding: Vec::new() };
     let strongest = check.strongest_weak();
     let (order, index) = check.decide(index, strongest);
@@ -29,7 +30,7 @@ pub fn check(history: &History, options: &Options) -> Report {
     let anomalies = if order.is_some() { Vec::new() } else { check.analyse(index, strongest) };
     timings.explain = start.elapsed();
     let start = Instant::now();
-    let strong = Strong::decide(history, options, &check.strong_asked());
+    let strong = Strong::decide(history, options, &check.strong_asked(), doubt.as_ref());
     timings.decide += start.elapsed();
     check.report(order, &strong, anomalies, timings)
 }
@@ -194,6 +195,10 @@ fn levels_to_report(history: &History, options: &Options) -> Vec<Level> {
     let all = Level::ALL.iter().all(|level| options.levels.contains(level));
     let silent = |level: Level| level == Level::StrictSerializable && all && !history.has_times();
     Level::ALL.into_iter().filter(|&level| options.levels.contains(&level) && !silent(level)).collect()
+}
+
+fn is_list(history: &History, op: u32) -> bool {
+    matches!(history.op(OpId(op)).value.kind(), ValueKind::List(_))
 }
 
 /// Why nothing can be said to hold, if reads are ambiguous.

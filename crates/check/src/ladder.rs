@@ -41,15 +41,19 @@ pub(crate) struct Strong {
 }
 
 impl Strong {
-    /// Decides `levels`, strongest first.
-    pub fn decide(history: &History, options: &Options, levels: &[Level]) -> Strong {
+    /// Decides `levels`, strongest first. The searches do not keep in mind which append an element of a list comes from; `doubt`
+    /// says that this matters, so that they can refute a level but not show it.
+    pub fn decide(history: &History, options: &Options, levels: &[Level], doubt: Option<&Undecided>) -> Strong {
         let mut strong = Strong { holds: None, violated: None, undecided: Vec::new() };
         for &level in levels.iter().rev() {
             match decide_with_times(history, level, options) {
-                StrongOutcome::Holds(points) => {
-                    strong.holds = Some((level, points));
-                    break;
-                }
+                StrongOutcome::Holds(points) => match doubt {
+                    Some(reason) => strong.undecided.push((level, reason.clone())),
+                    None => {
+                        strong.holds = Some((level, points));
+                        break;
+                    }
+                },
                 StrongOutcome::Violated => strong.violated = Some(level),
                 StrongOutcome::Undecided(reason) => strong.undecided.push((level, reason)),
             }

@@ -65,6 +65,11 @@ impl Appended {
     fn only(&self) -> Option<u32> {
         if let [append] = self.live.as_slice() { Some(*append) } else { None }
     }
+
+    /// An append to name where any will do: one that did not abort, if there is one.
+    fn first(&self) -> Option<u32> {
+        self.live.first().copied().or(self.aborted)
+    }
 }
 
 /// The appends of all elements.
@@ -151,7 +156,7 @@ pub(crate) fn examine(history: &History, counts: &[bool]) -> ListFacts {
         if let Some(i) = list.iter().zip(long).position(|(a, b)| a != b) {
             // The first elements that differ, and who appended them, are enough to see the contradiction.
             let differing = [list[i], long[i]];
-            let writers = differing.iter().filter_map(|element| appends.of(key, *element)?.live.first().copied());
+            let writers = differing.iter().filter_map(|element| appends.of(key, *element)?.first());
             let ops = [op.0, long_op.0].into_iter().chain(writers).collect();
             facts.faults.push(Fault { kind: Kind::IncompatibleOrder, ops });
             contradicted.insert(key);
@@ -180,8 +185,7 @@ fn examine_list(history: &History, appends: &Appends, (op, key, list): (OpId, Ke
         *count += 1;
         several |= live.len() > 1;
         if *count > live.len().max(1) {
-            let append = live.first().copied().or(appended.and_then(|appended| appended.aborted));
-            let ops = std::iter::once(op.0).chain(append).collect();
+            let ops = std::iter::once(op.0).chain(appended.and_then(Appended::first)).collect();
             found.push(Fault { kind: Kind::DuplicateElement, ops });
         }
         if let [append] = live {

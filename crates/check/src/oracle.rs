@@ -17,6 +17,9 @@ struct Read {
 /// An external read (reader, operation, key) and its legal sources.
 type Choice = (usize, u32, KeyId, Vec<Source>);
 
+/// The appends behind the elements of the longest list of a key, in the order of the list.
+type Appends = (KeyId, Vec<u32>);
+
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Source {
     Initial,
@@ -46,7 +49,10 @@ pub fn accepts(history: &History, level: Level, order: &[TxnId]) -> bool {
     let place = |txn| txns.iter().position(|other| other == txn);
     let order: Option<Vec<usize>> = order.iter().map(place).collect();
     let world = World { history, txns: txns.clone() };
-    !repeated && complete && order.is_some_and(|order| world.some_sources(|reads| world.accepts(&order, reads, level)))
+    !repeated
+        && complete
+        && order
+            .is_some_and(|order| world.some_sources(|reads, appends| world.accepts(&order, (reads, appends), level)))
 }
 
 /// The unknown transactions that a committed one, or another of this set, can only have read from: a value, or any element of a
@@ -120,14 +126,110 @@ impl<'h> World<'h> {
         self.ops(txn).filter(|op| op.1.is_write() && op.2 == key).last().map(|op| op.3)
     }
 
-    fn satisfies(&self, level: Level) -> bool {
-        self.some_sources(|reads| self.some_order(&mut Vec::new(), reads, level))
+    fn last_write_op(&self, txn: usize, key: KeyId) -> Option<u32> {
+        self.ops(txn).filter(|op| op.1.is_write() && op.2 == key).last().map(|op| op.0)
     }
 
-    /// Whether `accept` likes some choice of who read from whom.
-    fn some_sources(&self, accept: impl Fn(&[Read]) -> bool) -> bool {
+    fn satisfies(&self, level: Level) -> bool {
+        self.some_sources(|reads, appends| self.some_order(&mut Vec::new(), (reads, appends), level))
+    }
+
+    /// Whether `accept` likes some choice of who read from whom, and of which append each element of a list is.
+    fn some_sources(&self, accept: impl Fn(&[Read], &[Appends]) -> bool) -> bool {
         let Some(choices) = self.candidate_sources() else { return false };
-        self.lists_are_prefixes() && try_sources(&choices, &mut Vec::new(), &accept)
+        let Some(lists) = self.longest_lists() else { return false };
+        let places: Vec<(usize, KeyId, Value)> = lists
+            .iter()
+            .enumerate()
+            .flat_map(|(number, &(key, list))| list.iter().map(move |&element| (number, key, element)))
+            .collect();
+        let mut chosen: Vec<Appends> = lists.iter().map(|&(key, _)| (key, Vec::new())).collect();
+        self.some_appends(&places, &mut chosen, &|appends| {
+            let choices: Vec<Choice> = choices.iter().map(|choice| self.with_appends(choice, appends)).collect();
+            self.internal_lists_agree(appends)
+                && try_sources(&choices, &mut Vec::new(), &|reads| accept(reads, appends))
+        })
+    }
+
+    /// The longest list of each key; `None` if another list of the key is not its beginning.
+    fn longest_lists(&self) -> Option<Vec<(KeyId, &'h [Value])>> {
+        let mut longest: Vec<(KeyId, &[Value])> = Vec::new();
+        for (key, list) in self.txns.iter().flat_map(|&txn| self.history.ops_of(txn)).filter_map(|id| self.list(id)) {
+            let Some(known) = longest.iter_mut().find(|known| known.0 == key) else {
+                longest.push((key, list));
+                continue;
+            };
+            let (shorter, longer) = if list.len() > known.1.len() { (known.1, list) } else { (list, known.1) };
+            if !longer.starts_with(shorter) {
+                return None;
+            }
+            known.1 = longer;
+        }
+        Some(longest)
+    }
+
+    /// The list of an operation, and its key.
+    fn list(&self, id: u32) -> Option<(KeyId, &'h [Value])> {
+        let op = self.history.op(OpId(id));
+        match op.value.kind() {
+            ValueKind::List(number) => Some((op.key, self.history.list(number))),
+            _ => None,
+        }
+    }
+
+    /// Whether `accept` likes some way to find a different append for each of `places` (a list, its key, an element), where
+    /// `chosen` has those of the first ones.
+    fn some_appends(
+        &self,
+        places: &[(usize, KeyId, Value)],
+        chosen: &mut Vec<Appends>,
+        accept: &impl Fn(&[Appends]) -> bool,
+    ) -> bool {
+        let Some((&(list, key, element), rest)) = places.split_first() else { return accept(chosen) };
+        let ops = (0..self.txns.len()).flat_map(|txn| self.ops(txn));
+        let appends = ops.filter(|op| op.1.is_write() && (op.2, op.3) == (key, element)).map(|op| op.0);
+        appends.collect::<Vec<_>>().into_iter().any(|append| {
+            if chosen[list].1.contains(&append) {
+                return false;
+            }
+            chosen[list].1.push(append);
+            let found = self.some_appends(rest, chosen, accept);
+            chosen[list].1.pop();
+            found
+        })
+    }
+
+    /// A read of a list comes from the transaction that appended the last element, as its last one.
+    fn with_appends(&self, choice: &Choice, appends: &[Appends]) -> Choice {
+        let (reader, op, key, mut sources) = choice.clone();
+        if let Some(append) = self.last_append(op, appends) {
+            let writer =
+                |source: &Source| matches!(source, Source::Txn(txn) if self.last_write_op(*txn, key) == Some(append));
+            sources.retain(writer);
+        }
+        (reader, op, key, sources)
+    }
+
+    /// The append behind the last element of the list that `op` read.
+    fn last_append(&self, op: u32, appends: &[Appends]) -> Option<u32> {
+        let (key, list) = self.list(op)?;
+        let of_key = appends.iter().find(|of_key| of_key.0 == key)?;
+        of_key.1.get(list.len().checked_sub(1)?).copied()
+    }
+
+    /// Whether lists that are read after own appends end with the latest of these.
+    fn internal_lists_agree(&self, appends: &[Appends]) -> bool {
+        (0..self.txns.len()).all(|txn| {
+            let mut own: Vec<(KeyId, u32)> = Vec::new();
+            self.ops(txn).all(|(id, kind, key, _)| {
+                if kind.is_write() {
+                    own.push((key, id));
+                    return true;
+                }
+                let mine = own.iter().rev().find(|write| write.0 == key).map(|write| write.1);
+                mine.is_none() || self.list(id).is_none() || self.last_append(id, appends) == mine
+            })
+        })
     }
 
     /// External reads with all their legal sources; `None` if a read has none or an internal read is wrong.
@@ -213,9 +315,9 @@ impl<'h> World<'h> {
     }
 
     /// Whether some total order that starts with `prefix` is a commit order.
-    fn some_order(&self, prefix: &mut Vec<usize>, reads: &[Read], level: Level) -> bool {
+    fn some_order(&self, prefix: &mut Vec<usize>, sources: (&[Read], &[Appends]), level: Level) -> bool {
         if prefix.len() == self.txns.len() {
-            return self.accepts(prefix, reads, level);
+            return self.accepts(prefix, sources, level);
         }
         (0..self.txns.len()).any(|txn| {
             // Only orders that extend session order are worth completing.
@@ -224,7 +326,7 @@ impl<'h> World<'h> {
                 return false;
             }
             prefix.push(txn);
-            let found = self.some_order(prefix, reads, level);
+            let found = self.some_order(prefix, sources, level);
             prefix.pop();
             found
         })
@@ -235,7 +337,7 @@ impl<'h> World<'h> {
         self.history.session_of(a) == self.history.session_of(b) && a < b
     }
 
-    fn accepts(&self, order: &[usize], reads: &[Read], level: Level) -> bool {
+    fn accepts(&self, order: &[usize], (reads, appends): (&[Read], &[Appends]), level: Level) -> bool {
         let n = self.txns.len();
         let mut place = vec![0; n];
         for (position, &txn) in order.iter().enumerate() {
@@ -258,7 +360,7 @@ impl<'h> World<'h> {
         let mut causal = direct.clone();
         close(&mut causal);
         let order = Order { place: &place, direct: &direct, causal: &causal };
-        self.lists_agree(order.place) && reads.iter().all(|read| self.axiom(read, reads, level, &order))
+        self.lists_agree(appends, order.place) && reads.iter().all(|read| self.axiom(read, reads, level, &order))
     }
 
     /// Adds that a transaction that ended before another began comes first. Times that are not known are the earliest begin
@@ -310,40 +412,13 @@ impl<'h> World<'h> {
         self.ops(a).any(|op| op.1.is_write() && self.last_write(b, op.2).is_some())
     }
 
-    /// Of any two lists of a key one begins with the other.
-    fn lists_are_prefixes(&self) -> bool {
-        let ops = self.txns.iter().flat_map(|&txn| self.history.ops_of(txn)).map(|id| self.history.op(OpId(id)));
-        let lists: Vec<(KeyId, &[Value])> = ops
-            .filter_map(|op| match op.value.kind() {
-                ValueKind::List(number) => Some((op.key, self.history.list(number))),
-                _ => None,
-            })
-            .collect();
-        lists.iter().all(|(key, a)| lists.iter().all(|(other, b)| key != other || a.starts_with(b) || b.starts_with(a)))
-    }
-
     /// The elements of every list were appended in the order of the list.
-    fn lists_agree(&self, place: &[usize]) -> bool {
-        (0..self.txns.len()).all(|txn| {
-            self.history.ops_of(self.txns[txn]).all(|id| {
-                let op = self.history.op(OpId(id));
-                match op.value.kind() {
-                    ValueKind::List(number) => self.list_agrees(op.key, self.history.list(number), place),
-                    _ => true,
-                }
-            })
-        })
-    }
-
-    /// The list is a subsequence of all that was appended to the key, in commit order: an element that was appended twice may
-    /// stand for either.
-    fn list_agrees(&self, key: KeyId, list: &[Value], place: &[usize]) -> bool {
-        let writes = |txn: usize| self.ops(txn).filter(|op| op.1.is_write() && op.2 == key);
-        let mut appended: Vec<(usize, u32, Value)> =
-            (0..self.txns.len()).flat_map(|txn| writes(txn).map(move |op| (place[txn], op.0, op.3))).collect();
-        appended.sort_unstable_by_key(|append| (append.0, append.1));
-        let mut rest = appended.iter();
-        list.iter().all(|element| rest.any(|append| append.2 == *element))
+    fn lists_agree(&self, appends: &[Appends], place: &[usize]) -> bool {
+        let place_of = |op: &u32| {
+            let txn = self.txns.iter().position(|&txn| txn == self.history.txn_of(OpId(*op)));
+            (txn.map(|txn| place[txn]), *op)
+        };
+        appends.iter().all(|(_, ops)| ops.is_sorted_by_key(place_of))
     }
 }
 
