@@ -5,6 +5,7 @@
 use crate::frontier::{self, Found};
 use crate::level::Level;
 use crate::outcome::{Event, Options, Outcome, Undecided, Verdict};
+use crate::verifier::verify_points;
 use seriatim_history::{History, TxnId};
 
 /// What is known about one strong level.
@@ -41,13 +42,14 @@ pub(crate) struct Strong {
 }
 
 impl Strong {
-    /// Decides `levels`, strongest first. The searches do not keep in mind which append an element of a list comes from; `doubt`
-    /// says that this matters, so that they can refute a level but not show it.
+    /// Decides `levels`, strongest first. `doubt` is there if elements of lists may come from several appends. The search does not
+    /// keep in mind which, so that what it finds has to be verified.
     pub fn decide(history: &History, options: &Options, levels: &[Level], doubt: Option<&Undecided>) -> Strong {
         let mut strong = Strong { holds: None, violated: None, undecided: Vec::new() };
         for &level in levels.iter().rev() {
             match decide_with_times(history, level, options) {
-                StrongOutcome::Holds(points) => match doubt {
+                StrongOutcome::Holds(points) => match doubt.filter(|_| verify_points(history, level, &points).is_err())
+                {
                     Some(reason) => strong.undecided.push((level, reason.clone())),
                     None => {
                         strong.holds = Some((level, points));

@@ -14,7 +14,7 @@ use std::collections::{HashMap, HashSet};
 /// outcome, no aborted ones. Levels below prefix consistency ask for less than these points show; for them the points of prefix
 /// consistency are accepted.
 pub fn verify_points(history: &History, level: Level, events: &[Event]) -> Result<(), Rejection> {
-    let mut walk = Walk::new(history, level);
+    let mut walk = Walk::new(history, level, longest_lists(history, events)?);
     for &event in events {
         if event.txn().index() >= history.txn_count() || history.status(event.txn()) == Status::Aborted {
             return Err(Rejection::NotAPermutation(event.txn()));
@@ -26,7 +26,7 @@ pub fn verify_points(history: &History, level: Level, events: &[Event]) -> Resul
         }
     }
     walk.check_complete()?;
-    check_lists(history, events)
+    walk.check_lists()
 }
 
 /// The same for a commit order: each transaction begins as early as it may, which is best for its reads.
@@ -55,10 +55,32 @@ struct Walk<'h> {
     replaced: HashSet<KeyId>,
     /// The transaction so far that began last in real time.
     latest: Option<(i64, TxnId)>,
+    lists: HashMap<KeyId, Growth<'h>>,
+}
+
+/// How much of the longest list of a key has been appended. An append of the next element is taken to be that element, so that
+/// every element comes from one append for all who read it.
+struct Growth<'h> {
+    list: &'h [Value],
+    read: OpId,
+    len: usize,
+    /// Whether the last append to the key is the last element so far.
+    current: bool,
+}
+
+impl Growth<'_> {
+    fn append(&mut self, value: Value) {
+        self.current = self.list.get(self.len) == Some(&value);
+        self.len += usize::from(self.current);
+    }
+
+    fn is_current(&self, list: &[Value]) -> bool {
+        self.current && self.len == list.len()
+    }
 }
 
 impl<'h> Walk<'h> {
-    fn new(history: &'h History, level: Level) -> Walk<'h> {
+    fn new(history: &'h History, level: Level, lists: HashMap<KeyId, Growth<'h>>) -> Walk<'h> {
         Walk {
             history,
             level,
@@ -70,6 +92,7 @@ impl<'h> Walk<'h> {
             written_at: HashMap::new(),
             replaced: replaced_initial_values(history),
             latest: None,
+            lists,
         }
     }
 
@@ -116,11 +139,19 @@ impl<'h> Walk<'h> {
             let value = last_element(self.history, op.value);
             match own.get(&op.key) {
                 Some(&mine) if mine != value => return Err(Rejection::Source(id)),
-                None if !self.is_current(op.key, value) => return Err(Rejection::NotCurrent(id)),
+                None if !self.is_current(op.key, value) || !self.list_is_current(id) => {
+                    return Err(Rejection::NotCurrent(id));
+                }
                 _ => {}
             }
         }
         Ok(())
+    }
+
+    /// Whether the list that `id` read, if it did and the list is not empty, is the current one.
+    fn list_is_current(&self, id: OpId) -> bool {
+        let is_current = |key, list| self.lists.get(&key).is_some_and(|growth| growth.is_current(list));
+        list(self.history, id).is_none_or(|(_, key, list)| list.is_empty() || is_current(key, list))
     }
 
     fn is_current(&self, key: KeyId, value: Value) -> bool {
@@ -137,7 +168,19 @@ impl<'h> Walk<'h> {
         if interrupted || !self.committed.insert(txn) {
             return Err(Rejection::Points(txn));
         }
-        for op in self.history.ops_of(txn).map(|op| self.history.op(OpId(op))).filter(|op| op.kind.is_write()) {
+        let mut own: HashSet<KeyId> = HashSet::new();
+        for id in self.history.ops_of(txn).map(OpId) {
+            let op = self.history.op(id);
+            if !op.kind.is_write() {
+                if own.contains(&op.key) && !self.list_is_current(id) {
+                    return Err(Rejection::Source(id));
+                }
+                continue;
+            }
+            own.insert(op.key);
+            if let Some(growth) = self.lists.get_mut(&op.key) {
+                growth.append(op.value);
+            }
             let before = self.written_at.insert(op.key, self.now);
             if self.level == Level::SnapshotIsolation && before.is_some_and(|at| begun < at && at < self.now) {
                 return Err(Rejection::Conflict(txn, op.key));
@@ -154,6 +197,12 @@ impl<'h> Walk<'h> {
             _ => self.begun.contains_key(txn) && !self.committed.contains(txn),
         };
         self.history.txns().find(missing).map_or(Ok(()), |txn| Err(Rejection::NotAPermutation(txn)))
+    }
+
+    /// All elements of all lists have been appended, in the order of the lists.
+    fn check_lists(&self) -> Result<(), Rejection> {
+        let unexplained = self.lists.values().find(|growth| growth.len < growth.list.len());
+        unexplained.map_or(Ok(()), |growth| Err(Rejection::ListOrder(growth.read)))
     }
 }
 
@@ -173,30 +222,21 @@ fn last_element(history: &History, value: Value) -> Value {
     }
 }
 
-/// Of the lists of a key each is a prefix of the longest, and the elements of that were appended in its order.
-fn check_lists(history: &History, events: &[Event]) -> Result<(), Rejection> {
-    let mut longest: HashMap<KeyId, (OpId, &[Value])> = HashMap::new();
-    let lists = || commits(events).flat_map(|txn| history.ops_of(txn)).map(OpId).filter_map(|id| list(history, id));
-    for (id, key, list) in lists() {
-        let known = longest.entry(key).or_insert((id, list));
-        if list.len() > known.1.len() {
-            *known = (id, list);
+/// The longest list of each key, of which all others are prefixes.
+fn longest_lists<'h>(history: &'h History, events: &[Event]) -> Result<HashMap<KeyId, Growth<'h>>, Rejection> {
+    let mut longest: HashMap<KeyId, Growth<'h>> = HashMap::new();
+    let known = commits(events).filter(|txn| txn.index() < history.txn_count());
+    for (read, key, list) in known.flat_map(|txn| history.ops_of(txn)).filter_map(|id| list(history, OpId(id))) {
+        let known = longest.entry(key).or_insert(Growth { list, read, len: 0, current: false });
+        let (shorter, longer) = if list.len() > known.list.len() { (known.list, list) } else { (list, known.list) };
+        if !longer.starts_with(shorter) {
+            return Err(Rejection::ListOrder(read));
+        }
+        if longer.len() > shorter.len() && longer.len() == list.len() {
+            (known.list, known.read) = (list, read);
         }
     }
-    if let Some((id, ..)) = lists().find(|(_, key, list)| !longest[key].1.starts_with(list)) {
-        return Err(Rejection::ListOrder(id));
-    }
-    let mut rest: HashMap<KeyId, &[Value]> = longest.iter().map(|(&key, &(_, list))| (key, list)).collect();
-    for op in commits(events).flat_map(|txn| history.ops_of(txn)).map(|op| history.op(OpId(op))) {
-        if let Some(list) = rest.get_mut(&op.key)
-            && op.kind.is_write()
-            && list.first() == Some(&op.value)
-        {
-            *list = &list[1..];
-        }
-    }
-    let unexplained = rest.iter().find(|(_, list)| !list.is_empty());
-    unexplained.map_or(Ok(()), |(key, _)| Err(Rejection::ListOrder(longest[key].0)))
+    Ok(longest)
 }
 
 fn commits(events: &[Event]) -> impl Iterator<Item = TxnId> + '_ {

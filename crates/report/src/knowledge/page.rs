@@ -91,7 +91,7 @@ fn summary_names(entry: &Entry) -> String {
 
 fn level_codes(kind: Kind) -> String {
     let levels = kind.info().forbidden_by;
-    let beside = levels.iter().find(|&&level| level == Level::CutIsolation).map(|level| format!("{} ", level.code()));
+    let beside = levels.iter().find(|&&level| level == Level::CutIsolation).map(|level| format!("{}, ", level.code()));
     let lowest = levels.iter().find(|&&level| level != Level::CutIsolation).map_or("", |level| level.code());
     format!("forbidden by {}{lowest} and above", beside.unwrap_or_default())
 }
