@@ -1,48 +1,22 @@
-//! Names that people look for and that are no kind or level of the checker: general patterns, and what belongs to levels
-//! which are not checked yet.
+//! Anomalies that people look for but that no check reports by that name.
 
-use super::{Entry, Example, Sort, Subject};
+use super::{Entry, Example, Subject};
 use seriatim_check::Level;
 
-const ABOVE_PREFIX: &str = "prefix consistency and above, not checked yet";
-const ABOVE_SNAPSHOT: &str = "snapshot isolation and above, not checked yet";
-const ABOVE_SERIALIZABLE: &str = "serializability and above, not checked yet";
-
-const WRITE_SKEW: &str = "a: r(y,nil) w(x,1)\nb: r(x,nil) w(y,1)";
-const LOST_UPDATE: &str = "a: r(x,nil) w(x,1)\nb: r(x,nil) w(x,2)";
-const LONG_FORK: &str = "a: w(x,1)\nb: w(y,1)\nc: r(x,1) r(y,nil)\nd: r(y,1) r(x,nil)";
-
-const READ_COMMITTED: &str = "READ COMMITTED of PostgreSQL (its default), Oracle (its default), SQL Server (its default), \
-                              MySQL/InnoDB, CockroachDB and YugabyteDB.";
-const SNAPSHOT_LEVELS: &str = "The levels that are snapshot isolation: REPEATABLE READ of PostgreSQL, YugabyteDB, TiDB (its \
-                               default) and Spanner, SERIALIZABLE of Oracle, SNAPSHOT of SQL Server.";
-const REPLICA_FORKS: &str = "PostgreSQL with read replicas: transactions can become visible in another order on a replica than \
-                             on the primary. Jepsen saw it in Amazon RDS for PostgreSQL multi-AZ clusters, 13.15 to 17.4; one \
-                             node alone does not show it.";
-const INNODB_LOSES: &str = "REPEATABLE READ of MySQL/InnoDB (its default), if the application reads, computes and writes \
-                            without locking reads. MariaDB since 11.6.2 refuses the second writer \
-                            (innodb_snapshot_isolation, on by default).";
-
-/// Anomalies first, then levels.
+/// In the order of the levels that forbid them.
 pub(super) const ENTRIES: &[Entry] = &[
     Entry {
         subject: Subject::Beyond {
-            sort: Sort::Anomaly,
-            code: "g-single",
-            name: "read skew",
-            levels: "levels from read committed to snapshot isolation, depending on the case",
-            violated: &[Level::ReadAtomic, Level::Causal],
+            code: "lost-update",
+            name: "lost update",
+            levels: "snapshot isolation and above",
+            weakest_violated: Some(Level::SnapshotIsolation),
         },
-        aliases: &["read-skew", "a5a"],
-        definition: "A cycle of dependencies with exactly one anti-dependency (Adya's G-single): a transaction reads a version \
-                     that W overwrote, and yet depends on W. Seen from the reader: one read is from before W, another from \
-                     after it. The checker reports the cases apart: non-monotonic-read (forbidden by read committed and \
-                     above), non-repeatable-read (cut isolation, read atomic and above), fractured-read (read atomic and \
-                     above) and causality-violation (causal consistency and above). Snapshot isolation and above forbid every \
-                     case, the lost update among them.",
+        aliases: &["p4"],
+        definition: "Two transactions read the same version of a key and both write it: one update is lost.",
         example: Example {
-            history: "a: w(x,1) w(y,1)\nb: r(x,nil) r(y,1)",
-            remark: "t2 reads x from before t1 and y from after it.",
+            history: "a: r(x,nil) w(x,1)\nb: r(x,nil) w(x,2)",
+            remark: "Both start from the initial x. Every level up to prefix consistency allows it.",
         },
         databases: &[
             READ_COMMITTED,
@@ -78,14 +52,29 @@ pub(super) const ENTRIES: &[Entry] = &[
             sort: Sort::Anomaly,
             code: "long-fork",
             name: "long fork",
-            levels: ABOVE_PREFIX,
-            violated: &[],
+            levels: "prefix consistency and above",
+            weakest_violated: Some(Level::PrefixConsistency),
         },
         aliases: &[],
         definition: "Two readers see two independent writes in opposite orders, each of them one write without the other.",
         example: Example {
-            history: LONG_FORK,
-            remark: "For t3 the write of t1 came first, for t4 that of t2. Causal consistency allows it.",
+            history: "a: w(x,1)\nb: w(y,1)\nc: r(x,1) r(y,nil)\nd: r(y,1) r(x,nil)",
+            remark: "For t3 x came first, for t4 y did. Causal consistency allows it.",
+        },
+        databases: &["Replicated stores with parallel snapshot isolation or causal consistency allow it by design."],
+    },
+    Entry {
+        subject: Subject::Beyond {
+            code: "write-skew",
+            name: "write skew",
+            levels: "serializability and above",
+            weakest_violated: Some(Level::Serializable),
+        },
+        aliases: &["g2-item", "a5b"],
+        definition: "Two transactions each read what the other overwrites, and write different keys.",
+        example: Example {
+            history: "a: r(x,nil) r(y,nil) w(x,1)\nb: r(x,nil) r(y,nil) w(y,1)",
+            remark: "Each is right alone; together they may break a rule over x and y.",
         },
         databases: &[
             REPLICA_FORKS,
@@ -166,8 +155,8 @@ pub(super) const ENTRIES: &[Entry] = &[
             sort: Sort::Anomaly,
             code: "phantom",
             name: "phantom",
-            levels: "serializability and above; predicates are not part of the recorded formats",
-            violated: &[],
+            levels: "serializability; predicates are not part of the recorded formats",
+            weakest_violated: None,
         },
         aliases: &["phantom-read", "p3"],
         definition: "A transaction evaluates a predicate twice, and rows that match it have come or gone.",
@@ -180,150 +169,6 @@ pub(super) const ENTRIES: &[Entry] = &[
             READ_COMMITTED,
             "REPEATABLE READ of SQL Server and \"read stability\" of Db2, which lock rows that exist but not those to come.",
             "REPEATABLE READ of PostgreSQL does not show it, although the SQL standard would allow it there.",
-        ],
-    },
-    Entry {
-        subject: Subject::Beyond {
-            sort: Sort::Anomaly,
-            code: "stale-read",
-            name: "stale read",
-            levels: "strict serializability; real time is not checked yet",
-            violated: &[],
-        },
-        aliases: &["stale-reads", "real-time-violation"],
-        definition: "A transaction begins after W has ended, in real time, and yet reads a key as it was before W. Within one \
-                     session, or if the reader depends on W, weaker levels forbid it too (fractured-read, \
-                     causality-violation); between clients that do not know of each other only real time tells.",
-        example: Example {
-            history: "a: w(x,1)\nb: r(x,nil)",
-            remark: "Stale if t2 began after t1 had ended. The notation has no times; formats with begin and end can record \
-                     it. Without times t2 may simply come first.",
-        },
-        databases: &[
-            "Reads of asynchronous replicas: hot standbys of PostgreSQL, replicas of MySQL and Redis, MongoDB secondaries, \
-             Cassandra at consistency level ONE, Galera with wsrep_sync_wait=0 (its default).",
-            "By request: serializable reads of etcd, follower reads of CockroachDB (AS OF SYSTEM TIME), Spanner with a bound on \
-             staleness.",
-            "Serializability allows it, so a database may promise that and still return stale data.",
-        ],
-    },
-    Entry {
-        subject: Subject::Beyond {
-            sort: Sort::Level,
-            code: "repeatable-read",
-            name: "repeatable read",
-            levels: "several levels share the name, and none is checked under it",
-            violated: &[Level::CutIsolation, Level::ReadAtomic, Level::Causal],
-        },
-        aliases: &["rr", "pl-2.99"],
-        definition: "What a transaction has read once does not change for it. In the SQL standard: no dirty reads and no \
-                     non-repeatable reads, but phantoms; of the checked levels, read committed together with cut isolation \
-                     (rc, ci) is closest to this. In Adya's definition (PL-2.99): no G1 and no G2-item, which is \
-                     serializability for single keys, but not for predicates. In many databases the name stands for snapshot \
-                     isolation, which allows the write skew that Adya's definition forbids, and forbids phantoms that it \
-                     allows.",
-        example: Example {
-            history: "a: w(x,1)\nb: r(x,nil) r(x,1)",
-            remark: "x changes between the two reads of t2: a non-repeatable read violates every reading of the name.",
-        },
-        databases: &[
-            "PostgreSQL, YugabyteDB, TiDB (its default) and Spanner: REPEATABLE READ is snapshot isolation. It shows no \
-             phantoms, but write skew.",
-            "MySQL/InnoDB (its default): plain SELECTs read from a snapshot, locking reads and writes see the newest rows, so \
-             that lost updates, read skew and even non-repeatable reads are possible (Jepsen, 8.0.34).",
-            "SQL Server: read locks are kept to the end, as in Adya's definition; phantoms are possible. Db2 calls this level \
-             \"read stability\", and its own REPEATABLE READ is serializable.",
-            "Oracle has no level of this name.",
-        ],
-    },
-    Entry {
-        subject: Subject::Beyond {
-            sort: Sort::Level,
-            code: "pc",
-            name: "prefix consistency",
-            levels: "stronger than causal consistency, weaker than snapshot isolation; not checked yet",
-            violated: &[],
-        },
-        aliases: &["prefix", "prefix-consistency", "consistent-prefix"],
-        definition: "Every transaction sees a prefix of one commit order: if it sees a transaction, directly or because of its \
-                     session, it sees all that committed before that one. Two transactions may still write a key at the same \
-                     time, each without seeing the other.",
-        example: Example {
-            history: LONG_FORK,
-            remark: "A long fork: t3 asks for t1 before t2, t4 for t2 before t1. Causal consistency allows it.",
-        },
-        databases: &[
-            "Known mostly from research. Snapshot isolation contains it.",
-            "\"Consistent prefix\" of Azure Cosmos DB promises, for single reads, some prefix of the writes without gaps.",
-        ],
-    },
-    Entry {
-        subject: Subject::Beyond {
-            sort: Sort::Level,
-            code: "si",
-            name: "snapshot isolation",
-            levels: "stronger than prefix consistency, weaker than serializability; not checked yet",
-            violated: &[],
-        },
-        aliases: &["snapshot", "snapshot-isolation", "pl-si"],
-        definition: "Every transaction reads from a snapshot, a prefix of the commit order that includes what its own session has \
-                     committed, and of two concurrent writers of a key only one commits. Equivalently: every cycle of \
-                     dependencies has two anti-dependencies in a row.",
-        example: Example {
-            history: LOST_UPDATE,
-            remark: "A lost update: t1 and t2 are concurrent and write the same key. Prefix consistency allows it.",
-        },
-        databases: &[
-            "REPEATABLE READ of PostgreSQL, YugabyteDB, TiDB (its default) and Spanner; SNAPSHOT of SQL Server; SERIALIZABLE of \
-             Oracle, in spite of its name.",
-            "MongoDB transactions with read concern \"snapshot\" and write concern \"majority\".",
-            "Not REPEATABLE READ of MySQL/InnoDB, which allows lost updates.",
-            "With read replicas PostgreSQL can show a long fork, which snapshot isolation forbids.",
-        ],
-    },
-    Entry {
-        subject: Subject::Beyond {
-            sort: Sort::Level,
-            code: "ser",
-            name: "serializability",
-            levels: "stronger than snapshot isolation, weaker than strict serializability; not checked yet",
-            violated: &[],
-        },
-        aliases: &["serializable", "serializability", "pl-3"],
-        definition: "The result is that of some order in which the transactions run one after the other. The order respects \
-                     sessions, but not real time between them.",
-        example: Example {
-            history: WRITE_SKEW,
-            remark: "A write skew: t1 has to come before t2 and t2 before t1. Snapshot isolation allows it.",
-        },
-        databases: &[
-            "SERIALIZABLE of PostgreSQL (since 9.1), SQL Server, MySQL/InnoDB, CockroachDB (its default) and YugabyteDB; \
-             REPEATABLE READ of Db2.",
-            "Not SERIALIZABLE of Oracle, which is snapshot isolation.",
-            "PostgreSQL does not offer it on hot standbys.",
-        ],
-    },
-    Entry {
-        subject: Subject::Beyond {
-            sort: Sort::Level,
-            code: "sser",
-            name: "strict serializability",
-            levels: "the strongest: serializability with real time; not checked yet",
-            violated: &[],
-        },
-        aliases: &["strict-serializable", "strict-serializability", "external-consistency"],
-        definition: "Serializability in an order that agrees with real time: if a transaction ends before another begins, it also \
-                     comes first in the order.",
-        example: Example {
-            history: "a: w(x,1)\nb: r(x,nil)",
-            remark: "If t2 began after t1 had ended, this stale read violates it, and serializability allows it. The notation \
-                     has no times.",
-        },
-        databases: &[
-            "Spanner at its default level (\"external consistency\"), FoundationDB, etcd (its key-value calls, unless a \
-             serializable read is asked for).",
-            "Not CockroachDB: it is serializable and reads no stale keys, but transactions on different keys may appear in \
-             another order than in real time (\"causal reverse\").",
         ],
     },
 ];

@@ -1,9 +1,8 @@
 //! What is known about each anomaly and each level, as data: definition, smallest example, who allows it.
 //!
 //! The anomalies that are checked are in `anomalies.rs`, the levels in `levels.rs`, and names that people look for but
-//! that are no kind or level of the checker in `beyond.rs`: general patterns, and what lies beyond causal consistency.
-//! Every example is in the notation of [`seriatim_history::notation`] and is checked by a test. Definitions call the
-//! transactions of a pattern by capital letters; t1, t2, … are those of the example.
+//! that no check reports by that name in `beyond.rs`. Every example is in the notation of
+//! [`seriatim_history::notation`] and is checked by a test.
 
 mod anomalies;
 mod beyond;
@@ -23,7 +22,7 @@ pub enum Subject {
     Anomaly(Kind),
     /// A level that is checked.
     Level(Level),
-    /// An anomaly or a level that the checker does not report under this name.
+    /// An anomaly that no check reports by that name.
     Beyond {
         /// Which of the two it is.
         sort: Sort,
@@ -33,8 +32,8 @@ pub enum Subject {
         name: &'static str,
         /// Which levels forbid it (an anomaly) or where it stands among the levels (a level), in words.
         levels: &'static str,
-        /// The checked levels that the example violates.
-        violated: &'static [Level],
+        /// The weakest level that its example violates.
+        weakest_violated: Option<Level>,
     },
 }
 
@@ -104,9 +103,11 @@ impl Entry {
     pub fn violated_by_example(&self) -> Vec<Level> {
         match self.subject {
             Subject::Anomaly(kind) => kind.info().forbidden_by.to_vec(),
-            Subject::Level(Level::CutIsolation) => vec![Level::CutIsolation, Level::ReadAtomic, Level::Causal],
-            Subject::Level(level) => Level::LADDER.into_iter().filter(|&other| other >= level).collect(),
-            Subject::Beyond { violated, .. } => violated.to_vec(),
+            Subject::Level(Level::CutIsolation) => Kind::NonRepeatableRead.info().forbidden_by.to_vec(),
+            Subject::Level(level) | Subject::Beyond { weakest_violated: Some(level), .. } => {
+                Level::LADDER.into_iter().filter(|&other| other >= level).collect()
+            }
+            Subject::Beyond { weakest_violated: None, .. } => Vec::new(),
         }
     }
 }
