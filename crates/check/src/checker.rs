@@ -3,7 +3,7 @@
 use crate::anomalies::{self, LevelFindings};
 use crate::decide::{self, Context};
 use crate::index::Index;
-use crate::ladder::Strong;
+use crate::ladder::{Strong, Subject};
 use crate::level::Level;
 use crate::order::{Components, Edges, Graph, first_guess};
 use crate::outcome::{AnomalyGroup, Options, Outcome, Report, Timings, Undecided, Verdict};
@@ -26,11 +26,16 @@ pub fn check(history: &History, options: &Options) -> Report {
     let (order, index) = check.decide(index, strongest);
     timings.decide = start.elapsed();
     let start = Instant::now();
-    let anomalies = if order.is_some() { Vec::new() } else { check.analyse(index, strongest) };
-    timings.explain = start.elapsed();
-    let start = Instant::now();
-    let strong = Strong::decide(history, options, &check.strong_asked());
-    timings.decide += start.elapsed();
+    let (mut anomalies, mut strong) = (Vec::new(), Strong::default());
+    if order.is_some() {
+        // No weak level is violated, whatever the ambiguous reads read.
+        strong = Strong::decide(&Subject { history, index: &index, options }, &check.strong_asked());
+        timings.decide += start.elapsed();
+    } else {
+        anomalies = check.analyse(index, strongest);
+        timings.explain = start.elapsed();
+    }
+    timings.efforts = std::mem::take(&mut strong.efforts);
     check.report(order, &strong, anomalies, timings)
 }
 

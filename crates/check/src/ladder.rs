@@ -3,16 +3,18 @@
 //! The ladder does most of the work: a level that holds settles all below it, one that is violated settles all above it.
 
 use crate::frontier::{self, Found};
+use crate::index::Index;
 use crate::level::Level;
 use crate::outcome::{Event, Options, Outcome, Undecided, Verdict};
+use crate::strong::{self, Decision, Effort, Limits, Model, Target};
 use seriatim_history::{History, TxnId};
 
 /// What is known about one strong level.
 pub(crate) enum StrongOutcome {
     /// It holds, and here is how.
     Holds(Vec<Event>),
-    /// It is violated.
-    Violated,
+    /// It is violated, by these transactions alone.
+    Violated(Vec<u32>),
     /// Nobody knows.
     Undecided(Undecided),
 }
@@ -21,36 +23,72 @@ pub(crate) enum StrongOutcome {
 const BUDGET: u64 = 4_000_000;
 
 /// Decides one strong level. The one place that knows by which algorithm.
-fn decide_strong(history: &History, level: Level, _options: &Options) -> StrongOutcome {
+fn decide_strong(subject: &Subject<'_>, level: Level, efforts: &mut Vec<(Level, Effort)>) -> StrongOutcome {
+    let Subject { history, index, options } = *subject;
+    let target = Target {
+        model: match level {
+            Level::SnapshotIsolation => Model::Snapshot,
+            Level::PrefixConsistency => Model::Prefix,
+            _ => Model::Serial,
+        },
+        real_time: level == Level::StrictSerializable,
+    };
+    let limits = Limits { deadline: options.deadline };
+    let (decision, effort) = strong::decide(history, index, target, limits, options.threads);
+    efforts.push((level, effort));
+    match decision {
+        Decision::Holds(points) => StrongOutcome::Holds(points.into_iter().map(as_event).collect()),
+        Decision::Violated(txns) => StrongOutcome::Violated(txns),
+        Decision::OutOfBudget => StrongOutcome::Undecided(Undecided::Budget),
+        Decision::Unsupported => by_frontiers(history, level),
+    }
+}
+
+fn as_event((txn, is_commit): (u32, bool)) -> Event {
+    if is_commit { Event::Commit(TxnId(txn)) } else { Event::Begin(TxnId(txn)) }
+}
+
+/// The slow search, for what the fast one cannot do.
+fn by_frontiers(history: &History, level: Level) -> StrongOutcome {
     // A state costs time for each session; a search without detours has a state for each point.
     let states = BUDGET / (history.session_count() as u64 + 1) + 2 * history.txn_count() as u64;
     match frontier::search(history, level, states) {
         Found::Holds(points) => StrongOutcome::Holds(points),
-        Found::Violated => StrongOutcome::Violated,
+        Found::Violated => StrongOutcome::Violated((0..history.txn_count() as u32).collect()),
         Found::OutOfBudget => StrongOutcome::Undecided(Undecided::Budget),
     }
 }
 
+/// What is decided about.
+pub(crate) struct Subject<'a> {
+    pub history: &'a History,
+    pub index: &'a Index,
+    pub options: &'a Options,
+}
+
 /// What is known about the strong levels that were asked for.
+#[derive(Default)]
 pub(crate) struct Strong {
     /// The strongest level that holds, with its certificate.
     holds: Option<(Level, Vec<Event>)>,
-    /// The weakest level that is violated.
-    violated: Option<Level>,
+    /// The weakest level that is violated, with transactions that alone violate it.
+    violated: Option<(Level, Vec<u32>)>,
     undecided: Vec<(Level, Undecided)>,
+    /// How much there was to do at each level that was looked at.
+    pub efforts: Vec<(Level, Effort)>,
 }
 
 impl Strong {
     /// Decides `levels`, strongest first.
-    pub fn decide(history: &History, options: &Options, levels: &[Level]) -> Strong {
-        let mut strong = Strong { holds: None, violated: None, undecided: Vec::new() };
+    pub fn decide(subject: &Subject<'_>, levels: &[Level]) -> Strong {
+        let mut strong = Strong::default();
         for &level in levels.iter().rev() {
-            match decide_with_times(history, level, options) {
+            match decide_with_times(subject, level, &mut strong.efforts) {
                 StrongOutcome::Holds(points) => {
                     strong.holds = Some((level, points));
                     break;
                 }
-                StrongOutcome::Violated => strong.violated = Some(level),
+                StrongOutcome::Violated(txns) => strong.violated = Some((level, txns)),
                 StrongOutcome::Undecided(reason) => strong.undecided.push((level, reason)),
             }
         }
@@ -59,7 +97,7 @@ impl Strong {
 
     /// The verdict for a strong level that was asked for.
     pub fn verdict(&self, level: Level, keep: bool) -> Verdict {
-        if self.violated.is_some_and(|violated| violated <= level) {
+        if self.violated.as_ref().is_some_and(|(violated, _)| *violated <= level) {
             return Verdict { level, outcome: Outcome::Violated, undecided: None, order: None, points: None };
         }
         let reason = self.undecided.iter().find(|(open, _)| *open == level).map(|(_, reason)| reason);
@@ -85,12 +123,12 @@ impl Strong {
 }
 
 /// Without times strict serializability can be refuted, but not shown.
-fn decide_with_times(history: &History, level: Level, options: &Options) -> StrongOutcome {
-    if level != Level::StrictSerializable || history.has_times() {
-        return decide_strong(history, level, options);
+fn decide_with_times(subject: &Subject<'_>, level: Level, efforts: &mut Vec<(Level, Effort)>) -> StrongOutcome {
+    if level != Level::StrictSerializable || subject.history.has_times() {
+        return decide_strong(subject, level, efforts);
     }
-    match decide_strong(history, Level::Serializable, options) {
-        StrongOutcome::Violated => StrongOutcome::Violated,
+    match decide_strong(subject, Level::Serializable, efforts) {
+        StrongOutcome::Violated(txns) => StrongOutcome::Violated(txns),
         _ => StrongOutcome::Undecided(Undecided::NoTimes),
     }
 }

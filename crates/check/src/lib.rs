@@ -40,6 +40,6 @@ mod violation;
 
 pub use checker::check;
 pub use level::{Level, UnknownLevel};
-pub use outcome::{AnomalyGroup, Event, Options, Outcome, Report, Timings, Undecided, Verdict};
+pub use outcome::{AnomalyGroup, Effort, Event, Options, Outcome, Report, Timings, Undecided, Verdict};
 pub use verifier::{Rejection, verify, verify_points};
 pub use violation::{Edge, Kind, KindInfo, OpRef, Reason, TxnRef, Violation};

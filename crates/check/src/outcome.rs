@@ -1,6 +1,7 @@
 //! What a check answers: a verdict for each level, the anomalies behind it, and how long it took.
 
 use crate::level::Level;
+pub use crate::strong::Effort;
 use crate::violation::{Kind, Violation};
 use seriatim_history::TxnId;
 use std::time::Duration;
@@ -105,6 +106,8 @@ pub struct Timings {
     pub decide: Duration,
     /// Finding, counting and explaining the anomalies.
     pub explain: Duration,
+    /// What the strong levels that were looked at needed.
+    pub efforts: Vec<(Level, Effort)>,
 }
 
 /// What [`crate::check`] returns.
@@ -148,6 +151,8 @@ pub struct Options {
     pub instances: usize,
     /// Whether verdicts that hold keep their commit order.
     pub keep_orders: bool,
+    /// When to give up on levels that need a search; what is not decided by then is undecided.
+    pub deadline: Option<std::time::Instant>,
     /// How many threads may work at once.
     pub threads: usize,
 }
@@ -155,6 +160,6 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         let threads = std::thread::available_parallelism().map_or(1, |cores| cores.get());
-        Options { levels: Level::ALL.to_vec(), instances: 0, keep_orders: false, threads }
+        Options { levels: Level::ALL.to_vec(), instances: 0, keep_orders: false, deadline: None, threads }
     }
 }

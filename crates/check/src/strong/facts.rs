@@ -232,8 +232,7 @@ impl<'a> Facts<'a> {
     }
 
     fn unread_unknown_writes(&self) -> bool {
-        let reads: FxHashMap<(u32, u64), ()> =
-            self.ambiguous.iter().map(|read| ((read.key, read.value), ())).collect();
+        let reads: FxHashMap<(u32, u64), ()> = self.ambiguous.iter().map(|read| ((read.key, read.value), ())).collect();
         let unknown = self.history.txns().filter(|txn| {
             self.history.status(*txn) == seriatim_history::Status::Unknown && !self.index.counts[txn.index()]
         });

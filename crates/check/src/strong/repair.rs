@@ -67,7 +67,8 @@ impl<'a> Repair<'a> {
 
     /// Whether `writer` still replaces what `source` wrote before `reader` begins.
     fn is_broken(&self, source: Option<u32>, writer: u32, reader: u32) -> bool {
-        self.commit(writer) < self.begin(reader) && source.is_none_or(|source| self.commit(source) < self.commit(writer))
+        self.commit(writer) < self.begin(reader)
+            && source.is_none_or(|source| self.commit(source) < self.commit(writer))
     }
 
     /// `first` writes before `second` (then `more` too), or the other way round: first the way that has to move less.
