@@ -28,6 +28,7 @@ mod infer;
 mod ladder;
 mod level;
 mod lists;
+mod matching;
 pub mod oracle;
 mod order;
 mod outcome;

@@ -22,6 +22,7 @@ mod input;
 mod model;
 pub mod notation;
 mod place;
+mod rematch;
 mod restrict;
 pub mod room;
 
