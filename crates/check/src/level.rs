@@ -15,6 +15,14 @@ pub enum Level {
     ReadAtomic,
     /// Transactional causal consistency.
     Causal,
+    /// Prefix consistency: every transaction sees a prefix of one commit order.
+    PrefixConsistency,
+    /// Snapshot isolation: prefix consistency in which of two concurrent writers of a key only one commits.
+    SnapshotIsolation,
+    /// Serializability.
+    Serializable,
+    /// Serializability in an order that agrees with real time.
+    StrictSerializable,
 }
 
 impl Level {
@@ -30,6 +38,10 @@ impl Level {
             Level::CutIsolation => "ci",
             Level::ReadAtomic => "ra",
             Level::Causal => "cc",
+            Level::PrefixConsistency => "pc",
+            Level::SnapshotIsolation => "si",
+            Level::Serializable => "ser",
+            Level::StrictSerializable => "sser",
         }
     }
 
@@ -40,6 +52,10 @@ impl Level {
             Level::CutIsolation => "cut isolation",
             Level::ReadAtomic => "read atomic",
             Level::Causal => "causal consistency",
+            Level::PrefixConsistency => "prefix consistency",
+            Level::SnapshotIsolation => "snapshot isolation",
+            Level::Serializable => "serializability",
+            Level::StrictSerializable => "strict serializability",
         }
     }
 }
