@@ -7,6 +7,7 @@ use crate::decide::Context;
 use crate::index::{Fault, INITIAL, Unrepeated};
 use crate::level::Level;
 use crate::order::{Components, Edges, Inferred, session_predecessor};
+use crate::refs::Refs;
 use crate::violation::{Edge, Kind, OpRef, Reason, TxnRef, Violation};
 use rustc_hash::{FxHashMap, FxHashSet};
 use seriatim_history::{History, KeyId, OpId, TxnId, Value, ValueKind};
@@ -258,57 +259,24 @@ impl<'a> Explainer<'a> {
         })
     }
 
+    fn refs(&self) -> Refs<'a> {
+        Refs(self.history())
+    }
+
     fn txn_ref(&self, txn: u32) -> TxnRef {
-        let history = self.history();
-        let session = history.session_of(TxnId(txn));
-        TxnRef {
-            id: Some(TxnId(txn)),
-            name: txn_name(history, TxnId(txn)),
-            session: history.session_name(session).to_string(),
-            index: txn - history.txns_of(session).start,
-        }
+        self.refs().txn(TxnId(txn))
     }
 
     fn initial_ref(&self) -> TxnRef {
-        TxnRef { id: None, name: "initial".to_owned(), session: String::new(), index: 0 }
+        self.refs().initial()
     }
 
     fn op_ref(&self, op: u32) -> OpRef {
-        let history = self.history();
-        let operation = history.op(OpId(op));
-        OpRef {
-            id: Some(OpId(op)),
-            txn: self.txn_ref(history.txn_of(OpId(op)).0),
-            action: match operation.kind {
-                seriatim_history::OpKind::Read => "read",
-                seriatim_history::OpKind::Write => "write",
-                seriatim_history::OpKind::Append => "append",
-            },
-            key: history.key_name(operation.key).to_string(),
-            value: history.value_text(operation.value),
-            place: history.place(OpId(op)),
-        }
+        self.refs().op(OpId(op))
     }
 
     fn initial_write(&self, key: KeyId) -> OpRef {
-        let history = self.history();
-        let value = history.initial().value_of(key).map_or("nil".to_owned(), |value| history.value_text(value));
-        OpRef {
-            id: None,
-            txn: self.initial_ref(),
-            action: "write",
-            key: history.key_name(key).to_string(),
-            value,
-            place: None,
-        }
-    }
-}
-
-/// Numbers alone are hard to tell from values, so numeric names get a `t`.
-fn txn_name(history: &History, txn: TxnId) -> String {
-    match history.txn_name(txn) {
-        seriatim_history::Atom::Int(number) => format!("t{number}"),
-        name => name.to_string(),
+        self.refs().initial_write(key)
     }
 }
 

@@ -29,6 +29,7 @@ pub mod oracle;
 mod order;
 mod outcome;
 mod parallel;
+mod refs;
 mod resolve;
 mod summary;
 mod verifier;

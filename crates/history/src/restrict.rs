@@ -7,7 +7,8 @@ use crate::model::{History, Names, OpKind, Status};
 use rustc_hash::FxHashSet;
 
 impl History {
-    /// The history that consists of `ops` alone: their transactions, in the same sessions and the same order.
+    /// The history that consists of `ops` alone: their transactions, in the same sessions, in the same order and at
+    /// the same times.
     ///
     /// Elements of lists whose append is removed are removed from the lists too, so that what is left is what a store
     /// would have shown without the removed operations. Transactions of unknown outcome become committed: that they
@@ -19,6 +20,7 @@ impl History {
         let removed = self.removed_appends(&ops);
         let mut columns = self.empty_copy();
         let mut names = Vec::new();
+        let mut times = Vec::new();
         let mut last: Option<TxnId> = None;
         for op in ops {
             let txn = self.txn_of(op);
@@ -27,12 +29,14 @@ impl History {
                 let status = if self.status(txn) == Status::Aborted { Status::Aborted } else { Status::Committed };
                 columns.txns.push(TxnMeta { session: self.session_of(txn).0, status });
                 names.push(self.txn_name(txn));
+                times.extend(self.times(txn));
             }
             let operation = self.op(op);
             let value = self.without(operation.key, operation.value, &removed, &mut columns);
             columns.push_op(columns.txns.len() as u32 - 1, operation.kind, operation.key, value);
         }
         columns.txn_names = Names::Table(names);
+        columns.txn_times = self.has_times().then_some(times);
         match columns.finish() {
             Ok(history) => history,
             Err(_) => unreachable!("a part of a history is not larger than the history"),
@@ -71,7 +75,19 @@ impl History {
 
 #[cfg(test)]
 mod tests {
-    use crate::{OpId, notation};
+    use crate::{Columns, KeyId, KeyNames, OpId, OpKind, Status, TxnId, Value, notation};
+
+    #[test]
+    fn a_sub_history_keeps_times() {
+        let mut columns = Columns { key_names: KeyNames::Numbers { count: 1 }, ..Columns::default() };
+        for session in [1, 0] {
+            let txn = columns.push_txn(session, Status::Committed);
+            columns.push_op(txn, OpKind::Write, KeyId(0), Value::NULL);
+        }
+        columns.txn_times = Some(vec![(5, 6), (1, 2)]);
+        let part = columns.finish().unwrap().restricted_to(&[OpId(1)]);
+        assert_eq!(part.times(TxnId(0)), Some((5, 6)));
+    }
 
     #[test]
     fn a_sub_history_keeps_sessions_order_and_names() {
