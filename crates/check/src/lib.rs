@@ -31,6 +31,7 @@ mod outcome;
 mod parallel;
 mod refs;
 mod resolve;
+mod scenario;
 mod summary;
 mod verifier;
 mod violation;
