@@ -42,11 +42,11 @@ impl LevelFindings {
     }
 }
 
-/// Findings at each level of the ladder up to `strongest`, given an acyclic causal order.
+/// Findings at each weak level up to `strongest`, given an acyclic causal order.
 pub(crate) fn by_level(context: &Context<'_>, strongest: Level) -> Vec<LevelFindings> {
     let mut excluded = vec![false; context.history.op_count()];
     let mut findings = Vec::new();
-    for level in Level::LADDER.into_iter().take_while(|&level| level <= strongest) {
+    for level in Level::WEAK.into_iter().take_while(|&level| level <= strongest) {
         if level == Level::ReadAtomic {
             set_unrepeated_aside(context.index, &mut excluded);
         }

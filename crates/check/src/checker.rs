@@ -3,6 +3,7 @@
 use crate::anomalies::{self, LevelFindings};
 use crate::decide::{self, Context};
 use crate::index::Index;
+use crate::ladder::Strong;
 use crate::level::Level;
 use crate::order::{Components, Edges, Graph, first_guess};
 use crate::outcome::{AnomalyGroup, Options, Outcome, Report, Timings, Undecided, Verdict};
@@ -18,20 +19,26 @@ pub fn check(history: &History, options: &Options) -> Report {
     let index = Index::build(history, options.threads);
     let mut timings = Timings { index: start.elapsed(), ..Timings::default() };
     let start = Instant::now();
-    let mut check =
-        Check { history, options, ambiguous: undecided(history, &index), violated: Vec::new(), holding: Vec::new() };
-    let strongest = check.strongest_asked();
+    let levels = levels_to_report(history, options);
+    let ambiguous = undecided(history, &index);
+    let mut check = Check { history, options, levels, ambiguous, violated: Vec::new(), holding: Vec::new() };
+    let strongest = check.strongest_weak();
     let (order, index) = check.decide(index, strongest);
     timings.decide = start.elapsed();
     let start = Instant::now();
     let anomalies = if order.is_some() { Vec::new() } else { check.analyse(index, strongest) };
     timings.explain = start.elapsed();
-    check.report(order, anomalies, timings)
+    let start = Instant::now();
+    let strong = Strong::decide(history, options, &check.strong_asked());
+    timings.decide += start.elapsed();
+    check.report(order, &strong, anomalies, timings)
 }
 
 struct Check<'a> {
     history: &'a History,
     options: &'a Options,
+    /// The levels that get a verdict, in the order of reports.
+    levels: Vec<Level>,
     ambiguous: Option<Undecided>,
     /// What is forbidden by which level was found, whether or not an explanation of it was.
     violated: Vec<Level>,
@@ -40,9 +47,16 @@ struct Check<'a> {
 }
 
 impl Check<'_> {
-    /// The strongest level of the ladder that was asked for; `None` if only cut isolation was.
-    fn strongest_asked(&self) -> Option<Level> {
-        Level::LADDER.into_iter().rev().find(|level| self.options.levels.contains(level))
+    /// The strongest weak level that matters; `None` if only cut isolation was asked for. What violates a weak level
+    /// violates the strong ones too, and is easier to find and to understand there.
+    fn strongest_weak(&self) -> Option<Level> {
+        let matters = |level: Level| self.asks(level) || self.levels.iter().any(|asked| asked.is_strong());
+        Level::WEAK.into_iter().rev().find(|&level| matters(level))
+    }
+
+    /// The strong levels that nothing has been decided about.
+    fn strong_asked(&self) -> Vec<Level> {
+        Level::STRONG.into_iter().filter(|&level| self.asks(level) && !self.violated.contains(&level)).collect()
     }
 
     /// A commit order for the strongest level, if there is one and no read is wrong by itself. Cut isolation is decided by
@@ -65,7 +79,7 @@ impl Check<'_> {
     }
 
     fn asks(&self, level: Level) -> bool {
-        self.options.levels.contains(&level)
+        self.levels.contains(&level)
     }
 
     /// All anomalies that the levels asked for forbid.
@@ -145,26 +159,41 @@ impl Check<'_> {
         }
     }
 
-    fn report(self, order: Option<Vec<u32>>, anomalies: Vec<AnomalyGroup>, timings: Timings) -> Report {
-        let levels = Level::ALL.into_iter().filter(|&level| self.asks(level));
-        let verdicts = levels.map(|level| self.verdict(level, order.as_deref())).collect();
+    fn report(
+        self,
+        order: Option<Vec<u32>>,
+        strong: &Strong,
+        anomalies: Vec<AnomalyGroup>,
+        timings: Timings,
+    ) -> Report {
+        let verdicts = self.levels.iter().map(|&level| self.verdict(level, order.as_deref(), strong)).collect();
         Report { verdicts, anomalies, timings }
     }
 
-    fn verdict(&self, level: Level, order: Option<&[u32]>) -> Verdict {
+    fn verdict(&self, level: Level, order: Option<&[u32]>, strong: &Strong) -> Verdict {
         if self.violated.contains(&level) {
-            return Verdict { level, outcome: Outcome::Violated, undecided: None, order: None };
+            return Verdict { level, outcome: Outcome::Violated, undecided: None, order: None, points: None };
+        }
+        if level.is_strong() {
+            return strong.verdict(level, self.options.keep_orders);
         }
         if level != Level::CutIsolation && self.ambiguous.is_some() {
-            let undecided = self.ambiguous.clone();
-            return Verdict { level, outcome: Outcome::Undecided, undecided, order: None };
+            return strong.verdict_of_ambiguous(level, self.ambiguous.as_ref(), self.options.keep_orders);
         }
         let weaker = self.holding.iter().find(|(held, _)| *held == level).and_then(|(_, order)| order.as_deref());
         let order = if level == Level::CutIsolation { None } else { order.or(weaker) };
         let kept =
             order.filter(|_| self.options.keep_orders).map(|order| order.iter().map(|&txn| TxnId(txn)).collect());
-        Verdict { level, outcome: Outcome::Holds, undecided: None, order: kept }
+        Verdict { level, outcome: Outcome::Holds, undecided: None, order: kept, points: None }
     }
+}
+
+/// The levels of `options` in the order of reports. Strict serializability means nothing without times, so a history that has
+/// none is only told so if the question was not simply "all levels".
+fn levels_to_report(history: &History, options: &Options) -> Vec<Level> {
+    let all = Level::ALL.iter().all(|level| options.levels.contains(level));
+    let silent = |level: Level| level == Level::StrictSerializable && all && !history.has_times();
+    Level::ALL.into_iter().filter(|&level| options.levels.contains(&level) && !silent(level)).collect()
 }
 
 /// Why nothing can be said to hold, if reads are ambiguous.

@@ -15,21 +15,48 @@ pub enum Level {
     ReadAtomic,
     /// Transactional causal consistency.
     Causal,
-    /// Prefix consistency: every transaction sees a prefix of one commit order.
+    /// Prefix consistency: every transaction reads from a prefix of one commit order.
     PrefixConsistency,
-    /// Snapshot isolation: prefix consistency in which of two concurrent writers of a key only one commits.
+    /// Snapshot isolation, the strong-session variant: prefix consistency, and of two concurrent writers of a key one must fail.
     SnapshotIsolation,
-    /// Serializability.
+    /// Serializability: as if the transactions ran one after the other.
     Serializable,
-    /// Serializability in an order that agrees with real time.
+    /// Strict serializability: serializability in an order that agrees with real time.
     StrictSerializable,
 }
 
 impl Level {
     /// All levels, in the order in which reports list them.
-    pub const ALL: [Level; 4] = [Level::ReadCommitted, Level::CutIsolation, Level::ReadAtomic, Level::Causal];
+    pub const ALL: [Level; 8] = [
+        Level::ReadCommitted,
+        Level::CutIsolation,
+        Level::ReadAtomic,
+        Level::Causal,
+        Level::PrefixConsistency,
+        Level::SnapshotIsolation,
+        Level::Serializable,
+        Level::StrictSerializable,
+    ];
     /// The ladder, weakest first: each level forbids all that the levels before it forbid.
-    pub const LADDER: [Level; 3] = [Level::ReadCommitted, Level::ReadAtomic, Level::Causal];
+    pub const LADDER: [Level; 7] = [
+        Level::ReadCommitted,
+        Level::ReadAtomic,
+        Level::Causal,
+        Level::PrefixConsistency,
+        Level::SnapshotIsolation,
+        Level::Serializable,
+        Level::StrictSerializable,
+    ];
+    /// The levels of the ladder that take polynomial time, weakest first.
+    pub const WEAK: [Level; 3] = [Level::ReadCommitted, Level::ReadAtomic, Level::Causal];
+    /// The levels of the ladder that are NP-complete, weakest first.
+    pub const STRONG: [Level; 4] =
+        [Level::PrefixConsistency, Level::SnapshotIsolation, Level::Serializable, Level::StrictSerializable];
+
+    /// Whether this is one of [`Level::STRONG`].
+    pub fn is_strong(self) -> bool {
+        Level::STRONG.contains(&self)
+    }
 
     /// The short name used on the command line and in JSON.
     pub fn code(self) -> &'static str {
@@ -68,7 +95,7 @@ impl fmt::Display for Level {
 
 /// A level's name was not recognised.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[error("unknown isolation level `{0}`; expected one of rc, ci, ra, cc")]
+#[error("unknown isolation level `{0}`; expected one of rc, ci, ra, cc, pc, si, ser, sser")]
 pub struct UnknownLevel(pub String);
 
 impl FromStr for Level {
@@ -80,7 +107,33 @@ impl FromStr for Level {
             "ci" | "cut-isolation" | "item-cut-isolation" => Ok(Level::CutIsolation),
             "ra" | "read-atomic" => Ok(Level::ReadAtomic),
             "cc" | "tcc" | "causal" | "causal-consistency" => Ok(Level::Causal),
+            "pc" | "prefix" | "prefix-consistency" => Ok(Level::PrefixConsistency),
+            "si" | "snapshot" | "snapshot-isolation" => Ok(Level::SnapshotIsolation),
+            "ser" | "serializable" | "serializability" => Ok(Level::Serializable),
+            "sser" | "strict" | "strict-serializable" | "strict-serializability" => Ok(Level::StrictSerializable),
             _ => Err(UnknownLevel(text.to_owned())),
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_level_is_known_by_its_names() {
+        for level in Level::ALL {
+            assert_eq!(level.code().parse(), Ok(level));
+            assert_eq!(level.name().parse(), Ok(level));
+        }
+        assert_eq!("Snapshot Isolation".parse(), Ok(Level::SnapshotIsolation));
+        assert_eq!("strict_serializable".parse(), Ok(Level::StrictSerializable));
+        assert!("serial".parse::<Level>().unwrap_err().to_string().contains("sser"));
+    }
+
+    #[test]
+    fn the_ladder_is_the_weak_levels_and_then_the_strong_ones() {
+        assert!(Level::LADDER.is_sorted() && Level::ALL.is_sorted());
+        assert_eq!(Level::LADDER.to_vec(), [&Level::WEAK[..], &Level::STRONG].concat());
     }
 }

@@ -23,6 +23,7 @@ mod decide;
 mod explain;
 mod index;
 mod infer;
+mod ladder;
 mod level;
 mod lists;
 pub mod oracle;
@@ -38,6 +39,6 @@ mod violation;
 
 pub use checker::check;
 pub use level::{Level, UnknownLevel};
-pub use outcome::{AnomalyGroup, Options, Outcome, Report, Timings, Undecided, Verdict};
+pub use outcome::{AnomalyGroup, Event, Options, Outcome, Report, Timings, Undecided, Verdict};
 pub use verifier::{Rejection, verify};
 pub use violation::{Edge, Kind, KindInfo, OpRef, Reason, TxnRef, Violation};

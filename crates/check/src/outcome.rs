@@ -40,6 +40,28 @@ pub enum Undecided {
         /// How many reads are concerned, over all such keys and values.
         reads: u64,
     },
+    /// The search was given up: the strong levels are NP-complete, and every search has a limit.
+    Budget,
+    /// Strict serializability was asked for, the history is serializable as far as we know, and it has no begin and end times.
+    NoTimes,
+}
+
+/// A point in the life of a transaction, as certificates of the strong levels list them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Event {
+    /// It takes its snapshot: from here on it reads what has been committed before.
+    Begin(TxnId),
+    /// Its writes become visible.
+    Commit(TxnId),
+}
+
+impl Event {
+    /// Whose point this is.
+    pub fn txn(self) -> TxnId {
+        match self {
+            Event::Begin(txn) | Event::Commit(txn) => txn,
+        }
+    }
 }
 
 /// The answer for one level.
@@ -52,8 +74,12 @@ pub struct Verdict {
     /// Why the answer is not known; present iff `outcome` is [`Outcome::Undecided`].
     pub undecided: Option<Undecided>,
     /// A commit order of the transactions that count (the initial transaction, which comes first, is left out) that
-    /// [`crate::verify`] accepts for the level; kept for `Holds` if the options ask for it.
+    /// [`crate::verify`] accepts for the level; kept for `Holds` if the options ask for it. A history with ambiguous reads has
+    /// `points` only.
     pub order: Option<Vec<TxnId>>,
+    /// Begin and commit points that [`crate::verify_points`] accepts for the level; kept for a strong level that holds if the
+    /// options ask for it, and for a weak level that is known to hold only because a strong one does.
+    pub points: Option<Vec<Event>>,
 }
 
 /// All anomalies of one kind.

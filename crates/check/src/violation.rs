@@ -165,10 +165,11 @@ pub struct KindInfo {
     pub forbidden_by: &'static [Level],
 }
 
-const RC_UP: &[Level] = &[Level::ReadCommitted, Level::ReadAtomic, Level::Causal];
-const CI_RA_UP: &[Level] = &[Level::CutIsolation, Level::ReadAtomic, Level::Causal];
-const RA_UP: &[Level] = &[Level::ReadAtomic, Level::Causal];
-const CC_UP: &[Level] = &[Level::Causal];
+/// Cut isolation stands apart: it is the second of all levels, and those from read atomic on contain it.
+const CI_RA_UP: &[Level] = Level::ALL.split_at(1).1;
+const RC_UP: &[Level] = &Level::LADDER;
+const RA_UP: &[Level] = Level::LADDER.split_at(1).1;
+const CC_UP: &[Level] = Level::LADDER.split_at(2).1;
 
 impl Kind {
     /// All kinds, in the order of reports.

@@ -2,8 +2,8 @@
 //!
 //! One session a line: `name: transaction | transaction | …`. A transaction is a sequence of operations
 //! `w(x,1)`, `r(x,1)`, `a(l,3)` (append), `r(l,[1 3])`, `r(x,nil)` (the initial value); a trailing `!` marks it
-//! aborted, a trailing `?` of unknown outcome. Transactions are called t1, t2, … in the order of the text.
-//! `#` starts a comment.
+//! aborted, a trailing `?` of unknown outcome; after that `@3-7` gives begin and end times (`@3-` and `@-7` if only one
+//! is known). Transactions are called t1, t2, … in the order of the text. `#` starts a comment.
 
 use crate::atom::{Atom, Value};
 use crate::columns::Columns;
@@ -26,7 +26,11 @@ struct Parser {
     columns: Columns,
     keys: FxHashMap<String, KeyId>,
     names: Vec<Atom>,
+    times: Vec<Times>,
 }
+
+/// Begin and end, where they are known.
+type Times = (Option<i64>, Option<i64>);
 
 /// Reads a history; the initial value of each key is `nil`, and also `0` unless somebody writes 0 to the key.
 pub fn parse(text: &str) -> Result<History, NotationError> {
@@ -49,6 +53,8 @@ pub fn parse(text: &str) -> Result<History, NotationError> {
 
 impl Parser {
     fn txn(&mut self, session: u32, text: &str) -> Result<(), String> {
+        let (text, times) = split_times(text)?;
+        self.times.push(times);
         let (text, status) = match text.strip_suffix('!') {
             Some(text) => (text, Status::Aborted),
             None => match text.strip_suffix('?') {
@@ -108,10 +114,23 @@ impl Parser {
         self.columns.key_names = KeyNames::Table(self.names);
         self.columns.txn_names =
             Names::Table((1..=self.columns.txns.len()).map(|number| Atom::Str(format!("t{number}").into())).collect());
+        if self.times.iter().any(|&times| times != (None, None)) {
+            let known = |(begin, end): &Times| (begin.unwrap_or(i64::MIN), end.unwrap_or(i64::MAX));
+            self.columns.txn_times = Some(self.times.iter().map(known).collect());
+        }
         self.columns.initial.default = Value::small(0);
         self.columns.initial.yields_to_writes = true;
         self.columns.finish().map_err(|error| NotationError { line: 0, problem: error.to_string() })
     }
+}
+
+/// A transaction without its times, and these.
+fn split_times(text: &str) -> Result<(&str, Times), String> {
+    let Some((text, times)) = text.rsplit_once('@') else { return Ok((text, (None, None))) };
+    let bad = || format!("expected times like @3-7, found `@{times}`");
+    let (begin, end) = times.trim().split_once('-').ok_or_else(bad)?;
+    let time = |text: &str| if text.is_empty() { Ok(None) } else { text.parse().map(Some).map_err(|_| bad()) };
+    Ok((text.trim_end(), (time(begin)?, time(end)?)))
 }
 
 #[cfg(test)]
@@ -128,6 +147,16 @@ mod tests {
         assert_eq!(history.status(TxnId(2)), Status::Aborted);
         assert_eq!(history.value_text(history.op(OpId(4)).value), "[3]");
         assert_eq!(history.txn_name(TxnId(2)), Atom::Str("t3".into()));
+    }
+
+    #[test]
+    fn times_stand_behind_a_transaction() {
+        let history = parse("a: w(x,1) @1-4 | r(x,1)? @5-\nb: r(x,1)").unwrap();
+        let times: Vec<_> = history.txns().map(|txn| history.times(txn).unwrap()).collect();
+        assert_eq!(times, [(1, 4), (5, i64::MAX), (i64::MIN, i64::MAX)]);
+        assert_eq!(history.status(TxnId(1)), Status::Unknown);
+        assert!(!parse("a: w(x,1)").unwrap().has_times());
+        assert!(parse("a: w(x,1) @soon").unwrap_err().problem.contains("@3-7"));
     }
 
     #[test]

@@ -7,7 +7,7 @@ use crate::model::{History, Names, OpKind, Status};
 use rustc_hash::FxHashSet;
 
 impl History {
-    /// The history that consists of `ops` alone: their transactions, in the same sessions, in the same order and at
+    /// The history that consists of `ops` alone: their transactions, in the same sessions, the same order and at
     /// the same times.
     ///
     /// Elements of lists whose append is removed are removed from the lists too, so that what is left is what a store
@@ -75,19 +75,7 @@ impl History {
 
 #[cfg(test)]
 mod tests {
-    use crate::{Columns, KeyId, KeyNames, OpId, OpKind, Status, TxnId, Value, notation};
-
-    #[test]
-    fn a_sub_history_keeps_times() {
-        let mut columns = Columns { key_names: KeyNames::Numbers { count: 1 }, ..Columns::default() };
-        for session in [1, 0] {
-            let txn = columns.push_txn(session, Status::Committed);
-            columns.push_op(txn, OpKind::Write, KeyId(0), Value::NULL);
-        }
-        columns.txn_times = Some(vec![(5, 6), (1, 2)]);
-        let part = columns.finish().unwrap().restricted_to(&[OpId(1)]);
-        assert_eq!(part.times(TxnId(0)), Some((5, 6)));
-    }
+    use crate::{OpId, notation};
 
     #[test]
     fn a_sub_history_keeps_sessions_order_and_names() {

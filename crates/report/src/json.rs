@@ -233,6 +233,8 @@ impl<'a> Open<'a> {
             Some(Undecided::DuplicateValue { key, value, reads }) => {
                 ("duplicate-value", Some(key.as_str()), Some(value.as_str()), Some(*reads))
             }
+            Some(Undecided::Budget) => ("budget", None, None, None),
+            Some(Undecided::NoTimes) => ("no-times", None, None, None),
             _ => ("other", None, None, None),
         };
         Open { level: verdict.level.code(), reason, key, value, reads }

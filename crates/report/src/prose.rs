@@ -3,7 +3,7 @@
 //! The sentences are made from the data of a [`Violation`] alone. Names come from files, so control characters in them
 //! are made visible (a file must not be able to steer a terminal) and very long values are cut.
 
-use seriatim_check::{Edge, Kind, OpRef, Reason, TxnRef, Violation};
+use seriatim_check::{Edge, Kind, Level, OpRef, Reason, TxnRef, Violation};
 
 /// The longest value that is quoted in full.
 const VALUE_CHARS_MAX: usize = 60;
@@ -390,6 +390,18 @@ pub(crate) fn clean(text: &str) -> String {
         return text.to_owned();
     }
     text.chars().flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] }).collect()
+}
+
+/// Levels that forbid something, in short: whatever one level of the ladder forbids, those above it forbid too.
+pub(crate) fn levels(levels: &[Level]) -> String {
+    let beside = levels.iter().filter(|&&level| level == Level::CutIsolation).map(|level| format!("{level}, "));
+    let on_ladder: Vec<Level> = levels.iter().copied().filter(|&level| level != Level::CutIsolation).collect();
+    let lowest = match on_ladder.as_slice() {
+        [] => String::new(),
+        [only] => only.to_string(),
+        [lowest, ..] => format!("{lowest} and above"),
+    };
+    beside.collect::<String>() + &lowest
 }
 
 /// `a, b and c`.

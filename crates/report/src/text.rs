@@ -81,9 +81,11 @@ pub fn overall(report: &Report) -> Outcome {
     }
 }
 
-/// The verdict in one sentence: on the ladder if all of its levels were checked, else level by level.
+/// The verdict in one sentence: on the ladder if all of its levels were checked, else level by level. Strict
+/// serializability may be missing: most histories have no times.
 pub fn headline(report: &Report) -> String {
-    if Level::LADDER.iter().all(|&level| report.verdict(level).is_some()) {
+    let needless = |level: Level| level == Level::StrictSerializable;
+    if Level::LADDER.iter().all(|&level| report.verdict(level).is_some() || needless(level)) {
         return on_the_ladder(report);
     }
     let each = report.verdicts.iter().map(|verdict| match verdict.outcome {
@@ -96,7 +98,7 @@ pub fn headline(report: &Report) -> String {
 
 fn on_the_ladder(report: &Report) -> String {
     if overall(report) == Outcome::Holds {
-        return format!("holds at every level, up to {}", Level::LADDER[Level::LADDER.len() - 1]);
+        return format!("holds at every level, up to {}", top(report));
     }
     let holds = report.strongest().map(|level| format!("holds up to {level}"));
     let violated = violated_levels(report);
@@ -106,8 +108,13 @@ fn on_the_ladder(report: &Report) -> String {
     [holds, violates, undecided].into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
 
+/// The strongest level that was checked.
+fn top(report: &Report) -> Level {
+    report.verdicts.last().map_or(Level::StrictSerializable, |verdict| verdict.level)
+}
+
 fn violated_levels(report: &Report) -> Vec<String> {
-    let top = Level::LADDER[Level::LADDER.len() - 1];
+    let top = top(report);
     let beside = with_outcome(report, Outcome::Violated).find(|&level| level == Level::CutIsolation);
     let ladder = report.weakest_violated().map(|level| match level == top {
         true => level.to_string(),
@@ -137,9 +144,10 @@ fn size_line(checked: &Checked) -> String {
 
 fn levels(report: &Report, layout: &Layout) -> String {
     let mut page = String::from("\n");
+    let longest = report.verdicts.iter().map(|verdict| verdict.level.name().len()).max().unwrap_or(0);
     for verdict in &report.verdicts {
         let word = paint(style::of(verdict.outcome), verdict.outcome.word());
-        let _ = writeln!(page, "  {:<20}{word}", verdict.level.name());
+        let _ = writeln!(page, "  {:<1$}  {word}", verdict.level.name(), longest);
     }
     let mut told = Vec::new();
     for reason in report.verdicts.iter().filter_map(|verdict| verdict.undecided.as_ref()) {
@@ -160,6 +168,10 @@ pub fn undecided(reason: &Undecided) -> String {
             prose::assignment(key, value),
             plural(*reads, "read"),
         ),
+        Undecided::Budget => "Undecided, because the search took too long and was given up.".to_owned(),
+        Undecided::NoTimes => {
+            "Strict serializability is undecided, because the history has no begin and end times.".to_owned()
+        }
         other => format!("Undecided: {other:?}."),
     }
 }
@@ -179,8 +191,7 @@ fn names_and_levels(kind: Kind) -> String {
     let info = kind.info();
     let tap = info.tap.map(|letter| format!("TAP-{letter}"));
     let names: Vec<String> = tap.into_iter().chain(info.adya.map(str::to_owned)).collect();
-    let levels: Vec<String> = info.forbidden_by.iter().map(|level| level.to_string()).collect();
-    let forbidden = format!("forbidden by {}", and(&levels));
+    let forbidden = format!("forbidden by {}", prose::levels(info.forbidden_by));
     if names.is_empty() { forbidden } else { format!("{}; {forbidden}", names.join(", ")) }
 }
 

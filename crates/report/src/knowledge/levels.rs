@@ -61,4 +61,51 @@ pub(super) const ENTRIES: &[Entry] = &[
              guarantees, databases with snapshot isolation or serializability on one node.",
         ],
     },
+    Entry {
+        subject: Subject::Level(Level::PrefixConsistency),
+        aliases: &["prefix", "prefix-consistency"],
+        definition: "Every transaction reads from a prefix of one commit order, which contains what it reads from and what its \
+                     session did before: a total commit order exists such that, if t2 comes before, or is, a transaction that \
+                     t3 reads from or follows in its session, and t3 reads a key that t2 wrote from t1, then t2 committed \
+                     before t1.",
+        example: Example {
+            history: "a: w(x,1)\nb: w(y,1)\nc: r(x,1) r(y,nil)\nd: r(y,1) r(x,nil)",
+            remark: "A long fork: for t3 x came first, for t4 y did. Causal consistency allows it.",
+        },
+        databases: &["Known mostly from research; snapshot isolation contains it."],
+    },
+    Entry {
+        subject: Subject::Level(Level::SnapshotIsolation),
+        aliases: &["snapshot", "snapshot-isolation"],
+        definition: "Every transaction reads from a snapshot, a prefix of one commit order that contains what its session did \
+                     before, and of two concurrent writers of a key only one commits: no transaction that writes a common key \
+                     commits between a writer's snapshot and its commit.",
+        example: Example {
+            history: "a: r(x,nil) w(x,1)\nb: r(x,nil) w(x,2)",
+            remark: "A lost update: both start from the initial x. Prefix consistency allows it.",
+        },
+        databases: &["PostgreSQL at REPEATABLE READ, Oracle at SERIALIZABLE, SQL Server at SNAPSHOT."],
+    },
+    Entry {
+        subject: Subject::Level(Level::Serializable),
+        aliases: &["serializable", "serializability", "pl-3"],
+        definition: "The result is that of some order in which the transactions run one after the other: every read returns the \
+                     latest write before it in that order, which agrees with the order of each session.",
+        example: Example {
+            history: "a: r(x,nil) r(y,nil) w(x,1)\nb: r(x,nil) r(y,nil) w(y,1)",
+            remark: "A write skew: each is right alone. Snapshot isolation allows it.",
+        },
+        databases: &["PostgreSQL, SQL Server, MySQL/InnoDB and CockroachDB at SERIALIZABLE."],
+    },
+    Entry {
+        subject: Subject::Level(Level::StrictSerializable),
+        aliases: &["strict", "strict-serializable", "strict-serializability"],
+        definition: "Serializability in an order that agrees with real time: a transaction that ended before another began \
+                     comes first. Histories without begin and end times do not tell.",
+        example: Example {
+            history: "a: w(x,1) @1-2\nb: r(x,nil) @3-4",
+            remark: "t1 had ended at 2, before t2 began at 3, and t2 does not see it.",
+        },
+        databases: &["Spanner (\"external consistency\"), FoundationDB."],
+    },
 ];

@@ -1,7 +1,7 @@
 //! What is known about each anomaly and each level, as data: definition, smallest example, who allows it.
 //!
 //! The anomalies that are checked are in `anomalies.rs`, the levels in `levels.rs`, and names that people look for but
-//! that belong to levels beyond causal consistency in `beyond.rs`. Every example is in the notation of
+//! that no check reports by that name in `beyond.rs`. Every example is in the notation of
 //! [`seriatim_history::notation`] and is checked by a test.
 
 mod anomalies;
@@ -22,7 +22,7 @@ pub enum Subject {
     Anomaly(Kind),
     /// A level that is checked.
     Level(Level),
-    /// An anomaly or a level beyond those that are checked.
+    /// An anomaly that no check reports by that name.
     Beyond {
         /// Its name in commands.
         code: &'static str,
@@ -30,6 +30,8 @@ pub enum Subject {
         name: &'static str,
         /// Which levels it belongs to, in words.
         levels: &'static str,
+        /// The weakest level that its example violates.
+        weakest_violated: Option<Level>,
     },
 }
 
@@ -80,9 +82,11 @@ impl Entry {
     pub fn violated_by_example(&self) -> Vec<Level> {
         match self.subject {
             Subject::Anomaly(kind) => kind.info().forbidden_by.to_vec(),
-            Subject::Level(Level::CutIsolation) => vec![Level::CutIsolation, Level::ReadAtomic, Level::Causal],
-            Subject::Level(level) => Level::LADDER.into_iter().filter(|&other| other >= level).collect(),
-            Subject::Beyond { .. } => Vec::new(),
+            Subject::Level(Level::CutIsolation) => Kind::NonRepeatableRead.info().forbidden_by.to_vec(),
+            Subject::Level(level) | Subject::Beyond { weakest_violated: Some(level), .. } => {
+                Level::LADDER.into_iter().filter(|&other| other >= level).collect()
+            }
+            Subject::Beyond { weakest_violated: None, .. } => Vec::new(),
         }
     }
 }

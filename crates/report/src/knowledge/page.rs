@@ -1,10 +1,10 @@
 //! Entries as text for people.
 
 use super::{Entry, Subject, entries};
-use crate::prose::and;
+use crate::prose::{and, levels};
 use crate::style::{BOLD, DIM, paint};
 use crate::wrap::wrap;
-use seriatim_check::Kind;
+use seriatim_check::{Kind, Level};
 
 /// The page about one entry.
 pub fn render(entry: &Entry, width: usize) -> String {
@@ -30,8 +30,7 @@ pub fn index(width: usize) -> String {
         matches!(entry.subject, Subject::Level(_))
     });
     page += &section("Anomalies", width, |entry| matches!(entry.subject, Subject::Anomaly(_)));
-    page +=
-        &section("Beyond the levels that are checked", width, |entry| matches!(entry.subject, Subject::Beyond { .. }));
+    page += &section("Further names", width, |entry| matches!(entry.subject, Subject::Beyond { .. }));
     page + "`seriatim explain NAME` tells more; letters (h, tap-h) and names such as G1a work too.\n"
 }
 
@@ -56,8 +55,10 @@ fn summary_names(entry: &Entry) -> String {
 }
 
 fn level_codes(kind: Kind) -> String {
-    let codes: Vec<&str> = kind.info().forbidden_by.iter().map(|level| level.code()).collect();
-    format!("forbidden by {}", codes.join(" "))
+    let levels = kind.info().forbidden_by;
+    let beside = levels.iter().find(|&&level| level == Level::CutIsolation).map(|level| format!("{} ", level.code()));
+    let lowest = levels.iter().find(|&&level| level != Level::CutIsolation).map_or("", |level| level.code());
+    format!("forbidden by {}{lowest} and above", beside.unwrap_or_default())
 }
 
 fn names_of_kind(kind: Kind) -> Vec<String> {
@@ -77,12 +78,10 @@ fn other_names(entry: &Entry) -> String {
 
 fn forbidden_by(entry: &Entry) -> String {
     match entry.subject {
-        Subject::Anomaly(kind) => {
-            and(&kind.info().forbidden_by.iter().map(|level| level.to_string()).collect::<Vec<_>>())
-        }
+        Subject::Anomaly(kind) => levels(kind.info().forbidden_by),
         Subject::Level(level) => {
-            let violated: Vec<String> = entry.violated_by_example().iter().map(|level| level.to_string()).collect();
-            format!("A history that violates {level} like the example below violates {}.", and(&violated))
+            let violated = levels(&entry.violated_by_example());
+            format!("A history that violates {level} like the example below violates {violated}.")
         }
         Subject::Beyond { levels, .. } => levels.to_owned(),
     }

@@ -137,10 +137,13 @@ pub fn verdict(level: Level, outcome: Outcome) -> Verdict {
         value: "1".to_owned(),
         reads: 3,
     });
-    Verdict { level, outcome, undecided, order: None }
+    Verdict { level, outcome, undecided, order: None, points: None }
 }
 
+/// Verdicts at RC, CI, RA and CC, and that of CC at all levels above.
 pub fn verdicts(outcomes: [Outcome; 4]) -> Vec<Verdict> {
+    let above = std::iter::repeat(outcomes[3]);
+    let outcomes = outcomes.into_iter().chain(above);
     Level::ALL.into_iter().zip(outcomes).map(|(level, outcome)| verdict(level, outcome)).collect()
 }
 
