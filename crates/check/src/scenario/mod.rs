@@ -17,9 +17,11 @@ mod path;
 mod proof;
 mod reach;
 mod search;
+mod shrink;
 mod state;
 
 pub use budget::Budget;
+pub(crate) use shrink::shrink;
 
 use crate::level::Level;
 use instance::Instance;
@@ -60,3 +62,6 @@ fn refute_instance(instance: &Instance<'_>, level: Level, budget: &mut Budget) -
         Err(budget::Exhausted) => Refutation::OutOfBudget,
     }
 }
+
+#[cfg(test)]
+mod tests;
