@@ -8,7 +8,7 @@ use crate::index::{Fault, INITIAL, Unrepeated};
 use crate::level::Level;
 use crate::order::{Components, Edges, Inferred, session_predecessor};
 use crate::refs::Refs;
-use crate::violation::{Edge, Kind, OpRef, Reason, TxnRef, Violation};
+use crate::violation::{Edge, Kind, OpRef, Origin, Reason, TxnRef, Violation};
 use rustc_hash::{FxHashMap, FxHashSet};
 use seriatim_history::{History, KeyId, OpId, TxnId, Value, ValueKind};
 use std::collections::VecDeque;
@@ -117,7 +117,7 @@ impl<'a> Explainer<'a> {
             self.edges_of(&self.path(edge.to, edge.from, terrain)?, level)?
         };
         cycle.push(self.inferred_edge(edge, level)?);
-        Some(Violation { kind, ops: ops_of(&cycle), cycle })
+        Some(Violation::new(kind, ops_of(&cycle), cycle))
     }
 
     /// The same without the search for the cycle: the read, the write that it returned, and the write that it missed.
@@ -128,7 +128,7 @@ impl<'a> Explainer<'a> {
             to => self.op_ref(self.last_write(to, key)?),
         };
         let ops = vec![source, self.op_ref(self.last_write(edge.from, key)?), self.op_ref(edge.read)];
-        Some(Violation { kind, ops, cycle: Vec::new() })
+        Some(Violation::new(kind, ops, Vec::new()))
     }
 
     /// A cycle of session order, reads and known version orders inside a component.
@@ -141,7 +141,7 @@ impl<'a> Explainer<'a> {
     ) -> Option<Violation> {
         let path = self.path(member, member, Terrain::Component(components, edges))?;
         let cycle = self.edges_of(&path, Level::ReadCommitted)?;
-        Some(Violation { kind, ops: ops_of(&cycle), cycle })
+        Some(Violation::new(kind, ops_of(&cycle), cycle))
     }
 
     fn edges_of(&self, path: &Path, level: Level) -> Option<Vec<Edge>> {
@@ -154,7 +154,8 @@ impl<'a> Explainer<'a> {
             Step::Session => Reason::SessionOrder,
             Step::Read(read) => {
                 let key = self.history().op(OpId(read)).key;
-                Reason::WriteRead { write: self.op_ref(self.last_write(from, key)?), read: self.op_ref(read) }
+                let write = self.op_ref(self.last_write(from, key)?);
+                Reason::WriteRead { write, read: self.op_ref(read), origin: Origin::Only }
             }
             Step::Inferred(read) => return self.inferred_edge(Inferred { from, to, read }, level),
         };
@@ -205,7 +206,7 @@ impl<'a> Explainer<'a> {
 
     /// A read that is wrong by itself.
     pub fn fault_violation(&self, fault: &Fault) -> Violation {
-        Violation { kind: fault.kind, ops: fault.ops.iter().map(|&op| self.op_ref(op)).collect(), cycle: Vec::new() }
+        Violation::new(fault.kind, fault.ops.iter().map(|&op| self.op_ref(op)).collect(), Vec::new())
     }
 
     /// Two reads of one key with different values.
@@ -224,7 +225,7 @@ impl<'a> Explainer<'a> {
                 ops.push(self.op_ref(append));
             }
         }
-        Violation { kind: Kind::NonRepeatableRead, ops, cycle: Vec::new() }
+        Violation::new(Kind::NonRepeatableRead, ops, Vec::new())
     }
 
     /// Who appended the first elements in which two lists differ; lists without these elements would show nothing.
@@ -315,8 +316,13 @@ fn ops_of(cycle: &[Edge]) -> Vec<OpRef> {
 
 fn collect_ops(reason: &Reason, ops: &mut Vec<OpRef>) {
     match reason {
-        Reason::SessionOrder | Reason::Initial => {}
-        Reason::WriteRead { write, read } => ops.extend([write.clone(), read.clone()]),
+        // The last three are of strong levels only, whose explanations are made elsewhere.
+        Reason::SessionOrder
+        | Reason::Initial
+        | Reason::RealTime { .. }
+        | Reason::WriteWrite { .. }
+        | Reason::ReadWrite { .. } => {}
+        Reason::WriteRead { write, read, .. } => ops.extend([write.clone(), read.clone()]),
         Reason::Overwritten { read, source, other, visible } => {
             ops.extend([source.clone(), other.clone()]);
             for edge in visible {

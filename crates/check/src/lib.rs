@@ -40,5 +40,6 @@ mod violation;
 pub use checker::check;
 pub use level::{Level, UnknownLevel};
 pub use outcome::{AnomalyGroup, Event, Options, Outcome, Report, Timings, Undecided, Verdict};
+pub use scenario::{Budget, explain as explain_violation, minimal_violation};
 pub use verifier::{Rejection, verify};
-pub use violation::{Edge, Kind, KindInfo, OpRef, Reason, TxnRef, Violation};
+pub use violation::{Edge, Excluded, Kind, KindInfo, OpRef, Origin, Reason, TxnRef, Violation, Why};

@@ -62,21 +62,21 @@ impl<'h> Part<'h> {
         txns
     }
 
-    /// What the proof uses, and what the reads in it need; `None` if there is no proof. Smaller again and again.
+    /// The part of `ops` that their proof speaks of, and what the reads in it need, again and again while that is smaller
+    /// and violates the level too; `None` if `ops` do not violate it.
     fn used(&self, ops: &[OpId], level: Level, budget: &mut Budget) -> Option<Vec<OpId>> {
-        let mut best: Option<Vec<OpId>> = None;
+        let mut verified: Option<Vec<OpId>> = None;
+        let mut current = ops.to_vec();
         loop {
-            let current = best.as_deref().unwrap_or(ops);
-            let instance = Instance::new(self.history, current);
-            let Refutation::Violated(proof) = refute_instance(&instance, level, budget) else { return best };
+            let instance = Instance::new(self.history, &current);
+            let Refutation::Violated(proof) = refute_instance(&instance, level, budget) else { return verified };
             let used = self.with_needs(proof.ops(&instance));
             let smaller = used.len() < current.len();
-            if smaller || best.is_none() {
-                best = Some(if smaller { used } else { current.to_vec() });
-            }
+            verified = Some(current);
             if !smaller {
-                return best;
+                return verified;
             }
+            current = used;
         }
     }
 
@@ -177,16 +177,37 @@ impl Proof {
     pub(super) fn ops(&self, instance: &Instance<'_>) -> Vec<OpId> {
         let steps = proof::all_steps(&self.cycle);
         let mut ops: Vec<OpId> = steps.iter().flat_map(|step| step_ops(instance, step)).collect();
+        let involved: FxHashSet<usize> = steps.iter().flat_map(|step| [step.from, step.to]).collect();
+        ops.extend(witnesses(instance, &involved));
+        let shown: FxHashSet<TxnId> = ops.iter().map(|&op| instance.history.txn_of(op)).collect();
+        let silent = involved.into_iter().map(|txn| &instance.txns[txn]).filter(|txn| !shown.contains(&txn.id));
+        ops.extend(silent.filter_map(|txn| txn.ops.first().copied()).collect::<Vec<_>>());
         ops.sort_unstable();
         ops.dedup();
-        let shown: FxHashSet<TxnId> = ops.iter().map(|&op| instance.history.txn_of(op)).collect();
-        let ends: FxHashSet<usize> = steps.iter().flat_map(|step| [step.from, step.to]).collect();
-        let silent = ends.into_iter().map(|txn| &instance.txns[txn]).filter(|txn| !shown.contains(&txn.id));
-        let first: Vec<OpId> = silent.filter_map(|txn| txn.ops.first().copied()).collect();
-        ops.extend(first);
-        ops.sort_unstable();
         ops
     }
+}
+
+/// Reads that show that transactions of unknown outcome committed.
+fn witnesses(instance: &Instance<'_>, involved: &FxHashSet<usize>) -> Vec<OpId> {
+    let mut seen = involved.clone();
+    let mut waiting: Vec<usize> = involved.iter().copied().collect();
+    let mut found = Vec::new();
+    while let Some(txn) = waiting.pop() {
+        if !instance.txns[txn].optional {
+            continue;
+        }
+        let reads = instance.reads.iter().filter(|read| read.candidates == [Source::Txn(txn)]);
+        let lists = instance.listed.iter().filter(|listed| listed.from == txn || listed.to == txn);
+        let all = reads.map(|read| (read.txn, read.op)).chain(lists.map(|listed| (listed.reader, listed.read)));
+        for (reader, op) in all {
+            found.push(op);
+            if seen.insert(reader) {
+                waiting.push(reader);
+            }
+        }
+    }
+    found
 }
 
 /// The operations behind one step.

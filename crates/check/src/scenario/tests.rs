@@ -3,7 +3,9 @@
 use super::*;
 use crate::index::Index;
 use crate::oracle;
+use crate::violation::{Edge, Kind, Origin, Reason, Why};
 use seriatim_history::{OpKind, TxnId, notation};
+use std::collections::BTreeMap;
 
 /// A generator of numbers that needs nothing.
 struct Random(u64);
@@ -30,10 +32,20 @@ struct Make {
     duplicates: bool,
     unknown: bool,
     times: bool,
+    /// Transactions read only from those before them, so that the causal order is acyclic.
+    orderly: bool,
 }
 
-const PLAIN: Make =
-    Make { txns: 6, ops: 4, keys: 3, sessions: 4, duplicates: false, unknown: false, times: false };
+const PLAIN: Make = Make {
+    txns: 6,
+    ops: 4,
+    keys: 3,
+    sessions: 4,
+    duplicates: false,
+    unknown: false,
+    times: false,
+    orderly: false,
+};
 
 /// A random history in the notation: reads return what somebody writes to the key, or 0.
 fn random_text(make: Make, seed: u64) -> String {
@@ -63,8 +75,8 @@ fn random_text(make: Make, seed: u64) -> String {
     for (txn, ops) in plan.iter().enumerate() {
         let mut text = String::new();
         for &(write, key, value) in ops {
-            let others: Vec<u64> =
-                written.iter().filter(|w| w.0 != txn && w.1 == key).map(|w| w.2).collect();
+            let readable = |writer: usize| writer < txn || (writer > txn && !make.orderly);
+            let others: Vec<u64> = written.iter().filter(|w| readable(w.0) && w.1 == key).map(|w| w.2).collect();
             let read = match random.below(3) {
                 0 => 0,
                 _ if others.is_empty() => 0,
@@ -269,4 +281,60 @@ fn with_duplicate_values_no_candidate_is_left_out() {
     shrinks_well((0..600).map(|seed| random_text(make, seed)));
     let make = Make { unknown: true, ..make };
     shrinks_well((0..1200).map(|seed| random_text(make, seed)));
+}
+
+/// Every cycle is closed, those of derivations too.
+fn assert_closed(cycle: &[Edge], text: &str) {
+    assert!(!cycle.is_empty());
+    for (i, edge) in cycle.iter().enumerate() {
+        assert_eq!(edge.to, cycle[(i + 1) % cycle.len()].from, "an open cycle on\n{text}");
+        let (origin, why) = match &edge.reason {
+            Reason::WriteRead { origin, .. } => (Some(origin), None),
+            Reason::WriteWrite { why, .. } => (None, Some(why)),
+            Reason::ReadWrite { origin, why, .. } => (Some(origin), Some(why)),
+            _ => (None, None),
+        };
+        if let Some(Why::Otherwise(cycle)) = why {
+            assert_closed(cycle, text);
+        }
+        if let Some(Origin::Others(others)) = origin {
+            others.iter().for_each(|other| assert_closed(&other.cycle, text));
+        }
+    }
+}
+
+fn explains_well(texts: impl Iterator<Item = String>, kinds: &mut BTreeMap<Kind, usize>) {
+    for text in texts {
+        let history = notation::parse(&text).unwrap();
+        let all: Vec<OpId> = (0..history.op_count()).map(OpId::from).collect();
+        for level in Level::STRONG.into_iter().filter(|&level| violated(&history, level)) {
+            let told = explain(&history, &all, level, &mut Budget::default()).unwrap();
+            let ops: Vec<OpId> = told.ops.iter().filter_map(|op| op.id).collect();
+            let part = history.restricted_to(&ops);
+            assert!(told.levels.contains(&level), "{level} of\n{text}");
+            for &level in told.levels.iter().filter(|level| level.is_strong()) {
+                assert!(violated(&part, level), "{:?} at {level} of\n{text}", told.kind);
+            }
+            assert!(told.kind.info().forbidden_by.iter().all(|level| told.levels.contains(level)), "{told:?}");
+            assert_closed(&told.cycle, &text);
+            *kinds.entry(told.kind).or_default() += 1;
+        }
+    }
+}
+
+#[test]
+fn explanations_are_violated_by_themselves() {
+    let mut kinds = BTreeMap::new();
+    let make = Make { txns: 9, ops: 3, orderly: true, ..PLAIN };
+    explains_well((0..1500).map(|seed| random_text(make, seed)), &mut kinds);
+    explains_well((0..2000).map(|seed| random_text(Make { keys: 5, sessions: 9, ..make }, seed)), &mut kinds);
+    explains_well((0..500).map(|seed| random_text(Make { times: true, ..make }, seed)), &mut kinds);
+    explains_well((0..500).map(|seed| random_text(Make { duplicates: true, unknown: true, ..make }, seed)), &mut kinds);
+    explains_well((0..500).map(random_lists), &mut kinds);
+    explains_well([2, 3].into_iter().map(gadget), &mut kinds);
+    let long_fork = "a: w(x,1)\nb: w(y,1)\nc: r(x,1) r(y,0)\nd: r(y,1) r(x,0)";
+    explains_well([long_fork.to_owned()].into_iter(), &mut kinds);
+    for kind in Kind::ALL.into_iter().filter(|&kind| kind >= Kind::DirtyWrite) {
+        assert!(kinds.contains_key(&kind), "{kind:?} not in {kinds:?}");
+    }
 }
