@@ -2,6 +2,7 @@
 //!
 //! The ladder does most of the work: a level that holds settles all below it, one that is violated settles all above it.
 
+use crate::frontier::{self, Found};
 use crate::level::Level;
 use crate::outcome::{Event, Options, Outcome, Undecided, Verdict};
 use seriatim_history::{History, TxnId};
@@ -9,18 +10,25 @@ use seriatim_history::{History, TxnId};
 /// What is known about one strong level.
 pub(crate) enum StrongOutcome {
     /// It holds, and here is how.
-    #[allow(dead_code)]
     Holds(Vec<Event>),
     /// It is violated.
-    #[allow(dead_code)]
     Violated,
     /// Nobody knows.
     Undecided(Undecided),
 }
 
+/// How many states and sessions of states one search may look at.
+const BUDGET: u64 = 4_000_000;
+
 /// Decides one strong level. The one place that knows by which algorithm.
-fn decide_strong(_history: &History, _level: Level, _options: &Options) -> StrongOutcome {
-    StrongOutcome::Undecided(Undecided::Budget)
+fn decide_strong(history: &History, level: Level, _options: &Options) -> StrongOutcome {
+    // A state costs time for each session; a search without detours has a state for each point.
+    let states = BUDGET / (history.session_count() as u64 + 1) + 2 * history.txn_count() as u64;
+    match frontier::search(history, level, states) {
+        Found::Holds(points) => StrongOutcome::Holds(points),
+        Found::Violated => StrongOutcome::Violated,
+        Found::OutOfBudget => StrongOutcome::Undecided(Undecided::Budget),
+    }
 }
 
 /// What is known about the strong levels that were asked for.

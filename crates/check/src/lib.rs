@@ -1,8 +1,9 @@
 //! Does a history satisfy an isolation level, and if not, why.
 //!
-//! [`check`] answers for read committed, cut isolation, read atomic and causal consistency, with all anomalies behind a
-//! "violated" and, if asked, a commit order behind a "holds" that [`verify`] accepts. [`oracle`] is the definition itself,
-//! for histories of a few transactions.
+//! [`check`] answers for read committed, cut isolation, read atomic, causal consistency, prefix consistency, snapshot isolation
+//! and (strict) serializability, with all anomalies behind a "violated" and, if asked, a certificate behind a "holds": a commit
+//! order that [`verify`] accepts, and at the strong levels begin and commit points that [`verify_points`] accepts. [`oracle`] is
+//! the definition itself, for histories of a few transactions; [`frontier`] is a second algorithm for the strong levels.
 //!
 //! ```
 //! use seriatim_check::{check, Kind, Level, Options};
@@ -21,6 +22,7 @@ mod checker;
 mod clocks;
 mod decide;
 mod explain;
+pub mod frontier;
 mod index;
 mod infer;
 mod ladder;
@@ -41,5 +43,5 @@ pub use checker::check;
 pub use level::{Level, UnknownLevel};
 pub use outcome::{AnomalyGroup, Event, Options, Outcome, Report, Timings, Undecided, Verdict};
 pub use scenario::{Budget, explain as explain_violation, minimal_violation};
-pub use verifier::{Rejection, verify};
+pub use verifier::{Rejection, verify, verify_points};
 pub use violation::{Edge, Excluded, Kind, KindInfo, OpRef, Origin, Reason, TxnRef, Violation, Why};

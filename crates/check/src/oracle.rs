@@ -32,6 +32,23 @@ pub fn satisfies(history: &History, level: Level) -> bool {
     (0..1u32 << unknown.len()).any(|choice| World::new(history, &unknown, choice).satisfies(level))
 }
 
+/// Whether `order` is a commit order of `history` at `level`: it has all committed transactions, some of unknown outcome, and some
+/// choice of who read from whom satisfies the axiom.
+pub fn accepts(history: &History, level: Level, order: &[TxnId]) -> bool {
+    let mut txns = order.to_vec();
+    txns.sort_unstable();
+    let repeated = txns.windows(2).any(|pair| pair[0] == pair[1]);
+    let complete = history.txns().all(|txn| match history.status(txn) {
+        Status::Committed => txns.contains(&txn),
+        Status::Aborted => !txns.contains(&txn),
+        Status::Unknown => true,
+    });
+    let place = |txn| txns.iter().position(|other| other == txn);
+    let order: Option<Vec<usize>> = order.iter().map(place).collect();
+    let world = World { history, txns: txns.clone() };
+    !repeated && complete && order.is_some_and(|order| world.some_sources(|reads| world.accepts(&order, reads, level)))
+}
+
 /// The unknown transactions that a committed one, or another of this set, can only have read from. Cut isolation does not
 /// care where values come from, so the other levels' "some choice makes it consistent" would excuse too much.
 fn surely_committed(history: &History, unknown: &[TxnId]) -> u32 {
@@ -101,12 +118,13 @@ impl<'h> World<'h> {
     }
 
     fn satisfies(&self, level: Level) -> bool {
+        self.some_sources(|reads| self.some_order(&mut Vec::new(), reads, level))
+    }
+
+    /// Whether `accept` likes some choice of who read from whom.
+    fn some_sources(&self, accept: impl Fn(&[Read]) -> bool) -> bool {
         let Some(choices) = self.candidate_sources() else { return false };
-        if !self.lists_are_prefixes() {
-            return false;
-        }
-        let mut reads: Vec<Read> = Vec::new();
-        self.try_sources(&choices, &mut reads, level)
+        self.lists_are_prefixes() && try_sources(&choices, &mut Vec::new(), &accept)
     }
 
     /// External reads with all their legal sources; `None` if a read has none or an internal read is wrong.
@@ -175,18 +193,6 @@ impl<'h> World<'h> {
         value == Value::NULL || (initial.value_of(key) == Some(value) && !(written && initial.yields(key)))
     }
 
-    fn try_sources(&self, choices: &[Choice], reads: &mut Vec<Read>, level: Level) -> bool {
-        let Some((reader, op, key, sources)) = choices.get(reads.len()) else {
-            return self.some_order(&mut Vec::new(), reads, level);
-        };
-        sources.iter().any(|&source| {
-            reads.push(Read { reader: *reader, op: *op, key: *key, source });
-            let found = self.try_sources(choices, reads, level);
-            reads.pop();
-            found
-        })
-    }
-
     /// Whether some total order that starts with `prefix` is a commit order.
     fn some_order(&self, prefix: &mut Vec<usize>, reads: &[Read], level: Level) -> bool {
         if prefix.len() == self.txns.len() {
@@ -216,46 +222,73 @@ impl<'h> World<'h> {
         for (position, &txn) in order.iter().enumerate() {
             place[txn] = position;
         }
-        let mut causal = vec![vec![false; n]; n];
-        for (a, row) in causal.iter_mut().enumerate() {
+        let mut direct = vec![vec![false; n]; n];
+        for (a, row) in direct.iter_mut().enumerate() {
             for (b, cell) in row.iter_mut().enumerate() {
                 let read_from = reads.iter().any(|read| read.reader == b && read.source == Source::Txn(a));
                 *cell = self.session_before(a, b) || read_from;
             }
         }
-        let direct = causal.clone();
-        for (a, b) in (0..n).flat_map(|a| (0..n).map(move |b| (a, b))) {
-            if direct[a][b] && place[a] >= place[b] {
-                return false;
-            }
+        let mut must = direct.clone();
+        if level == Level::StrictSerializable {
+            self.add_real_time(&mut must);
         }
+        if pairs(n).any(|(a, b)| must[a][b] && place[a] >= place[b]) {
+            return false;
+        }
+        let mut causal = direct.clone();
         close(&mut causal);
-        self.lists_agree(&place) && reads.iter().all(|read| self.axiom(read, reads, level, &place, &direct, &causal))
+        let order = Order { place: &place, direct: &direct, causal: &causal };
+        self.lists_agree(order.place) && reads.iter().all(|read| self.axiom(read, reads, level, &order))
     }
 
-    fn axiom(
-        &self,
-        read: &Read,
-        reads: &[Read],
-        level: Level,
-        place: &[usize],
-        direct: &[Vec<bool>],
-        causal: &[Vec<bool>],
-    ) -> bool {
+    /// Adds that a transaction that ended before another began comes first. Times that are not known are the earliest begin
+    /// and the latest end there are, which are before and after nothing.
+    fn add_real_time(&self, must: &mut [Vec<bool>]) {
+        let times = |txn: usize| self.history.times(self.txns[txn]);
+        for (a, b) in pairs(self.txns.len()) {
+            if let (Some((_, end)), Some((begin, _))) = (times(a), times(b))
+                && a != b
+                && end < begin
+            {
+                must[a][b] = true;
+            }
+        }
+    }
+
+    fn axiom(&self, read: &Read, reads: &[Read], level: Level, order: &Order<'_>) -> bool {
         let t3 = read.reader;
         (0..self.txns.len()).all(|t2| {
             if read.source == Source::Txn(t2) || t2 == t3 || self.last_write(t2, read.key).is_none() {
                 return true;
             }
-            let seen = match level {
-                Level::ReadCommitted => {
-                    reads.iter().any(|r| r.reader == t3 && r.source == Source::Txn(t2) && r.op < read.op)
-                }
-                Level::ReadAtomic => direct[t2][t3],
-                _ => causal[t2][t3],
-            };
-            !seen || matches!(read.source, Source::Txn(t1) if place[t2] < place[t1])
+            !self.seen(t2, read, reads, level, order)
+                || matches!(read.source, Source::Txn(t1) if order.place[t2] < order.place[t1])
         })
+    }
+
+    /// φ(t2, t3), where t3 is the reader.
+    fn seen(&self, t2: usize, read: &Read, reads: &[Read], level: Level, order: &Order<'_>) -> bool {
+        let t3 = read.reader;
+        let prefix = || (0..self.txns.len()).any(|t| order.at_or_before(t2, t) && order.direct[t][t3]);
+        let conflict = |t4: usize| {
+            order.at_or_before(t2, t4) && order.place[t4] < order.place[t3] && self.write_a_common_key(t4, t3)
+        };
+        match level {
+            Level::ReadCommitted => {
+                reads.iter().any(|r| r.reader == t3 && r.source == Source::Txn(t2) && r.op < read.op)
+            }
+            Level::ReadAtomic => order.direct[t2][t3],
+            Level::Causal => order.causal[t2][t3],
+            Level::PrefixConsistency => prefix(),
+            Level::SnapshotIsolation => prefix() || (0..self.txns.len()).any(conflict),
+            Level::Serializable | Level::StrictSerializable => order.place[t2] < order.place[t3],
+            Level::CutIsolation => false,
+        }
+    }
+
+    fn write_a_common_key(&self, a: usize, b: usize) -> bool {
+        self.ops(a).any(|op| op.1.is_write() && self.last_write(b, op.2).is_some())
     }
 
     /// Of any two lists of a key one begins with the other.
@@ -270,7 +303,7 @@ impl<'h> World<'h> {
         lists.iter().all(|(key, a)| lists.iter().all(|(other, b)| key != other || a.starts_with(b) || b.starts_with(a)))
     }
 
-    /// The elements of every list were appended in the order of the list, by transactions of this world, each once.
+    /// The elements of every list were appended in the order of the list.
     fn lists_agree(&self, place: &[usize]) -> bool {
         (0..self.txns.len()).all(|txn| {
             self.history.ops_of(self.txns[txn]).all(|id| {
@@ -283,16 +316,46 @@ impl<'h> World<'h> {
         })
     }
 
+    /// The list is a subsequence of all that was appended to the key, in commit order: an element that was appended twice may
+    /// stand for either.
     fn list_agrees(&self, key: KeyId, list: &[Value], place: &[usize]) -> bool {
-        let appender = |value: &Value| {
-            let mut all = (0..self.txns.len())
-                .flat_map(|txn| self.ops(txn).filter(|op| op.1.is_write()).map(move |op| (txn, op)))
-                .filter(|(_, op)| op.2 == key && op.3 == *value);
-            all.next().map(|(txn, op)| (place[txn], op.0))
-        };
-        let places: Option<Vec<(usize, u32)>> = list.iter().map(appender).collect();
-        places.is_some_and(|places| places.windows(2).all(|pair| pair[0] < pair[1]))
+        let writes = |txn: usize| self.ops(txn).filter(|op| op.1.is_write() && op.2 == key);
+        let mut appended: Vec<(usize, u32, Value)> =
+            (0..self.txns.len()).flat_map(|txn| writes(txn).map(move |op| (place[txn], op.0, op.3))).collect();
+        appended.sort_unstable_by_key(|append| (append.0, append.1));
+        let mut rest = appended.iter();
+        list.iter().all(|element| rest.any(|append| append.2 == *element))
     }
+}
+
+fn try_sources(choices: &[Choice], reads: &mut Vec<Read>, accept: &impl Fn(&[Read]) -> bool) -> bool {
+    let Some((reader, op, key, sources)) = choices.get(reads.len()) else { return accept(reads) };
+    sources.iter().any(|&source| {
+        reads.push(Read { reader: *reader, op: *op, key: *key, source });
+        let found = try_sources(choices, reads, accept);
+        reads.pop();
+        found
+    })
+}
+
+/// A commit order, and what it is compared with.
+struct Order<'a> {
+    place: &'a [usize],
+    /// so ∪ wr.
+    direct: &'a [Vec<bool>],
+    /// (so ∪ wr)+.
+    causal: &'a [Vec<bool>],
+}
+
+impl Order<'_> {
+    /// (a, b) ∈ co*.
+    fn at_or_before(&self, a: usize, b: usize) -> bool {
+        self.place[a] <= self.place[b]
+    }
+}
+
+fn pairs(n: usize) -> impl Iterator<Item = (usize, usize)> {
+    (0..n).flat_map(move |a| (0..n).map(move |b| (a, b)))
 }
 
 fn close(relation: &mut [Vec<bool>]) {
