@@ -2,12 +2,14 @@
 //!
 //! The ladder does most of the work: a level that holds settles all below it, one that is violated settles all above it.
 
+use crate::disjoint;
 use crate::frontier::{self, Found};
 use crate::index::Index;
 use crate::level::Level;
-use crate::outcome::{Event, Options, Outcome, Undecided, Verdict};
+use crate::outcome::{AnomalyGroup, Event, Options, Outcome, Undecided, Verdict};
 use crate::strong::{self, Decision, Effort, Limits, Model, Target};
 use seriatim_history::{History, TxnId};
+use std::time::Duration;
 
 /// What is known about one strong level.
 pub(crate) enum StrongOutcome {
@@ -23,7 +25,7 @@ pub(crate) enum StrongOutcome {
 const BUDGET: u64 = 4_000_000;
 
 /// Decides one strong level. The one place that knows by which algorithm.
-fn decide_strong(subject: &Subject<'_>, level: Level, efforts: &mut Vec<(Level, Effort)>) -> StrongOutcome {
+pub(crate) fn decide_strong(subject: &Subject<'_>, level: Level, efforts: &mut Vec<(Level, Effort)>) -> StrongOutcome {
     let Subject { history, index, options } = *subject;
     let target = Target {
         model: match level {
@@ -71,8 +73,8 @@ pub(crate) struct Subject<'a> {
 pub(crate) struct Strong {
     /// The strongest level that holds, with its certificate.
     holds: Option<(Level, Vec<Event>)>,
-    /// The weakest level that is violated, with transactions that alone violate it.
-    violated: Option<(Level, Vec<u32>)>,
+    /// The levels that were found to be violated, strongest first, each with transactions that alone violate it.
+    violated: Vec<(Level, Vec<u32>)>,
     undecided: Vec<(Level, Undecided)>,
     /// How much there was to do at each level that was looked at.
     pub efforts: Vec<(Level, Effort)>,
@@ -88,17 +90,38 @@ impl Strong {
                     strong.holds = Some((level, points));
                     break;
                 }
-                StrongOutcome::Violated(txns) => strong.violated = Some((level, txns)),
+                StrongOutcome::Violated(txns) => strong.violated.push((level, txns)),
                 StrongOutcome::Undecided(reason) => strong.undecided.push((level, reason)),
             }
         }
         strong
     }
 
+    /// Looks whether the history is serializable, which settles every level below: easier than to choose sources for each.
+    pub fn try_serializable(&mut self, subject: &Subject<'_>) {
+        if self.holds.is_none() && self.violated.is_empty() && self.undecided.is_empty() {
+            match decide_strong(subject, Level::Serializable, &mut self.efforts) {
+                StrongOutcome::Holds(points) => self.holds = Some((Level::Serializable, points)),
+                StrongOutcome::Violated(_) | StrongOutcome::Undecided(_) => {}
+            }
+        }
+    }
+
+    /// What the violated levels are violated by.
+    pub fn violations(&self, subject: &Subject<'_>, took: Duration) -> Vec<AnomalyGroup> {
+        let weakest_first: Vec<(Level, Vec<u32>)> = self.violated.iter().rev().cloned().collect();
+        disjoint::violations(subject, &weakest_first, took)
+    }
+
+    /// The strongest level that holds.
+    pub fn holds(&self) -> Option<Level> {
+        self.holds.as_ref().map(|(level, _)| *level)
+    }
+
     /// The verdict for a strong level that was asked for.
     pub fn verdict(&self, level: Level, keep: bool) -> Verdict {
-        if self.violated.as_ref().is_some_and(|(violated, _)| *violated <= level) {
-            return Verdict { level, outcome: Outcome::Violated, undecided: None, order: None, points: None };
+        if self.violated.iter().any(|(violated, _)| *violated <= level) {
+            return Verdict::new(level, Outcome::Violated);
         }
         let reason = self.undecided.iter().find(|(open, _)| *open == level).map(|(_, reason)| reason);
         self.verdict_of_ambiguous(level, reason, keep)
@@ -107,18 +130,12 @@ impl Strong {
     /// The verdict for a level that holds if a stronger one does, and is open because of `reason` otherwise.
     pub fn verdict_of_ambiguous(&self, level: Level, reason: Option<&Undecided>, keep: bool) -> Verdict {
         let Some((_, points)) = self.holds.as_ref().filter(|(held, _)| *held >= level) else {
-            return Verdict {
-                level,
-                outcome: Outcome::Undecided,
-                undecided: reason.cloned(),
-                order: None,
-                points: None,
-            };
+            return Verdict { undecided: reason.cloned(), ..Verdict::new(level, Outcome::Undecided) };
         };
         let points = keep.then(|| points.clone());
         // Where several writes of a value may have been read, an order alone does not say which.
         let order = points.as_deref().filter(|_| level.is_strong()).map(commits);
-        Verdict { level, outcome: Outcome::Holds, undecided: None, order, points }
+        Verdict { order, points, ..Verdict::new(level, Outcome::Holds) }
     }
 }
 

@@ -10,7 +10,7 @@ use crate::outcome::{Options, Outcome};
 use crate::strong::Limits;
 use crate::violation::Violation;
 use batsat::{Callbacks, Lit, Solver, SolverInterface, lbool};
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use seriatim_history::{History, KeyId, OpId, OpKind, Status, TxnId, Value, ValueKind};
 
 /// The answer for one level.
@@ -46,6 +46,8 @@ struct Matcher<'a> {
     history: &'a History,
     solver: Solver<Watch>,
     choices: Vec<Choice>,
+    /// Reads of own writes, which are no choice.
+    own_reads: Vec<(OpId, Option<OpId>)>,
     /// For each ambiguous read its choice.
     number: FxHashMap<OpId, usize>,
     /// All writes that some read may come from.
@@ -81,10 +83,11 @@ pub(crate) fn decide(history: &History, ambiguous: &[u32], level: Level, options
         {
             return Matched::Holds { sources, order: verdict.order };
         }
-        let violations = report.anomalies.into_iter().flat_map(|group| group.instances.into_iter().chain([group.exemplar]));
+        let violations =
+            report.anomalies.into_iter().flat_map(|group| group.instances.into_iter().chain([group.exemplar]));
         let mut learned = false;
         for violation in violations.filter(|violation| !violation.ops.is_empty()) {
-            match matcher.learn(violation) {
+            match matcher.learn(violation, &sources) {
                 Learned::Clause => learned = true,
                 Learned::Hopeless => return matcher.violated(),
                 Learned::Nothing => {}
@@ -112,6 +115,7 @@ impl<'a> Matcher<'a> {
             history,
             solver: Solver::new(batsat::SolverOpts::default(), Watch(limits)),
             choices: Vec::new(),
+            own_reads: Vec::new(),
             number: FxHashMap::default(),
             writes: writers.values().flatten().copied().collect(),
             guilty: Vec::new(),
@@ -119,10 +123,27 @@ impl<'a> Matcher<'a> {
             learned: Vec::new(),
         };
         matcher.writes.sort_unstable();
-        for read in reads {
-            matcher.add(read, &writers);
+        for txn in history.txns().filter(|&txn| history.status(txn) != Status::Aborted) {
+            matcher.add_reads(txn, &writers);
         }
         matcher
+    }
+
+    /// All reads of values that are made distinct: also those that have one source only, and reads of own writes.
+    fn add_reads(&mut self, txn: TxnId, writers: &FxHashMap<(KeyId, Value), Vec<OpId>>) {
+        let mut own: FxHashMap<KeyId, OpId> = FxHashMap::default();
+        for id in self.history.ops_of(txn).map(OpId) {
+            let op = self.history.op(id);
+            if op.kind != OpKind::Read {
+                own.insert(op.key, id);
+            } else if let Some(sources) = writers.get(&(op.key, op.value)) {
+                match own.get(&op.key) {
+                    None => self.add(id, writers),
+                    Some(write) if sources.contains(write) => self.own_reads.push((id, Some(*write))),
+                    Some(_) => {}
+                }
+            }
+        }
     }
 
     fn add(&mut self, read: OpId, writers: &FxHashMap<(KeyId, Value), Vec<OpId>>) {
@@ -136,14 +157,20 @@ impl<'a> Matcher<'a> {
             sources.push(None);
         }
         // The nearest write before the read in the file is the best guess; the solver tries `false` first.
-        let rank = |write: &Option<OpId>| write.map_or(0, |write| self.history.file_order()[self.history.txn_of(write).index()] + 1);
+        let rank = |write: &Option<OpId>| {
+            write.map_or(0, |write| self.history.file_order()[self.history.txn_of(write).index()] + 1)
+        };
         let own = self.history.file_order()[reader.index()];
-        let guess = sources.iter().copied().filter(|source| rank(source) <= own).max_by_key(rank).or(sources.first().copied());
+        let guess =
+            sources.iter().copied().filter(|source| rank(source) <= own).max_by_key(rank).or(sources.first().copied());
         let literal = |solver: &mut Solver<Watch>, source: Option<OpId>| {
             Lit::new(solver.new_var(lbool::UNDEF, true), Some(source) != guess)
         };
         let sources: Vec<(Option<OpId>, Lit)> =
             sources.into_iter().map(|source| (source, literal(&mut self.solver, source))).collect();
+        if sources.is_empty() {
+            return;
+        }
         let mut clause: Vec<Lit> = sources.iter().map(|source| source.1).collect();
         self.solver.add_clause_reuse(&mut clause);
         self.number.insert(read, self.choices.len());
@@ -164,12 +191,31 @@ impl<'a> Matcher<'a> {
             let is_true = |source: &&(Option<OpId>, Lit)| self.solver.value_lit(source.1) == lbool::TRUE;
             choice.sources.iter().find(is_true).and_then(|source| source.0)
         };
-        self.choices.iter().map(|choice| (choice.read, chosen(choice))).collect()
+        let chosen = self.choices.iter().map(|choice| (choice.read, chosen(choice)));
+        chosen.chain(self.own_reads.iter().copied()).collect()
+    }
+
+    /// `ops`, and the reads that make transactions of unknown outcome among them count.
+    fn with_reasons_to_count(&self, mut ops: Vec<OpId>, sources: &[(OpId, Option<OpId>)]) -> Vec<OpId> {
+        let mut seen: FxHashSet<TxnId> = FxHashSet::default();
+        let mut next = 0;
+        while next < ops.len() {
+            let txn = self.history.txn_of(ops[next]);
+            next += 1;
+            if self.history.status(txn) != Status::Unknown || !seen.insert(txn) {
+                continue;
+            }
+            let of_txn = |write: OpId| self.history.txn_of(write) == txn;
+            let readers = sources.iter().filter(|(_, write)| write.is_some_and(of_txn)).map(|(read, _)| *read);
+            ops.extend(readers);
+        }
+        ops
     }
 
     /// The choices of the reads in `violation` cannot all be right.
-    fn learn(&mut self, violation: Violation) -> Learned {
+    fn learn(&mut self, violation: Violation, sources: &[(OpId, Option<OpId>)]) -> Learned {
         let ops: Vec<OpId> = violation.ops.iter().filter_map(|op| op.id).collect();
+        let ops = self.with_reasons_to_count(ops, sources);
         let mut clause = Vec::new();
         for choice in ops.iter().filter_map(|op| self.number.get(op)).map(|&number| &self.choices[number]) {
             let is_true = |source: &&(Option<OpId>, Lit)| self.solver.value_lit(source.1) == lbool::TRUE;
@@ -198,6 +244,15 @@ impl<'a> Matcher<'a> {
         ops.dedup();
         Matched::Violated { ops, exemplar: self.exemplar }
     }
+}
+
+/// The history in which ambiguous reads come from `sources`, as [`crate::Verdict::sources`] has them: the values are distinct, so
+/// that nothing is ambiguous.
+pub fn matched_history(history: &History, sources: &[(OpId, Option<OpId>)]) -> History {
+    let reads: Vec<OpId> = sources.iter().map(|source| source.0).collect();
+    let mut writes: Vec<OpId> = writers(history, &reads).into_values().flatten().collect();
+    writes.sort_unstable();
+    history.rematched(&writes, sources)
 }
 
 /// The visible writes of the values that `reads` returned, of transactions that did not abort.

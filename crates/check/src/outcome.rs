@@ -3,7 +3,7 @@
 use crate::level::Level;
 pub use crate::strong::Effort;
 use crate::violation::{Kind, Violation};
-use seriatim_history::TxnId;
+use seriatim_history::{OpId, TxnId};
 use std::time::Duration;
 
 /// Whether a level holds.
@@ -81,6 +81,16 @@ pub struct Verdict {
     /// Begin and commit points that [`crate::verify_points`] accepts for the level; kept for a strong level that holds if the
     /// options ask for it, and for a weak level that is known to hold only because a strong one does.
     pub points: Option<Vec<Event>>,
+    /// For a weak level of a history with ambiguous reads that holds by a choice: the write that each of these reads comes
+    /// from (`None`: the initial value). `order` is then a commit order of [`seriatim_history::History::rematched`].
+    pub sources: Option<Vec<(OpId, Option<OpId>)>>,
+}
+
+impl Verdict {
+    /// A verdict without a certificate.
+    pub fn new(level: Level, outcome: Outcome) -> Verdict {
+        Verdict { level, outcome, undecided: None, order: None, points: None, sources: None }
+    }
 }
 
 /// All anomalies of one kind.
