@@ -3,12 +3,14 @@
 use crate::anomalies::{self, LevelFindings};
 use crate::decide::{self, Context};
 use crate::index::Index;
-use crate::ladder::Strong;
+use crate::ladder::{Strong, Subject};
 use crate::level::Level;
+use crate::matching::{self, Matched};
 use crate::order::{Components, Edges, Graph, first_guess};
 use crate::outcome::{AnomalyGroup, Options, Outcome, Report, Timings, Undecided, Verdict};
+use crate::refs::Refs;
 use crate::summary::{Cycles, Summary};
-use crate::violation::Kind;
+use crate::violation::{Kind, Violation};
 use seriatim_history::{History, OpId, TxnId, ValueKind};
 use std::collections::BTreeSet;
 use std::time::Instant;
@@ -22,16 +24,35 @@ pub fn check(history: &History, options: &Options) -> Report {
     let levels = levels_to_report(history, options);
     let ambiguous = undecided(history, &index);
     let doubt = ambiguous.clone().filter(|_| index.ambiguous.iter().any(|&op| is_list(history, op)));
-    let mut check = Check { history, options, levels, ambiguous, violated: Vec::new(), holding: Vec::new() };
+    let ambiguous_reads = index.ambiguous.clone();
+    let mut check =
+        Check { history, options, levels, ambiguous, violated: Vec::new(), holding: Vec::new(), matched: Vec::new() };
     let strongest = check.strongest_weak();
     let (order, index) = check.decide(index, strongest);
     timings.decide = start.elapsed();
     let start = Instant::now();
-    let anomalies = if order.is_some() { Vec::new() } else { check.analyse(index, strongest) };
-    timings.explain = start.elapsed();
+    let mut strong = Strong::default();
+    let mut anomalies;
+    if order.is_some() {
+        // No weak level is violated, whatever the ambiguous reads read.
+        let subject = Subject { history, index: &index, options };
+        strong = Strong::decide(&subject, &check.strong_asked(), doubt.as_ref());
+        timings.decide += start.elapsed();
+        let took = start.elapsed();
+        let start = Instant::now();
+        anomalies = strong.violations(&subject, took);
+        timings.explain = start.elapsed();
+        if doubt.is_none() && check.has_open_choice(&strong) {
+            strong.try_serializable(&subject);
+        }
+    } else {
+        anomalies = check.analyse(index, strongest);
+        timings.explain = start.elapsed();
+    }
     let start = Instant::now();
-    let strong = Strong::decide(history, options, &check.strong_asked(), doubt.as_ref());
+    anomalies.extend(check.choose_sources(&ambiguous_reads, &strong));
     timings.decide += start.elapsed();
+    timings.efforts = std::mem::take(&mut strong.efforts);
     check.report(order, &strong, anomalies, timings)
 }
 
@@ -45,6 +66,8 @@ struct Check<'a> {
     violated: Vec<Level>,
     /// Levels of the ladder that hold although a stronger one is violated, with their commit orders if asked for.
     holding: Vec<(Level, Option<Vec<u32>>)>,
+    /// Verdicts of weak levels by a choice of sources for ambiguous reads.
+    matched: Vec<Verdict>,
 }
 
 impl Check<'_> {
@@ -142,6 +165,62 @@ impl Check<'_> {
         group
     }
 
+    /// The weak levels, strongest first, that depend on what the ambiguous reads read.
+    fn open_weak(&self, strong: &Strong) -> Vec<Level> {
+        let settled = |level: Level| self.violated.contains(&level) || strong.holds() >= Some(level);
+        let asked = Level::WEAK.into_iter().rev().filter(|&level| self.asks(level));
+        if self.ambiguous.is_none() { Vec::new() } else { asked.filter(|&level| !settled(level)).collect() }
+    }
+
+    fn has_open_choice(&self, strong: &Strong) -> bool {
+        !self.open_weak(strong).is_empty()
+    }
+
+    /// Decides the weak levels that depend on what the ambiguous reads read; what is wrong whatever they read.
+    fn choose_sources(&mut self, reads: &[u32], strong: &Strong) -> Vec<AnomalyGroup> {
+        let mut groups = Vec::new();
+        for level in self.open_weak(strong) {
+            let held = self.matched.iter().find(|verdict| verdict.outcome == Outcome::Holds).cloned();
+            let verdict = match held {
+                Some(stronger) => Verdict { level, ..stronger },
+                None => self.choose_sources_at(level, reads, &mut groups),
+            };
+            self.matched.push(verdict);
+        }
+        groups
+    }
+
+    fn choose_sources_at(&mut self, level: Level, reads: &[u32], groups: &mut Vec<AnomalyGroup>) -> Verdict {
+        match matching::decide(self.history, reads, level, self.options) {
+            Matched::Holds { sources, order } => {
+                let order = order.filter(|_| self.options.keep_orders);
+                Verdict { order, sources: Some(sources), ..Verdict::new(level, Outcome::Holds) }
+            }
+            Matched::Violated { ops, exemplar } => {
+                let levels: Vec<Level> = Level::LADDER.into_iter().filter(|&other| other >= level).collect();
+                self.violated.extend(&levels);
+                if let Some(exemplar) = exemplar {
+                    groups.retain(|_| false);
+                    let ops = ops.iter().map(|&op| Refs(self.history).op(op)).collect();
+                    let exemplar = Violation { ops, levels, ..*exemplar };
+                    groups.push(AnomalyGroup {
+                        kind: exemplar.kind,
+                        count: 1,
+                        instances: vec![exemplar.clone()],
+                        exemplar,
+                    });
+                }
+                Verdict::new(level, Outcome::Violated)
+            }
+            Matched::OutOfBudget => {
+                Verdict { undecided: Some(Undecided::Budget), ..Verdict::new(level, Outcome::Undecided) }
+            }
+            Matched::Unsupported => {
+                Verdict { undecided: self.ambiguous.clone(), ..Verdict::new(level, Outcome::Undecided) }
+            }
+        }
+    }
+
     /// Remembers that `kind` was found.
     fn forbid(&mut self, kind: Kind) {
         self.violated.extend(kind.info().forbidden_by);
@@ -173,10 +252,13 @@ impl Check<'_> {
 
     fn verdict(&self, level: Level, order: Option<&[u32]>, strong: &Strong) -> Verdict {
         if self.violated.contains(&level) {
-            return Verdict { level, outcome: Outcome::Violated, undecided: None, order: None, points: None };
+            return Verdict::new(level, Outcome::Violated);
         }
         if level.is_strong() {
             return strong.verdict(level, self.options.keep_orders);
+        }
+        if let Some(matched) = self.matched.iter().find(|verdict| verdict.level == level) {
+            return matched.clone();
         }
         if level != Level::CutIsolation && self.ambiguous.is_some() {
             return strong.verdict_of_ambiguous(level, self.ambiguous.as_ref(), self.options.keep_orders);
@@ -185,7 +267,7 @@ impl Check<'_> {
         let order = if level == Level::CutIsolation { None } else { order.or(weaker) };
         let kept =
             order.filter(|_| self.options.keep_orders).map(|order| order.iter().map(|&txn| TxnId(txn)).collect());
-        Verdict { level, outcome: Outcome::Holds, undecided: None, order: kept, points: None }
+        Verdict { order: kept, ..Verdict::new(level, Outcome::Holds) }
     }
 }
 

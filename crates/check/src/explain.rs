@@ -7,7 +7,8 @@ use crate::decide::Context;
 use crate::index::{Fault, INITIAL, Unrepeated};
 use crate::level::Level;
 use crate::order::{Components, Edges, Inferred, session_predecessor};
-use crate::violation::{Edge, Kind, OpRef, Reason, TxnRef, Violation};
+use crate::refs::Refs;
+use crate::violation::{Edge, Kind, OpRef, Origin, Reason, TxnRef, Violation};
 use rustc_hash::{FxHashMap, FxHashSet};
 use seriatim_history::{History, KeyId, OpId, TxnId, Value, ValueKind};
 use std::collections::VecDeque;
@@ -116,7 +117,7 @@ impl<'a> Explainer<'a> {
             self.edges_of(&self.path(edge.to, edge.from, terrain)?, level)?
         };
         cycle.push(self.inferred_edge(edge, level)?);
-        Some(Violation { kind, ops: ops_of(&cycle), cycle })
+        Some(Violation::new(kind, ops_of(&cycle), cycle))
     }
 
     /// The same without the search for the cycle: the read, the write that it returned, and the write that it missed.
@@ -127,7 +128,7 @@ impl<'a> Explainer<'a> {
             to => self.op_ref(self.last_write(to, key)?),
         };
         let ops = vec![source, self.op_ref(self.last_write(edge.from, key)?), self.op_ref(edge.read)];
-        Some(Violation { kind, ops, cycle: Vec::new() })
+        Some(Violation::new(kind, ops, Vec::new()))
     }
 
     /// A cycle of session order, reads and known version orders inside a component.
@@ -140,7 +141,7 @@ impl<'a> Explainer<'a> {
     ) -> Option<Violation> {
         let path = self.path(member, member, Terrain::Component(components, edges))?;
         let cycle = self.edges_of(&path, Level::ReadCommitted)?;
-        Some(Violation { kind, ops: ops_of(&cycle), cycle })
+        Some(Violation::new(kind, ops_of(&cycle), cycle))
     }
 
     fn edges_of(&self, path: &Path, level: Level) -> Option<Vec<Edge>> {
@@ -153,7 +154,8 @@ impl<'a> Explainer<'a> {
             Step::Session => Reason::SessionOrder,
             Step::Read(read) => {
                 let key = self.history().op(OpId(read)).key;
-                Reason::WriteRead { write: self.op_ref(self.last_write(from, key)?), read: self.op_ref(read) }
+                let write = self.op_ref(self.last_write(from, key)?);
+                Reason::WriteRead { write, read: self.op_ref(read), origin: Origin::Only }
             }
             Step::Inferred(read) => return self.inferred_edge(Inferred { from, to, read }, level),
         };
@@ -204,7 +206,7 @@ impl<'a> Explainer<'a> {
 
     /// A read that is wrong by itself.
     pub fn fault_violation(&self, fault: &Fault) -> Violation {
-        Violation { kind: fault.kind, ops: fault.ops.iter().map(|&op| self.op_ref(op)).collect(), cycle: Vec::new() }
+        Violation::new(fault.kind, fault.ops.iter().map(|&op| self.op_ref(op)).collect(), Vec::new())
     }
 
     /// Two reads of one key with different values.
@@ -223,7 +225,7 @@ impl<'a> Explainer<'a> {
                 ops.push(self.op_ref(append));
             }
         }
-        Violation { kind: Kind::NonRepeatableRead, ops, cycle: Vec::new() }
+        Violation::new(Kind::NonRepeatableRead, ops, Vec::new())
     }
 
     /// Who appended the first elements in which two lists differ; lists without these elements would show nothing.
@@ -258,57 +260,24 @@ impl<'a> Explainer<'a> {
         })
     }
 
+    fn refs(&self) -> Refs<'a> {
+        Refs(self.history())
+    }
+
     fn txn_ref(&self, txn: u32) -> TxnRef {
-        let history = self.history();
-        let session = history.session_of(TxnId(txn));
-        TxnRef {
-            id: Some(TxnId(txn)),
-            name: txn_name(history, TxnId(txn)),
-            session: history.session_name(session).to_string(),
-            index: txn - history.txns_of(session).start,
-        }
+        self.refs().txn(TxnId(txn))
     }
 
     fn initial_ref(&self) -> TxnRef {
-        TxnRef { id: None, name: "initial".to_owned(), session: String::new(), index: 0 }
+        self.refs().initial()
     }
 
     fn op_ref(&self, op: u32) -> OpRef {
-        let history = self.history();
-        let operation = history.op(OpId(op));
-        OpRef {
-            id: Some(OpId(op)),
-            txn: self.txn_ref(history.txn_of(OpId(op)).0),
-            action: match operation.kind {
-                seriatim_history::OpKind::Read => "read",
-                seriatim_history::OpKind::Write => "write",
-                seriatim_history::OpKind::Append => "append",
-            },
-            key: history.key_name(operation.key).to_string(),
-            value: history.value_text(operation.value),
-            place: history.place(OpId(op)),
-        }
+        self.refs().op(OpId(op))
     }
 
     fn initial_write(&self, key: KeyId) -> OpRef {
-        let history = self.history();
-        let value = history.initial().value_of(key).map_or("nil".to_owned(), |value| history.value_text(value));
-        OpRef {
-            id: None,
-            txn: self.initial_ref(),
-            action: "write",
-            key: history.key_name(key).to_string(),
-            value,
-            place: None,
-        }
-    }
-}
-
-/// Numbers alone are hard to tell from values, so numeric names get a `t`.
-fn txn_name(history: &History, txn: TxnId) -> String {
-    match history.txn_name(txn) {
-        seriatim_history::Atom::Int(number) => format!("t{number}"),
-        name => name.to_string(),
+        self.refs().initial_write(key)
     }
 }
 
@@ -347,8 +316,13 @@ fn ops_of(cycle: &[Edge]) -> Vec<OpRef> {
 
 fn collect_ops(reason: &Reason, ops: &mut Vec<OpRef>) {
     match reason {
-        Reason::SessionOrder | Reason::Initial => {}
-        Reason::WriteRead { write, read } => ops.extend([write.clone(), read.clone()]),
+        // The last three are of strong levels only, whose explanations are made elsewhere.
+        Reason::SessionOrder
+        | Reason::Initial
+        | Reason::RealTime { .. }
+        | Reason::WriteWrite { .. }
+        | Reason::ReadWrite { .. } => {}
+        Reason::WriteRead { write, read, .. } => ops.extend([write.clone(), read.clone()]),
         Reason::Overwritten { read, source, other, visible } => {
             ops.extend([source.clone(), other.clone()]);
             for edge in visible {

@@ -2,18 +2,22 @@
 //!
 //! The ladder does most of the work: a level that holds settles all below it, one that is violated settles all above it.
 
+use crate::disjoint;
 use crate::frontier::{self, Found};
+use crate::index::Index;
 use crate::level::Level;
-use crate::outcome::{Event, Options, Outcome, Undecided, Verdict};
+use crate::outcome::{AnomalyGroup, Event, Options, Outcome, Undecided, Verdict};
+use crate::strong::{self, Decision, Effort, Limits, Model, Target};
 use crate::verifier::verify_points;
 use seriatim_history::{History, TxnId};
+use std::time::Duration;
 
 /// What is known about one strong level.
 pub(crate) enum StrongOutcome {
     /// It holds, and here is how.
     Holds(Vec<Event>),
-    /// It is violated.
-    Violated,
+    /// It is violated, by these transactions alone.
+    Violated(Vec<u32>),
     /// Nobody knows.
     Undecided(Undecided),
 }
@@ -22,51 +26,109 @@ pub(crate) enum StrongOutcome {
 const BUDGET: u64 = 400_000;
 
 /// Decides one strong level. The one place that knows by which algorithm.
-fn decide_strong(history: &History, level: Level, _options: &Options) -> StrongOutcome {
+pub(crate) fn decide_strong(subject: &Subject<'_>, level: Level, efforts: &mut Vec<(Level, Effort)>) -> StrongOutcome {
+    let Subject { history, index, options } = *subject;
+    let target = Target {
+        model: match level {
+            Level::SnapshotIsolation => Model::Snapshot,
+            Level::PrefixConsistency => Model::Prefix,
+            _ => Model::Serial,
+        },
+        real_time: level == Level::StrictSerializable,
+    };
+    let limits = Limits { deadline: options.deadline };
+    let (decision, effort) = strong::decide(history, index, target, limits, options.threads);
+    efforts.push((level, effort));
+    match decision {
+        Decision::Holds(points) => StrongOutcome::Holds(points.into_iter().map(as_event).collect()),
+        Decision::Violated(txns) => StrongOutcome::Violated(txns),
+        Decision::OutOfBudget => StrongOutcome::Undecided(Undecided::Budget),
+        Decision::Unsupported => by_frontiers(history, level),
+    }
+}
+
+fn as_event((txn, is_commit): (u32, bool)) -> Event {
+    if is_commit { Event::Commit(TxnId(txn)) } else { Event::Begin(TxnId(txn)) }
+}
+
+/// The slow search, for what the fast one cannot do.
+fn by_frontiers(history: &History, level: Level) -> StrongOutcome {
     // A state costs time for each session; a search without detours has a state for each point.
     let states = BUDGET / (history.session_count() as u64 + 1) + 2 * history.txn_count() as u64;
     match frontier::search(history, level, states) {
         Found::Holds(points) => StrongOutcome::Holds(points),
-        Found::Violated => StrongOutcome::Violated,
+        Found::Violated => StrongOutcome::Violated((0..history.txn_count() as u32).collect()),
         Found::OutOfBudget => StrongOutcome::Undecided(Undecided::Budget),
     }
 }
 
+/// What is decided about.
+pub(crate) struct Subject<'a> {
+    pub history: &'a History,
+    pub index: &'a Index,
+    pub options: &'a Options,
+}
+
 /// What is known about the strong levels that were asked for.
+#[derive(Default)]
 pub(crate) struct Strong {
     /// The strongest level that holds, with its certificate.
     holds: Option<(Level, Vec<Event>)>,
-    /// The weakest level that is violated.
-    violated: Option<Level>,
+    /// The levels that were found to be violated, strongest first, each with transactions that alone violate it.
+    violated: Vec<(Level, Vec<u32>)>,
     undecided: Vec<(Level, Undecided)>,
+    /// How much there was to do at each level that was looked at.
+    pub efforts: Vec<(Level, Effort)>,
 }
 
 impl Strong {
     /// Decides `levels`, strongest first. `doubt` is there if elements of lists may come from several appends. The search does not
     /// keep in mind which, so that what it finds has to be verified.
-    pub fn decide(history: &History, options: &Options, levels: &[Level], doubt: Option<&Undecided>) -> Strong {
-        let mut strong = Strong { holds: None, violated: None, undecided: Vec::new() };
+    pub fn decide(subject: &Subject<'_>, levels: &[Level], doubt: Option<&Undecided>) -> Strong {
+        let mut strong = Strong::default();
         for &level in levels.iter().rev() {
-            match decide_with_times(history, level, options) {
-                StrongOutcome::Holds(points) => match doubt.filter(|_| verify_points(history, level, &points).is_err())
-                {
-                    Some(reason) => strong.undecided.push((level, reason.clone())),
-                    None => {
-                        strong.holds = Some((level, points));
-                        break;
+            match decide_with_times(subject, level, &mut strong.efforts) {
+                StrongOutcome::Holds(points) => {
+                    match doubt.filter(|_| verify_points(subject.history, level, &points).is_err()) {
+                        Some(reason) => strong.undecided.push((level, reason.clone())),
+                        None => {
+                            strong.holds = Some((level, points));
+                            break;
+                        }
                     }
-                },
-                StrongOutcome::Violated => strong.violated = Some(level),
+                }
+                StrongOutcome::Violated(txns) => strong.violated.push((level, txns)),
                 StrongOutcome::Undecided(reason) => strong.undecided.push((level, reason)),
             }
         }
         strong
     }
 
+    /// Looks whether the history is serializable, which settles every level below: easier than to choose sources for each.
+    pub fn try_serializable(&mut self, subject: &Subject<'_>) {
+        if self.holds.is_none() && self.violated.is_empty() && self.undecided.is_empty() {
+            match decide_strong(subject, Level::Serializable, &mut self.efforts) {
+                StrongOutcome::Holds(points) => self.holds = Some((Level::Serializable, points)),
+                StrongOutcome::Violated(_) | StrongOutcome::Undecided(_) => {}
+            }
+        }
+    }
+
+    /// What the violated levels are violated by.
+    pub fn violations(&self, subject: &Subject<'_>, took: Duration) -> Vec<AnomalyGroup> {
+        let weakest_first: Vec<(Level, Vec<u32>)> = self.violated.iter().rev().cloned().collect();
+        disjoint::violations(subject, &weakest_first, took)
+    }
+
+    /// The strongest level that holds.
+    pub fn holds(&self) -> Option<Level> {
+        self.holds.as_ref().map(|(level, _)| *level)
+    }
+
     /// The verdict for a strong level that was asked for.
     pub fn verdict(&self, level: Level, keep: bool) -> Verdict {
-        if self.violated.is_some_and(|violated| violated <= level) {
-            return Verdict { level, outcome: Outcome::Violated, undecided: None, order: None, points: None };
+        if self.violated.iter().any(|(violated, _)| *violated <= level) {
+            return Verdict::new(level, Outcome::Violated);
         }
         let reason = self.undecided.iter().find(|(open, _)| *open == level).map(|(_, reason)| reason);
         self.verdict_of_ambiguous(level, reason, keep)
@@ -75,28 +137,22 @@ impl Strong {
     /// The verdict for a level that holds if a stronger one does, and is open because of `reason` otherwise.
     pub fn verdict_of_ambiguous(&self, level: Level, reason: Option<&Undecided>, keep: bool) -> Verdict {
         let Some((_, points)) = self.holds.as_ref().filter(|(held, _)| *held >= level) else {
-            return Verdict {
-                level,
-                outcome: Outcome::Undecided,
-                undecided: reason.cloned(),
-                order: None,
-                points: None,
-            };
+            return Verdict { undecided: reason.cloned(), ..Verdict::new(level, Outcome::Undecided) };
         };
         let points = keep.then(|| points.clone());
         // Where several writes of a value may have been read, an order alone does not say which.
         let order = points.as_deref().filter(|_| level.is_strong()).map(commits);
-        Verdict { level, outcome: Outcome::Holds, undecided: None, order, points }
+        Verdict { order, points, ..Verdict::new(level, Outcome::Holds) }
     }
 }
 
 /// Without times strict serializability can be refuted, but not shown.
-fn decide_with_times(history: &History, level: Level, options: &Options) -> StrongOutcome {
-    if level != Level::StrictSerializable || history.has_times() {
-        return decide_strong(history, level, options);
+fn decide_with_times(subject: &Subject<'_>, level: Level, efforts: &mut Vec<(Level, Effort)>) -> StrongOutcome {
+    if level != Level::StrictSerializable || subject.history.has_times() {
+        return decide_strong(subject, level, efforts);
     }
-    match decide_strong(history, Level::Serializable, options) {
-        StrongOutcome::Violated => StrongOutcome::Violated,
+    match decide_strong(subject, Level::Serializable, efforts) {
+        StrongOutcome::Violated(txns) => StrongOutcome::Violated(txns),
         _ => StrongOutcome::Undecided(Undecided::NoTimes),
     }
 }

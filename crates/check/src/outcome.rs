@@ -1,8 +1,9 @@
 //! What a check answers: a verdict for each level, the anomalies behind it, and how long it took.
 
 use crate::level::Level;
+pub use crate::strong::Effort;
 use crate::violation::{Kind, Violation};
-use seriatim_history::TxnId;
+use seriatim_history::{OpId, TxnId};
 use std::time::Duration;
 
 /// Whether a level holds.
@@ -80,6 +81,16 @@ pub struct Verdict {
     /// Begin and commit points that [`crate::verify_points`] accepts for the level; kept for a strong level that holds if the
     /// options ask for it, and for a weak level that is known to hold only because a strong one does.
     pub points: Option<Vec<Event>>,
+    /// For a weak level of a history with ambiguous reads that holds by a choice: the write that each of these reads comes
+    /// from (`None`: the initial value). `order` is then a commit order of [`seriatim_history::History::rematched`].
+    pub sources: Option<Vec<(OpId, Option<OpId>)>>,
+}
+
+impl Verdict {
+    /// A verdict without a certificate.
+    pub fn new(level: Level, outcome: Outcome) -> Verdict {
+        Verdict { level, outcome, undecided: None, order: None, points: None, sources: None }
+    }
 }
 
 /// All anomalies of one kind.
@@ -105,6 +116,8 @@ pub struct Timings {
     pub decide: Duration,
     /// Finding, counting and explaining the anomalies.
     pub explain: Duration,
+    /// What the strong levels that were looked at needed.
+    pub efforts: Vec<(Level, Effort)>,
 }
 
 /// What [`crate::check`] returns.
@@ -148,6 +161,8 @@ pub struct Options {
     pub instances: usize,
     /// Whether verdicts that hold keep their commit order.
     pub keep_orders: bool,
+    /// When to give up on levels that need a search; what is not decided by then is undecided.
+    pub deadline: Option<std::time::Instant>,
     /// How many threads may work at once.
     pub threads: usize,
 }
@@ -155,6 +170,6 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         let threads = std::thread::available_parallelism().map_or(1, |cores| cores.get());
-        Options { levels: Level::ALL.to_vec(), instances: 0, keep_orders: false, threads }
+        Options { levels: Level::ALL.to_vec(), instances: 0, keep_orders: false, deadline: None, threads }
     }
 }

@@ -49,6 +49,8 @@ pub enum Reason {
         write: OpRef,
         /// The read in `to`.
         read: OpRef,
+        /// How one knows that it came from there.
+        origin: Origin,
     },
     /// Inferred by the level's axiom: a reader saw `from` (see `visible`), yet read the key from `to`, which `from` also
     /// wrote; so `from` must have committed before `to`.
@@ -71,6 +73,78 @@ pub enum Reason {
         /// A read whose list shows both in this order.
         read: OpRef,
     },
+    /// `from` ended before `to` began.
+    RealTime {
+        /// When `from` ended, in the unit of the input.
+        end: i64,
+        /// When `to` began.
+        begin: i64,
+    },
+    /// `from` and `to` wrote the same key, `from` first.
+    WriteWrite {
+        /// The write in `from`.
+        earlier: OpRef,
+        /// The write in `to`.
+        later: OpRef,
+        /// How one knows which came first.
+        why: Why,
+    },
+    /// `from` read a version that `to` overwrote, so it did not see `to`.
+    ReadWrite {
+        /// The read in `from`.
+        read: OpRef,
+        /// The write that it returned.
+        source: OpRef,
+        /// How one knows that it came from there.
+        origin: Origin,
+        /// The write in `to`.
+        overwrite: OpRef,
+        /// How one knows that `source` came before `overwrite`.
+        why: Why,
+    },
+}
+
+/// How one knows that one version of a key precedes another.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Why {
+    /// The earlier version is the initial one.
+    Initial,
+    /// These edges, all of which were observed, lead from the earlier writer to the later one.
+    Known(Vec<Edge>),
+    /// This read returned a list that shows both.
+    Listed(OpRef),
+    /// Nobody knows: it is supposed, and the cycle that it stands in refutes it.
+    Supposed,
+    /// The opposite order, which is supposed in it, would close this cycle.
+    Otherwise(Vec<Edge>),
+    /// It was derived before, for the same two transactions.
+    Repeated,
+    /// The derivation is left out: it is nested too deeply to be followed.
+    TooDeep,
+}
+
+/// How one knows which write a read returned.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Origin {
+    /// Nobody else wrote the value.
+    Only,
+    /// Others wrote it too, and each of these possibilities is refuted.
+    Others(Vec<Excluded>),
+    /// Others wrote it too; this one is supposed, and the cycle that it stands in refutes it.
+    Supposed,
+    /// It was derived before, for the same read.
+    Repeated,
+    /// The derivation is left out: it is nested too deeply to be followed.
+    TooDeep,
+}
+
+/// A write that a read cannot have returned although the value would fit.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Excluded {
+    /// The write.
+    pub write: OpRef,
+    /// The cycle that it would close.
+    pub cycle: Vec<Edge>,
 }
 
 /// `from` must come before `to` in every commit order, because of `reason`.
@@ -90,14 +164,21 @@ pub struct Violation {
     /// Which anomaly.
     pub kind: Kind,
     /// The operations that show it, in the order in which a person should read them. The history that consists of these
-    /// operations alone violates every level of `kind.info().forbidden_by`.
+    /// operations alone violates every level of `levels`.
     pub ops: Vec<OpRef>,
+    /// The levels that forbid it: those of `kind.info().forbidden_by`, and weaker ones that this instance violates too.
+    pub levels: Vec<Level>,
     /// The contradiction: a cycle of edges (each `to` is the next `from`, the last closes on the first). Empty for
     /// anomalies that need no order: kinds a to f, j, and those of lists.
     pub cycle: Vec<Edge>,
 }
 
 impl Violation {
+    /// An instance that violates the levels that forbid its kind, and no other.
+    pub fn new(kind: Kind, ops: Vec<OpRef>, cycle: Vec<Edge>) -> Violation {
+        Violation { kind, ops, levels: kind.info().forbidden_by.to_vec(), cycle }
+    }
+
     /// How many transactions are involved.
     pub fn txn_count(&self) -> usize {
         let mut txns: Vec<Option<TxnId>> = self.ops.iter().map(|op| op.txn.id).collect();
@@ -148,6 +229,22 @@ pub enum Kind {
     IncompatibleOrder,
     /// An element stands twice in a list. `ops`: the read (then the append, where known).
     DuplicateElement,
+    /// A cycle of write-write edges and what was observed.
+    DirtyWrite,
+    /// A cycle with exactly one read-write edge: a transaction saw another one, but not all of it.
+    ReadSkew,
+    /// Two readers that saw two writes in opposite orders. `cycle`: write-read, read-write, write-read, read-write.
+    LongFork,
+    /// A cycle with several read-write edges, of which no two follow each other.
+    NonAdjacent,
+    /// Two transactions that read the same version of a key and both wrote it. `ops`: theirs, and the write of the version.
+    LostUpdate,
+    /// Two transactions that each overwrote what the other read. `cycle`: two read-write edges.
+    WriteSkew,
+    /// Any other cycle with read-write edges.
+    AntiDependencyCycle,
+    /// A cycle that needs real time: something was not seen although it had ended.
+    StaleRead,
 }
 
 /// What reports say about a kind of anomaly.
@@ -170,10 +267,14 @@ const CI_RA_UP: &[Level] = Level::ALL.split_at(1).1;
 const RC_UP: &[Level] = &Level::LADDER;
 const RA_UP: &[Level] = Level::LADDER.split_at(1).1;
 const CC_UP: &[Level] = Level::LADDER.split_at(2).1;
+const PC_UP: &[Level] = Level::LADDER.split_at(3).1;
+const SI_UP: &[Level] = Level::LADDER.split_at(4).1;
+const SER_UP: &[Level] = Level::LADDER.split_at(5).1;
+const SSER: &[Level] = Level::LADDER.split_at(6).1;
 
 impl Kind {
     /// All kinds, in the order of reports.
-    pub const ALL: [Kind; 17] = [
+    pub const ALL: [Kind; 25] = [
         Kind::ThinAirRead,
         Kind::AbortedRead,
         Kind::FutureRead,
@@ -191,6 +292,14 @@ impl Kind {
         Kind::WriteCycle,
         Kind::IncompatibleOrder,
         Kind::DuplicateElement,
+        Kind::DirtyWrite,
+        Kind::ReadSkew,
+        Kind::LongFork,
+        Kind::NonAdjacent,
+        Kind::LostUpdate,
+        Kind::WriteSkew,
+        Kind::AntiDependencyCycle,
+        Kind::StaleRead,
     ];
 
     /// Name, letter and levels of this kind.
@@ -214,34 +323,26 @@ impl Kind {
             }
             Kind::CausalityViolation => ("causality-violation", "causality violation", 'm', Some("G-single"), CC_UP),
             Kind::ConflictingCommitOrder => ("conflicting-commit-order", "conflicting commit order", 'n', None, CC_UP),
-            Kind::WriteCycle => {
-                return KindInfo {
-                    code: "write-cycle",
-                    name: "write cycle",
-                    tap: None,
-                    adya: Some("G0 / G1c"),
-                    forbidden_by: RC_UP,
-                };
-            }
-            Kind::IncompatibleOrder => {
-                return KindInfo {
-                    code: "incompatible-order",
-                    name: "incompatible list orders",
-                    tap: None,
-                    adya: Some("incompatible-order"),
-                    forbidden_by: RC_UP,
-                };
-            }
-            Kind::DuplicateElement => {
-                return KindInfo {
-                    code: "duplicate-element",
-                    name: "duplicate list element",
-                    tap: None,
-                    adya: Some("duplicate-elements"),
-                    forbidden_by: RC_UP,
-                };
-            }
+            _ => return self.info_without_letter(),
         };
         KindInfo { code, name, tap: Some(tap), adya, forbidden_by }
+    }
+
+    /// The kinds that are not among Plume's patterns.
+    fn info_without_letter(self) -> KindInfo {
+        let (code, name, adya, forbidden_by) = match self {
+            Kind::WriteCycle => ("write-cycle", "write cycle", "G0 / G1c", RC_UP),
+            Kind::IncompatibleOrder => ("incompatible-order", "incompatible list orders", "incompatible-order", RC_UP),
+            Kind::DuplicateElement => ("duplicate-element", "duplicate list element", "duplicate-elements", RC_UP),
+            Kind::DirtyWrite => ("dirty-write", "dirty write", "G0", PC_UP),
+            Kind::ReadSkew => ("read-skew", "read skew", "G-single", SI_UP),
+            Kind::LongFork => ("long-fork", "long fork", "G-nonadjacent", PC_UP),
+            Kind::NonAdjacent => ("non-adjacent", "non-adjacent anti-dependencies", "G-nonadjacent", SI_UP),
+            Kind::LostUpdate => ("lost-update", "lost update", "P4", SI_UP),
+            Kind::WriteSkew => ("write-skew", "write skew", "G2-item", SER_UP),
+            Kind::StaleRead => ("stale-read", "stale read in real time", "realtime", SSER),
+            _ => ("anti-dependency-cycle", "anti-dependency cycle", "G2-item", SER_UP),
+        };
+        KindInfo { code, name, tap: None, adya: Some(adya), forbidden_by }
     }
 }

@@ -121,6 +121,12 @@ impl Atoms {
         number
     }
 
+    /// A new number for `atom`, whether or not it has one already.
+    pub(crate) fn push_copy(&mut self, atom: Atom) -> u32 {
+        self.entries.push(atom);
+        self.entries.len() as u32 - 1
+    }
+
     /// Entry `number`.
     pub fn get(&self, number: u32) -> &Atom {
         &self.entries[number as usize]

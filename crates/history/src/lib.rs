@@ -23,6 +23,7 @@ mod meter;
 mod model;
 pub mod notation;
 mod place;
+mod rematch;
 mod restrict;
 pub mod room;
 

@@ -181,7 +181,7 @@ fn histories_are_generated_for_every_format() {
             let out = folder.at(&format!("{format}-{}", &level[..3]));
             let ran = run(&["generate", &out, "--to", format.code(), "--level", level, "--keys", "50"]);
             assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{format}");
-            let checked = run(&["check", "--from", format.code(), &out, "--quiet"]);
+            let checked = run(&["check", "--from", format.code(), &out, "--quiet", "--level", level]);
             assert_eq!(checked.code, Some(0), "{checked:?}");
         }
     }

@@ -46,8 +46,9 @@ impl Core<'_> {
                     self.edge(points[pair], points[(pair + 1) % points.len()], known);
                 }
             }
-            &Contradiction::StaleInitial { reader, writer } => {
+            &Contradiction::StaleInitial { reader, writer, read } => {
                 self.txns.extend([reader, writer]);
+                self.matched(read);
                 self.path(model.commit(writer), model.begin(reader), known);
             }
             &Contradiction::NeitherOrder { first, second, against: [forward, backward] } => {
@@ -55,8 +56,14 @@ impl Core<'_> {
                 self.against(second, first, backward, known);
             }
             Contradiction::NoSource { read, excluded } => self.no_source(*read, excluded, known),
-            Contradiction::Exhausted(txns) => {
+            Contradiction::Exhausted { txns, open, matched } => {
                 self.txns.extend(txns);
+                for open in open {
+                    self.no_source(open.read, &open.excluded, known);
+                }
+                for &read in matched {
+                    self.matched(Some(read));
+                }
                 let inside: Vec<u32> =
                     (0..self.graph.forced.len() as u32).filter(|&edge| self.is_inside(edge)).collect();
                 for edge in inside {
@@ -82,7 +89,14 @@ impl Core<'_> {
         let reasons = self.reasons;
         while let Some(reason) = self.todo.pop() {
             match &reasons[reason as usize] {
-                Reason::Initial { reader, writer } => self.txns.extend([*reader, *writer]),
+                Reason::Initial { reader, writer, read } => {
+                    self.txns.extend([*reader, *writer]);
+                    self.matched(*read);
+                }
+                Reason::Replaced { read, order } => {
+                    self.matched(Some(*read));
+                    self.explain(*order);
+                }
                 Reason::Order { earlier, later, against, known } => self.against(*later, *earlier, *against, *known),
                 Reason::Match { read, excluded, known } => self.no_source(*read, excluded, *known),
             }
@@ -98,6 +112,10 @@ impl Core<'_> {
             Against::Reader(reader) => {
                 self.txns.insert(reader);
                 model.read_write(reader, b)
+            }
+            Against::Matched(read) => {
+                self.matched(Some(read));
+                model.read_write(self.facts.ambiguous[read as usize].reader, b)
             }
         };
         self.path(to, from, known);
@@ -121,6 +139,14 @@ impl Core<'_> {
                 }
                 (Excluded::Future, None) => {}
             }
+        }
+    }
+
+    /// What an ambiguous read was matched with has its own reason.
+    fn matched(&mut self, read: Option<u32>) {
+        let is_match = |reason: &Reason| matches!(reason, Reason::Match { read: other, .. } if Some(*other) == read);
+        if let Some(reason) = read.and_then(|_| self.reasons.iter().position(is_match)) {
+            self.explain(reason as u32);
         }
     }
 

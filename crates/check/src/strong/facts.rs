@@ -68,7 +68,8 @@ pub(crate) struct Facts<'a> {
     /// For each version its value, if its key has ambiguous reads.
     version_value: Vec<u64>,
     candidates: Vec<u32>,
-    /// Whether an ambiguous read may come from a transaction of unknown outcome that nobody else read from.
+    /// Whether an ambiguous read may come from a transaction of unknown outcome that nobody else read from, or returned a
+    /// list: then a choice of sources is not all there is to choose.
     pub doubtful: bool,
 }
 
@@ -190,7 +191,7 @@ impl<'a> Facts<'a> {
         }
         let of_txns = self.ambiguous.iter().zip(0..).map(|(read, number)| (read.reader, number));
         self.ambiguous_of = Lists::new(self.history.txn_count(), of_txns);
-        self.doubtful = self.unread_unknown_writes();
+        self.doubtful = self.history.has_lists() || self.unread_unknown_writes();
     }
 
     fn add_ambiguous_of(&mut self, key: u32, ops: &[u32]) {

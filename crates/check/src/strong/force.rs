@@ -18,6 +18,8 @@ pub(crate) enum Against {
     /// This reader of the later version would have begun before the earlier one was written, yet known edges lead from there
     /// to it.
     Reader(u32),
+    /// The same with an ambiguous read (by number) that was matched with the later version.
+    Matched(u32),
 }
 
 /// Why an ambiguous read did not read a slot.
@@ -32,8 +34,10 @@ pub(crate) enum Excluded {
 /// Why a forced edge is there. Each speaks of what was known when the first `known` forced edges were.
 #[derive(Clone, Debug)]
 pub(crate) enum Reason {
-    /// The reader saw the initial value.
-    Initial { reader: u32, writer: u32 },
+    /// The reader saw the initial value, by an ambiguous read (by number) if there is one.
+    Initial { reader: u32, writer: u32, read: Option<u32> },
+    /// An ambiguous read (by number) was matched with a version that was replaced by the reason with this number.
+    Replaced { read: u32, order: u32 },
     /// `earlier` wrote before `later`.
     Order { earlier: u32, later: u32, against: Against, known: u32 },
     /// The read (by number) has one candidate left.
@@ -46,13 +50,14 @@ pub(crate) enum Contradiction {
     /// Known edges lead around.
     Cycle(Vec<u32>),
     /// The reader saw the initial value although known edges lead from the writer to it.
-    StaleInitial { reader: u32, writer: u32 },
+    StaleInitial { reader: u32, writer: u32, read: Option<u32> },
     /// Neither order of two writers is possible: `first` before `second` because of the first reason, and so on.
     NeitherOrder { first: u32, second: u32, against: [Against; 2] },
     /// No candidate of the read (by number) is left.
     NoSource { read: u32, excluded: Vec<(u32, Excluded)> },
-    /// The search found no choice; these transactions are involved.
-    Exhausted(Vec<u32>),
+    /// The search found no choice; these transactions are involved, and these ambiguous reads: some with candidates that
+    /// were excluded before, some that were matched before.
+    Exhausted { txns: Vec<u32>, open: Vec<OpenRead>, matched: Vec<u32> },
 }
 
 /// An undecided order of two writers, `hint` being the earlier one in the present order.
@@ -60,6 +65,14 @@ pub(crate) enum Contradiction {
 pub(crate) struct Pair {
     pub hint: u32,
     pub other: u32,
+}
+
+/// An ambiguous read (by number) with several candidates left.
+#[derive(Clone, Debug)]
+pub(crate) struct OpenRead {
+    pub read: u32,
+    pub candidates: Vec<u32>,
+    pub excluded: Vec<(u32, Excluded)>,
 }
 
 /// What a round found.
@@ -72,8 +85,7 @@ pub(crate) struct Findings {
     pub open: Vec<Pair>,
     /// Ambiguous reads (by number) and a version that replaces what they are said to read.
     pub open_choices: Vec<(u32, u32)>,
-    /// Ambiguous reads (by number) with several candidates left, and these.
-    pub open_reads: Vec<(u32, Vec<u32>)>,
+    pub open_reads: Vec<OpenRead>,
 }
 
 impl Findings {
@@ -115,7 +127,7 @@ impl<'a> Forcing<'a> {
                 Broken::Read { slot, version, reader } => {
                     let writer = self.facts.index.versions.txn[version as usize];
                     match self.facts.writer(slot) {
-                        None => self.initial_first(reader, writer)?,
+                        None => self.initial_first(reader, writer, None)?,
                         Some(source) => self.order(source, writer)?,
                     }
                 }
@@ -141,12 +153,12 @@ impl<'a> Forcing<'a> {
         self.reasons.len() as u32 - 1
     }
 
-    fn initial_first(&mut self, reader: u32, writer: u32) -> Result<(), Contradiction> {
+    fn initial_first(&mut self, reader: u32, writer: u32, read: Option<u32>) -> Result<(), Contradiction> {
         let arc = self.model.read_write(reader, writer);
         if self.reach.reaches(arc.1, arc.0) {
-            return Err(Contradiction::StaleInitial { reader, writer });
+            return Err(Contradiction::StaleInitial { reader, writer, read });
         }
-        let reason = self.remember(Reason::Initial { reader, writer });
+        let reason = self.remember(Reason::Initial { reader, writer, read });
         self.add(arc, reason);
         Ok(())
     }
@@ -224,7 +236,7 @@ impl<'a> Forcing<'a> {
                     self.add(arc, reason);
                 }
             }
-            _ => self.found.open_reads.push((number, left)),
+            _ => self.found.open_reads.push(OpenRead { read: number, candidates: left, excluded }),
         }
         Ok(())
     }
@@ -238,19 +250,20 @@ impl<'a> Forcing<'a> {
             self.found.open_choices.push((number, version));
             return Ok(());
         }
-        let Some(source) = self.facts.writer(slot) else { return self.initial_first(reader, later) };
+        let Some(source) = self.facts.writer(slot) else { return self.initial_first(reader, later, Some(number)) };
         let arc = self.model.read_write(reader, later);
         let seen = self.reach.reaches(arc.1, arc.0);
         match (seen, self.impossible(later, source)) {
             (false, None) => self.found.open_choices.push((number, version)),
-            (true, None) => self.settle(later, source, Against::Reader(reader)),
+            (true, None) => self.settle(later, source, Against::Matched(number)),
             (false, Some(against)) => {
                 self.settle(source, later, against);
-                let reason = self.reasons.len() as u32 - 1;
+                let order = self.reasons.len() as u32 - 1;
+                let reason = self.remember(Reason::Replaced { read: number, order });
                 self.add(arc, reason);
             }
             (true, Some(against)) => {
-                let against = [Against::Reader(reader), against];
+                let against = [Against::Matched(number), against];
                 return Err(Contradiction::NeitherOrder { first: source, second: later, against });
             }
         }

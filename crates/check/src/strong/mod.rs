@@ -381,6 +381,143 @@ fn order_of(position: &[u32], present: &[bool]) -> Order {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::frontier::{self, Found};
+    use crate::level::Level;
+    use crate::outcome::Event;
+    use crate::verifier::verify_points;
+    use seriatim_history::{Columns, KeyId, KeyNames, OpId, OpKind, Status, TxnId, Value};
+
+    /// How a random history is made.
+    #[derive(Clone, Copy)]
+    struct Shape {
+        sessions: u64,
+        keys: u64,
+        txns: u64,
+        ops: u64,
+        /// Values are below this; then several transactions write the same.
+        values: Option<u64>,
+        /// One of so many reads is of any version instead of one of the newest.
+        stale: u64,
+    }
+
+    fn random_history(seed: u64, shape: Shape) -> History {
+        let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) + 1;
+        let mut random = |below: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) % below
+        };
+        let mut columns = Columns { key_names: KeyNames::Numbers { count: shape.keys as u32 }, ..Columns::default() };
+        let mut written: Vec<Vec<u64>> = vec![Vec::new(); shape.keys as usize];
+        let mut next = 0;
+        for _ in 0..shape.txns {
+            let txn = columns.push_txn(random(shape.sessions) as u32, Status::Committed);
+            let mut touched = vec![false; shape.keys as usize];
+            let mut writes = Vec::new();
+            for _ in 0..=random(shape.ops) {
+                let key = random(shape.keys) as usize;
+                if touched[key] {
+                    continue;
+                }
+                touched[key] = true;
+                let kind = if random(2) == 0 { OpKind::Write } else { OpKind::Read };
+                next += 1;
+                let value = match kind {
+                    OpKind::Read if random(shape.stale) == 0 => match random(written[key].len() as u64 + 1) {
+                        0 => 0,
+                        place => written[key][place as usize - 1],
+                    },
+                    OpKind::Read => written[key].iter().rev().nth(random(2) as usize).copied().unwrap_or(0),
+                    _ => shape.values.map_or(next, |values| 1 + random(values)),
+                };
+                if kind == OpKind::Write {
+                    writes.push((key, value));
+                }
+                let value = if value == 0 { Value::NULL } else { Value::from_raw(value) };
+                columns.push_op(txn, kind, KeyId(key as u32), value);
+            }
+            for (key, value) in writes {
+                written[key].push(value);
+            }
+        }
+        columns.finish().unwrap()
+    }
+
+    const MODELS: [(Level, Model); 3] = [
+        (Level::PrefixConsistency, Model::Prefix),
+        (Level::SnapshotIsolation, Model::Snapshot),
+        (Level::Serializable, Model::Serial),
+    ];
+
+    /// Compares with the search over frontiers, has every order verified and every set of guilty transactions re-checked.
+    fn compare(shape: Shape, seeds: std::ops::Range<u64>) -> (u32, u32) {
+        let (mut holding, mut violated) = (0, 0);
+        for seed in seeds {
+            let history = random_history(seed, shape);
+            let index = Index::build(&history, 1);
+            assert!(index.faults.is_empty(), "seed {seed}");
+            if !index.unrepeated.is_empty() {
+                continue;
+            }
+            for (level, model) in MODELS {
+                let target = Target { model, real_time: false };
+                let (decision, effort) = decide(&history, &index, target, Limits::default(), 1);
+                match (frontier::search(&history, level, 10_000_000), decision) {
+                    (Found::Holds(_), Decision::Holds(points)) => {
+                        let as_event = |(txn, commit)| match commit {
+                            true => Event::Commit(TxnId(txn)),
+                            false => Event::Begin(TxnId(txn)),
+                        };
+                        let points: Vec<Event> = points.into_iter().map(as_event).collect();
+                        verify_points(&history, level, &points)
+                            .unwrap_or_else(|e| panic!("{e}: seed {seed} at {level}"));
+                        holding += 1;
+                    }
+                    (Found::Violated, Decision::Violated(txns)) => {
+                        assert_core(&history, level, &txns, seed);
+                        violated += 1;
+                    }
+                    (found, decision) => panic!("{found:?} but {decision:?} {effort:?}: seed {seed} at {level}"),
+                }
+            }
+        }
+        (holding, violated)
+    }
+
+    fn assert_core(history: &History, level: Level, txns: &[u32], seed: u64) {
+        let ops: Vec<OpId> = txns.iter().flat_map(|&txn| history.ops_of(TxnId(txn))).map(OpId).collect();
+        let written = |op: OpId| {
+            let op = history.op(op);
+            op.value == Value::NULL
+                || !op.kind.is_write()
+                    && !history.txns().any(|txn| {
+                        history.ops_of(txn).any(|id| {
+                            let other = history.op(OpId(id));
+                            other.kind.is_write()
+                                && other.key == op.key
+                                && other.value == op.value
+                                && !txns.contains(&txn.0)
+                        })
+                    })
+                || op.kind.is_write()
+        };
+        let ops: Vec<OpId> = ops.into_iter().filter(|&op| written(op)).collect();
+        let part = history.restricted_to(&ops);
+        let found = frontier::search(&part, level, 10_000_000);
+        assert!(matches!(found, Found::Violated), "the core {txns:?} is not violated: seed {seed} at {level}");
+    }
+
+    const FEW: Shape = Shape { sessions: 3, keys: 3, txns: 7, ops: 4, values: None, stale: 3 };
+    const MORE: Shape = Shape { sessions: 4, keys: 4, txns: 14, ops: 5, values: None, stale: 12 };
+    const DUPLICATES: Shape = Shape { sessions: 3, keys: 2, txns: 7, ops: 3, values: Some(3), stale: 4 };
+    const MORE_DUPLICATES: Shape = Shape { sessions: 4, keys: 4, txns: 14, ops: 4, values: Some(4), stale: 12 };
+
+    #[test]
+    fn agrees_with_the_search_over_frontiers() {
+        for shape in [FEW, MORE, DUPLICATES, MORE_DUPLICATES] {
+            let (holding, violated) = compare(shape, 0..1500);
+            assert!(holding > 300 && violated > 300, "{holding} hold, {violated} do not");
+        }
+    }
 
     /// `FILE=… MODEL=ser|si|pc cargo test --release -p seriatim-check measure -- --ignored --nocapture`
     #[test]

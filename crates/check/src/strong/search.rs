@@ -5,7 +5,7 @@
 
 use super::Limits;
 use super::facts::Facts;
-use super::force::{Contradiction, Findings, Pair, PairSet, order_arcs};
+use super::force::{Contradiction, Findings, OpenRead, Pair, PairSet, order_arcs};
 use super::graph::Graph;
 use super::model::Model;
 use super::theory::Acyclic;
@@ -40,6 +40,9 @@ pub(crate) struct Search<'a> {
     /// Which reads were told to begin before which writers: the literal of the edge.
     before: FxHashMap<(u32, u32), Lit>,
     clauses: FxHashMap<(u32, u32, u32), ()>,
+    open: Vec<OpenRead>,
+    /// Ambiguous reads (by number) that were matched before and are part of a clause.
+    matched: Vec<u32>,
 }
 
 impl<'a> Search<'a> {
@@ -54,6 +57,8 @@ impl<'a> Search<'a> {
             selectors: FxHashMap::default(),
             before: FxHashMap::default(),
             clauses: FxHashMap::default(),
+            open: Vec::new(),
+            matched: Vec::new(),
         }
     }
 
@@ -63,8 +68,8 @@ impl<'a> Search<'a> {
         for &pair in &found.open {
             self.pair(pair);
         }
-        for (read, candidates) in &found.open_reads {
-            self.read(*read, candidates);
+        for open in &found.open_reads {
+            self.read(open);
         }
         for &(read, version) in &found.open_choices {
             self.choice(read, version, chosen[read as usize], fixed[read as usize] != NONE);
@@ -92,14 +97,14 @@ impl<'a> Search<'a> {
     }
 
     /// One of the candidates of an ambiguous read.
-    fn read(&mut self, number: u32, candidates: &[u32]) {
-        if self.selectors.contains_key(&number) {
+    fn read(&mut self, open: &OpenRead) {
+        if self.selectors.contains_key(&open.read) {
             return;
         }
-        let read = &self.facts.ambiguous[number as usize];
-        let preferred = self.preferred(read.reader, candidates);
+        let read = &self.facts.ambiguous[open.read as usize];
+        let preferred = self.preferred(read.reader, &open.candidates);
         let mut selectors = Vec::new();
-        for &slot in candidates {
+        for &slot in &open.candidates {
             let variable = self.solver.new_var(lbool::UNDEF, true);
             let literal = Lit::new(variable, slot != preferred);
             if let Some(writer) = self.facts.writer(slot) {
@@ -109,7 +114,8 @@ impl<'a> Search<'a> {
         }
         let mut clause: Vec<Lit> = selectors.iter().map(|selector| selector.literal).collect();
         self.solver.add_clause_reuse(&mut clause);
-        self.selectors.insert(number, selectors);
+        self.selectors.insert(open.read, selectors);
+        self.open.push(open.clone());
     }
 
     /// The candidate that is the last one before the reader in the present order, or else the first one.
@@ -134,7 +140,9 @@ impl<'a> Search<'a> {
         if let Some(source) = self.facts.writer(slot) {
             clause.push(!self.pair(Pair { hint: source, other: writer }));
         }
-        if !fixed {
+        if fixed {
+            self.matched.push(number);
+        } else {
             let selectors = self.selectors.get(&number).into_iter().flatten();
             clause.extend(selectors.filter(|selector| selector.slot == slot).map(|selector| !selector.literal));
         }
@@ -186,17 +194,12 @@ impl<'a> Search<'a> {
         self.solver.num_decisions()
     }
 
-    /// No choice is left: everybody who was on a cycle, and the writers that ambiguous reads could choose from.
+    /// No choice is left: everybody who was on a cycle, and the ambiguous reads that were asked about.
     pub fn exhausted(&self) -> Contradiction {
         let points = self.theory.involved.iter().filter(|&&point| point < self.theory.graph.txn_points);
         let mut txns: Vec<u32> = points.map(|&point| self.model.txn(point)).collect();
-        for number in self.selectors.keys() {
-            let read = &self.facts.ambiguous[*number as usize];
-            txns.push(read.reader);
-            txns.extend(self.facts.candidates(read).iter().filter_map(|&slot| self.facts.writer(slot)));
-        }
         txns.sort_unstable();
         txns.dedup();
-        Contradiction::Exhausted(txns)
+        Contradiction::Exhausted { txns, open: self.open.clone(), matched: self.matched.clone() }
     }
 }

@@ -80,11 +80,14 @@ impl<'g> Acyclic<'g> {
     /// Adds a known edge; `false` if it closes a cycle of known edges. No literal may be true.
     pub fn add_known(&mut self, arc: Arc, reason: u32) -> bool {
         debug_assert!(self.levels.is_empty());
-        if !self.make_room(arc) {
-            return false;
+        let fits = self.make_room(arc);
+        if !fits {
+            let path = self.lightest_path(arc.1, arc.0);
+            self.involved.extend(path.iter().map(|step| step.0));
+            self.involved.extend([arc.0, arc.1]);
         }
         self.graph.add(arc, reason);
-        true
+        fits
     }
 
     /// Adds all of `arcs` or, if one of them closes a cycle, none.

@@ -137,7 +137,7 @@ pub fn verdict(level: Level, outcome: Outcome) -> Verdict {
         value: "1".to_owned(),
         reads: 3,
     });
-    Verdict { level, outcome, undecided, order: None, points: None }
+    Verdict { undecided, ..Verdict::new(level, outcome) }
 }
 
 /// Verdicts at RC, CI, RA and CC, and that of CC at all levels above.

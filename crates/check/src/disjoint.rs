@@ -1,0 +1,112 @@
+//! The violations of the strong levels: one that explains each violated level, then others that share no transaction with
+//! those before, as long as there are some and it does not take too long.
+
+use crate::index::{INITIAL, Index, NONE};
+use crate::ladder::{self, StrongOutcome, Subject};
+use crate::level::Level;
+use crate::outcome::AnomalyGroup;
+use crate::scenario::{self, Budget};
+use crate::violation::{Kind, Violation};
+use rustc_hash::FxHashSet;
+use seriatim_history::{History, KeyId, OpId, OpKind, TxnId, Value};
+use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
+
+/// How many violations are looked for.
+const VIOLATIONS_MAX: usize = 10;
+/// How long the search for further ones may take, at least; it may always take as long as deciding took.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Explains the violated levels, which come weakest first, each with transactions that alone violate it; `took` is how long
+/// it took to find them.
+pub(crate) fn violations(subject: &Subject<'_>, violated: &[(Level, Vec<u32>)], took: Duration) -> Vec<AnomalyGroup> {
+    let start = Instant::now();
+    let over = |found: usize| found >= VIOLATIONS_MAX || start.elapsed() > took.max(PATIENCE);
+    let mut finder = Finder { subject, used: FxHashSet::default(), found: Vec::new() };
+    for (level, txns) in violated {
+        if txns.iter().all(|txn| !finder.used.contains(txn)) {
+            finder.explain(subject.index, txns, *level, None);
+        }
+    }
+    let Some((strongest, _)) = violated.last() else { return Vec::new() };
+    while !finder.found.is_empty() && !over(finder.found.len()) && finder.another(*strongest) {}
+    grouped(finder.found)
+}
+
+struct Finder<'a> {
+    subject: &'a Subject<'a>,
+    /// Transactions of the violations so far.
+    used: FxHashSet<u32>,
+    found: Vec<Violation>,
+}
+
+impl Finder<'_> {
+    /// Explains what `txns` violate; they are those of a part of the history that consists of `kept`, if that is given.
+    fn explain(&mut self, index: &Index, txns: &[u32], level: Level, part: Option<(&History, &[OpId])>) -> bool {
+        let history = part.map_or(self.subject.history, |(part, _)| part);
+        let ops = ops_of(history, index, txns);
+        let original = |op: OpId| part.map_or(op, |(_, kept)| kept[op.index()]);
+        let ops: Vec<OpId> = ops.into_iter().map(original).collect();
+        let violation = scenario::explain(self.subject.history, &ops, level, &mut Budget::default());
+        let Some(violation) = violation else { return false };
+        self.used.extend(violation.ops.iter().filter_map(|op| op.txn.id).map(|txn| txn.0));
+        self.found.push(violation);
+        true
+    }
+
+    /// Looks for a violation without the transactions of those so far; whether there is one.
+    fn another(&mut self, level: Level) -> bool {
+        let Subject { history, options, .. } = *self.subject;
+        let kept = self.rest();
+        let part = history.restricted_to(&kept);
+        let index = Index::build(&part, options.threads);
+        if !index.faults.is_empty() || !index.unrepeated.is_empty() {
+            return false;
+        }
+        let subject = Subject { history: &part, index: &index, options };
+        match ladder::decide_strong(&subject, level, &mut Vec::new()) {
+            StrongOutcome::Violated(txns) => self.explain(&index, &txns, level, Some((&part, &kept))),
+            _ => false,
+        }
+    }
+
+    /// The operations of all other transactions, without reads of what the used ones wrote.
+    fn rest(&self) -> Vec<OpId> {
+        let history = self.subject.history;
+        let writes = self.used.iter().flat_map(|&txn| history.ops_of(TxnId(txn))).map(|op| history.op(OpId(op)));
+        let gone: FxHashSet<(KeyId, Value)> =
+            writes.filter(|op| op.kind == OpKind::Write).map(|op| (op.key, op.value)).collect();
+        let others = history.txns().filter(|txn| !self.used.contains(&txn.0) && self.subject.index.counts[txn.index()]);
+        let ops = others.flat_map(|txn| history.ops_of(txn)).map(OpId);
+        let stays = |op: &OpId| {
+            let op = history.op(*op);
+            op.kind != OpKind::Read || !gone.contains(&(op.key, op.value))
+        };
+        ops.filter(stays).collect()
+    }
+}
+
+/// The operations of `txns` that need nobody else: writes, and reads of what these transactions wrote or of initial values.
+fn ops_of(history: &History, index: &Index, txns: &[u32]) -> Vec<OpId> {
+    let inside: FxHashSet<u32> = txns.iter().copied().collect();
+    let stays = |op: &OpId| match index.source_txn[op.index()] {
+        // Writes, own reads, ambiguous reads: the explanation brings back what they need.
+        NONE | INITIAL => true,
+        source => inside.contains(&source),
+    };
+    txns.iter().flat_map(|&txn| history.ops_of(TxnId(txn))).map(OpId).filter(stays).collect()
+}
+
+/// The violations by kind, the smallest first.
+fn grouped(found: Vec<Violation>) -> Vec<AnomalyGroup> {
+    let mut kinds: BTreeMap<Kind, Vec<Violation>> = BTreeMap::new();
+    for violation in found {
+        kinds.entry(violation.kind).or_default().push(violation);
+    }
+    let group = |(kind, mut instances): (Kind, Vec<Violation>)| {
+        instances.sort_by_key(|violation| (violation.txn_count(), violation.ops.len()));
+        let exemplar = instances.first().cloned()?;
+        Some(AnomalyGroup { kind, count: instances.len() as u64, exemplar, instances })
+    };
+    kinds.into_iter().filter_map(group).collect()
+}

@@ -1,0 +1,65 @@
+//! Transactions and operations as reports name them.
+
+use crate::violation::{OpRef, TxnRef};
+use seriatim_history::{Atom, History, KeyId, OpId, OpKind, TxnId};
+
+/// Names things of one history.
+#[derive(Clone, Copy)]
+pub(crate) struct Refs<'h>(pub &'h History);
+
+impl Refs<'_> {
+    pub fn txn(self, txn: TxnId) -> TxnRef {
+        let history = self.0;
+        let session = history.session_of(txn);
+        TxnRef {
+            id: Some(txn),
+            name: txn_name(history, txn),
+            session: history.session_name(session).to_string(),
+            index: txn.0 - history.txns_of(session).start,
+        }
+    }
+
+    /// The initial transaction.
+    pub fn initial(self) -> TxnRef {
+        TxnRef { id: None, name: "initial".to_owned(), session: String::new(), index: 0 }
+    }
+
+    pub fn op(self, op: OpId) -> OpRef {
+        let history = self.0;
+        let operation = history.op(op);
+        OpRef {
+            id: Some(op),
+            txn: self.txn(history.txn_of(op)),
+            action: match operation.kind {
+                OpKind::Read => "read",
+                OpKind::Write => "write",
+                OpKind::Append => "append",
+            },
+            key: history.key_name(operation.key).to_string(),
+            value: history.value_text(operation.value),
+            place: history.place(op),
+        }
+    }
+
+    /// The write of the initial transaction to `key`.
+    pub fn initial_write(self, key: KeyId) -> OpRef {
+        let history = self.0;
+        let value = history.initial().value_of(key).map_or("nil".to_owned(), |value| history.value_text(value));
+        OpRef {
+            id: None,
+            txn: self.initial(),
+            action: "write",
+            key: history.key_name(key).to_string(),
+            value,
+            place: None,
+        }
+    }
+}
+
+/// Numbers alone are hard to tell from values, so numeric names get a `t`.
+fn txn_name(history: &History, txn: TxnId) -> String {
+    match history.txn_name(txn) {
+        Atom::Int(number) => format!("t{number}"),
+        name => name.to_string(),
+    }
+}

@@ -1,0 +1,216 @@
+//! The part of a history that a refutation looks at: some operations, matched by themselves.
+//!
+//! An instance means the same as [`History::restricted_to`] of these operations, with two differences: transactions of
+//! unknown outcome keep it, so that one that nobody need have read from constrains nothing; and reads that are wrong by
+//! themselves (thin air, aborted, intermediate, own write ignored) are passed over, since weaker checks report them first.
+
+use rustc_hash::FxHashMap;
+use seriatim_history::{History, KeyId, OpId, OpKind, Status, TxnId, Value, ValueKind};
+
+/// Where a read may come from. Transactions are numbered inside the instance.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Source {
+    Initial,
+    Txn(usize),
+}
+
+/// An external read.
+#[derive(Clone, Debug)]
+pub(super) struct Read {
+    pub op: OpId,
+    pub txn: usize,
+    pub key: KeyId,
+    /// Who may have written what it returned: one, or several if the value is a duplicate.
+    pub candidates: Vec<Source>,
+}
+
+/// A list that shows `earlier` right before `later`, appended by different transactions.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Listed {
+    pub from: usize,
+    pub to: usize,
+    pub earlier: OpId,
+    pub later: OpId,
+    pub read: OpId,
+    pub reader: usize,
+}
+
+/// A transaction with the operations that were kept of it.
+#[derive(Clone, Debug)]
+pub(super) struct Txn {
+    pub id: TxnId,
+    /// Whether it counts only if somebody read from it.
+    pub optional: bool,
+    pub ops: Vec<OpId>,
+    /// Its last write to each key, in the order of keys.
+    pub writes: Vec<(KeyId, OpId)>,
+    /// Its external reads, as numbers of [`Instance::reads`].
+    pub reads: Vec<usize>,
+}
+
+impl Txn {
+    pub fn write(&self, key: KeyId) -> Option<OpId> {
+        self.writes.binary_search_by_key(&key, |write| write.0).ok().map(|at| self.writes[at].1)
+    }
+}
+
+/// Some operations of a history.
+pub(super) struct Instance<'h> {
+    pub history: &'h History,
+    /// Transactions that did not abort, in the order of the history.
+    pub txns: Vec<Txn>,
+    pub reads: Vec<Read>,
+    pub listed: Vec<Listed>,
+}
+
+impl<'h> Instance<'h> {
+    /// The instance of `ops`, which are sorted.
+    pub fn new(history: &'h History, ops: &[OpId]) -> Instance<'h> {
+        debug_assert!(ops.is_sorted());
+        let mut instance = Instance { history, txns: txns(history, ops), reads: Vec::new(), listed: Vec::new() };
+        let appends = Appends::new(&instance);
+        let mut visible: FxHashMap<(KeyId, Value), Vec<Source>> = FxHashMap::default();
+        for (number, txn) in instance.txns.iter().enumerate() {
+            for &(key, op) in &txn.writes {
+                visible.entry((key, history.op(op).value)).or_default().push(Source::Txn(number));
+            }
+        }
+        for number in 0..instance.txns.len() {
+            for op in instance.txns[number].ops.clone() {
+                instance.add_read(number, op, &appends, &visible);
+            }
+        }
+        instance
+    }
+
+    fn add_read(&mut self, txn: usize, op: OpId, appends: &Appends, visible: &FxHashMap<(KeyId, Value), Vec<Source>>) {
+        let operation = self.history.op(op);
+        if operation.kind != OpKind::Read {
+            return;
+        }
+        let key = operation.key;
+        let mut value = operation.value;
+        if let Some(elements) = elements(self.history, value) {
+            let kept: Vec<Value> =
+                elements.iter().copied().filter(|item| appends.0.contains_key(&(key, *item))).collect();
+            value = kept.last().copied().unwrap_or(Value::NULL);
+            self.add_listed(txn, op, key, &kept, appends);
+        }
+        if is_internal(self.history, op) {
+            return;
+        }
+        let written = visible.get(&(key, value)).map_or(&[][..], Vec::as_slice);
+        let mut candidates: Vec<Source> =
+            written.iter().copied().filter(|&source| source != Source::Txn(txn)).collect();
+        if may_be_initial(self.history, key, value, !written.is_empty()) {
+            candidates.push(Source::Initial);
+        }
+        if !candidates.is_empty() {
+            self.txns[txn].reads.push(self.reads.len());
+            self.reads.push(Read { op, txn, key, candidates });
+        }
+    }
+
+    /// Orders of consecutive elements; elements with several writers are passed over.
+    fn add_listed(&mut self, reader: usize, read: OpId, key: KeyId, list: &[Value], appends: &Appends) {
+        let mut previous: Option<(usize, OpId)> = None;
+        for item in list {
+            let [(txn, op)] = appends.0[&(key, *item)][..] else { continue };
+            if let Some((from, earlier)) = previous
+                && from != txn
+            {
+                self.listed.push(Listed { from, to: txn, earlier, later: op, read, reader });
+            }
+            previous = Some((txn, op));
+        }
+    }
+
+    /// The keys that both transactions write.
+    pub fn common_keys(&self, a: usize, b: usize) -> impl Iterator<Item = KeyId> + '_ {
+        self.txns[a].writes.iter().map(|write| write.0).filter(move |&key| self.txns[b].write(key).is_some())
+    }
+
+    /// Whether `a` ended before `b` began.
+    pub fn precedes_in_time(&self, a: usize, b: usize) -> bool {
+        let times = |txn: usize| self.history.times(self.txns[txn].id);
+        matches!((times(a), times(b)), (Some((_, end)), Some((begin, _))) if end < begin)
+    }
+
+    /// Whether `a` is earlier in the session of `b`.
+    pub fn precedes_in_session(&self, a: usize, b: usize) -> bool {
+        let session = |txn: usize| self.history.session_of(self.txns[txn].id);
+        a < b && session(a) == session(b)
+    }
+}
+
+/// The appends of each element, by transactions that did not abort.
+struct Appends(FxHashMap<(KeyId, Value), Vec<(usize, OpId)>>);
+
+impl Appends {
+    fn new(instance: &Instance<'_>) -> Appends {
+        let mut appends: FxHashMap<(KeyId, Value), Vec<(usize, OpId)>> = FxHashMap::default();
+        for (number, txn) in instance.txns.iter().enumerate() {
+            for &op in &txn.ops {
+                let operation = instance.history.op(op);
+                if operation.kind == OpKind::Append {
+                    appends.entry((operation.key, operation.value)).or_default().push((number, op));
+                }
+            }
+        }
+        Appends(appends)
+    }
+}
+
+fn txns(history: &History, ops: &[OpId]) -> Vec<Txn> {
+    let mut txns: Vec<Txn> = Vec::new();
+    for &op in ops {
+        let id = history.txn_of(op);
+        let status = history.status(id);
+        if status == Status::Aborted {
+            continue;
+        }
+        if txns.last().is_none_or(|last| last.id != id) {
+            let optional = status == Status::Unknown;
+            txns.push(Txn { id, optional, ops: Vec::new(), writes: Vec::new(), reads: Vec::new() });
+        }
+        if let Some(txn) = txns.last_mut() {
+            txn.add(history, op);
+        }
+    }
+    txns
+}
+
+impl Txn {
+    fn add(&mut self, history: &History, op: OpId) {
+        self.ops.push(op);
+        let operation = history.op(op);
+        if !operation.kind.is_write() {
+            return;
+        }
+        match self.writes.binary_search_by_key(&operation.key, |write| write.0) {
+            Ok(at) => self.writes[at].1 = op,
+            Err(at) => self.writes.insert(at, (operation.key, op)),
+        }
+    }
+}
+
+/// The elements of a list; `None` for other values.
+pub(super) fn elements(history: &History, value: Value) -> Option<&[Value]> {
+    match value.kind() {
+        ValueKind::List(number) => Some(history.list(number)),
+        _ => None,
+    }
+}
+
+/// Whether the transaction of this read wrote the key before it.
+pub(super) fn is_internal(history: &History, read: OpId) -> bool {
+    let key = history.op(read).key;
+    let before = history.ops_of(history.txn_of(read)).start..read.0;
+    before.map(|op| history.op(OpId(op))).any(|op| op.kind.is_write() && op.key == key)
+}
+
+/// Whether a read of `value` may come from the initial transaction.
+fn may_be_initial(history: &History, key: KeyId, value: Value, written: bool) -> bool {
+    let initial = history.initial();
+    value == Value::NULL || (initial.value_of(key) == Some(value) && !(written && initial.yields(key)))
+}

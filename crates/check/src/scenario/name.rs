@@ -1,0 +1,80 @@
+//! Which anomaly a contradiction is. The name follows from the labels of its cycle; that of a lost update from its operations.
+
+use super::instance::{Instance, Source};
+use super::proof::{Label, OrderWhy, Step};
+use crate::level::Level;
+use crate::violation::Kind;
+use std::rc::Rc;
+
+/// The kind of a cycle in an instance that is as small as possible and violates `levels`.
+pub(super) fn kind(instance: &Instance<'_>, cycle: &[Rc<Step>], levels: &[Level]) -> Kind {
+    let by_shape = if is_lost_update(instance) { Kind::LostUpdate } else { by_labels(cycle) };
+    // Orders that were inferred at a strong level may make a cycle that looks as if weaker ones forbade it too.
+    let forbidden = by_shape.info().forbidden_by.iter().all(|level| levels.contains(level));
+    match () {
+        () if forbidden => by_shape,
+        () if levels.contains(&Level::Serializable) => Kind::AntiDependencyCycle,
+        () => Kind::StaleRead,
+    }
+}
+
+/// Two transactions read the same version of a key and both write it, and nobody else is there but the writer of it.
+fn is_lost_update(instance: &Instance<'_>) -> bool {
+    let updates = || instance.reads.iter().filter(|read| instance.txns[read.txn].write(read.key).is_some());
+    updates().any(|a| {
+        updates().any(|b| {
+            let same = a.key == b.key && a.txn < b.txn && a.candidates == b.candidates && a.candidates.len() == 1;
+            let writers = a.candidates.iter().filter(|&&source| source != Source::Initial).count();
+            same && instance.txns.len() == 2 + writers
+        })
+    })
+}
+
+fn by_labels(cycle: &[Rc<Step>]) -> Kind {
+    let is_rw = |step: &Rc<Step>| matches!(step.label, Label::ReadWrite { .. });
+    let count = cycle.iter().filter(|step| is_rw(step)).count();
+    let adjacent = (0..cycle.len()).any(|i| is_rw(&cycle[i]) && is_rw(&cycle[(i + 1) % cycle.len()]));
+    if cycle.iter().any(|step| matches!(step.label, Label::RealTime)) {
+        return Kind::StaleRead;
+    }
+    match (count, adjacent) {
+        (0, _) => by_writes(cycle),
+        // One edge of a cycle of one transaction would be adjacent to itself, but there are none.
+        (1, _) => by_single(cycle),
+        (2, true) if cycle.len() == 2 => Kind::WriteSkew,
+        (2, false) if is_long_fork(cycle) => Kind::LongFork,
+        (_, false) => Kind::NonAdjacent,
+        (_, true) => Kind::AntiDependencyCycle,
+    }
+}
+
+/// Without anti-dependencies: a weak level's anomaly unless an order of writes had to be inferred.
+fn by_writes(cycle: &[Rc<Step>]) -> Kind {
+    let listed = |step: &Rc<Step>| match &step.label {
+        Label::WriteWrite(order) => Some(matches!(order.why, OrderWhy::Listed(_))),
+        _ => None,
+    };
+    let mut orders = cycle.iter().filter_map(listed).peekable();
+    match () {
+        () if orders.peek().is_none() => Kind::CyclicCausality,
+        () if orders.all(|listed| listed) => Kind::WriteCycle,
+        () => Kind::DirtyWrite,
+    }
+}
+
+/// A transaction that the reader saw overwrote what it read: a weak level's anomaly if nothing but reads and sessions
+/// shows that it saw it.
+fn by_single(cycle: &[Rc<Step>]) -> Kind {
+    let causal = |step: &&Rc<Step>| matches!(step.label, Label::Session | Label::WriteRead(_));
+    match cycle.iter().filter(causal).count() {
+        1 if cycle.len() == 2 => Kind::FracturedReadCausal,
+        seen if seen + 1 == cycle.len() => Kind::CausalityViolation,
+        _ => Kind::ReadSkew,
+    }
+}
+
+/// Two writers, and two readers that saw one of them each.
+fn is_long_fork(cycle: &[Rc<Step>]) -> bool {
+    let reads = cycle.iter().filter(|step| matches!(step.label, Label::WriteRead(_))).count();
+    cycle.len() == 4 && reads == 2
+}

@@ -1,0 +1,90 @@
+//! Deciding an instance: saturate, try what is open, then split into cases.
+//!
+//! Saturation refutes nearly everything. Where it does not, one order of two writers (or one source of a read) is supposed
+//! and saturated; a contradiction refutes it, and its opposite is known with that contradiction as its reason. Where that
+//! is not enough either, the supposed case is decided completely, by the same means. This ends: each case knows more.
+
+use super::budget::{Budget, Exhausted};
+use super::instance::Source;
+use super::path::Preference;
+use super::proof::Cycle;
+use super::state::State;
+use seriatim_history::KeyId;
+
+/// How deeply cases may be nested.
+const DEPTH_MAX: usize = 40;
+
+/// Something that is open.
+enum Question {
+    Order(usize, usize, KeyId),
+    Origin(usize, Source),
+}
+
+impl Question {
+    fn suppose<'i>(&self, state: &State<'i>) -> State<'i> {
+        match *self {
+            Question::Order(earlier, later, key) => state.suppose_order(earlier, later, key),
+            Question::Origin(read, source) => state.suppose_origin(read, source),
+        }
+    }
+
+    fn refute(&self, state: &mut State<'_>, cycle: Cycle) {
+        match *self {
+            Question::Order(earlier, later, key) => state.conclude_order(later, earlier, key, cycle),
+            Question::Origin(read, source) => state.exclude(read, source, cycle),
+        }
+    }
+}
+
+/// The contradiction in `state`, or `None` if there is none.
+pub(super) fn solve(state: State<'_>, budget: &mut Budget) -> Result<Option<Cycle>, Exhausted> {
+    solve_case(state, Preference::Short, 0, budget)
+}
+
+fn solve_case(
+    mut state: State<'_>,
+    preference: Preference,
+    depth: usize,
+    budget: &mut Budget,
+) -> Result<Option<Cycle>, Exhausted> {
+    loop {
+        if let Some(cycle) = state.saturate(preference, budget)? {
+            return Ok(Some(cycle));
+        }
+        if probe(&mut state, budget)? {
+            continue;
+        }
+        let Some(question) = questions(&state).into_iter().next() else { return Ok(None) };
+        if depth == DEPTH_MAX {
+            return Err(Exhausted);
+        }
+        match solve_case(question.suppose(&state), Preference::Simple, depth + 1, budget)? {
+            Some(cycle) => question.refute(&mut state, cycle),
+            None => return Ok(None),
+        }
+    }
+}
+
+/// Supposes each open possibility by itself; whether something was learnt.
+fn probe(state: &mut State<'_>, budget: &mut Budget) -> Result<bool, Exhausted> {
+    let mut refuted = Vec::new();
+    for question in questions(state) {
+        if let Some(cycle) = question.suppose(state).saturate(Preference::Simple, budget)? {
+            refuted.push((question, cycle));
+        }
+    }
+    let learnt = !refuted.is_empty();
+    for (question, cycle) in refuted {
+        question.refute(state, cycle);
+    }
+    Ok(learnt)
+}
+
+/// Everything that is open, sources first: they decide more.
+fn questions(state: &State<'_>) -> Vec<Question> {
+    let reads = state.open_reads().into_iter();
+    let origins = reads.flat_map(|(read, left)| left.into_iter().map(move |source| Question::Origin(read, source)));
+    let pairs = state.open_pairs().into_iter();
+    let orders = pairs.flat_map(|(a, b, key)| [Question::Order(a, b, key), Question::Order(b, a, key)]);
+    origins.chain(orders).collect()
+}

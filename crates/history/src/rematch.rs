@@ -1,0 +1,44 @@
+//! The same history with values made distinct, for those who ask what follows if a read comes from this write and not from that one.
+
+use crate::atom::{Atom, Value, ValueKind};
+use crate::ids::OpId;
+use crate::model::History;
+
+impl History {
+    /// This history, in which each of `writes` wrote a value of its own (that looks like the old one), and each of `reads`
+    /// returned the value of the write beside it, or what it returned before if there is none.
+    pub fn rematched(&self, writes: &[OpId], reads: &[(OpId, Option<OpId>)]) -> History {
+        let mut history = self.clone();
+        for write in writes {
+            let shown = match self.op_value[write.index()].kind() {
+                ValueKind::Int(number) => Atom::Int(i128::from(number)),
+                ValueKind::Atom(number) => self.atoms.get(number).clone(),
+                ValueKind::Null => Atom::Keyword("nil".into()),
+                ValueKind::List(_) => continue,
+            };
+            history.op_value[write.index()] = Value::atom(history.atoms.push_copy(shown));
+        }
+        for (read, write) in reads {
+            if let Some(write) = write {
+                history.op_value[read.index()] = history.op_value[write.index()];
+            }
+        }
+        history
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::ids::OpId;
+    use crate::notation;
+
+    #[test]
+    fn values_become_distinct_and_look_the_same() {
+        let history = notation::parse("a: w(x,1)\nb: w(x,1)\nc: r(x,1)").unwrap();
+        let other = history.rematched(&[OpId(0), OpId(1)], &[(OpId(2), Some(OpId(1)))]);
+        let values = other.values();
+        assert!(values[0] != values[1] && values[2] == values[1]);
+        assert_eq!(other.value_text(values[0]), "1");
+        assert_eq!(other.value_text(values[2]), "1");
+    }
+}
