@@ -4,9 +4,10 @@
 
 use crate::checked::{Checked, Unreadable};
 use crate::prose::{self, and, clean};
+use crate::scenario;
 use crate::style::{self, BAD, BOLD, DIM, OPEN, paint};
 use crate::wrap::wrap;
-use seriatim_check::{AnomalyGroup, Kind, Level, OpRef, Outcome, Report, Undecided, Violation};
+use seriatim_check::{AnomalyGroup, Edge, Level, OpRef, Outcome, Report, Undecided, Violation};
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -31,11 +32,13 @@ pub struct Layout {
     pub detail: Detail,
     /// Whether to say where the time went.
     pub timings: bool,
+    /// Whether to tell the whole derivation of each inferred step.
+    pub why: bool,
 }
 
 impl Default for Layout {
     fn default() -> Self {
-        Layout { width: 100, detail: Detail::Exemplars, timings: false }
+        Layout { width: 100, detail: Detail::Exemplars, timings: false, why: false }
     }
 }
 
@@ -179,7 +182,7 @@ pub fn undecided(reason: &Undecided) -> String {
 fn anomaly(group: &AnomalyGroup, layout: &Layout) -> String {
     let info = group.kind.info();
     let title = format!("{}: {}", info.name, plural(group.count, "instance"));
-    let mut page = format!("{} {}\n", paint(BAD, &title), paint(DIM, &format!("({})", names_and_levels(group.kind))));
+    let mut page = format!("{} {}\n", paint(BAD, &title), paint(DIM, &format!("({})", names_and_levels(group))));
     page += &violation(&group.exemplar, layout);
     if layout.detail == Detail::Instances {
         page += &instances(group, layout);
@@ -187,21 +190,30 @@ fn anomaly(group: &AnomalyGroup, layout: &Layout) -> String {
     page
 }
 
-fn names_and_levels(kind: Kind) -> String {
-    let info = kind.info();
+fn names_and_levels(group: &AnomalyGroup) -> String {
+    let info = group.kind.info();
     let tap = info.tap.map(|letter| format!("TAP-{letter}"));
     let names: Vec<String> = tap.into_iter().chain(info.adya.map(str::to_owned)).collect();
-    let forbidden = format!("forbidden by {}", prose::levels(info.forbidden_by));
+    let forbidden = format!("forbidden by {}", prose::levels(&group.exemplar.levels));
     if names.is_empty() { forbidden } else { format!("{}; {forbidden}", names.join(", ")) }
 }
 
 /// One instance: the story, the contradiction step by step, the operations with their places.
 pub fn violation(violation: &Violation, layout: &Layout) -> String {
     let mut page = wrap(&prose::summary(violation), "  ", layout.width);
-    for (i, step) in prose::steps(violation).iter().enumerate() {
+    for (i, (step, edge)) in prose::steps(violation).iter().zip(&violation.cycle).enumerate() {
         page += &wrap(step, &format!("  {}. ", i + 1), layout.width);
+        if layout.why {
+            page += &derivation(edge, layout);
+        }
     }
     page + &operations(&violation.ops)
+}
+
+/// Why an inferred step holds, indented as it is nested.
+fn derivation(edge: &Edge, layout: &Layout) -> String {
+    let lines = scenario::derivation(edge).into_iter();
+    lines.map(|(depth, line)| wrap(&line, &format!("  {}- ", "   ".repeat(depth)), layout.width)).collect()
 }
 
 fn instances(group: &AnomalyGroup, layout: &Layout) -> String {

@@ -1,7 +1,7 @@
 //! Hand-made explanations, one of each shape, so that the renderers are tested without any algorithm.
 
 use seriatim_check::{
-    AnomalyGroup, Edge, Kind, Level, OpRef, Outcome, Reason, Report, Timings, TxnRef, Undecided, Verdict, Violation,
+    AnomalyGroup, Edge, Kind, Level, OpRef, Origin, Outcome, Reason, Report, Timings, TxnRef, Undecided, Verdict, Violation,
 };
 use seriatim_history::{OpId, Place, PlaceUnit, TxnId};
 use seriatim_report::{Checked, Counts, Times};
@@ -33,7 +33,7 @@ pub fn edge(from: &TxnRef, to: &TxnRef, reason: Reason) -> Edge {
 }
 
 pub fn write_read(write: &OpRef, read: &OpRef) -> Edge {
-    edge(&write.txn, &read.txn, Reason::WriteRead { write: write.clone(), read: read.clone() })
+    edge(&write.txn, &read.txn, Reason::WriteRead { write: write.clone(), read: read.clone(), origin: Origin::Only })
 }
 
 pub fn overwritten(read: &OpRef, source: &OpRef, other: &OpRef, visible: Vec<Edge>) -> Edge {
@@ -42,7 +42,7 @@ pub fn overwritten(read: &OpRef, source: &OpRef, other: &OpRef, visible: Vec<Edg
 }
 
 pub fn violation(kind: Kind, ops: &[&OpRef], cycle: Vec<Edge>) -> Violation {
-    Violation { kind, ops: ops.iter().map(|&op| op.clone()).collect(), cycle }
+    Violation::new(kind, ops.iter().map(|&op| op.clone()).collect(), cycle)
 }
 
 /// One violation of each kind.

@@ -171,7 +171,7 @@ impl Printer {
     fn new(args: &Args, inputs: usize) -> Self {
         Printer {
             style: args.format,
-            layout: Layout { width: output::width(), detail: args.detail(), timings: args.timings },
+            layout: Layout { width: output::width(), detail: args.detail(), timings: args.timings, why: false },
             several: inputs > 1,
             keep: args.dot.is_some(),
             kept: Vec::new(),
