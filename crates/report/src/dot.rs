@@ -107,9 +107,8 @@ fn grounds(reason: &Reason) -> Vec<&Edge> {
         | Reason::ReadWrite { why: Why::Known(edges) | Why::Otherwise(edges), .. } => edges,
         _ => return Vec::new(),
     };
-    let observed = |edge: &&Edge| {
-        matches!(edge.reason, Reason::SessionOrder | Reason::WriteRead { .. } | Reason::RealTime { .. })
-    };
+    let observed =
+        |edge: &&Edge| matches!(edge.reason, Reason::SessionOrder | Reason::WriteRead { .. } | Reason::RealTime { .. });
     edges.iter().filter(observed).collect()
 }
 

@@ -43,7 +43,10 @@ fn lost_update(violation: &Violation) -> Option<String> {
     let mine = ops().find(|op| op.action != "read" && op.txn == read.txn)?;
     let (first, second) = if read.txn.id < overwrite.txn.id { (mine, overwrite) } else { (overwrite, mine) };
     let (both, each) = match first.action {
-        "append" => (format!("both append to {}", key(&read.key)), format!("{} and {}", value(&first.value), value(&second.value))),
+        "append" => (
+            format!("both append to {}", key(&read.key)),
+            format!("{} and {}", value(&first.value), value(&second.value)),
+        ),
         _ => (format!("both write {}", key(&read.key)), format!("{} and {}", item(first), item(second))),
     };
     Some(format!(
@@ -59,7 +62,11 @@ fn write_skew(violation: &Violation) -> Option<String> {
     let [one, two] = violation.cycle.as_slice() else { return None };
     let (one, two) = (missed(one)?, missed(two)?);
     let act = |me: &Missed<'_>, other: &Missed<'_>| {
-        format!("{} reads {} and writes {}", who(&me.read.txn), read_from(me.read, me.source), item(other.overwrite))
+        let (read, write) = (read_from(me.read, me.source), item(other.overwrite));
+        match me.read.id < other.overwrite.id {
+            true => format!("{} reads {read} and writes {write}", who(&me.read.txn)),
+            false => format!("{} writes {write} and reads {read}", who(&me.read.txn)),
+        }
     };
     Some(format!(
         "{}; {}. Each read what the other overwrote and missed the other's write, so each would have to come before the \
@@ -122,7 +129,7 @@ fn one_missed(violation: &Violation) -> Option<String> {
 /// What a reader should have seen.
 fn unseen(write: &OpRef) -> String {
     match write.action {
-        "append" => format!("the {} that it appended", value(&write.value)),
+        "append" => format!("the {} that {} appended", value(&write.value), txn(&write.txn)),
         _ => format!("{} or something newer", item(write)),
     }
 }
@@ -162,7 +169,14 @@ fn clause(edge: &Edge) -> String {
             txn(&edge.to),
             read_from(read, source),
         ),
-        None => edge_clause(edge),
+        None => edge_clause(edge) + &origin(edge).map(not_from).unwrap_or_default(),
+    }
+}
+
+fn origin(edge: &Edge) -> Option<&Origin> {
+    match &edge.reason {
+        Reason::WriteRead { origin, .. } => Some(origin),
+        _ => None,
     }
 }
 
@@ -209,16 +223,16 @@ pub(crate) fn because(edge: &Edge) -> Option<String> {
     }
 }
 
-/// How one knows that `later` is the newer version, in brackets.
+/// How one knows that `later` is the newer version, as the end of a sentence.
 fn how(why: &Why, later: &OpRef) -> String {
     match why {
         Why::Initial => String::new(),
-        Why::Known(path) => format!(" ({})", after(path, later)),
-        Why::Listed(read) => format!(" ({} reads {}{})", txn(&read.txn), item(read), at(read)),
+        Why::Known(path) => format!(", since {}", after(path, later)),
+        Why::Listed(read) => format!(", since {} reads {}{}", txn(&read.txn), item(read), at(read)),
         Why::Supposed => " (supposed)".to_owned(),
-        Why::Otherwise(cycle) => format!(" ({})", otherwise(cycle)),
-        Why::Repeated => " (as shown above)".to_owned(),
-        Why::TooDeep => " (the derivation is too long to be told)".to_owned(),
+        Why::Otherwise(cycle) => format!(", since {}", otherwise(cycle)),
+        Why::Repeated => ", as shown above".to_owned(),
+        Why::TooDeep => ", by a derivation that is too long to be told".to_owned(),
     }
 }
 
@@ -236,12 +250,12 @@ fn after(path: &[Edge], later: &OpRef) -> String {
 
 /// The derivation of an order in one breath, if it is short and rests on nothing that needs one itself.
 fn otherwise(cycle: &[Edge]) -> String {
-    let general = "nobody saw this order, but the opposite one is impossible".to_owned();
+    let general = "the opposite order is impossible".to_owned();
     let Some((supposed, path)) = cycle.split_first() else { return general };
     if path.len() >= INLINE_MAX || !path.iter().all(is_plain) {
         return general;
     }
-    let known = and(&path.iter().map(clause).collect::<Vec<_>>());
+    let known = and(&path.iter().map(edge_clause).collect::<Vec<_>>());
     match &supposed.reason {
         Reason::ReadWrite { read, source, why: Why::Supposed, origin: Origin::Only, .. } => format!(
             "otherwise {}, which reads {}, would come before {}, but {known}",
@@ -272,13 +286,17 @@ fn is_plain(edge: &Edge) -> bool {
 pub(crate) fn not_from(origin: &Origin) -> String {
     match origin {
         Origin::Only => String::new(),
-        Origin::Supposed => " (supposed; others wrote the value too)".to_owned(),
+        Origin::Supposed => " (supposed)".to_owned(),
         Origin::Others(others) => {
             let names: Vec<String> = others.iter().map(|other| txn(&other.write.txn)).collect();
-            format!(" (and not from {}, which wrote the value too)", and(&names))
+            format!(" ({} wrote this value too, but it cannot have come from there)", and(&names))
         }
-        Origin::Repeated => " (and from nobody else, as shown above)".to_owned(),
-        Origin::TooDeep => " (and from nobody else; the derivation is too long to be told)".to_owned(),
+        Origin::Repeated => {
+            " (others wrote this value too, but it cannot have come from there, as shown above)".to_owned()
+        }
+        Origin::TooDeep => {
+            " (others wrote this value too; why it cannot have come from there is too long to be told)".to_owned()
+        }
     }
 }
 

@@ -1,20 +1,19 @@
 //! Violations of the strong levels as people read them: known examples, each from the history to the page.
 
-use seriatim_check::{Budget, Kind, Level, Violation, explain_violation};
-use seriatim_history::{History, OpId, notation};
+#[allow(dead_code)] // Each test uses a part of it.
+mod common;
+
+use common::explained;
+use seriatim_check::Kind;
+use seriatim_history::formats::{ReadOptions, read_path};
+use seriatim_history::notation;
 use seriatim_report::style::strip;
 use seriatim_report::text::{self, Layout};
-
-/// The explanation at the weakest strong level that is violated.
-fn explained(history: &History) -> Violation {
-    let ops: Vec<OpId> = (0..history.op_count()).map(OpId::from).collect();
-    let told = |level: Level| explain_violation(history, &ops, level, &mut Budget::default());
-    Level::STRONG.into_iter().find_map(told).expect("the history violates a strong level")
-}
+use std::path::Path;
 
 /// The page about a history, with all derivations, under the name of its kind.
 fn page(text: &str, kind: Kind) -> String {
-    let told = explained(&notation::parse(text).unwrap());
+    let told = explained(&notation::parse(text).unwrap()).unwrap();
     let codes: Vec<&str> = told.levels.iter().map(|level| level.code()).collect();
     let layout = Layout { why: true, ..Layout::default() };
     let page = format!("{} ({})\n{}", told.kind.info().name, codes.join(" "), strip(&text::violation(&told, &layout)));
@@ -93,4 +92,24 @@ fn duplicate_values() {
 fn lists() {
     let text = "a: a(l,1)\nb: r(l,[1]) a(l,2)\nc: r(l,[1]) a(l,3)\nd: r(l,[1 2 3])";
     insta::assert_snapshot!(page(text, Kind::ReadSkew));
+}
+
+/// Violations that were found in real databases. Their folder lies beside the project; without it this test says so and passes.
+#[test]
+fn real_violations() {
+    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/histories/real"));
+    if !folder.exists() {
+        eprintln!("skipped: the shared histories are not at {}", folder.display());
+        return;
+    }
+    let page = |file: &str, kind| {
+        let (history, _) = read_path(&folder.join(file), file, &ReadOptions::default()).unwrap();
+        let told = explained(&history).unwrap();
+        assert_eq!(told.kind, kind, "{file}");
+        strip(&text::violation(&told, &Layout::default()))
+    };
+    let galera = page("galera-lost-update.txt", Kind::LostUpdate);
+    let postgres = page("pg_ser_bug.txt", Kind::WriteSkew);
+    let yugabyte = page("yugabyte_tcc.txt", Kind::FracturedReadCausal);
+    insta::assert_snapshot!([galera, postgres, yugabyte].join("\n"));
 }

@@ -83,13 +83,7 @@ impl<'h> Instance<'h> {
         instance
     }
 
-    fn add_read(
-        &mut self,
-        txn: usize,
-        op: OpId,
-        appends: &Appends,
-        visible: &FxHashMap<(KeyId, Value), Vec<Source>>,
-    ) {
+    fn add_read(&mut self, txn: usize, op: OpId, appends: &Appends, visible: &FxHashMap<(KeyId, Value), Vec<Source>>) {
         let operation = self.history.op(op);
         if operation.kind != OpKind::Read {
             return;
@@ -97,7 +91,8 @@ impl<'h> Instance<'h> {
         let key = operation.key;
         let mut value = operation.value;
         if let Some(elements) = elements(self.history, value) {
-            let kept: Vec<Value> = elements.iter().copied().filter(|item| appends.0.contains_key(&(key, *item))).collect();
+            let kept: Vec<Value> =
+                elements.iter().copied().filter(|item| appends.0.contains_key(&(key, *item))).collect();
             value = kept.last().copied().unwrap_or(Value::NULL);
             self.add_listed(txn, op, key, &kept, appends);
         }
@@ -105,7 +100,8 @@ impl<'h> Instance<'h> {
             return;
         }
         let written = visible.get(&(key, value)).map_or(&[][..], Vec::as_slice);
-        let mut candidates: Vec<Source> = written.iter().copied().filter(|&source| source != Source::Txn(txn)).collect();
+        let mut candidates: Vec<Source> =
+            written.iter().copied().filter(|&source| source != Source::Txn(txn)).collect();
         if may_be_initial(self.history, key, value, !written.is_empty()) {
             candidates.push(Source::Initial);
         }

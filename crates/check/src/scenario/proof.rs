@@ -30,7 +30,10 @@ pub(super) enum Label {
     /// Both wrote a key, `from` first.
     WriteWrite(Rc<Order>),
     /// `from` read a version that `to` overwrote; no order if it is the initial one.
-    ReadWrite { origin: Rc<Origin>, order: Option<Rc<Order>> },
+    ReadWrite {
+        origin: Rc<Origin>,
+        order: Option<Rc<Order>>,
+    },
 }
 
 /// The versions of `earlier` precede those of `later`, on every key that both wrote.

@@ -149,7 +149,8 @@ fn writers(history: &History, wanted: &FxHashSet<(KeyId, Value)>) -> FxHashMap<(
         }
         let op = OpId::from(op);
         let txn = history.txn_of(op);
-        if history.status(txn) != Status::Aborted && (kinds[op.index()] == OpKind::Append || is_last(history, op, txn)) {
+        if history.status(txn) != Status::Aborted && (kinds[op.index()] == OpKind::Append || is_last(history, op, txn))
+        {
             writers.entry(written).or_default().push(op);
         }
     }

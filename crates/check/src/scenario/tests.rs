@@ -36,16 +36,8 @@ struct Make {
     orderly: bool,
 }
 
-const PLAIN: Make = Make {
-    txns: 6,
-    ops: 4,
-    keys: 3,
-    sessions: 4,
-    duplicates: false,
-    unknown: false,
-    times: false,
-    orderly: false,
-};
+const PLAIN: Make =
+    Make { txns: 6, ops: 4, keys: 3, sessions: 4, duplicates: false, unknown: false, times: false, orderly: false };
 
 /// A random history in the notation: reads return what somebody writes to the key, or 0.
 fn random_text(make: Make, seed: u64) -> String {

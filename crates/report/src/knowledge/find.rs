@@ -81,7 +81,8 @@ mod tests {
             assert_eq!(codes(name), ["non-monotonic-read"], "{name}");
         }
         assert_eq!(codes("G1a"), ["aborted-read"]);
-        assert_eq!(codes("G0"), ["write-cycle"]);
+        assert_eq!(codes("G0"), ["write-cycle", "dirty-write"]);
+        assert_eq!(codes("G2-item"), ["write-skew", "anti-dependency-cycle"]);
         assert_eq!(codes("write skew"), ["write-skew"]);
         assert_eq!(codes("read-committed"), ["rc"]);
     }
