@@ -18,7 +18,7 @@ pub(crate) enum StrongOutcome {
 }
 
 /// How many states and sessions of states one search may look at.
-const BUDGET: u64 = 4_000_000;
+const BUDGET: u64 = 400_000;
 
 /// Decides one strong level. The one place that knows by which algorithm.
 fn decide_strong(history: &History, level: Level, _options: &Options) -> StrongOutcome {

@@ -1,6 +1,7 @@
 //! Corners that existing tools get wrong, by name, and histories that must simply be answered.
 
-use seriatim_check::{Kind, Level, Options, Outcome, Report, Undecided, check};
+use seriatim_check::frontier::{self, Found};
+use seriatim_check::{Kind, Level, Options, Outcome, Report, Undecided, Verdict, check};
 use seriatim_history::{Columns, History, KeyId, KeyNames, OpKind, Status, Value, notation};
 
 fn report(text: &str) -> Report {
@@ -11,10 +12,14 @@ fn kinds(report: &Report) -> Vec<Kind> {
     report.anomalies.iter().map(|group| group.kind).collect()
 }
 
-/// Verdicts at RC, CI, RA, CC as letters: h(olds), v(iolated), u(ndecided).
+/// Verdicts at RC, CI, RA, CC, then PC, SI, SER, SSER (if there are times) as letters: h(olds), v(iolated), u(ndecided).
 fn letters(text: &str) -> String {
     let report = report(text);
-    report.verdicts.iter().map(|verdict| verdict.outcome.word().chars().next().unwrap()).collect()
+    let letters = |verdicts: &[Verdict]| -> String {
+        verdicts.iter().map(|verdict| verdict.outcome.word().chars().next().unwrap()).collect()
+    };
+    let (weak, strong) = report.verdicts.split_at(4);
+    format!("{} {}", letters(weak), letters(strong))
 }
 
 #[test]
@@ -22,17 +27,17 @@ fn the_initial_transaction_precedes_everything() {
     let lost = report("a: w(x,1) | r(x,0)");
     assert_eq!(lost.strongest(), Some(Level::ReadCommitted));
     assert_eq!(kinds(&lost), [Kind::FracturedReadCausal]);
-    assert_eq!(letters("a: w(x,1) w(y,1)\nb: r(y,1) r(x,0)"), "vhvv");
+    assert_eq!(letters("a: w(x,1) w(y,1)\nb: r(y,1) r(x,0)"), "vhvv vvv");
 }
 
 #[test]
 fn repeated_reads_from_one_writer_are_one_read() {
-    assert_eq!(letters("a: w(x,1)\nb: r(x,1) r(x,1) r(x,1)"), "hhhh");
+    assert_eq!(letters("a: w(x,1)\nb: r(x,1) r(x,1) r(x,1)"), "hhhh hhh");
 }
 
 #[test]
 fn repeated_reads_from_several_writers_may_go_forward_but_not_back() {
-    assert_eq!(letters("a: w(x,1)\nb: w(x,2)\nc: r(x,1) r(x,2)"), "hvvv");
+    assert_eq!(letters("a: w(x,1)\nb: w(x,2)\nc: r(x,1) r(x,2)"), "hvvv vvv");
     let back = report("a: w(x,1)\nb: w(x,2)\nc: r(x,1) r(x,2) r(x,1)");
     assert_eq!(back.weakest_violated(), Some(Level::ReadCommitted));
     assert!(kinds(&back).contains(&Kind::NonMonotonicReadCommit));
@@ -40,36 +45,36 @@ fn repeated_reads_from_several_writers_may_go_forward_but_not_back() {
 
 #[test]
 fn session_order_is_transitive() {
-    assert_eq!(letters("a: w(x,1)\nb: r(x,1) w(x,2) | w(y,1) | w(z,1) | r(x,1)"), "hhvv");
+    assert_eq!(letters("a: w(x,1)\nb: r(x,1) w(x,2) | w(y,1) | w(z,1) | r(x,1)"), "hhvv vvv");
 }
 
 #[test]
 fn aborted_transactions_between_do_not_break_session_order() {
-    assert_eq!(letters("a: w(x,1)\nb: r(x,1) w(x,2) | w(y,1)! | w(z,1)! | r(x,1)"), "hhvv");
+    assert_eq!(letters("a: w(x,1)\nb: r(x,1) w(x,2) | w(y,1)! | w(z,1)! | r(x,1)"), "hhvv vvv");
 }
 
 #[test]
 fn edges_are_those_of_the_level_not_of_a_stronger_one() {
     // Causally t1 < t3 by way of t2 -> t5; at RA only t3 < t1 is required.
-    assert_eq!(letters("a: w(x,1) | w(z,1)\nb: w(x,2) w(y,2)\nc: r(x,1) r(y,2)\nd: r(z,1) r(x,2)"), "hhhv");
+    assert_eq!(letters("a: w(x,1) | w(z,1)\nb: w(x,2) w(y,2)\nc: r(x,1) r(y,2)\nd: r(z,1) r(x,2)"), "hhhv vvv");
 }
 
 #[test]
 fn aborted_writes_are_nobodys_source_and_nobodys_obstacle() {
-    assert_eq!(letters("a: w(x,1)!\nb: r(x,1)"), "vhvv");
+    assert_eq!(letters("a: w(x,1)!\nb: r(x,1)"), "vhvv vvv");
     // The aborted overwrite of x is in the reader's session, but it is not there.
-    assert_eq!(letters("a: w(x,1)\nb: r(x,1) | w(x,2)! | r(x,1)"), "hhhh");
+    assert_eq!(letters("a: w(x,1)\nb: r(x,1) | w(x,2)! | r(x,1)"), "hhhh hhh");
     // A value that an aborted and a committed transaction wrote was read from the committed one.
-    assert_eq!(letters("a: w(x,1)!\nb: w(x,1)\nc: r(x,1)"), "hhhh");
+    assert_eq!(letters("a: w(x,1)!\nb: w(x,1)\nc: r(x,1)"), "hhhh hhh");
 }
 
 #[test]
 fn unknown_transactions_count_iff_somebody_reads_from_them() {
-    assert_eq!(letters("a: w(x,1) w(y,1)?\nb: r(y,0) r(x,1)"), "hhvv");
-    assert_eq!(letters("a: w(x,1)\nb: r(x,1) | w(x,2)? | r(x,1)"), "hhhh");
+    assert_eq!(letters("a: w(x,1) w(y,1)?\nb: r(y,0) r(x,1)"), "hhvv vvv");
+    assert_eq!(letters("a: w(x,1)\nb: r(x,1) | w(x,2)? | r(x,1)"), "hhhh hhh");
     // Read only by another unknown transaction that nobody reads from.
-    assert_eq!(letters("a: w(x,1) w(z,9)?\nb: r(x,1) w(y,1)?\nc: r(x,0) r(y,0)"), "hhhh");
-    assert_eq!(letters("a: w(x,1)?\nb: r(x,1) w(y,1)?\nc: r(y,1) r(x,0)"), "hhhv");
+    assert_eq!(letters("a: w(x,1) w(z,9)?\nb: r(x,1) w(y,1)?\nc: r(x,0) r(y,0)"), "hhhh hhh");
+    assert_eq!(letters("a: w(x,1)?\nb: r(x,1) w(y,1)?\nc: r(y,1) r(x,0)"), "hhhv vvv");
 }
 
 #[test]
@@ -81,18 +86,24 @@ fn cyclic_histories_are_answered_and_checking_goes_on() {
 
 #[test]
 fn duplicate_values_are_undecided_with_the_key_unless_something_else_is_wrong() {
-    let duplicate = report("a: w(x,1)\nb: w(x,1)\nc: r(x,1)");
+    let text = "a: w(x,1)\nb: w(x,1)\nc: r(x,1)";
+    let weak = Level::ALL.into_iter().filter(|level| !level.is_strong()).collect();
+    let duplicate = check(&notation::parse(text).unwrap(), &Options { levels: weak, ..Options::default() });
     assert_eq!(duplicate.verdict(Level::ReadCommitted).unwrap().outcome, Outcome::Undecided);
     assert_eq!(duplicate.verdict(Level::CutIsolation).unwrap().outcome, Outcome::Holds);
     let Some(Undecided::DuplicateValue { key, value, reads }) = &duplicate.verdicts[0].undecided else {
         panic!("{:?}", duplicate.verdicts[0])
     };
     assert_eq!((key.as_str(), value.as_str(), *reads), ("x", "1", 1));
-    assert_eq!(letters("a: w(x,1)\nb: w(x,1)\nc: r(x,1) r(y,9)"), "vhvv");
+    // The strong levels try both, and what holds there holds below.
+    assert_eq!(letters(text), "hhhh hhh");
+    assert_eq!(letters("a: w(x,1) | w(y,1)\nb: w(x,1)\nc: r(y,1) r(x,0)"), "hhhv vvv");
+    assert_eq!(letters("a: w(x,1) | r(x,0)\nb: w(x,1)\nc: r(x,1)"), "uhvv vvv");
+    assert_eq!(letters("a: w(x,1)\nb: w(x,1)\nc: r(x,1) r(y,9)"), "vhvv vvv");
     // Never read: no question.
-    assert_eq!(letters("a: w(x,1)\nb: w(x,1)\nc: r(y,0)"), "hhhh");
+    assert_eq!(letters("a: w(x,1)\nb: w(x,1)\nc: r(y,0)"), "hhhh hhh");
     // A reader's own later write is no source.
-    assert_eq!(letters("a: w(x,1)\nb: r(x,1) w(x,1)"), "hhhh");
+    assert_eq!(letters("a: w(x,1)\nb: r(x,1) w(x,1)"), "hhhh hhh");
 }
 
 #[test]
@@ -108,7 +119,7 @@ fn each_fault_is_reported_as_its_own_anomaly() {
     ];
     for (text, kind) in cases {
         assert_eq!(kinds(&report(text)), [kind], "{text}");
-        assert_eq!(letters(text), "vhvv", "{text}");
+        assert_eq!(letters(text), "vhvv vvv", "{text}");
     }
     let all: Vec<&str> = cases.iter().map(|case| case.0).collect();
     let renamed: Vec<String> = all.iter().enumerate().map(|(i, text)| text.replace("(x", &format!("(x{i}"))).collect();
@@ -118,7 +129,7 @@ fn each_fault_is_reported_as_its_own_anomaly() {
 
 #[test]
 fn lists_give_the_version_order() {
-    assert_eq!(letters("a: a(x,1)\nb: a(x,2)\nc: r(x,[1])\nd: r(x,[1 2])"), "hhhh");
+    assert_eq!(letters("a: a(x,1)\nb: a(x,2)\nc: r(x,[1])\nd: r(x,[1 2])"), "hhhh hhh");
     let incompatible = report("a: a(x,1)\nb: a(x,2)\nc: r(x,[1 2])\nd: r(x,[2])");
     assert_eq!(kinds(&incompatible), [Kind::IncompatibleOrder]);
     let duplicate = report("a: a(x,1)\nb: r(x,[1 1])");
@@ -137,6 +148,56 @@ fn lists_give_the_version_order() {
     assert_eq!(kinds(&back), [Kind::NonMonotonicReadCommit]);
 }
 
+#[test]
+fn the_ladder_by_its_classics() {
+    let long_fork = "a: w(x,1)\nb: w(y,1)\nc: r(x,1) r(y,0)\nd: r(y,1) r(x,0)";
+    assert_eq!(letters(long_fork), "hhhh vvv");
+    let lost_update = "a: r(x,0) w(x,1)\nb: r(x,0) w(x,2)";
+    assert_eq!(letters(lost_update), "hhhh hvv");
+    let write_skew = "a: r(x,0) r(y,0) w(x,1)\nb: r(x,0) r(y,0) w(y,1)";
+    assert_eq!(letters(write_skew), "hhhh hhv");
+    // A reader that sees the second of two commits but not the first, which only a serial order excludes.
+    let read_only = "a: r(x,0) r(y,0) w(x,1)\nb: r(y,0) w(y,1)\nc: r(x,0) r(y,1)";
+    assert_eq!(letters(read_only), "hhhh hhv");
+    let stale = "a: w(x,1) @1-2\nb: r(x,0) @3-4";
+    assert_eq!(letters(stale), "hhhh hhhv");
+    assert_eq!(letters("a: w(x,1) @1-3\nb: r(x,0) @3-4"), "hhhh hhhh");
+}
+
+#[test]
+fn a_session_that_writes_a_key_does_not_read_its_initial_value() {
+    for text in ["a: w(x,1) | r(x,0)", "a: w(x,1) | r(x,nil) w(x,2)", "a: w(x,1) | w(y,1) | r(x,0)\nb: r(y,1)"] {
+        assert_eq!(letters(text), "hhvv vvv", "{text}");
+    }
+}
+
+#[test]
+fn strict_serializability_needs_times() {
+    let text = "a: w(x,1)\nb: r(x,0)";
+    let history = notation::parse(text).unwrap();
+    let asked = |levels: &[Level]| check(&history, &Options { levels: levels.to_vec(), ..Options::default() });
+    assert!(asked(&Level::ALL).verdict(Level::StrictSerializable).is_none());
+    let alone = asked(&[Level::StrictSerializable]);
+    assert_eq!(alone.verdicts[0].outcome, Outcome::Undecided);
+    assert_eq!(alone.verdicts[0].undecided, Some(Undecided::NoTimes));
+    let named = asked(&[Level::Serializable, Level::StrictSerializable]);
+    assert_eq!(named.verdicts[0].outcome, Outcome::Holds);
+    assert_eq!(named.verdicts[1].undecided, Some(Undecided::NoTimes));
+    // What is not serializable needs no times.
+    let lost = notation::parse("a: r(x,0) w(x,1)\nb: r(x,0) w(x,2)").unwrap();
+    let options = Options { levels: vec![Level::StrictSerializable], ..Options::default() };
+    assert_eq!(check(&lost, &options).verdicts[0].outcome, Outcome::Violated);
+}
+
+#[test]
+fn a_search_has_a_limit() {
+    let history = notation::parse("a: w(x,1) | w(x,2)\nb: r(x,1) | r(x,2)").unwrap();
+    for level in Level::STRONG {
+        assert_eq!(frontier::search(&history, level, 3), Found::OutOfBudget);
+        assert!(matches!(frontier::search(&history, level, 100), Found::Holds(_)));
+    }
+}
+
 fn one_session(txns: u32, ops: impl Fn(u32) -> Vec<(OpKind, u32, u32)>) -> History {
     let mut columns = Columns { key_names: KeyNames::Numbers { count: 4 }, ..Columns::default() };
     columns.initial.default = Value::small(0);
@@ -152,7 +213,7 @@ fn one_session(txns: u32, ops: impl Fn(u32) -> Vec<(OpKind, u32, u32)>) -> Histo
 #[test]
 fn a_session_of_a_million_transactions_overflows_no_stack() {
     let chain = one_session(1_000_000, |txn| vec![(OpKind::Read, 0, txn), (OpKind::Write, 0, txn + 1)]);
-    assert_eq!(check(&chain, &Options::default()).strongest(), Some(Level::Causal));
+    assert_eq!(check(&chain, &Options::default()).strongest(), Some(Level::Serializable));
     // Each transaction reads what the next one writes: one cycle for each pair.
     let cycle = one_session(1_000_000, |txn| vec![(OpKind::Read, 0, txn + 2), (OpKind::Write, 0, txn + 1)]);
     let report = check(&cycle, &Options::default());
@@ -244,8 +305,10 @@ fn an_order_that_is_mended_one_edge_at_a_time_is_found_all_the_same() {
 
 #[test]
 fn elements_that_were_appended_twice_are_ambiguous_and_aborted_appends_do_not_count() {
-    assert_eq!(letters("a: a(x,1)!\nb: a(x,2) | a(x,1)\nc: r(x,[1 2])"), "vhvv");
-    assert_eq!(letters("a: a(l,1)\nb: a(l,1)\nc: r(l,[1 1])"), "uhuu");
-    assert_eq!(letters("a: a(k,3)\nb: a(k,1)\nc: a(k,1)\nd: r(k,[1 3])"), "uhuu");
-    assert_eq!(letters("a: a(l,1)\nb: a(l,1)\nc: r(l,[1 1 1])"), "vhvv");
+    assert_eq!(letters("a: a(x,1)!\nb: a(x,2) | a(x,1)\nc: r(x,[1 2])"), "vhvv vvv");
+    // At the weak levels nobody asks which of the appends was seen; at the strong ones some order explains the list.
+    assert_eq!(letters("a: a(l,1)\nb: a(l,1)\nc: r(l,[1 1])"), "hhhh hhh");
+    assert_eq!(letters("a: a(k,3)\nb: a(k,1)\nc: a(k,1)\nd: r(k,[1 3])"), "hhhh hhh");
+    assert_eq!(letters("a: a(l,1)\nb: a(l,2)\nc: a(l,1)\nd: r(l,[1 1]) | r(l,[1 1 2]) | r(l,[1 1])"), "uhuu vvv");
+    assert_eq!(letters("a: a(l,1)\nb: a(l,1)\nc: r(l,[1 1 1])"), "vhvv vvv");
 }

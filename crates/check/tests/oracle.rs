@@ -4,7 +4,7 @@
 use proptest::prelude::*;
 use seriatim_check::frontier::{self, Found};
 use seriatim_check::{
-    Event, Level, Options, Outcome, Undecided, Verdict, Violation, check, oracle, verify, verify_points,
+    Event, Level, Options, Outcome, Report, Undecided, Verdict, Violation, check, oracle, verify, verify_points,
 };
 use seriatim_history::{History, OpId, TxnId, notation};
 
@@ -117,14 +117,21 @@ fn compare_with_oracle(text: &str, duplicates: bool) {
                 assert_still_violated(&history, violation, text);
             }
         }
-        for verdict in &report.verdicts {
-            let level = verdict.level;
-            let alone = check(&history, &Options { levels: vec![level], threads, ..Options::default() });
-            let (alone, together) = (alone.verdicts[0].outcome, verdict.outcome);
-            // Among all levels a strong one may settle what duplicate values leave open.
-            let settled = duplicates && alone == Outcome::Undecided && together == Outcome::Holds;
-            assert!(alone == together || settled, "{level} alone on\n{text}");
+        if threads == 1 {
+            compare_levels_alone(&history, &report, duplicates, text);
         }
+    }
+}
+
+/// A level that is asked for alone gets the same verdict as among all.
+fn compare_levels_alone(history: &History, report: &Report, duplicates: bool, text: &str) {
+    for verdict in &report.verdicts {
+        let level = verdict.level;
+        let alone = check(history, &Options { levels: vec![level], threads: 1, ..Options::default() });
+        let (alone, together) = (alone.verdicts[0].outcome, verdict.outcome);
+        // Among all levels a strong one may settle what duplicate values leave open.
+        let settled = duplicates && alone == Outcome::Undecided && together == Outcome::Holds;
+        assert!(alone == together || settled, "{level} alone on\n{text}");
     }
 }
 
@@ -198,9 +205,10 @@ fn compare_orders(text: &str, order: &[TxnId]) {
 fn assert_still_violated(history: &History, violation: &Violation, text: &str) {
     let ops: Vec<OpId> = violation.ops.iter().filter_map(|op| op.id).collect();
     let part = history.restricted_to(&ops);
-    for &level in violation.kind.info().forbidden_by {
-        let outcome = check(&part, &Options { levels: vec![level], ..Options::default() }).verdicts[0].outcome;
-        assert_eq!(outcome, Outcome::Violated, "{:?} at {level} of\n{text}\n{violation:#?}", violation.kind);
+    let levels = violation.kind.info().forbidden_by.to_vec();
+    for verdict in check(&part, &Options { levels, threads: 1, ..Options::default() }).verdicts {
+        let (kind, level) = (violation.kind, verdict.level);
+        assert_eq!(verdict.outcome, Outcome::Violated, "{kind:?} at {level} of\n{text}\n{violation:#?}");
     }
     for pair in violation.cycle.windows(2) {
         assert_eq!(pair[0].to, pair[1].from, "a broken cycle on\n{text}");
@@ -248,12 +256,67 @@ fn list_text(raw: &[Raw], shuffle: u64, disorder: bool) -> String {
     lines.map(|(i, txns)| format!("s{i}: {}\n", txns.join(" | "))).collect()
 }
 
+/// What a store of snapshots answers when the sessions begin and commit in the order of `schedule`, with the read number
+/// `wrong` changed. Conflicting writers both commit, so prefix consistency holds, and often more.
+fn snapshot_text(raw: &[Raw], schedule: &[usize], wrong: usize) -> String {
+    let mut sessions: Vec<Vec<&Raw>> = vec![Vec::new(); 3];
+    raw.iter().for_each(|txn| sessions[txn.session].push(txn));
+    let mut store = SnapshotStore { current: vec![0; 4], next_value: 0, reads: 0, wrong };
+    let mut texts = vec![Vec::new(); 3];
+    let mut open: Vec<Option<Answer>> = vec![None; 3];
+    let rounds = (0..2 * raw.len()).flat_map(|_| 0..3);
+    for session in schedule.iter().copied().chain(rounds) {
+        match open[session].take() {
+            Some((text, writes)) => {
+                texts[session].push(text);
+                writes.into_iter().for_each(|(key, value)| store.current[key] = value);
+            }
+            None if !sessions[session].is_empty() => open[session] = Some(store.answer(sessions[session].remove(0))),
+            None => {}
+        }
+    }
+    let lines = texts.iter().enumerate().filter(|(_, txns)| !txns.is_empty());
+    lines.map(|(i, txns)| format!("s{i}: {}\n", txns.join(" | "))).collect()
+}
+
+/// A transaction as text, and what it writes: keys with values.
+type Answer = (String, Vec<(usize, usize)>);
+
+struct SnapshotStore {
+    current: Vec<usize>,
+    next_value: usize,
+    reads: usize,
+    wrong: usize,
+}
+
+impl SnapshotStore {
+    fn answer(&mut self, txn: &Raw) -> Answer {
+        let mut writes: Vec<(usize, usize)> = Vec::new();
+        let mut ops = Vec::new();
+        for &(write, key, _) in &txn.ops {
+            if write {
+                self.next_value += 1;
+                writes.push((key, self.next_value));
+                ops.push(format!("w(k{key},{})", self.next_value));
+                continue;
+            }
+            self.reads += 1;
+            let own = writes.iter().rev().find(|write| write.0 == key).map(|write| write.1);
+            let seen = own.unwrap_or(self.current[key]);
+            let value = if self.reads == self.wrong { self.next_value } else { seen };
+            ops.push(format!("r(k{key},{value})"));
+        }
+        (ops.join(" "), writes)
+    }
+}
+
 const PLAIN: Shape = Shape { keys: 2, duplicates: false, outcomes: false, times: false, txns_max: 6, ops_max: 4 };
 const OUTCOMES: Shape = Shape { keys: 2, duplicates: false, outcomes: true, times: false, txns_max: 6, ops_max: 4 };
 const DUPLICATES: Shape = Shape { keys: 2, duplicates: true, outcomes: true, times: false, txns_max: 5, ops_max: 3 };
 const LISTS: Shape = Shape { keys: 2, duplicates: false, outcomes: false, times: false, txns_max: 5, ops_max: 3 };
 const TIMED: Shape = Shape { keys: 2, duplicates: false, outcomes: true, times: true, txns_max: 6, ops_max: 3 };
 const SMALL: Shape = Shape { keys: 2, duplicates: false, outcomes: false, times: true, txns_max: 5, ops_max: 3 };
+const SNAPSHOTS: Shape = Shape { keys: 3, duplicates: false, outcomes: false, times: false, txns_max: 7, ops_max: 4 };
 const MANY_KEYS: Shape = Shape { keys: 4, duplicates: false, outcomes: false, times: false, txns_max: 7, ops_max: 3 };
 
 proptest! {
@@ -287,6 +350,13 @@ proptest! {
     #[test]
     fn real_time(raw in raw_history(TIMED)) {
         compare_with_oracle(&text_of(&raw, TIMED), TIMED.duplicates);
+    }
+
+    #[test]
+    fn snapshots(raw in raw_history(SNAPSHOTS), schedule in proptest::collection::vec(0..3usize, 12), wrong in 0..12usize) {
+        let text = snapshot_text(&raw, &schedule, wrong);
+        compare_with_oracle(&text, false);
+        prop_assert!(wrong > 0 || oracle::satisfies(&notation::parse(&text).unwrap(), Level::PrefixConsistency));
     }
 
     #[test]
