@@ -9,7 +9,7 @@
 //!
 //! let workload = Workload { sessions: 4, txns_per_session: 50, guarantee: Guarantee::Causal, ..Workload::default() };
 //! let report = check(&generate(&workload).unwrap(), &Options::default());
-//! assert_eq!(report.strongest(), Some(Level::Causal));
+//! assert!(report.strongest() >= Some(Level::Causal));
 //!
 //! let flawed = Workload { plant: vec![Kind::CausalityViolation], ..workload };
 //! let report = check(&generate(&flawed).unwrap(), &Options::default());

@@ -14,7 +14,9 @@ fn exit_codes_follow_the_verdict() {
     assert_eq!(run(&["check", &bad]).code, Some(1));
     assert_eq!(run(&["check", &bad, "--level", "ra"]).code, Some(0));
     assert_eq!(run(&["check", &bad, "--level", "cc"]).code, Some(1));
-    assert_eq!(run(&["check", &duplicate]).code, Some(2));
+    assert_eq!(run(&["check", &duplicate, "--level", "cc"]).code, Some(2));
+    assert_eq!(run(&["check", &duplicate]).code, Some(0));
+    assert_eq!(run(&["check", &good, "--level", "sser"]).code, Some(2));
     assert_eq!(run(&["check", &folder.at("none.txt")]).code, Some(3));
 }
 
@@ -39,7 +41,7 @@ fn the_first_line_is_the_verdict() {
     let bad = folder.file("bad.txt", CAUSAL);
     let ran = run(&["check", &bad]);
     let first = ran.stdout.lines().next().unwrap();
-    assert_eq!(first, format!("{bad}: holds up to read atomic; violates causal consistency"));
+    assert_eq!(first, format!("{bad}: holds up to read atomic; violates causal consistency (and above)"));
     assert!(ran.stdout.contains(&format!("{bad}:5")), "{}", ran.stdout);
     assert!(ran.stderr.is_empty());
     let quiet = run(&["check", &bad, "--quiet"]);

@@ -56,7 +56,7 @@ fn summary_names(entry: &Entry) -> String {
 
 fn level_codes(kind: Kind) -> String {
     let levels = kind.info().forbidden_by;
-    let beside = levels.iter().find(|&&level| level == Level::CutIsolation).map(|level| format!("{} ", level.code()));
+    let beside = levels.iter().find(|&&level| level == Level::CutIsolation).map(|level| format!("{}, ", level.code()));
     let lowest = levels.iter().find(|&&level| level != Level::CutIsolation).map_or("", |level| level.code());
     let above = if levels.len() > 1 { " and above" } else { "" };
     format!("forbidden by {}{lowest}{above}", beside.unwrap_or_default())
