@@ -14,7 +14,7 @@
 //! Cuts: a version is not overwritten while somebody still to come can read no other; a transaction whose writes disturb nobody
 //! is placed at once, with no alternative. States that failed are remembered, current versions that nobody will read apart.
 //! Exponential in the worst case in the number of sessions; the number of states is limited by the caller, the memory by
-//! [`MEMO_WORDS_MAX`].
+//! `MEMO_WORDS_MAX`.
 
 mod problem;
 mod state;

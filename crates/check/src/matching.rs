@@ -44,8 +44,11 @@ struct Choice {
 
 struct Matcher<'a> {
     history: &'a History,
+    level: Level,
     solver: Solver<Watch>,
     choices: Vec<Choice>,
+    /// Reads that come from where an earlier read of their transaction comes from, and that read's choice.
+    repeated: Vec<(OpId, usize)>,
     /// Reads of own writes, which are no choice.
     own_reads: Vec<(OpId, Option<OpId>)>,
     /// For each ambiguous read its choice.
@@ -65,7 +68,7 @@ pub(crate) fn decide(history: &History, ambiguous: &[u32], level: Level, options
         return Matched::Unsupported;
     }
     let limits = Limits { deadline: options.deadline };
-    let mut matcher = Matcher::new(history, ambiguous, limits);
+    let mut matcher = Matcher::new(history, ambiguous, limits, level);
     let options = Options { levels: vec![level], instances: LEARNED_MAX, ..options.clone() };
     loop {
         if limits.is_over() {
@@ -108,13 +111,15 @@ enum Learned {
 }
 
 impl<'a> Matcher<'a> {
-    fn new(history: &'a History, ambiguous: &[u32], limits: Limits) -> Matcher<'a> {
+    fn new(history: &'a History, ambiguous: &[u32], limits: Limits, level: Level) -> Matcher<'a> {
         let reads: Vec<OpId> = ambiguous.iter().copied().map(OpId).collect();
         let writers = writers(history, &reads);
         let mut matcher = Matcher {
             history,
+            level,
             solver: Solver::new(batsat::SolverOpts::default(), Watch(limits)),
             choices: Vec::new(),
+            repeated: Vec::new(),
             own_reads: Vec::new(),
             number: FxHashMap::default(),
             writes: writers.values().flatten().copied().collect(),
@@ -132,13 +137,20 @@ impl<'a> Matcher<'a> {
     /// All reads of values that are made distinct: also those that have one source only, and reads of own writes.
     fn add_reads(&mut self, txn: TxnId, writers: &FxHashMap<(KeyId, Value), Vec<OpId>>) {
         let mut own: FxHashMap<KeyId, OpId> = FxHashMap::default();
+        let mut first: FxHashMap<(KeyId, Value), OpId> = FxHashMap::default();
         for id in self.history.ops_of(txn).map(OpId) {
             let op = self.history.op(id);
             if op.kind != OpKind::Read {
                 own.insert(op.key, id);
             } else if let Some(sources) = writers.get(&(op.key, op.value)) {
                 match own.get(&op.key) {
-                    None => self.add(id, writers),
+                    None => match first.get(&(op.key, op.value)) {
+                        Some(read) if self.level != Level::ReadCommitted => self.repeat(*read, id),
+                        _ => {
+                            first.insert((op.key, op.value), id);
+                            self.add(id, writers);
+                        }
+                    },
                     Some(write) if sources.contains(write) => self.own_reads.push((id, Some(*write))),
                     Some(_) => {}
                 }
@@ -177,6 +189,14 @@ impl<'a> Matcher<'a> {
         self.choices.push(Choice { read, sources });
     }
 
+    /// Above read committed a transaction reads a key from one writer only.
+    fn repeat(&mut self, first: OpId, again: OpId) {
+        if let Some(&number) = self.number.get(&first) {
+            self.number.insert(again, number);
+            self.repeated.push((again, number));
+        }
+    }
+
     fn solve(&mut self) -> Option<bool> {
         for mut clause in std::mem::take(&mut self.learned) {
             self.solver.add_clause_reuse(&mut clause);
@@ -191,8 +211,9 @@ impl<'a> Matcher<'a> {
             let is_true = |source: &&(Option<OpId>, Lit)| self.solver.value_lit(source.1) == lbool::TRUE;
             choice.sources.iter().find(is_true).and_then(|source| source.0)
         };
+        let repeated = self.repeated.iter().map(|&(read, number)| (read, chosen(&self.choices[number])));
         let chosen = self.choices.iter().map(|choice| (choice.read, chosen(choice)));
-        chosen.chain(self.own_reads.iter().copied()).collect()
+        chosen.chain(repeated).chain(self.own_reads.iter().copied()).collect()
     }
 
     /// `ops`, and the reads that make transactions of unknown outcome among them count.

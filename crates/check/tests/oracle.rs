@@ -4,7 +4,8 @@
 use proptest::prelude::*;
 use seriatim_check::frontier::{self, Found};
 use seriatim_check::{
-    Event, Level, Options, Outcome, Report, Undecided, Verdict, Violation, check, oracle, verify, verify_points,
+    Event, Level, Options, Outcome, Report, Undecided, Verdict, Violation, check, matched_history, oracle, verify,
+    verify_points,
 };
 use seriatim_history::{History, OpId, TxnId, notation};
 
@@ -116,8 +117,7 @@ fn compare_with_oracle(text: &str, duplicates: bool) {
             let holds = oracle::satisfies(&history, verdict.level);
             match verdict.outcome {
                 Outcome::Undecided => {
-                    let in_lists = verdict.level.is_strong() && history.has_lists();
-                    assert!(duplicates && (in_lists || Level::WEAK.contains(&verdict.level)), "{verdict:?} on\n{text}");
+                    assert!(duplicates && history.has_lists(), "{verdict:?} on\n{text}");
                     assert!(matches!(verdict.undecided, Some(Undecided::DuplicateValue { .. })), "{verdict:?}");
                 }
                 outcome => assert_eq!(outcome == Outcome::Holds, holds, "{} on\n{text}", verdict.level),
@@ -146,7 +146,7 @@ fn compare_levels_alone(history: &History, report: &Report, duplicates: bool, te
         let alone = check(history, &Options { levels: vec![level], threads: 1, ..Options::default() });
         let (alone, together) = (alone.verdicts[0].outcome, verdict.outcome);
         // Among all levels a strong one may settle what duplicate values leave open.
-        let settled = duplicates && alone == Outcome::Undecided && together == Outcome::Holds;
+        let settled = history.has_lists() && duplicates && alone == Outcome::Undecided && together == Outcome::Holds;
         assert!(alone == together || settled, "{level} alone on\n{text}");
     }
 }
@@ -158,7 +158,9 @@ fn assert_certified(history: &History, verdict: &Verdict, duplicates: bool, text
     assert_eq!(level.is_strong(), verdict.points.is_some() && verdict.order.is_some(), "{level} on\n{text}");
     // An order alone does not say which of several writers of a value was read.
     if let Some(order) = verdict.order.as_ref().filter(|_| !duplicates || !level.is_strong()) {
-        verify(history, level, order).unwrap_or_else(|e| panic!("{e} at {level} on\n{text}"));
+        let sources = verdict.sources.as_deref().unwrap_or(&[]);
+        verify(&matched_history(history, sources), level, order)
+            .unwrap_or_else(|e| panic!("{e} at {level} on\n{text}"));
     }
     if let Some(points) = &verdict.points {
         verify_points(history, level, points).unwrap_or_else(|e| panic!("{e} at {level} on\n{text}"));
@@ -228,7 +230,7 @@ fn compare_orders(text: &str, order: &[TxnId]) {
 fn assert_still_violated(history: &History, violation: &Violation, text: &str) {
     let ops: Vec<OpId> = violation.ops.iter().filter_map(|op| op.id).collect();
     let part = history.restricted_to(&ops);
-    let levels = violation.kind.info().forbidden_by.to_vec();
+    let levels = violation.levels.clone();
     for verdict in check(&part, &Options { levels, threads: 1, ..Options::default() }).verdicts {
         let (kind, level) = (violation.kind, verdict.level);
         assert_eq!(verdict.outcome, Outcome::Violated, "{kind:?} at {level} of\n{text}\n{violation:#?}");

@@ -1,10 +1,10 @@
 //! For pictures: the exemplar of each anomaly as a Graphviz graph, one cluster for each session.
 //!
-//! Solid edges were observed (session order, reads); dashed ones are inferred commit orders, which close the cycle.
+//! Solid edges were observed (session order, reads, real time) or follow from that at once; dashed ones are inferred.
 
 use crate::checked::Checked;
 use crate::prose::{clean, item, txn};
-use seriatim_check::{AnomalyGroup, Edge, OpRef, Reason, TxnRef, Violation};
+use seriatim_check::{AnomalyGroup, Edge, OpRef, Reason, TxnRef, Violation, Why};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -86,15 +86,11 @@ fn node_label(node: &Node<'_>) -> String {
     std::iter::once(txn(node.txn)).chain(ops).collect()
 }
 
-/// The edges of the cycle, and of the paths by which the readers saw the other writers; each once.
+/// The edges of the cycle, and the observed ones that the inferred ones rest on; each once.
 fn all_edges(violation: &Violation) -> Vec<&Edge> {
     let mut edges: Vec<&Edge> = Vec::new();
     for edge in &violation.cycle {
-        let visible = match &edge.reason {
-            Reason::Overwritten { visible, .. } => visible.as_slice(),
-            _ => &[],
-        };
-        for edge in std::iter::once(edge).chain(visible) {
+        for edge in std::iter::once(edge).chain(grounds(&edge.reason)) {
             if !edges.contains(&edge) {
                 edges.push(edge);
             }
@@ -103,8 +99,32 @@ fn all_edges(violation: &Violation) -> Vec<&Edge> {
     edges
 }
 
+/// What an inferred edge rests on directly.
+fn grounds(reason: &Reason) -> Vec<&Edge> {
+    let edges = match reason {
+        Reason::Overwritten { visible, .. } => visible,
+        Reason::WriteWrite { why: Why::Known(edges) | Why::Otherwise(edges), .. }
+        | Reason::ReadWrite { why: Why::Known(edges) | Why::Otherwise(edges), .. } => edges,
+        _ => return Vec::new(),
+    };
+    let observed =
+        |edge: &&Edge| matches!(edge.reason, Reason::SessionOrder | Reason::WriteRead { .. } | Reason::RealTime { .. });
+    edges.iter().filter(observed).collect()
+}
+
+/// Whether nobody observed this order: it follows from a contradiction.
+fn is_inferred(reason: &Reason) -> bool {
+    match reason {
+        Reason::Overwritten { .. } => true,
+        Reason::WriteWrite { why, .. } | Reason::ReadWrite { why, .. } => {
+            !matches!(why, Why::Initial | Why::Known(_) | Why::Listed(_))
+        }
+        _ => false,
+    }
+}
+
 fn edge_line(number: usize, edge: &Edge) -> String {
-    let style = if matches!(edge.reason, Reason::Overwritten { .. }) { ", style=dashed, color=red" } else { "" };
+    let style = if is_inferred(&edge.reason) { ", style=dashed, color=red" } else { "" };
     let (from, to) = (id(number, &edge.from), id(number, &edge.to));
     format!("    {from} -> {to} [label={}{style}];\n", quoted(&edge_label(edge)))
 }
@@ -116,6 +136,9 @@ fn edge_label(edge: &Edge) -> String {
         Reason::WriteRead { read, .. } => format!("wr({})", read.key),
         Reason::Overwritten { read, .. } => format!("commit order: {} reads {}", txn(&read.txn), item(read)),
         Reason::VersionOrder { earlier, .. } => format!("version order({})", earlier.key),
+        Reason::RealTime { .. } => "rt".to_owned(),
+        Reason::WriteWrite { earlier, .. } => format!("ww({})", earlier.key),
+        Reason::ReadWrite { read, .. } => format!("rw({})", read.key),
     }
 }
 

@@ -32,6 +32,7 @@ pub mod dot;
 pub mod json;
 pub mod knowledge;
 mod prose;
+mod scenario;
 pub mod schema;
 pub mod style;
 pub mod text;

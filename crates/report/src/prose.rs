@@ -3,6 +3,7 @@
 //! The sentences are made from the data of a [`Violation`] alone. Names come from files, so control characters in them
 //! are made visible (a file must not be able to steer a terminal) and very long values are cut.
 
+use crate::scenario;
 use seriatim_check::{Edge, Kind, Level, OpRef, Reason, TxnRef, Violation};
 
 /// The longest value that is quoted in full.
@@ -12,7 +13,11 @@ const PATH_SPELLED_MAX: usize = 3;
 
 /// What happened, in a few sentences.
 pub fn summary(violation: &Violation) -> String {
+    let is_strong = |edge: &Edge| {
+        matches!(edge.reason, Reason::ReadWrite { .. } | Reason::WriteWrite { .. } | Reason::RealTime { .. })
+    };
     let told = match violation.kind {
+        _ if violation.cycle.iter().any(is_strong) => scenario::story(violation),
         Kind::ThinAirRead => thin_air(violation),
         Kind::AbortedRead => aborted(violation),
         Kind::FutureRead => future(violation),
@@ -56,9 +61,18 @@ pub(crate) fn step(edge: &Edge) -> String {
 pub(crate) fn because(edge: &Edge) -> String {
     match &edge.reason {
         Reason::SessionOrder | Reason::Initial => edge_clause(edge),
-        Reason::WriteRead { write, read } => {
-            format!("{} reads {}{}, which {} wrote{}", txn(&edge.to), item(read), at(read), txn(&edge.from), at(write))
+        Reason::RealTime { .. } | Reason::WriteWrite { .. } | Reason::ReadWrite { .. } => {
+            scenario::because(edge).unwrap_or_else(|| edge_clause(edge))
         }
+        Reason::WriteRead { write, read, origin } => format!(
+            "{} reads {}{}, which {} wrote{}{}",
+            txn(&edge.to),
+            item(read),
+            at(read),
+            txn(&edge.from),
+            at(write),
+            scenario::not_from(origin),
+        ),
         Reason::Overwritten { read, source, other, visible } => overwritten(edge, read, source, other, visible),
         Reason::VersionOrder { earlier, later, read } => format!(
             "{} reads {}{}, in which {} (appended by {}) stands before {} (appended by {})",
@@ -91,7 +105,7 @@ fn overwritten(edge: &Edge, read: &OpRef, source: &OpRef, other: &OpRef, visible
 }
 
 /// An edge as part of a sentence.
-fn edge_clause(edge: &Edge) -> String {
+pub(crate) fn edge_clause(edge: &Edge) -> String {
     let (from, to) = (txn(&edge.from), txn(&edge.to));
     match &edge.reason {
         Reason::SessionOrder => format!("{from} precedes {to} in session {}", clean(&edge.to.session)),
@@ -99,6 +113,16 @@ fn edge_clause(edge: &Edge) -> String {
         Reason::WriteRead { read, .. } => format!("{to} reads {} from {from}", item(read)),
         Reason::Overwritten { .. } => format!("{from} must have committed before {to}"),
         Reason::VersionOrder { earlier, .. } => format!("{from} appended to {} before {to}", key(&earlier.key)),
+        Reason::RealTime { end, begin } => format!("{from} ended (at {end}) before {to} began (at {begin})"),
+        Reason::WriteWrite { earlier, later, .. } if later.action == "append" => {
+            format!("{to} appended {} to {} after {}", value(&later.value), key(&later.key), value(&earlier.value))
+        }
+        Reason::WriteWrite { earlier, later, .. } => {
+            format!("{to} overwrote {} of {from} with {}", item(earlier), item(later))
+        }
+        Reason::ReadWrite { read, overwrite, .. } => {
+            format!("{from} reads {} and misses {} of {to}", item(read), item(overwrite))
+        }
     }
 }
 
@@ -339,7 +363,7 @@ pub(crate) fn txn(txn: &TxnRef) -> String {
 }
 
 /// A transaction with its session, for the first mention.
-fn who(reference: &TxnRef) -> String {
+pub(crate) fn who(reference: &TxnRef) -> String {
     if reference.id.is_none() {
         return txn(reference);
     }
@@ -357,19 +381,19 @@ pub(crate) fn assignment(name: &str, text: &str) -> String {
 }
 
 /// What `read` returned and whose it is: `x=1 from t2`, `the initial x=0`.
-fn read_from(read: &OpRef, source: &OpRef) -> String {
+pub(crate) fn read_from(read: &OpRef, source: &OpRef) -> String {
     match source.txn.id {
         None => format!("the initial {}", item(read)),
         Some(_) => format!("{} from {}", item(read), txn(&source.txn)),
     }
 }
 
-fn key(name: &str) -> String {
+pub(crate) fn key(name: &str) -> String {
     if is_number(name) { format!("key {name}") } else { value(name) }
 }
 
 /// A value, in quotes if it has blanks (lists have brackets), cut if it is very long.
-fn value(text: &str) -> String {
+pub(crate) fn value(text: &str) -> String {
     let text = clean(text);
     let quoted = text.is_empty() || (text.contains(' ') && !text.starts_with('['));
     let text = if quoted { format!("\"{text}\"") } else { text };
@@ -383,7 +407,7 @@ fn value(text: &str) -> String {
 }
 
 /// ` (file:line)`, if it is known; without the directories, which the list of operations has.
-fn at(op: &OpRef) -> String {
+pub(crate) fn at(op: &OpRef) -> String {
     let Some(place) = &op.place else { return String::new() };
     let full = place.to_string();
     let short = full.rsplit(['/', '\\']).next().unwrap_or(&full);

@@ -4,9 +4,10 @@
 
 use crate::checked::{Checked, Duplicate, Unreadable};
 use crate::prose::{self, and, clean};
+use crate::scenario;
 use crate::style::{self, BAD, BOLD, DIM, OPEN, paint};
 use crate::wrap::wrap;
-use seriatim_check::{AnomalyGroup, Kind, Level, OpRef, Outcome, Report, Undecided, Violation};
+use seriatim_check::{AnomalyGroup, Edge, Level, OpRef, Outcome, Report, Undecided, Violation};
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -31,11 +32,13 @@ pub struct Layout {
     pub detail: Detail,
     /// Whether to say where the time went.
     pub timings: bool,
+    /// Whether to tell the whole derivation of each inferred step.
+    pub why: bool,
 }
 
 impl Default for Layout {
     fn default() -> Self {
-        Layout { width: 100, detail: Detail::Exemplars, timings: false }
+        Layout { width: 100, detail: Detail::Exemplars, timings: false, why: false }
     }
 }
 
@@ -172,12 +175,11 @@ pub fn undecided(reason: &Undecided, duplicate: Option<&Duplicate>) -> String {
     match reason {
         Undecided::DuplicateValue { key, value, reads } => format!(
             "Undecided, because {}, so that a read of it may come from any of them ({} of such values in all). Let every \
-             write of a key write a value of its own, and record again; a later version will search over all that the reads \
-             may mean.",
+             append to a key append a value of its own, and record again.",
             written_twice(&prose::assignment(key, value), duplicate),
             plural(*reads, "read"),
         ),
-        Undecided::Budget => "Undecided, because the search took too long and was given up.".to_owned(),
+        Undecided::Budget => "Undecided, because the search used up its budget and was given up.".to_owned(),
         Undecided::NoTimes => {
             "Strict serializability is undecided, because the history has no begin and end times.".to_owned()
         }
@@ -206,7 +208,7 @@ fn written_twice(read: &str, duplicate: Option<&Duplicate>) -> String {
 }
 
 fn anomaly(group: &AnomalyGroup, layout: &Layout) -> String {
-    let (title, names) = (title(group), format!("({})", names_and_levels(group.kind)));
+    let (title, names) = (title(group), format!("({})", names_and_levels(group)));
     let mut page = match title.chars().count() + 1 + names.chars().count() > layout.width {
         true => format!("{}\n{}", paint(BAD, &title), dimmed(&names, "  ", layout.width)),
         false => format!("{} {}\n", paint(BAD, &title), paint(DIM, &names)),
@@ -232,21 +234,30 @@ fn title(group: &AnomalyGroup) -> String {
     }
 }
 
-fn names_and_levels(kind: Kind) -> String {
-    let info = kind.info();
+fn names_and_levels(group: &AnomalyGroup) -> String {
+    let info = group.kind.info();
     let tap = info.tap.map(|letter| format!("TAP-{letter}"));
     let names: Vec<String> = tap.into_iter().chain(info.adya.map(str::to_owned)).collect();
-    let forbidden = format!("forbidden by {}", prose::levels(info.forbidden_by));
+    let forbidden = format!("forbidden by {}", prose::levels(&group.exemplar.levels));
     if names.is_empty() { forbidden } else { format!("{}; {forbidden}", names.join(", ")) }
 }
 
 /// One instance: the story, the contradiction step by step, the operations with their places.
 pub fn violation(violation: &Violation, layout: &Layout) -> String {
     let mut page = wrap(&prose::summary(violation), "  ", layout.width);
-    for (i, step) in prose::steps(violation).iter().enumerate() {
+    for (i, (step, edge)) in prose::steps(violation).iter().zip(&violation.cycle).enumerate() {
         page += &wrap(step, &format!("  {}. ", i + 1), layout.width);
+        if layout.why {
+            page += &derivation(edge, layout);
+        }
     }
     page + &operations(&violation.ops, layout.width)
+}
+
+/// Why an inferred step holds, indented as it is nested.
+fn derivation(edge: &Edge, layout: &Layout) -> String {
+    let lines = scenario::derivation(edge).into_iter();
+    lines.map(|(depth, line)| wrap(&line, &format!("  {}- ", "   ".repeat(depth)), layout.width)).collect()
 }
 
 fn instances(group: &AnomalyGroup, layout: &Layout) -> String {

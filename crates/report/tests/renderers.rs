@@ -1,5 +1,6 @@
 //! What people read, as snapshots, and what machines read, against its schema.
 
+#[allow(dead_code)] // Each test uses a part of it.
 mod common;
 
 use common::{checked, each_kind, of_kind, verdict, verdicts};
@@ -56,7 +57,7 @@ fn all_instances() {
     let page = checked(verdicts([Violated; 4]), vec![of_kind(Kind::AbortedRead)]);
     insta::assert_snapshot!(strip(&text::render(
         &page,
-        &Layout { detail: Detail::Instances, width: 70, timings: false }
+        &Layout { detail: Detail::Instances, width: 70, ..Layout::default() }
     )));
 }
 
@@ -142,6 +143,20 @@ fn dot_groups_by_session() {
         vec![of_kind(Kind::FracturedReadCausal), of_kind(Kind::CausalityViolation), of_kind(Kind::ThinAirRead)],
     );
     insta::assert_snapshot!(dot::render(&[page]));
+}
+
+#[test]
+fn dot_shows_what_inferred_edges_rest_on() {
+    let page = checked(verdicts([Holds; 4]), vec![of_kind(Kind::ReadSkew), of_kind(Kind::StaleRead)]);
+    insta::assert_snapshot!(dot::render(&[page]));
+}
+
+#[test]
+fn json_keeps_the_whole_derivation() {
+    let line = json::render(&checked(verdicts([Holds; 4]), vec![of_kind(Kind::ReadSkew)]));
+    let value: serde_json::Value = serde_json::from_str(&line).unwrap();
+    let steps = &value["anomalies"][0]["exemplar"]["cycle"];
+    insta::assert_snapshot!(serde_json::to_string_pretty(steps).unwrap());
 }
 
 #[test]

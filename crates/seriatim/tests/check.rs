@@ -14,8 +14,8 @@ fn exit_codes_follow_the_verdict() {
     assert_eq!(run(&["check", &bad]).code, Some(1));
     assert_eq!(run(&["check", &bad, "--level", "ra"]).code, Some(0));
     assert_eq!(run(&["check", &bad, "--level", "cc"]).code, Some(1));
-    assert_eq!(run(&["check", &duplicate, "--level", "cc"]).code, Some(2));
-    assert_eq!(run(&["check", &duplicate]).code, Some(0));
+    assert_eq!(run(&["check", &duplicate, "--level", "cc"]).code, Some(0));
+    assert_eq!(run(&["check", &duplicate, "--level", "ser", "--budget", "0s"]).code, Some(2));
     assert_eq!(run(&["check", &good, "--level", "sser"]).code, Some(2));
     assert_eq!(run(&["check", &folder.at("none.txt")]).code, Some(3));
 }
@@ -246,28 +246,40 @@ fn the_graph_is_written() {
 #[test]
 fn an_undecided_verdict_names_the_writers_and_their_places() {
     let folder = Folder::new();
-    let text = "w(0,1,0,0)\nw(0,1,1,1)\nr(0,1,2,2)\nw(0,1,3,-1)\nw(0,1,3,4)\nw(0,2,3,4)\n";
-    let path = folder.file("duplicate.txt", text);
+    let append =
+        |session: u32, element: u32| format!("{{\"session\":{session},\"ops\":[[\"append\",\"l\",{element}]]}}\n");
+    let read = |list: &str| format!("{{\"session\":4,\"ops\":[[\"r\",\"l\",{list}]]}}\n");
+    let text = append(1, 1) + &append(2, 2) + &append(3, 1) + &read("[1,2]") + &read("[1]");
+    let path = folder.file("lists.jsonl", &text);
     let page = run(&["check", "--level", "cc", &path]).stdout;
-    assert!(page.contains("t0 and t1 both wrote key 0=1"), "{page}");
-    for line in [1, 2] {
+    assert!(page.contains("t1 and t3 both wrote l=1"), "{page}");
+    for line in [1, 3] {
         assert!(page.contains(&format!("{path}:{line}\n")), "{page}");
     }
     let line = &run(&["check", "--level", "cc", "--format", "json", &path]).json()[0];
     assert!(schema("check").is_valid(line), "{line}");
-    assert_eq!(line["undecided"][0]["writes"][1]["line"], 2);
-    let lists = folder.file(
-        "lists.jsonl",
-        "{\"session\":1,\"ops\":[[\"append\",\"l\",1]]}\n{\"session\":2,\"ops\":[[\"append\",\"l\",1]]}\n\
-         {\"session\":3,\"ops\":[[\"r\",\"l\",[1]]]}\n",
-    );
-    assert!(run(&["check", &lists]).stdout.contains("t1 and t2 both wrote l=1"));
-    let initial = folder.file(
-        "initial.jsonl",
-        "{\"seriatim\":1,\"initial\":{\"x\":5}}\n{\"session\":1,\"ops\":[[\"w\",\"x\",5]]}\n\
-         {\"session\":2,\"ops\":[[\"r\",\"x\",5]]}\n",
-    );
-    assert!(run(&["check", &initial]).stdout.contains("x=5 is the initial value, and t2 wrote it as well"));
+    assert_eq!(line["undecided"][0]["writes"][1]["line"], 3);
+}
+
+#[test]
+fn a_search_that_runs_out_of_its_budget_says_so() {
+    let folder = Folder::new();
+    let skew = folder.file("skew.txt", "r(0,0,0,0)\nw(1,1,0,0)\nr(1,0,1,1)\nw(0,2,1,1)\n");
+    let out = run(&["check", "--level", "ser", "--budget", "0s", &skew]);
+    assert_eq!(out.code, Some(2));
+    assert!(out.stdout.contains("budget"), "{}", out.stdout);
+    assert_eq!(run(&["check", "--level", "ser", "--budget", "30s", &skew]).code, Some(1));
+    assert_eq!(run(&["check", "--level", "ser", "--budget", "soon", &skew]).code, Some(3));
+}
+
+#[test]
+fn why_tells_how_an_inferred_step_is_known() {
+    let folder = Folder::new();
+    let update = "w(0,1,0,0)\nr(0,1,1,1)\nw(0,2,1,1)\nr(0,1,2,2)\nw(0,3,2,2)\n";
+    let path = folder.file("update.txt", update);
+    let (short, long) = (run(&["check", &path]).stdout, run(&["check", "--why", &path]).stdout);
+    assert!(short.contains("lost update"), "{short}");
+    assert!(long.len() > short.len(), "{long}");
 }
 
 #[test]

@@ -16,6 +16,13 @@ impl Budget {
         Budget { left: steps }
     }
 
+    /// Takes half of it, for work that the rest must not depend on.
+    pub(crate) fn half(&mut self) -> Budget {
+        let half = self.left / 2;
+        self.left -= half;
+        Budget { left: half }
+    }
+
     /// Takes `steps` off; an error if there are not as many left.
     pub(crate) fn spend(&mut self, steps: u64) -> Result<(), Exhausted> {
         self.left = self.left.checked_sub(steps).ok_or(Exhausted)?;

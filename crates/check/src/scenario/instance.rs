@@ -3,6 +3,9 @@
 //! An instance means the same as [`History::restricted_to`] of these operations, with two differences: transactions of
 //! unknown outcome keep it, so that one that nobody need have read from constrains nothing; and reads that are wrong by
 //! themselves (thin air, aborted, intermediate, own write ignored) are passed over, since weaker checks report them first.
+//!
+//! Of a list only its last element and the order of the elements that were appended once count: an element that was appended
+//! several times says nothing about its place, so a contradiction that needs it is not found.
 
 use rustc_hash::FxHashMap;
 use seriatim_history::{History, KeyId, OpId, OpKind, Status, TxnId, Value, ValueKind};

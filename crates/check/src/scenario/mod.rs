@@ -73,7 +73,7 @@ fn refute_instance(instance: &Instance<'_>, level: Level, budget: &mut Budget) -
 /// Explains why `ops` violate `level`, a strong one: the smallest part of them that does, its contradiction, its name.
 /// `None` if they do not, or if that is too hard to see.
 pub fn explain(full: &History, ops: &[OpId], level: Level, budget: &mut Budget) -> Option<Violation> {
-    let ops = shrink(full, ops, level, budget);
+    let ops = minimal_violation(full, ops, level, budget)?;
     let instance = Instance::new(full, &ops);
     let levels = violated_levels(&instance, &ops, budget);
     // Real time is not needed to refute what is not serializable anyway.
@@ -107,7 +107,7 @@ fn violated_levels(instance: &Instance<'_>, ops: &[OpId], budget: &mut Budget) -
 /// too hard to see. Smallest means that nothing can be left out: a read is left out together with a write that it may have
 /// come from.
 pub fn minimal_violation(history: &History, ops: &[OpId], level: Level, budget: &mut Budget) -> Option<Vec<OpId>> {
-    let ops = shrink(history, ops, level, budget);
+    let ops = shrink(history, ops, level, &mut budget.half());
     let instance = Instance::new(history, &ops);
     matches!(refute_instance(&instance, level, budget), Refutation::Violated(_)).then_some(ops)
 }

@@ -9,13 +9,14 @@ use std::rc::Rc;
 /// The kind of a cycle in an instance that is as small as possible and violates `levels`.
 pub(super) fn kind(instance: &Instance<'_>, cycle: &[Rc<Step>], levels: &[Level]) -> Kind {
     let by_shape = if is_lost_update(instance) { Kind::LostUpdate } else { by_labels(cycle) };
+    let wider = match by_shape {
+        Kind::FracturedReadCausal | Kind::CausalityViolation => Kind::ReadSkew,
+        Kind::LongFork => Kind::NonAdjacent,
+        other => other,
+    };
     // Orders that were inferred at a strong level may make a cycle that looks as if weaker ones forbade it too.
-    let forbidden = by_shape.info().forbidden_by.iter().all(|level| levels.contains(level));
-    match () {
-        () if forbidden => by_shape,
-        () if levels.contains(&Level::Serializable) => Kind::AntiDependencyCycle,
-        () => Kind::StaleRead,
-    }
+    let fits = |kind: &Kind| kind.info().forbidden_by.iter().all(|level| levels.contains(level));
+    [by_shape, wider, Kind::AntiDependencyCycle].into_iter().find(fits).unwrap_or(Kind::StaleRead)
 }
 
 /// Two transactions read the same version of a key and both write it, and nobody else is there but the writer of it.

@@ -6,6 +6,7 @@
 use super::instance::Source;
 use rustc_hash::FxHashSet;
 use seriatim_history::KeyId;
+use std::cmp::Reverse;
 use std::rc::Rc;
 
 /// Steps of which each leads to where the next begins, the last to where the first begins.
@@ -122,6 +123,12 @@ impl Origin {
 /// The number of steps of a cycle and of all its derivations.
 pub(super) fn cost(cycle: &[Rc<Step>]) -> u32 {
     cycle.iter().fold(0u32, |sum, step| sum.saturating_add(step.cost))
+}
+
+/// How good it is to conclude something from this refutation, if its opposite is refuted too; smaller is better. What was
+/// observed should settle the order, and of two refutations alike the shorter one is left to be the contradiction.
+pub(super) fn as_conclusion(refutation: &[Rc<Step>]) -> (usize, Reverse<u32>) {
+    (refutation.iter().filter(|step| !step.is_observed()).count(), Reverse(cost(refutation)))
 }
 
 /// All steps of a cycle and of its derivations, each once.

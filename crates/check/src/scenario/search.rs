@@ -7,7 +7,7 @@
 use super::budget::{Budget, Exhausted};
 use super::instance::Source;
 use super::path::Preference;
-use super::proof::Cycle;
+use super::proof::{Cycle, as_conclusion};
 use super::state::State;
 use seriatim_history::KeyId;
 
@@ -26,6 +26,10 @@ impl Question {
             Question::Order(earlier, later, key) => state.suppose_order(earlier, later, key),
             Question::Origin(read, source) => state.suppose_origin(read, source),
         }
+    }
+
+    fn is_opposite(&self, other: &Question) -> bool {
+        matches!((self, other), (Question::Order(a, b, _), Question::Order(c, d, _)) if (a, b) == (d, c))
     }
 
     fn refute(&self, state: &mut State<'_>, cycle: Cycle) {
@@ -65,12 +69,16 @@ fn solve_case(
     }
 }
 
-/// Supposes each open possibility by itself; whether something was learnt.
+/// Supposes each open possibility by itself; whether something was learnt. If both orders of two writers are refuted, one
+/// of the refutations is taken as a conclusion; the other one is then the contradiction.
 fn probe(state: &mut State<'_>, budget: &mut Budget) -> Result<bool, Exhausted> {
-    let mut refuted = Vec::new();
+    let mut refuted: Vec<(Question, Cycle)> = Vec::new();
     for question in questions(state) {
-        if let Some(cycle) = question.suppose(state).saturate(Preference::Simple, budget)? {
-            refuted.push((question, cycle));
+        let Some(cycle) = question.suppose(state).saturate(Preference::Simple, budget)? else { continue };
+        match refuted.iter().position(|(other, _)| question.is_opposite(other)) {
+            Some(at) if as_conclusion(&cycle) < as_conclusion(&refuted[at].1) => refuted[at] = (question, cycle),
+            Some(_) => {}
+            None => refuted.push((question, cycle)),
         }
     }
     let learnt = !refuted.is_empty();

@@ -18,12 +18,27 @@ use std::rc::Rc;
 /// the level, or the budget does not suffice to see it, these are returned as they are.
 pub(crate) fn shrink(history: &History, ops: &[OpId], level: Level, budget: &mut Budget) -> Vec<OpId> {
     let part = Part::new(history, ops);
-    let all: Vec<OpId> = part.ops.iter().copied().collect();
-    let Some(core) = part.used(&all, level, budget) else { return all };
-    let forwards = part.delete(core.clone(), level, budget, false);
-    let backwards = part.delete(core, level, budget, true);
+    let Some(core) = part.used(&part.ops, level, budget) else { return part.ops };
+    let forwards = part.delete(core.clone(), level, budget, Direction::Forwards);
+    let backwards = part.delete(core, level, budget, Direction::Backwards);
     let size = |ops: &Vec<OpId>| (part.txns(ops).len(), ops.len());
     if size(&backwards) < size(&forwards) { backwards } else { forwards }
+}
+
+/// In which order things are left out: what can go depends on what went before.
+#[derive(Clone, Copy)]
+enum Direction {
+    Forwards,
+    Backwards,
+}
+
+impl Direction {
+    fn of<T>(self, mut items: Vec<T>) -> Vec<T> {
+        if let Direction::Backwards = self {
+            items.reverse();
+        }
+        items
+    }
 }
 
 /// A part of a history that holds all that its reads need.
@@ -89,21 +104,13 @@ impl<'h> Part<'h> {
     }
 
     /// Leaves out transactions, then operations, one by one, until none can go.
-    fn delete(&self, mut ops: Vec<OpId>, level: Level, budget: &mut Budget, backwards: bool) -> Vec<OpId> {
+    fn delete(&self, mut ops: Vec<OpId>, level: Level, budget: &mut Budget, direction: Direction) -> Vec<OpId> {
         loop {
             let before = ops.len();
-            let mut txns = self.txns(&ops);
-            if backwards {
-                txns.reverse();
-            }
-            for txn in txns {
+            for txn in direction.of(self.txns(&ops)) {
                 self.try_without(&mut ops, |op| self.history.txn_of(op) == txn, level, budget);
             }
-            let mut single = ops.clone();
-            if backwards {
-                single.reverse();
-            }
-            for gone in single {
+            for gone in direction.of(ops.clone()) {
                 self.try_without(&mut ops, |op| op == gone, level, budget);
             }
             if ops.len() == before {

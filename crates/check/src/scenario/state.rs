@@ -11,7 +11,7 @@
 use super::budget::{Budget, Exhausted};
 use super::instance::{Instance, Source};
 use super::path::{self, Preference};
-use super::proof::{Cycle, Label, Order, OrderWhy, Origin, OriginWhy, Step, cost};
+use super::proof::{self, Cycle, Label, Order, OrderWhy, Origin, OriginWhy, Step, cost};
 use super::reach::Reach;
 use crate::level::Level;
 use seriatim_history::KeyId;
@@ -225,8 +225,7 @@ impl<'i> State<'i> {
             let mut forced = Vec::new();
             for (a, b, key) in self.open_pairs() {
                 budget.spend(1)?;
-                forced.extend(self.forced(a, b, key));
-                forced.extend(self.forced(b, a, key));
+                forced.extend(one_side(self.forced(a, b, key), self.forced(b, a, key)));
             }
             if forced.is_empty() {
                 return Ok(None);
@@ -305,5 +304,19 @@ impl<'i> State<'i> {
             let why = OriginWhy::Others(self.refuted[read].clone());
             self.learn(vec![Fact::Origin(Origin::new(read, last, why))]);
         }
+    }
+}
+
+/// If both orders of two writers of a key are impossible, one of the two conclusions is taken, and the other's refutation is
+/// the contradiction: that can be followed, "neither can be first" could not. If different keys ask for the two orders, that
+/// is what went wrong: the writes are interleaved.
+fn one_side(one: Option<Rc<Order>>, other: Option<Rc<Order>>) -> Vec<Rc<Order>> {
+    let rank = |order: &Order| match &order.why {
+        OrderWhy::Otherwise(cycle) => proof::as_conclusion(cycle),
+        _ => Default::default(),
+    };
+    match (one, other) {
+        (Some(one), Some(other)) if one.key == other.key => vec![if rank(&other) < rank(&one) { other } else { one }],
+        (one, other) => one.into_iter().chain(other).collect(),
     }
 }

@@ -6,6 +6,7 @@ use crate::refs::Refs;
 use crate::violation::{Edge, Excluded, OpRef, Origin, Reason, TxnRef, Why};
 use rustc_hash::FxHashSet;
 use seriatim_history::KeyId;
+use std::cmp::Reverse;
 use std::rc::Rc;
 
 /// How deeply derivations may be nested: whoever reads more has lost the thread, and readers of JSON have limits too.
@@ -25,9 +26,10 @@ impl<'i> Teller<'i> {
         Teller { instance, orders: FxHashSet::default(), origins: FxHashSet::default(), depth: 0 }
     }
 
-    /// The contradiction itself; the step that takes the most explaining comes last.
+    /// The contradiction itself; the step that takes the most explaining comes last, the earliest transaction first.
     pub fn contradiction(&mut self, cycle: &Cycle) -> Vec<Edge> {
-        let last = (0..cycle.len()).rev().max_by_key(|&i| cycle[i].cost).unwrap_or(0);
+        let after = |i: usize| &cycle[(i + 1) % cycle.len()];
+        let last = (0..cycle.len()).min_by_key(|&i| (Reverse(cycle[i].cost), after(i).from)).unwrap_or(0);
         self.edges_from(cycle, last + 1)
     }
 

@@ -116,13 +116,6 @@ impl<'a> Facts<'a> {
         self.index.versions.txn.get(slot as usize).copied()
     }
 
-    /// The key of a slot.
-    #[inline]
-    pub fn key(&self, slot: u32) -> u32 {
-        let versions = self.version_key.len() as u32;
-        if slot < versions { self.version_key[slot as usize] } else { slot - versions }
-    }
-
     pub fn key_count(&self) -> u32 {
         self.index.versions.start.len() as u32 - 1
     }

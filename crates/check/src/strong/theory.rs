@@ -103,11 +103,6 @@ impl<'g> Acyclic<'g> {
         true
     }
 
-    /// Removes all edges but the known ones.
-    pub fn forget(&mut self) {
-        self.undo_to(0);
-    }
-
     fn undo_to(&mut self, length: usize) {
         while self.stack.len() > length {
             if let Some(edge) = self.stack.pop() {

@@ -1,6 +1,6 @@
 //! What is known about each anomaly and each level, as data: definition, smallest example, who allows it.
 //!
-//! The anomalies that are checked are in `anomalies.rs`, the levels in `levels.rs`, and names that people look for but
+//! The anomalies that are checked are in `anomalies.rs` and `strong.rs`, the levels in `levels.rs`, and names that people look for but
 //! that are no kind or level of the checker in `beyond.rs`.
 //! Every example is in the notation of [`seriatim_history::notation`] and is checked by a test. Definitions call the
 //! transactions of a pattern by capital letters; t1, t2, … are those of the example.
@@ -10,6 +10,7 @@ mod beyond;
 mod find;
 mod levels;
 mod page;
+mod strong;
 
 pub use find::{Unknown, find};
 pub use page::{index, render};
@@ -127,5 +128,5 @@ const fn from(level: Level) -> &'static [Level] {
 
 /// All entries: the levels, the anomalies, then what lies beyond.
 pub fn entries() -> impl Iterator<Item = &'static Entry> {
-    levels::ENTRIES.iter().chain(anomalies::ENTRIES).chain(beyond::ENTRIES)
+    levels::ENTRIES.iter().chain(anomalies::ENTRIES).chain(strong::ENTRIES).chain(beyond::ENTRIES)
 }

@@ -93,7 +93,8 @@ fn level_codes(kind: Kind) -> String {
     let levels = kind.info().forbidden_by;
     let beside = levels.iter().find(|&&level| level == Level::CutIsolation).map(|level| format!("{}, ", level.code()));
     let lowest = levels.iter().find(|&&level| level != Level::CutIsolation).map_or("", |level| level.code());
-    format!("forbidden by {}{lowest} and above", beside.unwrap_or_default())
+    let above = if levels.len() > 1 { " and above" } else { "" };
+    format!("forbidden by {}{lowest}{above}", beside.unwrap_or_default())
 }
 
 fn names_of_kind(kind: Kind) -> Vec<String> {

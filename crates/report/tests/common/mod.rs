@@ -1,9 +1,11 @@
 //! Hand-made explanations, one of each shape, so that the renderers are tested without any algorithm.
 
 use seriatim_check::{
-    AnomalyGroup, Edge, Kind, Level, OpRef, Outcome, Reason, Report, Timings, TxnRef, Undecided, Verdict, Violation,
+    AnomalyGroup, Budget, Edge, Kind, Level, OpRef, Origin, Outcome, Reason, Report, Timings, TxnRef, Undecided,
+    Verdict, Violation, explain_violation,
 };
-use seriatim_history::{OpId, Place, PlaceUnit, TxnId};
+use seriatim_history::{History, OpId, Place, PlaceUnit, TxnId, notation};
+use seriatim_report::knowledge::{Subject, entries};
 use seriatim_report::{Checked, Counts, Times};
 use std::time::Duration;
 
@@ -33,7 +35,7 @@ pub fn edge(from: &TxnRef, to: &TxnRef, reason: Reason) -> Edge {
 }
 
 pub fn write_read(write: &OpRef, read: &OpRef) -> Edge {
-    edge(&write.txn, &read.txn, Reason::WriteRead { write: write.clone(), read: read.clone() })
+    edge(&write.txn, &read.txn, Reason::WriteRead { write: write.clone(), read: read.clone(), origin: Origin::Only })
 }
 
 pub fn overwritten(read: &OpRef, source: &OpRef, other: &OpRef, visible: Vec<Edge>) -> Edge {
@@ -42,7 +44,7 @@ pub fn overwritten(read: &OpRef, source: &OpRef, other: &OpRef, visible: Vec<Edg
 }
 
 pub fn violation(kind: Kind, ops: &[&OpRef], cycle: Vec<Edge>) -> Violation {
-    Violation { kind, ops: ops.iter().map(|&op| op.clone()).collect(), cycle }
+    Violation::new(kind, ops.iter().map(|&op| op.clone()).collect(), cycle)
 }
 
 /// One violation of each kind.
@@ -54,8 +56,24 @@ pub fn of_kind(kind: Kind) -> Violation {
     match kind {
         Kind::NonMonotonicReadCausal | Kind::FracturedReadCausal | Kind::CausalityViolation => stale(kind),
         Kind::NonMonotonicReadCommit | Kind::FracturedReadCommit | Kind::ConflictingCommitOrder => conflict(kind),
+        kind if kind >= Kind::DirtyWrite => strong(kind),
         _ => unordered(kind),
     }
+}
+
+/// What the strong levels forbid, as it is really explained: the example of its entry.
+fn strong(kind: Kind) -> Violation {
+    let entry = entries().find(|entry| entry.subject == Subject::Anomaly(kind)).unwrap();
+    let told = explained(&notation::parse(entry.example.history).unwrap()).unwrap();
+    assert_eq!(told.kind, kind);
+    told
+}
+
+/// The explanation of a history at the weakest strong level that it violates.
+pub fn explained(history: &History) -> Option<Violation> {
+    let ops: Vec<OpId> = (0..history.op_count()).map(OpId::from).collect();
+    let told = |level: Level| explain_violation(history, &ops, level, &mut Budget::default());
+    Level::STRONG.into_iter().find_map(told)
 }
 
 fn unordered(kind: Kind) -> Violation {
@@ -158,6 +176,7 @@ pub fn checked(verdicts: Vec<Verdict>, violations: Vec<Violation>) -> Checked {
         index: Duration::from_micros(1500),
         decide: Duration::from_millis(20),
         explain: Duration::from_millis(3),
+        ..Timings::default()
     };
     Checked {
         input: "h.txt".to_owned(),

@@ -12,7 +12,7 @@ use seriatim_history::{History, ReadError};
 use seriatim_report::text::{Detail, Layout};
 use seriatim_report::{Checked, Counts, Duplicate, Times, Unreadable, dot, json, text};
 use std::path::{Path, PathBuf};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 /// More threads than this only cost memory.
 const THREADS_MAX: i64 = 64;
@@ -42,6 +42,12 @@ pub struct Args {
     /// List at most N instances of each anomaly
     #[arg(long, value_name = "N", value_parser = at_least_one)]
     max: Option<usize>,
+    /// Tell for each inferred step how it is known, down to what was read
+    #[arg(long)]
+    why: bool,
+    /// Give up after this long on an input whose levels need a search, like 30s, 500ms or 2m; what is open then is undecided
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    budget: Option<Duration>,
     /// Use at most N threads, up to 64 [default: one for each core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=THREADS_MAX))]
     threads: Option<u16>,
@@ -85,6 +91,21 @@ fn at_least_one(text: &str) -> Result<usize, String> {
     }
 }
 
+/// A number with one of the units ms, s, m and h; seconds without one.
+fn duration(text: &str) -> Result<Duration, String> {
+    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
+    let (number, unit) = text.split_at(digits);
+    let scale = match unit.trim() {
+        "ms" => 0.001,
+        "" | "s" => 1.0,
+        "m" | "min" => 60.0,
+        "h" => 3600.0,
+        _ => return Err("expected a time like 30s, 500ms, 2m or 1h".to_owned()),
+    };
+    let number: f64 = number.parse().map_err(|_| "expected a time like 30s, 500ms, 2m or 1h".to_owned())?;
+    Duration::try_from_secs_f64(number * scale).map_err(|_| "this time is out of range".to_owned())
+}
+
 /// Checks every input and prints the results in the order of the arguments.
 pub fn run(args: &Args) -> Result<Exit, Failure> {
     if args.graph_to_stdout() && args.format == Style::Json {
@@ -120,6 +141,8 @@ enum Examined {
 struct Work {
     read: ReadOptions,
     check: Options,
+    /// How long one input may be searched.
+    budget: Option<Duration>,
     workers: usize,
     /// The program ends after this input: giving its memory back piece by piece would only cost time.
     alone: bool,
@@ -127,6 +150,12 @@ struct Work {
 }
 
 impl Work {
+    /// The options for an input that is checked from now on.
+    fn options_now(&self) -> Options {
+        let deadline = self.budget.and_then(|budget| Instant::now().checked_add(budget));
+        Options { deadline, ..self.check.clone() }
+    }
+
     /// One input gets all threads; several inputs get one each.
     fn new(args: &Args, inputs: usize, stage: Stage) -> Self {
         let alone = inputs == 1;
@@ -139,6 +168,7 @@ impl Work {
                 threads,
                 ..Options::default()
             },
+            budget: args.budget,
             workers,
             alone,
             stage,
@@ -165,7 +195,7 @@ impl Work {
         let read = start.elapsed();
         let operations = text::plural(history.op_count() as u64, "operation");
         self.stage.now(format!("checking {} ({operations})", input.shown));
-        let report = seriatim_check::check(&history, &self.check);
+        let report = seriatim_check::check(&history, &self.options_now());
         let times = Times { read, total: start.elapsed() };
         let counts = Counts::of(&history);
         let duplicate = Duplicate::of(&history, &report);
@@ -194,7 +224,7 @@ impl Printer {
     fn new(args: &Args, inputs: &[Expanded]) -> Self {
         Printer {
             style: args.format,
-            layout: Layout { width: output::width(), detail: args.detail(), timings: args.timings },
+            layout: Layout { width: output::width(), detail: args.detail(), timings: args.timings, why: args.why },
             several: inputs.len() > 1,
             aside: args.graph_to_stdout(),
             keep: args.dot.is_some(),
