@@ -202,7 +202,7 @@ impl<'a> Greedy<'a> {
             1 => {
                 let reads = self.facts.readers.of(slot).contains(&txn)
                     || self.readers_by_choice.get(&slot).is_some_and(|readers| readers.contains(&txn));
-                !(reads && !self.is_placed(self.graph.model.begin(txn)))
+                !reads || self.is_placed(self.graph.model.begin(txn))
             }
             _ => true,
         }

@@ -76,11 +76,11 @@ impl<'a> Repair<'a> {
         let mut forward = order_arcs(self.facts, self.model, first, second);
         forward.extend(more);
         let backward = order_arcs(self.facts, self.model, second, first);
-        if self.farthest(&forward) <= self.farthest(&backward) {
-            self.theory.try_arcs(&forward) || self.theory.try_arcs(&backward)
-        } else {
-            self.theory.try_arcs(&backward) || self.theory.try_arcs(&forward)
-        }
+        let (first, then) = match self.farthest(&forward) <= self.farthest(&backward) {
+            true => (forward, backward),
+            false => (backward, forward),
+        };
+        self.theory.try_arcs(&first) || self.theory.try_arcs(&then)
     }
 
     /// How far the arcs point backwards at most.
