@@ -50,6 +50,9 @@ pub(crate) struct Search<'a> {
     pub threads: usize,
 }
 
+/// Into how many parts the work of one thread is cut.
+const SHARES: usize = 32;
+
 /// Transactions with more operations than this are looked at one by one, with a table of what they read.
 const LARGE_TXN_OPS: u32 = 64;
 
@@ -109,8 +112,9 @@ struct Suspect {
 impl Search<'_> {
     /// Edges in the scope that every commit order of the level has to respect.
     pub fn find(&self) -> Vec<Inferred> {
-        let ranges = parallel::split_by_weight(&self.index.reads.start, self.threads.max(1));
-        let found = parallel::run(ranges, |keys| self.find_in(keys));
+        // Reads of keys that many write cost more than others, so that equal shares of the reads are not equal work.
+        let ranges = parallel::split_by_weight(&self.index.reads.start, self.threads.max(1) * SHARES);
+        let found = parallel::run_each(&ranges, self.threads, |keys| self.find_in(keys.clone()));
         found.into_iter().flatten().collect()
     }
 

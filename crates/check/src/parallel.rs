@@ -1,6 +1,7 @@
 //! The few lines of fork and join that the checker needs, on scoped threads.
 
 use std::ops::Range;
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 /// Splits `0..weights.len()-1` (weights are prefix sums) into at most `parts` ranges of about equal weight.
 pub(crate) fn split_by_weight(prefix: &[u32], parts: usize) -> Vec<Range<usize>> {
@@ -35,6 +36,24 @@ pub(crate) fn run<J: Send, R: Send>(jobs: Vec<J>, work: impl Fn(J) -> R + Sync) 
         }
         results
     })
+}
+
+/// Runs `work` on each of `jobs` on up to `threads` threads, each of which takes the next job when it is done with one: for jobs
+/// whose cost one cannot tell. Returns the results in order.
+pub(crate) fn run_each<J: Sync, R: Send>(jobs: &[J], threads: usize, work: impl Fn(&J) -> R + Sync) -> Vec<R> {
+    let next = AtomicUsize::new(0);
+    let worker = |_: usize| {
+        let mut done = Vec::new();
+        loop {
+            let number = next.fetch_add(1, Ordering::Relaxed);
+            let Some(job) = jobs.get(number) else { return done };
+            done.push((number, work(job)));
+        }
+    };
+    let mut results: Vec<(usize, R)> =
+        run((0..threads.clamp(1, jobs.len().max(1))).collect(), worker).into_iter().flatten().collect();
+    results.sort_unstable_by_key(|(number, _)| *number);
+    results.into_iter().map(|(_, result)| result).collect()
 }
 
 /// Cuts `slice` into consecutive pieces of the given lengths.
