@@ -22,6 +22,7 @@ mod plant;
 mod store;
 mod workload;
 
+pub use plant::can_be_planted;
 pub use workload::{Guarantee, KeyChoice, UnknownGuarantee, Workload, WorkloadError};
 
 use rand::SeedableRng;

@@ -22,8 +22,23 @@ fn recipe(kind: Kind) -> &'static [&'static str] {
         Kind::FracturedReadCommit => &["wx1 wz1", "wx2 wy2", "rx1 ry2", "rx2 rz1"],
         Kind::CausalityViolation => &["wx1 | wx2 | wy1", "ry1 rx1"],
         Kind::ConflictingCommitOrder => &["wx1 | wz1", "wx2 | wy1", "ry1 rx1", "rz1 rx2"],
+        Kind::DirtyWrite => &["wx1 wy1", "wx2 wy2", "rx1 rz0", "wz1", "rz1 rx2", "ry2 ra0", "wa1", "ra1 ry1"],
+        Kind::ReadSkew => &["wx1 wy1", "rx0 wy2", "ry1 | ry2"],
+        Kind::LongFork => &["wx1", "wy1", "rx1 ry0", "ry1 rx0"],
+        Kind::NonAdjacent => &["wx1 wz1", "ry0 wz2", "wy1", "ry1 rx0", "rz1 | rz2"],
+        Kind::LostUpdate => &["wx1", "rx1 wx2", "rx1 wx3"],
+        Kind::WriteSkew => &["rx0 wy1", "ry0 wx1"],
+        Kind::AntiDependencyCycle => &["rx0 wy1", "ry0 wz1", "rz0 wx1"],
         _ => &[],
     }
+}
+
+/// The keys of recipes.
+const KEYS: &str = "xyza";
+
+/// Whether an anomaly of this kind can be planted: those of lists cannot, nor those of real time.
+pub fn can_be_planted(kind: Kind) -> bool {
+    !recipe(kind).is_empty()
 }
 
 /// Adds one instance of each of `kinds` at the end of the columns.
@@ -36,7 +51,7 @@ pub(crate) fn plant(kinds: &[Kind], columns: &mut Columns) {
                 plant_txn(txn.trim(), session, first_key, columns);
             }
         }
-        columns.key_names = KeyNames::Numbers { count: first_key + 3 };
+        columns.key_names = KeyNames::Numbers { count: first_key + KEYS.len() as u32 };
     }
 }
 
@@ -50,6 +65,6 @@ fn plant_txn(text: &str, session: u32, first_key: u32, columns: &mut Columns) {
         let [kind, key, value] = *op.as_bytes() else { continue };
         let kind = if kind == b'w' { OpKind::Write } else { OpKind::Read };
         let value = Value::small(u64::from(value - b'0')).unwrap_or(Value::NULL);
-        columns.push_op(txn, kind, KeyId(first_key + u32::from(key - b'x')), value);
+        columns.push_op(txn, kind, KeyId(first_key + KEYS.find(char::from(key)).unwrap_or(0) as u32), value);
     }
 }

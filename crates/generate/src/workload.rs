@@ -184,7 +184,7 @@ pub enum WorkloadError {
     #[error("{0}")]
     TooLarge(#[from] ColumnsError),
     /// Some kinds have no register history that shows them.
-    #[error("`{0}` cannot be planted: it needs lists, and generated histories are of registers")]
+    #[error("`{0}` cannot be planted: it needs lists or times, and generated histories have neither")]
     NotPlantable(&'static str),
 }
 
@@ -214,7 +214,7 @@ impl Workload {
         if let Some(&(name, value)) = shares.iter().find(|(_, share)| !(0.0..=1.0).contains(share)) {
             return Err(WorkloadError::NotAShare { name, value });
         }
-        if let Some(kind) = self.plant.iter().find(|kind| kind.info().tap.is_none()) {
+        if let Some(kind) = self.plant.iter().find(|&&kind| !crate::plant::can_be_planted(kind)) {
             return Err(WorkloadError::NotPlantable(kind.info().code));
         }
         self.check_sizes()

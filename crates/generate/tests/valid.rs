@@ -2,14 +2,16 @@
 
 use proptest::prelude::*;
 use seriatim_check::{Kind, Level, Options, Outcome, check, oracle, verify};
-use seriatim_generate::{Guarantee, KeyChoice, Workload, generate};
+use seriatim_generate::{Guarantee, KeyChoice, Workload, can_be_planted, generate};
 use seriatim_history::{OpId, Status, TxnId};
 
 fn promised(guarantee: Guarantee) -> Level {
     match guarantee {
         Guarantee::ReadCommitted => Level::ReadCommitted,
         Guarantee::ReadAtomic => Level::ReadAtomic,
-        _ => Level::Causal,
+        Guarantee::Causal => Level::Causal,
+        Guarantee::Snapshot => Level::SnapshotIsolation,
+        _ => Level::Serializable,
     }
 }
 
@@ -73,13 +75,30 @@ fn each_kind_can_be_planted_and_is_found_as_that_kind() {
             let report = check(&generate(&workload).unwrap(), &Options::default());
             let planted = report.anomalies.iter().find(|group| group.kind == kind);
             assert!(planted.is_some(), "{kind:?} in {guarantee}");
-            if promised(guarantee) == Level::Causal {
+            if promised(guarantee) >= Level::Causal {
                 assert_eq!(report.anomalies.len(), 1, "{kind:?} in {guarantee}: {:?}", report.anomalies);
                 for level in Level::WEAK.into_iter().chain([Level::CutIsolation]) {
                     let violated = report.verdict(level).unwrap().outcome == Outcome::Violated;
                     assert_eq!(violated, kind.info().forbidden_by.contains(&level), "{kind:?} at {level}");
                 }
             }
+        }
+    }
+}
+
+#[test]
+fn each_kind_of_the_strong_levels_can_be_planted_and_is_named() {
+    let strong = Kind::ALL.into_iter().filter(|&kind| kind.info().tap.is_none() && can_be_planted(kind));
+    for kind in strong {
+        let workload =
+            Workload { plant: vec![kind], guarantee: Guarantee::Serializable, seed: 7, ..Workload::default() };
+        let report = check(&generate(&workload).unwrap(), &Options::default());
+        let kinds: Vec<Kind> = report.anomalies.iter().map(|group| group.kind).collect();
+        assert_eq!(kinds, [kind]);
+        assert!(report.anomalies[0].exemplar.txn_count() <= 8, "{kind:?}");
+        for verdict in report.verdicts {
+            let forbidden = kind.info().forbidden_by.contains(&verdict.level);
+            assert_eq!(verdict.outcome == Outcome::Violated, forbidden, "{kind:?} at {}", verdict.level);
         }
     }
 }

@@ -120,7 +120,7 @@ fn guarantee_parser() -> Spelled<Guarantee> {
 
 /// Only what a register history can show.
 fn plant_parser() -> impl TypedValueParser<Value = Kind> {
-    let plantable = || Kind::ALL.into_iter().filter(|kind| kind.info().tap.is_some());
+    let plantable = || Kind::ALL.into_iter().filter(|&kind| seriatim_generate::can_be_planted(kind));
     let codes = plantable().map(|kind| PossibleValue::new(kind.info().code).help(kind.info().name));
     PossibleValuesParser::new(codes).try_map(move |code| {
         let kind = plantable().find(|kind| kind.info().code == code);
