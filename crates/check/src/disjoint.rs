@@ -4,7 +4,7 @@
 use crate::index::{INITIAL, Index, NONE};
 use crate::ladder::{self, StrongOutcome, Subject};
 use crate::level::Level;
-use crate::outcome::AnomalyGroup;
+use crate::outcome::{AnomalyGroup, Options};
 use crate::scenario::{self, Budget};
 use crate::violation::{Kind, Violation};
 use rustc_hash::FxHashSet;
@@ -20,8 +20,8 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// Explains the violated levels, which come weakest first, each with transactions that alone violate it; `took` is how long
 /// it took to find them.
 pub(crate) fn violations(subject: &Subject<'_>, violated: &[(Level, Vec<u32>)], took: Duration) -> Vec<AnomalyGroup> {
-    let start = Instant::now();
-    let over = |found: usize| found >= VIOLATIONS_MAX || start.elapsed() > took.max(PATIENCE);
+    let deadline = Instant::now() + took.max(PATIENCE);
+    let over = |found: usize| found >= VIOLATIONS_MAX || Instant::now() >= deadline;
     let mut finder = Finder { subject, used: FxHashSet::default(), found: Vec::new() };
     for (level, txns) in violated {
         if txns.iter().all(|txn| !finder.used.contains(txn)) {
@@ -29,7 +29,7 @@ pub(crate) fn violations(subject: &Subject<'_>, violated: &[(Level, Vec<u32>)], 
         }
     }
     let Some((strongest, _)) = violated.last() else { return Vec::new() };
-    while !finder.found.is_empty() && !over(finder.found.len()) && finder.another(*strongest) {}
+    while !finder.found.is_empty() && !over(finder.found.len()) && finder.another(*strongest, deadline) {}
     grouped(finder.found)
 }
 
@@ -55,7 +55,7 @@ impl Finder<'_> {
     }
 
     /// Looks for a violation without the transactions of those so far; whether there is one.
-    fn another(&mut self, level: Level) -> bool {
+    fn another(&mut self, level: Level, deadline: Instant) -> bool {
         let Subject { history, options, .. } = *self.subject;
         let kept = self.rest();
         let part = history.restricted_to(&kept);
@@ -63,7 +63,11 @@ impl Finder<'_> {
         if !index.faults.is_empty() || !index.unrepeated.is_empty() {
             return false;
         }
-        let subject = Subject { history: &part, index: &index, options };
+        let options = Options {
+            deadline: Some(options.deadline.map_or(deadline, |other| other.min(deadline))),
+            ..options.clone()
+        };
+        let subject = Subject { history: &part, index: &index, options: &options };
         match ladder::decide_strong(&subject, level, &mut Vec::new()) {
             StrongOutcome::Violated(txns) => self.explain(&index, &txns, level, Some((&part, &kept))),
             _ => false,

@@ -22,10 +22,12 @@ impl History {
         let mut names = Vec::new();
         let mut times = Vec::new();
         let mut last: Option<TxnId> = None;
+        let mut kept = Vec::new();
         for op in ops {
             let txn = self.txn_of(op);
             if last != Some(txn) {
                 last = Some(txn);
+                kept.push(txn);
                 let status = if self.status(txn) == Status::Aborted { Status::Aborted } else { Status::Committed };
                 columns.txns.push(TxnMeta { session: self.session_of(txn).0, status });
                 names.push(self.txn_name(txn));
@@ -38,7 +40,10 @@ impl History {
         columns.txn_names = Names::Table(names);
         columns.txn_times = self.has_times().then_some(times);
         match columns.finish() {
-            Ok(history) => history,
+            Ok(mut history) => {
+                history.txn_file_order = self.ranks(&kept);
+                history
+            }
             Err(_) => unreachable!("a part of a history is not larger than the history"),
         }
     }
@@ -52,6 +57,17 @@ impl History {
             initial: self.initial.clone(),
             ..Columns::default()
         }
+    }
+
+    /// The place of each of `txns` among them in the order of the input.
+    fn ranks(&self, txns: &[TxnId]) -> Vec<u32> {
+        let mut by_place: Vec<u32> = (0..txns.len() as u32).collect();
+        by_place.sort_unstable_by_key(|&txn| self.txn_file_order[txns[txn as usize].index()]);
+        let mut ranks = vec![0; txns.len()];
+        for (rank, txn) in by_place.into_iter().enumerate() {
+            ranks[txn as usize] = rank as u32;
+        }
+        ranks
     }
 
     fn removed_appends(&self, kept: &[OpId]) -> FxHashSet<(KeyId, Value)> {
