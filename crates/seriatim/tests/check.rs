@@ -327,6 +327,7 @@ fn the_shipped_examples_say_what_their_table_says() {
         ("cart.edn", "rc", "aborted-read"),
         ("chat.jsonl", "cc", "causality-violation"),
         ("profile.jsonl", "ra", "fractured-read"),
+        ("stock.jsonl", "si", "lost-update"),
     ];
     for (file, weakest, kind) in cases {
         let line = &run(&["check", "--format", "json", &format!("{examples}/{file}")]).json()[0];

@@ -247,10 +247,13 @@ fn man_pages_and_completions_come_from_the_flags() {
 }
 
 #[test]
-fn the_readme_shows_a_real_output() {
+fn the_readme_shows_real_outputs() {
     let root = concat!(env!("CARGO_MANIFEST_DIR"), "/../..");
     let readme = std::fs::read_to_string(format!("{root}/README.md")).unwrap();
-    let mut command = common::seriatim();
-    let output = command.args(["check", "examples/histories/chat.jsonl"]).current_dir(root).output().unwrap();
-    assert!(readme.contains(&String::from_utf8(output.stdout).unwrap()), "paste the output again");
+    for arguments in
+        [&["check", "examples/histories/chat.jsonl"][..], &["check", "--why", "examples/histories/stock.jsonl"]]
+    {
+        let output = common::seriatim().args(arguments).current_dir(root).output().unwrap();
+        assert!(readme.contains(&String::from_utf8(output.stdout).unwrap()), "paste the output of {arguments:?} again");
+    }
 }
