@@ -70,8 +70,8 @@ fn what_check_writes_is_confirmed() {
 fn examples_are_confirmed() {
     let folder = Folder::new();
     let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/histories");
-    for entry in std::fs::read_dir(examples).unwrap() {
-        let path = entry.unwrap().path();
+    let paths = std::fs::read_dir(examples).unwrap().map(|entry| entry.unwrap().path());
+    for path in paths.filter(|path| path.is_file()) {
         let file = path.to_str().unwrap();
         let lines = certify(&folder, file);
         let (code, said) = verify(&folder, file, &lines);
@@ -83,7 +83,7 @@ fn examples_are_confirmed() {
 fn generated_histories_are_confirmed() {
     let folder = Folder::new();
     for (level, plant) in [("ser", None), ("si", None), ("cc", None), ("cc", Some("fractured-read")), ("rc", None)] {
-        for seed in ["1", "2", "3"] {
+        for seed in ["1", "2"] {
             let file = folder.at("h.jsonl");
             let mut args = vec!["generate", &file, "--level", level, "--seed", seed, "--keys", "10", "--aborts", "0.1"];
             args.extend(plant.iter().flat_map(|plant| ["--plant", plant]));
