@@ -48,7 +48,6 @@ fn what_check_writes_is_confirmed() {
         folder.file("twice.txt", TWICE),
         folder.file("thin.txt", "r(0,9,0,0)\nr(0,8,0,1)\n"),
         folder.file("unrepeated.txt", "w(0,1,0,0)\nw(0,2,0,1)\nr(0,1,1,2)\nr(0,2,1,2)\n"),
-        folder.file("empty.jsonl", "{\"seriatim\":1}\n"),
     ];
     for file in &files {
         let lines = certify(&folder, file);
