@@ -1,6 +1,6 @@
 //! Are the verdicts of a certificate true? Asked by those who do not trust whoever wrote it: nothing of what it says is believed,
-//! and nothing that the search of [`crate::check`] uses is used, except at the weak levels for violations that are too large for the
-//! definition itself.
+//! and nothing that the search of [`crate::check`] uses is used, except for violations that are too large for the definition itself
+//! and, at the strong levels, too hard for [`crate::frontier`].
 //!
 //! A level that holds is shown by points, or by an order. A level that is violated is shown by operations that violate it when
 //! everything else is removed. That proves something only if removing cannot turn a consistent history inconsistent. It cannot, if
@@ -18,12 +18,15 @@ use crate::outcome::{Event, Options, Outcome};
 use crate::verifier::{Rejection, verify, verify_points};
 use rustc_hash::{FxHashMap, FxHashSet};
 use seriatim_history::{History, KeyId, OpId, OpKind, Status, TxnId, Value, ValueKind};
+use std::time::{Duration, Instant};
 
 /// How many states the search for a way out of a violation may look at.
 const STATES_MAX: u64 = 2_000_000;
 /// The largest histories that are given to the definition itself.
 const ORACLE_TXNS: usize = 6;
 const ORACLE_OPS: usize = 24;
+/// How long larger ones may be searched.
+const PATIENCE: Duration = Duration::from_secs(60);
 
 /// Why a verdict is not confirmed.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
@@ -116,16 +119,18 @@ pub fn violation(history: &History, level: Level, ops: &[OpId]) -> Result<(), Do
     let status = |txn: TxnId| if counts[txn.index()] { Status::Committed } else { history.status(txn) };
     let part = history.restricted_with(ops, status);
     if level.is_strong() {
-        return match frontier::search(&part, level, STATES_MAX) {
-            Found::Violated => Ok(()),
-            Found::Holds(_) => Err(Doubt::NoViolation),
-            Found::OutOfBudget => Err(Doubt::TooHard),
-        };
+        match frontier::search(&part, level, STATES_MAX) {
+            Found::Violated => return Ok(()),
+            Found::Holds(points) if verify_points(&part, level, &points).is_ok() => return Err(Doubt::NoViolation),
+            // Of elements that were appended twice the search does not keep in mind which is which.
+            Found::Holds(_) | Found::OutOfBudget => {}
+        }
     }
     let outcome = if part.txn_count() <= ORACLE_TXNS && part.op_count() <= ORACLE_OPS {
         if oracle::satisfies(&part, level) { Outcome::Holds } else { Outcome::Violated }
     } else {
-        let report = check(&part, &Options { levels: vec![level], ..Options::default() });
+        let deadline = Instant::now().checked_add(PATIENCE);
+        let report = check(&part, &Options { levels: vec![level], deadline, ..Options::default() });
         report.verdict(level).map_or(Outcome::Undecided, |verdict| verdict.outcome)
     };
     match outcome {
