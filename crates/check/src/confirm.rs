@@ -7,6 +7,7 @@
 //!
 //! - a read keeps every write that it may have come from, and what its transaction wrote to the key last before it,
 //! - an element of a list that stays keeps every append that it may be (others vanish from all lists), and the last one stays,
+//! - what a transaction wrote to a key last stays with what it wrote there before, which would be taken for the last otherwise,
 //! - a transaction of unknown outcome stays one, unless what was read of it shows that it committed.
 
 use crate::checker::check;
@@ -51,7 +52,7 @@ pub enum Doubt {
     #[error("there is no operation {0}; the history has {1}")]
     NoOperation(u32, usize),
     /// Without this operation the others prove nothing.
-    #[error("{0:?} is left out, but a read that is named may depend on it")]
+    #[error("{0:?} is left out, but what the others show may depend on it")]
     LeftOut(OpId),
     /// The operations do not violate the level.
     #[error("the operations that are named do not violate the level")]
@@ -179,13 +180,17 @@ fn left_out(history: &History, ops: &[OpId]) -> Vec<OpId> {
         }
     }
     for txn in history.txns().filter(|&txn| history.status(txn) != Status::Aborted) {
-        let mut later: FxHashSet<KeyId> = FxHashSet::default();
+        let mut later: FxHashMap<KeyId, OpId> = FxHashMap::default();
         for id in history.ops_of(txn).rev().map(OpId) {
             let op = history.op(id);
             if !op.kind.is_write() {
                 continue;
             }
-            let last = later.insert(op.key);
+            let last = *later.entry(op.key).or_insert(id);
+            if kept.contains(&id) {
+                missing.push(last);
+            }
+            let last = last == id;
             missing.extend(needed.get(&(op.key, op.value)).filter(|need| need.asks_for(op.kind, last)).map(|_| id));
         }
     }
