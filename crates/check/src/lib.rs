@@ -20,6 +20,7 @@
 mod anomalies;
 mod checker;
 mod clocks;
+pub mod confirm;
 mod decide;
 mod disjoint;
 mod explain;

@@ -9,7 +9,7 @@ mod points;
 pub use points::verify_points;
 
 use crate::level::Level;
-use seriatim_history::{History, KeyId, OpId, OpKind, Status, TxnId, Value, ValueKind};
+use seriatim_history::{History, KeyId, OpId, OpKind, SessionId, Status, TxnId, Value, ValueKind};
 use std::collections::{HashMap, HashSet};
 
 /// Why an order is not a commit order for a level.
@@ -75,7 +75,11 @@ pub fn verify(history: &History, level: Level, order: &[TxnId]) -> Result<(), Re
         }
     }
     check_lists(history, order, &place)?;
-    let past = causal_pasts(history, order, &reads);
+    let mut reads_of: HashMap<TxnId, Vec<&External>> = HashMap::new();
+    for read in &reads {
+        reads_of.entry(read.0).or_default().push(read);
+    }
+    let past = if level == Level::Causal { causal_pasts(history, order, &reads_of) } else { HashMap::new() };
     for &(reader, read, key, source) in &reads {
         let source_place = source.map(|source| place[&source]);
         for &other in writers.get(&key).map_or(&[][..], Vec::as_slice) {
@@ -83,11 +87,11 @@ pub fn verify(history: &History, level: Level, order: &[TxnId]) -> Result<(), Re
                 continue;
             }
             let seen = match level {
-                Level::ReadCommitted => reads.iter().any(|r| r.0 == reader && r.1 < read && r.3 == Some(other)),
+                Level::ReadCommitted => reads_of[&reader].iter().any(|r| r.1 < read && r.3 == Some(other)),
                 Level::Causal => past[&reader].contains(&other),
                 Level::ReadAtomic => {
                     (history.session_of(other) == history.session_of(reader) && other < reader)
-                        || reads.iter().any(|r| r.0 == reader && r.3 == Some(other))
+                        || reads_of[&reader].iter().any(|r| r.3 == Some(other))
                 }
                 _ => false,
             };
@@ -204,13 +208,18 @@ fn check_lists(history: &History, order: &[TxnId], place: &HashMap<TxnId, usize>
 }
 
 /// The causal past of each transaction, as sets.
-fn causal_pasts(history: &History, order: &[TxnId], reads: &[External]) -> HashMap<TxnId, HashSet<TxnId>> {
+fn causal_pasts(
+    history: &History,
+    order: &[TxnId],
+    reads_of: &HashMap<TxnId, Vec<&External>>,
+) -> HashMap<TxnId, HashSet<TxnId>> {
+    // The order extends session order, so the last of a session so far has all before it in its past.
+    let mut last: HashMap<SessionId, TxnId> = HashMap::new();
     let mut past: HashMap<TxnId, HashSet<TxnId>> = HashMap::new();
     for &txn in order {
         let mut mine = HashSet::new();
-        let earlier = |other: &&TxnId| history.session_of(**other) == history.session_of(txn) && **other < txn;
-        let sources = reads.iter().filter(|read| read.0 == txn).filter_map(|read| read.3.as_ref());
-        for &before in order.iter().filter(earlier).chain(sources) {
+        let sources = reads_of.get(&txn).into_iter().flatten().filter_map(|read| read.3);
+        for before in last.insert(history.session_of(txn), txn).into_iter().chain(sources) {
             mine.insert(before);
             mine.extend(past.get(&before).into_iter().flatten().copied());
         }

@@ -4,8 +4,8 @@
 use proptest::prelude::*;
 use seriatim_check::frontier::{self, Found};
 use seriatim_check::{
-    Event, Level, Options, Outcome, Report, Undecided, Verdict, Violation, check, matched_history, oracle, verify,
-    verify_points,
+    Event, Level, Options, Outcome, Report, Undecided, Verdict, Violation, check, confirm, matched_history, oracle,
+    verify, verify_points,
 };
 use seriatim_history::{History, OpId, TxnId, notation};
 
@@ -135,11 +135,39 @@ fn compare_with_oracle(text: &str, duplicates: bool) {
         }
         if threads == 1 {
             compare_levels_alone(&history, &report, duplicates, text);
+            compare_confirmations(&history, &report, text);
         }
     }
 }
 
 /// A level that is asked for alone gets the same verdict as among all.
+/// Violations that were found are confirmed, and nothing is that is not one, whatever operations are named.
+fn compare_confirmations(history: &History, report: &Report, text: &str) {
+    let satisfied: Vec<Level> = Level::ALL.into_iter().filter(|&level| oracle::satisfies(history, level)).collect();
+    let cut = satisfied.contains(&Level::CutIsolation);
+    assert_eq!(confirm::cut_isolation(history).is_ok(), cut, "cut isolation on\n{text}");
+    for violation in report.anomalies.iter().map(|group| &group.exemplar) {
+        let ops: Vec<OpId> = violation.ops.iter().filter_map(|op| op.id).collect();
+        let ops = confirm::completed(history, &ops);
+        for &level in &violation.levels {
+            let confirmed = confirm::violation(history, level, &ops);
+            assert_eq!(confirmed, Ok(()), "{level}, {:?} of\n{text}", violation.kind);
+        }
+    }
+    let all: Vec<OpId> = (0..history.op_count()).map(OpId::from).collect();
+    let without = all.iter().map(|gone| all.iter().copied().filter(|op| op != gone).collect::<Vec<_>>());
+    let masks = (1..24u32).map(|seed| {
+        let mask = seed.wrapping_mul(0x9e37_79b9);
+        all.iter().copied().filter(|op| mask >> (op.0 % 32) & 1 == 1).collect::<Vec<_>>()
+    });
+    for part in without.chain(masks).flat_map(|part| [confirm::completed(history, &part), part]) {
+        for &level in &satisfied {
+            let confirmed = confirm::violation(history, level, &part);
+            assert!(confirmed.is_err(), "{level}, {part:?} of\n{text}");
+        }
+    }
+}
+
 fn compare_levels_alone(history: &History, report: &Report, duplicates: bool, text: &str) {
     for verdict in &report.verdicts {
         let level = verdict.level;

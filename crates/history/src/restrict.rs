@@ -14,6 +14,12 @@ impl History {
     /// would have shown without the removed operations. Transactions of unknown outcome become committed: that they
     /// matter was known from operations that may be removed.
     pub fn restricted_to(&self, ops: &[OpId]) -> History {
+        let known = |txn| if self.status(txn) == Status::Aborted { Status::Aborted } else { Status::Committed };
+        self.restricted_with(ops, known)
+    }
+
+    /// The same, where `status` says how each transaction ended.
+    pub fn restricted_with(&self, ops: &[OpId], status: impl Fn(TxnId) -> Status) -> History {
         let mut ops = ops.to_vec();
         ops.sort_unstable();
         ops.dedup();
@@ -28,8 +34,7 @@ impl History {
             if last != Some(txn) {
                 last = Some(txn);
                 kept.push(txn);
-                let status = if self.status(txn) == Status::Aborted { Status::Aborted } else { Status::Committed };
-                columns.txns.push(TxnMeta { session: self.session_of(txn).0, status });
+                columns.txns.push(TxnMeta { session: self.session_of(txn).0, status: status(txn) });
                 names.push(self.txn_name(txn));
                 times.extend(self.times(txn));
             }

@@ -1,6 +1,6 @@
 //! The one definition of commands and flags, from which the parser, the help, the man pages and the completions come.
 
-use crate::commands::{check, completions, convert, demo, explain, generate, man, schema, stats};
+use crate::commands::{check, completions, convert, demo, explain, generate, man, minimize, schema, stats, verify};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Arg, Command, Parser, Subcommand, ValueEnum};
@@ -30,6 +30,10 @@ pub struct Cli {
 pub enum Task {
     /// Check histories against isolation levels
     Check(check::Args),
+    /// Confirm or reject the verdicts of a certificate that `check --certificate` wrote
+    Verify(verify::Args),
+    /// Write the smallest part of a history that still violates a level
+    Minimize(minimize::Args),
     /// Explain an anomaly or a level
     Explain(explain::Args),
     /// Convert a history to another format

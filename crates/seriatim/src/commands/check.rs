@@ -1,5 +1,6 @@
 //! `seriatim check`: which isolation levels a history satisfies, and what is wrong if it does not.
 
+use crate::certificate;
 use crate::cli::{LevelArg, Style, format_parser, level_parser};
 use crate::exit::{Exit, Failure};
 use crate::inputs::{self, Expanded, Input, Origin, Search};
@@ -36,6 +37,9 @@ pub struct Args {
     /// output and the text to standard error
     #[arg(long, value_name = "FILE")]
     dot: Option<PathBuf>,
+    /// Also write a certificate of every verdict to this file, for `seriatim verify`; for one input only
+    #[arg(long, value_name = "FILE")]
+    certificate: Option<PathBuf>,
     /// List every instance of each anomaly, not only the smallest
     #[arg(long)]
     all: bool,
@@ -46,8 +50,8 @@ pub struct Args {
     #[arg(long)]
     why: bool,
     /// Give up after this long on an input whose levels need a search, like 30s, 500ms or 2m; what is open then is undecided
-    #[arg(long, value_name = "TIME", value_parser = duration)]
-    budget: Option<Duration>,
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "10m")]
+    budget: Duration,
     /// Use at most N threads, up to 64 [default: one for each core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=THREADS_MAX))]
     threads: Option<u16>,
@@ -92,7 +96,7 @@ fn at_least_one(text: &str) -> Result<usize, String> {
 }
 
 /// A number with one of the units ms, s, m and h; seconds without one.
-fn duration(text: &str) -> Result<Duration, String> {
+pub fn duration(text: &str) -> Result<Duration, String> {
     let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
     let (number, unit) = text.split_at(digits);
     let scale = match unit.trim() {
@@ -112,7 +116,15 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         let message = "--dot - and --format json both want standard output; let --dot name a file";
         return Err(Failure::Message(message.to_owned()));
     }
+    if args.certificate.as_deref() == Some(Path::new("-")) {
+        let message = "standard output is for the results; let --certificate name a file";
+        return Err(Failure::Message(message.to_owned()));
+    }
     let inputs = inputs::expand(&args.inputs);
+    if args.certificate.is_some() && inputs.len() != 1 {
+        let message = format!("--certificate is for one input, here are {}", inputs.len());
+        return Err(Failure::Message(message));
+    }
     let progress = Progress::start(inputs.len());
     let work = Work::new(args, inputs.len(), progress.stage());
     let mut printer = Printer::new(args, &inputs);
@@ -126,12 +138,13 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         },
     )?;
     drop(progress);
-    printer.finish(args.dot.as_deref())
+    printer.finish(args)
 }
 
 /// What happened to one input.
 enum Examined {
-    Checked(Box<Checked>),
+    /// With a certificate, if one is asked for.
+    Checked(Box<Checked>, Option<String>),
     Unreadable(Unreadable),
     /// A file of a directory that is no history.
     PassedOver(Input),
@@ -142,7 +155,7 @@ struct Work {
     read: ReadOptions,
     check: Options,
     /// How long one input may be searched.
-    budget: Option<Duration>,
+    budget: Duration,
     workers: usize,
     /// The program ends after this input: giving its memory back piece by piece would only cost time.
     alone: bool,
@@ -152,7 +165,7 @@ struct Work {
 impl Work {
     /// The options for an input that is checked from now on.
     fn options_now(&self) -> Options {
-        let deadline = self.budget.and_then(|budget| Instant::now().checked_add(budget));
+        let deadline = Instant::now().checked_add(self.budget);
         Options { deadline, ..self.check.clone() }
     }
 
@@ -165,6 +178,7 @@ impl Work {
             check: Options {
                 levels: LevelArg::levels(&args.level),
                 instances: args.instances(),
+                keep_orders: args.certificate.is_some(),
                 threads,
                 ..Options::default()
             },
@@ -183,7 +197,10 @@ impl Work {
         self.stage.now(format!("reading {}", input.shown));
         let start = Instant::now();
         match formats::read_path(&input.path, &input.shown, &self.read) {
-            Ok((history, format)) => Examined::Checked(Box::new(self.check(input, history, format, start))),
+            Ok((history, format)) => {
+                let (checked, certificate) = self.check(input, history, format, start);
+                Examined::Checked(Box::new(checked), certificate)
+            }
             Err(ReadError::UnknownFormat { .. }) if input.origin != Origin::Named => {
                 Examined::PassedOver(input.clone())
             }
@@ -191,7 +208,7 @@ impl Work {
         }
     }
 
-    fn check(&self, input: &Input, history: History, format: Format, start: Instant) -> Checked {
+    fn check(&self, input: &Input, history: History, format: Format, start: Instant) -> (Checked, Option<String>) {
         let read = start.elapsed();
         let operations = text::plural(history.op_count() as u64, "operation");
         self.stage.now(format!("checking {} ({operations})", input.shown));
@@ -199,10 +216,12 @@ impl Work {
         let times = Times { read, total: start.elapsed() };
         let counts = Counts::of(&history);
         let duplicate = Duplicate::of(&history, &report);
+        let certificate = self.check.keep_orders.then(|| certificate::render(&input.shown, &history, &report));
         if self.alone {
             std::mem::forget(history);
         }
-        Checked { input: input.shown.clone(), format: format.code(), counts, report, times, duplicate }
+        let input = input.shown.clone();
+        (Checked { input, format: format.code(), counts, report, times, duplicate }, certificate)
     }
 }
 
@@ -216,6 +235,7 @@ struct Printer {
     /// Exemplars for the graph; kept only if one is asked for.
     keep: bool,
     kept: Vec<Checked>,
+    certificate: Option<String>,
     outcomes: Vec<Result<Outcome, ()>>,
     search: Search,
 }
@@ -229,6 +249,7 @@ impl Printer {
             aside: args.graph_to_stdout(),
             keep: args.dot.is_some(),
             kept: Vec::new(),
+            certificate: None,
             outcomes: Vec::new(),
             search: Search::new(inputs),
         }
@@ -238,7 +259,10 @@ impl Printer {
         match examined {
             Examined::PassedOver(input) => self.search.pass_over(&input),
             Examined::Unreadable(unreadable) => self.unreadable(&unreadable)?,
-            Examined::Checked(checked) => self.checked(*checked)?,
+            Examined::Checked(checked, certificate) => {
+                self.certificate = certificate;
+                self.checked(*checked)?;
+            }
         }
         Ok(())
     }
@@ -280,9 +304,13 @@ impl Printer {
         Ok(())
     }
 
-    fn finish(mut self, dot: Option<&Path>) -> Result<Exit, Failure> {
-        if let Some(path) = dot {
+    fn finish(mut self, args: &Args) -> Result<Exit, Failure> {
+        if let Some(path) = &args.dot {
             self.graph(path)?;
+        }
+        if let (Some(path), Some(certificate)) = (&args.certificate, &self.certificate) {
+            staged::write(path, |path| std::fs::write(path, certificate))
+                .map_err(|error| Failure::about(path.display(), error))?;
         }
         if let Some(note) = self.search.note() {
             output::message(&note);

@@ -61,15 +61,18 @@ const STORIES: &[Story] = &[
     ),
 ];
 
-const NEXT: &str = "  seriatim check FILE…               check your own histories; the format is recognised by content
-  seriatim check FILE --format json  the same for machines (seriatim schema describes it)
-  seriatim check FILE --dot out.dot  the anomalies as a graph
-  seriatim explain                   every anomaly and every level, with examples
-  seriatim explain fractured-read    one of them
-  seriatim convert IN OUT --to plume another format
-  seriatim generate OUT              a history to play with; --plant fractured-read puts an anomaly into it
-  seriatim stats FILE                what is in a history
-  seriatim --help                    everything else
+const NEXT: &str =
+    "  seriatim check FILE…                 check your own histories; the format is recognised by content
+  seriatim check FILE --format json    the same for machines (seriatim schema describes it)
+  seriatim check FILE --dot out.dot    the anomalies as a graph
+  seriatim check FILE --certificate C  also write down why; seriatim verify FILE C confirms it
+  seriatim minimize FILE -l si -o OUT  the smallest part of a history that violates a level
+  seriatim explain                     every anomaly and every level, with examples
+  seriatim explain fractured-read      one of them
+  seriatim convert IN OUT --to plume   another format
+  seriatim generate OUT                a history to play with; --plant fractured-read puts an anomaly into it
+  seriatim stats FILE                  what is in a history
+  seriatim --help                      everything else
 ";
 
 /// Tells the stories.

@@ -22,10 +22,10 @@ const EXIT_STATUS: &str = r".SH EXIT STATUS
 Every level that was asked for holds; the command did what it was told.
 .TP
 \fB1\fR
-A level is violated.
+A level is violated, or a verdict of a certificate is rejected.
 .TP
 \fB2\fR
-No level is violated, but one is undecided.
+No level is violated, but one is undecided; no verdict is rejected, but one is not confirmed.
 .TP
 \fB3\fR
 An input could not be read, an output not written, or the arguments make no sense.
@@ -49,6 +49,9 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("seriatim check -q --level rc,ra runs/", "Check every history in a directory at two levels, a line each."),
     ("seriatim check --format json h.txt | jq .strongest", "The same for machines."),
     ("seriatim check --dot - h.txt 2>/dev/null | dot -Tsvg >h.svg", "Draw the anomalies."),
+    ("seriatim check --certificate h.cert h.txt", "Also write down why each verdict is true."),
+    ("seriatim verify h.txt h.cert", "Confirm that, without the search that found it."),
+    ("seriatim minimize h.txt --level si -o small.jsonl", "The smallest part that violates snapshot isolation."),
     ("seriatim convert h.txt h.edn.gz", "Write a history in another format, compressed."),
     ("seriatim generate h.txt --level cc --plant fractured-read", "Make a history with an anomaly in it."),
     ("seriatim explain fractured-read", "What is that?"),

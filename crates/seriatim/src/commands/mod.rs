@@ -7,8 +7,10 @@ pub mod demo;
 pub mod explain;
 pub mod generate;
 pub mod man;
+pub mod minimize;
 pub mod schema;
 pub mod stats;
+pub mod verify;
 
 use crate::cli::Task;
 use crate::exit::{Exit, Failure};
@@ -17,6 +19,8 @@ use crate::exit::{Exit, Failure};
 pub fn run(task: &Task) -> Result<Exit, Failure> {
     match task {
         Task::Check(args) => check::run(args),
+        Task::Verify(args) => verify::run(args),
+        Task::Minimize(args) => minimize::run(args),
         Task::Explain(args) => explain::run(args),
         Task::Convert(args) => convert::run(args),
         Task::Generate(args) => generate::run(args),

@@ -1,0 +1,447 @@
+//! Are the verdicts of a certificate true? Asked by those who do not trust whoever wrote it: nothing of what it says is believed,
+//! and nothing that the search of [`crate::check`] uses is used, except for violations that are too large for the definition itself
+//! and, at the strong levels, too hard for [`crate::frontier`].
+//!
+//! A level that holds is shown by points, or by an order. A level that is violated is shown by operations that violate it when
+//! everything else is removed. That proves something only if removing cannot turn a consistent history inconsistent. It cannot, if
+//!
+//! - a read keeps every write that it may have come from, and what its transaction wrote to the key last before it,
+//! - an element of a list that stays keeps every append that it may be (others vanish from all lists), and the last one stays,
+//! - what a transaction wrote to a key last stays with what it wrote there before, which would be taken for the last otherwise,
+//! - a transaction of unknown outcome stays one, unless what was read of it shows that it committed.
+
+use crate::checker::check;
+use crate::frontier::{self, Found};
+use crate::level::Level;
+use crate::matching::matched_history;
+use crate::oracle;
+use crate::outcome::{Event, Options, Outcome};
+use crate::verifier::{Rejection, verify, verify_points};
+use rustc_hash::{FxHashMap, FxHashSet};
+use seriatim_history::{History, KeyId, OpId, OpKind, Status, TxnId, Value, ValueKind};
+use std::time::{Duration, Instant};
+
+/// How many states the search for a way out of a violation may look at.
+const STATES_MAX: u64 = 2_000_000;
+/// The largest histories that are given to the definition itself.
+const ORACLE_TXNS: usize = 6;
+const ORACLE_OPS: usize = 24;
+/// How long larger ones may be searched.
+const PATIENCE: Duration = Duration::from_secs(60);
+
+/// Why a verdict is not confirmed.
+#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Doubt {
+    /// The points or the order do not show that the level holds.
+    #[error(transparent)]
+    Rejected(#[from] Rejection),
+    /// Without times nothing is known to be in the order of real time.
+    #[error("the history has no begin and end times")]
+    NoTimes,
+    /// A transaction reads two values of a key.
+    #[error("{0:?} returned another value than a read of the same key before it")]
+    NotRepeated(OpId),
+    /// A read cannot come from where it is said to.
+    #[error("{0:?} cannot come from there")]
+    Source(OpId),
+    /// A read may come from several writes, and it is not said from which.
+    #[error("it is not said where {0:?} comes from")]
+    NoSource(OpId),
+    /// There is no such operation.
+    #[error("there is no operation {0}; the history has {1}")]
+    NoOperation(u32, usize),
+    /// Without this operation the others prove nothing.
+    #[error("{0:?} is left out, but what the others show may depend on it")]
+    LeftOut(OpId),
+    /// The operations do not violate the level.
+    #[error("the operations that are named do not violate the level")]
+    NoViolation,
+    /// It would take too long to see whether they do.
+    #[error("too hard to confirm")]
+    TooHard,
+}
+
+/// Do these begin and commit points show that `level` holds?
+pub fn points(history: &History, level: Level, points: &[Event]) -> Result<(), Doubt> {
+    check_times(history, level)?;
+    Ok(verify_points(history, level, points)?)
+}
+
+/// Does this commit order show that `level` holds, if each of the reads in `sources` comes from the write beside it (`None`: the
+/// initial value)?
+pub fn order(
+    history: &History,
+    level: Level,
+    order: &[TxnId],
+    sources: Option<&[(OpId, Option<OpId>)]>,
+) -> Result<(), Doubt> {
+    check_times(history, level)?;
+    if level == Level::CutIsolation {
+        return cut_isolation(history);
+    }
+    match sources {
+        None => Ok(verify(history, level, order)?),
+        Some(sources) => {
+            check_sources(history, sources)?;
+            Ok(verify(&matched_history(history, sources), level, order)?)
+        }
+    }
+}
+
+/// Does cut isolation hold? It needs no proof: no transaction that counts may read two values of a key before it writes the key.
+pub fn cut_isolation(history: &History) -> Result<(), Doubt> {
+    let facts = Facts::of(history);
+    let counts = facts.counting();
+    for txn in history.txns().filter(|txn| counts[txn.index()]) {
+        let mut first: FxHashMap<KeyId, Value> = FxHashMap::default();
+        for read in external_reads(history, txn) {
+            let op = history.op(read);
+            let initial = facts.may_be_initial(op.key, last_element(history, op.value));
+            let value = if initial { Value::NULL } else { op.value };
+            let before = *first.entry(op.key).or_insert(value);
+            if !same(history, before, value) {
+                return Err(Doubt::NotRepeated(read));
+            }
+        }
+    }
+    Ok(())
+}
+
+/// Do these operations alone show that `level` is violated?
+pub fn violation(history: &History, level: Level, ops: &[OpId]) -> Result<(), Doubt> {
+    if let Some(strange) = ops.iter().find(|op| op.index() >= history.op_count()) {
+        return Err(Doubt::NoOperation(strange.0, history.op_count()));
+    }
+    if let Some(&missing) = left_out(history, ops).first() {
+        return Err(Doubt::LeftOut(missing));
+    }
+    let counts = Facts::of(history).counting();
+    let status = |txn: TxnId| if counts[txn.index()] { Status::Committed } else { history.status(txn) };
+    let part = history.restricted_with(ops, status);
+    if level.is_strong() {
+        match frontier::search(&part, level, STATES_MAX) {
+            Found::Violated => return Ok(()),
+            Found::Holds(points) if verify_points(&part, level, &points).is_ok() => return Err(Doubt::NoViolation),
+            // Of elements that were appended twice the search does not keep in mind which is which.
+            Found::Holds(_) | Found::OutOfBudget => {}
+        }
+    }
+    let outcome = if part.txn_count() <= ORACLE_TXNS && part.op_count() <= ORACLE_OPS {
+        if oracle::satisfies(&part, level) { Outcome::Holds } else { Outcome::Violated }
+    } else {
+        let deadline = Instant::now().checked_add(PATIENCE);
+        let report = check(&part, &Options { levels: vec![level], deadline, ..Options::default() });
+        report.verdict(level).map_or(Outcome::Undecided, |verdict| verdict.outcome)
+    };
+    match outcome {
+        Outcome::Violated => Ok(()),
+        Outcome::Holds => Err(Doubt::NoViolation),
+        Outcome::Undecided => Err(Doubt::TooHard),
+    }
+}
+
+/// `ops`, sorted, with what is needed beside them to prove something.
+pub fn completed(history: &History, ops: &[OpId]) -> Vec<OpId> {
+    let mut ops = ops.to_vec();
+    loop {
+        let missing = left_out(history, &ops);
+        if missing.is_empty() {
+            ops.sort_unstable();
+            ops.dedup();
+            return ops;
+        }
+        ops.extend(missing);
+    }
+}
+
+/// The operations without which `ops` prove nothing.
+fn left_out(history: &History, ops: &[OpId]) -> Vec<OpId> {
+    let kept: FxHashSet<OpId> = ops.iter().copied().collect();
+    let written = |op: &OpId| Some(history.op(*op)).filter(|op| op.kind.is_write()).map(|op| (op.key, op.value));
+    let kept_values: FxHashSet<(KeyId, Value)> = ops.iter().filter_map(written).collect();
+    let mut needed: FxHashMap<(KeyId, Value), Need> = FxHashMap::default();
+    let mut missing = Vec::new();
+    for &read in ops.iter().filter(|op| history.op(**op).kind == OpKind::Read) {
+        let (op, txn) = (history.op(read), history.txn_of(read));
+        if history.status(txn) == Status::Aborted {
+            continue;
+        }
+        missing.extend(own_write_before(history, txn, read));
+        let Some(elements) = elements(history, op.value) else {
+            needed.entry((op.key, op.value)).or_insert(Need::Last);
+            continue;
+        };
+        for (place, &element) in elements.iter().enumerate() {
+            let stays = place + 1 == elements.len() || kept_values.contains(&(op.key, element));
+            let need = if stays { Need::All } else { Need::Registers };
+            let known = needed.entry((op.key, element)).or_insert(need);
+            *known = if stays { Need::All } else { *known };
+        }
+    }
+    for txn in history.txns().filter(|&txn| history.status(txn) != Status::Aborted) {
+        let mut later: FxHashMap<KeyId, OpId> = FxHashMap::default();
+        for id in history.ops_of(txn).rev().map(OpId) {
+            let op = history.op(id);
+            if !op.kind.is_write() {
+                continue;
+            }
+            let last = *later.entry(op.key).or_insert(id);
+            if kept.contains(&id) {
+                missing.push(last);
+            }
+            let last = last == id;
+            missing.extend(needed.get(&(op.key, op.value)).filter(|need| need.asks_for(op.kind, last)).map(|_| id));
+        }
+    }
+    missing.retain(|op| !kept.contains(op));
+    missing
+}
+
+/// Which writes of a value are needed.
+#[derive(Clone, Copy)]
+enum Need {
+    /// Those that are the last to the key in their transaction.
+    Last,
+    /// All.
+    All,
+    /// All that are no appends: the value vanishes from lists with its appends.
+    Registers,
+}
+
+impl Need {
+    fn asks_for(self, kind: OpKind, last: bool) -> bool {
+        match self {
+            Need::Last => last,
+            Need::All => true,
+            Need::Registers => kind != OpKind::Append,
+        }
+    }
+}
+
+/// The last write of `txn` to the key of `read` before it.
+fn own_write_before(history: &History, txn: TxnId, read: OpId) -> Option<OpId> {
+    let key = history.op(read).key;
+    let before = (history.ops_of(txn).start..read.0).rev().map(OpId);
+    before.into_iter().find(|&id| history.op(id).kind.is_write() && history.op(id).key == key)
+}
+
+fn check_times(history: &History, level: Level) -> Result<(), Doubt> {
+    let timeless = level == Level::StrictSerializable && !history.has_times();
+    if timeless { Err(Doubt::NoTimes) } else { Ok(()) }
+}
+
+/// Each of `sources` may be true, and no other read could come from one of the writes that they distinguish.
+fn check_sources(history: &History, sources: &[(OpId, Option<OpId>)]) -> Result<(), Doubt> {
+    let named = sources.iter().flat_map(|&(read, write)| [Some(read), write]).flatten();
+    if let Some(strange) = named.into_iter().find(|op| op.index() >= history.op_count()) {
+        return Err(Doubt::NoOperation(strange.0, history.op_count()));
+    }
+    let facts = Facts::of(history);
+    for &(read, write) in sources {
+        let op = history.op(read);
+        let fits = |write: OpId| {
+            let other = history.op(write);
+            let same = (other.key, other.value) == (op.key, op.value);
+            other.kind.is_write() && same && history.status(history.txn_of(write)) != Status::Aborted
+        };
+        let possible = write.map_or_else(|| facts.may_be_initial(op.key, op.value), fits);
+        if op.kind != OpKind::Read || elements(history, op.value).is_some() || !possible {
+            return Err(Doubt::Source(read));
+        }
+    }
+    let values: FxHashSet<(KeyId, Value)> =
+        sources.iter().map(|(read, _)| (history.op(*read).key, history.op(*read).value)).collect();
+    let said: FxHashSet<OpId> = sources.iter().map(|source| source.0).collect();
+    let live = history.txns().filter(|&txn| history.status(txn) != Status::Aborted);
+    let open = |read: &OpId| {
+        let op = history.op(*read);
+        values.contains(&(op.key, op.value)) && !said.contains(read)
+    };
+    let open = live.flat_map(|txn| external_reads(history, txn)).find(open);
+    open.map_or(Ok(()), |read| Err(Doubt::NoSource(read)))
+}
+
+/// Reads that no write of their own transaction to the key precedes.
+fn external_reads(history: &History, txn: TxnId) -> Vec<OpId> {
+    let mut own: FxHashSet<KeyId> = FxHashSet::default();
+    let mut reads = Vec::new();
+    for id in history.ops_of(txn).map(OpId) {
+        let op = history.op(id);
+        if op.kind.is_write() {
+            own.insert(op.key);
+        } else if !own.contains(&op.key) {
+            reads.push(id);
+        }
+    }
+    reads
+}
+
+fn elements(history: &History, value: Value) -> Option<&[Value]> {
+    match value.kind() {
+        ValueKind::List(number) => Some(history.list(number)),
+        _ => None,
+    }
+}
+
+fn last_element(history: &History, value: Value) -> Value {
+    elements(history, value).map_or(value, |elements| elements.last().copied().unwrap_or(Value::NULL))
+}
+
+/// Whether two reads returned the same.
+fn same(history: &History, a: Value, b: Value) -> bool {
+    a == b || elements(history, a).is_some_and(|list| Some(list) == elements(history, b))
+}
+
+/// Who wrote what.
+struct Facts<'h> {
+    history: &'h History,
+    /// For each value the transactions that leave it in the key.
+    left: FxHashMap<(KeyId, Value), Vec<TxnId>>,
+    /// For each value the transactions that append it, once for each append.
+    appended: FxHashMap<(KeyId, Value), Vec<TxnId>>,
+    /// Keys whose initial value cannot be read, because somebody wrote it.
+    replaced: FxHashSet<KeyId>,
+}
+
+impl<'h> Facts<'h> {
+    fn of(history: &'h History) -> Facts<'h> {
+        let mut facts = Facts {
+            history,
+            left: FxHashMap::default(),
+            appended: FxHashMap::default(),
+            replaced: FxHashSet::default(),
+        };
+        for txn in history.txns().filter(|&txn| history.status(txn) != Status::Aborted) {
+            facts.add(txn);
+        }
+        facts
+    }
+
+    fn add(&mut self, txn: TxnId) {
+        let initial = self.history.initial();
+        let mut later: FxHashSet<KeyId> = FxHashSet::default();
+        for op in self.history.ops_of(txn).rev().map(|op| self.history.op(OpId(op))).filter(|op| op.kind.is_write()) {
+            let written = (op.key, op.value);
+            if later.insert(op.key) {
+                self.left.entry(written).or_default().push(txn);
+            }
+            if op.kind == OpKind::Append {
+                self.appended.entry(written).or_default().push(txn);
+            }
+            if initial.yields(op.key) && initial.value_of(op.key) == Some(op.value) {
+                self.replaced.insert(op.key);
+            }
+        }
+    }
+
+    fn may_be_initial(&self, key: KeyId, value: Value) -> bool {
+        value == Value::NULL || (self.history.initial().value_of(key) == Some(value) && !self.replaced.contains(&key))
+    }
+
+    /// The transactions that committed: those that are known to have, and those of unknown outcome that one of these can only have
+    /// read from.
+    fn counting(&self) -> Vec<bool> {
+        let history = self.history;
+        let mut counts: Vec<bool> = history.txns().map(|txn| history.status(txn) == Status::Committed).collect();
+        let mut waiting: Vec<TxnId> = history.txns().filter(|txn| counts[txn.index()]).collect();
+        while let Some(reader) = waiting.pop() {
+            for writer in self.only_sources(reader) {
+                if !std::mem::replace(&mut counts[writer.index()], true) {
+                    waiting.push(writer);
+                }
+            }
+        }
+        counts
+    }
+
+    fn only_sources(&self, reader: TxnId) -> Vec<TxnId> {
+        let mut only = Vec::new();
+        for read in external_reads(self.history, reader) {
+            let op = self.history.op(read);
+            let value = last_element(self.history, op.value);
+            let writers = self.left.get(&(op.key, value)).map_or(&[][..], Vec::as_slice);
+            let mut others = writers.iter().filter(|&&writer| writer != reader);
+            if let (Some(&writer), None) = (others.next(), others.next())
+                && !self.may_be_initial(op.key, value)
+            {
+                only.push(writer);
+            }
+        }
+        for op in self.history.ops_of(reader).map(|op| self.history.op(OpId(op))) {
+            for &element in elements(self.history, op.value).unwrap_or_default() {
+                if let Some([writer]) = self.appended.get(&(op.key, element)).map(Vec::as_slice) {
+                    only.push(*writer);
+                }
+            }
+        }
+        only
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seriatim_history::notation;
+
+    fn shown(text: &str, level: Level, ops: &[u32]) -> Result<(), Doubt> {
+        let ops: Vec<OpId> = ops.iter().copied().map(OpId).collect();
+        violation(&notation::parse(text).unwrap(), level, &ops)
+    }
+
+    #[test]
+    fn a_violation_needs_every_write_that_its_reads_may_come_from() {
+        let text = "a: w(x,1) | w(x,2)\nb: r(x,2) | r(x,1)\nc: w(x,1)";
+        assert_eq!(shown(text, Level::Serializable, &[0, 1, 2, 3]), Err(Doubt::LeftOut(OpId(4))));
+        assert_eq!(shown(text, Level::Serializable, &[0, 1, 2, 3, 4]), Err(Doubt::NoViolation));
+        let text = "a: w(x,1) | w(x,2)\nb: r(x,2) | r(x,1)";
+        for level in [Level::Causal, Level::SnapshotIsolation, Level::Serializable] {
+            assert_eq!(shown(text, level, &[0, 1, 2, 3]), Ok(()));
+            assert_eq!(shown(text, level, &[1, 2, 3]), Err(Doubt::LeftOut(OpId(0))));
+            assert_eq!(shown(text, level, &[0, 1, 3]), Err(Doubt::NoViolation));
+            assert_eq!(shown(text, level, &[0, 9]), Err(Doubt::NoOperation(9, 4)));
+        }
+    }
+
+    #[test]
+    fn own_writes_stay_before_the_reads_that_see_them() {
+        let text = "a: r(x,1) w(x,2) r(x,2)\nb: w(x,1)";
+        assert_eq!(shown(text, Level::CutIsolation, &[0, 2, 3]), Err(Doubt::LeftOut(OpId(1))));
+        assert_eq!(cut_isolation(&notation::parse(text).unwrap()), Ok(()));
+        let unrepeated = "a: r(x,1) r(x,2)\nb: w(x,1) | w(x,2)";
+        assert_eq!(shown(unrepeated, Level::CutIsolation, &[0, 1, 2, 3]), Ok(()));
+        assert_eq!(cut_isolation(&notation::parse(unrepeated).unwrap()), Err(Doubt::NotRepeated(OpId(1))));
+    }
+
+    #[test]
+    fn a_transaction_of_unknown_outcome_is_not_made_to_count() {
+        // Nobody read what t1 wrote: it may never have happened.
+        let text = "a: r(x,7) w(y,1)?\nb: w(x,1)";
+        assert_eq!(shown(text, Level::ReadCommitted, &[0, 1, 2]), Err(Doubt::NoViolation));
+        let text = "a: r(x,7) w(y,1)?\nb: r(y,1)";
+        assert_eq!(shown(text, Level::ReadCommitted, &[0, 1, 2]), Ok(()));
+    }
+
+    #[test]
+    fn sources_are_not_believed() {
+        let history = notation::parse("a: w(x,1)\nb: w(x,1)\nc: r(x,1) | r(x,1)").unwrap();
+        let txns: Vec<TxnId> = history.txns().collect();
+        let said = |sources: &[(u32, Option<u32>)]| {
+            let sources: Vec<_> = sources.iter().map(|&(read, write)| (OpId(read), write.map(OpId))).collect();
+            order(&history, Level::Causal, &txns, Some(&sources))
+        };
+        assert_eq!(said(&[(2, Some(0)), (3, Some(1))]), Ok(()));
+        assert_eq!(said(&[(2, Some(0))]), Err(Doubt::NoSource(OpId(3))));
+        assert_eq!(said(&[(2, Some(0)), (3, None)]), Err(Doubt::Source(OpId(3))));
+        assert_eq!(said(&[(2, Some(0)), (3, Some(2))]), Err(Doubt::Source(OpId(3))));
+        assert_eq!(said(&[(2, Some(8))]), Err(Doubt::NoOperation(8, 4)));
+    }
+
+    #[test]
+    fn without_times_nothing_is_strictly_serializable() {
+        let history = notation::parse("a: w(x,1)").unwrap();
+        let all = [Event::Begin(TxnId(0)), Event::Commit(TxnId(0))];
+        assert_eq!(points(&history, Level::Serializable, &all), Ok(()));
+        assert_eq!(points(&history, Level::StrictSerializable, &all), Err(Doubt::NoTimes));
+    }
+}

@@ -1,0 +1,232 @@
+//! Certificates: what `check` found, so that `verify` can confirm it without searching. JSON Lines, a header and then one line for
+//! each level; transactions and operations by their numbers in the history, from 0, session by session.
+
+use serde::{Deserialize, Serialize};
+use seriatim_check::{Event, Kind, Level, Outcome, Report, Verdict, Violation, confirm};
+use seriatim_history::{History, OpId, TxnId};
+
+/// The version of the format.
+const VERSION: u64 = 1;
+
+/// The first line.
+#[derive(Serialize, Deserialize, Debug)]
+#[serde(deny_unknown_fields)]
+pub struct Header {
+    seriatim_certificate: u64,
+    /// The name of the history when it was checked.
+    pub input: String,
+    pub sessions: usize,
+    pub transactions: usize,
+    pub operations: usize,
+    /// The levels that have a line, so that none gets lost unnoticed.
+    levels: Vec<String>,
+}
+
+/// A line as it is written.
+#[derive(Serialize, Deserialize, Debug)]
+#[serde(deny_unknown_fields)]
+struct Line {
+    level: String,
+    verdict: String,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    kind: Option<String>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    points: Option<Vec<(Point, u32)>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    order: Option<Vec<u32>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    sources: Option<Vec<(u32, Option<u32>)>>,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    operations: Option<Vec<u32>>,
+}
+
+#[derive(Serialize, Deserialize, Debug, Clone, Copy)]
+enum Point {
+    #[serde(rename = "b")]
+    Begin,
+    #[serde(rename = "c")]
+    Commit,
+}
+
+/// What a certificate says about one level.
+#[derive(Debug)]
+pub enum Claim {
+    /// It holds, by these points.
+    Points(Vec<Event>),
+    /// It holds, by this order and, where values were written twice, these sources of reads.
+    Order(Vec<TxnId>, Option<Vec<(OpId, Option<OpId>)>>),
+    /// Cut isolation holds; that can be seen without more.
+    Cut,
+    /// It holds, and it is not said why.
+    Unproven,
+    /// It is violated, by these operations alone.
+    Violated(Vec<OpId>),
+    /// Nothing is said.
+    Undecided,
+}
+
+/// A certificate.
+#[derive(Debug)]
+pub struct Certificate {
+    pub header: Header,
+    pub claims: Vec<(Level, Claim)>,
+}
+
+/// What is wrong with the text of a certificate.
+#[derive(Debug)]
+pub struct Malformed {
+    pub line: usize,
+    pub column: Option<usize>,
+    pub problem: String,
+}
+
+/// The certificate of a check that kept its orders.
+pub fn render(input: &str, history: &History, report: &Report) -> String {
+    let header = Header {
+        seriatim_certificate: VERSION,
+        input: input.to_owned(),
+        sessions: history.session_count(),
+        transactions: history.txn_count(),
+        operations: history.op_count(),
+        levels: report.verdicts.iter().map(|verdict| verdict.level.code().to_owned()).collect(),
+    };
+    let lines = report.verdicts.iter().map(|verdict| json(&line(verdict, history, report)));
+    std::iter::once(json(&header)).chain(lines).collect()
+}
+
+/// Numbers, strings and lists of them always have a JSON.
+fn json(value: &impl Serialize) -> String {
+    serde_json::to_string(value).unwrap_or_default() + "\n"
+}
+
+fn line(verdict: &Verdict, history: &History, report: &Report) -> Line {
+    let mut line = Line {
+        level: verdict.level.code().to_owned(),
+        verdict: verdict.outcome.word().to_owned(),
+        kind: None,
+        points: None,
+        order: None,
+        sources: None,
+        operations: None,
+    };
+    match verdict.outcome {
+        Outcome::Undecided => {}
+        Outcome::Violated => {
+            let exemplar = exemplar(report, verdict.level);
+            line.kind = exemplar.map(|violation| violation.kind.info().code.to_owned());
+            // Where nobody has found a small violation, there is still the history itself.
+            let ops = exemplar.map_or_else(|| (0..history.op_count()).map(OpId::from).collect(), ops_of);
+            line.operations = Some(confirm::completed(history, &ops).iter().map(|op| op.0).collect());
+        }
+        Outcome::Holds if verdict.level == Level::CutIsolation => {}
+        Outcome::Holds => match points(verdict, report) {
+            Some(points) => line.points = Some(points.iter().map(numbered).collect()),
+            None => {
+                line.order = verdict.order.as_ref().map(|order| order.iter().map(|txn| txn.0).collect());
+                let numbers = |&(read, write): &(OpId, Option<OpId>)| (read.0, write.map(|write| write.0));
+                line.sources = verdict.sources.as_ref().map(|sources| sources.iter().map(numbers).collect());
+            }
+        },
+    }
+    line
+}
+
+/// The points of the level, or of a stronger one: these are confirmed faster than orders.
+fn points<'r>(verdict: &'r Verdict, report: &'r Report) -> Option<&'r [Event]> {
+    let stronger = report.verdicts.iter().filter(|other| !verdict.level.is_strong() && other.level > verdict.level);
+    std::iter::once(verdict).chain(stronger).find_map(|verdict| verdict.points.as_deref())
+}
+
+fn numbered(event: &Event) -> (Point, u32) {
+    match event {
+        Event::Begin(txn) => (Point::Begin, txn.0),
+        Event::Commit(txn) => (Point::Commit, txn.0),
+    }
+}
+
+/// The smallest violation of `level` that was found: one of the level itself, or of a weaker one on the ladder.
+pub fn exemplar(report: &Report, level: Level) -> Option<&Violation> {
+    let on_ladder = |other: &Level| *other != Level::CutIsolation && level != Level::CutIsolation && *other < level;
+    let violates = |violation: &&Violation| violation.levels.iter().any(|other| *other == level || on_ladder(other));
+    let exemplars = report.anomalies.iter().map(|group| &group.exemplar);
+    exemplars.filter(violates).filter(|violation| !violation.ops.is_empty()).min_by_key(|violation| violation.ops.len())
+}
+
+/// The operations of a violation, without those of the initial transaction.
+pub fn ops_of(violation: &Violation) -> Vec<OpId> {
+    violation.ops.iter().filter_map(|op| op.id).collect()
+}
+
+/// Reads a certificate.
+pub fn parse(text: &str) -> Result<Certificate, Malformed> {
+    let mut lines =
+        text.lines().enumerate().map(|(at, line)| (at + 1, line)).filter(|(_, line)| !line.trim().is_empty());
+    let Some((number, first)) = lines.next() else {
+        return Err(malformed(1, "expected the header of a certificate, found nothing"));
+    };
+    let header: Header = read(number, first, "the header of a certificate")?;
+    if header.seriatim_certificate != VERSION {
+        let found = header.seriatim_certificate;
+        return Err(malformed(number, format!("expected a certificate of version {VERSION}, found version {found}")));
+    }
+    let mut claims = Vec::new();
+    let mut last = number;
+    for (number, line) in lines {
+        let line = read(number, line, "the verdict of a level")?;
+        claims.push(claim(line).map_err(|problem| malformed(number, problem))?);
+        last = number;
+    }
+    let missing = header.levels.iter().find(|code| !claims.iter().any(|(level, _)| level.code() == *code));
+    match missing {
+        Some(code) => Err(malformed(last + 1, format!("expected the verdict of level `{code}`, found the end"))),
+        None if claims.is_empty() => Err(malformed(last + 1, "expected the verdict of a level, found the end")),
+        None => Ok(Certificate { header, claims }),
+    }
+}
+
+fn malformed(line: usize, problem: impl Into<String>) -> Malformed {
+    Malformed { line, column: None, problem: problem.into() }
+}
+
+fn read<'t, T: Deserialize<'t>>(number: usize, text: &'t str, what: &str) -> Result<T, Malformed> {
+    serde_json::from_str(text).map_err(|error| {
+        let place = format!(" at line {} column {}", error.line(), error.column());
+        let cause = error.to_string().replace(&place, "");
+        Malformed { line: number, column: Some(error.column()), problem: format!("expected {what}: {cause}") }
+    })
+}
+
+fn claim(line: Line) -> Result<(Level, Claim), String> {
+    let level: Level = line.level.parse().map_err(|error: seriatim_check::UnknownLevel| error.to_string())?;
+    if let Some(kind) = &line.kind
+        && !Kind::ALL.iter().any(|known| known.info().code == kind)
+    {
+        return Err(format!("unknown anomaly `{kind}`"));
+    }
+    let claim = match (line.verdict.as_str(), line.points, line.order, line.operations) {
+        ("holds", Some(points), None, None) if line.sources.is_none() => {
+            Claim::Points(points.into_iter().map(event).collect())
+        }
+        ("holds", None, Some(order), None) => {
+            let ops = |(read, write): (u32, Option<u32>)| (OpId(read), write.map(OpId));
+            let sources = line.sources.map(|sources| sources.into_iter().map(ops).collect());
+            Claim::Order(order.into_iter().map(TxnId).collect(), sources)
+        }
+        ("holds", None, None, None) if level == Level::CutIsolation => Claim::Cut,
+        ("holds", None, None, None) if line.sources.is_none() => Claim::Unproven,
+        ("holds", ..) => return Err("expected either `points` or `order` (with `sources` or without)".to_owned()),
+        ("violated", None, None, Some(ops)) => Claim::Violated(ops.into_iter().map(OpId).collect()),
+        ("violated", ..) => return Err("expected `operations`, and neither `points` nor `order`".to_owned()),
+        ("undecided", None, None, None) => Claim::Undecided,
+        ("undecided", ..) => return Err("expected nothing beside the verdict `undecided`".to_owned()),
+        (other, ..) => return Err(format!("expected the verdict `holds`, `violated` or `undecided`, found `{other}`")),
+    };
+    Ok((level, claim))
+}
+
+fn event((point, txn): (Point, u32)) -> Event {
+    match point {
+        Point::Begin => Event::Begin(TxnId(txn)),
+        Point::Commit => Event::Commit(TxnId(txn)),
+    }
+}

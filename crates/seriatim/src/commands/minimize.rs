@@ -1,0 +1,126 @@
+//! `seriatim minimize`: the smallest part of a history that still violates a level.
+
+use crate::certificate::{exemplar, ops_of};
+use crate::cli::{LevelArg, format_parser, level_parser};
+use crate::commands::check::duration;
+use crate::exit::{Exit, Failure};
+use crate::notes::{lost_note, skipped_note};
+use crate::output;
+use crate::progress::Progress;
+use crate::save::{format_for, save};
+use seriatim_check::{Level, Options, Outcome, check};
+use seriatim_history::History;
+use seriatim_history::formats::{self, Format, ReadOptions};
+use seriatim_report::text::{grouped, plural};
+use seriatim_report::{Unreadable, clean, text};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+const AFTER_HELP: &str = "\
+The part is the smallest violation that was found: nothing else is in it, and it alone violates the level. Transactions of unknown \
+outcome in it are written as committed, because that is known from what was read of them.
+
+Exit codes: 0 the part was written; nothing is written with 2 (the level is undecided, or no part was found) and 3 (the level \
+holds, bad input or usage).";
+
+/// The flags.
+#[derive(clap::Args, Debug)]
+#[command(after_help = AFTER_HELP)]
+pub struct Args {
+    /// The history to read: a file, a directory, or - for standard input
+    #[arg(value_name = "FILE")]
+    input: PathBuf,
+    /// The level that the part violates
+    #[arg(long, short, value_name = "LEVEL", value_parser = level_parser())]
+    level: LevelArg,
+    /// Where to write the part, or - for standard output; a name that ends in .gz or .zst is compressed
+    #[arg(long, short, value_name = "OUT")]
+    output: PathBuf,
+    /// The format of the input, if the content should not decide
+    #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
+    from: Option<Format>,
+    /// The format of the output; without it the ending of OUT decides, and if that says nothing it is jsonl
+    #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
+    to: Option<Format>,
+    /// Give up after this long on a level that needs a search, like 30s, 500ms or 2m
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    budget: Option<Duration>,
+}
+
+/// Reads, checks, writes the part.
+pub fn run(args: &Args) -> Result<Exit, Failure> {
+    let LevelArg::One(level) = args.level else {
+        return Err(Failure::Message("a part is minimal for one level; name one with --level".to_owned()));
+    };
+    let to = format_for(args.to, &args.output, Format::Jsonl)?;
+    let shown = args.input.display().to_string();
+    let progress = Progress::towards(&args.output);
+    let now = |doing: String| {
+        if let Some(progress) = &progress {
+            progress.stage().now(doing);
+        }
+    };
+    now(format!("reading {shown}"));
+    let options = ReadOptions {
+        format: args.from,
+        meter: progress.as_ref().map(|progress| progress.stage().meter()),
+        ..ReadOptions::default()
+    };
+    let (history, from) = match formats::read_path(&args.input, &shown, &options) {
+        Ok(read) => read,
+        Err(error) => {
+            output::message(&text::render_error(&Unreadable::new(&shown, &error)));
+            return Ok(Exit::BadInput);
+        }
+    };
+    if let Some(note) = skipped_note(&shown, from.code(), history.skipped()) {
+        output::message(&note);
+    }
+    now(format!("checking {shown}"));
+    let deadline = args.budget.and_then(|budget| Instant::now().checked_add(budget));
+    let found = part(&history, level, &Options { levels: vec![level], deadline, ..Options::default() });
+    let small = match found {
+        Found::Part(small) => small,
+        Found::Nothing(exit, problem) => {
+            output::message(&format!("{}: {level} {problem}; nothing was written\n", clean(&shown)));
+            return Ok(exit);
+        }
+    };
+    now(format!("writing {}", args.output.display()));
+    save(&small, to, &args.output)?;
+    drop(progress);
+    if let Some(note) = lost_note(&small, to) {
+        output::message(&note);
+    }
+    output::message(&left(&history, &small, level));
+    Ok(Exit::Holds)
+}
+
+enum Found {
+    Part(Box<History>),
+    Nothing(Exit, &'static str),
+}
+
+fn part(history: &History, level: Level, options: &Options) -> Found {
+    let report = check(history, options);
+    match report.verdict(level).map(|verdict| verdict.outcome) {
+        Some(Outcome::Holds) => return Found::Nothing(Exit::BadInput, "holds"),
+        Some(Outcome::Violated) => {}
+        _ => return Found::Nothing(Exit::Undecided, "is undecided"),
+    }
+    let small = exemplar(&report, level).map(|violation| history.restricted_to(&ops_of(violation)));
+    // What is written is checked once more: a part that shows nothing would mislead.
+    let violates = |small: &History| check(small, options).verdict(level).map(|v| v.outcome) == Some(Outcome::Violated);
+    match small.filter(violates) {
+        Some(small) => Found::Part(Box::new(small)),
+        None => Found::Nothing(Exit::Undecided, "is violated, but no small part was found that violates it"),
+    }
+}
+
+fn left(history: &History, small: &History, level: Level) -> String {
+    let of =
+        |small: usize, all: usize, what: &str| format!("{} of {}", grouped(small as u64), plural(all as u64, what));
+    let txns = of(small.txn_count(), history.txn_count(), "transaction");
+    let ops = of(small.op_count(), history.op_count(), "operation");
+    format!("{txns} and {ops} are left; they violate {level}\n")
+}

@@ -1,0 +1,131 @@
+//! `seriatim verify`: are the verdicts of a certificate true? Without the search that found them.
+
+use crate::certificate::{self, Certificate, Claim, Header, Malformed};
+use crate::cli::format_parser;
+use crate::exit::{Exit, Failure};
+use crate::notes::skipped_note;
+use crate::output;
+use crate::progress::Progress;
+use seriatim_check::Level;
+use seriatim_check::confirm::{self, Doubt};
+use seriatim_history::History;
+use seriatim_history::formats::{self, Format, ReadOptions};
+use seriatim_report::style::{BAD, GOOD, paint};
+use seriatim_report::{Unreadable, clean, text};
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+const AFTER_HELP: &str = "\
+Exit codes: 0 every verdict of the certificate is confirmed, 1 one is rejected, 2 none is rejected, but one is undecided or too \
+hard to confirm, 3 bad input or usage.";
+
+/// The flags.
+#[derive(clap::Args, Debug)]
+#[command(after_help = AFTER_HELP)]
+pub struct Args {
+    /// The history: a file, a directory, or - for standard input
+    #[arg(value_name = "FILE")]
+    input: PathBuf,
+    /// What `seriatim check --certificate` wrote about it, or - for standard input
+    #[arg(value_name = "CERTIFICATE")]
+    certificate: PathBuf,
+    /// The format of the history, if the content should not decide
+    #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
+    from: Option<Format>,
+}
+
+/// Reads both, confirms or rejects line by line.
+pub fn run(args: &Args) -> Result<Exit, Failure> {
+    if args.input == Path::new("-") && args.certificate == Path::new("-") {
+        return Err(Failure::Message("only one of history and certificate can be standard input".to_owned()));
+    }
+    let certificate = load(&args.certificate)?;
+    let shown = args.input.display().to_string();
+    let progress = Progress::start(1);
+    progress.stage().now(format!("reading {shown}"));
+    let options = ReadOptions { format: args.from, meter: Some(progress.stage().meter()), ..ReadOptions::default() };
+    let (history, format) = match formats::read_path(&args.input, &shown, &options) {
+        Ok(read) => read,
+        Err(error) => {
+            drop(progress);
+            output::message(&text::render_error(&Unreadable::new(&shown, &error)));
+            return Ok(Exit::BadInput);
+        }
+    };
+    if let Some(note) = skipped_note(&shown, format.code(), history.skipped()) {
+        progress.aside(|| output::message(&note));
+    }
+    if let Some(difference) = difference(&certificate.header, &history) {
+        let about = clean(&certificate.header.input);
+        let line = format!("{}: the certificate of {about} is about another history: {difference}\n", rejected());
+        progress.aside(|| output::text(&line))?;
+        return Ok(Exit::Violated);
+    }
+    let mut worst = Exit::Holds;
+    for (level, claim) in &certificate.claims {
+        progress.stage().now(format!("verifying {level}"));
+        let (exit, line) = judged(*level, claim, confirmed(&history, *level, claim));
+        worst = worst.and(exit);
+        progress.aside(|| output::text(&line))?;
+    }
+    Ok(worst)
+}
+
+fn load(path: &Path) -> Result<Certificate, Failure> {
+    let shown = path.display();
+    let mut bytes = Vec::new();
+    let read = if path == Path::new("-") {
+        std::io::stdin().read_to_end(&mut bytes)
+    } else {
+        std::fs::File::open(path).and_then(|mut file| file.read_to_end(&mut bytes))
+    };
+    read.map_err(|error| Failure::about(&shown, error))?;
+    let text = std::str::from_utf8(&bytes).map_err(|error| {
+        let line = bytes[..error.valid_up_to()].iter().filter(|&&byte| byte == b'\n').count() + 1;
+        Failure::Message(format!("{shown}:{line}: expected a certificate, which is UTF-8 text"))
+    })?;
+    certificate::parse(text).map_err(|Malformed { line, column, problem }| {
+        let place = column.map_or_else(|| line.to_string(), |column| format!("{line}:{column}"));
+        Failure::Message(format!("{shown}:{place}: {}", clean(&problem)))
+    })
+}
+
+/// How the history differs from the one that the certificate is about.
+fn difference(header: &Header, history: &History) -> Option<String> {
+    let counts = [
+        ("session", header.sessions, history.session_count()),
+        ("transaction", header.transactions, history.txn_count()),
+        ("operation", header.operations, history.op_count()),
+    ];
+    let (what, said, is) = counts.into_iter().find(|(_, said, is)| said != is)?;
+    Some(format!("it has {}, this one has {is}", text::plural(said as u64, what)))
+}
+
+/// `None` if there is nothing to confirm.
+fn confirmed(history: &History, level: Level, claim: &Claim) -> Option<Result<(), Doubt>> {
+    Some(match claim {
+        Claim::Points(points) => confirm::points(history, level, points),
+        Claim::Order(order, sources) => confirm::order(history, level, order, sources.as_deref()),
+        Claim::Cut => confirm::cut_isolation(history),
+        Claim::Violated(ops) => confirm::violation(history, level, ops),
+        Claim::Unproven | Claim::Undecided => return None,
+    })
+}
+
+fn judged(level: Level, claim: &Claim, result: Option<Result<(), Doubt>>) -> (Exit, String) {
+    let verdict = match claim {
+        Claim::Violated(_) => "violated",
+        Claim::Undecided => "undecided",
+        Claim::Points(_) | Claim::Order(..) | Claim::Cut | Claim::Unproven => "holds",
+    };
+    match result {
+        None => (Exit::Undecided, format!("{level}: {verdict}, nothing to confirm\n")),
+        Some(Ok(())) => (Exit::Holds, format!("{level}: {verdict}, {}\n", paint(GOOD, "confirmed"))),
+        Some(Err(Doubt::TooHard)) => (Exit::Undecided, format!("{level}: {verdict}, too hard to confirm\n")),
+        Some(Err(doubt)) => (Exit::Violated, format!("{level}: {verdict}, {}: {doubt}\n", rejected())),
+    }
+}
+
+fn rejected() -> String {
+    paint(BAD, "REJECTED")
+}
