@@ -10,7 +10,7 @@ use crate::outcome::{AnomalyGroup, Event, Options, Outcome, Undecided, Verdict};
 use crate::strong::{self, Decision, Effort, Limits, Model, Target};
 use crate::verifier::verify_points;
 use seriatim_history::{History, TxnId};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// What is known about one strong level.
 pub(crate) enum StrongOutcome {
@@ -62,7 +62,17 @@ fn by_frontiers(history: &History, level: Level) -> StrongOutcome {
     }
 }
 
+/// The options for the first of `levels` levels that share the time that is left: a hard one must not use up that of the others.
+fn share_of_budget(options: &Options, levels: usize) -> Options {
+    let share = |deadline: Instant| {
+        let now = Instant::now();
+        now + deadline.saturating_duration_since(now) / levels.max(1) as u32
+    };
+    Options { deadline: options.deadline.map(share), ..options.clone() }
+}
+
 /// What is decided about.
+#[derive(Clone, Copy)]
 pub(crate) struct Subject<'a> {
     pub history: &'a History,
     pub index: &'a Index,
@@ -88,12 +98,15 @@ impl Strong {
         let mut strong = Strong::default();
         if levels.last().is_some_and(|&strongest| strongest < Level::Serializable) && doubt.is_none() {
             // One point for each transaction is easier to order than two, and most histories allow it.
-            strong.try_serializable(subject);
+            let options = share_of_budget(subject.options, levels.len() + 1);
+            strong.try_serializable(&Subject { options: &options, ..*subject });
         }
         if strong.holds.is_some() {
             return strong;
         }
-        for &level in levels.iter().rev() {
+        for (weaker, &level) in levels.iter().enumerate().rev() {
+            let options = share_of_budget(subject.options, weaker + 1);
+            let subject = &Subject { options: &options, ..*subject };
             match decide_with_times(subject, level, &mut strong.efforts) {
                 StrongOutcome::Holds(points) => {
                     match doubt.filter(|_| verify_points(subject.history, level, &points).is_err()) {

@@ -230,3 +230,47 @@ fn event((point, txn): (Point, u32)) -> Event {
         Point::Commit => Event::Commit(TxnId(txn)),
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seriatim_check::{Options, check};
+    use seriatim_history::notation;
+
+    /// Whatever is changed in a certificate, reading it ends with an answer.
+    #[test]
+    fn damaged_certificates_are_read_or_refused() {
+        let history = notation::parse("a: r(x,0) w(y,1)\nb: r(y,0) w(x,1)\nc: w(z,1)\nd: w(z,1) | r(z,1)").unwrap();
+        let report = check(&history, &Options { keep_orders: true, ..Options::default() });
+        let text = render("history", &history, &report);
+        assert!(parse(&text).is_ok());
+        let mut state = 1u64;
+        let mut random = |below: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            (state >> 33) as usize % below
+        };
+        let (mut read, mut refused) = (0, 0);
+        for _ in 0..20_000 {
+            let mut bytes = text.clone().into_bytes();
+            for _ in 0..=random(3) {
+                let place = random(bytes.len());
+                match random(3) {
+                    0 => bytes.truncate(place.max(1)),
+                    1 => bytes[place] = b"0123456789[]{},:\"-null"[random(22)],
+                    _ => {
+                        bytes.remove(place);
+                    }
+                }
+                if bytes.is_empty() {
+                    break;
+                }
+            }
+            let Ok(damaged) = String::from_utf8(bytes) else { continue };
+            match parse(&damaged) {
+                Ok(_) => read += 1,
+                Err(_) => refused += 1,
+            }
+        }
+        assert!(read > 100 && refused > 1000, "{read} read, {refused} refused");
+    }
+}

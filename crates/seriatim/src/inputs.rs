@@ -1,8 +1,10 @@
 //! From the arguments to inputs: files, standard input, directories that are a history, directories that hold some.
 
-use seriatim_history::formats::is_history_directory;
-use seriatim_history::{ReadError, Spot};
-use seriatim_report::text::plural;
+use crate::output;
+use crate::progress::Progress;
+use seriatim_history::formats::{self, Format, ReadOptions, is_history_directory};
+use seriatim_history::{History, ReadError, Spot};
+use seriatim_report::text::{self, plural};
 use seriatim_report::{Unreadable, clean};
 use std::collections::BTreeMap;
 use std::fs;
@@ -153,4 +155,16 @@ impl Search {
             Unreadable { input: shown, message: NOTHING_FOUND.to_owned(), spot, hint }
         })
     }
+}
+
+/// Reads one history and says what it does; `None` if it cannot be read, which is said too.
+pub fn read_input(path: &Path, format: Option<Format>, progress: Option<&Progress>) -> Option<(History, Format)> {
+    let shown = path.display().to_string();
+    if let Some(progress) = progress {
+        progress.stage().now(format!("reading {shown}"));
+    }
+    let meter = progress.map(|progress| progress.stage().meter());
+    let options = ReadOptions { format, meter, ..ReadOptions::default() };
+    let read = formats::read_path(path, &shown, &options);
+    read.map_err(|error| output::message(&text::render_error(&Unreadable::new(&shown, &error)))).ok()
 }

@@ -1,6 +1,6 @@
 //! The known edges between points: session order, reads, real time, and what was found to be forced.
 
-use super::facts::Facts;
+use super::facts::{Facts, Lists};
 use super::model::{Arc, Model};
 use crate::decide::known_edges;
 use crate::index::INITIAL;
@@ -23,10 +23,8 @@ pub(crate) struct Graph {
     pub model: Model,
     /// Points of transactions that do not count are not part of the graph.
     pub present: Vec<bool>,
-    in_start: Vec<u32>,
-    in_from: Vec<u32>,
-    out_start: Vec<u32>,
-    out_to: Vec<u32>,
+    sources: Lists,
+    targets: Lists,
     pub forced: Vec<Forced>,
     in_head: Vec<u32>,
     out_head: Vec<u32>,
@@ -53,15 +51,11 @@ impl Graph {
 
     fn from_arcs(model: Model, present: Vec<bool>, txn_points: u32, arcs: &[Arc]) -> Graph {
         let points = present.len();
-        let (in_start, in_from) = grouped(points, arcs.iter().map(|&(from, to)| (to, from)));
-        let (out_start, out_to) = grouped(points, arcs.iter().copied());
         Graph {
             model,
             present,
-            in_start,
-            in_from,
-            out_start,
-            out_to,
+            sources: Lists::new(points, arcs.iter().map(|&(from, to)| (to, from))),
+            targets: Lists::new(points, arcs.iter().copied()),
             forced: Vec::new(),
             in_head: vec![NO_EDGE; points],
             out_head: vec![NO_EDGE; points],
@@ -84,13 +78,13 @@ impl Graph {
     /// The static edges into `point`.
     #[inline]
     pub fn sources(&self, point: u32) -> &[u32] {
-        &self.in_from[self.in_start[point as usize] as usize..self.in_start[point as usize + 1] as usize]
+        self.sources.of(point)
     }
 
     /// The static edges out of `point`.
     #[inline]
     pub fn targets(&self, point: u32) -> &[u32] {
-        &self.out_to[self.out_start[point as usize] as usize..self.out_start[point as usize + 1] as usize]
+        self.targets.of(point)
     }
 
     /// The forced edges into `point`, newest first, by number.
@@ -160,21 +154,4 @@ fn real_time_arcs(facts: &Facts<'_>, model: Model, first: u32, present: &mut Vec
             arcs.push((first + before - 1, model.begin(txn)));
         }
     }
-}
-
-fn grouped(points: usize, pairs: impl Iterator<Item = Arc> + Clone) -> (Vec<u32>, Vec<u32>) {
-    let mut start = vec![0u32; points + 1];
-    for (owner, _) in pairs.clone() {
-        start[owner as usize + 1] += 1;
-    }
-    for i in 1..start.len() {
-        start[i] += start[i - 1];
-    }
-    let mut next = start.clone();
-    let mut items = vec![0; start[points] as usize];
-    for (owner, item) in pairs {
-        items[next[owner as usize] as usize] = item;
-        next[owner as usize] += 1;
-    }
-    (start, items)
 }

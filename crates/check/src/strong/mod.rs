@@ -58,7 +58,7 @@ pub(crate) enum Decision {
     Holds(Vec<(u32, bool)>),
     /// These transactions alone violate the level.
     Violated(Vec<u32>),
-    /// The budget ran out.
+    /// The budget ran out, or the clocks would be too large.
     OutOfBudget,
     /// Beyond what this search can do: an ambiguous read may come from a transaction that perhaps did not commit.
     Unsupported,
@@ -229,6 +229,9 @@ impl<'a> Rounds<'a> {
             let broken = self.scan(graph.model, &position, &self.fixed);
             if broken.is_empty() {
                 return Ok(Pruned::Fits(order));
+            }
+            if !Reach::fits(graph.points(), self.facts.history.session_count()) {
+                return Ok(Pruned::OutOfBudget);
             }
             let mut found = self.force(graph, &order, &broken)?;
             if found.is_empty() {

@@ -17,7 +17,15 @@ pub(crate) struct Reach {
     places: Vec<(u32, u32)>,
 }
 
+/// The most numbers that are kept: 2 GiB.
+const NUMBERS_MAX: usize = 1 << 29;
+
 impl Reach {
+    /// Whether the rows of so many points and sessions are not too large to be kept.
+    pub fn fits(points: usize, sessions: usize) -> bool {
+        points.checked_mul(sessions).is_some_and(|numbers| numbers <= NUMBERS_MAX)
+    }
+
     pub fn new(facts: &Facts<'_>, graph: &Graph) -> Reach {
         let bounds = facts.history.session_bounds();
         let session = &facts.index.txn_session;
@@ -68,5 +76,17 @@ impl Reach {
     pub fn reaches(&self, from: u32, to: u32) -> bool {
         let (session, place) = self.chain_place(from);
         self.rows[to as usize * self.sessions + session] > place
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_million_transactions_of_a_hundred_sessions_fit_and_as_many_sessions_do_not() {
+        assert!(Reach::fits(2_000_000, 100));
+        assert!(!Reach::fits(2_000_000, 1_000_000));
+        assert!(!Reach::fits(usize::MAX, 2));
     }
 }

@@ -2,12 +2,12 @@
 
 use crate::cli::format_parser;
 use crate::exit::{Exit, Failure};
+use crate::inputs::read_input;
 use crate::notes::{lost_note, skipped_note};
 use crate::output;
 use crate::progress::Progress;
 use crate::save::{format_for, save};
-use seriatim_history::formats::{self, Format, ReadOptions};
-use seriatim_report::{Unreadable, text};
+use seriatim_history::formats::Format;
 use std::path::PathBuf;
 
 /// The flags.
@@ -38,18 +38,8 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
             progress.stage().now(doing);
         }
     };
-    now(format!("reading {shown}"));
-    let options = ReadOptions {
-        format: args.from,
-        meter: progress.as_ref().map(|progress| progress.stage().meter()),
-        ..ReadOptions::default()
-    };
-    let (history, from) = match formats::read_path(&args.input, &shown, &options) {
-        Ok(read) => read,
-        Err(error) => {
-            output::message(&text::render_error(&Unreadable::new(&shown, &error)));
-            return Ok(Exit::BadInput);
-        }
+    let Some((history, from)) = read_input(&args.input, args.from, progress.as_ref()) else {
+        return Ok(Exit::BadInput);
     };
     now(format!("writing {}", args.output.display()));
     save(&history, to, &args.output)?;

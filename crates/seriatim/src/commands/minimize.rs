@@ -4,15 +4,16 @@ use crate::certificate::{exemplar, ops_of};
 use crate::cli::{LevelArg, format_parser, level_parser};
 use crate::commands::check::duration;
 use crate::exit::{Exit, Failure};
+use crate::inputs::read_input;
 use crate::notes::{lost_note, skipped_note};
 use crate::output;
 use crate::progress::Progress;
 use crate::save::{format_for, save};
 use seriatim_check::{Level, Options, Outcome, check};
 use seriatim_history::History;
-use seriatim_history::formats::{self, Format, ReadOptions};
+use seriatim_history::formats::Format;
+use seriatim_report::clean;
 use seriatim_report::text::{grouped, plural};
-use seriatim_report::{Unreadable, clean, text};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -60,18 +61,8 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
             progress.stage().now(doing);
         }
     };
-    now(format!("reading {shown}"));
-    let options = ReadOptions {
-        format: args.from,
-        meter: progress.as_ref().map(|progress| progress.stage().meter()),
-        ..ReadOptions::default()
-    };
-    let (history, from) = match formats::read_path(&args.input, &shown, &options) {
-        Ok(read) => read,
-        Err(error) => {
-            output::message(&text::render_error(&Unreadable::new(&shown, &error)));
-            return Ok(Exit::BadInput);
-        }
+    let Some((history, from)) = read_input(&args.input, args.from, progress.as_ref()) else {
+        return Ok(Exit::BadInput);
     };
     if let Some(note) = skipped_note(&shown, from.code(), history.skipped()) {
         output::message(&note);
