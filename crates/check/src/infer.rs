@@ -53,6 +53,9 @@ pub(crate) struct Search<'a> {
 /// Into how many parts the work of one thread is cut.
 const SHARES: usize = 32;
 
+/// How many reads are looked at together, to wait for the memory once.
+const BATCH: usize = 16;
+
 /// Transactions with more operations than this are looked at one by one, with a table of what they read.
 const LARGE_TXN_OPS: u32 = 64;
 
@@ -122,6 +125,7 @@ impl Search<'_> {
         let mut found = Vec::new();
         let mut large: Vec<(Suspect, u32)> = Vec::new();
         let mut key = Key::default();
+        let mut suspects: Vec<Suspect> = Vec::new();
         for number in keys {
             let versions = self.index.versions.start[number]..self.index.versions.start[number + 1];
             let reads = self.index.reads.start[number]..self.index.reads.start[number + 1];
@@ -129,20 +133,32 @@ impl Search<'_> {
                 continue;
             }
             self.sort_versions(&mut key, versions);
-            for read in reads {
-                let Some(suspect) = self.suspect(&key, read) else { continue };
-                let size = self.history.ops_of(TxnId(suspect.reader)).len() as u32;
-                if self.level != Level::Causal && size > LARGE_TXN_OPS {
-                    large.push((suspect, number as u32));
-                } else if matches!(self.scope, Scope::All) {
-                    self.all_seen(&mut key, &suspect, &mut found);
-                } else if let Some(seen) = self.last_seen(&mut key, &suspect) {
-                    found.push(Inferred { from: seen, to: suspect.source, read: suspect.read });
+            suspects.clear();
+            suspects.extend(reads.filter_map(|read| self.suspect(&key, read)));
+            for batch in suspects.chunks(BATCH) {
+                self.fetch_clocks(batch);
+                for suspect in batch {
+                    let size = self.history.ops_of(TxnId(suspect.reader)).len() as u32;
+                    if self.level != Level::Causal && size > LARGE_TXN_OPS {
+                        large.push((*suspect, number as u32));
+                    } else if matches!(self.scope, Scope::All) {
+                        self.all_seen(&mut key, suspect, &mut found);
+                    } else if let Some(seen) = self.last_seen(&mut key, suspect) {
+                        found.push(Inferred { from: seen, to: suspect.source, read: suspect.read });
+                    }
                 }
             }
         }
         self.large_txns(large, &mut found);
         found
+    }
+
+    /// Touches the clocks that `batch` will ask for, if there are any yet: they are far apart in memory, and it can fetch
+    /// several at once if they are asked for at once.
+    fn fetch_clocks(&self, batch: &[Suspect]) {
+        if let (Level::Causal, Some(clocks)) = (self.level, self.clocks.and_then(|lazy| lazy.clocks.get())) {
+            clocks.fetch(batch.iter().map(|suspect| suspect.reader));
+        }
     }
 
     fn sort_versions<'a>(&'a self, key: &mut Key<'a>, versions: Range<u32>) {

@@ -16,10 +16,12 @@ mod workers;
 use clap::Parser;
 use cli::Cli;
 use exit::Exit;
+use seriatim_history::room;
 use std::io::Write;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
+    room::keep_freed();
     report_panics();
     interrupt::install();
     let cli = match Cli::try_parse() {
