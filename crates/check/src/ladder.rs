@@ -43,7 +43,10 @@ pub(crate) fn decide_strong(subject: &Subject<'_>, level: Level, efforts: &mut V
         return StrongOutcome::Undecided(Undecided::Memory);
     }
     let (decision, effort) = strong::decide(history, index, target, limits, options.threads);
-    efforts.push((level, effort));
+    // What the other search does is counted in states, not in orders.
+    if !matches!(decision, Decision::Unsupported) {
+        efforts.push((level, effort));
+    }
     match decision {
         Decision::Holds(points) => StrongOutcome::Holds(points.into_iter().map(as_event).collect()),
         Decision::Violated(txns) => StrongOutcome::Violated(txns),

@@ -262,8 +262,10 @@ fn claim(line: Line) -> Result<(Level, Claim), String> {
             let sources = line.sources.map(|sources| sources.into_iter().map(ops).collect());
             Claim::Order(order.into_iter().map(TxnId).collect(), sources)
         }
-        ("holds", None, None, None) if level == Level::CutIsolation => Claim::Cut,
-        ("holds", None, None, None) if line.sources.is_none() => Claim::Unproven,
+        ("holds", None, None, None) if line.sources.is_none() => match level {
+            Level::CutIsolation => Claim::Cut,
+            _ => Claim::Unproven,
+        },
         ("holds", ..) => return Err("expected either `points` or `order` (with `sources` or without)".to_owned()),
         ("violated", None, None, Some(ops)) => Claim::Violated(ops.into_iter().map(OpId).collect()),
         ("violated", ..) => return Err("expected `operations`, and neither `points` nor `order`".to_owned()),

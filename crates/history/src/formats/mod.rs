@@ -19,6 +19,7 @@ pub mod jsonl;
 mod losses;
 mod names;
 mod plume;
+mod renumbered;
 mod save;
 mod text;
 mod viper;

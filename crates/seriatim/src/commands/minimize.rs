@@ -9,7 +9,7 @@ use crate::output;
 use crate::progress::Progress;
 use crate::quantities::{duration, size};
 use crate::save::{format_for, save};
-use seriatim_check::{Level, Options, Outcome, check};
+use seriatim_check::{Level, Options, Outcome, Report, Undecided, check};
 use seriatim_history::formats::{Format, ReadOptions};
 use seriatim_history::{History, ReadError};
 use seriatim_report::certificate::{exemplar, ops_of};
@@ -109,7 +109,7 @@ fn part(history: &History, level: Level, options: &Options) -> Found {
     match report.verdict(level).map(|verdict| verdict.outcome) {
         Some(Outcome::Holds) => return Found::Nothing(Exit::BadInput, "holds"),
         Some(Outcome::Violated) => {}
-        _ => return Found::Nothing(Exit::Undecided, "is undecided"),
+        _ => return Found::Nothing(Exit::Undecided, undecided(&report, level)),
     }
     let small = exemplar(&report, level).map(|violation| history.restricted_to(&ops_of(violation)));
     // What is written is checked once more: a part that shows nothing would mislead.
@@ -117,6 +117,14 @@ fn part(history: &History, level: Level, options: &Options) -> Found {
     match small.filter(violates) {
         Some(small) => Found::Part(Box::new(small)),
         None => Found::Nothing(Exit::Undecided, "is violated, but no small part was found that violates it"),
+    }
+}
+
+fn undecided(report: &Report, level: Level) -> &'static str {
+    match report.verdict(level).and_then(|verdict| verdict.undecided.as_ref()) {
+        Some(Undecided::Budget) => "is undecided, because the search used up its budget",
+        Some(Undecided::Memory) => "is undecided, because of the memory limit",
+        _ => "is undecided",
     }
 }
 
