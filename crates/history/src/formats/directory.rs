@@ -60,10 +60,10 @@ pub(super) fn read(path: &Path, shown_as: &str, options: &ReadOptions) -> Result
     let source = Source::new(shown_as);
     match (find(&entries, options.format), entries.as_slice()) {
         (Some(Found::Viper(logs)), _) => {
-            Ok((viper::read(&log_files(&open(&logs, options.bytes_max())?), &source)?, Format::Viper))
+            Ok((viper::read(&log_files(&open(&logs, options.byte_limit())?), &source)?, Format::Viper))
         }
         (Some(Found::Cobra(logs)), _) => {
-            Ok((cobra::read(&log_files(&open(&logs, options.bytes_max())?), &source)?, Format::Cobra))
+            Ok((cobra::read(&log_files(&open(&logs, options.byte_limit())?), &source)?, Format::Cobra))
         }
         (Some(Found::Whole(entry)), _) | (None, [entry]) => read_path(&entry.path, &entry.shown_as, options),
         _ => Err(no_history(&entries, shown_as)),

@@ -179,7 +179,7 @@ impl ReadOptions {
         }
     }
 
-    fn bytes_max(&self) -> u64 {
+    fn byte_limit(&self) -> u64 {
         self.bytes_max.unwrap_or(u64::MAX)
     }
 }
@@ -194,13 +194,13 @@ pub fn read_path(path: &Path, shown_as: &str, options: &ReadOptions) -> Result<(
     if path != Path::new("-") && path.is_dir() {
         return directory::read(path, shown_as, options);
     }
-    let input = Input::open(path, shown_as, options.bytes_max())?;
+    let input = Input::open(path, shown_as, options.byte_limit())?;
     read_plain(&input, shown_as, options)
 }
 
 /// Reads a history from memory, compressed or not, as if it were the content of the file `shown_as`.
 pub fn read_bytes(bytes: &[u8], shown_as: &str, options: &ReadOptions) -> Result<(History, Format), ReadError> {
-    match input::decompress(bytes, shown_as, options.bytes_max())? {
+    match input::decompress(bytes, shown_as, options.byte_limit())? {
         Some(plain) => read_plain(&plain, shown_as, options),
         None => read_plain(bytes, shown_as, options),
     }
