@@ -108,6 +108,11 @@ pub fn cut_isolation(history: &History) -> Result<(), Doubt> {
     Ok(())
 }
 
+/// Which transactions are known to have committed.
+pub(crate) fn counting(history: &History) -> Vec<bool> {
+    Facts::of(history).counting()
+}
+
 /// Do these operations alone show that `level` is violated?
 pub fn violation(history: &History, level: Level, ops: &[OpId]) -> Result<(), Doubt> {
     if let Some(strange) = ops.iter().find(|op| op.index() >= history.op_count()) {
@@ -116,7 +121,7 @@ pub fn violation(history: &History, level: Level, ops: &[OpId]) -> Result<(), Do
     if let Some(&missing) = left_out(history, ops).first() {
         return Err(Doubt::LeftOut(missing));
     }
-    let counts = Facts::of(history).counting();
+    let counts = counting(history);
     let status = |txn: TxnId| if counts[txn.index()] { Status::Committed } else { history.status(txn) };
     let part = history.restricted_with(ops, status);
     if level.is_strong() {

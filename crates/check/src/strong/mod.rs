@@ -17,6 +17,7 @@ mod search;
 mod theory;
 
 use crate::index::Index;
+pub(crate) use crate::limits::Limits;
 use crate::order::first_guess;
 use facts::Facts;
 use force::{Contradiction, Findings, Forcing, Reason, ambiguous_by_key, nothing_chosen};
@@ -39,18 +40,6 @@ pub(crate) struct Target {
     pub real_time: bool,
 }
 
-/// How long the search may go on.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Limits {
-    pub deadline: Option<Instant>,
-}
-
-impl Limits {
-    pub fn is_over(&self) -> bool {
-        self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
-    }
-}
-
 /// The answer for a strong level.
 #[derive(Debug)]
 pub(crate) enum Decision {
@@ -58,7 +47,7 @@ pub(crate) enum Decision {
     Holds(Vec<(u32, bool)>),
     /// These transactions alone violate the level.
     Violated(Vec<u32>),
-    /// The budget ran out, or the clocks would be too large.
+    /// The time or the memory ran out; [`Limits::reason`] knows which.
     OutOfBudget,
     /// Beyond what this search can do: an ambiguous read may come from a transaction that perhaps did not commit.
     Unsupported,
@@ -71,6 +60,10 @@ pub struct Effort {
     pub rounds: u64,
     /// Edges that were found to be forced.
     pub forced: u64,
+    /// Constraints that the first order broke.
+    pub broken_first: u64,
+    /// Constraints that were still broken when nothing more was forced: those that the search was left with.
+    pub broken_last: u64,
     /// How often a repaired order showed that more is forced.
     pub restarts: u64,
     /// Passes of repairs by choices that are never taken back.
@@ -89,6 +82,18 @@ pub struct Effort {
     pub prune: Duration,
     /// Searching.
     pub solve: Duration,
+    /// Explaining the violation.
+    pub explain: Duration,
+}
+
+impl Effort {
+    /// Takes note of how many constraints the latest order breaks.
+    fn count_broken(&mut self, broken: usize) {
+        self.broken_last = broken as u64;
+        if self.rounds == 1 && self.repairs == 0 {
+            self.broken_first = broken as u64;
+        }
+    }
 }
 
 /// Decides a strong level of a history whose reads are all well formed.
@@ -196,6 +201,7 @@ impl<'a> Rounds<'a> {
             Repaired::Stuck(position) => position,
         };
         let broken = self.scan(graph.model, &position, &self.fixed);
+        self.effort.count_broken(broken.len());
         let known = graph.forced.len() as u32;
         let found = self.force_with_old_reach(graph.model, known, &broken)?;
         if !found.is_empty() && self.effort.restarts < RESTARTS_MAX {
@@ -227,10 +233,11 @@ impl<'a> Rounds<'a> {
             }
             let position = positions(&order, graph.points());
             let broken = self.scan(graph.model, &position, &self.fixed);
+            self.effort.count_broken(broken.len());
             if broken.is_empty() {
                 return Ok(Pruned::Fits(order));
             }
-            if !Reach::fits(graph.points(), self.facts.history.session_count()) {
+            if self.reach.is_none() && !Reach::fits(graph.points(), self.facts.history.session_count(), &self.limits) {
                 return Ok(Pruned::OutOfBudget);
             }
             let mut found = self.force(graph, &order, &broken)?;
@@ -537,7 +544,7 @@ mod tests {
         let start = Instant::now();
         let index = Index::build(&history, 2);
         println!("index {:?}, ambiguous {}, faults {}", start.elapsed(), index.ambiguous.len(), index.faults.len());
-        let limits = Limits { deadline: Some(Instant::now() + Duration::from_secs(100)) };
+        let limits = Limits { deadline: Some(Instant::now() + Duration::from_secs(100)), ..Limits::default() };
         let (decision, effort) = decide(&history, &index, Target { model, real_time: false }, limits, 2);
         println!("{:?}: {effort:?}", start.elapsed());
         match decision {

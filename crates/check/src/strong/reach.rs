@@ -3,6 +3,7 @@
 //! Sessions are chains of points, so what reaches a point is a prefix of each session. Rows are computed in a topological
 //! order, O(edges · sessions); a question costs O(1).
 
+use super::Limits;
 use super::facts::Facts;
 use super::graph::Graph;
 use super::model::Model;
@@ -22,8 +23,9 @@ const NUMBERS_MAX: usize = 1 << 29;
 
 impl Reach {
     /// Whether the rows of so many points and sessions are not too large to be kept.
-    pub fn fits(points: usize, sessions: usize) -> bool {
-        points.checked_mul(sessions).is_some_and(|numbers| numbers <= NUMBERS_MAX)
+    pub fn fits(points: usize, sessions: usize, limits: &Limits) -> bool {
+        let numbers = points.checked_mul(sessions).filter(|&numbers| numbers <= NUMBERS_MAX);
+        numbers.is_some_and(|numbers| limits.allow(numbers as u64 * size_of::<u32>() as u64))
     }
 
     pub fn new(facts: &Facts<'_>, graph: &Graph) -> Reach {
@@ -85,8 +87,11 @@ mod tests {
 
     #[test]
     fn a_million_transactions_of_a_hundred_sessions_fit_and_as_many_sessions_do_not() {
-        assert!(Reach::fits(2_000_000, 100));
-        assert!(!Reach::fits(2_000_000, 1_000_000));
-        assert!(!Reach::fits(usize::MAX, 2));
+        let no_limits = Limits::default();
+        assert!(Reach::fits(2_000_000, 100, &no_limits));
+        assert!(!Reach::fits(2_000_000, 1_000_000, &no_limits));
+        assert!(!Reach::fits(usize::MAX, 2, &no_limits));
+        let memory = Some(700 << 20);
+        assert!(!Reach::fits(2_000_000, 100, &Limits { memory, ..no_limits }));
     }
 }
