@@ -5,6 +5,7 @@ use super::facts::Facts;
 use super::force::{Against, Contradiction, Excluded, Reason};
 use super::graph::Graph;
 use super::reach::Reach;
+use super::sources::Sources;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;
 
@@ -15,6 +16,7 @@ pub(crate) fn transactions(facts: &Facts<'_>, graph: &Graph, rounds: &Rounds<'_>
         graph,
         reach: rounds.reach.as_ref(),
         reasons: &rounds.reasons,
+        fixed: &rounds.fixed,
         explained: FxHashSet::default(),
         todo: Vec::new(),
         txns: FxHashSet::default(),
@@ -31,6 +33,7 @@ struct Core<'a> {
     graph: &'a Graph,
     reach: Option<&'a Reach>,
     reasons: &'a [Reason],
+    fixed: &'a Sources,
     explained: FxHashSet<u32>,
     /// Reasons whose paths are still to be found.
     todo: Vec<u32>,
@@ -137,16 +140,19 @@ impl Core<'_> {
                         self.path(model.commit(writer), model.commit(other), known);
                     }
                 }
-                (Excluded::Future, None) => {}
+                (Excluded::NotAfter(other, against), Some(writer)) => {
+                    self.path(model.commit(other), model.begin(read.reader), known);
+                    self.against(other, writer, against, known);
+                }
+                (Excluded::Future | Excluded::NotAfter(..), None) => {}
             }
         }
     }
 
     /// What an ambiguous read was matched with has its own reason.
     fn matched(&mut self, read: Option<u32>) {
-        let is_match = |reason: &Reason| matches!(reason, Reason::Match { read: other, .. } if Some(*other) == read);
-        if let Some(reason) = read.and_then(|_| self.reasons.iter().position(is_match)) {
-            self.explain(reason as u32);
+        if let Some(reason) = read.and_then(|read| self.fixed.reason(read)) {
+            self.explain(reason);
         }
     }
 

@@ -75,6 +75,16 @@ impl Graph {
         self.out_head[from] = number;
     }
 
+    /// Removes the forced edges but the first `known`, and returns them in their order with their reasons.
+    pub fn take_back(&mut self, known: usize) -> Vec<(Arc, u32)> {
+        let newer = self.forced.split_off(known);
+        for edge in newer.iter().rev() {
+            self.in_head[edge.arc.1 as usize] = edge.next_in;
+            self.out_head[edge.arc.0 as usize] = edge.next_out;
+        }
+        newer.into_iter().map(|edge| (edge.arc, edge.reason)).collect()
+    }
+
     /// The static edges into `point`.
     #[inline]
     pub fn sources(&self, point: u32) -> &[u32] {

@@ -14,20 +14,23 @@ mod reach;
 mod repair;
 mod scan;
 mod search;
+mod sources;
 mod theory;
 
 use crate::index::Index;
 use crate::order::first_guess;
 use facts::Facts;
-use force::{Contradiction, Findings, Forcing, Reason, ambiguous_by_key, nothing_chosen};
+use force::{Contradiction, Findings, Forcing, Reason, ambiguous_by_key};
 use graph::Graph;
 use greedy::Greedy;
+use model::Arc;
 pub(crate) use model::Model;
 use reach::Reach;
 use repair::Repair;
 use scan::{Broken, Scan};
 use search::Search;
 use seriatim_history::History;
+use sources::Sources;
 use std::time::{Duration, Instant};
 use theory::Acyclic;
 
@@ -130,17 +133,22 @@ fn as_points(graph: &Graph, order: &[u32]) -> Vec<(u32, bool)> {
         .collect()
 }
 
-/// How often a repaired order is looked at for more that is forced, before the search takes over: it finds less each time.
-const RESTARTS_MAX: u64 = 4;
+/// How many restarts of the repairs in a row may leave as much broken as before, until the search takes over.
+const VAIN_MAX: u32 = 4;
+
+/// A round is slow if it leaves all but one in so many of the broken places.
+const SLOW: usize = 16;
 
 /// The rounds of guessing and mending.
 struct Rounds<'a> {
     facts: &'a Facts<'a>,
     reasons: Vec<Reason>,
-    /// For each ambiguous read the slot that it must have read, if that is known.
-    fixed: Vec<u32>,
+    /// What the ambiguous reads must have read, as far as that is known.
+    fixed: Sources,
     ambiguous_by_key: Vec<(u32, u32)>,
     reach: Option<Reach>,
+    /// How many forced edges `reach` knows.
+    reached: Option<usize>,
     limits: Limits,
     threads: usize,
     effort: Effort,
@@ -153,9 +161,10 @@ impl<'a> Rounds<'a> {
         Rounds {
             facts,
             reasons: Vec::new(),
-            fixed: nothing_chosen(facts),
+            fixed: Sources::new(facts),
             ambiguous_by_key: ambiguous_by_key(facts),
             reach: None,
+            reached: None,
             limits,
             threads,
             effort: Effort::default(),
@@ -172,13 +181,13 @@ impl<'a> Rounds<'a> {
             let start = Instant::now();
             let pruned = self.prune(graph, &mut wish);
             self.effort.prune += start.elapsed();
-            let order = match pruned? {
+            let (order, known) = match pruned? {
                 Pruned::Fits(order) => return Ok(Some(order)),
                 Pruned::OutOfBudget => return Ok(None),
-                Pruned::Open(order) => order,
+                Pruned::Open { order, known } => (order, known),
             };
             let start = Instant::now();
-            let solved = self.solve(graph, &order, &mut wish);
+            let solved = self.solve(graph, &order, known, &mut wish);
             self.effort.solve += start.elapsed();
             match solved? {
                 Solved::Fits(order) => return Ok(Some(order)),
@@ -189,21 +198,22 @@ impl<'a> Rounds<'a> {
     }
 
     /// Repairs the order or, if that does not do, searches; unless the repaired order shows that more is forced.
-    fn solve(&mut self, graph: &mut Graph, order: &[u32], wish: &mut [u32]) -> Result<Solved, Contradiction> {
-        let position = match self.repair(graph, order) {
+    fn solve(
+        &mut self,
+        graph: &mut Graph,
+        order: &[u32],
+        known: usize,
+        wish: &mut [u32],
+    ) -> Result<Solved, Contradiction> {
+        let position = match self.repair(graph, order, known)? {
             Repaired::Fits(order) => return Ok(Solved::Fits(order)),
             Repaired::OutOfBudget => return Ok(Solved::OutOfBudget),
+            Repaired::MoreIsForced(position) => {
+                take_wishes(wish, graph.model, &position);
+                return Ok(Solved::MoreIsForced);
+            }
             Repaired::Stuck(position) => position,
         };
-        let broken = self.scan(graph.model, &position, &self.fixed);
-        let known = graph.forced.len() as u32;
-        let found = self.force_with_old_reach(graph.model, known, &broken)?;
-        if !found.is_empty() && self.effort.restarts < RESTARTS_MAX {
-            self.effort.restarts += 1;
-            self.add_forced(graph, &found);
-            take_wishes(wish, graph.model, &position);
-            return Ok(Solved::MoreIsForced);
-        }
         Ok(self.search(graph, position)?.map_or(Solved::OutOfBudget, Solved::Fits))
     }
 
@@ -221,28 +231,48 @@ impl<'a> Rounds<'a> {
                 return Ok(Pruned::OutOfBudget);
             }
             self.effort.rounds += 1;
-            let order = Greedy::order(self.facts, graph, wish, &self.fixed);
+            let order = Greedy::order(self.facts, graph, wish, self.fixed.slots());
             if order.len() < graph.present.iter().filter(|present| **present).count() {
                 return Err(Contradiction::Cycle(core::cycle(graph, &order)));
             }
             let position = positions(&order, graph.points());
-            let broken = self.scan(graph.model, &position, &self.fixed);
+            let broken = self.scan(graph.model, &position, self.fixed.slots());
             if broken.is_empty() {
                 return Ok(Pruned::Fits(order));
             }
             if !Reach::fits(graph.points(), self.facts.history.session_count()) {
                 return Ok(Pruned::OutOfBudget);
             }
-            let mut found = self.force(graph, &order, &broken)?;
-            if found.is_empty() {
+            self.know(graph, &order);
+            let found = self.force(graph.model, graph.forced.len() as u32, &broken)?;
+            let is_slow = found.is_empty() || found.arcs.len() + found.matched < broken.len() / SLOW;
+            let known = graph.forced.len();
+            self.force_on(graph, found)?;
+            if is_slow && self.knows_all(graph) {
                 let matched = self.match_all(graph)?;
-                if matched.is_empty() {
-                    return Ok(Pruned::Open(order));
+                let more = matched.arcs.len() > broken.len() / SLOW;
+                self.force_on(graph, matched)?;
+                if !more {
+                    return Ok(Pruned::Open { order, known });
                 }
-                found = matched;
             }
-            self.add_forced(graph, &found);
             take_wishes(wish, graph.model, &position);
+        }
+    }
+
+    /// Adds what was found, and what follows from it at the places that are still open; whether there was anything.
+    fn force_on(&mut self, graph: &mut Graph, mut found: Findings) -> Result<bool, Contradiction> {
+        let mut any = false;
+        loop {
+            if found.is_empty() {
+                return Ok(any);
+            }
+            any = true;
+            self.add_forced(graph, &found);
+            if !self.know_more(graph, &found.arcs) {
+                return Ok(true);
+            }
+            found = self.forcing(graph.model, graph.forced.len() as u32, |forcing| forcing.again(&found))?;
         }
     }
 
@@ -251,46 +281,106 @@ impl<'a> Rounds<'a> {
         Scan { facts: self.facts, model, position, chosen, ambiguous_by_key, threads: self.threads }.run()
     }
 
+    /// Makes sure that all known edges are in `reach`; `order` is a topological order of them.
+    fn know(&mut self, graph: &Graph, order: &[u32]) {
+        let reach = self.reach.get_or_insert_with(|| Reach::new(self.facts, graph));
+        if self.reached != Some(graph.forced.len()) {
+            reach.compute(graph, order);
+            self.reached = Some(graph.forced.len());
+        }
+    }
+
+    fn knows_all(&self, graph: &Graph) -> bool {
+        self.reached == Some(graph.forced.len())
+    }
+
+    /// Adds `arcs`, the newest of the graph, to `reach`, if they are few and close no cycle; whether they were added.
+    fn know_more(&mut self, graph: &Graph, arcs: &[(Arc, u32)]) -> bool {
+        let Some(reach) = self.reach.as_mut() else { return false };
+        let mut left = graph.points();
+        for &(arc, _) in arcs {
+            match reach.extend(graph, arc) {
+                Some(changed) if changed < left => left -= changed,
+                _ => return false,
+            }
+        }
+        self.reached = Some(graph.forced.len());
+        true
+    }
+
+    fn forcing(
+        &mut self,
+        model: Model,
+        known: u32,
+        work: impl FnOnce(Forcing<'_>) -> Result<Findings, Contradiction>,
+    ) -> Result<Findings, Contradiction> {
+        let Some(reach) = self.reach.as_ref() else { return Ok(Findings::default()) };
+        work(Forcing::new(self.facts, model, reach, &mut self.reasons, &mut self.fixed, known))
+    }
+
     /// What is forced where the order is broken.
-    fn force(&mut self, graph: &Graph, order: &[u32], broken: &[Broken]) -> Result<Findings, Contradiction> {
-        let mut reach = self.reach.take().unwrap_or_else(|| Reach::new(self.facts, graph));
-        reach.compute(graph, order);
-        let known = graph.forced.len() as u32;
-        let forcing = Forcing::new(self.facts, graph.model, &reach, &mut self.reasons, &mut self.fixed, known);
-        let found = forcing.run(broken);
-        self.reach = Some(reach);
-        found
+    fn force(&mut self, model: Model, known: u32, broken: &[Broken]) -> Result<Findings, Contradiction> {
+        self.forcing(model, known, |forcing| forcing.run(broken))
     }
 
     /// Ambiguous reads that have one candidate left although nothing is broken there yet.
     fn match_all(&mut self, graph: &Graph) -> Result<Findings, Contradiction> {
-        let Some(reach) = self.reach.take() else { return Ok(Findings::default()) };
-        let known = graph.forced.len() as u32;
-        let forcing = Forcing::new(self.facts, graph.model, &reach, &mut self.reasons, &mut self.fixed, known);
-        let found = forcing.match_all();
-        self.reach = Some(reach);
-        found
+        self.forcing(graph.model, graph.forced.len() as u32, |forcing| forcing.match_all())
     }
 
-    /// Tries to mend what is left by choices that are never taken back.
-    fn repair(&mut self, graph: &mut Graph, order: &[u32]) -> Repaired {
+    /// Tries to mend what is left by choices that are never taken back. When that gets slow, the order that was reached may show
+    /// that more is forced; then the choices start anew from there. `order` fits the first `known` forced edges.
+    fn repair(&mut self, graph: &mut Graph, order: &[u32], known: usize) -> Result<Repaired, Contradiction> {
         let model = graph.model;
         let position = positions(order, graph.points());
         let mut repair = Repair::new(self.facts, model, Acyclic::new(graph, position));
+        if !repair.theory.catch_up(known) {
+            return Ok(Repaired::MoreIsForced(repair.theory.position));
+        }
+        let mut progress = Progress::default();
         loop {
-            let chosen = repair.chosen(&self.fixed);
+            let chosen = repair.chosen(self.fixed.slots());
             let broken = self.scan(model, &repair.theory.position, &chosen);
             if broken.is_empty() {
-                return Repaired::Fits(order_of(&repair.theory.position, &repair.theory.graph.present));
+                let (position, present) = (&repair.theory.position, &repair.theory.graph.present);
+                return Ok(Repaired::Fits(order_of(position, present)));
             }
             if self.limits.is_over() {
-                return Repaired::OutOfBudget;
+                return Ok(Repaired::OutOfBudget);
+            }
+            let pace = progress.pace(broken.len());
+            if pace != Pace::Good && !progress.is_vain() {
+                match self.force_repaired(&mut repair, pace, broken.len())? {
+                    Forced::Nothing => {}
+                    Forced::Kept => {
+                        self.effort.restarts += 1;
+                        progress.restart();
+                        continue;
+                    }
+                    Forced::NotKept => return Ok(Repaired::MoreIsForced(repair.theory.position)),
+                }
             }
             self.effort.repairs += 1;
-            if !repair.mend(&broken, &self.fixed) {
-                return Repaired::Stuck(repair.theory.position);
+            if pace == Pace::Stalled || !repair.mend(&broken, &self.fixed) {
+                repair.forget();
+                return Ok(Repaired::Stuck(repair.theory.position));
             }
         }
+    }
+
+    /// Adds what the repaired order shows to be forced, if it is worth it to start anew.
+    fn force_repaired(&mut self, repair: &mut Repair<'_>, pace: Pace, open: usize) -> Result<Forced, Contradiction> {
+        let graph = &mut *repair.theory.graph;
+        let known = graph.forced.len();
+        let broken = self.scan(graph.model, &repair.theory.position, self.fixed.slots());
+        let found = self.force(graph.model, known as u32, &broken)?;
+        let is_enough = pace == Pace::Stalled || found.arcs.len() > open / SLOW;
+        if !is_enough && found.matched == 0 || !self.force_on(graph, found)? {
+            return Ok(Forced::Nothing);
+        }
+        let is_known = self.knows_all(graph);
+        repair.forget();
+        Ok(if is_known && repair.theory.catch_up(known) { Forced::Kept } else { Forced::NotKept })
     }
 
     /// Hands what is broken to the SAT solver, model by model.
@@ -298,13 +388,13 @@ impl<'a> Rounds<'a> {
         let model = graph.model;
         let known = graph.forced.len() as u32;
         let mut search = Search::new(self.facts, graph, position, self.limits);
-        let mut chosen = self.fixed.clone();
+        let mut chosen = self.fixed.slots().to_vec();
         loop {
             let broken = self.scan(model, &search.theory.position, &chosen);
             if broken.is_empty() {
                 return Ok(Some(order_of(&search.theory.position, &search.theory.graph.present)));
             }
-            let found = self.force_with_old_reach(model, known, &broken)?;
+            let found = self.force(model, known, &broken)?;
             let new = search.add(&found, &chosen, &self.fixed);
             let forced_fit = found.arcs.iter().all(|&(arc, reason)| search.theory.add_known(arc, reason));
             self.effort.forced += found.arcs.len() as u64;
@@ -324,18 +414,9 @@ impl<'a> Rounds<'a> {
                 Some(false) => return Err(search.exhausted()),
                 Some(true) => {}
             }
-            chosen.copy_from_slice(&self.fixed);
+            chosen.copy_from_slice(self.fixed.slots());
             search.choose(&mut chosen);
         }
-    }
-
-    /// What was known before the search still holds in it.
-    fn force_with_old_reach(&mut self, model: Model, known: u32, broken: &[Broken]) -> Result<Findings, Contradiction> {
-        let Some(reach) = self.reach.take() else { return Ok(Findings::default()) };
-        let forcing = Forcing::new(self.facts, model, &reach, &mut self.reasons, &mut self.fixed, known);
-        let found = forcing.run(broken);
-        self.reach = Some(reach);
-        found
     }
 }
 
@@ -353,16 +434,87 @@ fn take_wishes(wish: &mut [u32], model: Model, position: &[u32]) {
     }
 }
 
+/// How repairs get on.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Pace {
+    Good,
+    /// The last pass did little.
+    Slow,
+    /// The last two passes did little.
+    Stalled,
+}
+
+/// How many places were broken in the passes of repairs.
+struct Progress {
+    /// In the last two passes.
+    before: [usize; 2],
+    /// The fewest.
+    least: usize,
+    /// Restarts since it fell.
+    vain: u32,
+}
+
+impl Default for Progress {
+    fn default() -> Progress {
+        Progress { before: [usize::MAX; 2], least: usize::MAX, vain: 0 }
+    }
+}
+
+impl Progress {
+    /// How the passes got on, `broken` places being left.
+    fn pace(&mut self, broken: usize) -> Pace {
+        if is_fewer(broken, self.least) {
+            (self.least, self.vain) = (broken, 0);
+        }
+        let [earlier, last] = self.before;
+        self.before = [last, broken];
+        match (is_fewer(broken, last), is_fewer(broken, earlier)) {
+            (true, _) => Pace::Good,
+            (false, true) => Pace::Slow,
+            (false, false) => Pace::Stalled,
+        }
+    }
+
+    fn restart(&mut self) {
+        self.before = [usize::MAX; 2];
+        self.vain += 1;
+    }
+
+    fn is_vain(&self) -> bool {
+        self.vain > VAIN_MAX
+    }
+}
+
+/// Whether `count` is clearly fewer than `before`.
+fn is_fewer(count: usize, before: usize) -> bool {
+    count < before - before / SLOW
+}
+
+/// What became of that which a repaired order shows to be forced.
+enum Forced {
+    Nothing,
+    /// It was added, and the order changed so that it fits.
+    Kept,
+    /// It was added, and does not fit.
+    NotKept,
+}
+
 enum Repaired {
     Fits(Order),
     /// The places of the points in an order that still breaks something.
     Stuck(Vec<u32>),
+    /// Edges were added that this order does not fit.
+    MoreIsForced(Vec<u32>),
     OutOfBudget,
 }
 
 enum Pruned {
     Fits(Order),
-    Open(Order),
+    /// Little or nothing is forced any more; the order fits the first `known` forced edges.
+    Open {
+        order: Order,
+        known: usize,
+    },
     OutOfBudget,
 }
 

@@ -5,7 +5,7 @@
 
 use super::facts::Facts;
 use super::graph::Graph;
-use super::model::Model;
+use super::model::{Arc, Model};
 use seriatim_history::room;
 
 pub(crate) struct Reach {
@@ -53,6 +53,43 @@ impl Reach {
             }
             let start = point as usize * self.sessions;
             self.rows[start..start + self.sessions].copy_from_slice(&row);
+        }
+    }
+
+    /// Adds `arc` to rows that were right without it; `None` if it closes a cycle, else how many rows changed. The arc must be in the
+    /// graph already, and those that are not in the rows yet may be too.
+    ///
+    /// Whatever `arc.0` did not reach before gets the row of `arc.0`, and nothing else: so each point is visited once.
+    pub fn extend(&mut self, graph: &Graph, (from, to): Arc) -> Option<usize> {
+        if self.reaches(to, from) {
+            return None;
+        }
+        if self.reaches(from, to) {
+            return Some(0);
+        }
+        let start = from as usize * self.sessions;
+        let row = self.rows[start..start + self.sessions].to_vec();
+        let mut changed = vec![to];
+        self.raise(to, &row);
+        let mut next = 0;
+        while let Some(&point) = changed.get(next) {
+            next += 1;
+            for later in graph.successors(point) {
+                if !self.reaches(from, later) {
+                    self.raise(later, &row);
+                    changed.push(later);
+                }
+            }
+        }
+        Some(changed.len())
+    }
+
+    /// The row of `point` becomes the larger of itself and `row`, number by number.
+    #[inline]
+    fn raise(&mut self, point: u32, row: &[u32]) {
+        let start = point as usize * self.sessions;
+        for (mine, theirs) in self.rows[start..start + self.sessions].iter_mut().zip(row) {
+            *mine = (*mine).max(*theirs);
         }
     }
 
