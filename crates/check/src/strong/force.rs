@@ -5,6 +5,7 @@
 
 use super::facts::{Ambiguous, Facts};
 use super::model::{Arc, Model};
+use super::mutation::{Rule, holds};
 use super::reach::Reach;
 use super::scan::Broken;
 use super::sources::Sources;
@@ -215,7 +216,9 @@ impl<'a> Forcing<'a> {
             return Some(Against::Writers);
         }
         let commit = self.model.commit(b);
-        let seen = |reader: u32| reader != b && self.reach.reaches(commit, self.model.begin(reader));
+        let seen = |reader: u32| {
+            reader != b && self.reach.reaches(commit, self.model.begin(reader)) == holds(Rule::SeenWriter)
+        };
         let mut found = None;
         self.facts.common_versions(a, b, |version| {
             let reader = || self.facts.readers.of(version).iter().copied().find(|&reader| seen(reader));
@@ -227,6 +230,7 @@ impl<'a> Forcing<'a> {
 
     /// `earlier` wrote before `later`, since the opposite is impossible.
     fn settle(&mut self, earlier: u32, later: u32, against: Against) {
+        let (earlier, later) = if holds(Rule::OtherOrder) { (earlier, later) } else { (later, earlier) };
         let order = self.remember(Reason::Order { earlier, later, against, known: self.known });
         for arc in order_arcs(self.facts, self.model, earlier, later) {
             self.add(arc, order);
@@ -258,8 +262,9 @@ impl<'a> Forcing<'a> {
         let read = &self.facts.ambiguous[number as usize];
         let mut left = Vec::new();
         let mut excluded = Vec::new();
+        let past = self.past(read);
         for &slot in self.facts.candidates(read) {
-            match self.excluded(read, slot) {
+            match self.excluded(read, slot, &past) {
                 Some(why) => excluded.push((slot, why)),
                 None => left.push(slot),
             }
@@ -270,7 +275,7 @@ impl<'a> Forcing<'a> {
                 let reason = self.remember(Reason::Match { read: number, excluded, known: self.known });
                 self.fixed.fix(number, slot, reason);
                 self.found.matched += 1;
-                if let Some(writer) = self.facts.writer(slot) {
+                if let Some(writer) = self.facts.writer(slot).filter(|_| holds(Rule::LastCandidate)) {
                     let arc = self.model.follows(writer, read.reader);
                     self.add(arc, reason);
                 }
@@ -295,18 +300,34 @@ impl<'a> Forcing<'a> {
         Ok(())
     }
 
-    /// Why an ambiguous read cannot have read `slot`, if so.
-    pub fn excluded(&self, read: &Ambiguous, slot: u32) -> Option<Excluded> {
-        let (model, begin) = (self.model, self.model.begin(read.reader));
+    /// The last writer of each session among those that wrote before the ambiguous read.
+    fn past(&self, read: &Ambiguous) -> Vec<u32> {
+        let begin = self.model.begin(read.reader);
+        let session = |txn: u32| self.facts.index.txn_session[txn as usize];
+        let mut past: Vec<u32> = Vec::new();
+        for version in self.facts.versions(read.key) {
+            let writer = self.facts.index.versions.txn[version as usize];
+            if writer == read.reader || !self.reach.reaches(self.model.commit(writer), begin) {
+                continue;
+            }
+            match past.last_mut() {
+                Some(last) if session(*last) == session(writer) => *last = writer,
+                _ => past.push(writer),
+            }
+        }
+        past
+    }
+
+    /// Why an ambiguous read cannot have read `slot`, if so; `past` are the last writers before it.
+    fn excluded(&self, read: &Ambiguous, slot: u32, past: &[u32]) -> Option<Excluded> {
+        let model = self.model;
         let writer = self.facts.writer(slot);
-        if writer.is_some_and(|writer| self.reach.reaches(begin, model.commit(writer))) {
+        if writer.is_some_and(|writer| {
+            self.reach.reaches(model.begin(read.reader), model.commit(writer)) == holds(Rule::Candidates)
+        }) {
             return Some(Excluded::Future);
         }
-        self.facts.versions(read.key).filter(|&version| version != slot).find_map(|version| {
-            let other = self.facts.index.versions.txn[version as usize];
-            if other == read.reader || !self.reach.reaches(model.commit(other), begin) {
-                return None;
-            }
+        past.iter().filter(|&&other| Some(other) != writer).find_map(|&other| {
             let Some(writer) = writer else { return Some(Excluded::ReplacedBy(other)) };
             if self.reach.reaches(model.commit(other), model.begin(writer)) {
                 return None;
@@ -322,7 +343,13 @@ impl<'a> Forcing<'a> {
 /// The edges that follow if `earlier` writes before `later`: between the writers, and from the readers of each version that is
 /// replaced.
 pub(crate) fn order_arcs(facts: &Facts<'_>, model: Model, earlier: u32, later: u32) -> Vec<(u32, u32)> {
-    let mut arcs = vec![model.write_write(earlier, later)];
+    let mut arcs = Vec::new();
+    if holds(Rule::WriteWrite) {
+        arcs.push(model.write_write(earlier, later));
+    }
+    if !holds(Rule::ReadWrite) {
+        return arcs;
+    }
     facts.common_versions(earlier, later, |version| {
         let readers = facts.readers.of(version).iter().filter(|&&reader| reader != later);
         arcs.extend(readers.map(|&reader| model.read_write(reader, later)));

@@ -2,6 +2,7 @@
 
 use super::facts::{Facts, Lists};
 use super::model::{Arc, Model};
+use super::mutation::{Rule, holds};
 use crate::decide::known_edges;
 use crate::index::INITIAL;
 use crate::order::session_predecessor;
@@ -130,16 +131,17 @@ fn chain(head: u32, next: impl Fn(u32) -> u32) -> impl Iterator<Item = u32> {
 }
 
 fn txn_arcs(facts: &Facts<'_>, model: Model, txn: u32, arcs: &mut Vec<Arc>) {
-    if model != Model::Serial {
+    if model != Model::Serial && holds(Rule::BeginCommit) {
         arcs.push((model.begin(txn), model.commit(txn)));
     }
-    if let Some(previous) = session_predecessor(facts.history, facts.index, txn) {
+    let previous = session_predecessor(facts.history, facts.index, txn);
+    if let Some(previous) = previous.filter(|_| holds(Rule::Session)) {
         arcs.push(model.follows(previous, txn));
     }
     let first = arcs.len();
     for op in facts.history.ops_of(TxnId(txn)) {
         let source = facts.index.source_txn[op as usize];
-        if source < INITIAL && !arcs[first..].contains(&model.follows(source, txn)) {
+        if source < INITIAL && holds(Rule::ReadFrom) && !arcs[first..].contains(&model.follows(source, txn)) {
             arcs.push(model.follows(source, txn));
         }
     }
@@ -160,7 +162,7 @@ fn real_time_arcs(facts: &Facts<'_>, model: Model, first: u32, present: &mut Vec
             arcs.push((first + moment - 1, first + moment));
         }
         let before = timed.partition_point(|other| other.0 < begin) as u32;
-        if before > 0 {
+        if before > 0 && holds(Rule::RealTime) {
             arcs.push((first + before - 1, model.begin(txn)));
         }
     }

@@ -10,11 +10,15 @@ mod force;
 mod graph;
 mod greedy;
 mod model;
+mod mutation;
+mod progress;
 mod reach;
 mod repair;
 mod scan;
 mod search;
 mod sources;
+#[cfg(test)]
+mod tests;
 mod theory;
 
 use crate::index::Index;
@@ -25,6 +29,7 @@ use graph::Graph;
 use greedy::Greedy;
 use model::Arc;
 pub(crate) use model::Model;
+use progress::{Pace, Progress, SLOW};
 use reach::Reach;
 use repair::Repair;
 use scan::{Broken, Scan};
@@ -132,12 +137,6 @@ fn as_points(graph: &Graph, order: &[u32]) -> Vec<(u32, bool)> {
         })
         .collect()
 }
-
-/// How many restarts of the repairs in a row may leave as much broken as before, until the search takes over.
-const VAIN_MAX: u32 = 4;
-
-/// A round is slow if it leaves all but one in so many of the broken places.
-const SLOW: usize = 16;
 
 /// The rounds of guessing and mending.
 struct Rounds<'a> {
@@ -434,62 +433,6 @@ fn take_wishes(wish: &mut [u32], model: Model, position: &[u32]) {
     }
 }
 
-/// How repairs get on.
-#[derive(Clone, Copy, PartialEq, Eq)]
-enum Pace {
-    Good,
-    /// The last pass did little.
-    Slow,
-    /// The last two passes did little.
-    Stalled,
-}
-
-/// How many places were broken in the passes of repairs.
-struct Progress {
-    /// In the last two passes.
-    before: [usize; 2],
-    /// The fewest.
-    least: usize,
-    /// Restarts since it fell.
-    vain: u32,
-}
-
-impl Default for Progress {
-    fn default() -> Progress {
-        Progress { before: [usize::MAX; 2], least: usize::MAX, vain: 0 }
-    }
-}
-
-impl Progress {
-    /// How the passes got on, `broken` places being left.
-    fn pace(&mut self, broken: usize) -> Pace {
-        if is_fewer(broken, self.least) {
-            (self.least, self.vain) = (broken, 0);
-        }
-        let [earlier, last] = self.before;
-        self.before = [last, broken];
-        match (is_fewer(broken, last), is_fewer(broken, earlier)) {
-            (true, _) => Pace::Good,
-            (false, true) => Pace::Slow,
-            (false, false) => Pace::Stalled,
-        }
-    }
-
-    fn restart(&mut self) {
-        self.before = [usize::MAX; 2];
-        self.vain += 1;
-    }
-
-    fn is_vain(&self) -> bool {
-        self.vain > VAIN_MAX
-    }
-}
-
-/// Whether `count` is clearly fewer than `before`.
-fn is_fewer(count: usize, before: usize) -> bool {
-    count < before - before / SLOW
-}
-
 /// What became of that which a repaired order shows to be forced.
 enum Forced {
     Nothing,
@@ -531,170 +474,4 @@ fn order_of(position: &[u32], present: &[bool]) -> Order {
     let mut points: Vec<u32> = (0..position.len() as u32).filter(|&point| present[point as usize]).collect();
     points.sort_unstable_by_key(|&point| position[point as usize]);
     points
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::frontier::{self, Found};
-    use crate::level::Level;
-    use crate::outcome::Event;
-    use crate::verifier::verify_points;
-    use seriatim_history::{Columns, KeyId, KeyNames, OpId, OpKind, Status, TxnId, Value};
-
-    /// How a random history is made.
-    #[derive(Clone, Copy)]
-    struct Shape {
-        sessions: u64,
-        keys: u64,
-        txns: u64,
-        ops: u64,
-        /// Values are below this; then several transactions write the same.
-        values: Option<u64>,
-        /// One of so many reads is of any version instead of one of the newest.
-        stale: u64,
-    }
-
-    fn random_history(seed: u64, shape: Shape) -> History {
-        let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) + 1;
-        let mut random = |below: u64| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (state >> 33) % below
-        };
-        let mut columns = Columns { key_names: KeyNames::Numbers { count: shape.keys as u32 }, ..Columns::default() };
-        let mut written: Vec<Vec<u64>> = vec![Vec::new(); shape.keys as usize];
-        let mut next = 0;
-        for _ in 0..shape.txns {
-            let txn = columns.push_txn(random(shape.sessions) as u32, Status::Committed);
-            let mut touched = vec![false; shape.keys as usize];
-            let mut writes = Vec::new();
-            for _ in 0..=random(shape.ops) {
-                let key = random(shape.keys) as usize;
-                if touched[key] {
-                    continue;
-                }
-                touched[key] = true;
-                let kind = if random(2) == 0 { OpKind::Write } else { OpKind::Read };
-                next += 1;
-                let value = match kind {
-                    OpKind::Read if random(shape.stale) == 0 => match random(written[key].len() as u64 + 1) {
-                        0 => 0,
-                        place => written[key][place as usize - 1],
-                    },
-                    OpKind::Read => written[key].iter().rev().nth(random(2) as usize).copied().unwrap_or(0),
-                    _ => shape.values.map_or(next, |values| 1 + random(values)),
-                };
-                if kind == OpKind::Write {
-                    writes.push((key, value));
-                }
-                let value = if value == 0 { Value::NULL } else { Value::from_raw(value) };
-                columns.push_op(txn, kind, KeyId(key as u32), value);
-            }
-            for (key, value) in writes {
-                written[key].push(value);
-            }
-        }
-        columns.finish().unwrap()
-    }
-
-    const MODELS: [(Level, Model); 3] = [
-        (Level::PrefixConsistency, Model::Prefix),
-        (Level::SnapshotIsolation, Model::Snapshot),
-        (Level::Serializable, Model::Serial),
-    ];
-
-    /// Compares with the search over frontiers, has every order verified and every set of guilty transactions re-checked.
-    fn compare(shape: Shape, seeds: std::ops::Range<u64>) -> (u32, u32) {
-        let (mut holding, mut violated) = (0, 0);
-        for seed in seeds {
-            let history = random_history(seed, shape);
-            let index = Index::build(&history, 1);
-            assert!(index.faults.is_empty(), "seed {seed}");
-            if !index.unrepeated.is_empty() {
-                continue;
-            }
-            for (level, model) in MODELS {
-                let target = Target { model, real_time: false };
-                let (decision, effort) = decide(&history, &index, target, Limits::default(), 1);
-                match (frontier::search(&history, level, 10_000_000), decision) {
-                    (Found::Holds(_), Decision::Holds(points)) => {
-                        let as_event = |(txn, commit)| match commit {
-                            true => Event::Commit(TxnId(txn)),
-                            false => Event::Begin(TxnId(txn)),
-                        };
-                        let points: Vec<Event> = points.into_iter().map(as_event).collect();
-                        verify_points(&history, level, &points)
-                            .unwrap_or_else(|e| panic!("{e}: seed {seed} at {level}"));
-                        holding += 1;
-                    }
-                    (Found::Violated, Decision::Violated(txns)) => {
-                        assert_core(&history, level, &txns, seed);
-                        violated += 1;
-                    }
-                    (found, decision) => panic!("{found:?} but {decision:?} {effort:?}: seed {seed} at {level}"),
-                }
-            }
-        }
-        (holding, violated)
-    }
-
-    fn assert_core(history: &History, level: Level, txns: &[u32], seed: u64) {
-        let ops: Vec<OpId> = txns.iter().flat_map(|&txn| history.ops_of(TxnId(txn))).map(OpId).collect();
-        let written = |op: OpId| {
-            let op = history.op(op);
-            op.value == Value::NULL
-                || !op.kind.is_write()
-                    && !history.txns().any(|txn| {
-                        history.ops_of(txn).any(|id| {
-                            let other = history.op(OpId(id));
-                            other.kind.is_write()
-                                && other.key == op.key
-                                && other.value == op.value
-                                && !txns.contains(&txn.0)
-                        })
-                    })
-                || op.kind.is_write()
-        };
-        let ops: Vec<OpId> = ops.into_iter().filter(|&op| written(op)).collect();
-        let part = history.restricted_to(&ops);
-        let found = frontier::search(&part, level, 10_000_000);
-        assert!(matches!(found, Found::Violated), "the core {txns:?} is not violated: seed {seed} at {level}");
-    }
-
-    const FEW: Shape = Shape { sessions: 3, keys: 3, txns: 7, ops: 4, values: None, stale: 3 };
-    const MORE: Shape = Shape { sessions: 4, keys: 4, txns: 14, ops: 5, values: None, stale: 12 };
-    const DUPLICATES: Shape = Shape { sessions: 3, keys: 2, txns: 7, ops: 3, values: Some(3), stale: 4 };
-    const MORE_DUPLICATES: Shape = Shape { sessions: 4, keys: 4, txns: 14, ops: 4, values: Some(4), stale: 12 };
-
-    #[test]
-    fn agrees_with_the_search_over_frontiers() {
-        for shape in [FEW, MORE, DUPLICATES, MORE_DUPLICATES] {
-            let (holding, violated) = compare(shape, 0..1500);
-            assert!(holding > 300 && violated > 300, "{holding} hold, {violated} do not");
-        }
-    }
-
-    /// `FILE=… MODEL=ser|si|pc cargo test --release -p seriatim-check measure -- --ignored --nocapture`
-    #[test]
-    #[ignore = "for measurements by hand"]
-    fn measure() {
-        let path = std::env::var("FILE").unwrap();
-        let model = match std::env::var("MODEL").as_deref() {
-            Ok("si") => Model::Snapshot,
-            Ok("pc") => Model::Prefix,
-            _ => Model::Serial,
-        };
-        let (history, _) =
-            seriatim_history::formats::read_path(std::path::Path::new(&path), &path, &Default::default()).unwrap();
-        let start = Instant::now();
-        let index = Index::build(&history, 2);
-        println!("index {:?}, ambiguous {}, faults {}", start.elapsed(), index.ambiguous.len(), index.faults.len());
-        let limits = Limits { deadline: Some(Instant::now() + Duration::from_secs(100)) };
-        let (decision, effort) = decide(&history, &index, Target { model, real_time: false }, limits, 2);
-        println!("{:?}: {effort:?}", start.elapsed());
-        match decision {
-            Decision::Holds(points) => println!("holds, {} points", points.len()),
-            other => println!("{other:?}"),
-        }
-    }
 }

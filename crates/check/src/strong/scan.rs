@@ -3,6 +3,7 @@
 
 use super::facts::Facts;
 use super::model::Model;
+use super::mutation::{Rule, holds};
 use crate::index::NONE;
 use crate::parallel;
 use std::ops::Range;
@@ -49,11 +50,13 @@ impl Scan<'_> {
         for key in keys {
             let key = key as u32;
             self.sort(key, &mut sorted);
-            self.scan_readers(self.facts.initial_slot(key), &sorted, &mut broken);
+            if holds(Rule::InitialFirst) {
+                self.scan_readers(self.facts.initial_slot(key), &sorted, &mut broken);
+            }
             for place in 0..sorted.len() {
                 self.scan_readers(sorted[place].1, &sorted[place + 1..], &mut broken);
             }
-            if self.model == Model::Snapshot {
+            if self.model == Model::Snapshot && holds(Rule::NoOverlap) {
                 self.scan_overlaps(&sorted, &mut broken);
             }
             self.scan_ambiguous(key, &sorted, &mut broken);
@@ -116,6 +119,9 @@ impl Scan<'_> {
         for &(_, number) in self.ambiguous_by_key[first..].iter().take_while(|&&(other, _)| other == key) {
             let read = &self.facts.ambiguous[number as usize];
             let slot = self.chosen[number as usize];
+            if slot != NONE && !holds(Rule::ChosenSource) {
+                continue;
+            }
             if slot != NONE {
                 let place = sorted.iter().position(|&(_, version)| version == slot).map_or(0, |place| place + 1);
                 let found = |version| broken.push(Broken::Chosen { read: number, version });

@@ -8,6 +8,7 @@ use super::facts::Facts;
 use super::force::{Contradiction, Findings, OpenRead, Pair, PairSet, order_arcs, replaced_reads};
 use super::graph::Graph;
 use super::model::{Arc, Model};
+use super::mutation::{Rule, holds};
 use super::sources::Sources;
 use super::theory::Acyclic;
 use crate::index::NONE;
@@ -125,7 +126,9 @@ impl<'a> Search<'a> {
             selectors.push(Selector { slot, literal });
         }
         let mut clause: Vec<Lit> = selectors.iter().map(|selector| selector.literal).collect();
-        self.solver.add_clause_reuse(&mut clause);
+        if holds(Rule::OneSource) {
+            self.solver.add_clause_reuse(&mut clause);
+        }
         // One is enough; so the others need no decision.
         for (place, one) in selectors.iter().enumerate() {
             for other in &selectors[..place] {

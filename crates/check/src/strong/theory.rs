@@ -7,6 +7,7 @@
 
 use super::graph::Graph;
 use super::model::Arc;
+use super::mutation::{Rule, holds};
 use batsat::Lit;
 use batsat::theory::{Theory, TheoryArg};
 use std::collections::VecDeque;
@@ -178,7 +179,7 @@ impl<'g> Acyclic<'g> {
         if from == to {
             return false;
         }
-        let Some(after) = self.reached_from(to, from, high) else { return false };
+        let Some(after) = self.reached_from(to, from, high) else { return !holds(Rule::CycleCheck) };
         let before = self.reaching(from, low);
         self.reorder(before, after);
         true
@@ -248,7 +249,7 @@ impl<'g> Acyclic<'g> {
         clause.push(!literal);
         for &(point, label) in &path {
             self.involved.push(point);
-            if label != NO_LABEL {
+            if label != NO_LABEL && holds(Rule::ConflictClause) {
                 let other = !self.stack[label as usize].literal;
                 if !clause.contains(&other) {
                     clause.push(other);
