@@ -14,7 +14,7 @@ pub(crate) fn transactions(facts: &Facts<'_>, graph: &Graph, rounds: &Rounds<'_>
     let mut core = Core {
         facts,
         graph,
-        reach: rounds.reach.as_ref(),
+        reach: rounds.reach.as_deref(),
         reasons: &rounds.reasons,
         fixed: &rounds.fixed,
         explained: FxHashSet::default(),

@@ -11,6 +11,7 @@ use seriatim_history::TxnId;
 pub(crate) const NO_EDGE: u32 = u32::MAX;
 
 /// An edge that was found to be forced.
+#[derive(Clone)]
 pub(crate) struct Forced {
     pub arc: Arc,
     /// Index into the reasons of [`super::force`].
@@ -20,6 +21,7 @@ pub(crate) struct Forced {
 }
 
 /// The known edges, from both sides.
+#[derive(Clone)]
 pub(crate) struct Graph {
     pub model: Model,
     /// Points of transactions that do not count are not part of the graph.

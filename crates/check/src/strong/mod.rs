@@ -11,6 +11,7 @@ mod graph;
 mod greedy;
 mod model;
 mod mutation;
+mod parts;
 mod progress;
 mod reach;
 mod repair;
@@ -23,6 +24,7 @@ mod theory;
 
 use crate::index::Index;
 use crate::order::first_guess;
+use crate::parallel;
 use facts::Facts;
 use force::{Contradiction, Findings, Forcing, Reason, ambiguous_by_key};
 use graph::Graph;
@@ -36,6 +38,7 @@ use scan::{Broken, Scan};
 use search::Search;
 use seriatim_history::History;
 use sources::Sources;
+use std::sync::Arc as Shared;
 use std::time::{Duration, Instant};
 use theory::Acyclic;
 
@@ -99,6 +102,17 @@ pub struct Effort {
     pub solve: Duration,
 }
 
+impl Effort {
+    /// Adds what the search of a part took.
+    fn add_search(&mut self, part: &Effort) {
+        self.forced += part.forced;
+        self.choices += part.choices;
+        self.models += part.models;
+        self.conflicts += part.conflicts;
+        self.decisions += part.decisions;
+    }
+}
+
 /// Decides a strong level of a history whose reads are all well formed.
 pub(crate) fn decide(
     history: &History,
@@ -144,8 +158,10 @@ struct Rounds<'a> {
     reasons: Vec<Reason>,
     /// What the ambiguous reads must have read, as far as that is known.
     fixed: Sources,
-    ambiguous_by_key: Vec<(u32, u32)>,
-    reach: Option<Reach>,
+    ambiguous_by_key: Shared<[(u32, u32)]>,
+    /// The only keys to look at, in the search of a part.
+    keys: Option<&'a [u32]>,
+    reach: Option<Shared<Reach>>,
     /// How many forced edges `reach` knows.
     reached: Option<usize>,
     limits: Limits,
@@ -161,7 +177,8 @@ impl<'a> Rounds<'a> {
             facts,
             reasons: Vec::new(),
             fixed: Sources::new(facts),
-            ambiguous_by_key: ambiguous_by_key(facts),
+            ambiguous_by_key: ambiguous_by_key(facts).into(),
+            keys: None,
             reach: None,
             reached: None,
             limits,
@@ -277,13 +294,15 @@ impl<'a> Rounds<'a> {
 
     fn scan(&self, model: Model, position: &[u32], chosen: &[u32]) -> Vec<Broken> {
         let ambiguous_by_key = &self.ambiguous_by_key;
-        Scan { facts: self.facts, model, position, chosen, ambiguous_by_key, threads: self.threads }.run()
+        Scan { facts: self.facts, model, position, chosen, ambiguous_by_key, keys: self.keys, threads: self.threads }
+            .run()
     }
 
     /// Makes sure that all known edges are in `reach`; `order` is a topological order of them.
     fn know(&mut self, graph: &Graph, order: &[u32]) {
-        let reach = self.reach.get_or_insert_with(|| Reach::new(self.facts, graph));
-        if self.reached != Some(graph.forced.len()) {
+        let reach = self.reach.get_or_insert_with(|| Shared::new(Reach::new(self.facts, graph)));
+        let is_known = self.reached == Some(graph.forced.len());
+        if let Some(reach) = Shared::get_mut(reach).filter(|_| !is_known) {
             reach.compute(graph, order);
             self.reached = Some(graph.forced.len());
         }
@@ -295,7 +314,7 @@ impl<'a> Rounds<'a> {
 
     /// Adds `arcs`, the newest of the graph, to `reach`, if they are few and close no cycle; whether they were added.
     fn know_more(&mut self, graph: &Graph, arcs: &[(Arc, u32)]) -> bool {
-        let Some(reach) = self.reach.as_mut() else { return false };
+        let Some(reach) = self.reach.as_mut().and_then(Shared::get_mut) else { return false };
         let mut left = graph.points();
         for &(arc, _) in arcs {
             match reach.extend(graph, arc) {
@@ -313,7 +332,7 @@ impl<'a> Rounds<'a> {
         known: u32,
         work: impl FnOnce(Forcing<'_>) -> Result<Findings, Contradiction>,
     ) -> Result<Findings, Contradiction> {
-        let Some(reach) = self.reach.as_ref() else { return Ok(Findings::default()) };
+        let Some(reach) = self.reach.as_deref() else { return Ok(Findings::default()) };
         work(Forcing::new(self.facts, model, reach, &mut self.reasons, &mut self.fixed, known))
     }
 
@@ -382,8 +401,70 @@ impl<'a> Rounds<'a> {
         Ok(if is_known && repair.theory.catch_up(known) { Forced::Kept } else { Forced::NotKept })
     }
 
-    /// Hands what is broken to the SAT solver, model by model.
+    /// Searches from the order that is given by the places of its points, the parts of the history on all threads.
     fn search(&mut self, graph: &mut Graph, position: Vec<u32>) -> Result<Option<Order>, Contradiction> {
+        let broken = self.scan(graph.model, &position, self.fixed.slots());
+        // Moments of real time join everything.
+        let is_whole = graph.points() > graph.txn_points as usize;
+        let parts = if is_whole { Vec::new() } else { parts::split(self.facts, &broken, self.threads) };
+        let found = match parts.len() {
+            0 | 1 => self.search_part(graph, position)?,
+            _ => self.search_parts(graph, &position, &parts)?,
+        };
+        Ok(found.map(|position| order_of(&position, &graph.present)))
+    }
+
+    /// Searches the parts, which are given by their keys. Each moves points of its own only, so their places fit together.
+    fn search_parts(
+        &mut self,
+        graph: &mut Graph,
+        position: &[u32],
+        parts: &[Vec<u32>],
+    ) -> Result<Option<Vec<u32>>, Contradiction> {
+        let searched = parallel::run_each(parts, self.threads, |keys| {
+            let (mut rounds, mut graph) = (self.part(keys), graph.clone());
+            let found = rounds.search_part(&mut graph, position.to_vec());
+            (found, rounds.effort, rounds.reasons, rounds.fixed, graph)
+        });
+        let mut together = Some(position.to_vec());
+        for (found, effort, reasons, fixed, its_graph) in searched {
+            self.effort.add_search(&effort);
+            match found {
+                Err(contradiction) => {
+                    (self.reasons, self.fixed, *graph) = (reasons, fixed, its_graph);
+                    return Err(contradiction);
+                }
+                Ok(None) => together = None,
+                Ok(Some(found)) => {
+                    for (place, (new, old)) in together.iter_mut().flatten().zip(found.into_iter().zip(position)) {
+                        if new != *old {
+                            *place = new;
+                        }
+                    }
+                }
+            }
+        }
+        Ok(together)
+    }
+
+    /// The same knowledge, to search a part of the history on one thread.
+    fn part<'b>(&'b self, keys: &'b [u32]) -> Rounds<'b> {
+        Rounds {
+            facts: self.facts,
+            reasons: self.reasons.clone(),
+            fixed: self.fixed.clone(),
+            ambiguous_by_key: Shared::clone(&self.ambiguous_by_key),
+            keys: Some(keys),
+            reach: self.reach.clone(),
+            reached: self.reached,
+            limits: self.limits,
+            threads: 1,
+            effort: Effort::default(),
+        }
+    }
+
+    /// Hands what is broken to the SAT solver, model by model; returns the places of the points in an order that breaks nothing.
+    fn search_part(&mut self, graph: &mut Graph, position: Vec<u32>) -> Result<Option<Vec<u32>>, Contradiction> {
         let model = graph.model;
         let known = graph.forced.len() as u32;
         let mut search = Search::new(self.facts, graph, position, self.limits);
@@ -391,7 +472,7 @@ impl<'a> Rounds<'a> {
         loop {
             let broken = self.scan(model, &search.theory.position, &chosen);
             if broken.is_empty() {
-                return Ok(Some(order_of(&search.theory.position, &search.theory.graph.present)));
+                return Ok(Some(search.theory.position));
             }
             let found = self.force(model, known, &broken)?;
             let new = search.add(&found, &chosen, &self.fixed);

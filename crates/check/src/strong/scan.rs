@@ -6,7 +6,6 @@ use super::model::Model;
 use super::mutation::{Rule, holds};
 use crate::index::NONE;
 use crate::parallel;
-use std::ops::Range;
 
 /// Something that the order gets wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,6 +29,8 @@ pub(crate) struct Scan<'a> {
     pub chosen: &'a [u32],
     /// Ambiguous reads by key: (key, number), sorted.
     pub ambiguous_by_key: &'a [(u32, u32)],
+    /// Only these keys, if they are given.
+    pub keys: Option<&'a [u32]>,
     pub threads: usize,
 }
 
@@ -39,16 +40,18 @@ type Sorted = Vec<(u32, u32)>;
 impl Scan<'_> {
     /// All that is broken, at most three overwriting versions for each read.
     pub fn run(&self) -> Vec<Broken> {
+        if let Some(keys) = self.keys {
+            return self.scan_keys(keys.iter().copied());
+        }
         let ranges = parallel::split_by_weight(&self.facts.index.versions.start, self.threads.max(1));
-        let parts = parallel::run(ranges, |keys| self.scan_keys(keys));
+        let parts = parallel::run(ranges, |keys| self.scan_keys(keys.start as u32..keys.end as u32));
         parts.into_iter().flatten().collect()
     }
 
-    fn scan_keys(&self, keys: Range<usize>) -> Vec<Broken> {
+    fn scan_keys(&self, keys: impl Iterator<Item = u32>) -> Vec<Broken> {
         let mut broken = Vec::new();
         let mut sorted = Sorted::new();
         for key in keys {
-            let key = key as u32;
             self.sort(key, &mut sorted);
             if holds(Rule::InitialFirst) {
                 self.scan_readers(self.facts.initial_slot(key), &sorted, &mut broken);

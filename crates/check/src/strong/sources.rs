@@ -3,6 +3,7 @@
 use super::facts::Facts;
 use crate::index::NONE;
 
+#[derive(Clone)]
 pub(crate) struct Sources {
     /// For each ambiguous read its slot, or none.
     slots: Vec<u32>,
