@@ -2,7 +2,7 @@
 
 use super::Rounds;
 use super::facts::Facts;
-use super::force::{Against, Contradiction, Excluded, Reason};
+use super::force::{Against, Contradiction, Excluded, OpenRead, Reason, Side};
 use super::graph::Graph;
 use super::reach::Reach;
 use super::sources::Sources;
@@ -101,6 +101,7 @@ impl Core<'_> {
                     self.explain(*order);
                 }
                 Reason::Order { earlier, later, against, known } => self.against(*later, *earlier, *against, *known),
+                Reason::Bound { open, point, side, known } => self.bound(open, *point, *side, *known),
                 Reason::Match { read, excluded, known } => self.no_source(*read, excluded, *known),
             }
         }
@@ -122,6 +123,18 @@ impl Core<'_> {
             }
         };
         self.path(to, from, known);
+    }
+
+    /// `point` is on this side of all candidates.
+    fn bound(&mut self, open: &OpenRead, point: u32, side: Side, known: u32) {
+        self.no_source(open.read, &open.excluded, known);
+        for writer in open.candidates.iter().filter_map(|&slot| self.facts.writer(slot)) {
+            let commit = self.graph.model.commit(writer);
+            match side {
+                Side::Before => self.path(point, commit, known),
+                Side::After => self.path(commit, point, known),
+            }
+        }
     }
 
     fn no_source(&mut self, read: u32, excluded: &[(u32, Excluded)], known: u32) {

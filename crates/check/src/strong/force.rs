@@ -11,6 +11,7 @@ use super::scan::Broken;
 use super::sources::Sources;
 use crate::index::NONE;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::Arc as Shared;
 
 /// Why one version cannot come before another, `later` before `earlier` say.
 #[derive(Clone, Copy, Debug)]
@@ -44,8 +45,17 @@ pub(crate) enum Reason {
     Replaced { read: u32, order: u32 },
     /// `earlier` wrote before `later`.
     Order { earlier: u32, later: u32, against: Against, known: u32 },
+    /// The point comes before or after all candidates that an ambiguous read has left, so it comes before or after the reader.
+    Bound { open: Shared<OpenRead>, point: u32, side: Side, known: u32 },
     /// The read (by number) has one candidate left.
     Match { read: u32, excluded: Vec<(u32, Excluded)>, known: u32 },
+}
+
+/// On which side of a reader a point is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Side {
+    Before,
+    After,
 }
 
 /// Why the level is violated.
@@ -280,9 +290,59 @@ impl<'a> Forcing<'a> {
                     self.add(arc, reason);
                 }
             }
-            _ => self.found.open_reads.push(OpenRead { read: number, candidates: left, excluded }),
+            _ => {
+                let open = OpenRead { read: number, candidates: left, excluded };
+                self.bounds(&open);
+                self.found.open_reads.push(open);
+            }
         }
         Ok(())
+    }
+
+    /// Whichever candidate it is: what comes before all of them comes before the reader, and the reader comes before the versions
+    /// that replace all of them.
+    fn bounds(&mut self, open: &OpenRead) {
+        let reader = self.facts.ambiguous[open.read as usize].reader;
+        let begin = self.model.begin(reader);
+        let writers: Vec<u32> = open.candidates.iter().filter_map(|&slot| self.facts.writer(slot)).collect();
+        let mut points: Vec<(u32, Side)> =
+            self.replacing(open, &writers).into_iter().map(|p| (p, Side::After)).collect();
+        if writers.len() == open.candidates.len() {
+            let commits: Vec<u32> = writers.iter().map(|&writer| self.model.commit(writer)).collect();
+            points.extend(self.reach.before_all(&commits, begin).into_iter().map(|p| (p, Side::Before)));
+        }
+        if points.is_empty() {
+            return;
+        }
+        let open = Shared::new(open.clone());
+        for (point, side) in points {
+            let reason = Reason::Bound { open: Shared::clone(&open), point, side, known: self.known };
+            let reason = self.remember(reason);
+            self.add(if side == Side::Before { (point, begin) } else { (begin, point) }, reason);
+        }
+    }
+
+    /// The commit points of the first version in each session that replaces all of `writers`, where it is not known yet that the
+    /// reader comes before.
+    fn replacing(&self, open: &OpenRead, writers: &[u32]) -> Vec<u32> {
+        let read = &self.facts.ambiguous[open.read as usize];
+        let (begin, session) = (self.model.begin(read.reader), |txn: u32| self.facts.index.txn_session[txn as usize]);
+        let mut points = Vec::new();
+        let mut done = NONE;
+        for version in self.facts.versions(read.key) {
+            let writer = self.facts.index.versions.txn[version as usize];
+            let commit = self.model.commit(writer);
+            if done == session(writer) || writer == read.reader || open.candidates.contains(&version) {
+                continue;
+            }
+            if self.reach.reaches(begin, commit) {
+                done = session(writer);
+            } else if writers.iter().all(|&other| self.reach.reaches(self.model.commit(other), commit)) {
+                done = session(writer);
+                points.push(commit);
+            }
+        }
+        points
     }
 
     /// A matched read whose slot is replaced before it begins: the version came before the slot, or the reader before the

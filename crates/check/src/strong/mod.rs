@@ -31,7 +31,7 @@ use graph::Graph;
 use greedy::Greedy;
 use model::Arc;
 pub(crate) use model::Model;
-use progress::{Pace, Progress, SLOW};
+use progress::{Pace, Progress, SLOW, SLOW_ROUND};
 use reach::Reach;
 use repair::Repair;
 use scan::{Broken, Scan};
@@ -261,11 +261,13 @@ impl<'a> Rounds<'a> {
             }
             self.know(graph, &order);
             let found = self.force(graph.model, graph.forced.len() as u32, &broken)?;
-            let is_slow = found.is_empty() || found.arcs.len() + found.matched < broken.len() / SLOW;
+            let is_slow = found.is_empty() || found.arcs.len() + found.matched < broken.len() / SLOW_ROUND;
             let known = graph.forced.len();
             self.force_on(graph, found)?;
             if is_slow && self.knows_all(graph) {
-                let matched = self.match_all(graph)?;
+                let mut matched = self.match_all(graph)?;
+                // Those are too many to be looked at again and again.
+                matched.open_reads.clear();
                 let more = matched.arcs.len() > broken.len() / SLOW;
                 self.force_on(graph, matched)?;
                 if !more {

@@ -27,6 +27,8 @@ pub(crate) enum Rule {
     LastCandidate,
     /// Only candidates that are impossible are left out.
     Candidates,
+    /// What comes before the reader whichever candidate it is comes before all of them.
+    AllCandidates,
     /// A literal whose edge closes a cycle is refused.
     CycleCheck,
     /// The clause of a cycle has all its literals.
@@ -69,7 +71,7 @@ mod broken {
     }
 
     impl Rule {
-        pub(crate) const ALL: [Rule; 16] = [
+        pub(crate) const ALL: [Rule; 17] = [
             Rule::Session,
             Rule::BeginCommit,
             Rule::ReadFrom,
@@ -82,6 +84,7 @@ mod broken {
             Rule::OtherOrder,
             Rule::LastCandidate,
             Rule::Candidates,
+            Rule::AllCandidates,
             Rule::CycleCheck,
             Rule::ConflictClause,
             Rule::OneSource,

@@ -1,9 +1,12 @@
 //! Whether repairs get on, or had better start anew or give way to the search.
 
 /// How many restarts of the repairs in a row may leave as much broken as before, until the search takes over.
-const VAIN_MAX: u32 = 4;
+const VAIN_MAX: u32 = 2;
 
-/// A round is slow if it leaves all but one in so many of the broken places.
+/// A round of guessing is slow if it settles less than one in so many of the broken places: a new order costs more than a repair.
+pub(crate) const SLOW_ROUND: usize = 6;
+
+/// A pass of repairs is slow if it leaves all but one in so many of the broken places.
 pub(crate) const SLOW: usize = 16;
 
 /// How repairs get on.

@@ -6,6 +6,7 @@
 use super::facts::Facts;
 use super::graph::Graph;
 use super::model::{Arc, Model};
+use super::mutation::{Rule, holds};
 use seriatim_history::room;
 
 pub(crate) struct Reach {
@@ -15,6 +16,8 @@ pub(crate) struct Reach {
     rows: Vec<u32>,
     /// For each transaction its session and its place there.
     places: Vec<(u32, u32)>,
+    /// The first transaction of each session.
+    firsts: Vec<u32>,
 }
 
 /// The most numbers that are kept: 2 GiB.
@@ -35,6 +38,7 @@ impl Reach {
             model: graph.model,
             sessions,
             rows: room::zeros(graph.points() * sessions),
+            firsts: bounds[..sessions].to_vec(),
             places: (0..facts.history.txn_count()).map(place).collect(),
         }
     }
@@ -91,6 +95,21 @@ impl Reach {
         for (mine, theirs) in self.rows[start..start + self.sessions].iter_mut().zip(row) {
             *mine = (*mine).max(*theirs);
         }
+    }
+
+    /// The last point of each session that reaches all of `points`, where it does not reach `to`.
+    pub fn before_all(&self, points: &[u32], to: u32) -> Vec<u32> {
+        let row = |point: u32| &self.rows[point as usize * self.sessions..][..self.sessions];
+        let mut least = vec![u32::MAX; self.sessions];
+        for &point in points {
+            for (least, &count) in least.iter_mut().zip(row(point)) {
+                let smaller = if holds(Rule::AllCandidates) { (*least).min(count) } else { count };
+                *least = smaller;
+            }
+        }
+        let counts = least.into_iter().zip(row(to)).enumerate();
+        let news = counts.filter(|(_, (least, known))| least > known && *least != u32::MAX);
+        news.map(|(session, (count, _))| self.firsts[session] * self.model.points() + count - 1).collect()
     }
 
     #[inline]
