@@ -79,7 +79,7 @@ const STRICT: (Level, Model) = (Level::StrictSerializable, Model::Serial);
 
 fn decide_alone(history: &History, index: &Index, (level, model): (Level, Model)) -> (Decision, Effort) {
     let target = Target { model, real_time: level == Level::StrictSerializable };
-    let limits = Limits { deadline: Some(Instant::now() + Duration::from_secs(20)), ..Limits::default() };
+    let limits = Limits { deadline: Some(Instant::now() + Duration::from_secs(20)) };
     decide(history, index, target, limits, 1)
 }
 
