@@ -159,6 +159,8 @@ struct Rounds<'a> {
     /// What the ambiguous reads must have read, as far as that is known.
     fixed: Sources,
     ambiguous_by_key: Shared<[(u32, u32)]>,
+    /// The versions of each key, in their order in the last scan.
+    versions: Vec<u32>,
     /// The only keys to look at, in the search of a part.
     keys: Option<&'a [u32]>,
     reach: Option<Shared<Reach>>,
@@ -178,6 +180,7 @@ impl<'a> Rounds<'a> {
             reasons: Vec::new(),
             fixed: Sources::new(facts),
             ambiguous_by_key: ambiguous_by_key(facts).into(),
+            versions: (0..facts.version_key.len() as u32).collect(),
             keys: None,
             reach: None,
             reached: None,
@@ -252,7 +255,7 @@ impl<'a> Rounds<'a> {
                 return Err(Contradiction::Cycle(core::cycle(graph, &order)));
             }
             let position = positions(&order, graph.points());
-            let broken = self.scan(graph.model, &position, self.fixed.slots());
+            let broken = self.scan(graph.model, &position, &self.fixed.slots().to_vec());
             if broken.is_empty() {
                 return Ok(Pruned::Fits(order));
             }
@@ -294,10 +297,10 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    fn scan(&self, model: Model, position: &[u32], chosen: &[u32]) -> Vec<Broken> {
+    fn scan(&mut self, model: Model, position: &[u32], chosen: &[u32]) -> Vec<Broken> {
         let ambiguous_by_key = &self.ambiguous_by_key;
         Scan { facts: self.facts, model, position, chosen, ambiguous_by_key, keys: self.keys, threads: self.threads }
-            .run()
+            .run(&mut self.versions)
     }
 
     /// Makes sure that all known edges are in `reach`; `order` is a topological order of them.
@@ -392,7 +395,7 @@ impl<'a> Rounds<'a> {
     fn force_repaired(&mut self, repair: &mut Repair<'_>, pace: Pace, open: usize) -> Result<Forced, Contradiction> {
         let graph = &mut *repair.theory.graph;
         let known = graph.forced.len();
-        let broken = self.scan(graph.model, &repair.theory.position, self.fixed.slots());
+        let broken = self.scan(graph.model, &repair.theory.position, &self.fixed.slots().to_vec());
         let found = self.force(graph.model, known as u32, &broken)?;
         let is_enough = pace == Pace::Stalled || found.arcs.len() > open / SLOW;
         if !is_enough && found.matched == 0 || !self.force_on(graph, found)? {
@@ -405,7 +408,7 @@ impl<'a> Rounds<'a> {
 
     /// Searches from the order that is given by the places of its points, the parts of the history on all threads.
     fn search(&mut self, graph: &mut Graph, position: Vec<u32>) -> Result<Option<Order>, Contradiction> {
-        let broken = self.scan(graph.model, &position, self.fixed.slots());
+        let broken = self.scan(graph.model, &position, &self.fixed.slots().to_vec());
         // Moments of real time join everything.
         let is_whole = graph.points() > graph.txn_points as usize;
         let parts = if is_whole { Vec::new() } else { parts::split(self.facts, &broken, self.threads) };
@@ -456,6 +459,7 @@ impl<'a> Rounds<'a> {
             reasons: self.reasons.clone(),
             fixed: self.fixed.clone(),
             ambiguous_by_key: Shared::clone(&self.ambiguous_by_key),
+            versions: self.versions.clone(),
             keys: Some(keys),
             reach: self.reach.clone(),
             reached: self.reached,
