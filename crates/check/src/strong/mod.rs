@@ -255,7 +255,7 @@ impl<'a> Rounds<'a> {
                 return Err(Contradiction::Cycle(core::cycle(graph, &order)));
             }
             let position = positions(&order, graph.points());
-            let broken = self.scan(graph.model, &position, &self.fixed.slots().to_vec());
+            let broken = self.scan_fixed(graph.model, &position);
             if broken.is_empty() {
                 return Ok(Pruned::Fits(order));
             }
@@ -295,6 +295,12 @@ impl<'a> Rounds<'a> {
             }
             found = self.forcing(graph.model, graph.forced.len() as u32, |forcing| forcing.again(&found))?;
         }
+    }
+
+    /// What is broken if the ambiguous reads read what they are known to, and nothing is said of the others.
+    fn scan_fixed(&mut self, model: Model, position: &[u32]) -> Vec<Broken> {
+        let chosen = self.fixed.slots().to_vec();
+        self.scan(model, position, &chosen)
     }
 
     fn scan(&mut self, model: Model, position: &[u32], chosen: &[u32]) -> Vec<Broken> {
@@ -395,7 +401,7 @@ impl<'a> Rounds<'a> {
     fn force_repaired(&mut self, repair: &mut Repair<'_>, pace: Pace, open: usize) -> Result<Forced, Contradiction> {
         let graph = &mut *repair.theory.graph;
         let known = graph.forced.len();
-        let broken = self.scan(graph.model, &repair.theory.position, &self.fixed.slots().to_vec());
+        let broken = self.scan_fixed(graph.model, &repair.theory.position);
         let found = self.force(graph.model, known as u32, &broken)?;
         let is_enough = pace == Pace::Stalled || found.arcs.len() > open / SLOW;
         if !is_enough && found.matched == 0 || !self.force_on(graph, found)? {
@@ -408,7 +414,7 @@ impl<'a> Rounds<'a> {
 
     /// Searches from the order that is given by the places of its points, the parts of the history on all threads.
     fn search(&mut self, graph: &mut Graph, position: Vec<u32>) -> Result<Option<Order>, Contradiction> {
-        let broken = self.scan(graph.model, &position, &self.fixed.slots().to_vec());
+        let broken = self.scan_fixed(graph.model, &position);
         // Moments of real time join everything.
         let is_whole = graph.points() > graph.txn_points as usize;
         let parts = if is_whole { Vec::new() } else { parts::split(self.facts, &broken, self.threads) };
