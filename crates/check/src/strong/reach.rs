@@ -6,7 +6,8 @@
 use super::Limits;
 use super::facts::Facts;
 use super::graph::Graph;
-use super::model::Model;
+use super::model::{Arc, Model};
+use super::mutation::{Rule, holds};
 use seriatim_history::room;
 
 pub(crate) struct Reach {
@@ -16,6 +17,8 @@ pub(crate) struct Reach {
     rows: Vec<u32>,
     /// For each transaction its session and its place there.
     places: Vec<(u32, u32)>,
+    /// The first transaction of each session.
+    firsts: Vec<u32>,
 }
 
 /// The most numbers that are kept: 2 GiB.
@@ -37,6 +40,7 @@ impl Reach {
             model: graph.model,
             sessions,
             rows: room::zeros(graph.points() * sessions),
+            firsts: bounds[..sessions].to_vec(),
             places: (0..facts.history.txn_count()).map(place).collect(),
         }
     }
@@ -56,6 +60,58 @@ impl Reach {
             let start = point as usize * self.sessions;
             self.rows[start..start + self.sessions].copy_from_slice(&row);
         }
+    }
+
+    /// Adds `arc` to rows that were right without it; `None` if it closes a cycle, else how many rows changed. The arc must be in the
+    /// graph already, and those that are not in the rows yet may be too.
+    ///
+    /// Whatever `arc.0` did not reach before gets the row of `arc.0`, and nothing else: so each point is visited once.
+    pub fn extend(&mut self, graph: &Graph, (from, to): Arc) -> Option<usize> {
+        if self.reaches(to, from) {
+            return None;
+        }
+        if self.reaches(from, to) {
+            return Some(0);
+        }
+        let start = from as usize * self.sessions;
+        let row = self.rows[start..start + self.sessions].to_vec();
+        let mut changed = vec![to];
+        self.raise(to, &row);
+        let mut next = 0;
+        while let Some(&point) = changed.get(next) {
+            next += 1;
+            for later in graph.successors(point) {
+                if !self.reaches(from, later) {
+                    self.raise(later, &row);
+                    changed.push(later);
+                }
+            }
+        }
+        Some(changed.len())
+    }
+
+    /// The row of `point` becomes the larger of itself and `row`, number by number.
+    #[inline]
+    fn raise(&mut self, point: u32, row: &[u32]) {
+        let start = point as usize * self.sessions;
+        for (mine, theirs) in self.rows[start..start + self.sessions].iter_mut().zip(row) {
+            *mine = (*mine).max(*theirs);
+        }
+    }
+
+    /// The last point of each session that reaches all of `points`, where it does not reach `to`.
+    pub fn before_all(&self, points: &[u32], to: u32) -> Vec<u32> {
+        let row = |point: u32| &self.rows[point as usize * self.sessions..][..self.sessions];
+        let mut least = vec![u32::MAX; self.sessions];
+        for &point in points {
+            for (least, &count) in least.iter_mut().zip(row(point)) {
+                let smaller = if holds(Rule::AllCandidates) { (*least).min(count) } else { count };
+                *least = smaller;
+            }
+        }
+        let counts = least.into_iter().zip(row(to)).enumerate();
+        let news = counts.filter(|(_, (least, known))| least > known && *least != u32::MAX);
+        news.map(|(session, (count, _))| self.firsts[session] * self.model.points() + count - 1).collect()
     }
 
     #[inline]
