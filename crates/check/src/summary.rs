@@ -8,6 +8,7 @@ use crate::level::Level;
 use crate::order::{Components, Edges, Inferred};
 use crate::outcome::AnomalyGroup;
 use crate::violation::{Kind, Violation};
+use rustc_hash::FxHashMap;
 use seriatim_history::OpId;
 use std::time::{Duration, Instant};
 
@@ -85,7 +86,7 @@ impl<'a> Summary<'a> {
         let (causal_kind, commit_kind) = findings.kinds();
         let causal = self.edges(causal_kind, findings.level, &findings.against_causality, Terrain::Causal);
         let terrain = Terrain::Component(&findings.components, &findings.edges);
-        let commit = self.edges(commit_kind, findings.level, &findings.in_cycle, terrain);
+        let commit = self.edges(commit_kind, findings.level, &without_mirrors(&findings.in_cycle), terrain);
         causal.into_iter().chain(commit).collect()
     }
 
@@ -121,6 +122,23 @@ impl<'a> Summary<'a> {
         let instances = items.iter().take(self.instances).filter_map(&explain).collect();
         Some(AnomalyGroup { kind, count: items.len() as u64, exemplar, instances })
     }
+}
+
+/// Two edges between the same transactions in opposite directions are one contradiction, seen from its two reads: the later of
+/// them is left out. Every read is still on a cycle that counts.
+fn without_mirrors(edges: &[Inferred]) -> Vec<Inferred> {
+    let mut unmatched: FxHashMap<(u32, u32), u32> = FxHashMap::default();
+    let mut kept = Vec::with_capacity(edges.len());
+    for edge in edges {
+        match unmatched.get_mut(&(edge.to, edge.from)) {
+            Some(count) if *count > 0 => *count -= 1,
+            _ => {
+                *unmatched.entry((edge.from, edge.to)).or_default() += 1;
+                kept.push(*edge);
+            }
+        }
+    }
+    kept
 }
 
 /// The violation with the fewest transactions, then operations, among those found before patience ends.

@@ -141,11 +141,13 @@ fn reference(history: &History, op: OpId) -> OpRef {
             name: history.txn_name(txn).to_string(),
             session: history.session_name(session).to_string(),
             index: txn.0 - history.txns_of(session).start,
+            is_unknown: history.status(txn) == Status::Unknown,
         },
         action: if content.kind == OpKind::Append { "append" } else { "write" },
         key: history.key_name(content.key).to_string(),
         value: history.value_text(content.value),
         place: history.place(op),
+        element: None,
     }
 }
 

@@ -9,6 +9,7 @@ use crate::scenario;
 use crate::style::{self, BAD, BOLD, DIM, OPEN, paint};
 use crate::wrap::wrap;
 use seriatim_check::{AnomalyGroup, Edge, Level, OpRef, Outcome, Report, Undecided, Violation};
+use seriatim_history::TxnId;
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -281,8 +282,12 @@ fn derivation(edge: &Edge, layout: &Layout) -> String {
 fn instances(group: &AnomalyGroup, layout: &Layout) -> String {
     let mut page = String::new();
     for (i, instance) in group.instances.iter().enumerate() {
+        if *instance == group.exemplar {
+            page += &format!("  #{} is told above\n", i + 1);
+            continue;
+        }
         page += &wrap(&prose::summary(instance), &format!("  #{} ", i + 1), layout.width);
-        let places: Vec<String> = instance.ops.iter().filter_map(place).collect();
+        let places: Vec<String> = in_program_order(&instance.ops).into_iter().filter_map(place).collect();
         if !places.is_empty() {
             let _ = writeln!(page, "{}", paint(DIM, &format!("     at {}", places.join(", "))));
         }
@@ -296,7 +301,7 @@ fn instances(group: &AnomalyGroup, layout: &Layout) -> String {
 
 /// The operations as a table; if that is too wide, each place stands on a line of its own.
 fn operations(ops: &[OpRef], width: usize) -> String {
-    let rows: Vec<[String; 4]> = ops.iter().filter(|op| op.id.is_some()).map(operation_row).collect();
+    let rows: Vec<[String; 4]> = in_program_order(ops).into_iter().map(operation_row).collect();
     let widest = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let widths = [widest(0), widest(1), widest(2)];
     let table = TABLE_INDENT.len() + widths.iter().map(|width| width + TABLE_GAP.len()).sum::<usize>();
@@ -315,6 +320,19 @@ fn operations(ops: &[OpRef], width: usize) -> String {
         page.push('\n');
     }
     page
+}
+
+/// The operations of each transaction together and as it did them; transactions as they are first mentioned.
+fn in_program_order(ops: &[OpRef]) -> Vec<&OpRef> {
+    let mut real: Vec<&OpRef> = ops.iter().filter(|op| op.id.is_some()).collect();
+    let mut txns: Vec<Option<TxnId>> = Vec::new();
+    for op in &real {
+        if !txns.contains(&op.txn.id) {
+            txns.push(op.txn.id);
+        }
+    }
+    real.sort_by_key(|op| (txns.iter().position(|&txn| txn == op.txn.id), op.id));
+    real
 }
 
 const TABLE_INDENT: &str = "    ";

@@ -117,6 +117,15 @@ fn standard_input_is_a_dash() {
 }
 
 #[test]
+fn standard_input_can_be_read_only_once() {
+    for command in ["check", "stats"] {
+        let ran = run_with_stdin(&[command, "-", "-"], b"");
+        assert_eq!((ran.code, ran.stdout.as_str()), (Some(3), ""), "{ran:?}");
+        assert!(ran.stderr.contains("only one of the inputs can be standard input"), "{ran:?}");
+    }
+}
+
+#[test]
 fn compressed_input_is_read_like_plain_input() {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     encoder.write_all(CAUSAL.as_bytes()).unwrap();

@@ -10,11 +10,11 @@ use seriatim_report::{Checked, Counts, Times};
 use std::time::Duration;
 
 pub fn txn(number: u32, session: &str, index: u32) -> TxnRef {
-    TxnRef { id: Some(TxnId(number)), name: number.to_string(), session: session.to_owned(), index }
+    TxnRef { id: Some(TxnId(number)), name: number.to_string(), session: session.to_owned(), index, is_unknown: false }
 }
 
 pub fn initial() -> TxnRef {
-    TxnRef { id: None, name: "initial".to_owned(), session: String::new(), index: 0 }
+    TxnRef { id: None, name: "initial".to_owned(), session: String::new(), index: 0, is_unknown: false }
 }
 
 pub fn op(line: u32, txn: &TxnRef, action: &'static str, key: &str, value: &str) -> OpRef {
@@ -27,6 +27,7 @@ pub fn op(line: u32, txn: &TxnRef, action: &'static str, key: &str, value: &str)
         key: key.to_owned(),
         value: value.to_owned(),
         place: real.then_some(place),
+        element: None,
     }
 }
 

@@ -110,7 +110,7 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         let message = "standard output is for the results; let --certificate name a file";
         return Err(Failure::Message(message.to_owned()));
     }
-    let inputs = inputs::expand(&args.inputs);
+    let inputs = inputs::expand(&args.inputs)?;
     if args.certificate.is_some() && inputs.len() != 1 {
         let message = format!("--certificate is for one input, here are {}", inputs.len());
         return Err(Failure::Message(message));
@@ -199,6 +199,9 @@ impl Work {
             Ok(input) => input,
             Err((shown, error)) => return Examined::Unreadable(Unreadable::new(shown, error)),
         };
+        if input.is_skipped() {
+            return Examined::PassedOver(input.clone());
+        }
         self.stage.now(format!("reading {}", input.shown));
         let start = Instant::now();
         match formats::read_path(&input.path, &input.shown, &self.read) {
