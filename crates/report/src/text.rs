@@ -8,7 +8,7 @@ use crate::prose::{self, and, clean};
 use crate::scenario;
 use crate::style::{self, BAD, BOLD, DIM, OPEN, paint};
 use crate::wrap::wrap;
-use seriatim_check::{AnomalyGroup, Edge, Level, OpRef, Outcome, Report, Undecided, Violation};
+use seriatim_check::{AnomalyGroup, Edge, Kind, Level, OpRef, Outcome, Report, Undecided, Violation};
 use seriatim_history::TxnId;
 use std::fmt::Write as _;
 use std::time::Duration;
@@ -73,9 +73,15 @@ pub fn render_unread(unread: &Unread, layout: &Layout) -> String {
 /// Why an input was not read.
 pub fn too_large(unread: &Unread) -> String {
     let bytes = plural(unread.bytes_max, "byte");
-    format!(
-        "Undecided, because of the memory limit: it lets an input have {bytes}, and this one has more. Nothing was read."
-    )
+    let because = format!("Undecided, because of the memory limit: it lets an input have {bytes}, and this one has");
+    match unread.size {
+        None => format!("{because} more. Nothing was read."),
+        Some(size) => format!(
+            "{because} at least {}, for which the limit would have to be {} or more. Nothing was read.",
+            grouped(size.bytes),
+            plural(size.memory, "byte"),
+        ),
+    }
 }
 
 /// The line about an input that could not be read: `error: file:line:column: what is wrong; what to do`.
@@ -174,11 +180,30 @@ fn levels(checked: &Checked, layout: &Layout) -> String {
         let word = paint(style::of(verdict.outcome), verdict.outcome.word());
         let _ = writeln!(page, "  {:<1$}  {word}", verdict.level.name(), longest);
     }
+    if is_silent_about_times(checked) {
+        page += &dimmed("strict serializability: not checked, the history has no times", "  ", layout.width);
+    }
+    page += &open_verdicts(checked, layout);
+    page
+}
+
+/// Whether strict serializability is missing although all levels were asked for.
+fn is_silent_about_times(checked: &Checked) -> bool {
+    let is_there = |level: Level| checked.report.verdict(level).is_some();
+    let others = Level::ALL.into_iter().filter(|&level| level != Level::StrictSerializable).all(is_there);
+    others && !is_there(Level::StrictSerializable) && !checked.counts.has_times
+}
+
+/// Why verdicts are open, each reason once.
+fn open_verdicts(checked: &Checked, layout: &Layout) -> String {
+    let report = &checked.report;
+    let mut page = String::new();
     let mut told = Vec::new();
     for reason in report.verdicts.iter().filter_map(|verdict| verdict.undecided.as_ref()) {
         if !told.contains(&reason) {
             let known = effort::so_far(report, reason).map(|known| format!(" {known}")).unwrap_or_default();
-            page += &wrap(&(undecided(reason, checked.duplicate.as_ref()) + &known), "  ", layout.width);
+            let text = undecided(reason, checked.duplicate.as_ref()) + why_searched(report, reason) + &known;
+            page += &wrap(&text, "  ", layout.width);
             told.push(reason);
         }
     }
@@ -186,6 +211,19 @@ fn levels(checked: &Checked, layout: &Layout) -> String {
         page += &operations(&duplicate.writes, layout.width);
     }
     page
+}
+
+/// Weak levels are searched for one reason only, which nobody would guess.
+fn why_searched(report: &Report, reason: &Undecided) -> &'static str {
+    let is_open =
+        report.verdicts.iter().any(|verdict| !verdict.level.is_strong() && verdict.undecided.as_ref() == Some(reason));
+    match (is_open, reason) {
+        (true, Undecided::Budget) => {
+            " Levels below prefix consistency need a search here because values were written several times and read: a \
+             read may come from any of the writes."
+        }
+        _ => "",
+    }
 }
 
 /// Why a verdict is open, and what to do about it.
@@ -258,17 +296,27 @@ fn names_and_levels(group: &AnomalyGroup) -> String {
     let tap = info.tap.map(|letter| format!("TAP-{letter}"));
     let names: Vec<String> = tap.into_iter().chain(info.adya.map(str::to_owned)).collect();
     let forbidden = format!("forbidden by {}", prose::levels(&group.exemplar.levels));
+    if group.kind == Kind::DirtyWrite {
+        // Whoever knows G0 knows it as what the weakest level forbids.
+        return format!(
+            "G0, which Adya forbids from PL-1 on; registers do not show the order of writes, so here it is {forbidden}"
+        );
+    }
     if names.is_empty() { forbidden } else { format!("{}; {forbidden}", names.join(", ")) }
 }
 
 /// One instance: the story, the contradiction step by step, the operations with their places.
 pub fn violation(violation: &Violation, layout: &Layout) -> String {
     let mut page = wrap(&prose::summary(violation), "  ", layout.width);
-    for (i, (step, edge)) in prose::steps(violation).iter().zip(&violation.cycle).enumerate() {
+    let steps = prose::steps(violation);
+    for (i, (step, edge)) in steps.iter().zip(&violation.cycle).enumerate() {
         page += &wrap(step, &format!("  {}. ", i + 1), layout.width);
         if layout.why {
             page += &derivation(edge, layout);
         }
+    }
+    if !layout.why && steps.iter().any(|step| step.contains(scenario::IMPOSSIBLE)) {
+        page += &dimmed("(`check --why` tells why an opposite order is impossible.)", "     ", layout.width);
     }
     page + &operations(&violation.ops, layout.width)
 }

@@ -253,7 +253,7 @@ fn sources(writing: &Writing<'_>) -> Result<Sources, WriteError> {
         for (op, content) in ops.into_iter().rev() {
             let is_last = last.insert(content.key);
             if sources.insert((content.key, content.value), (txn, is_last)).is_some() {
-                let hint = "a read could not name its writer; write plume or jsonl instead";
+                let hint = "a read could not name its writer";
                 return Err(writing.unsupported_op(op, "a value that is written twice", hint));
             }
         }
@@ -287,7 +287,7 @@ impl Writer<'_> {
         if self.writing.is_initial(content.key, content.value) {
             return Ok(Some(INITIAL));
         }
-        let hint = "a read names its writer there; write plume or jsonl instead";
+        let hint = "a read names its writer there";
         match self.sources.get(&(content.key, content.value)) {
             None => Err(self.writing.unsupported_op(op, "a read of a value that nobody wrote", hint)),
             Some(&(writer, _)) if writer == txn && self.latest_own(txn, op, content) => Ok(Some(self.ids[txn.index()])),
@@ -314,7 +314,7 @@ impl Writer<'_> {
                 Ok(Key::Element(element.to_owned(), set.to_owned()))
             }
             None if plain(&text) && as_read => Ok(Key::Plain(text)),
-            _ => Err(self.writing.unsupported_op(op, &format!("the key `{text}`"), "write jsonl instead")),
+            _ => Err(self.writing.unsupported_op(op, &format!("the key `{text}`"), "")),
         }
     }
 }

@@ -182,7 +182,7 @@ pub fn checked(verdicts: Vec<Verdict>, violations: Vec<Violation>) -> Checked {
     Checked {
         input: "h.txt".to_owned(),
         format: "plume",
-        counts: Counts { sessions: 4, transactions: 7, operations: 1234, keys: 3, skipped: 0 },
+        counts: Counts { sessions: 4, transactions: 7, operations: 1234, keys: 3, skipped: 0, has_times: false },
         report: Report {
             verdicts,
             anomalies: violations.into_iter().map(group).collect(),
