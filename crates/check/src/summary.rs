@@ -156,3 +156,20 @@ fn smallest(candidates: impl Iterator<Item = Option<Violation>>) -> Option<Viola
     }
     best.map(|(_, violation)| violation)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn opposite_edges_are_one_contradiction_and_no_read_is_forgotten() {
+        let edges = |ends: &[(u32, u32)]| -> Vec<Inferred> {
+            ends.iter().zip(0..).map(|(&(from, to), read)| Inferred { from, to, read }).collect()
+        };
+        let kept = |ends: &[(u32, u32)]| without_mirrors(&edges(ends)).iter().map(|edge| edge.read).collect::<Vec<_>>();
+        assert_eq!(kept(&[(1, 2), (2, 1)]), [0]);
+        assert_eq!(kept(&[(1, 2), (1, 2), (2, 1)]), [0, 1]);
+        assert_eq!(kept(&[(1, 2), (2, 1), (1, 2)]), [0, 2]);
+        assert_eq!(kept(&[(1, 2), (2, 3), (3, 1)]), [0, 1, 2]);
+    }
+}

@@ -8,8 +8,7 @@ use crate::prose::{self, and, clean};
 use crate::scenario;
 use crate::style::{self, BAD, BOLD, DIM, OPEN, paint};
 use crate::wrap::wrap;
-use seriatim_check::{AnomalyGroup, Edge, Kind, Level, OpRef, Outcome, Report, Undecided, Violation};
-use seriatim_history::TxnId;
+use seriatim_check::{AnomalyGroup, Edge, Kind, Level, OpRef, Outcome, Reason, Report, Undecided, Violation};
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -280,7 +279,8 @@ fn anomaly(group: &AnomalyGroup, layout: &Layout) -> String {
 /// The name of a group and its size. A session that does not see its own write is a fractured read by definition, but nobody
 /// would call it so: if all instances that are known are of this sort, the heading says it.
 fn title(group: &AnomalyGroup) -> String {
-    let (name, count) = (group.kind.info().name, plural(group.count, "instance"));
+    let by_read = if group.count > 1 && is_seen_by_several(&group.exemplar) { ", counted by read" } else { "" };
+    let (name, count) = (group.kind.info().name, plural(group.count, "instance") + by_read);
     if !prose::is_stale_in_session(&group.exemplar) {
         return format!("{name}: {count}");
     }
@@ -289,6 +289,12 @@ fn title(group: &AnomalyGroup) -> String {
         true => format!("stale read in its own session ({name}): {count}"),
         false => format!("{name}: {count}, the smallest a stale read in its own session"),
     }
+}
+
+/// Whether several reads show the same cycle, each of which counts: only cycles of two transactions are counted once.
+fn is_seen_by_several(violation: &Violation) -> bool {
+    let is_inferred = |edge: &&Edge| matches!(edge.reason, Reason::Overwritten { .. });
+    violation.cycle.len() > 2 && violation.cycle.iter().filter(is_inferred).count() > 1
 }
 
 fn names_and_levels(group: &AnomalyGroup) -> String {
@@ -370,16 +376,11 @@ fn operations(ops: &[OpRef], width: usize) -> String {
     page
 }
 
-/// The operations of each transaction together and as it did them; transactions as they are first mentioned.
+/// The operations session by session and as they were done there, which is how they are numbered: a list that follows the story
+/// would have to contradict that.
 fn in_program_order(ops: &[OpRef]) -> Vec<&OpRef> {
     let mut real: Vec<&OpRef> = ops.iter().filter(|op| op.id.is_some()).collect();
-    let mut txns: Vec<Option<TxnId>> = Vec::new();
-    for op in &real {
-        if !txns.contains(&op.txn.id) {
-            txns.push(op.txn.id);
-        }
-    }
-    real.sort_by_key(|op| (txns.iter().position(|&txn| txn == op.txn.id), op.id));
+    real.sort_by_key(|op| op.id);
     real
 }
 

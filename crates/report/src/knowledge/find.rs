@@ -46,7 +46,7 @@ fn normal(name: &str) -> String {
 }
 
 fn suggestions(wanted: &str) -> Vec<String> {
-    let limit = (wanted.chars().count() / 2).max(2);
+    let limit = (wanted.chars().count() / 2).max(1);
     let all = entries().flat_map(names).filter(|name| name.len() > 1);
     let mut near: Vec<(usize, String)> = all.map(|name| (distance(wanted, &name), name)).collect();
     near.retain(|(distance, name)| *distance <= limit || name.contains(wanted));
@@ -128,6 +128,8 @@ mod tests {
         let unknown = find("fractred-read").unwrap_err();
         assert_eq!(unknown.suggestions.first().map(String::as_str), Some("fractured-read"));
         assert!(find("zzzzzzzzzz").unwrap_err().suggestions.is_empty());
+        assert!(find("zz").unwrap_err().suggestions.is_empty(), "two letters are not like every two others");
+        assert_eq!(find("p9").unwrap_err().suggestions, ["p0", "p1", "p2"]);
     }
 
     #[test]

@@ -8,7 +8,9 @@ use seriatim_check::{Kind, Level};
 
 /// The page about one entry.
 pub fn render(entry: &Entry, width: usize) -> String {
-    let mut page = format!("{} {}\n", paint(BOLD, entry.name()), paint(DIM, &format!("({})", other_names(entry))));
+    let names = wrap(&format!("{} ({})", entry.name(), other_names(entry)), "", width);
+    let others = names.trim_end().strip_prefix(entry.name()).unwrap_or_default();
+    let mut page = format!("{}{}\n", paint(BOLD, entry.name()), paint(DIM, others));
     page += &wrap(entry.definition, "  ", width);
     page += &format!("\n  {}\n", paint(BOLD, levels_title(entry)));
     page += &wrap(&forbidden_by(entry), "    ", width);
