@@ -22,7 +22,7 @@ pub fn find(name: &str) -> Result<Vec<&'static Entry>, Unknown> {
     // mean another entry that has just this phrase.
     let said = name.trim().to_ascii_lowercase();
     let is_phrase = |alias: &&str| alias.contains(' ') && **alias == said;
-    let is_exact = |entry: &&Entry| entry.code() == wanted || entry.aliases.iter().any(|alias| is_phrase(&alias));
+    let is_exact = |entry: &&Entry| entry.code() == wanted || entry.aliases.iter().any(is_phrase);
     let exact: Vec<&Entry> = entries().filter(is_exact).collect();
     let found =
         if exact.is_empty() { entries().filter(|entry| names(entry).contains(&wanted)).collect() } else { exact };
