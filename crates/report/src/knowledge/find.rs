@@ -128,7 +128,7 @@ mod tests {
         let unknown = find("fractred-read").unwrap_err();
         assert_eq!(unknown.suggestions.first().map(String::as_str), Some("fractured-read"));
         assert!(find("zzzzzzzzzz").unwrap_err().suggestions.is_empty());
-        assert!(find("zz").unwrap_err().suggestions.is_empty(), "two letters are not like every two others");
+        assert!(find("qq").unwrap_err().suggestions.is_empty(), "two letters are not like every two others");
         assert_eq!(find("p9").unwrap_err().suggestions, ["p0", "p1", "p2"]);
     }
 
