@@ -201,7 +201,8 @@ fn open_verdicts(checked: &Checked, layout: &Layout) -> String {
     for reason in report.verdicts.iter().filter_map(|verdict| verdict.undecided.as_ref()) {
         if !told.contains(&reason) {
             let known = effort::so_far(report, reason).map(|known| format!(" {known}")).unwrap_or_default();
-            let text = undecided(reason, checked.duplicate.as_ref()) + why_searched(report, reason) + &known;
+            let more = why_searched(report, reason).map_or_else(|| memory_needed(report, reason), str::to_owned);
+            let text = undecided(reason, checked.duplicate.as_ref()) + &more + &known;
             page += &wrap(&text, "  ", layout.width);
             told.push(reason);
         }
@@ -213,15 +214,22 @@ fn open_verdicts(checked: &Checked, layout: &Layout) -> String {
 }
 
 /// Weak levels are searched for one reason only, which nobody would guess.
-fn why_searched(report: &Report, reason: &Undecided) -> &'static str {
+fn why_searched(report: &Report, reason: &Undecided) -> Option<&'static str> {
     let is_open =
         report.verdicts.iter().any(|verdict| !verdict.level.is_strong() && verdict.undecided.as_ref() == Some(reason));
-    match (is_open, reason) {
-        (true, Undecided::Budget) => {
-            " Levels below prefix consistency need a search here because values were written several times and read: a \
-             read may come from any of the writes."
+    (is_open && *reason == Undecided::Budget).then_some(
+        " Levels below prefix consistency need a search here because values were written several times and read: a read may \
+         come from any of the writes.",
+    )
+}
+
+/// How much memory would have been enough, if that is known.
+fn memory_needed(report: &Report, reason: &Undecided) -> String {
+    match (reason, report.memory_needed) {
+        (Undecided::Memory, Some(bytes)) => {
+            format!(" About {} would have been needed to go on.", plural(bytes, "byte"))
         }
-        _ => "",
+        _ => String::new(),
     }
 }
 

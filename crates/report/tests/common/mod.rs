@@ -188,6 +188,7 @@ pub fn checked(verdicts: Vec<Verdict>, violations: Vec<Violation>) -> Checked {
             anomalies: violations.into_iter().map(group).collect(),
             proved: Default::default(),
             timings,
+            memory_needed: None,
         },
         times: Times { read: Duration::from_millis(7), total: Duration::from_millis(1234) },
         duplicate: None,
