@@ -19,11 +19,13 @@ use std::time::Instant;
 
 /// Checks `history` at the levels of `options`.
 pub fn check(history: &History, options: &Options) -> Report {
-    match Need::of(history).within(Limits::of(options)) {
-        Room::Enough => check_in_full(history, options),
+    let need = Need::of(history);
+    let report = match need.within(Limits::of(options)) {
+        Room::Enough => return check_in_full(history, options),
         Room::NoClocks => memory::without_clocks(history, options),
         Room::None => memory::nothing(history, options),
-    }
+    };
+    Report { memory_needed: Some(need.with_what_is_in_use()), ..report }
 }
 
 /// A check that has room for everything that is known to be needed.
@@ -259,7 +261,7 @@ impl Check<'_> {
     ) -> Report {
         let verdicts = self.levels.iter().map(|&level| self.verdict(level, order.as_deref(), strong)).collect();
         let proved = self.proved(order.is_some(), strong);
-        Report { verdicts, anomalies, proved, timings }
+        Report { verdicts, anomalies, proved, timings, memory_needed: None }
     }
 
     /// What is known of the ladder; `clean` if no weak level is violated.

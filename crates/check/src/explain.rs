@@ -8,7 +8,7 @@ use crate::index::{Fault, INITIAL, Unrepeated};
 use crate::level::Level;
 use crate::order::{Components, Edges, Inferred, session_predecessor};
 use crate::refs::Refs;
-use crate::violation::{Edge, Kind, OpRef, Origin, Reason, TxnRef, Violation};
+use crate::violation::{Edge, Element, Kind, OpRef, Origin, Reason, TxnRef, Violation};
 use rustc_hash::{FxHashMap, FxHashSet};
 use seriatim_history::{History, KeyId, OpId, TxnId, Value, ValueKind};
 use std::collections::VecDeque;
@@ -206,7 +206,19 @@ impl<'a> Explainer<'a> {
 
     /// A read that is wrong by itself.
     pub fn fault_violation(&self, fault: &Fault) -> Violation {
-        Violation::new(fault.kind, fault.ops.iter().map(|&op| self.op_ref(op)).collect(), Vec::new())
+        let mut ops: Vec<OpRef> = fault.ops.iter().map(|&op| self.op_ref(op)).collect();
+        if let (Kind::ThinAirRead, [read]) = (fault.kind, ops.as_mut_slice()) {
+            read.element = self.element_to_blame(fault);
+        }
+        Violation::new(fault.kind, ops, Vec::new())
+    }
+
+    /// The element of a list that nobody appended.
+    fn element_to_blame(&self, fault: &Fault) -> Option<Element> {
+        let ValueKind::List(number) = self.history().op(OpId(fault.reader())).value.kind() else { return None };
+        let list = self.history().list(number);
+        let at = fault.element.map_or(list.len().checked_sub(1)?, |at| at as usize);
+        Some(Element { position: at as u64 + 1, value: self.history().value_text(*list.get(at)?) })
     }
 
     /// Two reads of one key with different values.

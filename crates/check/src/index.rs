@@ -30,6 +30,8 @@ pub(crate) struct Fault {
     pub kind: Kind,
     /// The operations that show it, in the order that [`Kind`] documents.
     pub ops: Vec<u32>,
+    /// Which element of the list that was read is to blame, from 0, if it is not the last one.
+    pub element: Option<u32>,
 }
 
 /// Two external reads of one key in one transaction that returned different values.
@@ -108,6 +110,10 @@ impl Index {
 }
 
 impl Fault {
+    pub fn new(kind: Kind, ops: Vec<u32>) -> Fault {
+        Fault { kind, ops, element: None }
+    }
+
     /// The read that shows the fault.
     pub fn reader(&self) -> u32 {
         match self.kind {

@@ -52,4 +52,4 @@ pub use matching::matched_history;
 pub use outcome::{AnomalyGroup, Effort, Event, Options, Outcome, Proved, Report, Timings, Undecided, Verdict};
 pub use scenario::{Budget, explain as explain_violation, minimal_violation};
 pub use verifier::{Rejection, verify, verify_points};
-pub use violation::{Edge, Excluded, Kind, KindInfo, OpRef, Origin, Reason, TxnRef, Violation, Why};
+pub use violation::{Edge, Element, Excluded, Kind, KindInfo, OpRef, Origin, Reason, TxnRef, Violation, Why};

@@ -158,7 +158,7 @@ pub(crate) fn examine(history: &History, counts: &[bool]) -> ListFacts {
             let differing = [list[i], long[i]];
             let writers = differing.iter().filter_map(|element| appends.of(key, *element)?.first());
             let ops = [op.0, long_op.0].into_iter().chain(writers).collect();
-            facts.faults.push(Fault { kind: Kind::IncompatibleOrder, ops });
+            facts.faults.push(Fault::new(Kind::IncompatibleOrder, ops));
             contradicted.insert(key);
         }
     }
@@ -186,7 +186,7 @@ fn examine_list(history: &History, appends: &Appends, (op, key, list): (OpId, Ke
         several |= live.len() > 1;
         if *count > live.len().max(1) {
             let ops = std::iter::once(op.0).chain(appended.and_then(Appended::first)).collect();
-            found.push(Fault { kind: Kind::DuplicateElement, ops });
+            found.push(Fault::new(Kind::DuplicateElement, ops));
         }
         if let [append] = live {
             found.extend(own_order(history, (op, history.txn_of(op)), previous, *append));
@@ -194,8 +194,8 @@ fn examine_list(history: &History, appends: &Appends, (op, key, list): (OpId, Ke
         }
         if i + 1 < list.len() && live.is_empty() {
             found.push(match appended.and_then(|appended| appended.aborted) {
-                Some(append) => Fault { kind: Kind::AbortedRead, ops: vec![append, op.0] },
-                None => Fault { kind: Kind::ThinAirRead, ops: vec![op.0] },
+                Some(append) => Fault::new(Kind::AbortedRead, vec![append, op.0]),
+                None => Fault { element: Some(i as u32), ..Fault::new(Kind::ThinAirRead, vec![op.0]) },
             });
         }
     }
@@ -211,10 +211,10 @@ fn examine_list(history: &History, appends: &Appends, (op, key, list): (OpId, Ke
 fn own_order(history: &History, (read, reader): (OpId, TxnId), previous: Option<u32>, append: u32) -> Option<Fault> {
     let txn = history.txn_of(OpId(append));
     if txn == reader && append > read.0 {
-        return Some(Fault { kind: Kind::FutureRead, ops: vec![read.0, append] });
+        return Some(Fault::new(Kind::FutureRead, vec![read.0, append]));
     }
     let previous = previous.filter(|&previous| previous > append && history.txn_of(OpId(previous)) == txn)?;
-    Some(Fault { kind: Kind::IncompatibleOrder, ops: vec![read.0, append, previous] })
+    Some(Fault::new(Kind::IncompatibleOrder, vec![read.0, append, previous]))
 }
 
 /// Edges between the writers of consecutive elements; elements with several writers or none are passed over.

@@ -6,6 +6,7 @@ use crate::checker::{check_in_full, levels_to_report};
 use crate::level::Level;
 use crate::limits::Limits;
 use crate::outcome::{Options, Outcome, Report, Timings, Undecided, Verdict};
+use crate::resident;
 use seriatim_history::History;
 
 /// Matching the reads to the writes, and the orders of the weak levels, for each operation.
@@ -40,6 +41,11 @@ impl Need {
         let (ops, txns) = (history.op_count() as u64, history.txn_count() as u64);
         let all_columns = txns.saturating_mul(history.session_count() as u64).saturating_mul(4);
         Need { index: ops * INDEX_BYTES, clocks: all_columns.min(ops.max(CLOCK_OPS_MIN) * CLOCK_BYTES) }
+    }
+
+    /// The resident memory that the process would have.
+    pub fn with_what_is_in_use(&self) -> u64 {
+        resident::now().saturating_add(self.index).saturating_add(self.clocks)
     }
 
     pub fn within(&self, limits: Limits) -> Room {
@@ -81,7 +87,13 @@ pub(crate) fn without_clocks(history: &History, options: &Options) -> Report {
 /// Nothing is known.
 pub(crate) fn nothing(history: &History, options: &Options) -> Report {
     let verdicts = levels_to_report(history, options).into_iter().map(undecided).collect();
-    Report { verdicts, anomalies: Vec::new(), proved: Default::default(), timings: Timings::default() }
+    Report {
+        verdicts,
+        anomalies: Vec::new(),
+        proved: Default::default(),
+        timings: Timings::default(),
+        memory_needed: None,
+    }
 }
 
 fn undecided(level: Level) -> Verdict {

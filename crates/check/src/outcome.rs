@@ -133,6 +133,8 @@ pub struct Report {
     pub proved: Proved,
     /// Where the time went.
     pub timings: Timings,
+    /// How many bytes the process would have had to have to go on, if it was known before that they are too many.
+    pub memory_needed: Option<u64>,
 }
 
 /// What is known of the ladder of levels, whichever of them were asked for.

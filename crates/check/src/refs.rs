@@ -1,7 +1,7 @@
 //! Transactions and operations as reports name them.
 
 use crate::violation::{OpRef, TxnRef};
-use seriatim_history::{Atom, History, KeyId, OpId, OpKind, TxnId};
+use seriatim_history::{Atom, History, KeyId, OpId, OpKind, Status, TxnId, Value};
 
 /// Names things of one history.
 #[derive(Clone, Copy)]
@@ -16,12 +16,13 @@ impl Refs<'_> {
             name: txn_name(history, txn),
             session: history.session_name(session).to_string(),
             index: txn.0 - history.txns_of(session).start,
+            is_unknown: history.status(txn) == Status::Unknown,
         }
     }
 
     /// The initial transaction.
     pub fn initial(self) -> TxnRef {
-        TxnRef { id: None, name: "initial".to_owned(), session: String::new(), index: 0 }
+        TxnRef { id: None, name: "initial".to_owned(), session: String::new(), index: 0, is_unknown: false }
     }
 
     pub fn op(self, op: OpId) -> OpRef {
@@ -36,24 +37,40 @@ impl Refs<'_> {
                 OpKind::Append => "append",
             },
             key: history.key_name(operation.key).to_string(),
-            value: history.value_text(operation.value),
+            value: value_text(history, operation.key, operation.value),
             place: history.place(op),
+            element: None,
         }
     }
 
     /// The write of the initial transaction to `key`.
     pub fn initial_write(self, key: KeyId) -> OpRef {
         let history = self.0;
-        let value = history.initial().value_of(key).map_or("nil".to_owned(), |value| history.value_text(value));
+        let value = history.initial().value_of(key).unwrap_or(Value::NULL);
         OpRef {
             id: None,
             txn: self.initial(),
             action: "write",
             key: history.key_name(key).to_string(),
-            value,
+            value: value_text(history, key, value),
             place: None,
+            element: None,
         }
     }
+}
+
+/// A value as people know it: the initial value of a list is the empty list.
+fn value_text(history: &History, key: KeyId, value: Value) -> String {
+    match value == Value::NULL && is_list(history, key) {
+        true => "[]".to_owned(),
+        false => history.value_text(value),
+    }
+}
+
+/// Whether something was appended to `key`. A scan, but only for initial values that a report shows, and mostly a short one.
+fn is_list(history: &History, key: KeyId) -> bool {
+    let ops = history.keys().iter().enumerate().filter(|(_, other)| **other == key);
+    history.has_lists() && ops.map(|(op, _)| history.op(OpId::from(op)).kind).any(|kind| kind == OpKind::Append)
 }
 
 /// Numbers alone are hard to tell from values, so numeric names get a `t`.

@@ -250,15 +250,13 @@ impl Resolver<'_> {
         let writers = *self.table.get(value);
         if let Some(older) = self.older_own_write(entries, own_write, value, &writers) {
             let ops = vec![older, own_op, read.op];
-            self.found.faults.push(Fault { kind: Kind::NotMyLastWrite, ops });
+            self.found.faults.push(Fault::new(Kind::NotMyLastWrite, ops));
             return;
         }
         let other = writers.visible.into_iter().find(|&w| w != NONE && entries[w as usize].txn() != read.txn());
         let fault = match other {
-            Some(other) => Fault { kind: Kind::NotMyOwnWrite, ops: vec![own_op, entries[other as usize].op, read.op] },
-            None if self.may_be_initial(value, &writers) => {
-                Fault { kind: Kind::NotMyOwnWrite, ops: vec![own_op, read.op] }
-            }
+            Some(other) => Fault::new(Kind::NotMyOwnWrite, vec![own_op, entries[other as usize].op, read.op]),
+            None if self.may_be_initial(value, &writers) => Fault::new(Kind::NotMyOwnWrite, vec![own_op, read.op]),
             None => self.illegal_source(entries, read, &writers),
         };
         self.found.faults.push(fault);
@@ -314,19 +312,19 @@ impl Resolver<'_> {
         let own = |w: u32| w != NONE && entries[w as usize].txn() == read.txn();
         let own_later = writers.visible.into_iter().find(|&w| own(w)).or(Some(writers.hidden).filter(|&w| own(w)));
         if let Some(later) = own_later {
-            return Fault { kind: Kind::FutureRead, ops: vec![read.op, entries[later as usize].op] };
+            return Fault::new(Kind::FutureRead, vec![read.op, entries[later as usize].op]);
         }
         if writers.hidden != NONE {
             let hidden = writers.hidden as usize;
             let overwriting = entries[hidden + 1..].iter().find(|entry| entry.is_write()).map_or(read.op, |e| e.op);
             let ops = vec![entries[hidden].op, overwriting, read.op];
-            return Fault { kind: Kind::IntermediateRead, ops };
+            return Fault::new(Kind::IntermediateRead, ops);
         }
         if writers.aborted != NONE {
             let ops = vec![entries[writers.aborted as usize].op, read.op];
-            return Fault { kind: Kind::AbortedRead, ops };
+            return Fault::new(Kind::AbortedRead, ops);
         }
-        Fault { kind: Kind::ThinAirRead, ops: vec![read.op] }
+        Fault::new(Kind::ThinAirRead, vec![read.op])
     }
 }
 

@@ -8,6 +8,7 @@ use crate::level::Level;
 use crate::order::{Components, Edges, Inferred};
 use crate::outcome::AnomalyGroup;
 use crate::violation::{Kind, Violation};
+use rustc_hash::FxHashMap;
 use seriatim_history::OpId;
 use std::time::{Duration, Instant};
 
@@ -85,7 +86,7 @@ impl<'a> Summary<'a> {
         let (causal_kind, commit_kind) = findings.kinds();
         let causal = self.edges(causal_kind, findings.level, &findings.against_causality, Terrain::Causal);
         let terrain = Terrain::Component(&findings.components, &findings.edges);
-        let commit = self.edges(commit_kind, findings.level, &findings.in_cycle, terrain);
+        let commit = self.edges(commit_kind, findings.level, &without_mirrors(&findings.in_cycle), terrain);
         causal.into_iter().chain(commit).collect()
     }
 
@@ -123,6 +124,23 @@ impl<'a> Summary<'a> {
     }
 }
 
+/// Two edges between the same transactions in opposite directions are one contradiction, seen from its two reads: the later of
+/// them is left out. Every read is still on a cycle that counts.
+fn without_mirrors(edges: &[Inferred]) -> Vec<Inferred> {
+    let mut unmatched: FxHashMap<(u32, u32), u32> = FxHashMap::default();
+    let mut kept = Vec::with_capacity(edges.len());
+    for edge in edges {
+        match unmatched.get_mut(&(edge.to, edge.from)) {
+            Some(count) if *count > 0 => *count -= 1,
+            _ => {
+                *unmatched.entry((edge.from, edge.to)).or_default() += 1;
+                kept.push(*edge);
+            }
+        }
+    }
+    kept
+}
+
 /// The violation with the fewest transactions, then operations, among those found before patience ends.
 fn smallest(candidates: impl Iterator<Item = Option<Violation>>) -> Option<Violation> {
     let start = Instant::now();
@@ -137,4 +155,21 @@ fn smallest(candidates: impl Iterator<Item = Option<Violation>>) -> Option<Viola
         }
     }
     best.map(|(_, violation)| violation)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn opposite_edges_are_one_contradiction_and_no_read_is_forgotten() {
+        let edges = |ends: &[(u32, u32)]| -> Vec<Inferred> {
+            ends.iter().zip(0..).map(|(&(from, to), read)| Inferred { from, to, read }).collect()
+        };
+        let kept = |ends: &[(u32, u32)]| without_mirrors(&edges(ends)).iter().map(|edge| edge.read).collect::<Vec<_>>();
+        assert_eq!(kept(&[(1, 2), (2, 1)]), [0]);
+        assert_eq!(kept(&[(1, 2), (1, 2), (2, 1)]), [0, 1]);
+        assert_eq!(kept(&[(1, 2), (2, 1), (1, 2)]), [0, 2]);
+        assert_eq!(kept(&[(1, 2), (2, 3), (3, 1)]), [0, 1, 2]);
+    }
 }

@@ -17,6 +17,8 @@ pub struct TxnRef {
     pub session: String,
     /// Its place in its session, from 0.
     pub index: u32,
+    /// Whether the input does not say how it ended.
+    pub is_unknown: bool,
 }
 
 /// An operation as a report names it.
@@ -34,6 +36,17 @@ pub struct OpRef {
     pub value: String,
     /// Where it stands in the input.
     pub place: Option<Place>,
+    /// The element of the list that was read that is to blame, if it is a single one.
+    pub element: Option<Element>,
+}
+
+/// An element of a list.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Element {
+    /// Where it stands in the list, from 1.
+    pub position: u64,
+    /// The element.
+    pub value: String,
 }
 
 /// Why one transaction must come before another.

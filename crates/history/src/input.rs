@@ -83,6 +83,11 @@ fn compression_error(error: &io::Error, name: &str, good: usize, shown_as: &str)
     ReadError::Syntax { spot, problem, hint: Some(hint.to_owned()) }
 }
 
+/// Whether a path leads to a pipe, a socket or a device: something that may never end, or never begin.
+pub fn is_special(path: &Path) -> bool {
+    std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
+}
+
 /// How much of a file [`head`] reads.
 const HEAD_BYTES: u64 = 1 << 14;
 

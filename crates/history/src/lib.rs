@@ -32,7 +32,7 @@ pub use atom::{Atom, Atoms, Value, ValueKind};
 pub use columns::{Columns, ColumnsError, TXNS_MAX, TxnMeta};
 pub use error::{ReadError, Spot, WriteError};
 pub use ids::{KeyId, OpId, SessionId, TxnId};
-pub use input::Input;
+pub use input::{Input, is_special};
 pub use meter::Meter;
 pub use model::{History, Initial, KeyNames, Names, Op, OpKind, Status};
 pub use place::{Place, PlaceUnit, Places};

@@ -128,6 +128,21 @@ fn numbers_that_do_not_fit_are_named() {
 }
 
 #[test]
+fn an_operation_that_is_wrong_is_where_the_error_says() {
+    let jsonl = b"{\"seriatim\":1}\n{\"session\":1,\"ops\":[[\"w\",\"k\",1],[\"w\",\"k\",2],[\"w\",\"k\"]]}\n";
+    let message = error(jsonl, None);
+    assert!(message.starts_with("h:2:45: ") && message.contains("found `[\"w\",\"k\"]`"), "{message}");
+    let large = error(br#"{"session":1,"ops":[["w","k",123456789012345678901234567890]]}"#, None);
+    assert!(large.starts_with("h:1:21: the number 123456789012345678901234567890 is not"), "{large}");
+    let edn = b"{:type :ok, :process 0, :value [[:w 1 1]]}\n{:type :ok, :process 0,\n :value [[:w 1 2] [:q 1 3]]}\n";
+    let message = error(edn, None);
+    assert!(message.starts_with("h:3:19: expected an operation"), "{message}");
+    let json = br#"[{"type":"ok","process":0,"value":[["w",1,1],["w",1,1.5]]}]"#;
+    let message = error(json, None);
+    assert!(message.starts_with("h:1:46: ") && message.contains("1.5"), "{message}");
+}
+
+#[test]
 fn one_transaction_in_two_sessions_names_both_lines() {
     let message = error(b"w(1,1,0,7)\nw(1,2,1,7)\n", None);
     assert!(message.starts_with("h:2:1:") && message.contains("line 1"), "{message}");

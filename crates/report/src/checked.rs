@@ -20,6 +20,8 @@ pub struct Counts {
     pub keys: usize,
     /// Lines or records that the reader passed over because they match nothing.
     pub skipped: u64,
+    /// Whether it says when transactions began and ended.
+    pub has_times: bool,
 }
 
 impl Counts {
@@ -31,6 +33,7 @@ impl Counts {
             operations: history.op_count(),
             keys: history.keys_that_occur(),
             skipped: history.skipped(),
+            has_times: history.has_times(),
         }
     }
 }
@@ -141,11 +144,13 @@ fn reference(history: &History, op: OpId) -> OpRef {
             name: history.txn_name(txn).to_string(),
             session: history.session_name(session).to_string(),
             index: txn.0 - history.txns_of(session).start,
+            is_unknown: history.status(txn) == Status::Unknown,
         },
         action: if content.kind == OpKind::Append { "append" } else { "write" },
         key: history.key_name(content.key).to_string(),
         value: history.value_text(content.value),
         place: history.place(op),
+        element: None,
     }
 }
 
@@ -158,6 +163,17 @@ pub struct Unread {
     pub levels: Vec<Level>,
     /// How many bytes it might have.
     pub bytes_max: u64,
+    /// How large it is, if that is known without reading it.
+    pub size: Option<Size>,
+}
+
+/// The size of an input that was not read; of a compressed one this is only the least that it can be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Size {
+    /// How many bytes it has at least.
+    pub bytes: u64,
+    /// The memory limit that would let so many in.
+    pub memory: u64,
 }
 
 /// An input that could not be read.

@@ -41,6 +41,6 @@ pub mod style;
 pub mod text;
 mod wrap;
 
-pub use checked::{Checked, Counts, Duplicate, Times, Unread, Unreadable};
+pub use checked::{Checked, Counts, Duplicate, Size, Times, Unread, Unreadable};
 pub use prose::{clean, steps, summary};
 pub use wrap::wrap;

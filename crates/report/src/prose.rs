@@ -35,10 +35,34 @@ pub fn summary(violation: &Violation) -> String {
         _ => None,
     };
     // A violation of unexpected shape still names its operations.
-    told.unwrap_or_else(|| {
+    let told = told.unwrap_or_else(|| {
         let ops: Vec<String> = violation.ops.iter().map(op_clause).collect();
         format!("{}: {}.", violation.kind.info().name, and(&ops))
-    })
+    });
+    told + &unknown_outcomes(&violation.ops)
+}
+
+/// A sentence for each transaction of unknown outcome that was read from: why it is taken for committed.
+fn unknown_outcomes(ops: &[OpRef]) -> String {
+    let mut told: Vec<&TxnRef> = Vec::new();
+    let mut text = String::new();
+    for write in ops.iter().filter(|op| op.txn.is_unknown && op.action != "read") {
+        let reader = ops.iter().find(|read| returned(read, write) && read.txn.id != write.txn.id);
+        if let (Some(read), false) = (reader, told.contains(&&write.txn)) {
+            told.push(&write.txn);
+            let (writer, reader) = (txn(&write.txn), txn(&read.txn));
+            text += &format!(" (The outcome of {writer} is unknown; it committed, because {reader} read from it.)");
+        }
+    }
+    text
+}
+
+/// Whether a read returned what an operation wrote, alone or in a list.
+fn returned(read: &OpRef, write: &OpRef) -> bool {
+    let list = || read.value.strip_prefix('[').and_then(|list| list.strip_suffix(']'));
+    let listed = || list().is_some_and(|list| list.split(' ').any(|element| element == write.value));
+    let holds = if write.action == "append" { listed() } else { read.value == write.value };
+    read.action == "read" && read.key == write.key && holds
 }
 
 /// The contradiction step by step, each `T1 < T2, because …`; empty for anomalies that need no order.
@@ -128,6 +152,15 @@ pub(crate) fn edge_clause(edge: &Edge) -> String {
 
 fn thin_air(violation: &Violation) -> Option<String> {
     let read = violation.ops.first()?;
+    if let Some(element) = &read.element {
+        return Some(format!(
+            "{} reads {}, but {}, element {} of the list, was appended by nobody: it came out of thin air.",
+            who(&read.txn),
+            item(read),
+            value(&element.value),
+            element.position,
+        ));
+    }
     Some(format!("{} reads {}, but nobody wrote that value: it came out of thin air.", who(&read.txn), item(read)))
 }
 
@@ -401,9 +434,22 @@ pub(crate) fn value(text: &str) -> String {
         return text;
     }
     let half = VALUE_CHARS_MAX / 2;
+    if let Some(cut) = cut_list(&text, half) {
+        return cut;
+    }
     let head: String = text.chars().take(half).collect();
     let tail: String = text.chars().skip(text.chars().count() - half).collect();
     format!("{head}…{tail}")
+}
+
+/// The first and the last elements of a list, whole; `None` if that is no list, or if one of them alone is too long.
+fn cut_list(text: &str, half: usize) -> Option<String> {
+    if !text.starts_with('[') {
+        return None;
+    }
+    let before = text.char_indices().take_while(|(i, _)| *i <= half).filter(|(_, c)| *c == ' ').last()?.0;
+    let after = text.char_indices().filter(|(i, c)| text.len() - i <= half && *c == ' ').map(|(i, _)| i).next()?;
+    Some(format!("{} …{}", &text[..before], &text[after..]))
 }
 
 /// ` (file:line)`, if it is known; without the directories, which the list of operations has.
@@ -461,6 +507,14 @@ mod tests {
     fn long_values_are_cut_in_the_middle() {
         let cut = value(&"12".repeat(500));
         assert!(cut.contains('…') && cut.chars().count() == VALUE_CHARS_MAX + 1, "{cut}");
+    }
+
+    #[test]
+    fn a_list_is_cut_between_its_elements() {
+        let list: Vec<String> = (0..300).map(|number| number.to_string()).collect();
+        let cut = value(&format!("[{}]", list.join(" ")));
+        assert_eq!(cut, "[0 1 2 3 4 5 6 7 8 9 10 11 12 … 293 294 295 296 297 298 299]");
+        assert!(value(&format!("[{}]", "7".repeat(99))).contains('…'));
     }
 
     #[test]

@@ -248,9 +248,12 @@ fn after(path: &[Edge], later: &OpRef) -> String {
     }
 }
 
+/// How a step says that its derivation is too long for it.
+pub(crate) const IMPOSSIBLE: &str = "the opposite order is impossible";
+
 /// The derivation of an order in one breath, if it is short and rests on nothing that needs one itself.
 fn otherwise(cycle: &[Edge]) -> String {
-    let general = "the opposite order is impossible".to_owned();
+    let general = IMPOSSIBLE.to_owned();
     let Some((supposed, path)) = cycle.split_first() else { return general };
     if path.len() >= INLINE_MAX || !path.iter().all(is_plain) {
         return general;

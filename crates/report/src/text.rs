@@ -8,7 +8,7 @@ use crate::prose::{self, and, clean};
 use crate::scenario;
 use crate::style::{self, BAD, BOLD, DIM, OPEN, paint};
 use crate::wrap::wrap;
-use seriatim_check::{AnomalyGroup, Edge, Level, OpRef, Outcome, Report, Undecided, Violation};
+use seriatim_check::{AnomalyGroup, Edge, Kind, Level, OpRef, Outcome, Reason, Report, Undecided, Violation};
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -72,9 +72,15 @@ pub fn render_unread(unread: &Unread, layout: &Layout) -> String {
 /// Why an input was not read.
 pub fn too_large(unread: &Unread) -> String {
     let bytes = plural(unread.bytes_max, "byte");
-    format!(
-        "Undecided, because of the memory limit: it lets an input have {bytes}, and this one has more. Nothing was read."
-    )
+    let because = format!("Undecided, because of the memory limit: it lets an input have {bytes}, and this one has");
+    match unread.size {
+        None => format!("{because} more. Nothing was read."),
+        Some(size) => format!(
+            "{because} at least {}, for which the limit would have to be {} or more. Nothing was read.",
+            grouped(size.bytes),
+            plural(size.memory, "byte"),
+        ),
+    }
 }
 
 /// The line about an input that could not be read: `error: file:line:column: what is wrong; what to do`.
@@ -173,11 +179,31 @@ fn levels(checked: &Checked, layout: &Layout) -> String {
         let word = paint(style::of(verdict.outcome), verdict.outcome.word());
         let _ = writeln!(page, "  {:<1$}  {word}", verdict.level.name(), longest);
     }
+    if is_silent_about_times(checked) {
+        page += &dimmed("strict serializability: not checked, the history has no times", "  ", layout.width);
+    }
+    page += &open_verdicts(checked, layout);
+    page
+}
+
+/// Whether strict serializability is missing although all levels were asked for.
+fn is_silent_about_times(checked: &Checked) -> bool {
+    let is_there = |level: Level| checked.report.verdict(level).is_some();
+    let others = Level::ALL.into_iter().filter(|&level| level != Level::StrictSerializable).all(is_there);
+    others && !is_there(Level::StrictSerializable) && !checked.counts.has_times
+}
+
+/// Why verdicts are open, each reason once.
+fn open_verdicts(checked: &Checked, layout: &Layout) -> String {
+    let report = &checked.report;
+    let mut page = String::new();
     let mut told = Vec::new();
     for reason in report.verdicts.iter().filter_map(|verdict| verdict.undecided.as_ref()) {
         if !told.contains(&reason) {
             let known = effort::so_far(report, reason).map(|known| format!(" {known}")).unwrap_or_default();
-            page += &wrap(&(undecided(reason, checked.duplicate.as_ref()) + &known), "  ", layout.width);
+            let more = why_searched(report, reason).map_or_else(|| memory_needed(report, reason), str::to_owned);
+            let text = undecided(reason, checked.duplicate.as_ref()) + &more + &known;
+            page += &wrap(&text, "  ", layout.width);
             told.push(reason);
         }
     }
@@ -185,6 +211,26 @@ fn levels(checked: &Checked, layout: &Layout) -> String {
         page += &operations(&duplicate.writes, layout.width);
     }
     page
+}
+
+/// Weak levels are searched for one reason only, which nobody would guess.
+fn why_searched(report: &Report, reason: &Undecided) -> Option<&'static str> {
+    let is_open =
+        report.verdicts.iter().any(|verdict| !verdict.level.is_strong() && verdict.undecided.as_ref() == Some(reason));
+    (is_open && *reason == Undecided::Budget).then_some(
+        " Levels below prefix consistency need a search here because values were written several times and read: a read may \
+         come from any of the writes.",
+    )
+}
+
+/// How much memory would have been enough, if that is known.
+fn memory_needed(report: &Report, reason: &Undecided) -> String {
+    match (reason, report.memory_needed) {
+        (Undecided::Memory, Some(bytes)) => {
+            format!(" About {} would have been needed to go on.", plural(bytes, "byte"))
+        }
+        _ => String::new(),
+    }
 }
 
 /// Why a verdict is open, and what to do about it.
@@ -241,7 +287,8 @@ fn anomaly(group: &AnomalyGroup, layout: &Layout) -> String {
 /// The name of a group and its size. A session that does not see its own write is a fractured read by definition, but nobody
 /// would call it so: if all instances that are known are of this sort, the heading says it.
 fn title(group: &AnomalyGroup) -> String {
-    let (name, count) = (group.kind.info().name, plural(group.count, "instance"));
+    let by_read = if group.count > 1 && is_seen_by_several(&group.exemplar) { ", counted by read" } else { "" };
+    let (name, count) = (group.kind.info().name, plural(group.count, "instance") + by_read);
     if !prose::is_stale_in_session(&group.exemplar) {
         return format!("{name}: {count}");
     }
@@ -252,22 +299,38 @@ fn title(group: &AnomalyGroup) -> String {
     }
 }
 
+/// Whether several reads show the same cycle, each of which counts: only cycles of two transactions are counted once.
+fn is_seen_by_several(violation: &Violation) -> bool {
+    let is_inferred = |edge: &&Edge| matches!(edge.reason, Reason::Overwritten { .. });
+    violation.cycle.len() > 2 && violation.cycle.iter().filter(is_inferred).count() > 1
+}
+
 fn names_and_levels(group: &AnomalyGroup) -> String {
     let info = group.kind.info();
     let tap = info.tap.map(|letter| format!("TAP-{letter}"));
     let names: Vec<String> = tap.into_iter().chain(info.adya.map(str::to_owned)).collect();
     let forbidden = format!("forbidden by {}", prose::levels(&group.exemplar.levels));
+    if group.kind == Kind::DirtyWrite {
+        // Whoever knows G0 knows it as what the weakest level forbids.
+        return format!(
+            "G0, which Adya forbids from PL-1 on; registers do not show the order of writes, so here it is {forbidden}"
+        );
+    }
     if names.is_empty() { forbidden } else { format!("{}; {forbidden}", names.join(", ")) }
 }
 
 /// One instance: the story, the contradiction step by step, the operations with their places.
 pub fn violation(violation: &Violation, layout: &Layout) -> String {
     let mut page = wrap(&prose::summary(violation), "  ", layout.width);
-    for (i, (step, edge)) in prose::steps(violation).iter().zip(&violation.cycle).enumerate() {
+    let steps = prose::steps(violation);
+    for (i, (step, edge)) in steps.iter().zip(&violation.cycle).enumerate() {
         page += &wrap(step, &format!("  {}. ", i + 1), layout.width);
         if layout.why {
             page += &derivation(edge, layout);
         }
+    }
+    if !layout.why && steps.iter().any(|step| step.contains(scenario::IMPOSSIBLE)) {
+        page += &dimmed("(`check --why` tells why an opposite order is impossible.)", "     ", layout.width);
     }
     page + &operations(&violation.ops, layout.width)
 }
@@ -281,8 +344,12 @@ fn derivation(edge: &Edge, layout: &Layout) -> String {
 fn instances(group: &AnomalyGroup, layout: &Layout) -> String {
     let mut page = String::new();
     for (i, instance) in group.instances.iter().enumerate() {
+        if *instance == group.exemplar {
+            page += &format!("  #{} is told above\n", i + 1);
+            continue;
+        }
         page += &wrap(&prose::summary(instance), &format!("  #{} ", i + 1), layout.width);
-        let places: Vec<String> = instance.ops.iter().filter_map(place).collect();
+        let places: Vec<String> = in_program_order(&instance.ops).into_iter().filter_map(place).collect();
         if !places.is_empty() {
             let _ = writeln!(page, "{}", paint(DIM, &format!("     at {}", places.join(", "))));
         }
@@ -296,7 +363,7 @@ fn instances(group: &AnomalyGroup, layout: &Layout) -> String {
 
 /// The operations as a table; if that is too wide, each place stands on a line of its own.
 fn operations(ops: &[OpRef], width: usize) -> String {
-    let rows: Vec<[String; 4]> = ops.iter().filter(|op| op.id.is_some()).map(operation_row).collect();
+    let rows: Vec<[String; 4]> = in_program_order(ops).into_iter().map(operation_row).collect();
     let widest = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let widths = [widest(0), widest(1), widest(2)];
     let table = TABLE_INDENT.len() + widths.iter().map(|width| width + TABLE_GAP.len()).sum::<usize>();
@@ -315,6 +382,14 @@ fn operations(ops: &[OpRef], width: usize) -> String {
         page.push('\n');
     }
     page
+}
+
+/// The operations session by session and as they were done there, which is how they are numbered: a list that follows the story
+/// would have to contradict that.
+fn in_program_order(ops: &[OpRef]) -> Vec<&OpRef> {
+    let mut real: Vec<&OpRef> = ops.iter().filter(|op| op.id.is_some()).collect();
+    real.sort_by_key(|op| op.id);
+    real
 }
 
 const TABLE_INDENT: &str = "    ";

@@ -127,7 +127,7 @@ fn what_ran_out_says_what_was_proved() {
 
 #[test]
 fn json_of_what_ran_out_fits_the_schema() {
-    let unread = Unread { input: "h.txt".to_owned(), levels: Level::ALL.to_vec(), bytes_max: 1000 };
+    let unread = Unread { input: "h.txt".to_owned(), levels: Level::ALL.to_vec(), bytes_max: 1000, size: None };
     let lines = [
         json::render(&given_up(seriatim_check::Undecided::Budget)),
         json::render(&given_up(seriatim_check::Undecided::Memory)),

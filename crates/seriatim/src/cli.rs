@@ -14,6 +14,9 @@ const AFTER_HELP: &str = "\
 Exit codes: 0 every level asked for holds, 1 one is violated, 2 undecided, 3 bad input or usage, 4 internal error, \
 130 interrupted, 141 output closed by its reader, 143 terminated. Over several inputs 3 wins over 1, 1 over 2, 2 over 0.
 
+Text is wrapped to the width of the terminal, from 40 to 100 columns; if the output goes elsewhere, to COLUMNS if that is set, \
+else to 100.
+
 Try `seriatim demo` first.";
 
 /// Checks recorded histories of databases against isolation levels and explains every anomaly.

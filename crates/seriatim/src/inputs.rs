@@ -1,9 +1,10 @@
 //! From the arguments to inputs: files, standard input, directories that are a history, directories that hold some.
 
+use crate::exit::Failure;
 use crate::output;
 use crate::progress::Progress;
 use seriatim_history::formats::{self, Format, ReadOptions, is_history_directory};
-use seriatim_history::{History, ReadError, Spot};
+use seriatim_history::{History, ReadError, Spot, is_special};
 use seriatim_report::text::{self, plural};
 use seriatim_report::{Unreadable, clean};
 use std::collections::BTreeMap;
@@ -39,14 +40,26 @@ impl Input {
     fn new(path: PathBuf, origin: Origin) -> Self {
         Input { shown: path.display().to_string(), path, origin }
     }
+
+    /// Whether it is passed over unopened: a pipe that was only found in a directory may never have a writer.
+    pub fn is_skipped(&self) -> bool {
+        self.origin != Origin::Named && is_special(&self.path)
+    }
 }
 
 /// An input, or a directory that could not be listed.
 pub type Expanded = Result<Input, (String, ReadError)>;
 
 /// The inputs that `args` name, in this order; those of a directory sorted by name.
-pub fn expand(args: &[PathBuf]) -> Vec<Expanded> {
-    args.iter().flat_map(|arg| if is_collection(arg) { walk(arg) } else { vec![Ok(named(arg))] }).collect()
+pub fn expand(args: &[PathBuf]) -> Result<Vec<Expanded>, Failure> {
+    if args.iter().filter(|arg| is_stdin(arg)).count() > 1 {
+        return Err(Failure::Message("only one of the inputs can be standard input; name `-` once".to_owned()));
+    }
+    Ok(args.iter().flat_map(|arg| if is_collection(arg) { walk(arg) } else { vec![Ok(named(arg))] }).collect())
+}
+
+fn is_stdin(path: &Path) -> bool {
+    path == Path::new("-")
 }
 
 fn named(arg: &Path) -> Input {
@@ -55,7 +68,7 @@ fn named(arg: &Path) -> Input {
 
 /// Whether `path` is a directory that is not itself a history.
 fn is_collection(path: &Path) -> bool {
-    path != Path::new("-") && path.is_dir() && !is_history_directory(path)
+    !is_stdin(path) && path.is_dir() && !is_history_directory(path)
 }
 
 fn walk(root: &Path) -> Vec<Expanded> {

@@ -34,12 +34,12 @@ pub fn message(text: &str) {
     let _ = anstream::stderr().write_all(text.as_bytes());
 }
 
-/// The width of the page.
+/// The width of the page: that of the terminal, or what COLUMNS says if the page goes somewhere else.
 pub fn width() -> usize {
-    if !io::stdout().is_terminal() {
-        return WIDTH_DEFAULT;
-    }
-    let width = terminal_size::terminal_size().map(|(width, _)| usize::from(width.0));
+    let width = match io::stdout().is_terminal() {
+        true => terminal_size::terminal_size().map(|(width, _)| usize::from(width.0)),
+        false => std::env::var("COLUMNS").ok().and_then(|columns| columns.trim().parse().ok()),
+    };
     width.unwrap_or(WIDTH_DEFAULT).clamp(WIDTH_MIN, WIDTH_DEFAULT)
 }
 

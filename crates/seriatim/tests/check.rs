@@ -117,6 +117,15 @@ fn standard_input_is_a_dash() {
 }
 
 #[test]
+fn standard_input_can_be_read_only_once() {
+    for command in ["check", "stats"] {
+        let ran = run_with_stdin(&[command, "-", "-"], b"");
+        assert_eq!((ran.code, ran.stdout.as_str()), (Some(3), ""), "{ran:?}");
+        assert!(ran.stderr.contains("only one of the inputs can be standard input"), "{ran:?}");
+    }
+}
+
+#[test]
 fn compressed_input_is_read_like_plain_input() {
     let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
     encoder.write_all(CAUSAL.as_bytes()).unwrap();
@@ -273,6 +282,112 @@ fn a_search_that_runs_out_of_its_budget_says_so() {
 }
 
 #[test]
+fn a_weak_level_that_ran_out_says_why_it_was_searched() {
+    let folder = Folder::new();
+    let twice = folder.file("twice.txt", "w(0,1,0,0)\nw(0,1,1,1)\nr(0,1,2,2)\n");
+    let page = words(&run(&["check", "--level", "rc", "--budget", "0s", &twice]).stdout);
+    assert!(page.contains("because values were written several times and read"), "{page}");
+}
+
+fn words(page: &str) -> String {
+    page.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+#[test]
+fn the_wrong_element_of_a_list_is_named_and_no_number_is_cut() {
+    let folder = Folder::new();
+    let appends: String = (0..300).map(|i| format!("{{:type :ok, :process 0, :value [[:append :x {i}]]}}\n")).collect();
+    let mut list: Vec<String> = (0..300).map(|i| i.to_string()).collect();
+    list.insert(150, "9999".to_owned());
+    let read = format!("{{:type :ok, :process 1, :value [[:r :x [{}]]]}}\n", list.join(" "));
+    let page = words(&run(&["check", &folder.file("long.edn", appends + &read)]).stdout);
+    assert!(page.contains("but 9999, element 151 of the list, was appended by nobody"), "{page}");
+    assert!(page.contains("11 12 … 293 294"), "{page}");
+    let short = "{:type :ok, :process 0, :value [[:append :x 1]]}\n{:type :ok, :process 1, :value [[:r :x [1 2]]]}\n";
+    let page = words(&run(&["check", &folder.file("short.edn", short)]).stdout);
+    assert!(page.contains("reads :x=[1 2], but 2, element 2 of the list, was appended by nobody"), "{page}");
+}
+
+#[test]
+fn a_damaged_trace_is_an_error_and_a_strange_one_too() {
+    let folder = Folder::new();
+    let cut = folder.file("cut.txt", "WRITE KEY[x] Txn(1, 0)\nlog: started\nREAD KEY[x] Txn(2, 0) Fro");
+    let ran = run(&["check", &cut]);
+    assert_eq!((ran.code, ran.stdout.as_str()), (Some(3), ""), "{ran:?}");
+    assert!(ran.stderr.contains("cut.txt:3:23: expected `From(`, found `Fro`"), "{ran:?}");
+    let strange = folder.file("strange.txt", "# notes\n\n  hello there\n");
+    let ran = run(&["check", "--from", "isopredict", &strange]);
+    assert_eq!(ran.code, Some(3), "{ran:?}");
+    assert!(ran.stderr.contains("strange.txt:3:3: expected an event"), "{ran:?}");
+}
+
+#[test]
+fn operations_are_listed_in_program_order() {
+    let folder = Folder::new();
+    let fractured = folder.file("k.txt", "w(1,1,0,0)\nw(1,2,0,1)\nw(2,2,0,1)\nr(1,1,1,2)\nr(2,2,1,2)\n");
+    let page = run(&["check", &fractured]).stdout;
+    let places: Vec<&str> = page.lines().filter_map(|line| line.rsplit_once("k.txt:")).map(|(_, at)| at).collect();
+    assert_eq!(places[places.len() - 5..], ["1", "2", "3", "4", "5"], "{page}");
+}
+
+#[test]
+fn a_contradiction_of_two_reads_is_one_instance_and_is_told_once() {
+    let folder = Folder::new();
+    let text = "w(0,1,0,0)\nw(1,1,0,0)\nw(0,2,1,1)\nw(2,2,1,1)\nr(0,1,2,2)\nr(2,2,2,2)\nr(0,2,3,3)\nr(1,1,3,3)\n";
+    let path = folder.file("l.txt", text);
+    let page = run(&["check", "--max", "5", &path]).stdout;
+    assert!(page.contains("fractured read against the commit order: 1 instance"), "{page}");
+    assert!(page.contains("#1 is told above") && !page.contains("#2"), "{page}");
+}
+
+#[test]
+fn an_unknown_outcome_and_an_empty_list_are_told() {
+    let folder = Folder::new();
+    let unknown = r#"{"session":"a","txn":"t1","status":"unknown","ops":[["w","x",1],["w","y",1]]}
+{"session":"b","txn":"t2","ops":[["r","x",null],["r","y",1]]}"#;
+    let page = words(&run(&["check", &folder.file("unknown.jsonl", unknown)]).stdout);
+    assert!(page.contains("The outcome of t1 is unknown; it committed, because t2 read from it."), "{page}");
+    let empty = r#"{"session":"a","txn":"t1","ops":[["append","l",1],["append","m",1]]}
+{"session":"b","txn":"t2","ops":[["r","l",[]],["r","m",[1]]]}"#;
+    let page = words(&run(&["check", &folder.file("empty.jsonl", empty)]).stdout);
+    assert!(page.contains("l=[]") && !page.contains("nil"), "{page}");
+}
+
+#[test]
+fn the_page_is_as_wide_as_columns_says() {
+    let folder = Folder::new();
+    let path = folder.file("bad.txt", CAUSAL);
+    for (columns, width) in [("60", 60), ("7", 40), ("1000", 100), ("wide", 100)] {
+        let output = common::seriatim().args(["explain", "k"]).env("COLUMNS", columns).output().unwrap();
+        let longest = String::from_utf8(output.stdout).unwrap().lines().map(|line| line.chars().count()).max();
+        assert!(longest.is_some_and(|longest| longest <= width && longest > width - 15), "{columns}: {longest:?}");
+    }
+    assert_eq!(run(&["check", &path]).code, Some(1));
+}
+
+#[test]
+fn a_history_without_times_is_told_so_if_all_levels_are_asked_for() {
+    let folder = Folder::new();
+    let path = folder.file("good.txt", GOOD);
+    let line = "strict serializability: not checked, the history has no times";
+    assert!(run(&["check", &path]).stdout.contains(line));
+    assert!(!run(&["check", "--level", "ser", &path]).stdout.contains(line));
+    let timed = r#"{"session":"a","begin":1,"end":2,"ops":[["w","x",1]]}"#;
+    assert!(!run(&["check", &folder.file("timed.jsonl", timed)]).stdout.contains("not checked"));
+}
+
+#[test]
+fn a_dirty_write_says_why_weak_levels_do_not_see_it() {
+    let folder = Folder::new();
+    let text = "w(0,1,0,0)\nw(1,1,0,0)\nw(0,2,1,1)\nw(1,2,1,1)\nr(0,1,2,2)\nr(2,0,2,2)\nw(2,1,3,3)\nr(2,1,4,4)\n\
+                r(0,2,4,4)\nr(1,2,5,5)\nr(3,0,5,5)\nw(3,1,6,6)\nr(3,1,7,7)\nr(1,1,7,7)\n";
+    let path = folder.file("dirty.txt", text);
+    let (page, why) = (words(&run(&["check", &path]).stdout), words(&run(&["check", "--why", &path]).stdout));
+    assert!(page.contains("G0, which Adya forbids from PL-1 on; registers do not show the order of writes"), "{page}");
+    assert!(page.contains("`check --why` tells why") && !why.contains("`check --why`"), "{page}");
+}
+
+#[test]
 fn why_tells_how_an_inferred_step_is_known() {
     let folder = Folder::new();
     let update = "w(0,1,0,0)\nr(0,1,1,1)\nw(0,2,1,1)\nr(0,1,2,2)\nw(0,3,2,2)\n";
@@ -364,7 +479,9 @@ fn a_memory_limit_ends_in_undecided_and_a_generous_one_in_a_verdict() {
     let tight = run(&["check", "--memory", "1M", &skew]);
     assert_eq!(tight.code, Some(2), "{tight:?}");
     assert!(tight.stdout.contains("because of the memory limit"), "{}", tight.stdout);
-    assert!(tight.stdout.contains("Nothing was proved so far."), "{}", tight.stdout);
+    let page = words(&tight.stdout);
+    assert!(page.contains("Nothing was proved so far."), "{page}");
+    assert!(page.contains("bytes would have been needed to go on"), "{page}");
     let line = &run(&["check", "--memory", "1M", "--format", "json", &skew]).json()[0];
     assert!(schema("check").is_valid(line), "{line}");
     assert_eq!(line["undecided"][0]["reason"], "memory");
@@ -386,6 +503,9 @@ fn an_input_that_would_fill_the_memory_is_not_read() {
         let ran = run(&["check", "--memory", "300K", "--level", "rc,ser", input]);
         assert_eq!(ran.code, Some(2), "{ran:?}");
         assert!(ran.stdout.contains("undecided at every level") && ran.stdout.contains("Nothing was read"), "{ran:?}");
+        let needed = 3 * std::fs::metadata(input).unwrap().len();
+        let told = words(&ran.stdout).replace(',', "").contains(&format!("limit would have to be {needed} bytes"));
+        assert_eq!(told, *input == large, "{ran:?}");
         let line = &run(&["check", "--memory", "300K", "--format", "json", "--level", "rc,ser", input]).json()[0];
         assert!(schema("check").is_valid(line), "{line}");
         assert_eq!((&line["levels"]["ser"], &line["undecided"][1]["reason"]), (&"undecided".into(), &"memory".into()));

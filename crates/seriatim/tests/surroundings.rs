@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{CAUSAL, Folder, large, run, seriatim, start};
+use common::{CAUSAL, Folder, GOOD, large, run, seriatim, start};
 use std::fs::File;
 use std::io::{Read, Write};
 use std::process::{Command, Stdio};
@@ -112,6 +112,40 @@ fn interrupt(process: u32) {
 fn signal(name: &str, process: u32) {
     let status = Command::new("kill").args([name, &process.to_string()]).status().unwrap();
     assert!(status.success());
+}
+
+fn pipe(folder: &Folder, name: &str) -> String {
+    let path = folder.at(name);
+    assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+    path
+}
+
+#[test]
+fn a_pipe_in_a_directory_is_passed_over_and_a_named_one_is_read() {
+    let folder = Folder::new();
+    folder.file("good.txt", GOOD);
+    let fifo = pipe(&folder, "fifo.txt");
+    for command in ["check", "stats"] {
+        let ran = run(&[command, folder.path().to_str().unwrap()]);
+        assert_eq!(ran.code, Some(0), "{ran:?}");
+        assert!(
+            ran.stderr.contains("passed over 1 file without a history") && ran.stderr.contains("fifo.txt"),
+            "{ran:?}"
+        );
+    }
+    let child = start(&["check", &fifo]);
+    File::options().write(true).open(&fifo).unwrap().write_all(CAUSAL.as_bytes()).unwrap();
+    assert_eq!(child.wait_with_output().unwrap().status.code(), Some(1));
+}
+
+#[test]
+fn a_session_that_is_a_pipe_is_an_error_and_not_a_session_less() {
+    let folder = Folder::new();
+    folder.file("T1.log", []);
+    pipe(&folder, "T2.log");
+    let ran = run(&["check", folder.path().to_str().unwrap()]);
+    assert_eq!(ran.code, Some(3), "{ran:?}");
+    assert!(ran.stderr.contains("T2.log: this log is a pipe"), "{ran:?}");
 }
 
 #[test]

@@ -116,7 +116,7 @@ pub(super) fn write(history: &History, out: &mut dyn Write) -> Result<(), WriteE
 fn write_txn(writing: &Writing<'_>, txn: TxnId, out: &mut dyn Write) -> Result<(), WriteError> {
     for (op, content) in writing.ops(txn) {
         if content.kind == OpKind::Read && writing.is_initial(content.key, content.value) {
-            let hint = "every value must be written by a transaction there; write plume, elle or jsonl instead";
+            let hint = "every value must be written by a transaction there";
             return Err(writing.unsupported_op(op, "reads of initial values", hint));
         }
         let letter = if content.kind == OpKind::Read { 'r' } else { 'w' };

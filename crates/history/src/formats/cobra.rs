@@ -321,7 +321,7 @@ impl<'h> LogWriter<'h> {
         let value = match content.value.kind() {
             ValueKind::Int(number) => number,
             _ if self.by_value.contains(&content.key) => u64::try_from(self.writing.integer_value(op)?)
-                .map_err(|_| self.writing.unsupported_op(op, "negative values", "write plume or jsonl instead"))?,
+                .map_err(|_| self.writing.unsupported_op(op, "negative values", ""))?,
             _ => write,
         };
         if self.by_value.contains(&content.key) {

@@ -4,7 +4,7 @@ use super::text::Source;
 use super::{Format, ReadOptions, cobra, detect, read_path, viper};
 use crate::atom::Atom;
 use crate::error::{ReadError, Spot};
-use crate::input::{Entry, Input, head, list_directory, number_in};
+use crate::input::{Entry, Input, head, is_special, list_directory, number_in};
 use crate::model::History;
 use rustc_hash::FxHashSet;
 use std::path::Path;
@@ -40,7 +40,7 @@ enum Found<'a> {
 pub fn is_history_directory(path: &Path) -> bool {
     let shown_as = path.to_string_lossy();
     let Ok(mut entries) = list_directory(path, &shown_as) else { return false };
-    entries.retain(|entry| !entry.path.is_dir());
+    entries.retain(may_belong);
     match find(&entries, None) {
         Some(Found::Whole(entry)) => OF_A_RUN.contains(&entry.name.as_str()),
         found => found.is_some(),
@@ -56,7 +56,7 @@ pub(super) fn read(path: &Path, shown_as: &str, options: &ReadOptions) -> Result
             _ => break,
         }
     }
-    entries.retain(|entry| !entry.path.is_dir());
+    entries.retain(may_belong);
     let source = Source::new(shown_as);
     match (find(&entries, options.format), entries.as_slice()) {
         (Some(Found::Viper(logs)), _) => {
@@ -68,6 +68,11 @@ pub(super) fn read(path: &Path, shown_as: &str, options: &ReadOptions) -> Result
         (Some(Found::Whole(entry)), _) | (None, [entry]) => read_path(&entry.path, &entry.shown_as, options),
         _ => Err(no_history(&entries, shown_as)),
     }
+}
+
+/// Whether an entry is a file, or is named like a session: a session that cannot be read must be an error, not one less.
+fn may_belong(entry: &Entry) -> bool {
+    !entry.path.is_dir() && (is_client(&entry.name) || !is_special(&entry.path))
 }
 
 /// Looks at the names of the files, and at the beginnings of those that may be logs. One that cannot be opened may be
@@ -133,6 +138,9 @@ fn is_text(head: &[u8]) -> bool {
 fn open<'a>(logs: &[&'a Entry], bytes_max: u64) -> Result<Vec<(&'a Entry, Input)>, ReadError> {
     let mut left = bytes_max;
     let open_one = |&entry: &&'a Entry| {
+        if is_special(&entry.path) {
+            return Err(no_file(entry));
+        }
         let input = Input::open(&entry.path, &entry.shown_as, left)?;
         left -= input.len() as u64;
         Ok((entry, input))
@@ -160,6 +168,13 @@ fn session_name(file: &str) -> Atom {
         Some(number) if number.to_string() == digits && stem.len() - digits.len() == 1 => Atom::Int(number.into()),
         _ => Atom::Str(stem.into()),
     }
+}
+
+/// A pipe would keep us waiting for its writer.
+fn no_file(entry: &Entry) -> ReadError {
+    let spot = Spot { file: Some(entry.shown_as.clone()), ..Spot::default() };
+    let hint = Some("store what it carries in a file of this name, or take it out of the directory".to_owned());
+    ReadError::Syntax { spot, problem: "this log is a pipe, a socket or a device, not a file".to_owned(), hint }
 }
 
 fn no_history(entries: &[Entry], shown_as: &str) -> ReadError {

@@ -5,9 +5,11 @@
 //! the one that others can read). The initial transaction `0, 0` is left out, and reads from it are of the initial value. A
 //! read from a transaction without such a write implies the write.
 
+mod event;
+
 use super::Format;
 use super::build::Builder;
-use super::text::{Line, Source, key_atom, significant_lines};
+use super::text::{Line, Source, excerpt, key_atom, significant_lines};
 use super::writing::Writing;
 use crate::atom::{Atom, Value};
 use crate::error::{ReadError, WriteError};
@@ -18,6 +20,9 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 use std::fmt;
 use std::io::Write;
+
+pub(super) use event::matches;
+use event::{Bad, Event, event};
 
 /// `S, N`: session and index.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -46,76 +51,36 @@ impl fmt::Display for Id {
     }
 }
 
-/// A line that matches.
-struct Event {
-    key: Atom,
-    txn: Id,
-    /// The writer, if this is a read.
-    from: Option<Id>,
-}
-
-/// Reads a history. Lines that match nothing are counted.
+/// Reads a history. Lines of something else are counted; a line that begins like an event must be one, or a file that is cut
+/// off would pass for a shorter history.
 pub(super) fn read(bytes: &[u8], source: &Source) -> Result<History, ReadError> {
     let mut reader = Reader::default();
+    let mut foreign = None;
     for line in significant_lines(bytes) {
-        match event(line.text).map_err(|problem| source.at(line.number, line.column(0), problem))? {
-            None => reader.builder.columns.skipped += 1,
+        match event(line.text).map_err(|bad| bad_event(source, &line, bad))? {
+            None => {
+                reader.builder.columns.skipped += 1;
+                foreign.get_or_insert(line);
+            }
             Some(event) => reader.event(event, &line),
         }
     }
-    reader.finish(source)
-}
-
-/// Whether a line is one of a trace, for recognising the format.
-pub(super) fn matches(text: &[u8]) -> bool {
-    matches!(event(text), Ok(Some(_)))
-}
-
-/// What a line says, or nothing; an error if an id is too large.
-fn event(text: &[u8]) -> Result<Option<Event>, String> {
-    let Ok(text) = std::str::from_utf8(text) else { return Ok(None) };
-    if let Some((key, rest)) = bracket(text, "READ KEY[") {
-        let Some((txn, rest)) = id(rest, "Txn(")? else { return Ok(None) };
-        return Ok(id(rest, "From(")?.map(|(from, _)| Event { key: key_atom(key), txn, from: Some(from) }));
+    match foreign {
+        Some(line) if !reader.has_events => Err(no_event(source, &line)),
+        _ => reader.finish(source),
     }
-    if let Some((key, rest)) = bracket(text, "WRITE KEY[") {
-        return Ok(id(rest, "Txn(")?.map(|(txn, _)| Event { key: key_atom(key), txn, from: None }));
-    }
-    for (start, middle) in [("INSERT[", "to Set["), ("DELETE[", "from Set[")] {
-        if let Some((key, rest)) = element(text, start, middle) {
-            return Ok(id(rest, "Txn(")?.map(|(txn, _)| Event { key, txn, from: None }));
-        }
-    }
-    let Some((key, rest)) = element(text, "CONTAINS[", "in Set[") else { return Ok(None) };
-    let Some((from, rest)) = id(rest, "From(")? else { return Ok(None) };
-    Ok(id(rest, "Txn(")?.map(|(txn, _)| Event { key, txn, from: Some(from) }))
 }
 
-/// What stands between `start` and the next `]`, and what follows.
-fn bracket<'a>(text: &'a str, start: &str) -> Option<(&'a str, &'a str)> {
-    text.trim_start().strip_prefix(start)?.split_once(']')
+fn bad_event(source: &Source, line: &Line<'_>, bad: Bad) -> ReadError {
+    let hint = "is the file cut off or damaged? copy it again".to_owned();
+    source.at_with_hint(line.number, line.column(bad.at), bad.problem, Some(hint))
 }
 
-/// The pseudo-key of an element of a set.
-fn element<'a>(text: &'a str, start: &str, middle: &str) -> Option<(Atom, &'a str)> {
-    let (element, rest) = bracket(text, start)?;
-    let (set, rest) = bracket(rest, middle)?;
-    Some((Atom::Str(format!("Set({set}:{element})").into()), rest))
-}
-
-/// An id after `start`, and what follows it.
-fn id<'a>(text: &'a str, start: &str) -> Result<Option<(Id, &'a str)>, String> {
-    let inner = text.trim_start().strip_prefix(start).and_then(|rest| rest.split_once(')'));
-    let Some((inner, rest)) = inner else { return Ok(None) };
-    let Some((session, index)) = inner.split_once(',') else { return Ok(None) };
-    let number = |text: &str| -> Result<Option<u64>, String> {
-        let text = text.trim();
-        if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
-            return Ok(None);
-        }
-        text.parse().map(Some).map_err(|_| format!("the id {text} does not fit into 64 bits"))
-    };
-    Ok(number(session)?.zip(number(index)?).map(|(session, index)| (Id(session, index), rest)))
+/// Nothing in the whole file is an event.
+fn no_event(source: &Source, line: &Line<'_>) -> ReadError {
+    let problem = format!("expected an event like `WRITE KEY[x] Txn(1, 0)`, found {}", excerpt(line.text));
+    let hint = "no line of the file is one; is it an IsoPredict trace?".to_owned();
+    source.at_with_hint(line.number, line.column(0), problem, Some(hint))
 }
 
 /// An operation before its value is known.
@@ -133,10 +98,13 @@ struct Reader {
     ids: Vec<Id>,
     seen: FxHashSet<Id>,
     pending: Vec<Pending>,
+    /// Whether there was an event, be it one of the initial transaction.
+    has_events: bool,
 }
 
 impl Reader {
     fn event(&mut self, event: Event, line: &Line<'_>) {
+        self.has_events = true;
         let key = self.builder.key(event.key);
         if event.txn == INITIAL {
             return;
@@ -285,7 +253,7 @@ fn sources(writing: &Writing<'_>) -> Result<Sources, WriteError> {
         for (op, content) in ops.into_iter().rev() {
             let is_last = last.insert(content.key);
             if sources.insert((content.key, content.value), (txn, is_last)).is_some() {
-                let hint = "a read could not name its writer; write plume or jsonl instead";
+                let hint = "a read could not name its writer";
                 return Err(writing.unsupported_op(op, "a value that is written twice", hint));
             }
         }
@@ -319,7 +287,7 @@ impl Writer<'_> {
         if self.writing.is_initial(content.key, content.value) {
             return Ok(Some(INITIAL));
         }
-        let hint = "a read names its writer there; write plume or jsonl instead";
+        let hint = "a read names its writer there";
         match self.sources.get(&(content.key, content.value)) {
             None => Err(self.writing.unsupported_op(op, "a read of a value that nobody wrote", hint)),
             Some(&(writer, _)) if writer == txn && self.latest_own(txn, op, content) => Ok(Some(self.ids[txn.index()])),
@@ -346,7 +314,7 @@ impl Writer<'_> {
                 Ok(Key::Element(element.to_owned(), set.to_owned()))
             }
             None if plain(&text) && as_read => Ok(Key::Plain(text)),
-            _ => Err(self.writing.unsupported_op(op, &format!("the key `{text}`"), "write jsonl instead")),
+            _ => Err(self.writing.unsupported_op(op, &format!("the key `{text}`"), "")),
         }
     }
 }

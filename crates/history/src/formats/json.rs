@@ -29,9 +29,30 @@ impl<'a> Item<'a> {
         })
     }
 
-    /// An error at its start.
+    /// An error at its start. Numbers are quoted as they stand in the file, not as they were rounded.
     pub fn fail(&self, source: &Source, problem: impl Into<String>) -> ReadError {
-        source.at(self.line, self.column, problem)
+        source.at(self.line, self.column, self.unrounded(problem.into()))
+    }
+
+    /// `problem` with the large numbers and fractions of this value as they are written in it.
+    pub fn unrounded(&self, problem: String) -> String {
+        let rounded = |number: &&str| number.parse::<i128>().is_err() || number.len() > DIGITS_EXACT;
+        let numbers = numbers(self.text).into_iter().filter(rounded);
+        numbers.fold(problem, |problem, written| match serde_json::from_str::<serde_json::Number>(written) {
+            Ok(read) if read.to_string() != written => problem.replace(&read.to_string(), written),
+            _ => problem,
+        })
+    }
+
+    /// The member `name` of an object, if it has one; the last one, as for the parser.
+    pub fn member(&self, name: &str, source: &'a Source) -> Option<Item<'a>> {
+        let members = self.members(source).ok()?;
+        members.into_iter().rev().find(|(other, _)| other == name).map(|(_, item)| item)
+    }
+
+    /// An element of an array, if it has so many.
+    pub fn element(&self, index: usize, source: &'a Source) -> Option<Item<'a>> {
+        self.elements(source).nth(index)?.ok()
     }
 
     /// The elements of an array.
@@ -68,6 +89,22 @@ impl<'a> Item<'a> {
             cursor.expect(b',', source)?;
         }
     }
+}
+
+/// How many characters of an integer are read without rounding.
+const DIGITS_EXACT: usize = 18;
+
+/// What may be a number in a JSON text, outside of its strings.
+fn numbers(text: &[u8]) -> Vec<&str> {
+    let Ok(text) = std::str::from_utf8(text) else { return Vec::new() };
+    let (mut quoted, mut escaped) = (false, false);
+    let separates = |c: char| {
+        let closes = c == '"' && !escaped;
+        escaped = quoted && c == '\\' && !escaped;
+        quoted ^= closes;
+        quoted || !(c.is_ascii_alphanumeric() || "+-.".contains(c))
+    };
+    text.split(separates).filter(|word| word.starts_with(|c: char| c.is_ascii_digit() || c == '-')).collect()
 }
 
 /// The values of a text.
@@ -317,6 +354,18 @@ mod tests {
         assert_eq!(error("[{}] x"), "h:1:6: expected the end of the file, found `x`");
         assert_eq!(error("[{}"), "h:1:4: expected `,`, found the end of the file");
         assert_eq!(error("}"), "h:1:1: expected a JSON value, found `}`");
+    }
+
+    #[test]
+    fn numbers_are_quoted_as_they_stand_in_the_file() {
+        let text = r#"{"a":["1e400\"", 123456789012345678901234567890, 1.50, -7]}"#;
+        assert_eq!(numbers(text.as_bytes()), ["123456789012345678901234567890", "1.50", "-7"]);
+        let source = Source::new("h");
+        let item = Values::new(text.as_bytes(), &source).next().unwrap().unwrap();
+        let Json::Object(object) = item.parse(&source).unwrap() else { panic!("an object") };
+        let problem = atom(&object["a"][1]).unwrap_err();
+        assert_eq!(item.unrounded(problem), "the number 123456789012345678901234567890 is not an integer of 64 bits");
+        assert_eq!(item.unrounded("1.5".to_owned()), "1.50");
     }
 
     #[test]

@@ -11,7 +11,7 @@ use super::Format;
 use super::build::Builder;
 use super::elle::json_value;
 use super::json::{self, Item, Values};
-use super::text::{Source, key_atom};
+use super::text::{Source, excerpt, key_atom};
 use super::writing::Writing;
 use crate::atom::{Atom, Value};
 use crate::error::{ReadError, WriteError};
@@ -40,10 +40,39 @@ pub(super) fn read(bytes: &[u8], source: &Source) -> Result<History, ReadError> 
         if fields.contains_key("seriatim") && number == 0 {
             reader.header(fields).map_err(fail)?;
         } else {
-            reader.txn(fields, &item).map_err(fail)?;
+            reader.txn(fields, &item).map_err(|problem| problem.at(&item, source))?;
         }
     }
     reader.finish(source)
+}
+
+/// What is wrong with a line, and with which of its operations.
+struct Problem {
+    text: String,
+    op: Option<usize>,
+}
+
+impl From<String> for Problem {
+    fn from(text: String) -> Self {
+        Problem { text, op: None }
+    }
+}
+
+impl From<&str> for Problem {
+    fn from(text: &str) -> Self {
+        text.to_owned().into()
+    }
+}
+
+impl Problem {
+    /// The error; only now it is worth looking where in the line the operation stands, which is quoted as it stands there.
+    fn at(self, line: &Item<'_>, source: &Source) -> ReadError {
+        let op = self.op.and_then(|op| line.member("ops", source)?.element(op, source));
+        match op {
+            Some(op) => op.fail(source, format!("{} {}", self.text, excerpt(op.text))),
+            None => line.fail(source, self.text),
+        }
+    }
 }
 
 #[derive(Default)]
@@ -75,7 +104,7 @@ impl Reader {
         Ok(())
     }
 
-    fn txn(&mut self, mut fields: Map<String, Json>, item: &Item<'_>) -> Result<(), String> {
+    fn txn(&mut self, mut fields: Map<String, Json>, item: &Item<'_>) -> Result<(), Problem> {
         let session = fields.remove("session").ok_or("a transaction needs a \"session\"")?;
         let session = json::atom(&session).map_err(|problem| format!("session: {problem}"))?;
         let name = match fields.remove("txn") {
@@ -85,12 +114,12 @@ impl Reader {
         let status = status(fields.remove("status"))?;
         self.times.push(times(fields.remove("begin"), fields.remove("end"))?);
         let Some(Json::Array(ops)) = fields.remove("ops") else {
-            return Err("a transaction needs \"ops\", an array of operations".to_owned());
+            return Err("a transaction needs \"ops\", an array of operations".into());
         };
         let session = self.builder.session(session);
         let txn = self.builder.named_txn(session, status, name);
-        for op in ops {
-            self.op(txn, &op, item.line)?;
+        for (number, op) in ops.iter().enumerate() {
+            self.op(txn, op, item.line).map_err(|text| Problem { text, op: Some(number) })?;
         }
         if let Some(extra) = extra(fields) {
             self.builder.columns.txn_extras.push((txn, extra));
@@ -106,9 +135,9 @@ impl Reader {
         }
     }
 
+    /// An error ends where the operation is to be quoted.
     fn op(&mut self, txn: u32, op: &Json, line: u64) -> Result<(), String> {
-        let shown = || super::text::excerpt(op.to_string().as_bytes());
-        let bad = || format!("expected an operation like [\"w\",\"x\",1], found {}", shown());
+        let bad = || "expected an operation like [\"w\",\"x\",1], found".to_owned();
         let [kind, key, value] = op.as_array().ok_or_else(bad)?.as_slice() else { return Err(bad()) };
         let kind = match kind.as_str() {
             Some("r") => OpKind::Read,
@@ -116,7 +145,7 @@ impl Reader {
             Some("append") => OpKind::Append,
             _ => return Err(bad()),
         };
-        let in_op = |problem: String| format!("{problem}, in {}", shown());
+        let in_op = |problem: String| format!("{problem}, in");
         let key = json::atom(key).map_err(in_op)?;
         let value = match (value, kind) {
             (Json::Null, OpKind::Read) => Value::NULL,

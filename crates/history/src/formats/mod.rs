@@ -5,6 +5,7 @@
 //! ([`crate::WriteError::Unsupported`]) rather than to write another history; what is lost without another verdict (initial
 //! values, say) [`losses`] counts.
 
+mod advice;
 mod awdit;
 mod build;
 mod bytes;
@@ -37,6 +38,7 @@ use crate::ids::SessionId;
 use crate::input::{self, Input};
 use crate::meter::Meter;
 use crate::model::History;
+use advice::advised;
 use directory::LogFile;
 use std::fmt;
 use std::io::Write;
@@ -234,10 +236,19 @@ fn only_file<'a>(bytes: &'a [u8], source: &Source) -> LogFile<'a> {
 }
 
 /// Writes a history to a stream. Formats with a file for each session can only do that for a single session.
+/// What cannot be expressed is an error that names formats that can.
 pub fn write(history: &History, format: Format, out: &mut dyn Write) -> Result<(), WriteError> {
+    if format.is_directory_format() && history.session_count() != 1 {
+        return Err(several_sessions(history, format));
+    }
+    write_as(history, format, out).map_err(|error| advised(history, error))
+}
+
+/// Writes a history, of a directory format only the first session.
+fn write_as(history: &History, format: Format, out: &mut dyn Write) -> Result<(), WriteError> {
     match format {
         Format::Plume => plume::write(history, out),
-        Format::Cobra => cobra::LogWriter::new(history)?.write(only_session(history, format)?, out),
+        Format::Cobra => cobra::LogWriter::new(history)?.write(SessionId(0), out),
         Format::DbcopBincode => dbcop::bincode::write(history, out),
         Format::DbcopHist => dbcop::hist::write(history, out),
         Format::DbcopJson => dbcop::json::write(history, out),
@@ -247,22 +258,18 @@ pub fn write(history: &History, format: Format, out: &mut dyn Write) -> Result<(
         Format::IsoPredict => isopredict::write(history, out),
         Format::Viper => {
             let logs = viper::LogWriter::new(history)?;
-            let session = only_session(history, format)?;
             if logs.needs_initial {
                 logs.write_initial(out)?;
             }
-            logs.write(session, out)
+            logs.write(SessionId(0), out)
         }
         Format::Jsonl => jsonl::write(history, out),
     }
 }
 
-fn only_session(history: &History, format: Format) -> Result<SessionId, WriteError> {
-    if history.session_count() == 1 {
-        return Ok(SessionId(0));
-    }
+fn several_sessions(history: &History, format: Format) -> WriteError {
     let what = format!("{} sessions in one file", history.session_count());
-    Err(WriteError::Unsupported { format: format.code(), what, hint: "name a directory to write to".to_owned() })
+    WriteError::Unsupported { format: format.code(), what, hint: "name a directory to write to".to_owned() }
 }
 
 #[cfg(test)]

@@ -3,6 +3,7 @@
 //! A file is written beside its destination and takes its name only when everything, the last buffer included, has
 //! arrived on the disk. A directory must be new or empty, because stray logs would become sessions.
 
+use super::advice::advised;
 use super::{Format, cobra, viper, write};
 use crate::error::WriteError;
 use crate::ids::SessionId;
@@ -15,8 +16,8 @@ use std::path::{Path, PathBuf};
 /// Writes a history to a file, or to a directory if the format is one; `.gz` and `.zst` compress.
 pub fn write_path(history: &History, format: Format, path: &Path) -> Result<(), WriteError> {
     match format {
-        Format::Cobra => write_cobra(history, path),
-        Format::Viper => write_viper(history, path),
+        Format::Cobra => write_cobra(history, path).map_err(|error| advised(history, error)),
+        Format::Viper => write_viper(history, path).map_err(|error| advised(history, error)),
         _ => write_file(path, |out| write(history, format, out)),
     }
 }

@@ -283,7 +283,7 @@ impl<'h> LogWriter<'h> {
         let value = if self.writing.is_initial(content.key, content.value) {
             self.initial_value(op, content)?
         } else if content.value.raw() == 0 && !self.written.contains(&(content.key, content.value)) {
-            let hint = "0 means no value there; write elle or jsonl instead";
+            let hint = "0 means no value there";
             return Err(self.writing.unsupported_op(op, "a read of a 0 that nobody wrote", hint));
         } else {
             self.writing.integer_value(op)?
@@ -299,7 +299,7 @@ impl<'h> LogWriter<'h> {
         }
         if self.written_zero.contains(&content.key) {
             let what = "a read of the initial value of a key to which 0 is written";
-            return Err(self.writing.unsupported_op(op, what, "0 means no value there; write elle or jsonl instead"));
+            return Err(self.writing.unsupported_op(op, what, "0 means no value there"));
         }
         Ok(0)
     }

@@ -39,15 +39,16 @@ impl<'h> Writing<'h> {
         history.ops_of(txn).map(move |op| (OpId(op), history.op(OpId(op))))
     }
 
-    pub fn unsupported(&self, what: impl Into<String>, hint: &str) -> WriteError {
-        WriteError::Unsupported { format: self.format.code(), what: what.into(), hint: hint.to_owned() }
+    /// A refusal; `reason` may be empty. Which formats to write instead is added by [`super::write`].
+    pub fn unsupported(&self, what: impl Into<String>, reason: &str) -> WriteError {
+        WriteError::Unsupported { format: self.format.code(), what: what.into(), hint: reason.to_owned() }
     }
 
     /// `what` in an operation, with its place.
-    pub fn unsupported_op(&self, op: OpId, what: &str, hint: &str) -> WriteError {
+    pub fn unsupported_op(&self, op: OpId, what: &str, reason: &str) -> WriteError {
         let txn = self.history.txn_name(self.history.txn_of(op));
         let place = self.history.place(op).map(|place| format!(", {place}")).unwrap_or_default();
-        self.unsupported(format!("{what} (transaction {txn}{place})"), hint)
+        self.unsupported(format!("{what} (transaction {txn}{place})"), reason)
     }
 
     /// Refuses lists.
@@ -57,7 +58,7 @@ impl<'h> Writing<'h> {
             op.kind == OpKind::Append || matches!(op.value.kind(), ValueKind::List(_))
         };
         match (0..self.history.op_count() as u32).map(OpId).find(is_list) {
-            Some(op) => Err(self.unsupported_op(op, "appends and lists", "write elle, elle-json or jsonl instead")),
+            Some(op) => Err(self.unsupported_op(op, "appends and lists", "")),
             None => Ok(()),
         }
     }
@@ -76,7 +77,7 @@ impl<'h> Writing<'h> {
         match (0..self.history.op_count() as u32).map(OpId).find(is_contested) {
             Some(op) => {
                 let what = "a read of an initial value that a transaction writes, too";
-                Err(self.unsupported_op(op, what, "which of them was read is open; write jsonl instead"))
+                Err(self.unsupported_op(op, what, "which of them was read is open"))
             }
             None => Ok(()),
         }
@@ -92,18 +93,14 @@ impl<'h> Writing<'h> {
             _ => "aborted transactions",
         };
         let name = self.history.txn_name(txn);
-        Err(self.unsupported(format!("{what} (transaction {name})"), "write elle, elle-json or jsonl instead"))
+        Err(self.unsupported(format!("{what} (transaction {name})"), ""))
     }
 
     /// The key of an operation, which must be an integer.
     pub fn integer_key(&self, op: OpId) -> Result<i128, WriteError> {
         match self.history.key_name(self.history.op(op).key) {
             Atom::Int(number) => Ok(number),
-            name => Err(self.unsupported_op(
-                op,
-                &format!("keys that are not integers, like `{name}`"),
-                "write dbcop-hist, elle or jsonl instead",
-            )),
+            name => Err(self.unsupported_op(op, &format!("keys that are not integers, like `{name}`"), "")),
         }
     }
 
@@ -115,7 +112,7 @@ impl<'h> Writing<'h> {
             _ => {
                 let text = self.history.value_text(value);
                 let what = format!("values that are not integers, like `{text}`");
-                Err(self.unsupported_op(op, &what, "write elle or jsonl instead"))
+                Err(self.unsupported_op(op, &what, ""))
             }
         }
     }
@@ -123,8 +120,7 @@ impl<'h> Writing<'h> {
     /// As [`Writing::integer_key`], for formats of unsigned numbers.
     pub fn unsigned_key(&self, op: OpId) -> Result<u64, WriteError> {
         let key = self.integer_key(op)?;
-        u64::try_from(key)
-            .map_err(|_| self.unsupported_op(op, &format!("the key {key}"), "write plume or jsonl instead"))
+        u64::try_from(key).map_err(|_| self.unsupported_op(op, &format!("the key {key}"), ""))
     }
 
     /// Keys to which some transaction writes the number 0.
@@ -139,14 +135,14 @@ impl<'h> Writing<'h> {
         let initial = self.is_initial(key, value);
         if initial && written_zero.contains(&key) {
             let what = "a read of the initial value of a key to which 0 is written";
-            return Err(self.unsupported_op(op, what, "0 is the initial value there; write elle or jsonl instead"));
+            return Err(self.unsupported_op(op, what, "0 is the initial value there"));
         }
         if initial {
             return Ok(0);
         }
         if value.raw() == 0 && !written_zero.contains(&key) {
             let what = "a read of a 0 that nobody wrote";
-            return Err(self.unsupported_op(op, what, "0 is the initial value there; write elle or jsonl instead"));
+            return Err(self.unsupported_op(op, what, "0 is the initial value there"));
         }
         self.integer_value(op)
     }

@@ -35,7 +35,7 @@ pub(super) const ENTRIES: &[Entry] = &[
     },
     Entry {
         subject: Subject::Anomaly(Kind::AbortedRead),
-        aliases: &["dirty-read"],
+        aliases: &["dirty-read", "p1", "a1", "g1"],
         definition: "A committed transaction reads a value that only an aborted transaction wrote.",
         example: Example { history: "a: w(x,1)!\nb: r(x,1)", remark: "The `!` marks t1 as aborted, yet t2 has its x." },
         databases: &[
@@ -68,7 +68,7 @@ pub(super) const ENTRIES: &[Entry] = &[
     },
     Entry {
         subject: Subject::Anomaly(Kind::IntermediateRead),
-        aliases: &[],
+        aliases: &["g1"],
         definition: "A transaction reads a value that its writer overwrote before it committed, so that it was never a \
                      committed value.",
         example: Example {
@@ -79,7 +79,7 @@ pub(super) const ENTRIES: &[Entry] = &[
     },
     Entry {
         subject: Subject::Anomaly(Kind::CyclicCausality),
-        aliases: &["circular-information-flow", "cyclic-co"],
+        aliases: &["circular-information-flow", "cyclic-co", "g1"],
         definition: "Session order and reads form a cycle: a transaction depends on itself.",
         example: Example {
             history: "a: r(x,1) w(y,1)\nb: r(y,1) w(x,1)",
@@ -120,7 +120,7 @@ pub(super) const ENTRIES: &[Entry] = &[
     },
     Entry {
         subject: Subject::Anomaly(Kind::NonRepeatableRead),
-        aliases: &["fuzzy-read", "unrepeatable-read", "imp", "p2"],
+        aliases: &["fuzzy-read", "unrepeatable-read", "imp", "p2", "a2"],
         definition: "A transaction reads one key twice, without writing it in between, and gets two different values.",
         example: Example { history: "a: w(x,1)\nb: r(x,nil) r(x,1)", remark: "x changes between the two reads of t2." },
         databases: &[
@@ -134,9 +134,10 @@ pub(super) const ENTRIES: &[Entry] = &[
     },
     Entry {
         subject: Subject::Anomaly(Kind::FracturedReadCausal),
-        aliases: &["fractured-reads", "read-your-writes"],
+        aliases: &["fractured-reads", "read-your-writes", "a5a", "read skew"],
         definition: "A transaction sees a part of what W did (it read another key from W, or it follows W in its session) and \
-                     yet reads a key from V, although W wrote this key too and V comes before W in causal order.",
+                     yet reads a key from V, although W wrote this key too and V comes before W in causal order. The read skew of \
+                     Berenson et al. (A5A) is this: x is read, W writes x and y, y is read.",
         example: Example {
             history: "a: w(x,1) w(y,1)\nb: r(x,nil) r(y,1)",
             remark: "t2 sees t1's y but not t1's x: half of a transaction.",

@@ -15,7 +15,7 @@ pub(super) const ENTRIES: &[Entry] = &[
             levels: "serializability and above; predicates are not part of the recorded formats",
             violated: &[],
         },
-        aliases: &["phantom-read", "p3"],
+        aliases: &["phantom-read", "p3", "a3"],
         definition: "A transaction evaluates a predicate twice, and rows that match it have come or gone.",
         example: Example {
             history: "a: r(x,nil)\nb: w(x,1)",

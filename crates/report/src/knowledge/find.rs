@@ -18,8 +18,12 @@ pub struct Unknown {
 /// anomalies may share one (`G1c`).
 pub fn find(name: &str) -> Result<Vec<&'static Entry>, Unknown> {
     let wanted = normal(name);
-    // A code means exactly one entry, even where another entry has it as a second name.
-    let exact: Vec<&Entry> = entries().filter(|entry| entry.code() == wanted).collect();
+    // A code means exactly one entry, even where another entry has it as a second name. A phrase is what people say, who may
+    // mean another entry that has just this phrase.
+    let said = name.trim().to_ascii_lowercase();
+    let is_phrase = |alias: &&str| alias.contains(' ') && **alias == said;
+    let is_exact = |entry: &&Entry| entry.code() == wanted || entry.aliases.iter().any(is_phrase);
+    let exact: Vec<&Entry> = entries().filter(is_exact).collect();
     let found =
         if exact.is_empty() { entries().filter(|entry| names(entry).contains(&wanted)).collect() } else { exact };
     if found.is_empty() { Err(Unknown { name: name.to_owned(), suggestions: suggestions(&wanted) }) } else { Ok(found) }
@@ -42,7 +46,7 @@ fn normal(name: &str) -> String {
 }
 
 fn suggestions(wanted: &str) -> Vec<String> {
-    let limit = (wanted.chars().count() / 2).max(2);
+    let limit = (wanted.chars().count() / 2).max(1);
     let all = entries().flat_map(names).filter(|name| name.len() > 1);
     let mut near: Vec<(usize, String)> = all.map(|name| (distance(wanted, &name), name)).collect();
     near.retain(|(distance, name)| *distance <= limit || name.contains(wanted));
@@ -93,10 +97,23 @@ mod tests {
         let g_single =
             ["non-monotonic-read", "non-repeatable-read", "fractured-read", "causality-violation", "read-skew"];
         assert_eq!(codes("G-single"), g_single);
-        assert_eq!(codes("read skew"), ["read-skew"]);
-        assert_eq!(codes("A5A"), ["read-skew"]);
+        assert_eq!(codes("read-skew"), ["read-skew"]);
+        assert_eq!(codes("G1"), ["aborted-read", "intermediate-read", "cyclic-causality"]);
         assert_eq!(codes("G-nonadjacent"), ["long-fork", "non-adjacent"]);
         assert_eq!(codes("G2-item"), ["write-skew", "anti-dependency-cycle"]);
+    }
+
+    #[test]
+    fn names_of_berenson_lead_to_what_they_mean() {
+        assert_eq!(codes("A5A"), ["fractured-read"]);
+        assert_eq!(codes("read skew"), ["fractured-read", "read-skew"]);
+        assert_eq!(codes("Read Skew"), codes("read skew"));
+        for (name, code) in [("P1", "aborted-read"), ("A1", "aborted-read"), ("A2", "non-repeatable-read")] {
+            assert_eq!(codes(name), [code], "{name}");
+        }
+        for (name, code) in [("A3", "phantom"), ("P3", "phantom"), ("P4", "lost-update"), ("A5B", "write-skew")] {
+            assert_eq!(codes(name), [code], "{name}");
+        }
     }
 
     #[test]
@@ -111,6 +128,8 @@ mod tests {
         let unknown = find("fractred-read").unwrap_err();
         assert_eq!(unknown.suggestions.first().map(String::as_str), Some("fractured-read"));
         assert!(find("zzzzzzzzzz").unwrap_err().suggestions.is_empty());
+        assert!(find("qq").unwrap_err().suggestions.is_empty(), "two letters are not like every two others");
+        assert_eq!(find("p9").unwrap_err().suggestions, ["p0", "p1", "p2"]);
     }
 
     #[test]

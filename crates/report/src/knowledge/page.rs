@@ -8,21 +8,27 @@ use seriatim_check::{Kind, Level};
 
 /// The page about one entry.
 pub fn render(entry: &Entry, width: usize) -> String {
-    let mut page = format!("{} {}\n", paint(BOLD, entry.name()), paint(DIM, &format!("({})", other_names(entry))));
+    let names = wrap(&format!("{} ({})", entry.name(), other_names(entry)), "", width);
+    let others = names.trim_end().strip_prefix(entry.name()).unwrap_or_default();
+    let mut page = format!("{}{}\n", paint(BOLD, entry.name()), paint(DIM, others));
     page += &wrap(entry.definition, "  ", width);
-    page += &format!("\n  {}\n", paint(BOLD, levels_title(entry)));
+    page += &heading(levels_title(entry), width);
     page += &wrap(&forbidden_by(entry), "    ", width);
-    page += &format!("\n  {}\n", paint(BOLD, "Smallest example"));
+    page += &heading("Smallest example", width);
     page += &wrap(&legend(entry.example.history), "    ", width);
     for line in named_lines(entry.example.history) {
         page += &format!("    {line}\n");
     }
     page += &wrap(entry.example.remark, "    ", width);
-    page += &format!("\n  {}\n", paint(BOLD, databases_title(entry)));
+    page += &heading(databases_title(entry), width);
     for fact in entry.databases {
         page += &wrap(fact, "    - ", width);
     }
     page
+}
+
+fn heading(title: &str, width: usize) -> String {
+    format!("\n{}\n", paint(BOLD, wrap(title, "  ", width).trim_end()))
 }
 
 /// The list of all entries.

@@ -35,9 +35,11 @@ pub(super) const ENTRIES: &[Entry] = &[
     },
     Entry {
         subject: Subject::Anomaly(Kind::ReadSkew),
-        aliases: &["a5a"],
-        definition: "A transaction misses a write of another one although it comes after it, by what it read, by its session or \
-                     because it overwrote something of it: a cycle with exactly one anti-dependency.",
+        aliases: &[],
+        definition: "A transaction misses a write of another one although it comes after it: a cycle with exactly one \
+                     anti-dependency. If reads and sessions alone show that it comes after it, weaker levels forbid that already \
+                     and it has another name; in particular, the read skew of Berenson et al. (A5A) is a fractured read here. \
+                     What is left needs an order of writes: one of the transactions overwrote something of another.",
         example: Example {
             history: "a: w(x,1) w(y,1)\nb: r(x,nil) w(y,2)\nc: r(y,1) | r(y,2)",
             remark: "t2 overwrote y of t1, as session c shows, but did not see x of t1.",

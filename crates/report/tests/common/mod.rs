@@ -10,11 +10,11 @@ use seriatim_report::{Checked, Counts, Times};
 use std::time::Duration;
 
 pub fn txn(number: u32, session: &str, index: u32) -> TxnRef {
-    TxnRef { id: Some(TxnId(number)), name: number.to_string(), session: session.to_owned(), index }
+    TxnRef { id: Some(TxnId(number)), name: number.to_string(), session: session.to_owned(), index, is_unknown: false }
 }
 
 pub fn initial() -> TxnRef {
-    TxnRef { id: None, name: "initial".to_owned(), session: String::new(), index: 0 }
+    TxnRef { id: None, name: "initial".to_owned(), session: String::new(), index: 0, is_unknown: false }
 }
 
 pub fn op(line: u32, txn: &TxnRef, action: &'static str, key: &str, value: &str) -> OpRef {
@@ -27,6 +27,7 @@ pub fn op(line: u32, txn: &TxnRef, action: &'static str, key: &str, value: &str)
         key: key.to_owned(),
         value: value.to_owned(),
         place: real.then_some(place),
+        element: None,
     }
 }
 
@@ -181,12 +182,13 @@ pub fn checked(verdicts: Vec<Verdict>, violations: Vec<Violation>) -> Checked {
     Checked {
         input: "h.txt".to_owned(),
         format: "plume",
-        counts: Counts { sessions: 4, transactions: 7, operations: 1234, keys: 3, skipped: 0 },
+        counts: Counts { sessions: 4, transactions: 7, operations: 1234, keys: 3, skipped: 0, has_times: false },
         report: Report {
             verdicts,
             anomalies: violations.into_iter().map(group).collect(),
             proved: Default::default(),
             timings,
+            memory_needed: None,
         },
         times: Times { read: Duration::from_millis(7), total: Duration::from_millis(1234) },
         duplicate: None,

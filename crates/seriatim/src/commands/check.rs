@@ -11,7 +11,7 @@ use seriatim_check::{Options, Outcome};
 use seriatim_history::formats::{self, Format, ReadOptions};
 use seriatim_history::{History, ReadError};
 use seriatim_report::text::{Detail, Layout};
-use seriatim_report::{Checked, Counts, Duplicate, Times, Unread, Unreadable, certificate, dot, json, text};
+use seriatim_report::{Checked, Counts, Duplicate, Size, Times, Unread, Unreadable, certificate, dot, json, text};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -110,7 +110,7 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         let message = "standard output is for the results; let --certificate name a file";
         return Err(Failure::Message(message.to_owned()));
     }
-    let inputs = inputs::expand(&args.inputs);
+    let inputs = inputs::expand(&args.inputs)?;
     if args.certificate.is_some() && inputs.len() != 1 {
         let message = format!("--certificate is for one input, here are {}", inputs.len());
         return Err(Failure::Message(message));
@@ -142,9 +142,18 @@ enum Examined {
     PassedOver(Input),
 }
 
-/// How large an input may be: its content is in memory with the history made of it, which is larger by half.
+/// The size of a file that is larger than `bytes_max` as it stands on the disk.
+fn size_of(path: &Path, bytes_max: u64) -> Option<Size> {
+    let bytes = std::fs::metadata(path).ok().filter(|file| file.is_file())?.len();
+    (bytes > bytes_max).then(|| Size { bytes, memory: bytes.saturating_mul(MEMORY_PER_BYTE) })
+}
+
+/// How much memory an input takes for each of its bytes: its content is there with the history made of it, which is larger by half.
+const MEMORY_PER_BYTE: u64 = 3;
+
+/// How large an input may be.
 pub fn bytes_max(memory: u64) -> u64 {
-    memory / 3
+    memory / MEMORY_PER_BYTE
 }
 
 /// How to read and check one input.
@@ -199,6 +208,9 @@ impl Work {
             Ok(input) => input,
             Err((shown, error)) => return Examined::Unreadable(Unreadable::new(shown, error)),
         };
+        if input.is_skipped() {
+            return Examined::PassedOver(input.clone());
+        }
         self.stage.now(format!("reading {}", input.shown));
         let start = Instant::now();
         match formats::read_path(&input.path, &input.shown, &self.read) {
@@ -210,7 +222,8 @@ impl Work {
                 Examined::PassedOver(input.clone())
             }
             Err(ReadError::OverLimit { bytes_max, .. }) => {
-                Examined::Unread(Unread { input: input.shown.clone(), levels: self.check.levels.clone(), bytes_max })
+                let (shown, levels) = (input.shown.clone(), self.check.levels.clone());
+                Examined::Unread(Unread { input: shown, levels, bytes_max, size: size_of(&input.path, bytes_max) })
             }
             Err(error) => Examined::Unreadable(Unreadable::new(&input.shown, &error)),
         }

@@ -30,7 +30,7 @@ pub struct Args {
 
 /// Counts each input, one after the other.
 pub fn run(args: &Args) -> Result<Exit, Failure> {
-    let inputs = inputs::expand(&args.inputs);
+    let inputs = inputs::expand(&args.inputs)?;
     let progress = Progress::start(inputs.len());
     let mut search = Search::new(&inputs);
     let mut worst = Exit::Holds;
@@ -53,6 +53,10 @@ fn one(input: &Expanded, args: &Args, progress: &Progress, search: &mut Search) 
         Ok(input) => input,
         Err((shown, error)) => return unreadable(&Unreadable::new(shown, error), args.format),
     };
+    if input.is_skipped() {
+        search.pass_over(input);
+        return Ok(Exit::Holds);
+    }
     progress.stage().now(format!("reading {}", input.shown));
     let options = ReadOptions { format: args.from, meter: Some(progress.stage().meter()), ..ReadOptions::default() };
     match formats::read_path(&input.path, &input.shown, &options) {

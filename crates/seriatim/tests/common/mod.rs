@@ -15,7 +15,7 @@ pub const GOOD: &str = "w(0,1,0,0)\nr(0,1,1,1)\n";
 /// The program, with an environment that does not depend on who runs the tests.
 pub fn seriatim() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_seriatim"));
-    for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "TERM"] {
+    for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE", "TERM", "COLUMNS"] {
         command.env_remove(name);
     }
     command

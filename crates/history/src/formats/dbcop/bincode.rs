@@ -115,7 +115,7 @@ pub(in crate::formats) fn write(history: &History, out: &mut dyn Write) -> Resul
     writing.only_statuses(&[Status::Committed, Status::Aborted])?;
     let written_zero = writing.keys_written_zero();
     if !history.initial().values.is_empty() && history.initial().values.values().any(|value| value.raw() != 0) {
-        let hint = "every key starts as 0 there; write jsonl instead";
+        let hint = "every key starts as 0 there";
         return Err(writing.unsupported("initial values other than 0", hint));
     }
     write_header(history, out)?;
@@ -130,14 +130,13 @@ pub(in crate::formats) fn write(history: &History, out: &mut dyn Write) -> Resul
                 let value = match is_write {
                     true => writing.integer_value(op)?,
                     false if content.value.raw() == 0 && written_zero.contains(&content.key) => {
-                        let hint = "every key starts as 0 there; write plume or jsonl instead";
+                        let hint = "every key starts as 0 there";
                         return Err(writing.unsupported_op(op, "a read of a 0 that a transaction wrote", hint));
                     }
                     false => writing.zero_based_read(op, &written_zero)?,
                 };
-                let value = u64::try_from(value).map_err(|_| {
-                    writing.unsupported_op(op, &format!("the value {value}"), "write plume or jsonl instead")
-                })?;
+                let value =
+                    u64::try_from(value).map_err(|_| writing.unsupported_op(op, &format!("the value {value}"), ""))?;
                 out.write_all(&[u8::from(is_write)])?;
                 number(out, writing.unsigned_key(op)?)?;
                 number(out, value)?;

@@ -138,7 +138,7 @@ fn event(writing: &Writing<'_>, (op, content): (OpId, Op)) -> Result<String, Wri
         || text.starts_with('#')
         || (matches!(name, Atom::Str(_)) && integer(text.as_bytes()).is_ok());
     if reserved {
-        return Err(writing.unsupported_op(op, &format!("the key `{text}`"), "write jsonl instead"));
+        return Err(writing.unsupported_op(op, &format!("the key `{text}`"), ""));
     }
     if content.kind != OpKind::Read {
         return Ok(format!("{text}:={}", writing.integer_value(op)?));

@@ -27,8 +27,23 @@ pub(super) enum Edn {
 /// A value and where it starts.
 pub(super) struct Form {
     pub value: Edn,
+    pub start: Start,
+}
+
+/// Where a value starts.
+#[derive(Clone, Copy)]
+pub(super) struct Start {
+    pub at: usize,
     pub line: u64,
-    pub column: usize,
+    /// Where its line starts; before the first byte if a text starts inside a line.
+    pub line_start: isize,
+}
+
+impl Start {
+    /// Line and column.
+    pub fn place(self) -> (u64, usize) {
+        (self.line, (self.at as isize - self.line_start + 1) as usize)
+    }
 }
 
 /// The values of a file: one after the other, or the elements of one vector.
@@ -90,10 +105,37 @@ impl<'a> Forms<'a> {
                 }
             }
             Some(_) => {
-                let (line, column) = (self.line, self.column());
-                self.value().map(|value| Some(Form { value, line, column }))
+                let start = Start { at: self.at, line: self.line, line_start: self.line_start as isize };
+                self.value().map(|value| Some(Form { value, start }))
             }
         }
+    }
+
+    /// Line and column of an operation in the `:value` of the map that starts at `map`. Values do not know where they stand, so
+    /// the map is read again: once for each error.
+    pub fn operation(&self, map: Start, index: usize) -> Option<(u64, usize)> {
+        let mut inside = Forms {
+            at: map.at + 1,
+            line: map.line,
+            line_start: usize::try_from(map.line_start).ok()?,
+            ..Forms::new(self.bytes, self.source)
+        };
+        loop {
+            inside.skip_blank();
+            let name = inside.value().ok()?;
+            inside.skip_blank();
+            if matches!(&name, Edn::Keyword(name) | Edn::Str(name) if &**name == "value") {
+                break;
+            }
+            inside.value().ok()?;
+        }
+        inside.at += 1;
+        inside.skip_blank();
+        for _ in 0..index {
+            inside.value().ok()?;
+            inside.skip_blank();
+        }
+        Some((inside.line, inside.column()))
     }
 
     fn rest(&self) -> String {

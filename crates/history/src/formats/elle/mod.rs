@@ -17,15 +17,21 @@ use crate::atom::{Atom, Value};
 use crate::error::ReadError;
 use crate::model::{History, OpKind, Status};
 use crate::place::PlaceUnit;
-use edn::{Edn, Form, Forms};
+use edn::{Edn, Form, Forms, Start};
 use rustc_hash::FxHashMap;
 use serde_json::Value as Json;
 
 /// Reads EDN.
 pub(super) fn read_edn(bytes: &[u8], source: &Source) -> Result<History, ReadError> {
     let mut reader = Reader::default();
-    for form in Forms::new(bytes, source) {
-        reader.form(form?, source)?;
+    let mut forms = Forms::new(bytes, source);
+    while let Some(form) = forms.next() {
+        let form = form?;
+        let start = form.start;
+        reader.form(form).map_err(|problem| {
+            let (line, column) = problem.mop.and_then(|mop| forms.operation(start, mop)).unwrap_or(start.place());
+            source.at(line, column, problem.text)
+        })?;
     }
     reader.finish(source)
 }
@@ -36,7 +42,12 @@ pub(super) fn read_json(bytes: &[u8], source: &Source) -> Result<History, ReadEr
     for item in Values::new(bytes, source) {
         let item = item?;
         let value = of_json(item.parse(source)?);
-        reader.form(Form { value, line: item.line, column: item.column }, source)?;
+        let start = Start { at: 0, line: item.line, line_start: 1 - item.column as isize };
+        reader.form(Form { value, start }).map_err(|problem| {
+            let operations = || item.member("value", source).or_else(|| item.member(":value", source));
+            let place = problem.mop.and_then(|mop| operations()?.element(mop, source)).unwrap_or(item);
+            place.fail(source, item.unrounded(problem.text))
+        })?;
     }
     reader.finish(source)
 }
@@ -56,6 +67,18 @@ fn of_json(json: Json) -> Edn {
         Json::Object(members) => {
             Edn::Map(members.into_iter().flat_map(|(name, value)| [Edn::Str(name.into()), of_json(value)]).collect())
         }
+    }
+}
+
+/// What is wrong with a map, and with which of its operations.
+struct Problem {
+    text: String,
+    mop: Option<usize>,
+}
+
+impl From<String> for Problem {
+    fn from(text: String) -> Self {
+        Problem { text, mop: None }
     }
 }
 
@@ -120,13 +143,11 @@ struct Reader {
 }
 
 impl Reader {
-    fn form(&mut self, form: Form, source: &Source) -> Result<(), ReadError> {
-        let (line, column) = (form.line, form.column);
-        let fail = |problem: String| source.at(line, column, problem);
+    fn form(&mut self, form: Form) -> Result<(), Problem> {
         self.forms += 1;
-        match event(form, self.forms).map_err(fail)? {
+        match event(form, self.forms)? {
             None => self.builder.columns.skipped += 1,
-            Some(event) => self.event(event).map_err(fail)?,
+            Some(event) => self.event(event)?,
         }
         Ok(())
     }
@@ -241,14 +262,14 @@ impl Unit {
 }
 
 /// What a map says; `None` if it is not about a transaction of a client.
-fn event(form: Form, position: i64) -> Result<Option<Event>, String> {
+fn event(form: Form, position: i64) -> Result<Option<Event>, Problem> {
     let Edn::Map(items) = form.value else {
-        return Err(format!("expected a map like {{:type :ok, …}}, found {}", describe(&form.value)));
+        return Err(format!("expected a map like {{:type :ok, …}}, found {}", describe(&form.value)).into());
     };
     let fields = fields(items, position)?;
     let Some(Edn::Int(process)) = fields.process else {
         return match fields.process {
-            None => Err("this map has no :process".to_owned()),
+            None => Err("this map has no :process".to_owned().into()),
             Some(_) => Ok(None),
         };
     };
@@ -262,15 +283,15 @@ fn event(form: Form, position: i64) -> Result<Option<Event>, String> {
         Some("info") => Type::Info,
         _ => {
             let found = fields.kind.as_ref().map_or("none".to_owned(), describe);
-            return Err(format!("expected a :type of invoke, ok, fail or info, found {found}"));
+            return Err(format!("expected a :type of invoke, ok, fail or info, found {found}").into());
         }
     };
     let mops = match fields.value {
         None | Some(Edn::Nil) => None,
-        Some(Edn::Seq(mops)) => Some(mops.into_iter().map(mop).collect::<Result<_, _>>()?),
-        Some(other) => return Err(format!("expected a :value like [[:r x nil]], found {}", describe(&other))),
+        Some(Edn::Seq(mops)) => Some(mops.into_iter().enumerate().map(numbered_mop).collect::<Result<_, _>>()?),
+        Some(other) => return Err(format!("expected a :value like [[:r x nil]], found {}", describe(&other)).into()),
     };
-    Ok(Some(Event { kind, process, stamp: fields.stamp, mops, line: form.line }))
+    Ok(Some(Event { kind, process, stamp: fields.stamp, mops, line: form.start.line }))
 }
 
 fn fields(items: Vec<Edn>, position: i64) -> Result<Fields, String> {
@@ -307,6 +328,10 @@ fn word(value: &Edn) -> Option<&str> {
         Edn::Str(text) => Some(text.strip_prefix(':').unwrap_or(text)),
         _ => None,
     }
+}
+
+fn numbered_mop((number, value): (usize, Edn)) -> Result<Mop, Problem> {
+    mop(value).map_err(|text| Problem { text, mop: Some(number) })
 }
 
 fn mop(value: Edn) -> Result<Mop, String> {

@@ -57,9 +57,9 @@ fn json_says_the_same() {
 
 #[test]
 fn mistakes_have_a_place() {
-    assert!(error("{:type :ok, :process 0, :value [[:x 1 2]]}").starts_with("h:1:1: expected an operation like"));
+    assert!(error("{:type :ok, :process 0, :value [[:x 1 2]]}").starts_with("h:1:33: expected an operation like"));
     assert!(error("{:type :ok, :process 0}").contains("needs a :value"));
     assert!(error("{:type :huh, :process 0, :value []}").contains("expected a :type"));
-    assert!(error("\n{:type :ok, :process 0, :value [[:w 99999999999999999999 1]]}").starts_with("h:2:1: a key"));
+    assert!(error("\n{:type :ok, :process 0, :value [[:w 99999999999999999999 1]]}").starts_with("h:2:33: a key"));
     assert!(error("7").contains("expected a map"));
 }

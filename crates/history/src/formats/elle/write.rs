@@ -138,7 +138,7 @@ fn refuse_unknown_initial_reads(writing: &Writing<'_>) -> Result<(), WriteError>
         for (op, content) in writing.ops(txn) {
             if content.kind == OpKind::Read && writing.is_initial(content.key, content.value) {
                 let what = "reads of initial values in transactions of unknown outcome";
-                return Err(writing.unsupported_op(op, what, "nil means unknown there; write jsonl instead"));
+                return Err(writing.unsupported_op(op, what, "nil means unknown there"));
             }
         }
     }
@@ -154,7 +154,7 @@ fn refuse_times_that_run_backwards(writing: &Writing<'_>) -> Result<(), WriteErr
             let unended = end == i64::MAX;
             if (begin != i64::MIN && begin < now) || end < begin || (now == i64::MAX && !unended) {
                 let what = format!("a session whose times run backwards (transaction {})", history.txn_name(txn));
-                return Err(writing.unsupported(what, "write jsonl instead"));
+                return Err(writing.unsupported(what, ""));
             }
             // Nothing says when a transaction of unknown outcome ended: the next one only comes after its begin.
             now = if unended { now.max(begin) } else { end };

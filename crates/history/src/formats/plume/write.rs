@@ -78,7 +78,7 @@ impl Writer<'_> {
         for key in self.zeros() {
             let name = history.key_name(key);
             let crate::Atom::Int(name) = name else {
-                return Err(self.writing.unsupported(format!("the key `{name}`"), "write jsonl instead"));
+                return Err(self.writing.unsupported(format!("the key `{name}`"), ""));
             };
             let session = self.ids.sessions.first().copied().unwrap_or(0);
             writeln!(out, "w({name},0,{session},{})", self.ids.free)?;
@@ -98,9 +98,7 @@ impl Writer<'_> {
         let other = order.iter().position(|&txn| firsts.contains(&txn) && !self.looks_initial(txn));
         let Some(other) = other else {
             let what = "only sessions that start by writing zeros";
-            return Err(self
-                .writing
-                .unsupported(what, "it takes the first for the initial values; write jsonl instead"));
+            return Err(self.writing.unsupported(what, "it takes the first for the initial values"));
         };
         order[..=other].rotate_right(1);
         Ok(order)
