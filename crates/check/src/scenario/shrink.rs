@@ -83,6 +83,10 @@ impl<'h> Part<'h> {
         let mut verified: Option<Vec<OpId>> = None;
         let mut current = ops.to_vec();
         loop {
+            // Making an instance takes some look-ups for each operation.
+            if budget.spend(50 * current.len() as u64).is_err() {
+                return verified;
+            }
             let instance = Instance::new(self.history, &current);
             let Refutation::Violated(proof) = refute_instance(&instance, level, budget) else { return verified };
             let used = self.with_needs(proof.ops(&instance));
@@ -113,14 +117,14 @@ impl<'h> Part<'h> {
             for gone in direction.of(ops.clone()) {
                 self.try_without(&mut ops, |op| op == gone, level, budget);
             }
-            if ops.len() == before {
+            if ops.len() == before || budget.is_spent() {
                 return ops;
             }
         }
     }
 
     fn try_without(&self, ops: &mut Vec<OpId>, gone: impl Fn(OpId) -> bool, level: Level, budget: &mut Budget) {
-        if !ops.iter().any(|&op| gone(op)) {
+        if budget.is_spent() || !ops.iter().any(|&op| gone(op)) {
             return;
         }
         if let Some(smaller) = self.used(&self.without(ops, gone), level, budget) {

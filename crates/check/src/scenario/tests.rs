@@ -215,7 +215,7 @@ fn choices_that_are_all_wrong_are_refuted_although_each_is_possible() {
             assert!(violated(&history, level), "{choices} choices at {level}");
             let ops: Vec<OpId> = (0..history.op_count()).map(OpId::from).collect();
             let instance = Instance::new(&history, &ops);
-            let mut state = State::new(&instance, level);
+            let mut state = State::new(&instance, level, &mut Budget::default()).unwrap();
             let saturated = state.saturate(path::Preference::Short, &mut Budget::default());
             assert!(matches!(saturated, Ok(None)), "saturation alone is not enough");
             for gone in history.txns() {
