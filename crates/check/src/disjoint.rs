@@ -125,7 +125,8 @@ impl Finder<'_> {
     }
 }
 
-/// The operations of `txns` that need nobody else: writes, and reads of what these transactions wrote or of initial values.
+/// The operations of `txns` that need nobody else: writes, and reads of what these transactions wrote or of initial values. Each
+/// has at least one: its place in its session or in time may be what counts.
 fn ops_of(history: &History, index: &Index, txns: &[u32]) -> Vec<OpId> {
     let inside: FxHashSet<u32> = txns.iter().copied().collect();
     let stays = |op: &OpId| match index.source_txn[op.index()] {
@@ -133,7 +134,12 @@ fn ops_of(history: &History, index: &Index, txns: &[u32]) -> Vec<OpId> {
         NONE | INITIAL => true,
         source => inside.contains(&source),
     };
-    txns.iter().flat_map(|&txn| history.ops_of(TxnId(txn))).map(OpId).filter(stays).collect()
+    let of_txn = |&txn: &u32| {
+        let all = history.ops_of(TxnId(txn)).map(OpId);
+        let kept: Vec<OpId> = all.clone().filter(stays).collect();
+        if kept.is_empty() { all.take(1).collect() } else { kept }
+    };
+    txns.iter().flat_map(of_txn).collect()
 }
 
 /// The violations by kind, the smallest first.

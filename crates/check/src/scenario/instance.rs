@@ -180,7 +180,8 @@ impl<'h> Instance<'h> {
 
     /// The transactions with times by their end, and how many ends are before the begin of each.
     pub fn moments(&self) -> Vec<(usize, usize)> {
-        let timed = self.txns.iter().enumerate().filter_map(|(number, txn)| Some((self.history.times(txn.id)?, number)));
+        let timed =
+            self.txns.iter().enumerate().filter_map(|(number, txn)| Some((self.history.times(txn.id)?, number)));
         let mut ends: Vec<(i64, usize, i64)> = timed.map(|((begin, end), number)| (end, number, begin)).collect();
         ends.sort_unstable();
         let before = |begin: i64| ends.partition_point(|other| other.0 < begin);

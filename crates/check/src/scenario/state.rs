@@ -379,13 +379,7 @@ impl<'i> State<'i> {
     }
 
     /// Excludes a candidate that was refuted by `cycle`; the last one left is the source.
-    pub fn exclude(
-        &mut self,
-        read: usize,
-        source: Source,
-        cycle: Cycle,
-        budget: &mut Budget,
-    ) -> Result<(), Exhausted> {
+    pub fn exclude(&mut self, read: usize, source: Source, cycle: Cycle, budget: &mut Budget) -> Result<(), Exhausted> {
         self.refuted[read].push((source, cycle));
         let gone = |source: &Source| self.refuted[read].iter().any(|(refuted, _)| refuted == source);
         let mut left = self.instance.reads[read].candidates.iter().copied().filter(|source| !gone(source));
