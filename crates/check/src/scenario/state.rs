@@ -29,6 +29,9 @@ enum Shape {
     },
 }
 
+/// Two transactions that write a common key, and the first such key.
+type Pair = (usize, usize, KeyId);
+
 /// Something that is known.
 enum Fact {
     /// The transaction counts.
@@ -47,8 +50,8 @@ pub(super) struct State<'i> {
     graph: Graph,
     /// Pairs (earlier, later) of transactions that write a common key.
     orders: FxHashMap<(usize, usize), Rc<Order>>,
-    /// All pairs of transactions that write a common key, with the first such key.
-    pairs: Rc<[(usize, usize, KeyId)]>,
+    /// All pairs of transactions that write a common key.
+    pairs: Rc<[Pair]>,
     /// For each read where it comes from, if that is known and its transaction counts.
     origins: Vec<Option<Rc<Origin>>>,
     /// For each read the candidates that are refuted, with the cycles that they close.
@@ -293,7 +296,7 @@ impl<'i> State<'i> {
     }
 
     /// Pairs of transactions that count and write a common key, in an order that is not known.
-    pub fn open_pairs(&self, budget: &mut Budget) -> Result<Vec<(usize, usize, KeyId)>, Exhausted> {
+    pub fn open_pairs(&self, budget: &mut Budget) -> Result<Vec<Pair>, Exhausted> {
         budget.spend(1 + 4 * self.pairs.len() as u64)?;
         let counting = self.pairs.iter().filter(|&&(a, b, _)| self.counts[a] && self.counts[b]);
         let open = counting.filter(|&&(a, b, _)| self.order(a, b).is_none() && self.order(b, a).is_none());
@@ -390,7 +393,7 @@ impl<'i> State<'i> {
 }
 
 /// All pairs of transactions that write a common key, each with the first such key.
-fn pairs(instance: &Instance<'_>, budget: &mut Budget) -> Result<Rc<[(usize, usize, KeyId)]>, Exhausted> {
+fn pairs(instance: &Instance<'_>, budget: &mut Budget) -> Result<Rc<[Pair]>, Exhausted> {
     let mut pairs = Vec::new();
     for (key, writers) in instance.writers_by_key() {
         budget.spend((1 + writers.len() * writers.len()) as u64)?;
