@@ -7,7 +7,7 @@
 //! Of a list only its last element and the order of the elements that were appended once count: an element that was appended
 //! several times says nothing about its place, so a contradiction that needs it is not found.
 
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use seriatim_history::{History, KeyId, OpId, OpKind, Status, TxnId, Value, ValueKind};
 
 /// Where a read may come from. Transactions are numbered inside the instance.
@@ -88,6 +88,7 @@ impl<'h> Instance<'h> {
         let (reads, listed, keys) = (Vec::new(), Vec::new(), FxHashMap::default());
         let mut instance = Instance { history, txns, reads, listed, keys };
         let appends = Appends::new(&instance);
+        let internal = internal_reads(history, ops);
         let mut visible: FxHashMap<(KeyId, Value), Vec<Source>> = FxHashMap::default();
         for (number, txn) in instance.txns.iter().enumerate() {
             for &(key, op) in &txn.writes {
@@ -97,10 +98,26 @@ impl<'h> Instance<'h> {
         }
         for number in 0..instance.txns.len() {
             for op in instance.txns[number].ops.clone() {
-                instance.add_read(number, op, &appends, &visible);
+                instance.add_lists(number, op, &appends);
+                if !internal.contains(&op) {
+                    instance.add_read(number, op, &appends, &visible);
+                }
             }
         }
         instance
+    }
+
+    /// The elements of the list that `op` read, if it did, of which an append is there.
+    fn kept_elements(&self, op: OpId, appends: &Appends) -> Option<Vec<Value>> {
+        let operation = self.history.op(op);
+        let elements = elements(self.history, operation.value).filter(|_| operation.kind == OpKind::Read)?;
+        Some(elements.iter().copied().filter(|item| appends.0.contains_key(&(operation.key, *item))).collect())
+    }
+
+    fn add_lists(&mut self, txn: usize, op: OpId, appends: &Appends) {
+        if let Some(kept) = self.kept_elements(op, appends) {
+            self.add_listed(txn, op, self.history.op(op).key, &kept, appends);
+        }
     }
 
     fn add_read(&mut self, txn: usize, op: OpId, appends: &Appends, visible: &FxHashMap<(KeyId, Value), Vec<Source>>) {
@@ -108,17 +125,8 @@ impl<'h> Instance<'h> {
         if operation.kind != OpKind::Read {
             return;
         }
-        let key = operation.key;
-        let mut value = operation.value;
-        if let Some(elements) = elements(self.history, value) {
-            let kept: Vec<Value> =
-                elements.iter().copied().filter(|item| appends.0.contains_key(&(key, *item))).collect();
-            value = kept.last().copied().unwrap_or(Value::NULL);
-            self.add_listed(txn, op, key, &kept, appends);
-        }
-        if is_internal(self.history, op) {
-            return;
-        }
+        let (key, last) = (operation.key, |kept: Vec<Value>| kept.last().copied().unwrap_or(Value::NULL));
+        let value = self.kept_elements(op, appends).map_or(operation.value, last);
         let written = visible.get(&(key, value)).map_or(&[][..], Vec::as_slice);
         let mut candidates: Vec<Source> =
             written.iter().copied().filter(|&source| source != Source::Txn(txn)).collect();
@@ -250,11 +258,26 @@ pub(super) fn elements(history: &History, value: Value) -> Option<&[Value]> {
     }
 }
 
-/// Whether the transaction of this read wrote the key before it.
-pub(super) fn is_internal(history: &History, read: OpId) -> bool {
-    let key = history.op(read).key;
-    let before = history.ops_of(history.txn_of(read)).start..read.0;
-    before.map(|op| history.op(OpId(op))).any(|op| op.kind.is_write() && op.key == key)
+/// Those of `ops`, which are sorted, that read what their own transaction wrote before them.
+pub(super) fn internal_reads(history: &History, ops: &[OpId]) -> FxHashSet<OpId> {
+    let mut internal = FxHashSet::default();
+    for of_txn in ops.chunk_by(|a, b| history.txn_of(*a) == history.txn_of(*b)) {
+        let mut written: FxHashSet<KeyId> = FxHashSet::default();
+        let mut kept = of_txn.iter().peekable();
+        for id in history.ops_of(history.txn_of(of_txn[0])).map(OpId) {
+            let op = history.op(id);
+            let is_kept = kept.next_if_eq(&&id).is_some();
+            if op.kind.is_write() {
+                written.insert(op.key);
+            } else if is_kept && written.contains(&op.key) {
+                internal.insert(id);
+            }
+            if kept.peek().is_none() {
+                break;
+            }
+        }
+    }
+    internal
 }
 
 /// Whether a read of `value` may come from the initial transaction.

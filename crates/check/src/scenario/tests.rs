@@ -274,6 +274,25 @@ fn a_long_session_is_no_part_of_a_violation() {
 }
 
 #[test]
+fn long_transactions_are_read_once() {
+    let count = 20_000;
+    let writes = (0..count).map(|key| format!("w(k{key},1)")).chain((0..count).map(|key| format!("r(k{key},1)")));
+    let reads = (0..count).map(|key| format!("r(k{key},1)"));
+    let join = |ops: &mut dyn Iterator<Item = String>| ops.collect::<Vec<_>>().join(" ");
+    let text = format!(
+        "a: r(x,0) r(y,0) w(x,1) {}\nb: r(x,0) r(y,0) w(y,1)\nc: {}\n",
+        join(&mut writes.into_iter()),
+        join(&mut reads.into_iter())
+    );
+    let history = notation::parse(&text).unwrap();
+    let all: Vec<OpId> = (0..history.op_count()).map(OpId::from).collect();
+    let start = Instant::now();
+    let told = explain(&history, &all, Level::Serializable, &mut Budget::default()).unwrap();
+    assert_eq!((told.kind, told.ops.len()), (Kind::WriteSkew, 4));
+    assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
+}
+
+#[test]
 fn explanations_end_in_time() {
     let history = notation::parse(&chain(60)).unwrap();
     let all: Vec<OpId> = (0..history.op_count()).map(OpId::from).collect();
@@ -312,7 +331,7 @@ fn shows_every_violation(texts: impl Iterator<Item = String>) -> usize {
     let mut shown = 0;
     for text in texts {
         let history = notation::parse(&text).unwrap();
-        let report = check(&history, &Options { levels: Level::ALL.to_vec(), ..Options::default() });
+        let report = check(&history, &Options { levels: Level::ALL.to_vec(), threads: 1, ..Options::default() });
         let is_violated = |level: &Level| report.verdict(*level).is_some_and(|v| v.outcome == Outcome::Violated);
         for level in Level::STRONG.into_iter().filter(is_violated) {
             let told = report.anomalies.iter().flat_map(|group| group.instances.iter().chain([&group.exemplar]));
