@@ -111,6 +111,8 @@ impl<'i> State<'i> {
                 self.graph.add(first + txn - 1, first + txn, Link::Inside);
             }
             if self.instance.are_neighbours(txn, txn + 1) {
+                // Of two reasons alike the one that is found first is told: what the session says needs no reading of values.
+                self.graph.add(commit, next, Link::Session);
                 self.graph.add(commit, first + txn, Link::Inside);
                 self.graph.add(first + txn, next, Link::Session);
                 self.add_reach(commit, next, budget)?;
