@@ -18,6 +18,10 @@ use std::time::{Duration, Instant};
 const VIOLATIONS_MAX: usize = 10;
 /// How long the search for further ones may take, at least; it may always take as long as deciding took.
 const PATIENCE: Duration = Duration::from_secs(1);
+/// How long the explanations of the violated levels may take.
+const EXPLAINING_MAX: Duration = Duration::from_secs(3);
+/// How long they may take although the time of the caller is over: a verdict is worth little without one.
+const GRACE: Duration = Duration::from_millis(500);
 
 /// Explains the violated levels, which come weakest first, each with transactions that alone violate it; `took` is how long
 /// it took to find them. Also returns how long the explanation of each took.
@@ -26,20 +30,23 @@ pub(crate) fn violations(
     violated: &[(Level, Vec<u32>)],
     took: Duration,
 ) -> (Vec<AnomalyGroup>, Vec<(Level, Duration)>) {
-    let deadline = Instant::now() + took.max(PATIENCE);
-    let limits = Limits { deadline: Some(deadline), memory: subject.options.memory };
-    let over = |found: usize| found >= VIOLATIONS_MAX || limits.is_over();
+    let (now, asked) = (Instant::now(), subject.options.deadline);
+    let deadline = asked.map_or(now + EXPLAINING_MAX, |asked| asked.clamp(now + GRACE, now + EXPLAINING_MAX));
     let mut times = Vec::new();
     let mut finder = Finder { subject, used: FxHashSet::default(), found: Vec::new() };
-    for (level, txns) in violated {
+    for (place, (level, txns)) in violated.iter().enumerate() {
         if txns.iter().all(|txn| !finder.used.contains(txn)) {
             let start = Instant::now();
-            finder.explain(subject.index, txns, *level, None);
+            // One that is hard to explain must not use up the time of the others.
+            let share = deadline.saturating_duration_since(start) / (violated.len() - place) as u32;
+            finder.explain(subject.index, txns, *level, None, start + share);
             times.push((*level, start.elapsed()));
         }
     }
-    let Some((strongest, _)) = violated.last() else { return (Vec::new(), times) };
-    while !finder.found.is_empty() && !over(finder.found.len()) && finder.another(*strongest, deadline) {}
+    if let Some((strongest, _)) = violated.last() {
+        let deadline = Instant::now() + took.max(PATIENCE);
+        finder.others(*strongest, asked.map_or(deadline, |asked| asked.min(deadline)));
+    }
     (grouped(finder.found), times)
 }
 
@@ -51,13 +58,28 @@ struct Finder<'a> {
 }
 
 impl Finder<'_> {
+    /// Looks for further violations, if there was one.
+    fn others(&mut self, level: Level, deadline: Instant) {
+        let limits = Limits { deadline: Some(deadline), memory: self.subject.options.memory };
+        let over = |found: usize| found >= VIOLATIONS_MAX || limits.is_over();
+        while !self.found.is_empty() && !over(self.found.len()) && self.another(level, deadline) {}
+    }
+
     /// Explains what `txns` violate; they are those of a part of the history that consists of `kept`, if that is given.
-    fn explain(&mut self, index: &Index, txns: &[u32], level: Level, part: Option<(&History, &[OpId])>) -> bool {
+    fn explain(
+        &mut self,
+        index: &Index,
+        txns: &[u32],
+        level: Level,
+        part: Option<(&History, &[OpId])>,
+        deadline: Instant,
+    ) -> bool {
         let history = part.map_or(self.subject.history, |(part, _)| part);
         let ops = ops_of(history, index, txns);
         let original = |op: OpId| part.map_or(op, |(_, kept)| kept[op.index()]);
         let ops: Vec<OpId> = ops.into_iter().map(original).collect();
-        let violation = scenario::explain(self.subject.history, &ops, level, &mut Budget::default());
+        let limits = Limits { deadline: Some(deadline), memory: self.subject.options.memory };
+        let violation = scenario::explain(self.subject.history, &ops, level, &mut Budget::within(limits));
         let Some(violation) = violation else { return false };
         self.used.extend(violation.ops.iter().filter_map(|op| op.txn.id).map(|txn| txn.0));
         self.found.push(violation);
@@ -76,13 +98,13 @@ impl Finder<'_> {
         if !index.faults.is_empty() || !index.unrepeated.is_empty() {
             return false;
         }
-        let options = Options {
-            deadline: Some(options.deadline.map_or(deadline, |other| other.min(deadline))),
-            ..options.clone()
-        };
+        let options = Options { deadline: Some(deadline), ..options.clone() };
         let subject = Subject { history: &part, index: &index, options: &options };
         match ladder::decide_strong(&subject, level, &mut Vec::new()) {
-            StrongOutcome::Violated(txns) => self.explain(&index, &txns, level, Some((&part, &kept))),
+            StrongOutcome::Violated(txns) => {
+                let deadline = deadline.min(Instant::now() + EXPLAINING_MAX);
+                self.explain(&index, &txns, level, Some((&part, &kept)), deadline)
+            }
             _ => false,
         }
     }
@@ -103,7 +125,8 @@ impl Finder<'_> {
     }
 }
 
-/// The operations of `txns` that need nobody else: writes, and reads of what these transactions wrote or of initial values.
+/// The operations of `txns` that need nobody else: writes, and reads of what these transactions wrote or of initial values. Each
+/// has at least one: its place in its session or in time may be what counts.
 fn ops_of(history: &History, index: &Index, txns: &[u32]) -> Vec<OpId> {
     let inside: FxHashSet<u32> = txns.iter().copied().collect();
     let stays = |op: &OpId| match index.source_txn[op.index()] {
@@ -111,7 +134,12 @@ fn ops_of(history: &History, index: &Index, txns: &[u32]) -> Vec<OpId> {
         NONE | INITIAL => true,
         source => inside.contains(&source),
     };
-    txns.iter().flat_map(|&txn| history.ops_of(TxnId(txn))).map(OpId).filter(stays).collect()
+    let of_txn = |&txn: &u32| {
+        let all = history.ops_of(TxnId(txn)).map(OpId);
+        let kept: Vec<OpId> = all.clone().filter(stays).collect();
+        if kept.is_empty() { all.take(1).collect() } else { kept }
+    };
+    txns.iter().flat_map(of_txn).collect()
 }
 
 /// The violations by kind, the smallest first.

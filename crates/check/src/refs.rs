@@ -73,6 +73,40 @@ fn is_list(history: &History, key: KeyId) -> bool {
     history.has_lists() && ops.map(|(op, _)| history.op(OpId::from(op)).kind).any(|kind| kind == OpKind::Append)
 }
 
+/// Names for messages: those of the input if there is a history to take them from, numbers otherwise.
+#[derive(Clone, Copy)]
+pub(crate) struct Names<'h>(pub Option<&'h History>);
+
+impl Names<'_> {
+    /// A transaction with its session, and where it begins.
+    pub fn txn(self, txn: TxnId) -> String {
+        let Some(history) = self.0.filter(|history| txn.index() < history.txn_count()) else {
+            return format!("transaction number {}", txn.0);
+        };
+        let TxnRef { name, session, .. } = Refs(history).txn(txn);
+        let first = history.ops_of(txn).next().and_then(|op| history.place(OpId(op)));
+        let place = first.map_or_else(String::new, |place| format!(", {place}"));
+        format!("{name} (session {session}{place})")
+    }
+
+    /// What an operation did, in which transaction, and where it stands.
+    pub fn op(self, op: OpId) -> String {
+        let Some(history) = self.0.filter(|history| op.index() < history.op_count()) else {
+            return format!("operation number {}", op.0);
+        };
+        let OpRef { txn, action, key, value, place, .. } = Refs(history).op(op);
+        let place = place.map_or_else(String::new, |place| format!(", {place}"));
+        format!("the {action} of {key} = {value} in {} (session {}{place})", txn.name, txn.session)
+    }
+
+    pub fn key(self, key: KeyId) -> String {
+        match self.0.filter(|history| key.index() < history.key_count()) {
+            Some(history) => history.key_name(key).to_string(),
+            None => format!("key number {}", key.0),
+        }
+    }
+}
+
 /// Numbers alone are hard to tell from values, so numeric names get a `t`.
 fn txn_name(history: &History, txn: TxnId) -> String {
     match history.txn_name(txn) {

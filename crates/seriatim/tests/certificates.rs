@@ -105,6 +105,7 @@ fn corrupted_points_are_rejected() {
         let (code, said) = verify(&folder, &file, lines);
         assert_eq!(code, Some(1), "{said}");
         assert!(said.contains("snapshot isolation: holds, REJECTED: "), "{said}");
+        assert!(!said.contains("TxnId") && !said.contains("OpId"), "{said}");
     };
     points(&mut lines.clone(), &|points| points.swap(0, 1));
     points(&mut lines.clone(), &|points| points.swap(1, 6));
@@ -119,6 +120,7 @@ fn corrupted_points_are_rejected() {
     let (code, said) = verify(&folder, &file, &stolen);
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("serializability: holds, REJECTED: "), "{said}");
+    assert!(said.contains("(session ") && said.contains("skew.jsonl:"), "{said}");
 }
 
 #[test]

@@ -14,51 +14,94 @@ mod saturate;
 
 use crate::frontier::{self, Found};
 use crate::level::Level;
+use crate::limits::Limits;
 use crate::matching::matched_history;
 use crate::oracle;
 use crate::outcome::Event;
+use crate::refs::Names;
 use crate::verifier::{Rejection, verify, verify_points};
 use rustc_hash::{FxHashMap, FxHashSet};
 use saturate::Shown;
 use seriatim_history::{History, KeyId, OpId, OpKind, Status, TxnId, Value, ValueKind};
+use std::collections::BTreeSet;
+use std::fmt;
+use std::time::{Duration, Instant};
 
 /// How many states the search for a way out of a violation may look at.
 const STATES_MAX: u64 = 2_000_000;
+/// How long that may take.
+const SEARCH_MAX: Duration = Duration::from_secs(60);
 /// The largest histories that are given to the definition itself.
 const ORACLE_TXNS: usize = 6;
 const ORACLE_OPS: usize = 24;
 
 /// Why a verdict is not confirmed.
-#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Doubt {
     /// The points or the order do not show that the level holds.
-    #[error(transparent)]
-    Rejected(#[from] Rejection),
+    Rejected(Rejection),
     /// Without times nothing is known to be in the order of real time.
-    #[error("the history has no begin and end times")]
     NoTimes,
     /// A transaction reads two values of a key.
-    #[error("{0:?} returned another value than a read of the same key before it")]
     NotRepeated(OpId),
     /// A read cannot come from where it is said to.
-    #[error("{0:?} cannot come from there")]
     Source(OpId),
     /// A read may come from several writes, and it is not said from which.
-    #[error("it is not said where {0:?} comes from")]
     NoSource(OpId),
     /// There is no such operation.
-    #[error("there is no operation {0}; the history has {1}")]
     NoOperation(u32, usize),
     /// Without this operation the others prove nothing.
-    #[error("{0:?} is left out, but what the others show may depend on it")]
     LeftOut(OpId),
     /// The operations do not violate the level.
-    #[error("the operations that are named do not violate the level")]
     NoViolation,
     /// It would take too long to see whether they do.
-    #[error("too hard to confirm")]
     TooHard,
+}
+
+impl std::error::Error for Doubt {}
+
+impl From<Rejection> for Doubt {
+    fn from(rejection: Rejection) -> Doubt {
+        Doubt::Rejected(rejection)
+    }
+}
+
+impl fmt::Display for Doubt {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Doubt::Rejected(rejection) => rejection.fmt(f),
+            _ => f.write_str(&self.tell(Names(None))),
+        }
+    }
+}
+
+impl Doubt {
+    /// The same in the names of the input.
+    pub fn told(&self, history: &History) -> String {
+        match self {
+            Doubt::Rejected(rejection) => rejection.told(history),
+            _ => self.tell(Names(Some(history))),
+        }
+    }
+
+    fn tell(&self, names: Names<'_>) -> String {
+        match *self {
+            Doubt::Rejected(_) => "the points or the order do not show it".to_owned(),
+            Doubt::NoTimes => "the history has no begin and end times".to_owned(),
+            Doubt::NotRepeated(read) => {
+                format!("{} returned another value than a read of the same key before it", names.op(read))
+            }
+            Doubt::Source(read) => format!("{} cannot come from there", names.op(read)),
+            Doubt::NoSource(read) => format!("it is not said where {} comes from", names.op(read)),
+            Doubt::NoOperation(op, count) => format!("there is no operation {op}; the history has {count}"),
+            Doubt::LeftOut(op) => {
+                format!("{} is left out, but what the others show may depend on it", names.op(op))
+            }
+            Doubt::NoViolation => "the operations that are named do not violate the level".to_owned(),
+            Doubt::TooHard => "too hard to confirm".to_owned(),
+        }
+    }
 }
 
 /// Do these begin and commit points show that `level` holds?
@@ -114,6 +157,11 @@ pub(crate) fn counting(history: &History) -> Vec<bool> {
 
 /// Do these operations alone show that `level` is violated?
 pub fn violation(history: &History, level: Level, ops: &[OpId]) -> Result<(), Doubt> {
+    let limits = Limits { deadline: Some(Instant::now() + SEARCH_MAX), ..Limits::default() };
+    violation_within(history, level, ops, limits)
+}
+
+fn violation_within(history: &History, level: Level, ops: &[OpId], limits: Limits) -> Result<(), Doubt> {
     if let Some(strange) = ops.iter().find(|op| op.index() >= history.op_count()) {
         return Err(Doubt::NoOperation(strange.0, history.op_count()));
     }
@@ -124,7 +172,7 @@ pub fn violation(history: &History, level: Level, ops: &[OpId]) -> Result<(), Do
     let status = |txn: TxnId| if counts[txn.index()] { Status::Committed } else { history.status(txn) };
     let part = history.restricted_with(ops, status);
     if level.is_strong() {
-        match frontier::search(&part, level, STATES_MAX) {
+        match frontier::search_within(&part, level, STATES_MAX, limits) {
             Found::Violated => return Ok(()),
             Found::Holds(points) if verify_points(&part, level, &points).is_ok() => return Err(Doubt::NoViolation),
             // Of elements that were appended twice the search does not keep in mind which is which.
@@ -166,12 +214,13 @@ fn left_out(history: &History, ops: &[OpId]) -> Vec<OpId> {
     let kept_values: FxHashSet<(KeyId, Value)> = ops.iter().filter_map(written).collect();
     let mut needed: FxHashMap<(KeyId, Value), Need> = FxHashMap::default();
     let mut missing = Vec::new();
+    let mut readers: BTreeSet<TxnId> = BTreeSet::new();
     for &read in ops.iter().filter(|op| history.op(**op).kind == OpKind::Read) {
         let (op, txn) = (history.op(read), history.txn_of(read));
         if history.status(txn) == Status::Aborted {
             continue;
         }
-        missing.extend(own_write_before(history, txn, read));
+        readers.insert(txn);
         let Some(elements) = elements(history, op.value) else {
             needed.entry((op.key, op.value)).or_insert(Need::Last);
             continue;
@@ -183,6 +232,7 @@ fn left_out(history: &History, ops: &[OpId]) -> Vec<OpId> {
             *known = if stays { Need::All } else { *known };
         }
     }
+    missing.extend(readers.into_iter().flat_map(|txn| own_writes_before(history, txn, &kept)));
     for txn in history.txns().filter(|&txn| history.status(txn) != Status::Aborted) {
         let mut later: FxHashMap<KeyId, OpId> = FxHashMap::default();
         for id in history.ops_of(txn).rev().map(OpId) {
@@ -223,11 +273,19 @@ impl Need {
     }
 }
 
-/// The last write of `txn` to the key of `read` before it.
-fn own_write_before(history: &History, txn: TxnId, read: OpId) -> Option<OpId> {
-    let key = history.op(read).key;
-    let before = (history.ops_of(txn).start..read.0).rev().map(OpId);
-    before.into_iter().find(|&id| history.op(id).kind.is_write() && history.op(id).key == key)
+/// For each read of `txn` that is kept the last write of `txn` to its key before it.
+fn own_writes_before(history: &History, txn: TxnId, kept: &FxHashSet<OpId>) -> Vec<OpId> {
+    let mut own: FxHashMap<KeyId, OpId> = FxHashMap::default();
+    let mut before = Vec::new();
+    for id in history.ops_of(txn).map(OpId) {
+        let op = history.op(id);
+        if op.kind.is_write() {
+            own.insert(op.key, id);
+        } else if kept.contains(&id) {
+            before.extend(own.get(&op.key));
+        }
+    }
+    before
 }
 
 fn check_times(history: &History, level: Level) -> Result<(), Doubt> {
@@ -439,6 +497,42 @@ mod tests {
         assert_eq!(said(&[(2, Some(0)), (3, None)]), Err(Doubt::Source(OpId(3))));
         assert_eq!(said(&[(2, Some(0)), (3, Some(2))]), Err(Doubt::Source(OpId(3))));
         assert_eq!(said(&[(2, Some(8))]), Err(Doubt::NoOperation(8, 4)));
+    }
+
+    #[test]
+    fn a_search_that_takes_too_long_confirms_nothing() {
+        let text = "a: w(x,1)\nb: w(y,1)\nc: r(x,1) r(y,0)\nd: r(y,1) r(x,0)\ne: r(x,1)\nf: r(y,1)\ng: r(x,1)";
+        let history = notation::parse(text).unwrap();
+        let ops: Vec<OpId> = (0..history.op_count()).map(OpId::from).collect();
+        let until = |deadline| {
+            let limits = Limits { deadline: Some(deadline), ..Limits::default() };
+            violation_within(&history, Level::PrefixConsistency, &ops, limits)
+        };
+        assert_eq!(until(Instant::now()), Err(Doubt::TooHard));
+        assert_eq!(until(Instant::now() + Duration::from_secs(60)), Ok(()));
+    }
+
+    #[test]
+    fn long_transactions_take_no_longer_than_short_ones() {
+        let count = 40_000;
+        let ops = (0..count).map(|key| format!("w(k{key},1)")).chain((0..count).map(|key| format!("r(k{key},1)")));
+        let history = notation::parse(&format!("a: {}", ops.collect::<Vec<_>>().join(" "))).unwrap();
+        let all: Vec<OpId> = (0..history.op_count()).map(OpId::from).collect();
+        let start = Instant::now();
+        assert_eq!(left_out(&history, &all), []);
+        assert_eq!(left_out(&history, &all[count as usize..]).len(), 2 * count as usize);
+        assert!(start.elapsed() < Duration::from_secs(1), "{:?}", start.elapsed());
+    }
+
+    #[test]
+    fn doubts_are_told_in_the_names_of_the_input() {
+        let history = notation::parse("a: w(x,1)\nb: r(x,1)").unwrap();
+        let told = |doubt: Doubt| doubt.told(&history);
+        let read = "the read of x = 1 in t2 (session b)";
+        assert_eq!(told(Doubt::NoSource(OpId(1))), format!("it is not said where {read} comes from"));
+        let rejected = Doubt::Rejected(Rejection::SessionOrder(TxnId(1), TxnId(0)));
+        assert_eq!(told(rejected), "t2 (session b) comes after t1 (session a) in its session but not in the order");
+        assert!(told(Doubt::Rejected(Rejection::NotAPermutation(TxnId(9)))).ends_with("(at transaction number 9)"));
     }
 
     #[test]

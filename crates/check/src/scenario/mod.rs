@@ -12,6 +12,7 @@
 //! ```
 
 mod budget;
+mod graph;
 mod instance;
 mod name;
 mod path;
@@ -28,6 +29,7 @@ pub(crate) use shrink::shrink;
 use crate::checker::check;
 use crate::confirm;
 use crate::level::Level;
+use crate::limits::Limits;
 use crate::outcome::{Options, Outcome};
 use crate::refs::Refs;
 use crate::violation::Violation;
@@ -64,7 +66,7 @@ fn refute_instance(instance: &Instance<'_>, level: Level, budget: &mut Budget) -
     if instance.txns.len() > TXNS_MAX {
         return Refutation::OutOfBudget;
     }
-    match search::solve(State::new(instance, level), budget) {
+    match State::new(instance, level, budget).and_then(|state| search::solve(state, budget)) {
         Ok(Some(cycle)) => Refutation::Violated(Proof { cycle }),
         Ok(None) => Refutation::Consistent,
         Err(budget::Exhausted) => Refutation::OutOfBudget,
@@ -72,14 +74,17 @@ fn refute_instance(instance: &Instance<'_>, level: Level, budget: &mut Budget) -
 }
 
 /// Explains why `ops` violate `level`, a strong one: the smallest part of them that does, its contradiction, its name.
-/// `None` if they do not, or if that is too hard to see.
+/// `None` if they do not, or if that is too hard to see. If the budget ends early, the part is not the smallest.
 pub fn explain(full: &History, ops: &[OpId], level: Level, budget: &mut Budget) -> Option<Violation> {
-    let ops = minimal_violation(full, ops, level, budget)?;
+    let (ops, proof) = minimal_proof(full, ops, level, budget)?;
     let instance = Instance::new(full, &ops);
-    let levels = violated_levels(&instance, &ops, budget);
+    let levels = violated_levels(&instance, &ops, level, budget);
     // Real time is not needed to refute what is not serializable anyway.
     let shown_at = if levels.contains(&Level::Serializable) { level.min(Level::Serializable) } else { level };
-    let Refutation::Violated(proof) = refute_instance(&instance, shown_at, budget) else { return None };
+    let proof = match refute_instance(&instance, shown_at, budget) {
+        Refutation::Violated(proof) => proof,
+        Refutation::Consistent | Refutation::OutOfBudget => proof,
+    };
     Some(Violation {
         kind: name::kind(&instance, &proof.cycle, &levels),
         ops: ops.iter().map(|&op| Refs(full).op(op)).collect(),
@@ -88,15 +93,16 @@ pub fn explain(full: &History, ops: &[OpId], level: Level, budget: &mut Budget) 
     })
 }
 
-/// The levels that an instance violates, as far as one knows.
-fn violated_levels(instance: &Instance<'_>, ops: &[OpId], budget: &mut Budget) -> Vec<Level> {
+/// The levels that an instance, which violates `known`, violates, as far as one knows.
+fn violated_levels(instance: &Instance<'_>, ops: &[OpId], known: Level, budget: &mut Budget) -> Vec<Level> {
     let weak = Level::ALL.into_iter().filter(|level| !level.is_strong()).collect();
-    let options = Options { levels: weak, threads: 1, ..Options::default() };
+    let Limits { deadline, memory } = budget.limits();
+    let options = Options { levels: weak, threads: 1, deadline, memory, ..Options::default() };
     let verdicts = check(&part(instance.history, ops), &options).verdicts;
     let weak = verdicts.iter().filter(|verdict| verdict.outcome == Outcome::Violated).map(|verdict| verdict.level);
     let mut levels: Vec<Level> = weak.collect();
     for level in Level::STRONG {
-        let above = levels.iter().any(|&weaker| weaker != Level::CutIsolation);
+        let above = level >= known || levels.iter().any(|&weaker| weaker != Level::CutIsolation);
         if above || matches!(refute_instance(instance, level, budget), Refutation::Violated(_)) {
             levels.push(level);
         }
@@ -118,9 +124,16 @@ fn part(history: &History, ops: &[OpId]) -> History {
 /// too hard to see. Smallest means that nothing can be left out: a read is left out together with a write that it may have
 /// come from.
 pub fn minimal_violation(history: &History, ops: &[OpId], level: Level, budget: &mut Budget) -> Option<Vec<OpId>> {
+    minimal_proof(history, ops, level, budget).map(|(ops, _)| ops)
+}
+
+/// The same with the proof of an instance of these operations.
+fn minimal_proof(history: &History, ops: &[OpId], level: Level, budget: &mut Budget) -> Option<(Vec<OpId>, Proof)> {
     let ops = shrink(history, ops, level, &mut budget.half());
-    let instance = Instance::new(history, &ops);
-    matches!(refute_instance(&instance, level, budget), Refutation::Violated(_)).then_some(ops)
+    match refute_instance(&Instance::new(history, &ops), level, budget) {
+        Refutation::Violated(proof) => Some((ops, proof)),
+        Refutation::Consistent | Refutation::OutOfBudget => None,
+    }
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
 //! Which anomaly a contradiction is. The name follows from the labels of its cycle; that of a lost update from its operations.
 
-use super::instance::{Instance, Source};
+use super::instance::{Instance, Source, Txn};
 use super::proof::{Label, OrderWhy, Step};
 use crate::level::Level;
 use crate::violation::Kind;
@@ -21,14 +21,24 @@ pub(super) fn kind(instance: &Instance<'_>, cycle: &[Rc<Step>], levels: &[Level]
 
 /// Two transactions read the same version of a key and both write it, and nobody else is there but the writer of it.
 fn is_lost_update(instance: &Instance<'_>) -> bool {
+    let involved = instance.txns.iter().filter(|txn| !is_witness(instance, txn)).count();
     let updates = || instance.reads.iter().filter(|read| instance.txns[read.txn].write(read.key).is_some());
     updates().any(|a| {
         updates().any(|b| {
             let same = a.key == b.key && a.txn < b.txn && a.candidates == b.candidates && a.candidates.len() == 1;
             let writers = a.candidates.iter().filter(|&&source| source != Source::Initial).count();
-            same && instance.txns.len() == 2 + writers
+            same && involved == 2 + writers
         })
     })
+}
+
+/// Whether a transaction is there only because it shows that others of unknown outcome committed.
+fn is_witness(instance: &Instance<'_>, txn: &Txn) -> bool {
+    let shows = |read: &usize| match instance.reads[*read].candidates[..] {
+        [Source::Txn(writer)] => instance.txns[writer].optional,
+        _ => false,
+    };
+    txn.ops.len() == txn.reads.len() && txn.reads.iter().all(shows)
 }
 
 fn by_labels(cycle: &[Rc<Step>]) -> Kind {

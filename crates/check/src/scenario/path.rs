@@ -1,10 +1,10 @@
 //! Cheapest paths and cycles, by Dijkstra's algorithm. A cycle that is easy to follow has few steps with short derivations.
 
+use super::budget::{Budget, Exhausted};
+use super::graph::{Graph, Link};
 use super::proof::{Cycle, Step};
-use super::state::Outgoing;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
-use std::rc::Rc;
 
 /// What makes a path good.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -20,67 +20,121 @@ const COST_BITS: u32 = 36;
 const INFERRED_BITS: u32 = 12;
 
 impl Preference {
-    fn weight(self, step: &Step) -> u64 {
-        let cost = u64::from(step.cost.min(1 << 20));
+    fn weight(self, link: &Link) -> u64 {
+        match link {
+            Link::Inside => 0,
+            Link::Step(step) => self.weight_of(Step::is_observed(step), step.cost),
+            Link::Session | Link::RealTime => self.weight_of(true, 1),
+        }
+    }
+
+    fn weight_of(self, observed: bool, cost: u32) -> u64 {
+        let cost = u64::from(cost.min(1 << 20));
         match self {
             Preference::Simple => cost,
-            Preference::Short => {
-                (1 << (COST_BITS + INFERRED_BITS)) | (u64::from(!step.is_observed()) << COST_BITS) | cost
-            }
+            Preference::Short => (1 << (COST_BITS + INFERRED_BITS)) | (u64::from(!observed) << COST_BITS) | cost,
         }
     }
 }
 
 /// The cheapest path from `from` to `to` of at least one edge; edges inside a transaction cost nothing and are left out.
-pub(super) fn cheapest(graph: &Outgoing, from: usize, to: usize, preference: Preference) -> Option<Cycle> {
-    search(graph, from, to, preference).map(|(_, path)| path)
+pub(super) fn cheapest(
+    graph: &Graph,
+    from: usize,
+    to: usize,
+    preference: Preference,
+    budget: &mut Budget,
+) -> Result<Option<Cycle>, Exhausted> {
+    let found = Search::new(graph, from, preference).run(to, u64::MAX, budget)?;
+    Ok(found.map(|(_, path)| path))
 }
 
-/// The cheapest cycle.
-pub(super) fn best_cycle(graph: &Outgoing, preference: Preference) -> Option<Cycle> {
-    let cycles = (0..graph.len()).filter_map(|node| search(graph, node, node, preference));
-    cycles.min_by_key(|(weight, _)| *weight).map(|(_, cycle)| cycle)
+/// The cheapest cycle through one of `nodes`; if the budget ends, the cheapest so far.
+pub(super) fn best_cycle(
+    graph: &Graph,
+    nodes: impl Iterator<Item = usize>,
+    preference: Preference,
+    budget: &mut Budget,
+) -> Result<Option<Cycle>, Exhausted> {
+    let mut best: Option<(u64, Cycle)> = None;
+    for node in nodes {
+        let below = best.as_ref().map_or(u64::MAX, |(weight, _)| *weight);
+        match Search::new(graph, node, preference).run(node, below, budget) {
+            Ok(found) => best = found.or(best),
+            Err(Exhausted) if best.is_some() => break,
+            Err(Exhausted) => return Err(Exhausted),
+        }
+    }
+    Ok(best.map(|(_, cycle)| cycle))
 }
 
-/// How a node was reached.
-type Origin = (usize, Option<Rc<Step>>);
+struct Search<'g> {
+    graph: &'g Graph,
+    from: usize,
+    preference: Preference,
+    best: Vec<u64>,
+    /// How each node was reached.
+    origin: Vec<Option<(usize, &'g Link)>>,
+    heap: BinaryHeap<Reverse<(u64, usize)>>,
+}
 
-fn search(graph: &Outgoing, from: usize, to: usize, preference: Preference) -> Option<(u64, Cycle)> {
-    let mut best = vec![u64::MAX; graph.len()];
-    let mut origin: Vec<Option<Origin>> = vec![None; graph.len()];
-    let mut heap = BinaryHeap::new();
-    let mut expand = |node: usize, weight: u64, heap: &mut BinaryHeap<_>, best: &mut [u64]| {
-        for (next, step) in &graph[node] {
-            let weight = weight + step.as_ref().map_or(0, |step| preference.weight(step));
-            if weight < best[*next] {
-                best[*next] = weight;
-                origin[*next] = Some((node, step.clone()));
-                heap.push(Reverse((weight, *next)));
+impl<'g> Search<'g> {
+    fn new(graph: &'g Graph, from: usize, preference: Preference) -> Search<'g> {
+        let nodes = graph.len();
+        Search {
+            graph,
+            from,
+            preference,
+            best: vec![u64::MAX; nodes],
+            origin: vec![None; nodes],
+            heap: BinaryHeap::new(),
+        }
+    }
+
+    /// The cheapest path to `to`, if it weighs less than `below`.
+    fn run(mut self, to: usize, below: u64, budget: &mut Budget) -> Result<Option<(u64, Cycle)>, Exhausted> {
+        budget.spend(self.best.len() as u64)?;
+        self.expand(self.from, 0, budget)?;
+        while let Some(Reverse((weight, node))) = self.heap.pop() {
+            if weight >= below {
+                break;
+            }
+            if node == to {
+                return Ok(Some((weight, self.unwind(to))));
+            }
+            if weight == self.best[node] {
+                self.expand(node, weight, budget)?;
             }
         }
-    };
-    expand(from, 0, &mut heap, &mut best);
-    while let Some(Reverse((weight, node))) = heap.pop() {
-        if node == to {
-            return Some((weight, unwind(&origin, from, to)));
-        }
-        if weight == best[node] {
-            expand(node, weight, &mut heap, &mut best);
-        }
+        Ok(None)
     }
-    None
-}
 
-fn unwind(origin: &[Option<Origin>], from: usize, to: usize) -> Cycle {
-    let mut path = Vec::new();
-    let mut node = to;
-    while let Some((before, step)) = &origin[node] {
-        path.extend(step.clone());
-        node = *before;
-        if node == from {
-            break;
+    fn expand(&mut self, node: usize, weight: u64, budget: &mut Budget) -> Result<(), Exhausted> {
+        let links = self.graph.links(node);
+        // A visit costs about as much as following ten edges would in a row of bits.
+        budget.spend(10 * (1 + links.len() as u64))?;
+        for (next, link) in links {
+            let weight = weight + self.preference.weight(link);
+            if weight < self.best[*next] {
+                self.best[*next] = weight;
+                self.origin[*next] = Some((node, link));
+                self.heap.push(Reverse((weight, *next)));
+            }
         }
+        Ok(())
     }
-    path.reverse();
-    path
+
+    fn unwind(&self, to: usize) -> Cycle {
+        let mut walk = Vec::new();
+        let mut node = to;
+        while let Some((before, link)) = self.origin[node] {
+            walk.push((link, node));
+            node = before;
+            if node == self.from {
+                break;
+            }
+        }
+        walk.reverse();
+        self.graph.steps(self.from, &walk)
+    }
 }

@@ -21,19 +21,28 @@ impl Reach {
         self.ahead[u * self.words + v / 64] >> (v % 64) & 1 == 1
     }
 
-    /// Adds the edge `u` → `v` and all that follows from it.
-    pub fn insert(&mut self, u: usize, v: usize) {
+    /// How many words it takes.
+    pub fn size(&self) -> u64 {
+        (self.ahead.len() + self.behind.len()) as u64
+    }
+
+    /// Adds the edge `u` → `v` and all that follows from it; how many words that took.
+    pub fn insert(&mut self, u: usize, v: usize) -> u64 {
         if self.has(u, v) {
-            return;
+            return 1;
         }
         let sources = self.with_itself(&self.behind, u);
         let targets = self.with_itself(&self.ahead, v);
+        let mut rows = 2;
         for node in members(&sources) {
             unite(&mut self.ahead[node * self.words..][..self.words], &targets);
+            rows += 1;
         }
         for node in members(&targets) {
             unite(&mut self.behind[node * self.words..][..self.words], &sources);
+            rows += 1;
         }
+        rows * self.words as u64
     }
 
     fn with_itself(&self, rows: &[u64], node: usize) -> Vec<u64> {

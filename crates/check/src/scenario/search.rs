@@ -21,10 +21,10 @@ enum Question {
 }
 
 impl Question {
-    fn suppose<'i>(&self, state: &State<'i>) -> State<'i> {
+    fn suppose<'i>(&self, state: &State<'i>, budget: &mut Budget) -> Result<State<'i>, Exhausted> {
         match *self {
-            Question::Order(earlier, later, key) => state.suppose_order(earlier, later, key),
-            Question::Origin(read, source) => state.suppose_origin(read, source),
+            Question::Order(earlier, later, key) => state.suppose_order(earlier, later, key, budget),
+            Question::Origin(read, source) => state.suppose_origin(read, source, budget),
         }
     }
 
@@ -32,10 +32,10 @@ impl Question {
         matches!((self, other), (Question::Order(a, b, _), Question::Order(c, d, _)) if (a, b) == (d, c))
     }
 
-    fn refute(&self, state: &mut State<'_>, cycle: Cycle) {
+    fn refute(&self, state: &mut State<'_>, cycle: Cycle, budget: &mut Budget) -> Result<(), Exhausted> {
         match *self {
-            Question::Order(earlier, later, key) => state.conclude_order(later, earlier, key, cycle),
-            Question::Origin(read, source) => state.exclude(read, source, cycle),
+            Question::Order(earlier, later, key) => state.conclude_order(later, earlier, key, cycle, budget),
+            Question::Origin(read, source) => state.exclude(read, source, cycle, budget),
         }
     }
 }
@@ -58,12 +58,12 @@ fn solve_case(
         if probe(&mut state, budget)? {
             continue;
         }
-        let Some(question) = questions(&state).into_iter().next() else { return Ok(None) };
+        let Some(question) = questions(&state, budget)?.into_iter().next() else { return Ok(None) };
         if depth == DEPTH_MAX {
             return Err(Exhausted);
         }
-        match solve_case(question.suppose(&state), Preference::Simple, depth + 1, budget)? {
-            Some(cycle) => question.refute(&mut state, cycle),
+        match solve_case(question.suppose(&state, budget)?, Preference::Simple, depth + 1, budget)? {
+            Some(cycle) => question.refute(&mut state, cycle, budget)?,
             None => return Ok(None),
         }
     }
@@ -73,8 +73,8 @@ fn solve_case(
 /// of the refutations is taken as a conclusion; the other one is then the contradiction.
 fn probe(state: &mut State<'_>, budget: &mut Budget) -> Result<bool, Exhausted> {
     let mut refuted: Vec<(Question, Cycle)> = Vec::new();
-    for question in questions(state) {
-        let Some(cycle) = question.suppose(state).saturate(Preference::Simple, budget)? else { continue };
+    for question in questions(state, budget)? {
+        let Some(cycle) = question.suppose(state, budget)?.saturate(Preference::Simple, budget)? else { continue };
         match refuted.iter().position(|(other, _)| question.is_opposite(other)) {
             Some(at) if as_conclusion(&cycle) < as_conclusion(&refuted[at].1) => refuted[at] = (question, cycle),
             Some(_) => {}
@@ -83,16 +83,16 @@ fn probe(state: &mut State<'_>, budget: &mut Budget) -> Result<bool, Exhausted> 
     }
     let learnt = !refuted.is_empty();
     for (question, cycle) in refuted {
-        question.refute(state, cycle);
+        question.refute(state, cycle, budget)?;
     }
     Ok(learnt)
 }
 
 /// Everything that is open, sources first: they decide more.
-fn questions(state: &State<'_>) -> Vec<Question> {
+fn questions(state: &State<'_>, budget: &mut Budget) -> Result<Vec<Question>, Exhausted> {
     let reads = state.open_reads().into_iter();
     let origins = reads.flat_map(|(read, left)| left.into_iter().map(move |source| Question::Origin(read, source)));
-    let pairs = state.open_pairs().into_iter();
+    let pairs = state.open_pairs(budget)?.into_iter();
     let orders = pairs.flat_map(|(a, b, key)| [Question::Order(a, b, key), Question::Order(b, a, key)]);
-    origins.chain(orders).collect()
+    Ok(origins.chain(orders).collect())
 }

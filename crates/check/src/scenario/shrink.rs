@@ -6,7 +6,7 @@
 //! all appends of elements that were appended several times; other elements vanish from it with their appends.
 
 use super::budget::Budget;
-use super::instance::{Instance, Source, elements, is_internal};
+use super::instance::{Instance, Source, elements, internal_reads};
 use super::proof::{self, Label, Step};
 use super::{Proof, Refutation, refute_instance};
 use crate::level::Level;
@@ -51,14 +51,17 @@ struct Part<'h> {
 
 impl<'h> Part<'h> {
     fn new(history: &'h History, ops: &[OpId]) -> Part<'h> {
+        let mut kept = ops.to_vec();
+        kept.sort_unstable();
+        let internal = internal_reads(history, &kept);
         let live = |op: &OpId| history.status(history.txn_of(*op)) != Status::Aborted;
         let useful = |op: &OpId| {
             let operation = history.op(*op);
             // What a transaction reads of itself tells nothing, except for the rest of a list.
-            let tells = || elements(history, operation.value).is_some() || !is_internal(history, *op);
+            let tells = || elements(history, operation.value).is_some() || !internal.contains(op);
             operation.kind.is_write() || tells()
         };
-        let mut kept: Vec<OpId> = ops.iter().copied().filter(|op| live(op) && useful(op)).collect();
+        kept.retain(|op| live(op) && useful(op));
         let writers = writers(history, &wanted(history, &kept));
         let needs: FxHashMap<OpId, Vec<OpId>> = kept
             .iter()
@@ -83,6 +86,10 @@ impl<'h> Part<'h> {
         let mut verified: Option<Vec<OpId>> = None;
         let mut current = ops.to_vec();
         loop {
+            // Making an instance takes some look-ups for each operation.
+            if budget.spend(50 * current.len() as u64).is_err() {
+                return verified;
+            }
             let instance = Instance::new(self.history, &current);
             let Refutation::Violated(proof) = refute_instance(&instance, level, budget) else { return verified };
             let used = self.with_needs(proof.ops(&instance));
@@ -113,14 +120,14 @@ impl<'h> Part<'h> {
             for gone in direction.of(ops.clone()) {
                 self.try_without(&mut ops, |op| op == gone, level, budget);
             }
-            if ops.len() == before {
+            if ops.len() == before || budget.is_spent() {
                 return ops;
             }
         }
     }
 
     fn try_without(&self, ops: &mut Vec<OpId>, gone: impl Fn(OpId) -> bool, level: Level, budget: &mut Budget) {
-        if !ops.iter().any(|&op| gone(op)) {
+        if budget.is_spent() || !ops.iter().any(|&op| gone(op)) {
             return;
         }
         if let Some(smaller) = self.used(&self.without(ops, gone), level, budget) {
@@ -147,28 +154,28 @@ fn wanted(history: &History, ops: &[OpId]) -> FxHashSet<(KeyId, Value)> {
 
 /// The writes of these values by transactions that did not abort: the last to their key, and all appends.
 fn writers(history: &History, wanted: &FxHashSet<(KeyId, Value)>) -> FxHashMap<(KeyId, Value), Vec<OpId>> {
-    let mut writers: FxHashMap<(KeyId, Value), Vec<OpId>> = FxHashMap::default();
     let (kinds, keys, values) = (history.kinds(), history.keys(), history.values());
-    for op in 0..history.op_count() {
-        let written = (keys[op], values[op]);
-        if !kinds[op].is_write() || !wanted.contains(&written) {
+    let fits = |op: &usize| kinds[*op].is_write() && wanted.contains(&(keys[*op], values[*op]));
+    let found: Vec<OpId> = (0..history.op_count()).filter(fits).map(OpId::from).collect();
+    let mut writers: FxHashMap<(KeyId, Value), Vec<OpId>> = FxHashMap::default();
+    for of_txn in found.chunk_by(|a, b| history.txn_of(*a) == history.txn_of(*b)) {
+        if history.status(history.txn_of(of_txn[0])) == Status::Aborted {
             continue;
         }
-        let op = OpId::from(op);
-        let txn = history.txn_of(op);
-        if history.status(txn) != Status::Aborted && (kinds[op.index()] == OpKind::Append || is_last(history, op, txn))
-        {
-            writers.entry(written).or_default().push(op);
+        let last = last_writes(history, of_txn);
+        for &op in of_txn.iter().filter(|op| kinds[op.index()] == OpKind::Append || last.contains(op)) {
+            writers.entry((keys[op.index()], values[op.index()])).or_default().push(op);
         }
     }
     writers
 }
 
-/// Whether its transaction does not write the key again.
-fn is_last(history: &History, write: OpId, txn: TxnId) -> bool {
-    let key = history.op(write).key;
-    let later = write.0 + 1..history.ops_of(txn).end;
-    !later.map(|op| history.op(OpId(op))).any(|op| op.kind.is_write() && op.key == key)
+/// Those of `writes` of one transaction, which are sorted, to whose key it does not write again.
+fn last_writes(history: &History, writes: &[OpId]) -> FxHashSet<OpId> {
+    let ops = history.ops_of(history.txn_of(writes[0]));
+    let mut later: FxHashSet<KeyId> = FxHashSet::default();
+    let written = (writes[0].0..ops.end).rev().map(OpId).filter(|&op| history.op(op).kind.is_write());
+    written.filter(|&op| later.insert(history.op(op).key)).collect()
 }
 
 fn needs_of(history: &History, read: OpId, writers: &FxHashMap<(KeyId, Value), Vec<OpId>>) -> Vec<OpId> {

@@ -6,6 +6,7 @@ use crate::oracle;
 use crate::violation::{Edge, Kind, Origin, Reason, Why};
 use seriatim_history::{OpKind, TxnId, notation};
 use std::collections::BTreeMap;
+use std::time::{Duration, Instant};
 
 /// A generator of numbers that needs nothing.
 struct Random(u64);
@@ -215,7 +216,7 @@ fn choices_that_are_all_wrong_are_refuted_although_each_is_possible() {
             assert!(violated(&history, level), "{choices} choices at {level}");
             let ops: Vec<OpId> = (0..history.op_count()).map(OpId::from).collect();
             let instance = Instance::new(&history, &ops);
-            let mut state = State::new(&instance, level);
+            let mut state = State::new(&instance, level, &mut Budget::default()).unwrap();
             let saturated = state.saturate(path::Preference::Short, &mut Budget::default());
             assert!(matches!(saturated, Ok(None)), "saturation alone is not enough");
             for gone in history.txns() {
@@ -224,6 +225,136 @@ fn choices_that_are_all_wrong_are_refuted_although_each_is_possible() {
             }
         }
     }
+}
+
+/// A long fork whose writers and readers are `between` transactions apart in their sessions.
+fn distant_fork(between: usize) -> String {
+    let session = |name: &str, write: &str, read: &str| {
+        let others = (0..between).map(|i| format!("w({name}{i},1)"));
+        let txns: Vec<String> = [write.to_owned()].into_iter().chain(others).chain([read.to_owned()]).collect();
+        format!("{name}: {}\n", txns.join(" | "))
+    };
+    session("a", "w(x,1)", "r(y,0)") + &session("b", "w(y,1)", "r(x,0)")
+}
+
+/// A chain of orders, each of which is forced by the one before; the last one is contradicted.
+fn chain(links: usize) -> String {
+    let mut text = "z: r(m0,1) r(end,0)\ny: w(end,1) w(over,1)\n".replace("m0", &format!("m{}", links - 1));
+    text += "v: r(over,1) r(last,0)\n";
+    for i in 0..links {
+        let (before, after) =
+            (i.wrapping_sub(1), if i + 1 < links { format!("r(l{i},1)") } else { "w(last,1)".to_owned() });
+        let (first, second) =
+            if i == 0 { ("w(begin,1)".to_owned(), "r(begin,1) ") } else { (format!("w(l{before},1)"), "") };
+        text += &format!("a{i}: w(x{i},1) {first}\nb{i}: {second}w(x{i},2) w(m{i},1)\nr{i}: r(x{i},1) {after}\n");
+        if i > 0 {
+            text += &format!("s{i}: r(m{before},1) r(x{i},2)\n");
+        }
+    }
+    text
+}
+
+#[test]
+fn what_a_session_has_in_between_is_skipped() {
+    let history = notation::parse(&distant_fork(600)).unwrap();
+    let all: Vec<OpId> = (0..history.op_count()).map(OpId::from).collect();
+    let start = Instant::now();
+    let told = explain(&history, &all, Level::Serializable, &mut Budget::default()).unwrap();
+    assert_eq!((told.ops.len(), told.cycle.len()), (4, 4));
+    assert!(start.elapsed() < Duration::from_secs(3), "{:?}", start.elapsed());
+}
+
+#[test]
+fn a_long_session_is_no_part_of_a_violation() {
+    let history = notation::parse(&distant_fork(1100)).unwrap();
+    let options = Options { levels: vec![Level::PrefixConsistency, Level::Serializable], ..Options::default() };
+    let report = check(&history, &options);
+    assert_eq!(report.verdicts[1].outcome, Outcome::Violated);
+    assert_eq!(report.anomalies.iter().map(|group| group.exemplar.ops.len()).collect::<Vec<_>>(), [4]);
+}
+
+#[test]
+fn long_transactions_are_read_once() {
+    let count = 20_000;
+    let writes = (0..count).map(|key| format!("w(k{key},1)")).chain((0..count).map(|key| format!("r(k{key},1)")));
+    let reads = (0..count).map(|key| format!("r(k{key},1)"));
+    let join = |ops: &mut dyn Iterator<Item = String>| ops.collect::<Vec<_>>().join(" ");
+    let text = format!(
+        "a: r(x,0) r(y,0) w(x,1) {}\nb: r(x,0) r(y,0) w(y,1)\nc: {}\n",
+        join(&mut writes.into_iter()),
+        join(&mut reads.into_iter())
+    );
+    let history = notation::parse(&text).unwrap();
+    let all: Vec<OpId> = (0..history.op_count()).map(OpId::from).collect();
+    let start = Instant::now();
+    let told = explain(&history, &all, Level::Serializable, &mut Budget::default()).unwrap();
+    assert_eq!((told.kind, told.ops.len()), (Kind::WriteSkew, 4));
+    assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
+}
+
+#[test]
+fn explanations_end_in_time() {
+    let history = notation::parse(&chain(60)).unwrap();
+    let all: Vec<OpId> = (0..history.op_count()).map(OpId::from).collect();
+    assert!(violated(&history, Level::Serializable));
+    let start = Instant::now();
+    let limits = Limits { deadline: Some(start + Duration::from_millis(300)), memory: None };
+    // Whether there is an explanation then depends on the machine; if there is one, it is right.
+    if let Some(told) = explain(&history, &all, Level::Serializable, &mut Budget::within(limits)) {
+        let ops: Vec<OpId> = told.ops.iter().filter_map(|op| op.id).collect();
+        assert!(violated(&history.restricted_to(&ops), Level::Serializable));
+    }
+    assert!(start.elapsed() < Duration::from_millis(800), "{:?}", start.elapsed());
+}
+
+#[test]
+fn a_lost_update_stays_one_if_a_read_shows_that_it_was_committed() {
+    let history = notation::parse("a: r(x,0) w(x,1) ?\nb: r(x,0) w(x,2)\nc: r(x,1)").unwrap();
+    let report = check(&history, &Options { levels: vec![Level::SnapshotIsolation], ..Options::default() });
+    assert_eq!(report.anomalies.iter().map(|group| group.kind).collect::<Vec<_>>(), [Kind::LostUpdate]);
+    assert_eq!(report.anomalies[0].exemplar.ops.len(), 5);
+}
+
+/// The same history, but some of its transactions are of unknown outcome.
+fn with_unknown(text: &str, seed: u64) -> String {
+    let mut random = Random(seed);
+    let mut mark = |txn: &str| if random.one_in(3) { format!("{txn}?") } else { txn.to_owned() };
+    let mut marked = |line: &str| {
+        let (session, txns) = line.split_once(": ").unwrap();
+        format!("{session}: {}\n", txns.split("| ").map(&mut mark).collect::<Vec<_>>().join("| "))
+    };
+    text.lines().map(&mut marked).collect()
+}
+
+/// Every violated strong level has an anomaly, whose operations violate the level by themselves; how often that was so.
+fn shows_every_violation(texts: impl Iterator<Item = String>) -> usize {
+    let mut shown = 0;
+    for text in texts {
+        let history = notation::parse(&text).unwrap();
+        let report = check(&history, &Options { levels: Level::ALL.to_vec(), threads: 1, ..Options::default() });
+        let is_violated = |level: &Level| report.verdict(*level).is_some_and(|v| v.outcome == Outcome::Violated);
+        for level in Level::STRONG.into_iter().filter(is_violated) {
+            let told = report.anomalies.iter().flat_map(|group| group.instances.iter().chain([&group.exemplar]));
+            let ops = told.map(|told| told.ops.iter().filter_map(|op| op.id).collect::<Vec<OpId>>());
+            let parts: Vec<History> = ops.map(|ops| history.restricted_to(&ops)).collect();
+            assert!(!parts.is_empty(), "{level} is violated without anomaly:\n{text}");
+            assert!(parts.iter().any(|part| !oracle::satisfies(part, level)), "{level} holds in its anomaly:\n{text}");
+            shown += 1;
+        }
+    }
+    shown
+}
+
+#[test]
+fn every_violation_of_a_strong_level_is_shown() {
+    let seeds = 800;
+    let make = Make { unknown: true, orderly: true, txns: 7, ops: 3, ..PLAIN };
+    assert!(shows_every_violation((0..seeds).map(|seed| random_text(make, seed))) > 100);
+    assert!(shows_every_violation((0..seeds).map(|seed| random_text(Make { times: true, ..make }, seed))) > 100);
+    let lists = (0..seeds).flat_map(|seed| [random_lists(seed), with_unknown(&random_lists(seed), seed)]);
+    assert!(shows_every_violation(lists) > 100);
+    let make = Make { duplicates: true, keys: 2, times: false, ..make };
+    assert!(shows_every_violation((0..2000).map(|seed| random_text(make, seed))) > 100);
 }
 
 /// What is left of `ops` without transaction `gone`: the reads that need it go too.

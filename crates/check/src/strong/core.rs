@@ -1,12 +1,21 @@
 //! Which transactions a contradiction needs: those on the paths that it speaks of, and on the paths behind every forced edge there.
+//!
+//! Of a run along one session only the ends are needed: session order leads from one to the other without those between them.
+//! An edge that a list shows needs who read the list; a transaction of unknown outcome needs who read from it, because it counts
+//! only then.
 
 use super::Rounds;
 use super::facts::Facts;
 use super::force::{Against, Contradiction, Excluded, OpenRead, Reason, Side};
 use super::graph::Graph;
+use super::model::Arc;
 use super::reach::Reach;
 use super::sources::Sources;
+use crate::decide::known_edges;
+use crate::index::INITIAL;
+use crate::lists;
 use rustc_hash::{FxHashMap, FxHashSet};
+use seriatim_history::{OpId, Status, TxnId};
 use std::collections::VecDeque;
 
 /// The transactions that a contradiction needs.
@@ -17,12 +26,14 @@ pub(crate) fn transactions(facts: &Facts<'_>, graph: &Graph, rounds: &Rounds<'_>
         reach: rounds.reach.as_deref(),
         reasons: &rounds.reasons,
         fixed: &rounds.fixed,
+        listed: listed(facts, graph),
         explained: FxHashSet::default(),
         todo: Vec::new(),
         txns: FxHashSet::default(),
     };
     core.contradiction(found);
     core.close();
+    core.add_witnesses();
     let mut txns: Vec<u32> = core.txns.into_iter().collect();
     txns.sort_unstable();
     txns
@@ -34,6 +45,8 @@ struct Core<'a> {
     reach: Option<&'a Reach>,
     reasons: &'a [Reason],
     fixed: &'a Sources,
+    /// The edges that lists show, with the reads of the lists.
+    listed: FxHashMap<Arc, u32>,
     explained: FxHashSet<u32>,
     /// Reasons whose paths are still to be found.
     todo: Vec<u32>,
@@ -46,7 +59,7 @@ impl Core<'_> {
         match found {
             Contradiction::Cycle(points) => {
                 for pair in 0..points.len() {
-                    self.edge(points[pair], points[(pair + 1) % points.len()], known);
+                    self.step(points[pair], points[(pair + 1) % points.len()], known);
                 }
             }
             &Contradiction::StaleInitial { reader, writer, read } => {
@@ -189,21 +202,48 @@ impl Core<'_> {
                 }
             }
         }
+        self.add_point(from);
+        self.add_point(to);
         let mut point = from;
         while point != to {
             let Some(&next) = before.get(&point) else { return };
-            self.edge(point, next, known);
+            self.step(point, next, known);
             point = next;
         }
     }
 
-    fn edge(&mut self, from: u32, to: u32, known: u32) {
-        for point in [from, to] {
-            if point < self.graph.txn_points {
-                self.txns.insert(self.graph.model.txn(point));
-            }
+    fn add_point(&mut self, point: u32) {
+        if point < self.graph.txn_points {
+            self.txns.insert(self.graph.model.txn(point));
         }
+    }
+
+    /// An edge of a path or a cycle. Those along a session lead from the edge before them to the one after them.
+    fn step(&mut self, from: u32, to: u32, known: u32) {
+        if !self.is_along_session(from, to) {
+            self.edge(from, to, known);
+        }
+    }
+
+    fn is_along_session(&self, from: u32, to: u32) -> bool {
+        if from.max(to) >= self.graph.txn_points {
+            return false;
+        }
+        let (a, b) = (self.graph.model.txn(from), self.graph.model.txn(to));
+        let session = |txn: u32| self.facts.index.txn_session[txn as usize];
+        a <= b && session(a) == session(b) && self.graph.sources(to).contains(&from)
+    }
+
+    fn edge(&mut self, from: u32, to: u32, known: u32) {
+        self.add_point(from);
+        self.add_point(to);
         if self.graph.sources(to).contains(&from) {
+            if let Some(&read) = self.listed.get(&(from, to)) {
+                let source = self.facts.index.source_txn[read as usize];
+                self.txns.insert(self.facts.history.txn_of(OpId(read)).0);
+                // Without the last element the read is not a part of the part.
+                self.txns.extend(Some(source).filter(|&source| source < INITIAL));
+            }
             return;
         }
         let mut forced = self.graph.forced_into(to).filter(|&edge| edge < known);
@@ -211,6 +251,62 @@ impl Core<'_> {
             self.explain(self.graph.forced[edge as usize].reason);
         }
     }
+}
+
+impl Core<'_> {
+    /// Adds who read from the transactions of unknown outcome, and from those of the readers that are unknown themselves.
+    fn add_witnesses(&mut self) {
+        let history = self.facts.history;
+        let is_unknown = |txn: &u32| history.status(TxnId(*txn)) == Status::Unknown;
+        let mut waiting: Vec<u32> = self.txns.iter().copied().filter(is_unknown).collect();
+        if waiting.is_empty() {
+            return;
+        }
+        let witnesses = witnesses(self.facts);
+        while let Some(unknown) = waiting.pop() {
+            let Some(&reader) = witnesses.get(&unknown) else { continue };
+            // A list is read as a whole: it needs the append of its last element too.
+            let beside = if history.has_lists() { sources(self.facts, reader) } else { Vec::new() };
+            for txn in beside.into_iter().chain([reader]) {
+                if self.txns.insert(txn) && is_unknown(&txn) {
+                    waiting.push(txn);
+                }
+            }
+        }
+    }
+}
+
+/// The edges that lists show, with the reads of the lists.
+fn listed(facts: &Facts<'_>, graph: &Graph) -> FxHashMap<Arc, u32> {
+    known_edges(facts.index).iter().map(|edge| (graph.model.write_write(edge.from, edge.to), edge.read)).collect()
+}
+
+/// Whom a transaction read from.
+fn sources(facts: &Facts<'_>, reader: u32) -> Vec<u32> {
+    let ops = facts.history.ops_of(TxnId(reader));
+    ops.map(|op| facts.index.source_txn[op as usize]).filter(|&source| source < INITIAL).collect()
+}
+
+/// For each transaction of unknown outcome that counts one that read from it and counts without it.
+fn witnesses(facts: &Facts<'_>) -> FxHashMap<u32, u32> {
+    let is_unknown = |txn: u32| facts.history.status(TxnId(txn)) == Status::Unknown;
+    let mut shown: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
+    for (reader, writer) in lists::read_from(facts.history).into_iter().filter(|pair| is_unknown(pair.1)) {
+        shown.entry(reader).or_default().push(writer);
+    }
+    let committed = facts.history.txns().filter(|&txn| facts.history.status(txn) == Status::Committed);
+    let mut readers: VecDeque<u32> = committed.map(|txn| txn.0).collect();
+    let mut witnesses: FxHashMap<u32, u32> = FxHashMap::default();
+    while let Some(reader) = readers.pop_front() {
+        let listed = shown.get(&reader).into_iter().flatten().copied();
+        for writer in sources(facts, reader).into_iter().chain(listed).filter(|&writer| is_unknown(writer)) {
+            witnesses.entry(writer).or_insert_with(|| {
+                readers.push_back(writer);
+                reader
+            });
+        }
+    }
+    witnesses
 }
 
 /// The points of a cycle among those that are not in `order`, which is a topological order as far as there is one.

@@ -207,7 +207,7 @@ impl<'h> Walk<'h> {
 }
 
 /// Keys to which somebody who did not abort wrote the initial value, where such a write takes its place.
-fn replaced_initial_values(history: &History) -> HashSet<KeyId> {
+pub(super) fn replaced_initial_values(history: &History) -> HashSet<KeyId> {
     let initial = history.initial();
     let live = history.txns().filter(|&txn| history.status(txn) != Status::Aborted);
     let ops = live.flat_map(|txn| history.ops_of(txn)).map(|op| history.op(OpId(op)));

@@ -79,10 +79,8 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         output::message(&note);
     }
     now(format!("checking {shown}"));
-    let deadline = args.budget.and_then(|budget| Instant::now().checked_add(budget));
-    let found =
-        part(&history, level, &Options { levels: vec![level], deadline, memory: args.memory, ..Options::default() });
-    let small = match found {
+    let options = Options { levels: vec![level], memory: args.memory, ..Options::default() };
+    let small = match part(&history, level, &options, args.budget) {
         Found::Part(small) => small,
         Found::Nothing(exit, problem) => {
             output::message(&format!("{}: {level} {problem}; nothing was written\n", clean(&shown)));
@@ -104,16 +102,25 @@ enum Found {
     Nothing(Exit, &'static str),
 }
 
-fn part(history: &History, level: Level, options: &Options) -> Found {
-    let report = check(history, options);
+/// The same options with a deadline that begins to run now.
+fn from_now(options: &Options, budget: Option<Duration>) -> Options {
+    let deadline = budget.and_then(|budget| Instant::now().checked_add(budget));
+    Options { deadline, ..options.clone() }
+}
+
+fn part(history: &History, level: Level, options: &Options, budget: Option<Duration>) -> Found {
+    let report = check(history, &from_now(options, budget));
     match report.verdict(level).map(|verdict| verdict.outcome) {
         Some(Outcome::Holds) => return Found::Nothing(Exit::BadInput, "holds"),
         Some(Outcome::Violated) => {}
         _ => return Found::Nothing(Exit::Undecided, undecided(&report, level)),
     }
     let small = exemplar(&report, level).map(|violation| history.restricted_to(&ops_of(violation)));
-    // What is written is checked once more: a part that shows nothing would mislead.
-    let violates = |small: &History| check(small, options).verdict(level).map(|v| v.outcome) == Some(Outcome::Violated);
+    // What is written is checked once more: a part that shows nothing would mislead. The search for it may have used up its time.
+    let violates = |small: &History| {
+        let report = check(small, &from_now(options, budget));
+        report.verdict(level).map(|verdict| verdict.outcome) == Some(Outcome::Violated)
+    };
     match small.filter(violates) {
         Some(small) => Found::Part(Box::new(small)),
         None => Found::Nothing(Exit::Undecided, "is violated, but no small part was found that violates it"),
@@ -134,4 +141,17 @@ fn left(history: &History, small: &History, level: Level) -> String {
     let txns = of(small.txn_count(), history.txn_count(), "transaction");
     let ops = of(small.op_count(), history.op_count(), "operation");
     format!("{txns} and {ops} are left; they violate {level}\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_part_is_checked_with_time_of_its_own() {
+        let used_up = Options { deadline: Some(Instant::now()), ..Options::default() };
+        let again = from_now(&used_up, Some(Duration::from_secs(60)));
+        assert!(again.deadline.is_some_and(|deadline| deadline > Instant::now()));
+        assert_eq!(from_now(&used_up, None).deadline, None);
+    }
 }

@@ -7,6 +7,7 @@ use crate::output;
 use crate::progress::Progress;
 use seriatim_check::Level;
 use seriatim_check::confirm::Doubt;
+use seriatim_history::History;
 use seriatim_history::formats::{self, Format, ReadOptions};
 use seriatim_report::certificate::{self, Certificate, Claim, Malformed};
 use seriatim_report::style::{BAD, GOOD, paint};
@@ -65,7 +66,7 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
     let mut worst = Exit::Holds;
     for (level, claim) in &certificate.claims {
         progress.stage().now(format!("verifying {level}"));
-        let (exit, line) = judged(*level, claim, claim.confirm(&history, *level));
+        let (exit, line) = judged(&history, *level, claim, claim.confirm(&history, *level));
         worst = worst.and(exit);
         progress.aside(|| output::text(&line))?;
     }
@@ -91,7 +92,7 @@ fn load(path: &Path) -> Result<Certificate, Failure> {
     })
 }
 
-fn judged(level: Level, claim: &Claim, result: Option<Result<(), Doubt>>) -> (Exit, String) {
+fn judged(history: &History, level: Level, claim: &Claim, result: Option<Result<(), Doubt>>) -> (Exit, String) {
     let verdict = match claim {
         Claim::Violated(_) => "violated",
         Claim::Undecided => "undecided",
@@ -101,7 +102,10 @@ fn judged(level: Level, claim: &Claim, result: Option<Result<(), Doubt>>) -> (Ex
         None => (Exit::Undecided, format!("{level}: {verdict}, nothing to confirm\n")),
         Some(Ok(())) => (Exit::Holds, format!("{level}: {verdict}, {}\n", paint(GOOD, "confirmed"))),
         Some(Err(Doubt::TooHard)) => (Exit::Undecided, format!("{level}: {verdict}, too hard to confirm\n")),
-        Some(Err(doubt)) => (Exit::Violated, format!("{level}: {verdict}, {}: {doubt}\n", rejected())),
+        Some(Err(doubt)) => {
+            let why = clean(&doubt.told(history));
+            (Exit::Violated, format!("{level}: {verdict}, {}: {why}\n", rejected()))
+        }
     }
 }
 
