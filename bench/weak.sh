@@ -6,7 +6,8 @@
 # PEER_BINARY is called as `PEER check -i read-committed|read-atomic|causal $PEER_OPTIONS FILE`, as AWDIT wants it; `-` measures
 # us alone. DIR holds register text files (*.txt); without it they are generated: 1M and 10M operations, 50 sessions, uniform
 # and zipfian, from a serializable and from a causal store. PEER_SECONDS limits one run of the peer (default 900).
-# Runs alternate, RUNS times (default 3); the least wall time and the least peak memory count.
+# Runs alternate, RUNS times (default 3); the least wall time and the least peak memory count. LEVELS (default "rc ra cc") says which
+# levels to measure.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 [ $# -ge 1 ] && [ $# -le 2 ] || fail "usage: bench/weak.sh PEER_BINARY|- [DIR]"
 peer=$1
@@ -47,6 +48,7 @@ for file in "$dir"/*.txt; do
     done
     for level in rc:read-committed ra:read-atomic cc:causal; do
         IFS=: read -r code name <<<"$level"
+        [[ " ${LEVELS:-rc ra cc} " == *" $code "* ]] || continue
         ours_s=- ours_mb=- peer_s=- peer_mb=-
         for _ in $(seq "$runs"); do
             read -r seconds mb <<<"$(measure 600 "$ours" check --level "$code" --quiet "$file")"
