@@ -1,7 +1,7 @@
 //! Who may read what, and who may commit: the store without values, names and threads.
 
 use crate::log::{INITIAL, Log, Read};
-use crate::order::Order;
+use crate::reach::Reach;
 use crate::search::Question;
 use crate::weak::{self, Demand};
 use crate::witness::{Point, Witness};
@@ -12,7 +12,7 @@ use seriatim_check::Level;
 pub(crate) struct Engine {
     pub log: Log,
     /// While all transactions are at weak levels.
-    order: Order,
+    reach: Reach,
     /// Since the first one at a strong level.
     witness: Option<Witness>,
 }
@@ -22,45 +22,46 @@ impl Engine {
         if level.is_strong() && self.witness.is_none() {
             self.witness = Some(self.first_witness());
         }
-        self.order.push();
+        self.reach.push();
         self.log.begin(session, level)
     }
 
-    /// The committed transactions, all weak, in an order that fits.
+    /// The committed transactions, all weak, in an order that fits what open ones have read, too.
     fn first_witness(&self) -> Witness {
-        let mut committed: Vec<u32> = self.log.sessions.iter().flat_map(|session| session.committed.clone()).collect();
-        committed.sort_unstable_by_key(|&txn| self.order.position(txn));
+        let mut reach = self.reach.clone();
+        self.open_edges().into_iter().for_each(|(from, to)| reach.add(&self.log, from, to));
+        let committed = reach.order(&self.log);
         Witness::new(committed.into_iter().map(|txn| Point { txn, is_commit: true }).collect())
     }
 
     /// The versions of `key` that `txn` may read: the transactions that wrote them, in the order of their commits, the initial one
     /// first. Never empty at a weak level; if it is empty at a strong one, the transaction cannot commit any more.
     pub fn admissible(&mut self, txn: u32, key: u32) -> Vec<u32> {
-        if self.witness.is_none() {
-            return weak::admissible(&self.log, &mut self.order, txn, key);
+        let Some(witness) = &self.witness else {
+            return weak::admissible(&self.log, &self.reach, &self.open_edges(), txn, key);
+        };
+        let writers = self.log.keys.get(key as usize).map_or(&[][..], |writers| &writers.all);
+        let all = [INITIAL].into_iter().chain(writers.iter().copied());
+        if self.log.txn(txn).level.is_strong() {
+            let fitting = witness.fitting(&self.log, txn, key);
+            return all.filter(|&source| fitting.contains(&source) || self.other_order(txn, key, source, &[])).collect();
         }
-        let writers = self.log.writers(key).all.clone();
-        let all = [INITIAL].into_iter().chain(writers);
-        all.filter(|&source| self.fits(txn, key, source)).collect()
+        all.filter(|&source| self.weak_fits(witness, txn, key, source)).collect()
     }
 
-    /// Whether `txn` may read `key` from `source`, in a store with strong levels; the witness changes if that helps.
-    fn fits(&mut self, txn: u32, key: u32, source: u32) -> bool {
-        let Some(witness) = &self.witness else { return false };
+    /// Whether another order lets `txn` read `key` from `source`.
+    fn other_order(&self, txn: u32, key: u32, source: u32, edges: &[(u32, u32)]) -> bool {
         let also = Some((key, source));
-        let mut edges = Vec::new();
-        if self.log.txn(txn).level.is_strong() {
-            if witness.window(&self.log, txn, also).is_some() {
-                return true;
-            }
-        } else {
-            match weak::demand(&self.log, txn, key, source) {
-                Demand::Impossible => return false,
-                Demand::Edges(asked) if witness.respects(&asked) => return true,
-                Demand::Edges(asked) => edges = asked,
-            }
+        let question = |witness| Question { log: &self.log, witness, txn, also, edges };
+        self.witness.as_ref().is_some_and(|witness| question(witness).answer().is_some())
+    }
+
+    /// Whether weak `txn` may read `key` from `source`, among transactions at strong levels.
+    fn weak_fits(&self, witness: &Witness, txn: u32, key: u32, source: u32) -> bool {
+        match weak::demand(&self.log, txn, key, source) {
+            Demand::Impossible => false,
+            Demand::Edges(edges) => witness.respects(&edges) || self.other_order(txn, key, source, &edges),
         }
-        Question { log: &self.log, witness, txn, also, edges: &edges }.answer().is_some()
     }
 
     /// `txn` reads `key` from `source`, one of [`Engine::admissible`].
@@ -75,9 +76,6 @@ impl Engine {
 
     fn force(&mut self, txn: u32, key: u32, source: u32, edges: Vec<(u32, u32)>) {
         match &mut self.witness {
-            None => {
-                self.order.try_add(&self.log, &edges);
-            }
             Some(witness) if !witness.respects(&edges) => {
                 let question =
                     Question { log: &self.log, witness, txn, also: Some((key, source)), edges: &edges };
@@ -86,7 +84,7 @@ impl Engine {
                     *witness = Witness::new(sequence);
                 }
             }
-            Some(_) => {}
+            _ => {}
         }
         self.log.txns[txn as usize].forced.extend(edges);
     }
@@ -102,7 +100,16 @@ impl Engine {
             return false;
         }
         self.log.commit(txn);
+        if self.witness.is_none() {
+            self.reach.commit(&self.log, txn);
+        }
         true
+    }
+
+    /// The edges that open transactions force.
+    fn open_edges(&self) -> Vec<(u32, u32)> {
+        let open = self.log.sessions.iter().filter_map(|session| session.open);
+        open.flat_map(|txn| self.log.txn(txn).forced.iter().copied()).collect()
     }
 
     fn find_place(&mut self, txn: u32) -> bool {
@@ -124,10 +131,7 @@ impl Engine {
     }
 
     pub fn abort(&mut self, txn: u32) {
-        let forced = std::mem::take(&mut self.log.txns[txn as usize].forced);
-        if self.witness.is_none() {
-            self.order.remove(&forced);
-        }
+        self.log.txns[txn as usize].forced.clear();
         self.log.abort(txn);
     }
 }

@@ -1,9 +1,23 @@
 //! A database that may return anything its isolation level allows.
+//!
+//! A [`Store`] keeps every version of every key. When a transaction reads, the store works out which versions its isolation level
+//! allows, given everything that has been read and written so far, and a [`Chooser`] picks one: at random, always the latest, as a
+//! script says, or as an adversary who wants things to go wrong. Any behaviour of any database at that level can come out, and
+//! nothing else.
+
+mod chooser;
 mod engine;
 mod log;
-mod order;
+mod reach;
+mod record;
 mod search;
+mod store;
 mod weak;
 mod witness;
 #[cfg(test)]
 mod tests;
+
+pub use chooser::{
+    Choice, Chooser, Divergence, Latest, LatestPerSession, PendingRead, Random, Script, Stale, Track, TxnName, Version,
+};
+pub use store::{Builder, Session, Store, StoreError, Txn};

@@ -3,7 +3,6 @@
 //! Transactions are numbered as they begin. Those of a session that committed form a chain, so that a causal past is one number
 //! for each session: how many of its transactions belong to it.
 
-use crate::order::Known;
 use seriatim_check::Level;
 
 /// The source of reads that nobody's write explains: the initial transaction.
@@ -55,13 +54,22 @@ impl Past {
         self.0.get(session as usize).copied().unwrap_or(0)
     }
 
-    pub fn join(&mut self, other: &Past) {
+    /// Adds another past; whether that is something new.
+    pub fn join(&mut self, other: &Past) -> bool {
         if self.0.len() < other.0.len() {
             self.0.resize(other.0.len(), 0);
         }
+        let mut new = false;
         for (mine, theirs) in self.0.iter_mut().zip(&other.0) {
+            new |= *mine < *theirs;
             *mine = (*mine).max(*theirs);
         }
+        new
+    }
+
+    /// How many transactions are in it.
+    pub fn size(&self) -> u64 {
+        self.0.iter().map(|&count| u64::from(count)).sum()
     }
 
     /// Adds the first `count` transactions of `session`.
@@ -158,13 +166,6 @@ impl Log {
         &self.txns[txn as usize]
     }
 
-    pub fn writers(&mut self, key: u32) -> &Writers {
-        if self.keys.len() <= key as usize {
-            self.keys.resize_with(key as usize + 1, Writers::default);
-        }
-        &self.keys[key as usize]
-    }
-
     /// Whether `earlier`, which committed, is in the causal past of `later`.
     #[inline]
     pub fn precedes(&self, earlier: u32, later: u32) -> bool {
@@ -209,7 +210,9 @@ impl Log {
         self.sessions[session as usize].committed.push(txn);
         self.sessions[session as usize].open = None;
         for key in writes {
-            self.writers(key);
+            if self.keys.len() <= key as usize {
+                self.keys.resize_with(key as usize + 1, Writers::default);
+            }
             self.keys[key as usize].add(session, number, txn);
         }
     }
@@ -234,26 +237,19 @@ impl Log {
         self.sessions[record.session as usize].committed.get(before as usize).copied()
     }
 
-    /// The transaction behind `txn` in its session: committed or open.
-    fn next(&self, txn: u32) -> Option<u32> {
-        let record = self.txn(txn);
-        if record.state != State::Committed {
-            return None;
-        }
-        let session = &self.sessions[record.session as usize];
-        session.committed.get(record.number as usize + 1).copied().or(session.open)
-    }
-}
-
-impl Known for Log {
-    fn successors(&self, txn: u32, visit: &mut dyn FnMut(u32)) {
-        self.next(txn).into_iter().for_each(&mut *visit);
-        self.txn(txn).readers.iter().copied().for_each(visit);
-    }
-
-    fn predecessors(&self, txn: u32, visit: &mut dyn FnMut(u32)) {
-        self.previous(txn).into_iter().for_each(&mut *visit);
+    /// Calls `visit` with what comes right before `txn` in its session, and with what it read from.
+    pub fn predecessors(&self, txn: u32, mut visit: impl FnMut(u32)) {
+        self.previous(txn).into_iter().for_each(&mut visit);
         let sources = self.txn(txn).reads.iter().map(|read| read.source);
         sources.filter(|&source| source != INITIAL).for_each(visit);
+    }
+
+    /// Calls `visit` with what comes right behind committed `txn` in its session, and with what read from it, if it has committed.
+    pub fn successors(&self, txn: u32, mut visit: impl FnMut(u32)) {
+        let record = self.txn(txn);
+        let next = self.sessions[record.session as usize].committed.get(record.number as usize + 1);
+        next.copied().into_iter().for_each(&mut visit);
+        let readers = record.readers.iter().copied();
+        readers.filter(|&reader| self.txn(reader).state == State::Committed).for_each(visit);
     }
 }

@@ -2,16 +2,16 @@
 //! that is there.
 //!
 //! A depth-first search over the points that may come next, the old sequence first, that never visits a state twice: a state is
-//! how far each session has come and who wrote each key last. The first part of a long sequence stays as it is, so that the cost
-//! has a limit; nothing is lost as long as no more than [`MOVABLE`] points are in it.
+//! how far each session has come and who wrote each key last. The cost is exponential, so it is not tried for long sequences: a store
+//! with more than [`POINTS_MAX`] points refuses behaviours that only another order of what has committed would show valid.
 
 use crate::log::{INITIAL, Log, State};
 use crate::witness::{Point, Witness, has_begin};
 use rustc_hash::{FxHashMap, FxHashSet};
 use seriatim_check::Level;
 
-/// How many points at the end of the sequence may change places.
-pub(crate) const MOVABLE: usize = 48;
+/// The longest sequence for which another one is looked for.
+const POINTS_MAX: usize = 48;
 /// How many states may be looked at.
 const STATES_MAX: usize = 20_000;
 
@@ -30,20 +30,16 @@ pub(crate) struct Question<'l> {
 impl Question<'_> {
     /// A sequence of all committed transactions and this one.
     pub fn answer(&self) -> Option<Vec<Point>> {
+        if self.witness.sequence.len() > POINTS_MAX {
+            return None;
+        }
         let mut search = Search::new(self);
-        search.go().then(|| {
-            let fixed = self.witness.sequence.len() - search.movable;
-            let mut sequence = self.witness.sequence[..fixed].to_vec();
-            sequence.extend(search.path);
-            sequence
-        })
+        search.go().then_some(search.path)
     }
 }
 
 struct Search<'q> {
     question: &'q Question<'q>,
-    /// How many points of the old sequence are free.
-    movable: usize,
     /// The points to place, in the order in which they are tried.
     points: Vec<Point>,
     placed: Vec<bool>,
@@ -58,17 +54,15 @@ struct Search<'q> {
 
 impl<'q> Search<'q> {
     fn new(question: &'q Question<'q>) -> Search<'q> {
-        let sequence = &question.witness.sequence;
-        let mut fixed = sequence.len().saturating_sub(MOVABLE);
-        // A transaction is free as a whole or not at all.
-        while fixed < sequence.len() && sequence[fixed..].iter().any(|point| begins_in(sequence, fixed, *point, question.log)) {
-            fixed += 1;
+        let mut points = question.witness.sequence.clone();
+        if has_begin(question.log.txn(question.txn).level) {
+            points.push(Point { txn: question.txn, is_commit: false });
         }
+        points.push(Point { txn: question.txn, is_commit: true });
         let mut search = Search {
             question,
-            movable: sequence.len() - fixed,
-            points: sequence[fixed..].to_vec(),
-            placed: Vec::new(),
+            placed: vec![false; points.len()],
+            points,
             committed: FxHashSet::default(),
             before: FxHashMap::default(),
             last_writer: FxHashMap::default(),
@@ -76,16 +70,6 @@ impl<'q> Search<'q> {
             path: Vec::new(),
             dead: FxHashSet::default(),
         };
-        if has_begin(question.log.txn(question.txn).level) {
-            search.points.push(Point { txn: question.txn, is_commit: false });
-        }
-        search.points.push(Point { txn: question.txn, is_commit: true });
-        search.placed = vec![false; search.points.len()];
-        for point in &sequence[..fixed] {
-            if point.is_commit {
-                search.commit(point.txn);
-            }
-        }
         search.collect_edges();
         search
     }
@@ -225,11 +209,4 @@ impl<'q> Search<'q> {
                 })
         })
     }
-}
-
-/// Whether `point` is a commit behind `fixed` whose begin lies before it.
-fn begins_in(sequence: &[Point], fixed: usize, point: Point, log: &Log) -> bool {
-    point.is_commit
-        && has_begin(log.txn(point.txn).level)
-        && sequence[..fixed].iter().any(|other| other.txn == point.txn)
 }

@@ -7,7 +7,7 @@
 //! adds an edge for a read of the past: a read that was allowed stays allowed, and a commit never fails.
 
 use crate::log::{INITIAL, Log};
-use crate::order::Order;
+use crate::reach::Reach;
 use seriatim_check::Level;
 
 /// What reading from a version would ask of the commit order.
@@ -19,18 +19,14 @@ pub(crate) enum Demand {
 }
 
 /// The versions of `key` that `txn`, an open transaction at a weak level, may read: oldest commit first, the initial one before
-/// all others.
-pub(crate) fn admissible(log: &Log, order: &mut Order, txn: u32, key: u32) -> Vec<u32> {
-    let mut found = Vec::new();
-    for source in candidates(log, txn, key) {
-        if let Demand::Edges(edges) = demand(log, txn, key, source)
-            && order.try_add(log, &edges)
-        {
-            order.remove(&edges);
-            found.push(source);
-        }
-    }
-    found
+/// all others. `open` are the edges that open transactions force.
+pub(crate) fn admissible(log: &Log, reach: &Reach, open: &[(u32, u32)], txn: u32, key: u32) -> Vec<u32> {
+    let seen = seen_writers(log, txn, key);
+    let fits = |source: &u32| match demand_of(log, txn, &seen, *source) {
+        Demand::Impossible => false,
+        Demand::Edges(edges) => !reach.refuses(log, &edges, open),
+    };
+    candidates(log, txn, key).into_iter().filter(fits).collect()
 }
 
 /// Versions that are not excluded at first sight.
@@ -53,8 +49,12 @@ fn candidates(log: &Log, txn: u32, key: u32) -> Vec<u32> {
 
 /// What the level of `txn` asks for if it reads `key` from `source`.
 pub(crate) fn demand(log: &Log, txn: u32, key: u32, source: u32) -> Demand {
+    demand_of(log, txn, &seen_writers(log, txn, key), source)
+}
+
+fn demand_of(log: &Log, txn: u32, seen: &[u32], source: u32) -> Demand {
     let mut edges = Vec::new();
-    for writer in seen_writers(log, txn, key) {
+    for &writer in seen {
         if !ask(log, writer, source, &mut edges) {
             return Demand::Impossible;
         }

@@ -9,6 +9,7 @@
 //! another sequence.
 
 use crate::log::{INITIAL, Log};
+use rustc_hash::FxHashSet;
 use seriatim_check::Level;
 use std::ops::RangeInclusive;
 
@@ -73,17 +74,30 @@ impl Witness {
         edges.iter().all(|&(before, after)| self.commit(before) < self.commit(after))
     }
 
-    /// Where an open strong transaction could read all that it has read, if it read `key` from `source` too: before these places.
-    pub fn window(&self, log: &Log, txn: u32, also: Option<(u32, u32)>) -> Option<RangeInclusive<usize>> {
+    /// Before which places an open strong transaction could read all that it has read.
+    fn window(&self, log: &Log, txn: u32) -> Option<RangeInclusive<usize>> {
         let mut low = log.previous(txn).map_or(0, |previous| self.commit(previous) as usize + 1);
         let mut high = self.sequence.len();
-        let reads = log.txn(txn).reads.iter().map(|read| (read.key, read.source)).chain(also);
-        for (key, source) in reads {
-            let from = if source == INITIAL { 0 } else { self.commit(source) as usize + 1 };
+        for read in &log.txn(txn).reads {
+            let from = if read.source == INITIAL { 0 } else { self.commit(read.source) as usize + 1 };
             low = low.max(from);
-            high = high.min(self.next_write(log, key, from).unwrap_or(high));
+            high = high.min(self.next_write(log, read.key, from).unwrap_or(high));
         }
         (low <= high).then_some(low..=high)
+    }
+
+    /// The versions of `key` that an open strong transaction can read somewhere in the sequence.
+    pub fn fitting(&self, log: &Log, txn: u32, key: u32) -> FxHashSet<u32> {
+        let Some(window) = self.window(log, txn) else { return FxHashSet::default() };
+        let writers = log.keys.get(key as usize).map_or(&[][..], |writers| &writers.all);
+        let mut versions: Vec<(usize, u32)> =
+            writers.iter().map(|&writer| (self.commit(writer) as usize + 1, writer)).collect();
+        versions.push((0, INITIAL));
+        versions.sort_unstable();
+        let until = |place: usize| versions.get(place + 1).map_or(self.sequence.len(), |next| next.0 - 1);
+        let last = |place: usize| until(place).min(*window.end());
+        let fits = |&(place, &(from, _)): &(usize, &(usize, u32))| from.max(*window.start()) <= last(place);
+        versions.iter().enumerate().filter(fits).map(|(_, &(_, writer))| writer).collect()
     }
 
     /// The place of the first commit at or behind `from` that writes `key`.
@@ -95,7 +109,7 @@ impl Witness {
 
     /// Puts an open strong transaction into the sequence; false if it fits nowhere.
     pub fn place(&mut self, log: &Log, txn: u32) -> bool {
-        let Some(window) = self.window(log, txn, None) else { return false };
+        let Some(window) = self.window(log, txn) else { return false };
         match log.txn(txn).level {
             Level::PrefixConsistency => self.place_both(txn, *window.end(), self.sequence.len()),
             Level::SnapshotIsolation => return self.place_snapshot(log, txn, window),
