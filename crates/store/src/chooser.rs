@@ -185,6 +185,8 @@ fn writer_name(writer: &Option<TxnName>) -> String {
 #[derive(Debug)]
 pub struct Script {
     choices: HashMap<(TxnName, u32), Choice>,
+    /// Whether reads that it does not mention are meant to return the latest version.
+    partial: bool,
     divergence: Arc<Mutex<Option<Divergence>>>,
 }
 
@@ -203,7 +205,12 @@ impl Script {
     /// A script of these choices.
     pub fn new(choices: impl IntoIterator<Item = Choice>) -> Script {
         let choices = choices.into_iter().map(|choice| ((choice.reader, choice.read), choice)).collect();
-        Script { choices, divergence: Arc::default() }
+        Script { choices, partial: false, divergence: Arc::default() }
+    }
+
+    /// A script of these choices, in which all other reads return the latest version.
+    pub fn partial(choices: impl IntoIterator<Item = Choice>) -> Script {
+        Script { partial: true, ..Script::new(choices) }
     }
 
     /// What tells where the run left the script.
@@ -214,6 +221,9 @@ impl Script {
     fn follow(&self, read: &PendingRead<'_>) -> Result<usize, Divergence> {
         let (reader, key) = (read.reader, read.key.to_owned());
         let Some(choice) = self.choices.get(&(reader, read.number)) else {
+            if self.partial {
+                return Ok(read.versions.len() - 1);
+            }
             return Err(Divergence::UnknownRead { reader, read: read.number, key });
         };
         if choice.key != key {

@@ -10,6 +10,7 @@ mod engine;
 mod log;
 mod reach;
 mod record;
+mod schedule;
 mod search;
 mod store;
 mod weak;
@@ -20,4 +21,5 @@ mod tests;
 pub use chooser::{
     Choice, Chooser, Divergence, Latest, LatestPerSession, PendingRead, Random, Script, Stale, Track, TxnName, Version,
 };
+pub use schedule::{Turn, interleave};
 pub use store::{Builder, Session, Store, StoreError, Txn};
