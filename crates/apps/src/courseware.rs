@@ -91,7 +91,7 @@ impl App for Overflow {
     }
 
     fn assertion(&self) -> &'static str {
-        "a course has no more enrolments than places"
+        "no more students are enrolled in a course than it has places"
     }
 
     fn load(&self) -> Vec<(String, Value)> {
@@ -110,13 +110,12 @@ impl App for Overflow {
         Ok(())
     }
 
-    fn verify(&self, _: &[Vec<Value>], db: &mut dyn Db) -> Result<Result<(), String>, DbError> {
-        let (_, enrolments) = final_state(db)?;
-        let enrolled = enrolled_in(&enrolments, COURSE).len();
+    fn verify(&self, seen: &[Vec<Value>], _: &mut dyn Db) -> Result<Result<(), String>, DbError> {
+        let enrolled = seen.iter().flatten().filter(|answer| **answer == "enrolled".into()).count();
         Ok(if enrolled <= CAPACITY {
             Ok(())
         } else {
-            Err(format!("the course has {CAPACITY} places and {enrolled} enrolments: {enrolments}"))
+            Err(format!("the course has {CAPACITY} places, and {enrolled} students were told that they have one"))
         })
     }
 }

@@ -45,11 +45,30 @@ pub struct PendingRead<'a> {
 pub trait Chooser: Send {
     /// The index of a version in [`PendingRead::versions`]; the last one is taken if there is none of that number.
     fn choose(&mut self, read: &PendingRead<'_>) -> usize;
+
+    /// Hears of each transaction that ended.
+    fn ended(&mut self, _txn: &Ended<'_>) {}
+}
+
+/// A transaction that ended.
+pub struct Ended<'a> {
+    /// Its name.
+    pub txn: TxnName,
+    /// Whether it committed.
+    pub committed: bool,
+    /// The keys that it read from others, in order.
+    pub reads: Vec<&'a str>,
+    /// The keys that it wrote, each once.
+    pub writes: Vec<&'a str>,
 }
 
 impl<C: Chooser + ?Sized> Chooser for Box<C> {
     fn choose(&mut self, read: &PendingRead<'_>) -> usize {
         (**self).choose(read)
+    }
+
+    fn ended(&mut self, txn: &Ended<'_>) {
+        (**self).ended(txn);
     }
 }
 

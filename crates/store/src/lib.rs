@@ -5,6 +5,7 @@
 //! script says, or as an adversary who wants things to go wrong. Any behaviour of any database at that level can come out, and
 //! nothing else.
 
+mod adversary;
 mod chooser;
 mod engine;
 mod log;
@@ -18,8 +19,9 @@ mod witness;
 #[cfg(test)]
 mod tests;
 
+pub use adversary::Adversary;
 pub use chooser::{
-    Choice, Chooser, Divergence, Latest, LatestPerSession, PendingRead, Random, Script, Stale, Track, TxnName, Version,
+    Choice, Chooser, Divergence, Ended, Latest, LatestPerSession, PendingRead, Random, Script, Stale, Track, TxnName, Version,
 };
 pub use schedule::{Turn, interleave};
 pub use store::{Builder, Session, Store, StoreError, Txn};

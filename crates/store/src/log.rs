@@ -177,6 +177,12 @@ impl Log {
         self.txn(txn).writes.contains(&key)
     }
 
+    /// Whether anything of another session is in the causal past of `txn`.
+    pub fn knows_others(&self, txn: u32) -> bool {
+        let record = self.txn(txn);
+        (0..self.sessions.len() as u32).any(|session| session != record.session && record.past.of(session) > 0)
+    }
+
     /// The causal past of an open transaction, once it has read from `source` too.
     pub fn past_with(&self, txn: u32, source: u32) -> Past {
         let mut past = self.txn(txn).past.clone();

@@ -1,6 +1,6 @@
 //! The store as its users see it: sessions, transactions, names and values.
 
-use crate::chooser::{Choice, Chooser, PendingRead, Random, TxnName, Version};
+use crate::chooser::{Choice, Chooser, Ended, PendingRead, Random, TxnName, Version};
 use crate::engine::Engine;
 use crate::log::{INITIAL, State};
 use crate::record::{self, Event};
@@ -300,8 +300,17 @@ impl<V> Inner<V> {
         Some(version.source)
     }
 
-    fn end(&mut self, shared: &Shared<V>) {
+    /// Tells those who wait, and the chooser, that `txn` ended.
+    fn end(&mut self, shared: &Shared<V>, txn: u32) {
         self.open -= 1;
+        let record = self.engine.log.txn(txn);
+        let name = |key: &u32| &*self.names[*key as usize];
+        self.chooser.ended(&Ended {
+            txn: self.txn_names[txn as usize],
+            committed: record.state == State::Committed,
+            reads: record.reads.iter().map(|read| name(&read.key)).collect(),
+            writes: record.writes.iter().map(name).collect(),
+        });
         shared.ended.notify_one();
     }
 }
@@ -401,7 +410,7 @@ impl<V: Clone> Txn<V> {
     fn or_fail<T>(&self, mut inner: MutexGuard<'_, Inner<V>>, result: Option<T>) -> Result<T, StoreError> {
         result.ok_or_else(|| {
             inner.engine.abort(self.number);
-            inner.end(&self.shared);
+            inner.end(&self.shared, self.number);
             StoreError::SerializationFailure(self.level)
         })
     }
@@ -428,7 +437,7 @@ impl<V> Txn<V> {
             return Err(StoreError::Ended);
         }
         let committed = inner.engine.commit(self.number);
-        inner.end(&self.shared);
+        inner.end(&self.shared, self.number);
         drop(inner);
         self.ended = true;
         if committed { Ok(()) } else { Err(StoreError::SerializationFailure(self.level)) }
@@ -446,7 +455,7 @@ impl<V> Txn<V> {
         let mut inner = self.shared.lock();
         if inner.engine.log.txn(self.number).state == State::Open {
             inner.engine.abort(self.number);
-            inner.end(&self.shared);
+            inner.end(&self.shared, self.number);
         }
     }
 }
