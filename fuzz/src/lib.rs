@@ -1,9 +1,12 @@
 //! What the fuzz targets do with their bytes.
 
 use flate2::read::GzEncoder;
+use seriatim_check::{Level, oracle};
 use seriatim_history::formats::{Format, ReadOptions, read_bytes, write};
-use seriatim_history::{History, OpId};
+use seriatim_history::{History, OpId, notation};
+use seriatim_report::certificate::{Claim, parse};
 use std::io::Read;
+use std::sync::LazyLock;
 
 /// Reads bytes as a history; what comes out must be consistent, and our own format must hold it.
 pub fn read_and_walk(bytes: &[u8], format: Option<Format>) {
@@ -51,4 +54,37 @@ pub fn compressed(bytes: &[u8]) {
     read_and_walk(&gzip, None);
     let zstd = zstd::encode_all(bytes, 1).expect("memory does not fail");
     read_and_walk(&zstd, None);
+}
+
+/// Histories that certificates may be about: a write skew, a lost update, values that were written twice, times, lists.
+const HISTORIES: [&str; 5] = [
+    "a: r(x,0) w(y,1)\nb: r(y,0) w(x,1)",
+    "a: r(x,0) w(x,1)\nb: r(x,0) w(x,2)\nc: r(x,1)",
+    "a: w(z,1)\nb: w(z,1)? | r(z,1)\nc: r(z,1) w(y,2) | r(y,nil)!",
+    "a: w(x,1) @1-2 | w(x,2) @3-4\nb: r(x,1) @5-6",
+    "a: a(l,1) | a(l,2)\nb: r(l,[1 2])\nc: r(l,[])",
+];
+
+/// For each history what the definition says of each level.
+static TRUTH: LazyLock<Vec<(History, Vec<(Level, bool)>)>> = LazyLock::new(|| {
+    let judge = |text: &str| {
+        let history = notation::parse(text).expect("these are histories");
+        let truth = Level::ALL.iter().map(|&level| (level, oracle::satisfies(&history, level))).collect();
+        (history, truth)
+    };
+    HISTORIES.into_iter().map(judge).collect()
+});
+
+/// Reads bytes as a certificate and asks whether it is true of each history: what is confirmed must be.
+pub fn certificate(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let Ok(certificate) = parse(text) else { return };
+    for (history, truth) in TRUTH.iter() {
+        certificate.header.difference(history);
+        for (level, claim) in &certificate.claims {
+            let Some(Ok(())) = claim.confirm(history, *level) else { continue };
+            let claimed = !matches!(claim, Claim::Violated(_));
+            assert!(truth.contains(&(*level, claimed)), "{level}: {claim:?}");
+        }
+    }
 }

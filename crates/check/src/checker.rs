@@ -5,9 +5,11 @@ use crate::decide::{self, Context};
 use crate::index::Index;
 use crate::ladder::{Strong, Subject};
 use crate::level::Level;
+use crate::limits::Limits;
 use crate::matching::{self, Matched};
+use crate::memory::{self, Need, Room};
 use crate::order::{Components, Edges, Graph, first_guess};
-use crate::outcome::{AnomalyGroup, Options, Outcome, Report, Timings, Undecided, Verdict};
+use crate::outcome::{AnomalyGroup, Options, Outcome, Proved, Report, Timings, Undecided, Verdict};
 use crate::refs::Refs;
 use crate::summary::{Cycles, Summary};
 use crate::violation::{Kind, Violation};
@@ -17,6 +19,15 @@ use std::time::Instant;
 
 /// Checks `history` at the levels of `options`.
 pub fn check(history: &History, options: &Options) -> Report {
+    match Need::of(history).within(Limits::of(options)) {
+        Room::Enough => check_in_full(history, options),
+        Room::NoClocks => memory::without_clocks(history, options),
+        Room::None => memory::nothing(history, options),
+    }
+}
+
+/// A check that has room for everything that is known to be needed.
+pub(crate) fn check_in_full(history: &History, options: &Options) -> Report {
     let start = Instant::now();
     let index = Index::build(history, options.threads);
     let mut timings = Timings { index: start.elapsed(), ..Timings::default() };
@@ -212,8 +223,8 @@ impl Check<'_> {
                 }
                 Verdict::new(level, Outcome::Violated)
             }
-            Matched::OutOfBudget => {
-                Verdict { undecided: Some(Undecided::Budget), ..Verdict::new(level, Outcome::Undecided) }
+            Matched::OutOfBudget(reason) => {
+                Verdict { undecided: Some(reason), ..Verdict::new(level, Outcome::Undecided) }
             }
             Matched::Unsupported => {
                 Verdict { undecided: self.ambiguous.clone(), ..Verdict::new(level, Outcome::Undecided) }
@@ -247,7 +258,19 @@ impl Check<'_> {
         timings: Timings,
     ) -> Report {
         let verdicts = self.levels.iter().map(|&level| self.verdict(level, order.as_deref(), strong)).collect();
-        Report { verdicts, anomalies, timings }
+        let proved = self.proved(order.is_some(), strong);
+        Report { verdicts, anomalies, proved, timings }
+    }
+
+    /// What is known of the ladder; `clean` if no weak level is violated.
+    fn proved(&self, clean: bool, strong: &Strong) -> Proved {
+        let on_ladder = |level: &Level| *level != Level::CutIsolation;
+        let weak = if clean && self.ambiguous.is_none() { self.strongest_weak() } else { None };
+        let held = self.holding.iter().map(|(level, _)| *level).filter(|_| self.ambiguous.is_none());
+        let matched = self.matched.iter().filter(|verdict| verdict.outcome == Outcome::Holds);
+        let holds = held.chain(matched.map(|verdict| verdict.level)).chain(weak).chain(strong.holds());
+        let violated = self.violated.iter().copied().chain(strong.weakest_violated());
+        Proved { holds: holds.filter(on_ladder).max(), violated: violated.filter(on_ladder).min() }
     }
 
     fn verdict(&self, level: Level, order: Option<&[u32]>, strong: &Strong) -> Verdict {
@@ -273,7 +296,7 @@ impl Check<'_> {
 
 /// The levels of `options` in the order of reports. Strict serializability means nothing without times, so a history that has
 /// none is only told so if the question was not simply "all levels".
-fn levels_to_report(history: &History, options: &Options) -> Vec<Level> {
+pub(crate) fn levels_to_report(history: &History, options: &Options) -> Vec<Level> {
     let all = Level::ALL.iter().all(|level| options.levels.contains(level));
     let silent = |level: Level| level == Level::StrictSerializable && all && !history.has_times();
     Level::ALL.into_iter().filter(|&level| options.levels.contains(&level) && !silent(level)).collect()

@@ -4,6 +4,8 @@
 use crate::index::{INITIAL, Index, NONE};
 use crate::ladder::{self, StrongOutcome, Subject};
 use crate::level::Level;
+use crate::limits::Limits;
+use crate::memory;
 use crate::outcome::{AnomalyGroup, Options};
 use crate::scenario::{self, Budget};
 use crate::violation::{Kind, Violation};
@@ -18,19 +20,27 @@ const VIOLATIONS_MAX: usize = 10;
 const PATIENCE: Duration = Duration::from_secs(1);
 
 /// Explains the violated levels, which come weakest first, each with transactions that alone violate it; `took` is how long
-/// it took to find them.
-pub(crate) fn violations(subject: &Subject<'_>, violated: &[(Level, Vec<u32>)], took: Duration) -> Vec<AnomalyGroup> {
+/// it took to find them. Also returns how long the explanation of each took.
+pub(crate) fn violations(
+    subject: &Subject<'_>,
+    violated: &[(Level, Vec<u32>)],
+    took: Duration,
+) -> (Vec<AnomalyGroup>, Vec<(Level, Duration)>) {
     let deadline = Instant::now() + took.max(PATIENCE);
-    let over = |found: usize| found >= VIOLATIONS_MAX || Instant::now() >= deadline;
+    let limits = Limits { deadline: Some(deadline), memory: subject.options.memory };
+    let over = |found: usize| found >= VIOLATIONS_MAX || limits.is_over();
+    let mut times = Vec::new();
     let mut finder = Finder { subject, used: FxHashSet::default(), found: Vec::new() };
     for (level, txns) in violated {
         if txns.iter().all(|txn| !finder.used.contains(txn)) {
+            let start = Instant::now();
             finder.explain(subject.index, txns, *level, None);
+            times.push((*level, start.elapsed()));
         }
     }
-    let Some((strongest, _)) = violated.last() else { return Vec::new() };
+    let Some((strongest, _)) = violated.last() else { return (Vec::new(), times) };
     while !finder.found.is_empty() && !over(finder.found.len()) && finder.another(*strongest, deadline) {}
-    grouped(finder.found)
+    (grouped(finder.found), times)
 }
 
 struct Finder<'a> {
@@ -58,6 +68,9 @@ impl Finder<'_> {
     fn another(&mut self, level: Level, deadline: Instant) -> bool {
         let Subject { history, options, .. } = *self.subject;
         let kept = self.rest();
+        if !Limits::of(options).allow(memory::of_part(history)) {
+            return false;
+        }
         let part = history.restricted_to(&kept);
         let index = Index::build(&part, options.threads);
         if !index.faults.is_empty() || !index.unrepeated.is_empty() {

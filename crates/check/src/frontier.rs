@@ -13,14 +13,15 @@
 //!
 //! Cuts: a version is not overwritten while somebody still to come can read no other; a transaction whose writes disturb nobody
 //! is placed at once, with no alternative. States that failed are remembered, current versions that nobody will read apart.
-//! Exponential in the worst case in the number of sessions; the number of states is limited by the caller, the memory by
-//! `MEMO_WORDS_MAX`.
+//! Exponential in the worst case in the number of sessions; the number of states is limited by the caller, the memory of failed
+//! states by `MEMO_WORDS_MAX`.
 
 mod problem;
 mod state;
 mod unknown;
 
 use crate::level::Level;
+use crate::limits::Limits;
 use crate::outcome::Event;
 use problem::Problem;
 use rustc_hash::FxHashMap;
@@ -44,17 +45,22 @@ pub enum Found {
 /// Searches points for `history` at `level`, which must be one of [`Level::STRONG`] (others are not decided), looking at no more
 /// than `budget_states` states.
 pub fn search(history: &History, level: Level, budget_states: u64) -> Found {
+    search_within(history, level, budget_states, Limits::default())
+}
+
+/// As [`search`], but no longer than `limits` allow.
+pub(crate) fn search_within(history: &History, level: Level, budget_states: u64, limits: Limits) -> Found {
     let Some(rules) = Rules::of(level) else { return Found::OutOfBudget };
     let worlds = unknown::Worlds::of(history);
     let mut budget = budget_states;
     for choice in 0.. {
         let Some(counts) = worlds.get(choice) else { break };
-        if budget == 0 {
+        if budget == 0 || limits.is_over() {
             return Found::OutOfBudget;
         }
         budget -= 1;
         let Some(problem) = Problem::new(history, &counts) else { continue };
-        match Search::new(&problem, rules, &mut budget).run() {
+        match Search::new(&problem, rules, &mut budget, limits).run() {
             Found::Violated => {}
             found => return found,
         }
@@ -105,15 +111,16 @@ struct Search<'a> {
     rules: Rules,
     state: State<'a>,
     budget: &'a mut u64,
+    limits: Limits,
     /// Failed states by their hash.
     failed: FxHashMap<u128, Box<[u32]>>,
     failed_words: usize,
 }
 
 impl<'a> Search<'a> {
-    fn new(problem: &'a Problem, rules: Rules, budget: &'a mut u64) -> Search<'a> {
+    fn new(problem: &'a Problem, rules: Rules, budget: &'a mut u64, limits: Limits) -> Search<'a> {
         let state = State::new(problem, rules == Rules::Snapshot);
-        Search { problem, rules, state, budget, failed: FxHashMap::default(), failed_words: 0 }
+        Search { problem, rules, state, budget, limits, failed: FxHashMap::default(), failed_words: 0 }
     }
 
     fn run(mut self) -> Found {
@@ -137,7 +144,7 @@ impl<'a> Search<'a> {
             if !self.apply(step) || self.has_failed() {
                 continue;
             }
-            if *self.budget == 0 {
+            if *self.budget == 0 || self.limits.is_over() {
                 return Found::OutOfBudget;
             }
             *self.budget -= 1;

@@ -6,8 +6,10 @@ use crate::disjoint;
 use crate::frontier::{self, Found};
 use crate::index::Index;
 use crate::level::Level;
+use crate::limits::Limits;
+use crate::memory;
 use crate::outcome::{AnomalyGroup, Event, Options, Outcome, Undecided, Verdict};
-use crate::strong::{self, Decision, Effort, Limits, Model, Target};
+use crate::strong::{self, Decision, Effort, Model, Target};
 use crate::verifier::verify_points;
 use seriatim_history::{History, TxnId};
 use std::time::{Duration, Instant};
@@ -36,14 +38,20 @@ pub(crate) fn decide_strong(subject: &Subject<'_>, level: Level, efforts: &mut V
         },
         real_time: level == Level::StrictSerializable,
     };
-    let limits = Limits { deadline: options.deadline };
+    let limits = Limits::of(options);
+    if !limits.allow(memory::of_strong(history)) {
+        return StrongOutcome::Undecided(Undecided::Memory);
+    }
     let (decision, effort) = strong::decide(history, index, target, limits, options.threads);
-    efforts.push((level, effort));
+    // What the other search does is counted in states, not in orders.
+    if !matches!(decision, Decision::Unsupported) {
+        efforts.push((level, effort));
+    }
     match decision {
         Decision::Holds(points) => StrongOutcome::Holds(points.into_iter().map(as_event).collect()),
         Decision::Violated(txns) => StrongOutcome::Violated(txns),
-        Decision::OutOfBudget => StrongOutcome::Undecided(Undecided::Budget),
-        Decision::Unsupported => by_frontiers(history, level),
+        Decision::OutOfBudget => StrongOutcome::Undecided(limits.reason()),
+        Decision::Unsupported => by_frontiers(history, level, limits),
     }
 }
 
@@ -52,12 +60,13 @@ fn as_event((txn, is_commit): (u32, bool)) -> Event {
 }
 
 /// The slow search, for what the fast one cannot do.
-fn by_frontiers(history: &History, level: Level) -> StrongOutcome {
+fn by_frontiers(history: &History, level: Level, limits: Limits) -> StrongOutcome {
     // A state costs time for each session; a search without detours has a state for each point.
     let states = BUDGET / (history.session_count() as u64 + 1) + 2 * history.txn_count() as u64;
-    match frontier::search(history, level, states) {
+    match frontier::search_within(history, level, states, limits) {
         Found::Holds(points) => StrongOutcome::Holds(points),
         Found::Violated => StrongOutcome::Violated((0..history.txn_count() as u32).collect()),
+        Found::OutOfBudget if limits.is_full() => StrongOutcome::Undecided(Undecided::Memory),
         Found::OutOfBudget => StrongOutcome::Undecided(Undecided::Budget),
     }
 }
@@ -135,14 +144,26 @@ impl Strong {
     }
 
     /// What the violated levels are violated by.
-    pub fn violations(&self, subject: &Subject<'_>, took: Duration) -> Vec<AnomalyGroup> {
+    pub fn violations(&mut self, subject: &Subject<'_>, took: Duration) -> Vec<AnomalyGroup> {
         let weakest_first: Vec<(Level, Vec<u32>)> = self.violated.iter().rev().cloned().collect();
-        disjoint::violations(subject, &weakest_first, took)
+        let (groups, times) = disjoint::violations(subject, &weakest_first, took);
+        for (level, time) in times {
+            let effort = self.efforts.iter_mut().rev().find(|(other, _)| *other == level);
+            if let Some((_, effort)) = effort {
+                effort.explain += time;
+            }
+        }
+        groups
     }
 
     /// The strongest level that holds.
     pub fn holds(&self) -> Option<Level> {
         self.holds.as_ref().map(|(level, _)| *level)
+    }
+
+    /// The weakest level that is violated.
+    pub fn weakest_violated(&self) -> Option<Level> {
+        self.violated.iter().map(|(level, _)| *level).min()
     }
 
     /// The verdict for a strong level that was asked for.

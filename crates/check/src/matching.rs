@@ -6,8 +6,9 @@
 
 use crate::checker::check;
 use crate::level::Level;
-use crate::outcome::{Options, Outcome};
-use crate::strong::Limits;
+use crate::limits::Limits;
+use crate::memory;
+use crate::outcome::{Options, Outcome, Undecided};
 use crate::violation::Violation;
 use batsat::{Callbacks, Lit, Solver, SolverInterface, lbool};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -19,8 +20,8 @@ pub(crate) enum Matched {
     Holds { sources: Vec<(OpId, Option<OpId>)>, order: Option<Vec<TxnId>> },
     /// Whatever the sources: one violation for each way to choose, with operations that alone violate the level in all.
     Violated { ops: Vec<OpId>, exemplar: Option<Box<Violation>> },
-    /// The budget ran out.
-    OutOfBudget,
+    /// The time or the memory ran out.
+    OutOfBudget(Undecided),
     /// Lists are not handled here.
     Unsupported,
 }
@@ -67,24 +68,27 @@ pub(crate) fn decide(history: &History, ambiguous: &[u32], level: Level, options
     if history.has_lists() {
         return Matched::Unsupported;
     }
-    let limits = Limits { deadline: options.deadline };
+    let limits = Limits::of(options);
     let mut matcher = Matcher::new(history, ambiguous, limits, level);
     let options = Options { levels: vec![level], instances: LEARNED_MAX, ..options.clone() };
     loop {
-        if limits.is_over() {
-            return Matched::OutOfBudget;
+        if limits.is_over() || !limits.allow(memory::of_part(history)) {
+            return Matched::OutOfBudget(limits.reason());
         }
-        let Some(satisfiable) = matcher.solve() else { return Matched::OutOfBudget };
+        let Some(satisfiable) = matcher.solve() else { return Matched::OutOfBudget(limits.reason()) };
         if !satisfiable {
             return matcher.violated();
         }
         let sources = matcher.sources();
         let report = check(&history.rematched(&matcher.writes, &sources), &options);
         let verdict = report.verdicts.into_iter().find(|verdict| verdict.level == level);
-        if let Some(verdict) = verdict
-            && verdict.outcome == Outcome::Holds
-        {
-            return Matched::Holds { sources, order: verdict.order };
+        if let Some(verdict) = verdict {
+            match verdict.outcome {
+                Outcome::Holds => return Matched::Holds { sources, order: verdict.order },
+                // Distinct values leave nothing open but for want of room.
+                Outcome::Undecided => return Matched::OutOfBudget(limits.reason()),
+                Outcome::Violated => {}
+            }
         }
         let violations =
             report.anomalies.into_iter().flat_map(|group| group.instances.into_iter().chain([group.exemplar]));
@@ -98,7 +102,7 @@ pub(crate) fn decide(history: &History, ambiguous: &[u32], level: Level, options
         }
         if !learned {
             debug_assert!(false, "a violated choice without a reason");
-            return Matched::OutOfBudget;
+            return Matched::OutOfBudget(Undecided::Budget);
         }
     }
 }

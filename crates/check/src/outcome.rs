@@ -43,6 +43,8 @@ pub enum Undecided {
     },
     /// The search was given up: the strong levels are NP-complete, and every search has a limit.
     Budget,
+    /// Going on would take more memory than [`Options::memory`] allows, or more than is ever spent on one table.
+    Memory,
     /// Strict serializability was asked for, the history is serializable as far as we know, and it has no begin and end times.
     NoTimes,
 }
@@ -127,8 +129,19 @@ pub struct Report {
     pub verdicts: Vec<Verdict>,
     /// The anomalies, in the order of [`Kind::ALL`]; only kinds that a level that was asked for forbids.
     pub anomalies: Vec<AnomalyGroup>,
+    /// What was proved, also of levels that were looked at although nobody asked.
+    pub proved: Proved,
     /// Where the time went.
     pub timings: Timings,
+}
+
+/// What is known of the ladder of levels, whichever of them were asked for.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Proved {
+    /// The strongest level that is known to hold.
+    pub holds: Option<Level>,
+    /// The weakest level that is known to be violated.
+    pub violated: Option<Level>,
 }
 
 impl Report {
@@ -163,6 +176,9 @@ pub struct Options {
     pub keep_orders: bool,
     /// When to give up on levels that need a search; what is not decided by then is undecided.
     pub deadline: Option<std::time::Instant>,
+    /// How many bytes the process may have resident, as far as that can be known in advance or noticed in time; what would
+    /// take more is undecided.
+    pub memory: Option<u64>,
     /// How many threads may work at once.
     pub threads: usize,
 }
@@ -170,6 +186,6 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         let threads = std::thread::available_parallelism().map_or(1, |cores| cores.get());
-        Options { levels: Level::ALL.to_vec(), instances: 0, keep_orders: false, deadline: None, threads }
+        Options { levels: Level::ALL.to_vec(), instances: 0, keep_orders: false, deadline: None, memory: None, threads }
     }
 }

@@ -190,6 +190,26 @@ fn strict_serializability_needs_times() {
 }
 
 #[test]
+fn the_search_over_frontiers_ends_with_the_budget() {
+    // A value that was written twice, once by somebody who perhaps did not commit.
+    let history = notation::parse("a: w(x,1)?\nb: w(x,1)\nc: r(x,1)").unwrap();
+    let options = Options { levels: vec![Level::Serializable], ..Options::default() };
+    assert_eq!(check(&history, &options).verdicts[0].outcome, Outcome::Holds);
+    let late = Options { deadline: Some(std::time::Instant::now()), ..options };
+    assert_eq!(check(&history, &late).verdicts[0].undecided, Some(Undecided::Budget));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_memory_leaves_every_level_undecided() {
+    let history = notation::parse("a: w(x,1)\nb: r(x,1)").unwrap();
+    let report = check(&history, &Options { memory: Some(1 << 16), ..Options::default() });
+    assert!(report.verdicts.iter().all(|verdict| verdict.undecided == Some(Undecided::Memory)));
+    let report = check(&history, &Options { memory: Some(1 << 40), ..Options::default() });
+    assert!(report.verdicts.iter().all(|verdict| verdict.outcome == Outcome::Holds));
+}
+
+#[test]
 fn a_search_has_a_limit() {
     let history = notation::parse("a: w(x,1) | w(x,2)\nb: r(x,1) | r(x,2)").unwrap();
     for level in Level::STRONG {

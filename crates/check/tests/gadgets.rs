@@ -180,3 +180,38 @@ fn without_one_of_its_reads_a_gadget_is_harmless() {
     }
     println!("{searched} of 120 valid histories went to the solver");
 }
+
+/// Gadgets that share nothing are parts that are searched by themselves, on several threads: each must be right, and their orders
+/// fit together.
+#[test]
+fn many_that_share_nothing() {
+    for seed in 0..6 {
+        let copies = 2 + 9 * seed as usize;
+        let hidden = Hidden { copies, choices: 2 + seed as usize % 2, ..ALONE };
+        assert_valid(seed, hidden);
+        let one_is_whole = mixed(seed, hidden);
+        let report = check(&one_is_whole, &Options { levels: vec![Level::Serializable], ..Options::default() });
+        assert_eq!(outcome(&report, Level::Serializable), Outcome::Violated, "seed {seed}");
+        for group in &report.anomalies {
+            assert_eq!(group.count, 1, "seed {seed}");
+            assert!(
+                group.exemplar.ops.iter().all(|op| op.key.starts_with("g0_")),
+                "seed {seed}: {:?}",
+                group.exemplar.ops
+            );
+        }
+    }
+}
+
+/// Harmless gadgets, but for the first.
+fn mixed(seed: u64, hidden: Hidden) -> History {
+    let mut random = Random(seed ^ 0x9E37_79B9);
+    let mut txns = Vec::new();
+    for copy in 0..hidden.copies {
+        let missing = (copy > 0).then(|| random.below(4 * hidden.choices));
+        txns.extend(gadget(&mut random, &format!("g{copy}_"), hidden.choices, missing));
+    }
+    random.shuffle(&mut txns);
+    let text: String = txns.iter().enumerate().map(|(i, txn)| format!("s{i}: {txn}\n")).collect();
+    notation::parse(&text).unwrap()
+}

@@ -59,6 +59,14 @@ pub enum ReadError {
         /// What the content looks like.
         detail: String,
     },
+    /// The input is larger than [`crate::formats::ReadOptions::bytes_max`].
+    #[error("{file}: larger than the {bytes_max} bytes that may be read; raise the limit")]
+    OverLimit {
+        /// The file.
+        file: Arc<str>,
+        /// How much may be read.
+        bytes_max: u64,
+    },
     /// The history is too large.
     #[error("{file}: {source}")]
     TooLarge {

@@ -36,14 +36,16 @@ impl Deref for Input {
 }
 
 impl Input {
-    /// Opens a file, a FIFO or a device; `-` is the standard input. Errors call it `shown_as`.
-    pub fn open(path: &Path, shown_as: &str) -> Result<Input, ReadError> {
-        let raw = if path == Path::new("-") {
-            read_stream(io::stdin().lock(), shown_as)?
-        } else {
-            open_raw(path).map_err(|source| io_error(shown_as, source))?
-        };
-        match decompress(&raw, shown_as)? {
+    /// Opens a file, a FIFO or a device; `-` is the standard input. Errors call it `shown_as`. More than `bytes_max` bytes, plain or
+    /// decompressed, are refused before they fill the memory.
+    pub fn open(path: &Path, shown_as: &str, bytes_max: u64) -> Result<Input, ReadError> {
+        let raw =
+            if path == Path::new("-") { read_all(io::stdin().lock(), bytes_max) } else { open_raw(path, bytes_max) };
+        let raw = raw.map_err(|source| io_error(shown_as, source))?;
+        if raw.len() as u64 > bytes_max {
+            return Err(over_limit(shown_as, bytes_max));
+        }
+        match decompress(&raw, shown_as, bytes_max)? {
             Some(bytes) => Ok(Input(Content::Owned(bytes))),
             None => Ok(raw),
         }
@@ -51,20 +53,21 @@ impl Input {
 }
 
 /// Undoes gzip or zstd; `None` if the bytes are neither.
-pub(crate) fn decompress(bytes: &[u8], shown_as: &str) -> Result<Option<Vec<u8>>, ReadError> {
+pub(crate) fn decompress(bytes: &[u8], shown_as: &str, bytes_max: u64) -> Result<Option<Vec<u8>>, ReadError> {
     if bytes.starts_with(GZIP_MAGIC) {
-        return inflate(MultiGzDecoder::new(bytes), "gzip", shown_as).map(Some);
+        return inflate(MultiGzDecoder::new(bytes), "gzip", shown_as, bytes_max).map(Some);
     }
     if bytes.starts_with(ZSTD_MAGIC) {
         let decoder = zstd::stream::read::Decoder::with_buffer(bytes).map_err(|source| io_error(shown_as, source))?;
-        return inflate(decoder, "zstd", shown_as).map(Some);
+        return inflate(decoder, "zstd", shown_as, bytes_max).map(Some);
     }
     Ok(None)
 }
 
-fn inflate(mut decoder: impl Read, name: &str, shown_as: &str) -> Result<Vec<u8>, ReadError> {
+fn inflate(decoder: impl Read, name: &str, shown_as: &str, bytes_max: u64) -> Result<Vec<u8>, ReadError> {
     let mut bytes = Vec::new();
-    match decoder.read_to_end(&mut bytes) {
+    match decoder.take(bytes_max.saturating_add(1)).read_to_end(&mut bytes) {
+        Ok(_) if bytes.len() as u64 > bytes_max => Err(over_limit(shown_as, bytes_max)),
         Ok(_) => Ok(bytes),
         Err(error) => Err(compression_error(&error, name, bytes.len(), shown_as)),
     }
@@ -107,20 +110,23 @@ pub(crate) fn io_error(shown_as: &str, source: io::Error) -> ReadError {
     ReadError::Io { file: shown_as.into(), source }
 }
 
-fn read_stream(mut stream: impl Read, shown_as: &str) -> Result<Input, ReadError> {
+fn over_limit(shown_as: &str, bytes_max: u64) -> ReadError {
+    ReadError::OverLimit { file: shown_as.into(), bytes_max }
+}
+
+/// Reads a stream to its end, or until it is known to be too long.
+fn read_all(stream: impl Read, bytes_max: u64) -> io::Result<Input> {
     let mut bytes = Vec::new();
-    stream.read_to_end(&mut bytes).map_err(|source| io_error(shown_as, source))?;
+    stream.take(bytes_max.saturating_add(1)).read_to_end(&mut bytes)?;
     Ok(Input(Content::Owned(bytes)))
 }
 
-fn open_raw(path: &Path) -> io::Result<Input> {
-    let mut file = File::open(path)?;
+fn open_raw(path: &Path, bytes_max: u64) -> io::Result<Input> {
+    let file = File::open(path)?;
     let metadata = file.metadata()?;
     // Files of length zero cannot be mapped; those of /proc and /sys only claim to be empty.
     if !metadata.is_file() || metadata.len() == 0 {
-        let mut bytes = Vec::new();
-        file.read_to_end(&mut bytes)?;
-        return Ok(Input(Content::Owned(bytes)));
+        return read_all(file, bytes_max);
     }
     // SAFETY: the map is read-only and private to this process. As with every mapped file, somebody who truncates
     // it while we read makes the operating system end us; we never see memory that is not the file's.

@@ -16,6 +16,7 @@ mod assemble;
 mod atom;
 mod columns;
 mod error;
+mod fingerprint;
 pub mod formats;
 mod ids;
 mod input;

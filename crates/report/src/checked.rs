@@ -1,6 +1,6 @@
 //! What a renderer is given: an input with its verdicts, or an input that could not be read.
 
-use seriatim_check::{OpRef, Report, TxnRef, Undecided};
+use seriatim_check::{Level, OpRef, Report, TxnRef, Undecided};
 use seriatim_history::{ColumnsError, History, KeyId, Op, OpId, OpKind, ReadError, Spot, Status, Value, ValueKind};
 use std::time::Duration;
 
@@ -149,6 +149,17 @@ fn reference(history: &History, op: OpId) -> OpRef {
     }
 }
 
+/// An input that is too large to be read.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Unread {
+    /// The input as the user named it.
+    pub input: String,
+    /// The levels that were asked for, all undecided.
+    pub levels: Vec<Level>,
+    /// How many bytes it might have.
+    pub bytes_max: u64,
+}
+
 /// An input that could not be read.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unreadable {
@@ -171,6 +182,10 @@ impl Unreadable {
             ReadError::UnknownFormat { spot, detail } => {
                 let hint = "name the format with --from".to_owned();
                 (format!("not a history in any known format ({detail})"), spot.clone(), Some(hint))
+            }
+            ReadError::OverLimit { file, bytes_max } => {
+                let hint = Some("raise --memory".to_owned());
+                (format!("larger than the {bytes_max} bytes that may be read"), in_file(file), hint)
             }
             ReadError::TooLarge { file, source } => (too_large(source), in_file(file), None),
             other => (other.to_string(), in_file(input), None),

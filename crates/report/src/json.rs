@@ -1,10 +1,12 @@
 //! For machines: one object for each input, on one line. The shape is documented by [`crate::schema::CHECK`].
 
-use crate::checked::{Checked, Duplicate, Unreadable};
+use crate::checked::{Checked, Duplicate, Unread, Unreadable};
+use crate::effort;
 use crate::prose;
 use serde::{Serialize, Serializer};
 use seriatim_check::{
-    AnomalyGroup, Edge, Excluded, OpRef, Origin, Outcome, Reason, TxnRef, Undecided, Verdict, Violation, Why,
+    AnomalyGroup, Edge, Effort, Excluded, Level, OpRef, Origin, Outcome, Reason, Report, TxnRef, Undecided, Verdict,
+    Violation, Why,
 };
 use seriatim_history::PlaceUnit;
 use std::time::Duration;
@@ -17,6 +19,17 @@ pub fn render(checked: &Checked) -> String {
 /// The line about an input that could not be read, without a line end.
 pub fn render_error(unreadable: &Unreadable) -> String {
     line(&ErrorObject::new(unreadable))
+}
+
+/// The line about an input that was too large to be read, without a line end.
+pub fn render_unread(unread: &Unread) -> String {
+    let undecided = Outcome::Undecided;
+    let open = |&level: &Level| Open { reason: "memory", ..Open::empty(level) };
+    line(&UnreadObject {
+        input: &unread.input,
+        levels: unread.levels.iter().map(|level| (level.code(), undecided.word())).collect(),
+        undecided: unread.levels.iter().map(open).collect(),
+    })
 }
 
 fn line(object: &impl Serialize) -> String {
@@ -40,6 +53,7 @@ struct CheckedObject<'a> {
     keys: usize,
     skipped: u64,
     time_ms: TimeMs,
+    efforts: Vec<Done<'a>>,
 }
 
 /// Pairs as an object that keeps their order.
@@ -141,6 +155,48 @@ struct Open<'a> {
     reads: Option<u64>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
     writes: Vec<Operation<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    proved: Option<Proved<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    effort: Option<Done<'a>>,
+}
+
+/// What is known of the levels, whichever were asked for.
+#[derive(Serialize)]
+struct Proved<'a> {
+    holds: Option<&'a str>,
+    violated: Option<&'a str>,
+}
+
+/// What was done at a strong level.
+#[derive(Serialize)]
+struct Done<'a> {
+    level: &'a str,
+    orders: u64,
+    forced: u64,
+    broken_first: u64,
+    broken_last: u64,
+    choices: u64,
+    models: u64,
+    decisions: u64,
+    conflicts: u64,
+    time_ms: StepMs,
+}
+
+#[derive(Serialize)]
+struct StepMs {
+    build: f64,
+    prune: f64,
+    solve: f64,
+    explain: f64,
+}
+
+#[derive(Serialize)]
+struct UnreadObject<'a> {
+    input: &'a str,
+    #[serde(serialize_with = "as_map")]
+    levels: Vec<(&'a str, &'a str)>,
+    undecided: Vec<Open<'a>>,
 }
 
 #[derive(Serialize)]
@@ -185,6 +241,7 @@ impl<'a> CheckedObject<'a> {
             keys: counts.keys,
             skipped: counts.skipped,
             time_ms: TimeMs::new(checked),
+            efforts: report.timings.efforts.iter().map(|(level, effort)| Done::new(*level, effort)).collect(),
         }
     }
 }
@@ -323,21 +380,73 @@ impl<'a> Source<'a> {
 
 fn open(checked: &Checked) -> Vec<Open<'_>> {
     let undecided = checked.report.verdicts.iter().filter(|verdict| verdict.outcome == Outcome::Undecided);
-    undecided.map(|verdict| Open::new(verdict, checked.duplicate.as_ref())).collect()
+    undecided.map(|verdict| Open::new(verdict, checked)).collect()
 }
 
 impl<'a> Open<'a> {
-    fn new(verdict: &'a Verdict, duplicate: Option<&'a Duplicate>) -> Self {
-        let (reason, key, value, reads) = match &verdict.undecided {
-            Some(Undecided::DuplicateValue { key, value, reads }) => {
-                ("duplicate-value", Some(key.as_str()), Some(value.as_str()), Some(*reads))
-            }
-            Some(Undecided::Budget) => ("budget", None, None, None),
-            Some(Undecided::NoTimes) => ("no-times", None, None, None),
-            _ => ("other", None, None, None),
-        };
-        let writes = duplicate.map_or(&[][..], |duplicate| &duplicate.writes).iter().map(Operation::new).collect();
-        Open { level: verdict.level.code(), reason, key, value, reads, writes }
+    fn new(verdict: &'a Verdict, checked: &'a Checked) -> Self {
+        let empty = Open::empty(verdict.level);
+        match &verdict.undecided {
+            Some(Undecided::DuplicateValue { key, value, reads }) => Open {
+                reason: "duplicate-value",
+                key: Some(key),
+                value: Some(value),
+                reads: Some(*reads),
+                writes: writes(checked.duplicate.as_ref()),
+                ..empty
+            },
+            Some(Undecided::Budget) => Open::given_up(verdict.level, "budget", &checked.report),
+            Some(Undecided::Memory) => Open::given_up(verdict.level, "memory", &checked.report),
+            Some(Undecided::NoTimes) => Open { reason: "no-times", ..empty },
+            _ => empty,
+        }
+    }
+
+    fn empty(level: Level) -> Self {
+        Open {
+            level: level.code(),
+            reason: "other",
+            key: None,
+            value: None,
+            reads: None,
+            writes: Vec::new(),
+            proved: None,
+            effort: None,
+        }
+    }
+
+    /// A search that came to no end: what is known all the same, and how far it came.
+    fn given_up(level: Level, reason: &'a str, report: &'a Report) -> Self {
+        let effort = effort::of_level(report, level).map(|effort| Done::new(level, effort));
+        let code = |level: Level| level.code();
+        let proved = Proved { holds: report.proved.holds.map(code), violated: report.proved.violated.map(code) };
+        Open { reason, proved: Some(proved), effort, ..Open::empty(level) }
+    }
+}
+
+fn writes(duplicate: Option<&Duplicate>) -> Vec<Operation<'_>> {
+    duplicate.map_or(&[][..], |duplicate| &duplicate.writes).iter().map(Operation::new).collect()
+}
+
+impl Done<'_> {
+    fn new(level: Level, effort: &Effort) -> Self {
+        Done {
+            level: level.code(),
+            orders: effort.rounds,
+            forced: effort.forced,
+            broken_first: effort.broken_first,
+            broken_last: effort.broken_last,
+            choices: effort.choices,
+            models: effort.models,
+            decisions: effort.decisions,
+            conflicts: effort.conflicts,
+            time_ms: StepMs {
+                build: milliseconds(effort.build),
+                prune: milliseconds(effort.prune),
+                solve: milliseconds(effort.solve),
+                explain: milliseconds(effort.explain),
+            },
+        }
     }
 }
 

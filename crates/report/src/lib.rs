@@ -7,6 +7,7 @@
 //! * [`text`] – what the terminal shows,
 //! * [`json`] – one object for each input, described by the schema in [`schema`],
 //! * [`dot`] – the exemplars as a Graphviz graph,
+//! * [`certificate`] – every verdict with its proof, for `seriatim verify`; the one output that is read again,
 //! * [`knowledge`] – what is known about each anomaly and each level, for `seriatim explain`.
 //!
 //! ```
@@ -27,8 +28,10 @@
 //! assert!(style::strip(&page).starts_with("example: violates read committed (and above)\n"));
 //! ```
 
+pub mod certificate;
 mod checked;
 pub mod dot;
+mod effort;
 pub mod json;
 pub mod knowledge;
 mod prose;
@@ -38,6 +41,6 @@ pub mod style;
 pub mod text;
 mod wrap;
 
-pub use checked::{Checked, Counts, Duplicate, Times, Unreadable};
+pub use checked::{Checked, Counts, Duplicate, Times, Unread, Unreadable};
 pub use prose::{clean, steps, summary};
 pub use wrap::wrap;

@@ -2,6 +2,8 @@
 
 /// Of one line of `seriatim check --format json`.
 pub const CHECK: &str = include_str!("../schema/check.schema.json");
+/// Of one line of a certificate.
+pub const CERTIFICATE: &str = include_str!("../schema/certificate.schema.json");
 /// Of one line of a history in our JSON Lines.
 pub const HISTORY: &str = include_str!("../schema/history.schema.json");
 /// Of one line of `seriatim stats --format json`.

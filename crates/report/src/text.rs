@@ -2,7 +2,8 @@
 //!
 //! The text carries colours ([`crate::style`]); strip them where they are not wanted.
 
-use crate::checked::{Checked, Duplicate, Unreadable};
+use crate::checked::{Checked, Duplicate, Unread, Unreadable};
+use crate::effort;
 use crate::prose::{self, and, clean};
 use crate::scenario;
 use crate::style::{self, BAD, BOLD, DIM, OPEN, paint};
@@ -46,7 +47,7 @@ impl Default for Layout {
 pub fn render(checked: &Checked, layout: &Layout) -> String {
     let mut page = verdict_line(checked);
     if layout.detail == Detail::Verdict {
-        return if layout.timings { page.trim_end().to_owned() + &timings(checked) } else { page };
+        return if layout.timings { page.trim_end().to_owned() + &times(checked) } else { page };
     }
     page += &dimmed(&size_line(checked), "  ", layout.width);
     page += &levels(checked, layout);
@@ -56,9 +57,24 @@ pub fn render(checked: &Checked, layout: &Layout) -> String {
     }
     if layout.timings {
         page.push('\n');
-        page += &timings(checked);
+        page += &times(checked);
+        page += &efforts(checked, layout);
     }
     page
+}
+
+/// The page about an input that is too large to be read: one line, or two.
+pub fn render_unread(unread: &Unread, layout: &Layout) -> String {
+    let page = format!("{}: {}\n", paint(BOLD, &clean(&unread.input)), paint(OPEN, "undecided at every level"));
+    if layout.detail == Detail::Verdict { page } else { page + &wrap(&too_large(unread), "  ", layout.width) }
+}
+
+/// Why an input was not read.
+pub fn too_large(unread: &Unread) -> String {
+    let bytes = plural(unread.bytes_max, "byte");
+    format!(
+        "Undecided, because of the memory limit: it lets an input have {bytes}, and this one has more. Nothing was read."
+    )
 }
 
 /// The line about an input that could not be read: `error: file:line:column: what is wrong; what to do`.
@@ -160,7 +176,8 @@ fn levels(checked: &Checked, layout: &Layout) -> String {
     let mut told = Vec::new();
     for reason in report.verdicts.iter().filter_map(|verdict| verdict.undecided.as_ref()) {
         if !told.contains(&reason) {
-            page += &wrap(&undecided(reason, checked.duplicate.as_ref()), "  ", layout.width);
+            let known = effort::so_far(report, reason).map(|known| format!(" {known}")).unwrap_or_default();
+            page += &wrap(&(undecided(reason, checked.duplicate.as_ref()) + &known), "  ", layout.width);
             told.push(reason);
         }
     }
@@ -180,6 +197,7 @@ pub fn undecided(reason: &Undecided, duplicate: Option<&Duplicate>) -> String {
             plural(*reads, "read"),
         ),
         Undecided::Budget => "Undecided, because the search used up its budget and was given up.".to_owned(),
+        Undecided::Memory => "Undecided, because of the memory limit: going on would have taken more.".to_owned(),
         Undecided::NoTimes => {
             "Strict serializability is undecided, because the history has no begin and end times.".to_owned()
         }
@@ -319,7 +337,7 @@ fn place(op: &OpRef) -> Option<String> {
     op.place.as_ref().map(|place| clean(&place.to_string()))
 }
 
-fn timings(checked: &Checked) -> String {
+fn times(checked: &Checked) -> String {
     let timings = &checked.report.timings;
     let line = format!(
         "  read {}, index {}, decide {}, explain {}; total {}",
@@ -332,7 +350,13 @@ fn timings(checked: &Checked) -> String {
     paint(DIM, &line) + "\n"
 }
 
-fn seconds(time: Duration) -> String {
+/// A line for each strong level that was looked at.
+fn efforts(checked: &Checked, layout: &Layout) -> String {
+    let efforts = checked.report.timings.efforts.iter();
+    efforts.map(|(level, effort)| dimmed(&effort::line(*level, effort), "  ", layout.width)).collect()
+}
+
+pub(crate) fn seconds(time: Duration) -> String {
     if time < Duration::from_secs(1) {
         return format!("{:.1} ms", time.as_secs_f64() * 1e3);
     }

@@ -4,11 +4,11 @@
 mod common;
 
 use common::{checked, each_kind, of_kind, verdict, verdicts};
-use seriatim_check::{Kind, Level, Outcome, Reason};
+use seriatim_check::{Effort, Kind, Level, Outcome, Proved, Reason};
 use seriatim_history::{ReadError, Spot};
 use seriatim_report::style::strip;
 use seriatim_report::text::{self, Detail, Layout};
-use seriatim_report::{Checked, Unreadable, dot, json, schema, steps, summary};
+use seriatim_report::{Checked, Unread, Unreadable, dot, json, schema, steps, summary};
 
 use Outcome::{Holds, Undecided, Violated};
 
@@ -104,6 +104,42 @@ fn undecided_says_why() {
     insta::assert_snapshot!(strip(&text::render(&page, &Layout::default())));
 }
 
+/// Levels above CC that ran out of `reason`, with what was done at one of them.
+fn given_up(reason: seriatim_check::Undecided) -> Checked {
+    let mut page = checked(verdicts([Holds, Holds, Holds, Holds]), vec![]);
+    for verdict in page.report.verdicts.iter_mut().filter(|verdict| verdict.level.is_strong()) {
+        (verdict.outcome, verdict.undecided) = (Undecided, Some(reason.clone()));
+    }
+    page.report.proved = Proved { holds: Some(Level::Causal), violated: Some(Level::StrictSerializable) };
+    let (rounds, forced, broken_first, broken_last) = (12, 1345, 99, 7);
+    let effort = Effort { rounds, forced, broken_first, broken_last, choices: 7, conflicts: 1, ..Effort::default() };
+    page.report.timings.efforts.push((Level::SnapshotIsolation, effort));
+    page
+}
+
+#[test]
+fn what_ran_out_says_what_was_proved() {
+    let reasons = [seriatim_check::Undecided::Budget, seriatim_check::Undecided::Memory];
+    let layout = Layout { timings: true, ..Layout::default() };
+    let pages = reasons.map(|reason| strip(&text::render(&given_up(reason), &layout)));
+    insta::assert_snapshot!(pages.join("\n"));
+}
+
+#[test]
+fn json_of_what_ran_out_fits_the_schema() {
+    let unread = Unread { input: "h.txt".to_owned(), levels: Level::ALL.to_vec(), bytes_max: 1000 };
+    let lines = [
+        json::render(&given_up(seriatim_check::Undecided::Budget)),
+        json::render(&given_up(seriatim_check::Undecided::Memory)),
+        json::render_unread(&unread),
+    ];
+    for line in lines {
+        let value: serde_json::Value = serde_json::from_str(&line).unwrap();
+        assert!(validator(schema::CHECK).is_valid(&value), "{line}");
+    }
+    assert_eq!(strip(&text::render_unread(&unread, &Layout::default())).lines().count(), 3);
+}
+
 #[test]
 fn json_of_every_kind_fits_the_schema() {
     let validator = validator(schema::CHECK);
@@ -161,7 +197,7 @@ fn json_keeps_the_whole_derivation() {
 
 #[test]
 fn schemas_are_schemas() {
-    for text in [schema::CHECK, schema::HISTORY, schema::STATS] {
+    for text in [schema::CERTIFICATE, schema::CHECK, schema::HISTORY, schema::STATS] {
         let schema = serde_json::from_str(text).unwrap();
         assert!(jsonschema::meta::is_valid(&schema));
     }

@@ -159,12 +159,21 @@ impl Search {
 
 /// Reads one history and says what it does; `None` if it cannot be read, which is said too.
 pub fn read_input(path: &Path, format: Option<Format>, progress: Option<&Progress>) -> Option<(History, Format)> {
+    let read = try_input(path, ReadOptions { format, ..ReadOptions::default() }, progress);
+    let shown = path.display().to_string();
+    read.map_err(|error| output::message(&text::render_error(&Unreadable::new(&shown, &error)))).ok()
+}
+
+/// Reads one history and says what it does.
+pub fn try_input(
+    path: &Path,
+    options: ReadOptions,
+    progress: Option<&Progress>,
+) -> Result<(History, Format), ReadError> {
     let shown = path.display().to_string();
     if let Some(progress) = progress {
         progress.stage().now(format!("reading {shown}"));
     }
     let meter = progress.map(|progress| progress.stage().meter());
-    let options = ReadOptions { format, meter, ..ReadOptions::default() };
-    let read = formats::read_path(path, &shown, &options);
-    read.map_err(|error| output::message(&text::render_error(&Unreadable::new(&shown, &error)))).ok()
+    formats::read_path(path, &shown, &ReadOptions { meter, ..options })
 }

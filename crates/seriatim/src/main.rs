@@ -1,6 +1,5 @@
 //! The command line. Thin: each subcommand is a file in `commands/`, everything it knows is in the library crates.
 
-mod certificate;
 mod cli;
 mod commands;
 mod exit;
@@ -9,6 +8,7 @@ mod interrupt;
 mod notes;
 mod output;
 mod progress;
+mod quantities;
 mod save;
 mod staged;
 mod workers;

@@ -158,13 +158,45 @@ fn a_certificate_is_about_one_history() {
     let (good, bad) = (folder.file("good.txt", GOOD), folder.file("bad.txt", CAUSAL));
     let lines = certify(&folder, &bad);
     let (code, said) = verify(&folder, &good, &lines);
-    assert_eq!(code, Some(1));
-    assert!(said.contains("REJECTED: ") && said.contains("another history"), "{said}");
+    assert_eq!(code, Some(3));
+    assert!(said.contains("this certificate is for another history") && said.contains("4 transactions"), "{said}");
     // As many of everything, but other values.
     let other = folder.file("other.txt", CAUSAL.replace("r(0,1,1,3)", "r(0,2,1,3)"));
     let (code, said) = verify(&folder, &other, &lines);
+    assert_eq!(code, Some(3), "{said}");
+    assert!(said.contains("another history") && said.contains("but others"), "{said}");
+    // Who changes the fingerprint as well gets no further.
+    let mut forged = lines.clone();
+    forged[0]["fingerprint"] = certify(&folder, &other)[0]["fingerprint"].clone();
+    let (code, said) = verify(&folder, &other, &forged);
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("causal consistency: violated, REJECTED"), "{said}");
+}
+
+#[test]
+fn a_certificate_is_good_for_a_converted_history() {
+    let folder = Folder::new();
+    let bad = folder.file("bad.txt", CAUSAL);
+    let lines = certify(&folder, &bad);
+    for name in ["bad.jsonl", "bad.edn", "bad.hist"] {
+        let copy = folder.at(name);
+        assert_eq!(run(&["convert", &bad, &copy]).code, Some(0));
+        let (code, said) = verify(&folder, &copy, &lines);
+        assert_eq!(code, Some(0), "{name}: {said}");
+    }
+}
+
+#[test]
+fn certificates_fit_their_schema() {
+    let folder = Folder::new();
+    let validator = common::schema("certificate");
+    for (name, text) in [("good.txt", GOOD), ("bad.txt", CAUSAL), ("skew.jsonl", SKEW), ("twice.txt", TWICE)] {
+        for line in certify(&folder, &folder.file(name, text)) {
+            assert!(validator.is_valid(&line), "{line}");
+        }
+    }
+    // Without a name it is the schema of the results.
+    assert_eq!(run(&["schema"]).stdout, run(&["schema", "check"]).stdout);
 }
 
 #[test]
@@ -180,6 +212,7 @@ fn malformed_certificates_are_answered_with_the_place() {
         (r#"{"level":"si","verdict":"undecided"}"#, ":1:"),
         (&header.replace("\"seriatim_certificate\":1", "\"seriatim_certificate\":2"), "version 2"),
         (&header, ":2: expected the verdict of level `rc`"),
+        (&header.replace("\"fingerprint\"", "\"finger\""), "unknown field `finger`"),
     ];
     for (text, expected) in cases {
         let ran = run(&["verify", &file, &folder.file("broken", text)]);

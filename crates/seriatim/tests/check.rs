@@ -336,3 +336,87 @@ fn the_shipped_examples_say_what_their_table_says() {
     }
     assert_eq!(run(&["check", &format!("{examples}/counter.txt")]).code, Some(0));
 }
+
+/// Two who read the same and write different keys: nothing is known at the start of a search.
+const SKEW: &str = "r(0,0,0,0)\nw(1,1,0,0)\nr(1,0,1,1)\nw(0,2,1,1)\n";
+
+#[test]
+fn what_a_budget_leaves_open_says_what_was_proved() {
+    let folder = Folder::new();
+    let skew = folder.file("skew.txt", SKEW);
+    let args = ["check", "--level", "ser", "--budget", "0s", &skew];
+    let page = run(&args).stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(page.contains("Proved so far: causal consistency holds."), "{page}");
+    assert!(page.contains("At serializability, no order was tried."), "{page}");
+    let line = &run(&[&args[..], &["--format", "json"]].concat()).json()[0];
+    assert!(schema("check").is_valid(line), "{line}");
+    let open = &line["undecided"][0];
+    assert_eq!((&open["level"], &open["reason"]), (&"ser".into(), &"budget".into()));
+    assert_eq!((&open["proved"]["holds"], open["proved"]["violated"].is_null()), (&"cc".into(), true));
+    assert_eq!(open["effort"]["level"], "ser");
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_memory_limit_ends_in_undecided_and_a_generous_one_in_a_verdict() {
+    let folder = Folder::new();
+    let skew = folder.file("skew.txt", SKEW);
+    let tight = run(&["check", "--memory", "1M", &skew]);
+    assert_eq!(tight.code, Some(2), "{tight:?}");
+    assert!(tight.stdout.contains("because of the memory limit"), "{}", tight.stdout);
+    assert!(tight.stdout.contains("Nothing was proved so far."), "{}", tight.stdout);
+    let line = &run(&["check", "--memory", "1M", "--format", "json", &skew]).json()[0];
+    assert!(schema("check").is_valid(line), "{line}");
+    assert_eq!(line["undecided"][0]["reason"], "memory");
+    let wide = run(&["check", "--memory", "4G", &skew, &skew]);
+    assert_eq!(wide.code, Some(1), "{wide:?}");
+    let part = folder.at("part.jsonl");
+    assert_eq!(run(&["minimize", &skew, "--level", "ser", "-o", &part, "--memory", "1M"]).code, Some(2));
+    assert_eq!(run(&["minimize", &skew, "--level", "ser", "-o", &part, "--memory", "4G"]).code, Some(0));
+}
+
+#[test]
+fn an_input_that_would_fill_the_memory_is_not_read() {
+    let folder = Folder::new();
+    let large = folder.file("large.txt", common::large(10_000));
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    gzip.write_all(common::large(10_000).as_bytes()).unwrap();
+    let packed = folder.file("large.txt.gz", gzip.finish().unwrap());
+    for input in [&large, &packed] {
+        let ran = run(&["check", "--memory", "300K", "--level", "rc,ser", input]);
+        assert_eq!(ran.code, Some(2), "{ran:?}");
+        assert!(ran.stdout.contains("undecided at every level") && ran.stdout.contains("Nothing was read"), "{ran:?}");
+        let line = &run(&["check", "--memory", "300K", "--format", "json", "--level", "rc,ser", input]).json()[0];
+        assert!(schema("check").is_valid(line), "{line}");
+        assert_eq!((&line["levels"]["ser"], &line["undecided"][1]["reason"]), (&"undecided".into(), &"memory".into()));
+        let part = run(&["minimize", input, "--level", "cc", "-o", &folder.at("part"), "--memory", "300K"]);
+        assert_eq!(part.code, Some(2), "{part:?}");
+        assert!(part.stderr.contains("raise --memory"), "{}", part.stderr);
+    }
+}
+
+#[test]
+fn sizes_that_are_none_are_refused() {
+    for size in ["4", "lots", "4X", "0G"] {
+        let ran = run(&["check", "--memory", size, "none.txt"]);
+        assert_eq!(ran.code, Some(3), "{size}");
+        assert!(ran.stderr.contains("size"), "{}", ran.stderr);
+    }
+}
+
+#[test]
+fn timings_tell_what_the_search_had_to_do() {
+    let folder = Folder::new();
+    let skew = folder.file("skew.txt", SKEW);
+    let page = run(&["check", "--level", "ser", "--timings", &skew]).stdout;
+    let line =
+        page.lines().find(|line| line.starts_with("  serializability: build")).unwrap_or_else(|| panic!("{page}"));
+    assert!(line.contains("prune"), "{page}");
+    for word in ["constraint", "broken", "solve", "conflicts", "explain"] {
+        assert!(page.contains(word), "{page}");
+    }
+    let line = &run(&["check", "--level", "ser", "--format", "json", &skew]).json()[0];
+    assert!(schema("check").is_valid(line), "{line}");
+    assert_eq!(line["efforts"][0]["level"], "ser");
+    assert!(line["efforts"][0]["broken_first"].as_u64().unwrap() > 0, "{line}");
+}

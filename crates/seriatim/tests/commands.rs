@@ -123,7 +123,7 @@ fn what_a_conversion_loses_is_said() {
     assert_eq!(
         note("plume"),
         "note: not everything fits into the plume format: 1 initial value written as 0; 1 aborted transaction merged with the \
-         one before; 1 read of an aborted transaction without effect\n"
+         one before; 1 read of an aborted transaction without effect; 2 numbered transactions numbered anew\n"
     );
     for format in ["elle", "dbcop-hist"] {
         assert!(note(format).contains("1 initial value written as no value"), "{}", note(format));
@@ -256,4 +256,15 @@ fn the_readme_shows_real_outputs() {
         let output = common::seriatim().args(arguments).current_dir(root).output().unwrap();
         assert!(readme.contains(&String::from_utf8(output.stdout).unwrap()), "paste the output of {arguments:?} again");
     }
+}
+
+#[test]
+fn convert_says_that_transactions_are_numbered_anew() {
+    let folder = Folder::new();
+    let text = folder.file("h.txt", "w(1,1,1,10)\nr(1,1,2,20)\n");
+    let dbcop = run(&["convert", &text, &folder.at("h.hist")]);
+    assert_eq!(dbcop.code, Some(0), "{dbcop:?}");
+    assert!(dbcop.stderr.contains("2 numbered transactions numbered anew"), "{}", dbcop.stderr);
+    let kept = run(&["convert", &text, &folder.at("h.jsonl")]);
+    assert_eq!((kept.code, kept.stderr.as_str()), (Some(0), ""));
 }

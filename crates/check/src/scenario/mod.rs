@@ -26,12 +26,13 @@ pub use budget::Budget;
 pub(crate) use shrink::shrink;
 
 use crate::checker::check;
+use crate::confirm;
 use crate::level::Level;
 use crate::outcome::{Options, Outcome};
 use crate::refs::Refs;
 use crate::violation::Violation;
 use instance::Instance;
-use seriatim_history::{History, OpId};
+use seriatim_history::{History, OpId, Status};
 use state::State;
 
 /// The most transactions that are looked at: reachability is kept as bits of pairs.
@@ -91,7 +92,7 @@ pub fn explain(full: &History, ops: &[OpId], level: Level, budget: &mut Budget) 
 fn violated_levels(instance: &Instance<'_>, ops: &[OpId], budget: &mut Budget) -> Vec<Level> {
     let weak = Level::ALL.into_iter().filter(|level| !level.is_strong()).collect();
     let options = Options { levels: weak, threads: 1, ..Options::default() };
-    let verdicts = check(&instance.history.restricted_to(ops), &options).verdicts;
+    let verdicts = check(&part(instance.history, ops), &options).verdicts;
     let weak = verdicts.iter().filter(|verdict| verdict.outcome == Outcome::Violated).map(|verdict| verdict.level);
     let mut levels: Vec<Level> = weak.collect();
     for level in Level::STRONG {
@@ -101,6 +102,16 @@ fn violated_levels(instance: &Instance<'_>, ops: &[OpId], budget: &mut Budget) -
         }
     }
     levels
+}
+
+/// The history of `ops` alone. A transaction of unknown outcome that need not have committed stays one: what it read may excuse
+/// nobody and accuse nobody.
+fn part(history: &History, ops: &[OpId]) -> History {
+    if ops.iter().all(|&op| history.status(history.txn_of(op)) != Status::Unknown) {
+        return history.restricted_to(ops);
+    }
+    let counts = confirm::counting(history);
+    history.restricted_with(ops, |txn| if counts[txn.index()] { Status::Committed } else { history.status(txn) })
 }
 
 /// The operations of a smallest part of `ops` that violates `level`, sorted; none if `ops` do not violate it, or if that is

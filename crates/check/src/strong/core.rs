@@ -2,9 +2,10 @@
 
 use super::Rounds;
 use super::facts::Facts;
-use super::force::{Against, Contradiction, Excluded, Reason};
+use super::force::{Against, Contradiction, Excluded, OpenRead, Reason, Side};
 use super::graph::Graph;
 use super::reach::Reach;
+use super::sources::Sources;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::VecDeque;
 
@@ -13,8 +14,9 @@ pub(crate) fn transactions(facts: &Facts<'_>, graph: &Graph, rounds: &Rounds<'_>
     let mut core = Core {
         facts,
         graph,
-        reach: rounds.reach.as_ref(),
+        reach: rounds.reach.as_deref(),
         reasons: &rounds.reasons,
+        fixed: &rounds.fixed,
         explained: FxHashSet::default(),
         todo: Vec::new(),
         txns: FxHashSet::default(),
@@ -31,6 +33,7 @@ struct Core<'a> {
     graph: &'a Graph,
     reach: Option<&'a Reach>,
     reasons: &'a [Reason],
+    fixed: &'a Sources,
     explained: FxHashSet<u32>,
     /// Reasons whose paths are still to be found.
     todo: Vec<u32>,
@@ -98,6 +101,7 @@ impl Core<'_> {
                     self.explain(*order);
                 }
                 Reason::Order { earlier, later, against, known } => self.against(*later, *earlier, *against, *known),
+                Reason::Bound { open, point, side, known } => self.bound(open, *point, *side, *known),
                 Reason::Match { read, excluded, known } => self.no_source(*read, excluded, *known),
             }
         }
@@ -121,6 +125,18 @@ impl Core<'_> {
         self.path(to, from, known);
     }
 
+    /// `point` is on this side of all candidates.
+    fn bound(&mut self, open: &OpenRead, point: u32, side: Side, known: u32) {
+        self.no_source(open.read, &open.excluded, known);
+        for writer in open.candidates.iter().filter_map(|&slot| self.facts.writer(slot)) {
+            let commit = self.graph.model.commit(writer);
+            match side {
+                Side::Before => self.path(point, commit, known),
+                Side::After => self.path(commit, point, known),
+            }
+        }
+    }
+
     fn no_source(&mut self, read: u32, excluded: &[(u32, Excluded)], known: u32) {
         let model = self.graph.model;
         let read = &self.facts.ambiguous[read as usize];
@@ -137,16 +153,19 @@ impl Core<'_> {
                         self.path(model.commit(writer), model.commit(other), known);
                     }
                 }
-                (Excluded::Future, None) => {}
+                (Excluded::NotAfter(other, against), Some(writer)) => {
+                    self.path(model.commit(other), model.begin(read.reader), known);
+                    self.against(other, writer, against, known);
+                }
+                (Excluded::Future | Excluded::NotAfter(..), None) => {}
             }
         }
     }
 
     /// What an ambiguous read was matched with has its own reason.
     fn matched(&mut self, read: Option<u32>) {
-        let is_match = |reason: &Reason| matches!(reason, Reason::Match { read: other, .. } if Some(*other) == read);
-        if let Some(reason) = read.and_then(|_| self.reasons.iter().position(is_match)) {
-            self.explain(reason as u32);
+        if let Some(reason) = read.and_then(|read| self.fixed.reason(read)) {
+            self.explain(reason);
         }
     }
 

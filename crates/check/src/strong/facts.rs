@@ -11,7 +11,7 @@ use seriatim_history::{History, OpId, TxnId, Value};
 use std::ops::Range;
 
 /// Lists of numbers, one for each of `0..len`.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Lists {
     start: Vec<u32>,
     items: Vec<u32>,

@@ -5,10 +5,13 @@
 
 use super::facts::{Ambiguous, Facts};
 use super::model::{Arc, Model};
+use super::mutation::{Rule, holds};
 use super::reach::Reach;
 use super::scan::Broken;
+use super::sources::Sources;
 use crate::index::NONE;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::Arc as Shared;
 
 /// Why one version cannot come before another, `later` before `earlier` say.
 #[derive(Clone, Copy, Debug)]
@@ -29,6 +32,8 @@ pub(crate) enum Excluded {
     Future,
     /// This transaction replaced it before the reader began.
     ReplacedBy(u32),
+    /// This transaction wrote before the reader began, and cannot have written before the slot.
+    NotAfter(u32, Against),
 }
 
 /// Why a forced edge is there. Each speaks of what was known when the first `known` forced edges were.
@@ -40,8 +45,17 @@ pub(crate) enum Reason {
     Replaced { read: u32, order: u32 },
     /// `earlier` wrote before `later`.
     Order { earlier: u32, later: u32, against: Against, known: u32 },
+    /// The point comes before or after all candidates that an ambiguous read has left, so it comes before or after the reader.
+    Bound { open: Shared<OpenRead>, point: u32, side: Side, known: u32 },
     /// The read (by number) has one candidate left.
     Match { read: u32, excluded: Vec<(u32, Excluded)>, known: u32 },
+}
+
+/// On which side of a reader a point is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Side {
+    Before,
+    After,
 }
 
 /// Why the level is violated.
@@ -95,13 +109,22 @@ impl Findings {
     }
 }
 
+/// What became of the order of two writers.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Ordered {
+    Settled,
+    Open,
+    /// It was looked at before.
+    Before,
+}
+
 pub(crate) struct Forcing<'a> {
     pub facts: &'a Facts<'a>,
     pub model: Model,
     pub reach: &'a Reach,
     pub reasons: &'a mut Vec<Reason>,
-    /// For each ambiguous read the slot that it is known to read.
-    pub fixed: &'a mut [u32],
+    /// What the ambiguous reads are known to read.
+    pub fixed: &'a mut Sources,
     /// How many forced edges `reach` knows.
     known: u32,
     done: FxHashSet<(u32, u32)>,
@@ -114,7 +137,7 @@ impl<'a> Forcing<'a> {
         model: Model,
         reach: &'a Reach,
         reasons: &'a mut Vec<Reason>,
-        fixed: &'a mut [u32],
+        fixed: &'a mut Sources,
         known: u32,
     ) -> Forcing<'a> {
         Forcing { facts, model, reach, reasons, fixed, known, done: FxHashSet::default(), found: Findings::default() }
@@ -128,7 +151,7 @@ impl<'a> Forcing<'a> {
                     let writer = self.facts.index.versions.txn[version as usize];
                     match self.facts.writer(slot) {
                         None => self.initial_first(reader, writer, None)?,
-                        Some(source) => self.order(source, writer)?,
+                        Some(source) => drop(self.order(source, writer)?),
                     }
                 }
                 Broken::Overlap { earlier, later } => {
@@ -138,6 +161,20 @@ impl<'a> Forcing<'a> {
                 Broken::Value { read } => self.match_read(read)?,
                 Broken::Chosen { read, version } => self.chosen(read, version)?,
             }
+        }
+        Ok(self.found)
+    }
+
+    /// Looks again at what was open.
+    pub fn again(mut self, before: &Findings) -> Result<Findings, Contradiction> {
+        for pair in &before.open {
+            self.order(pair.hint, pair.other)?;
+        }
+        for &(read, version) in &before.open_choices {
+            self.chosen(read, version)?;
+        }
+        for open in &before.open_reads {
+            self.match_read(open.read)?;
         }
         Ok(self.found)
     }
@@ -164,19 +201,22 @@ impl<'a> Forcing<'a> {
     }
 
     /// Settles the order of two writers of a key, if it is forced; `a` is the earlier one in the present order.
-    fn order(&mut self, a: u32, b: u32) -> Result<(), Contradiction> {
+    fn order(&mut self, a: u32, b: u32) -> Result<Ordered, Contradiction> {
         if !self.done.insert((a.min(b), a.max(b))) {
-            return Ok(());
+            return Ok(Ordered::Before);
         }
         match (self.impossible(a, b), self.impossible(b, a)) {
-            (None, None) => self.found.open.push(Pair { hint: a, other: b }),
+            (None, None) => {
+                self.found.open.push(Pair { hint: a, other: b });
+                return Ok(Ordered::Open);
+            }
             (Some(against), None) => self.settle(b, a, against),
             (None, Some(against)) => self.settle(a, b, against),
             (Some(first), Some(second)) => {
                 return Err(Contradiction::NeitherOrder { first: a, second: b, against: [first, second] });
             }
         }
-        Ok(())
+        Ok(Ordered::Settled)
     }
 
     /// Why `a` cannot have written before `b`, if so.
@@ -185,30 +225,40 @@ impl<'a> Forcing<'a> {
         if self.reach.reaches(arc.1, arc.0) {
             return Some(Against::Writers);
         }
+        let commit = self.model.commit(b);
+        let seen = |reader: u32| {
+            reader != b && self.reach.reaches(commit, self.model.begin(reader)) == holds(Rule::SeenWriter)
+        };
         let mut found = None;
         self.facts.common_versions(a, b, |version| {
-            let seen = |&&reader: &&u32| {
-                let arc = self.model.read_write(reader, b);
-                reader != b && self.reach.reaches(arc.1, arc.0)
-            };
-            found = found.or_else(|| self.facts.readers.of(version).iter().find(seen).copied());
+            let reader = || self.facts.readers.of(version).iter().copied().find(|&reader| seen(reader));
+            let read = || self.fixed.reads_of(version).find(|&read| seen(self.facts.ambiguous[read as usize].reader));
+            found = found.or_else(|| reader().map(Against::Reader)).or_else(|| read().map(Against::Matched));
         });
-        found.map(Against::Reader)
+        found
     }
 
     /// `earlier` wrote before `later`, since the opposite is impossible.
     fn settle(&mut self, earlier: u32, later: u32, against: Against) {
-        let reason = self.remember(Reason::Order { earlier, later, against, known: self.known });
+        let (earlier, later) = if holds(Rule::OtherOrder) { (earlier, later) } else { (later, earlier) };
+        let order = self.remember(Reason::Order { earlier, later, against, known: self.known });
         for arc in order_arcs(self.facts, self.model, earlier, later) {
-            self.add(arc, reason);
+            self.add(arc, order);
+        }
+        for read in replaced_reads(self.facts, self.fixed, earlier, later) {
+            let arc = self.model.read_write(self.facts.ambiguous[read as usize].reader, later);
+            if !self.reach.reaches(arc.0, arc.1) {
+                let reason = self.remember(Reason::Replaced { read, order });
+                self.add(arc, reason);
+            }
         }
     }
 
     /// Settles all ambiguous reads that have one candidate left, broken or not.
     pub fn match_all(mut self) -> Result<Findings, Contradiction> {
-        for number in 0..self.fixed.len() {
-            if self.fixed[number] == NONE {
-                self.match_read(number as u32)?;
+        for number in 0..self.facts.ambiguous.len() as u32 {
+            if self.fixed.of(number) == NONE {
+                self.match_read(number)?;
             }
         }
         Ok(self.found)
@@ -216,11 +266,15 @@ impl<'a> Forcing<'a> {
 
     /// Settles where an ambiguous read comes from, if one candidate is left.
     fn match_read(&mut self, number: u32) -> Result<(), Contradiction> {
+        if self.fixed.of(number) != NONE {
+            return Ok(());
+        }
         let read = &self.facts.ambiguous[number as usize];
         let mut left = Vec::new();
         let mut excluded = Vec::new();
+        let past = self.past(read);
         for &slot in self.facts.candidates(read) {
-            match self.excluded(read, slot) {
+            match self.excluded(read, slot, &past) {
                 Some(why) => excluded.push((slot, why)),
                 None => left.push(slot),
             }
@@ -229,71 +283,133 @@ impl<'a> Forcing<'a> {
             [] => return Err(Contradiction::NoSource { read: number, excluded }),
             &[slot] => {
                 let reason = self.remember(Reason::Match { read: number, excluded, known: self.known });
-                self.fixed[number as usize] = slot;
+                self.fixed.fix(number, slot, reason);
                 self.found.matched += 1;
-                if let Some(writer) = self.facts.writer(slot) {
+                if let Some(writer) = self.facts.writer(slot).filter(|_| holds(Rule::LastCandidate)) {
                     let arc = self.model.follows(writer, read.reader);
                     self.add(arc, reason);
                 }
             }
-            _ => self.found.open_reads.push(OpenRead { read: number, candidates: left, excluded }),
+            _ => {
+                let open = OpenRead { read: number, candidates: left, excluded };
+                self.bounds(&open);
+                self.found.open_reads.push(open);
+            }
         }
         Ok(())
+    }
+
+    /// Whichever candidate it is: what comes before all of them comes before the reader, and the reader comes before the versions
+    /// that replace all of them.
+    fn bounds(&mut self, open: &OpenRead) {
+        let reader = self.facts.ambiguous[open.read as usize].reader;
+        let begin = self.model.begin(reader);
+        let writers: Vec<u32> = open.candidates.iter().filter_map(|&slot| self.facts.writer(slot)).collect();
+        let mut points: Vec<(u32, Side)> =
+            self.replacing(open, &writers).into_iter().map(|p| (p, Side::After)).collect();
+        if writers.len() == open.candidates.len() {
+            let commits: Vec<u32> = writers.iter().map(|&writer| self.model.commit(writer)).collect();
+            points.extend(self.reach.before_all(&commits, begin).into_iter().map(|p| (p, Side::Before)));
+        }
+        if points.is_empty() {
+            return;
+        }
+        let open = Shared::new(open.clone());
+        for (point, side) in points {
+            let reason = Reason::Bound { open: Shared::clone(&open), point, side, known: self.known };
+            let reason = self.remember(reason);
+            self.add(if side == Side::Before { (point, begin) } else { (begin, point) }, reason);
+        }
+    }
+
+    /// The commit points of the first version in each session that replaces all of `writers`, where it is not known yet that the
+    /// reader comes before.
+    fn replacing(&self, open: &OpenRead, writers: &[u32]) -> Vec<u32> {
+        let read = &self.facts.ambiguous[open.read as usize];
+        let (begin, session) = (self.model.begin(read.reader), |txn: u32| self.facts.index.txn_session[txn as usize]);
+        let mut points = Vec::new();
+        let mut done = NONE;
+        for version in self.facts.versions(read.key) {
+            let writer = self.facts.index.versions.txn[version as usize];
+            let commit = self.model.commit(writer);
+            if done == session(writer) || writer == read.reader || open.candidates.contains(&version) {
+                continue;
+            }
+            if self.reach.reaches(begin, commit) {
+                done = session(writer);
+            } else if writers.iter().all(|&other| self.reach.reaches(self.model.commit(other), commit)) {
+                done = session(writer);
+                points.push(commit);
+            }
+        }
+        points
     }
 
     /// A matched read whose slot is replaced before it begins: the version came before the slot, or the reader before the
     /// version.
     fn chosen(&mut self, number: u32, version: u32) -> Result<(), Contradiction> {
-        let (slot, reader) = (self.fixed[number as usize], self.facts.ambiguous[number as usize].reader);
+        let (slot, reader) = (self.fixed.of(number), self.facts.ambiguous[number as usize].reader);
         let later = self.facts.index.versions.txn[version as usize];
-        if slot == NONE {
-            self.found.open_choices.push((number, version));
-            return Ok(());
-        }
-        let Some(source) = self.facts.writer(slot) else { return self.initial_first(reader, later, Some(number)) };
-        let arc = self.model.read_write(reader, later);
-        let seen = self.reach.reaches(arc.1, arc.0);
-        match (seen, self.impossible(later, source)) {
-            (false, None) => self.found.open_choices.push((number, version)),
-            (true, None) => self.settle(later, source, Against::Matched(number)),
-            (false, Some(against)) => {
-                self.settle(source, later, against);
-                let order = self.reasons.len() as u32 - 1;
-                let reason = self.remember(Reason::Replaced { read: number, order });
-                self.add(arc, reason);
-            }
-            (true, Some(against)) => {
-                let against = [Against::Matched(number), against];
-                return Err(Contradiction::NeitherOrder { first: source, second: later, against });
+        if slot != NONE {
+            let Some(source) = self.facts.writer(slot) else { return self.initial_first(reader, later, Some(number)) };
+            if self.order(source, later)? == Ordered::Settled {
+                return Ok(());
             }
         }
+        self.found.open_choices.push((number, version));
         Ok(())
     }
 
-    /// Why an ambiguous read cannot have read `slot`, if so.
-    pub fn excluded(&self, read: &Ambiguous, slot: u32) -> Option<Excluded> {
-        let (model, begin) = (self.model, self.model.begin(read.reader));
+    /// The last writer of each session among those that wrote before the ambiguous read.
+    fn past(&self, read: &Ambiguous) -> Vec<u32> {
+        let begin = self.model.begin(read.reader);
+        let session = |txn: u32| self.facts.index.txn_session[txn as usize];
+        let mut past: Vec<u32> = Vec::new();
+        for version in self.facts.versions(read.key) {
+            let writer = self.facts.index.versions.txn[version as usize];
+            if writer == read.reader || !self.reach.reaches(self.model.commit(writer), begin) {
+                continue;
+            }
+            match past.last_mut() {
+                Some(last) if session(*last) == session(writer) => *last = writer,
+                _ => past.push(writer),
+            }
+        }
+        past
+    }
+
+    /// Why an ambiguous read cannot have read `slot`, if so; `past` are the last writers before it.
+    fn excluded(&self, read: &Ambiguous, slot: u32, past: &[u32]) -> Option<Excluded> {
+        let model = self.model;
         let writer = self.facts.writer(slot);
-        if writer.is_some_and(|writer| self.reach.reaches(begin, model.commit(writer))) {
+        if writer.is_some_and(|writer| {
+            self.reach.reaches(model.begin(read.reader), model.commit(writer)) == holds(Rule::Candidates)
+        }) {
             return Some(Excluded::Future);
         }
-        let replaces = |&version: &u32| {
-            let other = self.facts.index.versions.txn[version as usize];
-            version != slot
-                && other != read.reader
-                && self.reach.reaches(model.commit(other), begin)
-                && writer.is_none_or(|writer| self.reach.reaches(model.commit(writer), model.commit(other)))
-        };
-        let mut versions = self.facts.versions(read.key);
-        let found = versions.find(replaces)?;
-        Some(Excluded::ReplacedBy(self.facts.index.versions.txn[found as usize]))
+        past.iter().filter(|&&other| Some(other) != writer).find_map(|&other| {
+            let Some(writer) = writer else { return Some(Excluded::ReplacedBy(other)) };
+            if self.reach.reaches(model.commit(other), model.begin(writer)) {
+                return None;
+            }
+            if self.reach.reaches(model.commit(writer), model.commit(other)) {
+                return Some(Excluded::ReplacedBy(other));
+            }
+            self.impossible(other, writer).map(|against| Excluded::NotAfter(other, against))
+        })
     }
 }
 
 /// The edges that follow if `earlier` writes before `later`: between the writers, and from the readers of each version that is
 /// replaced.
 pub(crate) fn order_arcs(facts: &Facts<'_>, model: Model, earlier: u32, later: u32) -> Vec<(u32, u32)> {
-    let mut arcs = vec![model.write_write(earlier, later)];
+    let mut arcs = Vec::new();
+    if holds(Rule::WriteWrite) {
+        arcs.push(model.write_write(earlier, later));
+    }
+    if !holds(Rule::ReadWrite) {
+        return arcs;
+    }
     facts.common_versions(earlier, later, |version| {
         let readers = facts.readers.of(version).iter().filter(|&&reader| reader != later);
         arcs.extend(readers.map(|&reader| model.read_write(reader, later)));
@@ -301,9 +417,15 @@ pub(crate) fn order_arcs(facts: &Facts<'_>, model: Model, earlier: u32, later: u
     arcs
 }
 
-/// The slot each ambiguous read is known to read, to begin with: none.
-pub(crate) fn nothing_chosen(facts: &Facts<'_>) -> Vec<u32> {
-    vec![NONE; facts.ambiguous.len()]
+/// The ambiguous reads (by number) that are known to read what `later` replaces if `earlier` writes before it.
+pub(crate) fn replaced_reads(facts: &Facts<'_>, fixed: &Sources, earlier: u32, later: u32) -> Vec<u32> {
+    let mut reads = Vec::new();
+    if !facts.ambiguous.is_empty() {
+        facts.common_versions(earlier, later, |version| {
+            reads.extend(fixed.reads_of(version).filter(|&read| facts.ambiguous[read as usize].reader != later));
+        });
+    }
+    reads
 }
 
 /// Ambiguous reads by key.

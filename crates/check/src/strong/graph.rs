@@ -2,6 +2,7 @@
 
 use super::facts::{Facts, Lists};
 use super::model::{Arc, Model};
+use super::mutation::{Rule, holds};
 use crate::decide::known_edges;
 use crate::index::INITIAL;
 use crate::order::session_predecessor;
@@ -10,6 +11,7 @@ use seriatim_history::TxnId;
 pub(crate) const NO_EDGE: u32 = u32::MAX;
 
 /// An edge that was found to be forced.
+#[derive(Clone)]
 pub(crate) struct Forced {
     pub arc: Arc,
     /// Index into the reasons of [`super::force`].
@@ -19,6 +21,7 @@ pub(crate) struct Forced {
 }
 
 /// The known edges, from both sides.
+#[derive(Clone)]
 pub(crate) struct Graph {
     pub model: Model,
     /// Points of transactions that do not count are not part of the graph.
@@ -75,6 +78,16 @@ impl Graph {
         self.out_head[from] = number;
     }
 
+    /// Removes the forced edges but the first `known`, and returns them in their order with their reasons.
+    pub fn take_back(&mut self, known: usize) -> Vec<(Arc, u32)> {
+        let newer = self.forced.split_off(known);
+        for edge in newer.iter().rev() {
+            self.in_head[edge.arc.1 as usize] = edge.next_in;
+            self.out_head[edge.arc.0 as usize] = edge.next_out;
+        }
+        newer.into_iter().map(|edge| (edge.arc, edge.reason)).collect()
+    }
+
     /// The static edges into `point`.
     #[inline]
     pub fn sources(&self, point: u32) -> &[u32] {
@@ -120,16 +133,17 @@ fn chain(head: u32, next: impl Fn(u32) -> u32) -> impl Iterator<Item = u32> {
 }
 
 fn txn_arcs(facts: &Facts<'_>, model: Model, txn: u32, arcs: &mut Vec<Arc>) {
-    if model != Model::Serial {
+    if model != Model::Serial && holds(Rule::BeginCommit) {
         arcs.push((model.begin(txn), model.commit(txn)));
     }
-    if let Some(previous) = session_predecessor(facts.history, facts.index, txn) {
+    let previous = session_predecessor(facts.history, facts.index, txn);
+    if let Some(previous) = previous.filter(|_| holds(Rule::Session)) {
         arcs.push(model.follows(previous, txn));
     }
     let first = arcs.len();
     for op in facts.history.ops_of(TxnId(txn)) {
         let source = facts.index.source_txn[op as usize];
-        if source < INITIAL && !arcs[first..].contains(&model.follows(source, txn)) {
+        if source < INITIAL && holds(Rule::ReadFrom) && !arcs[first..].contains(&model.follows(source, txn)) {
             arcs.push(model.follows(source, txn));
         }
     }
@@ -150,7 +164,7 @@ fn real_time_arcs(facts: &Facts<'_>, model: Model, first: u32, present: &mut Vec
             arcs.push((first + moment - 1, first + moment));
         }
         let before = timed.partition_point(|other| other.0 < begin) as u32;
-        if before > 0 {
+        if before > 0 && holds(Rule::RealTime) {
             arcs.push((first + before - 1, model.begin(txn)));
         }
     }

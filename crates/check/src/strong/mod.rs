@@ -10,24 +10,36 @@ mod force;
 mod graph;
 mod greedy;
 mod model;
+mod mutation;
+mod parts;
+mod progress;
 mod reach;
 mod repair;
 mod scan;
 mod search;
+mod sources;
+#[cfg(test)]
+mod tests;
 mod theory;
 
 use crate::index::Index;
+pub(crate) use crate::limits::Limits;
 use crate::order::first_guess;
+use crate::parallel;
 use facts::Facts;
-use force::{Contradiction, Findings, Forcing, Reason, ambiguous_by_key, nothing_chosen};
+use force::{Contradiction, Findings, Forcing, Reason, ambiguous_by_key};
 use graph::Graph;
 use greedy::Greedy;
+use model::Arc;
 pub(crate) use model::Model;
+use progress::{Pace, Progress, SLOW, SLOW_ROUND};
 use reach::Reach;
 use repair::Repair;
 use scan::{Broken, Scan};
 use search::Search;
 use seriatim_history::History;
+use sources::Sources;
+use std::sync::Arc as Shared;
 use std::time::{Duration, Instant};
 use theory::Acyclic;
 
@@ -39,18 +51,6 @@ pub(crate) struct Target {
     pub real_time: bool,
 }
 
-/// How long the search may go on.
-#[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Limits {
-    pub deadline: Option<Instant>,
-}
-
-impl Limits {
-    pub fn is_over(&self) -> bool {
-        self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
-    }
-}
-
 /// The answer for a strong level.
 #[derive(Debug)]
 pub(crate) enum Decision {
@@ -58,7 +58,7 @@ pub(crate) enum Decision {
     Holds(Vec<(u32, bool)>),
     /// These transactions alone violate the level.
     Violated(Vec<u32>),
-    /// The budget ran out, or the clocks would be too large.
+    /// The time or the memory ran out; [`Limits::reason`] knows which.
     OutOfBudget,
     /// Beyond what this search can do: an ambiguous read may come from a transaction that perhaps did not commit.
     Unsupported,
@@ -71,6 +71,10 @@ pub struct Effort {
     pub rounds: u64,
     /// Edges that were found to be forced.
     pub forced: u64,
+    /// Constraints that the first order broke.
+    pub broken_first: u64,
+    /// Constraints that were still broken when nothing more was forced: those that the search was left with.
+    pub broken_last: u64,
     /// How often a repaired order showed that more is forced.
     pub restarts: u64,
     /// Passes of repairs by choices that are never taken back.
@@ -89,6 +93,27 @@ pub struct Effort {
     pub prune: Duration,
     /// Searching.
     pub solve: Duration,
+    /// Explaining the violation.
+    pub explain: Duration,
+}
+
+impl Effort {
+    /// Takes note of how many constraints the latest order breaks.
+    fn count_broken(&mut self, broken: usize) {
+        self.broken_last = broken as u64;
+        if self.rounds == 1 && self.repairs == 0 {
+            self.broken_first = broken as u64;
+        }
+    }
+
+    /// Adds what the search of a part took.
+    fn add_search(&mut self, part: &Effort) {
+        self.forced += part.forced;
+        self.choices += part.choices;
+        self.models += part.models;
+        self.conflicts += part.conflicts;
+        self.decisions += part.decisions;
+    }
 }
 
 /// Decides a strong level of a history whose reads are all well formed.
@@ -130,17 +155,20 @@ fn as_points(graph: &Graph, order: &[u32]) -> Vec<(u32, bool)> {
         .collect()
 }
 
-/// How often a repaired order is looked at for more that is forced, before the search takes over: it finds less each time.
-const RESTARTS_MAX: u64 = 4;
-
 /// The rounds of guessing and mending.
 struct Rounds<'a> {
     facts: &'a Facts<'a>,
     reasons: Vec<Reason>,
-    /// For each ambiguous read the slot that it must have read, if that is known.
-    fixed: Vec<u32>,
-    ambiguous_by_key: Vec<(u32, u32)>,
-    reach: Option<Reach>,
+    /// What the ambiguous reads must have read, as far as that is known.
+    fixed: Sources,
+    ambiguous_by_key: Shared<[(u32, u32)]>,
+    /// The versions of each key, in their order in the last scan.
+    versions: Vec<u32>,
+    /// The only keys to look at, in the search of a part.
+    keys: Option<&'a [u32]>,
+    reach: Option<Shared<Reach>>,
+    /// How many forced edges `reach` knows.
+    reached: Option<usize>,
     limits: Limits,
     threads: usize,
     effort: Effort,
@@ -153,9 +181,12 @@ impl<'a> Rounds<'a> {
         Rounds {
             facts,
             reasons: Vec::new(),
-            fixed: nothing_chosen(facts),
-            ambiguous_by_key: ambiguous_by_key(facts),
+            fixed: Sources::new(facts),
+            ambiguous_by_key: ambiguous_by_key(facts).into(),
+            versions: (0..facts.version_key.len() as u32).collect(),
+            keys: None,
             reach: None,
+            reached: None,
             limits,
             threads,
             effort: Effort::default(),
@@ -172,13 +203,13 @@ impl<'a> Rounds<'a> {
             let start = Instant::now();
             let pruned = self.prune(graph, &mut wish);
             self.effort.prune += start.elapsed();
-            let order = match pruned? {
+            let (order, known) = match pruned? {
                 Pruned::Fits(order) => return Ok(Some(order)),
                 Pruned::OutOfBudget => return Ok(None),
-                Pruned::Open(order) => order,
+                Pruned::Open { order, known } => (order, known),
             };
             let start = Instant::now();
-            let solved = self.solve(graph, &order, &mut wish);
+            let solved = self.solve(graph, &order, known, &mut wish);
             self.effort.solve += start.elapsed();
             match solved? {
                 Solved::Fits(order) => return Ok(Some(order)),
@@ -189,21 +220,22 @@ impl<'a> Rounds<'a> {
     }
 
     /// Repairs the order or, if that does not do, searches; unless the repaired order shows that more is forced.
-    fn solve(&mut self, graph: &mut Graph, order: &[u32], wish: &mut [u32]) -> Result<Solved, Contradiction> {
-        let position = match self.repair(graph, order) {
+    fn solve(
+        &mut self,
+        graph: &mut Graph,
+        order: &[u32],
+        known: usize,
+        wish: &mut [u32],
+    ) -> Result<Solved, Contradiction> {
+        let position = match self.repair(graph, order, known)? {
             Repaired::Fits(order) => return Ok(Solved::Fits(order)),
             Repaired::OutOfBudget => return Ok(Solved::OutOfBudget),
+            Repaired::MoreIsForced(position) => {
+                take_wishes(wish, graph.model, &position);
+                return Ok(Solved::MoreIsForced);
+            }
             Repaired::Stuck(position) => position,
         };
-        let broken = self.scan(graph.model, &position, &self.fixed);
-        let known = graph.forced.len() as u32;
-        let found = self.force_with_old_reach(graph.model, known, &broken)?;
-        if !found.is_empty() && self.effort.restarts < RESTARTS_MAX {
-            self.effort.restarts += 1;
-            self.add_forced(graph, &found);
-            take_wishes(wish, graph.model, &position);
-            return Ok(Solved::MoreIsForced);
-        }
         Ok(self.search(graph, position)?.map_or(Solved::OutOfBudget, Solved::Fits))
     }
 
@@ -221,90 +253,246 @@ impl<'a> Rounds<'a> {
                 return Ok(Pruned::OutOfBudget);
             }
             self.effort.rounds += 1;
-            let order = Greedy::order(self.facts, graph, wish, &self.fixed);
+            let order = Greedy::order(self.facts, graph, wish, self.fixed.slots());
             if order.len() < graph.present.iter().filter(|present| **present).count() {
                 return Err(Contradiction::Cycle(core::cycle(graph, &order)));
             }
             let position = positions(&order, graph.points());
-            let broken = self.scan(graph.model, &position, &self.fixed);
+            let broken = self.scan_fixed(graph.model, &position);
+            self.effort.count_broken(broken.len());
             if broken.is_empty() {
                 return Ok(Pruned::Fits(order));
             }
-            if !Reach::fits(graph.points(), self.facts.history.session_count()) {
+            if self.reach.is_none() && !Reach::fits(graph.points(), self.facts.history.session_count(), &self.limits) {
                 return Ok(Pruned::OutOfBudget);
             }
-            let mut found = self.force(graph, &order, &broken)?;
-            if found.is_empty() {
-                let matched = self.match_all(graph)?;
-                if matched.is_empty() {
-                    return Ok(Pruned::Open(order));
+            self.know(graph, &order);
+            let found = self.force(graph.model, graph.forced.len() as u32, &broken)?;
+            let is_slow = found.is_empty() || found.arcs.len() + found.matched < broken.len() / SLOW_ROUND;
+            let known = graph.forced.len();
+            self.force_on(graph, found)?;
+            if is_slow && self.knows_all(graph) {
+                let mut matched = self.match_all(graph)?;
+                // Those are too many to be looked at again and again.
+                matched.open_reads.clear();
+                let more = matched.arcs.len() > broken.len() / SLOW;
+                self.force_on(graph, matched)?;
+                if !more {
+                    return Ok(Pruned::Open { order, known });
                 }
-                found = matched;
             }
-            self.add_forced(graph, &found);
             take_wishes(wish, graph.model, &position);
         }
     }
 
-    fn scan(&self, model: Model, position: &[u32], chosen: &[u32]) -> Vec<Broken> {
+    /// Adds what was found, and what follows from it at the places that are still open; whether there was anything.
+    fn force_on(&mut self, graph: &mut Graph, mut found: Findings) -> Result<bool, Contradiction> {
+        let mut any = false;
+        loop {
+            if found.is_empty() {
+                return Ok(any);
+            }
+            any = true;
+            self.add_forced(graph, &found);
+            if !self.know_more(graph, &found.arcs) {
+                return Ok(true);
+            }
+            found = self.forcing(graph.model, graph.forced.len() as u32, |forcing| forcing.again(&found))?;
+        }
+    }
+
+    /// What is broken if the ambiguous reads read what they are known to, and nothing is said of the others.
+    fn scan_fixed(&mut self, model: Model, position: &[u32]) -> Vec<Broken> {
+        let chosen = self.fixed.slots().to_vec();
+        self.scan(model, position, &chosen)
+    }
+
+    fn scan(&mut self, model: Model, position: &[u32], chosen: &[u32]) -> Vec<Broken> {
         let ambiguous_by_key = &self.ambiguous_by_key;
-        Scan { facts: self.facts, model, position, chosen, ambiguous_by_key, threads: self.threads }.run()
+        Scan { facts: self.facts, model, position, chosen, ambiguous_by_key, keys: self.keys, threads: self.threads }
+            .run(&mut self.versions)
+    }
+
+    /// Makes sure that all known edges are in `reach`; `order` is a topological order of them.
+    fn know(&mut self, graph: &Graph, order: &[u32]) {
+        let reach = self.reach.get_or_insert_with(|| Shared::new(Reach::new(self.facts, graph)));
+        let is_known = self.reached == Some(graph.forced.len());
+        if let Some(reach) = Shared::get_mut(reach).filter(|_| !is_known) {
+            reach.compute(graph, order);
+            self.reached = Some(graph.forced.len());
+        }
+    }
+
+    fn knows_all(&self, graph: &Graph) -> bool {
+        self.reached == Some(graph.forced.len())
+    }
+
+    /// Adds `arcs`, the newest of the graph, to `reach`, if they are few and close no cycle; whether they were added.
+    fn know_more(&mut self, graph: &Graph, arcs: &[(Arc, u32)]) -> bool {
+        let Some(reach) = self.reach.as_mut().and_then(Shared::get_mut) else { return false };
+        let mut left = graph.points();
+        for &(arc, _) in arcs {
+            match reach.extend(graph, arc) {
+                Some(changed) if changed < left => left -= changed,
+                _ => return false,
+            }
+        }
+        self.reached = Some(graph.forced.len());
+        true
+    }
+
+    fn forcing(
+        &mut self,
+        model: Model,
+        known: u32,
+        work: impl FnOnce(Forcing<'_>) -> Result<Findings, Contradiction>,
+    ) -> Result<Findings, Contradiction> {
+        let Some(reach) = self.reach.as_deref() else { return Ok(Findings::default()) };
+        work(Forcing::new(self.facts, model, reach, &mut self.reasons, &mut self.fixed, known))
     }
 
     /// What is forced where the order is broken.
-    fn force(&mut self, graph: &Graph, order: &[u32], broken: &[Broken]) -> Result<Findings, Contradiction> {
-        let mut reach = self.reach.take().unwrap_or_else(|| Reach::new(self.facts, graph));
-        reach.compute(graph, order);
-        let known = graph.forced.len() as u32;
-        let forcing = Forcing::new(self.facts, graph.model, &reach, &mut self.reasons, &mut self.fixed, known);
-        let found = forcing.run(broken);
-        self.reach = Some(reach);
-        found
+    fn force(&mut self, model: Model, known: u32, broken: &[Broken]) -> Result<Findings, Contradiction> {
+        self.forcing(model, known, |forcing| forcing.run(broken))
     }
 
     /// Ambiguous reads that have one candidate left although nothing is broken there yet.
     fn match_all(&mut self, graph: &Graph) -> Result<Findings, Contradiction> {
-        let Some(reach) = self.reach.take() else { return Ok(Findings::default()) };
-        let known = graph.forced.len() as u32;
-        let forcing = Forcing::new(self.facts, graph.model, &reach, &mut self.reasons, &mut self.fixed, known);
-        let found = forcing.match_all();
-        self.reach = Some(reach);
-        found
+        self.forcing(graph.model, graph.forced.len() as u32, |forcing| forcing.match_all())
     }
 
-    /// Tries to mend what is left by choices that are never taken back.
-    fn repair(&mut self, graph: &mut Graph, order: &[u32]) -> Repaired {
+    /// Tries to mend what is left by choices that are never taken back. When that gets slow, the order that was reached may show
+    /// that more is forced; then the choices start anew from there. `order` fits the first `known` forced edges.
+    fn repair(&mut self, graph: &mut Graph, order: &[u32], known: usize) -> Result<Repaired, Contradiction> {
         let model = graph.model;
         let position = positions(order, graph.points());
         let mut repair = Repair::new(self.facts, model, Acyclic::new(graph, position));
+        if !repair.theory.catch_up(known) {
+            return Ok(Repaired::MoreIsForced(repair.theory.position));
+        }
+        let mut progress = Progress::default();
         loop {
-            let chosen = repair.chosen(&self.fixed);
+            let chosen = repair.chosen(self.fixed.slots());
             let broken = self.scan(model, &repair.theory.position, &chosen);
+            self.effort.count_broken(broken.len());
             if broken.is_empty() {
-                return Repaired::Fits(order_of(&repair.theory.position, &repair.theory.graph.present));
+                let (position, present) = (&repair.theory.position, &repair.theory.graph.present);
+                return Ok(Repaired::Fits(order_of(position, present)));
             }
             if self.limits.is_over() {
-                return Repaired::OutOfBudget;
+                return Ok(Repaired::OutOfBudget);
+            }
+            let pace = progress.pace(broken.len());
+            if pace != Pace::Good && !progress.is_vain() {
+                match self.force_repaired(&mut repair, pace, broken.len())? {
+                    Forced::Nothing => {}
+                    Forced::Kept => {
+                        self.effort.restarts += 1;
+                        progress.restart();
+                        continue;
+                    }
+                    Forced::NotKept => return Ok(Repaired::MoreIsForced(repair.theory.position)),
+                }
             }
             self.effort.repairs += 1;
-            if !repair.mend(&broken, &self.fixed) {
-                return Repaired::Stuck(repair.theory.position);
+            if pace == Pace::Stalled || !repair.mend(&broken, &self.fixed) {
+                repair.forget();
+                return Ok(Repaired::Stuck(repair.theory.position));
             }
         }
     }
 
-    /// Hands what is broken to the SAT solver, model by model.
+    /// Adds what the repaired order shows to be forced, if it is worth it to start anew.
+    fn force_repaired(&mut self, repair: &mut Repair<'_>, pace: Pace, open: usize) -> Result<Forced, Contradiction> {
+        let graph = &mut *repair.theory.graph;
+        let known = graph.forced.len();
+        let broken = self.scan_fixed(graph.model, &repair.theory.position);
+        let found = self.force(graph.model, known as u32, &broken)?;
+        let is_enough = pace == Pace::Stalled || found.arcs.len() > open / SLOW;
+        if !is_enough && found.matched == 0 || !self.force_on(graph, found)? {
+            return Ok(Forced::Nothing);
+        }
+        let is_known = self.knows_all(graph);
+        repair.forget();
+        Ok(if is_known && repair.theory.catch_up(known) { Forced::Kept } else { Forced::NotKept })
+    }
+
+    /// Searches from the order that is given by the places of its points, the parts of the history on all threads.
     fn search(&mut self, graph: &mut Graph, position: Vec<u32>) -> Result<Option<Order>, Contradiction> {
+        let broken = self.scan_fixed(graph.model, &position);
+        self.effort.count_broken(broken.len());
+        // Moments of real time join everything.
+        let is_whole = graph.points() > graph.txn_points as usize;
+        let parts = if is_whole { Vec::new() } else { parts::split(self.facts, &broken, self.threads) };
+        let found = match parts.len() {
+            0 | 1 => self.search_part(graph, position)?,
+            _ => self.search_parts(graph, &position, &parts)?,
+        };
+        Ok(found.map(|position| order_of(&position, &graph.present)))
+    }
+
+    /// Searches the parts, which are given by their keys. Each moves points of its own only, so their places fit together.
+    fn search_parts(
+        &mut self,
+        graph: &mut Graph,
+        position: &[u32],
+        parts: &[Vec<u32>],
+    ) -> Result<Option<Vec<u32>>, Contradiction> {
+        let searched = parallel::run_each(parts, self.threads, |keys| {
+            let (mut rounds, mut graph) = (self.part(keys), graph.clone());
+            let found = rounds.search_part(&mut graph, position.to_vec());
+            (found, rounds.effort, rounds.reasons, rounds.fixed, graph)
+        });
+        let mut together = Some(position.to_vec());
+        for (found, effort, reasons, fixed, its_graph) in searched {
+            self.effort.add_search(&effort);
+            match found {
+                Err(contradiction) => {
+                    (self.reasons, self.fixed, *graph) = (reasons, fixed, its_graph);
+                    return Err(contradiction);
+                }
+                Ok(None) => together = None,
+                Ok(Some(found)) => {
+                    for (place, (new, old)) in together.iter_mut().flatten().zip(found.into_iter().zip(position)) {
+                        if new != *old {
+                            *place = new;
+                        }
+                    }
+                }
+            }
+        }
+        Ok(together)
+    }
+
+    /// The same knowledge, to search a part of the history on one thread.
+    fn part<'b>(&'b self, keys: &'b [u32]) -> Rounds<'b> {
+        Rounds {
+            facts: self.facts,
+            reasons: self.reasons.clone(),
+            fixed: self.fixed.clone(),
+            ambiguous_by_key: Shared::clone(&self.ambiguous_by_key),
+            versions: self.versions.clone(),
+            keys: Some(keys),
+            reach: self.reach.clone(),
+            reached: self.reached,
+            limits: self.limits,
+            threads: 1,
+            effort: Effort::default(),
+        }
+    }
+
+    /// Hands what is broken to the SAT solver, model by model; returns the places of the points in an order that breaks nothing.
+    fn search_part(&mut self, graph: &mut Graph, position: Vec<u32>) -> Result<Option<Vec<u32>>, Contradiction> {
         let model = graph.model;
         let known = graph.forced.len() as u32;
         let mut search = Search::new(self.facts, graph, position, self.limits);
-        let mut chosen = self.fixed.clone();
+        let mut chosen = self.fixed.slots().to_vec();
         loop {
             let broken = self.scan(model, &search.theory.position, &chosen);
             if broken.is_empty() {
-                return Ok(Some(order_of(&search.theory.position, &search.theory.graph.present)));
+                return Ok(Some(search.theory.position));
             }
-            let found = self.force_with_old_reach(model, known, &broken)?;
+            let found = self.force(model, known, &broken)?;
             let new = search.add(&found, &chosen, &self.fixed);
             let forced_fit = found.arcs.iter().all(|&(arc, reason)| search.theory.add_known(arc, reason));
             self.effort.forced += found.arcs.len() as u64;
@@ -324,18 +512,9 @@ impl<'a> Rounds<'a> {
                 Some(false) => return Err(search.exhausted()),
                 Some(true) => {}
             }
-            chosen.copy_from_slice(&self.fixed);
+            chosen.copy_from_slice(self.fixed.slots());
             search.choose(&mut chosen);
         }
-    }
-
-    /// What was known before the search still holds in it.
-    fn force_with_old_reach(&mut self, model: Model, known: u32, broken: &[Broken]) -> Result<Findings, Contradiction> {
-        let Some(reach) = self.reach.take() else { return Ok(Findings::default()) };
-        let forcing = Forcing::new(self.facts, model, &reach, &mut self.reasons, &mut self.fixed, known);
-        let found = forcing.run(broken);
-        self.reach = Some(reach);
-        found
     }
 }
 
@@ -353,16 +532,31 @@ fn take_wishes(wish: &mut [u32], model: Model, position: &[u32]) {
     }
 }
 
+/// What became of that which a repaired order shows to be forced.
+enum Forced {
+    Nothing,
+    /// It was added, and the order changed so that it fits.
+    Kept,
+    /// It was added, and does not fit.
+    NotKept,
+}
+
 enum Repaired {
     Fits(Order),
     /// The places of the points in an order that still breaks something.
     Stuck(Vec<u32>),
+    /// Edges were added that this order does not fit.
+    MoreIsForced(Vec<u32>),
     OutOfBudget,
 }
 
 enum Pruned {
     Fits(Order),
-    Open(Order),
+    /// Little or nothing is forced any more; the order fits the first `known` forced edges.
+    Open {
+        order: Order,
+        known: usize,
+    },
     OutOfBudget,
 }
 
@@ -379,170 +573,4 @@ fn order_of(position: &[u32], present: &[bool]) -> Order {
     let mut points: Vec<u32> = (0..position.len() as u32).filter(|&point| present[point as usize]).collect();
     points.sort_unstable_by_key(|&point| position[point as usize]);
     points
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-    use crate::frontier::{self, Found};
-    use crate::level::Level;
-    use crate::outcome::Event;
-    use crate::verifier::verify_points;
-    use seriatim_history::{Columns, KeyId, KeyNames, OpId, OpKind, Status, TxnId, Value};
-
-    /// How a random history is made.
-    #[derive(Clone, Copy)]
-    struct Shape {
-        sessions: u64,
-        keys: u64,
-        txns: u64,
-        ops: u64,
-        /// Values are below this; then several transactions write the same.
-        values: Option<u64>,
-        /// One of so many reads is of any version instead of one of the newest.
-        stale: u64,
-    }
-
-    fn random_history(seed: u64, shape: Shape) -> History {
-        let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) + 1;
-        let mut random = |below: u64| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            (state >> 33) % below
-        };
-        let mut columns = Columns { key_names: KeyNames::Numbers { count: shape.keys as u32 }, ..Columns::default() };
-        let mut written: Vec<Vec<u64>> = vec![Vec::new(); shape.keys as usize];
-        let mut next = 0;
-        for _ in 0..shape.txns {
-            let txn = columns.push_txn(random(shape.sessions) as u32, Status::Committed);
-            let mut touched = vec![false; shape.keys as usize];
-            let mut writes = Vec::new();
-            for _ in 0..=random(shape.ops) {
-                let key = random(shape.keys) as usize;
-                if touched[key] {
-                    continue;
-                }
-                touched[key] = true;
-                let kind = if random(2) == 0 { OpKind::Write } else { OpKind::Read };
-                next += 1;
-                let value = match kind {
-                    OpKind::Read if random(shape.stale) == 0 => match random(written[key].len() as u64 + 1) {
-                        0 => 0,
-                        place => written[key][place as usize - 1],
-                    },
-                    OpKind::Read => written[key].iter().rev().nth(random(2) as usize).copied().unwrap_or(0),
-                    _ => shape.values.map_or(next, |values| 1 + random(values)),
-                };
-                if kind == OpKind::Write {
-                    writes.push((key, value));
-                }
-                let value = if value == 0 { Value::NULL } else { Value::from_raw(value) };
-                columns.push_op(txn, kind, KeyId(key as u32), value);
-            }
-            for (key, value) in writes {
-                written[key].push(value);
-            }
-        }
-        columns.finish().unwrap()
-    }
-
-    const MODELS: [(Level, Model); 3] = [
-        (Level::PrefixConsistency, Model::Prefix),
-        (Level::SnapshotIsolation, Model::Snapshot),
-        (Level::Serializable, Model::Serial),
-    ];
-
-    /// Compares with the search over frontiers, has every order verified and every set of guilty transactions re-checked.
-    fn compare(shape: Shape, seeds: std::ops::Range<u64>) -> (u32, u32) {
-        let (mut holding, mut violated) = (0, 0);
-        for seed in seeds {
-            let history = random_history(seed, shape);
-            let index = Index::build(&history, 1);
-            assert!(index.faults.is_empty(), "seed {seed}");
-            if !index.unrepeated.is_empty() {
-                continue;
-            }
-            for (level, model) in MODELS {
-                let target = Target { model, real_time: false };
-                let (decision, effort) = decide(&history, &index, target, Limits::default(), 1);
-                match (frontier::search(&history, level, 10_000_000), decision) {
-                    (Found::Holds(_), Decision::Holds(points)) => {
-                        let as_event = |(txn, commit)| match commit {
-                            true => Event::Commit(TxnId(txn)),
-                            false => Event::Begin(TxnId(txn)),
-                        };
-                        let points: Vec<Event> = points.into_iter().map(as_event).collect();
-                        verify_points(&history, level, &points)
-                            .unwrap_or_else(|e| panic!("{e}: seed {seed} at {level}"));
-                        holding += 1;
-                    }
-                    (Found::Violated, Decision::Violated(txns)) => {
-                        assert_core(&history, level, &txns, seed);
-                        violated += 1;
-                    }
-                    (found, decision) => panic!("{found:?} but {decision:?} {effort:?}: seed {seed} at {level}"),
-                }
-            }
-        }
-        (holding, violated)
-    }
-
-    fn assert_core(history: &History, level: Level, txns: &[u32], seed: u64) {
-        let ops: Vec<OpId> = txns.iter().flat_map(|&txn| history.ops_of(TxnId(txn))).map(OpId).collect();
-        let written = |op: OpId| {
-            let op = history.op(op);
-            op.value == Value::NULL
-                || !op.kind.is_write()
-                    && !history.txns().any(|txn| {
-                        history.ops_of(txn).any(|id| {
-                            let other = history.op(OpId(id));
-                            other.kind.is_write()
-                                && other.key == op.key
-                                && other.value == op.value
-                                && !txns.contains(&txn.0)
-                        })
-                    })
-                || op.kind.is_write()
-        };
-        let ops: Vec<OpId> = ops.into_iter().filter(|&op| written(op)).collect();
-        let part = history.restricted_to(&ops);
-        let found = frontier::search(&part, level, 10_000_000);
-        assert!(matches!(found, Found::Violated), "the core {txns:?} is not violated: seed {seed} at {level}");
-    }
-
-    const FEW: Shape = Shape { sessions: 3, keys: 3, txns: 7, ops: 4, values: None, stale: 3 };
-    const MORE: Shape = Shape { sessions: 4, keys: 4, txns: 14, ops: 5, values: None, stale: 12 };
-    const DUPLICATES: Shape = Shape { sessions: 3, keys: 2, txns: 7, ops: 3, values: Some(3), stale: 4 };
-    const MORE_DUPLICATES: Shape = Shape { sessions: 4, keys: 4, txns: 14, ops: 4, values: Some(4), stale: 12 };
-
-    #[test]
-    fn agrees_with_the_search_over_frontiers() {
-        for shape in [FEW, MORE, DUPLICATES, MORE_DUPLICATES] {
-            let (holding, violated) = compare(shape, 0..1500);
-            assert!(holding > 300 && violated > 300, "{holding} hold, {violated} do not");
-        }
-    }
-
-    /// `FILE=… MODEL=ser|si|pc cargo test --release -p seriatim-check measure -- --ignored --nocapture`
-    #[test]
-    #[ignore = "for measurements by hand"]
-    fn measure() {
-        let path = std::env::var("FILE").unwrap();
-        let model = match std::env::var("MODEL").as_deref() {
-            Ok("si") => Model::Snapshot,
-            Ok("pc") => Model::Prefix,
-            _ => Model::Serial,
-        };
-        let (history, _) =
-            seriatim_history::formats::read_path(std::path::Path::new(&path), &path, &Default::default()).unwrap();
-        let start = Instant::now();
-        let index = Index::build(&history, 2);
-        println!("index {:?}, ambiguous {}, faults {}", start.elapsed(), index.ambiguous.len(), index.faults.len());
-        let limits = Limits { deadline: Some(Instant::now() + Duration::from_secs(100)) };
-        let (decision, effort) = decide(&history, &index, Target { model, real_time: false }, limits, 2);
-        println!("{:?}: {effort:?}", start.elapsed());
-        match decision {
-            Decision::Holds(points) => println!("holds, {} points", points.len()),
-            other => println!("{other:?}"),
-        }
-    }
 }

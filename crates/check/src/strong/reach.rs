@@ -3,9 +3,11 @@
 //! Sessions are chains of points, so what reaches a point is a prefix of each session. Rows are computed in a topological
 //! order, O(edges · sessions); a question costs O(1).
 
+use super::Limits;
 use super::facts::Facts;
 use super::graph::Graph;
-use super::model::Model;
+use super::model::{Arc, Model};
+use super::mutation::{Rule, holds};
 use seriatim_history::room;
 
 pub(crate) struct Reach {
@@ -15,6 +17,8 @@ pub(crate) struct Reach {
     rows: Vec<u32>,
     /// For each transaction its session and its place there.
     places: Vec<(u32, u32)>,
+    /// The first transaction of each session.
+    firsts: Vec<u32>,
 }
 
 /// The most numbers that are kept: 2 GiB.
@@ -22,8 +26,9 @@ const NUMBERS_MAX: usize = 1 << 29;
 
 impl Reach {
     /// Whether the rows of so many points and sessions are not too large to be kept.
-    pub fn fits(points: usize, sessions: usize) -> bool {
-        points.checked_mul(sessions).is_some_and(|numbers| numbers <= NUMBERS_MAX)
+    pub fn fits(points: usize, sessions: usize, limits: &Limits) -> bool {
+        let numbers = points.checked_mul(sessions).filter(|&numbers| numbers <= NUMBERS_MAX);
+        numbers.is_some_and(|numbers| limits.allow(numbers as u64 * size_of::<u32>() as u64))
     }
 
     pub fn new(facts: &Facts<'_>, graph: &Graph) -> Reach {
@@ -35,6 +40,7 @@ impl Reach {
             model: graph.model,
             sessions,
             rows: room::zeros(graph.points() * sessions),
+            firsts: bounds[..sessions].to_vec(),
             places: (0..facts.history.txn_count()).map(place).collect(),
         }
     }
@@ -54,6 +60,58 @@ impl Reach {
             let start = point as usize * self.sessions;
             self.rows[start..start + self.sessions].copy_from_slice(&row);
         }
+    }
+
+    /// Adds `arc` to rows that were right without it; `None` if it closes a cycle, else how many rows changed. The arc must be in the
+    /// graph already, and those that are not in the rows yet may be too.
+    ///
+    /// Whatever `arc.0` did not reach before gets the row of `arc.0`, and nothing else: so each point is visited once.
+    pub fn extend(&mut self, graph: &Graph, (from, to): Arc) -> Option<usize> {
+        if self.reaches(to, from) {
+            return None;
+        }
+        if self.reaches(from, to) {
+            return Some(0);
+        }
+        let start = from as usize * self.sessions;
+        let row = self.rows[start..start + self.sessions].to_vec();
+        let mut changed = vec![to];
+        self.raise(to, &row);
+        let mut next = 0;
+        while let Some(&point) = changed.get(next) {
+            next += 1;
+            for later in graph.successors(point) {
+                if !self.reaches(from, later) {
+                    self.raise(later, &row);
+                    changed.push(later);
+                }
+            }
+        }
+        Some(changed.len())
+    }
+
+    /// The row of `point` becomes the larger of itself and `row`, number by number.
+    #[inline]
+    fn raise(&mut self, point: u32, row: &[u32]) {
+        let start = point as usize * self.sessions;
+        for (mine, theirs) in self.rows[start..start + self.sessions].iter_mut().zip(row) {
+            *mine = (*mine).max(*theirs);
+        }
+    }
+
+    /// The last point of each session that reaches all of `points`, where it does not reach `to`.
+    pub fn before_all(&self, points: &[u32], to: u32) -> Vec<u32> {
+        let row = |point: u32| &self.rows[point as usize * self.sessions..][..self.sessions];
+        let mut least = vec![u32::MAX; self.sessions];
+        for &point in points {
+            for (least, &count) in least.iter_mut().zip(row(point)) {
+                let smaller = if holds(Rule::AllCandidates) { (*least).min(count) } else { count };
+                *least = smaller;
+            }
+        }
+        let counts = least.into_iter().zip(row(to)).enumerate();
+        let news = counts.filter(|(_, (least, known))| least > known && *least != u32::MAX);
+        news.map(|(session, (count, _))| self.firsts[session] * self.model.points() + count - 1).collect()
     }
 
     #[inline]
@@ -85,8 +143,11 @@ mod tests {
 
     #[test]
     fn a_million_transactions_of_a_hundred_sessions_fit_and_as_many_sessions_do_not() {
-        assert!(Reach::fits(2_000_000, 100));
-        assert!(!Reach::fits(2_000_000, 1_000_000));
-        assert!(!Reach::fits(usize::MAX, 2));
+        let no_limits = Limits::default();
+        assert!(Reach::fits(2_000_000, 100, &no_limits));
+        assert!(!Reach::fits(2_000_000, 1_000_000, &no_limits));
+        assert!(!Reach::fits(usize::MAX, 2, &no_limits));
+        let memory = Some(700 << 20);
+        assert!(!Reach::fits(2_000_000, 100, &Limits { memory, ..no_limits }));
     }
 }

@@ -3,12 +3,13 @@
 //! blocked by earlier choices, the search takes over from the order that was reached.
 
 use super::facts::Facts;
-use super::force::order_arcs;
+use super::force::{order_arcs, replaced_reads};
 use super::model::{Arc, Model};
 use super::scan::Broken;
+use super::sources::Sources;
 use super::theory::Acyclic;
 use crate::index::NONE;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 
 pub(crate) struct Repair<'a> {
     facts: &'a Facts<'a>,
@@ -16,11 +17,20 @@ pub(crate) struct Repair<'a> {
     pub theory: Acyclic<'a>,
     /// What ambiguous reads were said to read.
     matched: FxHashMap<u32, u32>,
+    /// What ambiguous reads (by number) were said to read, and could not be kept.
+    failed: FxHashSet<(u32, u32)>,
 }
 
 impl<'a> Repair<'a> {
     pub fn new(facts: &'a Facts<'a>, model: Model, theory: Acyclic<'a>) -> Repair<'a> {
-        Repair { facts, model, theory, matched: FxHashMap::default() }
+        Repair { facts, model, theory, matched: FxHashMap::default(), failed: FxHashSet::default() }
+    }
+
+    /// Takes back all choices, but leaves the order that they led to.
+    pub fn forget(&mut self) {
+        self.theory.forget();
+        self.matched.clear();
+        self.failed.clear();
     }
 
     /// The slot that each ambiguous read is known or said to read.
@@ -33,16 +43,13 @@ impl<'a> Repair<'a> {
     }
 
     /// Mends what it can; whether that was anything.
-    pub fn mend(&mut self, broken: &[Broken], fixed: &[u32]) -> bool {
+    pub fn mend(&mut self, broken: &[Broken], fixed: &Sources) -> bool {
         let mut mended = false;
         for &place in broken {
             mended |= match place {
-                Broken::Read { slot, version, reader } => self.read(slot, version, reader),
-                Broken::Overlap { earlier, later } => self.overlap(earlier, later),
-                Broken::Chosen { read, version } => {
-                    let slot = self.matched.get(&read).copied().unwrap_or(fixed[read as usize]);
-                    self.read_chosen(slot, version, self.facts.ambiguous[read as usize].reader)
-                }
+                Broken::Read { slot, version, reader } => self.read(slot, version, reader, fixed),
+                Broken::Overlap { earlier, later } => self.overlap(earlier, later, fixed),
+                Broken::Chosen { read, version } => self.read_chosen(read, version, fixed),
                 Broken::Value { read } => self.value(read),
             };
         }
@@ -72,49 +79,59 @@ impl<'a> Repair<'a> {
     }
 
     /// `first` writes before `second` (then `more` too), or the other way round: first the way that has to move less.
-    fn either_order(&mut self, first: u32, second: u32, more: &[Arc]) -> bool {
-        let mut forward = order_arcs(self.facts, self.model, first, second);
+    fn either_order(&mut self, first: u32, second: u32, more: &[Arc], fixed: &Sources) -> bool {
+        let mut forward = self.arcs(first, second, fixed);
         forward.extend(more);
-        let backward = order_arcs(self.facts, self.model, second, first);
-        let (first, then) = match self.farthest(&forward) <= self.farthest(&backward) {
+        let backward = self.arcs(second, first, fixed);
+        let (first, then) = match self.theory.farthest(&forward) <= self.theory.farthest(&backward) {
             true => (forward, backward),
             false => (backward, forward),
         };
         self.theory.try_arcs(&first) || self.theory.try_arcs(&then)
     }
 
-    /// How far the arcs point backwards at most.
-    fn farthest(&self, arcs: &[Arc]) -> u32 {
-        arcs.iter().map(|&(from, to)| self.at(from).saturating_sub(self.at(to))).max().unwrap_or(0)
+    fn arcs(&self, earlier: u32, later: u32, fixed: &Sources) -> Vec<Arc> {
+        let mut arcs = order_arcs(self.facts, self.model, earlier, later);
+        let reads = replaced_reads(self.facts, fixed, earlier, later).into_iter();
+        arcs.extend(reads.map(|read| self.model.read_write(self.facts.ambiguous[read as usize].reader, later)));
+        arcs
     }
 
-    fn read(&mut self, slot: u32, version: u32, reader: u32) -> bool {
+    fn read(&mut self, slot: u32, version: u32, reader: u32, fixed: &Sources) -> bool {
         let (source, writer) = (self.facts.writer(slot), self.writer(version));
         if !self.is_broken(source, writer, reader) {
             return false;
         }
         match source {
             None => self.theory.try_arcs(&[self.model.read_write(reader, writer)]),
-            Some(source) => self.either_order(source, writer, &[]),
+            Some(source) => self.either_order(source, writer, &[], fixed),
         }
     }
 
-    fn read_chosen(&mut self, slot: u32, version: u32, reader: u32) -> bool {
+    fn read_chosen(&mut self, read: u32, version: u32, fixed: &Sources) -> bool {
+        let slot = self.matched.get(&read).copied().unwrap_or(fixed.of(read));
         let (source, writer) = (self.facts.writer(slot), self.writer(version));
+        let reader = self.facts.ambiguous[read as usize].reader;
         if slot == NONE || !self.is_broken(source, writer, reader) {
             return false;
         }
         let begins_first = self.model.read_write(reader, writer);
-        match source {
+        let mended = match source {
             None => self.theory.try_arcs(&[begins_first]),
-            Some(source) => self.either_order(source, writer, &[begins_first]),
-        }
+            Some(source) => self.either_order(source, writer, &[begins_first], fixed),
+        };
+        mended || self.drop_choice(read, slot)
     }
 
-    fn overlap(&mut self, earlier: u32, later: u32) -> bool {
+    /// What the read was said to read cannot be kept: it has to be something else. Whether anything was said.
+    fn drop_choice(&mut self, read: u32, slot: u32) -> bool {
+        self.matched.remove(&read).is_some() && self.failed.insert((read, slot))
+    }
+
+    fn overlap(&mut self, earlier: u32, later: u32, fixed: &Sources) -> bool {
         let (earlier, later) = (self.writer(earlier), self.writer(later));
         let overlap = self.begin(later) < self.commit(earlier) && self.begin(earlier) < self.commit(later);
-        overlap && self.either_order(earlier, later, &[])
+        overlap && self.either_order(earlier, later, &[], fixed)
     }
 
     /// Says what an ambiguous read reads: the candidate nearest before it for which that is possible.
@@ -132,6 +149,9 @@ impl<'a> Repair<'a> {
             place => (1, place),
         });
         for slot in candidates {
+            if self.failed.contains(&(number, slot)) {
+                continue;
+            }
             let arc = self.facts.writer(slot).map(|writer| self.model.follows(writer, read.reader));
             if self.theory.try_arcs(arc.as_slice()) {
                 self.matched.insert(number, slot);

@@ -3,9 +3,9 @@
 
 use super::facts::Facts;
 use super::model::Model;
+use super::mutation::{Rule, holds};
 use crate::index::NONE;
 use crate::parallel;
-use std::ops::Range;
 
 /// Something that the order gets wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -29,6 +29,8 @@ pub(crate) struct Scan<'a> {
     pub chosen: &'a [u32],
     /// Ambiguous reads by key: (key, number), sorted.
     pub ambiguous_by_key: &'a [(u32, u32)],
+    /// Only these keys, if they are given.
+    pub keys: Option<&'a [u32]>,
     pub threads: usize,
 }
 
@@ -36,24 +38,38 @@ pub(crate) struct Scan<'a> {
 type Sorted = Vec<(u32, u32)>;
 
 impl Scan<'_> {
-    /// All that is broken, at most three overwriting versions for each read.
-    pub fn run(&self) -> Vec<Broken> {
-        let ranges = parallel::split_by_weight(&self.facts.index.versions.start, self.threads.max(1));
-        let parts = parallel::run(ranges, |keys| self.scan_keys(keys));
+    /// All that is broken, at most three overwriting versions for each read. `versions` has those of each key in the order of the
+    /// last scan, which is not far from that of this one.
+    pub fn run(&self, versions: &mut [u32]) -> Vec<Broken> {
+        if let Some(keys) = self.keys {
+            return self.scan_keys(keys.iter().copied(), versions);
+        }
+        let start = &self.facts.index.versions.start;
+        let ranges = parallel::split_by_weight(start, self.threads.max(1));
+        let lengths = ranges.iter().map(|keys| (start[keys.end] - start[keys.start]) as usize);
+        let jobs: Vec<_> = parallel::cut(versions, lengths).into_iter().zip(ranges.clone()).collect();
+        let parts =
+            parallel::run(jobs, |(versions, keys)| self.scan_keys(keys.start as u32..keys.end as u32, versions));
         parts.into_iter().flatten().collect()
     }
 
-    fn scan_keys(&self, keys: Range<usize>) -> Vec<Broken> {
+    /// Scans `keys`; the first one in `versions` is the first of them, unless `versions` are those of all keys.
+    fn scan_keys(&self, keys: impl Iterator<Item = u32>, versions: &mut [u32]) -> Vec<Broken> {
         let mut broken = Vec::new();
         let mut sorted = Sorted::new();
+        let mut keys = keys.peekable();
+        let is_all = versions.len() == self.facts.version_key.len();
+        let first = keys.peek().filter(|_| !is_all).map_or(0, |&key| self.facts.versions(key).start);
         for key in keys {
-            let key = key as u32;
-            self.sort(key, &mut sorted);
-            self.scan_readers(self.facts.initial_slot(key), &sorted, &mut broken);
+            let range = self.facts.versions(key);
+            self.sort(&mut versions[(range.start - first) as usize..(range.end - first) as usize], &mut sorted);
+            if holds(Rule::InitialFirst) {
+                self.scan_readers(self.facts.initial_slot(key), &sorted, &mut broken);
+            }
             for place in 0..sorted.len() {
                 self.scan_readers(sorted[place].1, &sorted[place + 1..], &mut broken);
             }
-            if self.model == Model::Snapshot {
+            if self.model == Model::Snapshot && holds(Rule::NoOverlap) {
                 self.scan_overlaps(&sorted, &mut broken);
             }
             self.scan_ambiguous(key, &sorted, &mut broken);
@@ -65,11 +81,17 @@ impl Scan<'_> {
         self.facts.index.versions.txn[version as usize]
     }
 
-    fn sort(&self, key: u32, sorted: &mut Sorted) {
-        let position = |version: u32| self.position[self.model.commit(self.writer(version)) as usize];
+    fn commit(&self, version: u32) -> u32 {
+        self.position[self.model.commit(self.writer(version)) as usize]
+    }
+
+    fn sort(&self, versions: &mut [u32], sorted: &mut Sorted) {
         sorted.clear();
-        sorted.extend(self.facts.versions(key).map(|version| (position(version), version)));
-        sorted.sort_unstable();
+        sorted.extend(versions.iter().map(|&version| (self.commit(version), version)));
+        sort_nearly_sorted(sorted);
+        for (version, place) in versions.iter_mut().zip(sorted) {
+            *version = place.1;
+        }
     }
 
     fn begin(&self, txn: u32) -> u32 {
@@ -116,8 +138,13 @@ impl Scan<'_> {
         for &(_, number) in self.ambiguous_by_key[first..].iter().take_while(|&&(other, _)| other == key) {
             let read = &self.facts.ambiguous[number as usize];
             let slot = self.chosen[number as usize];
+            if slot != NONE && !holds(Rule::ChosenSource) {
+                continue;
+            }
             if slot != NONE {
-                let place = sorted.iter().position(|&(_, version)| version == slot).map_or(0, |place| place + 1);
+                let is_later = |&place: &(u32, u32)| place > (self.commit(slot), slot);
+                let is_initial = self.facts.writer(slot).is_none();
+                let place = if is_initial { 0 } else { sorted.partition_point(|place| !is_later(place)) };
                 let found = |version| broken.push(Broken::Chosen { read: number, version });
                 self.scan_reader(read.reader, &sorted[place..], found);
                 continue;
@@ -127,6 +154,48 @@ impl Scan<'_> {
             if !self.facts.fits(read, current) {
                 broken.push(Broken::Value { read: number });
             }
+        }
+    }
+}
+
+/// Insertion sort, as long as that does not move much.
+fn sort_nearly_sorted(items: &mut [(u32, u32)]) {
+    let mut moves_left = 4 * items.len();
+    for next in 1..items.len() {
+        let item = items[next];
+        let mut place = next;
+        while place > 0 && items[place - 1] > item {
+            items[place] = items[place - 1];
+            place -= 1;
+        }
+        items[place] = item;
+        moves_left = moves_left.saturating_sub(next - place);
+        if moves_left == 0 {
+            return items.sort_unstable();
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn sorts_what_is_nearly_sorted_and_what_is_not() {
+        for length in 0..40 {
+            let expected: Vec<(u32, u32)> = (0..length).map(|i| (i, i)).collect();
+            for factor in [1, 7, 11, 41 - 1] {
+                let mut items: Vec<(u32, u32)> = (0..length).map(|i| (i * factor % 41, i)).collect();
+                items.sort_unstable_by_key(|item| item.1);
+                let mut wanted = items.clone();
+                wanted.sort_unstable();
+                sort_nearly_sorted(&mut items);
+                assert_eq!(items, wanted);
+            }
+            let mut swapped = expected.clone();
+            swapped.chunks_mut(2).for_each(<[_]>::reverse);
+            sort_nearly_sorted(&mut swapped);
+            assert_eq!(swapped, expected);
         }
     }
 }

@@ -5,9 +5,11 @@
 
 use super::Limits;
 use super::facts::Facts;
-use super::force::{Contradiction, Findings, OpenRead, Pair, PairSet, order_arcs};
+use super::force::{Contradiction, Findings, OpenRead, Pair, PairSet, order_arcs, replaced_reads};
 use super::graph::Graph;
-use super::model::Model;
+use super::model::{Arc, Model};
+use super::mutation::{Rule, holds};
+use super::sources::Sources;
 use super::theory::Acyclic;
 use crate::index::NONE;
 use batsat::{Callbacks, Lit, Solver, SolverInterface, lbool};
@@ -63,22 +65,22 @@ impl<'a> Search<'a> {
     }
 
     /// Hands over what is open; whether anything of it is new.
-    pub fn add(&mut self, found: &Findings, chosen: &[u32], fixed: &[u32]) -> bool {
+    pub fn add(&mut self, found: &Findings, chosen: &[u32], fixed: &Sources) -> bool {
         let known = (self.pairs.len(), self.selectors.len(), self.clauses.len());
         for &pair in &found.open {
-            self.pair(pair);
+            self.pair(pair, fixed);
         }
         for open in &found.open_reads {
             self.read(open);
         }
         for &(read, version) in &found.open_choices {
-            self.choice(read, version, chosen[read as usize], fixed[read as usize] != NONE);
+            self.choice(read, version, chosen[read as usize], fixed);
         }
         known != (self.pairs.len(), self.selectors.len(), self.clauses.len())
     }
 
     /// The literal for `pair.hint` before `pair.other`.
-    fn pair(&mut self, pair: Pair) -> Lit {
+    fn pair(&mut self, pair: Pair, fixed: &Sources) -> Lit {
         let key = (pair.hint.min(pair.other), pair.hint.max(pair.other));
         let hint_is_smaller = pair.hint < pair.other;
         if let Some(&code) = self.pairs.get(&key) {
@@ -87,13 +89,24 @@ impl<'a> Search<'a> {
             let literal = Lit::new(self.solver.var_of_int(variable), !smaller_first_if_false);
             return if hint_is_smaller { literal } else { !literal };
         }
-        // The solver tries `false` first.
+        // The solver tries `false` first: the way that has to move less.
         let variable = self.solver.new_var(lbool::UNDEF, true);
-        let hinted = Lit::new(variable, false);
-        self.theory.define(hinted, order_arcs(self.facts, self.model, pair.hint, pair.other));
-        self.theory.define(!hinted, order_arcs(self.facts, self.model, pair.other, pair.hint));
-        self.pairs.insert(key, variable.idx() << 1 | u32::from(hint_is_smaller));
+        let (forward, backward) = (self.arcs(pair.hint, pair.other, fixed), self.arcs(pair.other, pair.hint, fixed));
+        let hint_is_nearer = self.theory.farthest(&forward) <= self.theory.farthest(&backward);
+        let hinted = Lit::new(variable, !hint_is_nearer);
+        self.theory.define(hinted, forward);
+        self.theory.define(!hinted, backward);
+        self.pairs.insert(key, variable.idx() << 1 | u32::from(hint_is_smaller == hint_is_nearer));
         hinted
+    }
+
+    /// What follows if `earlier` writes before `later`, also for the reads that were matched by now.
+    fn arcs(&mut self, earlier: u32, later: u32, fixed: &Sources) -> Vec<Arc> {
+        let mut arcs = order_arcs(self.facts, self.model, earlier, later);
+        let reads = replaced_reads(self.facts, fixed, earlier, later);
+        arcs.extend(reads.iter().map(|&read| self.model.read_write(self.facts.ambiguous[read as usize].reader, later)));
+        self.matched.extend(reads);
+        arcs
     }
 
     /// One of the candidates of an ambiguous read.
@@ -113,7 +126,15 @@ impl<'a> Search<'a> {
             selectors.push(Selector { slot, literal });
         }
         let mut clause: Vec<Lit> = selectors.iter().map(|selector| selector.literal).collect();
-        self.solver.add_clause_reuse(&mut clause);
+        if holds(Rule::OneSource) {
+            self.solver.add_clause_reuse(&mut clause);
+        }
+        // One is enough; so the others need no decision.
+        for (place, one) in selectors.iter().enumerate() {
+            for other in &selectors[..place] {
+                self.solver.add_clause_reuse(&mut vec![!one.literal, !other.literal]);
+            }
+        }
         self.selectors.insert(open.read, selectors);
         self.open.push(open.clone());
     }
@@ -130,17 +151,23 @@ impl<'a> Search<'a> {
     }
 
     /// If the read reads `slot`, then the version came before it, or the reader began before the version.
-    fn choice(&mut self, number: u32, version: u32, slot: u32, fixed: bool) {
+    fn choice(&mut self, number: u32, version: u32, slot: u32, fixed: &Sources) {
         if self.clauses.insert((number, slot, version), ()).is_some() {
             return;
         }
         let reader = self.facts.ambiguous[number as usize].reader;
         let writer = self.facts.index.versions.txn[version as usize];
-        let mut clause = vec![self.begins_before(reader, writer)];
-        if let Some(source) = self.facts.writer(slot) {
-            clause.push(!self.pair(Pair { hint: source, other: writer }));
+        let source = self.facts.writer(slot).map(|source| self.pair(Pair { hint: source, other: writer }, fixed));
+        let is_fixed = fixed.of(number) == slot;
+        let arc = self.model.read_write(reader, writer);
+        if is_fixed && source.is_some_and(|source| self.theory.stands_for(source, arc)) {
+            return;
         }
-        if fixed {
+        // What the solver tries first should satisfy the clause.
+        let is_tried = source.is_none_or(|source| !source.sign());
+        let mut clause = vec![self.begins_before(reader, writer, is_tried)];
+        clause.extend(source.map(|source| !source));
+        if is_fixed {
             self.matched.push(number);
         } else {
             let selectors = self.selectors.get(&number).into_iter().flatten();
@@ -149,11 +176,11 @@ impl<'a> Search<'a> {
         self.solver.add_clause_reuse(&mut clause);
     }
 
-    fn begins_before(&mut self, reader: u32, writer: u32) -> Lit {
+    fn begins_before(&mut self, reader: u32, writer: u32, is_tried: bool) -> Lit {
         if let Some(&literal) = self.before.get(&(reader, writer)) {
             return literal;
         }
-        let literal = Lit::new(self.solver.new_var(lbool::UNDEF, true), true);
+        let literal = Lit::new(self.solver.new_var(lbool::UNDEF, true), !is_tried);
         self.theory.define(literal, vec![self.model.read_write(reader, writer)]);
         self.before.insert((reader, writer), literal);
         literal

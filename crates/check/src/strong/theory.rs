@@ -7,6 +7,7 @@
 
 use super::graph::Graph;
 use super::model::Arc;
+use super::mutation::{Rule, holds};
 use batsat::Lit;
 use batsat::theory::{Theory, TheoryArg};
 use std::collections::VecDeque;
@@ -77,6 +78,17 @@ impl<'g> Acyclic<'g> {
         self.edges[place] = arcs;
     }
 
+    /// How far the arcs point backwards at most.
+    pub fn farthest(&self, arcs: &[Arc]) -> u32 {
+        let at = |point: u32| self.position[point as usize];
+        arcs.iter().map(|&(from, to)| at(from).saturating_sub(at(to))).max().unwrap_or(0)
+    }
+
+    /// Whether `arc` is one of the edges of `literal`.
+    pub fn stands_for(&self, literal: Lit, arc: Arc) -> bool {
+        self.edges.get(literal.idx() as usize).is_some_and(|arcs| arcs.contains(&arc))
+    }
+
     /// Adds a known edge; `false` if it closes a cycle of known edges. No literal may be true.
     pub fn add_known(&mut self, arc: Arc, reason: u32) -> bool {
         debug_assert!(self.levels.is_empty());
@@ -88,6 +100,17 @@ impl<'g> Acyclic<'g> {
         }
         self.graph.add(arc, reason);
         fits
+    }
+
+    /// Changes the order so that the forced edges of the graph but the first `known` fit; `false` if there is a cycle.
+    pub fn catch_up(&mut self, known: usize) -> bool {
+        let newer = self.graph.take_back(known);
+        newer.into_iter().fold(true, |fits, (arc, reason)| self.add_known(arc, reason) && fits)
+    }
+
+    /// Takes back all that was tried. The order stays: it fits fewer edges too.
+    pub fn forget(&mut self) {
+        self.undo_to(0);
     }
 
     /// Adds all of `arcs` or, if one of them closes a cycle, none.
@@ -156,7 +179,7 @@ impl<'g> Acyclic<'g> {
         if from == to {
             return false;
         }
-        let Some(after) = self.reached_from(to, from, high) else { return false };
+        let Some(after) = self.reached_from(to, from, high) else { return !holds(Rule::CycleCheck) };
         let before = self.reaching(from, low);
         self.reorder(before, after);
         true
@@ -226,7 +249,7 @@ impl<'g> Acyclic<'g> {
         clause.push(!literal);
         for &(point, label) in &path {
             self.involved.push(point);
-            if label != NO_LABEL {
+            if label != NO_LABEL && holds(Rule::ConflictClause) {
                 let other = !self.stack[label as usize].literal;
                 if !clause.contains(&other) {
                     clause.push(other);

@@ -251,11 +251,7 @@ impl<'h> LogWriter<'h> {
         writing.registers_only()?;
         writing.refuse_contested_reads(|_| false)?;
         writing.only_statuses(&[Status::Committed])?;
-        let magic = [INIT, NOT_FOUND, UNKNOWN];
-        let txn_ids = writing.integer_txn_names().and_then(|names| {
-            names.into_iter().map(|name| u64::try_from(name).ok().filter(|id| !magic.contains(id))).collect()
-        });
-        let txn_ids = txn_ids.unwrap_or_else(|| (0..history.txn_count() as u64).map(|i| 0x10_0000 + i).collect());
+        let txn_ids = txn_ids(&writing);
         let timed = carries_times(history);
         let mut writer =
             LogWriter { writing, txn_ids, writes: FxHashMap::default(), by_value: FxHashSet::default(), timed };
@@ -336,6 +332,20 @@ impl<'h> LogWriter<'h> {
             false => record(b'W', &[write, key, value], out),
         }
     }
+}
+
+/// The ids of the input where they are integers that can stand, otherwise new ones.
+fn txn_ids(writing: &Writing<'_>) -> Vec<u64> {
+    let magic = [INIT, NOT_FOUND, UNKNOWN];
+    let kept = writing.integer_txn_names().and_then(|names| {
+        names.into_iter().map(|name| u64::try_from(name).ok().filter(|id| !magic.contains(id))).collect()
+    });
+    kept.unwrap_or_else(|| (0..writing.history.txn_count() as u64).map(|i| 0x10_0000 + i).collect())
+}
+
+/// The number of each transaction.
+pub(super) fn txn_numbers(history: &History) -> Vec<Option<i128>> {
+    txn_ids(&Writing::new(history, Format::Cobra)).into_iter().map(|id| Some(i128::from(id))).collect()
 }
 
 /// Whether the times of a history can be written: all of them, or none.

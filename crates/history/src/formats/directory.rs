@@ -59,8 +59,12 @@ pub(super) fn read(path: &Path, shown_as: &str, options: &ReadOptions) -> Result
     entries.retain(|entry| !entry.path.is_dir());
     let source = Source::new(shown_as);
     match (find(&entries, options.format), entries.as_slice()) {
-        (Some(Found::Viper(logs)), _) => Ok((viper::read(&log_files(&open(&logs)?), &source)?, Format::Viper)),
-        (Some(Found::Cobra(logs)), _) => Ok((cobra::read(&log_files(&open(&logs)?), &source)?, Format::Cobra)),
+        (Some(Found::Viper(logs)), _) => {
+            Ok((viper::read(&log_files(&open(&logs, options.byte_limit())?), &source)?, Format::Viper))
+        }
+        (Some(Found::Cobra(logs)), _) => {
+            Ok((cobra::read(&log_files(&open(&logs, options.byte_limit())?), &source)?, Format::Cobra))
+        }
         (Some(Found::Whole(entry)), _) | (None, [entry]) => read_path(&entry.path, &entry.shown_as, options),
         _ => Err(no_history(&entries, shown_as)),
     }
@@ -125,8 +129,15 @@ fn is_text(head: &[u8]) -> bool {
     valid && !head.contains(&0)
 }
 
-fn open<'a>(logs: &[&'a Entry]) -> Result<Vec<(&'a Entry, Input)>, ReadError> {
-    logs.iter().map(|&entry| Ok((entry, Input::open(&entry.path, &entry.shown_as)?))).collect()
+/// Opens all logs, which share the limit.
+fn open<'a>(logs: &[&'a Entry], bytes_max: u64) -> Result<Vec<(&'a Entry, Input)>, ReadError> {
+    let mut left = bytes_max;
+    let open_one = |&entry: &&'a Entry| {
+        let input = Input::open(&entry.path, &entry.shown_as, left)?;
+        left -= input.len() as u64;
+        Ok((entry, input))
+    };
+    logs.iter().map(open_one).collect()
 }
 
 fn log_files<'a>(logs: &'a [(&Entry, Input)]) -> Vec<LogFile<'a>> {

@@ -1,6 +1,7 @@
 //! What a format does not carry although the history can be written in it: no verdict depends on it, but whoever converts a
 //! history should know.
 
+use super::renumbered::renumbered;
 use super::{Format, cobra, isopredict};
 use crate::atom::{Atom, Value, ValueKind};
 use crate::ids::{OpId, TxnId};
@@ -41,6 +42,7 @@ pub fn losses(history: &History, format: Format) -> Vec<Loss> {
         loss(if carried.empty { 0 } else { empty(history) }, EMPTY, "left out"),
         loss(if carried.times { 0 } else { timed(history, format) }, TIMED, "without them"),
         loss(if carried.names { 0 } else { named(history, format) }, NAMED, "numbered instead"),
+        loss(renumbered(history, format), NUMBERED, "numbered anew"),
         loss(if carried.names { 0 } else { named_sessions(history) }, NAMED_SESSIONS, "numbered instead"),
         loss(if carried.extras { 0 } else { extras(history) }, ["unknown field", "unknown fields"], "left out"),
     ];
@@ -53,6 +55,7 @@ const ABORTED_READS: [&str; 2] = ["read of an aborted transaction", "reads of ab
 const EMPTY: [&str; 2] = ["transaction without operations", "transactions without operations"];
 const TIMED: [&str; 2] = ["transaction with begin and end time", "transactions with begin and end times"];
 const NAMED: [&str; 2] = ["named transaction", "named transactions"];
+const NUMBERED: [&str; 2] = ["numbered transaction", "numbered transactions"];
 const NAMED_SESSIONS: [&str; 2] = ["named session", "named sessions"];
 
 /// What a format says about initial values.

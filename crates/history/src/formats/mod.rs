@@ -19,6 +19,7 @@ pub mod jsonl;
 mod losses;
 mod names;
 mod plume;
+mod renumbered;
 mod save;
 mod text;
 mod viper;
@@ -166,6 +167,8 @@ pub struct ReadOptions {
     pub threads: usize,
     /// Where a reader of large files may say how far it has come.
     pub meter: Option<Arc<Meter>>,
+    /// The most bytes that are read, plain or decompressed; larger inputs are refused with [`ReadError::OverLimit`].
+    pub bytes_max: Option<u64>,
 }
 
 impl ReadOptions {
@@ -174,6 +177,10 @@ impl ReadOptions {
             0 => std::thread::available_parallelism().map_or(1, |count| count.get()),
             count => count,
         }
+    }
+
+    fn byte_limit(&self) -> u64 {
+        self.bytes_max.unwrap_or(u64::MAX)
     }
 }
 
@@ -187,13 +194,13 @@ pub fn read_path(path: &Path, shown_as: &str, options: &ReadOptions) -> Result<(
     if path != Path::new("-") && path.is_dir() {
         return directory::read(path, shown_as, options);
     }
-    let input = Input::open(path, shown_as)?;
+    let input = Input::open(path, shown_as, options.byte_limit())?;
     read_plain(&input, shown_as, options)
 }
 
 /// Reads a history from memory, compressed or not, as if it were the content of the file `shown_as`.
 pub fn read_bytes(bytes: &[u8], shown_as: &str, options: &ReadOptions) -> Result<(History, Format), ReadError> {
-    match input::decompress(bytes, shown_as)? {
+    match input::decompress(bytes, shown_as, options.byte_limit())? {
         Some(plain) => read_plain(&plain, shown_as, options),
         None => read_plain(bytes, shown_as, options),
     }

@@ -182,7 +182,12 @@ pub fn checked(verdicts: Vec<Verdict>, violations: Vec<Violation>) -> Checked {
         input: "h.txt".to_owned(),
         format: "plume",
         counts: Counts { sessions: 4, transactions: 7, operations: 1234, keys: 3, skipped: 0 },
-        report: Report { verdicts, anomalies: violations.into_iter().map(group).collect(), timings },
+        report: Report {
+            verdicts,
+            anomalies: violations.into_iter().map(group).collect(),
+            proved: Default::default(),
+            timings,
+        },
         times: Times { read: Duration::from_millis(7), total: Duration::from_millis(1234) },
         duplicate: None,
     }

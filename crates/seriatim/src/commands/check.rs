@@ -1,17 +1,17 @@
 //! `seriatim check`: which isolation levels a history satisfies, and what is wrong if it does not.
 
-use crate::certificate;
 use crate::cli::{LevelArg, Style, format_parser, level_parser};
 use crate::exit::{Exit, Failure};
 use crate::inputs::{self, Expanded, Input, Origin, Search};
 use crate::notes::skipped_note;
 use crate::progress::{Progress, Stage};
+use crate::quantities::{duration, size};
 use crate::{output, staged, workers};
 use seriatim_check::{Options, Outcome};
 use seriatim_history::formats::{self, Format, ReadOptions};
 use seriatim_history::{History, ReadError};
 use seriatim_report::text::{Detail, Layout};
-use seriatim_report::{Checked, Counts, Duplicate, Times, Unreadable, dot, json, text};
+use seriatim_report::{Checked, Counts, Duplicate, Times, Unread, Unreadable, certificate, dot, json, text};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -52,10 +52,15 @@ pub struct Args {
     /// Give up after this long on an input whose levels need a search, like 30s, 500ms or 2m; what is open then is undecided
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "10m")]
     budget: Duration,
+    /// Give up what would take more memory than this, like 4G, 512M or 2GiB; what is open then is undecided. It bounds the resident
+    /// memory of the program: an input of more than a third of it is not read, clocks and graphs are sized before they are made, and a
+    /// search watches what it uses. Several inputs are then checked one after the other
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    memory: Option<u64>,
     /// Use at most N threads, up to 64 [default: one for each core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=THREADS_MAX))]
     threads: Option<u16>,
-    /// Say where the time went; in JSON it always stands
+    /// Say where the time went and, for each level that needs a search, how much there was to do; in JSON it always stands
     #[arg(long)]
     timings: bool,
     /// Only one line for each input
@@ -95,21 +100,6 @@ fn at_least_one(text: &str) -> Result<usize, String> {
     }
 }
 
-/// A number with one of the units ms, s, m and h; seconds without one.
-pub fn duration(text: &str) -> Result<Duration, String> {
-    let digits = text.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(text.len());
-    let (number, unit) = text.split_at(digits);
-    let scale = match unit.trim() {
-        "ms" => 0.001,
-        "" | "s" => 1.0,
-        "m" | "min" => 60.0,
-        "h" => 3600.0,
-        _ => return Err("expected a time like 30s, 500ms, 2m or 1h".to_owned()),
-    };
-    let number: f64 = number.parse().map_err(|_| "expected a time like 30s, 500ms, 2m or 1h".to_owned())?;
-    Duration::try_from_secs_f64(number * scale).map_err(|_| "this time is out of range".to_owned())
-}
-
 /// Checks every input and prints the results in the order of the arguments.
 pub fn run(args: &Args) -> Result<Exit, Failure> {
     if args.graph_to_stdout() && args.format == Style::Json {
@@ -146,8 +136,15 @@ enum Examined {
     /// With a certificate, if one is asked for.
     Checked(Box<Checked>, Option<String>),
     Unreadable(Unreadable),
+    /// It would fill the memory.
+    Unread(Unread),
     /// A file of a directory that is no history.
     PassedOver(Input),
+}
+
+/// How large an input may be: its content is in memory with the history made of it, which is larger by half.
+pub fn bytes_max(memory: u64) -> u64 {
+    memory / 3
 }
 
 /// How to read and check one input.
@@ -172,13 +169,21 @@ impl Work {
     /// One input gets all threads; several inputs get one each.
     fn new(args: &Args, inputs: usize, stage: Stage) -> Self {
         let alone = inputs == 1;
-        let (workers, threads) = if alone { (1, args.threads()) } else { (args.threads(), 1) };
+        // The memory of the process is that of all inputs at once.
+        let one_by_one = alone || args.memory.is_some();
+        let (workers, threads) = if one_by_one { (1, args.threads()) } else { (args.threads(), 1) };
         Work {
-            read: ReadOptions { format: args.from, threads, meter: alone.then(|| stage.meter()) },
+            read: ReadOptions {
+                format: args.from,
+                threads,
+                meter: alone.then(|| stage.meter()),
+                bytes_max: args.memory.map(bytes_max),
+            },
             check: Options {
                 levels: LevelArg::levels(&args.level),
                 instances: args.instances(),
                 keep_orders: args.certificate.is_some(),
+                memory: args.memory,
                 threads,
                 ..Options::default()
             },
@@ -203,6 +208,9 @@ impl Work {
             }
             Err(ReadError::UnknownFormat { .. }) if input.origin != Origin::Named => {
                 Examined::PassedOver(input.clone())
+            }
+            Err(ReadError::OverLimit { bytes_max, .. }) => {
+                Examined::Unread(Unread { input: input.shown.clone(), levels: self.check.levels.clone(), bytes_max })
             }
             Err(error) => Examined::Unreadable(Unreadable::new(&input.shown, &error)),
         }
@@ -259,6 +267,7 @@ impl Printer {
         match examined {
             Examined::PassedOver(input) => self.search.pass_over(&input),
             Examined::Unreadable(unreadable) => self.unreadable(&unreadable)?,
+            Examined::Unread(unread) => self.unread(&unread)?,
             Examined::Checked(checked, certificate) => {
                 self.certificate = certificate;
                 self.checked(*checked)?;
@@ -274,6 +283,14 @@ impl Printer {
             Style::Json => output::raw((json::render_error(unreadable) + "\n").as_bytes())?,
         }
         Ok(())
+    }
+
+    fn unread(&mut self, unread: &Unread) -> Result<(), Failure> {
+        self.outcomes.push(Ok(Outcome::Undecided));
+        match self.style {
+            Style::Human => self.show(&text::render_unread(unread, &self.layout)),
+            Style::Json => Ok(output::raw((json::render_unread(unread) + "\n").as_bytes())?),
+        }
     }
 
     fn checked(&mut self, checked: Checked) -> Result<(), Failure> {

@@ -1,19 +1,20 @@
 //! `seriatim minimize`: the smallest part of a history that still violates a level.
 
-use crate::certificate::{exemplar, ops_of};
 use crate::cli::{LevelArg, format_parser, level_parser};
-use crate::commands::check::duration;
+use crate::commands::check::bytes_max;
 use crate::exit::{Exit, Failure};
-use crate::inputs::read_input;
+use crate::inputs::try_input;
 use crate::notes::{lost_note, skipped_note};
 use crate::output;
 use crate::progress::Progress;
+use crate::quantities::{duration, size};
 use crate::save::{format_for, save};
-use seriatim_check::{Level, Options, Outcome, check};
-use seriatim_history::History;
-use seriatim_history::formats::Format;
-use seriatim_report::clean;
-use seriatim_report::text::{grouped, plural};
+use seriatim_check::{Level, Options, Outcome, Report, Undecided, check};
+use seriatim_history::formats::{Format, ReadOptions};
+use seriatim_history::{History, ReadError};
+use seriatim_report::certificate::{exemplar, ops_of};
+use seriatim_report::text::{self, grouped, plural};
+use seriatim_report::{Unreadable, clean};
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
@@ -46,6 +47,9 @@ pub struct Args {
     /// Give up after this long on a level that needs a search, like 30s, 500ms or 2m
     #[arg(long, value_name = "TIME", value_parser = duration)]
     budget: Option<Duration>,
+    /// Give up what would take more memory than this, like 4G, 512M or 2GiB
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    memory: Option<u64>,
 }
 
 /// Reads, checks, writes the part.
@@ -61,15 +65,23 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
             progress.stage().now(doing);
         }
     };
-    let Some((history, from)) = read_input(&args.input, args.from, progress.as_ref()) else {
-        return Ok(Exit::BadInput);
+    let read = ReadOptions { format: args.from, bytes_max: args.memory.map(bytes_max), ..ReadOptions::default() };
+    let (history, from) = match try_input(&args.input, read, progress.as_ref()) {
+        Ok(read) => read,
+        Err(error) => {
+            drop(progress);
+            let too_large = matches!(error, ReadError::OverLimit { .. });
+            output::message(&text::render_error(&Unreadable::new(&shown, &error)));
+            return Ok(if too_large { Exit::Undecided } else { Exit::BadInput });
+        }
     };
     if let Some(note) = skipped_note(&shown, from.code(), history.skipped()) {
         output::message(&note);
     }
     now(format!("checking {shown}"));
     let deadline = args.budget.and_then(|budget| Instant::now().checked_add(budget));
-    let found = part(&history, level, &Options { levels: vec![level], deadline, ..Options::default() });
+    let found =
+        part(&history, level, &Options { levels: vec![level], deadline, memory: args.memory, ..Options::default() });
     let small = match found {
         Found::Part(small) => small,
         Found::Nothing(exit, problem) => {
@@ -97,7 +109,7 @@ fn part(history: &History, level: Level, options: &Options) -> Found {
     match report.verdict(level).map(|verdict| verdict.outcome) {
         Some(Outcome::Holds) => return Found::Nothing(Exit::BadInput, "holds"),
         Some(Outcome::Violated) => {}
-        _ => return Found::Nothing(Exit::Undecided, "is undecided"),
+        _ => return Found::Nothing(Exit::Undecided, undecided(&report, level)),
     }
     let small = exemplar(&report, level).map(|violation| history.restricted_to(&ops_of(violation)));
     // What is written is checked once more: a part that shows nothing would mislead.
@@ -105,6 +117,14 @@ fn part(history: &History, level: Level, options: &Options) -> Found {
     match small.filter(violates) {
         Some(small) => Found::Part(Box::new(small)),
         None => Found::Nothing(Exit::Undecided, "is violated, but no small part was found that violates it"),
+    }
+}
+
+fn undecided(report: &Report, level: Level) -> &'static str {
+    match report.verdict(level).and_then(|verdict| verdict.undecided.as_ref()) {
+        Some(Undecided::Budget) => "is undecided, because the search used up its budget",
+        Some(Undecided::Memory) => "is undecided, because of the memory limit",
+        _ => "is undecided",
     }
 }
 

@@ -18,6 +18,8 @@ pub struct Args {
 enum Which {
     /// A line of `check --format json`
     Check,
+    /// A line of a certificate that `check --certificate` writes
+    Certificate,
     /// A line of a history in our JSON Lines
     History,
     /// A line of `stats --format json`
@@ -28,6 +30,7 @@ enum Which {
 pub fn run(args: &Args) -> Result<Exit, Failure> {
     let text = match args.which {
         Which::Check => schema::CHECK,
+        Which::Certificate => schema::CERTIFICATE,
         Which::History => schema::HISTORY,
         Which::Stats => schema::STATS,
     };

@@ -1,15 +1,14 @@
 //! `seriatim verify`: are the verdicts of a certificate true? Without the search that found them.
 
-use crate::certificate::{self, Certificate, Claim, Header, Malformed};
 use crate::cli::format_parser;
 use crate::exit::{Exit, Failure};
 use crate::notes::skipped_note;
 use crate::output;
 use crate::progress::Progress;
 use seriatim_check::Level;
-use seriatim_check::confirm::{self, Doubt};
-use seriatim_history::History;
+use seriatim_check::confirm::Doubt;
 use seriatim_history::formats::{self, Format, ReadOptions};
+use seriatim_report::certificate::{self, Certificate, Claim, Malformed};
 use seriatim_report::style::{BAD, GOOD, paint};
 use seriatim_report::{Unreadable, clean, text};
 use std::io::Read;
@@ -17,7 +16,8 @@ use std::path::{Path, PathBuf};
 
 const AFTER_HELP: &str = "\
 Exit codes: 0 every verdict of the certificate is confirmed, 1 one is rejected, 2 none is rejected, but one is undecided or too \
-hard to confirm, 3 bad input or usage.";
+hard to confirm, 3 bad input or usage, or the certificate is for another history. A history that was converted to another format \
+is the same one as long as its transactions, operations and values are.";
 
 /// The flags.
 #[derive(clap::Args, Debug)]
@@ -55,16 +55,17 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
     if let Some(note) = skipped_note(&shown, format.code(), history.skipped()) {
         progress.aside(|| output::message(&note));
     }
-    if let Some(difference) = difference(&certificate.header, &history) {
-        let about = clean(&certificate.header.input);
-        let line = format!("{}: the certificate of {about} is about another history: {difference}\n", rejected());
-        progress.aside(|| output::text(&line))?;
-        return Ok(Exit::Violated);
+    if let Some(difference) = certificate.header.difference(&history) {
+        drop(progress);
+        let (about, shown) = (clean(&certificate.header.input), args.certificate.display());
+        let problem =
+            format!("this certificate is for another history ({about}): {difference}; name the file it was made for");
+        return Err(Failure::about(shown, problem));
     }
     let mut worst = Exit::Holds;
     for (level, claim) in &certificate.claims {
         progress.stage().now(format!("verifying {level}"));
-        let (exit, line) = judged(*level, claim, confirmed(&history, *level, claim));
+        let (exit, line) = judged(*level, claim, claim.confirm(&history, *level));
         worst = worst.and(exit);
         progress.aside(|| output::text(&line))?;
     }
@@ -87,28 +88,6 @@ fn load(path: &Path) -> Result<Certificate, Failure> {
     certificate::parse(text).map_err(|Malformed { line, column, problem }| {
         let place = column.map_or_else(|| line.to_string(), |column| format!("{line}:{column}"));
         Failure::Message(format!("{shown}:{place}: {}", clean(&problem)))
-    })
-}
-
-/// How the history differs from the one that the certificate is about.
-fn difference(header: &Header, history: &History) -> Option<String> {
-    let counts = [
-        ("session", header.sessions, history.session_count()),
-        ("transaction", header.transactions, history.txn_count()),
-        ("operation", header.operations, history.op_count()),
-    ];
-    let (what, said, is) = counts.into_iter().find(|(_, said, is)| said != is)?;
-    Some(format!("it has {}, this one has {is}", text::plural(said as u64, what)))
-}
-
-/// `None` if there is nothing to confirm.
-fn confirmed(history: &History, level: Level, claim: &Claim) -> Option<Result<(), Doubt>> {
-    Some(match claim {
-        Claim::Points(points) => confirm::points(history, level, points),
-        Claim::Order(order, sources) => confirm::order(history, level, order, sources.as_deref()),
-        Claim::Cut => confirm::cut_isolation(history),
-        Claim::Violated(ops) => confirm::violation(history, level, ops),
-        Claim::Unproven | Claim::Undecided => return None,
     })
 }
 

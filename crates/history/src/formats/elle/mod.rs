@@ -8,7 +8,7 @@
 mod edn;
 mod write;
 
-pub(super) use write::{json_value, write_edn, write_json};
+pub(super) use write::{json_value, txn_numbers, write_edn, write_json};
 
 use super::build::Builder;
 use super::json::Values;

@@ -88,6 +88,16 @@ impl Event {
     }
 }
 
+/// The number of each transaction: the index of its completion. None if the history cannot be written.
+pub(in crate::formats) fn txn_numbers(history: &History) -> Vec<Option<i128>> {
+    let mut numbers = vec![None; history.txn_count()];
+    let events = events(&Writing::new(history, Format::ElleEdn)).unwrap_or_default();
+    for (index, event) in events.iter().enumerate() {
+        numbers[event.txn.index()] = Some(index as i128);
+    }
+    numbers
+}
+
 fn events(writing: &Writing<'_>) -> Result<Vec<Event>, WriteError> {
     writing.refuse_contested_reads(|_| false)?;
     refuse_unknown_initial_reads(writing)?;

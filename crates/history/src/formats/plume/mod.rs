@@ -12,7 +12,7 @@ mod block;
 mod line;
 mod write;
 
-pub(super) use write::write;
+pub(super) use write::{txn_numbers, write};
 
 use super::text::{Source, without_bom};
 use crate::assemble::{Block, Run};

@@ -56,6 +56,12 @@ impl Ids {
     }
 }
 
+/// The number of each transaction; aborted ones have none.
+pub(in crate::formats) fn txn_numbers(history: &History) -> Vec<Option<i128>> {
+    let ids = Ids::new(&Writing::new(history, Format::Plume));
+    history.txns().map(|txn| ids.txns.get(&txn).copied()).collect()
+}
+
 impl Writer<'_> {
     /// Keys whose initial value is given as 0. Any other becomes the 0 that every key starts with, which yields to writes
     /// of 0.

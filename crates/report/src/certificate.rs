@@ -1,8 +1,13 @@
 //! Certificates: what `check` found, so that `verify` can confirm it without searching. JSON Lines, a header and then one line for
-//! each level; transactions and operations by their numbers in the history, from 0, session by session.
+//! each level; transactions and operations by their numbers in the history, from 0, session by session. The shape is documented by
+//! [`crate::schema::CERTIFICATE`].
+//!
+//! What a certificate says is data; whether it is true is for [`seriatim_check::confirm`] to say.
 
+use crate::text::plural;
 use serde::{Deserialize, Serialize};
-use seriatim_check::{Event, Kind, Level, Outcome, Report, Verdict, Violation, confirm};
+use seriatim_check::confirm::{self, Doubt};
+use seriatim_check::{Event, Kind, Level, Outcome, Report, Verdict, Violation};
 use seriatim_history::{History, OpId, TxnId};
 
 /// The version of the format.
@@ -15,11 +20,37 @@ pub struct Header {
     seriatim_certificate: u64,
     /// The name of the history when it was checked.
     pub input: String,
+    /// The number that tells the history from others, as 16 hexadecimal digits.
+    fingerprint: String,
+    /// How many sessions it has.
     pub sessions: usize,
+    /// How many transactions it has.
     pub transactions: usize,
+    /// How many operations it has.
     pub operations: usize,
     /// The levels that have a line, so that none gets lost unnoticed.
     levels: Vec<String>,
+}
+
+impl Header {
+    /// How `history` differs from the one that the certificate is for; `None` if it is that one.
+    pub fn difference(&self, history: &History) -> Option<String> {
+        let counts = [
+            ("session", self.sessions, history.session_count()),
+            ("transaction", self.transactions, history.txn_count()),
+            ("operation", self.operations, history.op_count()),
+        ];
+        let count = counts.into_iter().find(|(_, said, is)| said != is);
+        let count = count.map(|(what, said, is)| format!("that one has {}, this one {is}", plural(said as u64, what)));
+        count.or_else(|| {
+            let same = self.fingerprint == fingerprint(history);
+            (!same).then(|| "it has as many transactions and operations, but others".to_owned())
+        })
+    }
+}
+
+fn fingerprint(history: &History) -> String {
+    format!("{:016x}", history.fingerprint())
 }
 
 /// A line as it is written.
@@ -65,18 +96,36 @@ pub enum Claim {
     Undecided,
 }
 
+impl Claim {
+    /// Whether it is true of `level`; `None` if it claims nothing.
+    pub fn confirm(&self, history: &History, level: Level) -> Option<Result<(), Doubt>> {
+        Some(match self {
+            Claim::Points(points) => confirm::points(history, level, points),
+            Claim::Order(order, sources) => confirm::order(history, level, order, sources.as_deref()),
+            Claim::Cut => confirm::cut_isolation(history),
+            Claim::Violated(ops) => confirm::violation(history, level, ops),
+            Claim::Unproven | Claim::Undecided => return None,
+        })
+    }
+}
+
 /// A certificate.
 #[derive(Debug)]
 pub struct Certificate {
+    /// What it is about.
     pub header: Header,
+    /// What it says, level by level.
     pub claims: Vec<(Level, Claim)>,
 }
 
 /// What is wrong with the text of a certificate.
 #[derive(Debug)]
 pub struct Malformed {
+    /// The line, from 1.
     pub line: usize,
+    /// The column, if it is known.
     pub column: Option<usize>,
+    /// What was expected and what was found.
     pub problem: String,
 }
 
@@ -85,6 +134,7 @@ pub fn render(input: &str, history: &History, report: &Report) -> String {
     let header = Header {
         seriatim_certificate: VERSION,
         input: input.to_owned(),
+        fingerprint: fingerprint(history),
         sessions: history.session_count(),
         transactions: history.txn_count(),
         operations: history.op_count(),
@@ -212,8 +262,10 @@ fn claim(line: Line) -> Result<(Level, Claim), String> {
             let sources = line.sources.map(|sources| sources.into_iter().map(ops).collect());
             Claim::Order(order.into_iter().map(TxnId).collect(), sources)
         }
-        ("holds", None, None, None) if level == Level::CutIsolation => Claim::Cut,
-        ("holds", None, None, None) if line.sources.is_none() => Claim::Unproven,
+        ("holds", None, None, None) if line.sources.is_none() => match level {
+            Level::CutIsolation => Claim::Cut,
+            _ => Claim::Unproven,
+        },
         ("holds", ..) => return Err("expected either `points` or `order` (with `sources` or without)".to_owned()),
         ("violated", None, None, Some(ops)) => Claim::Violated(ops.into_iter().map(OpId).collect()),
         ("violated", ..) => return Err("expected `operations`, and neither `points` nor `order`".to_owned()),
@@ -237,13 +289,41 @@ mod tests {
     use seriatim_check::{Options, check};
     use seriatim_history::notation;
 
+    fn validator() -> jsonschema::Validator {
+        let schema = serde_json::from_str(crate::schema::CERTIFICATE).unwrap();
+        assert!(jsonschema::meta::is_valid(&schema));
+        jsonschema::draft202012::new(&schema).unwrap()
+    }
+
+    #[test]
+    fn what_is_refused_does_not_fit_the_schema() {
+        let lines = [
+            r#"{"level":"high","verdict":"undecided"}"#,
+            r#"{"level":"si","verdict":"perhaps"}"#,
+            r#"{"level":"si","verdict":"holds","points":[["x",0]]}"#,
+            r#"{"level":"si","verdict":"holds","points":[],"order":[]}"#,
+            r#"{"level":"si","verdict":"holds","sources":[]}"#,
+            r#"{"level":"si","verdict":"violated"}"#,
+            r#"{"level":"si","verdict":"undecided","operations":[]}"#,
+            r#"{"seriatim_certificate":1}"#,
+        ];
+        for line in lines {
+            assert!(!validator().is_valid(&serde_json::from_str(line).unwrap()), "{line}");
+        }
+    }
+
     /// Whatever is changed in a certificate, reading it ends with an answer.
     #[test]
     fn damaged_certificates_are_read_or_refused() {
         let history = notation::parse("a: r(x,0) w(y,1)\nb: r(y,0) w(x,1)\nc: w(z,1)\nd: w(z,1) | r(z,1)").unwrap();
         let report = check(&history, &Options { keep_orders: true, ..Options::default() });
         let text = render("history", &history, &report);
-        assert!(parse(&text).is_ok());
+        assert!(parse(&text).is_ok_and(|certificate| certificate.header.difference(&history).is_none()));
+        let validator = validator();
+        for line in text.lines() {
+            let line: serde_json::Value = serde_json::from_str(line).unwrap();
+            assert!(validator.is_valid(&line), "{line}");
+        }
         let mut state = 1u64;
         let mut random = |below: usize| {
             state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
