@@ -4,7 +4,7 @@ use crate::db::{Db, DbError, StoreDb};
 use crate::value::Value;
 use seriatim_check::Level;
 use seriatim_history::History;
-use seriatim_store::{Choice, Chooser, Latest, Store, StoreError, interleave};
+use seriatim_store::{Choice, Chooser, Latest, Schedule, Store, StoreError, interleave_by};
 
 /// An application with its clients and what must hold of it under serializability.
 pub trait App: Sync {
@@ -23,11 +23,10 @@ pub trait App: Sync {
 }
 
 /// How to run an application.
+#[derive(Clone, Copy, Debug)]
 pub struct Setting {
     /// The level of its transactions.
     pub level: Level,
-    /// Fixes who goes on when.
-    pub seed: u64,
     /// Whether transactions of different clients overlap.
     pub interleaved: bool,
 }
@@ -42,6 +41,8 @@ pub struct Run {
     pub history: History,
     /// The version that each read got.
     pub choices: Vec<Choice>,
+    /// Who went on, turn by turn.
+    pub turns: Vec<u32>,
 }
 
 /// Why a run came to no result.
@@ -56,7 +57,12 @@ pub enum RunError {
 }
 
 /// Runs `app` once. The assertion reads the latest versions, so that only the application's own reads are weak.
-pub fn run(app: &dyn App, setting: &Setting, chooser: impl Chooser + 'static) -> Result<Run, RunError> {
+pub fn run(
+    app: &dyn App,
+    setting: Setting,
+    chooser: impl Chooser + 'static,
+    schedule: Schedule,
+) -> Result<Run, RunError> {
     let store: Store<Value> = Store::<Value>::builder(setting.level).chooser(chooser).build()?;
     for (key, value) in app.load() {
         store.load(&key, value);
@@ -69,10 +75,11 @@ pub fn run(app: &dyn App, setting: &Setting, chooser: impl Chooser + 'static) ->
             app.run(number, &mut db, &mut |value| seen.push(value)).map(|()| seen)
         }
     };
-    let results = interleave(setting.seed, sessions.into_iter().enumerate().map(client).collect());
+    let clients = sessions.into_iter().enumerate().map(client).collect();
+    let (results, turns) = interleave_by(schedule, clients);
     let seen = results.into_iter().collect::<Result<Vec<_>, DbError>>()?;
     let (history, choices) = (store.history(), store.choices());
     store.set_chooser(Latest);
     let verdict = app.verify(&seen, &mut StoreDb::new(store.session()))?;
-    Ok(Run { failure: verdict.err(), seen, history, choices })
+    Ok(Run { failure: verdict.err(), seen, history, choices, turns })
 }

@@ -4,12 +4,14 @@ mod app;
 mod cart;
 mod courseware;
 mod db;
+mod fuzz;
 mod stack;
 mod twitter;
 mod value;
 
 pub use app::{App, Run, RunError, Setting, run};
 pub use db::{Db, DbError, StoreDb, transact};
+pub use fuzz::{Fuzz, Recording, ReplayError, Strategy};
 pub use value::Value;
 
 /// All applications.

@@ -10,6 +10,7 @@
 
 use crate::chooser::{Chooser, Ended, PendingRead, TxnName};
 use crate::log::{INITIAL, Log, State};
+use crate::schedule::Schedule;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
@@ -20,12 +21,16 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 const REACH_MAX: usize = 1000;
 /// How often chance decides although a cycle could be closed: some assertions break only in runs that look harmless first.
 const WHIM: f64 = 0.1;
+/// The same once the history is unserializable: what breaks the assertion may be something else.
+const WHIM_WHEN_BROKEN: f64 = 0.5;
 
 /// What is known from all runs so far.
 #[derive(Default, Debug)]
 struct Memory {
     /// What was done at which point of a run, as hashes.
     done: FxHashSet<u64>,
+    /// For each transaction whether it wrote something when it last ran.
+    writes: FxHashMap<TxnName, bool>,
     /// For each transaction and key how often it read the key, and how often it wrote it then: programs do the same again.
     updates: FxHashMap<(TxnName, Box<str>), (u32, u32)>,
 }
@@ -43,15 +48,52 @@ impl Adversary {
         Adversary { memory: Arc::default(), seed }
     }
 
-    /// The chooser for run number `run`.
-    pub fn run(&self, run: u64) -> impl Chooser + use<> {
-        Opponent {
-            memory: Arc::clone(&self.memory),
-            random: Pcg64Mcg::seed_from_u64(self.seed ^ run.wrapping_mul(0x9E37_79B9_7F4A_7C15)),
-            context: 0,
-            broken: false,
+    /// What to do in run number `run`.
+    pub fn run(&self, run: u64) -> Plot {
+        let seed = self.seed ^ run.wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let ended: Arc<Mutex<FxHashMap<u32, u32>>> = Arc::default();
+        Plot {
+            schedule: writers_first(Arc::clone(&self.memory), Arc::clone(&ended), seed),
+            chooser: Box::new(Opponent {
+                memory: Arc::clone(&self.memory),
+                random: Pcg64Mcg::seed_from_u64(seed),
+                context: 0,
+                last_read: FxHashMap::default(),
+                ended,
+                broken: false,
+            }),
         }
     }
+}
+
+/// What the adversary does in one run.
+pub struct Plot {
+    /// Picks the versions.
+    pub chooser: Box<dyn Chooser>,
+    /// Picks who goes on, if the clients take turns; client 0 is session 0, and so on.
+    pub schedule: Schedule,
+}
+
+/// Lets those go on whose next transaction writes something, as far as earlier runs tell: the more versions there are, the more can
+/// go wrong for those who come later.
+fn writers_first(memory: Arc<Mutex<Memory>>, ended: Arc<Mutex<FxHashMap<u32, u32>>>, seed: u64) -> Schedule {
+    let mut random = Pcg64Mcg::seed_from_u64(seed.rotate_left(32));
+    Box::new(move |alive| {
+        let (memory, ended) = (lock(&memory), lock(&ended));
+        let writes = |client: u32| {
+            let next = TxnName { session: client, txn: ended.get(&client).copied().unwrap_or(0) };
+            memory.writes.get(&next).copied().unwrap_or(true)
+        };
+        let writers: Vec<usize> = (0..alive.len()).filter(|&place| writes(alive[place] as u32)).collect();
+        if writers.is_empty() || random.random_bool(WHIM) {
+            return random.random_range(0..alive.len());
+        }
+        writers[random.random_range(0..writers.len())]
+    })
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The adversary in one run.
@@ -60,6 +102,10 @@ struct Opponent {
     random: Pcg64Mcg,
     /// Stands for everything that was chosen so far, in whatever order sessions took turns.
     context: u64,
+    /// What each session read of each key last.
+    last_read: FxHashMap<(u32, u32), u32>,
+    /// How many transactions of each session have ended.
+    ended: Arc<Mutex<FxHashMap<u32, u32>>>,
     /// Whether the history is unserializable already.
     broken: bool,
 }
@@ -71,14 +117,17 @@ impl Chooser for Opponent {
         let choice = self.something_new(read, &wishes);
         let writer = read.versions[choice].writer;
         let done = self.hash(read, writer);
-        self.memory().done.insert(done);
+        lock(&self.memory).done.insert(done);
+        self.last_read.insert((read.reader.session, read.key_number), read.versions[choice].source);
         // A sum, so that the order of turns does not matter.
         self.context = self.context.wrapping_add(hash(&(read.reader, read.number, writer)));
         choice
     }
 
     fn ended(&mut self, txn: &Ended<'_>) {
-        let mut memory = self.memory();
+        *lock(&self.ended).entry(txn.txn.session).or_default() += 1;
+        let mut memory = lock(&self.memory);
+        memory.writes.insert(txn.txn, !txn.writes.is_empty());
         for &key in &txn.reads {
             let (reads, updates) = memory.updates.entry((txn.txn, key.into())).or_default();
             *reads += 1;
@@ -88,19 +137,20 @@ impl Chooser for Opponent {
 }
 
 impl Opponent {
-    fn memory(&self) -> MutexGuard<'_, Memory> {
-        self.memory.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// The versions that serve the purpose; never none.
     fn wishes(&mut self, read: &PendingRead<'_>) -> Vec<usize> {
         let all: Vec<usize> = (0..read.versions.len()).collect();
-        if self.broken || self.random.random_bool(WHIM) {
+        if self.random.random_bool(if self.broken { WHIM_WHEN_BROKEN } else { WHIM }) {
             return all;
         }
         let updated = self.is_usually_updated(read);
         let source = |place: &usize| read.versions[*place].source;
         let closing: Vec<usize> = all.iter().copied().filter(|place| closes(read, source(place), updated)).collect();
+        // What the session has just read is what its next step goes by.
+        let known = self.last_read.get(&(read.reader.session, read.key_number));
+        if let Some(place) = closing.iter().copied().find(|place| Some(&source(place)) == known) {
+            return vec![place];
+        }
         if !closing.is_empty() {
             return closing;
         }
@@ -112,14 +162,14 @@ impl Opponent {
 
     /// Without experience: yes.
     fn is_usually_updated(&self, read: &PendingRead<'_>) -> bool {
-        let memory = self.memory();
+        let memory = lock(&self.memory);
         let known = memory.updates.get(&(read.reader, read.key.into()));
         known.is_none_or(|&(reads, updates)| 2 * updates >= reads)
     }
 
     /// One of `from` that was not done at this point before, if there is one.
     fn something_new(&mut self, read: &PendingRead<'_>, from: &[usize]) -> usize {
-        let memory = self.memory();
+        let memory = lock(&self.memory);
         let is_new = |&place: &usize| !memory.done.contains(&self.hash(read, read.versions[place].writer));
         let new: Vec<usize> = from.iter().copied().filter(is_new).collect();
         drop(memory);

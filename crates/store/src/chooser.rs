@@ -156,6 +156,8 @@ pub struct Choice {
     pub key: String,
     /// Whose version it got; `None` for the initial one.
     pub writer: Option<TxnName>,
+    /// Whether that was the version that committed last of all that it might have got.
+    pub latest: bool,
 }
 
 /// Where a run left its script.

@@ -19,9 +19,9 @@ mod witness;
 #[cfg(test)]
 mod tests;
 
-pub use adversary::Adversary;
+pub use adversary::{Adversary, Plot};
 pub use chooser::{
     Choice, Chooser, Divergence, Ended, Latest, LatestPerSession, PendingRead, Random, Script, Stale, Track, TxnName, Version,
 };
-pub use schedule::{Turn, interleave};
+pub use schedule::{Schedule, Turn, by_chance, by_turns, interleave, interleave_by};
 pub use store::{Builder, Session, Store, StoreError, Txn};

@@ -11,8 +11,13 @@ struct Turns {
     wake: Vec<Condvar>,
 }
 
+/// Says which of the clients that are left goes on, as an index of the list; the last one if it is too large.
+pub type Schedule = Box<dyn FnMut(&[usize]) -> usize + Send>;
+
 struct State {
-    random: Pcg64Mcg,
+    schedule: Schedule,
+    /// Who got each turn so far.
+    turns: Vec<u32>,
     /// Clients that have not finished.
     alive: Vec<usize>,
     running: Option<usize>,
@@ -25,8 +30,12 @@ impl Turns {
 
     /// Gives the turn to anybody who is left.
     fn pass(&self, state: &mut State) {
-        state.running = (!state.alive.is_empty()).then(|| state.alive[state.random.random_range(0..state.alive.len())]);
+        state.running = state.alive.len().checked_sub(1).map(|last| {
+            let State { schedule, alive, .. } = state;
+            alive[schedule(alive).min(last)]
+        });
         if let Some(next) = state.running {
+            state.turns.push(next as u32);
             self.wake[next].notify_one();
         }
     }
@@ -84,10 +93,31 @@ impl Drop for Leave {
 /// assert_eq!(order.into_inner().unwrap().len(), 4);
 /// ```
 pub fn interleave<R: Send, C: FnOnce(Turn) -> R + Send>(seed: u64, clients: Vec<C>) -> Vec<R> {
+    interleave_by(by_chance(seed), clients).0
+}
+
+/// Everybody who is left is as likely to go on as the others.
+pub fn by_chance(seed: u64) -> Schedule {
+    let mut random = Pcg64Mcg::seed_from_u64(seed);
+    Box::new(move |alive| random.random_range(0..alive.len()))
+}
+
+/// The same turns again, as [`interleave_by`] gave them back; whoever is first if they do not fit.
+pub fn by_turns(turns: Vec<u32>) -> Schedule {
+    let mut turns = turns.into_iter();
+    Box::new(move |alive| {
+        let wanted = turns.next();
+        alive.iter().position(|&client| Some(client as u32) == wanted).unwrap_or(0)
+    })
+}
+
+/// Runs all clients, one at a time; at each [`Turn::next`] the schedule decides who goes on. Returns what the clients returned, and
+/// who got each turn.
+pub fn interleave_by<R: Send, C: FnOnce(Turn) -> R + Send>(schedule: Schedule, clients: Vec<C>) -> (Vec<R>, Vec<u32>) {
     let count = clients.len();
-    let state = State { random: Pcg64Mcg::seed_from_u64(seed), alive: (0..count).collect(), running: None };
+    let state = State { schedule, turns: Vec::new(), alive: (0..count).collect(), running: None };
     let turns = Arc::new(Turns { state: Mutex::new(state), wake: (0..count).map(|_| Condvar::new()).collect() });
-    std::thread::scope(|scope| {
+    let results = std::thread::scope(|scope| {
         let start = |(number, client): (usize, C)| {
             let turn = Turn { turns: Arc::clone(&turns), client: number };
             scope.spawn(move || {
@@ -102,7 +132,9 @@ pub fn interleave<R: Send, C: FnOnce(Turn) -> R + Send>(seed: u64, clients: Vec<
         turns.pass(&mut turns.lock());
         let results = threads.into_iter().map(|thread| thread.join());
         results.map(|result| result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
-    })
+    });
+    let taken = std::mem::take(&mut turns.lock().turns);
+    (results, taken)
 }
 
 #[cfg(test)]
@@ -130,6 +162,26 @@ mod tests {
         let all: std::collections::HashSet<Vec<usize>> = (0..20).map(run).collect();
         assert!(all.len() > 15, "{} different interleavings", all.len());
         assert!(run(3).len() == 15);
+    }
+
+    #[test]
+    fn recorded_turns_can_be_taken_again() {
+        let run = |schedule: Schedule| {
+            let order = Mutex::new(Vec::new());
+            let client = |number: usize| {
+                let order = &order;
+                move |turn: Turn| {
+                    for _ in 0..4 {
+                        order.lock().unwrap().push(number);
+                        turn.next();
+                    }
+                }
+            };
+            let turns = interleave_by(schedule, (0..3).map(client).collect()).1;
+            (order.into_inner().unwrap(), turns)
+        };
+        let (order, turns) = run(by_chance(5));
+        assert_eq!(run(by_turns(turns.clone())), (order, turns));
     }
 
     #[test]

@@ -290,12 +290,14 @@ impl<V> Inner<V> {
             key_number: key,
             log,
         };
-        let version = versions[self.chooser.choose(&read).min(last)];
+        let place = self.chooser.choose(&read).min(last);
+        let version = versions[place];
         self.choices.push(Choice {
             reader: read.reader,
             read: read.number,
             key: read.key.to_owned(),
             writer: version.writer,
+            latest: place == last,
         });
         Some(version.source)
     }
