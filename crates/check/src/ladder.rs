@@ -26,6 +26,8 @@ pub(crate) enum StrongOutcome {
 
 /// How many states and sessions of states one search may look at.
 const BUDGET: u64 = 400_000;
+/// The same if a deadline ends it anyway: only the memory for the states counts then.
+const BUDGET_WITH_DEADLINE: u64 = 100 * BUDGET;
 
 /// Decides one strong level. The one place that knows by which algorithm.
 pub(crate) fn decide_strong(subject: &Subject<'_>, level: Level, efforts: &mut Vec<(Level, Effort)>) -> StrongOutcome {
@@ -62,7 +64,8 @@ fn as_event((txn, is_commit): (u32, bool)) -> Event {
 /// The slow search, for what the fast one cannot do.
 fn by_frontiers(history: &History, level: Level, limits: Limits) -> StrongOutcome {
     // A state costs time for each session; a search without detours has a state for each point.
-    let states = BUDGET / (history.session_count() as u64 + 1) + 2 * history.txn_count() as u64;
+    let budget = if limits.deadline.is_some() { BUDGET_WITH_DEADLINE } else { BUDGET };
+    let states = budget / (history.session_count() as u64 + 1) + 2 * history.txn_count() as u64;
     match frontier::search_within(history, level, states, limits) {
         Found::Holds(points) => StrongOutcome::Holds(points),
         Found::Violated => StrongOutcome::Violated((0..history.txn_count() as u32).collect()),

@@ -61,7 +61,7 @@ pub struct Columns {
     pub place_unit: PlaceUnit,
     /// Transactions in order of first appearance; those of one session are in session order.
     pub txns: Vec<TxnMeta>,
-    /// Begin and end of each transaction, if known.
+    /// Begin and end of each transaction, if known; the end of one of unknown outcome is never taken to be known.
     pub txn_times: Option<Vec<(i64, i64)>>,
     /// Names of the transactions, in the order of `txns`.
     pub txn_names: Names,
@@ -181,7 +181,13 @@ impl Columns {
         (session_txns, new_of_old)
     }
 
-    fn permute(self, session_txns: Vec<u32>, txn_ops: Vec<u32>, new_of_old: &[u32], ops: Sorted) -> History {
+    fn permute(mut self, session_txns: Vec<u32>, txn_ops: Vec<u32>, new_of_old: &[u32], ops: Sorted) -> History {
+        // Whoever does not know how a transaction ended does not know when: it may take effect at any later time.
+        for (txn, times) in self.txns.iter().zip(self.txn_times.iter_mut().flatten()) {
+            if txn.status == Status::Unknown {
+                times.1 = i64::MAX;
+            }
+        }
         let extras = self.txn_extras.into_iter().map(|(old, text)| (TxnId(new_of_old[old as usize]), text)).collect();
         History {
             session_txns,

@@ -141,7 +141,7 @@ impl Core<'_> {
         let model = self.graph.model;
         let read = &self.facts.ambiguous[read as usize];
         self.txns.insert(read.reader);
-        self.txns.extend(self.facts.candidates(read).iter().filter_map(|&slot| self.facts.writer(slot)));
+        self.txns.extend(self.facts.candidates(read).filter_map(|slot| self.facts.writer(slot)));
         for &(slot, why) in excluded {
             let writer = self.facts.writer(slot);
             match (why, writer) {

@@ -67,6 +67,7 @@ pub(crate) struct Facts<'a> {
     pub ambiguous_of: Lists,
     /// For each version its value, if its key has ambiguous reads.
     version_value: Vec<u64>,
+    /// The slots of each value that an ambiguous read returned: shared by its reads, so that there are not more than slots.
     candidates: Vec<u32>,
     /// Whether an ambiguous read may come from a transaction of unknown outcome that nobody else read from, or returned a
     /// list: then a choice of sources is not all there is to choose.
@@ -130,9 +131,16 @@ impl<'a> Facts<'a> {
         self.index.versions.start[key as usize]..self.index.versions.start[key as usize + 1]
     }
 
-    /// The slots that an ambiguous read may have read.
+    /// The slots that an ambiguous read may have read, ascending; the initial one is the last.
     #[inline]
-    pub fn candidates(&self, read: &Ambiguous) -> &[u32] {
+    pub fn candidates<'f>(&'f self, read: &Ambiguous) -> impl Iterator<Item = u32> + use<'f> {
+        let reader = read.reader;
+        self.slots_of_value(read).iter().copied().filter(move |&slot| self.writer(slot) != Some(reader))
+    }
+
+    /// The slots with the value of an ambiguous read, its own among them.
+    #[inline]
+    fn slots_of_value(&self, read: &Ambiguous) -> &[u32] {
         &self.candidates[read.candidates.start as usize..read.candidates.end as usize]
     }
 
@@ -141,7 +149,7 @@ impl<'a> Facts<'a> {
     pub fn fits(&self, read: &Ambiguous, slot: u32) -> bool {
         match self.version_value.get(slot as usize) {
             Some(&value) => value == read.value,
-            None => self.candidates(read).last() == Some(&slot),
+            None => self.slots_of_value(read).last() == Some(&slot),
         }
     }
 
@@ -195,19 +203,25 @@ impl<'a> Facts<'a> {
             slots.entry(value).or_default().push(version);
         }
         let mut last = None;
+        let mut shared: FxHashMap<u64, Range<u32>> = FxHashMap::default();
         for &op in ops {
             let (reader, value) = (self.history.txn_of(OpId(op)).0, self.value_of(op));
             if last.replace((reader, value)) == Some((reader, value)) {
                 continue;
             }
-            let first = self.candidates.len() as u32;
-            let writers = slots.get(&value).map_or(&[][..], Vec::as_slice);
-            self.candidates.extend(writers.iter().filter(|&&v| self.index.versions.txn[v as usize] != reader));
-            if self.may_be_initial(key, value) {
-                self.candidates.push(self.initial_slot(key));
-            }
-            self.ambiguous.push(Ambiguous { reader, key, value, candidates: first..self.candidates.len() as u32 });
+            let candidates = shared.get(&value).cloned().unwrap_or_else(|| self.add_candidates(key, value, &slots));
+            shared.insert(value, candidates.clone());
+            self.ambiguous.push(Ambiguous { reader, key, value, candidates });
         }
+    }
+
+    fn add_candidates(&mut self, key: u32, value: u64, slots: &FxHashMap<u64, Vec<u32>>) -> Range<u32> {
+        let first = self.candidates.len() as u32;
+        self.candidates.extend(slots.get(&value).map_or(&[][..], Vec::as_slice));
+        if self.may_be_initial(key, value) {
+            self.candidates.push(self.initial_slot(key));
+        }
+        first..self.candidates.len() as u32
     }
 
     fn value_of(&self, op: u32) -> u64 {

@@ -3,6 +3,7 @@
 //!
 //! Only what an order of the points breaks is looked at. Whatever no order breaks needs no edge.
 
+use super::Limits;
 use super::facts::{Ambiguous, Facts};
 use super::model::{Arc, Model};
 use super::mutation::{Rule, holds};
@@ -100,7 +101,16 @@ pub(crate) struct Findings {
     /// Ambiguous reads (by number) and a version that replaces what they are said to read.
     pub open_choices: Vec<(u32, u32)>,
     pub open_reads: Vec<OpenRead>,
+    /// How many candidates the open reads have, excluded ones too.
+    open_size: usize,
+    /// Not everything was looked at: the limits were reached, or too much is open to be written down.
+    pub is_cut: bool,
 }
+
+/// How many candidates of open reads are written down at most: some hundred megabytes.
+const OPEN_MAX: usize = 1 << 24;
+/// Of reads with more candidates than this it is not asked what these have in common.
+const BOUNDS_MAX: usize = 1000;
 
 impl Findings {
     /// Whether nothing is forced.
@@ -127,6 +137,9 @@ pub(crate) struct Forcing<'a> {
     pub fixed: &'a mut Sources,
     /// How many forced edges `reach` knows.
     known: u32,
+    limits: Limits,
+    /// How many times it was asked whether to stop.
+    steps: u32,
     done: FxHashSet<(u32, u32)>,
     found: Findings,
 }
@@ -139,13 +152,19 @@ impl<'a> Forcing<'a> {
         reasons: &'a mut Vec<Reason>,
         fixed: &'a mut Sources,
         known: u32,
+        limits: Limits,
     ) -> Forcing<'a> {
-        Forcing { facts, model, reach, reasons, fixed, known, done: FxHashSet::default(), found: Findings::default() }
+        let (done, found) = (FxHashSet::default(), Findings::default());
+        Forcing { facts, model, reach, reasons, fixed, known, limits, steps: 0, done, found }
     }
 
-    /// Finds the edges that the broken places show to be forced.
+    /// Finds the edges that the broken places show to be forced. If the limits are reached it stops early: what it has found is
+    /// right, and whoever asked looks at the limits before going on.
     pub fn run(mut self, broken: &[Broken]) -> Result<Findings, Contradiction> {
         for &broken in broken {
+            if self.is_over() {
+                break;
+            }
             match broken {
                 Broken::Read { slot, version, reader } => {
                     let writer = self.facts.index.versions.txn[version as usize];
@@ -174,9 +193,21 @@ impl<'a> Forcing<'a> {
             self.chosen(read, version)?;
         }
         for open in &before.open_reads {
+            if self.is_over() {
+                break;
+            }
             self.match_read(open.read)?;
         }
         Ok(self.found)
+    }
+
+    /// Whether to stop here.
+    fn is_over(&mut self) -> bool {
+        self.steps += 1;
+        // Looking at the clock costs as much as a step.
+        let is_time_to_look = self.steps.is_multiple_of(64);
+        self.found.is_cut |= self.found.open_size > OPEN_MAX || is_time_to_look && self.limits.is_over();
+        self.found.is_cut
     }
 
     fn add(&mut self, arc: (u32, u32), reason: u32) {
@@ -257,8 +288,14 @@ impl<'a> Forcing<'a> {
     /// Settles all ambiguous reads that have one candidate left, broken or not.
     pub fn match_all(mut self) -> Result<Findings, Contradiction> {
         for number in 0..self.facts.ambiguous.len() as u32 {
+            if self.is_over() {
+                break;
+            }
             if self.fixed.of(number) == NONE {
                 self.match_read(number)?;
+                // Those are too many to be looked at again and again.
+                self.found.open_reads.clear();
+                self.found.open_size = 0;
             }
         }
         Ok(self.found)
@@ -273,7 +310,7 @@ impl<'a> Forcing<'a> {
         let mut left = Vec::new();
         let mut excluded = Vec::new();
         let past = self.past(read);
-        for &slot in self.facts.candidates(read) {
+        for slot in self.facts.candidates(read) {
             match self.excluded(read, slot, &past) {
                 Some(why) => excluded.push((slot, why)),
                 None => left.push(slot),
@@ -292,7 +329,10 @@ impl<'a> Forcing<'a> {
             }
             _ => {
                 let open = OpenRead { read: number, candidates: left, excluded };
-                self.bounds(&open);
+                self.found.open_size += open.candidates.len() + open.excluded.len();
+                if open.candidates.len() <= BOUNDS_MAX {
+                    self.bounds(&open);
+                }
                 self.found.open_reads.push(open);
             }
         }
@@ -332,7 +372,7 @@ impl<'a> Forcing<'a> {
         for version in self.facts.versions(read.key) {
             let writer = self.facts.index.versions.txn[version as usize];
             let commit = self.model.commit(writer);
-            if done == session(writer) || writer == read.reader || open.candidates.contains(&version) {
+            if done == session(writer) || writer == read.reader || open.candidates.binary_search(&version).is_ok() {
                 continue;
             }
             if self.reach.reaches(begin, commit) {

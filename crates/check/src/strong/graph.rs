@@ -143,10 +143,19 @@ fn txn_arcs(facts: &Facts<'_>, model: Model, txn: u32, arcs: &mut Vec<Arc>) {
     let first = arcs.len();
     for op in facts.history.ops_of(TxnId(txn)) {
         let source = facts.index.source_txn[op as usize];
-        if source < INITIAL && holds(Rule::ReadFrom) && !arcs[first..].contains(&model.follows(source, txn)) {
+        if source < INITIAL && holds(Rule::ReadFrom) {
             arcs.push(model.follows(source, txn));
         }
     }
+    arcs[first..].sort_unstable();
+    let mut kept = first;
+    for place in first..arcs.len() {
+        if place == first || arcs[place] != arcs[kept - 1] {
+            arcs[kept] = arcs[place];
+            kept += 1;
+        }
+    }
+    arcs.truncate(kept);
 }
 
 /// Real time by a chain of moments, one for each end: a transaction comes before the moment of its end, and after the last

@@ -272,9 +272,7 @@ impl<'a> Rounds<'a> {
             let known = graph.forced.len();
             self.force_on(graph, found)?;
             if is_slow && self.knows_all(graph) {
-                let mut matched = self.match_all(graph)?;
-                // Those are too many to be looked at again and again.
-                matched.open_reads.clear();
+                let matched = self.match_all(graph)?;
                 let more = matched.arcs.len() > broken.len() / SLOW;
                 self.force_on(graph, matched)?;
                 if !more {
@@ -348,7 +346,7 @@ impl<'a> Rounds<'a> {
         work: impl FnOnce(Forcing<'_>) -> Result<Findings, Contradiction>,
     ) -> Result<Findings, Contradiction> {
         let Some(reach) = self.reach.as_deref() else { return Ok(Findings::default()) };
-        work(Forcing::new(self.facts, model, reach, &mut self.reasons, &mut self.fixed, known))
+        work(Forcing::new(self.facts, model, reach, &mut self.reasons, &mut self.fixed, known, self.limits))
     }
 
     /// What is forced where the order is broken.
@@ -493,10 +491,16 @@ impl<'a> Rounds<'a> {
                 return Ok(Some(search.theory.position));
             }
             let found = self.force(model, known, &broken)?;
+            if found.is_cut {
+                return Ok(None);
+            }
             let new = search.add(&found, &chosen, &self.fixed);
             let forced_fit = found.arcs.iter().all(|&(arc, reason)| search.theory.add_known(arc, reason));
             self.effort.forced += found.arcs.len() as u64;
             self.effort.choices = search.choices();
+            if search.is_full() || self.limits.is_over() {
+                return Ok(None);
+            }
             if !forced_fit {
                 return Err(search.exhausted());
             }

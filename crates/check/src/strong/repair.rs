@@ -142,7 +142,7 @@ impl<'a> Repair<'a> {
         }
         let begin = self.begin(read.reader);
         let place = |slot: u32| self.facts.writer(slot).map_or(0, |writer| self.commit(writer) + 1);
-        let mut candidates = self.facts.candidates(read).to_vec();
+        let mut candidates: Vec<u32> = self.facts.candidates(read).collect();
         // Those before the reader first, the nearest first; then those behind it.
         candidates.sort_unstable_by_key(|&slot| match place(slot) {
             place if place <= begin => (0, begin - place),

@@ -24,6 +24,12 @@ impl Callbacks for Watch {
     }
 }
 
+/// How many choices the solver may be given: some hundred bytes each.
+const CHOICES_MAX: u64 = 4_000_000;
+
+/// Of so many candidates it pays to say that at most one is chosen.
+const FEW: usize = 16;
+
 /// A candidate of an ambiguous read that the search may choose.
 struct Selector {
     slot: u32,
@@ -35,6 +41,7 @@ pub(crate) struct Search<'a> {
     model: Model,
     solver: Solver<Watch>,
     pub theory: Acyclic<'a>,
+    limits: Limits,
     /// For each pair (smaller transaction first) the variable that orders it.
     pairs: PairSet,
     /// For each ambiguous read that the search decides, its candidates.
@@ -55,6 +62,7 @@ impl<'a> Search<'a> {
             model,
             solver: Solver::new(batsat::SolverOpts::default(), Watch(limits)),
             theory: Acyclic::new(graph, position),
+            limits,
             pairs: PairSet::default(),
             selectors: FxHashMap::default(),
             before: FxHashMap::default(),
@@ -70,13 +78,22 @@ impl<'a> Search<'a> {
         for &pair in &found.open {
             self.pair(pair, fixed);
         }
+        // Those are as many variables as candidates: the budget may end here.
         for open in &found.open_reads {
+            if self.is_full() || self.limits.is_over() {
+                break;
+            }
             self.read(open);
         }
         for &(read, version) in &found.open_choices {
             self.choice(read, version, chosen[read as usize], fixed);
         }
         known != (self.pairs.len(), self.selectors.len(), self.clauses.len())
+    }
+
+    /// Whether the solver has been given as much as it may have.
+    pub fn is_full(&self) -> bool {
+        self.choices() > CHOICES_MAX
     }
 
     /// The literal for `pair.hint` before `pair.other`.
@@ -129,9 +146,10 @@ impl<'a> Search<'a> {
         if holds(Rule::OneSource) {
             self.solver.add_clause_reuse(&mut clause);
         }
-        // One is enough; so the others need no decision.
-        for (place, one) in selectors.iter().enumerate() {
-            for other in &selectors[..place] {
+        // One is enough; so the others need no decision. Of many that would take too many clauses.
+        let few = if selectors.len() <= FEW { &selectors[..] } else { &[] };
+        for (place, one) in few.iter().enumerate() {
+            for other in &few[..place] {
                 self.solver.add_clause_reuse(&mut vec![!one.literal, !other.literal]);
             }
         }

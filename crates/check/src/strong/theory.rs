@@ -51,6 +51,15 @@ struct Step {
 }
 
 impl<'g> Acyclic<'g> {
+    /// Forgets all marks.
+    fn next_round(&mut self) {
+        if self.round == u32::MAX {
+            self.mark.fill(0);
+            self.round = 0;
+        }
+        self.round += 1;
+    }
+
     pub fn new(graph: &'g mut Graph, position: Vec<u32>) -> Acyclic<'g> {
         let points = graph.points();
         Acyclic {
@@ -187,7 +196,7 @@ impl<'g> Acyclic<'g> {
 
     /// The points from `start` on up to position `high`; `None` if `goal` is one of them.
     fn reached_from(&mut self, start: u32, goal: u32, high: u32) -> Option<Vec<u32>> {
-        self.round += 1;
+        self.next_round();
         let mut found = vec![start];
         self.mark[start as usize] = self.round;
         let mut next = 0;
@@ -210,7 +219,7 @@ impl<'g> Acyclic<'g> {
     }
 
     fn reaching(&mut self, start: u32, low: u32) -> Vec<u32> {
-        self.round += 1;
+        self.next_round();
         let mut found = vec![start];
         self.mark[start as usize] = self.round;
         let mut next = 0;
