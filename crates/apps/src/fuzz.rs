@@ -26,6 +26,17 @@ impl Strategy {
     pub const ALL: [Strategy; 5] =
         [Strategy::Random, Strategy::Adversary, Strategy::Stale, Strategy::LatestPerSession, Strategy::Latest];
 
+    /// What it does, in a few words.
+    pub fn about(self) -> &'static str {
+        match self {
+            Strategy::Random => "any version that the level allows",
+            Strategy::Adversary => "versions that make the run unserializable",
+            Strategy::Stale => "old versions rather than new ones",
+            Strategy::LatestPerSession => "any version that is its session's latest",
+            Strategy::Latest => "the version that committed last",
+        }
+    }
+
     /// What it is called on the command line.
     pub fn code(self) -> &'static str {
         match self {
