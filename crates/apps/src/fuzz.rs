@@ -2,9 +2,11 @@
 
 use crate::app::{App, Run, RunError, Setting, run};
 use crate::find;
-use seriatim_check::Level;
-use seriatim_store::{Adversary, Choice, Divergence, Latest, LatestPerSession, Random, Script, Stale, by_chance, by_turns};
 use serde::{Deserialize, Serialize};
+use seriatim_check::Level;
+use seriatim_store::{
+    Adversary, Choice, Divergence, Latest, LatestPerSession, Random, Script, Stale, by_chance, by_turns,
+};
 
 /// Who picks the versions that reads return.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

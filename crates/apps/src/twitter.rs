@@ -100,6 +100,7 @@ impl App for Twitter {
             return Ok(Ok(()));
         }
         let missing = shown.items().iter().find(|tweet| feeds.iter().any(|feed| !feed.has(tweet)));
-        Ok(missing.map_or(Ok(()), |tweet| Err(format!("tweet {tweet} was seen before following, but the feed lacks it"))))
+        Ok(missing
+            .map_or(Ok(()), |tweet| Err(format!("tweet {tweet} was seen before following, but the feed lacks it"))))
     }
 }

@@ -3,9 +3,9 @@
 //! A history is unserializable if session order, reads and overwrites close a cycle. Reading a version that somebody has overwritten
 //! puts the reader before whoever overwrote it; if that one must also come before the reader, the cycle is closed. So a version that
 //! closes one is taken if there is any. So is one that will close it as soon as the transaction writes the key, if those who read
-//! this key usually write it: that is a lost update. If there is none, a session that knows nothing of the others reads what is new,
-//! and one that does reads what is old: the first puts somebody before the reader, the second puts the reader before somebody, and a
-//! cycle needs both. Chance decides the rest, and everything once the history is unserializable, with a preference for what no
+//! this key usually write it: that is a lost update. If there is none, a session that has neither seen anything of the others nor
+//! written anything reads what is new, and any other session reads what is old: the first puts somebody before the reader, the second
+//! puts the reader before somebody, and a cycle needs both. Chance decides the rest, and everything once the history is unserializable, with a preference for what no
 //! earlier run has done at this point.
 
 use crate::chooser::{Chooser, Ended, PendingRead, TxnName};
@@ -155,8 +155,8 @@ impl Opponent {
             return closing;
         }
         let is_old = |place: &usize| !overwriters(read.log, read.key_number, source(place), read.txn).is_empty();
-        let knows_others = read.log.knows_others(read.txn);
-        let wanted: Vec<usize> = all.iter().copied().filter(|place| is_old(place) == knows_others).collect();
+        let has_part = read.log.knows_others(read.txn) || read.log.has_written(read.reader.session);
+        let wanted: Vec<usize> = all.iter().copied().filter(|place| is_old(place) == has_part).collect();
         if wanted.is_empty() { all } else { wanted }
     }
 
@@ -201,9 +201,8 @@ fn closes(read: &PendingRead<'_>, source: u32, updated: bool) -> bool {
 /// Who wrote `key` behind `source` for certain, beside `txn`.
 fn overwriters(log: &Log, key: u32, source: u32, txn: u32) -> Vec<u32> {
     let writers = log.keys.get(key as usize).map_or(&[][..], |writers| &writers.all);
-    let behind = |&&writer: &&u32| {
-        writer != txn && writer != source && (source == INITIAL || log.precedes(source, writer))
-    };
+    let behind =
+        |&&writer: &&u32| writer != txn && writer != source && (source == INITIAL || log.precedes(source, writer));
     writers.iter().filter(behind).copied().collect()
 }
 

@@ -44,7 +44,9 @@ impl Engine {
         let all = [INITIAL].into_iter().chain(writers.iter().copied());
         if self.log.txn(txn).level.is_strong() {
             let fitting = witness.fitting(&self.log, txn, key);
-            return all.filter(|&source| fitting.contains(&source) || self.other_order(txn, key, source, &[])).collect();
+            return all
+                .filter(|&source| fitting.contains(&source) || self.other_order(txn, key, source, &[]))
+                .collect();
         }
         all.filter(|&source| self.weak_fits(witness, txn, key, source)).collect()
     }
@@ -77,8 +79,7 @@ impl Engine {
     fn force(&mut self, txn: u32, key: u32, source: u32, edges: Vec<(u32, u32)>) {
         match &mut self.witness {
             Some(witness) if !witness.respects(&edges) => {
-                let question =
-                    Question { log: &self.log, witness, txn, also: Some((key, source)), edges: &edges };
+                let question = Question { log: &self.log, witness, txn, also: Some((key, source)), edges: &edges };
                 if let Some(mut sequence) = question.answer() {
                     sequence.retain(|point| point.txn != txn);
                     *witness = Witness::new(sequence);

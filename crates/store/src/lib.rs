@@ -14,14 +14,15 @@ mod record;
 mod schedule;
 mod search;
 mod store;
-mod weak;
-mod witness;
 #[cfg(test)]
 mod tests;
+mod weak;
+mod witness;
 
 pub use adversary::{Adversary, Plot};
 pub use chooser::{
-    Choice, Chooser, Divergence, Ended, Latest, LatestPerSession, PendingRead, Random, Script, Stale, Track, TxnName, Version,
+    Choice, Chooser, Divergence, Ended, Latest, LatestPerSession, PendingRead, Random, Script, Stale, Track, TxnName,
+    Version,
 };
 pub use schedule::{Schedule, Turn, by_chance, by_turns, interleave, interleave_by};
 pub use store::{Builder, Session, Store, StoreError, Txn};

@@ -183,6 +183,11 @@ impl Log {
         (0..self.sessions.len() as u32).any(|session| session != record.session && record.past.of(session) > 0)
     }
 
+    /// Whether a committed transaction of `session` wrote something.
+    pub fn has_written(&self, session: u32) -> bool {
+        self.sessions[session as usize].committed.iter().any(|&txn| !self.txn(txn).writes.is_empty())
+    }
+
     /// The causal past of an open transaction, once it has read from `source` too.
     pub fn past_with(&self, txn: u32, source: u32) -> Past {
         let mut past = self.txn(txn).past.clone();

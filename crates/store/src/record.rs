@@ -2,17 +2,25 @@
 
 use crate::log::{INITIAL, State};
 use rustc_hash::{FxHashMap, FxHashSet};
-use seriatim_history::{Atom, Atoms, Columns, History, KeyId, KeyNames, OpKind, Status, Value};
 use serde::Serialize;
+use seriatim_history::{Atom, Atoms, Columns, History, KeyId, KeyNames, OpKind, Status, Value};
 
 /// Something that a transaction did.
 #[derive(Clone, Debug)]
 pub(crate) enum Event<V> {
     /// A read from another transaction.
-    Read { key: u32, source: u32 },
+    Read {
+        key: u32,
+        source: u32,
+    },
     /// A read of its own last write.
-    OwnRead { key: u32 },
-    Write { key: u32, value: Option<V> },
+    OwnRead {
+        key: u32,
+    },
+    Write {
+        key: u32,
+        value: Option<V>,
+    },
 }
 
 /// Names for values: as they are, with a number where a key was given the same value before.
@@ -52,8 +60,7 @@ pub(crate) fn history<'e, V: Serialize + 'e>(
     txns: impl Iterator<Item = (u32, State, &'e Vec<Event<V>>)>,
 ) -> History {
     let names = keys.iter().map(|name| Atom::Str(name.clone())).collect();
-    let mut columns =
-        Columns { session_count: sessions, key_names: KeyNames::Table(names), ..Columns::default() };
+    let mut columns = Columns { session_count: sessions, key_names: KeyNames::Table(names), ..Columns::default() };
     let mut values = Values { atoms: Atoms::default(), used: FxHashSet::default(), last: FxHashMap::default() };
     for (key, value) in initial.iter().enumerate() {
         if let Some(value) = value {

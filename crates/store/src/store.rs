@@ -4,9 +4,9 @@ use crate::chooser::{Choice, Chooser, Ended, PendingRead, Random, TxnName, Versi
 use crate::engine::Engine;
 use crate::log::{INITIAL, State};
 use crate::record::{self, Event};
+use serde::Serialize;
 use seriatim_check::Level;
 use seriatim_history::History;
-use serde::Serialize;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
@@ -67,6 +67,7 @@ impl Builder {
             events: Vec::new(),
             txn_names: Vec::new(),
             begun: Vec::new(),
+            failed: Vec::new(),
             choices: Vec::new(),
             open: 0,
         };
@@ -128,6 +129,8 @@ struct Inner<V> {
     txn_names: Vec<TxnName>,
     /// How many transactions each session has begun.
     begun: Vec<u32>,
+    /// Sessions whose last transaction failed.
+    failed: Vec<bool>,
     choices: Vec<Choice>,
     open: u32,
 }
@@ -152,7 +155,10 @@ impl<V> Shared<V> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    fn wait_for_turn<'s>(&'s self, mut inner: MutexGuard<'s, Inner<V>>) -> Result<MutexGuard<'s, Inner<V>>, StoreError> {
+    fn wait_for_turn<'s>(
+        &'s self,
+        mut inner: MutexGuard<'s, Inner<V>>,
+    ) -> Result<MutexGuard<'s, Inner<V>>, StoreError> {
         let Some(patience) = self.serial else { return Ok(inner) };
         let until = Instant::now() + patience;
         while inner.open > 0 {
@@ -190,6 +196,7 @@ impl<V> Store<V> {
     pub fn session(&self) -> Session<V> {
         let mut inner = self.0.lock();
         inner.begun.push(0);
+        inner.failed.push(false);
         Session { number: inner.engine.log.open_session(), shared: Arc::clone(&self.0) }
     }
 
@@ -224,7 +231,13 @@ impl<V: Serialize> Store<V> {
     /// What has happened so far. Values that were written twice to a key are told apart by a number.
     pub fn history(&self) -> History {
         let inner = self.0.lock();
-        let txns = inner.engine.log.txns.iter().zip(&inner.events).map(|(record, events)| (record.session, record.state, events));
+        let txns = inner
+            .engine
+            .log
+            .txns
+            .iter()
+            .zip(&inner.events)
+            .map(|(record, events)| (record.session, record.state, events));
         record::history(&inner.names, &inner.initial, inner.begun.len() as u32, txns)
     }
 }
@@ -290,7 +303,9 @@ impl<V> Inner<V> {
             key_number: key,
             log,
         };
-        let place = self.chooser.choose(&read).min(last);
+        let chosen = self.chooser.choose(&read).min(last);
+        // Who tries again gets the latest version: a chooser that likes old ones could refuse it for ever.
+        let place = if self.failed[read.reader.session as usize] { last } else { chosen };
         let version = versions[place];
         self.choices.push(Choice {
             reader: read.reader,
@@ -300,6 +315,11 @@ impl<V> Inner<V> {
             latest: place == last,
         });
         Some(version.source)
+    }
+
+    fn note_failure(&mut self, txn: u32, failed: bool) {
+        let session = self.engine.log.txn(txn).session;
+        self.failed[session as usize] = failed;
     }
 
     /// Tells those who wait, and the chooser, that `txn` ended.
@@ -412,6 +432,7 @@ impl<V: Clone> Txn<V> {
     fn or_fail<T>(&self, mut inner: MutexGuard<'_, Inner<V>>, result: Option<T>) -> Result<T, StoreError> {
         result.ok_or_else(|| {
             inner.engine.abort(self.number);
+            inner.note_failure(self.number, true);
             inner.end(&self.shared, self.number);
             StoreError::SerializationFailure(self.level)
         })
@@ -439,6 +460,7 @@ impl<V> Txn<V> {
             return Err(StoreError::Ended);
         }
         let committed = inner.engine.commit(self.number);
+        inner.note_failure(self.number, !committed);
         inner.end(&self.shared, self.number);
         drop(inner);
         self.ended = true;

@@ -170,14 +170,22 @@ fn allowed(program: &Program) -> BTreeSet<Behaviour> {
             [None].into_iter().chain(txns.iter().filter(|&&t| t != own && writes(t, key)).map(|&t| Some(t))).collect();
         all = all
             .into_iter()
-            .flat_map(|b| sources.iter().map(move |&source| [b.clone(), vec![(place, source)]].concat()).collect::<Vec<_>>())
+            .flat_map(|b| {
+                sources.iter().map(move |&source| [b.clone(), vec![(place, source)]].concat()).collect::<Vec<_>>()
+            })
             .collect();
     }
     let orders = permutations(&txns);
     let keys: Vec<u32> = reads.iter().map(|read| read.1).collect();
     let mut good: BTreeSet<Behaviour> =
         all.into_iter().filter(|b| orders.iter().any(|order| satisfies(program, &writes, order, b, &keys))).collect();
-    good = good.into_iter().map(|mut b| { b.sort(); b }).collect();
+    good = good
+        .into_iter()
+        .map(|mut b| {
+            b.sort();
+            b
+        })
+        .collect();
     good
 }
 
@@ -240,8 +248,7 @@ fn satisfies(
                 Level::Causal => causal[t2][t3],
                 Level::PrefixConsistency => prefix(t2),
                 Level::SnapshotIsolation => {
-                    prefix(t2)
-                        || (t2..t3).any(|t4| (0..2).any(|k| writes(order[t4], k) && writes(order[t3], k)))
+                    prefix(t2) || (t2..t3).any(|t4| (0..2).any(|k| writes(order[t4], k) && writes(order[t3], k)))
                 }
                 _ => t2 < t3,
             };

@@ -155,7 +155,8 @@ impl Witness {
                 return true;
             }
             let reads_here = self.reads_at(log, point.txn) as usize >= gap;
-            let reads_older = reads_here && other.reads.iter().any(|read| read.key == key && self.is_before(read.source, gap));
+            let reads_older =
+                reads_here && other.reads.iter().any(|read| read.key == key && self.is_before(read.source, gap));
             let snapshot = other.level == Level::SnapshotIsolation
                 && point.is_commit
                 && (self.places[point.txn as usize].0 as usize) < gap
