@@ -1,6 +1,8 @@
 //! The one definition of commands and flags, from which the parser, the help, the man pages and the completions come.
 
-use crate::commands::{check, completions, convert, demo, explain, generate, man, minimize, schema, stats, verify};
+use crate::commands::{
+    check, completions, convert, demo, explain, fuzz, generate, man, minimize, replay, schema, stats, verify,
+};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Arg, Command, Parser, Subcommand, ValueEnum};
@@ -37,6 +39,10 @@ pub enum Task {
     Verify(verify::Args),
     /// Write the smallest part of a history that still violates a level
     Minimize(minimize::Args),
+    /// Run an application on a mock database until its assertion breaks
+    Fuzz(fuzz::Args),
+    /// Run once more what `fuzz` kept
+    Replay(replay::Args),
     /// Explain an anomaly or a level
     Explain(explain::Args),
     /// Convert a history to another format

@@ -6,6 +6,8 @@
 //! * [`history`] – what happened: sessions, transactions and events; reading and writing file formats,
 //! * [`check`](mod@check) – does it satisfy a level, and if not, why,
 //! * [`generate`] – histories made to order, for tests and benchmarks,
+//! * [`store`] – a database that may return anything its isolation level allows,
+//! * [`apps`] – small applications with assertions, to run on it,
 //! * [`report`] – text for people, JSON for machines, DOT for pictures.
 //!
 //! Read a file, check it, print the answer:
@@ -47,10 +49,12 @@
 //! # Ok::<(), notation::NotationError>(())
 //! ```
 
+pub use seriatim_apps as apps;
 pub use seriatim_check as check;
 pub use seriatim_generate as generate;
 pub use seriatim_history as history;
 pub use seriatim_report as report;
+pub use seriatim_store as store;
 
 pub use seriatim_check::check as check_history;
 pub use seriatim_check::{Kind, Level, Options, Outcome, Report, Verdict, Violation};

@@ -13,8 +13,8 @@ const SHOWN_AFTER: Duration = Duration::from_secs(1);
 const TICK: Duration = Duration::from_millis(120);
 
 const SINGLE: &str = "{spinner} {elapsed} {read}{wide_msg}";
-const COUNT: &str = "{spinner} {pos}/{len} inputs {bar:20} {elapsed}";
-const COUNT_AND_RATE: &str = "{spinner} {pos}/{len} inputs {bar:20} {elapsed}, {per_sec:.1}, {eta} left";
+const COUNT: &str = "{spinner} {pos}/{len} {noun} {bar:20} {elapsed}";
+const COUNT_AND_RATE: &str = "{spinner} {pos}/{len} {noun} {bar:20} {elapsed}, {per_sec:.1}, {eta} left";
 
 /// Whether a line may be on the terminal.
 static SHOWN: AtomicBool = AtomicBool::new(false);
@@ -31,6 +31,8 @@ pub fn wipe() {
 pub struct Progress {
     bar: ProgressBar,
     meter: Arc<Meter>,
+    /// What is counted.
+    noun: &'static str,
     /// Dropped with the progress, which tells the waiting thread not to show it any more.
     _end: mpsc::Sender<()>,
 }
@@ -57,14 +59,19 @@ impl Stage {
 impl Progress {
     /// Progress over `inputs` inputs.
     pub fn start(inputs: usize) -> Self {
+        Progress::over(inputs, "inputs")
+    }
+
+    /// Progress over `inputs` of what `noun` says.
+    pub fn over(inputs: usize, noun: &'static str) -> Self {
         let bar = ProgressBar::with_draw_target(Some(inputs as u64), ProgressDrawTarget::hidden());
         let meter = Arc::new(Meter::default());
-        bar.set_style(if inputs > 1 { style(COUNT) } else { with_meter(style(SINGLE), Arc::clone(&meter)) });
+        bar.set_style(if inputs > 1 { counting(COUNT, noun) } else { with_meter(style(SINGLE), Arc::clone(&meter)) });
         let (end, ended) = mpsc::channel();
         if std::io::stderr().is_terminal() {
             show_later(bar.clone(), ended);
         }
-        Progress { bar, meter, _end: end }
+        Progress { bar, meter, noun, _end: end }
     }
 
     /// Progress of a command that writes to `target`; none if that is standard output, where the line would be in the way.
@@ -80,7 +87,7 @@ impl Progress {
     /// One more input is done. From now on a rate and a remaining time are known.
     pub fn advance(&self) {
         if self.bar.position() == 0 && self.bar.length() > Some(1) {
-            self.bar.set_style(style(COUNT_AND_RATE));
+            self.bar.set_style(counting(COUNT_AND_RATE, self.noun));
         }
         self.bar.inc(1);
     }
@@ -106,6 +113,13 @@ fn show_later(bar: ProgressBar, ended: mpsc::Receiver<()>) {
             bar.enable_steady_tick(TICK);
         }
     });
+}
+
+fn counting(template: &str, noun: &'static str) -> ProgressStyle {
+    style(template).with_key("noun", move |_: &ProgressState, line: &mut dyn fmt::Write| {
+        // The line is drawn again soon.
+        let _ = line.write_str(noun);
+    })
 }
 
 fn style(template: &str) -> ProgressStyle {

@@ -5,9 +5,11 @@ pub mod completions;
 pub mod convert;
 pub mod demo;
 pub mod explain;
+pub mod fuzz;
 pub mod generate;
 pub mod man;
 pub mod minimize;
+pub mod replay;
 pub mod schema;
 pub mod stats;
 pub mod verify;
@@ -21,6 +23,8 @@ pub fn run(task: &Task) -> Result<Exit, Failure> {
         Task::Check(args) => check::run(args),
         Task::Verify(args) => verify::run(args),
         Task::Minimize(args) => minimize::run(args),
+        Task::Fuzz(args) => fuzz::run(args),
+        Task::Replay(args) => replay::run(args),
         Task::Explain(args) => explain::run(args),
         Task::Convert(args) => convert::run(args),
         Task::Generate(args) => generate::run(args),

@@ -1,0 +1,37 @@
+//! Mean iterations until an assertion breaks, for each application, with random versions and with the adversary.
+//!
+//! Usage: table1 [RUNS [LEVEL [interleaved]]]
+
+use seriatim_apps::{APPS, App, Fuzz, Setting, Strategy};
+use seriatim_check::Level;
+
+fn main() -> Result<(), Box<dyn std::error::Error>> {
+    let mut arguments = std::env::args().skip(1);
+    let runs: u64 = arguments.next().and_then(|text| text.parse().ok()).unwrap_or(10_000);
+    let level: Level = arguments.next().and_then(|text| text.parse().ok()).unwrap_or(Level::Causal);
+    let interleaved = arguments.next().is_some();
+    println!("| application | assertion | random | adversary | adversary/random |\n|---|---|---|---|---|");
+    for app in APPS {
+        let setting = Setting { level, interleaved };
+        let random = mean(app, setting, Strategy::Random, runs)?;
+        let adversary = mean(app, setting, Strategy::Adversary, runs)?;
+        let (name, assertion) = (app.name(), app.assertion());
+        println!("| {name} | {assertion} | {random:.2} | {adversary:.2} | {:.2} |", adversary / random);
+    }
+    Ok(())
+}
+
+/// Runs for each failure; after a failure the adversary begins without experience.
+fn mean(app: &dyn App, setting: Setting, strategy: Strategy, runs: u64) -> Result<f64, Box<dyn std::error::Error>> {
+    let mut failures = 0;
+    let mut fuzz = Fuzz::new(app, setting, strategy, 0);
+    for number in 0..runs {
+        if fuzz.run(number)?.failure.is_some() {
+            failures += 1;
+            if strategy == Strategy::Adversary {
+                fuzz = Fuzz::new(app, setting, strategy, number + 1);
+            }
+        }
+    }
+    Ok(runs as f64 / f64::from(failures))
+}

@@ -1,0 +1,66 @@
+//! A shopping cart: one cell holds a multiset of items. Adding reads it, adds one and writes it; deleting takes all of an item away.
+//!
+//! Under serializability a cart that was seen empty after a delete never has two of the item again.
+
+use crate::app::App;
+use crate::db::{Db, DbError, transact};
+use crate::value::Value;
+
+/// One client adds an item, one deletes it, one looks at the cart.
+pub struct Cart;
+
+const CART: &str = "cart";
+const ITEM: &str = "book";
+
+fn change(db: &mut dyn Db, by: impl Fn(&Value) -> Value) -> Result<(), DbError> {
+    transact(db, |db| {
+        let cart = db.read(CART)?;
+        db.write(CART, by(&cart))?;
+        Ok(Some(()))
+    })?;
+    Ok(())
+}
+
+fn get(db: &mut dyn Db) -> Result<Value, DbError> {
+    Ok(transact(db, |db| db.read(CART).map(Some))?.unwrap_or(Value::Null))
+}
+
+impl App for Cart {
+    fn name(&self) -> &'static str {
+        "cart"
+    }
+
+    fn assertion(&self) -> &'static str {
+        "an item does not come back after it was deleted"
+    }
+
+    fn load(&self) -> Vec<(String, Value)> {
+        vec![(CART.to_owned(), Value::List(vec![ITEM.into()]))]
+    }
+
+    fn clients(&self) -> usize {
+        3
+    }
+
+    fn run(&self, client: usize, db: &mut dyn Db, see: &mut dyn FnMut(Value)) -> Result<(), DbError> {
+        match client {
+            0 => change(db, |cart| cart.with(ITEM.into())),
+            1 => change(db, |cart| cart.without(&ITEM.into())),
+            _ => {
+                for _ in 0..3 {
+                    see(get(db)?);
+                }
+                Ok(())
+            }
+        }
+    }
+
+    fn verify(&self, seen: &[Vec<Value>], _: &mut dyn Db) -> Result<Result<(), String>, DbError> {
+        let count = |cart: &Value| cart.items().iter().filter(|item| **item == ITEM.into()).count();
+        let back = seen.iter().any(|carts| {
+            let empty = carts.iter().position(|cart| count(cart) == 0);
+            empty.is_some_and(|empty| carts[empty..].iter().any(|cart| count(cart) == 2))
+        });
+        Ok(if back { Err("the cart was seen empty, and later with two of the item".to_owned()) } else { Ok(()) })
+    }
+}

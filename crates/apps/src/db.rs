@@ -1,0 +1,128 @@
+//! The database as the applications see it: a client's connection with transactions of reads and writes of cells.
+
+use crate::value::Value;
+use seriatim_store::{Session, StoreError, Turn, Txn};
+
+/// Why an operation on the database failed.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum DbError {
+    /// The database aborted the transaction; it may be tried again.
+    #[error("serialization failure")]
+    SerializationFailure,
+    /// Anything else: give up.
+    #[error("{0}")]
+    Failed(String),
+}
+
+/// A client's connection.
+pub trait Db {
+    /// Begins a transaction.
+    fn begin(&mut self) -> Result<(), DbError>;
+    /// What a cell holds.
+    fn read(&mut self, key: &str) -> Result<Value, DbError>;
+    /// Sets what a cell holds.
+    fn write(&mut self, key: &str, value: Value) -> Result<(), DbError>;
+    /// Ends the transaction.
+    fn commit(&mut self) -> Result<(), DbError>;
+    /// Takes the transaction back.
+    fn abort(&mut self);
+}
+
+/// How often a transaction is tried.
+const ATTEMPTS: usize = 100;
+
+/// Runs `body` as one transaction, again if the database aborts it. A body that returns `None` is taken back.
+pub fn transact<T>(
+    db: &mut dyn Db,
+    mut body: impl FnMut(&mut dyn Db) -> Result<Option<T>, DbError>,
+) -> Result<Option<T>, DbError> {
+    for _ in 0..ATTEMPTS {
+        db.begin()?;
+        match attempt(db, &mut body) {
+            Err(DbError::SerializationFailure) => db.abort(),
+            other => return other,
+        }
+    }
+    Err(DbError::Failed(format!("a transaction failed {ATTEMPTS} times")))
+}
+
+fn attempt<T>(
+    db: &mut dyn Db,
+    body: &mut impl FnMut(&mut dyn Db) -> Result<Option<T>, DbError>,
+) -> Result<Option<T>, DbError> {
+    let result = body(db)?;
+    if result.is_none() {
+        db.abort();
+        return Ok(None);
+    }
+    db.commit()?;
+    Ok(result)
+}
+
+/// A session of the mock store as a connection.
+pub struct StoreDb {
+    session: Session<Value>,
+    txn: Option<Txn<Value>>,
+    turn: Option<Turn>,
+    /// Whether other clients may go on in the middle of a transaction.
+    interleaved: bool,
+}
+
+impl StoreDb {
+    /// A connection that nobody interrupts.
+    pub fn new(session: Session<Value>) -> StoreDb {
+        StoreDb { session, txn: None, turn: None, interleaved: false }
+    }
+
+    /// A connection that waits for its turn before each transaction and, if `interleaved`, before each read and commit.
+    pub fn with_turn(session: Session<Value>, turn: Turn, interleaved: bool) -> StoreDb {
+        StoreDb { session, txn: None, turn: Some(turn), interleaved }
+    }
+
+    fn pause(&self) {
+        if let Some(turn) = self.turn.as_ref().filter(|_| self.interleaved) {
+            turn.next();
+        }
+    }
+
+    fn open(&mut self) -> Result<&mut Txn<Value>, DbError> {
+        self.txn.as_mut().ok_or_else(|| DbError::Failed("no transaction is open".to_owned()))
+    }
+}
+
+fn as_db_error(error: StoreError) -> DbError {
+    match error {
+        StoreError::SerializationFailure(_) => DbError::SerializationFailure,
+        other => DbError::Failed(other.to_string()),
+    }
+}
+
+impl Db for StoreDb {
+    fn begin(&mut self) -> Result<(), DbError> {
+        if let Some(turn) = &self.turn {
+            turn.next();
+        }
+        self.txn = Some(self.session.begin().map_err(as_db_error)?);
+        Ok(())
+    }
+
+    fn read(&mut self, key: &str) -> Result<Value, DbError> {
+        self.pause();
+        let value = self.open()?.read(key).map_err(as_db_error)?;
+        Ok(value.unwrap_or(Value::Null))
+    }
+
+    fn write(&mut self, key: &str, value: Value) -> Result<(), DbError> {
+        self.open()?.write(key, value).map_err(as_db_error)
+    }
+
+    fn commit(&mut self) -> Result<(), DbError> {
+        self.pause();
+        let txn = self.txn.take().ok_or_else(|| DbError::Failed("no transaction is open".to_owned()))?;
+        txn.commit().map_err(as_db_error)
+    }
+
+    fn abort(&mut self) {
+        self.txn = None;
+    }
+}

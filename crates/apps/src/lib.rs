@@ -1,0 +1,24 @@
+//! Small database applications, written once against a small [`Db`] trait, with assertions that hold under serializability.
+
+mod app;
+mod cart;
+mod courseware;
+mod db;
+mod fuzz;
+mod stack;
+mod twitter;
+mod value;
+
+pub use app::{App, Run, RunError, Setting, run};
+pub use db::{Db, DbError, StoreDb, transact};
+pub use fuzz::{Fuzz, Recording, ReplayError, Strategy};
+pub use value::Value;
+
+/// All applications.
+pub const APPS: [&dyn App; 5] =
+    [&stack::Stack, &courseware::Overflow, &courseware::RemovedCourse, &cart::Cart, &twitter::Twitter];
+
+/// The application of that name.
+pub fn find(name: &str) -> Option<&'static dyn App> {
+    APPS.into_iter().find(|app| app.name() == name)
+}

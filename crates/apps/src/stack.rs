@@ -1,0 +1,89 @@
+//! A Treiber stack on a key-value store: a linked list whose head is changed by compare-and-set.
+//!
+//! Each read, write and compare-and-set is a transaction of its own. Under serializability no element is popped twice; under
+//! weaker levels two compare-and-sets may both find the old head.
+
+use crate::app::App;
+use crate::db::{Db, DbError, transact};
+use crate::value::Value;
+
+/// Three clients push one element each and pop two.
+pub struct Stack;
+
+const HEAD: &str = "head";
+/// How often an operation tries again before it gives up.
+const ATTEMPTS: usize = 100;
+
+impl App for Stack {
+    fn name(&self) -> &'static str {
+        "stack"
+    }
+
+    fn assertion(&self) -> &'static str {
+        "no element is popped twice"
+    }
+
+    fn load(&self) -> Vec<(String, Value)> {
+        vec![(HEAD.to_owned(), Value::Null)]
+    }
+
+    fn clients(&self) -> usize {
+        3
+    }
+
+    fn run(&self, client: usize, db: &mut dyn Db, see: &mut dyn FnMut(Value)) -> Result<(), DbError> {
+        push(db, &format!("node{client}"), Value::Int(client as i64 + 1))?;
+        for _ in 0..2 {
+            see(pop(db)?);
+        }
+        Ok(())
+    }
+
+    fn verify(&self, seen: &[Vec<Value>], _: &mut dyn Db) -> Result<Result<(), String>, DbError> {
+        let popped: Vec<&Value> = seen.iter().flatten().filter(|value| **value != Value::Null).collect();
+        let twice = popped.iter().enumerate().find(|(place, value)| popped[..*place].contains(value));
+        Ok(twice.map_or(Ok(()), |(_, value)| Err(format!("{value} was popped twice"))))
+    }
+}
+
+fn read_one(db: &mut dyn Db, key: &str) -> Result<Value, DbError> {
+    let value = transact(db, |db| db.read(key).map(Some))?;
+    Ok(value.unwrap_or(Value::Null))
+}
+
+fn compare_and_set(db: &mut dyn Db, expected: &Value, new: &Value) -> Result<bool, DbError> {
+    let done = transact(db, |db| {
+        let equal = db.read(HEAD)? == *expected;
+        if equal {
+            db.write(HEAD, new.clone())?;
+        }
+        Ok(Some(equal))
+    })?;
+    Ok(done == Some(true))
+}
+
+fn push(db: &mut dyn Db, node: &str, value: Value) -> Result<(), DbError> {
+    for _ in 0..ATTEMPTS {
+        let top = read_one(db, HEAD)?;
+        let content = Value::List(vec![value.clone(), top.clone()]);
+        transact(db, |db| db.write(node, content.clone()).map(Some))?;
+        if compare_and_set(db, &top, &node.into())? {
+            return Ok(());
+        }
+    }
+    Ok(())
+}
+
+/// The element popped, or nothing if the stack was empty.
+fn pop(db: &mut dyn Db) -> Result<Value, DbError> {
+    for _ in 0..ATTEMPTS {
+        let top = read_one(db, HEAD)?;
+        let Value::Text(node) = &top else { return Ok(Value::Null) };
+        let content = read_one(db, node)?;
+        let [value, next] = content.items() else { continue };
+        if compare_and_set(db, &top, next)? {
+            return Ok(value.clone());
+        }
+    }
+    Ok(Value::Null)
+}

@@ -1,0 +1,106 @@
+//! A small Twitter: whom a user follows and what a user tweeted, one cell each.
+//!
+//! A user looks at B's timeline in one session, sees there that she does not follow B yet, and follows B in another session: her
+//! feed must then show all tweets that she saw. That she did not follow B when she looked is what puts the look before the follow
+//! in every serial order.
+
+use crate::app::App;
+use crate::db::{Db, DbError, transact};
+use crate::value::Value;
+
+/// B tweets; A looks at B's timeline in one session and follows B in another.
+pub struct Twitter;
+
+fn tweets(user: &str) -> String {
+    format!("tweets:{user}")
+}
+
+fn following(user: &str) -> String {
+    format!("following:{user}")
+}
+
+fn tweet(db: &mut dyn Db, user: &str, text: Value) -> Result<(), DbError> {
+    transact(db, |db| {
+        let old = db.read(&tweets(user))?;
+        db.write(&tweets(user), old.with(text.clone()))?;
+        Ok(Some(()))
+    })?;
+    Ok(())
+}
+
+fn follow(db: &mut dyn Db, user: &str, other: &str) -> Result<(), DbError> {
+    transact(db, |db| {
+        let old = db.read(&following(user))?;
+        db.write(&following(user), old.with_new(other.into()))?;
+        Ok(Some(()))
+    })?;
+    Ok(())
+}
+
+fn timeline(db: &mut dyn Db, user: &str) -> Result<Value, DbError> {
+    Ok(transact(db, |db| db.read(&tweets(user)).map(Some))?.unwrap_or(Value::Null))
+}
+
+fn whom_follows(db: &mut dyn Db, user: &str) -> Result<Value, DbError> {
+    Ok(transact(db, |db| db.read(&following(user)).map(Some))?.unwrap_or(Value::Null))
+}
+
+fn feed(db: &mut dyn Db, user: &str) -> Result<Value, DbError> {
+    let all = transact(db, |db| {
+        let mut all = Vec::new();
+        for other in db.read(&following(user))?.items() {
+            if let Value::Text(other) = other {
+                all.extend(db.read(&tweets(other))?.items().to_vec());
+            }
+        }
+        Ok(Some(Value::List(all)))
+    })?;
+    Ok(all.unwrap_or(Value::Null))
+}
+
+impl App for Twitter {
+    fn name(&self) -> &'static str {
+        "twitter"
+    }
+
+    fn assertion(&self) -> &'static str {
+        "the feed shows every tweet that was seen before following"
+    }
+
+    fn load(&self) -> Vec<(String, Value)> {
+        let nothing = || Value::List(Vec::new());
+        vec![(tweets("b"), nothing()), (following("a"), nothing())]
+    }
+
+    fn clients(&self) -> usize {
+        3
+    }
+
+    fn run(&self, client: usize, db: &mut dyn Db, see: &mut dyn FnMut(Value)) -> Result<(), DbError> {
+        match client {
+            0 => (1..=3).try_for_each(|number| tweet(db, "b", Value::Int(number))),
+            1 => {
+                see(timeline(db, "b")?);
+                see(whom_follows(db, "a")?);
+                see(timeline(db, "b")?);
+                Ok(())
+            }
+            _ => {
+                follow(db, "a", "b")?;
+                see(feed(db, "a")?);
+                see(feed(db, "a")?);
+                Ok(())
+            }
+        }
+    }
+
+    fn verify(&self, seen: &[Vec<Value>], _: &mut dyn Db) -> Result<Result<(), String>, DbError> {
+        let ([shown, followed, ..], feeds) = (&seen[1][..], &seen[2]) else { return Ok(Ok(())) };
+        if followed.has(&"b".into()) {
+            return Ok(Ok(()));
+        }
+        let missing = shown.items().iter().find(|tweet| feeds.iter().any(|feed| !feed.has(tweet)));
+        Ok(missing
+            .map_or(Ok(()), |tweet| Err(format!("tweet {tweet} was seen before following, but the feed lacks it"))))
+    }
+}

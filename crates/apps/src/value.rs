@@ -1,0 +1,81 @@
+//! What the cells of the applications hold.
+
+use serde::{Deserialize, Serialize};
+use std::fmt;
+
+/// The content of a cell.
+#[derive(Clone, PartialEq, Eq, Hash, Debug, PartialOrd, Ord, Serialize, Deserialize)]
+#[serde(untagged)]
+pub enum Value {
+    /// Nothing.
+    Null,
+    /// A number.
+    Int(i64),
+    /// Text.
+    Text(String),
+    /// Several values: a set or a list.
+    List(Vec<Value>),
+}
+
+impl Value {
+    /// The items of a list; nothing is an empty list, anything else a list of itself.
+    pub fn items(&self) -> &[Value] {
+        match self {
+            Value::Null => &[],
+            Value::List(items) => items,
+            one => std::slice::from_ref(one),
+        }
+    }
+
+    /// The list with `item` added.
+    pub fn with(&self, item: Value) -> Value {
+        Value::List(self.items().iter().cloned().chain([item]).collect())
+    }
+
+    /// The list with `item` added, unless it has it.
+    pub fn with_new(&self, item: Value) -> Value {
+        if self.has(&item) { Value::List(self.items().to_vec()) } else { self.with(item) }
+    }
+
+    /// The list without any `item`.
+    pub fn without(&self, item: &Value) -> Value {
+        Value::List(self.items().iter().filter(|other| *other != item).cloned().collect())
+    }
+
+    /// Whether the list has `item`.
+    pub fn has(&self, item: &Value) -> bool {
+        self.items().contains(item)
+    }
+}
+
+impl From<i64> for Value {
+    fn from(number: i64) -> Value {
+        Value::Int(number)
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Value {
+        Value::Text(text.to_owned())
+    }
+}
+
+impl fmt::Display for Value {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Value::Null => f.write_str("nothing"),
+            Value::Int(number) => write!(f, "{number}"),
+            Value::Text(text) => f.write_str(text),
+            Value::List(items) => {
+                f.write_str("[")?;
+                for (place, item) in items.iter().enumerate() {
+                    if place > 0 {
+                        f.write_str(", ")?;
+                    }
+                    write!(f, "{item}")?;
+                }
+                f.write_str("]")
+            }
+        }
+    }
+}

@@ -1,0 +1,138 @@
+//! Who may read what, and who may commit: the store without values, names and threads.
+
+use crate::log::{INITIAL, Log, Read};
+use crate::reach::Reach;
+use crate::search::Question;
+use crate::weak::{self, Demand};
+use crate::witness::{Point, Witness};
+use seriatim_check::Level;
+
+/// The store's memory of transactions, and an order that shows them valid.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Engine {
+    pub log: Log,
+    /// While all transactions are at weak levels.
+    reach: Reach,
+    /// Since the first one at a strong level.
+    witness: Option<Witness>,
+}
+
+impl Engine {
+    pub fn begin(&mut self, session: u32, level: Level) -> u32 {
+        if level.is_strong() && self.witness.is_none() {
+            self.witness = Some(self.first_witness());
+        }
+        self.reach.push();
+        self.log.begin(session, level)
+    }
+
+    /// The committed transactions, all weak, in an order that fits what open ones have read, too.
+    fn first_witness(&self) -> Witness {
+        let mut reach = self.reach.clone();
+        self.open_edges().into_iter().for_each(|(from, to)| reach.add(&self.log, from, to));
+        let committed = reach.order(&self.log);
+        Witness::new(committed.into_iter().map(|txn| Point { txn, is_commit: true }).collect())
+    }
+
+    /// The versions of `key` that `txn` may read: the transactions that wrote them, in the order of their commits, the initial one
+    /// first. Never empty at a weak level; if it is empty at a strong one, the transaction cannot commit any more.
+    pub fn admissible(&mut self, txn: u32, key: u32) -> Vec<u32> {
+        let Some(witness) = &self.witness else {
+            return weak::admissible(&self.log, &self.reach, &self.open_edges(), txn, key);
+        };
+        let writers = self.log.keys.get(key as usize).map_or(&[][..], |writers| &writers.all);
+        let all = [INITIAL].into_iter().chain(writers.iter().copied());
+        if self.log.txn(txn).level.is_strong() {
+            let fitting = witness.fitting(&self.log, txn, key);
+            return all
+                .filter(|&source| fitting.contains(&source) || self.other_order(txn, key, source, &[]))
+                .collect();
+        }
+        all.filter(|&source| self.weak_fits(witness, txn, key, source)).collect()
+    }
+
+    /// Whether another order lets `txn` read `key` from `source`.
+    fn other_order(&self, txn: u32, key: u32, source: u32, edges: &[(u32, u32)]) -> bool {
+        let also = Some((key, source));
+        let question = |witness| Question { log: &self.log, witness, txn, also, edges };
+        self.witness.as_ref().is_some_and(|witness| question(witness).answer().is_some())
+    }
+
+    /// Whether weak `txn` may read `key` from `source`, among transactions at strong levels.
+    fn weak_fits(&self, witness: &Witness, txn: u32, key: u32, source: u32) -> bool {
+        match weak::demand(&self.log, txn, key, source) {
+            Demand::Impossible => false,
+            Demand::Edges(edges) => witness.respects(&edges) || self.other_order(txn, key, source, &edges),
+        }
+    }
+
+    /// `txn` reads `key` from `source`, one of [`Engine::admissible`].
+    pub fn read(&mut self, txn: u32, key: u32, source: u32) {
+        if !self.log.txn(txn).level.is_strong()
+            && let Demand::Edges(edges) = weak::demand(&self.log, txn, key, source)
+        {
+            self.force(txn, key, source, edges);
+        }
+        self.log.add_read(txn, Read { key, source });
+    }
+
+    fn force(&mut self, txn: u32, key: u32, source: u32, edges: Vec<(u32, u32)>) {
+        match &mut self.witness {
+            Some(witness) if !witness.respects(&edges) => {
+                let question = Question { log: &self.log, witness, txn, also: Some((key, source)), edges: &edges };
+                if let Some(mut sequence) = question.answer() {
+                    sequence.retain(|point| point.txn != txn);
+                    *witness = Witness::new(sequence);
+                }
+            }
+            _ => {}
+        }
+        self.log.txns[txn as usize].forced.extend(edges);
+    }
+
+    pub fn write(&mut self, txn: u32, key: u32) {
+        self.log.add_write(txn, key);
+    }
+
+    /// Ends `txn`; false if it cannot commit and is aborted instead.
+    pub fn commit(&mut self, txn: u32) -> bool {
+        if !self.find_place(txn) {
+            self.abort(txn);
+            return false;
+        }
+        self.log.commit(txn);
+        if self.witness.is_none() {
+            self.reach.commit(&self.log, txn);
+        }
+        true
+    }
+
+    /// The edges that open transactions force.
+    fn open_edges(&self) -> Vec<(u32, u32)> {
+        let open = self.log.sessions.iter().filter_map(|session| session.open);
+        open.flat_map(|txn| self.log.txn(txn).forced.iter().copied()).collect()
+    }
+
+    fn find_place(&mut self, txn: u32) -> bool {
+        let Some(witness) = &mut self.witness else { return true };
+        if !self.log.txn(txn).level.is_strong() {
+            // Whatever it has seen is in the sequence, and nobody has seen it.
+            witness.insert(witness.sequence.len(), Point { txn, is_commit: true });
+            return true;
+        }
+        if witness.place(&self.log, txn) {
+            return true;
+        }
+        let question = Question { log: &self.log, witness, txn, also: None, edges: &[] };
+        match question.answer() {
+            Some(sequence) => *witness = Witness::new(sequence),
+            None => return false,
+        }
+        true
+    }
+
+    pub fn abort(&mut self, txn: u32) {
+        self.log.txns[txn as usize].forced.clear();
+        self.log.abort(txn);
+    }
+}

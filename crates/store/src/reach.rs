@@ -1,0 +1,170 @@
+//! Who must commit before whom: session order, reads, and the edges that the axioms force, closed under transitivity.
+//!
+//! For each committed transaction one number a session: how many of the session's transactions must commit before it. A question
+//! costs one comparison; a new edge costs as many transactions as learn something from it, which are those between its ends.
+//! Edges that the reads of open transactions force are kept apart until these commit, so that an abort costs nothing.
+
+use crate::log::{Log, Past};
+
+/// Reachability among committed transactions.
+#[derive(Clone, Default, Debug)]
+pub(crate) struct Reach {
+    /// For each transaction who must commit before it.
+    before: Vec<Past>,
+    /// Targets of forced edges.
+    forced: Vec<Vec<u32>>,
+}
+
+impl Reach {
+    /// Adds a transaction that began.
+    pub fn push(&mut self) {
+        self.before.push(Past::default());
+        self.forced.push(Vec::new());
+    }
+
+    /// Whether `earlier` must commit before `later` (or is it). Both have committed.
+    #[inline]
+    fn reaches(&self, log: &Log, earlier: u32, later: u32) -> bool {
+        earlier == later || self.is_before(log, earlier, later)
+    }
+
+    /// Whether `earlier` must commit before `later`. Both have committed.
+    #[inline]
+    pub fn is_before(&self, log: &Log, earlier: u32, later: u32) -> bool {
+        let earlier = log.txn(earlier);
+        earlier.number < self.before[later as usize].of(earlier.session)
+    }
+
+    /// Whether `edges` close a cycle with what is known and with `open`, the edges that open transactions force.
+    pub fn refuses(&self, log: &Log, edges: &[(u32, u32)], open: &[(u32, u32)]) -> bool {
+        if edges.iter().any(|&(from, to)| self.reaches(log, to, from)) {
+            return true;
+        }
+        let one_target = edges.windows(2).all(|pair| pair[0].1 == pair[1].1);
+        if edges.is_empty() || (one_target && open.is_empty()) {
+            return false;
+        }
+        let all: Vec<(u32, u32)> = edges.iter().chain(open).copied().collect();
+        (0..edges.len()).any(|start| self.returns(log, &all, start))
+    }
+
+    /// Whether a path leaves by edge `start` of `edges` and comes back to it.
+    fn returns(&self, log: &Log, edges: &[(u32, u32)], start: usize) -> bool {
+        let mut seen = vec![false; edges.len()];
+        let mut waiting = vec![start];
+        while let Some(edge) = waiting.pop() {
+            for (next, &(from, _)) in edges.iter().enumerate() {
+                if !seen[next] && self.reaches(log, edges[edge].1, from) {
+                    if next == start {
+                        return true;
+                    }
+                    seen[next] = true;
+                    waiting.push(next);
+                }
+            }
+        }
+        false
+    }
+
+    /// Takes over a transaction that commits now, with the edges that its reads force.
+    pub fn commit(&mut self, log: &Log, txn: u32) {
+        let mut before = Past::default();
+        log.predecessors(txn, |earlier| {
+            before.join(&self.before[earlier as usize]);
+            before.reach(log.txn(earlier).session, log.txn(earlier).number + 1);
+        });
+        self.before[txn as usize] = before;
+        for &(from, to) in &log.txn(txn).forced {
+            self.add(log, from, to);
+        }
+    }
+
+    /// Adds an edge between committed transactions.
+    pub fn add(&mut self, log: &Log, from: u32, to: u32) {
+        if self.is_before(log, from, to) {
+            return;
+        }
+        self.forced[from as usize].push(to);
+        let mut news = self.before[from as usize].clone();
+        news.reach(log.txn(from).session, log.txn(from).number + 1);
+        let mut waiting = vec![to];
+        while let Some(txn) = waiting.pop() {
+            if !self.before[txn as usize].join(&news) {
+                continue;
+            }
+            waiting.extend(&self.forced[txn as usize]);
+            log.successors(txn, |later| waiting.push(later));
+        }
+    }
+
+    /// The committed transactions in an order that fits.
+    pub fn order(&self, log: &Log) -> Vec<u32> {
+        let mut committed: Vec<u32> = log.sessions.iter().flat_map(|session| session.committed.clone()).collect();
+        // Whoever must come before another has fewer that must come before it.
+        committed.sort_by_key(|&txn| (self.before[txn as usize].size(), log.txn(txn).commit));
+        committed
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use seriatim_check::Level;
+
+    /// Transactions of sessions of their own, without reads: all that is known are the edges.
+    #[test]
+    fn edges_are_refused_exactly_if_they_close_a_cycle() {
+        let mut state = 1u64;
+        let mut random = |below: u64| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            ((state >> 33) % below) as u32
+        };
+        let (mut taken, mut refused) = (0, 0);
+        for _ in 0..300 {
+            let (mut log, mut reach) = (Log::default(), Reach::default());
+            for _ in 0..12 {
+                let session = log.open_session();
+                let txn = log.begin(session, Level::Causal);
+                reach.push();
+                log.commit(txn);
+                reach.commit(&log, txn);
+            }
+            let mut edges: Vec<(u32, u32)> = Vec::new();
+            let mut open: Vec<(u32, u32)> = Vec::new();
+            for _ in 0..40 {
+                let new = [(random(12), random(12)), (random(12), random(12))];
+                let with: Vec<(u32, u32)> = edges.iter().chain(&open).chain(&new).copied().collect();
+                let cyclic = (0..12).any(|txn| reaches_itself(&with, txn));
+                assert_eq!(reach.refuses(&log, &new, &open), cyclic);
+                refused += u32::from(cyclic);
+                taken += u32::from(!cyclic);
+                if !cyclic && random(2) == 0 {
+                    open.extend(new);
+                } else if !cyclic {
+                    new.iter().for_each(|&(from, to)| reach.add(&log, from, to));
+                    edges.extend(new);
+                } else {
+                    open.clear();
+                }
+                let order = reach.order(&log);
+                let place = |txn| order.iter().position(|&other| other == txn);
+                assert!(edges.iter().all(|&(from, to)| place(from) < place(to)));
+            }
+        }
+        assert!(taken > 1000 && refused > 1000, "{taken} {refused}");
+    }
+
+    fn reaches_itself(edges: &[(u32, u32)], start: u32) -> bool {
+        let mut found: Vec<u32> = edges.iter().filter(|edge| edge.0 == start).map(|edge| edge.1).collect();
+        let mut next = 0;
+        while next < found.len() {
+            for &(from, to) in edges {
+                if from == found[next] && !found.contains(&to) {
+                    found.push(to);
+                }
+            }
+            next += 1;
+        }
+        found.contains(&start)
+    }
+}

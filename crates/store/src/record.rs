@@ -1,0 +1,108 @@
+//! What happened in a store, as a history that the checkers read.
+
+use crate::log::{INITIAL, State};
+use rustc_hash::{FxHashMap, FxHashSet};
+use serde::Serialize;
+use seriatim_history::{Atom, Atoms, Columns, History, KeyId, KeyNames, OpKind, Status, Value};
+
+/// Something that a transaction did.
+#[derive(Clone, Debug)]
+pub(crate) enum Event<V> {
+    /// A read from another transaction.
+    Read {
+        key: u32,
+        source: u32,
+    },
+    /// A read of its own last write.
+    OwnRead {
+        key: u32,
+    },
+    Write {
+        key: u32,
+        value: Option<V>,
+    },
+}
+
+/// Names for values: as they are, with a number where a key was given the same value before.
+struct Values {
+    atoms: Atoms,
+    used: FxHashSet<(u32, Value)>,
+    /// The last write of each transaction to each key.
+    last: FxHashMap<(u32, u32), Value>,
+}
+
+impl Values {
+    fn name<V: Serialize>(&mut self, key: u32, value: &V) -> Value {
+        let text = serde_json::to_value(value).unwrap_or_else(|error| error.to_string().into());
+        let atom = |text: String| Atom::Str(text.into_boxed_str());
+        let first = match &text {
+            serde_json::Value::Number(number) if number.is_i64() || number.is_u64() => {
+                Atom::Int(number.as_i128().unwrap_or_default())
+            }
+            serde_json::Value::String(text) => atom(text.clone()),
+            other => atom(other.to_string()),
+        };
+        let mut name = self.atoms.value(first.clone());
+        let mut number = 2;
+        while !self.used.insert((key, name)) {
+            name = self.atoms.value(atom(format!("{first}#{number}")));
+            number += 1;
+        }
+        name
+    }
+}
+
+/// The history of transactions in the order in which they began: session, state and events.
+pub(crate) fn history<'e, V: Serialize + 'e>(
+    keys: &[Box<str>],
+    initial: &[Option<V>],
+    sessions: u32,
+    txns: impl Iterator<Item = (u32, State, &'e Vec<Event<V>>)>,
+) -> History {
+    let names = keys.iter().map(|name| Atom::Str(name.clone())).collect();
+    let mut columns = Columns { session_count: sessions, key_names: KeyNames::Table(names), ..Columns::default() };
+    let mut values = Values { atoms: Atoms::default(), used: FxHashSet::default(), last: FxHashMap::default() };
+    for (key, value) in initial.iter().enumerate() {
+        if let Some(value) = value {
+            let name = values.name(key as u32, value);
+            columns.initial.values.insert(KeyId(key as u32), name);
+        }
+    }
+    let mut reads: Vec<(usize, u32, u32)> = Vec::new();
+    for (txn, (session, state, events)) in txns.enumerate() {
+        let txn = txn as u32;
+        columns.push_txn(session, status(state));
+        for event in events {
+            let (kind, key, value) = match event {
+                Event::Write { key, value } => {
+                    let name = values.name(*key, value);
+                    values.last.insert((txn, *key), name);
+                    (OpKind::Write, *key, name)
+                }
+                Event::OwnRead { key } => (OpKind::Read, *key, values.last[&(txn, *key)]),
+                // A transaction that began later may have written it: filled in below.
+                Event::Read { key, source } => {
+                    reads.push((columns.op_value.len(), *key, *source));
+                    (OpKind::Read, *key, Value::NULL)
+                }
+            };
+            columns.push_op(txn, kind, KeyId(key), value);
+        }
+    }
+    for (op, key, source) in reads {
+        let initial = columns.initial.values.get(&KeyId(key)).copied();
+        columns.op_value[op] =
+            if source == INITIAL { initial.unwrap_or(Value::NULL) } else { values.last[&(source, key)] };
+    }
+    columns.atoms = values.atoms;
+    columns.finish().expect("a store has fewer transactions than ids are wide")
+}
+
+/// An open transaction may still commit.
+fn status(state: State) -> Status {
+    match state {
+        State::Committed => Status::Committed,
+        State::Aborted => Status::Aborted,
+        State::Open => Status::Unknown,
+    }
+}

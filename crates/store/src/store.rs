@@ -1,0 +1,491 @@
+//! The store as its users see it: sessions, transactions, names and values.
+
+use crate::chooser::{Choice, Chooser, Ended, PendingRead, Random, TxnName, Version};
+use crate::engine::Engine;
+use crate::log::{INITIAL, State};
+use crate::record::{self, Event};
+use serde::Serialize;
+use seriatim_check::Level;
+use seriatim_history::History;
+use std::collections::BTreeMap;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant};
+
+/// Why the store did not do as told.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// The transaction cannot commit any more at its level; it has been aborted.
+    #[error("serialization failure: the transaction cannot commit at {0} any more; it has been aborted, try it again")]
+    SerializationFailure(Level),
+    /// The transaction has ended.
+    #[error("the transaction has already ended")]
+    Ended,
+    /// The session has an open transaction.
+    #[error("the session has an open transaction; commit or abort it first")]
+    TransactionOpen,
+    /// One transaction at a time, and the other one did not end.
+    #[error("waited {0:?} for the transaction of another session to end")]
+    WaitedTooLong(Duration),
+    /// A store has read committed, read atomic, causal consistency, prefix consistency, snapshot isolation and serializability.
+    #[error("a store cannot work at {0}; use rc, ra, cc, pc, si or ser")]
+    UnsupportedLevel(Level),
+}
+
+/// How a store is to work.
+pub struct Builder {
+    level: Level,
+    chooser: Box<dyn Chooser>,
+    serial: bool,
+    patience: Duration,
+}
+
+impl Builder {
+    /// Who picks among the versions that a read may return; [`Random`] with seed 0 unless said otherwise.
+    pub fn chooser(mut self, chooser: impl Chooser + 'static) -> Builder {
+        self.chooser = Box::new(chooser);
+        self
+    }
+
+    /// One transaction at a time: others wait for it to end, for at most `patience`.
+    pub fn serial(mut self, patience: Duration) -> Builder {
+        self.serial = true;
+        self.patience = patience;
+        self
+    }
+
+    /// Makes the store.
+    pub fn build<V>(self) -> Result<Store<V>, StoreError> {
+        supported(self.level)?;
+        let inner = Inner {
+            engine: Engine::default(),
+            level: self.level,
+            chooser: self.chooser,
+            keys: BTreeMap::new(),
+            names: Vec::new(),
+            initial: Vec::new(),
+            events: Vec::new(),
+            txn_names: Vec::new(),
+            begun: Vec::new(),
+            failed: Vec::new(),
+            choices: Vec::new(),
+            open: 0,
+        };
+        let serial = self.serial.then_some(self.patience);
+        Ok(Store(Arc::new(Shared { inner: Mutex::new(inner), ended: Condvar::new(), serial })))
+    }
+}
+
+fn supported(level: Level) -> Result<(), StoreError> {
+    match level {
+        Level::CutIsolation | Level::StrictSerializable => Err(StoreError::UnsupportedLevel(level)),
+        _ => Ok(()),
+    }
+}
+
+/// A database that may answer anything its isolation level allows. Clones are the same store.
+///
+/// ```
+/// use seriatim_check::{check, Level, Options};
+/// use seriatim_store::Store;
+///
+/// let store: Store<i64> = Store::new(Level::Causal);
+/// let (one, two) = (store.session(), store.session());
+/// let mut txn = one.begin()?;
+/// txn.write("x", 1)?;
+/// txn.commit()?;
+/// let mut txn = two.begin()?;
+/// let x = txn.read("x")?; // the initial state or what the first session wrote: both are causally consistent
+/// assert!(x.is_none() || x == Some(1));
+/// txn.commit()?;
+/// let report = check(&store.history(), &Options::default());
+/// assert!(report.strongest() >= Some(Level::Causal));
+/// # Ok::<(), seriatim_store::StoreError>(())
+/// ```
+pub struct Store<V>(Arc<Shared<V>>);
+
+impl<V> Clone for Store<V> {
+    fn clone(&self) -> Self {
+        Store(Arc::clone(&self.0))
+    }
+}
+
+struct Shared<V> {
+    inner: Mutex<Inner<V>>,
+    ended: Condvar,
+    /// In serial mode, how long to wait for another transaction.
+    serial: Option<Duration>,
+}
+
+struct Inner<V> {
+    engine: Engine,
+    level: Level,
+    chooser: Box<dyn Chooser>,
+    keys: BTreeMap<Box<str>, u32>,
+    names: Vec<Box<str>>,
+    initial: Vec<Option<V>>,
+    /// What each transaction did, in its order.
+    events: Vec<Vec<Event<V>>>,
+    txn_names: Vec<TxnName>,
+    /// How many transactions each session has begun.
+    begun: Vec<u32>,
+    /// Sessions whose last transaction failed.
+    failed: Vec<bool>,
+    choices: Vec<Choice>,
+    open: u32,
+}
+
+/// A sequence of transactions, one at a time.
+pub struct Session<V> {
+    shared: Arc<Shared<V>>,
+    number: u32,
+}
+
+/// An open transaction; dropped without a commit, it aborts.
+pub struct Txn<V> {
+    shared: Arc<Shared<V>>,
+    number: u32,
+    level: Level,
+    ended: bool,
+}
+
+impl<V> Shared<V> {
+    /// A panic of a chooser leaves nothing half done.
+    fn lock(&self) -> MutexGuard<'_, Inner<V>> {
+        self.inner.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn wait_for_turn<'s>(
+        &'s self,
+        mut inner: MutexGuard<'s, Inner<V>>,
+    ) -> Result<MutexGuard<'s, Inner<V>>, StoreError> {
+        let Some(patience) = self.serial else { return Ok(inner) };
+        let until = Instant::now() + patience;
+        while inner.open > 0 {
+            let left = until.saturating_duration_since(Instant::now());
+            if left.is_zero() {
+                return Err(StoreError::WaitedTooLong(patience));
+            }
+            inner = self.ended.wait_timeout(inner, left).unwrap_or_else(PoisonError::into_inner).0;
+        }
+        Ok(inner)
+    }
+}
+
+impl<V> Store<V> {
+    /// A store at `level` whose reads return any admissible version; a level that a store cannot have is replaced by the nearest
+    /// weaker one. [`Store::builder`] says more.
+    pub fn new(level: Level) -> Store<V> {
+        let level = match level {
+            Level::StrictSerializable => Level::Serializable,
+            Level::CutIsolation => Level::ReadCommitted,
+            other => other,
+        };
+        match Store::<V>::builder(level).build() {
+            Ok(store) => store,
+            Err(_) => unreachable!("only supported levels are left"),
+        }
+    }
+
+    /// A store at `level`, to be described further.
+    pub fn builder(level: Level) -> Builder {
+        Builder { level, chooser: Box::new(Random::new(0)), serial: false, patience: Duration::ZERO }
+    }
+
+    /// Opens a session.
+    pub fn session(&self) -> Session<V> {
+        let mut inner = self.0.lock();
+        inner.begun.push(0);
+        inner.failed.push(false);
+        Session { number: inner.engine.log.open_session(), shared: Arc::clone(&self.0) }
+    }
+
+    /// Who picks from now on.
+    pub fn set_chooser(&self, chooser: impl Chooser + 'static) {
+        self.0.lock().chooser = Box::new(chooser);
+    }
+
+    /// The level of transactions that do not ask for another one.
+    pub fn level(&self) -> Level {
+        self.0.lock().level
+    }
+
+    /// The choices made so far, for a [`crate::Script`].
+    pub fn choices(&self) -> Vec<Choice> {
+        self.0.lock().choices.clone()
+    }
+}
+
+impl<V: Clone> Store<V> {
+    /// Sets what `key` holds initially. Has no effect once somebody has read or written the key.
+    pub fn load(&self, key: &str, value: V) {
+        let mut inner = self.0.lock();
+        if !inner.keys.contains_key(key) {
+            let number = inner.key(key);
+            inner.initial[number as usize] = Some(value);
+        }
+    }
+}
+
+impl<V: Serialize> Store<V> {
+    /// What has happened so far. Values that were written twice to a key are told apart by a number.
+    pub fn history(&self) -> History {
+        let inner = self.0.lock();
+        let txns = inner
+            .engine
+            .log
+            .txns
+            .iter()
+            .zip(&inner.events)
+            .map(|(record, events)| (record.session, record.state, events));
+        record::history(&inner.names, &inner.initial, inner.begun.len() as u32, txns)
+    }
+}
+
+impl<V> Session<V> {
+    /// The number of the session, from 0.
+    pub fn number(&self) -> u32 {
+        self.number
+    }
+
+    /// Begins a transaction at the level of the store.
+    pub fn begin(&self) -> Result<Txn<V>, StoreError> {
+        let level = self.shared.lock().level;
+        self.begin_at(level)
+    }
+
+    /// Begins a transaction at a level of its own.
+    pub fn begin_at(&self, level: Level) -> Result<Txn<V>, StoreError> {
+        supported(level)?;
+        let inner = self.shared.lock();
+        if inner.engine.log.sessions[self.number as usize].open.is_some() {
+            return Err(StoreError::TransactionOpen);
+        }
+        let mut inner = self.shared.wait_for_turn(inner)?;
+        let number = inner.begin(self.number, level);
+        Ok(Txn { shared: Arc::clone(&self.shared), number, level, ended: false })
+    }
+}
+
+impl<V> Inner<V> {
+    fn key(&mut self, name: &str) -> u32 {
+        if let Some(&number) = self.keys.get(name) {
+            return number;
+        }
+        let number = self.names.len() as u32;
+        self.names.push(name.into());
+        self.keys.insert(name.into(), number);
+        self.initial.push(None);
+        number
+    }
+
+    fn begin(&mut self, session: u32, level: Level) -> u32 {
+        self.open += 1;
+        self.events.push(Vec::new());
+        self.txn_names.push(TxnName { session, txn: self.begun[session as usize] });
+        self.begun[session as usize] += 1;
+        self.engine.begin(session, level)
+    }
+
+    /// Lets the chooser pick the version that an external read returns; `None` if there is none.
+    fn choose(&mut self, txn: u32, key: u32) -> Option<u32> {
+        let sources = self.engine.admissible(txn, key);
+        let name = |source: u32| (source != INITIAL).then(|| self.txn_names[source as usize]);
+        let versions: Vec<Version> = sources.iter().map(|&source| Version { writer: name(source), source }).collect();
+        let last = versions.len().checked_sub(1)?;
+        let log = &self.engine.log;
+        let read = PendingRead {
+            reader: self.txn_names[txn as usize],
+            number: log.txn(txn).reads.len() as u32,
+            key: &self.names[key as usize],
+            versions: &versions,
+            txn,
+            key_number: key,
+            log,
+        };
+        let chosen = self.chooser.choose(&read).min(last);
+        // Who tries again gets the latest version: a chooser that likes old ones could refuse it for ever.
+        let place = if self.failed[read.reader.session as usize] { last } else { chosen };
+        let version = versions[place];
+        self.choices.push(Choice {
+            reader: read.reader,
+            read: read.number,
+            key: read.key.to_owned(),
+            writer: version.writer,
+            latest: place == last,
+        });
+        Some(version.source)
+    }
+
+    fn note_failure(&mut self, txn: u32, failed: bool) {
+        let session = self.engine.log.txn(txn).session;
+        self.failed[session as usize] = failed;
+    }
+
+    /// Tells those who wait, and the chooser, that `txn` ended.
+    fn end(&mut self, shared: &Shared<V>, txn: u32) {
+        self.open -= 1;
+        let record = self.engine.log.txn(txn);
+        let name = |key: &u32| &*self.names[*key as usize];
+        self.chooser.ended(&Ended {
+            txn: self.txn_names[txn as usize],
+            committed: record.state == State::Committed,
+            reads: record.reads.iter().map(|read| name(&read.key)).collect(),
+            writes: record.writes.iter().map(name).collect(),
+        });
+        shared.ended.notify_one();
+    }
+}
+
+impl<V: Clone> Inner<V> {
+    /// What the last write of `txn` to `key` wrote; `None` if there is no such write.
+    fn written(&self, txn: u32, key: u32) -> Option<Option<V>> {
+        let events = self.events[txn as usize].iter().rev();
+        let mut writes = events.filter_map(|event| match event {
+            Event::Write { key: other, value } if *other == key => Some(value.clone()),
+            _ => None,
+        });
+        writes.next()
+    }
+
+    fn value(&self, source: u32, key: u32) -> Option<V> {
+        if source == INITIAL {
+            return self.initial[key as usize].clone();
+        }
+        self.written(source, key).flatten()
+    }
+}
+
+impl<V: Clone> Txn<V> {
+    /// Its session and its number there.
+    pub fn name(&self) -> TxnName {
+        self.shared.lock().txn_names[self.number as usize]
+    }
+
+    /// The level it works at.
+    pub fn level(&self) -> Level {
+        self.level
+    }
+
+    fn open(&self) -> Result<MutexGuard<'_, Inner<V>>, StoreError> {
+        if self.ended { Err(StoreError::Ended) } else { Ok(self.shared.lock()) }
+    }
+
+    /// What `key` holds; `None` if it holds nothing. Own writes are seen; anything else may be any version that the level allows.
+    pub fn read(&mut self, key: &str) -> Result<Option<V>, StoreError> {
+        let mut inner = self.open()?;
+        let key = inner.key(key);
+        let read = read(&mut inner, self.number, key);
+        self.or_fail(inner, read)
+    }
+
+    /// Writes `value` to `key`; others may see it once the transaction has committed.
+    pub fn write(&mut self, key: &str, value: V) -> Result<(), StoreError> {
+        self.put(key, Some(value))
+    }
+
+    /// Makes `key` hold nothing.
+    pub fn remove(&mut self, key: &str) -> Result<(), StoreError> {
+        self.put(key, None)
+    }
+
+    fn put(&mut self, key: &str, value: Option<V>) -> Result<(), StoreError> {
+        let mut inner = self.open()?;
+        let key = inner.key(key);
+        inner.engine.write(self.number, key);
+        inner.events[self.number as usize].push(Event::Write { key, value });
+        Ok(())
+    }
+
+    /// Reads `key` and, if it holds `expected`, writes `new`. Whether it did.
+    pub fn compare_and_set(&mut self, key: &str, expected: Option<&V>, new: V) -> Result<bool, StoreError>
+    where
+        V: PartialEq,
+    {
+        let found = self.read(key)?;
+        let equal = found.as_ref() == expected;
+        if equal {
+            self.write(key, new)?;
+        }
+        Ok(equal)
+    }
+
+    /// All keys that begin with `prefix` and hold something, with what they hold. Reads every key with this prefix that the store
+    /// has ever heard of.
+    pub fn scan(&mut self, prefix: &str) -> Result<Vec<(String, V)>, StoreError> {
+        let mut inner = self.open()?;
+        let range = inner.keys.range::<str, _>((std::ops::Bound::Included(prefix), std::ops::Bound::Unbounded));
+        let keys: Vec<u32> =
+            range.take_while(|(name, _)| name.starts_with(prefix)).map(|(_, &number)| number).collect();
+        let mut found = Vec::new();
+        for key in keys {
+            match read(&mut inner, self.number, key) {
+                Some(Some(value)) => found.push((inner.names[key as usize].to_string(), value)),
+                Some(None) => {}
+                None => return self.or_fail(inner, None),
+            }
+        }
+        Ok(found)
+    }
+
+    /// Passes a result on, or aborts the transaction if there is none.
+    fn or_fail<T>(&self, mut inner: MutexGuard<'_, Inner<V>>, result: Option<T>) -> Result<T, StoreError> {
+        result.ok_or_else(|| {
+            inner.engine.abort(self.number);
+            inner.note_failure(self.number, true);
+            inner.end(&self.shared, self.number);
+            StoreError::SerializationFailure(self.level)
+        })
+    }
+}
+
+/// A read, external or not; `None` if nothing may be read.
+fn read<V: Clone>(inner: &mut Inner<V>, txn: u32, key: u32) -> Option<Option<V>> {
+    if inner.engine.log.writes(txn, key) {
+        let value = inner.written(txn, key).flatten();
+        inner.events[txn as usize].push(Event::OwnRead { key });
+        return Some(value);
+    }
+    let source = inner.choose(txn, key)?;
+    inner.engine.read(txn, key, source);
+    inner.events[txn as usize].push(Event::Read { key, source });
+    Some(inner.value(source, key))
+}
+
+impl<V> Txn<V> {
+    /// Makes the writes visible. Fails only at prefix consistency, snapshot isolation and serializability.
+    pub fn commit(mut self) -> Result<(), StoreError> {
+        let mut inner = self.shared.lock();
+        if self.ended || inner.engine.log.txn(self.number).state != State::Open {
+            return Err(StoreError::Ended);
+        }
+        let committed = inner.engine.commit(self.number);
+        inner.note_failure(self.number, !committed);
+        inner.end(&self.shared, self.number);
+        drop(inner);
+        self.ended = true;
+        if committed { Ok(()) } else { Err(StoreError::SerializationFailure(self.level)) }
+    }
+
+    /// Takes everything back.
+    pub fn abort(mut self) {
+        self.give_up();
+    }
+
+    fn give_up(&mut self) {
+        if std::mem::replace(&mut self.ended, true) {
+            return;
+        }
+        let mut inner = self.shared.lock();
+        if inner.engine.log.txn(self.number).state == State::Open {
+            inner.engine.abort(self.number);
+            inner.end(&self.shared, self.number);
+        }
+    }
+}
+
+impl<V> Drop for Txn<V> {
+    fn drop(&mut self) {
+        self.give_up();
+    }
+}

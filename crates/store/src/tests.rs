@@ -1,0 +1,289 @@
+//! For random small programs: what the store can do, over all interleavings and choices, is what the definition allows.
+
+use crate::engine::Engine;
+use crate::log::INITIAL;
+use seriatim_check::Level;
+use std::collections::BTreeSet;
+
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Read(u32),
+    Write(u32),
+}
+
+#[derive(Clone, Debug)]
+struct Plan {
+    level: Level,
+    steps: Vec<Step>,
+}
+
+/// Sessions of transactions.
+type Program = Vec<Vec<Plan>>;
+
+/// A transaction by its session and number, or the initial one.
+type Name = Option<(usize, usize)>;
+
+/// For each external read, by session, transaction and step, whom it reads from.
+type Behaviour = Vec<((usize, usize, usize), Name)>;
+
+struct Random(u64);
+
+impl Random {
+    fn below(&mut self, limit: u64) -> u64 {
+        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (self.0 >> 33) % limit
+    }
+}
+
+const LEVELS: [Level; 6] = [
+    Level::ReadCommitted,
+    Level::ReadAtomic,
+    Level::Causal,
+    Level::PrefixConsistency,
+    Level::SnapshotIsolation,
+    Level::Serializable,
+];
+
+fn random_program(random: &mut Random, pick: impl Fn(&mut Random) -> Level) -> Program {
+    let mut left = 3 + random.below(3);
+    let mut program: Program = Vec::new();
+    while left > 0 && program.len() < 3 {
+        let count = 1 + random.below(2.min(left));
+        let mut session = Vec::new();
+        for _ in 0..count {
+            let steps = (0..1 + random.below(3)).map(|_| {
+                let key = random.below(2) as u32;
+                if random.below(2) == 0 { Step::Read(key) } else { Step::Write(key) }
+            });
+            let steps = steps.collect();
+            session.push(Plan { level: pick(random), steps });
+        }
+        left -= count;
+        program.push(session);
+    }
+    program
+}
+
+/// One run in progress.
+#[derive(Clone)]
+struct Run {
+    engine: Engine,
+    /// Per session: finished transactions, steps done of the current one, its number in the engine.
+    at: Vec<(usize, usize, Option<u32>)>,
+    names: Vec<(usize, usize)>,
+    behaviour: Behaviour,
+}
+
+/// Explores all interleavings and choices; `serial` allows a transaction to begin only when none is open.
+fn behaviours(program: &Program, serial: bool, stuck: &mut u64) -> BTreeSet<Behaviour> {
+    let mut engine = Engine::default();
+    program.iter().for_each(|_| {
+        engine.log.open_session();
+    });
+    let start = Run { engine, at: vec![(0, 0, None); program.len()], names: Vec::new(), behaviour: Vec::new() };
+    let (mut found, mut open) = (BTreeSet::new(), vec![start]);
+    while let Some(run) = open.pop() {
+        if run.at.iter().zip(program).all(|(at, session)| at.0 == session.len()) {
+            let mut behaviour = run.behaviour;
+            behaviour.sort();
+            found.insert(behaviour);
+            continue;
+        }
+        for session in 0..program.len() {
+            if serial && run.at.iter().enumerate().any(|(other, at)| other != session && at.2.is_some()) {
+                continue;
+            }
+            if run.at[session].0 < program[session].len() {
+                open.extend(step(program, &run, session, stuck));
+            }
+        }
+    }
+    found
+}
+
+/// All ways in which `session` may do its next step.
+fn step(program: &Program, run: &Run, session: usize, stuck: &mut u64) -> Vec<Run> {
+    let mut run = run.clone();
+    let (done, steps, txn) = run.at[session];
+    let plan = &program[session][done];
+    let txn = txn.unwrap_or_else(|| {
+        run.names.push((session, done));
+        run.engine.begin(session as u32, plan.level)
+    });
+    if steps == plan.steps.len() {
+        if !run.engine.commit(txn) {
+            assert!(plan.level.is_strong());
+            return Vec::new();
+        }
+        run.at[session] = (done + 1, 0, None);
+        return vec![run];
+    }
+    run.at[session] = (done, steps + 1, Some(txn));
+    match plan.steps[steps] {
+        Step::Write(key) => {
+            run.engine.write(txn, key);
+            vec![run]
+        }
+        Step::Read(key) if run.engine.log.writes(txn, key) => vec![run],
+        Step::Read(key) => {
+            let sources = run.engine.admissible(txn, key);
+            if sources.is_empty() {
+                assert!(plan.level.is_strong(), "stuck at {}", plan.level);
+                *stuck += 1;
+            }
+            sources
+                .into_iter()
+                .map(|source| {
+                    let mut next = run.clone();
+                    next.engine.read(txn, key, source);
+                    let name = (source != INITIAL).then(|| run.names[source as usize]);
+                    next.behaviour.push(((session, done, steps), name));
+                    next
+                })
+                .collect()
+        }
+    }
+}
+
+/// All assignments of sources to the external reads that the definition allows, literally.
+fn allowed(program: &Program) -> BTreeSet<Behaviour> {
+    let txns: Vec<(usize, usize)> =
+        program.iter().enumerate().flat_map(|(s, session)| (0..session.len()).map(move |t| (s, t))).collect();
+    let writes = |(s, t): (usize, usize), key: u32| {
+        program[s][t].steps.iter().any(|step| matches!(step, Step::Write(k) if *k == key))
+    };
+    let mut reads = Vec::new();
+    for &(s, t) in &txns {
+        let mut written: Vec<u32> = Vec::new();
+        for (i, step) in program[s][t].steps.iter().enumerate() {
+            match step {
+                Step::Write(key) => written.push(*key),
+                Step::Read(key) if !written.contains(key) => reads.push(((s, t, i), *key)),
+                Step::Read(_) => {}
+            }
+        }
+    }
+    let mut all: Vec<Behaviour> = vec![Vec::new()];
+    for &(place, key) in &reads {
+        let own = (place.0, place.1);
+        let sources: Vec<Name> =
+            [None].into_iter().chain(txns.iter().filter(|&&t| t != own && writes(t, key)).map(|&t| Some(t))).collect();
+        all = all
+            .into_iter()
+            .flat_map(|b| {
+                sources.iter().map(move |&source| [b.clone(), vec![(place, source)]].concat()).collect::<Vec<_>>()
+            })
+            .collect();
+    }
+    let orders = permutations(&txns);
+    let keys: Vec<u32> = reads.iter().map(|read| read.1).collect();
+    let mut good: BTreeSet<Behaviour> =
+        all.into_iter().filter(|b| orders.iter().any(|order| satisfies(program, &writes, order, b, &keys))).collect();
+    good = good
+        .into_iter()
+        .map(|mut b| {
+            b.sort();
+            b
+        })
+        .collect();
+    good
+}
+
+fn permutations(txns: &[(usize, usize)]) -> Vec<Vec<(usize, usize)>> {
+    if txns.is_empty() {
+        return vec![Vec::new()];
+    }
+    let mut all = Vec::new();
+    for first in 0..txns.len() {
+        let mut rest = txns.to_vec();
+        let txn = rest.remove(first);
+        all.extend(permutations(&rest).into_iter().map(|order| [vec![txn], order].concat()));
+    }
+    all
+}
+
+/// The axioms of the specification, each read's by the level of its transaction.
+fn satisfies(
+    program: &Program,
+    writes: &impl Fn((usize, usize), u32) -> bool,
+    order: &[(usize, usize)],
+    behaviour: &Behaviour,
+    keys: &[u32],
+) -> bool {
+    let n = order.len();
+    let place = |t: (usize, usize)| order.iter().position(|&o| o == t).unwrap();
+    // so and wr as relations on places.
+    let mut direct = vec![vec![false; n]; n];
+    for (i, a) in order.iter().enumerate() {
+        for (j, b) in order.iter().enumerate() {
+            direct[i][j] = a.0 == b.0 && a.1 < b.1;
+        }
+    }
+    for &((s, t, _), source) in behaviour {
+        if let Some(source) = source {
+            direct[place(source)][place((s, t))] = true;
+        }
+    }
+    if (0..n).any(|i| (0..=i).any(|j| direct[i][j])) {
+        return false;
+    }
+    let mut causal = direct.clone();
+    for k in 0..n {
+        for i in 0..n {
+            for j in 0..n {
+                causal[i][j] |= causal[i][k] && causal[k][j];
+            }
+        }
+    }
+    behaviour.iter().zip(keys).all(|(&((s, t, step), source), &key)| {
+        let t3 = place((s, t));
+        let level = program[s][t].level;
+        (0..n).filter(|&t2| t2 != t3 && Some(order[t2]) != source && writes(order[t2], key)).all(|t2| {
+            let prefix = |t2: usize| (t2..n).any(|mid| direct[mid][t3]);
+            let phi = match level {
+                Level::ReadCommitted => {
+                    behaviour.iter().any(|&((s2, t_, i), src)| (s2, t_) == (s, t) && i < step && src == Some(order[t2]))
+                }
+                Level::ReadAtomic => direct[t2][t3],
+                Level::Causal => causal[t2][t3],
+                Level::PrefixConsistency => prefix(t2),
+                Level::SnapshotIsolation => {
+                    prefix(t2) || (t2..t3).any(|t4| (0..2).any(|k| writes(order[t4], k) && writes(order[t3], k)))
+                }
+                _ => t2 < t3,
+            };
+            !phi || source.is_some_and(|source| t2 < place(source))
+        })
+    })
+}
+
+fn compare(seeds: std::ops::Range<u64>, pick: impl Fn(&mut Random) -> Level + Copy) -> (usize, u64) {
+    let (mut behaviours_seen, mut stuck) = (0, 0);
+    for seed in seeds {
+        let program = random_program(&mut Random(seed), pick);
+        let allowed = allowed(&program);
+        let serial = behaviours(&program, true, &mut stuck);
+        assert_eq!(serial, allowed, "one at a time, seed {seed}: {program:?}");
+        if program.iter().flatten().map(|plan| plan.steps.len() + 1).sum::<usize>() <= 9 {
+            let interleaved = behaviours(&program, false, &mut stuck);
+            assert_eq!(interleaved, allowed, "interleaved, seed {seed}: {program:?}");
+        }
+        behaviours_seen += allowed.len();
+    }
+    (behaviours_seen, stuck)
+}
+
+#[test]
+fn what_the_store_can_do_is_what_each_level_allows() {
+    for level in LEVELS {
+        let (seen, stuck) = compare(0..60, |_| level);
+        assert!(seen > 100, "{seen} at {level}");
+        assert!(level.is_strong() || stuck == 0);
+    }
+}
+
+#[test]
+fn what_the_store_can_do_is_what_mixed_levels_allow() {
+    compare(1000..1200, |random| LEVELS[random.below(6) as usize]);
+    compare(2000..2100, |random| LEVELS[random.below(3) as usize]);
+}

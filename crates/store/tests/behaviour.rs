@@ -1,0 +1,162 @@
+//! The store as its users see it.
+
+use seriatim_check::{Level, Options, Outcome, check};
+use seriatim_store::{Choice, Divergence, Latest, Random, Script, Stale, Store, StoreError, TxnName};
+use std::time::Duration;
+
+const LEVELS: [Level; 6] = [
+    Level::ReadCommitted,
+    Level::ReadAtomic,
+    Level::Causal,
+    Level::PrefixConsistency,
+    Level::SnapshotIsolation,
+    Level::Serializable,
+];
+
+fn small_random(state: &mut u64, below: u64) -> u64 {
+    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    (*state >> 33) % below
+}
+
+/// What threads do to a store, all at once, checks at its level; and nothing ever blocks.
+#[test]
+fn threads_leave_a_history_that_satisfies_the_level() {
+    for level in LEVELS {
+        let store: Store<u64> = Store::<u64>::builder(level).chooser(Random::new(5)).build().unwrap();
+        std::thread::scope(|scope| {
+            for thread in 0..4u64 {
+                let session = store.session();
+                scope.spawn(move || {
+                    let mut state = thread + 1;
+                    for number in 0..60 {
+                        let mut txn = session.begin().unwrap();
+                        let mut failed = false;
+                        for _ in 0..3 {
+                            let key = format!("k{}", small_random(&mut state, 5));
+                            let result = match small_random(&mut state, 2) {
+                                0 => txn.read(&key).map(drop),
+                                _ => txn.write(&key, thread * 1000 + number),
+                            };
+                            failed |= result == Err(StoreError::SerializationFailure(level));
+                        }
+                        assert!(!failed || level.is_strong());
+                        if small_random(&mut state, 10) == 0 {
+                            txn.abort();
+                        } else {
+                            let committed = txn.commit();
+                            assert!(committed.is_ok() || level.is_strong());
+                        }
+                    }
+                });
+            }
+        });
+        let report = check(&store.history(), &Options { levels: vec![level], ..Options::default() });
+        assert_eq!(report.verdict(level).unwrap().outcome, Outcome::Holds, "{level}");
+    }
+}
+
+#[test]
+fn own_writes_are_read_and_aborted_ones_are_not() {
+    let store: Store<i64> = Store::new(Level::ReadCommitted);
+    let session = store.session();
+    let mut txn = session.begin().unwrap();
+    txn.write("x", 1).unwrap();
+    assert_eq!(txn.read("x"), Ok(Some(1)));
+    txn.remove("x").unwrap();
+    assert_eq!(txn.read("x"), Ok(None));
+    drop(txn);
+    let mut txn = session.begin().unwrap();
+    assert_eq!(txn.read("x"), Ok(None));
+    assert!(matches!(session.begin(), Err(StoreError::TransactionOpen)));
+    assert_eq!(txn.compare_and_set("x", None, 5), Ok(true));
+    assert_eq!(txn.compare_and_set("x", Some(&4), 6), Ok(false));
+    txn.write("xy", 7).unwrap();
+    txn.write("z", 8).unwrap();
+    assert_eq!(txn.scan("x"), Ok(vec![("x".to_owned(), 5), ("xy".to_owned(), 7)]));
+    assert_eq!(txn.commit(), Ok(()));
+}
+
+#[test]
+fn a_lost_update_is_refused_at_snapshot_isolation_and_allowed_below() {
+    for level in LEVELS {
+        let store: Store<i64> = Store::<i64>::builder(level).chooser(Latest).build().unwrap();
+        store.load("n", 0);
+        let sessions = [store.session(), store.session()];
+        let mut txns: Vec<_> = sessions.iter().map(|session| session.begin().unwrap()).collect();
+        for txn in &mut txns {
+            let n = txn.read("n").unwrap().unwrap();
+            txn.write("n", n + 1).unwrap();
+        }
+        let results: Vec<bool> = txns.into_iter().map(|txn| txn.commit().is_ok()).collect();
+        assert_eq!(results, [true, level < Level::SnapshotIsolation], "{level}");
+    }
+}
+
+#[test]
+fn a_script_makes_the_same_choices_and_says_where_it_is_left() {
+    let run = |store: &Store<i64>, keys: &[&str]| {
+        let (writer, reader) = (store.session(), store.session());
+        for value in 1..=3 {
+            let mut txn = writer.begin().unwrap();
+            txn.write("x", value).unwrap();
+            txn.write("y", value).unwrap();
+            txn.commit().unwrap();
+        }
+        let mut txn = reader.begin().unwrap();
+        keys.iter().map(|key| txn.read(key).unwrap()).collect::<Vec<_>>()
+    };
+    let store: Store<i64> = Store::<i64>::builder(Level::ReadCommitted).chooser(Stale::new(1)).build().unwrap();
+    let values = run(&store, &["x", "y"]);
+    let script = || Script::new(store.choices());
+    let (same, track) = (script(), script().track());
+    let again: Store<i64> = Store::<i64>::builder(Level::ReadCommitted).chooser(same).build().unwrap();
+    assert_eq!(run(&again, &["x", "y"]), values);
+    assert_eq!((again.choices(), track.divergence()), (store.choices(), None));
+    let other = script();
+    let track = other.track();
+    let again: Store<i64> = Store::<i64>::builder(Level::ReadCommitted).chooser(other).build().unwrap();
+    run(&again, &["y"]);
+    let reader = TxnName { session: 1, txn: 0 };
+    let expected = Divergence::OtherKey { reader, key: "y".to_owned(), expected: "x".to_owned() };
+    assert_eq!(track.divergence(), Some(expected));
+    let choice =
+        Choice { reader, read: 0, key: "x".to_owned(), writer: Some(TxnName { session: 0, txn: 9 }), latest: true };
+    let impossible = Script::new([choice]);
+    let track = impossible.track();
+    let again: Store<i64> = Store::<i64>::builder(Level::ReadCommitted).chooser(impossible).build().unwrap();
+    run(&again, &["x"]);
+    assert!(matches!(track.divergence(), Some(Divergence::NotAdmissible { .. })));
+}
+
+#[test]
+fn one_transaction_at_a_time_waits_but_not_forever() {
+    let patience = Duration::from_millis(50);
+    let store: Store<i64> = Store::<i64>::builder(Level::Causal).serial(patience).build().unwrap();
+    let (one, two) = (store.session(), store.session());
+    let txn = one.begin().unwrap();
+    assert_eq!(two.begin().err(), Some(StoreError::WaitedTooLong(patience)));
+    drop(txn);
+    assert!(two.begin().is_ok());
+}
+
+#[test]
+fn levels_that_a_store_cannot_keep_are_refused() {
+    assert!(Store::<i64>::builder(Level::CutIsolation).build::<i64>().is_err());
+    let store: Store<i64> = Store::new(Level::Causal);
+    assert!(matches!(store.session().begin_at(Level::StrictSerializable), Err(StoreError::UnsupportedLevel(_))));
+}
+
+#[test]
+fn values_that_were_written_twice_are_told_apart() {
+    let store: Store<String> = Store::<String>::builder(Level::Causal).chooser(Latest).build().unwrap();
+    store.load("x", "same".to_owned());
+    let session = store.session();
+    for _ in 0..3 {
+        let mut txn = session.begin().unwrap();
+        assert_eq!(txn.read("x"), Ok(Some("same".to_owned())));
+        txn.write("x", "same".to_owned()).unwrap();
+        txn.commit().unwrap();
+    }
+    let report = check(&store.history(), &Options::default());
+    assert_eq!(report.strongest(), Some(Level::Serializable));
+}
