@@ -38,6 +38,9 @@ impl Question<'_> {
     }
 }
 
+/// Which points are placed, and who wrote each key last.
+type Visited = (Vec<bool>, Vec<(u32, u32)>);
+
 struct Search<'q> {
     question: &'q Question<'q>,
     /// The points to place, in the order in which they are tried.
@@ -49,7 +52,7 @@ struct Search<'q> {
     last_writer: FxHashMap<u32, u32>,
     begun: Vec<u32>,
     path: Vec<Point>,
-    dead: FxHashSet<(Vec<bool>, Vec<(u32, u32)>)>,
+    dead: FxHashSet<Visited>,
 }
 
 impl<'q> Search<'q> {
@@ -106,7 +109,7 @@ impl<'q> Search<'q> {
         false
     }
 
-    fn state(&self) -> (Vec<bool>, Vec<(u32, u32)>) {
+    fn state(&self) -> Visited {
         let mut last: Vec<(u32, u32)> = self.last_writer.iter().map(|(&key, &txn)| (key, txn)).collect();
         last.sort_unstable();
         (self.placed.clone(), last)
