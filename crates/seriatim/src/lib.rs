@@ -6,7 +6,8 @@
 //! * [`history`] – what happened: sessions, transactions and events; reading and writing file formats,
 //! * [`check`](mod@check) – does it satisfy a level, and if not, why,
 //! * [`generate`] – histories made to order, for tests and benchmarks,
-//! * [`report`] – text for people, JSON for machines, DOT for pictures.
+//! * [`report`] – text for people, JSON for machines, DOT for pictures,
+//! * [`server`] – a database that may return anything its level allows, over the network.
 //!
 //! Read a file, check it, print the answer:
 //!
@@ -51,6 +52,7 @@ pub use seriatim_check as check;
 pub use seriatim_generate as generate;
 pub use seriatim_history as history;
 pub use seriatim_report as report;
+pub use seriatim_server as server;
 
 pub use seriatim_check::check as check_history;
 pub use seriatim_check::{Kind, Level, Options, Outcome, Report, Verdict, Violation};

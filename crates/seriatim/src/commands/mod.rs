@@ -9,6 +9,7 @@ pub mod generate;
 pub mod man;
 pub mod minimize;
 pub mod schema;
+pub mod serve;
 pub mod stats;
 pub mod verify;
 
@@ -24,6 +25,7 @@ pub fn run(task: &Task) -> Result<Exit, Failure> {
         Task::Explain(args) => explain::run(args),
         Task::Convert(args) => convert::run(args),
         Task::Generate(args) => generate::run(args),
+        Task::Serve(args) => serve::run(args),
         Task::Stats(args) => stats::run(args),
         Task::Demo(args) => demo::run(args),
         Task::Schema(args) => schema::run(args),
