@@ -1,7 +1,7 @@
 //! The one definition of commands and flags, from which the parser, the help, the man pages and the completions come.
 
 use crate::commands::{
-    check, completions, convert, demo, explain, fuzz, generate, man, minimize, replay, schema, stats, verify,
+    check, completions, convert, demo, explain, fuzz, generate, man, minimize, replay, schema, serve, stats, verify,
 };
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
@@ -49,6 +49,8 @@ pub enum Task {
     Convert(convert::Args),
     /// Make a history, valid at a level or with anomalies planted
     Generate(generate::Args),
+    /// Serve a database that may return anything its isolation level allows, and record what happens
+    Serve(serve::Args),
     /// Count what is in histories
     Stats(stats::Args),
     /// Show the tool on examples
@@ -144,6 +146,13 @@ pub fn level_parser() -> Spelled<LevelArg> {
         (LevelArg::One(level), names)
     });
     Spelled::new("isolation level", levels.chain([(LevelArg::All, vec!["all", "every level"])]))
+}
+
+/// Parses a level that a store can work at.
+pub fn store_level_parser() -> Spelled<Level> {
+    let can = |level: &Level| !matches!(level, Level::CutIsolation | Level::StrictSerializable);
+    let names = |level: Level| (level, [&[level.code(), level.name()], other_names(level)].concat());
+    Spelled::new("level of a store", Level::ALL.into_iter().filter(can).map(names))
 }
 
 /// Further names of a level: those that `explain` knows.

@@ -3,11 +3,20 @@
 
 use crate::{output, progress, staged};
 use nix::sys::signal::{SigSet, Signal};
+use std::sync::{Mutex, PoisonError};
 use std::time::Duration;
 
 /// An exit code of a program that a signal ended is this and the number of the signal.
 const EXIT_SIGNAL: i32 = 128;
 const WRITE_WAIT_MAX: Duration = Duration::from_millis(300);
+
+/// What the next signal does instead of ending the program.
+static NEXT: Mutex<Option<Box<dyn FnOnce() + Send>>> = Mutex::new(None);
+
+/// Lets the next signal call `action` instead of ending the program; the one after that ends it, in case the action takes too long.
+pub fn call_next(action: impl FnOnce() + Send + 'static) {
+    *NEXT.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(action));
+}
 
 /// From now on an interrupt, a hang-up or a request to terminate ends the program cleanly. To be called before there is a
 /// second thread: threads inherit that these signals are kept for the one that waits for them.
@@ -21,8 +30,11 @@ pub fn install() {
 
 fn wait(signals: &SigSet) {
     loop {
-        if let Ok(signal) = signals.wait() {
-            end(signal);
+        let Ok(signal) = signals.wait() else { continue };
+        let action = NEXT.lock().unwrap_or_else(PoisonError::into_inner).take();
+        match action {
+            Some(action) => action(),
+            None => end(signal),
         }
     }
 }

@@ -8,7 +8,8 @@
 //! * [`generate`] – histories made to order, for tests and benchmarks,
 //! * [`store`] – a database that may return anything its isolation level allows,
 //! * [`apps`] – small applications with assertions, to run on it,
-//! * [`report`] – text for people, JSON for machines, DOT for pictures.
+//! * [`report`] – text for people, JSON for machines, DOT for pictures,
+//! * [`server`] – the store over the network.
 //!
 //! Read a file, check it, print the answer:
 //!
@@ -54,6 +55,7 @@ pub use seriatim_check as check;
 pub use seriatim_generate as generate;
 pub use seriatim_history as history;
 pub use seriatim_report as report;
+pub use seriatim_server as server;
 pub use seriatim_store as store;
 
 pub use seriatim_check::check as check_history;

@@ -27,6 +27,8 @@ pub(crate) enum Event<V> {
 struct Values {
     atoms: Atoms,
     used: FxHashSet<(u32, Value)>,
+    /// The number to try next for a value that a key was given before.
+    next: FxHashMap<(u32, Value), u32>,
     /// The last write of each transaction to each key.
     last: FxHashMap<(u32, u32), Value>,
 }
@@ -42,13 +44,18 @@ impl Values {
             serde_json::Value::String(text) => atom(text.clone()),
             other => atom(other.to_string()),
         };
-        let mut name = self.atoms.value(first.clone());
-        let mut number = 2;
-        while !self.used.insert((key, name)) {
-            name = self.atoms.value(atom(format!("{first}#{number}")));
-            number += 1;
+        let plain = self.atoms.value(first.clone());
+        if self.used.insert((key, plain)) {
+            return plain;
         }
-        name
+        let number = self.next.entry((key, plain)).or_insert(2);
+        loop {
+            let name = self.atoms.value(atom(format!("{first}#{number}")));
+            *number += 1;
+            if self.used.insert((key, name)) {
+                return name;
+            }
+        }
     }
 }
 
@@ -61,7 +68,12 @@ pub(crate) fn history<'e, V: Serialize + 'e>(
 ) -> History {
     let names = keys.iter().map(|name| Atom::Str(name.clone())).collect();
     let mut columns = Columns { session_count: sessions, key_names: KeyNames::Table(names), ..Columns::default() };
-    let mut values = Values { atoms: Atoms::default(), used: FxHashSet::default(), last: FxHashMap::default() };
+    let mut values = Values {
+        atoms: Atoms::default(),
+        used: FxHashSet::default(),
+        next: FxHashMap::default(),
+        last: FxHashMap::default(),
+    };
     for (key, value) in initial.iter().enumerate() {
         if let Some(value) = value {
             let name = values.name(key as u32, value);

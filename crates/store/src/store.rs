@@ -210,6 +210,13 @@ impl<V> Store<V> {
         self.0.lock().level
     }
 
+    /// Changes the level of transactions that begin from now on and do not ask for another one.
+    pub fn set_level(&self, level: Level) -> Result<(), StoreError> {
+        supported(level)?;
+        self.0.lock().level = level;
+        Ok(())
+    }
+
     /// The choices made so far, for a [`crate::Script`].
     pub fn choices(&self) -> Vec<Choice> {
         self.0.lock().choices.clone()

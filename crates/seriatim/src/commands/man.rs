@@ -54,6 +54,10 @@ const EXAMPLES: &[(&str, &str)] = &[
     ("seriatim minimize h.txt --level si -o small.jsonl", "The smallest part that violates snapshot isolation."),
     ("seriatim convert h.txt h.edn.gz", "Write a history in another format, compressed."),
     ("seriatim generate h.txt --level cc --plant fractured-read", "Make a history with an anomaly in it."),
+    (
+        "seriatim serve --http 127.0.0.1:8080 --level cc --save run.jsonl",
+        "A weak database to test an application with.",
+    ),
     ("seriatim explain fractured-read", "What is that?"),
 ];
 

@@ -11,6 +11,7 @@ pub mod man;
 pub mod minimize;
 pub mod replay;
 pub mod schema;
+pub mod serve;
 pub mod stats;
 pub mod verify;
 
@@ -28,6 +29,7 @@ pub fn run(task: &Task) -> Result<Exit, Failure> {
         Task::Explain(args) => explain::run(args),
         Task::Convert(args) => convert::run(args),
         Task::Generate(args) => generate::run(args),
+        Task::Serve(args) => serve::run(args),
         Task::Stats(args) => stats::run(args),
         Task::Demo(args) => demo::run(args),
         Task::Schema(args) => schema::run(args),

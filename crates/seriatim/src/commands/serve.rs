@@ -1,0 +1,114 @@
+//! `seriatim serve`: a database that may return anything its level allows, over the network, until a signal ends it.
+
+use crate::cli::{Spelled, format_parser, store_level_parser};
+use crate::exit::{Exit, Failure};
+use crate::notes::lost_note;
+use crate::quantities::{duration, size};
+use crate::save::{format_for, save};
+use crate::{interrupt, output};
+use seriatim_check::Level;
+use seriatim_history::History;
+use seriatim_history::formats::Format;
+use seriatim_report::text::plural;
+use seriatim_server::{ChooserKind, Config, Server};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// The flags.
+#[derive(clap::Args, Debug)]
+#[command(
+    after_help = "Ctrl-C or SIGTERM ends it: requests that have arrived are answered, open transactions abort, the history is saved."
+)]
+pub struct Args {
+    /// Where to listen for HTTP, a host and a port; port 0 is any free port
+    #[arg(long, value_name = "ADDR")]
+    http: String,
+    /// The level of transactions that do not ask for another one
+    #[arg(long, short, value_name = "LEVEL", value_parser = store_level_parser(), default_value = "cc")]
+    level: Level,
+    /// What decides everything that is random
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    /// Who picks among the versions that a read may return
+    #[arg(long, value_name = "NAME", value_parser = chooser_parser(), default_value = "random")]
+    chooser: ChooserKind,
+    /// One transaction at a time: others wait for it to end, for at most ten seconds
+    #[arg(long)]
+    serial: bool,
+    /// How many sessions may be open
+    #[arg(long, value_name = "N", default_value_t = 1000)]
+    max_sessions: usize,
+    /// The largest body of a request
+    #[arg(long, value_name = "SIZE", value_parser = size, default_value = "1M")]
+    max_body: u64,
+    /// A session that is not used for this long ends, and its open transaction aborts
+    #[arg(long, value_name = "TIME", value_parser = idle, default_value = "5m")]
+    idle: Duration,
+    /// Where to write the history at the end, or - for standard output
+    #[arg(long, value_name = "FILE")]
+    save: Option<PathBuf>,
+    /// The format of FILE; without it the ending decides, as for convert, and if that says nothing it is jsonl
+    #[arg(long, value_name = "FORMAT", value_parser = format_parser(), requires = "save")]
+    to: Option<Format>,
+}
+
+impl Args {
+    fn config(&self) -> Config {
+        Config {
+            level: self.level,
+            chooser: self.chooser,
+            seed: self.seed,
+            serial: self.serial,
+            sessions_max: self.max_sessions,
+            body_bytes_max: usize::try_from(self.max_body).unwrap_or(usize::MAX),
+            idle_max: self.idle,
+            ..Config::default()
+        }
+    }
+}
+
+/// Serves until a signal comes.
+pub fn run(args: &Args) -> Result<Exit, Failure> {
+    // A name that means no format is a mistake now, not when there is a history to lose.
+    let target = match &args.save {
+        Some(path) => Some((path.as_path(), format_for(args.to, path, Format::Jsonl)?)),
+        None => None,
+    };
+    let server = Server::bind(&args.http, args.config()).map_err(|error| Failure::Message(error.to_string()))?;
+    let stopper = server.stopper();
+    interrupt::call_next(move || stopper.stop());
+    output::message(&format!("listening on http://{} at {}\n", server.address(), args.level));
+    let history = server.run();
+    if let Some((path, format)) = target {
+        keep(&history, format, path)?;
+    }
+    Ok(Exit::Holds)
+}
+
+/// Saves the history. What the format of `path` refuses is saved as JSON Lines beside it: it cannot be made again.
+fn keep(history: &History, format: Format, path: &Path) -> Result<(), Failure> {
+    let saved = save(history, format, path);
+    if saved.is_err() && format != Format::Jsonl && path != Path::new("-") {
+        let mut beside = path.as_os_str().to_owned();
+        beside.push(".jsonl");
+        save(history, Format::Jsonl, Path::new(&beside))?;
+        output::message(&format!("note: the history is in {} instead\n", Path::new(&beside).display()));
+    }
+    saved?;
+    lost_note(history, format).iter().for_each(|note| output::message(note));
+    let count = plural(history.txn_count() as u64, "transaction");
+    output::message(&format!("saved {count} to {}\n", path.display()));
+    Ok(())
+}
+
+fn chooser_parser() -> Spelled<ChooserKind> {
+    Spelled::new("chooser", ChooserKind::ALL.map(|kind| (kind, vec![kind.code(), kind.description()])))
+}
+
+/// A time that is long enough to do something in.
+fn idle(text: &str) -> Result<Duration, String> {
+    match duration(text)? {
+        Duration::ZERO => Err("a session needs some time; expected more than 0".to_owned()),
+        time => Ok(time),
+    }
+}

@@ -1,0 +1,41 @@
+//! How a server is to work.
+
+use crate::picks::ChooserKind;
+use seriatim_check::Level;
+use std::time::Duration;
+
+/// How a server is to work; the defaults suit a test on one machine.
+#[derive(Clone, Debug)]
+pub struct Config {
+    /// The level of transactions that do not ask for another one.
+    pub level: Level,
+    /// Who picks among the versions that a read may return.
+    pub chooser: ChooserKind,
+    /// What decides everything that is random.
+    pub seed: u64,
+    /// One transaction at a time: the others wait for it to end.
+    pub serial: bool,
+    /// How many sessions may be open.
+    pub sessions_max: usize,
+    /// The largest body of a request, in bytes.
+    pub body_bytes_max: usize,
+    /// A session that is not used for this long ends.
+    pub idle_max: Duration,
+    /// With `serial`: how long a transaction waits for its turn.
+    pub turn_wait_max: Duration,
+}
+
+impl Default for Config {
+    fn default() -> Config {
+        Config {
+            level: Level::Causal,
+            chooser: ChooserKind::Random,
+            seed: 0,
+            serial: false,
+            sessions_max: 1000,
+            body_bytes_max: 1 << 20,
+            idle_max: Duration::from_secs(300),
+            turn_wait_max: Duration::from_secs(10),
+        }
+    }
+}

@@ -1,0 +1,29 @@
+//! The store over the network: clients in any language talk to a database that may return anything its isolation level allows.
+//!
+//! A [`Server`] listens until it is told to stop, and then hands over the history of everything that happened. `hub.rs` has
+//! what all protocols share (sessions, transactions, settings); `http/` is HTTP with JSON.
+//!
+//! ```
+//! use seriatim_server::{Config, Server};
+//!
+//! let server = Server::bind("127.0.0.1:0", Config::default())?;
+//! let (address, stopper) = (server.address(), server.stopper());
+//! let running = std::thread::spawn(move || server.run());
+//! // Clients talk to http://{address} …
+//! stopper.stop();
+//! let history = running.join().expect("the server does not panic");
+//! assert_eq!(history.txn_count(), 0);
+//! # let _ = address;
+//! # Ok::<(), seriatim_server::ServeError>(())
+//! ```
+
+mod config;
+mod http;
+mod hub;
+mod picks;
+mod server;
+mod session;
+
+pub use config::Config;
+pub use picks::{ChooserKind, UnknownChooser};
+pub use server::{ServeError, Server, Stopper};
