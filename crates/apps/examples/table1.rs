@@ -2,8 +2,9 @@
 //!
 //! Usage: table1 [RUNS [LEVEL [interleaved]]]
 
-use seriatim_apps::{APPS, App, Fuzz, Setting, Strategy};
+use seriatim_apps::{APPS, App, Fuzz, Setting};
 use seriatim_check::Level;
+use seriatim_store::ChooserKind;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);
@@ -13,8 +14,8 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("| application | assertion | random | adversary | adversary/random |\n|---|---|---|---|---|");
     for app in APPS {
         let setting = Setting { level, interleaved };
-        let random = mean(app, setting, Strategy::Random, runs)?;
-        let adversary = mean(app, setting, Strategy::Adversary, runs)?;
+        let random = mean(app, setting, ChooserKind::Random, runs)?;
+        let adversary = mean(app, setting, ChooserKind::Adversary, runs)?;
         let (name, assertion) = (app.name(), app.assertion());
         println!("| {name} | {assertion} | {random:.2} | {adversary:.2} | {:.2} |", adversary / random);
     }
@@ -22,13 +23,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
 }
 
 /// Runs for each failure; after a failure the adversary begins without experience.
-fn mean(app: &dyn App, setting: Setting, strategy: Strategy, runs: u64) -> Result<f64, Box<dyn std::error::Error>> {
+fn mean(app: &dyn App, setting: Setting, strategy: ChooserKind, runs: u64) -> Result<f64, Box<dyn std::error::Error>> {
     let mut failures = 0;
     let mut fuzz = Fuzz::new(app, setting, strategy, 0);
     for number in 0..runs {
         if fuzz.run(number)?.failure.is_some() {
             failures += 1;
-            if strategy == Strategy::Adversary {
+            if strategy == ChooserKind::Adversary {
                 fuzz = Fuzz::new(app, setting, strategy, number + 1);
             }
         }

@@ -5,64 +5,21 @@ use crate::find;
 use serde::{Deserialize, Serialize};
 use seriatim_check::Level;
 use seriatim_store::{
-    Adversary, Choice, Divergence, Latest, LatestPerSession, Random, Script, Stale, by_chance, by_turns,
+    Adversary, Choice, ChooserKind, Divergence, Latest, LatestPerSession, Random, Script, Stale, by_chance, by_turns,
 };
-
-/// Who picks the versions that reads return.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Strategy {
-    /// Any admissible version.
-    Random,
-    /// Those that make the history unserializable.
-    Adversary,
-    /// Old ones rather than new ones.
-    Stale,
-    /// Any that is its session's latest.
-    LatestPerSession,
-    /// The one that committed last.
-    Latest,
-}
-
-impl Strategy {
-    /// All of them.
-    pub const ALL: [Strategy; 5] =
-        [Strategy::Random, Strategy::Adversary, Strategy::Stale, Strategy::LatestPerSession, Strategy::Latest];
-
-    /// What it does, in a few words.
-    pub fn about(self) -> &'static str {
-        match self {
-            Strategy::Random => "any version that the level allows",
-            Strategy::Adversary => "versions that make the run unserializable",
-            Strategy::Stale => "old versions rather than new ones",
-            Strategy::LatestPerSession => "any version that is its session's latest",
-            Strategy::Latest => "the version that committed last",
-        }
-    }
-
-    /// What it is called on the command line.
-    pub fn code(self) -> &'static str {
-        match self {
-            Strategy::Random => "random",
-            Strategy::Adversary => "adversary",
-            Strategy::Stale => "stale",
-            Strategy::LatestPerSession => "latest-per-session",
-            Strategy::Latest => "latest",
-        }
-    }
-}
 
 /// Runs of one application, numbered from 0; a run depends on the seed, on its number and, with the adversary, on the runs before.
 pub struct Fuzz<'a> {
     app: &'a dyn App,
     setting: Setting,
-    strategy: Strategy,
+    strategy: ChooserKind,
     seed: u64,
     adversary: Adversary,
 }
 
 impl<'a> Fuzz<'a> {
     /// Nothing has run yet.
-    pub fn new(app: &'a dyn App, setting: Setting, strategy: Strategy, seed: u64) -> Fuzz<'a> {
+    pub fn new(app: &'a dyn App, setting: Setting, strategy: ChooserKind, seed: u64) -> Fuzz<'a> {
         Fuzz { app, setting, strategy, seed, adversary: Adversary::new(seed) }
     }
 
@@ -73,11 +30,11 @@ impl<'a> Fuzz<'a> {
         // Turns and versions must not be drawn from the same numbers.
         let seed = seed.wrapping_mul(0x2545_F491_4F6C_DD1D) ^ 0x5eed;
         match self.strategy {
-            Strategy::Random => run(app, setting, Random::new(seed), turns),
-            Strategy::Stale => run(app, setting, Stale::new(seed), turns),
-            Strategy::LatestPerSession => run(app, setting, LatestPerSession::new(seed), turns),
-            Strategy::Latest => run(app, setting, Latest, turns),
-            Strategy::Adversary => {
+            ChooserKind::Random => run(app, setting, Random::new(seed), turns),
+            ChooserKind::Stale => run(app, setting, Stale::new(seed), turns),
+            ChooserKind::LatestPerSession => run(app, setting, LatestPerSession::new(seed), turns),
+            ChooserKind::Latest => run(app, setting, Latest, turns),
+            ChooserKind::Adversary => {
                 let plot = self.adversary.run(number);
                 run(app, setting, plot.chooser, plot.schedule)
             }

@@ -11,7 +11,7 @@ mod value;
 
 pub use app::{App, Run, RunError, Setting, run};
 pub use db::{Db, DbError, StoreDb, transact};
-pub use fuzz::{Fuzz, Recording, ReplayError, Strategy};
+pub use fuzz::{Fuzz, Recording, ReplayError};
 pub use value::Value;
 
 /// All applications.

@@ -1,9 +1,10 @@
 //! The assertions hold under serializability and break under causal consistency, and a run that broke can be had again.
 
-use seriatim_apps::{APPS, Fuzz, Recording, Setting, Strategy};
+use seriatim_apps::{APPS, Fuzz, Recording, Setting};
 use seriatim_check::{Level, Options, Outcome, check};
+use seriatim_store::{ChooserKind, LEVELS};
 
-const STRATEGIES: [Strategy; 3] = [Strategy::Random, Strategy::Adversary, Strategy::Stale];
+const STRATEGIES: [ChooserKind; 3] = [ChooserKind::Random, ChooserKind::Adversary, ChooserKind::Stale];
 
 #[test]
 fn no_assertion_breaks_under_serializability() {
@@ -21,16 +22,8 @@ fn no_assertion_breaks_under_serializability() {
 
 #[test]
 fn every_history_satisfies_its_level() {
-    let levels = [
-        Level::ReadCommitted,
-        Level::ReadAtomic,
-        Level::Causal,
-        Level::PrefixConsistency,
-        Level::SnapshotIsolation,
-        Level::Serializable,
-    ];
     for app in APPS {
-        for (level, strategy) in levels.into_iter().flat_map(|level| STRATEGIES.map(|strategy| (level, strategy))) {
+        for (level, strategy) in LEVELS.into_iter().flat_map(|level| STRATEGIES.map(|strategy| (level, strategy))) {
             let mut fuzz = Fuzz::new(app, Setting { level, interleaved: true }, strategy, 1);
             for number in 0..6 {
                 let run = fuzz.run(number).unwrap();
@@ -45,7 +38,7 @@ fn every_history_satisfies_its_level() {
 #[test]
 fn every_assertion_breaks_under_causal_consistency_and_breaks_again_in_a_replay() {
     for app in APPS {
-        for strategy in [Strategy::Random, Strategy::Adversary] {
+        for strategy in [ChooserKind::Random, ChooserKind::Adversary] {
             let setting = Setting { level: Level::Causal, interleaved: false };
             let mut fuzz = Fuzz::new(app, setting, strategy, 3);
             let run = (0..500).map(|number| fuzz.run(number).unwrap()).find(|run| run.failure.is_some());
@@ -62,14 +55,14 @@ fn every_assertion_breaks_under_causal_consistency_and_breaks_again_in_a_replay(
 fn the_reads_to_blame_are_all_needed() {
     let app = seriatim_apps::find("cart").unwrap();
     let setting = Setting { level: Level::Causal, interleaved: false };
-    let mut fuzz = Fuzz::new(app, setting, Strategy::Random, 3);
+    let mut fuzz = Fuzz::new(app, setting, ChooserKind::Random, 3);
     let run = (0..500).map(|number| fuzz.run(number).unwrap()).find(|run| run.failure.is_some()).unwrap();
     let recording = Recording::of(app, setting, &run);
     let (weak, blamed) = recording.to_blame().unwrap().unwrap();
     assert!(blamed.failure.is_some());
     assert!(!weak.is_empty() && weak.len() <= run.choices.iter().filter(|choice| !choice.latest).count());
     // With the latest versions only, one transaction after the other, nothing breaks.
-    let mut well_behaved = Fuzz::new(app, setting, Strategy::Latest, 3);
+    let mut well_behaved = Fuzz::new(app, setting, ChooserKind::Latest, 3);
     assert!((0..200).all(|number| well_behaved.run(number).unwrap().failure.is_none()));
 }
 

@@ -10,6 +10,7 @@ use seriatim_check::Level;
 use seriatim_history::formats::Format;
 use seriatim_report::clean;
 use seriatim_report::knowledge::{self, Subject};
+use seriatim_store::{ChooserKind, LEVELS};
 use std::ffi::OsStr;
 
 const AFTER_HELP: &str = "\
@@ -150,9 +151,13 @@ pub fn level_parser() -> Spelled<LevelArg> {
 
 /// Parses a level that a store can work at.
 pub fn store_level_parser() -> Spelled<Level> {
-    let can = |level: &Level| !matches!(level, Level::CutIsolation | Level::StrictSerializable);
     let names = |level: Level| (level, [&[level.code(), level.name()], other_names(level)].concat());
-    Spelled::new("level of a store", Level::ALL.into_iter().filter(can).map(names))
+    Spelled::new("level of a store", LEVELS.into_iter().map(names))
+}
+
+/// Parses the name of a chooser of a store.
+pub fn chooser_parser() -> Spelled<ChooserKind> {
+    Spelled::new("chooser", ChooserKind::ALL.map(|kind| (kind, vec![kind.code(), kind.description()])))
 }
 
 /// Further names of a level: those that `explain` knows.

@@ -268,3 +268,35 @@ fn convert_says_that_transactions_are_numbered_anew() {
     let kept = run(&["convert", &text, &folder.at("h.jsonl")]);
     assert_eq!((kept.code, kept.stderr.as_str()), (Some(0), ""));
 }
+
+#[test]
+fn an_application_breaks_below_serializability_and_breaks_again_in_a_replay() {
+    let folder = Folder::new();
+    let kept = folder.at("run.json");
+    let found = run(&["fuzz", "cart", "--level", "causal", "--seed", "3", "--output", &kept]);
+    assert_eq!(found.code, Some(1), "{}", found.stderr);
+    for told in ["cart: the assertion broke in run", "The reads that it takes", "lost update", "seriatim replay"] {
+        assert!(found.stdout.contains(told), "{told}: {}", found.stdout);
+    }
+    let again = run(&["replay", &kept]);
+    assert_eq!(again.code, Some(1));
+    assert!(again.stdout.starts_with("cart: the assertion broke again"), "{}", again.stdout);
+    assert!(!again.stdout.contains("left the recording"), "{}", again.stdout);
+    let held = run(&["fuzz", "cart", "--level", "ser", "--runs", "20"]);
+    assert_eq!(held.code, Some(0));
+    assert!(held.stdout.contains("the assertion held in 20 runs at serializability"), "{}", held.stdout);
+}
+
+#[test]
+fn a_run_that_cannot_be_replayed_or_kept_is_an_error_with_a_reason() {
+    let folder = Folder::new();
+    let broken = folder.file("broken.json", "{\"app\": \"cart\"");
+    for args in [&["replay", &broken][..], &["fuzz", "cart", "--runs", "0"], &["fuzz", "cart", "--level", "sser"]] {
+        let refused = run(args);
+        assert_eq!(refused.code, Some(3), "{args:?}");
+        assert!(refused.stderr.contains("error:"), "{}", refused.stderr);
+    }
+    let unkept = run(&["fuzz", "cart", "--seed", "3", "--output", "/nowhere/run.json"]);
+    assert_eq!(unkept.code, Some(3));
+    assert!(unkept.stdout.contains("the assertion broke") && unkept.stderr.contains("/nowhere/run.json"));
+}

@@ -1,7 +1,7 @@
 //! How a server is to work.
 
-use crate::picks::ChooserKind;
 use seriatim_check::Level;
+use seriatim_store::ChooserKind;
 use std::time::Duration;
 
 /// How a server is to work; the defaults suit a test on one machine.

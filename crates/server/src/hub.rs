@@ -2,8 +2,9 @@
 //!
 //! Locks are taken in this order: the hub's, a session's, the store's. None is held while something is awaited.
 
+use crate::ChooserKind;
 use crate::config::Config;
-use crate::picks::{ChooserKind, Picks};
+use crate::picks::Picks;
 use crate::session::{End, Slot};
 use serde_json::Value;
 use seriatim_check::Level;

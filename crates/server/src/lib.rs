@@ -25,5 +25,5 @@ mod server;
 mod session;
 
 pub use config::Config;
-pub use picks::{ChooserKind, UnknownChooser};
+pub use seriatim_store::{ChooserKind, UnknownChooser};
 pub use server::{ServeError, Server, Stopper};

@@ -1,77 +1,6 @@
-//! The choosers that a server can be told to use, by name.
+//! Makes the choosers that a server is told to use.
 
-use seriatim_store::{Adversary, Chooser, Latest, LatestPerSession, Random, Stale};
-use std::fmt;
-use std::str::FromStr;
-
-/// Who picks among the versions that a read may return.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-#[non_exhaustive]
-pub enum ChooserKind {
-    /// Any version, each as likely as the others.
-    Random,
-    /// The version that committed last.
-    Latest,
-    /// The latest version of some session.
-    LatestPerSession,
-    /// Any version, the older the likelier.
-    Stale,
-    /// The version with which things go wrong.
-    Adversary,
-}
-
-impl ChooserKind {
-    /// All of them.
-    pub const ALL: [ChooserKind; 5] = [
-        ChooserKind::Random,
-        ChooserKind::Latest,
-        ChooserKind::LatestPerSession,
-        ChooserKind::Stale,
-        ChooserKind::Adversary,
-    ];
-
-    /// The name in flags and requests.
-    pub fn code(self) -> &'static str {
-        match self {
-            ChooserKind::Random => "random",
-            ChooserKind::Latest => "latest",
-            ChooserKind::LatestPerSession => "latest-per-session",
-            ChooserKind::Stale => "stale",
-            ChooserKind::Adversary => "adversary",
-        }
-    }
-
-    /// What it picks, in a few words.
-    pub fn description(self) -> &'static str {
-        match self {
-            ChooserKind::Random => "any version, each as likely as the others",
-            ChooserKind::Latest => "the version that committed last",
-            ChooserKind::LatestPerSession => "the latest version of some session",
-            ChooserKind::Stale => "any version, the older the likelier",
-            ChooserKind::Adversary => "the version with which things go wrong",
-        }
-    }
-}
-
-impl fmt::Display for ChooserKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.code())
-    }
-}
-
-/// No chooser has this name.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("unknown chooser `{0}`; expected one of {codes}", codes = ChooserKind::ALL.map(ChooserKind::code).join(", "))]
-pub struct UnknownChooser(pub String);
-
-impl FromStr for ChooserKind {
-    type Err = UnknownChooser;
-
-    fn from_str(text: &str) -> Result<Self, UnknownChooser> {
-        let known = ChooserKind::ALL.into_iter().find(|kind| kind.code() == text);
-        known.ok_or_else(|| UnknownChooser(text.to_owned()))
-    }
-}
+use seriatim_store::{Adversary, Chooser, ChooserKind, Latest, LatestPerSession, Random, Stale};
 
 /// Makes choosers. The adversary remembers what it saw from one reset of the store to the next.
 #[derive(Debug)]
@@ -116,19 +45,5 @@ impl Picks {
                 self.adversary.run(self.runs).chooser
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn every_chooser_is_known_by_its_name() {
-        for kind in ChooserKind::ALL {
-            assert_eq!(kind.code().parse(), Ok(kind));
-        }
-        let error = "luck".parse::<ChooserKind>().unwrap_err().to_string();
-        assert!(error.contains("`luck`") && error.contains("latest-per-session"), "{error}");
     }
 }

@@ -5,7 +5,7 @@
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use seriatim_check::Level;
-use seriatim_store::{Random, Store, StoreError};
+use seriatim_store::{LEVELS, Random, Store, StoreError};
 use std::time::Instant;
 
 const READS: usize = 2;
@@ -17,14 +17,7 @@ fn main() -> Result<(), StoreError> {
     let (txns, sessions, keys) = (number(0, 100_000), number(1, 10), number(2, 1_000));
     let only: Option<Level> = arguments.get(3).and_then(|text| text.parse().ok());
     println!("| level | transactions so far | reads a second | commits a second | refused |\n|---|---|---|---|---|");
-    for level in [
-        Level::ReadCommitted,
-        Level::ReadAtomic,
-        Level::Causal,
-        Level::PrefixConsistency,
-        Level::SnapshotIsolation,
-        Level::Serializable,
-    ] {
+    for level in LEVELS {
         if only.is_none_or(|only| only == level) {
             run(level, txns, sessions, keys)?;
         }

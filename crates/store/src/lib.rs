@@ -8,6 +8,7 @@
 mod adversary;
 mod chooser;
 mod engine;
+mod kind;
 mod log;
 mod reach;
 mod record;
@@ -24,5 +25,6 @@ pub use chooser::{
     Choice, Chooser, Divergence, Ended, Latest, LatestPerSession, PendingRead, Random, Script, Stale, Track, TxnName,
     Version,
 };
+pub use kind::{ChooserKind, UnknownChooser};
 pub use schedule::{Schedule, Turn, by_chance, by_turns, interleave, interleave_by};
-pub use store::{Builder, Session, Store, StoreError, Txn};
+pub use store::{Builder, LEVELS, Session, Store, StoreError, Txn};

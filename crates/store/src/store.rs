@@ -76,11 +76,18 @@ impl Builder {
     }
 }
 
+/// The levels that a store can work at, weakest first.
+pub const LEVELS: [Level; 6] = [
+    Level::ReadCommitted,
+    Level::ReadAtomic,
+    Level::Causal,
+    Level::PrefixConsistency,
+    Level::SnapshotIsolation,
+    Level::Serializable,
+];
+
 fn supported(level: Level) -> Result<(), StoreError> {
-    match level {
-        Level::CutIsolation | Level::StrictSerializable => Err(StoreError::UnsupportedLevel(level)),
-        _ => Ok(()),
-    }
+    if LEVELS.contains(&level) { Ok(()) } else { Err(StoreError::UnsupportedLevel(level)) }
 }
 
 /// A database that may answer anything its isolation level allows. Clones are the same store.

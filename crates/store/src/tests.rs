@@ -1,5 +1,6 @@
 //! For random small programs: what the store can do, over all interleavings and choices, is what the definition allows.
 
+use crate::LEVELS;
 use crate::engine::Engine;
 use crate::log::INITIAL;
 use seriatim_check::Level;
@@ -34,15 +35,6 @@ impl Random {
         (self.0 >> 33) % limit
     }
 }
-
-const LEVELS: [Level; 6] = [
-    Level::ReadCommitted,
-    Level::ReadAtomic,
-    Level::Causal,
-    Level::PrefixConsistency,
-    Level::SnapshotIsolation,
-    Level::Serializable,
-];
 
 fn random_program(random: &mut Random, pick: impl Fn(&mut Random) -> Level) -> Program {
     let mut left = 3 + random.below(3);

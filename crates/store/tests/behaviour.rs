@@ -1,17 +1,8 @@
 //! The store as its users see it.
 
 use seriatim_check::{Level, Options, Outcome, check};
-use seriatim_store::{Choice, Divergence, Latest, Random, Script, Stale, Store, StoreError, TxnName};
+use seriatim_store::{Choice, Divergence, LEVELS, Latest, Random, Script, Stale, Store, StoreError, TxnName};
 use std::time::Duration;
-
-const LEVELS: [Level; 6] = [
-    Level::ReadCommitted,
-    Level::ReadAtomic,
-    Level::Causal,
-    Level::PrefixConsistency,
-    Level::SnapshotIsolation,
-    Level::Serializable,
-];
 
 fn small_random(state: &mut u64, below: u64) -> u64 {
     *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);

@@ -1,18 +1,18 @@
 //! `seriatim fuzz`: an application on the mock store, run until its assertion breaks.
 
-use crate::cli::{LevelArg, Spelled, level_parser};
+use crate::cli::{chooser_parser, store_level_parser};
 use crate::exit::{Exit, Failure};
 use crate::output;
 use crate::progress::Progress;
 use crate::staged;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use seriatim_apps::{APPS, App, Fuzz, Recording, Run, Setting, Strategy};
+use seriatim_apps::{APPS, App, Fuzz, Recording, Run, Setting};
 use seriatim_check::{Level, Options};
 use seriatim_history::History;
 use seriatim_report::style::{BAD, BOLD, GOOD, paint};
 use seriatim_report::text::{self, Layout, grouped, plural};
 use seriatim_report::{Checked, Counts, Times, clean, wrap};
-use seriatim_store::{Choice, TxnName};
+use seriatim_store::{Choice, ChooserKind, TxnName};
 use std::path::PathBuf;
 
 const AFTER_HELP: &str = "\
@@ -28,14 +28,14 @@ pub struct Args {
     /// The application
     #[arg(value_name = "APP", value_parser = app_parser())]
     app: &'static str,
-    /// The level of its transactions: rc, ra, cc, pc, si or ser
-    #[arg(long, short, value_name = "LEVEL", value_parser = level_parser(), default_value = "cc")]
-    level: LevelArg,
+    /// The level of its transactions
+    #[arg(long, short, value_name = "LEVEL", value_parser = store_level_parser(), default_value = "cc")]
+    level: Level,
     /// Who picks the versions that reads return
-    #[arg(long, value_name = "NAME", value_parser = strategy_parser(), default_value = "adversary")]
-    chooser: Strategy,
+    #[arg(long, value_name = "NAME", value_parser = chooser_parser(), default_value = "adversary")]
+    chooser: ChooserKind,
     /// How many runs to do at most
-    #[arg(long, value_name = "N", default_value_t = 1000)]
+    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..))]
     runs: u64,
     /// What decides everything that is random
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -51,7 +51,7 @@ pub struct Args {
 /// Runs the application until it fails, and says why.
 pub fn run(args: &Args) -> Result<Exit, Failure> {
     let app = seriatim_apps::find(args.app).ok_or_else(|| Failure::about(args.app, "no such application"))?;
-    let setting = Setting { level: store_level(args.level)?, interleaved: !args.serial };
+    let setting = Setting { level: args.level, interleaved: !args.serial };
     let progress = Progress::over(args.runs as usize, "runs");
     let mut fuzz = Fuzz::new(app, setting, args.chooser, args.seed);
     for number in 0..args.runs {
@@ -59,8 +59,9 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         if run.failure.is_some() {
             drop(progress);
             let recording = Recording::of(app, setting, &run);
-            keep(args.output.as_ref(), &recording)?;
+            // What was found is told even if it cannot be kept.
             output::text(&broke(app, setting, number + 1, args, &recording)?)?;
+            keep(args.output.as_ref(), &recording)?;
             return Ok(Exit::Violated);
         }
         progress.advance();
@@ -69,16 +70,6 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
     let held = format!("{}: the assertion held in {} at {}", app.name(), plural(args.runs, "run"), setting.level);
     output::text(&format!("{}\n  {}\n", paint(GOOD, &held), app.assertion()))?;
     Ok(Exit::Holds)
-}
-
-fn store_level(level: LevelArg) -> Result<Level, Failure> {
-    match level {
-        LevelArg::One(level @ (Level::CutIsolation | Level::StrictSerializable)) => {
-            Err(Failure::Message(format!("the mock store cannot work at {level}; use rc, ra, cc, pc, si or ser")))
-        }
-        LevelArg::One(level) => Ok(level),
-        LevelArg::All => Err(Failure::Message("an application runs at one level; name one with --level".to_owned())),
-    }
 }
 
 fn keep(path: Option<&PathBuf>, recording: &Recording) -> Result<(), Failure> {
@@ -146,8 +137,4 @@ fn app_parser() -> impl TypedValueParser<Value = &'static str> {
         let app = seriatim_apps::find(&name);
         app.map(|app| app.name()).ok_or_else(|| format!("unknown application {name}"))
     })
-}
-
-fn strategy_parser() -> Spelled<Strategy> {
-    Spelled::new("chooser", Strategy::ALL.map(|strategy| (strategy, vec![strategy.code(), strategy.about()])))
 }

@@ -5,6 +5,7 @@ use crate::exit::{Exit, Failure};
 use crate::output;
 use seriatim_apps::Recording;
 use seriatim_report::style::{BAD, GOOD, OPEN, paint};
+use seriatim_report::wrap;
 use std::path::PathBuf;
 
 const AFTER_HELP: &str = "\
@@ -35,7 +36,8 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         page += &fuzz::failure(app, failure);
     }
     if let Some(divergence) = divergence {
-        page += &format!("  {} {divergence}\n", paint(OPEN, "The run left the recording:"));
+        let left = format!("The run left the recording: {divergence}.");
+        page += &format!("{}\n", paint(OPEN, &wrap(&left, "  ", output::width())));
     }
     page += &fuzz::explained(app, &again);
     output::text(&page)?;

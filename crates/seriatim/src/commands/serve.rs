@@ -1,6 +1,6 @@
 //! `seriatim serve`: a database that may return anything its level allows, over the network, until a signal ends it.
 
-use crate::cli::{Spelled, format_parser, store_level_parser};
+use crate::cli::{chooser_parser, format_parser, store_level_parser};
 use crate::exit::{Exit, Failure};
 use crate::notes::lost_note;
 use crate::quantities::{duration, size};
@@ -99,10 +99,6 @@ fn keep(history: &History, format: Format, path: &Path) -> Result<(), Failure> {
     let count = plural(history.txn_count() as u64, "transaction");
     output::message(&format!("saved {count} to {}\n", path.display()));
     Ok(())
-}
-
-fn chooser_parser() -> Spelled<ChooserKind> {
-    Spelled::new("chooser", ChooserKind::ALL.map(|kind| (kind, vec![kind.code(), kind.description()])))
 }
 
 /// A time that is long enough to do something in.

@@ -4,7 +4,6 @@ use super::payload::{Payload, Shape};
 use super::problem::Problem;
 use super::transactions::parse_level;
 use super::{Answer, Reply, Shared};
-use crate::picks::UnknownChooser;
 use axum::extract::State;
 use serde::Deserialize;
 use serde_json::{Map, Value, json};
@@ -67,7 +66,10 @@ pub(super) async fn chooser(State(hub): State<Shared>) -> Reply {
 }
 
 pub(super) async fn set_chooser(State(hub): State<Shared>, Payload(body): Payload<ChooserBody>) -> Reply {
-    let kind = body.chooser.parse().map_err(|error: UnknownChooser| Problem::bad_request(error.to_string()))?;
+    let kind = body
+        .chooser
+        .parse()
+        .map_err(|error: seriatim_store::UnknownChooser| Problem::bad_request(error.to_string()))?;
     hub.set_chooser(kind);
     chooser(State(hub)).await
 }
