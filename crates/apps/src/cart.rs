@@ -4,7 +4,10 @@
 
 use crate::app::App;
 use crate::db::{Db, DbError, transact};
+use crate::harness::Operation;
 use crate::value::Value;
+use rand::RngExt;
+use rand_pcg::Pcg64Mcg;
 
 /// One client adds an item, one deletes it, one looks at the cart.
 pub struct Cart;
@@ -62,5 +65,36 @@ impl App for Cart {
             empty.is_some_and(|empty| carts[empty..].iter().any(|cart| count(cart) == 2))
         });
         Ok(if back { Err("the cart was seen empty, and later with two of the item".to_owned()) } else { Ok(()) })
+    }
+}
+
+/// What a client of a random harness does to the cart.
+#[derive(Clone, Debug)]
+pub(crate) enum Op {
+    Add(&'static str),
+    Delete(&'static str),
+    Get,
+}
+
+const ITEMS: [&str; 2] = [ITEM, "pen"];
+
+impl Op {
+    pub fn random(random: &mut Pcg64Mcg) -> Op {
+        let item = ITEMS[random.random_range(0..ITEMS.len())];
+        match random.random_range(0..3) {
+            0 => Op::Add(item),
+            1 => Op::Delete(item),
+            _ => Op::Get,
+        }
+    }
+}
+
+impl Operation for Op {
+    fn run(&self, db: &mut dyn Db) -> Result<Value, DbError> {
+        match *self {
+            Op::Add(item) => change(db, |cart| cart.with(item.into())).map(|()| Value::Null),
+            Op::Delete(item) => change(db, |cart| cart.without(&item.into())).map(|()| Value::Null),
+            Op::Get => get(db),
+        }
     }
 }

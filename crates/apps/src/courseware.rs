@@ -5,7 +5,10 @@
 
 use crate::app::App;
 use crate::db::{Db, DbError, transact};
+use crate::harness::Operation;
 use crate::value::Value;
+use rand::RngExt;
+use rand_pcg::Pcg64Mcg;
 
 const STUDENTS: &str = "students";
 const COURSES: &str = "courses";
@@ -20,7 +23,7 @@ pub struct Overflow;
 /// A student enrols in a course that is removed, others in another course.
 pub struct RemovedCourse;
 
-fn loaded() -> Vec<(String, Value)> {
+pub(crate) fn loaded() -> Vec<(String, Value)> {
     let list = |names: &[&str]| Value::List(names.iter().map(|&name| name.into()).collect());
     vec![
         (STUDENTS.to_owned(), list(&["s0", "s1", "s2"])),
@@ -77,6 +80,24 @@ fn register(db: &mut dyn Db, student: Value) -> Result<Value, DbError> {
         Ok(Some(()))
     })?;
     Ok("registered".into())
+}
+
+fn deregister(db: &mut dyn Db, student: &Value) -> Result<Value, DbError> {
+    transact(db, |db| {
+        let students = db.read(STUDENTS)?;
+        db.write(STUDENTS, students.without(student))?;
+        Ok(Some(()))
+    })?;
+    Ok("deregistered".into())
+}
+
+fn create_course(db: &mut dyn Db, course: &str) -> Result<Value, DbError> {
+    transact(db, |db| {
+        let courses = db.read(COURSES)?;
+        db.write(COURSES, courses.with_new(course.into()))?;
+        Ok(Some(()))
+    })?;
+    Ok("created".into())
 }
 
 /// What is in the cells at the end.
@@ -156,5 +177,41 @@ impl App for RemovedCourse {
             Some(one) if !courses.has(&COURSE.into()) => Err(format!("the course was removed, but {one} is enrolled")),
             _ => Ok(()),
         })
+    }
+}
+
+/// What a client of a random harness does, with one of two students and one of two courses.
+#[derive(Clone, Debug)]
+pub(crate) enum Op {
+    Register(Value),
+    Deregister(Value),
+    Create(&'static str),
+    Remove(&'static str),
+    Enrol(Value, &'static str),
+}
+
+impl Op {
+    pub fn random(random: &mut Pcg64Mcg) -> Op {
+        let student = student(random.random_range(0..2));
+        let course = if random.random_bool(0.5) { COURSE } else { OTHER_COURSE };
+        match random.random_range(0..6) {
+            0 => Op::Register(student),
+            1 => Op::Deregister(student),
+            2 => Op::Create(course),
+            3 => Op::Remove(course),
+            _ => Op::Enrol(student, course),
+        }
+    }
+}
+
+impl Operation for Op {
+    fn run(&self, db: &mut dyn Db) -> Result<Value, DbError> {
+        match self {
+            Op::Register(student) => register(db, student.clone()),
+            Op::Deregister(student) => deregister(db, student),
+            Op::Create(course) => create_course(db, course),
+            Op::Remove(course) => remove_course(db, course),
+            Op::Enrol(student, course) => enrol(db, student, course),
+        }
     }
 }

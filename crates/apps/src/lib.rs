@@ -5,6 +5,7 @@ mod cart;
 mod courseware;
 mod db;
 mod fuzz;
+mod harness;
 mod stack;
 mod twitter;
 mod value;
@@ -12,6 +13,7 @@ mod value;
 pub use app::{App, Run, RunError, Setting, run};
 pub use db::{Db, DbError, StoreDb, transact};
 pub use fuzz::{Fuzz, Recording, ReplayError};
+pub use harness::Harness;
 pub use value::Value;
 
 /// All applications.

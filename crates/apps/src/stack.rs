@@ -5,7 +5,10 @@
 
 use crate::app::App;
 use crate::db::{Db, DbError, transact};
+use crate::harness::Operation;
 use crate::value::Value;
+use rand::RngExt;
+use rand_pcg::Pcg64Mcg;
 
 /// Three clients push one element each and pop two.
 pub struct Stack;
@@ -32,9 +35,9 @@ impl App for Stack {
     }
 
     fn run(&self, client: usize, db: &mut dyn Db, see: &mut dyn FnMut(Value)) -> Result<(), DbError> {
-        push(db, &format!("node{client}"), Value::Int(client as i64 + 1))?;
+        push(db, &format!("node{client}"), Value::Int(client as i64 + 1), ATTEMPTS)?;
         for _ in 0..2 {
-            see(pop(db)?);
+            see(pop(db, ATTEMPTS)?);
         }
         Ok(())
     }
@@ -62,21 +65,22 @@ fn compare_and_set(db: &mut dyn Db, expected: &Value, new: &Value) -> Result<boo
     Ok(done == Some(true))
 }
 
-fn push(db: &mut dyn Db, node: &str, value: Value) -> Result<(), DbError> {
-    for _ in 0..ATTEMPTS {
+/// Whether it was pushed within so many attempts.
+fn push(db: &mut dyn Db, node: &str, value: Value, attempts: usize) -> Result<bool, DbError> {
+    for _ in 0..attempts {
         let top = read_one(db, HEAD)?;
         let content = Value::List(vec![value.clone(), top.clone()]);
         transact(db, |db| db.write(node, content.clone()).map(Some))?;
         if compare_and_set(db, &top, &node.into())? {
-            return Ok(());
+            return Ok(true);
         }
     }
-    Ok(())
+    Ok(false)
 }
 
 /// The element popped, or nothing if the stack was empty.
-fn pop(db: &mut dyn Db) -> Result<Value, DbError> {
-    for _ in 0..ATTEMPTS {
+fn pop(db: &mut dyn Db, attempts: usize) -> Result<Value, DbError> {
+    for _ in 0..attempts {
         let top = read_one(db, HEAD)?;
         let Value::Text(node) = &top else { return Ok(Value::Null) };
         let content = read_one(db, node)?;
@@ -86,4 +90,26 @@ fn pop(db: &mut dyn Db) -> Result<Value, DbError> {
         }
     }
     Ok(Value::Null)
+}
+
+/// What a client of a random harness does; it tries only once, so that there is an end to what can happen.
+#[derive(Clone, Debug)]
+pub(crate) enum Op {
+    Push(i64),
+    Pop,
+}
+
+impl Op {
+    pub fn random(random: &mut Pcg64Mcg, unique: i64) -> Op {
+        if random.random_bool(0.5) { Op::Push(unique) } else { Op::Pop }
+    }
+}
+
+impl Operation for Op {
+    fn run(&self, db: &mut dyn Db) -> Result<Value, DbError> {
+        match self {
+            Op::Push(value) => Ok(Value::Int(i64::from(push(db, &format!("node{value}"), Value::Int(*value), 1)?))),
+            Op::Pop => pop(db, 1),
+        }
+    }
 }

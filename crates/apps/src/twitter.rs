@@ -6,7 +6,10 @@
 
 use crate::app::App;
 use crate::db::{Db, DbError, transact};
+use crate::harness::Operation;
 use crate::value::Value;
+use rand::RngExt;
+use rand_pcg::Pcg64Mcg;
 
 /// B tweets; A looks at B's timeline in one session and follows B in another.
 pub struct Twitter;
@@ -32,6 +35,15 @@ fn follow(db: &mut dyn Db, user: &str, other: &str) -> Result<(), DbError> {
     transact(db, |db| {
         let old = db.read(&following(user))?;
         db.write(&following(user), old.with_new(other.into()))?;
+        Ok(Some(()))
+    })?;
+    Ok(())
+}
+
+fn unfollow(db: &mut dyn Db, user: &str, other: &str) -> Result<(), DbError> {
+    transact(db, |db| {
+        let old = db.read(&following(user))?;
+        db.write(&following(user), old.without(&other.into()))?;
         Ok(Some(()))
     })?;
     Ok(())
@@ -102,5 +114,40 @@ impl App for Twitter {
         let missing = shown.items().iter().find(|tweet| feeds.iter().any(|feed| !feed.has(tweet)));
         Ok(missing
             .map_or(Ok(()), |tweet| Err(format!("tweet {tweet} was seen before following, but the feed lacks it"))))
+    }
+}
+
+/// What a client of a random harness does, for one of two users.
+#[derive(Clone, Debug)]
+pub(crate) enum Op {
+    Tweet(&'static str, i64),
+    Follow(&'static str, &'static str),
+    Unfollow(&'static str, &'static str),
+    Timeline(&'static str),
+    Feed(&'static str),
+}
+
+impl Op {
+    pub fn random(random: &mut Pcg64Mcg, unique: i64) -> Op {
+        let (user, other) = if random.random_bool(0.5) { ("a", "b") } else { ("b", "a") };
+        match random.random_range(0..5) {
+            0 => Op::Tweet(user, unique),
+            1 => Op::Follow(user, other),
+            2 => Op::Unfollow(user, other),
+            3 => Op::Timeline(user),
+            _ => Op::Feed(user),
+        }
+    }
+}
+
+impl Operation for Op {
+    fn run(&self, db: &mut dyn Db) -> Result<Value, DbError> {
+        match *self {
+            Op::Tweet(user, number) => tweet(db, user, Value::Int(number)).map(|()| Value::Null),
+            Op::Follow(user, other) => follow(db, user, other).map(|()| Value::Null),
+            Op::Unfollow(user, other) => unfollow(db, user, other).map(|()| Value::Null),
+            Op::Timeline(user) => timeline(db, user),
+            Op::Feed(user) => feed(db, user),
+        }
     }
 }

@@ -9,6 +9,7 @@ mod notes;
 mod output;
 mod progress;
 mod quantities;
+mod runs;
 mod save;
 mod staged;
 mod workers;

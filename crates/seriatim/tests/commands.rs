@@ -288,6 +288,31 @@ fn an_application_breaks_below_serializability_and_breaks_again_in_a_replay() {
 }
 
 #[test]
+fn runs_for_machines_fit_their_schema() {
+    let folder = Folder::new();
+    let (validator, check, kept) = (schema("fuzz"), schema("check"), folder.at("run.json"));
+    let lines = |args: &[&str], code| {
+        let ran = run(args);
+        assert_eq!(ran.code, Some(code), "{}", ran.stderr);
+        let lines = ran.json();
+        assert_eq!(lines.len(), 1);
+        assert!(validator.is_valid(&lines[0]), "{}", lines[0]);
+        lines.into_iter().next().unwrap()
+    };
+    let broke = lines(&["fuzz", "cart", "--seed", "3", "--format", "json", "--output", &kept], 1);
+    assert_eq!((&broke["outcome"], &broke["search"]["seed"]), (&"broke".into(), &3.into()));
+    assert!(check.is_valid(&broke["check"]), "{}", broke["check"]);
+    for blamed in broke["blame"].as_array().unwrap() {
+        assert!(blamed["reader"]["id"].is_string(), "{blamed}");
+    }
+    let again = lines(&["replay", &kept, "--format", "json"], 1);
+    assert_eq!((&again["outcome"], &again["failure"]), (&broke["outcome"], &broke["failure"]));
+    assert!(again.get("divergence").is_none());
+    let held = lines(&["fuzz", "cart", "--level", "ser", "--runs", "5", "--format", "json"], 0);
+    assert_eq!((&held["outcome"], &held["search"]["runs"]), (&"held".into(), &5.into()));
+}
+
+#[test]
 fn a_run_that_cannot_be_replayed_or_kept_is_an_error_with_a_reason() {
     let folder = Folder::new();
     let broken = folder.file("broken.json", "{\"app\": \"cart\"");

@@ -2,6 +2,7 @@
 
 use seriatim_check::Level;
 use seriatim_store::ChooserKind;
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 /// How a server is to work; the defaults suit a test on one machine.
@@ -15,6 +16,10 @@ pub struct Config {
     pub seed: u64,
     /// One transaction at a time: the others wait for it to end.
     pub serial: bool,
+    /// After how many commits the store forgets old versions; see [`seriatim_store::Builder::horizon`].
+    pub horizon: Option<NonZeroU32>,
+    /// The longest random wait before a transaction.
+    pub delay_max: Duration,
     /// How many sessions may be open.
     pub sessions_max: usize,
     /// The largest body of a request, in bytes.
@@ -32,6 +37,8 @@ impl Default for Config {
             chooser: ChooserKind::Random,
             seed: 0,
             serial: false,
+            horizon: None,
+            delay_max: Duration::ZERO,
             sessions_max: 1000,
             body_bytes_max: 1 << 20,
             idle_max: Duration::from_secs(300),

@@ -9,8 +9,9 @@ use crate::session::{End, Slot};
 use serde_json::Value;
 use seriatim_check::Level;
 use seriatim_history::History;
-use seriatim_store::{Store, StoreError, TxnName};
+use seriatim_store::{Chooser, Delay, Store, StoreError, TxnName};
 use std::collections::BTreeMap;
+use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use tokio::sync::{OwnedSemaphorePermit, Semaphore};
@@ -50,6 +51,9 @@ pub(crate) struct Hub {
     pub body_bytes_max: usize,
     idle_max: Duration,
     turn_wait_max: Duration,
+    horizon: Option<NonZeroU32>,
+    /// Random waits before transactions.
+    delay: Option<Mutex<Delay>>,
     /// One permit if transactions run one at a time. Not left to the store: waiting there would block a thread.
     turns: Option<Arc<Semaphore>>,
     inner: Mutex<Inner>,
@@ -81,16 +85,26 @@ impl Inner {
     }
 }
 
+fn new_store(level: Level, chooser: Box<dyn Chooser>, horizon: Option<NonZeroU32>) -> Result<Store<Value>, StoreError> {
+    let builder = Store::<Value>::builder(level).chooser(chooser);
+    match horizon {
+        Some(commits) => builder.horizon(commits).build(),
+        None => builder.build(),
+    }
+}
+
 impl Hub {
     pub fn new(config: &Config) -> Result<Hub, StoreError> {
         let mut picks = Picks::new(config.chooser, config.seed);
-        let store = Store::<Value>::builder(config.level).chooser(picks.chooser()).build()?;
+        let store = new_store(config.level, picks.chooser(), config.horizon)?;
         let inner = Inner { store, picks, slots: BTreeMap::new(), next: 0, ended: BTreeMap::new(), closed: false };
         Ok(Hub {
             sessions_max: config.sessions_max,
             body_bytes_max: config.body_bytes_max,
             idle_max: config.idle_max,
             turn_wait_max: config.turn_wait_max,
+            horizon: config.horizon,
+            delay: (!config.delay_max.is_zero()).then(|| Mutex::new(Delay::new(config.delay_max, config.seed))),
             turns: config.serial.then(|| Arc::new(Semaphore::new(1))),
             inner: Mutex::new(inner),
         })
@@ -143,6 +157,10 @@ impl Hub {
         let slot = self.slot(id)?;
         // Before the wait: a session that waits for its own transaction would wait in vain.
         slot.expect_no_transaction()?;
+        if let Some(delay) = &self.delay {
+            let time = delay.lock().unwrap_or_else(PoisonError::into_inner).next();
+            tokio::time::sleep(time).await;
+        }
         let turn = self.turn().await?;
         slot.begin(level, turn)
     }
@@ -211,7 +229,7 @@ impl Hub {
     pub fn reset(&self, values: impl IntoIterator<Item = (String, Value)>) -> Result<(), HubError> {
         let mut inner = self.lock();
         let chooser = inner.picks.chooser();
-        let store = Store::<Value>::builder(inner.store.level()).chooser(chooser).build()?;
+        let store = new_store(inner.store.level(), chooser, self.horizon)?;
         values.into_iter().for_each(|(key, value)| store.load(&key, value));
         inner.end_all(End::Reset);
         inner.store = store;

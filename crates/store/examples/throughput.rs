@@ -1,56 +1,126 @@
-//! How many reads and commits a second the store does, at each level, as the history grows.
+//! How many reads and commits a second the store does, at each level, as the history grows, and SQLite in memory beside it.
 //!
-//! Usage: throughput [TRANSACTIONS [SESSIONS [KEYS [LEVEL]]]]
+//! Usage: throughput [TRANSACTIONS [SESSIONS [KEYS [LEVEL|sqlite|horizon]]]]
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
+use rusqlite::{Connection, params};
 use seriatim_check::Level;
-use seriatim_store::{LEVELS, Random, Store, StoreError};
+use seriatim_store::{LEVELS, Random, Session, Store};
+use std::error::Error;
+use std::num::NonZeroU32;
 use std::time::Instant;
 
 const READS: usize = 2;
 const WRITES: usize = 2;
+/// The version horizon of the row that has one.
+const HORIZON: u32 = 1000;
 
-fn main() -> Result<(), StoreError> {
+/// Something that runs transactions of two reads and two writes.
+trait Subject {
+    /// Runs one in some session; false if it was refused.
+    fn transact(&mut self, reads: [&str; READS], writes: [&str; WRITES], value: i64) -> Result<bool, Box<dyn Error>>;
+}
+
+fn main() -> Result<(), Box<dyn Error>> {
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let number = |place: usize, default| arguments.get(place).and_then(|text| text.parse().ok()).unwrap_or(default);
     let (txns, sessions, keys) = (number(0, 100_000), number(1, 10), number(2, 1_000));
-    let only: Option<Level> = arguments.get(3).and_then(|text| text.parse().ok());
-    println!("| level | transactions so far | reads a second | commits a second | refused |\n|---|---|---|---|---|");
-    for level in LEVELS {
-        if only.is_none_or(|only| only == level) {
-            run(level, txns, sessions, keys)?;
-        }
+    let only = arguments.get(3).map(String::as_str);
+    let wanted = |name: &str| only.is_none_or(|only| only == name);
+    let names: Vec<String> = (0..keys).map(|key| format!("key{key}")).collect();
+    println!("| store | transactions so far | reads a second | commits a second | refused |\n|---|---|---|---|---|");
+    for level in LEVELS.into_iter().filter(|level| wanted(level.code())) {
+        measure(level.code(), &mut Mock::new(level, sessions, None)?, txns, &names)?;
+    }
+    if wanted("horizon") {
+        let mut bounded = Mock::new(Level::Causal, sessions, NonZeroU32::new(HORIZON))?;
+        measure(&format!("cc, horizon {HORIZON}"), &mut bounded, txns, &names)?;
+    }
+    if wanted("sqlite") {
+        measure("SQLite in memory", &mut Sqlite::new()?, txns, &names)?;
     }
     Ok(())
 }
 
-fn run(level: Level, txns: usize, sessions: usize, keys: usize) -> Result<(), StoreError> {
-    let store: Store<u64> = Store::<u64>::builder(level).chooser(Random::new(1)).build()?;
-    let sessions: Vec<_> = (0..sessions).map(|_| store.session()).collect();
-    let names: Vec<String> = (0..keys).map(|key| format!("key{key}")).collect();
+fn measure(name: &str, subject: &mut dyn Subject, txns: usize, keys: &[String]) -> Result<(), Box<dyn Error>> {
     let mut random = Pcg64Mcg::seed_from_u64(2);
     let part = (txns / 5).max(1);
     for done in 1..=5 {
         let start = Instant::now();
         let mut refused = 0;
         for number in 0..part {
-            let session = &sessions[random.random_range(0..sessions.len())];
-            let mut txn = session.begin()?;
-            let mut body = || -> Result<(), StoreError> {
-                for _ in 0..READS {
-                    txn.read(&names[random.random_range(0..keys)])?;
-                }
-                for _ in 0..WRITES {
-                    txn.write(&names[random.random_range(0..keys)], number as u64)?;
-                }
-                Ok(())
-            };
-            refused += usize::from(body().is_err() || txn.commit().is_err());
+            let mut key = || keys[random.random_range(0..keys.len())].as_str();
+            let (reads, writes) = ([key(), key()], [key(), key()]);
+            refused += usize::from(!subject.transact(reads, writes, number as i64)?);
         }
         let seconds = start.elapsed().as_secs_f64();
         let rate = |count: usize| (count as f64 / seconds).round();
-        println!("| {} | {} | {} | {} | {refused} |", level.code(), part * done, rate(part * READS), rate(part));
+        println!("| {name} | {} | {} | {} | {refused} |", part * done, rate(part * READS), rate(part - refused));
     }
     Ok(())
+}
+
+struct Mock {
+    sessions: Vec<Session<i64>>,
+    random: Pcg64Mcg,
+}
+
+impl Mock {
+    fn new(level: Level, sessions: usize, horizon: Option<NonZeroU32>) -> Result<Mock, Box<dyn Error>> {
+        let builder = Store::<i64>::builder(level).chooser(Random::new(1));
+        let builder = match horizon {
+            Some(commits) => builder.horizon(commits),
+            None => builder,
+        };
+        let store: Store<i64> = builder.build()?;
+        let sessions = (0..sessions).map(|_| store.session()).collect();
+        Ok(Mock { sessions, random: Pcg64Mcg::seed_from_u64(3) })
+    }
+}
+
+impl Subject for Mock {
+    fn transact(&mut self, reads: [&str; READS], writes: [&str; WRITES], value: i64) -> Result<bool, Box<dyn Error>> {
+        let mut txn = self.sessions[self.random.random_range(0..self.sessions.len())].begin()?;
+        for key in reads {
+            if txn.read(key).is_err() {
+                return Ok(false);
+            }
+        }
+        for key in writes {
+            txn.write(key, value)?;
+        }
+        Ok(txn.commit().is_ok())
+    }
+}
+
+struct Sqlite(Connection);
+
+impl Sqlite {
+    fn new() -> Result<Sqlite, Box<dyn Error>> {
+        let connection = Connection::open_in_memory()?;
+        connection.execute("CREATE TABLE cells (key TEXT PRIMARY KEY, value INTEGER) WITHOUT ROWID", [])?;
+        Ok(Sqlite(connection))
+    }
+}
+
+impl Subject for Sqlite {
+    fn transact(&mut self, reads: [&str; READS], writes: [&str; WRITES], value: i64) -> Result<bool, Box<dyn Error>> {
+        let txn = self.0.transaction()?;
+        {
+            let mut select = txn.prepare_cached("SELECT value FROM cells WHERE key = ?1")?;
+            for key in reads {
+                let mut rows = select.query([key])?;
+                let _: Option<i64> = rows.next()?.map(|row| row.get(0)).transpose()?;
+            }
+            let mut upsert = txn.prepare_cached(
+                "INSERT INTO cells VALUES (?1, ?2) ON CONFLICT (key) DO UPDATE SET value = excluded.value",
+            )?;
+            for key in writes {
+                upsert.execute(params![key, value])?;
+            }
+        }
+        txn.commit()?;
+        Ok(true)
+    }
 }

@@ -9,7 +9,7 @@
 //! earlier run has done at this point.
 
 use crate::chooser::{Chooser, Ended, PendingRead, TxnName};
-use crate::log::{INITIAL, Log, State};
+use crate::log::{Log, State};
 use crate::schedule::Schedule;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -202,7 +202,7 @@ fn closes(read: &PendingRead<'_>, source: u32, updated: bool) -> bool {
 fn overwriters(log: &Log, key: u32, source: u32, txn: u32) -> Vec<u32> {
     let writers = log.keys.get(key as usize).map_or(&[][..], |writers| &writers.all);
     let behind =
-        |&&writer: &&u32| writer != txn && writer != source && (source == INITIAL || log.precedes(source, writer));
+        |&&writer: &&u32| writer != txn && writer != source && (log.is_settled(source) || log.precedes(source, writer));
     writers.iter().filter(behind).copied().collect()
 }
 
@@ -230,7 +230,7 @@ fn successors(log: &Log, txn: u32, next: &mut Vec<u32>) {
     let record = log.txn(txn);
     if record.state == State::Committed {
         let session = &log.sessions[record.session as usize];
-        next.extend(session.committed.get(record.number as usize + 1).copied().or(session.open));
+        next.extend(session.get(record.number + 1).or(session.open));
     }
     next.extend(&record.readers);
     for read in &record.reads {
@@ -240,7 +240,7 @@ fn successors(log: &Log, txn: u32, next: &mut Vec<u32>) {
 
 /// Whether some committed transaction must come before itself. Looks at those that ended last.
 fn is_broken(log: &Log) -> bool {
-    let lasts = log.sessions.iter().filter_map(|session| session.committed.last().copied());
+    let lasts = log.sessions.iter().filter_map(|session| session.committed.back().copied());
     lasts.into_iter().any(|txn| {
         let mut next = Vec::new();
         successors(log, txn, &mut next);

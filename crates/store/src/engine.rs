@@ -5,6 +5,7 @@ use crate::reach::Reach;
 use crate::search::Question;
 use crate::weak::{self, Demand};
 use crate::witness::{Point, Witness};
+use rustc_hash::FxHashSet;
 use seriatim_check::Level;
 
 /// The store's memory of transactions, and an order that shows them valid.
@@ -109,8 +110,24 @@ impl Engine {
 
     /// The edges that open transactions force.
     fn open_edges(&self) -> Vec<(u32, u32)> {
-        let open = self.log.sessions.iter().filter_map(|session| session.open);
-        open.flat_map(|txn| self.log.txn(txn).forced.iter().copied()).collect()
+        self.log.open().flat_map(|txn| self.log.txn(txn).forced.iter().copied()).collect()
+    }
+
+    /// Settles what can be settled and forgets what nobody needs, except for the last `count` transactions. Only for stores whose
+    /// transactions are all weak. Returns those that are needed.
+    pub fn settle(&mut self, count: usize) -> FxHashSet<u32> {
+        let order = self.reach.settleable(&self.log, &self.open_edges());
+        self.log.settle(&order);
+        for txn in self.log.open().collect::<Vec<u32>>() {
+            let mut forced = std::mem::take(&mut self.log.txns[txn as usize].forced);
+            forced.retain(|&(from, _)| !self.log.is_settled(from));
+            self.log.txns[txn as usize].forced = forced;
+        }
+        let needed = self.log.needed();
+        let is_needed = |txn: usize| needed.contains(&(txn as u32));
+        self.reach.forget(count, is_needed);
+        self.log.txns.forget(count, is_needed);
+        needed
     }
 
     fn find_place(&mut self, txn: u32) -> bool {

@@ -7,7 +7,10 @@
 
 mod adversary;
 mod chooser;
+mod delay;
 mod engine;
+mod explorer;
+mod kept;
 mod kind;
 mod log;
 mod reach;
@@ -17,6 +20,7 @@ mod search;
 mod store;
 #[cfg(test)]
 mod tests;
+mod wait;
 mod weak;
 mod witness;
 
@@ -25,6 +29,8 @@ pub use chooser::{
     Choice, Chooser, Divergence, Ended, Latest, LatestPerSession, PendingRead, Random, Script, Stale, Track, TxnName,
     Version,
 };
+pub use delay::Delay;
+pub use explorer::Explorer;
 pub use kind::{ChooserKind, UnknownChooser};
 pub use schedule::{Schedule, Turn, by_chance, by_turns, interleave, interleave_by};
 pub use store::{Builder, LEVELS, Session, Store, StoreError, Txn};

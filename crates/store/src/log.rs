@@ -2,8 +2,14 @@
 //!
 //! Transactions are numbered as they begin. Those of a session that committed form a chain, so that a causal past is one number
 //! for each session: how many of its transactions belong to it.
+//!
+//! With a version horizon, old transactions are *settled*: they precede all others in the commit order for good, and of what they
+//! wrote only the last version of each key can still be read. What nobody needs any more is forgotten.
 
+use crate::kept::Kept;
+use rustc_hash::FxHashSet;
 use seriatim_check::Level;
+use std::collections::VecDeque;
 
 /// The source of reads that nobody's write explains: the initial transaction.
 pub(crate) const INITIAL: u32 = u32::MAX;
@@ -42,6 +48,8 @@ pub(crate) struct Record {
     pub readers: Vec<u32>,
     /// How many transactions committed before it, once it has.
     pub commit: u32,
+    /// Whether it precedes all that is not settled.
+    pub settled: bool,
 }
 
 /// A causal past: for each session how many of its committed transactions are in it.
@@ -82,12 +90,20 @@ impl Past {
 }
 
 /// The committed writers of one key.
-#[derive(Clone, Default, Debug)]
+#[derive(Clone, Debug)]
 pub(crate) struct Writers {
+    /// The last one that is settled, or [`INITIAL`]. The others do not count it.
+    pub settled: u32,
     /// In the order of their commits.
     pub all: Vec<u32>,
     /// By session: (number in the session, transaction), ascending.
     pub by_session: Vec<(u32, Vec<(u32, u32)>)>,
+}
+
+impl Default for Writers {
+    fn default() -> Self {
+        Writers { settled: INITIAL, all: Vec::new(), by_session: Vec::new() }
+    }
 }
 
 impl Writers {
@@ -117,14 +133,28 @@ impl Writers {
 /// One session.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct SessionLog {
-    pub committed: Vec<u32>,
+    /// Those that are not settled.
+    pub committed: VecDeque<u32>,
+    /// How many are settled, all before the others.
+    pub settled: u32,
+    /// What the last committed transaction has seen, itself included.
+    past: Past,
     pub open: Option<u32>,
+    /// Whether a committed transaction wrote something.
+    has_written: bool,
+}
+
+impl SessionLog {
+    /// The committed transaction of this number, unless it is settled.
+    pub fn get(&self, number: u32) -> Option<u32> {
+        self.committed.get(number.checked_sub(self.settled)? as usize).copied()
+    }
 }
 
 /// Everything that has happened.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Log {
-    pub txns: Vec<Record>,
+    pub txns: Kept<Record>,
     pub sessions: Vec<SessionLog>,
     pub keys: Vec<Writers>,
     /// How many transactions have committed.
@@ -138,14 +168,11 @@ impl Log {
     }
 
     pub fn begin(&mut self, session: u32, level: Level) -> u32 {
-        let txn = self.txns.len() as u32;
-        let number = self.sessions[session as usize].committed.len() as u32;
-        let mut past = Past::default();
-        if let Some(&last) = self.sessions[session as usize].committed.last() {
-            past = self.txn(last).past.clone();
-            past.reach(session, number);
-        }
-        self.sessions[session as usize].open = Some(txn);
+        let txn = self.txns.next() as u32;
+        let home = &mut self.sessions[session as usize];
+        let number = home.settled + home.committed.len() as u32;
+        let past = home.past.clone();
+        home.open = Some(txn);
         self.txns.push(Record {
             session,
             number,
@@ -157,6 +184,7 @@ impl Log {
             forced: Vec::new(),
             readers: Vec::new(),
             commit: 0,
+            settled: false,
         });
         txn
     }
@@ -185,7 +213,7 @@ impl Log {
 
     /// Whether a committed transaction of `session` wrote something.
     pub fn has_written(&self, session: u32) -> bool {
-        self.sessions[session as usize].committed.iter().any(|&txn| !self.txn(txn).writes.is_empty())
+        self.sessions[session as usize].has_written
     }
 
     /// The causal past of an open transaction, once it has read from `source` too.
@@ -200,7 +228,10 @@ impl Log {
     pub fn add_read(&mut self, txn: u32, read: Read) {
         if read.source != INITIAL {
             self.txns[txn as usize].past = self.past_with(txn, read.source);
-            self.txns[read.source as usize].readers.push(txn);
+            // Nobody asks who read what is settled, and there is no end to them.
+            if !self.txn(read.source).settled {
+                self.txns[read.source as usize].readers.push(txn);
+            }
         }
         self.txns[txn as usize].reads.push(read);
     }
@@ -218,8 +249,13 @@ impl Log {
         record.commit = self.commits;
         self.commits += 1;
         let (session, number, writes) = (record.session, record.number, record.writes.clone());
-        self.sessions[session as usize].committed.push(txn);
-        self.sessions[session as usize].open = None;
+        let mut past = record.past.clone();
+        past.reach(session, number + 1);
+        let home = &mut self.sessions[session as usize];
+        home.committed.push_back(txn);
+        home.open = None;
+        home.past = past;
+        home.has_written |= !writes.is_empty();
         for key in writes {
             if self.keys.len() <= key as usize {
                 self.keys.resize_with(key as usize + 1, Writers::default);
@@ -241,26 +277,77 @@ impl Log {
         }
     }
 
-    /// The transaction before `txn` in its session.
+    /// The transaction before `txn` in its session, unless it is settled.
     pub fn previous(&self, txn: u32) -> Option<u32> {
         let record = self.txn(txn);
         let before = record.number.checked_sub(1)?;
-        self.sessions[record.session as usize].committed.get(before as usize).copied()
+        self.sessions[record.session as usize].get(before)
     }
 
-    /// Calls `visit` with what comes right before `txn` in its session, and with what it read from.
+    /// Calls `visit` with what comes right before `txn` in its session, and with what it read from, unless it is settled.
     pub fn predecessors(&self, txn: u32, mut visit: impl FnMut(u32)) {
         self.previous(txn).into_iter().for_each(&mut visit);
         let sources = self.txn(txn).reads.iter().map(|read| read.source);
-        sources.filter(|&source| source != INITIAL).for_each(visit);
+        sources.filter(|&source| !self.is_settled(source)).for_each(visit);
     }
 
     /// Calls `visit` with what comes right behind committed `txn` in its session, and with what read from it, if it has committed.
     pub fn successors(&self, txn: u32, mut visit: impl FnMut(u32)) {
         let record = self.txn(txn);
-        let next = self.sessions[record.session as usize].committed.get(record.number as usize + 1);
-        next.copied().into_iter().for_each(&mut visit);
+        let next = self.sessions[record.session as usize].get(record.number + 1);
+        next.into_iter().for_each(&mut visit);
         let readers = record.readers.iter().copied();
         readers.filter(|&reader| self.txn(reader).state == State::Committed).for_each(visit);
+    }
+
+    /// Whether a transaction precedes all that is not settled, as the initial one does.
+    #[inline]
+    pub fn is_settled(&self, txn: u32) -> bool {
+        txn == INITIAL || self.txn(txn).settled
+    }
+
+    /// The open transactions.
+    pub fn open(&self) -> impl Iterator<Item = u32> + '_ {
+        self.sessions.iter().filter_map(|session| session.open)
+    }
+
+    /// The committed transactions that are not settled.
+    pub fn unsettled(&self) -> impl Iterator<Item = u32> + '_ {
+        self.sessions.iter().flat_map(|session| session.committed.iter().copied())
+    }
+
+    /// Settles these transactions, in this order, which fits all edges.
+    pub fn settle(&mut self, order: &[u32]) {
+        let mut keys = FxHashSet::default();
+        for &txn in order {
+            let record = &mut self.txns[txn as usize];
+            record.settled = true;
+            record.readers = Vec::new();
+            for &key in &record.writes {
+                self.keys[key as usize].settled = txn;
+                keys.insert(key);
+            }
+            let home = &mut self.sessions[record.session as usize];
+            home.committed.pop_front();
+            home.settled += 1;
+        }
+        let txns = &self.txns;
+        for key in keys {
+            let writers = &mut self.keys[key as usize];
+            writers.all.retain(|&writer| !txns[writer as usize].settled);
+            writers.by_session.iter_mut().for_each(|(_, list)| list.retain(|entry| !txns[entry.1 as usize].settled));
+            writers.by_session.retain(|(_, list)| !list.is_empty());
+        }
+    }
+
+    /// The transactions that somebody may still ask about: those that are not settled, what they have read from, and whoever wrote
+    /// the last settled version of a key.
+    pub fn needed(&self) -> FxHashSet<u32> {
+        let alive: Vec<u32> = self.unsettled().chain(self.open()).collect();
+        let sources = alive.iter().flat_map(|&txn| self.txn(txn).reads.iter().map(|read| read.source));
+        let last = self.keys.iter().map(|writers| writers.settled);
+        let mut needed: FxHashSet<u32> = sources.chain(last).filter(|&source| source != INITIAL).collect();
+        needed.extend(alive);
+        needed
     }
 }

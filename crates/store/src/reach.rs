@@ -4,15 +4,19 @@
 //! costs one comparison; a new edge costs as many transactions as learn something from it, which are those between its ends.
 //! Edges that the reads of open transactions force are kept apart until these commit, so that an abort costs nothing.
 
+use crate::kept::Kept;
 use crate::log::{Log, Past};
+use rustc_hash::FxHashMap;
+use std::cmp::Reverse;
+use std::collections::BinaryHeap;
 
 /// Reachability among committed transactions.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Reach {
     /// For each transaction who must commit before it.
-    before: Vec<Past>,
+    before: Kept<Past>,
     /// Targets of forced edges.
-    forced: Vec<Vec<u32>>,
+    forced: Kept<Vec<u32>>,
 }
 
 impl Reach {
@@ -99,10 +103,76 @@ impl Reach {
 
     /// The committed transactions in an order that fits.
     pub fn order(&self, log: &Log) -> Vec<u32> {
-        let mut committed: Vec<u32> = log.sessions.iter().flat_map(|session| session.committed.clone()).collect();
+        let mut committed: Vec<u32> = log.unsettled().collect();
         // Whoever must come before another has fewer that must come before it.
         committed.sort_by_key(|&txn| (self.before[txn as usize].size(), log.txn(txn).commit));
         committed
+    }
+
+    /// The committed transactions that can be settled now, in an order that fits all edges, `open` among them, and otherwise that of
+    /// the commits. What an open transaction has read must stay the last settled version of its key, or unsettled.
+    pub fn settleable(&self, log: &Log, open: &[(u32, u32)]) -> Vec<u32> {
+        let mut waits: FxHashMap<u32, u32> = log.unsettled().map(|txn| (txn, 0)).collect();
+        let mut later: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
+        for txn in log.unsettled() {
+            log.successors(txn, |next| later.entry(txn).or_default().push(next));
+            later.entry(txn).or_default().extend(&self.forced[txn as usize]);
+        }
+        open.iter().for_each(|&(from, to)| later.entry(from).or_default().push(to));
+        later.values().flatten().for_each(|next| *waits.entry(*next).or_default() += 1);
+        let ready = waits.iter().filter(|(_, count)| **count == 0);
+        let mut ready: BinaryHeap<Reverse<(u32, u32)>> =
+            ready.map(|(&txn, _)| Reverse((log.txn(txn).commit, txn))).collect();
+        let mut holds = Holds::new(log);
+        let mut order = Vec::new();
+        while let Some(Reverse((_, txn))) = ready.pop() {
+            if holds.hold(log, txn) {
+                continue;
+            }
+            order.push(txn);
+            for next in later.get(&txn).into_iter().flatten() {
+                let count = waits.entry(*next).or_default();
+                *count -= 1;
+                if *count == 0 {
+                    ready.push(Reverse((log.txn(*next).commit, *next)));
+                }
+            }
+        }
+        order
+    }
+
+    /// Forgets who is not needed, except for the last `count`.
+    pub fn forget(&mut self, count: usize, is_needed: impl Fn(usize) -> bool) {
+        self.before.forget(count, &is_needed);
+        self.forced.forget(count, is_needed);
+    }
+}
+
+/// Which keys open transactions have read, and whether what they read is settled: then no other version may be settled after it.
+struct Holds(FxHashMap<u32, Vec<(u32, bool)>>);
+
+impl Holds {
+    fn new(log: &Log) -> Holds {
+        let mut holds: FxHashMap<u32, Vec<(u32, bool)>> = FxHashMap::default();
+        for read in log.open().flat_map(|txn| &log.txn(txn).reads) {
+            holds.entry(read.key).or_default().push((read.source, log.is_settled(read.source)));
+        }
+        Holds(holds)
+    }
+
+    /// Whether `txn` must stay unsettled; if not, it is settled now.
+    fn hold(&mut self, log: &Log, txn: u32) -> bool {
+        let writes = &log.txn(txn).writes;
+        let is_held = |key: &u32| self.0.get(key).is_some_and(|reads| reads.iter().any(|&(_, settled)| settled));
+        if writes.iter().any(is_held) {
+            return true;
+        }
+        for key in writes {
+            for (source, settled) in self.0.get_mut(key).into_iter().flatten() {
+                *settled |= *source == txn;
+            }
+        }
+        false
     }
 }
 

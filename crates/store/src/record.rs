@@ -59,12 +59,22 @@ impl Values {
     }
 }
 
-/// The history of transactions in the order in which they began: session, state and events.
+/// A transaction to be told of.
+pub(crate) struct Told<'e, V> {
+    pub number: u32,
+    pub session: u32,
+    pub state: State,
+    pub events: &'e [Event<V>],
+    /// What it has read may be forgotten.
+    pub writes_only: bool,
+}
+
+/// The history of transactions in the order in which they began.
 pub(crate) fn history<'e, V: Serialize + 'e>(
     keys: &[Box<str>],
     initial: &[Option<V>],
     sessions: u32,
-    txns: impl Iterator<Item = (u32, State, &'e Vec<Event<V>>)>,
+    txns: impl Iterator<Item = Told<'e, V>>,
 ) -> History {
     let names = keys.iter().map(|name| Atom::Str(name.clone())).collect();
     let mut columns = Columns { session_count: sessions, key_names: KeyNames::Table(names), ..Columns::default() };
@@ -81,17 +91,17 @@ pub(crate) fn history<'e, V: Serialize + 'e>(
         }
     }
     let mut reads: Vec<(usize, u32, u32)> = Vec::new();
-    for (txn, (session, state, events)) in txns.enumerate() {
+    for (txn, told) in txns.enumerate() {
         let txn = txn as u32;
-        columns.push_txn(session, status(state));
-        for event in events {
+        columns.push_txn(told.session, status(told.state));
+        for event in told.events.iter().filter(|event| !told.writes_only || matches!(event, Event::Write { .. })) {
             let (kind, key, value) = match event {
                 Event::Write { key, value } => {
                     let name = values.name(*key, value);
-                    values.last.insert((txn, *key), name);
+                    values.last.insert((told.number, *key), name);
                     (OpKind::Write, *key, name)
                 }
-                Event::OwnRead { key } => (OpKind::Read, *key, values.last[&(txn, *key)]),
+                Event::OwnRead { key } => (OpKind::Read, *key, values.last[&(told.number, *key)]),
                 // A transaction that began later may have written it: filled in below.
                 Event::Read { key, source } => {
                     reads.push((columns.op_value.len(), *key, *source));

@@ -78,7 +78,8 @@ impl<'q> Search<'q> {
     }
 
     fn collect_edges(&mut self) {
-        let records = self.question.log.txns.iter().filter(|record| record.state != State::Aborted);
+        let records =
+            self.question.log.txns.iter().map(|(_, record)| record).filter(|record| record.state != State::Aborted);
         let edges = records.flat_map(|record| &record.forced).chain(self.question.edges);
         for &(before, after) in edges {
             self.before.entry(after).or_default().push(before);

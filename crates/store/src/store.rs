@@ -1,14 +1,18 @@
 //! The store as its users see it: sessions, transactions, names and values.
 
 use crate::chooser::{Choice, Chooser, Ended, PendingRead, Random, TxnName, Version};
+use crate::delay::Delay;
 use crate::engine::Engine;
+use crate::kept::Kept;
 use crate::log::{INITIAL, State};
-use crate::record::{self, Event};
+use crate::record::{self, Event, Told};
 use serde::Serialize;
 use seriatim_check::Level;
 use seriatim_history::History;
 use std::collections::BTreeMap;
+use std::num::NonZeroU32;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::task::Waker;
 use std::time::{Duration, Instant};
 
 /// Why the store did not do as told.
@@ -30,6 +34,9 @@ pub enum StoreError {
     /// A store has read committed, read atomic, causal consistency, prefix consistency, snapshot isolation and serializability.
     #[error("a store cannot work at {0}; use rc, ra, cc, pc, si or ser")]
     UnsupportedLevel(Level),
+    /// At strong levels there is no version horizon.
+    #[error("a store with a version horizon works at rc, ra and cc, not at {0}")]
+    NoHorizon(Level),
 }
 
 /// How a store is to work.
@@ -38,6 +45,8 @@ pub struct Builder {
     chooser: Box<dyn Chooser>,
     serial: bool,
     patience: Duration,
+    horizon: Option<NonZeroU32>,
+    delay: Option<Delay>,
 }
 
 impl Builder {
@@ -54,9 +63,26 @@ impl Builder {
         self
     }
 
+    /// Bounds memory: each time `commits` transactions have committed, the store makes up its mind about what has committed so far.
+    /// From then on reads return either the last of those versions or one that was committed later. That is a restriction: some
+    /// behaviours that the level allows are not seen. Only at read committed, read atomic and causal consistency. The history and
+    /// the choices tell only of what is remembered. A version that an open transaction has read, and what must come behind it,
+    /// stays until the transaction ends.
+    pub fn horizon(mut self, commits: NonZeroU32) -> Builder {
+        self.horizon = Some(commits);
+        self
+    }
+
+    /// Waits before each transaction for a random time of at most `longest`, so that threads come in another order each time. The
+    /// times depend on `seed`; MonkeyDB's paper takes 4 ms.
+    pub fn delay(mut self, longest: Duration, seed: u64) -> Builder {
+        self.delay = Some(Delay::new(longest, seed));
+        self
+    }
+
     /// Makes the store.
     pub fn build<V>(self) -> Result<Store<V>, StoreError> {
-        supported(self.level)?;
+        supported(self.level, self.horizon)?;
         let inner = Inner {
             engine: Engine::default(),
             level: self.level,
@@ -64,12 +90,16 @@ impl Builder {
             keys: BTreeMap::new(),
             names: Vec::new(),
             initial: Vec::new(),
-            events: Vec::new(),
-            txn_names: Vec::new(),
+            events: Kept::default(),
+            txn_names: Kept::default(),
             begun: Vec::new(),
             failed: Vec::new(),
             choices: Vec::new(),
             open: 0,
+            horizon: self.horizon,
+            settled: 0,
+            delay: self.delay,
+            waiting: Vec::new(),
         };
         let serial = self.serial.then_some(self.patience);
         Ok(Store(Arc::new(Shared { inner: Mutex::new(inner), ended: Condvar::new(), serial })))
@@ -86,8 +116,11 @@ pub const LEVELS: [Level; 6] = [
     Level::Serializable,
 ];
 
-fn supported(level: Level) -> Result<(), StoreError> {
-    if LEVELS.contains(&level) { Ok(()) } else { Err(StoreError::UnsupportedLevel(level)) }
+fn supported(level: Level, horizon: Option<NonZeroU32>) -> Result<(), StoreError> {
+    if !LEVELS.contains(&level) {
+        return Err(StoreError::UnsupportedLevel(level));
+    }
+    if horizon.is_some() && level.is_strong() { Err(StoreError::NoHorizon(level)) } else { Ok(()) }
 }
 
 /// A database that may answer anything its isolation level allows. Clones are the same store.
@@ -132,14 +165,21 @@ struct Inner<V> {
     names: Vec<Box<str>>,
     initial: Vec<Option<V>>,
     /// What each transaction did, in its order.
-    events: Vec<Vec<Event<V>>>,
-    txn_names: Vec<TxnName>,
+    events: Kept<Vec<Event<V>>>,
+    txn_names: Kept<TxnName>,
     /// How many transactions each session has begun.
     begun: Vec<u32>,
     /// Sessions whose last transaction failed.
     failed: Vec<bool>,
-    choices: Vec<Choice>,
+    /// With the number of the reader.
+    choices: Vec<(u32, Choice)>,
     open: u32,
+    horizon: Option<NonZeroU32>,
+    /// How many had committed when the store last settled.
+    settled: u32,
+    delay: Option<Delay>,
+    /// Asynchronous code that waits for its turn.
+    waiting: Vec<Waker>,
 }
 
 /// A sequence of transactions, one at a time.
@@ -196,7 +236,14 @@ impl<V> Store<V> {
 
     /// A store at `level`, to be described further.
     pub fn builder(level: Level) -> Builder {
-        Builder { level, chooser: Box::new(Random::new(0)), serial: false, patience: Duration::ZERO }
+        Builder {
+            level,
+            chooser: Box::new(Random::new(0)),
+            serial: false,
+            patience: Duration::ZERO,
+            horizon: None,
+            delay: None,
+        }
     }
 
     /// Opens a session.
@@ -219,14 +266,15 @@ impl<V> Store<V> {
 
     /// Changes the level of transactions that begin from now on and do not ask for another one.
     pub fn set_level(&self, level: Level) -> Result<(), StoreError> {
-        supported(level)?;
-        self.0.lock().level = level;
+        let mut inner = self.0.lock();
+        supported(level, inner.horizon)?;
+        inner.level = level;
         Ok(())
     }
 
     /// The choices made so far, for a [`crate::Script`].
     pub fn choices(&self) -> Vec<Choice> {
-        self.0.lock().choices.clone()
+        self.0.lock().choices.iter().map(|(_, choice)| choice.clone()).collect()
     }
 }
 
@@ -245,13 +293,14 @@ impl<V: Serialize> Store<V> {
     /// What has happened so far. Values that were written twice to a key are told apart by a number.
     pub fn history(&self) -> History {
         let inner = self.0.lock();
-        let txns = inner
-            .engine
-            .log
-            .txns
-            .iter()
-            .zip(&inner.events)
-            .map(|(record, events)| (record.session, record.state, events));
+        let txns = inner.engine.log.txns.iter().zip(inner.events.iter()).map(|((number, record), (_, events))| Told {
+            number: number as u32,
+            session: record.session,
+            state: record.state,
+            events,
+            // What an aborted transaction has read is not kept for its sake.
+            writes_only: record.settled || (inner.horizon.is_some() && record.state == State::Aborted),
+        });
         record::history(&inner.names, &inner.initial, inner.begun.len() as u32, txns)
     }
 }
@@ -264,20 +313,61 @@ impl<V> Session<V> {
 
     /// Begins a transaction at the level of the store.
     pub fn begin(&self) -> Result<Txn<V>, StoreError> {
-        let level = self.shared.lock().level;
-        self.begin_at(level)
+        self.begin_at(self.store_level())
     }
 
     /// Begins a transaction at a level of its own.
     pub fn begin_at(&self, level: Level) -> Result<Txn<V>, StoreError> {
-        supported(level)?;
-        let inner = self.shared.lock();
-        if inner.engine.log.sessions[self.number as usize].open.is_some() {
-            return Err(StoreError::TransactionOpen);
+        if let Some(time) = self.next_delay() {
+            std::thread::sleep(time);
         }
-        let mut inner = self.shared.wait_for_turn(inner)?;
+        let inner = self.may_begin(level)?;
+        let inner = self.shared.wait_for_turn(inner)?;
+        Ok(self.begin_in(inner, level))
+    }
+
+    pub(crate) fn store_level(&self) -> Level {
+        self.shared.lock().level
+    }
+
+    /// How long to wait before the next transaction.
+    pub(crate) fn next_delay(&self) -> Option<Duration> {
+        self.shared.lock().delay.as_mut().map(Delay::next)
+    }
+
+    /// In serial mode, how long to wait for others.
+    pub(crate) fn patience(&self) -> Option<Duration> {
+        self.shared.serial
+    }
+
+    /// Begins without waiting for anybody.
+    pub(crate) fn begin_now(&self, level: Level) -> Result<Txn<V>, StoreError> {
+        let inner = self.may_begin(level)?;
+        Ok(self.begin_in(inner, level))
+    }
+
+    /// Begins if no other transaction is open; otherwise `waker` hears of the end of one.
+    pub(crate) fn try_begin(&self, level: Level, waker: &Waker) -> Option<Result<Txn<V>, StoreError>> {
+        match self.may_begin(level) {
+            Ok(inner) if inner.open == 0 => Some(Ok(self.begin_in(inner, level))),
+            Ok(mut inner) => {
+                inner.waiting.push(waker.clone());
+                None
+            }
+            Err(error) => Some(Err(error)),
+        }
+    }
+
+    fn may_begin(&self, level: Level) -> Result<MutexGuard<'_, Inner<V>>, StoreError> {
+        let inner = self.shared.lock();
+        supported(level, inner.horizon)?;
+        let open = inner.engine.log.sessions[self.number as usize].open;
+        if open.is_some() { Err(StoreError::TransactionOpen) } else { Ok(inner) }
+    }
+
+    fn begin_in(&self, mut inner: MutexGuard<'_, Inner<V>>, level: Level) -> Txn<V> {
         let number = inner.begin(self.number, level);
-        Ok(Txn { shared: Arc::clone(&self.shared), number, level, ended: false })
+        Txn { shared: Arc::clone(&self.shared), number, level, ended: false }
     }
 }
 
@@ -321,13 +411,14 @@ impl<V> Inner<V> {
         // Who tries again gets the latest version: a chooser that likes old ones could refuse it for ever.
         let place = if self.failed[read.reader.session as usize] { last } else { chosen };
         let version = versions[place];
-        self.choices.push(Choice {
+        let choice = Choice {
             reader: read.reader,
             read: read.number,
             key: read.key.to_owned(),
             writer: version.writer,
             latest: place == last,
-        });
+        };
+        self.choices.push((txn, choice));
         Some(version.source)
     }
 
@@ -348,6 +439,21 @@ impl<V> Inner<V> {
             writes: record.writes.iter().map(name).collect(),
         });
         shared.ended.notify_one();
+        self.waiting.drain(..).for_each(Waker::wake);
+        if self.horizon.is_some_and(|horizon| self.engine.log.commits - self.settled >= horizon.get()) {
+            self.settle();
+        }
+    }
+
+    /// Forgets what lies behind the horizon.
+    fn settle(&mut self) {
+        let count = self.horizon.map_or(0, NonZeroU32::get) as usize;
+        let needed = self.engine.settle(count);
+        let log = &self.engine.log;
+        self.settled = log.commits;
+        self.events.forget(count, |txn| needed.contains(&(txn as u32)));
+        self.txn_names.forget(count, |txn| needed.contains(&(txn as u32)));
+        self.choices.retain(|&(txn, _)| needed.contains(&txn) && !log.is_settled(txn));
     }
 }
 

@@ -29,10 +29,10 @@ pub(crate) fn admissible(log: &Log, reach: &Reach, open: &[(u32, u32)], txn: u32
     candidates(log, txn, key).into_iter().filter(fits).collect()
 }
 
-/// Versions that are not excluded at first sight.
+/// Versions that are not excluded at first sight. Of what is settled only the last.
 fn candidates(log: &Log, txn: u32, key: u32) -> Vec<u32> {
-    let mut all = vec![INITIAL];
-    let Some(writers) = log.keys.get(key as usize) else { return all };
+    let Some(writers) = log.keys.get(key as usize) else { return vec![INITIAL] };
+    let mut all = vec![writers.settled];
     if log.txn(txn).level != Level::Causal {
         all.extend(&writers.all);
         return all;
@@ -87,12 +87,19 @@ fn seen_writers(log: &Log, txn: u32, key: u32) -> Vec<u32> {
     seen
 }
 
-/// Asks for `before` to commit before `after`; false if that is impossible. What causality gives is not asked for.
+/// Asks for `before` to commit before `after`; false if that is impossible. What causality gives is not asked for. If both are
+/// settled, `before` is: while somebody reads a key, none of its versions is settled behind what was read.
 fn ask(log: &Log, before: u32, after: u32, edges: &mut Vec<(u32, u32)>) -> bool {
     if before == after {
         return true;
     }
-    if after == INITIAL || log.precedes(after, before) {
+    if after == INITIAL {
+        return false;
+    }
+    if log.is_settled(before) {
+        return true;
+    }
+    if log.is_settled(after) || log.precedes(after, before) {
         return false;
     }
     if !log.precedes(before, after) {

@@ -151,3 +151,114 @@ fn values_that_were_written_twice_are_told_apart() {
     let report = check(&store.history(), &Options::default());
     assert_eq!(report.strongest(), Some(Level::Serializable));
 }
+
+/// Sessions that take turns at random. What happened, as seen from outside, in the notation of histories, and the store.
+fn run_with_horizon(level: Level, seed: u64, horizon: u32, txns: usize) -> (String, Store<u64>) {
+    let horizon = std::num::NonZeroU32::new(horizon).unwrap();
+    let store: Store<u64> = Store::<u64>::builder(level).chooser(Random::new(seed)).horizon(horizon).build().unwrap();
+    let sessions: Vec<_> = (0..4).map(|_| store.session()).collect();
+    let mut open: Vec<Option<(seriatim_store::Txn<u64>, Vec<String>)>> = (0..4).map(|_| None).collect();
+    let mut told: Vec<Vec<String>> = vec![Vec::new(); 4];
+    let (mut state, mut done, mut value) = (seed, 0, 0);
+    while done < txns {
+        let client = small_random(&mut state, 4) as usize;
+        let Some((txn, ops)) = open[client].as_mut() else {
+            open[client] = Some((sessions[client].begin().unwrap(), Vec::new()));
+            continue;
+        };
+        let key = format!("k{}", small_random(&mut state, 4));
+        match small_random(&mut state, 8) {
+            0..=2 => {
+                let found = txn.read(&key).unwrap();
+                ops.push(format!("r({key},{})", found.map_or("nil".to_owned(), |found| found.to_string())));
+            }
+            3..=5 => {
+                value += 1;
+                txn.write(&key, value).unwrap();
+                ops.push(format!("w({key},{value})"));
+            }
+            6 => {
+                let (txn, ops) = open[client].take().unwrap();
+                txn.commit().unwrap();
+                told[client].push(ops.join(" "));
+                done += 1;
+            }
+            _ => drop(open[client].take_if(|_| small_random(&mut state, 4) == 0)),
+        }
+    }
+    let lines = told.iter().enumerate().map(|(client, txns)| format!("s{client}: {}\n", txns.join(" | ")));
+    (lines.collect(), store)
+}
+
+fn assert_holds(level: Level, history: &seriatim_history::History, about: &str) {
+    let report = check(history, &Options { levels: vec![level], ..Options::default() });
+    assert_eq!(report.verdict(level).unwrap().outcome, Outcome::Holds, "{level}, {about}");
+}
+
+#[test]
+fn with_a_horizon_everything_that_happened_satisfies_the_level_and_so_does_what_is_remembered() {
+    for level in [Level::ReadCommitted, Level::ReadAtomic, Level::Causal] {
+        for seed in 0..200 {
+            let (text, store) = run_with_horizon(level, seed, 1 + seed as u32 % 9, 60);
+            let whole = seriatim_history::notation::parse(&text).unwrap();
+            assert_holds(level, &whole, &format!("seed {seed}:\n{text}"));
+            assert_holds(level, &store.history(), &format!("seed {seed}, what is remembered"));
+        }
+        for txns in [300, 3000] {
+            let store = run_with_horizon(level, 5, 10, txns).1;
+            let count = store.history().txn_count();
+            assert!(count < 200, "{level}: {count} transactions are remembered of {txns}");
+            assert!(store.choices().len() < 500, "{level}");
+        }
+    }
+}
+
+#[test]
+fn behind_the_horizon_only_the_last_version_is_read() {
+    let horizon = std::num::NonZeroU32::new(3).unwrap();
+    let store: Store<i64> =
+        Store::<i64>::builder(Level::Causal).chooser(Stale::new(1)).horizon(horizon).build().unwrap();
+    let (writer, reader) = (store.session(), store.session());
+    let mut seen = Vec::new();
+    for value in 1..=7 {
+        let mut txn = writer.begin().unwrap();
+        txn.write("x", value).unwrap();
+        txn.commit().unwrap();
+        let mut txn = reader.begin().unwrap();
+        let found = txn.read("x").unwrap();
+        txn.abort();
+        // The store settles with every third commit.
+        let settled = value / 3 * 3;
+        assert!(found.unwrap_or(0) >= settled, "{found:?} after {value}");
+        seen.push(found.unwrap_or(0) < value);
+    }
+    assert!(seen.contains(&true), "an old version is still read sometimes");
+    let refused = Store::<i64>::builder(Level::SnapshotIsolation).horizon(horizon).build::<i64>();
+    assert_eq!(refused.err(), Some(StoreError::NoHorizon(Level::SnapshotIsolation)));
+    assert_eq!(store.set_level(Level::Serializable), Err(StoreError::NoHorizon(Level::Serializable)));
+}
+
+#[test]
+fn asynchronous_code_waits_for_its_turn_and_not_for_ever() {
+    use futures_executor::block_on;
+    let patience = Duration::from_millis(50);
+    let store: Store<i64> = Store::<i64>::builder(Level::Causal).serial(patience).build().unwrap();
+    let (one, two) = (store.session(), store.session());
+    let txn = block_on(one.begin_async()).unwrap();
+    assert_eq!(block_on(two.begin_async()).err(), Some(StoreError::WaitedTooLong(patience)));
+    assert_eq!(block_on(one.begin_async()).err(), Some(StoreError::TransactionOpen));
+    std::thread::scope(|scope| {
+        scope.spawn(|| {
+            std::thread::sleep(Duration::from_millis(5));
+            txn.commit().unwrap();
+        });
+        block_on(two.begin_at_async(Level::ReadCommitted)).unwrap().commit().unwrap();
+    });
+    let delayed: Store<i64> = Store::<i64>::builder(Level::Causal).delay(Duration::from_millis(4), 1).build().unwrap();
+    let start = std::time::Instant::now();
+    for _ in 0..10 {
+        block_on(delayed.session().begin_async()).unwrap().commit().unwrap();
+        delayed.session().begin().unwrap().commit().unwrap();
+    }
+    assert!(start.elapsed() > Duration::from_millis(8), "twenty waits of up to 4 ms");
+}

@@ -1,18 +1,18 @@
 //! `seriatim fuzz`: an application on the mock store, run until its assertion breaks.
 
-use crate::cli::{chooser_parser, store_level_parser};
+use crate::cli::{Style, chooser_parser, store_level_parser};
 use crate::exit::{Exit, Failure};
 use crate::output;
 use crate::progress::Progress;
+use crate::runs::{self, Search, Told};
 use crate::staged;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use seriatim_apps::{APPS, App, Fuzz, Recording, Run, Setting};
-use seriatim_check::{Level, Options};
-use seriatim_history::History;
-use seriatim_report::style::{BAD, BOLD, GOOD, paint};
-use seriatim_report::text::{self, Layout, grouped, plural};
-use seriatim_report::{Checked, Counts, Times, clean, wrap};
-use seriatim_store::{Choice, ChooserKind, TxnName};
+use seriatim_apps::{APPS, App, Fuzz, Recording, Setting};
+use seriatim_check::Level;
+use seriatim_report::clean;
+use seriatim_report::style::{BAD, GOOD, paint};
+use seriatim_report::text::{grouped, plural};
+use seriatim_store::ChooserKind;
 use std::path::PathBuf;
 
 const AFTER_HELP: &str = "\
@@ -43,6 +43,9 @@ pub struct Args {
     /// One transaction at a time; without it transactions of different clients overlap
     #[arg(long)]
     serial: bool,
+    /// How the result is written
+    #[arg(long, value_enum, default_value_t = Style::Human)]
+    format: Style,
     /// Where to keep the run that failed, for `seriatim replay`
     #[arg(long, short, value_name = "RUN")]
     output: Option<PathBuf>,
@@ -60,15 +63,14 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
             drop(progress);
             let recording = Recording::of(app, setting, &run);
             // What was found is told even if it cannot be kept.
-            output::text(&broke(app, setting, number + 1, args, &recording)?)?;
+            output::text(&broke(app, number + 1, args, &recording)?)?;
             keep(args.output.as_ref(), &recording)?;
             return Ok(Exit::Violated);
         }
         progress.advance();
     }
     drop(progress);
-    let held = format!("{}: the assertion held in {} at {}", app.name(), plural(args.runs, "run"), setting.level);
-    output::text(&format!("{}\n  {}\n", paint(GOOD, &held), app.assertion()))?;
+    output::text(&held(app, args))?;
     Ok(Exit::Holds)
 }
 
@@ -78,15 +80,22 @@ fn keep(path: Option<&PathBuf>, recording: &Recording) -> Result<(), Failure> {
     staged::write(path, |path| std::fs::write(path, text + "\n")).map_err(|error| Failure::about(path.display(), error))
 }
 
-/// The page about a run that failed.
-fn broke(app: &dyn App, setting: Setting, number: u64, args: &Args, recording: &Recording) -> Result<String, Failure> {
-    let verdict = format!("{}: the assertion broke in run {} at {}", app.name(), grouped(number), setting.level);
-    let mut page = format!("{} (seed {})\n", paint(BAD, &verdict), args.seed);
-    page += &failure(app, recording.failure.as_deref().unwrap_or_default());
+/// What is told about a run that failed.
+fn broke(app: &dyn App, number: u64, args: &Args, recording: &Recording) -> Result<String, Failure> {
     let blamed = recording.to_blame().map_err(|error| Failure::about(app.name(), error))?;
+    let failure = recording.failure.as_deref().unwrap_or_default();
+    if args.format == Style::Json {
+        let mut told = Told::new(app, args.level.code(), Some(failure), blamed.as_ref().map(|(_, run)| run));
+        told.search = Some(args.search(number));
+        told.blame = blamed.as_ref().map(|(weak, run)| runs::blamed(weak, &run.history));
+        return Ok(told.line());
+    }
+    let verdict = format!("{}: the assertion broke in run {} at {}", app.name(), grouped(number), args.level);
+    let mut page = format!("{} (seed {})\n", paint(BAD, &verdict), args.seed);
+    page += &runs::failure(app, failure);
     if let Some((weak, run)) = blamed {
-        page += &reads(&weak);
-        page += &explained(app, &run);
+        page += &runs::blame(&weak, &run.history);
+        page += &runs::explained(app, &run);
     }
     page += &match &args.output {
         Some(path) => format!("\nSee it again with `seriatim replay {}`.\n", clean(&path.display().to_string())),
@@ -95,40 +104,19 @@ fn broke(app: &dyn App, setting: Setting, number: u64, args: &Args, recording: &
     Ok(page)
 }
 
-/// What should have held, and what was seen instead.
-pub fn failure(app: &dyn App, failure: &str) -> String {
-    wrap(&format!("Expected: {}. But {failure}.", app.assertion()), "  ", output::width()) + "\n"
-}
-
-fn reads(weak: &[Choice]) -> String {
-    if weak.is_empty() {
-        return "\n  It fails even if every read returns the latest version: the transactions overlap.\n".to_owned();
+fn held(app: &dyn App, args: &Args) -> String {
+    if args.format == Style::Json {
+        let told = Told::new(app, args.level.code(), None, None);
+        return Told { search: Some(args.search(args.runs)), ..told }.line();
     }
-    let mut page = format!("\n{}\n", paint(BOLD, "The reads that it takes; all others return the latest version:"));
-    for choice in weak {
-        let from = choice.writer.map_or("the initial state".to_owned(), name);
-        page += &format!("  {} reads {} from {from}\n", name(choice.reader), clean(&choice.key));
+    let held = format!("{}: the assertion held in {} at {}", app.name(), plural(args.runs, "run"), args.level);
+    format!("{}\n  {}\n", paint(GOOD, &held), app.assertion())
+}
+
+impl Args {
+    fn search(&self, runs: u64) -> Search<'_> {
+        Search { chooser: self.chooser.code(), serial: self.serial, seed: self.seed, runs }
     }
-    page
-}
-
-fn name(txn: TxnName) -> String {
-    format!("transaction {} of session {}", txn.txn, txn.session)
-}
-
-/// The history of a run, with its anomalies.
-pub fn explained(app: &dyn App, run: &Run) -> String {
-    let checked = checked(app.name(), &run.history);
-    let layout = Layout { width: output::width(), ..Layout::default() };
-    format!("\n{}", text::render(&checked, &layout))
-}
-
-fn checked(name: &str, history: &History) -> Checked {
-    let start = std::time::Instant::now();
-    let report = seriatim_check::check(history, &Options::default());
-    let times = Times { total: start.elapsed(), ..Times::default() };
-    let input = format!("the run of {name}");
-    Checked { input, format: "store", counts: Counts::of(history), report, times, duplicate: None }
 }
 
 fn app_parser() -> impl TypedValueParser<Value = &'static str> {

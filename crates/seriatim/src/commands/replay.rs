@@ -1,11 +1,13 @@
 //! `seriatim replay`: a run that `fuzz` kept, once more.
 
-use crate::commands::fuzz;
+use crate::cli::Style;
 use crate::exit::{Exit, Failure};
 use crate::output;
-use seriatim_apps::Recording;
+use crate::runs::{self, Told};
+use seriatim_apps::{App, Recording, Run};
 use seriatim_report::style::{BAD, GOOD, OPEN, paint};
 use seriatim_report::wrap;
+use seriatim_store::Divergence;
 use std::path::PathBuf;
 
 const AFTER_HELP: &str = "\
@@ -18,6 +20,9 @@ pub struct Args {
     /// What `seriatim fuzz --output` wrote
     #[arg(value_name = "RUN")]
     run: PathBuf,
+    /// How the result is written
+    #[arg(long, value_enum, default_value_t = Style::Human)]
+    format: Style,
 }
 
 /// Runs it again, and says whether it went the same way.
@@ -28,18 +33,28 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         .map_err(|error| Failure::about(&shown, format!("not a run that `seriatim fuzz --output` wrote: {error}")))?;
     let (again, divergence) = recording.replay().map_err(|error| Failure::about(&shown, error))?;
     let app = seriatim_apps::find(&recording.app).ok_or_else(|| Failure::about(&shown, "no such application"))?;
+    let told = match args.format {
+        Style::Human => page(app, &again, divergence.as_ref()),
+        Style::Json => {
+            let told = Told::new(app, &recording.level, again.failure.as_deref(), Some(&again));
+            Told { divergence: divergence.map(|divergence| divergence.to_string()), ..told }.line()
+        }
+    };
+    output::text(&told)?;
+    Ok(if again.failure.is_some() { Exit::Violated } else { Exit::Holds })
+}
+
+fn page(app: &dyn App, again: &Run, divergence: Option<&Divergence>) -> String {
     let mut page = match &again.failure {
         Some(_) => format!("{}\n", paint(BAD, &format!("{}: the assertion broke again", app.name()))),
         None => format!("{}\n", paint(GOOD, &format!("{}: the assertion held this time", app.name()))),
     };
     if let Some(failure) = &again.failure {
-        page += &fuzz::failure(app, failure);
+        page += &runs::failure(app, failure);
     }
     if let Some(divergence) = divergence {
         let left = format!("The run left the recording: {divergence}.");
         page += &format!("{}\n", paint(OPEN, &wrap(&left, "  ", output::width())));
     }
-    page += &fuzz::explained(app, &again);
-    output::text(&page)?;
-    Ok(if again.failure.is_some() { Exit::Violated } else { Exit::Holds })
+    page + &runs::explained(app, again)
 }

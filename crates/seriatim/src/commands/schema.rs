@@ -20,6 +20,8 @@ enum Which {
     Check,
     /// A line of a certificate that `check --certificate` writes
     Certificate,
+    /// A line of `fuzz --format json` and of `replay --format json`
+    Fuzz,
     /// A line of a history in our JSON Lines
     History,
     /// A line of `stats --format json`
@@ -31,6 +33,7 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
     let text = match args.which {
         Which::Check => schema::CHECK,
         Which::Certificate => schema::CERTIFICATE,
+        Which::Fuzz => schema::FUZZ,
         Which::History => schema::HISTORY,
         Which::Stats => schema::STATS,
     };

@@ -11,6 +11,7 @@ use seriatim_history::History;
 use seriatim_history::formats::Format;
 use seriatim_report::text::plural;
 use seriatim_server::{ChooserKind, Config, Server};
+use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
@@ -35,6 +36,13 @@ pub struct Args {
     /// One transaction at a time: others wait for it to end, for at most ten seconds
     #[arg(long)]
     serial: bool,
+    /// Wait before each transaction for a random time of at most this, so that clients come in another order each time
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "0s")]
+    delay: Duration,
+    /// Each time N transactions have committed, forget all but the last version of each key; bounds memory, and restricts what reads
+    /// may return and what the history tells (only at rc, ra and cc)
+    #[arg(long, value_name = "N")]
+    horizon: Option<NonZeroU32>,
     /// How many sessions may be open
     #[arg(long, value_name = "N", default_value_t = 1000)]
     max_sessions: usize,
@@ -59,6 +67,8 @@ impl Args {
             chooser: self.chooser,
             seed: self.seed,
             serial: self.serial,
+            horizon: self.horizon,
+            delay_max: self.delay,
             sessions_max: self.max_sessions,
             body_bytes_max: usize::try_from(self.max_body).unwrap_or(usize::MAX),
             idle_max: self.idle,

@@ -1,0 +1,131 @@
+//! Goes through all that can happen, one run after another.
+//!
+//! A run is a sequence of decisions: who goes on, and which version a read returns. The explorer takes the first option of each, and
+//! in the next run the next option of the last decision that has one left. Programs must do the same again if they see the same.
+
+use crate::adversary::Plot;
+use crate::chooser::{Chooser, PendingRead};
+use crate::schedule::Schedule;
+use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
+use std::hash::{Hash, Hasher};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+/// Walks through the tree of decisions, without reduction.
+///
+/// ```
+/// use seriatim_check::Level;
+/// use seriatim_store::{Explorer, Store};
+///
+/// let (mut explorer, mut seen) = (Explorer::new(), Vec::new());
+/// while let Some(plot) = explorer.run() {
+///     let store: Store<i64> = Store::<i64>::builder(Level::Causal).chooser(plot.chooser).build().unwrap();
+///     let (one, two) = (store.session(), store.session());
+///     let mut txn = one.begin().unwrap();
+///     txn.write("x", 1).unwrap();
+///     txn.commit().unwrap();
+///     seen.push(two.begin().unwrap().read("x").unwrap());
+/// }
+/// assert_eq!(seen, [None, Some(1)]);
+/// ```
+#[derive(Debug, Default)]
+pub struct Explorer {
+    tree: Arc<Mutex<Tree>>,
+    begun: bool,
+}
+
+#[derive(Debug, Default)]
+struct Tree {
+    /// The decisions of this run: the option taken, and how many there were.
+    path: Vec<(usize, usize)>,
+    /// How many decisions this run has come to.
+    depth: usize,
+    /// If states are merged: those from which everything has been tried, or is being tried.
+    known: Option<FxHashSet<u64>>,
+    /// This run has come to a known state: what is left of it makes no difference.
+    is_known: bool,
+    /// Stands for what was read so far, in whatever order.
+    reads: u64,
+    /// How many turns each client had.
+    turns: FxHashMap<usize, u32>,
+}
+
+impl Explorer {
+    /// Goes through all sequences of decisions.
+    pub fn new() -> Explorer {
+        Explorer::default()
+    }
+
+    /// Goes on only once from points that clients can reach in several ways, having read the same. For read committed, read atomic
+    /// and causal consistency, where what may happen depends on nothing else.
+    pub fn merging() -> Explorer {
+        let tree = Tree { known: Some(FxHashSet::default()), ..Tree::default() };
+        Explorer { tree: Arc::new(Mutex::new(tree)), begun: false }
+    }
+
+    /// What to do in the next run; `None` when everything has been done. The run before must have ended.
+    pub fn run(&mut self) -> Option<Plot> {
+        if std::mem::replace(&mut self.begun, true) && !lock(&self.tree).advance() {
+            return None;
+        }
+        let tree = Arc::clone(&self.tree);
+        let schedule: Schedule = Box::new(move |alive| lock(&tree).next_client(alive));
+        Some(Plot { chooser: Box::new(Walk(Arc::clone(&self.tree))), schedule })
+    }
+}
+
+fn lock(tree: &Mutex<Tree>) -> MutexGuard<'_, Tree> {
+    tree.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl Tree {
+    /// Prepares the next run; false if there is none.
+    fn advance(&mut self) -> bool {
+        (self.depth, self.is_known, self.reads) = (0, false, 0);
+        self.turns.clear();
+        while self.path.pop_if(|(taken, options)| *taken + 1 >= *options).is_some() {}
+        let Some((taken, _)) = self.path.last_mut() else { return false };
+        *taken += 1;
+        true
+    }
+
+    fn decide(&mut self, options: usize) -> usize {
+        if self.is_known {
+            return 0;
+        }
+        if self.depth == self.path.len() {
+            self.path.push((0, options));
+        }
+        self.depth += 1;
+        self.path[self.depth - 1].0
+    }
+
+    fn next_client(&mut self, alive: &[usize]) -> usize {
+        let is_new = self.depth == self.path.len();
+        let state = self.turns.iter().fold(self.reads, |sum, turns| sum.wrapping_add(hash(&turns)));
+        if let Some(known) = self.known.as_mut().filter(|_| is_new && !self.is_known) {
+            self.is_known = !known.insert(state);
+        }
+        let choice = self.decide(alive.len()).min(alive.len() - 1);
+        *self.turns.entry(alive[choice]).or_default() += 1;
+        choice
+    }
+}
+
+fn hash(item: &impl Hash) -> u64 {
+    let mut hasher = FxHasher::default();
+    item.hash(&mut hasher);
+    // A sum of these must not be the same for other parts by accident of arithmetic.
+    hasher.finish().wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29) ^ hasher.finish()
+}
+
+struct Walk(Arc<Mutex<Tree>>);
+
+impl Chooser for Walk {
+    fn choose(&mut self, read: &PendingRead<'_>) -> usize {
+        let mut tree = lock(&self.0);
+        let choice = tree.decide(read.versions.len()).min(read.versions.len() - 1);
+        let event = (read.reader, read.number, read.versions[choice].writer);
+        tree.reads = tree.reads.wrapping_add(hash(&event));
+        choice
+    }
+}

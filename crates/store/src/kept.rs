@@ -1,0 +1,104 @@
+//! Things that are numbered one after another, of which old ones may be forgotten.
+
+use rustc_hash::FxHashMap;
+use std::collections::VecDeque;
+use std::ops::{Index, IndexMut};
+
+/// The last ones in a row, and those before them that somebody still needs.
+#[derive(Clone, Debug)]
+pub(crate) struct Kept<T> {
+    /// The number of the first one in `recent`.
+    first: usize,
+    recent: VecDeque<T>,
+    old: FxHashMap<usize, T>,
+}
+
+impl<T> Default for Kept<T> {
+    fn default() -> Self {
+        Kept { first: 0, recent: VecDeque::new(), old: FxHashMap::default() }
+    }
+}
+
+impl<T> Kept<T> {
+    pub fn push(&mut self, item: T) {
+        self.recent.push_back(item);
+    }
+
+    /// The number of the next one.
+    pub fn next(&self) -> usize {
+        self.first + self.recent.len()
+    }
+
+    /// How many are there.
+    #[cfg(test)]
+    pub fn len(&self) -> usize {
+        self.old.len() + self.recent.len()
+    }
+
+    /// Those that are there, with their numbers, in their order.
+    pub fn iter(&self) -> impl Iterator<Item = (usize, &T)> {
+        let mut old: Vec<(usize, &T)> = self.old.iter().map(|(&number, item)| (number, item)).collect();
+        old.sort_unstable_by_key(|&(number, _)| number);
+        old.into_iter().chain(self.recent.iter().enumerate().map(|(place, item)| (self.first + place, item)))
+    }
+
+    /// Forgets those for which `is_needed` says no, except for the last `count`.
+    pub fn forget(&mut self, count: usize, is_needed: impl Fn(usize) -> bool) {
+        self.old.retain(|&number, _| is_needed(number));
+        while self.recent.len() > count {
+            let Some(item) = self.recent.pop_front() else { break };
+            if is_needed(self.first) {
+                self.old.insert(self.first, item);
+            }
+            self.first += 1;
+        }
+    }
+}
+
+impl<T> Index<usize> for Kept<T> {
+    type Output = T;
+
+    #[inline]
+    fn index(&self, number: usize) -> &T {
+        match number.checked_sub(self.first) {
+            Some(place) => &self.recent[place],
+            None => &self.old[&number],
+        }
+    }
+}
+
+impl<T> IndexMut<usize> for Kept<T> {
+    #[inline]
+    fn index_mut(&mut self, number: usize) -> &mut T {
+        match number.checked_sub(self.first) {
+            Some(place) => &mut self.recent[place],
+            None => self.old.get_mut(&number).expect("what is asked for has not been forgotten"),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_needed_and_what_is_recent_stays() {
+        let mut kept: Kept<usize> = Kept::default();
+        (0..10).for_each(|number| kept.push(number));
+        kept.forget(3, |number| number % 4 == 0);
+        let left: Vec<usize> = kept
+            .iter()
+            .map(|(number, &item)| {
+                assert_eq!(number, item);
+                assert_eq!(kept[number], item);
+                item
+            })
+            .collect();
+        assert_eq!(left, [0, 4, 7, 8, 9]);
+        assert_eq!((kept.next(), kept.len()), (10, 5));
+        kept.forget(1, |number| number == 4);
+        assert_eq!(kept.iter().map(|(number, _)| number).collect::<Vec<_>>(), [4, 9]);
+        kept[4] = 7;
+        assert_eq!(kept[4], 7);
+    }
+}
