@@ -100,10 +100,11 @@ fn create_course(db: &mut dyn Db, course: &str) -> Result<Value, DbError> {
     Ok("created".into())
 }
 
-/// What is in the cells at the end.
-fn final_state(db: &mut dyn Db) -> Result<(Value, Value), DbError> {
-    let state = transact(db, |db| Ok(Some((db.read(COURSES)?, db.read(ENROLMENTS)?))))?;
-    Ok(state.unwrap_or((Value::Null, Value::Null)))
+/// Who is enrolled in a course.
+fn roll(db: &mut dyn Db, course: &str) -> Result<Value, DbError> {
+    let enrolments = transact(db, |db| db.read(ENROLMENTS).map(Some))?.unwrap_or(Value::Null);
+    let students = enrolled_in(&enrolments, course).into_iter().filter_map(|one| one.items().first().cloned());
+    Ok(Value::List(students.collect()))
 }
 
 impl App for Overflow {
@@ -159,23 +160,32 @@ impl App for RemovedCourse {
     }
 
     fn run(&self, client: usize, db: &mut dyn Db, see: &mut dyn FnMut(Value)) -> Result<(), DbError> {
-        let newcomer = Value::Text(format!("new{client}"));
-        see(register(db, newcomer.clone())?);
-        see(match client {
-            0 => enrol(db, &student(client), COURSE)?,
-            1 => enrol(db, &student(client), OTHER_COURSE)?,
-            _ => remove_course(db, COURSE)?,
-        });
-        see(enrol(db, &newcomer, OTHER_COURSE)?);
+        match client {
+            0 => {
+                see(register(db, Value::Text("new0".to_owned()))?);
+                see(enrol(db, &student(0), COURSE)?);
+                see(enrol(db, &student(0), OTHER_COURSE)?);
+            }
+            1 => {
+                see(register(db, Value::Text("new1".to_owned()))?);
+                see(enrol(db, &student(1), OTHER_COURSE)?);
+                see(enrol(db, &student(1), COURSE)?);
+            }
+            _ => {
+                see(remove_course(db, COURSE)?);
+                see(roll(db, COURSE)?);
+                see(roll(db, COURSE)?);
+            }
+        }
         Ok(())
     }
 
-    fn verify(&self, _: &[Vec<Value>], db: &mut dyn Db) -> Result<Result<(), String>, DbError> {
-        let (courses, enrolments) = final_state(db)?;
-        let left = enrolled_in(&enrolments, COURSE);
-        Ok(match left.first() {
-            Some(one) if !courses.has(&COURSE.into()) => Err(format!("the course was removed, but {one} is enrolled")),
-            _ => Ok(()),
+    fn verify(&self, seen: &[Vec<Value>], _: &mut dyn Db) -> Result<Result<(), String>, DbError> {
+        // What the last client saw of the course after it had removed it.
+        let enrolled = seen[2].iter().skip(1).flat_map(|roll| roll.items());
+        Ok(match enrolled.into_iter().next() {
+            Some(student) => Err(format!("the course was removed, and {student} is enrolled")),
+            None => Ok(()),
         })
     }
 }

@@ -5,30 +5,36 @@
 //! closes one is taken if there is any. So is one that will close it as soon as the transaction writes the key, if those who read
 //! this key usually write it: that is a lost update. If there is none, a session that has neither seen anything of the others nor
 //! written anything reads what is new, and any other session reads what is old: the first puts somebody before the reader, the second
-//! puts the reader before somebody, and a cycle needs both. Chance decides the rest, and everything once the history is unserializable, with a preference for what no
-//! earlier run has done at this point.
+//! puts the reader before somebody, and a cycle needs both. Chance decides the rest, and everything once the history is
+//! unserializable.
+//!
+//! That is an attack. It is not the only way in which things can go wrong, so that the longer nothing does, the more runs explore
+//! instead: they do what was tried least. No run does what an earlier one has done, as long as there is anything new to do.
 
 use crate::chooser::{Chooser, Ended, PendingRead, TxnName};
-use crate::log::{Log, State};
+use crate::cycles::{closes, is_broken, overwriters};
 use crate::schedule::Schedule;
+use crate::tried::{Decision, Tried};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
-use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
+use rustc_hash::{FxHashMap, FxHasher};
 use std::hash::{Hash, Hasher};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
-/// How many transactions a search for a cycle looks at.
-const REACH_MAX: usize = 1000;
 /// How often chance decides although a cycle could be closed: some assertions break only in runs that look harmless first.
-const WHIM: f64 = 0.1;
+const WHIM: f64 = 0.05;
 /// The same once the history is unserializable: what breaks the assertion may be something else.
-const WHIM_WHEN_BROKEN: f64 = 0.5;
+const WHIM_WHEN_BROKEN: f64 = 0.25;
+/// After so many runs half of them explore.
+const PATIENCE: f64 = 20.0;
 
 /// What is known from all runs so far.
 #[derive(Default, Debug)]
 struct Memory {
-    /// What was done at which point of a run, as hashes.
-    done: FxHashSet<u64>,
+    /// What was tried where.
+    tried: Tried,
+    /// How many runs have ended.
+    runs: u32,
     /// For each transaction whether it wrote something when it last ran.
     writes: FxHashMap<TxnName, bool>,
     /// For each transaction and key how often it read the key, and how often it wrote it then: programs do the same again.
@@ -50,19 +56,23 @@ impl Adversary {
 
     /// What to do in run number `run`.
     pub fn run(&self, run: u64) -> Plot {
-        let seed = self.seed ^ run.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        let ended: Arc<Mutex<FxHashMap<u32, u32>>> = Arc::default();
-        Plot {
-            schedule: writers_first(Arc::clone(&self.memory), Arc::clone(&ended), seed),
-            chooser: Box::new(Opponent {
-                memory: Arc::clone(&self.memory),
-                random: Pcg64Mcg::seed_from_u64(seed),
-                context: 0,
-                last_read: FxHashMap::default(),
-                ended,
-                broken: false,
-            }),
-        }
+        let mut random = Pcg64Mcg::seed_from_u64(self.seed ^ run.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        let runs = f64::from(lock(&self.memory).runs);
+        let explores = random.random_bool(runs / (runs + PATIENCE));
+        let opponent = Arc::new(Mutex::new(Opponent {
+            memory: Arc::clone(&self.memory),
+            random,
+            explores,
+            point: 0,
+            decisions: Vec::new(),
+            turns: FxHashMap::default(),
+            last_read: FxHashMap::default(),
+            ended: FxHashMap::default(),
+            broken: false,
+        }));
+        let scheduler = Arc::clone(&opponent);
+        let schedule: Schedule = Box::new(move |alive| lock(&scheduler).next_client(alive));
+        Plot { chooser: Box::new(Hand(opponent)), schedule }
     }
 }
 
@@ -74,24 +84,6 @@ pub struct Plot {
     pub schedule: Schedule,
 }
 
-/// Lets those go on whose next transaction writes something, as far as earlier runs tell: the more versions there are, the more can
-/// go wrong for those who come later.
-fn writers_first(memory: Arc<Mutex<Memory>>, ended: Arc<Mutex<FxHashMap<u32, u32>>>, seed: u64) -> Schedule {
-    let mut random = Pcg64Mcg::seed_from_u64(seed.rotate_left(32));
-    Box::new(move |alive| {
-        let (memory, ended) = (lock(&memory), lock(&ended));
-        let writes = |client: u32| {
-            let next = TxnName { session: client, txn: ended.get(&client).copied().unwrap_or(0) };
-            memory.writes.get(&next).copied().unwrap_or(true)
-        };
-        let writers: Vec<usize> = (0..alive.len()).filter(|&place| writes(alive[place] as u32)).collect();
-        if writers.is_empty() || random.random_bool(WHIM) {
-            return random.random_range(0..alive.len());
-        }
-        writers[random.random_range(0..writers.len())]
-    })
-}
-
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -100,32 +92,141 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 struct Opponent {
     memory: Arc<Mutex<Memory>>,
     random: Pcg64Mcg,
-    /// Stands for everything that was chosen so far, in whatever order sessions took turns.
-    context: u64,
+    /// Whether this run explores.
+    explores: bool,
+    /// Stands for everything that was decided so far, in whatever order.
+    point: u64,
+    decisions: Vec<Decision>,
+    /// How many turns each client had.
+    turns: FxHashMap<usize, u32>,
     /// What each session read of each key last.
     last_read: FxHashMap<(u32, u32), u32>,
     /// How many transactions of each session have ended.
-    ended: Arc<Mutex<FxHashMap<u32, u32>>>,
+    ended: FxHashMap<u32, u32>,
     /// Whether the history is unserializable already.
     broken: bool,
 }
 
-impl Chooser for Opponent {
+/// The adversary as the store sees it.
+struct Hand(Arc<Mutex<Opponent>>);
+
+impl Chooser for Hand {
     fn choose(&mut self, read: &PendingRead<'_>) -> usize {
-        self.broken = self.broken || is_broken(read.log);
-        let wishes = self.wishes(read);
-        let choice = self.something_new(read, &wishes);
-        let writer = read.versions[choice].writer;
-        let done = self.hash(read, writer);
-        lock(&self.memory).done.insert(done);
-        self.last_read.insert((read.reader.session, read.key_number), read.versions[choice].source);
-        // A sum, so that the order of turns does not matter.
-        self.context = self.context.wrapping_add(hash(&(read.reader, read.number, writer)));
-        choice
+        lock(&self.0).choose(read)
     }
 
     fn ended(&mut self, txn: &Ended<'_>) {
-        *lock(&self.ended).entry(txn.txn.session).or_default() += 1;
+        lock(&self.0).note(txn);
+    }
+}
+
+impl Drop for Hand {
+    fn drop(&mut self) {
+        let opponent = lock(&self.0);
+        let mut memory = lock(&opponent.memory);
+        memory.tried.end_run(&opponent.decisions);
+        memory.runs = memory.runs.saturating_add(1);
+    }
+}
+
+impl Opponent {
+    fn choose(&mut self, read: &PendingRead<'_>) -> usize {
+        self.broken = self.broken || is_broken(read.log);
+        let wishes = if self.explores { Vec::new() } else { self.wishes(read) };
+        let asked = hash(&(self.point, read.reader, read.number));
+        let options: Vec<u64> = read.versions.iter().map(|version| hash(&version.writer)).collect();
+        let choice = self.decide(asked, &options, &wishes);
+        let version = read.versions[choice];
+        self.last_read.insert((read.reader.session, read.key_number), version.source);
+        // Sums, so that the order of turns does not matter.
+        self.point = self.point.wrapping_add(hash(&(read.reader, read.number, version.writer)));
+        choice
+    }
+
+    /// Lets those go on whose next transaction writes something, as far as earlier runs tell: the more versions there are, the
+    /// more can go wrong for those who come later.
+    fn next_client(&mut self, alive: &[usize]) -> usize {
+        let wishes = if self.explores || self.random.random_bool(WHIM) { Vec::new() } else { self.writers(alive) };
+        let options: Vec<u64> = alive.iter().map(|&client| client as u64).collect();
+        let choice = self.decide(hash(&(self.point, "turn")), &options, &wishes);
+        let turns = self.turns.entry(alive[choice]).or_default();
+        self.point = self.point.wrapping_sub(hash(&(alive[choice], *turns, "turns")));
+        *turns += 1;
+        self.point = self.point.wrapping_add(hash(&(alive[choice], *turns, "turns")));
+        choice
+    }
+
+    /// The places of clients whose next transaction probably writes something.
+    fn writers(&self, alive: &[usize]) -> Vec<usize> {
+        let memory = lock(&self.memory);
+        let writes = |client: usize| {
+            let session = client as u32;
+            let txn = self.ended.get(&session).copied().unwrap_or(0);
+            let known = |txn: u32| memory.writes.get(&TxnName { session, txn }).copied();
+            // Who has just only read will probably do so again.
+            known(txn).or_else(|| known(txn.checked_sub(1)?)).unwrap_or(true)
+        };
+        (0..alive.len()).filter(|&place| writes(alive[place])).collect()
+    }
+
+    /// Takes one of `wishes`, or of all options if there are none: what leads to something new if possible, and, to explore, what
+    /// was tried least.
+    fn decide(&mut self, point: u64, options: &[u64], wishes: &[usize]) -> usize {
+        let memory = lock(&self.memory);
+        let is_fresh = |place: &usize| !memory.tried.is_spent(point, options[*place]);
+        let all: Vec<usize> = (0..options.len()).collect();
+        let fresh: Vec<usize> = all.iter().copied().filter(is_fresh).collect();
+        let wished: Vec<usize> = wishes.iter().copied().filter(is_fresh).collect();
+        let mut from = if !wished.is_empty() {
+            wished
+        } else if !fresh.is_empty() {
+            fresh
+        } else if !wishes.is_empty() {
+            wishes.to_vec()
+        } else {
+            all
+        };
+        if self.explores {
+            let count = |place: &usize| memory.tried.count(point, options[*place]);
+            let least = from.iter().map(count).min().unwrap_or(0);
+            from.retain(|place| count(place) == least);
+        }
+        drop(memory);
+        let choice = from[self.random.random_range(0..from.len())];
+        self.decisions.push(Decision { point, option: options[choice], options: options.len() });
+        choice
+    }
+
+    /// The versions that serve the purpose; none if any will do.
+    fn wishes(&mut self, read: &PendingRead<'_>) -> Vec<usize> {
+        if self.random.random_bool(if self.broken { WHIM_WHEN_BROKEN } else { WHIM }) {
+            return Vec::new();
+        }
+        let all = 0..read.versions.len();
+        let updated = self.is_usually_updated(read);
+        let source = |place: &usize| read.versions[*place].source;
+        let closing: Vec<usize> = all.clone().filter(|place| closes(read, source(place), updated)).collect();
+        if closing.is_empty() {
+            let is_old = |place: &usize| !overwriters(read.log, read.key_number, source(place), read.txn).is_empty();
+            let has_part = read.log.knows_others(read.txn) || read.log.has_written(read.reader.session);
+            return all.filter(|place| is_old(place) == has_part).collect();
+        }
+        // Who is about to write goes by what the session has just read; who only looks would see nothing new.
+        let known = self.last_read.get(&(read.reader.session, read.key_number));
+        let (again, others): (Vec<usize>, Vec<usize>) =
+            closing.into_iter().partition(|place| Some(&source(place)) == known);
+        if others.is_empty() || (updated && !again.is_empty()) { again } else { others }
+    }
+
+    /// Without experience: yes.
+    fn is_usually_updated(&self, read: &PendingRead<'_>) -> bool {
+        let memory = lock(&self.memory);
+        let known = memory.updates.get(&(read.reader, read.key.into()));
+        known.is_none_or(|&(reads, updates)| 2 * updates >= reads)
+    }
+
+    fn note(&mut self, txn: &Ended<'_>) {
+        *self.ended.entry(txn.txn.session).or_default() += 1;
         let mut memory = lock(&self.memory);
         memory.writes.insert(txn.txn, !txn.writes.is_empty());
         for &key in &txn.reads {
@@ -136,114 +237,9 @@ impl Chooser for Opponent {
     }
 }
 
-impl Opponent {
-    /// The versions that serve the purpose; never none.
-    fn wishes(&mut self, read: &PendingRead<'_>) -> Vec<usize> {
-        let all: Vec<usize> = (0..read.versions.len()).collect();
-        if self.random.random_bool(if self.broken { WHIM_WHEN_BROKEN } else { WHIM }) {
-            return all;
-        }
-        let updated = self.is_usually_updated(read);
-        let source = |place: &usize| read.versions[*place].source;
-        let closing: Vec<usize> = all.iter().copied().filter(|place| closes(read, source(place), updated)).collect();
-        // What the session has just read is what its next step goes by.
-        let known = self.last_read.get(&(read.reader.session, read.key_number));
-        if let Some(place) = closing.iter().copied().find(|place| Some(&source(place)) == known) {
-            return vec![place];
-        }
-        if !closing.is_empty() {
-            return closing;
-        }
-        let is_old = |place: &usize| !overwriters(read.log, read.key_number, source(place), read.txn).is_empty();
-        let has_part = read.log.knows_others(read.txn) || read.log.has_written(read.reader.session);
-        let wanted: Vec<usize> = all.iter().copied().filter(|place| is_old(place) == has_part).collect();
-        if wanted.is_empty() { all } else { wanted }
-    }
-
-    /// Without experience: yes.
-    fn is_usually_updated(&self, read: &PendingRead<'_>) -> bool {
-        let memory = lock(&self.memory);
-        let known = memory.updates.get(&(read.reader, read.key.into()));
-        known.is_none_or(|&(reads, updates)| 2 * updates >= reads)
-    }
-
-    /// One of `from` that was not done at this point before, if there is one.
-    fn something_new(&mut self, read: &PendingRead<'_>, from: &[usize]) -> usize {
-        let memory = lock(&self.memory);
-        let is_new = |&place: &usize| !memory.done.contains(&self.hash(read, read.versions[place].writer));
-        let new: Vec<usize> = from.iter().copied().filter(is_new).collect();
-        drop(memory);
-        let from = if new.is_empty() { from } else { &new };
-        from[self.random.random_range(0..from.len())]
-    }
-
-    fn hash(&self, read: &PendingRead<'_>, writer: Option<TxnName>) -> u64 {
-        hash(&(self.context, read.reader, read.number, writer))
-    }
-}
-
 fn hash(item: &impl Hash) -> u64 {
     let mut hasher = FxHasher::default();
     item.hash(&mut hasher);
-    hasher.finish()
-}
-
-/// Whether reading from `source` closes a cycle, at once or when the key is written.
-fn closes(read: &PendingRead<'_>, source: u32, updated: bool) -> bool {
-    let over = overwriters(read.log, read.key_number, source, read.txn);
-    let update = |&writer: &u32| {
-        let mut reads = read.log.txn(writer).reads.iter();
-        reads.any(|other| other.key == read.key_number && other.source == source)
-    };
-    (updated && over.iter().any(update)) || reaches(read.log, over, read.txn)
-}
-
-/// Who wrote `key` behind `source` for certain, beside `txn`.
-fn overwriters(log: &Log, key: u32, source: u32, txn: u32) -> Vec<u32> {
-    let writers = log.keys.get(key as usize).map_or(&[][..], |writers| &writers.all);
-    let behind =
-        |&&writer: &&u32| writer != txn && writer != source && (log.is_settled(source) || log.precedes(source, writer));
-    writers.iter().filter(behind).copied().collect()
-}
-
-/// Whether one of `start` must come before `target` in every serial order, as far as it is easily seen.
-fn reaches(log: &Log, start: Vec<u32>, target: u32) -> bool {
-    let mut seen: FxHashSet<u32> = start.iter().copied().collect();
-    let mut waiting = start;
-    while let Some(txn) = waiting.pop() {
-        let mut next = Vec::new();
-        successors(log, txn, &mut next);
-        for later in next {
-            if later == target {
-                return true;
-            }
-            if seen.len() < REACH_MAX && seen.insert(later) {
-                waiting.push(later);
-            }
-        }
-    }
-    false
-}
-
-/// Whom `txn` must come before: the next of its session, its readers, and those who overwrote what it read.
-fn successors(log: &Log, txn: u32, next: &mut Vec<u32>) {
-    let record = log.txn(txn);
-    if record.state == State::Committed {
-        let session = &log.sessions[record.session as usize];
-        next.extend(session.get(record.number + 1).or(session.open));
-    }
-    next.extend(&record.readers);
-    for read in &record.reads {
-        next.extend(overwriters(log, read.key, read.source, txn));
-    }
-}
-
-/// Whether some committed transaction must come before itself. Looks at those that ended last.
-fn is_broken(log: &Log) -> bool {
-    let lasts = log.sessions.iter().filter_map(|session| session.committed.back().copied());
-    lasts.into_iter().any(|txn| {
-        let mut next = Vec::new();
-        successors(log, txn, &mut next);
-        next.contains(&txn) || reaches(log, next, txn)
-    })
+    // Sums of these must differ, which those of plain products may not.
+    hasher.finish().wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29) ^ hasher.finish()
 }

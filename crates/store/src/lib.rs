@@ -7,6 +7,7 @@
 
 mod adversary;
 mod chooser;
+mod cycles;
 mod delay;
 mod engine;
 mod explorer;
@@ -20,6 +21,7 @@ mod search;
 mod store;
 #[cfg(test)]
 mod tests;
+mod tried;
 mod wait;
 mod weak;
 mod witness;

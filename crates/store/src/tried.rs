@@ -1,0 +1,81 @@
+//! What was tried at which point of a run, so that no run has to be done twice.
+//!
+//! A point is everything that was read and everybody's turns so far, in whatever order, as a hash. An option of a point is *spent*
+//! when everything behind it has been tried: when it led to the end of a run, or to a point all of whose options are spent.
+
+use rustc_hash::FxHashMap;
+
+/// How many points are remembered.
+const POINTS_MAX: usize = 1 << 20;
+
+/// A decision of a run.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Decision {
+    /// Where it was made.
+    pub point: u64,
+    /// What was decided, as a hash.
+    pub option: u64,
+    /// How many options there were.
+    pub options: usize,
+}
+
+#[derive(Default, Debug)]
+struct Point {
+    /// For each option that was tried, how often, and whether it is spent.
+    options: FxHashMap<u64, (u32, bool)>,
+    spent: bool,
+}
+
+/// All points so far.
+#[derive(Default, Debug)]
+pub(crate) struct Tried(FxHashMap<u64, Point>);
+
+impl Tried {
+    /// How often `option` was tried at `point`.
+    pub fn count(&self, point: u64, option: u64) -> u32 {
+        self.0.get(&point).and_then(|point| point.options.get(&option)).map_or(0, |&(count, _)| count)
+    }
+
+    /// Whether there is nothing new behind `option`.
+    pub fn is_spent(&self, point: u64, option: u64) -> bool {
+        self.0.get(&point).and_then(|point| point.options.get(&option)).is_some_and(|&(_, spent)| spent)
+    }
+
+    /// A run has ended that made these decisions, in this order.
+    pub fn end_run(&mut self, decisions: &[Decision]) {
+        let mut spent = true;
+        for decision in decisions.iter().rev() {
+            if self.0.len() >= POINTS_MAX && !self.0.contains_key(&decision.point) {
+                return;
+            }
+            let point = self.0.entry(decision.point).or_default();
+            let option = point.options.entry(decision.option).or_default();
+            option.0 += 1;
+            option.1 |= spent;
+            let all = point.options.values().filter(|(_, spent)| *spent).count();
+            point.spent |= all >= decision.options;
+            spent = point.spent;
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_option_is_spent_when_all_behind_it_is() {
+        let mut tried = Tried::default();
+        let run = |first, second| {
+            [
+                Decision { point: 1, option: first, options: 2 },
+                Decision { point: 10 + first, option: second, options: 2 },
+            ]
+        };
+        tried.end_run(&run(0, 0));
+        assert!(tried.is_spent(10, 0) && !tried.is_spent(10, 1) && !tried.is_spent(1, 0));
+        tried.end_run(&run(0, 1));
+        assert!(tried.is_spent(1, 0) && !tried.is_spent(1, 1));
+        assert_eq!((tried.count(1, 0), tried.count(1, 1), tried.count(7, 7)), (2, 0, 0));
+    }
+}
