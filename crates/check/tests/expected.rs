@@ -6,7 +6,7 @@ use seriatim_history::formats::{ReadOptions, read_path};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
-const SHARED: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/histories");
+const SHARED: &str = "../../../shared/histories";
 
 fn shared(folder: &str) -> Option<PathBuf> {
     let path = Path::new(SHARED).join(folder);
@@ -101,7 +101,7 @@ fn compare(folder: &Path, expected: &Path, suffix: &str, excused: &[(&str, Level
 /// The smallest history of each pattern is violated at the levels that forbid it and at no other.
 #[test]
 fn shipped_taps() {
-    let folder = Path::new(concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/histories/taps"));
+    let folder = Path::new("../../examples/histories/taps");
     let mut count = 0;
     for (kind, letter) in Kind::ALL.into_iter().filter_map(|kind| Some((kind, kind.info().tap?))) {
         let path = folder.join(format!("tap-{letter}.txt"));

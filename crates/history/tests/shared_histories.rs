@@ -4,7 +4,7 @@ use seriatim_history::formats::{Format, ReadOptions, read_path};
 use seriatim_history::{History, Status};
 use std::path::{Path, PathBuf};
 
-const COLLECTION: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/../../../shared/histories");
+const COLLECTION: &str = "../../../shared/histories";
 
 /// The folder of the collection, or a message that it is not there.
 fn folder(name: &str) -> Option<PathBuf> {

@@ -68,7 +68,7 @@ fn what_check_writes_is_confirmed() {
 #[test]
 fn examples_are_confirmed() {
     let folder = Folder::new();
-    let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/histories");
+    let examples = "../../examples/histories";
     let paths = std::fs::read_dir(examples).unwrap().map(|entry| entry.unwrap().path());
     for path in paths.filter(|path| path.is_file()) {
         let file = path.to_str().unwrap();

@@ -436,7 +436,7 @@ fn compressed_logs_and_the_store_of_a_test_are_one_history_each() {
 
 #[test]
 fn the_shipped_examples_say_what_their_table_says() {
-    let examples = concat!(env!("CARGO_MANIFEST_DIR"), "/../../examples/histories");
+    let examples = "../../examples/histories";
     let cases = [
         ("bank.jsonl", "rc", "non-monotonic-read"),
         ("cart.edn", "rc", "aborted-read"),

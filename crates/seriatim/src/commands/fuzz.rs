@@ -106,8 +106,9 @@ fn broke(app: &dyn App, number: u64, args: &Args, recording: &Recording) -> Resu
 
 fn held(app: &dyn App, args: &Args) -> String {
     if args.format == Style::Json {
-        let told = Told::new(app, args.level.code(), None, None);
-        return Told { search: Some(args.search(args.runs)), ..told }.line();
+        let mut told = Told::new(app, args.level.code(), None, None);
+        told.search = Some(args.search(args.runs));
+        return told.line();
     }
     let held = format!("{}: the assertion held in {} at {}", app.name(), plural(args.runs, "run"), args.level);
     format!("{}\n  {}\n", paint(GOOD, &held), app.assertion())

@@ -36,8 +36,9 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
     let told = match args.format {
         Style::Human => page(app, &again, divergence.as_ref()),
         Style::Json => {
-            let told = Told::new(app, &recording.level, again.failure.as_deref(), Some(&again));
-            Told { divergence: divergence.map(|divergence| divergence.to_string()), ..told }.line()
+            let mut told = Told::new(app, &recording.level, again.failure.as_deref(), Some(&again));
+            told.divergence = divergence.map(|divergence| divergence.to_string());
+            told.line()
         }
     };
     output::text(&told)?;
