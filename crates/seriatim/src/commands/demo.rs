@@ -1,5 +1,6 @@
 //! `seriatim demo`: the tool on shipped examples, and what to try next.
 
+use crate::commands::fuzz;
 use crate::exit::{Exit, Failure};
 use crate::output;
 use seriatim_check::Options;
@@ -72,6 +73,8 @@ const NEXT: &str =
   seriatim convert IN OUT --to plume   another format
   seriatim generate OUT                a history to play with; --plant fractured-read puts an anomaly into it
   seriatim stats FILE                  what is in a history
+  seriatim fuzz twitter --level cc     another application; --level ser shows that its assertion then holds
+  seriatim serve --http 127.0.0.1:8080 the same mock database for applications of your own
   seriatim --help                      everything else
 ";
 
@@ -80,13 +83,22 @@ pub fn run(_args: &Args) -> Result<Exit, Failure> {
     let width = output::width();
     output::text(&wrap(
         "Seriatim reads what clients of a database saw and says which isolation levels that fits. If a level is violated, \
-         it shows why. Here are five small histories.",
+         it shows why. Here are five small histories, and an application.",
         "",
         width,
     ))?;
     for (number, story) in STORIES.iter().enumerate() {
         output::text(&page(number + 1, story, width)?)?;
     }
+    let number = STORIES.len() + 1;
+    output::text(&format!("\n{}\n", paint(BOLD, &format!("{number}. An application, without a history"))))?;
+    output::text(&wrap(
+        "Two clients change a shopping cart, a third looks at it. Nobody recorded anything: the application runs on a mock database \
+         that may return any version that causal consistency allows, until what must hold does not.",
+        "",
+        width,
+    ))?;
+    output::text(&format!("\n{}\n{}", paint(DIM, "$ seriatim fuzz cart"), fuzz::cart()?))?;
     output::text(&format!("\n{}\n{NEXT}", paint(BOLD, "What to try next")))?;
     Ok(Exit::Holds)
 }

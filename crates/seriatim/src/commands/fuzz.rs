@@ -53,7 +53,39 @@ pub struct Args {
 
 /// Runs the application until it fails, and says why.
 pub fn run(args: &Args) -> Result<Exit, Failure> {
-    let app = seriatim_apps::find(args.app).ok_or_else(|| Failure::about(args.app, "no such application"))?;
+    let Some((page, recording)) = search(args)? else {
+        output::text(&held(find(args.app)?, args))?;
+        return Ok(Exit::Holds);
+    };
+    // What was found is told even if it cannot be kept.
+    output::text(&page)?;
+    keep(args.output.as_ref(), &recording)?;
+    Ok(Exit::Violated)
+}
+
+/// What `seriatim fuzz cart` tells.
+pub fn cart() -> Result<String, Failure> {
+    let args = Args {
+        app: "cart",
+        level: Level::Causal,
+        chooser: ChooserKind::Adversary,
+        runs: 1000,
+        seed: 0,
+        serial: false,
+        format: Style::Human,
+        output: None,
+    };
+    let found = search(&args)?;
+    Ok(found.map_or_else(String::new, |(page, _)| page))
+}
+
+fn find(name: &str) -> Result<&'static dyn App, Failure> {
+    seriatim_apps::find(name).ok_or_else(|| Failure::about(name, "no such application"))
+}
+
+/// The page about the first run that fails, and the run.
+fn search(args: &Args) -> Result<Option<(String, Recording)>, Failure> {
+    let app = find(args.app)?;
     let setting = Setting { level: args.level, interleaved: !args.serial };
     let progress = Progress::over(args.runs as usize, "runs");
     let mut fuzz = Fuzz::new(app, setting, args.chooser, args.seed);
@@ -62,16 +94,11 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         if run.failure.is_some() {
             drop(progress);
             let recording = Recording::of(app, setting, &run);
-            // What was found is told even if it cannot be kept.
-            output::text(&broke(app, number + 1, args, &recording)?)?;
-            keep(args.output.as_ref(), &recording)?;
-            return Ok(Exit::Violated);
+            return Ok(Some((broke(app, number + 1, args, &recording)?, recording)));
         }
         progress.advance();
     }
-    drop(progress);
-    output::text(&held(app, args))?;
-    Ok(Exit::Holds)
+    Ok(None)
 }
 
 fn keep(path: Option<&PathBuf>, recording: &Recording) -> Result<(), Failure> {
