@@ -253,6 +253,9 @@ fn claim(line: Line) -> Result<(Level, Claim), String> {
     {
         return Err(format!("unknown anomaly `{kind}`"));
     }
+    if line.verdict != "violated" && line.kind.is_some() {
+        return Err(format!("expected no `kind` beside the verdict `{}`", line.verdict));
+    }
     let claim = match (line.verdict.as_str(), line.points, line.order, line.operations) {
         ("holds", Some(points), None, None) if line.sources.is_none() => {
             Claim::Points(points.into_iter().map(event).collect())
@@ -267,9 +270,11 @@ fn claim(line: Line) -> Result<(Level, Claim), String> {
             _ => Claim::Unproven,
         },
         ("holds", ..) => return Err("expected either `points` or `order` (with `sources` or without)".to_owned()),
-        ("violated", None, None, Some(ops)) => Claim::Violated(ops.into_iter().map(OpId).collect()),
-        ("violated", ..) => return Err("expected `operations`, and neither `points` nor `order`".to_owned()),
-        ("undecided", None, None, None) => Claim::Undecided,
+        ("violated", None, None, Some(ops)) if line.sources.is_none() => {
+            Claim::Violated(ops.into_iter().map(OpId).collect())
+        }
+        ("violated", ..) => return Err("expected `operations`, and none of `points`, `order` and `sources`".to_owned()),
+        ("undecided", None, None, None) if line.sources.is_none() => Claim::Undecided,
         ("undecided", ..) => return Err("expected nothing beside the verdict `undecided`".to_owned()),
         (other, ..) => return Err(format!("expected the verdict `holds`, `violated` or `undecided`, found `{other}`")),
     };
@@ -305,10 +310,17 @@ mod tests {
             r#"{"level":"si","verdict":"holds","sources":[]}"#,
             r#"{"level":"si","verdict":"violated"}"#,
             r#"{"level":"si","verdict":"undecided","operations":[]}"#,
+            r#"{"level":"si","verdict":"undecided","sources":[]}"#,
+            r#"{"level":"si","verdict":"violated","operations":[0],"sources":[]}"#,
+            r#"{"level":"ser","verdict":"holds","order":[],"kind":"write-skew"}"#,
             r#"{"seriatim_certificate":1}"#,
         ];
         for line in lines {
             assert!(!validator().is_valid(&serde_json::from_str(line).unwrap()), "{line}");
+            assert!(
+                serde_json::from_str::<Line>(line).map_err(|error| error.to_string()).and_then(claim).is_err(),
+                "{line}"
+            );
         }
     }
 
