@@ -4,6 +4,7 @@ mod app;
 mod cart;
 mod courseware;
 mod db;
+pub mod explore;
 mod fuzz;
 mod stack;
 mod twitter;
