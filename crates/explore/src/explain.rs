@@ -11,7 +11,7 @@ use seriatim_history::History;
 
 /// A behaviour that violates the property.
 #[derive(Debug)]
-pub struct Counterexample<V, L> {
+pub struct Counterexample<L> {
     /// Why.
     pub reason: String,
     /// The local states of the sessions at the end.
@@ -22,7 +22,6 @@ pub struct Counterexample<V, L> {
     pub report: Report,
     /// What reruns just this behaviour, see [`replay`].
     pub token: String,
-    values: std::marker::PhantomData<V>,
 }
 
 /// Runs the one behaviour that `token` names, and hands its end to `visit`.
@@ -41,16 +40,18 @@ pub(crate) fn counterexample<V: Value, L: Local>(
     program: &Program<V, L>,
     isolation: Isolation,
     found: &Found,
-) -> Result<Counterexample<V, L>, ExploreError> {
-    replay(program, isolation, &found.token, |end| shown(end, found.reason.clone()))
+) -> Result<Counterexample<L>, ExploreError> {
+    replay(program, isolation, &found.token, |end| Counterexample::of(end, found.reason.clone()))
 }
 
-/// A behaviour as a counterexample.
-pub(crate) fn shown<V: Value, L: Local>(end: &End<'_, V, L>, reason: String) -> Counterexample<V, L> {
-    let history = end.history();
-    let report = check(&history, &options(&Level::ALL));
-    let (locals, token) = (end.locals().to_vec(), end.token());
-    Counterexample { reason, locals, history, report, token, values: std::marker::PhantomData }
+impl<L: Local> Counterexample<L> {
+    /// A behaviour, and why it violates the property.
+    pub fn of<V: Value>(end: &End<'_, V, L>, reason: String) -> Self {
+        let history = end.history();
+        let report = check(&history, &options(&Level::ALL));
+        let (locals, token) = (end.locals().to_vec(), end.token());
+        Counterexample { reason, locals, history, report, token }
+    }
 }
 
 fn options(levels: &[Level]) -> Options {

@@ -46,7 +46,7 @@ pub struct Explorer<'p, V, L> {
 
 /// What came of an exploration.
 #[derive(Debug)]
-pub struct Exploration<V, L> {
+pub struct Exploration<L> {
     /// The level of transactions that have none of their own.
     pub isolation: Isolation,
     /// Numbers.
@@ -54,14 +54,14 @@ pub struct Exploration<V, L> {
     /// Whether every behaviour was visited (of the part, if it was one), or enough of them to know that the property does not hold.
     pub is_complete: bool,
     /// The first counterexample.
-    pub counterexample: Option<Counterexample<V, L>>,
+    pub counterexample: Option<Counterexample<L>>,
     /// All counterexamples by the cycle that they violate serializability with, most frequent first; if they were asked for.
     pub groups: Vec<Group>,
     /// How long it took.
     pub elapsed: Duration,
 }
 
-impl<V, L> Exploration<V, L> {
+impl<L> Exploration<L> {
     /// Whether the property holds; `None` if that is not known.
     pub fn holds(&self) -> Option<bool> {
         match (&self.counterexample, self.is_complete) {
@@ -149,13 +149,13 @@ impl<'p, V: Value, L: Local> Explorer<'p, V, L> {
     }
 
     /// Explores; `property` must hold of every behaviour.
-    pub fn run(&self, property: Property<'_, V, L>) -> Result<Exploration<V, L>, ExploreError> {
+    pub fn run(&self, property: Property<'_, V, L>) -> Result<Exploration<L>, ExploreError> {
         let work = self.begin()?;
         self.resume(work, property, &mut |_| {})
     }
 
     /// Whether every behaviour is serializable, so that weak isolation can be ignored for this program: the property is that it is.
-    pub fn robust(&self) -> Result<Exploration<V, L>, ExploreError> {
+    pub fn robust(&self) -> Result<Exploration<L>, ExploreError> {
         self.run(&is_serializable)
     }
 
@@ -170,7 +170,7 @@ impl<'p, V: Value, L: Local> Explorer<'p, V, L> {
         mut work: Work,
         property: Property<'_, V, L>,
         observer: Observer<'_>,
-    ) -> Result<Exploration<V, L>, ExploreError> {
+    ) -> Result<Exploration<L>, ExploreError> {
         let start = Instant::now();
         let setting = self.setting()?;
         while !work.is_done() && !self.is_over() {
@@ -378,6 +378,6 @@ pub fn explore<V: Value, L: Local>(
     program: &Program<V, L>,
     level: Level,
     property: impl Fn(&End<'_, V, L>) -> Result<(), String> + Sync,
-) -> Result<Exploration<V, L>, ExploreError> {
+) -> Result<Exploration<L>, ExploreError> {
     Explorer::new(program, Isolation::of(level)?).run(&property)
 }

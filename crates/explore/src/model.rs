@@ -62,7 +62,7 @@ impl<V: Value, L: Local> Model<V, L> {
     /// # Panics
     ///
     /// If `property` is true of all behaviours.
-    pub fn violate(&self, property: impl Fn(&End<'_, V, L>) -> bool + Sync) -> Counterexample<V, L> {
+    pub fn violate(&self, property: impl Fn(&End<'_, V, L>) -> bool + Sync) -> Counterexample<L> {
         let exploration = self.run(&property);
         let count = exploration.tally.histories;
         exploration.counterexample.unwrap_or_else(|| panic!("the property holds in all {count} histories"))
@@ -97,13 +97,13 @@ impl<V: Value, L: Local> Model<V, L> {
         crate::explain::replay(&self.program, self.isolation, token, visit).unwrap_or_else(|error| panic!("{error}"))
     }
 
-    fn run(&self, property: &(impl Fn(&End<'_, V, L>) -> bool + Sync)) -> Exploration<V, L> {
+    fn run(&self, property: &(impl Fn(&End<'_, V, L>) -> bool + Sync)) -> Exploration<L> {
         let check = |end: &End<'_, V, L>| if property(end) { Ok(()) } else { Err("the property is false".to_owned()) };
         Explorer::new(&self.program, self.isolation).run(&check).unwrap_or_else(|error| panic!("{error}"))
     }
 }
 
-fn told<V: Value, L: Local>(found: &Counterexample<V, L>, isolation: Isolation) -> String {
+fn told<L: Local>(found: &Counterexample<L>, isolation: Isolation) -> String {
     let locals: Vec<String> = found.locals.iter().map(|local| format!("{local:?}")).collect();
     format!("the property does not hold at {isolation}: local states [{}], token {}", locals.join(", "), found.token)
 }

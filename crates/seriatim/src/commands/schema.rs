@@ -20,6 +20,8 @@ enum Which {
     Check,
     /// A line of a certificate that `check --certificate` writes
     Certificate,
+    /// The line of `explore --format json`
+    Explore,
     /// A line of a history in our JSON Lines
     History,
     /// A line of `stats --format json`
@@ -31,6 +33,7 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
     let text = match args.which {
         Which::Check => schema::CHECK,
         Which::Certificate => schema::CERTIFICATE,
+        Which::Explore => schema::EXPLORE,
         Which::History => schema::HISTORY,
         Which::Stats => schema::STATS,
     };
