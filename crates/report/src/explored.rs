@@ -201,8 +201,11 @@ fn render_behaviour(behaviour: &Behaviour, width: usize) -> String {
         let txns: Vec<String> = story.transactions.iter().map(told).collect();
         page += &wrap(&txns.join(" | "), &format!("  {}: ", clean(&story.session)), width);
     }
-    page += &format!("\n{}\n", paint(BOLD, "Their local states at the end:"));
-    for (session, local) in &behaviour.locals {
+    let locals: Vec<_> = behaviour.locals.iter().filter(|(_, local)| !local.is_empty()).collect();
+    if !locals.is_empty() {
+        page += &format!("\n{}\n", paint(BOLD, "Their local states at the end:"));
+    }
+    for (session, local) in locals {
         page += &wrap(&clean(local), &format!("  {}: ", clean(session)), width);
     }
     page.push('\n');

@@ -33,18 +33,20 @@ pub(crate) fn tokens(text: &str) -> Result<Vec<(Token, Spot)>, LangError> {
     let mut tokens = Vec::new();
     let mut end = Spot { line: 1, column: 1 };
     for (number, line) in text.lines().enumerate() {
-        let mut rest = line;
-        let spot = |rest: &str| Spot { line: number + 1, column: line[..line.len() - rest.len()].chars().count() + 1 };
+        let (mut rest, mut column) = (line, 1);
         loop {
-            rest = rest.trim_start();
-            if rest.is_empty() || rest.starts_with('#') || rest.starts_with("//") {
+            let trimmed = rest.trim_start();
+            column += rest[..rest.len() - trimmed.len()].chars().count();
+            if trimmed.is_empty() || trimmed.starts_with('#') || trimmed.starts_with("//") {
                 break;
             }
-            let (token, left) = token(rest, spot(rest))?;
-            tokens.push((token, spot(rest)));
+            let spot = Spot { line: number + 1, column };
+            let (token, left) = token(trimmed, spot)?;
+            column += trimmed[..trimmed.len() - left.len()].chars().count();
+            tokens.push((token, spot));
             rest = left;
         }
-        end = Spot { line: number + 1, column: line.chars().count() + 1 };
+        end = Spot { line: number + 1, column };
     }
     tokens.push((Token::End, end));
     Ok(tokens)
