@@ -2,6 +2,7 @@
 
 mod app;
 mod cart;
+pub mod clients;
 mod courseware;
 mod db;
 pub mod explore;

@@ -112,7 +112,8 @@ impl<V: Value, L: Local> Finals<'_, '_, V, L> {
         if writers.is_empty() {
             return vec![INITIAL];
         }
-        let known: Vec<(Id, Id)> = self.chosen.iter().flat_map(|(key, all, taken)| self.last(*key, all[*taken])).collect();
+        let known: Vec<(Id, Id)> =
+            self.chosen.iter().flat_map(|(key, all, taken)| self.last(*key, all[*taken])).collect();
         let isolation = |id| self.end.isolation_of(id);
         let fits = |&last: &Id| {
             let edges = [known.clone(), self.last(key, last)].concat();

@@ -371,14 +371,19 @@ impl<V> Access<V> for Probe {
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Stage {
     /// Before the transaction that is to be run: in this one, which is repeated from the history, or behind it.
-    Repeating { index: u32, is_open: bool },
+    Repeating {
+        index: u32,
+        is_open: bool,
+    },
     /// In the transaction.
     Running,
     /// Behind it.
     Committed,
     Aborted,
     /// At the begin of the next one.
-    AtNext { is_committed: bool },
+    AtNext {
+        is_committed: bool,
+    },
     /// No source is valid for a read: it cannot go on.
     Blocked,
     /// Nothing may be done any more.

@@ -52,7 +52,9 @@ pub enum ExploreError {
         problem: &'static str,
     },
     /// More transactions than the explorer keeps track of.
-    #[error("the program has more than {TXNS_MAX} transactions, which is far more than can be explored; make it smaller")]
+    #[error(
+        "the program has more than {TXNS_MAX} transactions, which is far more than can be explored; make it smaller"
+    )]
     TooManyTransactions,
     /// A replay token that does not fit the program.
     #[error("the token does not fit this program: {0}")]

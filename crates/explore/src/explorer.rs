@@ -183,7 +183,9 @@ impl<'p, V: Value, L: Local> Explorer<'p, V, L> {
             isolation: self.isolation,
             tally: work.tally,
             is_complete: work.is_done(),
-            counterexample: found.map(|found| explain::counterexample(self.program, self.isolation, found)).transpose()?,
+            counterexample: found
+                .map(|found| explain::counterexample(self.program, self.isolation, found))
+                .transpose()?,
             groups: work.groups,
             elapsed: start.elapsed(),
         })
@@ -206,8 +208,7 @@ impl<'p, V: Value, L: Local> Explorer<'p, V, L> {
         let is_scarce = self.threads > 1 && work.open.len() < SUBTREES_PER_THREAD * self.threads;
         let end = Instant::now() + if is_scarce { SLICE_FIRST } else { SLICE };
         let subtrees = std::mem::take(&mut work.open);
-        let slice =
-            Slice { subtrees: &subtrees, next: AtomicUsize::new(0), found: AtomicUsize::new(usize::MAX), end };
+        let slice = Slice { subtrees: &subtrees, next: AtomicUsize::new(0), found: AtomicUsize::new(usize::MAX), end };
         let mut chunks = self.on_threads(&slice, setting, property)?;
         chunks.sort_by_key(|(number, _)| *number);
         let mut chunks = chunks.into_iter().peekable();
@@ -325,7 +326,7 @@ impl<'w, V: Value, L: Local> Worker<'w, V, L> {
                 self.visit(&engine, &mut chunk, property);
             }
             let is_enough = chunk.found.is_some() && !self.wants_all;
-            let looks = chunk.tally.ends % HISTORIES_PER_LOOK == 0;
+            let looks = chunk.tally.ends.is_multiple_of(HISTORIES_PER_LOOK);
             if is_enough {
                 break;
             }

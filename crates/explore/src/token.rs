@@ -30,7 +30,8 @@ fn parse(token: &str) -> Result<Steps, ExploreError> {
     let step = |part: &str| {
         let (session, sources) = part.split_once(':').ok_or_else(|| bad(part))?;
         let session = session.parse().map_err(|_| bad(part))?;
-        let sources = sources.split('.').filter(|_| !sources.is_empty()).map(|place| place.parse().map_err(|_| bad(part)));
+        let sources =
+            sources.split('.').filter(|_| !sources.is_empty()).map(|place| place.parse().map_err(|_| bad(part)));
         Ok((session, sources.collect::<Result<_, _>>()?))
     };
     token.split(',').filter(|_| !token.is_empty()).map(step).collect()

@@ -37,9 +37,15 @@ fn expressions_are_those_of_most_languages() {
 
 #[test]
 fn what_is_false_or_cannot_be_computed_is_a_failure() {
-    assert_eq!(alone("x := read(k)\nassert x == (8 - 2) || x > 7").as_deref(), Some("`assert x == (8 - 2) || x > 7` (line 2) is false"));
+    assert_eq!(
+        alone("x := read(k)\nassert x == (8 - 2) || x > 7").as_deref(),
+        Some("`assert x == (8 - 2) || x > 7` (line 2) is false")
+    );
     assert_eq!(alone("x := 0; y := 1 / x").as_deref(), Some("division by zero (line 1, column 58)"));
-    assert_eq!(alone("x := 9223372036854775807\ny := x + 1").as_deref(), Some("a number is too large (line 2, column 8)"));
+    assert_eq!(
+        alone("x := 9223372036854775807\ny := x + 1").as_deref(),
+        Some("a number is too large (line 2, column 8)")
+    );
 }
 
 #[test]
@@ -84,19 +90,52 @@ fn errors_point_at_line_and_column() {
     for (text, wanted) in [
         ("", "line 1, column 1: the program has no session (write `session name { begin … commit }`)"),
         ("session a {\n  begin\n    x = 1\n  commit }", "line 3, column 7: `=` is not expected here (expected `:=`)"),
-        ("session a { begin x := y commit }", "line 1, column 24: the local y has not been set (set it before, as in `y := read(x)`)"),
-        ("session a { begin", "line 1, column 18: the end of the file is not expected here (expected a statement or `commit`)"),
+        (
+            "session a { begin x := y commit }",
+            "line 1, column 24: the local y has not been set (set it before, as in `y := read(x)`)",
+        ),
+        (
+            "session a { begin",
+            "line 1, column 18: the end of the file is not expected here (expected a statement or `commit`)",
+        ),
         ("session a { } session a { }", "line 1, column 23: there is a session a already (choose another name)"),
-        ("session a { begin at sser commit }", "line 1, column 22: programs cannot be explored at strict serializability (expected true, rc, ra, cc, pc, si or ser)"),
-        ("session a { begin at x commit }", "line 1, column 22: there is no level x (expected true, rc, ra, cc, pc, si or ser)"),
-        ("session a { begin x := 1 commit }\nassert a.y", "line 2, column 10: session a sets no local y (its locals are: x)"),
-        ("session a { }\nassert x == 1", "line 2, column 8: there is no session x before this (outside of sessions write `session.local` or `final(key)`)"),
-        ("session a { begin x := final(y) commit }", "line 1, column 24: transactions do not know what keys hold in the end (read the key into a local)"),
-        ("session a { begin write(read, 1) commit }", "line 1, column 25: `read` is a word of the language (choose another key)"),
-        ("session a { begin x := read(k) + 1 commit }", "line 1, column 32: `+` is not expected here (expected a statement or `commit`)"),
-        ("init x = 99999999999999999999", "line 1, column 10: the number 99999999999999999999 is too large (numbers have 64 bits)"),
+        (
+            "session a { begin at sser commit }",
+            "line 1, column 22: programs cannot be explored at strict serializability (expected true, rc, ra, cc, pc, si or ser)",
+        ),
+        (
+            "session a { begin at x commit }",
+            "line 1, column 22: there is no level x (expected true, rc, ra, cc, pc, si or ser)",
+        ),
+        (
+            "session a { begin x := 1 commit }\nassert a.y",
+            "line 2, column 10: session a sets no local y (its locals are: x)",
+        ),
+        (
+            "session a { }\nassert x == 1",
+            "line 2, column 8: there is no session x before this (outside of sessions write `session.local` or `final(key)`)",
+        ),
+        (
+            "session a { begin x := final(y) commit }",
+            "line 1, column 24: transactions do not know what keys hold in the end (read the key into a local)",
+        ),
+        (
+            "session a { begin write(read, 1) commit }",
+            "line 1, column 25: `read` is a word of the language (choose another key)",
+        ),
+        (
+            "session a { begin x := read(k) + 1 commit }",
+            "line 1, column 32: `+` is not expected here (expected a statement or `commit`)",
+        ),
+        (
+            "init x = 99999999999999999999",
+            "line 1, column 10: the number 99999999999999999999 is too large (numbers have 64 bits)",
+        ),
         ("session é { begin x := 1 $ commit }", "line 1, column 26: `$` means nothing here (remove it)"),
-        ("session a { begin repeat 2000 { } commit }", "line 1, column 31: this goes round more than 1000 times (make the loop shorter)"),
+        (
+            "session a { begin repeat 2000 { } commit }",
+            "line 1, column 31: this goes round more than 1000 times (make the loop shorter)",
+        ),
     ] {
         assert_eq!(Source::parse(text).unwrap_err().to_string(), wanted);
     }

@@ -164,7 +164,9 @@ fn headline(explored: &Explored) -> String {
         (Question::Assertions, Outcome::Violated) => format!("the assertions do not hold at {level}"),
         (Question::Robust, Outcome::Holds) => format!("robust: all {all}{part} at {level} are serializable"),
         (Question::Robust, Outcome::Violated) => format!("not robust: not everything at {level} is serializable"),
-        (_, Outcome::Undecided) => format!("undecided: nothing found in {all}{part} at {level}, and not all were visited"),
+        (_, Outcome::Undecided) => {
+            format!("undecided: nothing found in {all}{part} at {level}, and not all were visited")
+        }
     }
 }
 

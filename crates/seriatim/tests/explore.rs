@@ -32,7 +32,8 @@ fn every_shipped_program_shows_its_anomaly_at_one_level_and_not_at_the_next() {
     let mut shown = Vec::new();
     for path in programs() {
         let text = std::fs::read_to_string(&path).unwrap();
-        let line = text.lines().find_map(|line| line.strip_prefix("# shows: ")).expect("every program says what it shows");
+        let line =
+            text.lines().find_map(|line| line.strip_prefix("# shows: ")).expect("every program says what it shows");
         let (kind, levels) = line.split_once(" at ").unwrap();
         let (weak, strong) = levels.split_once(", not at ").unwrap();
         let path = path.to_str().unwrap();
@@ -147,7 +148,12 @@ fn mistakes_in_a_program_are_shown_where_they_are() {
     let none = run(&["explore", "no-such-program"]);
     assert_eq!(none.code, Some(3));
     assert!(none.stderr.contains("courseware-overflow"), "{}", none.stderr);
-    for args in [&["cart", "--base", "si"][..], &["cart", "--level", "sser"], &["cart", "--level", "ci"], &["cart", "--threads", "0"]] {
+    for args in [
+        &["cart", "--base", "si"][..],
+        &["cart", "--level", "sser"],
+        &["cart", "--level", "ci"],
+        &["cart", "--threads", "0"],
+    ] {
         assert_eq!(run(&[&["explore"], args].concat()).code, Some(3), "{args:?}");
     }
 }
@@ -155,6 +161,7 @@ fn mistakes_in_a_program_are_shown_where_they_are() {
 #[test]
 fn what_people_read_about_an_exploration() {
     let page = run(&["explore", &shipped("causality-violation"), "--level", "ra"]).stdout;
-    let page: Vec<&str> = page.lines().filter(|line| !line.contains("histories in") && !line.contains("programs/")).collect();
+    let page: Vec<&str> =
+        page.lines().filter(|line| !line.contains("histories in") && !line.contains("programs/")).collect();
     insta::assert_snapshot!(page.join("\n"));
 }

@@ -58,9 +58,9 @@ fn token(rest: &str, spot: Spot) -> Result<(Token, &str), LangError> {
     let first = rest.chars().next().unwrap_or_default();
     if first.is_ascii_digit() {
         let (digits, left) = rest.split_at(while_in(|c| c.is_ascii_digit()));
-        let number = digits.parse().map_err(|_| {
-            LangError::new(spot, format!("the number {digits} is too large"), "numbers have 64 bits")
-        })?;
+        let number = digits
+            .parse()
+            .map_err(|_| LangError::new(spot, format!("the number {digits} is too large"), "numbers have 64 bits"))?;
         return Ok((Token::Number(number), left));
     }
     if first.is_alphabetic() || first == '_' {

@@ -100,7 +100,8 @@ impl Source {
 
     /// Whether the program says what must hold.
     pub fn has_assertions(&self) -> bool {
-        !self.assertions.is_empty() || self.sessions.iter().any(|session| session.txns.iter().any(|txn| asserts(&txn.body)))
+        !self.assertions.is_empty()
+            || self.sessions.iter().any(|session| session.txns.iter().any(|txn| asserts(&txn.body)))
     }
 
     /// The names of a session's locals, in the order of [`Registers::values`].

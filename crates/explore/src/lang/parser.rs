@@ -18,8 +18,8 @@ const TXNS_MAX: usize = 100;
 
 /// Words that are no names.
 const WORDS: [&str; 15] = [
-    "init", "session", "begin", "commit", "at", "read", "write", "if", "else", "for", "in", "repeat", "assert", "abort",
-    "final",
+    "init", "session", "begin", "commit", "at", "read", "write", "if", "else", "for", "in", "repeat", "assert",
+    "abort", "final",
 ];
 
 /// Operators by how tightly they bind, loosest first.
@@ -118,7 +118,9 @@ impl Parser {
                 self.advance();
                 Ok(name)
             }
-            Token::Name(word) => self.fail(format!("`{word}` is a word of the language"), format!("choose another {what}")),
+            Token::Name(word) => {
+                self.fail(format!("`{word}` is a word of the language"), format!("choose another {what}"))
+            }
             _ => self.expected(what),
         }
     }
@@ -466,7 +468,8 @@ impl Parser {
 
 /// Tokens as people write them.
 fn tidy(text: &str) -> String {
-    let joined = [("( ", "("), (" )", ")"), (" (", "("), ("[ ", "["), (" ]", "]"), (" [", "["), (" . ", "."), ("! ", "!")];
+    let joined =
+        [("( ", "("), (" )", ")"), (" (", "("), ("[ ", "["), (" ]", "]"), (" [", "["), (" . ", "."), ("! ", "!")];
     let text = joined.iter().fold(text.to_owned(), |text, (from, to)| text.replace(from, to));
     // A parenthesis stands beside a name, but apart from an operator.
     ["+", "-", "*", "/", "%", "==", "!=", "<", "<=", ">", ">=", "&&", "||"]

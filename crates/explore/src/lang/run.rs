@@ -201,10 +201,14 @@ fn end_value(
     match leaf {
         Expr::LocalOf(session, local) => Ok(end.locals().get(*session).map_or(0, |locals| locals.get(*local))),
         Expr::Final(key) => {
-            let mut index = |expr: &Expr| value(expr, &mut |leaf| match leaf {
-                Expr::LocalOf(session, local) => Ok(end.locals().get(*session).map_or(0, |locals| locals.get(*local))),
-                _ => Err("a final value cannot be an index".to_owned()),
-            });
+            let mut index = |expr: &Expr| {
+                value(expr, &mut |leaf| match leaf {
+                    Expr::LocalOf(session, local) => {
+                        Ok(end.locals().get(*session).map_or(0, |locals| locals.get(*local)))
+                    }
+                    _ => Err("a final value cannot be an index".to_owned()),
+                })
+            };
             let name = key_name(key, &mut index)?;
             let number = read(&name);
             seen.push(format!("final({name}) = {number}"));

@@ -12,7 +12,7 @@ use seriatim_apps::explore as apps;
 use seriatim_check::Outcome;
 use seriatim_explore::lang::{LangError, Source};
 use seriatim_explore::{
-    Algorithm, Counterexample, End, Exploration, ExploreError, Explorer, Isolation, Local, Part, Program, Value, Work,
+    Algorithm, Counterexample, End, Exploration, ExploreError, Explorer, Isolation, Local, Part, Program, Property, Value, Work,
     replay,
 };
 use seriatim_report::explored::{self, Behaviour, Cycle, Explored, Question};
@@ -163,7 +163,7 @@ fn shown_values(seen: &[seriatim_apps::Value]) -> String {
 struct Subject<'s, V, L> {
     program: Program<V, L>,
     question: Question,
-    property: &'s (dyn Fn(&End<'_, V, L>) -> Result<(), String> + Sync),
+    property: Property<'s, V, L>,
     /// The local state of a session as text.
     shown: &'s (dyn Fn(usize, &L) -> String + Sync),
     /// The text of the program, which a checkpoint belongs to.
@@ -256,7 +256,9 @@ impl<V: Value, L: Local> Subject<'_, V, L> {
         let mine = self.identity(args);
         if checkpoint.seriatim_checkpoint != 1 || checkpoint.of != mine {
             let theirs = checkpoint.of;
-            return Err(about(format!("the checkpoint is of something else ({theirs}, not {mine}); name another file")));
+            return Err(about(format!(
+                "the checkpoint is of something else ({theirs}, not {mine}); name another file"
+            )));
         }
         Ok(checkpoint.work)
     }
