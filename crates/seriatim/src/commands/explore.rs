@@ -8,6 +8,7 @@ use crate::{interrupt, output, staged};
 use clap::ValueEnum;
 use serde::{Deserialize, Serialize};
 use seriatim_apps::APPS;
+use seriatim_apps::clients::{self, ClientProgram};
 use seriatim_apps::explore as apps;
 use seriatim_check::Outcome;
 use seriatim_explore::lang::{LangError, Source};
@@ -42,9 +43,13 @@ static INTERRUPTED: AtomicBool = AtomicBool::new(false);
 #[derive(clap::Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
-    /// A program (a file like lost-update.tx) or an application: stack, courseware-overflow, courseware-removed, cart, twitter
-    #[arg(value_name = "FILE|APP")]
+    /// A program (a file like lost-update.tx), an application (stack, courseware-overflow, courseware-removed, cart, twitter), or
+    /// random clients of an application (cart:1, twitter:1, courseware:1, wikipedia:1, tpcc:1, where the number is the seed)
+    #[arg(value_name = "FILE|APP|APP:SEED")]
     program: String,
+    /// How many sessions and how many transactions in each random clients have
+    #[arg(long, value_name = "SxT", value_parser = sizes, default_value = "3x3")]
+    size: (usize, usize),
     /// The level of transactions that have none of their own
     #[arg(long, short, value_name = "LEVEL", value_parser = isolation_parser(), default_value = "cc")]
     level: Isolation,
@@ -126,6 +131,16 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         };
         return subject.run(args);
     }
+    if let Some((clients, text)) = random_clients(args) {
+        let subject = Subject {
+            program: clients.program(),
+            question: Question::Count,
+            property: &|_| Ok(()),
+            shown: &|_, seen| shown_values(seen),
+            text,
+        };
+        return subject.run(args);
+    }
     let text = read(&args.program)?;
     let source = Source::parse(&text).map_err(|error| located(&args.program, &text, &error))?;
     let question = if source.has_assertions() { Question::Assertions } else { Question::Count };
@@ -139,10 +154,29 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
     Subject { program: source.program(), question, property: &property, shown: &shown, text: text.clone() }.run(args)
 }
 
+/// Random clients, if the program is an application with a seed; and their names and size.
+fn random_clients(args: &Args) -> Option<(ClientProgram, String)> {
+    let (app, seed) = args.program.split_once(':')?;
+    let (sessions, txns) = args.size;
+    let clients = ClientProgram::new(app, seed.parse().ok()?, sessions, txns)?;
+    let text = format!("{} {sessions}x{txns}", args.program);
+    Some((clients, text))
+}
+
+/// A number of sessions and one of transactions.
+fn sizes(text: &str) -> Result<(usize, usize), String> {
+    let expected = || "expected sessions and transactions, like 3x3, each at most 10".to_owned();
+    let (sessions, txns) = text.split_once('x').ok_or_else(expected)?;
+    let number = |text: &str| text.parse().ok().filter(|number| (1..=10).contains(number)).ok_or_else(expected);
+    Ok((number(sessions)?, number(txns)?))
+}
+
 fn read(path: &str) -> Result<String, Failure> {
     std::fs::read_to_string(path).map_err(|error| {
         let apps = APPS.map(|app| app.name()).join(", ");
-        Failure::Message(format!("{path}: {error}; expected a program file or one of the applications {apps}"))
+        let random: Vec<String> = clients::names().map(|name| format!("{name}:1")).collect();
+        let expected = format!("expected a program file, one of the applications {apps}, or random clients");
+        Failure::Message(format!("{path}: {error}; {expected} like {}", random.join(", ")))
     })
 }
 
