@@ -2,11 +2,11 @@
 # Explores random clients of five applications and prints the tables of the explorer's section in RESULTS.md.
 # Usage: bench/explore.sh [programs|sessions|transactions]…   (programs by default)
 #   BUDGET=30m   how long one exploration may take
-#   SEEDS="1 2 3 4 5", APPS="cart twitter courseware wikipedia tpcc", THREADS=1
+#   SEEDS="1 2 3 4 5", APPS="cart twitter courseware wikipedia tpcc", THREADS=1, OURS=a program that is built already
 # "programs": 3 sessions of 3 transactions, for CC, RA+CC, RC+CC, true+CC, CC+SI, CC+SER and DFS(CC); time, memory, end states.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
-cargo build --release --quiet --locked -p seriatim
-ours="$CARGO_TARGET_DIR/release/seriatim"
+[ -n "${OURS:-}" ] || cargo build --release --quiet --locked -p seriatim
+ours=${OURS:-$CARGO_TARGET_DIR/release/seriatim}
 budget=${BUDGET:-30m} seeds=${SEEDS:-1 2 3 4 5} apps=${APPS:-cart twitter courseware wikipedia tpcc} threads=${THREADS:-1}
 
 # explore PROGRAM FLAGS…: one exploration as "seconds MB histories end-states verdict share".
@@ -22,7 +22,7 @@ explore() {
 
 line() { # label, then the words of explore
     local label=$1 seconds=$2 mb=$3 histories=$4 ends=$5 verdict=$6 share=$7
-    local rate; rate=$(awk -v e="$ends" -v s="$seconds" 'BEGIN { printf "%.0f", s > 0 ? e / s : 0 }')
+    local rate; rate=$(awk -v e="$ends" -v s="$seconds" 'BEGIN { printf "%.0f", (s > 0) ? e / s : 0 }')
     [ "$verdict" = undecided ] && seconds="> $seconds (about $(awk -v s="$share" 'BEGIN { printf "%.2g", s * 100 }') % visited)"
     printf '| %s | %s | %s | %s | %s | %s |\n' "$label" "$seconds" "$mb" "$histories" "$ends" "$rate"
 }
