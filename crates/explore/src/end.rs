@@ -1,6 +1,7 @@
 //! The end of one behaviour: the local states, the history, and what the database may hold.
 
 use crate::bits::{INITIAL, Id};
+use crate::cycles::{self, Label};
 use crate::describe;
 use crate::engine::{Engine, Setting};
 use crate::isolation::Isolation;
@@ -62,6 +63,27 @@ impl<'e, V: Value, L: Local> End<'e, V, L> {
     /// Whether the transactions may as well have run one after the other.
     pub fn is_serializable(&self) -> bool {
         self.is_at(Isolation::Serializable)
+    }
+
+    /// The cycle of dependencies because of which it is not serializable, if one is found without a case distinction: transactions
+    /// with what leads from each to the next (`so` session order, `wr` a read, `ww` an overwritten version, `rw` a version that was
+    /// read and then overwritten).
+    pub fn cycle(&self) -> Option<String> {
+        let edges = cycles::find(self.history)?;
+        let name = |id: Id| {
+            let (session, index) = self.history.name(id);
+            describe::name(self.program, session, index)
+        };
+        let label = |label| match label {
+            Label::Session => "so".to_owned(),
+            Label::WriteRead(key) => format!("wr {}", self.history.key_name(key)),
+            Label::WriteWrite(key) => format!("ww {}", self.history.key_name(key)),
+            Label::ReadWrite(key) => format!("rw {}", self.history.key_name(key)),
+        };
+        let steps: Vec<String> =
+            edges.iter().map(|edge| format!("{} -{}->", name(edge.from), label(edge.label))).collect();
+        let end = edges.first().map(|edge| name(edge.from)).unwrap_or_default();
+        Some(format!("{} {end}", steps.join(" ")))
     }
 
     /// Checks what the database may hold in the end: `check` is called with a way to read keys, once for each combination of latest

@@ -6,7 +6,7 @@ use crate::isolation::Isolation;
 use crate::program::{Local, Program, Value};
 use crate::token;
 use crate::work::Found;
-use seriatim_check::{Edge, Level, Options, Reason, Report, check};
+use seriatim_check::{Level, Options, Report, check};
 use seriatim_history::History;
 
 /// A behaviour that violates the property.
@@ -58,29 +58,26 @@ fn options(levels: &[Level]) -> Options {
     Options { levels: levels.to_vec(), threads: 1, ..Options::default() }
 }
 
-/// The anomaly of a history, with the cycle of dependencies behind it.
-pub(crate) fn cycle(history: &History) -> String {
-    let levels = [&Level::WEAK[..], &Level::STRONG[..3]].concat();
-    let report = check(history, &options(&levels));
-    let Some(group) = report.anomalies.first() else { return "serializable".to_owned() };
-    let mut cycle = group.exemplar.cycle.clone();
-    // A cycle has no beginning: it is told from its smallest transaction on.
-    let first = (0..cycle.len()).min_by_key(|&at| cycle[at].from.id).unwrap_or_default();
-    cycle.rotate_left(first);
-    let edges: Vec<String> = cycle.iter().map(edge).collect();
-    let end = cycle.first().map_or(String::new(), |edge| format!(" {}", edge.from.name));
-    format!("{}: {}{end}", group.kind.info().name, edges.join(" "))
+/// The cycle of dependencies of a behaviour that is not serializable, as text.
+pub(crate) fn cycle<V: Value, L: Local>(end: &End<'_, V, L>) -> String {
+    match end.cycle() {
+        Some(cycle) => cycle,
+        None if end.is_serializable() => SERIALIZABLE.to_owned(),
+        None => "no single cycle: every order of the writes closes another".to_owned(),
+    }
 }
 
-fn edge(edge: &Edge) -> String {
-    let label = match &edge.reason {
-        Reason::SessionOrder => "so".to_owned(),
-        Reason::Initial => "initial".to_owned(),
-        Reason::WriteRead { read, .. } => format!("wr {}", read.key),
-        Reason::Overwritten { source, .. } => format!("co {}", source.key),
-        Reason::VersionOrder { later, .. } | Reason::WriteWrite { later, .. } => format!("ww {}", later.key),
-        Reason::RealTime { .. } => "rt".to_owned(),
-        Reason::ReadWrite { overwrite, .. } => format!("rw {}", overwrite.key),
-    };
-    format!("{} -{label}->", edge.from.name)
+/// What stands for the cycle of a behaviour that is serializable.
+pub(crate) const SERIALIZABLE: &str = "serializable";
+
+/// The name of the anomaly of a behaviour that was found.
+pub(crate) fn anomaly<V: Value, L: Local>(
+    program: &Program<V, L>,
+    isolation: Isolation,
+    found: &Found,
+) -> Result<Option<&'static str>, ExploreError> {
+    let levels = [&Level::WEAK[..], &Level::STRONG[..3]].concat();
+    let history = replay(program, isolation, &found.token, |end| end.history())?;
+    let report = check(&history, &options(&levels));
+    Ok(report.anomalies.first().map(|group| group.kind.info().name))
 }

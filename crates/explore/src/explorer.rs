@@ -28,6 +28,8 @@ const SLICE_FIRST: Duration = Duration::from_millis(20);
 const SLICE: Duration = Duration::from_millis(400);
 /// How many histories are visited between looks at the clock.
 const HISTORIES_PER_LOOK: u64 = 16;
+/// How many groups of counterexamples have the name of their anomaly, which takes a check of their first.
+const GROUPS_NAMED_MAX: usize = 100;
 /// Enough subtrees for each thread.
 const SUBTREES_PER_THREAD: usize = 8;
 
@@ -178,6 +180,7 @@ impl<'p, V: Value, L: Local> Explorer<'p, V, L> {
             observer(&work);
         }
         work.groups.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.cycle.cmp(&b.cycle)));
+        self.name_anomalies(&mut work.groups)?;
         let found = work.first.as_ref();
         Ok(Exploration {
             isolation: self.isolation,
@@ -189,6 +192,16 @@ impl<'p, V: Value, L: Local> Explorer<'p, V, L> {
             groups: work.groups,
             elapsed: start.elapsed(),
         })
+    }
+
+    /// Puts the name of the anomaly before the cycles of the largest groups.
+    fn name_anomalies(&self, groups: &mut [Group]) -> Result<(), ExploreError> {
+        for group in groups.iter_mut().take(GROUPS_NAMED_MAX).filter(|group| group.cycle != explain::SERIALIZABLE) {
+            if let Some(name) = explain::anomaly(self.program, self.isolation, &group.first)? {
+                group.cycle = format!("{name}: {}", group.cycle);
+            }
+        }
+        Ok(())
     }
 
     fn setting(&self) -> Result<Setting, ExploreError> {
@@ -347,7 +360,7 @@ impl<'w, V: Value, L: Local> Worker<'w, V, L> {
         chunk.tally.counterexamples += 1;
         let found = Found { token: token::of(&engine.history), reason, path: engine.path() };
         if self.wants_all {
-            let cycle = explain::cycle(&end.history());
+            let cycle = explain::cycle(&end);
             match chunk.groups.iter_mut().find(|group| group.cycle == cycle) {
                 Some(group) => group.count += 1,
                 None => chunk.groups.push(Group { cycle, count: 1, first: found.clone() }),

@@ -43,6 +43,7 @@
 mod bits;
 mod ce;
 mod closure;
+mod cycles;
 mod describe;
 mod dfs;
 mod end;

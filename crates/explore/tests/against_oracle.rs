@@ -535,3 +535,28 @@ fn mixed_levels_are_what_the_axioms_allow() {
     }
     assert!(behaviours > 5000, "{behaviours}");
 }
+
+#[test]
+fn cycles_are_found_in_most_unserializable_behaviours_and_in_no_other() {
+    let (mut found, mut missed) = (0, 0);
+    for seed in 50_000..50_200 {
+        let plan = random_plan(&mut Random(seed), 5);
+        let program = program(&plan, &|_, _| None);
+        let counts = Mutex::new((0, 0));
+        let budget = std::time::Duration::from_millis(500);
+        let result = Explorer::new(&program, Isolation::ReadCommitted).budget(budget).run(&|end| {
+            match (end.cycle(), end.is_serializable()) {
+                (Some(cycle), true) => return Err(format!("{cycle}, but it is serializable")),
+                (Some(_), false) => counts.lock().unwrap().0 += 1,
+                (None, false) => counts.lock().unwrap().1 += 1,
+                (None, true) => {}
+            }
+            Ok(())
+        });
+        let result = result.unwrap();
+        assert!(result.counterexample.is_none(), "seed {seed}: {plan:?}: {:?}", result.counterexample);
+        let counts = counts.into_inner().unwrap();
+        (found, missed) = (found + counts.0, missed + counts.1);
+    }
+    assert!(found > 1000 && missed * 20 < found, "{found} found, {missed} missed");
+}

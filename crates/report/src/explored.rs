@@ -51,6 +51,8 @@ pub struct Explored {
     pub counterexamples: u64,
     /// The share of the tree that was visited.
     pub share: f64,
+    /// Whether everything was visited that was to be.
+    pub is_complete: bool,
     /// Which part of how many.
     pub part: (usize, usize),
     /// How long it took.
@@ -187,7 +189,7 @@ fn numbers(explored: &Explored) -> String {
     if seconds > 0.1 {
         text += &format!(" ({} a second)", grouped((explored.ends as f64 / seconds) as u64));
     }
-    if explored.outcome == Outcome::Undecided {
+    if !explored.is_complete {
         text += &format!(", about {:.2} % of the tree", explored.share * 100.0);
     }
     text
@@ -239,6 +241,7 @@ struct Object<'a> {
     blocked: u64,
     counterexamples: u64,
     share: f64,
+    complete: bool,
     part: usize,
     parts: usize,
     time_ms: f64,
@@ -282,6 +285,7 @@ pub fn json(explored: &Explored) -> String {
         blocked: explored.blocked,
         counterexamples: explored.counterexamples,
         share: explored.share.min(1.0),
+        complete: explored.is_complete,
         part: explored.part.0,
         parts: explored.part.1,
         time_ms: explored.elapsed.as_secs_f64() * 1e3,

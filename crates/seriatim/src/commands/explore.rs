@@ -13,8 +13,8 @@ use seriatim_apps::explore as apps;
 use seriatim_check::Outcome;
 use seriatim_explore::lang::{LangError, Source};
 use seriatim_explore::{
-    Algorithm, Counterexample, End, Exploration, ExploreError, Explorer, Isolation, Local, Part, Program, Property, Value, Work,
-    replay,
+    Algorithm, Counterexample, End, Exploration, ExploreError, Explorer, Isolation, Local, Part, Program, Property,
+    Value, Work, replay,
 };
 use seriatim_report::explored::{self, Behaviour, Cycle, Explored, Question};
 use seriatim_report::{Checked, Counts, Times};
@@ -218,7 +218,7 @@ impl<V: Value, L: Local> Subject<'_, V, L> {
             Style::Human => output::text(&explored::render(&explored, output::width()))?,
             Style::Json => output::raw((explored::json(&explored) + "\n").as_bytes())?,
         }
-        let is_interrupted = INTERRUPTED.load(Ordering::Relaxed) && explored.outcome == Outcome::Undecided;
+        let is_interrupted = INTERRUPTED.load(Ordering::Relaxed) && !explored.is_complete;
         Ok(if is_interrupted { Exit::Interrupted } else { explored.outcome.into() })
     }
 
@@ -333,6 +333,7 @@ impl<V: Value, L: Local> Subject<'_, V, L> {
             blocked: exploration.tally.blocked,
             counterexamples: exploration.tally.counterexamples,
             share: exploration.tally.share,
+            is_complete: exploration.is_complete,
             part: (args.partition.number, args.partition.of),
             elapsed: exploration.elapsed,
             groups: exploration.groups.iter().map(group).collect(),
@@ -380,6 +381,7 @@ impl<V: Value, L: Local> Subject<'_, V, L> {
             blocked: 0,
             counterexamples: u64::from(verdict.is_err()),
             share: 0.0,
+            is_complete: true,
             part: (1, 1),
             elapsed: start.elapsed(),
             behaviour: Some(self.behaviour(args, found)),
