@@ -2,11 +2,14 @@
 
 use flate2::read::GzEncoder;
 use seriatim_check::{Level, oracle};
+use seriatim_explore::lang::Source;
+use seriatim_explore::{Explorer, Isolation, replay};
 use seriatim_history::formats::{Format, ReadOptions, read_bytes, write};
 use seriatim_history::{History, OpId, notation};
 use seriatim_report::certificate::{Claim, parse};
 use std::io::Read;
 use std::sync::LazyLock;
+use std::time::Duration;
 
 /// Reads bytes as a history; what comes out must be consistent, and our own format must hold it.
 pub fn read_and_walk(bytes: &[u8], format: Option<Format>) {
@@ -85,6 +88,25 @@ pub fn certificate(bytes: &[u8]) {
             let Some(Ok(())) = claim.confirm(history, *level) else { continue };
             let claimed = !matches!(claim, Claim::Violated(_));
             assert!(truth.contains(&(*level, claimed)), "{level}: {claim:?}");
+        }
+    }
+}
+
+/// Reads bytes as a program and explores it for a moment: tokens rerun what they name, and no step is in vain.
+pub fn program(bytes: &[u8]) {
+    let Ok(text) = std::str::from_utf8(bytes) else { return };
+    let Ok(source) = Source::parse(text) else { return };
+    let program = source.program();
+    for isolation in [Isolation::ReadCommitted, Isolation::Causal, Isolation::Snapshot] {
+        let explorer = Explorer::new(&program, isolation).budget(Duration::from_millis(5));
+        let explored = explorer.run(&|end| {
+            let token = end.token();
+            let again = replay(&program, isolation, &token, |end| (end.token(), end.locals().to_vec()));
+            assert_eq!(again.expect("it was explored"), (token, end.locals().to_vec()));
+            source.check(end)
+        });
+        if let Ok(explored) = explored {
+            assert_eq!(explored.tally.blocked, 0);
         }
     }
 }

@@ -15,12 +15,15 @@ pub struct Cart;
 const CART: &str = "cart";
 const ITEM: &str = "book";
 
+/// Changes what is in a cart, inside of a transaction.
+pub(crate) fn change_in(db: &mut dyn Db, cart: &str, by: impl Fn(&Value) -> Value) -> Result<Option<Value>, DbError> {
+    let items = by(&db.read(cart)?);
+    db.write(cart, items.clone())?;
+    Ok(Some(items))
+}
+
 fn change(db: &mut dyn Db, by: impl Fn(&Value) -> Value) -> Result<(), DbError> {
-    transact(db, |db| {
-        let cart = db.read(CART)?;
-        db.write(CART, by(&cart))?;
-        Ok(Some(()))
-    })?;
+    transact(db, |db| change_in(db, CART, &by))?;
     Ok(())
 }
 

@@ -10,12 +10,12 @@ use crate::value::Value;
 use rand::RngExt;
 use rand_pcg::Pcg64Mcg;
 
-const STUDENTS: &str = "students";
-const COURSES: &str = "courses";
-const ENROLMENTS: &str = "enrolments";
+pub(crate) const STUDENTS: &str = "students";
+pub(crate) const COURSES: &str = "courses";
+pub(crate) const ENROLMENTS: &str = "enrolments";
 const COURSE: &str = "databases";
 const OTHER_COURSE: &str = "logic";
-const CAPACITY: usize = 2;
+pub(crate) const CAPACITY: usize = 2;
 
 /// Three students enrol in a course with two places.
 pub struct Overflow;
@@ -44,32 +44,39 @@ fn enrolled_in<'e>(enrolments: &'e Value, course: &str) -> Vec<&'e Value> {
     enrolments.items().iter().filter(|enrolment| enrolment.items().get(1) == Some(&course.into())).collect()
 }
 
+/// Enrols a student, inside of a transaction: only if the student is registered and the course active and not full.
+pub(crate) fn enrol_in(db: &mut dyn Db, student: &Value, course: &str) -> Result<Option<Value>, DbError> {
+    if !db.read(STUDENTS)?.has(student) || !db.read(COURSES)?.has(&course.into()) {
+        return Ok(None);
+    }
+    let enrolments = db.read(ENROLMENTS)?;
+    if enrolled_in(&enrolments, course).len() >= CAPACITY {
+        return Ok(None);
+    }
+    let enrolments = enrolments.with_new(enrolment(student, course));
+    db.write(ENROLMENTS, enrolments.clone())?;
+    Ok(Some(enrolments))
+}
+
 /// Enrols a student; what the user sees is whether it worked.
 fn enrol(db: &mut dyn Db, student: &Value, course: &str) -> Result<Value, DbError> {
-    let done = transact(db, |db| {
-        if !db.read(STUDENTS)?.has(student) || !db.read(COURSES)?.has(&course.into()) {
-            return Ok(None);
-        }
-        let enrolments = db.read(ENROLMENTS)?;
-        if enrolled_in(&enrolments, course).len() >= CAPACITY {
-            return Ok(None);
-        }
-        db.write(ENROLMENTS, enrolments.with_new(enrolment(student, course)))?;
-        Ok(Some(()))
-    })?;
+    let done = transact(db, |db| enrol_in(db, student, course))?;
     Ok(if done.is_some() { "enrolled" } else { "refused" }.into())
+}
+
+/// Removes a course and its enrolments, inside of a transaction.
+pub(crate) fn remove_course_in(db: &mut dyn Db, course: &str) -> Result<Option<Value>, DbError> {
+    let courses = db.read(COURSES)?;
+    db.write(COURSES, courses.without(&course.into()))?;
+    let enrolments = db.read(ENROLMENTS)?;
+    let others = enrolments.items().iter().filter(|one| one.items().get(1) != Some(&course.into()));
+    db.write(ENROLMENTS, Value::List(others.cloned().collect()))?;
+    Ok(Some("removed".into()))
 }
 
 /// Removes a course and its enrolments.
 fn remove_course(db: &mut dyn Db, course: &str) -> Result<Value, DbError> {
-    transact(db, |db| {
-        let courses = db.read(COURSES)?;
-        db.write(COURSES, courses.without(&course.into()))?;
-        let enrolments = db.read(ENROLMENTS)?;
-        let others = enrolments.items().iter().filter(|one| one.items().get(1) != Some(&course.into()));
-        db.write(ENROLMENTS, Value::List(others.cloned().collect()))?;
-        Ok(Some(()))
-    })?;
+    transact(db, |db| remove_course_in(db, course))?;
     Ok("removed".into())
 }
 

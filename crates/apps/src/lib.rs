@@ -2,8 +2,10 @@
 
 mod app;
 mod cart;
+pub mod clients;
 mod courseware;
 mod db;
+pub mod explore;
 mod fuzz;
 mod harness;
 mod stack;

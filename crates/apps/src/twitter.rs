@@ -14,29 +14,35 @@ use rand_pcg::Pcg64Mcg;
 /// B tweets; A looks at B's timeline in one session and follows B in another.
 pub struct Twitter;
 
-fn tweets(user: &str) -> String {
+pub(crate) fn tweets(user: &str) -> String {
     format!("tweets:{user}")
 }
 
-fn following(user: &str) -> String {
+pub(crate) fn following(user: &str) -> String {
     format!("following:{user}")
 }
 
+/// Adds a tweet, inside of a transaction.
+pub(crate) fn tweet_in(db: &mut dyn Db, user: &str, text: &Value) -> Result<Option<Value>, DbError> {
+    let all = db.read(&tweets(user))?.with(text.clone());
+    db.write(&tweets(user), all.clone())?;
+    Ok(Some(all))
+}
+
+/// Lets a user follow another one, inside of a transaction.
+pub(crate) fn follow_in(db: &mut dyn Db, user: &str, other: &str) -> Result<Option<Value>, DbError> {
+    let all = db.read(&following(user))?.with_new(other.into());
+    db.write(&following(user), all.clone())?;
+    Ok(Some(all))
+}
+
 fn tweet(db: &mut dyn Db, user: &str, text: Value) -> Result<(), DbError> {
-    transact(db, |db| {
-        let old = db.read(&tweets(user))?;
-        db.write(&tweets(user), old.with(text.clone()))?;
-        Ok(Some(()))
-    })?;
+    transact(db, |db| tweet_in(db, user, &text))?;
     Ok(())
 }
 
 fn follow(db: &mut dyn Db, user: &str, other: &str) -> Result<(), DbError> {
-    transact(db, |db| {
-        let old = db.read(&following(user))?;
-        db.write(&following(user), old.with_new(other.into()))?;
-        Ok(Some(()))
-    })?;
+    transact(db, |db| follow_in(db, user, other))?;
     Ok(())
 }
 
@@ -57,17 +63,19 @@ fn whom_follows(db: &mut dyn Db, user: &str) -> Result<Value, DbError> {
     Ok(transact(db, |db| db.read(&following(user)).map(Some))?.unwrap_or(Value::Null))
 }
 
-fn feed(db: &mut dyn Db, user: &str) -> Result<Value, DbError> {
-    let all = transact(db, |db| {
-        let mut all = Vec::new();
-        for other in db.read(&following(user))?.items() {
-            if let Value::Text(other) = other {
-                all.extend(db.read(&tweets(other))?.items().to_vec());
-            }
+/// The tweets of everybody whom a user follows, inside of a transaction.
+pub(crate) fn feed_in(db: &mut dyn Db, user: &str) -> Result<Option<Value>, DbError> {
+    let mut all = Vec::new();
+    for other in db.read(&following(user))?.items() {
+        if let Value::Text(other) = other {
+            all.extend(db.read(&tweets(other))?.items().to_vec());
         }
-        Ok(Some(Value::List(all)))
-    })?;
-    Ok(all.unwrap_or(Value::Null))
+    }
+    Ok(Some(Value::List(all)))
+}
+
+fn feed(db: &mut dyn Db, user: &str) -> Result<Value, DbError> {
+    Ok(transact(db, |db| feed_in(db, user))?.unwrap_or(Value::Null))
 }
 
 impl App for Twitter {

@@ -4,10 +4,11 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 
 /// The content of a cell.
-#[derive(Clone, PartialEq, Eq, Hash, Debug, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Hash, Debug, Default, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Value {
     /// Nothing.
+    #[default]
     Null,
     /// A number.
     Int(i64),

@@ -7,6 +7,7 @@
 //! * [`text`] – what the terminal shows,
 //! * [`json`] – one object for each input, described by the schema in [`schema`],
 //! * [`dot`] – the exemplars as a Graphviz graph,
+//! * [`explored`] – what the exploration of a program came to, as text and JSON,
 //! * [`certificate`] – every verdict with its proof, for `seriatim verify`; the one output that is read again,
 //! * [`knowledge`] – what is known about each anomaly and each level, for `seriatim explain`.
 //!
@@ -32,6 +33,7 @@ pub mod certificate;
 mod checked;
 pub mod dot;
 mod effort;
+pub mod explored;
 pub mod json;
 pub mod knowledge;
 mod prose;

@@ -10,3 +10,5 @@ pub const FUZZ: &str = include_str!("../schema/fuzz.schema.json");
 pub const HISTORY: &str = include_str!("../schema/history.schema.json");
 /// Of one line of `seriatim stats --format json`.
 pub const STATS: &str = include_str!("../schema/stats.schema.json");
+/// Of the line of `seriatim explore --format json`.
+pub const EXPLORE: &str = include_str!("../schema/explore.schema.json");

@@ -1,12 +1,14 @@
 //! The one definition of commands and flags, from which the parser, the help, the man pages and the completions come.
 
 use crate::commands::{
-    check, completions, convert, demo, explain, fuzz, generate, man, minimize, replay, schema, serve, stats, verify,
+    check, completions, convert, demo, explain, explore, fuzz, generate, man, minimize, replay, schema, serve, stats,
+    verify,
 };
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Arg, Command, Parser, Subcommand, ValueEnum};
 use seriatim_check::Level;
+use seriatim_explore::Isolation;
 use seriatim_history::formats::Format;
 use seriatim_report::clean;
 use seriatim_report::knowledge::{self, Subject};
@@ -44,6 +46,8 @@ pub enum Task {
     Fuzz(fuzz::Args),
     /// Run once more what `fuzz` kept
     Replay(replay::Args),
+    /// Explore every behaviour of a transactional program at an isolation level, each exactly once
+    Explore(explore::Args),
     /// Explain an anomaly or a level
     Explain(explain::Args),
     /// Convert a history to another format
@@ -153,6 +157,15 @@ pub fn level_parser() -> Spelled<LevelArg> {
 pub fn store_level_parser() -> Spelled<Level> {
     let names = |level: Level| (level, [&[level.code(), level.name()], other_names(level)].concat());
     Spelled::new("level of a store", LEVELS.into_iter().map(names))
+}
+
+/// Parses a level that programs can be explored at, or `true`.
+pub fn isolation_parser() -> Spelled<Isolation> {
+    let names = |isolation: Isolation| match isolation.level() {
+        None => (isolation, vec!["true", "any committed version", "none"]),
+        Some(level) => (isolation, [&[level.code(), level.name()], other_names(level)].concat()),
+    };
+    Spelled::new("level of an exploration", Isolation::ALL.map(names))
 }
 
 /// Parses the name of a chooser of a store.

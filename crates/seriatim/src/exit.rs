@@ -18,6 +18,8 @@ pub enum Exit {
     BadInput = 3,
     /// A mistake of ours.
     Internal = 4,
+    /// Ctrl-C, after what was found so far has been told.
+    Interrupted = 130,
 }
 
 impl Exit {
@@ -29,6 +31,7 @@ impl Exit {
             Exit::Violated => 2,
             Exit::BadInput => 3,
             Exit::Internal => 4,
+            Exit::Interrupted => 5,
         };
         if rank(other) > rank(self) { other } else { self }
     }

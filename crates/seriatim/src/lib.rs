@@ -7,7 +7,8 @@
 //! * [`check`](mod@check) – does it satisfy a level, and if not, why,
 //! * [`generate`] – histories made to order, for tests and benchmarks,
 //! * [`store`] – a database that may return anything its isolation level allows,
-//! * [`apps`] – small applications with assertions, to run on it,
+//! * [`explore`](mod@explore) – every behaviour of a transactional program, each exactly once,
+//! * [`apps`] – small applications with assertions, to run on both,
 //! * [`report`] – text for people, JSON for machines, DOT for pictures,
 //! * [`server`] – the store over the network.
 //!
@@ -52,6 +53,7 @@
 
 pub use seriatim_apps as apps;
 pub use seriatim_check as check;
+pub use seriatim_explore as explore;
 pub use seriatim_generate as generate;
 pub use seriatim_history as history;
 pub use seriatim_report as report;

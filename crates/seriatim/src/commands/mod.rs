@@ -5,6 +5,7 @@ pub mod completions;
 pub mod convert;
 pub mod demo;
 pub mod explain;
+pub mod explore;
 pub mod fuzz;
 pub mod generate;
 pub mod man;
@@ -26,6 +27,7 @@ pub fn run(task: &Task) -> Result<Exit, Failure> {
         Task::Minimize(args) => minimize::run(args),
         Task::Fuzz(args) => fuzz::run(args),
         Task::Replay(args) => replay::run(args),
+        Task::Explore(args) => explore::run(args),
         Task::Explain(args) => explain::run(args),
         Task::Convert(args) => convert::run(args),
         Task::Generate(args) => generate::run(args),

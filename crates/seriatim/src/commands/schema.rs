@@ -22,6 +22,8 @@ enum Which {
     Certificate,
     /// A line of `fuzz --format json` and of `replay --format json`
     Fuzz,
+    /// The line of `explore --format json`
+    Explore,
     /// A line of a history in our JSON Lines
     History,
     /// A line of `stats --format json`
@@ -34,6 +36,7 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         Which::Check => schema::CHECK,
         Which::Certificate => schema::CERTIFICATE,
         Which::Fuzz => schema::FUZZ,
+        Which::Explore => schema::EXPLORE,
         Which::History => schema::HISTORY,
         Which::Stats => schema::STATS,
     };

@@ -1,0 +1,87 @@
+//! A behaviour as a history that the checkers read.
+//!
+//! Checkers match a read to its write by the value, so a value that a key is given again gets a number behind it.
+
+use crate::bits::{INITIAL, Id};
+use crate::ordered::{Op, Ordered, own_value};
+use crate::program::{Local, Program, Value};
+use rustc_hash::{FxHashMap, FxHashSet};
+use seriatim_history::{Atom, Atoms, Columns, History, KeyId, KeyNames, Names, OpKind, Status, Value as Named};
+
+/// Names for values.
+#[derive(Default)]
+struct Values {
+    atoms: Atoms,
+    used: FxHashSet<(u32, Named)>,
+    /// The last write of each transaction to each key.
+    last: FxHashMap<(Id, u32), Named>,
+}
+
+impl Values {
+    fn name<V: Value>(&mut self, key: u32, value: &V) -> Named {
+        let text = value.to_string();
+        let plain = match text.parse::<i128>() {
+            Ok(number) => Atom::Int(number),
+            Err(_) => Atom::Str(text.clone().into_boxed_str()),
+        };
+        let mut name = self.atoms.value(plain);
+        let mut number = 2;
+        while !self.used.insert((key, name)) {
+            name = self.atoms.value(Atom::Str(format!("{text}#{number}").into_boxed_str()));
+            number += 1;
+        }
+        name
+    }
+}
+
+/// The history of a behaviour; its transactions are named after session and place, as in `alice-1`.
+pub(crate) fn history<V: Value, L: Local>(ordered: &Ordered<V, L>, program: &Program<V, L>) -> History {
+    let keys: Vec<Atom> = ordered.key_names().iter().map(|name| Atom::Str(name.clone())).collect();
+    let sessions = program.session_names().map(|name| Atom::Str(name.into())).collect();
+    let mut columns = Columns {
+        session_count: ordered.sessions() as u32,
+        session_names: Names::Table(sessions),
+        key_names: KeyNames::Table(keys),
+        ..Columns::default()
+    };
+    let mut values = Values::default();
+    for key in 0..ordered.key_names().len() as u32 {
+        let name = values.name(key, ordered.initial(key));
+        columns.initial.values.insert(KeyId(key), name);
+    }
+    let mut names = Vec::new();
+    // A read stands behind its write in the order, so the names of values are known when they are needed.
+    for record in ordered.order() {
+        let status = if record.is_committed { Status::Committed } else { Status::Aborted };
+        let txn = columns.push_txn(record.session, status);
+        names.push(Atom::Str(name(program, record.session, record.index).into()));
+        for (place, op) in record.ops.iter().enumerate() {
+            let (kind, key, value) = match op {
+                Op::Write(key, value) => {
+                    let value = values.name(*key, value);
+                    values.last.insert((record.id, *key), value);
+                    (OpKind::Write, *key, value)
+                }
+                Op::OwnRead(key) => {
+                    debug_assert!(own_value(&record.ops[..place], *key).is_some());
+                    (OpKind::Read, *key, values.last[&(record.id, *key)])
+                }
+                Op::Read(read) => {
+                    let read = record.reads[*read as usize];
+                    let initial = columns.initial.values[&KeyId(read.key)];
+                    let value = if read.source == INITIAL { initial } else { values.last[&(read.source, read.key)] };
+                    (OpKind::Read, read.key, value)
+                }
+            };
+            columns.push_op(txn, kind, KeyId(key), value);
+        }
+    }
+    columns.txn_names = Names::Table(names);
+    columns.atoms = values.atoms;
+    columns.finish().expect("a program has fewer transactions than ids are wide")
+}
+
+/// The name of a transaction.
+pub(crate) fn name<V: Value, L: Local>(program: &Program<V, L>, session: u32, index: u32) -> String {
+    format!("{}-{}", program.sessions[session as usize].name, index + 1)
+}

@@ -1,0 +1,166 @@
+//! The end of one behaviour: the local states, the history, and what the database may hold.
+
+use crate::bits::{INITIAL, Id};
+use crate::cycles::{self, Label};
+use crate::describe;
+use crate::engine::{Engine, Setting};
+use crate::isolation::Isolation;
+use crate::ordered::Ordered;
+use crate::program::{Local, Program, Value};
+use crate::token;
+use crate::valid;
+use seriatim_history::History;
+
+/// One behaviour of a program, complete.
+pub struct End<'e, V, L> {
+    program: &'e Program<V, L>,
+    setting: Setting,
+    history: &'e Ordered<V, L>,
+    locals: Vec<L>,
+}
+
+impl<'e, V: Value, L: Local> End<'e, V, L> {
+    pub(crate) fn of(engine: &'e Engine<'_, V, L>) -> Self {
+        let history = &engine.history;
+        let local = |session| history.last_of(session).map_or_else(L::default, |record| record.local.clone());
+        let locals = (0..history.sessions() as u32).map(local).collect();
+        End { program: engine.program, setting: engine.setting, history, locals }
+    }
+
+    /// The local states of the sessions.
+    pub fn locals(&self) -> &[L] {
+        &self.locals
+    }
+
+    /// The local state of the session of this name.
+    pub fn local(&self, session: &str) -> Option<&L> {
+        let number = self.program.session_names().position(|name| name == session)?;
+        self.locals.get(number)
+    }
+
+    /// Whether a transaction, by the numbers of its session and in it from 0, committed; `None` if there is none.
+    pub fn is_committed(&self, session: usize, txn: usize) -> Option<bool> {
+        let done = (session < self.history.sessions()).then(|| self.history.done(session as u32))?;
+        (txn < done as usize).then(|| self.history.of_session(session as u32, txn as u32).is_committed)
+    }
+
+    /// What was read and written, for the checkers.
+    pub fn history(&self) -> History {
+        describe::history(self.history, self.program)
+    }
+
+    /// What reruns just this behaviour, see [`crate::replay`].
+    pub fn token(&self) -> String {
+        token::of(self.history)
+    }
+
+    /// Whether the behaviour is one that would also be possible if every transaction were at this level. Aborted transactions
+    /// count: what they read obeys the level.
+    pub fn is_at(&self, isolation: Isolation) -> bool {
+        valid::is_valid(self.history, |_| isolation, &[])
+    }
+
+    /// Whether the transactions may as well have run one after the other.
+    pub fn is_serializable(&self) -> bool {
+        self.is_at(Isolation::Serializable)
+    }
+
+    /// The cycle of dependencies because of which it is not serializable, if one is found without a case distinction: transactions
+    /// with what leads from each to the next (`so` session order, `wr` a read, `ww` an overwritten version, `rw` a version that was
+    /// read and then overwritten).
+    pub fn cycle(&self) -> Option<String> {
+        let edges = cycles::find(self.history)?;
+        let name = |id: Id| {
+            let (session, index) = self.history.name(id);
+            describe::name(self.program, session, index)
+        };
+        let label = |label| match label {
+            Label::Session => "so".to_owned(),
+            Label::WriteRead(key) => format!("wr {}", self.history.key_name(key)),
+            Label::WriteWrite(key) => format!("ww {}", self.history.key_name(key)),
+            Label::ReadWrite(key) => format!("rw {}", self.history.key_name(key)),
+        };
+        let steps: Vec<String> =
+            edges.iter().map(|edge| format!("{} -{}->", name(edge.from), label(edge.label))).collect();
+        let end = edges.first().map(|edge| name(edge.from)).unwrap_or_default();
+        Some(format!("{} {end}", steps.join(" ")))
+    }
+
+    /// Checks what the database may hold in the end: `check` is called with a way to read keys, once for each combination of latest
+    /// values that some commit order gives to the keys that it reads. Its first failure is returned.
+    pub fn finally(&self, check: impl Fn(&mut dyn FnMut(&str) -> V) -> Result<(), String>) -> Result<(), String> {
+        let mut finals = Finals { end: self, chosen: Vec::new() };
+        loop {
+            let mut at = 0;
+            check(&mut |key| finals.read(key, &mut at))?;
+            if !finals.next() {
+                return Ok(());
+            }
+        }
+    }
+
+    fn isolation_of(&self, id: Id) -> Isolation {
+        self.setting.isolation_of(self.program, self.history.name(id))
+    }
+}
+
+/// Who wrote the latest value of each key that was asked for.
+struct Finals<'f, 'e, V, L> {
+    end: &'f End<'e, V, L>,
+    /// Keys with those who may have written them last, and which is taken.
+    chosen: Vec<(u32, Vec<Id>, usize)>,
+}
+
+impl<V: Value, L: Local> Finals<'_, '_, V, L> {
+    /// The latest value of a key; `at` counts the different keys of this round.
+    fn read(&mut self, key: &str, at: &mut usize) -> V {
+        let Some(key) = self.end.history.find_key(key) else { return V::default() };
+        let known = self.chosen[..*at].iter().position(|chosen| chosen.0 == key);
+        let place = known.unwrap_or_else(|| {
+            if *at == self.chosen.len() {
+                let writers = self.last_writers(key);
+                self.chosen.push((key, writers, 0));
+            }
+            *at += 1;
+            *at - 1
+        });
+        let (key, writers, taken) = &self.chosen[place];
+        self.end.history.value(writers[*taken], *key)
+    }
+
+    /// Those who may have written `key` last, given who wrote the other keys last.
+    fn last_writers(&self, key: u32) -> Vec<Id> {
+        let writers = self.end.history.writers(key);
+        if writers.is_empty() {
+            return vec![INITIAL];
+        }
+        let known: Vec<(Id, Id)> =
+            self.chosen.iter().flat_map(|(key, all, taken)| self.last(*key, all[*taken])).collect();
+        let isolation = |id| self.end.isolation_of(id);
+        let fits = |&last: &Id| {
+            let edges = [known.clone(), self.last(key, last)].concat();
+            valid::is_valid(self.end.history, isolation, &edges)
+        };
+        writers.iter().filter(fits).collect()
+    }
+
+    /// What the commit order must respect if `last` wrote `key` last.
+    fn last(&self, key: u32, last: Id) -> Vec<(Id, Id)> {
+        if last == INITIAL {
+            return Vec::new();
+        }
+        self.end.history.writers(key).without(last).iter().map(|writer| (writer, last)).collect()
+    }
+
+    /// Takes the next combination; false if there is none.
+    fn next(&mut self) -> bool {
+        while let Some((_, writers, taken)) = self.chosen.last_mut() {
+            if *taken + 1 < writers.len() {
+                *taken += 1;
+                return true;
+            }
+            self.chosen.pop();
+        }
+        false
+    }
+}

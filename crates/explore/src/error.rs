@@ -1,0 +1,65 @@
+//! What can go wrong in an exploration, with the place and what to do.
+
+use crate::bits::TXNS_MAX;
+use seriatim_check::Level;
+
+/// A place in a program: an operation of a transaction of a session.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Place {
+    /// The name of the session.
+    pub session: String,
+    /// The transaction in its session, from 1.
+    pub txn: usize,
+    /// The operation in its transaction, from 1.
+    pub op: usize,
+}
+
+impl std::fmt::Display for Place {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "session {}, transaction {}, operation {}", self.session, self.txn, self.op)
+    }
+}
+
+/// Why an exploration came to no result.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum ExploreError {
+    /// No program can be explored at this level.
+    #[error("programs cannot be explored at {0}; choose rc, ra, cc, pc, si or ser")]
+    Level(Level),
+    /// The base of an exploration must be causally extensible.
+    #[error("{0} cannot be the base of an exploration; choose true, rc, ra or cc")]
+    Base(crate::Isolation),
+    /// A transaction did something else when it was run again with the same reads.
+    #[error(
+        "the program is not deterministic: {place}: with the same reads it did `{before}` the first time and `{now}` the second; \
+         transactions may depend on what they read and on their session's local state, and on nothing else"
+    )]
+    NotDeterministic {
+        /// Where.
+        place: Place,
+        /// What it did first.
+        before: String,
+        /// What it did when it was run again.
+        now: String,
+    },
+    /// A client used its connection in a way that no database allows.
+    #[error("{place}: {problem}")]
+    Client {
+        /// Where.
+        place: Place,
+        /// What is wrong.
+        problem: &'static str,
+    },
+    /// More transactions than the explorer keeps track of.
+    #[error(
+        "the program has more than {TXNS_MAX} transactions, which is far more than can be explored; make it smaller"
+    )]
+    TooManyTransactions,
+    /// A replay token that does not fit the program.
+    #[error("the token does not fit this program: {0}")]
+    Token(String),
+    /// A checkpoint that does not fit.
+    #[error("the checkpoint does not fit: {0}")]
+    Checkpoint(String),
+}

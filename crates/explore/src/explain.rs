@@ -1,0 +1,83 @@
+//! Counterexamples: one behaviour that violates the property, with the history and what the checker says of it.
+
+use crate::end::End;
+use crate::error::ExploreError;
+use crate::isolation::Isolation;
+use crate::program::{Local, Program, Value};
+use crate::token;
+use crate::work::Found;
+use seriatim_check::{Level, Options, Report, check};
+use seriatim_history::History;
+
+/// A behaviour that violates the property.
+#[derive(Debug)]
+pub struct Counterexample<L> {
+    /// Why.
+    pub reason: String,
+    /// The local states of the sessions at the end.
+    pub locals: Vec<L>,
+    /// What was read and written.
+    pub history: History,
+    /// Which levels the history satisfies, and the anomalies in it.
+    pub report: Report,
+    /// What reruns just this behaviour, see [`replay`].
+    pub token: String,
+}
+
+/// Runs the one behaviour that `token` names, and hands its end to `visit`.
+pub fn replay<V: Value, L: Local, R>(
+    program: &Program<V, L>,
+    isolation: Isolation,
+    token: &str,
+    visit: impl FnOnce(&End<'_, V, L>) -> R,
+) -> Result<R, ExploreError> {
+    let engine = token::replay(program, isolation, token)?;
+    Ok(visit(&End::of(&engine)))
+}
+
+/// The counterexample that was found, as it is to be shown.
+pub(crate) fn counterexample<V: Value, L: Local>(
+    program: &Program<V, L>,
+    isolation: Isolation,
+    found: &Found,
+) -> Result<Counterexample<L>, ExploreError> {
+    replay(program, isolation, &found.token, |end| Counterexample::of(end, found.reason.clone()))
+}
+
+impl<L: Local> Counterexample<L> {
+    /// A behaviour, and why it violates the property.
+    pub fn of<V: Value>(end: &End<'_, V, L>, reason: String) -> Self {
+        let history = end.history();
+        let report = check(&history, &options(&Level::ALL));
+        let (locals, token) = (end.locals().to_vec(), end.token());
+        Counterexample { reason, locals, history, report, token }
+    }
+}
+
+fn options(levels: &[Level]) -> Options {
+    Options { levels: levels.to_vec(), threads: 1, ..Options::default() }
+}
+
+/// The cycle of dependencies of a behaviour that is not serializable, as text.
+pub(crate) fn cycle<V: Value, L: Local>(end: &End<'_, V, L>) -> String {
+    match end.cycle() {
+        Some(cycle) => cycle,
+        None if end.is_serializable() => SERIALIZABLE.to_owned(),
+        None => "no single cycle: every order of the writes closes another".to_owned(),
+    }
+}
+
+/// What stands for the cycle of a behaviour that is serializable.
+pub(crate) const SERIALIZABLE: &str = "serializable";
+
+/// The name of the anomaly of a behaviour that was found.
+pub(crate) fn anomaly<V: Value, L: Local>(
+    program: &Program<V, L>,
+    isolation: Isolation,
+    found: &Found,
+) -> Result<Option<&'static str>, ExploreError> {
+    let levels = [&Level::WEAK[..], &Level::STRONG[..3]].concat();
+    let history = replay(program, isolation, &found.token, |end| end.history())?;
+    let report = check(&history, &options(&levels));
+    Ok(report.anomalies.first().map(|group| group.kind.info().name))
+}

@@ -1,0 +1,397 @@
+//! Explorations: a program, its level and a property, explored by several threads, in slices of time.
+//!
+//! Threads share the list of subtrees and nothing of the search. After each slice what a thread has left of its subtree is split into
+//! the subtrees beside its way, so that there is always enough to hand out; the first counterexample is the first in the order of the
+//! search, whichever thread comes to one earlier.
+
+use crate::end::End;
+use crate::engine::{Algorithm, Engine, Setting};
+use crate::error::ExploreError;
+use crate::explain::{self, Counterexample};
+use crate::isolation::Isolation;
+use crate::program::{Local, Program, Value};
+use crate::token;
+use crate::valid;
+use crate::work::{Found, Group, Part, Tally, Work};
+use seriatim_check::Level;
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::time::{Duration, Instant};
+
+/// What must hold of every behaviour; otherwise why it does not.
+pub type Property<'a, V, L> = &'a (dyn Fn(&End<'_, V, L>) -> Result<(), String> + Sync);
+
+/// Called after each slice with what was done so far.
+pub type Observer<'a> = &'a mut dyn FnMut(&Work);
+
+/// How long a slice takes while there are few subtrees to hand out, and later.
+const SLICE_FIRST: Duration = Duration::from_millis(20);
+const SLICE: Duration = Duration::from_millis(400);
+/// How many histories are visited between looks at the clock.
+const HISTORIES_PER_LOOK: u64 = 16;
+/// How many groups of counterexamples have the name of their anomaly, which takes a check of their first.
+const GROUPS_NAMED_MAX: usize = 100;
+/// Enough subtrees for each thread.
+const SUBTREES_PER_THREAD: usize = 8;
+
+/// An exploration to be made.
+pub struct Explorer<'p, V, L> {
+    program: &'p Program<V, L>,
+    isolation: Isolation,
+    base: Isolation,
+    algorithm: Algorithm,
+    threads: usize,
+    deadline: Option<Instant>,
+    interrupt: Option<&'p AtomicBool>,
+    part: Part,
+    wants_all: bool,
+}
+
+/// What came of an exploration.
+#[derive(Debug)]
+pub struct Exploration<L> {
+    /// The level of transactions that have none of their own.
+    pub isolation: Isolation,
+    /// Numbers.
+    pub tally: Tally,
+    /// Whether every behaviour was visited (of the part, if it was one), or enough of them to know that the property does not hold.
+    pub is_complete: bool,
+    /// The first counterexample.
+    pub counterexample: Option<Counterexample<L>>,
+    /// All counterexamples by the cycle that they violate serializability with, most frequent first; if they were asked for.
+    pub groups: Vec<Group>,
+    /// How long it took.
+    pub elapsed: Duration,
+}
+
+impl<L> Exploration<L> {
+    /// Whether the property holds; `None` if that is not known.
+    pub fn holds(&self) -> Option<bool> {
+        match (&self.counterexample, self.is_complete) {
+            (Some(_), _) => Some(false),
+            (None, true) => Some(true),
+            (None, false) => None,
+        }
+    }
+}
+
+/// What a thread made of a subtree.
+struct Chunk {
+    tally: Tally,
+    found: Option<Found>,
+    groups: Vec<Group>,
+    rest: Vec<Vec<usize>>,
+}
+
+/// What threads that work on a slice share.
+struct Slice<'s> {
+    subtrees: &'s [Vec<usize>],
+    next: AtomicUsize,
+    /// The number of the first subtree with a counterexample.
+    found: AtomicUsize,
+    end: Instant,
+}
+
+impl<'p, V: Value, L: Local> Explorer<'p, V, L> {
+    /// Explores `program` with its transactions at `isolation`, those excepted that have a level of their own.
+    pub fn new(program: &'p Program<V, L>, isolation: Isolation) -> Self {
+        Explorer {
+            program,
+            isolation,
+            base: Isolation::Causal,
+            algorithm: Algorithm::Ce,
+            threads: 1,
+            deadline: None,
+            interrupt: None,
+            part: Part::default(),
+            wants_all: false,
+        }
+    }
+
+    /// Keeps histories consistent with `base` only on the way, and checks the level at their end (EXPLORE-CE*). Without it they are
+    /// kept consistent with the level, or causal consistency if that is stronger.
+    pub fn base(mut self, base: Isolation) -> Self {
+        self.base = base;
+        self
+    }
+
+    /// Searches in another way.
+    pub fn algorithm(mut self, algorithm: Algorithm) -> Self {
+        self.algorithm = algorithm;
+        self
+    }
+
+    /// Lets this many threads work.
+    pub fn threads(mut self, threads: usize) -> Self {
+        self.threads = threads.max(1);
+        self
+    }
+
+    /// Gives up after this time.
+    pub fn budget(mut self, budget: Duration) -> Self {
+        self.deadline = Instant::now().checked_add(budget);
+        self
+    }
+
+    /// Gives up when this becomes true.
+    pub fn interrupt(mut self, interrupt: &'p AtomicBool) -> Self {
+        self.interrupt = Some(interrupt);
+        self
+    }
+
+    /// Visits one part of the behaviours only.
+    pub fn part(mut self, part: Part) -> Self {
+        self.part = part;
+        self
+    }
+
+    /// Goes on after the first counterexample, and groups all by the cycle of dependencies that they show.
+    pub fn all(mut self) -> Self {
+        self.wants_all = true;
+        self
+    }
+
+    /// Explores; `property` must hold of every behaviour.
+    pub fn run(&self, property: Property<'_, V, L>) -> Result<Exploration<L>, ExploreError> {
+        let work = self.begin()?;
+        self.resume(work, property, &mut |_| {})
+    }
+
+    /// Whether every behaviour is serializable, so that weak isolation can be ignored for this program: the property is that it is.
+    pub fn robust(&self) -> Result<Exploration<L>, ExploreError> {
+        self.run(&is_serializable)
+    }
+
+    /// The work of this exploration, for [`Explorer::resume`].
+    pub fn begin(&self) -> Result<Work, ExploreError> {
+        Work::of(self.program, self.setting()?, self.part)
+    }
+
+    /// Does what is left of `work`, and tells `observer` how far it came, several times a second.
+    pub fn resume(
+        &self,
+        mut work: Work,
+        property: Property<'_, V, L>,
+        observer: Observer<'_>,
+    ) -> Result<Exploration<L>, ExploreError> {
+        let start = Instant::now();
+        let setting = self.setting()?;
+        while !work.is_done() && !self.is_over() {
+            self.slice(&mut work, setting, property)?;
+            observer(&work);
+        }
+        work.groups.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.cycle.cmp(&b.cycle)));
+        self.name_anomalies(&mut work.groups)?;
+        let found = work.first.as_ref();
+        Ok(Exploration {
+            isolation: self.isolation,
+            tally: work.tally,
+            is_complete: work.is_done(),
+            counterexample: found
+                .map(|found| explain::counterexample(self.program, self.isolation, found))
+                .transpose()?,
+            groups: work.groups,
+            elapsed: start.elapsed(),
+        })
+    }
+
+    /// Puts the name of the anomaly before the cycles of the largest groups.
+    fn name_anomalies(&self, groups: &mut [Group]) -> Result<(), ExploreError> {
+        for group in groups.iter_mut().take(GROUPS_NAMED_MAX).filter(|group| group.cycle != explain::SERIALIZABLE) {
+            if let Some(name) = explain::anomaly(self.program, self.isolation, &group.first)? {
+                group.cycle = format!("{name}: {}", group.cycle);
+            }
+        }
+        Ok(())
+    }
+
+    fn setting(&self) -> Result<Setting, ExploreError> {
+        if self.base.is_strong() {
+            return Err(ExploreError::Base(self.base));
+        }
+        Ok(Setting { isolation: self.isolation, base: self.base, algorithm: self.algorithm })
+    }
+
+    fn is_over(&self) -> bool {
+        self.deadline.is_some_and(|deadline| Instant::now() >= deadline)
+            || self.interrupt.is_some_and(|interrupt| interrupt.load(Ordering::Relaxed))
+    }
+
+    /// Works for a while on the open subtrees.
+    fn slice(&self, work: &mut Work, setting: Setting, property: Property<'_, V, L>) -> Result<(), ExploreError> {
+        let is_scarce = self.threads > 1 && work.open.len() < SUBTREES_PER_THREAD * self.threads;
+        let end = Instant::now() + if is_scarce { SLICE_FIRST } else { SLICE };
+        let subtrees = std::mem::take(&mut work.open);
+        let slice = Slice { subtrees: &subtrees, next: AtomicUsize::new(0), found: AtomicUsize::new(usize::MAX), end };
+        let mut chunks = self.on_threads(&slice, setting, property)?;
+        chunks.sort_by_key(|(number, _)| *number);
+        let mut chunks = chunks.into_iter().peekable();
+        for (number, path) in subtrees.iter().enumerate() {
+            let Some((_, chunk)) = chunks.next_if(|(of, _)| *of == number) else {
+                work.open.push(path.clone());
+                continue;
+            };
+            let is_enough = chunk.found.is_some() && !self.wants_all;
+            merge(work, chunk);
+            if is_enough {
+                // What comes after the first counterexample is of no interest; what is open before it may hold an earlier one.
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    fn on_threads(
+        &self,
+        slice: &Slice<'_>,
+        setting: Setting,
+        property: Property<'_, V, L>,
+    ) -> Result<Vec<(usize, Chunk)>, ExploreError> {
+        let threads = self.threads.min(slice.subtrees.len());
+        if threads <= 1 {
+            return Worker::of(self).work(slice, setting, property);
+        }
+        let worker = Worker::of(self);
+        std::thread::scope(|scope| {
+            let spawn = |_| scope.spawn(|| worker.work(slice, setting, property));
+            let all: Vec<_> = (0..threads).map(spawn).collect();
+            let mut chunks = Vec::new();
+            for thread in all {
+                match thread.join() {
+                    Ok(done) => chunks.extend(done?),
+                    Err(panic) => std::panic::resume_unwind(panic),
+                }
+            }
+            Ok(chunks)
+        })
+    }
+}
+
+/// The property of a robust program.
+pub(crate) fn is_serializable<V: Value, L: Local>(end: &End<'_, V, L>) -> Result<(), String> {
+    if end.is_serializable() { Ok(()) } else { Err("it is not serializable".to_owned()) }
+}
+
+fn merge(work: &mut Work, chunk: Chunk) {
+    work.tally.add(&chunk.tally);
+    chunk.groups.into_iter().for_each(|group| work.add_group(group));
+    chunk.found.into_iter().for_each(|found| work.add_found(found));
+    work.open.extend(chunk.rest);
+}
+
+/// What a thread needs to know of the exploration.
+struct Worker<'w, V, L> {
+    program: &'w Program<V, L>,
+    deadline: Option<Instant>,
+    interrupt: Option<&'w AtomicBool>,
+    wants_all: bool,
+}
+
+impl<'w, V: Value, L: Local> Worker<'w, V, L> {
+    fn of(explorer: &Explorer<'w, V, L>) -> Self {
+        let Explorer { program, deadline, interrupt, wants_all, .. } = *explorer;
+        Worker { program, deadline, interrupt, wants_all }
+    }
+
+    fn is_over(&self, slice: &Slice<'_>) -> bool {
+        let now = Instant::now();
+        now >= slice.end
+            || self.deadline.is_some_and(|deadline| now >= deadline)
+            || self.interrupt.is_some_and(|interrupt| interrupt.load(Ordering::Relaxed))
+    }
+
+    /// Takes subtrees until the slice ends or none is left.
+    fn work(
+        &self,
+        slice: &Slice<'_>,
+        setting: Setting,
+        property: Property<'_, V, L>,
+    ) -> Result<Vec<(usize, Chunk)>, ExploreError> {
+        let mut done = Vec::new();
+        loop {
+            let number = slice.next.fetch_add(1, Ordering::Relaxed);
+            let is_useless = number > slice.found.load(Ordering::Relaxed);
+            // The first subtree is always begun, so that every slice gets somewhere.
+            if number >= slice.subtrees.len() || is_useless || (!done.is_empty() && self.is_over(slice)) {
+                return Ok(done);
+            }
+            let chunk = self.subtree(slice, number, setting, property)?;
+            if chunk.found.is_some() && !self.wants_all {
+                slice.found.fetch_min(number, Ordering::Relaxed);
+            }
+            done.push((number, chunk));
+        }
+    }
+
+    /// Visits the histories of a subtree until the slice ends.
+    fn subtree(
+        &self,
+        slice: &Slice<'_>,
+        number: usize,
+        setting: Setting,
+        property: Property<'_, V, L>,
+    ) -> Result<Chunk, ExploreError> {
+        let mut engine = Engine::within(self.program, setting, &slice.subtrees[number]);
+        let needs_check = needs_check(self.program, setting);
+        let mut chunk = Chunk { tally: Tally::default(), found: None, groups: Vec::new(), rest: Vec::new() };
+        while engine.advance()? {
+            chunk.tally.ends += 1;
+            if !needs_check || is_at_its_levels(&engine) {
+                self.visit(&engine, &mut chunk, property);
+            }
+            let is_enough = chunk.found.is_some() && !self.wants_all;
+            let looks = chunk.tally.ends.is_multiple_of(HISTORIES_PER_LOOK);
+            if is_enough {
+                break;
+            }
+            if looks && (self.is_over(slice) || number > slice.found.load(Ordering::Relaxed)) {
+                chunk.rest = engine.rest();
+                break;
+            }
+        }
+        (chunk.tally.blocked, chunk.tally.executions) = (engine.blocked, engine.executions);
+        chunk.tally.share = engine.explored;
+        Ok(chunk)
+    }
+
+    fn visit(&self, engine: &Engine<'_, V, L>, chunk: &mut Chunk, property: Property<'_, V, L>) {
+        chunk.tally.histories += 1;
+        let end = End::of(engine);
+        let Err(reason) = property(&end) else { return };
+        chunk.tally.counterexamples += 1;
+        let found = Found { token: token::of(&engine.history), reason, path: engine.path() };
+        if self.wants_all {
+            let cycle = explain::cycle(&end);
+            match chunk.groups.iter_mut().find(|group| group.cycle == cycle) {
+                Some(group) => group.count += 1,
+                None => chunk.groups.push(Group { cycle, count: 1, first: found.clone() }),
+            }
+        }
+        chunk.found.get_or_insert(found);
+    }
+}
+
+/// Whether histories must be checked at their end.
+fn needs_check<V: Value, L: Local>(program: &Program<V, L>, setting: Setting) -> bool {
+    let own = program.sessions.iter().enumerate().flat_map(|(session, of)| match &of.code {
+        crate::program::Code::Transactions(all) => (0..all.len()).map(|index| (session, index)).collect(),
+        crate::program::Code::Client(_) => Vec::new(),
+    });
+    own.map(|(session, index)| program.isolation_of(session, index).unwrap_or(setting.isolation))
+        .chain([setting.isolation])
+        .any(|isolation| isolation > setting.base)
+}
+
+/// VALID of EXPLORE-CE*.
+fn is_at_its_levels<V: Value, L: Local>(engine: &Engine<'_, V, L>) -> bool {
+    let isolation = |id| engine.setting.isolation_of(engine.program, engine.history.name(id));
+    valid::is_valid(&engine.history, isolation, &[])
+}
+
+/// Explores every behaviour of `program` at `level` and says whether `property` holds of all.
+pub fn explore<V: Value, L: Local>(
+    program: &Program<V, L>,
+    level: Level,
+    property: impl Fn(&End<'_, V, L>) -> Result<(), String> + Sync,
+) -> Result<Exploration<L>, ExploreError> {
+    Explorer::new(program, Isolation::of(level)?).run(&property)
+}

@@ -1,0 +1,478 @@
+//! Tokens into programs: recursive descent, with a limit on the depth, on the size of expressions and on what loops do.
+
+use super::ast::{Assertion, Expr, Key, Op, Session, Stmt, Transaction};
+use super::lexer::{Token, tokens};
+use super::{LangError, Source, Spot};
+use crate::isolation::Isolation;
+use seriatim_check::Level;
+
+/// How deep blocks and parentheses may be nested.
+const DEPTH_MAX: usize = 40;
+/// How many parts the expressions of a statement may have.
+const PARTS_MAX: usize = 400;
+/// How often a loop may go round, those around it included.
+const ROUNDS_MAX: i64 = 1000;
+/// How many sessions there may be, and transactions in all of them.
+const SESSIONS_MAX: usize = 32;
+const TXNS_MAX: usize = 100;
+
+/// Words that are no names.
+const WORDS: [&str; 15] = [
+    "init", "session", "begin", "commit", "at", "read", "write", "if", "else", "for", "in", "repeat", "assert",
+    "abort", "final",
+];
+
+/// Operators by how tightly they bind, loosest first.
+const OPERATORS: [&[(&str, Op)]; 5] = [
+    &[("||", Op::Or)],
+    &[("&&", Op::And)],
+    &[
+        ("==", Op::Equal),
+        ("!=", Op::Differs),
+        ("<=", Op::AtMost),
+        (">=", Op::AtLeast),
+        ("<", Op::Less),
+        (">", Op::Greater),
+    ],
+    &[("+", Op::Plus), ("-", Op::Minus)],
+    &[("*", Op::Times), ("/", Op::Divided), ("%", Op::Modulo)],
+];
+
+type Parsed<T> = Result<T, LangError>;
+
+/// Reads a whole program.
+pub(super) fn parse(text: &str) -> Parsed<Source> {
+    let mut parser = Parser {
+        tokens: tokens(text)?,
+        at: 0,
+        depth: 0,
+        parts: 0,
+        rounds: 1,
+        locals: None,
+        source: Source { initial: Vec::new(), sessions: Vec::new(), assertions: Vec::new() },
+    };
+    while *parser.token() != Token::End {
+        parser.item()?;
+    }
+    if parser.source.sessions.is_empty() {
+        let hint = "write `session name { begin … commit }`";
+        return Err(LangError::new(parser.spot(), "the program has no session", hint));
+    }
+    Ok(parser.source)
+}
+
+struct Parser {
+    tokens: Vec<(Token, Spot)>,
+    at: usize,
+    depth: usize,
+    /// Parts of the expressions of the present statement.
+    parts: usize,
+    /// How often the present place is reached, at most.
+    rounds: i64,
+    /// The locals of the present session; none outside of sessions.
+    locals: Option<Vec<String>>,
+    source: Source,
+}
+
+impl Parser {
+    fn token(&self) -> &Token {
+        &self.tokens[self.at].0
+    }
+
+    fn spot(&self) -> Spot {
+        self.tokens[self.at].1
+    }
+
+    fn fail<T>(&self, problem: impl Into<String>, hint: impl Into<String>) -> Parsed<T> {
+        Err(LangError::new(self.spot(), problem, hint))
+    }
+
+    fn expected<T>(&self, what: &str) -> Parsed<T> {
+        self.fail(format!("{} is not expected here", self.token()), format!("expected {what}"))
+    }
+
+    fn advance(&mut self) {
+        self.at = (self.at + 1).min(self.tokens.len() - 1);
+    }
+
+    /// Whether the next token is this sign or word; if so, it is passed.
+    fn takes(&mut self, text: &str) -> bool {
+        let found = match self.token() {
+            Token::Sign(sign) => *sign == text,
+            Token::Name(name) => name == text,
+            _ => false,
+        };
+        if found {
+            self.advance();
+        }
+        found
+    }
+
+    fn must(&mut self, text: &str) -> Parsed<()> {
+        if self.takes(text) { Ok(()) } else { self.expected(&format!("`{text}`")) }
+    }
+
+    fn name(&mut self, what: &str) -> Parsed<String> {
+        match self.token().clone() {
+            Token::Name(name) if !WORDS.contains(&name.as_str()) => {
+                self.advance();
+                Ok(name)
+            }
+            Token::Name(word) => {
+                self.fail(format!("`{word}` is a word of the language"), format!("choose another {what}"))
+            }
+            _ => self.expected(what),
+        }
+    }
+
+    fn number(&mut self) -> Parsed<i64> {
+        let minus = self.takes("-");
+        match *self.token() {
+            Token::Number(number) => {
+                self.advance();
+                Ok(if minus { -number } else { number })
+            }
+            _ => self.expected("a number"),
+        }
+    }
+
+    /// Something that belongs to no session, or a session.
+    fn item(&mut self) -> Parsed<()> {
+        self.parts = 0;
+        if self.takes("init") {
+            return self.init();
+        }
+        if self.takes("session") {
+            return self.session();
+        }
+        if self.takes("assert") {
+            let assertion = self.assertion()?;
+            self.source.assertions.push(assertion);
+            return Ok(());
+        }
+        if self.takes(";") {
+            return Ok(());
+        }
+        self.expected("`init`, `session` or `assert`")
+    }
+
+    fn init(&mut self) -> Parsed<()> {
+        loop {
+            let mut key = self.name("key")?;
+            while self.takes("[") {
+                key += &format!("[{}]", self.number()?);
+                self.must("]")?;
+            }
+            self.must("=")?;
+            let number = self.number()?;
+            self.source.initial.push((key, number));
+            if !self.takes(",") {
+                return Ok(());
+            }
+        }
+    }
+
+    fn session(&mut self) -> Parsed<()> {
+        let spot = self.spot();
+        let name = self.name("name of the session")?;
+        if self.source.sessions.iter().any(|session| session.name == name) {
+            return Err(LangError::new(spot, format!("there is a session {name} already"), "choose another name"));
+        }
+        if self.source.sessions.len() == SESSIONS_MAX {
+            return self.fail(format!("more than {SESSIONS_MAX} sessions"), "make the program smaller");
+        }
+        self.must("{")?;
+        self.locals = Some(Vec::new());
+        let mut txns = Vec::new();
+        while !self.takes("}") {
+            if self.takes(";") {
+                continue;
+            }
+            txns.push(self.transaction()?);
+            let others: usize = self.source.sessions.iter().map(|session| session.txns.len()).sum();
+            if others + txns.len() > TXNS_MAX {
+                return self.fail(format!("more than {TXNS_MAX} transactions"), "make the program smaller");
+            }
+        }
+        let locals = self.locals.take().unwrap_or_default();
+        self.source.sessions.push(Session { name, locals, txns });
+        Ok(())
+    }
+
+    fn transaction(&mut self) -> Parsed<Transaction> {
+        if !self.takes("begin") {
+            return self.expected("`begin` or the `}` that ends the session");
+        }
+        let isolation = if self.takes("at") { Some(self.isolation()?) } else { None };
+        let mut body = Vec::new();
+        while !self.takes("commit") {
+            self.stmt_into(&mut body, "`commit`")?;
+        }
+        Ok(Transaction { isolation, body })
+    }
+
+    fn isolation(&mut self) -> Parsed<Isolation> {
+        let spot = self.spot();
+        let name = self.name("level: rc, ra, cc, pc, si or ser")?;
+        if name == "true" {
+            return Ok(Isolation::Nothing);
+        }
+        let wrong = |problem: String| LangError::new(spot, problem, "expected true, rc, ra, cc, pc, si or ser");
+        let level: Level = name.parse().map_err(|_| wrong(format!("there is no level {name}")))?;
+        Isolation::of(level).map_err(|_| wrong(format!("programs cannot be explored at {level}")))
+    }
+
+    /// Adds a statement, or passes a semicolon. `end` is what else might come.
+    fn stmt_into(&mut self, body: &mut Vec<Stmt>, end: &str) -> Parsed<()> {
+        if !self.takes(";") {
+            body.push(self.stmt(end)?);
+        }
+        Ok(())
+    }
+
+    fn stmt(&mut self, end: &str) -> Parsed<Stmt> {
+        self.parts = 0;
+        if self.takes("write") {
+            return self.write();
+        }
+        if self.takes("abort") {
+            return Ok(Stmt::Abort);
+        }
+        if self.takes("assert") {
+            return Ok(Stmt::Assert(self.assertion()?));
+        }
+        if self.takes("if") {
+            return self.condition();
+        }
+        if self.takes("repeat") {
+            let rounds = self.number()?;
+            return Ok(Stmt::Repeat(rounds, self.round(rounds)?));
+        }
+        if self.takes("for") {
+            return self.count();
+        }
+        match self.token() {
+            Token::Name(name) if !WORDS.contains(&name.as_str()) => self.assignment(),
+            _ => self.expected(&format!("a statement or {end}")),
+        }
+    }
+
+    fn assignment(&mut self) -> Parsed<Stmt> {
+        let name = self.name("local")?;
+        self.must(":=")?;
+        if self.takes("read") {
+            self.must("(")?;
+            let key = self.key()?;
+            self.must(")")?;
+            return Ok(Stmt::Read(self.local(name), key));
+        }
+        let expr = self.expr()?;
+        Ok(Stmt::Set(self.local(name), expr))
+    }
+
+    fn write(&mut self) -> Parsed<Stmt> {
+        self.must("(")?;
+        let key = self.key()?;
+        self.must(",")?;
+        let expr = self.expr()?;
+        self.must(")")?;
+        Ok(Stmt::Write(key, expr))
+    }
+
+    fn condition(&mut self) -> Parsed<Stmt> {
+        let condition = self.expr()?;
+        let then = self.block()?;
+        let mut other = Vec::new();
+        if self.takes("else") {
+            other = if self.takes("if") {
+                self.deeper()?;
+                let nested = self.condition()?;
+                self.depth -= 1;
+                vec![nested]
+            } else {
+                self.block()?
+            };
+        }
+        Ok(Stmt::If(condition, then, other))
+    }
+
+    fn count(&mut self) -> Parsed<Stmt> {
+        let name = self.name("local")?;
+        self.must("in")?;
+        let from = self.number()?;
+        self.must("..")?;
+        let to = self.number()?;
+        let local = self.local(name);
+        let rounds = to.saturating_sub(from).saturating_add(1);
+        Ok(Stmt::For(local, from, to, self.round(rounds)?))
+    }
+
+    /// The body of a loop.
+    fn round(&mut self, rounds: i64) -> Parsed<Vec<Stmt>> {
+        let around = self.rounds;
+        self.rounds = around.saturating_mul(rounds.max(1));
+        if self.rounds > ROUNDS_MAX {
+            return self.fail(format!("this goes round more than {ROUNDS_MAX} times"), "make the loop shorter");
+        }
+        let body = self.block()?;
+        self.rounds = around;
+        Ok(body)
+    }
+
+    fn deeper(&mut self) -> Parsed<()> {
+        self.depth += 1;
+        if self.depth > DEPTH_MAX {
+            return self.fail(format!("this is nested more than {DEPTH_MAX} times"), "make it flatter");
+        }
+        Ok(())
+    }
+
+    fn block(&mut self) -> Parsed<Vec<Stmt>> {
+        self.must("{")?;
+        self.deeper()?;
+        let mut body = Vec::new();
+        while !self.takes("}") {
+            self.stmt_into(&mut body, "`}`")?;
+        }
+        self.depth -= 1;
+        Ok(body)
+    }
+
+    fn assertion(&mut self) -> Parsed<Assertion> {
+        let (spot, from) = (self.spot(), self.at);
+        let expr = self.expr()?;
+        let words = self.tokens[from..self.at].iter().map(|(token, _)| token.to_string().replace('`', ""));
+        Ok(Assertion { spot, text: tidy(&words.collect::<Vec<_>>().join(" ")), expr })
+    }
+
+    /// The number of a local, which is new if it has none.
+    fn local(&mut self, name: String) -> usize {
+        let locals = self.locals.get_or_insert_default();
+        locals.iter().position(|known| *known == name).unwrap_or_else(|| {
+            locals.push(name);
+            locals.len() - 1
+        })
+    }
+
+    fn key(&mut self) -> Parsed<Key> {
+        let name = self.name("key")?;
+        let mut index = Vec::new();
+        while self.takes("[") {
+            index.push(self.expr()?);
+            self.must("]")?;
+        }
+        Ok(Key { name, index })
+    }
+
+    fn expr(&mut self) -> Parsed<Expr> {
+        self.deeper()?;
+        let expr = self.binary(0)?;
+        self.depth -= 1;
+        Ok(expr)
+    }
+
+    fn part(&mut self) -> Parsed<()> {
+        self.parts += 1;
+        if self.parts > PARTS_MAX {
+            return self.fail(format!("this expression has more than {PARTS_MAX} parts"), "use locals for its parts");
+        }
+        Ok(())
+    }
+
+    fn binary(&mut self, tightness: usize) -> Parsed<Expr> {
+        let Some(operators) = OPERATORS.get(tightness) else { return self.unary() };
+        let mut left = self.binary(tightness + 1)?;
+        loop {
+            let spot = self.spot();
+            let sign = operators.iter().find(|(sign, _)| self.token() == &Token::Sign(sign));
+            let Some(&(_, op)) = sign else { return Ok(left) };
+            self.advance();
+            self.part()?;
+            let right = self.binary(tightness + 1)?;
+            left = Expr::Both(spot, op, Box::new(left), Box::new(right));
+        }
+    }
+
+    fn unary(&mut self) -> Parsed<Expr> {
+        self.part()?;
+        for (sign, wrap) in [("!", Expr::Not as fn(Box<Expr>) -> Expr), ("-", Expr::Minus)] {
+            if self.takes(sign) {
+                self.deeper()?;
+                let inner = self.unary()?;
+                self.depth -= 1;
+                return Ok(wrap(Box::new(inner)));
+            }
+        }
+        if self.takes("(") {
+            let inner = self.expr()?;
+            self.must(")")?;
+            return Ok(inner);
+        }
+        match self.token().clone() {
+            Token::Number(number) => {
+                self.advance();
+                Ok(Expr::Number(number))
+            }
+            Token::Name(word) if word == "final" => self.latest(),
+            Token::Name(name) if name == "true" || name == "false" => {
+                self.advance();
+                Ok(Expr::Number(i64::from(name == "true")))
+            }
+            Token::Name(word) if word == "read" => {
+                self.fail("a read is no expression", "read into a local first: `a := read(x)`")
+            }
+            Token::Name(_) => self.variable(),
+            _ => self.expected("an expression"),
+        }
+    }
+
+    fn latest(&mut self) -> Parsed<Expr> {
+        if self.locals.is_some() {
+            return self.fail("transactions do not know what keys hold in the end", "read the key into a local");
+        }
+        self.advance();
+        self.must("(")?;
+        let key = self.key()?;
+        self.must(")")?;
+        Ok(Expr::Final(key))
+    }
+
+    /// A local: of the session inside of it, with the name of its session outside.
+    fn variable(&mut self) -> Parsed<Expr> {
+        let spot = self.spot();
+        let name = self.name("local")?;
+        if let Some(locals) = &self.locals {
+            let Some(number) = locals.iter().position(|known| *known == name) else {
+                let hint = format!("set it before, as in `{name} := read(x)`");
+                return Err(LangError::new(spot, format!("the local {name} has not been set"), hint));
+            };
+            return Ok(Expr::Local(number));
+        }
+        let Some(session) = self.source.sessions.iter().position(|session| session.name == name) else {
+            let hint = "outside of sessions write `session.local` or `final(key)`";
+            return Err(LangError::new(spot, format!("there is no session {name} before this"), hint));
+        };
+        self.must(".")?;
+        let spot = self.spot();
+        let local = self.name("local")?;
+        let locals = &self.source.sessions[session].locals;
+        match locals.iter().position(|known| *known == local) {
+            Some(number) => Ok(Expr::LocalOf(session, number)),
+            None => {
+                let hint = format!("its locals are: {}", locals.join(", "));
+                Err(LangError::new(spot, format!("session {name} sets no local {local}"), hint))
+            }
+        }
+    }
+}
+
+/// Tokens as people write them.
+fn tidy(text: &str) -> String {
+    let joined =
+        [("( ", "("), (" )", ")"), (" (", "("), ("[ ", "["), (" ]", "]"), (" [", "["), (" . ", "."), ("! ", "!")];
+    let text = joined.iter().fold(text.to_owned(), |text, (from, to)| text.replace(from, to));
+    // A parenthesis stands beside a name, but apart from an operator.
+    ["+", "-", "*", "/", "%", "==", "!=", "<", "<=", ">", ">=", "&&", "||"]
+        .iter()
+        .fold(text, |text, sign| text.replace(&format!(" {sign}("), &format!(" {sign} (")))
+}

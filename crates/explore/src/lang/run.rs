@@ -1,0 +1,219 @@
+//! Programs of the language as programs to explore.
+
+use super::ast::{Assertion, Expr, Key, Op, Stmt};
+use super::{Source, Spot};
+use crate::end::End;
+use crate::program::{Program, Stop, Tx};
+
+/// The locals of a session.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Registers {
+    /// Their values, in the order in which the text names them first; those that were not set may be missing.
+    pub values: Vec<i64>,
+    /// What went wrong in the session first: an assertion that was false, or a number that cannot be computed.
+    pub failure: Option<String>,
+}
+
+impl Registers {
+    fn get(&self, local: usize) -> i64 {
+        self.values.get(local).copied().unwrap_or_default()
+    }
+
+    fn set(&mut self, local: usize, value: i64) {
+        if self.values.len() <= local {
+            self.values.resize(local + 1, 0);
+        }
+        self.values[local] = value;
+    }
+}
+
+/// Why a transaction cannot go on.
+enum Halt {
+    Stop(Stop),
+    Failure(String),
+}
+
+impl From<Stop> for Halt {
+    fn from(stop: Stop) -> Halt {
+        Halt::Stop(stop)
+    }
+}
+
+/// Makes closures of the transactions.
+pub(super) fn program(source: &Source) -> Program<i64, Registers> {
+    let mut program = Program::new();
+    for (key, value) in &source.initial {
+        program.initial(key, *value);
+    }
+    for session in &source.sessions {
+        let described = program.named_session(&session.name);
+        for txn in &session.txns {
+            let body = txn.body.clone();
+            let run = move |tx: &mut Tx<'_, i64>, locals: &mut Registers| run(&body, tx, locals);
+            match txn.isolation {
+                Some(isolation) => described.transaction_at(isolation, run),
+                None => described.transaction(run),
+            };
+        }
+    }
+    program
+}
+
+fn run(body: &[Stmt], tx: &mut Tx<'_, i64>, locals: &mut Registers) -> Result<(), Stop> {
+    match block(body, tx, locals) {
+        Ok(()) => Ok(()),
+        Err(Halt::Stop(stop)) => Err(stop),
+        Err(Halt::Failure(failure)) => {
+            locals.failure.get_or_insert(failure);
+            tx.abort()
+        }
+    }
+}
+
+/// The parser limits how deep this can go.
+fn block(body: &[Stmt], tx: &mut Tx<'_, i64>, locals: &mut Registers) -> Result<(), Halt> {
+    body.iter().try_for_each(|stmt| step(stmt, tx, locals))
+}
+
+fn step(stmt: &Stmt, tx: &mut Tx<'_, i64>, locals: &mut Registers) -> Result<(), Halt> {
+    match stmt {
+        Stmt::Set(local, expr) => {
+            let value = local_value(expr, locals)?;
+            locals.set(*local, value);
+        }
+        Stmt::Read(local, key) => {
+            let value = tx.read(&key_name(key, &mut |expr| local_value(expr, locals))?)?;
+            locals.set(*local, value);
+        }
+        Stmt::Write(key, expr) => {
+            let key = key_name(key, &mut |expr| local_value(expr, locals))?;
+            tx.write(&key, local_value(expr, locals)?)?;
+        }
+        Stmt::If(condition, then, other) => {
+            let taken = if local_value(condition, locals)? != 0 { then } else { other };
+            block(taken, tx, locals)?;
+        }
+        Stmt::For(local, from, to, body) => {
+            for value in *from..=*to {
+                locals.set(*local, value);
+                block(body, tx, locals)?;
+            }
+        }
+        Stmt::Repeat(rounds, body) => (0..*rounds).try_for_each(|_| block(body, tx, locals))?,
+        Stmt::Assert(assertion) => {
+            if local_value(&assertion.expr, locals)? == 0 {
+                locals.failure.get_or_insert_with(|| told(assertion));
+            }
+        }
+        Stmt::Abort => tx.abort::<()>()?,
+    }
+    Ok(())
+}
+
+fn told(assertion: &Assertion) -> String {
+    format!("`assert {}` (line {}) is false", assertion.text, assertion.spot.line)
+}
+
+fn local_value(expr: &Expr, locals: &Registers) -> Result<i64, Halt> {
+    value(expr, &mut |leaf| match leaf {
+        Expr::Local(local) => Ok(locals.get(*local)),
+        _ => Ok(0),
+    })
+    .map_err(Halt::Failure)
+}
+
+/// The value of an expression; `leaf` knows those of variables.
+fn value(expr: &Expr, leaf: &mut dyn FnMut(&Expr) -> Result<i64, String>) -> Result<i64, String> {
+    match expr {
+        Expr::Number(number) => Ok(*number),
+        Expr::Not(inner) => Ok(i64::from(value(inner, leaf)? == 0)),
+        Expr::Minus(inner) => Ok(value(inner, leaf)?.wrapping_neg()),
+        Expr::Both(spot, op, left, right) => {
+            let left = value(left, leaf)?;
+            // As in most languages the right side of `&&` and `||` is looked at only if it matters.
+            match (op, left != 0) {
+                (Op::And, false) => return Ok(0),
+                (Op::Or, true) => return Ok(1),
+                _ => {}
+            }
+            both(*spot, *op, left, value(right, leaf)?)
+        }
+        variable => leaf(variable),
+    }
+}
+
+fn both(spot: Spot, op: Op, left: i64, right: i64) -> Result<i64, String> {
+    let number = match op {
+        Op::Or | Op::And => Some(i64::from(right != 0)),
+        Op::Equal => Some(i64::from(left == right)),
+        Op::Differs => Some(i64::from(left != right)),
+        Op::Less => Some(i64::from(left < right)),
+        Op::AtMost => Some(i64::from(left <= right)),
+        Op::Greater => Some(i64::from(left > right)),
+        Op::AtLeast => Some(i64::from(left >= right)),
+        Op::Plus => left.checked_add(right),
+        Op::Minus => left.checked_sub(right),
+        Op::Times => left.checked_mul(right),
+        Op::Divided => left.checked_div(right),
+        Op::Modulo => left.checked_rem(right),
+    };
+    let problem = if right == 0 { "division by zero" } else { "a number is too large" };
+    number.ok_or_else(|| format!("{problem} (line {}, column {})", spot.line, spot.column))
+}
+
+fn key_name<E>(key: &Key, value: &mut dyn FnMut(&Expr) -> Result<i64, E>) -> Result<String, E> {
+    let mut name = key.name.clone();
+    for index in &key.index {
+        name += &format!("[{}]", value(index)?);
+    }
+    Ok(name)
+}
+
+/// The assertions of the sessions and of the end.
+pub(super) fn check(source: &Source, end: &End<'_, i64, Registers>) -> Result<(), String> {
+    for locals in end.locals() {
+        if let Some(failure) = &locals.failure {
+            return Err(failure.clone());
+        }
+    }
+    source.assertions.iter().try_for_each(|assertion| check_one(assertion, end))
+}
+
+fn check_one(assertion: &Assertion, end: &End<'_, i64, Registers>) -> Result<(), String> {
+    end.finally(|read| {
+        let mut seen: Vec<String> = Vec::new();
+        let result = value(&assertion.expr, &mut |leaf| end_value(leaf, end, read, &mut seen));
+        let with = if seen.is_empty() { String::new() } else { format!(" with {}", seen.join(", ")) };
+        match result {
+            Ok(0) => Err(told(assertion) + &with),
+            Ok(_) => Ok(()),
+            Err(problem) => Err(problem),
+        }
+    })
+}
+
+fn end_value(
+    leaf: &Expr,
+    end: &End<'_, i64, Registers>,
+    read: &mut dyn FnMut(&str) -> i64,
+    seen: &mut Vec<String>,
+) -> Result<i64, String> {
+    match leaf {
+        Expr::LocalOf(session, local) => Ok(end.locals().get(*session).map_or(0, |locals| locals.get(*local))),
+        Expr::Final(key) => {
+            let mut index = |expr: &Expr| {
+                value(expr, &mut |leaf| match leaf {
+                    Expr::LocalOf(session, local) => {
+                        Ok(end.locals().get(*session).map_or(0, |locals| locals.get(*local)))
+                    }
+                    _ => Err("a final value cannot be an index".to_owned()),
+                })
+            };
+            let name = key_name(key, &mut index)?;
+            let number = read(&name);
+            seen.push(format!("final({name}) = {number}"));
+            Ok(number)
+        }
+        _ => Ok(0),
+    }
+}

@@ -1,0 +1,73 @@
+//! Every behaviour of a transactional program under an isolation level, each exactly once.
+//!
+//! A [`Program`] has sessions; a session has transactions, which are closures that read and write keys. [`explore`] visits every
+//! history that the program can have at a [`Level`](seriatim_check::Level): who read what from whom. Histories are not repeated, and
+//! memory stays small however many there are. In a test, [`model`] does all of it:
+//!
+//! ```
+//! use seriatim_check::Level;
+//! use seriatim_explore::{End, model};
+//!
+//! // Two doctors go off duty if somebody else is on duty.
+//! let doctors = |level| {
+//!     model(level, |p| {
+//!         p.initial("alice", 1).initial("bob", 1);
+//!         for me in ["alice", "bob"] {
+//!             p.named_session(me).transaction(move |tx, _: &mut ()| {
+//!                 if tx.read("alice")? + tx.read("bob")? > 1 {
+//!                     tx.write(me, 0)?;
+//!                 }
+//!                 Ok(())
+//!             });
+//!         }
+//!     })
+//! };
+//! // Whatever the database may hold in the end, somebody must be on duty.
+//! let somebody = |end: &End<'_, i64, ()>| {
+//!     end.finally(|read| if read("alice") + read("bob") > 0 { Ok(()) } else { Err("nobody".to_owned()) }).is_ok()
+//! };
+//! assert_eq!(doctors(Level::Serializable).assert(somebody), 2);
+//! let found = doctors(Level::SnapshotIsolation).violate(somebody);
+//! assert_eq!(found.report.anomalies[0].kind, seriatim_check::Kind::WriteSkew);
+//! assert_eq!(found.token, "0:0.0,1:0.0");
+//! ```
+//!
+//! What is explored: at read committed, read atomic and causal consistency (also if each transaction has its own of these levels) the
+//! algorithm EXPLORE-CE of Bouajjani, Enea and Román-Calvo (PLDI 2023), which never takes a step in vain; at prefix consistency,
+//! snapshot isolation and serializability EXPLORE-CE*, which visits the histories of a weaker level and passes over those that the
+//! level does not allow. An aborted transaction is part of the history as one that wrote nothing: what it read obeys the level.
+//!
+//! [`Explorer`] has more: threads, a budget, parts for several machines, work that can be kept and resumed, all counterexamples
+//! grouped by the cycle that they show, robustness, the baseline without reduction. [`lang`] is a small language for programs.
+
+mod bits;
+mod ce;
+mod closure;
+mod cycles;
+mod describe;
+mod dfs;
+mod end;
+mod engine;
+mod error;
+mod explain;
+mod explorer;
+mod isolation;
+pub mod lang;
+mod model;
+mod ordered;
+mod program;
+mod reader;
+mod token;
+mod trail;
+mod valid;
+mod work;
+
+pub use end::End;
+pub use engine::Algorithm;
+pub use error::{ExploreError, Place};
+pub use explain::{Counterexample, replay};
+pub use explorer::{Exploration, Explorer, Observer, Property, explore};
+pub use isolation::Isolation;
+pub use model::{Model, model};
+pub use program::{Client, Local, Program, Session, Stop, Tx, Value};
+pub use work::{Found, Group, Part, Tally, Work};

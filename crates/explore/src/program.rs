@@ -1,0 +1,202 @@
+//! Transactional programs: sessions of transactions, written as closures.
+//!
+//! A transaction is a closure over a [`Tx`] (read, write, abort) and the local state of its session, which is carried from one
+//! transaction to the next. It is run many times, with other values read each time, so it may depend on nothing but what it reads
+//! and on that local state. A session may also be one closure over a [`Client`] that begins and ends its transactions itself.
+
+use crate::isolation::Isolation;
+use std::fmt;
+
+/// What keys hold. Implemented for everything that can be.
+pub trait Value: Clone + PartialEq + Default + fmt::Display + fmt::Debug + Send + Sync + 'static {}
+impl<T: Clone + PartialEq + Default + fmt::Display + fmt::Debug + Send + Sync + 'static> Value for T {}
+
+/// The local state of a session. Implemented for everything that can be.
+pub trait Local: Clone + Default + fmt::Debug + 'static {}
+impl<T: Clone + Default + fmt::Debug + 'static> Local for T {}
+
+/// Ends a transaction early: pass it on with `?`.
+#[derive(Debug)]
+pub struct Stop(pub(crate) ());
+
+/// What a [`Tx`] and a [`Client`] talk to.
+pub(crate) trait Access<V> {
+    fn begin(&mut self) -> Result<(), Stop>;
+    fn read(&mut self, key: &str) -> Result<V, Stop>;
+    fn write(&mut self, key: &str, value: V) -> Result<(), Stop>;
+    fn commit(&mut self) -> Result<(), Stop>;
+    fn abort(&mut self);
+}
+
+/// A transaction that is running. It commits when its closure returns.
+pub struct Tx<'a, V> {
+    pub(crate) access: &'a mut dyn Access<V>,
+}
+
+impl<V> Tx<'_, V> {
+    /// What `key` holds: what the transaction itself wrote last, else a version that the isolation level allows.
+    pub fn read(&mut self, key: &str) -> Result<V, Stop> {
+        self.access.read(key)
+    }
+
+    /// Sets what `key` holds.
+    pub fn write(&mut self, key: &str, value: V) -> Result<(), Stop> {
+        self.access.write(key, value)
+    }
+
+    /// Takes back what the transaction wrote, and ends it. What it read stays read.
+    pub fn abort<T>(&mut self) -> Result<T, Stop> {
+        self.access.abort();
+        Err(Stop(()))
+    }
+}
+
+/// The connection of a client that begins and ends its transactions itself.
+pub struct Client<'a, V> {
+    pub(crate) access: &'a mut dyn Access<V>,
+}
+
+impl<V> Client<'_, V> {
+    /// Begins a transaction.
+    pub fn begin(&mut self) -> Result<(), Stop> {
+        self.access.begin()
+    }
+
+    /// What `key` holds, see [`Tx::read`].
+    pub fn read(&mut self, key: &str) -> Result<V, Stop> {
+        self.access.read(key)
+    }
+
+    /// Sets what `key` holds.
+    pub fn write(&mut self, key: &str, value: V) -> Result<(), Stop> {
+        self.access.write(key, value)
+    }
+
+    /// Commits the transaction.
+    pub fn commit(&mut self) -> Result<(), Stop> {
+        self.access.commit()
+    }
+
+    /// Takes the transaction back.
+    pub fn abort(&mut self) {
+        self.access.abort();
+    }
+}
+
+/// The code of a transaction.
+type Body<V, L> = Box<dyn Fn(&mut Tx<'_, V>, &mut L) -> Result<(), Stop> + Send + Sync>;
+/// The code of a whole session.
+type ClientBody<V, L> = Box<dyn Fn(&mut Client<'_, V>, &mut L) -> Result<(), Stop> + Send + Sync>;
+
+/// A transaction of a session.
+pub(crate) struct Transaction<V, L> {
+    pub isolation: Option<Isolation>,
+    pub body: Body<V, L>,
+}
+
+/// What a session does.
+pub(crate) enum Code<V, L> {
+    Transactions(Vec<Transaction<V, L>>),
+    Client(ClientBody<V, L>),
+}
+
+/// A session of a program that is being described.
+pub struct Session<V, L> {
+    pub(crate) name: String,
+    pub(crate) code: Code<V, L>,
+}
+
+impl<V: Value, L: Local> Session<V, L> {
+    /// Adds a transaction at the level of the exploration.
+    pub fn transaction(
+        &mut self,
+        body: impl Fn(&mut Tx<'_, V>, &mut L) -> Result<(), Stop> + Send + Sync + 'static,
+    ) -> &mut Self {
+        self.add(None, Box::new(body))
+    }
+
+    /// Adds a transaction with a level of its own.
+    pub fn transaction_at(
+        &mut self,
+        isolation: Isolation,
+        body: impl Fn(&mut Tx<'_, V>, &mut L) -> Result<(), Stop> + Send + Sync + 'static,
+    ) -> &mut Self {
+        self.add(Some(isolation), Box::new(body))
+    }
+
+    fn add(&mut self, isolation: Option<Isolation>, body: Body<V, L>) -> &mut Self {
+        if let Code::Transactions(all) = &mut self.code {
+            all.push(Transaction { isolation, body });
+        }
+        self
+    }
+}
+
+/// Sessions that run at the same time, and what is in the database before.
+///
+/// `V` is what keys hold; a key without an initial value holds `V::default()`. `L` is the local state of a session; it starts as
+/// `L::default()`.
+pub struct Program<V = i64, L = i64> {
+    pub(crate) initial: Vec<(String, V)>,
+    pub(crate) sessions: Vec<Session<V, L>>,
+}
+
+impl<V: Value, L: Local> Default for Program<V, L> {
+    fn default() -> Self {
+        Program { initial: Vec::new(), sessions: Vec::new() }
+    }
+}
+
+impl<V: Value, L: Local> Program<V, L> {
+    /// A program without sessions.
+    pub fn new() -> Self {
+        Program::default()
+    }
+
+    /// Gives `key` an initial value.
+    pub fn initial(&mut self, key: &str, value: V) -> &mut Self {
+        self.initial.retain(|(known, _)| known != key);
+        self.initial.push((key.to_owned(), value));
+        self
+    }
+
+    /// Adds a session, to which transactions can be added.
+    pub fn session(&mut self) -> &mut Session<V, L> {
+        let name = format!("s{}", self.sessions.len() + 1);
+        self.named_session(&name)
+    }
+
+    /// Adds a session with a name.
+    pub fn named_session(&mut self, name: &str) -> &mut Session<V, L> {
+        self.push(name, Code::Transactions(Vec::new()))
+    }
+
+    /// Adds a session that begins and ends its transactions itself. The closure runs from its beginning for each transaction.
+    pub fn client(
+        &mut self,
+        name: &str,
+        body: impl Fn(&mut Client<'_, V>, &mut L) -> Result<(), Stop> + Send + Sync + 'static,
+    ) -> &mut Self {
+        self.push(name, Code::Client(Box::new(body)));
+        self
+    }
+
+    fn push(&mut self, name: &str, code: Code<V, L>) -> &mut Session<V, L> {
+        self.sessions.push(Session { name: name.to_owned(), code });
+        let last = self.sessions.len() - 1;
+        &mut self.sessions[last]
+    }
+
+    /// The names of the sessions, in order.
+    pub fn session_names(&self) -> impl Iterator<Item = &str> {
+        self.sessions.iter().map(|session| session.name.as_str())
+    }
+
+    /// The level that a transaction was given, if it was.
+    pub(crate) fn isolation_of(&self, session: usize, index: usize) -> Option<Isolation> {
+        match &self.sessions[session].code {
+            Code::Transactions(all) => all.get(index)?.isolation,
+            Code::Client(_) => None,
+        }
+    }
+}

@@ -1,0 +1,79 @@
+//! Replay tokens: one behaviour as text, independent of how it was found.
+//!
+//! A token lists the transactions in the order of the history, separated by commas: the number of the session, a colon, and for each
+//! read where it read from, separated by points: 0 is the initial state, n the n-th transaction of the token. `0:0,1:0.1` is a
+//! transaction of the first session that read the initial state, then one of the second that read the initial state and from it.
+
+use crate::bits::{INITIAL, Id};
+use crate::engine::{Algorithm, Engine, Setting};
+use crate::error::ExploreError;
+use crate::isolation::Isolation;
+use crate::ordered::Ordered;
+use crate::program::{Local, Program, Value};
+use crate::valid;
+
+/// The token of a history.
+pub(crate) fn of<V: Value, L: Local>(history: &Ordered<V, L>) -> String {
+    let source = |id: Id| if id == INITIAL { 0 } else { history.place(id) + 1 };
+    let txns = history.order().iter().map(|record| {
+        let sources: Vec<String> = record.reads.iter().map(|read| source(read.source).to_string()).collect();
+        format!("{}:{}", record.session, sources.join("."))
+    });
+    txns.collect::<Vec<_>>().join(",")
+}
+
+/// Sessions with the places of what their next transaction reads from.
+type Steps = Vec<(u32, Vec<usize>)>;
+
+fn parse(token: &str) -> Result<Steps, ExploreError> {
+    let bad = |part: &str| ExploreError::Token(format!("`{part}` is no transaction; expected one like 1:0.2"));
+    let step = |part: &str| {
+        let (session, sources) = part.split_once(':').ok_or_else(|| bad(part))?;
+        let session = session.parse().map_err(|_| bad(part))?;
+        let sources =
+            sources.split('.').filter(|_| !sources.is_empty()).map(|place| place.parse().map_err(|_| bad(part)));
+        Ok((session, sources.collect::<Result<_, _>>()?))
+    };
+    token.split(',').filter(|_| !token.is_empty()).map(step).collect()
+}
+
+/// Runs the program as a token says.
+pub(crate) fn replay<'p, V: Value, L: Local>(
+    program: &'p Program<V, L>,
+    isolation: Isolation,
+    token: &str,
+) -> Result<Engine<'p, V, L>, ExploreError> {
+    let setting = Setting { isolation, base: isolation.base(), algorithm: Algorithm::Dfs };
+    let mut engine = Engine::new(program, setting);
+    engine.is_replay = true;
+    for (session, places) in parse(token)? {
+        step(&mut engine, session, &places)?;
+    }
+    let wrong = |problem: String| Err(ExploreError::Token(problem));
+    if let Some(session) = engine.next() {
+        return wrong(format!("session {} has more transactions", program.sessions[session as usize].name));
+    }
+    let valid = valid::is_valid(&engine.history, |id| setting.isolation_of(program, engine.history.name(id)), &[]);
+    if valid { Ok(engine) } else { wrong(format!("it is no behaviour at {isolation}")) }
+}
+
+fn step<V: Value, L: Local>(engine: &mut Engine<'_, V, L>, session: u32, places: &[usize]) -> Result<(), ExploreError> {
+    let wrong = |problem: String| ExploreError::Token(problem);
+    if session as usize >= engine.history.sessions() || !engine.has_next(session) {
+        return Err(wrong(format!("session {session} has no more transactions")));
+    }
+    let order = engine.history.order();
+    let source = |&place: &usize| match place.checked_sub(1) {
+        None => Ok(INITIAL),
+        Some(place) => order.get(place).map(|record| record.id).ok_or_else(|| wrong(format!("no transaction {place}"))),
+    };
+    let sources = places.iter().map(source).collect::<Result<Vec<Id>, _>>()?;
+    engine.execute(session, sources, None);
+    if let Some(failure) = engine.failure.take() {
+        return Err(failure);
+    }
+    match engine.history.order().last() {
+        Some(record) if record.reads.len() == places.len() => Ok(()),
+        _ => Err(wrong(format!("a transaction of session {session} reads less than it says"))),
+    }
+}

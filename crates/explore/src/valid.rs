@@ -1,0 +1,165 @@
+//! VALID of EXPLORE-CE* (Section 6 of the paper): whether a complete history satisfies its levels, where the exploration kept it
+//! consistent with something weaker only.
+//!
+//! The axioms of the weak levels are edges. Transactions at strong levels are points in time: one at serializability, begin and
+//! commit at snapshot isolation and prefix consistency; they read at the first and write at the last. Some order of the points must
+//! respect session order, reads and the edges, and no version may be overwritten while somebody who reads it has yet to. That
+//! depends only on which points have passed, so a depth-first search visits each such set once: polynomially many for a fixed number
+//! of sessions (Biswas and Enea, OOPSLA 2019, Section 4).
+
+use crate::bits::{Bits, INITIAL, Id};
+use crate::closure::Closure;
+use crate::isolation::Isolation;
+use crate::ordered::{Ordered, Record};
+use crate::program::{Local, Value};
+use crate::reader::Reader;
+use rustc_hash::FxHashSet;
+
+/// Whether some commit order satisfies `isolation` of every transaction and also respects `edges`.
+pub(crate) fn is_valid<V: Value, L: Local>(
+    history: &Ordered<V, L>,
+    isolation: impl Fn(Id) -> Isolation,
+    edges: &[(Id, Id)],
+) -> bool {
+    let mut closure = Closure::default();
+    let mut weak: Vec<(Id, Id)> = edges.to_vec();
+    for record in history.order() {
+        let level = isolation(record.id).base();
+        let mut reader = Reader::begin(history, record.id, level, closure);
+        if !record.reads.iter().all(|read| reader.read(history, read.key, read.source)) {
+            return false;
+        }
+        // At a strong level these follow from the points.
+        if !isolation(record.id).is_strong() {
+            weak.append(&mut reader.edges);
+        }
+        closure = reader.closure;
+    }
+    if !closure.add_all(edges) {
+        return false;
+    }
+    let is_weak = |record: &std::rc::Rc<Record<V, L>>| !isolation(record.id).is_strong();
+    history.order().iter().all(is_weak) || Points::new(history, isolation, &weak).can_be_ordered()
+}
+
+/// A read of a strong transaction that must be done before the version is overwritten.
+struct Pin {
+    source: Id,
+    reader: Id,
+}
+
+/// What the order of the points must respect.
+struct Points {
+    /// By transaction: what must commit before it begins (or commits, if it has one point only).
+    needs: Vec<Bits>,
+    /// By transaction: what else must commit before it commits.
+    needs_to_commit: Vec<Bits>,
+    /// By transaction: the reads that its writes would spoil.
+    pins: Vec<Vec<Pin>>,
+    /// By transaction: who else writes a key that it writes.
+    rivals: Vec<Bits>,
+    /// Those with a begin of their own, and those of them at snapshot isolation.
+    two_points: Bits,
+    snapshot: Bits,
+    all: Bits,
+}
+
+/// Which points have passed.
+type Passed = (Bits, Bits);
+
+impl Points {
+    fn new<V: Value, L: Local>(
+        history: &Ordered<V, L>,
+        isolation: impl Fn(Id) -> Isolation,
+        edges: &[(Id, Id)],
+    ) -> Points {
+        let size = history.order().iter().map(|record| usize::from(record.id) + 1).max().unwrap_or_default();
+        let mut points = Points {
+            needs: vec![Bits::NONE; size],
+            needs_to_commit: vec![Bits::NONE; size],
+            pins: (0..size).map(|_| Vec::new()).collect(),
+            rivals: vec![Bits::NONE; size],
+            two_points: Bits::NONE,
+            snapshot: Bits::NONE,
+            all: Bits::NONE,
+        };
+        for record in history.order() {
+            points.add(history, record, isolation(record.id));
+        }
+        for &(from, to) in edges {
+            points.needs_to_commit[usize::from(to)] = points.needs_to_commit[usize::from(to)].with(from);
+        }
+        points
+    }
+
+    fn add<V: Value, L: Local>(&mut self, history: &Ordered<V, L>, record: &Record<V, L>, isolation: Isolation) {
+        let id = record.id;
+        self.all = self.all.with(id);
+        if matches!(isolation, Isolation::Prefix | Isolation::Snapshot) {
+            self.two_points = self.two_points.with(id);
+        }
+        if isolation == Isolation::Snapshot {
+            self.snapshot = self.snapshot.with(id);
+        }
+        let needs = &mut self.needs[usize::from(id)];
+        *needs = history.previous(id).map_or(Bits::NONE, Bits::one);
+        for read in &record.reads {
+            if read.source != INITIAL {
+                *needs = needs.with(read.source);
+            }
+        }
+        for &key in &record.written {
+            let rivals = history.writers(key).without(id);
+            self.rivals[usize::from(id)] = self.rivals[usize::from(id)].and(rivals);
+        }
+        if isolation.is_strong() {
+            for read in &record.reads {
+                let spoilers = history.writers(read.key).without(id);
+                for writer in spoilers.iter().filter(|&writer| writer != read.source) {
+                    self.pins[usize::from(writer)].push(Pin { source: read.source, reader: id });
+                }
+            }
+        }
+    }
+
+    fn can_be_ordered(&self) -> bool {
+        let mut seen: FxHashSet<Passed> = FxHashSet::default();
+        let mut open: Vec<Passed> = vec![(Bits::NONE, Bits::NONE)];
+        while let Some(passed) = open.pop() {
+            if passed.1 == self.all {
+                return true;
+            }
+            for id in self.all.minus(passed.1).iter() {
+                let next = match self.two_points.has(id) && !passed.0.has(id) {
+                    true => self.begin(passed, id),
+                    false => self.commit(passed, id),
+                };
+                if let Some(next) = next
+                    && seen.insert(next)
+                {
+                    open.push(next);
+                }
+            }
+        }
+        false
+    }
+
+    fn begin(&self, (begun, committed): Passed, id: Id) -> Option<Passed> {
+        committed.has_all(self.needs[usize::from(id)]).then(|| (begun.with(id), committed))
+    }
+
+    fn commit(&self, (begun, committed): Passed, id: Id) -> Option<Passed> {
+        let at = usize::from(id);
+        if !committed.has_all(self.needs[at].and(self.needs_to_commit[at])) {
+            return None;
+        }
+        // Of two writers of a key that overlap, one at snapshot isolation must fail.
+        let open = begun.minus(committed).without(id);
+        if !open.common(self.snapshot).common(self.rivals[at]).is_empty() {
+            return None;
+        }
+        let has_read = |reader: Id| if self.two_points.has(reader) { begun.has(reader) } else { committed.has(reader) };
+        let spoils = |pin: &Pin| (pin.source == INITIAL || committed.has(pin.source)) && !has_read(pin.reader);
+        (!self.pins[at].iter().any(spoils)).then(|| (begun, committed.with(id)))
+    }
+}

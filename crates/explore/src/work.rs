@@ -1,0 +1,162 @@
+//! What is left to explore and what was found so far: the part of a search that outlives it, as a checkpoint does.
+//!
+//! The tree of calls of EXPLORE is named by its choices, so a subtree is a list of numbers. Work is a list of subtrees that are
+//! disjoint and, with what has been visited, complete: threads and machines take different ones.
+
+use crate::engine::{Engine, Setting};
+use crate::error::ExploreError;
+use crate::program::{Local, Program, Value};
+use serde::{Deserialize, Serialize};
+
+/// How many subtrees each of several partitions gets at least, where there are so many.
+const SUBTREES_PER_PART: usize = 64;
+
+/// Numbers of a search.
+#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Tally {
+    /// Histories at the level that was asked for.
+    pub histories: u64,
+    /// Complete histories, those included that only the base of the exploration allows.
+    pub ends: u64,
+    /// Calls that led nowhere: none at levels up to causal consistency.
+    pub blocked: u64,
+    /// Transactions that were run.
+    pub executions: u64,
+    /// Histories that violate the property.
+    pub counterexamples: u64,
+    /// The share of the tree that was visited, taking all children of a node to be of one size.
+    pub share: f64,
+}
+
+impl Tally {
+    pub(crate) fn add(&mut self, other: &Tally) {
+        self.histories += other.histories;
+        self.ends += other.ends;
+        self.blocked += other.blocked;
+        self.executions += other.executions;
+        self.counterexamples += other.counterexamples;
+        self.share += other.share;
+    }
+}
+
+/// A history that violates the property.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Found {
+    /// What reruns it.
+    pub token: String,
+    /// Why it violates the property.
+    pub reason: String,
+    /// The way to it: the first in the order of the search is the smallest.
+    pub(crate) path: Vec<usize>,
+}
+
+/// Counterexamples that violate serializability in the same way.
+#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Group {
+    /// The anomaly and its cycle of dependencies, or that there is none.
+    pub cycle: String,
+    /// How many counterexamples there are.
+    pub count: u64,
+    /// The first of them.
+    pub first: Found,
+}
+
+/// One of several parts of a tree, which are disjoint and together complete.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+pub struct Part {
+    /// Its number, from 1.
+    pub number: usize,
+    /// How many there are.
+    pub of: usize,
+}
+
+impl Default for Part {
+    fn default() -> Self {
+        Part { number: 1, of: 1 }
+    }
+}
+
+impl std::str::FromStr for Part {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Part, String> {
+        let expected = || "expected a part like 2/5".to_owned();
+        let (number, of) = text.split_once('/').ok_or_else(expected)?;
+        let part = Part { number: number.parse().map_err(|_| expected())?, of: of.parse().map_err(|_| expected())? };
+        match (1..=part.of).contains(&part.number) {
+            true => Ok(part),
+            false => Err(format!("there is no part {} of {}", part.number, part.of)),
+        }
+    }
+}
+
+/// What is left to do, and what came of what was done.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub struct Work {
+    /// The subtrees that are left, in the order of the search.
+    pub(crate) open: Vec<Vec<usize>>,
+    /// The numbers of what was visited.
+    pub tally: Tally,
+    /// The first counterexample.
+    pub first: Option<Found>,
+    /// All counterexamples by their cycle, if they were asked for.
+    pub groups: Vec<Group>,
+}
+
+impl Work {
+    /// Everything that belongs to `part`.
+    pub(crate) fn of<V: Value, L: Local>(
+        program: &Program<V, L>,
+        setting: Setting,
+        part: Part,
+    ) -> Result<Work, ExploreError> {
+        let mut subtrees = vec![Vec::new()];
+        // Level by level, so that the subtrees are the same on every machine.
+        while part.of > 1 && subtrees.len() < SUBTREES_PER_PART * part.of {
+            let split: Vec<Vec<Vec<usize>>> =
+                subtrees.iter().map(|path| children(program, setting, path)).collect::<Result<_, _>>()?;
+            let is_done = split.iter().all(|children| children.len() == 1);
+            subtrees = split.into_iter().flatten().collect();
+            if is_done {
+                break;
+            }
+        }
+        let mine = subtrees.into_iter().enumerate().filter(|(number, _)| number % part.of == part.number - 1);
+        Ok(Work { open: mine.map(|(_, path)| path).collect(), ..Work::default() })
+    }
+
+    /// Whether nothing is left to do.
+    pub fn is_done(&self) -> bool {
+        self.open.is_empty()
+    }
+
+    pub(crate) fn add_found(&mut self, found: Found) {
+        if self.first.as_ref().is_none_or(|first| found.path < first.path) {
+            self.first = Some(found);
+        }
+    }
+
+    pub(crate) fn add_group(&mut self, group: Group) {
+        let Some(known) = self.groups.iter_mut().find(|known| known.cycle == group.cycle) else {
+            return self.groups.push(group);
+        };
+        known.count += group.count;
+        if group.first.path < known.first.path {
+            known.first = group.first;
+        }
+    }
+}
+
+/// The subtrees right below a node; itself if it is a single history.
+fn children<V: Value, L: Local>(
+    program: &Program<V, L>,
+    setting: Setting,
+    path: &[usize],
+) -> Result<Vec<Vec<usize>>, ExploreError> {
+    let mut engine = Engine::within(program, setting, path);
+    engine.advance()?;
+    Ok(match engine.children(path.len()) {
+        0 => vec![path.to_vec()],
+        many => (0..many).map(|child| [path, &[child]].concat()).collect(),
+    })
+}

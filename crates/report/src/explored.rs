@@ -1,0 +1,319 @@
+//! What an exploration of a program came to, as text for people and as JSON for machines.
+//!
+//! The data is the caller's; nothing here knows how programs are explored.
+
+use crate::checked::Checked;
+use crate::prose::{clean, summary};
+use crate::style::{self, BOLD, DIM, paint};
+use crate::text::{self, Layout, grouped, plural};
+use crate::wrap::wrap;
+use serde::Serialize;
+use seriatim_check::Outcome;
+use seriatim_history::{History, OpId, OpKind, Status, TxnId};
+use std::time::Duration;
+
+/// What was asked of every behaviour.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
+#[serde(rename_all = "lowercase")]
+pub enum Question {
+    /// Whether the assertions hold.
+    Assertions,
+    /// Whether it is serializable.
+    Robust,
+    /// Nothing: they were only counted.
+    Count,
+}
+
+/// An exploration.
+#[derive(Clone, Debug)]
+pub struct Explored {
+    /// The program as the user named it.
+    pub input: String,
+    /// The level, its short name, and the one that histories were kept consistent with on the way.
+    pub level: String,
+    /// The short name of the level.
+    pub level_code: &'static str,
+    /// The short name of the base.
+    pub base_code: &'static str,
+    /// The algorithm.
+    pub algorithm: &'static str,
+    /// What was asked.
+    pub question: Question,
+    /// The answer.
+    pub outcome: Outcome,
+    /// Histories at the level.
+    pub histories: u64,
+    /// Complete histories, those included that only the base allows.
+    pub ends: u64,
+    /// Calls that led nowhere.
+    pub blocked: u64,
+    /// Histories that violate what was asked.
+    pub counterexamples: u64,
+    /// The share of the tree that was visited.
+    pub share: f64,
+    /// Whether everything was visited that was to be.
+    pub is_complete: bool,
+    /// Which part of how many.
+    pub part: (usize, usize),
+    /// How long it took.
+    pub elapsed: Duration,
+    /// The first counterexample, or the behaviour that was replayed.
+    pub behaviour: Option<Behaviour>,
+    /// All counterexamples, if they were asked for.
+    pub groups: Vec<Cycle>,
+}
+
+/// One behaviour.
+#[derive(Clone, Debug)]
+pub struct Behaviour {
+    /// Why it violates what was asked, if it does.
+    pub reason: Option<String>,
+    /// For each session its name and its local state.
+    pub locals: Vec<(String, String)>,
+    /// What each session did.
+    pub sessions: Vec<Story>,
+    /// What the checker says of it.
+    pub checked: Checked,
+    /// What reruns it.
+    pub token: String,
+}
+
+/// What a session did.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Story {
+    /// Its name.
+    pub session: String,
+    /// Its transactions.
+    pub transactions: Vec<Txn>,
+}
+
+/// A transaction of a story.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Txn {
+    /// Its name.
+    pub name: String,
+    /// Whether it committed.
+    pub committed: bool,
+    /// Its operations: `r` or `w`, the key, the value.
+    pub operations: Vec<(char, String, String)>,
+}
+
+/// Counterexamples with the same cycle.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct Cycle {
+    /// The anomaly and its cycle.
+    pub cycle: String,
+    /// How many.
+    pub count: u64,
+    /// Why the first violates what was asked.
+    pub reason: String,
+    /// What reruns the first.
+    pub token: String,
+}
+
+/// What each session of a history did.
+pub fn stories(history: &History) -> Vec<Story> {
+    let txn = |id: TxnId| {
+        let operation = |op: OpId| {
+            let op = history.op(op);
+            let kind = if op.kind == OpKind::Read { 'r' } else { 'w' };
+            (kind, history.key_name(op.key).to_string(), history.value_text(op.value))
+        };
+        Txn {
+            name: history.txn_name(id).to_string(),
+            committed: history.status(id) == Status::Committed,
+            operations: history.ops_of(id).map(OpId).map(operation).collect(),
+        }
+    };
+    let story = |session| Story {
+        session: history.session_name(session).to_string(),
+        transactions: history.txns_of(session).map(TxnId).map(txn).collect(),
+    };
+    history.sessions().map(story).collect()
+}
+
+/// The page.
+pub fn render(explored: &Explored, width: usize) -> String {
+    let headline = paint(style::of(explored.outcome), &headline(explored));
+    let mut page = format!("{}: {headline}\n", paint(BOLD, &clean(&explored.input)));
+    page += &paint(DIM, wrap(&numbers(explored), "  ", width).trim_end());
+    page.push('\n');
+    if let Some(behaviour) = &explored.behaviour {
+        page += &render_behaviour(behaviour, width);
+    }
+    if !explored.groups.is_empty() {
+        page += &format!("\n{}\n", paint(BOLD, "Counterexamples by the cycle of dependencies that they show:"));
+        for group in &explored.groups {
+            let line = format!("{}: {}", clean(&group.cycle), clean(&group.reason));
+            page += &wrap(&line, &format!("  {} × ", grouped(group.count)), width);
+            page += &format!("{}\n", paint(DIM, &format!("    --replay {}", group.token)));
+        }
+    }
+    page
+}
+
+fn headline(explored: &Explored) -> String {
+    let level = &explored.level;
+    let all = plural_histories(explored.histories);
+    let part = match explored.part {
+        (_, 1) => String::new(),
+        (number, of) => format!(" of part {number} of {of}"),
+    };
+    match (explored.question, explored.outcome) {
+        (Question::Count, Outcome::Holds) => format!("{all}{part} at {level}"),
+        (Question::Count, _) => format!("at least {all}{part} at {level}"),
+        (Question::Assertions, Outcome::Holds) => format!("the assertions hold in all {all}{part} at {level}"),
+        (Question::Assertions, Outcome::Violated) => format!("the assertions do not hold at {level}"),
+        (Question::Robust, Outcome::Holds) => format!("robust: all {all}{part} at {level} are serializable"),
+        (Question::Robust, Outcome::Violated) => format!("not robust: not everything at {level} is serializable"),
+        (_, Outcome::Undecided) => {
+            format!("undecided: nothing found in {all}{part} at {level}, and not all were visited")
+        }
+    }
+}
+
+fn plural_histories(count: u64) -> String {
+    format!("{} {}", grouped(count), if count == 1 { "history" } else { "histories" })
+}
+
+fn numbers(explored: &Explored) -> String {
+    let seconds = explored.elapsed.as_secs_f64();
+    let mut text = plural_histories(explored.histories);
+    if explored.ends != explored.histories {
+        text += &format!(" of {} at {}", grouped(explored.ends), explored.base_code);
+    }
+    if explored.counterexamples > 1 {
+        text += &format!(", {} of them counterexamples", grouped(explored.counterexamples));
+    }
+    text += &format!(" in {seconds:.2} s");
+    if seconds > 0.1 {
+        text += &format!(" ({} a second)", grouped((explored.ends as f64 / seconds) as u64));
+    }
+    if !explored.is_complete {
+        text += &format!(", about {:.2} % of the tree", explored.share * 100.0);
+    }
+    text
+}
+
+fn render_behaviour(behaviour: &Behaviour, width: usize) -> String {
+    let mut page = String::new();
+    if let Some(reason) = &behaviour.reason {
+        page += &wrap(&format!("Counterexample: {}.", clean(reason)), "  ", width);
+    }
+    page += &format!("\n{}\n", paint(BOLD, "What the sessions did:"));
+    for story in &behaviour.sessions {
+        let txns: Vec<String> = story.transactions.iter().map(told).collect();
+        page += &wrap(&txns.join(" | "), &format!("  {}: ", clean(&story.session)), width);
+    }
+    let locals: Vec<_> = behaviour.locals.iter().filter(|(_, local)| !local.is_empty()).collect();
+    if !locals.is_empty() {
+        page += &format!("\n{}\n", paint(BOLD, "Their local states at the end:"));
+    }
+    for (session, local) in locals {
+        page += &wrap(&clean(local), &format!("  {}: ", clean(session)), width);
+    }
+    page.push('\n');
+    page += &text::render(&behaviour.checked, &Layout { width, ..Layout::default() });
+    page += &format!("\nSee this behaviour again with --replay {}\n", behaviour.token);
+    page
+}
+
+fn told(txn: &Txn) -> String {
+    let operations = txn.operations.iter().map(|(kind, key, value)| format!("{kind}({},{})", clean(key), clean(value)));
+    let all = operations.collect::<Vec<_>>().join(" ");
+    match (txn.committed, all.is_empty()) {
+        (true, true) => "(nothing)".to_owned(),
+        (true, false) => all,
+        (false, _) => format!("{all} aborted").trim_start().to_owned(),
+    }
+}
+
+#[derive(Serialize)]
+struct Object<'a> {
+    input: &'a str,
+    level: &'a str,
+    base: &'a str,
+    algorithm: &'a str,
+    question: Question,
+    verdict: &'a str,
+    histories: u64,
+    end_states: u64,
+    blocked: u64,
+    counterexamples: u64,
+    share: f64,
+    complete: bool,
+    part: usize,
+    parts: usize,
+    time_ms: f64,
+    behaviour: Option<BehaviourObject<'a>>,
+    groups: &'a [Cycle],
+}
+
+#[derive(Serialize)]
+struct BehaviourObject<'a> {
+    reason: Option<&'a str>,
+    locals: Vec<LocalObject<'a>>,
+    sessions: &'a [Story],
+    strongest: Option<&'a str>,
+    anomalies: Vec<AnomalyObject<'a>>,
+    token: &'a str,
+}
+
+#[derive(Serialize)]
+struct LocalObject<'a> {
+    session: &'a str,
+    state: &'a str,
+}
+
+#[derive(Serialize)]
+struct AnomalyObject<'a> {
+    kind: &'a str,
+    summary: String,
+}
+
+/// The line, without a line end, as [`crate::schema::EXPLORE`] describes it.
+pub fn json(explored: &Explored) -> String {
+    let object = Object {
+        input: &explored.input,
+        level: explored.level_code,
+        base: explored.base_code,
+        algorithm: explored.algorithm,
+        question: explored.question,
+        verdict: explored.outcome.word(),
+        histories: explored.histories,
+        end_states: explored.ends,
+        blocked: explored.blocked,
+        counterexamples: explored.counterexamples,
+        share: explored.share.min(1.0),
+        complete: explored.is_complete,
+        part: explored.part.0,
+        parts: explored.part.1,
+        time_ms: explored.elapsed.as_secs_f64() * 1e3,
+        behaviour: explored.behaviour.as_ref().map(behaviour_object),
+        groups: &explored.groups,
+    };
+    // Structs of strings and numbers always serialise; no error can occur.
+    serde_json::to_string(&object).unwrap_or_default()
+}
+
+fn behaviour_object(behaviour: &Behaviour) -> BehaviourObject<'_> {
+    let report = &behaviour.checked.report;
+    let anomaly = |group: &seriatim_check::AnomalyGroup| AnomalyObject {
+        kind: group.kind.info().code,
+        summary: summary(&group.exemplar),
+    };
+    BehaviourObject {
+        reason: behaviour.reason.as_deref(),
+        locals: behaviour.locals.iter().map(|(session, state)| LocalObject { session, state }).collect(),
+        sessions: &behaviour.sessions,
+        strongest: report.strongest().map(|level| level.code()),
+        anomalies: report.anomalies.iter().map(anomaly).collect(),
+        token: &behaviour.token,
+    }
+}
+
+/// The plural of what is counted, for the progress line.
+pub fn progress(histories: u64, seconds: f64, share: f64) -> String {
+    let rate = (histories as f64 / seconds.max(f64::EPSILON)) as u64;
+    format!("{}, {} a second, about {:.1} % of the tree", plural(histories, "end state"), grouped(rate), share * 100.0)
+}

@@ -1,0 +1,427 @@
+//! `seriatim explore`: every behaviour of a transactional program, each exactly once.
+
+use crate::cli::{Style, isolation_parser};
+use crate::exit::{Exit, Failure};
+use crate::progress::{Progress, Stage};
+use crate::quantities::duration;
+use crate::{interrupt, output, staged};
+use clap::ValueEnum;
+use serde::{Deserialize, Serialize};
+use seriatim_apps::APPS;
+use seriatim_apps::clients::{self, ClientProgram};
+use seriatim_apps::explore as apps;
+use seriatim_check::Outcome;
+use seriatim_explore::lang::{LangError, Source};
+use seriatim_explore::{
+    Algorithm, Counterexample, End, Exploration, ExploreError, Explorer, Isolation, Local, Part, Program, Property,
+    Value, Work, replay,
+};
+use seriatim_report::explored::{self, Behaviour, Cycle, Explored, Question};
+use seriatim_report::{Checked, Counts, Times};
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+const AFTER_HELP: &str = "\
+A program is a file in the language of examples/programs, or a shipped application. Transactions run at --level unless the file gives \
+them one of their own. At levels up to causal consistency every history is visited once and no step is in vain; above, the \
+histories of --base are visited and those that the level does not allow are passed over. An aborted transaction has no effect, but what \
+it read obeys the level.
+
+Exit codes: 0 the assertions hold in every history (or with --robust every history is serializable), 1 they do not, 2 undecided \
+within the budget, 3 bad input or usage, 4 internal error, 130 interrupted.";
+
+/// How often a checkpoint is written.
+const CHECKPOINT_EVERY: Duration = Duration::from_secs(5);
+/// More threads than this only cost memory.
+const THREADS_MAX: i64 = 64;
+
+/// Becomes true when somebody presses Ctrl-C.
+static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+
+/// The flags.
+#[derive(clap::Args, Debug)]
+#[command(after_help = AFTER_HELP)]
+pub struct Args {
+    /// A program (a file like lost-update.tx), an application (stack, courseware-overflow, courseware-removed, cart, twitter), or
+    /// random clients of an application (cart:1, twitter:1, courseware:1, wikipedia:1, tpcc:1, where the number is the seed)
+    #[arg(value_name = "FILE|APP|APP:SEED")]
+    program: String,
+    /// How many sessions and how many transactions in each random clients have
+    #[arg(long, value_name = "SxT", value_parser = sizes, default_value = "3x3")]
+    size: (usize, usize),
+    /// The level of transactions that have none of their own
+    #[arg(long, short, value_name = "LEVEL", value_parser = isolation_parser(), default_value = "cc")]
+    level: Isolation,
+    /// The level that histories are kept consistent with on the way: true, rc, ra or cc
+    #[arg(long, value_name = "LEVEL", value_parser = isolation_parser(), default_value = "cc")]
+    base: Isolation,
+    /// How to search
+    #[arg(long, value_enum, default_value_t = AlgorithmArg::Ce)]
+    algorithm: AlgorithmArg,
+    /// Ask whether every history is serializable, instead of whether the assertions hold
+    #[arg(long)]
+    robust: bool,
+    /// Go on after the first counterexample, and group all by the cycle of dependencies that they show
+    #[arg(long)]
+    all: bool,
+    /// Use at most N threads, up to 64 [default: one for each core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=THREADS_MAX))]
+    threads: Option<u16>,
+    /// Give up after this long, like 30s, 500ms or 2m
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    budget: Option<Duration>,
+    /// Keep in this file how far the exploration has come; if it is there, go on from there
+    #[arg(long, value_name = "FILE")]
+    checkpoint: Option<PathBuf>,
+    /// Visit part M of N only; the parts are disjoint and together complete
+    #[arg(long, value_name = "M/N", default_value = "1/1")]
+    partition: Part,
+    /// Run the one behaviour that a result named
+    #[arg(long, value_name = "TOKEN", conflicts_with_all = ["all", "checkpoint", "partition"])]
+    replay: Option<String>,
+    /// How to write the result
+    #[arg(long, short, value_enum, default_value_t = Style::Human)]
+    format: Style,
+}
+
+/// The algorithms by name.
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+enum AlgorithmArg {
+    /// EXPLORE-CE and EXPLORE-CE*: every history once
+    Ce,
+    /// Every order of transactions, without reduction: for comparison
+    Dfs,
+}
+
+impl AlgorithmArg {
+    fn name(self) -> &'static str {
+        match self {
+            AlgorithmArg::Ce => "ce",
+            AlgorithmArg::Dfs => "dfs",
+        }
+    }
+
+    fn algorithm(self) -> Algorithm {
+        match self {
+            AlgorithmArg::Ce => Algorithm::Ce,
+            AlgorithmArg::Dfs => Algorithm::Dfs,
+        }
+    }
+}
+
+/// What a checkpoint file holds.
+#[derive(Serialize, Deserialize)]
+struct Checkpoint {
+    seriatim_checkpoint: u32,
+    /// Of what: it fits nothing else.
+    of: String,
+    work: Work,
+}
+
+/// Explores the program and says what came of it.
+pub fn run(args: &Args) -> Result<Exit, Failure> {
+    if let Some(app) = seriatim_apps::find(&args.program) {
+        let subject = Subject {
+            program: apps::program(app),
+            question: Question::Assertions,
+            property: &|end| apps::verify(app, end),
+            shown: &|_, seen| shown_values(seen),
+            text: app.name().to_owned(),
+        };
+        return subject.run(args);
+    }
+    if let Some((clients, text)) = random_clients(args) {
+        let subject = Subject {
+            program: clients.program(),
+            question: Question::Count,
+            property: &|_| Ok(()),
+            shown: &|_, seen| shown_values(seen),
+            text,
+        };
+        return subject.run(args);
+    }
+    let text = read(&args.program)?;
+    let source = Source::parse(&text).map_err(|error| located(&args.program, &text, &error))?;
+    let question = if source.has_assertions() { Question::Assertions } else { Question::Count };
+    let shown = |session: usize, locals: &seriatim_explore::lang::Registers| {
+        let pair = |(number, name): (usize, &String)| {
+            format!("{name} = {}", locals.values.get(number).copied().unwrap_or_default())
+        };
+        source.locals_of(session).iter().enumerate().map(pair).collect::<Vec<_>>().join(", ")
+    };
+    let property = |end: &End<'_, i64, _>| source.check(end);
+    Subject { program: source.program(), question, property: &property, shown: &shown, text: text.clone() }.run(args)
+}
+
+/// Random clients, if the program is an application with a seed; and their names and size.
+fn random_clients(args: &Args) -> Option<(ClientProgram, String)> {
+    let (app, seed) = args.program.split_once(':')?;
+    let (sessions, txns) = args.size;
+    let clients = ClientProgram::new(app, seed.parse().ok()?, sessions, txns)?;
+    let text = format!("{} {sessions}x{txns}", args.program);
+    Some((clients, text))
+}
+
+/// A number of sessions and one of transactions.
+fn sizes(text: &str) -> Result<(usize, usize), String> {
+    let expected = || "expected sessions and transactions, like 3x3, each at most 10".to_owned();
+    let (sessions, txns) = text.split_once('x').ok_or_else(expected)?;
+    let number = |text: &str| text.parse().ok().filter(|number| (1..=10).contains(number)).ok_or_else(expected);
+    Ok((number(sessions)?, number(txns)?))
+}
+
+fn read(path: &str) -> Result<String, Failure> {
+    std::fs::read_to_string(path).map_err(|error| {
+        let apps = APPS.map(|app| app.name()).join(", ");
+        let random: Vec<String> = clients::names().map(|name| format!("{name}:1")).collect();
+        let expected = format!("expected a program file, one of the applications {apps}, or random clients");
+        Failure::Message(format!("{path}: {error}; {expected} like {}", random.join(", ")))
+    })
+}
+
+/// The error with its line, and a mark below the column.
+fn located(path: &str, text: &str, error: &LangError) -> Failure {
+    let LangError { spot, problem, hint } = error;
+    let line = text.lines().nth(spot.line - 1).unwrap_or_default();
+    let line: String = line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let mark = " ".repeat(spot.column - 1);
+    Failure::Message(format!("{path}:{}:{}: {problem}; {hint}\n  {line}\n  {mark}^", spot.line, spot.column))
+}
+
+fn shown_values(seen: &[seriatim_apps::Value]) -> String {
+    format!("saw {}", seriatim_apps::Value::List(seen.to_vec()))
+}
+
+/// What is explored, and what is asked of it.
+struct Subject<'s, V, L> {
+    program: Program<V, L>,
+    question: Question,
+    property: Property<'s, V, L>,
+    /// The local state of a session as text.
+    shown: &'s (dyn Fn(usize, &L) -> String + Sync),
+    /// The text of the program, which a checkpoint belongs to.
+    text: String,
+}
+
+impl<V: Value, L: Local> Subject<'_, V, L> {
+    fn run(self, args: &Args) -> Result<Exit, Failure> {
+        let fail = |error: ExploreError| Failure::about(&args.program, error);
+        let explored = match &args.replay {
+            Some(token) => self.replayed(args, token).map_err(fail)?,
+            None => {
+                let exploration = self.explore(args)?;
+                self.explored(args, exploration)
+            }
+        };
+        match args.format {
+            Style::Human => output::text(&explored::render(&explored, output::width()))?,
+            Style::Json => output::raw((explored::json(&explored) + "\n").as_bytes())?,
+        }
+        let is_interrupted = INTERRUPTED.load(Ordering::Relaxed) && !explored.is_complete;
+        Ok(if is_interrupted { Exit::Interrupted } else { explored.outcome.into() })
+    }
+
+    /// What must hold of a behaviour.
+    fn check(&self, args: &Args, end: &End<'_, V, L>) -> Result<(), String> {
+        match args.robust {
+            true if end.is_serializable() => Ok(()),
+            true => Err("it is not serializable".to_owned()),
+            false => (self.property)(end),
+        }
+    }
+
+    fn explore(&self, args: &Args) -> Result<Exploration<L>, Failure> {
+        let fail = |error: ExploreError| Failure::about(&args.program, error);
+        let cores = || std::thread::available_parallelism().map_or(1, |cores| cores.get());
+        let mut explorer = Explorer::new(&self.program, args.level)
+            .base(args.base)
+            .algorithm(args.algorithm.algorithm())
+            .threads(args.threads.map_or_else(cores, usize::from))
+            .part(args.partition)
+            .interrupt(&INTERRUPTED);
+        if let Some(budget) = args.budget {
+            explorer = explorer.budget(budget);
+        }
+        if args.all {
+            explorer = explorer.all();
+        }
+        let work = match args.checkpoint.as_deref().filter(|path| path.exists()) {
+            Some(path) => self.load(args, path)?,
+            None => explorer.begin().map_err(fail)?,
+        };
+        interrupt::call_next(|| INTERRUPTED.store(true, Ordering::Relaxed));
+        let progress = Progress::start(1);
+        let mut watch = Watch::new(progress.stage(), &work, args.budget);
+        let mut failure = None;
+        let result = explorer.resume(work, &|end| self.check(args, end), &mut |work| {
+            watch.show(work);
+            if let Some(path) = &args.checkpoint
+                && watch.is_time_to_keep(work)
+            {
+                failure = failure.take().or(self.keep(args, path, work).err());
+            }
+        });
+        drop(progress);
+        let exploration = result.map_err(fail)?;
+        failure.map_or(Ok(exploration), Err)
+    }
+
+    /// What a checkpoint must agree with.
+    fn identity(&self, args: &Args) -> String {
+        let what = format!(
+            "level {}, base {}, algorithm {}, part {}/{}, all {}, robust {}",
+            args.level.code(),
+            args.base.code(),
+            args.algorithm.name(),
+            args.partition.number,
+            args.partition.of,
+            args.all,
+            args.robust
+        );
+        format!("{what}, program {:016x}", fingerprint(&self.text))
+    }
+
+    fn load(&self, args: &Args, path: &Path) -> Result<Work, Failure> {
+        let about = |problem: String| Failure::about(path.display(), problem);
+        let bytes = std::fs::read(path).map_err(|error| about(error.to_string()))?;
+        let checkpoint: Checkpoint = serde_json::from_slice(&bytes)
+            .map_err(|error| about(format!("not a checkpoint of `seriatim explore`: {error}")))?;
+        let mine = self.identity(args);
+        if checkpoint.seriatim_checkpoint != 1 || checkpoint.of != mine {
+            let theirs = checkpoint.of;
+            return Err(about(format!(
+                "the checkpoint is of something else ({theirs}, not {mine}); name another file"
+            )));
+        }
+        Ok(checkpoint.work)
+    }
+
+    fn keep(&self, args: &Args, path: &Path, work: &Work) -> Result<(), Failure> {
+        let checkpoint = Checkpoint { seriatim_checkpoint: 1, of: self.identity(args), work: work.clone() };
+        let text = serde_json::to_string(&checkpoint).map_err(|error| Failure::about(path.display(), error))?;
+        staged::write(path, |path| std::fs::write(path, text + "\n"))
+            .map_err(|error: std::io::Error| Failure::about(path.display(), error))
+    }
+
+    fn question(&self, args: &Args) -> Question {
+        if args.robust { Question::Robust } else { self.question }
+    }
+
+    fn explored(&self, args: &Args, exploration: Exploration<L>) -> Explored {
+        let outcome = match exploration.holds() {
+            Some(true) => Outcome::Holds,
+            Some(false) => Outcome::Violated,
+            None => Outcome::Undecided,
+        };
+        let group = |group: &seriatim_explore::Group| Cycle {
+            cycle: group.cycle.clone(),
+            count: group.count,
+            reason: group.first.reason.clone(),
+            token: group.first.token.clone(),
+        };
+        Explored {
+            input: args.program.clone(),
+            level: args.level.to_string(),
+            level_code: args.level.code(),
+            base_code: args.base.min(args.level).code(),
+            algorithm: args.algorithm.name(),
+            question: self.question(args),
+            outcome,
+            histories: exploration.tally.histories,
+            ends: exploration.tally.ends,
+            blocked: exploration.tally.blocked,
+            counterexamples: exploration.tally.counterexamples,
+            share: exploration.tally.share,
+            is_complete: exploration.is_complete,
+            part: (args.partition.number, args.partition.of),
+            elapsed: exploration.elapsed,
+            groups: exploration.groups.iter().map(group).collect(),
+            behaviour: exploration.counterexample.map(|found| self.behaviour(args, found)),
+        }
+    }
+
+    fn behaviour(&self, args: &Args, found: Counterexample<L>) -> Behaviour {
+        let local = |(number, (name, local)): (usize, (&str, &L))| (name.to_owned(), (self.shown)(number, local));
+        let reason = (!found.reason.is_empty()).then_some(found.reason);
+        Behaviour {
+            reason,
+            locals: self.program.session_names().zip(&found.locals).enumerate().map(local).collect(),
+            sessions: explored::stories(&found.history),
+            checked: Checked {
+                input: format!("the history of {}", args.program),
+                format: "explored",
+                counts: Counts::of(&found.history),
+                report: found.report,
+                times: Times::default(),
+                duplicate: None,
+            },
+            token: found.token,
+        }
+    }
+
+    /// One behaviour, as if it were an exploration.
+    fn replayed(&self, args: &Args, token: &str) -> Result<Explored, ExploreError> {
+        let start = Instant::now();
+        let (found, verdict) = replay(&self.program, args.level, token, |end| {
+            let verdict = self.check(args, end);
+            let reason = verdict.as_ref().err().cloned().unwrap_or_default();
+            (Counterexample::of(end, reason), verdict)
+        })?;
+        Ok(Explored {
+            input: args.program.clone(),
+            level: args.level.to_string(),
+            level_code: args.level.code(),
+            base_code: args.level.base().code(),
+            algorithm: args.algorithm.name(),
+            question: self.question(args),
+            outcome: if verdict.is_ok() { Outcome::Holds } else { Outcome::Violated },
+            histories: 1,
+            ends: 1,
+            blocked: 0,
+            counterexamples: u64::from(verdict.is_err()),
+            share: 0.0,
+            is_complete: true,
+            part: (1, 1),
+            elapsed: start.elapsed(),
+            behaviour: Some(self.behaviour(args, found)),
+            groups: Vec::new(),
+        })
+    }
+}
+
+/// A number that tells texts apart (FNV-1a).
+fn fingerprint(text: &str) -> u64 {
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+}
+
+/// Looks at an exploration from time to time.
+struct Watch {
+    stage: Stage,
+    start: Instant,
+    kept: Instant,
+    /// What had been done before.
+    ends_before: u64,
+    budget: Option<Duration>,
+}
+
+impl Watch {
+    fn new(stage: Stage, work: &Work, budget: Option<Duration>) -> Watch {
+        Watch { stage, start: Instant::now(), kept: Instant::now(), ends_before: work.tally.ends, budget }
+    }
+
+    fn show(&self, work: &Work) {
+        let ends = work.tally.ends - self.ends_before;
+        self.stage.now(explored::progress(ends, self.start.elapsed().as_secs_f64(), work.tally.share));
+    }
+
+    fn is_time_to_keep(&mut self, work: &Work) -> bool {
+        let is_spent = self.budget.is_some_and(|budget| self.start.elapsed() >= budget);
+        let is_last = work.is_done() || is_spent || INTERRUPTED.load(Ordering::Relaxed);
+        if !is_last && self.kept.elapsed() < CHECKPOINT_EVERY {
+            return false;
+        }
+        self.kept = Instant::now();
+        true
+    }
+}
