@@ -43,37 +43,87 @@ pub(crate) fn search(
     effort: &mut Effort,
     found: &mut dyn FnMut(&Assignment) -> Next,
 ) -> Ended {
-    let mut encoding = Encoding::new(problem, deadline);
-    let mut sizes = (2..SIZES_MAX.min(problem.nodes.len())).map(Some).chain([None]);
-    let mut size = sizes.next().flatten();
-    let ended = loop {
-        match encoding.solve(size) {
-            Solved::OutOfTime => break Ended::OutOfTime,
-            Solved::None if size.is_none() => break Ended::Exhausted,
-            Solved::None => {
-                size = sizes.next().flatten();
-                continue;
-            }
-            Solved::Model => {}
-        }
-        effort.proposals += 1;
-        let proposal = encoding.assignment();
-        match judge(problem, &proposal, mode, deadline) {
-            Judged::Unserializable => match found(&proposal) {
-                Next::Stop => break Ended::Stopped,
-                Next::Without(facts) => encoding.forbid(&facts),
-                Next::Another => encoding.forbid_assignment(&proposal),
-            },
-            Judged::Serializable(order) => {
-                effort.version_orders += 1;
-                encoding.must_be_cyclic(&places(problem, &order));
-            }
-            Judged::PassedOver => encoding.forbid_assignment(&proposal),
-            Judged::OutOfTime => break Ended::OutOfTime,
-        }
-    };
-    effort.add(encoding.effort());
+    let mut search = Search { problem, mode, deadline, encoding: Encoding::new(problem, deadline), effort };
+    let ended = search.run(found);
+    search.effort.add(search.encoding.effort());
     ended
+}
+
+struct Search<'a> {
+    problem: &'a Problem,
+    mode: Mode,
+    deadline: Option<Instant>,
+    encoding: Encoding<'a>,
+    effort: &'a mut Effort,
+}
+
+/// What became of a proposal.
+enum Proposed {
+    Prediction(Assignment),
+    /// The formula has become stronger: try again.
+    Nothing,
+    Exhausted,
+    OutOfTime,
+}
+
+impl Search<'_> {
+    fn run(&mut self, found: &mut dyn FnMut(&Assignment) -> Next) -> Ended {
+        let mut sizes = (2..SIZES_MAX.min(self.problem.nodes.len())).map(Some).chain([None]);
+        let mut size = sizes.next().flatten();
+        loop {
+            let prediction = match self.propose(size, &[]) {
+                Proposed::Nothing => continue,
+                Proposed::OutOfTime => return Ended::OutOfTime,
+                Proposed::Exhausted if size.is_none() => return Ended::Exhausted,
+                Proposed::Exhausted => {
+                    size = sizes.next().flatten();
+                    continue;
+                }
+                Proposed::Prediction(first) => self.smaller(size, first),
+            };
+            match found(&prediction) {
+                Next::Stop => return Ended::Stopped,
+                Next::Without(facts) => self.encoding.forbid(&facts),
+                Next::Another => self.encoding.forbid_assignment(&prediction),
+            }
+        }
+    }
+
+    fn propose(&mut self, size: Option<usize>, as_observed: &[usize]) -> Proposed {
+        match self.encoding.solve(size, as_observed) {
+            Solved::OutOfTime => return Proposed::OutOfTime,
+            Solved::None => return Proposed::Exhausted,
+            Solved::Model => self.effort.proposals += 1,
+        }
+        let proposal = self.encoding.assignment();
+        match judge(self.problem, &proposal, self.mode, self.deadline) {
+            Judged::Unserializable => return Proposed::Prediction(proposal),
+            Judged::Serializable(order) => {
+                self.effort.version_orders += 1;
+                self.encoding.must_be_cyclic(&places(self.problem, &order));
+            }
+            Judged::PassedOver => self.encoding.forbid_assignment(&proposal),
+            Judged::OutOfTime => return Proposed::OutOfTime,
+        }
+        Proposed::Nothing
+    }
+
+    /// A prediction of which no read can have its observed writer again, found by trying each once.
+    fn smaller(&mut self, size: Option<usize>, mut prediction: Assignment) -> Assignment {
+        let all = 0..self.problem.reads.len();
+        let mut needed: Vec<usize> = Vec::new();
+        loop {
+            let changed = prediction.changed(self.problem);
+            let Some(&tried) = changed.iter().find(|read| !needed.contains(read)) else { return prediction };
+            let kept_as_observed: Vec<usize> =
+                all.clone().filter(|read| *read == tried || !changed.contains(read)).collect();
+            match self.propose(size, &kept_as_observed) {
+                Proposed::Prediction(smaller) => prediction = smaller,
+                Proposed::Nothing | Proposed::Exhausted => needed.push(tried),
+                Proposed::OutOfTime => return prediction,
+            }
+        }
+    }
 }
 
 enum Judged {

@@ -6,15 +6,27 @@ use crate::formula::Formula;
 use crate::problem::{Problem, Read};
 use batsat::Lit;
 
+/// The choices of a history.
+pub(super) struct Bounds {
+    /// For each node and slot whether it is kept.
+    pub kept: Vec<Vec<Lit>>,
+    /// For each read whom it reads from, if it is kept.
+    pub select: Vec<Selectors>,
+    /// For each read a literal that is true if it is kept and has another writer than observed.
+    pub changed: Vec<Lit>,
+}
+
 /// Which slots are kept, and whom each kept read reads from.
-pub(super) fn encode(problem: &Problem, formula: &mut Formula) -> (Vec<Vec<Lit>>, Vec<Selectors>) {
+pub(super) fn encode(problem: &Problem, formula: &mut Formula) -> Bounds {
     let kept = prefixes(problem, formula);
     let select: Vec<Selectors> = problem.reads.iter().map(|read| selectors(problem, formula, &kept, read)).collect();
+    let changed = problem.reads.iter().zip(&select).map(|(read, select)| changed(formula, &kept, read, select)).collect();
+    let bounds = Bounds { kept, select, changed };
     match problem.boundary {
-        Boundary::Strict => end_at_changed_reads(problem, formula, &kept, &select),
-        Boundary::Relaxed => end_at_changed_txns(problem, formula, &kept, &select),
+        Boundary::Strict => end_at_changed_reads(problem, formula, &bounds),
+        Boundary::Relaxed => end_at_changed_txns(problem, formula, &bounds),
     }
-    (kept, select)
+    bounds
 }
 
 /// Each session keeps a prefix.
@@ -53,40 +65,39 @@ fn selectors(problem: &Problem, formula: &mut Formula, kept: &[Vec<Lit>], read: 
     select
 }
 
-/// The literal of what the run shows.
-fn as_observed(read: &Read, select: &Selectors) -> Option<Lit> {
-    select.iter().find(|one| one.0 == read.observed).map(|one| one.1)
+fn changed(formula: &mut Formula, kept: &[Vec<Lit>], read: &Read, select: &Selectors) -> Lit {
+    let changed = formula.unlikely();
+    let observed = select.iter().find(|one| one.0 == read.observed).map(|one| one.1);
+    let conclusions: Vec<Lit> = observed.into_iter().chain([changed]).collect();
+    formula.implies(&[kept[read.node as usize][read.slot as usize]], &conclusions);
+    changed
 }
 
 /// Strict: a read with another writer is the last event of its session that is kept.
-fn end_at_changed_reads(problem: &Problem, formula: &mut Formula, kept: &[Vec<Lit>], select: &[Selectors]) {
-    for (read, select) in problem.reads.iter().zip(select) {
-        let (here, slots) = (read.slot as usize, &kept[read.node as usize]);
-        let next = || problem.nodes[read.node as usize].next.map(|next| kept[next as usize][0]);
-        let after = slots.get(here + 1).copied().or_else(next);
-        if let (Some(after), Some(observed)) = (after, as_observed(read, select)) {
-            formula.implies(&[slots[here], after], &[observed]);
+fn end_at_changed_reads(problem: &Problem, formula: &mut Formula, bounds: &Bounds) {
+    for (read, &changed) in problem.reads.iter().zip(&bounds.changed) {
+        let slots = &bounds.kept[read.node as usize];
+        let next = || problem.nodes[read.node as usize].next.map(|next| bounds.kept[next as usize][0]);
+        if let Some(after) = slots.get(read.slot as usize + 1).copied().or_else(next) {
+            formula.implies(&[changed], &[!after]);
         }
     }
 }
 
 /// Relaxed: a transaction with such a read is the last of its session that is kept, and nobody reads from it.
-fn end_at_changed_txns(problem: &Problem, formula: &mut Formula, kept: &[Vec<Lit>], select: &[Selectors]) {
-    let changed: Vec<Lit> = problem.nodes.iter().map(|_| formula.unlikely()).collect();
-    for (read, select) in problem.reads.iter().zip(select) {
-        let node = read.node as usize;
-        if let Some(observed) = as_observed(read, select) {
-            formula.implies(&[kept[node][0]], &[observed, changed[node]]);
-        }
+fn end_at_changed_txns(problem: &Problem, formula: &mut Formula, bounds: &Bounds) {
+    let ends: Vec<Lit> = problem.nodes.iter().map(|_| formula.unlikely()).collect();
+    for ((read, select), &changed) in problem.reads.iter().zip(&bounds.select).zip(&bounds.changed) {
+        formula.implies(&[changed], &[ends[read.node as usize]]);
         for &(writer, selected) in select {
             if let Some(writer) = writer {
-                formula.implies(&[selected], &[!changed[writer as usize]]);
+                formula.implies(&[selected], &[!ends[writer as usize]]);
             }
         }
     }
-    for (node, &changed) in problem.nodes.iter().zip(&changed) {
+    for (node, &ends) in problem.nodes.iter().zip(&ends) {
         if let Some(next) = node.next {
-            formula.implies(&[changed], &[!kept[next as usize][0]]);
+            formula.implies(&[ends], &[!bounds.kept[next as usize][0]]);
         }
     }
 }

@@ -27,6 +27,8 @@ pub(crate) struct Encoding<'p> {
     kept: Vec<Vec<Lit>>,
     /// For each read whom it reads from; none if it is cut.
     select: Vec<Selectors>,
+    /// For each read a literal that is true if it is kept and has another writer than observed.
+    changed: Vec<Lit>,
     /// Literal `k` is true if more than `k` transactions are on the cycle of the observed version order.
     sizes: Vec<Lit>,
 }
@@ -39,21 +41,32 @@ pub(crate) struct Assignment {
     pub source: Vec<Option<Option<u32>>>,
 }
 
+impl Assignment {
+    /// The kept reads that have another writer than observed.
+    pub fn changed(&self, problem: &Problem) -> Vec<usize> {
+        let differs = |&read: &usize| self.source[read].is_some_and(|source| source != problem.reads[read].observed);
+        (0..problem.reads.len()).filter(differs).collect()
+    }
+}
+
 impl<'p> Encoding<'p> {
     /// All histories within the boundary that the level allows and that the observed version order does not serialize.
     pub fn new(problem: &'p Problem, deadline: Option<Instant>) -> Encoding<'p> {
         let mut formula = Formula::new(deadline);
-        let (kept, select) = bounds::encode(problem, &mut formula);
-        let mut encoding = Encoding { problem, formula, kept, select, sizes: Vec::new() };
+        let bounds::Bounds { kept, select, changed } = bounds::encode(problem, &mut formula);
+        let mut encoding = Encoding { problem, formula, kept, select, changed, sizes: Vec::new() };
         level::encode(&mut encoding);
         let on_cycle = encoding.must_be_cyclic(&problem.place);
         encoding.sizes = encoding.formula.count(&on_cycle, SIZES_MAX);
         encoding
     }
 
-    /// Looks for a history; with at most `size` transactions on its cycle if that is given.
-    pub fn solve(&mut self, size: Option<usize>) -> Solved {
-        let assumptions: Vec<Lit> = size.and_then(|size| self.sizes.get(size)).map(|&more| !more).into_iter().collect();
+    /// Looks for a history; with at most `size` transactions on its cycle if that is given, and in which the reads `as_observed`, if
+    /// they are kept, have the writers that they had.
+    pub fn solve(&mut self, size: Option<usize>, as_observed: &[usize]) -> Solved {
+        let size = size.and_then(|size| self.sizes.get(size)).copied();
+        let changed = as_observed.iter().map(|&read| self.changed[read]);
+        let assumptions: Vec<Lit> = size.into_iter().chain(changed).map(|literal| !literal).collect();
         self.formula.solve(&assumptions)
     }
 
