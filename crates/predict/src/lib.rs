@@ -47,7 +47,9 @@ mod run;
 mod search;
 
 pub use predict::{predict, predict_all};
-pub use prediction::{ChangedRead, Cut, Prediction, SessionEnd};
+pub use prediction::{
+    ChangedRead, Cut, Fate, Planned, PlannedTxn, Prediction, SessionEnd, ShownEvent, ShownTxn, TxnPlace,
+};
 
 use seriatim_check::Level;
 use std::time::Duration;

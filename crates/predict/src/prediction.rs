@@ -22,6 +22,10 @@ pub struct Prediction {
     pub sessions: Vec<SessionEnd>,
     /// Why it is not serializable; its operations are numbered as in `history`. `None` only if that was too hard to explain.
     pub violation: Option<Violation>,
+    /// The transactions that a person should look at, as they were and as they are predicted.
+    pub shown: Vec<ShownTxn>,
+    /// What is predicted, transaction by transaction, for whoever wants to run it.
+    pub plan: Vec<PlannedTxn>,
     /// For each operation of `history` its number in the observed history.
     observed: Vec<OpId>,
     /// Reads of the cycle and their writers, by numbers of the observed history.
@@ -53,6 +57,87 @@ pub struct ChangedRead {
     pub value: String,
 }
 
+/// How much of a transaction is left in a prediction.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Fate {
+    /// All of it.
+    Whole,
+    /// Its first events.
+    Partial,
+    /// Nothing.
+    CutOff,
+}
+
+/// A transaction of the explanation or on a boundary, beside what it was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShownTxn {
+    /// The transaction.
+    pub txn: TxnRef,
+    /// How much of it is left.
+    pub fate: Fate,
+    /// Its events that matter, in program order.
+    pub events: Vec<ShownEvent>,
+}
+
+/// An event beside what it was.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ShownEvent {
+    /// As it was.
+    pub observed: OpRef,
+    /// Whom it read from, if it is a read.
+    pub observed_from: Option<TxnRef>,
+    /// Whom it reads from in the prediction, if it is a read that is kept.
+    pub predicted_from: Option<TxnRef>,
+    /// What it reads or writes in the prediction, if it is kept.
+    pub predicted_value: Option<String>,
+}
+
+impl ShownEvent {
+    /// Whether it is a read that has another writer than observed.
+    pub fn is_changed(&self) -> bool {
+        self.predicted_from.as_ref().is_some_and(|from| Some(from) != self.observed_from.as_ref())
+    }
+}
+
+/// A transaction by the number of its session and its place there, in the observed history.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+pub struct TxnPlace {
+    /// The number of the session.
+    pub session: u32,
+    /// Its place among all transactions of the session, aborted ones included, from 0.
+    pub index: u32,
+}
+
+/// A transaction of a prediction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct PlannedTxn {
+    /// Which one.
+    pub txn: TxnPlace,
+    /// Its name.
+    pub name: String,
+    /// Whether all of it is kept.
+    pub whole: bool,
+    /// Its events, in program order.
+    pub events: Vec<Planned>,
+}
+
+/// An event of a prediction.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Planned {
+    /// A read.
+    Read {
+        /// The key.
+        key: String,
+        /// Whom it reads from; `None` for the initial state.
+        from: Option<TxnPlace>,
+    },
+    /// A write.
+    Write {
+        /// The key.
+        key: String,
+    },
+}
+
 /// Where a session ends in the prediction.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SessionEnd {
@@ -82,20 +167,20 @@ pub enum Cut {
 pub(crate) fn build(history: &History, run: &Run, candidate: &Candidate, options: &Options) -> Prediction {
     let wiring = Wiring::new(history, run, candidate);
     let predicted = wiring.history();
-    let refs = Refs(history);
     let changed = wiring.changed(candidate, &predicted);
     let sessions = history
         .sessions()
         .map(|session| session_end(history, session, candidate.sessions[session.index()], &changed, options.boundary))
         .collect();
     let violation = explain(&predicted);
+    let shown = wiring.shown(&predicted, violation.as_ref(), &changed, candidate);
+    let plan = wiring.plan();
     let writer = |read: &OpId| wiring.sources.get(read).copied().flatten();
     let reads = violation.iter().flat_map(|violation| &violation.ops).filter(|op| op.action == "read");
     let mut cycle_reads: Vec<(OpId, Option<TxnId>)> =
         reads.filter_map(|op| wiring.kept.get(op.id?.index()).map(|read| (*read, writer(read)))).collect();
     cycle_reads.sort_unstable();
     cycle_reads.dedup();
-    debug_assert!(candidate.changed.is_empty() || refs.0.op_count() > 0);
     Prediction {
         level: options.level,
         boundary: options.boundary,
@@ -103,6 +188,8 @@ pub(crate) fn build(history: &History, run: &Run, candidate: &Candidate, options
         changed,
         sessions,
         violation,
+        shown,
+        plan,
         observed: wiring.kept,
         cycle_reads,
     }
@@ -121,16 +208,26 @@ struct Wiring<'h> {
     history: &'h History,
     /// The events that are kept, in order.
     kept: Vec<OpId>,
-    /// For each kept read its writer.
+    /// For each read its writer in the run.
+    observed: FxHashMap<OpId, Option<TxnId>>,
+    /// For each read its writer in the candidate.
     sources: FxHashMap<OpId, Option<TxnId>>,
+    /// For each transaction with kept events whether all are.
+    whole: Vec<(TxnId, bool)>,
     /// The last write of each transaction to each key.
     writes: FxHashMap<(TxnId, KeyId), OpId>,
 }
 
 impl<'h> Wiring<'h> {
     fn new(history: &'h History, run: &Run, candidate: &Candidate) -> Wiring<'h> {
-        let mut wiring =
-            Wiring { history, kept: Vec::new(), sources: FxHashMap::default(), writes: FxHashMap::default() };
+        let mut wiring = Wiring {
+            history,
+            kept: Vec::new(),
+            observed: FxHashMap::default(),
+            sources: FxHashMap::default(),
+            whole: Vec::new(),
+            writes: FxHashMap::default(),
+        };
         for txn in &run.txns {
             let Kept { whole_until, partial } = candidate.sessions[txn.session as usize];
             let is_kept =
@@ -139,7 +236,7 @@ impl<'h> Wiring<'h> {
                 match event.act {
                     Act::Read(source) => {
                         let source = source.map(|source| run.txns[source as usize].id);
-                        wiring.sources.insert(event.op, source);
+                        wiring.observed.insert(event.op, source);
                     }
                     Act::Write => {
                         wiring.writes.insert((txn.id, event.key), event.op);
@@ -149,7 +246,12 @@ impl<'h> Wiring<'h> {
                     wiring.kept.push(event.op);
                 }
             }
+            let is_partial = partial.is_some_and(|(cut, _)| cut == txn.id);
+            if is_partial || txn.id.0 < whole_until {
+                wiring.whole.push((txn.id, !is_partial));
+            }
         }
+        wiring.sources = wiring.observed.clone();
         wiring.sources.extend(candidate.changed.iter().copied());
         wiring
     }
@@ -182,33 +284,100 @@ impl<'h> Wiring<'h> {
 
     fn changed(&self, candidate: &Candidate, predicted: &History) -> Vec<ChangedRead> {
         let refs = Refs(self.history);
-        let txn = |txn: Option<TxnId>| txn.map_or_else(|| refs.initial(), |txn| refs.txn(txn));
-        let place: FxHashMap<OpId, usize> = self.kept.iter().enumerate().map(|(new, &old)| (old, new)).collect();
-        let observed = observed_sources(self.history);
+        let place = self.places();
         let mut changed: Vec<ChangedRead> = candidate
             .changed
             .iter()
             .filter_map(|&(read, source)| {
-                let new = OpId::from(*place.get(&read)?);
-                let value = predicted.value_text(predicted.op(new).value);
-                let observed = txn(observed.get(&(self.history.op(read).key, self.history.op(read).value)).copied());
-                Some(ChangedRead { read: refs.op(read), observed, predicted: txn(source), value })
+                let value = predicted.value_text(predicted.op(*place.get(&read)?).value);
+                let observed = self.txn(self.observed.get(&read).copied().flatten());
+                Some(ChangedRead { read: refs.op(read), observed, predicted: self.txn(source), value })
             })
             .collect();
         changed.sort_by_key(|changed| changed.read.id);
         changed
     }
-}
 
-/// Who wrote each value that is not the initial one.
-fn observed_sources(history: &History) -> FxHashMap<(KeyId, Value), TxnId> {
-    let mut sources = FxHashMap::default();
-    for txn in history.txns() {
-        for op in history.ops_of(txn).map(|op| history.op(OpId(op))).filter(|op| op.kind.is_write()) {
-            sources.insert((op.key, op.value), txn);
+    /// For each kept operation its number in the predicted history.
+    fn places(&self) -> FxHashMap<OpId, OpId> {
+        self.kept.iter().enumerate().map(|(new, &old)| (old, OpId::from(new))).collect()
+    }
+
+    fn txn(&self, txn: Option<TxnId>) -> TxnRef {
+        let refs = Refs(self.history);
+        txn.map_or_else(|| refs.initial(), |txn| refs.txn(txn))
+    }
+
+    /// The events of the explanation and the changed reads, by transaction; and the transactions that are cut in the middle.
+    fn shown(
+        &self,
+        predicted: &History,
+        violation: Option<&Violation>,
+        changed: &[ChangedRead],
+        candidate: &Candidate,
+    ) -> Vec<ShownTxn> {
+        let explained = violation.iter().flat_map(|violation| &violation.ops);
+        let mut ops: Vec<OpId> = explained.filter_map(|op| self.kept.get(op.id?.index()).copied()).collect();
+        ops.extend(changed.iter().filter_map(|changed| changed.read.id));
+        // What is lost with a cut: the writes that no longer happen.
+        for (txn, last) in candidate.sessions.iter().filter_map(|kept| kept.partial) {
+            let lost = self.writes.iter().filter(|((writer, _), write)| *writer == txn && **write > last);
+            ops.extend(lost.map(|(_, &write)| write));
+        }
+        ops.sort_unstable();
+        ops.dedup();
+        let place = self.places();
+        let mut shown: Vec<ShownTxn> = Vec::new();
+        for op in ops {
+            let id = self.history.txn_of(op);
+            if shown.last().is_none_or(|last| last.txn.id != Some(id)) {
+                shown.push(ShownTxn { txn: self.txn(Some(id)), fate: self.fate(id), events: Vec::new() });
+            }
+            if let Some(last) = shown.last_mut() {
+                last.events.push(self.event(op, place.get(&op).copied(), predicted));
+            }
+        }
+        shown
+    }
+
+    fn fate(&self, txn: TxnId) -> Fate {
+        match self.whole.iter().find(|one| one.0 == txn) {
+            Some((_, true)) => Fate::Whole,
+            Some((_, false)) => Fate::Partial,
+            None => Fate::CutOff,
         }
     }
-    sources
+
+    fn event(&self, op: OpId, place: Option<OpId>, predicted: &History) -> ShownEvent {
+        let from = |sources: &FxHashMap<OpId, Option<TxnId>>| sources.get(&op).map(|&source| self.txn(source));
+        ShownEvent {
+            observed: Refs(self.history).op(op),
+            observed_from: from(&self.observed),
+            predicted_from: place.and_then(|_| from(&self.sources)),
+            predicted_value: place.map(|place| predicted.value_text(predicted.op(place).value)),
+        }
+    }
+
+    fn place_of(&self, txn: TxnId) -> TxnPlace {
+        let session = self.history.session_of(txn);
+        TxnPlace { session: session.0, index: txn.0 - self.history.txns_of(session).start }
+    }
+
+    fn plan(&self) -> Vec<PlannedTxn> {
+        let mut kept = self.kept.iter().copied().peekable();
+        let planned = |&(txn, whole): &(TxnId, bool)| {
+            let mut events = Vec::new();
+            while let Some(op) = kept.next_if(|&op| self.history.ops_of(txn).contains(&op.0)) {
+                let key = self.history.key_name(self.history.op(op).key).to_string();
+                events.push(match self.sources.get(&op) {
+                    Some(source) => Planned::Read { key, from: source.map(|source| self.place_of(source)) },
+                    None => Planned::Write { key },
+                });
+            }
+            PlannedTxn { txn: self.place_of(txn), name: self.txn(Some(txn)).name, whole, events }
+        };
+        self.whole.iter().map(planned).collect()
+    }
 }
 
 fn session_end(

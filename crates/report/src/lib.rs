@@ -8,6 +8,7 @@
 //! * [`json`] – one object for each input, described by the schema in [`schema`],
 //! * [`dot`] – the exemplars as a Graphviz graph,
 //! * [`certificate`] – every verdict with its proof, for `seriatim verify`; the one output that is read again,
+//! * [`predicted`] – what `seriatim predict` found: text, JSON, DOT, SVG and HTML,
 //! * [`knowledge`] – what is known about each anomaly and each level, for `seriatim explain`.
 //!
 //! ```
@@ -34,6 +35,7 @@ pub mod dot;
 mod effort;
 pub mod json;
 pub mod knowledge;
+pub mod predicted;
 mod prose;
 mod scenario;
 pub mod schema;

@@ -8,3 +8,5 @@ pub const CERTIFICATE: &str = include_str!("../schema/certificate.schema.json");
 pub const HISTORY: &str = include_str!("../schema/history.schema.json");
 /// Of one line of `seriatim stats --format json`.
 pub const STATS: &str = include_str!("../schema/stats.schema.json");
+/// Of the object of `seriatim predict --format json`.
+pub const PREDICT: &str = include_str!("../schema/predict.schema.json");

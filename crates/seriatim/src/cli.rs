@@ -1,7 +1,7 @@
 //! The one definition of commands and flags, from which the parser, the help, the man pages and the completions come.
 
 use crate::commands::{
-    check, completions, convert, demo, explain, fuzz, generate, man, minimize, replay, schema, serve, stats, verify,
+    check, completions, convert, demo, explain, fuzz, generate, man, minimize, predict, replay, schema, serve, stats, verify,
 };
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
@@ -40,6 +40,8 @@ pub enum Task {
     Verify(verify::Args),
     /// Write the smallest part of a history that still violates a level
     Minimize(minimize::Args),
+    /// Predict from an observed run how it could have gone wrong at a weak level
+    Predict(predict::Args),
     /// Run an application on a mock database until its assertion breaks
     Fuzz(fuzz::Args),
     /// Run once more what `fuzz` kept
@@ -153,6 +155,12 @@ pub fn level_parser() -> Spelled<LevelArg> {
 pub fn store_level_parser() -> Spelled<Level> {
     let names = |level: Level| (level, [&[level.code(), level.name()], other_names(level)].concat());
     Spelled::new("level of a store", LEVELS.into_iter().map(names))
+}
+
+/// Parses a level that histories can be predicted at.
+pub fn predict_level_parser() -> Spelled<Level> {
+    let names = |level: Level| (level, [&[level.code(), level.name()], other_names(level)].concat());
+    Spelled::new("level to predict at", seriatim_predict::LEVELS.into_iter().map(names))
 }
 
 /// Parses the name of a chooser of a store.

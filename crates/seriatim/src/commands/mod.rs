@@ -9,6 +9,7 @@ pub mod fuzz;
 pub mod generate;
 pub mod man;
 pub mod minimize;
+pub mod predict;
 pub mod replay;
 pub mod schema;
 pub mod serve;
@@ -24,6 +25,7 @@ pub fn run(task: &Task) -> Result<Exit, Failure> {
         Task::Check(args) => check::run(args),
         Task::Verify(args) => verify::run(args),
         Task::Minimize(args) => minimize::run(args),
+        Task::Predict(args) => predict::run(args),
         Task::Fuzz(args) => fuzz::run(args),
         Task::Replay(args) => replay::run(args),
         Task::Explain(args) => explain::run(args),

@@ -24,6 +24,8 @@ enum Which {
     History,
     /// A line of `stats --format json`
     Stats,
+    /// The object of `predict --format json`
+    Predict,
 }
 
 /// Prints the schema.
@@ -33,6 +35,7 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         Which::Certificate => schema::CERTIFICATE,
         Which::History => schema::HISTORY,
         Which::Stats => schema::STATS,
+        Which::Predict => schema::PREDICT,
     };
     output::raw(text.as_bytes())?;
     Ok(Exit::Holds)
