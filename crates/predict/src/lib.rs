@@ -39,6 +39,7 @@ mod encode;
 mod formula;
 pub mod oracle;
 mod pco;
+mod plan;
 mod predict;
 mod prediction;
 mod problem;

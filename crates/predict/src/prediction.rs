@@ -1,6 +1,7 @@
 //! A prediction as data: the predicted history, where it differs from the observed one, and why it is not serializable.
 
 use crate::candidate::{Candidate, Kept};
+use crate::plan;
 use crate::run::{Act, Run};
 use crate::{Boundary, Options};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -117,6 +118,10 @@ pub struct PlannedTxn {
     pub name: String,
     /// Whether all of it is kept.
     pub whole: bool,
+    /// Whether the prediction needs it: it has changed reads, is part of the explanation, or happens before such a one.
+    pub needed: bool,
+    /// Whether it aborted in the observed run; it is no part of the prediction then, but runs in its place.
+    pub aborted: bool,
     /// Its events, in program order.
     pub events: Vec<Planned>,
 }
@@ -174,7 +179,7 @@ pub(crate) fn build(history: &History, run: &Run, candidate: &Candidate, options
         .collect();
     let violation = explain(&predicted);
     let shown = wiring.shown(&predicted, violation.as_ref(), &changed, candidate);
-    let plan = wiring.plan();
+    let plan = plan::plan(&wiring, violation.as_ref(), &changed);
     let writer = |read: &OpId| wiring.sources.get(read).copied().flatten();
     let reads = violation.iter().flat_map(|violation| &violation.ops).filter(|op| op.action == "read");
     let mut cycle_reads: Vec<(OpId, Option<TxnId>)> =
@@ -204,16 +209,16 @@ fn explain(history: &History) -> Option<Violation> {
 }
 
 /// Who reads from whom in a candidate.
-struct Wiring<'h> {
-    history: &'h History,
+pub(crate) struct Wiring<'h> {
+    pub history: &'h History,
     /// The events that are kept, in order.
-    kept: Vec<OpId>,
+    pub kept: Vec<OpId>,
     /// For each read its writer in the run.
     observed: FxHashMap<OpId, Option<TxnId>>,
     /// For each read its writer in the candidate.
-    sources: FxHashMap<OpId, Option<TxnId>>,
+    pub sources: FxHashMap<OpId, Option<TxnId>>,
     /// For each transaction with kept events whether all are.
-    whole: Vec<(TxnId, bool)>,
+    pub whole: Vec<(TxnId, bool)>,
     /// The last write of each transaction to each key.
     writes: FxHashMap<(TxnId, KeyId), OpId>,
 }
@@ -358,25 +363,9 @@ impl<'h> Wiring<'h> {
         }
     }
 
-    fn place_of(&self, txn: TxnId) -> TxnPlace {
+    pub(crate) fn place_of(&self, txn: TxnId) -> TxnPlace {
         let session = self.history.session_of(txn);
         TxnPlace { session: session.0, index: txn.0 - self.history.txns_of(session).start }
-    }
-
-    fn plan(&self) -> Vec<PlannedTxn> {
-        let mut kept = self.kept.iter().copied().peekable();
-        let planned = |&(txn, whole): &(TxnId, bool)| {
-            let mut events = Vec::new();
-            while let Some(op) = kept.next_if(|&op| self.history.ops_of(txn).contains(&op.0)) {
-                let key = self.history.key_name(self.history.op(op).key).to_string();
-                events.push(match self.sources.get(&op) {
-                    Some(source) => Planned::Read { key, from: source.map(|source| self.place_of(source)) },
-                    None => Planned::Write { key },
-                });
-            }
-            PlannedTxn { txn: self.place_of(txn), name: self.txn(Some(txn)).name, whole, events }
-        };
-        self.whole.iter().map(planned).collect()
     }
 }
 

@@ -160,3 +160,16 @@ fn last_writes(history: &History, txn: TxnId) -> FxHashMap<KeyId, OpId> {
     let ops = history.ops_of(txn).map(OpId);
     ops.filter(|&op| history.op(op).kind.is_write()).map(|op| (history.op(op).key, op)).collect()
 }
+
+/// What a transaction that aborted read, and from whom, as far as that is clear.
+pub(crate) fn reads_of_aborted(history: &History, txn: TxnId) -> Vec<(KeyId, Option<TxnId>)> {
+    let sources = Sources::new(history);
+    let number: FxHashMap<TxnId, u32> = history.txns().map(|txn| (txn, txn.0)).collect();
+    let mut reads = Vec::new();
+    for event in sources.events(txn, &number).unwrap_or_default() {
+        if let Act::Read(source) = event.act {
+            reads.push((event.key, source.map(TxnId)));
+        }
+    }
+    reads
+}

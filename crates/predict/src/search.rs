@@ -8,7 +8,7 @@
 //! extends it mostly serializes the history. Only in between the checker is asked. Mode *approx* takes nothing but proposals with such a
 //! cycle and passes over others.
 
-use crate::encode::{Assignment, Encoding, SIZES_MAX};
+use crate::encode::{Assignment, Encoding, SIZES_MAX, Wishes};
 use crate::formula::Solved;
 use crate::pco::{self, Common};
 use crate::problem::Problem;
@@ -71,7 +71,7 @@ impl Search<'_> {
         let mut sizes = (2..SIZES_MAX.min(self.problem.nodes.len())).map(Some).chain([None]);
         let mut size = sizes.next().flatten();
         loop {
-            let prediction = match self.propose(size, &[]) {
+            let prediction = match self.propose(&Wishes { size, ..Wishes::default() }) {
                 Proposed::Nothing => continue,
                 Proposed::OutOfTime => return Ended::OutOfTime,
                 Proposed::Exhausted if size.is_none() => return Ended::Exhausted,
@@ -79,7 +79,10 @@ impl Search<'_> {
                     size = sizes.next().flatten();
                     continue;
                 }
-                Proposed::Prediction(first) => self.smaller(size, first),
+                Proposed::Prediction(first) => {
+                    let smaller = self.smaller(size, first);
+                    self.longer(smaller)
+                }
             };
             match found(&prediction) {
                 Next::Stop => return Ended::Stopped,
@@ -89,8 +92,8 @@ impl Search<'_> {
         }
     }
 
-    fn propose(&mut self, size: Option<usize>, as_observed: &[usize]) -> Proposed {
-        match self.encoding.solve(size, as_observed) {
+    fn propose(&mut self, wishes: &Wishes) -> Proposed {
+        match self.encoding.solve(wishes) {
             Solved::OutOfTime => return Proposed::OutOfTime,
             Solved::None => return Proposed::Exhausted,
             Solved::Model => self.effort.proposals += 1,
@@ -115,14 +118,36 @@ impl Search<'_> {
         loop {
             let changed = prediction.changed(self.problem);
             let Some(&tried) = changed.iter().find(|read| !needed.contains(read)) else { return prediction };
-            let kept_as_observed: Vec<usize> =
-                all.clone().filter(|read| *read == tried || !changed.contains(read)).collect();
-            match self.propose(size, &kept_as_observed) {
+            let as_observed = all.clone().filter(|read| *read == tried || !changed.contains(read)).collect();
+            match self.propose(&Wishes { size, as_observed, kept: Vec::new() }) {
                 Proposed::Prediction(smaller) => prediction = smaller,
                 Proposed::Nothing | Proposed::Exhausted => needed.push(tried),
                 Proposed::OutOfTime => return prediction,
             }
         }
+    }
+
+    /// The same prediction with sessions as long as they can be: what need not be cut is not.
+    fn longer(&mut self, mut prediction: Assignment) -> Assignment {
+        let changed = prediction.changed(self.problem);
+        let as_observed: Vec<usize> = (0..self.problem.reads.len()).filter(|read| !changed.contains(read)).collect();
+        let mut given_up: Vec<u32> = changed.iter().map(|&read| self.session(self.problem.reads[read].node)).collect();
+        loop {
+            let ends = prediction.ends(self.problem);
+            let Some(&next) = ends.next.iter().find(|end| !given_up.contains(&self.session(end.0))) else {
+                return prediction;
+            };
+            let kept = ends.last.into_iter().chain([next]).collect();
+            match self.propose(&Wishes { size: None, as_observed: as_observed.clone(), kept }) {
+                Proposed::Prediction(longer) if longer.changed(self.problem) == changed => prediction = longer,
+                Proposed::OutOfTime => return prediction,
+                _ => given_up.push(self.session(next.0)),
+            }
+        }
+    }
+
+    fn session(&self, node: u32) -> u32 {
+        self.problem.nodes[node as usize].session
     }
 }
 

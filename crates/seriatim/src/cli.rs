@@ -1,7 +1,7 @@
 //! The one definition of commands and flags, from which the parser, the help, the man pages and the completions come.
 
 use crate::commands::{
-    check, completions, convert, demo, explain, fuzz, generate, man, minimize, predict, replay, schema, serve, stats, verify,
+    check, completions, convert, demo, explain, fuzz, generate, man, minimize, observe, predict, replay, schema, serve, stats, verify,
 };
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
@@ -40,11 +40,13 @@ pub enum Task {
     Verify(verify::Args),
     /// Write the smallest part of a history that still violates a level
     Minimize(minimize::Args),
+    /// Record a serializable run of an application, to predict from
+    Observe(observe::Args),
     /// Predict from an observed run how it could have gone wrong at a weak level
     Predict(predict::Args),
     /// Run an application on a mock database until its assertion breaks
     Fuzz(fuzz::Args),
-    /// Run once more what `fuzz` kept
+    /// Run once more what `fuzz` kept, or run an application as `predict` says that it could go wrong
     Replay(replay::Args),
     /// Explain an anomaly or a level
     Explain(explain::Args),

@@ -41,12 +41,51 @@ pub(crate) struct Assignment {
     pub source: Vec<Option<Option<u32>>>,
 }
 
+/// What is wished of a history.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Wishes {
+    /// The most transactions on its cycle.
+    pub size: Option<usize>,
+    /// Reads that, if they are kept, have the writers that they had.
+    pub as_observed: Vec<usize>,
+    /// Slots of nodes that are kept.
+    pub kept: Vec<(u32, u32)>,
+}
+
 impl Assignment {
     /// The kept reads that have another writer than observed.
     pub fn changed(&self, problem: &Problem) -> Vec<usize> {
         let differs = |&read: &usize| self.source[read].is_some_and(|source| source != problem.reads[read].observed);
         (0..problem.reads.len()).filter(differs).collect()
     }
+
+    /// Where the sessions end.
+    pub fn ends(&self, problem: &Problem) -> Ends {
+        let mut ends = Ends::default();
+        for (number, node) in problem.nodes.iter().enumerate() {
+            let (kept, slots) = (self.kept[number], node.slots.len() as u32);
+            let is_reached = node.prev.is_none_or(|prev| self.is_whole(problem, prev));
+            let goes_on = kept == slots && node.next.is_some_and(|next| self.kept[next as usize] > 0);
+            if kept > 0 && !goes_on {
+                ends.last.push((number as u32, kept - 1));
+            }
+            if is_reached && kept < slots {
+                ends.next.push((number as u32, kept));
+            }
+        }
+        ends
+    }
+
+    fn is_whole(&self, problem: &Problem, node: u32) -> bool {
+        self.kept[node as usize] as usize == problem.nodes[node as usize].slots.len()
+    }
+}
+
+/// For each session the last slot that is kept, and the first that is not, where there is one.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Ends {
+    pub last: Vec<(u32, u32)>,
+    pub next: Vec<(u32, u32)>,
 }
 
 impl<'p> Encoding<'p> {
@@ -61,12 +100,12 @@ impl<'p> Encoding<'p> {
         encoding
     }
 
-    /// Looks for a history; with at most `size` transactions on its cycle if that is given, and in which the reads `as_observed`, if
-    /// they are kept, have the writers that they had.
-    pub fn solve(&mut self, size: Option<usize>, as_observed: &[usize]) -> Solved {
-        let size = size.and_then(|size| self.sizes.get(size)).copied();
-        let changed = as_observed.iter().map(|&read| self.changed[read]);
-        let assumptions: Vec<Lit> = size.into_iter().chain(changed).map(|literal| !literal).collect();
+    /// Looks for a history as it is wished.
+    pub fn solve(&mut self, wishes: &Wishes) -> Solved {
+        let size = wishes.size.and_then(|size| self.sizes.get(size)).copied();
+        let changed = wishes.as_observed.iter().map(|&read| self.changed[read]);
+        let kept = wishes.kept.iter().map(|&(node, slot)| self.kept[node as usize][slot as usize]);
+        let assumptions: Vec<Lit> = size.into_iter().chain(changed).map(|literal| !literal).chain(kept).collect();
         self.formula.solve(&assumptions)
     }
 

@@ -120,6 +120,8 @@ fn planned(txn: &PlannedTxn) -> Value {
         "index": txn.txn.index,
         "name": txn.name,
         "whole": txn.whole,
+        "needed": txn.needed,
+        "aborted": txn.aborted,
         "events": txn.events.iter().map(event).collect::<Vec<_>>(),
     })
 }

@@ -6,7 +6,7 @@ use crate::output;
 use crate::progress::Progress;
 use crate::staged;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use seriatim_apps::{APPS, App, Fuzz, Recording, Run, Setting};
+use seriatim_apps::{APPS, App, BENCHMARK_APPS, Fuzz, Recording, Run, Setting};
 use seriatim_check::{Level, Options};
 use seriatim_history::History;
 use seriatim_report::style::{BAD, BOLD, GOOD, paint};
@@ -123,7 +123,8 @@ pub fn explained(app: &dyn App, run: &Run) -> String {
     format!("\n{}", text::render(&checked, &layout))
 }
 
-fn checked(name: &str, history: &History) -> Checked {
+/// The history of a run, checked at every level.
+pub fn checked(name: &str, history: &History) -> Checked {
     let start = std::time::Instant::now();
     let report = seriatim_check::check(history, &Options::default());
     let times = Times { total: start.elapsed(), ..Times::default() };
@@ -131,8 +132,10 @@ fn checked(name: &str, history: &History) -> Checked {
     Checked { input, format: "store", counts: Counts::of(history), report, times, duplicate: None }
 }
 
-fn app_parser() -> impl TypedValueParser<Value = &'static str> {
-    let names = APPS.map(|app| PossibleValue::new(app.name()).help(app.assertion()));
+/// Parses the name of a shipped application.
+pub fn app_parser() -> impl TypedValueParser<Value = &'static str> {
+    let apps = APPS.into_iter().chain(BENCHMARK_APPS);
+    let names = apps.map(|app| PossibleValue::new(app.name()).help(app.assertion()));
     PossibleValuesParser::new(names).try_map(|name| {
         let app = seriatim_apps::find(&name);
         app.map(|app| app.name()).ok_or_else(|| format!("unknown application {name}"))
