@@ -137,7 +137,7 @@ fn nobody_reads_from(sessions: &[Vec<Txn>], diverged: &HashSet<(u32, String)>) -
     Ok(())
 }
 
-/// The transactions of each session that count, as events.
+/// The transactions of each session that count, as events. Those without any (empty ones) say nothing and are left out.
 fn sessions(history: &History) -> Result<Vec<Vec<Txn>>, Doubt> {
     let writers = Writers::of(history);
     let counts = counting(history, &writers)?;
@@ -147,7 +147,7 @@ fn sessions(history: &History) -> Result<Vec<Vec<Txn>>, Doubt> {
         let txns: Result<Vec<Txn>, Doubt> = txns
             .map(|txn| Ok((history.txn_name(txn).to_string(), events(history, txn, &writers)?)))
             .collect();
-        sessions.push(txns?);
+        sessions.push(txns?.into_iter().filter(|(_, events)| !events.is_empty()).collect());
     }
     Ok(sessions)
 }
