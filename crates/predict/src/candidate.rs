@@ -73,13 +73,8 @@ impl Part<'_> {
         if problem.boundary == Boundary::Relaxed && changed.is_some() {
             return Some(Kept { whole_until: id.0 + 1, partial: None });
         }
-        let until = match changed {
-            Some(read) => events[problem.reads[read].events[0] as usize].op,
-            None if kept as usize == node.slots.len() => return None,
-            None if kept == 0 => return Some(Kept { whole_until: id.0, partial: None }),
-            None => events[node.slots[kept as usize] as usize - 1].op,
-        };
-        Some(Kept { whole_until: id.0, partial: Some((*id, until)) })
+        let until = changed.map(|read| (*id, events[problem.reads[read].events[0] as usize].op));
+        (until.is_some() || kept == 0).then_some(Kept { whole_until: id.0, partial: until })
     }
 
     fn changed_read(&self, problem: &Problem, assignment: &Assignment, node: &Node) -> Option<usize> {

@@ -103,6 +103,7 @@ fn session(name: &str, before: &[Txn], after: &[Txn], boundary: Boundary) -> Res
         if !prefix(old, new) || (new.len() < old.len() && !(is_last && boundary == Boundary::Strict)) {
             return Err(no_prefix(format!("{found} has other events")));
         }
+        let is_partial = new.len() < old.len();
         for (place, (old, new)) in old.iter().zip(new.iter()).enumerate() {
             if old == new {
                 continue;
@@ -115,6 +116,9 @@ fn session(name: &str, before: &[Txn], after: &[Txn], boundary: Boundary) -> Res
                 return Err(Doubt::Changed { txn: found.clone(), key: new.key.clone() });
             }
             diverged = Some(found.clone());
+        }
+        if is_partial && diverged.is_none() {
+            return Err(no_prefix(format!("{found} ends although all its reads are as observed")));
         }
     }
     Ok(diverged)

@@ -10,13 +10,14 @@
 //! something else than observed is not known, so a session ends with the read (*strict*) or the transaction (*relaxed*) in which that
 //! happens:
 //!
-//! - strict: only the last kept event of a session may be a read with another writer. A session may be cut anywhere but between writes
-//!   that no read separates.
-//! - relaxed: sessions keep whole transactions. All reads of the last kept transaction of a session may have other writers; if one
-//!   has, nobody reads from this transaction.
+//! - strict: a session keeps whole transactions and then, perhaps, the beginning of one that ends with a read that has another writer.
+//!   All other reads are as observed.
+//! - relaxed: a session keeps whole transactions. All reads of the last one may have other writers; if one has, nobody reads from
+//!   this transaction.
 //!
-//! Every kept read reads from a kept write. This is the text of the paper; its tool also forbids to read from writes before a strict
-//! boundary.
+//! Every kept read reads from a kept write; what a transaction wrote before a strict boundary may be read, as in the paper (its tool
+//! forbids it). In the paper a strict boundary may also be a read that is as observed, whose transaction is then cut without a reason:
+//! it would have gone on, so here it does.
 //!
 //! ```
 //! use seriatim_check::Level;

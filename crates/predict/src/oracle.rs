@@ -52,7 +52,7 @@ fn may_cut(events: &[Event], cut: usize, boundary: Boundary) -> bool {
     let inside = last.txn == next.txn;
     match boundary {
         Boundary::Relaxed => !inside,
-        Boundary::Strict => !inside || last.is_read || next.is_read,
+        Boundary::Strict => !inside || last.is_read,
     }
 }
 
@@ -130,6 +130,14 @@ impl Oracle<'_> {
             event(read).is_some_and(|read| self.observed(read) != source).then(|| txn(read))
         };
         let changed: Vec<TxnId> = sources.iter().filter_map(changed).collect();
+        // A transaction ends early only with a read that is not as observed.
+        let is_early = |(events, &kept): (&Vec<Event>, &usize)| match (kept.checked_sub(1), events.get(kept)) {
+            (Some(last), Some(next)) => events[last].txn == next.txn && !changed.contains(&next.txn),
+            _ => false,
+        };
+        if self.sessions.iter().zip(self.kept).any(is_early) {
+            return false;
+        }
         let after_boundary = |write: OpId| changed.contains(&txn(write));
         let reads_after = sources.iter().any(|(_, write)| write.is_some_and(after_boundary));
         if self.boundary == Boundary::Relaxed && reads_after {

@@ -163,9 +163,9 @@ pub enum Cut {
     AtRead(OpRef),
     /// Reads of this transaction have other writers: what comes after it is not known.
     AtTxn(TxnRef),
-    /// Nothing has another writer, but what comes after this operation would not fit: it happens after another session's boundary, or
-    /// the level does not allow it together with the changed reads.
-    After(Option<OpRef>),
+    /// Nothing has another writer, but what comes after this transaction (or anything at all) would not fit: it happens after another
+    /// session's boundary, or the level does not allow it together with the changed reads.
+    After(Option<TxnRef>),
 }
 
 /// Makes the prediction that a candidate stands for.
@@ -386,11 +386,10 @@ fn session_end(
     let last_whole = kept.whole_until.checked_sub(1).map(TxnId).filter(|txn| txns.contains(&txn.0));
     let changed_in = |txn: TxnId| history.ops_of(txn).any(|op| here.contains(&Some(OpId(op))));
     let cut = match (kept.partial, last_whole) {
-        (Some((_, last)), _) if here.contains(&Some(last)) => Some(Cut::AtRead(refs.op(last))),
-        (Some((_, last)), _) => Some(Cut::After(Some(refs.op(last)))),
+        (Some((_, last)), _) => Some(Cut::AtRead(refs.op(last))),
         (None, Some(txn)) if boundary == Boundary::Relaxed && changed_in(txn) => Some(Cut::AtTxn(refs.txn(txn))),
         (None, _) if cut_off.is_empty() => None,
-        (None, txn) => Some(Cut::After(txn.and_then(|txn| history.ops_of(txn).last()).map(|op| refs.op(OpId(op))))),
+        (None, txn) => Some(Cut::After(txn.map(|txn| refs.txn(txn)))),
     };
     SessionEnd { session: history.session_name(session).to_string(), whole, cut, cut_off }
 }

@@ -5,9 +5,8 @@
 //! above read committed (each of two writers would have to precede the other), so that a transaction has one choice for each class
 //! that it reads; at read committed it has two for each run of such reads, because it may see a newer version only once.
 //!
-//! Under the strict boundary a transaction may be cut in its middle. A *slot* is a piece of a transaction that is kept or cut whole: a
-//! read that is a choice, or writes that no read separates (nothing that the application sees could make it stop between them). Under the
-//! relaxed boundary a transaction is one slot.
+//! Under the strict boundary a transaction may end with a read that has another writer. A *slot* is a piece of a transaction that is
+//! kept or cut whole: a read that is a choice, or the writes between two of them. Under the relaxed boundary a transaction is one slot.
 
 use crate::Boundary;
 use crate::run::{Act, Run, Txn};
@@ -108,13 +107,9 @@ impl Problem {
                         writers.push((number, slot));
                     }
                 }
-                (Act::Write, None) => {}
-                (Act::Read(_), None) => cutter.separates = true,
+                (_, None) => {}
                 (Act::Read(_), Some(class)) => match cutter.known(class) {
-                    Some(read) => {
-                        self.reads[read].events.push(index as u32);
-                        cutter.separates = true;
-                    }
+                    Some(read) => self.reads[read].events.push(index as u32),
                     None => {
                         let slot = cutter.read(&mut node.slots, index, self.boundary);
                         cutter.remember(class, self.reads.len());
@@ -172,8 +167,7 @@ impl Problem {
 struct Cutter {
     /// Whether reads of a class in a transaction are one choice wherever they stand.
     merge_all: bool,
-    /// Whether a read stands between the last slot and the next write.
-    separates: bool,
+    /// Whether the last slot is one of writes.
     in_writes: bool,
     /// The read of each class; at read committed only of the class that was read last.
     reads: FxHashMap<u32, usize>,
@@ -186,23 +180,15 @@ impl Cutter {
         if !self.merge_all {
             self.reads.clear();
         }
-        let new = slots.is_empty() || (boundary == Boundary::Strict && (!self.in_writes || self.separates));
-        self.begin(slots, index, new);
+        begin(slots, index, slots.is_empty() || (boundary == Boundary::Strict && !self.in_writes));
         self.in_writes = true;
         slots.len() as u32 - 1
     }
 
     fn read(&mut self, slots: &mut Vec<u32>, index: usize, boundary: Boundary) -> u32 {
-        self.begin(slots, index, slots.is_empty() || boundary == Boundary::Strict);
+        begin(slots, index, slots.is_empty() || boundary == Boundary::Strict);
         self.in_writes = false;
         slots.len() as u32 - 1
-    }
-
-    fn begin(&mut self, slots: &mut Vec<u32>, index: usize, new: bool) {
-        if new {
-            slots.push(index as u32);
-        }
-        self.separates = false;
     }
 
     /// The choice that a read of `class` belongs to, if there is one already.
@@ -221,8 +207,18 @@ impl Cutter {
     }
 }
 
+fn begin(slots: &mut Vec<u32>, index: usize, new: bool) {
+    if new {
+        slots.push(index as u32);
+    }
+}
+
 /// For each key its class, if it matters; for each class who writes it and at which point.
 fn classes(run: &Run, level: Level, boundary: Boundary) -> (Vec<Option<u32>>, Vec<Vec<(u32, u32)>>) {
+    let mut is_written = vec![false; run.key_count];
+    for event in run.txns.iter().flat_map(|txn| &txn.events).filter(|event| event.act == Act::Write) {
+        is_written[event.key.index()] = true;
+    }
     let mut writers: FxHashMap<KeyId, Vec<(u32, u32)>> = FxHashMap::default();
     let mut is_read = vec![false; run.key_count];
     for (number, txn) in run.txns.iter().enumerate() {
@@ -231,7 +227,7 @@ fn classes(run: &Run, level: Level, boundary: Boundary) -> (Vec<Option<u32>>, Ve
             match event.act {
                 Act::Read(_) => {
                     is_read[event.key.index()] = true;
-                    separated = true;
+                    separated |= is_written[event.key.index()];
                 }
                 Act::Write => {
                     run_of_writes += u32::from(std::mem::take(&mut separated));

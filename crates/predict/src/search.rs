@@ -182,3 +182,32 @@ fn places(problem: &Problem, order: &[u32]) -> Vec<u32> {
     }
     place
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::Boundary;
+    use crate::run::Run;
+    use seriatim_check::Level;
+    use seriatim_history::{TxnId, notation};
+
+    /// Two keys with two writers each, and each of the four ways to order them closes a cycle, though nothing is forced: what all
+    /// commit orders have in common has no cycle.
+    #[test]
+    fn only_mode_exact_sees_a_contradiction_that_needs_a_case_distinction() {
+        let history = notation::parse(
+            "a: w(x0,p) w(p0,1)\nb: w(x0,q) w(q0,1)\nc: w(x1,p) w(p1,1)\nd: w(x1,q) w(q1,1)\n\
+             e: r(x1,p) r(p0,1) r(q0,1)\nf: r(x1,q) r(p0,1) r(q0,1)\n\
+             g: r(x0,p) r(p1,1) r(q1,1)\nh: r(x0,q) r(p1,1) r(q1,1)",
+        )
+        .unwrap();
+        let order: Vec<TxnId> = history.txns().collect();
+        let run = Run::new(&history, &order).unwrap();
+        let problem = Problem::new(&run, Level::Causal, Boundary::Relaxed);
+        let kept = problem.nodes.iter().map(|node| node.slots.len() as u32).collect();
+        let source = problem.reads.iter().map(|read| Some(read.observed)).collect();
+        let proposal = Assignment { kept, source };
+        assert!(matches!(judge(&problem, &proposal, Mode::Exact, None), Judged::Unserializable));
+        assert!(matches!(judge(&problem, &proposal, Mode::Approx, None), Judged::PassedOver));
+    }
+}

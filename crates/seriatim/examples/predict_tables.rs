@@ -123,6 +123,13 @@ impl Row {
                 let directed = run_directed(app, options.level, &plan(&prediction))?;
                 self.validated += u32::from(directed.is_serializable == Some(false));
                 self.diverged += u32::from(directed.left.is_some());
+                if directed.is_serializable != Some(false) {
+                    let left = directed.left.map(|left| left.to_string()).unwrap_or_default();
+                    let changed = prediction.changed.iter();
+                    let changed = changed.map(|one| format!("{} {}", one.read.txn.name, one.read.key));
+                    let changed = changed.collect::<Vec<_>>().join(", ");
+                    eprintln!("{} {}: not validated: {left} (changed: {changed})", app.name(), options.level);
+                }
             }
             Answer::NoneExists(_) => self.none += 1,
             _ => self.undecided += 1,

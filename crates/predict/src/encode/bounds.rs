@@ -12,7 +12,7 @@ pub(super) struct Bounds {
     pub kept: Vec<Vec<Lit>>,
     /// For each read whom it reads from, if it is kept.
     pub select: Vec<Selectors>,
-    /// For each read a literal that is true if it is kept and has another writer than observed.
+    /// For each read whether it is kept and has another writer than observed.
     pub changed: Vec<Lit>,
 }
 
@@ -69,12 +69,25 @@ fn changed(formula: &mut Formula, kept: &[Vec<Lit>], read: &Read, select: &Selec
     let changed = formula.unlikely();
     let observed = select.iter().find(|one| one.0 == read.observed).map(|one| one.1);
     let conclusions: Vec<Lit> = observed.into_iter().chain([changed]).collect();
-    formula.implies(&[kept[read.node as usize][read.slot as usize]], &conclusions);
+    let here = kept[read.node as usize][read.slot as usize];
+    formula.implies(&[here], &conclusions);
+    formula.implies(&[changed], &[here]);
+    if let Some(observed) = observed {
+        formula.implies(&[changed], &[!observed]);
+    }
     changed
 }
 
-/// Strict: a read with another writer is the last event of its session that is kept.
+/// Strict: a read with another writer is the last event of its session that is kept; where nothing else is read than observed, the
+/// transaction goes on to its end.
 fn end_at_changed_reads(problem: &Problem, formula: &mut Formula, bounds: &Bounds) {
+    for (number, slots) in bounds.kept.iter().enumerate() {
+        let read = |slot: usize| problem.reads_of(number as u32).find(|&read| problem.reads[read].slot as usize == slot);
+        for (slot, pair) in slots.windows(2).enumerate() {
+            let changed = read(slot).map(|read| bounds.changed[read]);
+            formula.implies(&[pair[0]], &changed.into_iter().chain([pair[1]]).collect::<Vec<_>>());
+        }
+    }
     for (read, &changed) in problem.reads.iter().zip(&bounds.changed) {
         let slots = &bounds.kept[read.node as usize];
         let next = || problem.nodes[read.node as usize].next.map(|next| bounds.kept[next as usize][0]);

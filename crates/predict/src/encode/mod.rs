@@ -27,7 +27,7 @@ pub(crate) struct Encoding<'p> {
     kept: Vec<Vec<Lit>>,
     /// For each read whom it reads from; none if it is cut.
     select: Vec<Selectors>,
-    /// For each read a literal that is true if it is kept and has another writer than observed.
+    /// For each read whether it is kept and has another writer than observed.
     changed: Vec<Lit>,
     /// Literal `k` is true if more than `k` transactions are on the cycle of the observed version order.
     sizes: Vec<Lit>,

@@ -96,9 +96,7 @@ fn session(end: &SessionEnd) -> Value {
         None => ("complete", None, None),
         Some(Cut::AtRead(read)) => ("read", Some(read.txn.name.as_str()), Some(read.key.as_str())),
         Some(Cut::AtTxn(txn)) => ("transaction", Some(txn.name.as_str()), None),
-        Some(Cut::After(op)) => {
-            ("cut", op.as_ref().map(|op| op.txn.name.as_str()), op.as_ref().map(|op| op.key.as_str()))
-        }
+        Some(Cut::After(last)) => ("cut", last.as_ref().map(|txn| txn.name.as_str()), None),
     };
     json!({
         "session": end.session,

@@ -69,9 +69,7 @@ fn ending(cut: Option<&Cut>) -> String {
         }
         Some(Cut::AtTxn(last)) => format!("ends with {}: what follows is not known", txn(last)),
         Some(Cut::After(None)) => "is left out".to_owned(),
-        Some(Cut::After(Some(op))) => {
-            format!("is cut after the {} of {} in {}", op.action, key(&op.key), txn(&op.txn))
-        }
+        Some(Cut::After(Some(last))) => format!("is cut after {}: what follows would not fit", txn(last)),
     }
 }
 
