@@ -21,8 +21,8 @@ pub use db::{Db, DbError, StoreDb, transact};
 pub use directed::{Directed, Left, PlannedEvent, PlannedTxn, Writer, run_directed};
 pub use fuzz::{Fuzz, Recording, ReplayError};
 pub use value::Value;
-pub use workload::{BENCHMARKS, Workload, benchmark};
 use workload::SEED_DEFAULT;
+pub use workload::{BENCHMARKS, Workload, benchmark};
 
 /// The small applications: each of their assertions breaks at causal consistency.
 pub const APPS: [&dyn App; 5] =

@@ -27,7 +27,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                     };
                     let time = start.elapsed().as_secs_f64();
                     let shown = effort.map(|effort| format!("{effort:?}")).unwrap_or_default();
-                    println!("{file}\t{}\t{}-{}\t{word}\t{time:.4}\t{shown}", level.code(), mode.word(), boundary.word());
+                    println!(
+                        "{file}\t{}\t{}-{}\t{word}\t{time:.4}\t{shown}",
+                        level.code(),
+                        mode.word(),
+                        boundary.word()
+                    );
                 }
             }
         }

@@ -148,9 +148,8 @@ fn sessions(history: &History) -> Result<Vec<Vec<Txn>>, Doubt> {
     let mut sessions = Vec::new();
     for session in history.sessions() {
         let txns = history.txns_of(session).map(TxnId).filter(|txn| counts.contains(txn));
-        let txns: Result<Vec<Txn>, Doubt> = txns
-            .map(|txn| Ok((history.txn_name(txn).to_string(), events(history, txn, &writers)?)))
-            .collect();
+        let txns: Result<Vec<Txn>, Doubt> =
+            txns.map(|txn| Ok((history.txn_name(txn).to_string(), events(history, txn, &writers)?))).collect();
         sessions.push(txns?.into_iter().filter(|(_, events)| !events.is_empty()).collect());
     }
     Ok(sessions)
@@ -158,8 +157,7 @@ fn sessions(history: &History) -> Result<Vec<Vec<Txn>>, Doubt> {
 
 /// Committed transactions, and those of unknown outcome that one of them, directly or not, read from.
 fn counting(history: &History, writers: &Writers) -> Result<HashSet<TxnId>, Doubt> {
-    let mut waiting: Vec<TxnId> =
-        history.txns().filter(|&txn| history.status(txn) == Status::Committed).collect();
+    let mut waiting: Vec<TxnId> = history.txns().filter(|&txn| history.status(txn) == Status::Committed).collect();
     let mut counts: HashSet<TxnId> = waiting.iter().copied().collect();
     while let Some(txn) = waiting.pop() {
         for op in external(history, txn) {

@@ -57,13 +57,8 @@ use seriatim_check::Level;
 use std::time::Duration;
 
 /// The levels that histories can be predicted at, weakest first.
-pub const LEVELS: [Level; 5] = [
-    Level::ReadCommitted,
-    Level::ReadAtomic,
-    Level::Causal,
-    Level::PrefixConsistency,
-    Level::SnapshotIsolation,
-];
+pub const LEVELS: [Level; 5] =
+    [Level::ReadCommitted, Level::ReadAtomic, Level::Causal, Level::PrefixConsistency, Level::SnapshotIsolation];
 
 /// Where a session ends when a read returns something else than observed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]

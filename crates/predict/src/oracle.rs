@@ -20,8 +20,10 @@ pub fn exists(history: &History, level: Level, boundary: Boundary) -> bool {
         .sessions()
         .map(|session| history.txns_of(session).flat_map(|txn| events(history, TxnId(txn))).collect())
         .collect();
-    let cuts: Vec<Vec<usize>> =
-        sessions.iter().map(|events| (0..=events.len()).filter(|&cut| may_cut(events, cut, boundary)).collect()).collect();
+    let cuts: Vec<Vec<usize>> = sessions
+        .iter()
+        .map(|events| (0..=events.len()).filter(|&cut| may_cut(events, cut, boundary)).collect())
+        .collect();
     let mut chosen = Vec::new();
     some_cuts(&cuts, &mut chosen, &|kept| {
         let oracle = Oracle { history, level, boundary, sessions: &sessions, kept };

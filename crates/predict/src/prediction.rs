@@ -281,8 +281,7 @@ impl<'h> Wiring<'h> {
         };
         let mut writes: Vec<OpId> = all().filter(ambiguous).collect();
         writes.sort_unstable();
-        let mut reads: Vec<(OpId, Option<OpId>)> =
-            self.sources.keys().map(|&read| (read, self.write(read))).collect();
+        let mut reads: Vec<(OpId, Option<OpId>)> = self.sources.keys().map(|&read| (read, self.write(read))).collect();
         reads.sort_unstable();
         self.history.rewired(&writes, &reads).restricted_to(&self.kept)
     }
@@ -380,8 +379,12 @@ fn session_end(
     let txns = history.txns_of(session);
     let partial = kept.partial.map(|(txn, _)| txn);
     let whole = txns.clone().filter(|&txn| txn < kept.whole_until).count();
-    let cut_off: Vec<TxnRef> =
-        txns.clone().map(TxnId).filter(|&txn| txn.0 >= kept.whole_until && Some(txn) != partial).map(|txn| refs.txn(txn)).collect();
+    let cut_off: Vec<TxnRef> = txns
+        .clone()
+        .map(TxnId)
+        .filter(|&txn| txn.0 >= kept.whole_until && Some(txn) != partial)
+        .map(|txn| refs.txn(txn))
+        .collect();
     let here: FxHashSet<Option<OpId>> = changed.iter().map(|changed| changed.read.id).collect();
     let last_whole = kept.whole_until.checked_sub(1).map(TxnId).filter(|txn| txns.contains(&txn.0));
     let changed_in = |txn: TxnId| history.ops_of(txn).any(|op| here.contains(&Some(OpId(op))));

@@ -45,8 +45,7 @@ impl Run {
     /// The run of a history with this serial order of the transactions that count.
     pub fn new(history: &History, order: &[TxnId]) -> Result<Run, PredictError> {
         let sources = Sources::new(history);
-        let mut places: Vec<(TxnId, u32)> =
-            order.iter().enumerate().map(|(place, &txn)| (txn, place as u32)).collect();
+        let mut places: Vec<(TxnId, u32)> = order.iter().enumerate().map(|(place, &txn)| (txn, place as u32)).collect();
         places.sort_unstable();
         let number: FxHashMap<TxnId, u32> =
             places.iter().enumerate().map(|(number, &(txn, _))| (txn, number as u32)).collect();
@@ -131,12 +130,7 @@ impl<'h> Sources<'h> {
     }
 
     /// Who wrote what `read` returned.
-    fn source(
-        &self,
-        reader: TxnId,
-        read: OpId,
-        number: &FxHashMap<TxnId, u32>,
-    ) -> Result<Option<u32>, PredictError> {
+    fn source(&self, reader: TxnId, read: OpId, number: &FxHashMap<TxnId, u32>) -> Result<Option<u32>, PredictError> {
         let op = self.history.op(read);
         let initial = self.history.initial();
         let all = self.writers.get(&(op.key, op.value)).map_or(&[][..], Vec::as_slice);

@@ -13,7 +13,7 @@ use crate::formula::Solved;
 use crate::pco::{self, Common};
 use crate::problem::Problem;
 use crate::reduced::{self, Serial};
-use crate::{Effort, Mode};
+use crate::{Boundary, Effort, Mode};
 use std::time::Instant;
 
 /// How a search ended.
@@ -68,28 +68,44 @@ enum Proposed {
 
 impl Search<'_> {
     fn run(&mut self, found: &mut dyn FnMut(&Assignment) -> Next) -> Ended {
-        let mut sizes = (2..SIZES_MAX.min(self.problem.nodes.len())).map(Some).chain([None]);
-        let mut size = sizes.next().flatten();
-        loop {
-            let prediction = match self.propose(&Wishes { size, ..Wishes::default() }) {
-                Proposed::Nothing => continue,
-                Proposed::OutOfTime => return Ended::OutOfTime,
-                Proposed::Exhausted if size.is_none() => return Ended::Exhausted,
-                Proposed::Exhausted => {
-                    size = sizes.next().flatten();
-                    continue;
+        for wishes in self.stages() {
+            loop {
+                let prediction = match self.propose(&wishes) {
+                    Proposed::Nothing => continue,
+                    Proposed::OutOfTime => return Ended::OutOfTime,
+                    Proposed::Exhausted => break,
+                    Proposed::Prediction(first) => {
+                        let smaller = self.smaller(wishes.size, first);
+                        self.longer(smaller)
+                    }
+                };
+                match found(&prediction) {
+                    Next::Stop => return Ended::Stopped,
+                    Next::Without(facts) => self.encoding.forbid(&facts),
+                    Next::Another => self.encoding.forbid_assignment(&prediction),
                 }
-                Proposed::Prediction(first) => {
-                    let smaller = self.smaller(size, first);
-                    self.longer(smaller)
-                }
-            };
-            match found(&prediction) {
-                Next::Stop => return Ended::Stopped,
-                Next::Without(facts) => self.encoding.forbid(&facts),
-                Next::Another => self.encoding.forbid_assignment(&prediction),
             }
         }
+        Ended::Exhausted
+    }
+
+    /// What to look for, one after the other: small cycles first. Under the strict boundary a prediction comes true unless a
+    /// transaction aborts because of what it reads; those that write nothing have little reason to, so their reads are changed first.
+    fn stages(&self) -> Vec<Wishes> {
+        let problem = self.problem;
+        let mut writes = vec![false; problem.nodes.len()];
+        for &(writer, _) in problem.classes.iter().flat_map(|class| &class.writers) {
+            writes[writer as usize] = true;
+        }
+        let of_writers: Vec<usize> =
+            (0..problem.reads.len()).filter(|&read| writes[problem.reads[read].node as usize]).collect();
+        let sizes = (2..SIZES_MAX.min(problem.nodes.len())).map(Some).chain([None]);
+        let stage = |size, as_observed: &[usize]| Wishes { size, as_observed: as_observed.to_vec(), kept: Vec::new() };
+        let both = |size| match problem.boundary {
+            Boundary::Strict => vec![stage(size, &of_writers), stage(size, &[])],
+            Boundary::Relaxed => vec![stage(size, &[])],
+        };
+        sizes.flat_map(both).collect()
     }
 
     fn propose(&mut self, wishes: &Wishes) -> Proposed {
@@ -186,7 +202,6 @@ fn places(problem: &Problem, order: &[u32]) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::Boundary;
     use crate::run::Run;
     use seriatim_check::Level;
     use seriatim_history::{TxnId, notation};

@@ -91,10 +91,9 @@ fn budget_that_is_used_up_is_undecided() {
 
 #[test]
 fn all_predictions_differ_in_their_cycle() {
-    let run = notation::parse(
-        "a: r(x,nil) w(x,1) | r(y,nil) w(y,1)\nb: r(x,1) w(x,2) | r(y,1) w(y,2)\nc: r(x,2) r(y,2)",
-    )
-    .unwrap();
+    let run =
+        notation::parse("a: r(x,nil) w(x,1) | r(y,nil) w(y,1)\nb: r(x,1) w(x,2) | r(y,1) w(y,2)\nc: r(x,2) r(y,2)")
+            .unwrap();
     let mut circles = Vec::new();
     let mut sizes = Vec::new();
     let answer = predict_all(&run, &relaxed(Level::Causal), &mut |prediction| {
@@ -124,7 +123,11 @@ fn long_runs_are_searched_in_windows() {
     let mut value = 0;
     for _ in 0..60 {
         for line in &mut lines {
-            line.push(format!("r(x,{}) w(x,{})", if value == 0 { "nil".to_owned() } else { value.to_string() }, value + 1));
+            line.push(format!(
+                "r(x,{}) w(x,{})",
+                if value == 0 { "nil".to_owned() } else { value.to_string() },
+                value + 1
+            ));
             value += 1;
         }
     }
@@ -146,10 +149,7 @@ fn the_checker_refuses_what_is_wrong() {
     assert_eq!(refused(lost, Level::Causal, Boundary::Relaxed), Ok(()));
     // The write after a changed read is not known.
     assert!(matches!(refused(lost, Level::Causal, Boundary::Strict), Err(Doubt::Changed { .. })));
-    assert_eq!(
-        refused(lost, Level::SnapshotIsolation, Boundary::Relaxed),
-        Err(Doubt::Level(Level::SnapshotIsolation))
-    );
+    assert_eq!(refused(lost, Level::SnapshotIsolation, Boundary::Relaxed), Err(Doubt::Level(Level::SnapshotIsolation)));
     let same = "a: r(x,nil) w(x,1)\nb: r(x,1) w(x,2)";
     assert_eq!(refused(same, Level::Causal, Boundary::Relaxed), Err(Doubt::Serializable));
     let cut = "a: r(x,nil) w(x,1)\nb: r(x,nil)";

@@ -1,9 +1,12 @@
 //! The tables of the IsoPredict paper with our applications: what is predicted over ten seeds, how much of it is validated, and how
 //! often random and adversarial choices find something instead.
 //!
-//! `cargo run --release -p seriatim --example predict_tables`
+//! `cargo run --release -p seriatim --example predict_tables [tables45] [future] [tables67]`; ten seeds from `SEEDS_FROM` (default 10000)
+//! in steps of 10000.
 
-use seriatim::apps::{self, BENCHMARKS, Fuzz, PlannedEvent, PlannedTxn, Setting, Workload, Writer, benchmark, run_directed};
+use seriatim::apps::{
+    self, BENCHMARKS, Fuzz, PlannedEvent, PlannedTxn, Setting, Workload, Writer, benchmark, run_directed,
+};
 use seriatim::predict::{Answer, Boundary, Mode, Options, Planned, Prediction, TxnPlace, predict};
 use seriatim::store::{ChooserKind, Latest, by_chance};
 use seriatim::{History, Level, Outcome};
@@ -12,7 +15,9 @@ use std::time::{Duration, Instant};
 
 type Result<T> = std::result::Result<T, Box<dyn Error>>;
 
-const SEEDS: [u64; 10] = [10_000, 20_000, 30_000, 40_000, 50_000, 60_000, 70_000, 80_000, 90_000, 100_000];
+/// How many seeds there are, and how far apart.
+const SEEDS: usize = 10;
+const SEED_STEP: usize = 10_000;
 /// Runs of the mock store for each seed.
 const RUNS: u64 = 10;
 const STRATEGIES: [(&str, Mode, Boundary); 4] = [
@@ -66,6 +71,11 @@ fn paper_comparison(level: Level, large: bool, program: &str) -> &'static str {
         (_, true) => ["100 100 100", "95 100 100", "100 100 100", "89 89 100"],
     };
     table[program]
+}
+
+fn seeds() -> impl Iterator<Item = u64> {
+    let from = std::env::var("SEEDS_FROM").ok().and_then(|from| from.parse().ok()).unwrap_or(10_000);
+    (from..).step_by(SEED_STEP).take(SEEDS)
 }
 
 fn workload(seed: u64, large: bool) -> Workload {
@@ -139,7 +149,7 @@ impl Row {
 }
 
 fn predictions(level: Level, large: bool) -> Result<()> {
-    println!("\n{level}, {} workload, {} seeds", if large { "large" } else { "small" }, SEEDS.len());
+    println!("\n{level}, {} workload, {} seeds", if large { "large" } else { "small" }, SEEDS);
     println!(
         "{:<10} {:<15} {:>5} {:>5} {:>9} {:>9} {:>9} {:>9} {:>9}  paper: found validated (diverged), time",
         "program", "strategy", "none", "found", "undecided", "validated", "diverged", "mean ms", "max ms"
@@ -147,11 +157,11 @@ fn predictions(level: Level, large: bool) -> Result<()> {
     for name in BENCHMARKS {
         for (strategy, mode, boundary) in STRATEGIES {
             let mut row = Row::default();
-            for seed in SEEDS {
+            for seed in seeds() {
                 let (app, history) = observe(name, workload(seed, large))?;
                 row.add(app.as_ref(), &history, &Options { mode, boundary, ..Options::new(level) })?;
             }
-            let mean = row.total.as_secs_f64() * 1e3 / SEEDS.len() as f64;
+            let mean = row.total.as_secs_f64() * 1e3 / SEEDS as f64;
             println!(
                 "{name:<10} {strategy:<15} {:>5} {:>5} {:>9} {:>9} {:>9} {mean:>9.1} {:>9.1}  {}",
                 row.none,
@@ -170,7 +180,7 @@ fn predictions(level: Level, large: bool) -> Result<()> {
 /// How many of the runs of a chooser break the assertion, and how many are not serializable, in percent.
 fn chosen(name: &str, large: bool, level: Level, chooser: ChooserKind) -> Result<(u64, u64)> {
     let (mut failed, mut unserializable) = (0, 0);
-    for seed in SEEDS {
+    for seed in seeds() {
         let app = benchmark(name, workload(seed, large)).ok_or("no such application")?;
         let mut fuzz = Fuzz::new(app.as_ref(), Setting { level, interleaved: false }, chooser, seed);
         for number in 0..RUNS {
@@ -182,13 +192,15 @@ fn chosen(name: &str, large: bool, level: Level, chooser: ChooserKind) -> Result
             unserializable += u64::from(outcome == Some(Outcome::Violated));
         }
     }
-    let runs = SEEDS.len() as u64 * RUNS;
+    let runs = SEEDS as u64 * RUNS;
     Ok((failed * 100 / runs, unserializable * 100 / runs))
 }
 
 fn comparison(level: Level, large: bool, boundary: Boundary) -> Result<()> {
     let size = if large { "large" } else { "small" };
-    println!("\n{level}, {size} workload: failed and unserializable runs of the mock store, validated predictions, percent");
+    println!(
+        "\n{level}, {size} workload: failed and unserializable runs of the mock store, validated predictions, percent"
+    );
     println!(
         "{:<10} {:>12} {:>12} {:>12} {:>12} {:>10}  paper: MonkeyDB failed, unserializable, IsoPredict",
         "program", "random fail", "unser", "adversary", "unser", "predict"
@@ -197,12 +209,12 @@ fn comparison(level: Level, large: bool, boundary: Boundary) -> Result<()> {
         let random = chosen(name, large, level, ChooserKind::Random)?;
         let adversary = chosen(name, large, level, ChooserKind::Adversary)?;
         let mut row = Row::default();
-        for seed in SEEDS {
+        for seed in seeds() {
             let (app, history) = observe(name, workload(seed, large))?;
             let options = Options { mode: Mode::Approx, boundary, ..Options::new(level) };
             row.add(app.as_ref(), &history, &options)?;
         }
-        let predicted = row.validated * 100 / SEEDS.len() as u32;
+        let predicted = row.validated * 100 / SEEDS as u32;
         println!(
             "{name:<10} {:>12} {:>12} {:>12} {:>12} {predicted:>10}  {}",
             random.0,

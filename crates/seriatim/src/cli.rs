@@ -1,7 +1,8 @@
 //! The one definition of commands and flags, from which the parser, the help, the man pages and the completions come.
 
 use crate::commands::{
-    check, completions, convert, demo, explain, fuzz, generate, man, minimize, observe, predict, replay, schema, serve, stats, verify,
+    check, completions, convert, demo, explain, fuzz, generate, man, minimize, observe, predict, replay, schema, serve,
+    stats, verify,
 };
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;

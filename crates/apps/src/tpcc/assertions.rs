@@ -82,7 +82,8 @@ impl Books {
 
     fn district(&self, district: &District) -> Result<(), String> {
         let here = |number: &str| format!("{number}: in district {}", district.number);
-        let paid: i64 = self.payments.iter().filter(|paid| paid.district == district.number).map(|paid| paid.amount).sum();
+        let paid: i64 =
+            self.payments.iter().filter(|paid| paid.district == district.number).map(|paid| paid.amount).sum();
         equal(&(here("A9") + " were taken"), district.ytd, "and the history says", paid)?;
         district.numbers()?;
         district.lines()?;
@@ -97,7 +98,12 @@ impl Books {
         let mine = (district.number, customer.number);
         let paid: i64 = self.payments.iter().filter(|paid| paid.customer == mine).map(|paid| paid.amount).sum();
         let who = |number: &str| format!("{number}: customer {} of district {}", customer.number, district.number);
-        equal(&(who("A10") + " has a balance of"), customer.balance, "and deliveries less payments of", delivered - paid)?;
+        equal(
+            &(who("A10") + " has a balance of"),
+            customer.balance,
+            "and deliveries less payments of",
+            delivered - paid,
+        )?;
         let both = customer.balance + customer.paid;
         equal(&(who("A12") + " has balance and payments of"), both, "and deliveries of", delivered)
     }

@@ -48,13 +48,8 @@ enum Kind {
     StockLevel,
 }
 
-const WEIGHTS: [(Kind, i64); 5] = [
-    (Kind::NewOrder, 45),
-    (Kind::Payment, 43),
-    (Kind::OrderStatus, 4),
-    (Kind::Delivery, 4),
-    (Kind::StockLevel, 4),
-];
+const WEIGHTS: [(Kind, i64); 5] =
+    [(Kind::NewOrder, 45), (Kind::Payment, 43), (Kind::OrderStatus, 4), (Kind::Delivery, 4), (Kind::StockLevel, 4)];
 
 fn district_key(district: i64) -> String {
     format!("{W}-{district}")

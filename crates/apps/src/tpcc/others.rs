@@ -1,8 +1,8 @@
 //! Payments, and the transactions that only read.
 
 use super::{
-    By, CUSTOMER, DISTRICT, DISTRICTS, HISTORY, LINES_MAX, ORDER, ORDER_LINE, W, WAREHOUSE, customer_key,
-    district_key, draw_customer, find_customer, line_key, order_key,
+    By, CUSTOMER, DISTRICT, DISTRICTS, HISTORY, LINES_MAX, ORDER, ORDER_LINE, W, WAREHOUSE, customer_key, district_key,
+    draw_customer, find_customer, line_key, order_key,
 };
 use crate::db::{Db, DbError};
 use crate::tables::Table;

@@ -20,7 +20,8 @@ pub(super) struct Bounds {
 pub(super) fn encode(problem: &Problem, formula: &mut Formula) -> Bounds {
     let kept = prefixes(problem, formula);
     let select: Vec<Selectors> = problem.reads.iter().map(|read| selectors(problem, formula, &kept, read)).collect();
-    let changed = problem.reads.iter().zip(&select).map(|(read, select)| changed(formula, &kept, read, select)).collect();
+    let changed =
+        problem.reads.iter().zip(&select).map(|(read, select)| changed(formula, &kept, read, select)).collect();
     let bounds = Bounds { kept, select, changed };
     match problem.boundary {
         Boundary::Strict => end_at_changed_reads(problem, formula, &bounds),
@@ -82,7 +83,8 @@ fn changed(formula: &mut Formula, kept: &[Vec<Lit>], read: &Read, select: &Selec
 /// transaction goes on to its end.
 fn end_at_changed_reads(problem: &Problem, formula: &mut Formula, bounds: &Bounds) {
     for (number, slots) in bounds.kept.iter().enumerate() {
-        let read = |slot: usize| problem.reads_of(number as u32).find(|&read| problem.reads[read].slot as usize == slot);
+        let read =
+            |slot: usize| problem.reads_of(number as u32).find(|&read| problem.reads[read].slot as usize == slot);
         for (slot, pair) in slots.windows(2).enumerate() {
             let changed = read(slot).map(|read| bounds.changed[read]);
             formula.implies(&[pair[0]], &changed.into_iter().chain([pair[1]]).collect::<Vec<_>>());

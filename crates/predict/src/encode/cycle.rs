@@ -82,20 +82,15 @@ impl Encoding<'_> {
     }
 
     /// The reader precedes a writer that comes after the one it reads from.
-    fn add_anti_dependencies(
-        &mut self,
-        number: usize,
-        place: &[u32],
-        edges: &mut FxHashMap<(u32, u32), Vec<Lit>>,
-    ) {
+    fn add_anti_dependencies(&mut self, number: usize, place: &[u32], edges: &mut FxHashMap<(u32, u32), Vec<Lit>>) {
         let read = &self.problem.reads[number];
         for &(later, slot) in &self.problem.classes[read.class as usize].writers {
             if later == read.node {
                 continue;
             }
-            let older = |writer: Option<u32>| writer.is_none_or(|writer| place[writer as usize] < place[later as usize]);
-            let grounds: Vec<Lit> =
-                self.select[number].iter().filter(|one| older(one.0)).map(|one| one.1).collect();
+            let older =
+                |writer: Option<u32>| writer.is_none_or(|writer| place[writer as usize] < place[later as usize]);
+            let grounds: Vec<Lit> = self.select[number].iter().filter(|one| older(one.0)).map(|one| one.1).collect();
             let missed = self.formula.unlikely();
             self.formula.implies(&[missed], &grounds);
             self.formula.implies(&[missed], &[self.kept[later as usize][slot as usize]]);

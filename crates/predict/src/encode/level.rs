@@ -223,8 +223,10 @@ fn snapshots(encoding: &mut Encoding<'_>) {
         for class in &problem.classes {
             for (i, &(one, slot)) in class.writers.iter().enumerate() {
                 for &(other, other_slot) in &class.writers[i + 1..] {
-                    let both =
-                        [encoding.kept[one as usize][slot as usize], encoding.kept[other as usize][other_slot as usize]];
+                    let both = [
+                        encoding.kept[one as usize][slot as usize],
+                        encoding.kept[other as usize][other_slot as usize],
+                    ];
                     let apart = [order.before(commit(one), begin(other)), order.before(commit(other), begin(one))];
                     encoding.formula.implies(&both, &apart);
                 }

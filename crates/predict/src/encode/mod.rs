@@ -143,7 +143,6 @@ impl<'p> Encoding<'p> {
         let (variables, conflicts) = self.formula.effort();
         (variables, self.formula.clauses(), conflicts)
     }
-
 }
 
 /// The largest cycle that can be asked for.

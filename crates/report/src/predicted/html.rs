@@ -51,7 +51,11 @@ fn table(prediction: &Prediction) -> String {
     for shown in &prediction.shown {
         let name = escape(&txn(&shown.txn));
         let session = escape(&shown.txn.session);
-        let _ = writeln!(page, "<tr class=\"txn\"><td>{session}</td><td>{name}</td><td>{name} {}</td></tr>", fate(shown.fate));
+        let _ = writeln!(
+            page,
+            "<tr class=\"txn\"><td>{session}</td><td>{name}</td><td>{name} {}</td></tr>",
+            fate(shown.fate)
+        );
         for event in &shown.events {
             let (class, right) = match predicted(event) {
                 Some(text) if event.is_changed() => ("changed", text),

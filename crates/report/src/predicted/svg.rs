@@ -49,7 +49,11 @@ pub fn render(prediction: &Prediction) -> String {
     );
     for (lane, session) in lanes.iter().enumerate() {
         let x = 20 + lane * LANE + BOX / 2;
-        let _ = writeln!(page, "<text x=\"{x}\" y=\"28\" text-anchor=\"middle\" font-weight=\"bold\">session {}</text>", escape(session));
+        let _ = writeln!(
+            page,
+            "<text x=\"{x}\" y=\"28\" text-anchor=\"middle\" font-weight=\"bold\">session {}</text>",
+            escape(session)
+        );
     }
     page + &boxes + &arrows(prediction, &spots) + "</svg>\n"
 }
@@ -91,7 +95,8 @@ fn arrows(prediction: &Prediction, spots: &BTreeMap<Option<u32>, Spot>) -> Strin
     let mut page = String::new();
     // The explanation numbers transactions as the prediction does, the boxes as the run does: they have names in common.
     let spot = |wanted: &TxnRef| {
-        let shown = prediction.shown.iter().find(|shown| shown.txn.name == wanted.name && shown.txn.session == wanted.session);
+        let shown =
+            prediction.shown.iter().find(|shown| shown.txn.name == wanted.name && shown.txn.session == wanted.session);
         shown.and_then(|shown| spots.get(&shown.txn.id.map(|id| id.0)))
     };
     for (number, edge) in prediction.violation.iter().flat_map(|violation| &violation.cycle).enumerate() {

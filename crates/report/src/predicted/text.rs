@@ -26,17 +26,21 @@ pub fn render(found: &Predicted, layout: &Layout) -> String {
 }
 
 fn headline(found: &Predicted) -> String {
-    let what = format!("{}, {} boundary, {}", found.options.level, found.options.boundary.word(), found.options.mode.word());
+    let what =
+        format!("{}, {} boundary, {}", found.options.level, found.options.boundary.word(), found.options.mode.word());
     let (style, verdict) = match (&found.answer, found.predictions.len()) {
         (_, 1) => (BAD, format!("could have gone wrong at {what}")),
-        (_, count) if count > 1 => {
-            (BAD, format!("could have gone wrong at {what}, in {} ways that differ in their cycle", grouped(count as u64)))
-        }
+        (_, count) if count > 1 => (
+            BAD,
+            format!("could have gone wrong at {what}, in {} ways that differ in their cycle", grouped(count as u64)),
+        ),
         (Answer::NoneExists(_), _) if found.options.mode == Mode::Approx => {
             (GOOD, format!("no prediction of the kind that mode approx looks for at {what}"))
         }
         (Answer::NoneExists(_), _) => (GOOD, format!("no unserializable history exists within the boundary ({what})")),
-        (Answer::AlreadyUnserializable { .. }, _) => (BAD, "is not serializable itself; nothing needs predicting".to_owned()),
+        (Answer::AlreadyUnserializable { .. }, _) => {
+            (BAD, "is not serializable itself; nothing needs predicting".to_owned())
+        }
         _ => (OPEN, format!("undecided ({what})")),
     };
     format!("{}: {}\n", paint(BOLD, &clean(&found.input)), paint(style, &verdict))

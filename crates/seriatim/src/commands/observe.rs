@@ -137,7 +137,8 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
     if let Some(note) = lost_note(&history, to) {
         output::message(&note);
     }
-    let (txns, ops) = (plural(history.txn_count() as u64, "transaction"), plural(history.op_count() as u64, "operation"));
+    let (txns, ops) =
+        (plural(history.txn_count() as u64, "transaction"), plural(history.op_count() as u64, "operation"));
     output::message(&format!("recorded {txns} and {ops} of {}\n", args.app));
     Ok(Exit::Holds)
 }

@@ -151,7 +151,8 @@ fn observed(args: &Args, app: &str, extra: Option<&serde_json::Value>) -> Result
     let observed: Observed = match kept {
         Some(kept) => serde_json::from_value(kept).map_err(|error| Failure::about(&shown, error))?,
         None => {
-            let problem = "it does not say how the application was run; predict from a file that `seriatim observe` wrote";
+            let problem =
+                "it does not say how the application was run; predict from a file that `seriatim observe` wrote";
             return Err(Failure::about(&shown, problem));
         }
     };
