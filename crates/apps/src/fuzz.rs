@@ -44,6 +44,7 @@ impl<'a> Fuzz<'a> {
 
 /// Everything that is needed to run an application again in the same way.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Recording {
     /// The name of the application.
     pub app: String,
@@ -93,34 +94,100 @@ impl Recording {
     }
 
     /// Runs it again, and says where the run left the recording, if it did.
-    pub fn replay(&self) -> Result<(Run, Option<Divergence>), ReplayError> {
+    pub fn replay(&self) -> Result<Replayed, ReplayError> {
         let (app, setting) = self.parts()?;
         let script = Script::new(self.choices.clone());
         let track = script.track();
-        let again = run(app, setting, script, by_turns(self.turns.clone()))?;
-        Ok((again, track.divergence()))
+        let run = run(app, setting, script, by_turns(self.turns.clone()))?;
+        let departure = track.divergence().map(Departure::Read).or_else(|| self.departure(&run));
+        Ok(Replayed { run, departure })
+    }
+
+    /// Where a run that made the same choices is another one.
+    fn departure(&self, run: &Run) -> Option<Departure> {
+        let at = (0..self.turns.len().max(run.turns.len())).find(|&at| self.turns.get(at) != run.turns.get(at));
+        if let Some(at) = at {
+            let (expected, found) = (self.turns.get(at).copied(), run.turns.get(at).copied());
+            return Some(Departure::Turn { at, expected, found });
+        }
+        if self.choices.len() != run.choices.len() {
+            return Some(Departure::Reads { expected: self.choices.len(), found: run.choices.len() });
+        }
+        (self.failure != run.failure).then(|| Departure::Failure { expected: self.failure.clone() })
     }
 
     /// The reads of old versions that the failure needs: with all others turned into reads of the latest version it still fails, and
-    /// without any one of these it does not. `None` if the recording did not fail.
+    /// with any one of these turned into one, too, it does not. `None` if the recording does not fail.
     pub fn to_blame(&self) -> Result<Option<(Vec<Choice>, Run)>, ReplayError> {
         let (app, setting) = self.parts()?;
-        let fails = |weak: &[Choice]| -> Result<Option<Run>, ReplayError> {
-            let script = Script::partial(weak.to_vec());
-            let again = run(app, setting, script, by_turns(self.turns.clone()))?;
+        let fails = |weak: Vec<Choice>| -> Result<Option<Run>, ReplayError> {
+            let again = run(app, setting, Script::partial(weak), by_turns(self.turns.clone()))?;
             Ok(again.failure.is_some().then_some(again))
         };
-        let mut weak: Vec<Choice> = self.choices.iter().filter(|choice| !choice.latest).cloned().collect();
-        let Some(mut last) = fails(&weak)? else { return Ok(None) };
-        let mut place = weak.len();
+        if let Some(overlap) = fails(Vec::new())? {
+            return Ok(Some((Vec::new(), overlap)));
+        }
+        let Some(mut last) = fails(weak_reads(&self.choices))? else { return Ok(None) };
+        let mut place = weak_reads(&last.choices).len();
+        // A read that could not be spared may be spared once another one is: start again after each success.
         while place > 0 {
             place -= 1;
-            let mut fewer = weak.clone();
+            let mut fewer = weak_reads(&last.choices);
             fewer.remove(place);
-            if let Some(run) = fails(&fewer)? {
-                (weak, last) = (fewer, run);
+            if let Some(run) = fails(fewer)? {
+                // Reads that do not happen any more are not needed either.
+                place = weak_reads(&run.choices).len();
+                last = run;
             }
         }
-        Ok(Some((weak, last)))
+        Ok(Some((weak_reads(&last.choices), last)))
     }
+}
+
+fn weak_reads(choices: &[Choice]) -> Vec<Choice> {
+    choices.iter().filter(|choice| !choice.latest).cloned().collect()
+}
+
+/// A recording that was run again.
+pub struct Replayed {
+    /// The run.
+    pub run: Run,
+    /// Where it left the recording.
+    pub departure: Option<Departure>,
+}
+
+/// How a run is not as it was recorded.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum Departure {
+    /// By a read.
+    #[error(transparent)]
+    Read(Divergence),
+    /// By whose turn it is.
+    #[error("turn {at} is {}, not {}", turn(.found), turn(.expected))]
+    Turn {
+        /// The number of the turn, from 0.
+        at: usize,
+        /// Whose turn it is in the recording.
+        expected: Option<u32>,
+        /// Whose it was.
+        found: Option<u32>,
+    },
+    /// By how much is read.
+    #[error("{found} reads from others, not {expected}")]
+    Reads {
+        /// In the recording.
+        expected: usize,
+        /// In the run.
+        found: usize,
+    },
+    /// By what the assertion says.
+    #[error("the recording says that {}", .expected.as_deref().unwrap_or("the assertion held"))]
+    Failure {
+        /// What it says in the recording.
+        expected: Option<String>,
+    },
+}
+
+fn turn(client: &Option<u32>) -> String {
+    client.map_or("nobody's".to_owned(), |client| format!("that of client {client}"))
 }

@@ -5,24 +5,42 @@ mod cart;
 pub mod clients;
 mod courseware;
 mod db;
+mod directed;
 pub mod explore;
 mod fuzz;
 mod harness;
+mod smallbank;
 mod stack;
+mod tables;
+mod tpcc;
 mod twitter;
 mod value;
+mod voter;
+mod wikipedia;
+mod workload;
 
 pub use app::{App, Run, RunError, Setting, run};
 pub use db::{Db, DbError, StoreDb, transact};
-pub use fuzz::{Fuzz, Recording, ReplayError};
+pub use directed::{Directed, Left, PlannedEvent, PlannedTxn, Writer, run_directed};
+pub use fuzz::{Departure, Fuzz, Recording, ReplayError, Replayed};
 pub use harness::Harness;
 pub use value::Value;
+use workload::SEED_DEFAULT;
+pub use workload::{BENCHMARKS, Workload, benchmark};
 
-/// All applications.
+/// The small applications: each of their assertions breaks at causal consistency.
 pub const APPS: [&dyn App; 5] =
     [&stack::Stack, &courseware::Overflow, &courseware::RemovedCourse, &cart::Cart, &twitter::Twitter];
 
+/// The benchmark applications with a small workload; [`benchmark`] has others.
+pub const BENCHMARK_APPS: [&dyn App; 4] = [
+    &smallbank::SmallBank(Workload::small(SEED_DEFAULT)),
+    &voter::Voter(Workload::small(SEED_DEFAULT)),
+    &tpcc::Tpcc(Workload::small(SEED_DEFAULT)),
+    &wikipedia::Wikipedia(Workload::small(SEED_DEFAULT)),
+];
+
 /// The application of that name.
 pub fn find(name: &str) -> Option<&'static dyn App> {
-    APPS.into_iter().find(|app| app.name() == name)
+    APPS.into_iter().chain(BENCHMARK_APPS).find(|app| app.name() == name)
 }

@@ -43,6 +43,14 @@ impl Value {
         Value::List(self.items().iter().filter(|other| *other != item).cloned().collect())
     }
 
+    /// The number; 0 if it is none.
+    pub fn number(&self) -> i64 {
+        match self {
+            Value::Int(number) => *number,
+            _ => 0,
+        }
+    }
+
     /// Whether the list has `item`.
     pub fn has(&self, item: &Value) -> bool {
         self.items().contains(item)

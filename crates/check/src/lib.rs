@@ -50,6 +50,7 @@ pub use checker::check;
 pub use level::{Level, UnknownLevel};
 pub use matching::matched_history;
 pub use outcome::{AnomalyGroup, Effort, Event, Options, Outcome, Proved, Report, Timings, Undecided, Verdict};
+pub use refs::Refs;
 pub use scenario::{Budget, explain as explain_violation, minimal_violation};
 pub use verifier::{Rejection, verify, verify_points};
 pub use violation::{Edge, Element, Excluded, Kind, KindInfo, OpRef, Origin, Reason, TxnRef, Violation, Why};

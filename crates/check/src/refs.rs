@@ -5,9 +5,10 @@ use seriatim_history::{Atom, History, KeyId, OpId, OpKind, Status, TxnId, Value}
 
 /// Names things of one history.
 #[derive(Clone, Copy)]
-pub(crate) struct Refs<'h>(pub &'h History);
+pub struct Refs<'h>(pub &'h History);
 
 impl Refs<'_> {
+    /// A transaction.
     pub fn txn(self, txn: TxnId) -> TxnRef {
         let history = self.0;
         let session = history.session_of(txn);
@@ -25,6 +26,7 @@ impl Refs<'_> {
         TxnRef { id: None, name: "initial".to_owned(), session: String::new(), index: 0, is_unknown: false }
     }
 
+    /// An operation.
     pub fn op(self, op: OpId) -> OpRef {
         let history = self.0;
         let operation = history.op(op);

@@ -324,6 +324,11 @@ impl History {
         self.extra.as_deref()
     }
 
+    /// This history with fields of the whole input that mean nothing to us: the text of a JSON object.
+    pub fn with_extra(self, extra: &str) -> History {
+        History { extra: Some(extra.into()), ..self }
+    }
+
     /// Fields of a transaction that mean nothing to us, as a JSON object.
     pub fn txn_extra(&self, txn: TxnId) -> Option<&str> {
         self.txn_extras.get(&txn).map(|text| &**text)

@@ -25,6 +25,16 @@ impl History {
         }
         history
     }
+
+    /// As [`History::rematched`], where a read without a write beside it returns the initial value.
+    pub fn rewired(&self, writes: &[OpId], reads: &[(OpId, Option<OpId>)]) -> History {
+        let mut history = self.rematched(writes, reads);
+        for (read, _) in reads.iter().filter(|(_, write)| write.is_none()) {
+            let initial = self.initial.values.get(&self.op_key[read.index()]);
+            history.op_value[read.index()] = initial.copied().unwrap_or(Value::NULL);
+        }
+        history
+    }
 }
 
 #[cfg(test)]
@@ -40,5 +50,13 @@ mod tests {
         assert!(values[0] != values[1] && values[2] == values[1]);
         assert_eq!(other.value_text(values[0]), "1");
         assert_eq!(other.value_text(values[2]), "1");
+    }
+
+    #[test]
+    fn a_read_without_a_write_returns_the_initial_value() {
+        let history = notation::parse("initial x=7\na: w(x,1) w(y,1)\nb: r(x,1) r(y,1)").unwrap();
+        let other = history.rewired(&[], &[(OpId(2), None), (OpId(3), None)]);
+        let texts: Vec<String> = other.values().iter().map(|&value| other.value_text(value)).collect();
+        assert_eq!(texts, ["1", "1", "7", "nil"]);
     }
 }

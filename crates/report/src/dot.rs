@@ -87,7 +87,7 @@ fn node_label(node: &Node<'_>) -> String {
 }
 
 /// The edges of the cycle, and the observed ones that the inferred ones rest on; each once.
-fn all_edges(violation: &Violation) -> Vec<&Edge> {
+pub(crate) fn all_edges(violation: &Violation) -> Vec<&Edge> {
     let mut edges: Vec<&Edge> = Vec::new();
     for edge in &violation.cycle {
         for edge in std::iter::once(edge).chain(grounds(&edge.reason)) {
@@ -113,7 +113,7 @@ fn grounds(reason: &Reason) -> Vec<&Edge> {
 }
 
 /// Whether nobody observed this order: it follows from a contradiction.
-fn is_inferred(reason: &Reason) -> bool {
+pub(crate) fn is_inferred(reason: &Reason) -> bool {
     match reason {
         Reason::Overwritten { .. } => true,
         Reason::WriteWrite { why, .. } | Reason::ReadWrite { why, .. } => {
@@ -129,7 +129,7 @@ fn edge_line(number: usize, edge: &Edge) -> String {
     format!("    {from} -> {to} [label={}{style}];\n", quoted(&edge_label(edge)))
 }
 
-fn edge_label(edge: &Edge) -> String {
+pub(crate) fn edge_label(edge: &Edge) -> String {
     match &edge.reason {
         Reason::SessionOrder => "so".to_owned(),
         Reason::Initial => "initial".to_owned(),
@@ -150,7 +150,7 @@ fn id(number: usize, txn: &TxnRef) -> String {
 }
 
 /// A string of DOT: quotes and backslashes escaped, line breaks as `\n`.
-fn quoted(text: &str) -> String {
+pub(crate) fn quoted(text: &str) -> String {
     let lines: Vec<String> =
         text.split('\n').map(|line| clean(line).replace('\\', "\\\\").replace('"', "\\\"")).collect();
     format!("\"{}\"", lines.join("\\n"))

@@ -9,6 +9,7 @@
 //! * [`dot`] – the exemplars as a Graphviz graph,
 //! * [`explored`] – what the exploration of a program came to, as text and JSON,
 //! * [`certificate`] – every verdict with its proof, for `seriatim verify`; the one output that is read again,
+//! * [`predicted`] – what `seriatim predict` found: text, JSON, DOT, SVG and HTML,
 //! * [`knowledge`] – what is known about each anomaly and each level, for `seriatim explain`.
 //!
 //! ```
@@ -36,6 +37,7 @@ mod effort;
 pub mod explored;
 pub mod json;
 pub mod knowledge;
+pub mod predicted;
 mod prose;
 mod scenario;
 pub mod schema;

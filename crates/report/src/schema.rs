@@ -12,3 +12,5 @@ pub const HISTORY: &str = include_str!("../schema/history.schema.json");
 pub const STATS: &str = include_str!("../schema/stats.schema.json");
 /// Of the line of `seriatim explore --format json`.
 pub const EXPLORE: &str = include_str!("../schema/explore.schema.json");
+/// Of the object of `seriatim predict --format json`.
+pub const PREDICT: &str = include_str!("../schema/predict.schema.json");

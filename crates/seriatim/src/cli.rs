@@ -1,8 +1,8 @@
 //! The one definition of commands and flags, from which the parser, the help, the man pages and the completions come.
 
 use crate::commands::{
-    check, completions, convert, demo, explain, explore, fuzz, generate, man, minimize, replay, schema, serve, stats,
-    verify,
+    check, completions, convert, demo, explain, explore, fuzz, generate, man, minimize, observe, predict, replay,
+    schema, serve, stats, verify,
 };
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
@@ -42,9 +42,13 @@ pub enum Task {
     Verify(verify::Args),
     /// Write the smallest part of a history that still violates a level
     Minimize(minimize::Args),
+    /// Record a serializable run of an application, to predict from
+    Observe(observe::Args),
+    /// Predict from an observed run how it could have gone wrong at a weak level
+    Predict(predict::Args),
     /// Run an application on a mock database until its assertion breaks
     Fuzz(fuzz::Args),
-    /// Run once more what `fuzz` kept
+    /// Run once more what `fuzz` kept, or run an application as `predict` says that it could go wrong
     Replay(replay::Args),
     /// Explore every behaviour of a transactional program at an isolation level, each exactly once
     Explore(explore::Args),
@@ -166,6 +170,12 @@ pub fn isolation_parser() -> Spelled<Isolation> {
         Some(level) => (isolation, [&[level.code(), level.name()], other_names(level)].concat()),
     };
     Spelled::new("level of an exploration", Isolation::ALL.map(names))
+}
+
+/// Parses a level that histories can be predicted at.
+pub fn predict_level_parser() -> Spelled<Level> {
+    let names = |level: Level| (level, [&[level.code(), level.name()], other_names(level)].concat());
+    Spelled::new("level to predict at", seriatim_predict::LEVELS.into_iter().map(names))
 }
 
 /// Parses the name of a chooser of a store.

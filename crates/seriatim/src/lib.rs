@@ -5,6 +5,7 @@
 //!
 //! * [`history`] – what happened: sessions, transactions and events; reading and writing file formats,
 //! * [`check`](mod@check) – does it satisfy a level, and if not, why,
+//! * [`predict`] – could an observed run have gone wrong at a weak level,
 //! * [`generate`] – histories made to order, for tests and benchmarks,
 //! * [`store`] – a database that may return anything its isolation level allows,
 //! * [`explore`](mod@explore) – every behaviour of a transactional program, each exactly once,
@@ -56,6 +57,7 @@ pub use seriatim_check as check;
 pub use seriatim_explore as explore;
 pub use seriatim_generate as generate;
 pub use seriatim_history as history;
+pub use seriatim_predict as predict;
 pub use seriatim_report as report;
 pub use seriatim_server as server;
 pub use seriatim_store as store;

@@ -18,19 +18,22 @@ pub fn failure(app: &dyn App, failure: &str) -> String {
 /// The reads that a failure needs, under the names that `history` gives to the transactions.
 pub fn blame(weak: &[Choice], history: &History) -> String {
     if weak.is_empty() {
-        return "\n  It fails even if every read returns the latest version: the transactions overlap.\n".to_owned();
+        let text = "It fails even if every read returns the latest version: the transactions overlap.";
+        return format!("\n{}", wrap(text, "  ", output::width()));
     }
-    let mut page = format!("\n{}\n", paint(BOLD, "The reads that it takes; all others return the latest version:"));
+    let title = wrap("The reads that it takes; all others return the latest version:", "", output::width());
+    let mut page = format!("\n{}\n", paint(BOLD, title.trim_end()));
     for choice in weak {
         let from = choice.writer.map_or("the initial state".to_owned(), |writer| called(history, writer));
-        page += &format!("  {} reads {} from {from}\n", called(history, choice.reader), clean(&choice.key));
+        let line = format!("{} reads {} from {from}", called(history, choice.reader), clean(&choice.key));
+        page += &wrap(&line, "  ", output::width());
     }
     page
 }
 
 /// A transaction of the store as the history calls it.
 fn called(history: &History, name: TxnName) -> String {
-    format!("t{} (session {})", id(history, name).unwrap_or_default(), name.session)
+    format!("{} (session {})", id(history, name).unwrap_or_else(|| "?".to_owned()), name.session)
 }
 
 fn id(history: &History, name: TxnName) -> Option<String> {
@@ -38,7 +41,7 @@ fn id(history: &History, name: TxnName) -> Option<String> {
         return None;
     }
     let txn = history.txns_of(SessionId(name.session)).nth(name.txn as usize)?;
-    Some(history.txn_name(TxnId(txn)).to_string())
+    Some(format!("t{}", history.txn_name(TxnId(txn))))
 }
 
 /// The history of a run, with its anomalies.
@@ -47,7 +50,8 @@ pub fn explained(app: &dyn App, run: &Run) -> String {
     format!("\n{}", text::render(&checked(app.name(), &run.history), &layout))
 }
 
-fn checked(name: &str, history: &History) -> Checked {
+/// The history of a run, checked at every level.
+pub fn checked(name: &str, history: &History) -> Checked {
     let start = std::time::Instant::now();
     let report = seriatim_check::check(history, &Options::default());
     let times = Times { total: start.elapsed(), ..Times::default() };

@@ -5,15 +5,17 @@ use crate::exit::{Exit, Failure};
 use crate::output;
 use crate::progress::Progress;
 use crate::runs::{self, Search, Told};
+use crate::save::save;
 use crate::staged;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use seriatim_apps::{APPS, App, Fuzz, Recording, Setting};
+use seriatim_apps::{APPS, App, BENCHMARK_APPS, Fuzz, Recording, Run, Setting};
 use seriatim_check::Level;
-use seriatim_report::clean;
+use seriatim_history::formats::Format;
 use seriatim_report::style::{BAD, GOOD, paint};
 use seriatim_report::text::{grouped, plural};
-use seriatim_store::ChooserKind;
-use std::path::PathBuf;
+use seriatim_report::{clean, wrap};
+use seriatim_store::{Choice, ChooserKind};
+use std::path::{Path, PathBuf};
 
 const AFTER_HELP: &str = "\
 The application runs on a mock store that may return any version of a cell that the level allows. What the assertion itself reads \
@@ -46,21 +48,41 @@ pub struct Args {
     /// How the result is written
     #[arg(long, value_enum, default_value_t = Style::Human)]
     format: Style,
-    /// Where to keep the run that failed, for `seriatim replay`
+    /// Where to keep the run that failed, with only the old versions that the failure needs, for `seriatim replay`
     #[arg(long, short, value_name = "RUN")]
     output: Option<PathBuf>,
+    /// Where to write the history of that run as JSON Lines, for `seriatim check` and the others
+    #[arg(long, value_name = "FILE")]
+    save: Option<PathBuf>,
 }
 
 /// Runs the application until it fails, and says why.
 pub fn run(args: &Args) -> Result<Exit, Failure> {
-    let Some((page, recording)) = search(args)? else {
+    if let Some(path) = args.output.iter().chain(&args.save).find(|path| !has_folder(path)) {
+        return Err(Failure::about(path.display(), "there is no such folder to write to"));
+    }
+    let Some((page, kept)) = search(args)? else {
         output::text(&held(find(args.app)?, args))?;
         return Ok(Exit::Holds);
     };
     // What was found is told even if it cannot be kept.
-    output::text(&page)?;
-    keep(args.output.as_ref(), &recording)?;
+    if [&args.output, &args.save].into_iter().flatten().any(|path| path == Path::new("-")) {
+        output::message(&page);
+    } else {
+        output::text(&page)?;
+    }
+    if let Some(path) = &args.output {
+        keep(path, &kept.0)?;
+    }
+    if let Some(path) = &args.save {
+        save(&kept.1.history, Format::Jsonl, path)?;
+    }
     Ok(Exit::Violated)
+}
+
+/// Whether the folder of a file to be written is there: better said before the search than after it.
+fn has_folder(path: &Path) -> bool {
+    path.parent().is_none_or(|folder| folder == Path::new("") || folder.is_dir())
 }
 
 /// What `seriatim fuzz cart` tells.
@@ -74,6 +96,7 @@ pub fn cart() -> Result<String, Failure> {
         serial: false,
         format: Style::Human,
         output: None,
+        save: None,
     };
     let found = search(&args)?;
     Ok(found.map_or_else(String::new, |(page, _)| page))
@@ -83,8 +106,8 @@ fn find(name: &str) -> Result<&'static dyn App, Failure> {
     seriatim_apps::find(name).ok_or_else(|| Failure::about(name, "no such application"))
 }
 
-/// The page about the first run that fails, and the run.
-fn search(args: &Args) -> Result<Option<(String, Recording)>, Failure> {
+/// The page about the first run that fails; and the run that the page explains, as a recording and as it was.
+fn search(args: &Args) -> Result<Option<(String, (Recording, Run))>, Failure> {
     let app = find(args.app)?;
     let setting = Setting { level: args.level, interleaved: !args.serial };
     let progress = Progress::over(args.runs as usize, "runs");
@@ -94,41 +117,45 @@ fn search(args: &Args) -> Result<Option<(String, Recording)>, Failure> {
         if run.failure.is_some() {
             drop(progress);
             let recording = Recording::of(app, setting, &run);
-            return Ok(Some((broke(app, number + 1, args, &recording)?, recording)));
+            let blamed = recording.to_blame().map_err(|error| Failure::about(app.name(), error))?;
+            let (weak, run) = blamed.unwrap_or((Vec::new(), run));
+            let page = broke(app, number + 1, args, &weak, &run);
+            return Ok(Some((page, (Recording::of(app, setting, &run), run))));
         }
         progress.advance();
     }
     Ok(None)
 }
 
-fn keep(path: Option<&PathBuf>, recording: &Recording) -> Result<(), Failure> {
-    let Some(path) = path else { return Ok(()) };
+fn keep(path: &Path, recording: &Recording) -> Result<(), Failure> {
     let text = serde_json::to_string_pretty(recording).map_err(|error| Failure::about(path.display(), error))?;
+    if path == Path::new("-") {
+        return Ok(output::text(&(text + "\n"))?);
+    }
     staged::write(path, |path| std::fs::write(path, text + "\n")).map_err(|error| Failure::about(path.display(), error))
 }
 
-/// What is told about a run that failed.
-fn broke(app: &dyn App, number: u64, args: &Args, recording: &Recording) -> Result<String, Failure> {
-    let blamed = recording.to_blame().map_err(|error| Failure::about(app.name(), error))?;
-    let failure = recording.failure.as_deref().unwrap_or_default();
+/// What is told about a run that failed, with only the reads that the failure needs.
+fn broke(app: &dyn App, number: u64, args: &Args, weak: &[Choice], run: &Run) -> String {
+    let failure = run.failure.as_deref().unwrap_or_default();
     if args.format == Style::Json {
-        let mut told = Told::new(app, args.level.code(), Some(failure), blamed.as_ref().map(|(_, run)| run));
+        let mut told = Told::new(app, args.level.code(), Some(failure), Some(run));
         told.search = Some(args.search(number));
-        told.blame = blamed.as_ref().map(|(weak, run)| runs::blamed(weak, &run.history));
-        return Ok(told.line());
+        told.blame = Some(runs::blamed(weak, &run.history));
+        return told.line();
     }
+    let width = output::width();
     let verdict = format!("{}: the assertion broke in run {} at {}", app.name(), grouped(number), args.level);
-    let mut page = format!("{} (seed {})\n", paint(BAD, &verdict), args.seed);
+    let verdict = wrap(&format!("{verdict} (seed {})", args.seed), "", width);
+    let mut page = format!("{}\n", paint(BAD, verdict.trim_end()));
     page += &runs::failure(app, failure);
-    if let Some((weak, run)) = blamed {
-        page += &runs::blame(&weak, &run.history);
-        page += &runs::explained(app, &run);
-    }
-    page += &match &args.output {
-        Some(path) => format!("\nSee it again with `seriatim replay {}`.\n", clean(&path.display().to_string())),
-        None => "\nKeep the run with --output RUN, and see it again with `seriatim replay RUN`.\n".to_owned(),
+    page += &runs::blame(weak, &run.history);
+    page += &runs::explained(app, run);
+    let next = match &args.output {
+        Some(path) => format!("See it again with `seriatim replay {}`.", clean(&path.display().to_string())),
+        None => "Keep the run with --output RUN, and see it again with `seriatim replay RUN`.".to_owned(),
     };
-    Ok(page)
+    page + "\n" + &wrap(&next, "", width)
 }
 
 fn held(app: &dyn App, args: &Args) -> String {
@@ -147,8 +174,10 @@ impl Args {
     }
 }
 
-fn app_parser() -> impl TypedValueParser<Value = &'static str> {
-    let names = APPS.map(|app| PossibleValue::new(app.name()).help(app.assertion()));
+/// Parses the name of a shipped application.
+pub fn app_parser() -> impl TypedValueParser<Value = &'static str> {
+    let apps = APPS.into_iter().chain(BENCHMARK_APPS);
+    let names = apps.map(|app| PossibleValue::new(app.name()).help(app.assertion()));
     PossibleValuesParser::new(names).try_map(|name| {
         let app = seriatim_apps::find(&name);
         app.map(|app| app.name()).ok_or_else(|| format!("unknown application {name}"))

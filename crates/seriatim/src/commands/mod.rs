@@ -10,6 +10,8 @@ pub mod fuzz;
 pub mod generate;
 pub mod man;
 pub mod minimize;
+pub mod observe;
+pub mod predict;
 pub mod replay;
 pub mod schema;
 pub mod serve;
@@ -25,6 +27,8 @@ pub fn run(task: &Task) -> Result<Exit, Failure> {
         Task::Check(args) => check::run(args),
         Task::Verify(args) => verify::run(args),
         Task::Minimize(args) => minimize::run(args),
+        Task::Observe(args) => observe::run(args),
+        Task::Predict(args) => predict::run(args),
         Task::Fuzz(args) => fuzz::run(args),
         Task::Replay(args) => replay::run(args),
         Task::Explore(args) => explore::run(args),

@@ -1,61 +1,55 @@
-//! `seriatim replay`: a run that `fuzz` kept, once more.
+//! `seriatim replay`: a run that `fuzz` kept, once more; or an application as `predict` says that it could go wrong.
+
+mod prediction;
+mod recording;
 
 use crate::cli::Style;
+use crate::commands::fuzz::app_parser;
 use crate::exit::{Exit, Failure};
-use crate::output;
-use crate::runs::{self, Told};
-use seriatim_apps::{App, Recording, Run};
-use seriatim_report::style::{BAD, GOOD, OPEN, paint};
-use seriatim_report::wrap;
-use seriatim_store::Divergence;
-use std::path::PathBuf;
+use std::io::Read;
+use std::path::{Path, PathBuf};
 
 const AFTER_HELP: &str = "\
-Exit codes: 0 the assertion held this time, 1 it broke again, 3 bad input or usage.";
+With APP, FILE is what `seriatim predict --output` wrote from a run that `seriatim observe` recorded. The application runs on a mock \
+store, transactions one at a time in an order that fits the prediction; each read returns what is predicted if the level allows \
+it, else the latest version. A prediction is validated if the run was as predicted and is not serializable.
+
+Exit codes of a run: 0 the assertion held this time, 1 it broke again, 3 bad input or usage. Exit codes of a prediction: 0 the run is \
+serializable, 1 it is not (validated, or diverged but not serializable), 2 undecided, 3 bad input or usage. Over several predictions 1 \
+wins over 2, 2 over 0.";
 
 /// The flags.
 #[derive(clap::Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
-    /// What `seriatim fuzz --output` wrote
-    #[arg(value_name = "RUN")]
+    /// What `seriatim fuzz --output` or `seriatim predict --output` wrote, or - for standard input
+    #[arg(value_name = "FILE")]
     run: PathBuf,
-    /// How the result is written
+    /// The application that a prediction is about
+    #[arg(value_name = "APP", value_parser = app_parser(), conflicts_with = "format")]
+    app: Option<&'static str>,
+    /// How the result of a run is written
     #[arg(long, value_enum, default_value_t = Style::Human)]
     format: Style,
+    /// Where to write the history of the run, as JSON Lines; of several predictions that of the first
+    #[arg(long, value_name = "FILE")]
+    save: Option<PathBuf>,
 }
 
 /// Runs it again, and says whether it went the same way.
 pub fn run(args: &Args) -> Result<Exit, Failure> {
-    let shown = args.run.display();
-    let bytes = std::fs::read(&args.run).map_err(|error| Failure::about(&shown, error))?;
-    let recording: Recording = serde_json::from_slice(&bytes)
-        .map_err(|error| Failure::about(&shown, format!("not a run that `seriatim fuzz --output` wrote: {error}")))?;
-    let (again, divergence) = recording.replay().map_err(|error| Failure::about(&shown, error))?;
-    let app = seriatim_apps::find(&recording.app).ok_or_else(|| Failure::about(&shown, "no such application"))?;
-    let told = match args.format {
-        Style::Human => page(app, &again, divergence.as_ref()),
-        Style::Json => {
-            let mut told = Told::new(app, &recording.level, again.failure.as_deref(), Some(&again));
-            told.divergence = divergence.map(|divergence| divergence.to_string());
-            told.line()
-        }
-    };
-    output::text(&told)?;
-    Ok(if again.failure.is_some() { Exit::Violated } else { Exit::Holds })
+    let bytes = read(&args.run).map_err(|error| Failure::about(args.run.display(), error))?;
+    match args.app {
+        None => recording::run(args, &bytes),
+        Some(app) => prediction::run(args, app, &bytes),
+    }
 }
 
-fn page(app: &dyn App, again: &Run, divergence: Option<&Divergence>) -> String {
-    let mut page = match &again.failure {
-        Some(_) => format!("{}\n", paint(BAD, &format!("{}: the assertion broke again", app.name()))),
-        None => format!("{}\n", paint(GOOD, &format!("{}: the assertion held this time", app.name()))),
-    };
-    if let Some(failure) = &again.failure {
-        page += &runs::failure(app, failure);
+fn read(path: &Path) -> std::io::Result<Vec<u8>> {
+    if path != Path::new("-") {
+        return std::fs::read(path);
     }
-    if let Some(divergence) = divergence {
-        let left = format!("The run left the recording: {divergence}.");
-        page += &format!("{}\n", paint(OPEN, &wrap(&left, "  ", output::width())));
-    }
-    page + &runs::explained(app, again)
+    let mut bytes = Vec::new();
+    std::io::stdin().read_to_end(&mut bytes)?;
+    Ok(bytes)
 }

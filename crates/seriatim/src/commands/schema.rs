@@ -28,6 +28,8 @@ enum Which {
     History,
     /// A line of `stats --format json`
     Stats,
+    /// The object of `predict --format json`
+    Predict,
 }
 
 /// Prints the schema.
@@ -39,6 +41,7 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         Which::Explore => schema::EXPLORE,
         Which::History => schema::HISTORY,
         Which::Stats => schema::STATS,
+        Which::Predict => schema::PREDICT,
     };
     output::raw(text.as_bytes())?;
     Ok(Exit::Holds)

@@ -1,0 +1,127 @@
+//! How the benchmark applications are driven: each session attempts a fixed number of transactions, and the seed decides which, with
+//! which parameters. A transaction that the application or the database aborts counts as attempted; it is not tried again.
+
+use crate::app::App;
+use crate::db::{Db, DbError};
+use crate::{smallbank, tpcc, voter, wikipedia};
+use rand::{RngExt, SeedableRng};
+use rand_pcg::Pcg64Mcg;
+
+/// The names of the benchmark applications.
+pub const BENCHMARKS: [&str; 4] = ["smallbank", "voter", "tpcc", "wikipedia"];
+
+/// The seed of a benchmark application that nobody gave one.
+pub(crate) const SEED_DEFAULT: u64 = 10_000;
+
+/// How much a benchmark application does, and what decides it.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Workload {
+    /// What decides the transactions and their parameters.
+    pub seed: u64,
+    /// How many sessions there are.
+    pub sessions: usize,
+    /// How many transactions each session attempts.
+    pub transactions: usize,
+}
+
+impl Workload {
+    /// 3 sessions of 4 transactions.
+    pub const fn small(seed: u64) -> Workload {
+        Workload { seed, sessions: 3, transactions: 4 }
+    }
+
+    /// 3 sessions of 8 transactions.
+    pub const fn large(seed: u64) -> Workload {
+        Workload { seed, sessions: 3, transactions: 8 }
+    }
+
+    /// What a client draws from: it does not depend on what the others do.
+    pub(crate) fn random(&self, client: usize) -> Random {
+        Random(Pcg64Mcg::seed_from_u64(self.seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ (client as u64 + 1)))
+    }
+
+    /// How many transactions all sessions attempt together.
+    pub(crate) fn total(&self) -> usize {
+        self.sessions * self.transactions
+    }
+}
+
+/// A benchmark application with a workload; `None` if there is none of this name.
+pub fn benchmark(name: &str, workload: Workload) -> Option<Box<dyn App>> {
+    match name {
+        "smallbank" => Some(Box::new(smallbank::SmallBank(workload))),
+        "voter" => Some(Box::new(voter::Voter(workload))),
+        "tpcc" => Some(Box::new(tpcc::Tpcc(workload))),
+        "wikipedia" => Some(Box::new(wikipedia::Wikipedia(workload))),
+        _ => None,
+    }
+}
+
+/// Draws numbers.
+pub(crate) struct Random(Pcg64Mcg);
+
+impl Random {
+    pub fn of_seed(seed: u64) -> Random {
+        Random(Pcg64Mcg::seed_from_u64(seed))
+    }
+
+    /// A number from `low` to `high`, both included.
+    pub fn between(&mut self, low: i64, high: i64) -> i64 {
+        self.0.random_range(low..=high)
+    }
+
+    /// Whether something happens that does in `percent` of 100 cases.
+    pub fn percent(&mut self, percent: i64) -> bool {
+        self.between(1, 100) <= percent
+    }
+
+    /// One of `choices`, by its weight.
+    pub fn weighted<T: Copy>(&mut self, choices: &[(T, i64)]) -> T {
+        let total: i64 = choices.iter().map(|choice| choice.1).sum();
+        let mut drawn = self.between(1, total);
+        for &(choice, weight) in choices {
+            drawn -= weight;
+            if drawn <= 0 {
+                return choice;
+            }
+        }
+        choices[choices.len() - 1].0
+    }
+}
+
+/// How the body of a transaction ends.
+pub(crate) enum End {
+    Commit,
+    Abort,
+}
+
+/// Attempts a transaction once; whether it committed.
+pub(crate) fn attempt(
+    db: &mut dyn Db,
+    body: impl FnOnce(&mut dyn Db) -> Result<End, DbError>,
+) -> Result<bool, DbError> {
+    db.begin()?;
+    let ended = match body(db) {
+        Ok(End::Commit) => db.commit().map(|()| true),
+        Ok(End::Abort) => {
+            db.abort();
+            Ok(false)
+        }
+        Err(error) => Err(error),
+    };
+    match ended {
+        Err(DbError::SerializationFailure) => {
+            db.abort();
+            Ok(false)
+        }
+        other => other,
+    }
+}
+
+/// Reads what an assertion needs, in one transaction.
+pub(crate) fn look<T>(db: &mut dyn Db, body: impl FnOnce(&mut dyn Db) -> Result<T, DbError>) -> Result<T, DbError> {
+    db.begin()?;
+    let seen = body(db)?;
+    db.commit()?;
+    Ok(seen)
+}

@@ -1,0 +1,248 @@
+//! An independent checker of predictions: the level holds, serializability does not, and the prediction differs from the observed run
+//! only as the boundary permits. It shares nothing with the search but the checkers of histories, and looks at nothing but the two
+//! histories.
+
+use crate::Boundary;
+use seriatim_check::{Level, Options, Outcome, check};
+use seriatim_history::{History, KeyId, OpId, OpKind, SessionId, Status, TxnId, Value};
+use std::collections::{HashMap, HashSet};
+
+/// Why a prediction is not one.
+#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
+#[non_exhaustive]
+pub enum Doubt {
+    /// The predicted history does not satisfy the level.
+    #[error("it does not satisfy {0}")]
+    Level(Level),
+    /// The predicted history is serializable.
+    #[error("it is serializable")]
+    Serializable,
+    /// A session is not a prefix of what was observed.
+    #[error("session {session} is not a prefix of the observed one: {problem}")]
+    NoPrefix {
+        /// The session.
+        session: String,
+        /// What is wrong.
+        problem: String,
+    },
+    /// A read that must be as observed is not.
+    #[error("transaction {txn} reads {key} from another writer, which the boundary does not permit")]
+    Changed {
+        /// The transaction that reads.
+        txn: String,
+        /// What it reads.
+        key: String,
+    },
+    /// Somebody reads from a transaction that may have written something else.
+    #[error("transaction {reader} reads from {writer}, some read of which has another writer than observed")]
+    AfterBoundary {
+        /// The transaction that reads.
+        reader: String,
+        /// The transaction on a relaxed boundary.
+        writer: String,
+    },
+    /// The checker of a level gave up, or a read has no writer.
+    #[error("it cannot be checked: {0}")]
+    Unchecked(String),
+}
+
+/// An event: what it does, on which key, and for a read the name of the writer.
+#[derive(Clone, PartialEq, Eq, Debug)]
+struct Event {
+    is_read: bool,
+    key: String,
+    /// Session and name of the writer that a read reads from; `None` for the initial state and for writes.
+    writer: Option<(u32, String)>,
+}
+
+/// A transaction: its name and its events.
+type Txn = (String, Vec<Event>);
+
+/// Confirms a prediction.
+pub fn confirm(observed: &History, predicted: &History, level: Level, boundary: Boundary) -> Result<(), Doubt> {
+    let (before, after) = (sessions(observed)?, sessions(predicted)?);
+    if before.len() != after.len() {
+        return Err(Doubt::Unchecked("the numbers of sessions differ".to_owned()));
+    }
+    let mut diverged: HashSet<(u32, String)> = HashSet::new();
+    for (number, (before, after)) in before.iter().zip(&after).enumerate() {
+        let name = observed.session_name(SessionId(number as u32)).to_string();
+        if let Some(txn) = session(&name, before, after, boundary)? {
+            diverged.insert((number as u32, txn));
+        }
+    }
+    if boundary == Boundary::Relaxed {
+        nobody_reads_from(&after, &diverged)?;
+    }
+    levels(predicted, level)
+}
+
+fn levels(predicted: &History, level: Level) -> Result<(), Doubt> {
+    let report = check(predicted, &Options { levels: vec![level, Level::Serializable], ..Options::default() });
+    let outcome = |level: Level| report.verdict(level).map(|verdict| verdict.outcome);
+    match (outcome(level), outcome(Level::Serializable)) {
+        (Some(Outcome::Holds), Some(Outcome::Violated)) => Ok(()),
+        (Some(Outcome::Violated), _) => Err(Doubt::Level(level)),
+        (_, Some(Outcome::Holds)) => Err(Doubt::Serializable),
+        _ => Err(Doubt::Unchecked("a level is undecided".to_owned())),
+    }
+}
+
+/// Compares a session with the observed one; the transaction that has other reads, if there is one.
+fn session(name: &str, before: &[Txn], after: &[Txn], boundary: Boundary) -> Result<Option<String>, Doubt> {
+    let no_prefix = |problem: String| Doubt::NoPrefix { session: name.to_owned(), problem };
+    if after.len() > before.len() {
+        return Err(no_prefix("it is longer".to_owned()));
+    }
+    let mut diverged = None;
+    for (number, ((expected, old), (found, new))) in before.iter().zip(after).enumerate() {
+        if expected != found {
+            return Err(no_prefix(format!("{found} stands where {expected} was")));
+        }
+        let is_last = number + 1 == after.len();
+        if !prefix(old, new) || (new.len() < old.len() && !(is_last && boundary == Boundary::Strict)) {
+            return Err(no_prefix(format!("{found} has other events")));
+        }
+        let is_partial = new.len() < old.len();
+        for (place, (old, new)) in old.iter().zip(new.iter()).enumerate() {
+            if old == new {
+                continue;
+            }
+            let may = match boundary {
+                Boundary::Strict => is_last && place + 1 == after[number].1.len(),
+                Boundary::Relaxed => is_last,
+            };
+            if !may {
+                return Err(Doubt::Changed { txn: found.clone(), key: new.key.clone() });
+            }
+            diverged = Some(found.clone());
+        }
+        if is_partial && diverged.is_none() {
+            return Err(no_prefix(format!("{found} ends although all its reads are as observed")));
+        }
+    }
+    Ok(diverged)
+}
+
+/// Whether `new` does the same things as the first events of `old`, whomever they read from.
+fn prefix(old: &[Event], new: &[Event]) -> bool {
+    let same = |(old, new): (&Event, &Event)| old.is_read == new.is_read && old.key == new.key;
+    new.len() <= old.len() && old.iter().zip(new).all(same)
+}
+
+fn nobody_reads_from(sessions: &[Vec<Txn>], diverged: &HashSet<(u32, String)>) -> Result<(), Doubt> {
+    for (reader, events) in sessions.iter().flatten() {
+        for writer in events.iter().filter_map(|event| event.writer.as_ref()) {
+            if diverged.contains(writer) {
+                return Err(Doubt::AfterBoundary { reader: reader.clone(), writer: writer.1.clone() });
+            }
+        }
+    }
+    Ok(())
+}
+
+/// The transactions of each session that count, as events. Those without any (empty ones) say nothing and are left out.
+fn sessions(history: &History) -> Result<Vec<Vec<Txn>>, Doubt> {
+    let writers = Writers::of(history);
+    let counts = counting(history, &writers)?;
+    let mut sessions = Vec::new();
+    for session in history.sessions() {
+        let txns = history.txns_of(session).map(TxnId).filter(|txn| counts.contains(txn));
+        let txns: Result<Vec<Txn>, Doubt> =
+            txns.map(|txn| Ok((history.txn_name(txn).to_string(), events(history, txn, &writers)?))).collect();
+        sessions.push(txns?.into_iter().filter(|(_, events)| !events.is_empty()).collect());
+    }
+    Ok(sessions)
+}
+
+/// Committed transactions, and those of unknown outcome that one of them, directly or not, read from.
+fn counting(history: &History, writers: &Writers) -> Result<HashSet<TxnId>, Doubt> {
+    let mut waiting: Vec<TxnId> = history.txns().filter(|&txn| history.status(txn) == Status::Committed).collect();
+    let mut counts: HashSet<TxnId> = waiting.iter().copied().collect();
+    while let Some(txn) = waiting.pop() {
+        for op in external(history, txn) {
+            if let Some(writer) = writers.of_read(history, txn, op)?
+                && counts.insert(writer)
+            {
+                waiting.push(writer);
+            }
+        }
+    }
+    Ok(counts)
+}
+
+/// Reads before any own write of the key, and last writes, in order.
+fn events(history: &History, txn: TxnId, writers: &Writers) -> Result<Vec<Event>, Doubt> {
+    let reads: HashSet<OpId> = external(history, txn).into_iter().collect();
+    let mut events = Vec::new();
+    for id in history.ops_of(txn).map(OpId) {
+        let op = history.op(id);
+        let key = history.key_name(op.key).to_string();
+        if reads.contains(&id) {
+            let writer = writers.of_read(history, txn, id)?;
+            let named = |writer: TxnId| (history.session_of(writer).0, history.txn_name(writer).to_string());
+            events.push(Event { is_read: true, key, writer: writer.map(named) });
+        } else if op.kind != OpKind::Read && last_write(history, txn, op.key) == Some(id) {
+            events.push(Event { is_read: false, key, writer: None });
+        }
+    }
+    Ok(events)
+}
+
+fn external(history: &History, txn: TxnId) -> Vec<OpId> {
+    let mut written = HashSet::new();
+    let mut reads = Vec::new();
+    for id in history.ops_of(txn).map(OpId) {
+        let op = history.op(id);
+        if op.kind != OpKind::Read {
+            written.insert(op.key);
+        } else if !written.contains(&op.key) {
+            reads.push(id);
+        }
+    }
+    reads
+}
+
+fn last_write(history: &History, txn: TxnId, key: KeyId) -> Option<OpId> {
+    let mut ops = history.ops_of(txn).rev().map(OpId);
+    ops.find(|&id| history.op(id).kind.is_write() && history.op(id).key == key)
+}
+
+/// Who left which value in which key.
+struct Writers(HashMap<(KeyId, Value), Vec<TxnId>>);
+
+impl Writers {
+    fn of(history: &History) -> Writers {
+        let mut writers: HashMap<(KeyId, Value), Vec<TxnId>> = HashMap::new();
+        for txn in history.txns().filter(|&txn| history.status(txn) != Status::Aborted) {
+            let mut last: HashMap<KeyId, Value> = HashMap::new();
+            for op in history.ops_of(txn).map(|op| history.op(OpId(op))).filter(|op| op.kind.is_write()) {
+                last.insert(op.key, op.value);
+            }
+            for (key, value) in last {
+                writers.entry((key, value)).or_default().push(txn);
+            }
+        }
+        Writers(writers)
+    }
+
+    /// The writer of what a read returned; `None` for the initial state.
+    fn of_read(&self, history: &History, reader: TxnId, read: OpId) -> Result<Option<TxnId>, Doubt> {
+        let op = history.op(read);
+        let none = Vec::new();
+        let all = self.0.get(&(op.key, op.value)).unwrap_or(&none);
+        let mut others = all.iter().copied().filter(|&writer| writer != reader);
+        let initial = history.initial();
+        let is_initial = op.value == Value::NULL
+            || (initial.value_of(op.key) == Some(op.value) && (all.is_empty() || !initial.yields(op.key)));
+        match (others.next(), others.next(), is_initial) {
+            (Some(writer), None, false) => Ok(Some(writer)),
+            (None, _, true) => Ok(None),
+            _ => Err(Doubt::Unchecked(format!(
+                "{} reads a value of {} that has not exactly one writer",
+                history.txn_name(reader),
+                history.key_name(op.key)
+            ))),
+        }
+    }
+}

@@ -1,0 +1,154 @@
+//! The definition of a prediction, literally: every way to cut the sessions, every writer for every read that may change. Exponential,
+//! for runs of a few transactions, and the measure of the search in property tests. It shares no code with the search.
+
+use crate::Boundary;
+use seriatim_check::{Level, Options, Outcome, check};
+use seriatim_history::{History, KeyId, OpId, OpKind, TxnId, Value};
+
+/// An event of a run, in session order.
+#[derive(Clone, Copy, Debug)]
+struct Event {
+    txn: TxnId,
+    op: OpId,
+    is_read: bool,
+    key: KeyId,
+}
+
+/// Whether a run of committed transactions with distinct values has a prediction at `level` within `boundary`.
+pub fn exists(history: &History, level: Level, boundary: Boundary) -> bool {
+    let sessions: Vec<Vec<Event>> = history
+        .sessions()
+        .map(|session| history.txns_of(session).flat_map(|txn| events(history, TxnId(txn))).collect())
+        .collect();
+    let cuts: Vec<Vec<usize>> = sessions
+        .iter()
+        .map(|events| (0..=events.len()).filter(|&cut| may_cut(events, cut, boundary)).collect())
+        .collect();
+    let mut chosen = Vec::new();
+    some_cuts(&cuts, &mut chosen, &|kept| {
+        let oracle = Oracle { history, level, boundary, sessions: &sessions, kept };
+        oracle.some_sources()
+    })
+}
+
+/// Reads from others, and last writes.
+fn events(history: &History, txn: TxnId) -> Vec<Event> {
+    let ops: Vec<OpId> = history.ops_of(txn).map(OpId).collect();
+    let content = |op: OpId| history.op(op);
+    let is_event = |&(place, op): &(usize, OpId)| {
+        let same_write = |other: &OpId| content(*other).kind.is_write() && content(*other).key == content(op).key;
+        match content(op).kind {
+            OpKind::Read => !ops[..place].iter().any(same_write),
+            _ => !ops[place + 1..].iter().any(same_write),
+        }
+    };
+    let all = ops.iter().copied().enumerate().filter(is_event);
+    all.map(|(_, op)| Event { txn, op, is_read: content(op).kind == OpKind::Read, key: content(op).key }).collect()
+}
+
+/// Whether a session may end after `cut` events.
+fn may_cut(events: &[Event], cut: usize, boundary: Boundary) -> bool {
+    let (Some(last), Some(next)) = (cut.checked_sub(1).map(|last| &events[last]), events.get(cut)) else {
+        return true;
+    };
+    let inside = last.txn == next.txn;
+    match boundary {
+        Boundary::Relaxed => !inside,
+        Boundary::Strict => !inside || last.is_read,
+    }
+}
+
+fn some_cuts(cuts: &[Vec<usize>], chosen: &mut Vec<usize>, accept: &dyn Fn(&[usize]) -> bool) -> bool {
+    let Some(here) = cuts.get(chosen.len()) else { return accept(chosen) };
+    here.iter().any(|&cut| {
+        chosen.push(cut);
+        let found = some_cuts(cuts, chosen, accept);
+        chosen.pop();
+        found
+    })
+}
+
+struct Oracle<'a> {
+    history: &'a History,
+    level: Level,
+    boundary: Boundary,
+    sessions: &'a [Vec<Event>],
+    /// How many events of each session are kept.
+    kept: &'a [usize],
+}
+
+impl Oracle<'_> {
+    fn kept(&self) -> impl Iterator<Item = &Event> {
+        self.sessions.iter().zip(self.kept).flat_map(|(events, &kept)| &events[..kept])
+    }
+
+    /// Whether the reads can have writers such that this is a prediction.
+    fn some_sources(&self) -> bool {
+        let reads: Vec<&Event> = self.kept().filter(|event| event.is_read).collect();
+        self.choose(&reads, &mut Vec::new())
+    }
+
+    fn choose(&self, reads: &[&Event], chosen: &mut Vec<(OpId, Option<OpId>)>) -> bool {
+        let Some(read) = reads.get(chosen.len()) else { return self.is_prediction(chosen) };
+        let observed = self.observed(read);
+        let mut options: Vec<Option<OpId>> = vec![observed];
+        if self.may_change(read) {
+            let writes = self.kept().filter(|event| !event.is_read && event.key == read.key && event.txn != read.txn);
+            let all = writes.map(|event| Some(event.op)).chain([None]);
+            options.extend(all.filter(|&source| source != observed));
+        }
+        options.into_iter().any(|source| {
+            chosen.push((read.op, source));
+            let found = self.choose(reads, chosen);
+            chosen.pop();
+            found
+        })
+    }
+
+    /// The write that `read` returned in the run.
+    fn observed(&self, read: &Event) -> Option<OpId> {
+        let value = self.history.op(read.op).value;
+        let writes = self.sessions.iter().flatten().filter(|event| !event.is_read && event.key == read.key);
+        writes.map(|event| event.op).find(|&write| value != Value::NULL && self.history.op(write).value == value)
+    }
+
+    fn may_change(&self, read: &Event) -> bool {
+        let session = self.history.session_of(read.txn).index();
+        let last = self.kept[session].checked_sub(1).map(|last| &self.sessions[session][last]);
+        last.is_some_and(|last| match self.boundary {
+            Boundary::Strict => last.op == read.op,
+            Boundary::Relaxed => last.txn == read.txn,
+        })
+    }
+
+    fn is_prediction(&self, sources: &[(OpId, Option<OpId>)]) -> bool {
+        let kept: Vec<OpId> = self.kept().map(|event| event.op).collect();
+        let txn = |op: OpId| self.history.txn_of(op);
+        if sources.iter().any(|(_, write)| write.is_some_and(|write| !kept.contains(&write))) {
+            return false;
+        }
+        let event = |op: OpId| self.kept().find(|event| event.op == op);
+        let changed = |&(read, source): &(OpId, Option<OpId>)| {
+            event(read).is_some_and(|read| self.observed(read) != source).then(|| txn(read))
+        };
+        let changed: Vec<TxnId> = sources.iter().filter_map(changed).collect();
+        // A transaction ends early only with a read that is not as observed.
+        let is_early = |(events, &kept): (&Vec<Event>, &usize)| match (kept.checked_sub(1), events.get(kept)) {
+            (Some(last), Some(next)) => events[last].txn == next.txn && !changed.contains(&next.txn),
+            _ => false,
+        };
+        if self.sessions.iter().zip(self.kept).any(is_early) {
+            return false;
+        }
+        let after_boundary = |write: OpId| changed.contains(&txn(write));
+        let reads_after = sources.iter().any(|(_, write)| write.is_some_and(after_boundary));
+        if self.boundary == Boundary::Relaxed && reads_after {
+            return false;
+        }
+        let history = self.history.rewired(&[], sources).restricted_to(&kept);
+        let levels = vec![self.level, Level::Serializable];
+        let report = check(&history, &Options { levels, threads: 1, ..Options::default() });
+        let outcome = |level| report.verdict(level).map(|verdict| verdict.outcome);
+        outcome(self.level) == Some(Outcome::Holds) && outcome(Level::Serializable) == Some(Outcome::Violated)
+    }
+}

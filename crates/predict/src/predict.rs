@@ -1,0 +1,233 @@
+//! The way of a prediction: check the run, find what conflicts in it, search, confirm.
+//!
+//! A run of up to [`WHOLE_MAX`] conflicting transactions is searched as a whole. Before that, and for longer runs instead, windows of its
+//! serial order are searched as if what came before were the initial state and what comes after did not exist: mostly a few
+//! neighbouring transactions are enough. What is found there is a prediction of the whole run once it is confirmed; that
+//! nothing is found there says nothing.
+
+use crate::candidate::{Candidate, Part};
+use crate::confirm;
+use crate::encode::Assignment;
+use crate::prediction::{Prediction, build};
+use crate::problem::Problem;
+use crate::run::Run;
+use crate::search::{Ended, Next, search};
+use crate::{Answer, Effort, LEVELS, Open, Options, PredictError};
+use rustc_hash::FxHashSet;
+use seriatim_check::{Level, Outcome, check};
+use seriatim_history::{History, OpId, TxnId};
+use std::ops::ControlFlow;
+use std::time::Instant;
+
+/// The most conflicting transactions that are searched as a whole.
+const WHOLE_MAX: usize = 160;
+/// A run is searched in windows first if it has more transactions than this.
+const WINDOW: usize = 24;
+/// How far the next window is.
+const STEP: usize = 12;
+
+/// A prediction with a small cycle, or that there is none.
+pub fn predict(history: &History, options: &Options) -> Result<Answer, PredictError> {
+    let mut first = None;
+    let answer = run(history, options, Wanted::First, &mut |prediction| {
+        first = Some(prediction);
+        ControlFlow::Break(())
+    })?;
+    Ok(first.map_or(answer, |prediction| Answer::Found(Box::new(prediction))))
+}
+
+/// Tells `visitor` of predictions that differ in their cycle, small cycles first, until it breaks off or no more are to be found.
+/// The answer is *none exists* if the search came to its end (there are no others, then), and *undecided* if it did not.
+pub fn predict_all(
+    history: &History,
+    options: &Options,
+    visitor: &mut dyn FnMut(Prediction) -> ControlFlow<()>,
+) -> Result<Answer, PredictError> {
+    run(history, options, Wanted::All, visitor)
+}
+
+/// How many predictions are wanted.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Wanted {
+    First,
+    All,
+}
+
+fn run(
+    history: &History,
+    options: &Options,
+    wanted: Wanted,
+    visitor: &mut dyn FnMut(Prediction) -> ControlFlow<()>,
+) -> Result<Answer, PredictError> {
+    if !LEVELS.contains(&options.level) {
+        return Err(PredictError::UnsupportedLevel(options.level));
+    }
+    if history.has_lists() {
+        return Err(PredictError::Lists);
+    }
+    let start = Instant::now();
+    let deadline = options.budget.and_then(|budget| start.checked_add(budget));
+    let order = match serial_order(history, options, deadline) {
+        Ok(order) => order,
+        Err(answer) => return Ok(answer),
+    };
+    let run = Run::new(history, &order)?;
+    let effort = Effort::default();
+    let mut task =
+        Task { history, options, deadline, run: &run, visitor, effort, failure: None, told: FxHashSet::default() };
+    let ended = task.go(wanted);
+    let (mut effort, failure) = (task.effort, task.failure);
+    effort.time = start.elapsed();
+    match (failure, ended) {
+        (Some(doubt), _) => Err(PredictError::Unconfirmed(doubt)),
+        (None, Found::All) => Ok(Answer::NoneExists(effort)),
+        (None, Found::Some(open)) => Ok(Answer::Undecided(open, effort)),
+    }
+}
+
+/// A serial order of the run, or what to answer if there is none.
+fn serial_order(history: &History, options: &Options, deadline: Option<Instant>) -> Result<Vec<TxnId>, Answer> {
+    let levels = vec![Level::Serializable];
+    let asked = seriatim_check::Options { levels, keep_orders: true, deadline, ..Default::default() };
+    let report = check(history, &asked);
+    let verdict = report.verdicts.into_iter().next();
+    match verdict.as_ref().map(|verdict| verdict.outcome) {
+        Some(Outcome::Violated) => {
+            let levels = vec![options.level];
+            let report = check(history, &seriatim_check::Options { levels, deadline, ..Default::default() });
+            let violates_level = report.verdicts.iter().any(|verdict| verdict.outcome == Outcome::Violated);
+            Err(Answer::AlreadyUnserializable { violates_level })
+        }
+        Some(Outcome::Holds) => {
+            let verdict = verdict.unwrap_or_else(|| unreachable!("its outcome is known"));
+            let points = verdict.points.unwrap_or_default();
+            let commits = points.into_iter().filter_map(|event| match event {
+                seriatim_check::Event::Commit(txn) => Some(txn),
+                seriatim_check::Event::Begin(_) => None,
+            });
+            Ok(verdict.order.unwrap_or_else(|| commits.collect()))
+        }
+        _ => Err(Answer::Undecided(Open::Observed, Effort::default())),
+    }
+}
+
+/// How far the search came.
+enum Found {
+    /// Everything that there is.
+    All,
+    Some(Open),
+}
+
+/// What a search looks at.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Scope {
+    Whole,
+    Window,
+}
+
+struct Task<'a> {
+    history: &'a History,
+    options: &'a Options,
+    deadline: Option<Instant>,
+    run: &'a Run,
+    visitor: &'a mut dyn FnMut(Prediction) -> ControlFlow<()>,
+    effort: Effort,
+    failure: Option<confirm::Doubt>,
+    /// What the cycles of the predictions so far rest on; windows overlap.
+    told: FxHashSet<Vec<(OpId, Option<TxnId>)>>,
+}
+
+impl Task<'_> {
+    fn go(&mut self, wanted: Wanted) -> Found {
+        let count = self.run.txns.len();
+        let part = Part { whole: self.run, run: self.run.clone(), from: 0, to: count as u32 };
+        let problem = Problem::new(&part.run, self.options.level, self.options.boundary);
+        self.effort.transactions = problem.nodes.len() as u64;
+        self.effort.reads = problem.reads.len() as u64;
+        let is_large = problem.nodes.len() > WHOLE_MAX;
+        if is_large || (wanted == Wanted::First && problem.nodes.len() > WINDOW) {
+            match self.windows() {
+                Ended::Exhausted => {}
+                Ended::Stopped => return Found::Some(Open::Stopped),
+                Ended::OutOfTime => return Found::Some(Open::Budget),
+            }
+        }
+        if is_large {
+            return Found::Some(Open::Size);
+        }
+        match self.search(&part, &problem, Scope::Whole) {
+            Ended::Exhausted => Found::All,
+            Ended::Stopped => Found::Some(Open::Stopped),
+            Ended::OutOfTime => Found::Some(Open::Budget),
+        }
+    }
+
+    /// Searches windows of the serial order, one after the other, for one prediction.
+    fn windows(&mut self) -> Ended {
+        let order = self.run.in_order();
+        let mut from = 0;
+        loop {
+            let to = (from + WINDOW).min(order.len());
+            let mut txns = order[from..to].to_vec();
+            txns.sort_unstable();
+            let part = Part { whole: self.run, run: self.run.part(&txns), from: from as u32, to: to as u32 };
+            let problem = Problem::new(&part.run, self.options.level, self.options.boundary);
+            match self.search(&part, &problem, Scope::Window) {
+                Ended::Exhausted if to < order.len() => from += STEP,
+                ended => return ended,
+            }
+        }
+    }
+
+    fn search(&mut self, part: &Part<'_>, problem: &Problem, scope: Scope) -> Ended {
+        let mut effort = std::mem::take(&mut self.effort);
+        effort.parts += 1;
+        let (mode, deadline) = (self.options.mode, self.deadline);
+        let ended = search(problem, mode, deadline, &mut effort, &mut |assignment| {
+            self.found(part, problem, assignment, scope)
+        });
+        self.effort = effort;
+        ended
+    }
+
+    /// Makes a prediction of what was found, confirms it and hands it on.
+    fn found(&mut self, part: &Part<'_>, problem: &Problem, assignment: &Assignment, scope: Scope) -> Next {
+        let candidate: Candidate = part.candidate(problem, assignment);
+        let prediction = build(self.history, self.run, &candidate, self.options);
+        match confirm::confirm(self.history, &prediction.history, self.options.level, self.options.boundary) {
+            Ok(()) => {}
+            // A window does not know what came before it.
+            Err(_) if scope == Scope::Window => return Next::Another,
+            Err(doubt) => {
+                self.failure = Some(doubt);
+                return Next::Stop;
+            }
+        }
+        let facts = facts(part, problem, assignment, &prediction);
+        if !self.told.insert(prediction.cycle_reads()) {
+            return if facts.is_empty() { Next::Another } else { Next::Without(facts) };
+        }
+        match (self.visitor)(prediction) {
+            ControlFlow::Break(()) => Next::Stop,
+            ControlFlow::Continue(()) if facts.is_empty() => Next::Another,
+            ControlFlow::Continue(()) => Next::Without(facts),
+        }
+    }
+}
+
+/// The reads that the explanation rests on, with their writers.
+fn facts(
+    part: &Part<'_>,
+    problem: &Problem,
+    assignment: &Assignment,
+    prediction: &Prediction,
+) -> Vec<(usize, Option<u32>)> {
+    let Some(violation) = &prediction.violation else { return Vec::new() };
+    let shown: Vec<OpId> = violation.ops.iter().filter_map(|op| prediction.observed_op(op.id?)).collect();
+    let is_shown = |read: &crate::problem::Read| {
+        let events = &part.run.txns[problem.nodes[read.node as usize].txn as usize].events;
+        read.events.iter().any(|&event| shown.contains(&events[event as usize].op))
+    };
+    let reads = problem.reads.iter().enumerate().filter(|(_, read)| is_shown(read));
+    reads.filter_map(|(number, _)| Some((number, assignment.source[number]?))).collect()
+}

@@ -1,0 +1,269 @@
+//! What there is to choose: the conflicting accesses of a run, and nothing else.
+//!
+//! A run has thousands of reads, but few of them matter. A key that nobody writes cannot change anything. Keys that the same
+//! transactions write at the same points are one *class*: whoever reads two of them reads them from the same writer, at every level
+//! above read committed (each of two writers would have to precede the other), so that a transaction has one choice for each class
+//! that it reads; at read committed it has two for each run of such reads, because it may see a newer version only once.
+//!
+//! Under the strict boundary a transaction may end with a read that has another writer. A *slot* is a piece of a transaction that is
+//! kept or cut whole: a read that is a choice, or the writes between two of them. Under the relaxed boundary a transaction is one slot.
+
+use crate::Boundary;
+use crate::run::{Act, Run, Txn};
+use rustc_hash::FxHashMap;
+use seriatim_check::Level;
+use seriatim_history::KeyId;
+use std::ops::Range;
+
+/// A transaction with conflicting accesses.
+#[derive(Clone, Debug)]
+pub(crate) struct Node {
+    /// Its number in the run.
+    pub txn: u32,
+    pub session: u32,
+    /// The node before it in its session.
+    pub prev: Option<u32>,
+    /// The node after it in its session.
+    pub next: Option<u32>,
+    /// For each slot the index of its first event.
+    pub slots: Vec<u32>,
+    /// Its reads, as a range of [`Problem::reads`].
+    pub reads: Range<u32>,
+}
+
+/// Keys that the same transactions write at the same points.
+#[derive(Clone, Debug)]
+pub(crate) struct Class {
+    /// Who writes them, and in which slot.
+    pub writers: Vec<(u32, u32)>,
+}
+
+/// Reads that have the same writer.
+#[derive(Clone, Debug)]
+pub(crate) struct Read {
+    pub node: u32,
+    pub slot: u32,
+    pub class: u32,
+    pub observed: Option<u32>,
+    /// Whom it may read from; the initial state first.
+    pub candidates: Vec<Option<u32>>,
+    /// The events, as indices of the events of the transaction; the first one is the one that may be a boundary.
+    pub events: Vec<u32>,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Problem {
+    pub level: Level,
+    pub boundary: Boundary,
+    /// In session order.
+    pub nodes: Vec<Node>,
+    pub classes: Vec<Class>,
+    pub reads: Vec<Read>,
+    /// The place of each node in the serial order of the run.
+    pub place: Vec<u32>,
+}
+
+impl Problem {
+    pub fn new(run: &Run, level: Level, boundary: Boundary) -> Problem {
+        let (class_of, signatures) = classes(run, level, boundary);
+        let relevant = |txn: &Txn| txn.events.iter().any(|event| class_of[event.key.index()].is_some());
+        let txns: Vec<u32> = (0..run.txns.len() as u32).filter(|&txn| relevant(&run.txns[txn as usize])).collect();
+        let node_of: FxHashMap<u32, u32> = txns.iter().enumerate().map(|(node, &txn)| (txn, node as u32)).collect();
+        let mut problem = Problem {
+            level,
+            boundary,
+            nodes: Vec::new(),
+            classes: signatures.iter().map(|_| Class { writers: Vec::new() }).collect(),
+            reads: Vec::new(),
+            place: Vec::new(),
+        };
+        for (node, &txn) in txns.iter().enumerate() {
+            let session = run.txns[txn as usize].session;
+            let neighbour = |other: Option<&u32>| {
+                let other = *other?;
+                (run.txns[other as usize].session == session).then(|| node_of[&other])
+            };
+            let prev = neighbour(node.checked_sub(1).and_then(|before| txns.get(before)));
+            let next = neighbour(txns.get(node + 1));
+            problem.add_node(run, txn, &class_of, Node { txn, session, prev, next, slots: Vec::new(), reads: 0..0 });
+        }
+        problem.find_candidates(run, &node_of);
+        problem.place = ranks(&txns, &run.place);
+        problem
+    }
+
+    /// Cuts a transaction into slots and finds its choices.
+    fn add_node(&mut self, run: &Run, txn: u32, class_of: &[Option<u32>], mut node: Node) {
+        let number = self.nodes.len() as u32;
+        let first_read = self.reads.len();
+        let mut cutter = Cutter { merge_all: self.level != Level::ReadCommitted, ..Cutter::default() };
+        for (index, event) in run.txns[txn as usize].events.iter().enumerate() {
+            let class = class_of[event.key.index()];
+            match (event.act, class) {
+                (Act::Write, Some(class)) => {
+                    let slot = cutter.write(&mut node.slots, index, self.boundary);
+                    let writers = &mut self.classes[class as usize].writers;
+                    if writers.last() != Some(&(number, slot)) {
+                        writers.push((number, slot));
+                    }
+                }
+                (_, None) => {}
+                (Act::Read(_), Some(class)) => match cutter.known(class) {
+                    Some(read) => self.reads[read].events.push(index as u32),
+                    None => {
+                        let slot = cutter.read(&mut node.slots, index, self.boundary);
+                        cutter.remember(class, self.reads.len());
+                        self.reads.push(Read {
+                            node: number,
+                            slot,
+                            class,
+                            observed: None,
+                            candidates: Vec::new(),
+                            events: vec![index as u32],
+                        });
+                    }
+                },
+            }
+        }
+        node.reads = first_read as u32..self.reads.len() as u32;
+        self.nodes.push(node);
+    }
+
+    fn find_candidates(&mut self, run: &Run, node_of: &FxHashMap<u32, u32>) {
+        for read in &mut self.reads {
+            let node = &self.nodes[read.node as usize];
+            let txn = &run.txns[node.txn as usize];
+            if let Act::Read(source) = txn.events[read.events[0] as usize].act {
+                read.observed = source.map(|source| node_of[&source]);
+            }
+            let later_in_session =
+                |writer: u32| writer >= read.node && self.nodes[writer as usize].session == node.session;
+            let writers = self.classes[read.class as usize].writers.iter().map(|&(writer, _)| writer);
+            let others = writers.filter(|&writer| !later_in_session(writer));
+            read.candidates = std::iter::once(None).chain(others.map(Some)).collect();
+        }
+    }
+
+    /// Whether `a` is before `b` in the same session.
+    pub fn precedes(&self, a: u32, b: u32) -> bool {
+        a < b && self.nodes[a as usize].session == self.nodes[b as usize].session
+    }
+
+    /// The slot in which `node` writes `class`.
+    pub fn write_slot(&self, node: u32, class: u32) -> Option<u32> {
+        let writers = &self.classes[class as usize].writers;
+        writers.iter().find(|&&(writer, _)| writer == node).map(|&(_, slot)| slot)
+    }
+
+    /// The reads of a node.
+    pub fn reads_of(&self, node: u32) -> impl DoubleEndedIterator<Item = usize> + use<> {
+        let Range { start, end } = self.nodes[node as usize].reads.clone();
+        start as usize..end as usize
+    }
+}
+
+/// Where the slots of a transaction begin.
+#[derive(Default)]
+struct Cutter {
+    /// Whether reads of a class in a transaction are one choice wherever they stand.
+    merge_all: bool,
+    /// Whether the last slot is one of writes.
+    in_writes: bool,
+    /// The read of each class; at read committed only of the class that was read last.
+    reads: FxHashMap<u32, usize>,
+    /// How many reads of the class have been read in a row, at read committed.
+    in_a_row: u32,
+}
+
+impl Cutter {
+    fn write(&mut self, slots: &mut Vec<u32>, index: usize, boundary: Boundary) -> u32 {
+        if !self.merge_all {
+            self.reads.clear();
+        }
+        begin(slots, index, slots.is_empty() || (boundary == Boundary::Strict && !self.in_writes));
+        self.in_writes = true;
+        slots.len() as u32 - 1
+    }
+
+    fn read(&mut self, slots: &mut Vec<u32>, index: usize, boundary: Boundary) -> u32 {
+        begin(slots, index, slots.is_empty() || boundary == Boundary::Strict);
+        self.in_writes = false;
+        slots.len() as u32 - 1
+    }
+
+    /// The choice that a read of `class` belongs to, if there is one already.
+    fn known(&mut self, class: u32) -> Option<usize> {
+        let known = self.reads.get(&class).copied()?;
+        self.in_a_row += 1;
+        (self.merge_all || self.in_a_row > 2).then_some(known)
+    }
+
+    fn remember(&mut self, class: u32, read: usize) {
+        if !self.merge_all && !self.reads.contains_key(&class) {
+            self.reads.clear();
+            self.in_a_row = 1;
+        }
+        self.reads.insert(class, read);
+    }
+}
+
+fn begin(slots: &mut Vec<u32>, index: usize, new: bool) {
+    if new {
+        slots.push(index as u32);
+    }
+}
+
+/// For each key its class, if it matters; for each class who writes it and at which point.
+fn classes(run: &Run, level: Level, boundary: Boundary) -> (Vec<Option<u32>>, Vec<Vec<(u32, u32)>>) {
+    let mut is_written = vec![false; run.key_count];
+    for event in run.txns.iter().flat_map(|txn| &txn.events).filter(|event| event.act == Act::Write) {
+        is_written[event.key.index()] = true;
+    }
+    let mut writers: FxHashMap<KeyId, Vec<(u32, u32)>> = FxHashMap::default();
+    let mut is_read = vec![false; run.key_count];
+    for (number, txn) in run.txns.iter().enumerate() {
+        let (mut run_of_writes, mut separated) = (0, true);
+        for event in &txn.events {
+            match event.act {
+                Act::Read(_) => {
+                    is_read[event.key.index()] = true;
+                    separated |= is_written[event.key.index()];
+                }
+                Act::Write => {
+                    run_of_writes += u32::from(std::mem::take(&mut separated));
+                    let point = if boundary == Boundary::Strict { run_of_writes } else { 0 };
+                    writers.entry(event.key).or_default().push((number as u32, point));
+                }
+            }
+        }
+    }
+    let mut class_of = vec![None; run.key_count];
+    let mut signatures: Vec<Vec<(u32, u32)>> = Vec::new();
+    let mut known: FxHashMap<Vec<(u32, u32)>, u32> = FxHashMap::default();
+    let mut keys: Vec<KeyId> = writers.keys().copied().collect();
+    keys.sort_unstable();
+    for key in keys {
+        let signature = &writers[&key];
+        // Writers of a key that nobody reads may still not be concurrent at snapshot isolation.
+        let conflicts = level == Level::SnapshotIsolation && signature.len() > 1;
+        if is_read[key.index()] || conflicts {
+            let class = *known.entry(signature.clone()).or_insert_with(|| {
+                signatures.push(signature.clone());
+                signatures.len() as u32 - 1
+            });
+            class_of[key.index()] = Some(class);
+        }
+    }
+    (class_of, signatures)
+}
+
+/// The rank of each of `txns` among them by `place`.
+fn ranks(txns: &[u32], place: &[u32]) -> Vec<u32> {
+    let mut order: Vec<usize> = (0..txns.len()).collect();
+    order.sort_unstable_by_key(|&node| place[txns[node] as usize]);
+    let mut ranks = vec![0; txns.len()];
+    for (rank, node) in order.into_iter().enumerate() {
+        ranks[node] = rank as u32;
+    }
+    ranks
+}

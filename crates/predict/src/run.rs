@@ -1,0 +1,169 @@
+//! The observed run as prediction sees it: transactions that count, their events, and who read from whom.
+//!
+//! As in the paper (section 2.1) only two kinds of operations are events: reads that no write of their own transaction to the key
+//! precedes, and the last write of a transaction to a key. Aborted transactions are no part of a run; transactions of unknown
+//! outcome are if somebody read from them.
+
+use crate::PredictError;
+use rustc_hash::{FxHashMap, FxHashSet};
+use seriatim_history::{History, KeyId, OpId, OpKind, Status, TxnId, Value};
+
+/// What an event does.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Act {
+    /// Reads from a transaction of the run, or the initial state.
+    Read(Option<u32>),
+    Write,
+}
+
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Event {
+    pub op: OpId,
+    pub key: KeyId,
+    pub act: Act,
+}
+
+#[derive(Clone, Debug)]
+pub(crate) struct Txn {
+    pub id: TxnId,
+    pub session: u32,
+    /// In program order.
+    pub events: Vec<Event>,
+}
+
+/// A serializable run. Transactions are numbered session by session, in session order.
+#[derive(Clone, Debug)]
+pub(crate) struct Run {
+    pub txns: Vec<Txn>,
+    pub session_count: usize,
+    pub key_count: usize,
+    /// The place of each transaction in a serial order of the run.
+    pub place: Vec<u32>,
+}
+
+impl Run {
+    /// The run of a history with this serial order of the transactions that count.
+    pub fn new(history: &History, order: &[TxnId]) -> Result<Run, PredictError> {
+        let sources = Sources::new(history);
+        let mut places: Vec<(TxnId, u32)> = order.iter().enumerate().map(|(place, &txn)| (txn, place as u32)).collect();
+        places.sort_unstable();
+        let number: FxHashMap<TxnId, u32> =
+            places.iter().enumerate().map(|(number, &(txn, _))| (txn, number as u32)).collect();
+        let mut txns = Vec::with_capacity(order.len());
+        for &(id, _) in &places {
+            let events = sources.events(id, &number)?;
+            txns.push(Txn { id, session: history.session_of(id).0, events });
+        }
+        let place = places.iter().map(|&(_, place)| place).collect();
+        Ok(Run { txns, session_count: history.session_count(), key_count: history.key_count(), place })
+    }
+
+    /// The transactions in their serial order.
+    pub fn in_order(&self) -> Vec<u32> {
+        let mut order: Vec<u32> = (0..self.txns.len() as u32).collect();
+        order.sort_unstable_by_key(|&txn| self.place[txn as usize]);
+        order
+    }
+
+    /// The part of the run that consists of `txns` (ascending): what they read from others is the initial state of the part.
+    pub fn part(&self, txns: &[u32]) -> Run {
+        let number: FxHashMap<u32, u32> = txns.iter().enumerate().map(|(new, &old)| (old, new as u32)).collect();
+        let inside = |act| match act {
+            Act::Read(source) => Act::Read(source.and_then(|source| number.get(&source).copied())),
+            Act::Write => Act::Write,
+        };
+        let part = |&txn: &u32| {
+            let Txn { id, session, events } = &self.txns[txn as usize];
+            let events = events.iter().map(|event| Event { act: inside(event.act), ..*event }).collect();
+            Txn { id: *id, session: *session, events }
+        };
+        let mut by_place: Vec<u32> = (0..txns.len() as u32).collect();
+        by_place.sort_unstable_by_key(|&new| self.place[txns[new as usize] as usize]);
+        let mut place = vec![0; txns.len()];
+        for (rank, new) in by_place.into_iter().enumerate() {
+            place[new as usize] = rank as u32;
+        }
+        Run { txns: txns.iter().map(part).collect(), place, ..*self.shell() }
+    }
+
+    /// The run without its transactions.
+    fn shell(&self) -> Box<Run> {
+        let (session_count, key_count) = (self.session_count, self.key_count);
+        Box::new(Run { txns: Vec::new(), session_count, key_count, place: Vec::new() })
+    }
+}
+
+/// The visible writes of each value.
+struct Sources<'h> {
+    history: &'h History,
+    writers: FxHashMap<(KeyId, Value), Vec<TxnId>>,
+}
+
+impl<'h> Sources<'h> {
+    fn new(history: &'h History) -> Sources<'h> {
+        let mut writers: FxHashMap<(KeyId, Value), Vec<TxnId>> = FxHashMap::default();
+        for txn in history.txns().filter(|&txn| history.status(txn) != Status::Aborted) {
+            for op in last_writes(history, txn).into_values() {
+                let op = history.op(op);
+                writers.entry((op.key, op.value)).or_default().push(txn);
+            }
+        }
+        Sources { history, writers }
+    }
+
+    fn events(&self, txn: TxnId, number: &FxHashMap<TxnId, u32>) -> Result<Vec<Event>, PredictError> {
+        let last = last_writes(self.history, txn);
+        let mut written: FxHashSet<KeyId> = FxHashSet::default();
+        let mut events = Vec::new();
+        for id in self.history.ops_of(txn).map(OpId) {
+            let op = self.history.op(id);
+            if op.kind != OpKind::Read {
+                written.insert(op.key);
+                if last.get(&op.key) == Some(&id) {
+                    events.push(Event { op: id, key: op.key, act: Act::Write });
+                }
+            } else if !written.contains(&op.key) {
+                events.push(Event { op: id, key: op.key, act: Act::Read(self.source(txn, id, number)?) });
+            }
+        }
+        Ok(events)
+    }
+
+    /// Who wrote what `read` returned.
+    fn source(&self, reader: TxnId, read: OpId, number: &FxHashMap<TxnId, u32>) -> Result<Option<u32>, PredictError> {
+        let op = self.history.op(read);
+        let initial = self.history.initial();
+        let all = self.writers.get(&(op.key, op.value)).map_or(&[][..], Vec::as_slice);
+        let maybe_initial = op.value == Value::NULL
+            || (initial.value_of(op.key) == Some(op.value) && (all.is_empty() || !initial.yields(op.key)));
+        let mut writers = all.iter().filter(|&&writer| writer != reader).filter_map(|writer| number.get(writer));
+        match (writers.next(), writers.next(), maybe_initial) {
+            (None, _, true) => Ok(None),
+            (Some(&writer), None, false) => Ok(Some(writer)),
+            _ => Err(PredictError::Ambiguous {
+                key: self.history.key_name(op.key).to_string(),
+                value: self.history.value_text(op.value),
+                place: self.history.place(read).map(|place| place.to_string()).unwrap_or_default(),
+            }),
+        }
+    }
+}
+
+/// The last write of `txn` to each key.
+fn last_writes(history: &History, txn: TxnId) -> FxHashMap<KeyId, OpId> {
+    let ops = history.ops_of(txn).map(OpId);
+    ops.filter(|&op| history.op(op).kind.is_write()).map(|op| (history.op(op).key, op)).collect()
+}
+
+/// What a transaction that aborted read, and from whom, as far as that is clear.
+pub(crate) fn reads_of_aborted(history: &History, txn: TxnId) -> Vec<(KeyId, Option<TxnId>)> {
+    let sources = Sources::new(history);
+    let number: FxHashMap<TxnId, u32> = history.txns().map(|txn| (txn, txn.0)).collect();
+    let mut reads = Vec::new();
+    for event in sources.events(txn, &number).unwrap_or_default() {
+        if let Act::Read(source) = event.act {
+            reads.push((event.key, source.map(TxnId)));
+        }
+    }
+    reads
+}

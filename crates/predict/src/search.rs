@@ -1,0 +1,228 @@
+//! Propose a history, ask the serializability checker, learn from the order that it finds.
+//!
+//! A proposal is a model of the formula: within the boundary, allowed by the level, and not serialized by any version order that is
+//! known so far. If the checker finds an order that serializes it, its version order becomes known; so each round rules out all
+//! histories of at least one more version order, of which there are finitely many. When the formula has no model, none exists.
+//!
+//! What all commit orders have in common (`pco`) mostly settles a proposal: a cycle in it refutes serializability, and an order that
+//! extends it mostly serializes the history. Only in between the checker is asked. Mode *approx* takes nothing but proposals with such a
+//! cycle and passes over others.
+
+use crate::encode::{Assignment, Encoding, SIZES_MAX, Wishes};
+use crate::formula::Solved;
+use crate::pco::{self, Common};
+use crate::problem::Problem;
+use crate::reduced::{self, Serial};
+use crate::{Boundary, Effort, Mode};
+use std::time::Instant;
+
+/// How a search ended.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Ended {
+    /// There is nothing else to be found.
+    Exhausted,
+    /// Whoever was told of a find wanted no more.
+    Stopped,
+    OutOfTime,
+}
+
+/// What to do after a find.
+pub(crate) enum Next {
+    Stop,
+    /// Go on without histories in which all of these reads have these writers.
+    Without(Vec<(usize, Option<u32>)>),
+    /// Go on without this very history.
+    Another,
+}
+
+/// Looks for histories, those with small cycles first, and tells `found` of each.
+pub(crate) fn search(
+    problem: &Problem,
+    mode: Mode,
+    deadline: Option<Instant>,
+    effort: &mut Effort,
+    found: &mut dyn FnMut(&Assignment) -> Next,
+) -> Ended {
+    let mut search = Search { problem, mode, deadline, encoding: Encoding::new(problem, deadline), effort };
+    let ended = search.run(found);
+    search.effort.add(search.encoding.effort());
+    ended
+}
+
+struct Search<'a> {
+    problem: &'a Problem,
+    mode: Mode,
+    deadline: Option<Instant>,
+    encoding: Encoding<'a>,
+    effort: &'a mut Effort,
+}
+
+/// What became of a proposal.
+enum Proposed {
+    Prediction(Assignment),
+    /// The formula has become stronger: try again.
+    Nothing,
+    Exhausted,
+    OutOfTime,
+}
+
+impl Search<'_> {
+    fn run(&mut self, found: &mut dyn FnMut(&Assignment) -> Next) -> Ended {
+        for wishes in self.stages() {
+            loop {
+                let prediction = match self.propose(&wishes) {
+                    Proposed::Nothing => continue,
+                    Proposed::OutOfTime => return Ended::OutOfTime,
+                    Proposed::Exhausted => break,
+                    Proposed::Prediction(first) => {
+                        let smaller = self.smaller(wishes.size, first);
+                        self.longer(smaller)
+                    }
+                };
+                match found(&prediction) {
+                    Next::Stop => return Ended::Stopped,
+                    Next::Without(facts) => self.encoding.forbid(&facts),
+                    Next::Another => self.encoding.forbid_assignment(&prediction),
+                }
+            }
+        }
+        Ended::Exhausted
+    }
+
+    /// What to look for, one after the other: small cycles first. Under the strict boundary a prediction comes true unless a
+    /// transaction aborts because of what it reads; those that write nothing have little reason to, so their reads are changed first.
+    fn stages(&self) -> Vec<Wishes> {
+        let problem = self.problem;
+        let mut writes = vec![false; problem.nodes.len()];
+        for &(writer, _) in problem.classes.iter().flat_map(|class| &class.writers) {
+            writes[writer as usize] = true;
+        }
+        let of_writers: Vec<usize> =
+            (0..problem.reads.len()).filter(|&read| writes[problem.reads[read].node as usize]).collect();
+        let sizes = (2..SIZES_MAX.min(problem.nodes.len())).map(Some).chain([None]);
+        let stage = |size, as_observed: &[usize]| Wishes { size, as_observed: as_observed.to_vec(), kept: Vec::new() };
+        let both = |size| match problem.boundary {
+            Boundary::Strict => vec![stage(size, &of_writers), stage(size, &[])],
+            Boundary::Relaxed => vec![stage(size, &[])],
+        };
+        sizes.flat_map(both).collect()
+    }
+
+    fn propose(&mut self, wishes: &Wishes) -> Proposed {
+        match self.encoding.solve(wishes) {
+            Solved::OutOfTime => return Proposed::OutOfTime,
+            Solved::None => return Proposed::Exhausted,
+            Solved::Model => self.effort.proposals += 1,
+        }
+        let proposal = self.encoding.assignment();
+        match judge(self.problem, &proposal, self.mode, self.deadline) {
+            Judged::Unserializable => return Proposed::Prediction(proposal),
+            Judged::Serializable(order) => {
+                self.effort.version_orders += 1;
+                self.encoding.must_be_cyclic(&places(self.problem, &order));
+            }
+            Judged::PassedOver => self.encoding.forbid_assignment(&proposal),
+            Judged::OutOfTime => return Proposed::OutOfTime,
+        }
+        Proposed::Nothing
+    }
+
+    /// A prediction of which no read can have its observed writer again, found by trying each once.
+    fn smaller(&mut self, size: Option<usize>, mut prediction: Assignment) -> Assignment {
+        let all = 0..self.problem.reads.len();
+        let mut needed: Vec<usize> = Vec::new();
+        loop {
+            let changed = prediction.changed(self.problem);
+            let Some(&tried) = changed.iter().find(|read| !needed.contains(read)) else { return prediction };
+            let as_observed = all.clone().filter(|read| *read == tried || !changed.contains(read)).collect();
+            match self.propose(&Wishes { size, as_observed, kept: Vec::new() }) {
+                Proposed::Prediction(smaller) => prediction = smaller,
+                Proposed::Nothing | Proposed::Exhausted => needed.push(tried),
+                Proposed::OutOfTime => return prediction,
+            }
+        }
+    }
+
+    /// The same prediction with sessions as long as they can be: what need not be cut is not.
+    fn longer(&mut self, mut prediction: Assignment) -> Assignment {
+        let changed = prediction.changed(self.problem);
+        let as_observed: Vec<usize> = (0..self.problem.reads.len()).filter(|read| !changed.contains(read)).collect();
+        let mut given_up: Vec<u32> = changed.iter().map(|&read| self.session(self.problem.reads[read].node)).collect();
+        loop {
+            let ends = prediction.ends(self.problem);
+            let Some(&next) = ends.next.iter().find(|end| !given_up.contains(&self.session(end.0))) else {
+                return prediction;
+            };
+            let kept = ends.last.into_iter().chain([next]).collect();
+            match self.propose(&Wishes { size: None, as_observed: as_observed.clone(), kept }) {
+                Proposed::Prediction(longer) if longer.changed(self.problem) == changed => prediction = longer,
+                Proposed::OutOfTime => return prediction,
+                _ => given_up.push(self.session(next.0)),
+            }
+        }
+    }
+
+    fn session(&self, node: u32) -> u32 {
+        self.problem.nodes[node as usize].session
+    }
+}
+
+enum Judged {
+    Unserializable,
+    Serializable(Vec<u32>),
+    /// Unserializable, but not for a reason that mode *approx* sees.
+    PassedOver,
+    OutOfTime,
+}
+
+fn judge(problem: &Problem, proposal: &Assignment, mode: Mode, deadline: Option<Instant>) -> Judged {
+    match pco::common(problem, proposal) {
+        Common::Cyclic => Judged::Unserializable,
+        Common::Order(order) if pco::serializes(problem, proposal, &order) => Judged::Serializable(order),
+        Common::Order(_) => match reduced::serial_order(problem, proposal, deadline) {
+            Serial::None if mode == Mode::Approx => Judged::PassedOver,
+            Serial::None => Judged::Unserializable,
+            Serial::Order(order) => Judged::Serializable(order),
+            Serial::OutOfTime => Judged::OutOfTime,
+        },
+    }
+}
+
+/// The place of each transaction in an order that begins with `order`; what is cut follows as observed.
+fn places(problem: &Problem, order: &[u32]) -> Vec<u32> {
+    let mut ranked: Vec<u32> = (0..problem.nodes.len() as u32).filter(|node| !order.contains(node)).collect();
+    ranked.sort_unstable_by_key(|&node| problem.place[node as usize]);
+    let mut place = vec![0; problem.nodes.len()];
+    for (rank, &node) in order.iter().chain(&ranked).enumerate() {
+        place[node as usize] = rank as u32;
+    }
+    place
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::run::Run;
+    use seriatim_check::Level;
+    use seriatim_history::{TxnId, notation};
+
+    /// Two keys with two writers each, and each of the four ways to order them closes a cycle, though nothing is forced: what all
+    /// commit orders have in common has no cycle.
+    #[test]
+    fn only_mode_exact_sees_a_contradiction_that_needs_a_case_distinction() {
+        let history = notation::parse(
+            "a: w(x0,p) w(p0,1)\nb: w(x0,q) w(q0,1)\nc: w(x1,p) w(p1,1)\nd: w(x1,q) w(q1,1)\n\
+             e: r(x1,p) r(p0,1) r(q0,1)\nf: r(x1,q) r(p0,1) r(q0,1)\n\
+             g: r(x0,p) r(p1,1) r(q1,1)\nh: r(x0,q) r(p1,1) r(q1,1)",
+        )
+        .unwrap();
+        let order: Vec<TxnId> = history.txns().collect();
+        let run = Run::new(&history, &order).unwrap();
+        let problem = Problem::new(&run, Level::Causal, Boundary::Relaxed);
+        let kept = problem.nodes.iter().map(|node| node.slots.len() as u32).collect();
+        let source = problem.reads.iter().map(|read| Some(read.observed)).collect();
+        let proposal = Assignment { kept, source };
+        assert!(matches!(judge(&problem, &proposal, Mode::Exact, None), Judged::Unserializable));
+        assert!(matches!(judge(&problem, &proposal, Mode::Approx, None), Judged::PassedOver));
+    }
+}

@@ -1,0 +1,170 @@
+//! Single cases, each with its reason.
+
+use seriatim_check::Level;
+use seriatim_history::{History, notation};
+use seriatim_predict::confirm::{Doubt, confirm};
+use seriatim_predict::{Answer, Boundary, Cut, Mode, Options, PredictError, Prediction, predict, predict_all};
+use std::ops::ControlFlow;
+use std::time::Duration;
+
+fn found(history: &History, options: &Options) -> Prediction {
+    match predict(history, options).unwrap() {
+        Answer::Found(prediction) => *prediction,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn relaxed(level: Level) -> Options {
+    Options { boundary: Boundary::Relaxed, ..Options::new(level) }
+}
+
+#[test]
+fn empty_transactions_are_no_part_of_a_prediction() {
+    let run = notation::parse("a: | r(x,nil) w(x,1) | w(z,1)\nb: r(x,1) w(x,2) |  | w(z,2)").unwrap();
+    let prediction = found(&run, &relaxed(Level::Causal));
+    assert_eq!(prediction.changed.len(), 1);
+}
+
+#[test]
+fn a_lost_update_needs_the_relaxed_boundary_and_a_level_below_snapshot_isolation() {
+    let run = notation::parse("a: r(x,nil) w(x,1)\nb: r(x,1) w(x,2)").unwrap();
+    for level in [Level::ReadCommitted, Level::ReadAtomic, Level::Causal, Level::PrefixConsistency] {
+        let prediction = found(&run, &relaxed(level));
+        assert_eq!(prediction.violation.unwrap().kind.info().code, "lost-update", "{level}");
+        assert!(matches!(prediction.sessions[1].cut, Some(Cut::AtTxn(_))));
+        assert!(matches!(predict(&run, &Options::new(level)).unwrap(), Answer::NoneExists(_)), "{level}");
+    }
+    assert!(matches!(predict(&run, &relaxed(Level::SnapshotIsolation)).unwrap(), Answer::NoneExists(_)));
+}
+
+#[test]
+fn a_write_skew_is_predicted_at_snapshot_isolation() {
+    let run = notation::parse("a: r(x,nil) r(y,nil) w(x,1)\nb: r(x,1) r(y,nil) w(y,2)").unwrap();
+    let prediction = found(&run, &relaxed(Level::SnapshotIsolation));
+    assert_eq!(prediction.violation.unwrap().kind.info().code, "write-skew");
+}
+
+#[test]
+fn sessions_that_need_no_end_run_to_theirs() {
+    let run = notation::parse("a: r(x,nil) w(x,1) | w(y,1) | r(y,1)\nb: r(x,1) w(x,2)\nc: w(q,1) | r(q,1)").unwrap();
+    let prediction = found(&run, &relaxed(Level::Causal));
+    assert_eq!(prediction.sessions[0].cut, None);
+    assert_eq!(prediction.sessions[2].cut, None);
+}
+
+#[test]
+fn what_aborted_is_no_part_of_the_prediction_but_of_its_plan() {
+    let run = notation::parse("a: r(x,nil) w(x,1)\nb: r(x,1)! | r(x,1) w(x,2)").unwrap();
+    let prediction = found(&run, &relaxed(Level::Causal));
+    assert_eq!(prediction.history.txn_count(), 2);
+    let aborted: Vec<bool> = prediction.plan.iter().map(|txn| txn.aborted).collect();
+    assert_eq!(aborted, [false, true, false]);
+}
+
+#[test]
+fn a_run_that_is_not_serializable_gets_no_prediction() {
+    let run = notation::parse("a: r(x,nil) w(x,1)\nb: r(x,nil) w(x,2)").unwrap();
+    let answer = predict(&run, &Options::new(Level::Causal)).unwrap();
+    assert!(matches!(answer, Answer::AlreadyUnserializable { violates_level: false }));
+    let answer = predict(&run, &Options::new(Level::SnapshotIsolation)).unwrap();
+    assert!(matches!(answer, Answer::AlreadyUnserializable { violates_level: true }));
+}
+
+#[test]
+fn what_cannot_be_predicted_is_refused() {
+    let ambiguous = notation::parse("a: w(x,1)\nb: w(x,1)\nc: r(x,1)").unwrap();
+    let error = predict(&ambiguous, &Options::new(Level::Causal)).unwrap_err();
+    assert!(error.to_string().contains("x=1 was written more than once"), "{error}");
+    let lists = notation::parse("a: a(l,1)\nb: r(l,[1])").unwrap();
+    assert_eq!(predict(&lists, &Options::new(Level::Causal)).unwrap_err(), PredictError::Lists);
+    let run = notation::parse("a: w(x,1)").unwrap();
+    let error = predict(&run, &Options::new(Level::Serializable)).unwrap_err();
+    assert_eq!(error, PredictError::UnsupportedLevel(Level::Serializable));
+}
+
+#[test]
+fn budget_that_is_used_up_is_undecided() {
+    let run = notation::parse("a: r(x,nil) w(x,1)\nb: r(x,1) w(x,2)").unwrap();
+    let options = Options { budget: Some(Duration::ZERO), ..Options::new(Level::Causal) };
+    assert!(matches!(predict(&run, &options).unwrap(), Answer::Undecided(..)));
+}
+
+#[test]
+fn all_predictions_differ_in_their_cycle() {
+    let run =
+        notation::parse("a: r(x,nil) w(x,1) | r(y,nil) w(y,1)\nb: r(x,1) w(x,2) | r(y,1) w(y,2)\nc: r(x,2) r(y,2)")
+            .unwrap();
+    let mut circles = Vec::new();
+    let mut sizes = Vec::new();
+    let answer = predict_all(&run, &relaxed(Level::Causal), &mut |prediction| {
+        let violation = prediction.violation.unwrap();
+        let edge = |edge: &seriatim_check::Edge| (edge.from.name.clone(), edge.to.name.clone());
+        let mut reads: Vec<String> = violation
+            .ops
+            .iter()
+            .filter(|op| op.action == "read")
+            .map(|op| format!("{} {}={}", op.txn.name, op.key, op.value))
+            .collect();
+        reads.sort();
+        circles.push((violation.cycle.iter().map(edge).collect::<Vec<_>>(), reads));
+        sizes.push(violation.cycle.len());
+        ControlFlow::Continue(())
+    })
+    .unwrap();
+    assert!(matches!(answer, Answer::NoneExists(_)), "{answer:?}");
+    let distinct: std::collections::HashSet<_> = circles.iter().collect();
+    assert!(circles.len() > 1 && distinct.len() == circles.len(), "{circles:?}");
+}
+
+#[test]
+fn long_runs_are_searched_in_windows() {
+    // 60 rounds of deposits by three sessions: far more than is searched as a whole.
+    let mut lines = vec![Vec::new(); 3];
+    let mut value = 0;
+    for _ in 0..60 {
+        for line in &mut lines {
+            line.push(format!(
+                "r(x,{}) w(x,{})",
+                if value == 0 { "nil".to_owned() } else { value.to_string() },
+                value + 1
+            ));
+            value += 1;
+        }
+    }
+    let text: Vec<String> = lines.iter().enumerate().map(|(i, line)| format!("s{i}: {}", line.join(" | "))).collect();
+    let run = notation::parse(&text.join("\n")).unwrap();
+    let prediction = found(&run, &relaxed(Level::Causal));
+    confirm(&run, &prediction.history, Level::Causal, Boundary::Relaxed).unwrap();
+    // Strict, nothing is found in any window; that says nothing about the whole.
+    let answer = predict(&run, &Options { mode: Mode::Approx, ..Options::new(Level::Causal) }).unwrap();
+    assert!(matches!(answer, Answer::Undecided(seriatim_predict::Open::Size, _)), "{answer:?}");
+}
+
+/// The independent checker refuses what is no prediction.
+#[test]
+fn the_checker_refuses_what_is_wrong() {
+    let observed = notation::parse("a: r(x,nil) w(x,1)\nb: r(x,1) w(x,2)").unwrap();
+    let refused = |text: &str, level, boundary| confirm(&observed, &notation::parse(text).unwrap(), level, boundary);
+    let lost = "a: r(x,nil) w(x,1)\nb: r(x,nil) w(x,2)";
+    assert_eq!(refused(lost, Level::Causal, Boundary::Relaxed), Ok(()));
+    // The write after a changed read is not known.
+    assert!(matches!(refused(lost, Level::Causal, Boundary::Strict), Err(Doubt::Changed { .. })));
+    assert_eq!(refused(lost, Level::SnapshotIsolation, Boundary::Relaxed), Err(Doubt::Level(Level::SnapshotIsolation)));
+    let same = "a: r(x,nil) w(x,1)\nb: r(x,1) w(x,2)";
+    assert_eq!(refused(same, Level::Causal, Boundary::Relaxed), Err(Doubt::Serializable));
+    let cut = "a: r(x,nil) w(x,1)\nb: r(x,nil)";
+    assert!(matches!(refused(cut, Level::Causal, Boundary::Relaxed), Err(Doubt::NoPrefix { .. })));
+    let other = "a: r(x,nil) w(y,1)\nb: r(x,nil) w(x,2)";
+    assert!(matches!(refused(other, Level::Causal, Boundary::Relaxed), Err(Doubt::NoPrefix { .. })));
+    // Two changed reads in a row, of which the first is not the last event.
+    let two = notation::parse("a: w(x,1) w(y,1)\nb: r(x,1) r(y,1)").unwrap();
+    let both = notation::parse("a: w(x,1) w(y,1)\nb: r(x,nil) r(y,nil)").unwrap();
+    assert!(matches!(confirm(&two, &both, Level::ReadCommitted, Boundary::Strict), Err(Doubt::Changed { .. })));
+    // Nobody may read from a transaction whose reads have changed.
+    let chain = notation::parse("a: w(x,1)\nb: r(x,1) w(y,1)\nc: r(y,1) r(x,1)").unwrap();
+    let after = notation::parse("a: w(x,1)\nb: r(x,nil) w(y,1)\nc: r(y,1) r(x,1)").unwrap();
+    assert!(matches!(
+        confirm(&chain, &after, Level::ReadCommitted, Boundary::Relaxed),
+        Err(Doubt::AfterBoundary { .. })
+    ));
+}

@@ -1,0 +1,90 @@
+//! What `seriatim predict` found, one file an output. Everything is rendered from the data of a [`Prediction`].
+
+pub mod dot;
+pub mod html;
+pub mod json;
+mod svg;
+pub mod text;
+
+pub use svg::render as svg;
+
+use crate::prose::{clean, key, txn, value};
+use seriatim_check::{OpRef, TxnRef};
+use seriatim_predict::{Answer, Cut, Fate, Options, Prediction, ShownEvent};
+
+/// An input with what was predicted from it.
+#[derive(Clone, Debug)]
+pub struct Predicted {
+    /// The input as the user named it.
+    pub input: String,
+    /// Its format.
+    pub format: &'static str,
+    /// What was asked for.
+    pub options: Options,
+    /// What was found, small cycles first.
+    pub predictions: Vec<Prediction>,
+    /// How the search ended.
+    pub answer: Answer,
+    /// Fields of the input that mean nothing to prediction, as a JSON object: `observe` says there how to run the application again.
+    pub extra: Option<String>,
+}
+
+/// An event as it was.
+fn observed(event: &ShownEvent) -> String {
+    act(&event.observed, &event.observed.value, event.observed_from.as_ref())
+}
+
+/// An event as it is predicted; `None` if it is cut off.
+fn predicted(event: &ShownEvent) -> Option<String> {
+    let value = event.predicted_value.as_ref()?;
+    Some(act(&event.observed, value, event.predicted_from.as_ref()))
+}
+
+fn act(op: &OpRef, content: &str, from: Option<&TxnRef>) -> String {
+    let item = format!("{} {}={}", op.action, key(&op.key), value(content));
+    match from {
+        Some(from) if from.id.is_none() => format!("{item} (initial)"),
+        Some(from) if from.name == content => format!("{} {} from {}", op.action, key(&op.key), txn(from)),
+        Some(from) => format!("{item} from {}", txn(from)),
+        None if op.txn.name == content => format!("{} {}", op.action, key(&op.key)),
+        None => item,
+    }
+}
+
+/// What is left of a transaction, in a word or two.
+fn fate(fate: Fate) -> &'static str {
+    match fate {
+        Fate::Whole => "",
+        Fate::Partial => "cut in the middle",
+        Fate::CutOff => "cut off",
+    }
+}
+
+/// Where a session ends, as a clause.
+fn ending(cut: Option<&Cut>) -> String {
+    match cut {
+        None => "runs to its end".to_owned(),
+        Some(Cut::AtRead(read)) => {
+            format!("ends with the read of {} in {}: what it does next is not known", key(&read.key), txn(&read.txn))
+        }
+        Some(Cut::AtTxn(last)) => format!("ends with {}: what follows is not known", txn(last)),
+        Some(Cut::After(None)) => "is left out".to_owned(),
+        Some(Cut::After(Some(last))) => format!("is cut after {}: what follows would not fit", txn(last)),
+    }
+}
+
+/// The cycle in one line: `a -rw(x)-> b -so-> a`.
+fn circle(prediction: &Prediction) -> Option<String> {
+    let cycle = &prediction.violation.as_ref()?.cycle;
+    let first = cycle.first()?;
+    let steps = cycle.iter().map(|edge| format!(" -{}-> {}", short_label(edge), txn(&edge.to)));
+    Some(clean(&(txn(&first.from) + &steps.collect::<String>())))
+}
+
+/// An edge in a word.
+fn short_label(edge: &seriatim_check::Edge) -> String {
+    match &edge.reason {
+        seriatim_check::Reason::Overwritten { read, .. } => format!("ww({})", read.key),
+        _ => crate::dot::edge_label(edge),
+    }
+}

@@ -1,0 +1,144 @@
+//! `seriatim observe`: a serializable run of a shipped application, recorded for `seriatim predict`.
+
+use crate::cli::format_parser;
+use crate::commands::fuzz::app_parser;
+use crate::exit::{Exit, Failure};
+use crate::notes::lost_note;
+use crate::output;
+use crate::save::{format_for, save};
+use clap::ValueEnum;
+use serde::{Deserialize, Serialize};
+use seriatim_apps::{App, BENCHMARKS, Setting, Workload, benchmark};
+use seriatim_check::Level;
+use seriatim_history::formats::Format;
+use seriatim_report::text::plural;
+use seriatim_store::{Latest, by_chance};
+use std::path::PathBuf;
+
+const AFTER_HELP: &str = "\
+Transactions run one at a time on a mock store and read the latest versions, so the run is serializable. The seed decides their order \
+and, for the benchmark applications smallbank, voter, tpcc and wikipedia, what they do. In a file of our JSON Lines the application \
+and its workload are kept, so that `seriatim replay` can run it again.
+
+Exit codes: 0 recorded, 3 bad input or usage.";
+
+/// The flags.
+#[derive(clap::Args, Debug)]
+#[command(after_help = AFTER_HELP)]
+pub struct Args {
+    /// The application
+    #[arg(value_name = "APP", value_parser = app_parser())]
+    app: &'static str,
+    /// What decides everything that is random
+    #[arg(long, value_name = "N", default_value_t = 10_000)]
+    seed: u64,
+    /// How much a benchmark application does
+    #[arg(long, value_enum, default_value_t = Size::Small)]
+    size: Size,
+    /// How many sessions a benchmark application has, instead of 3
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    sessions: Option<u16>,
+    /// How many transactions each session of a benchmark application attempts, instead of what --size says
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=10_000))]
+    transactions: Option<u16>,
+    /// Where to write the run, or - for standard output
+    #[arg(long, short, value_name = "FILE")]
+    output: PathBuf,
+    /// The format of the output; without it the ending of FILE decides, and if that says nothing it is jsonl
+    #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
+    to: Option<Format>,
+}
+
+/// How much a benchmark application does.
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+enum Size {
+    /// 3 sessions of 4 transactions
+    Small,
+    /// 3 sessions of 8 transactions
+    Large,
+}
+
+/// What was run, as the history keeps it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Observed {
+    /// The name of the application.
+    pub app: String,
+    /// The seed.
+    pub seed: u64,
+    /// How many sessions there are, if it is a benchmark application.
+    pub sessions: Option<usize>,
+    /// How many transactions each session attempts, if it is a benchmark application.
+    pub transactions: Option<usize>,
+}
+
+/// The field of a history that has it.
+pub const FIELD: &str = "application";
+
+/// An application to run.
+pub enum Runnable {
+    /// One that is always the same.
+    Fixed(&'static dyn App),
+    /// A benchmark application with its workload.
+    Benchmark(Box<dyn App>),
+}
+
+impl Runnable {
+    /// The application.
+    pub fn app(&self) -> &dyn App {
+        match self {
+            Runnable::Fixed(app) => *app,
+            Runnable::Benchmark(app) => app.as_ref(),
+        }
+    }
+}
+
+impl Observed {
+    /// The application that was run.
+    pub fn runnable(&self) -> Result<Runnable, Failure> {
+        let unknown = || Failure::about(&self.app, "no such application");
+        if !BENCHMARKS.contains(&self.app.as_str()) {
+            return seriatim_apps::find(&self.app).map(Runnable::Fixed).ok_or_else(unknown);
+        }
+        let small = Workload::small(self.seed);
+        let workload = Workload {
+            sessions: self.sessions.unwrap_or(small.sessions),
+            transactions: self.transactions.unwrap_or(small.transactions),
+            ..small
+        };
+        benchmark(&self.app, workload).map(Runnable::Benchmark).ok_or_else(unknown)
+    }
+}
+
+/// Runs the application, writes the history.
+pub fn run(args: &Args) -> Result<Exit, Failure> {
+    let to = format_for(args.to, &args.output, Format::Jsonl)?;
+    let is_benchmark = BENCHMARKS.contains(&args.app);
+    let per_session = args.transactions.map(usize::from).unwrap_or(match args.size {
+        Size::Small => 4,
+        Size::Large => 8,
+    });
+    let observed = Observed {
+        app: args.app.to_owned(),
+        seed: args.seed,
+        sessions: is_benchmark.then(|| args.sessions.map_or(3, usize::from)),
+        transactions: is_benchmark.then_some(per_session),
+    };
+    let runnable = observed.runnable()?;
+    // One at a time and with the latest versions, the weakest level is serializable too, and the cheapest.
+    let setting = Setting { level: Level::ReadCommitted, interleaved: false };
+    let run = seriatim_apps::run(runnable.app(), setting, Latest, by_chance(args.seed))
+        .map_err(|error| Failure::about(args.app, error))?;
+    if let Some(failure) = &run.failure {
+        return Err(Failure::about(args.app, format!("the assertion broke in a serial run: {failure}")));
+    }
+    let extra = serde_json::json!({ FIELD: observed }).to_string();
+    let history = run.history.with_extra(&extra);
+    save(&history, to, &args.output)?;
+    if let Some(note) = lost_note(&history, to) {
+        output::message(&note);
+    }
+    let (txns, ops) =
+        (plural(history.txn_count() as u64, "transaction"), plural(history.op_count() as u64, "operation"));
+    output::message(&format!("recorded {txns} and {ops} of {}\n", args.app));
+    Ok(Exit::Holds)
+}

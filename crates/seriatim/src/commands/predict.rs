@@ -1,0 +1,207 @@
+//! `seriatim predict`: how an observed run could have gone wrong at a weak level.
+
+use crate::cli::{Style, format_parser, predict_level_parser};
+use crate::exit::{Exit, Failure};
+use crate::inputs::read_input;
+use crate::notes::skipped_note;
+use crate::output;
+use crate::progress::Progress;
+use crate::quantities::duration;
+use crate::staged;
+use clap::ValueEnum;
+use seriatim_check::Level;
+use seriatim_history::History;
+use seriatim_history::formats::Format;
+use seriatim_predict::{Answer, Options, PredictError, Prediction, predict, predict_all};
+use seriatim_report::predicted::{self, Predicted};
+use seriatim_report::text::{Layout, plural};
+use std::ops::ControlFlow;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+const AFTER_HELP: &str = "\
+The run must be serializable and say who read from whom. A prediction is a history of the same application that the level allows and \
+that is not serializable: each session keeps a prefix of what it did and ends where a read returns something else than observed, with \
+that read (strict) or with its transaction (relaxed), because nobody knows what the application does then. `seriatim replay` runs a \
+shipped application accordingly.
+
+Exit codes: 0 none exists within the boundary, 1 a prediction was found (or the run itself is not serializable), 2 undecided, 3 bad \
+input or usage.";
+
+/// The flags.
+#[derive(clap::Args, Debug)]
+#[command(after_help = AFTER_HELP)]
+pub struct Args {
+    /// The observed run: a file, a directory, or - for standard input
+    #[arg(value_name = "FILE")]
+    input: PathBuf,
+    /// The level that predictions satisfy
+    #[arg(long, short, value_name = "LEVEL", value_parser = predict_level_parser())]
+    level: Level,
+    /// Where a session ends when a read returns something else than observed
+    #[arg(long, value_enum, default_value_t = BoundaryArg::Strict)]
+    boundary: BoundaryArg,
+    /// What counts as not serializable
+    #[arg(long, value_enum, default_value_t = ModeArg::Exact)]
+    mode: ModeArg,
+    /// All predictions that differ in their cycle, small cycles first
+    #[arg(long)]
+    all: bool,
+    /// With --all: at most N predictions
+    #[arg(long, value_name = "N", requires = "all", value_parser = clap::value_parser!(u32).range(1..))]
+    max: Option<u32>,
+    /// Give up after this long, like 30s, 500ms or 2m
+    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "10m")]
+    budget: Duration,
+    /// The format of the input, if the content should not decide
+    #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
+    from: Option<Format>,
+    /// How to write the result
+    #[arg(long, short, value_enum, default_value_t = Style::Human)]
+    format: Style,
+    /// Also write the result as JSON to this file, for `seriatim replay`
+    #[arg(long, short, value_name = "FILE")]
+    output: Option<PathBuf>,
+    /// Also write the predictions as a Graphviz graph to this file
+    #[arg(long, value_name = "FILE")]
+    dot: Option<PathBuf>,
+    /// Also draw the first prediction into this file
+    #[arg(long, value_name = "FILE")]
+    svg: Option<PathBuf>,
+    /// Also write a page to look at to this file
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+}
+
+/// Where sessions end.
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+enum BoundaryArg {
+    /// With the read
+    Strict,
+    /// With the transaction, whose writes are taken to be those observed
+    Relaxed,
+}
+
+/// What counts as not serializable.
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+enum ModeArg {
+    /// No commit order exists
+    Exact,
+    /// What all commit orders have in common has a cycle
+    Approx,
+}
+
+impl Args {
+    fn options(&self) -> Options {
+        Options {
+            level: self.level,
+            boundary: match self.boundary {
+                BoundaryArg::Strict => seriatim_predict::Boundary::Strict,
+                BoundaryArg::Relaxed => seriatim_predict::Boundary::Relaxed,
+            },
+            mode: match self.mode {
+                ModeArg::Exact => seriatim_predict::Mode::Exact,
+                ModeArg::Approx => seriatim_predict::Mode::Approx,
+            },
+            budget: Some(self.budget),
+        }
+    }
+}
+
+/// Reads the run, predicts, prints.
+pub fn run(args: &Args) -> Result<Exit, Failure> {
+    let files = [&args.output, &args.dot, &args.svg, &args.html];
+    if files.into_iter().flatten().any(|path| path == Path::new("-")) {
+        let message = "standard output is for the result; let --output, --dot, --svg and --html name files";
+        return Err(Failure::Message(message.to_owned()));
+    }
+    let progress = Progress::start(1);
+    let Some((history, format)) = read_input(&args.input, args.from, Some(&progress)) else {
+        return Ok(Exit::BadInput);
+    };
+    let shown = args.input.display().to_string();
+    if let Some(note) = skipped_note(&shown, format.code(), history.skipped()) {
+        progress.aside(|| output::message(&note));
+    }
+    let found = match search(args, &history, &progress) {
+        Ok((predictions, answer)) => Predicted {
+            input: shown,
+            format: format.code(),
+            options: args.options(),
+            predictions,
+            answer,
+            extra: history.extra().map(str::to_owned),
+        },
+        Err(error) => {
+            drop(progress);
+            return failed(&shown, &error);
+        }
+    };
+    drop(progress);
+    print(args, &found)?;
+    Ok(exit(&found))
+}
+
+/// The predictions that were asked for, and how the search ended.
+fn search(args: &Args, history: &History, progress: &Progress) -> Result<(Vec<Prediction>, Answer), PredictError> {
+    let options = args.options();
+    let operations = plural(history.op_count() as u64, "operation");
+    progress.stage().now(format!("predicting from {} ({operations})", args.input.display()));
+    if !args.all {
+        return Ok(match predict(history, &options)? {
+            Answer::Found(prediction) => (vec![(*prediction).clone()], Answer::Found(prediction)),
+            answer => (Vec::new(), answer),
+        });
+    }
+    let mut predictions = Vec::new();
+    let answer = predict_all(history, &options, &mut |prediction| {
+        predictions.push(prediction);
+        let count = plural(predictions.len() as u64, "prediction");
+        progress.stage().now(format!("{count} from {} so far", args.input.display()));
+        match args.max {
+            Some(max) if predictions.len() >= max as usize => ControlFlow::Break(()),
+            _ => ControlFlow::Continue(()),
+        }
+    })?;
+    Ok((predictions, answer))
+}
+
+/// A prediction that does not pass its checker is our mistake; everything else is about the input.
+fn failed(shown: &str, error: &PredictError) -> Result<Exit, Failure> {
+    match error {
+        PredictError::Unconfirmed(doubt) => panic!("{shown}: a prediction was found that does not hold: {doubt}"),
+        other => Err(Failure::about(shown, other)),
+    }
+}
+
+fn print(args: &Args, found: &Predicted) -> Result<(), Failure> {
+    match args.format {
+        Style::Human => {
+            let layout = Layout { width: output::width(), ..Layout::default() };
+            output::text(&predicted::text::render(found, &layout))?;
+        }
+        Style::Json => output::raw((predicted::json::render(found) + "\n").as_bytes())?,
+    }
+    write(args.output.as_deref(), || predicted::json::render(found) + "\n")?;
+    write(args.dot.as_deref(), || predicted::dot::render(found))?;
+    write(args.html.as_deref(), || predicted::html::render(found))?;
+    match found.predictions.first() {
+        Some(first) => write(args.svg.as_deref(), || predicted::svg(first)),
+        None => Ok(()),
+    }
+}
+
+fn write(path: Option<&Path>, content: impl FnOnce() -> String) -> Result<(), Failure> {
+    let Some(path) = path else { return Ok(()) };
+    let content = content();
+    staged::write(path, |path| std::fs::write(path, &content)).map_err(|error| Failure::about(path.display(), error))
+}
+
+fn exit(found: &Predicted) -> Exit {
+    match &found.answer {
+        _ if !found.predictions.is_empty() => Exit::Violated,
+        Answer::Found(_) | Answer::AlreadyUnserializable { .. } => Exit::Violated,
+        Answer::NoneExists(_) => Exit::Holds,
+        Answer::Undecided(..) => Exit::Undecided,
+    }
+}

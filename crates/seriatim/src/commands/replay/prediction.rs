@@ -1,0 +1,119 @@
+//! An application as `seriatim predict` says that it could go wrong.
+
+use super::Args;
+use crate::commands::observe::{FIELD, Observed};
+use crate::exit::{Exit, Failure};
+use crate::output;
+use crate::runs;
+use crate::save::save;
+use serde::Deserialize;
+use seriatim_apps::{Directed, PlannedEvent, PlannedTxn, run_directed};
+use seriatim_check::Level;
+use seriatim_history::formats::Format;
+use seriatim_report::style::{BAD, BOLD, GOOD, OPEN, paint};
+use seriatim_report::text::Layout;
+use seriatim_report::{clean, text, wrap};
+
+/// What `predict --output` wrote, as far as it matters here.
+#[derive(Deserialize)]
+pub struct Predicted {
+    level: String,
+    observed: Option<serde_json::Value>,
+    predictions: Vec<Prediction>,
+}
+
+#[derive(Deserialize)]
+struct Prediction {
+    sessions: Vec<Session>,
+    transactions: Vec<PlannedTxn>,
+}
+
+#[derive(Deserialize)]
+struct Session {
+    /// Its name, which is its number in the store.
+    session: String,
+}
+
+impl Prediction {
+    /// The transactions with the numbers that sessions have in the store; a file may have them in another order.
+    fn plan(&self) -> Option<Vec<PlannedTxn>> {
+        let numbers: Vec<u32> = self.sessions.iter().map(|one| one.session.parse().ok()).collect::<Option<_>>()?;
+        let number = |session: u32| numbers.get(session as usize).copied();
+        let mut plan = self.transactions.clone();
+        for txn in &mut plan {
+            txn.session = number(txn.session)?;
+            for writer in txn.events.iter_mut().filter_map(PlannedEvent::writer_mut) {
+                writer.session = number(writer.session)?;
+            }
+        }
+        Some(plan)
+    }
+}
+
+/// Runs the application as each prediction says.
+pub fn run(args: &Args, app: &str, bytes: &[u8]) -> Result<Exit, Failure> {
+    let shown = args.run.display();
+    let predicted: Predicted = serde_json::from_slice(bytes)
+        .map_err(|error| Failure::about(&shown, format!("not what `seriatim predict --output` wrote: {error}")))?;
+    let level: Level = predicted.level.parse().map_err(|error| Failure::about(&shown, error))?;
+    let runnable = observed(args, app, predicted.observed.as_ref())?.runnable()?;
+    if predicted.predictions.is_empty() {
+        return Err(Failure::about(&shown, "there is no prediction in it"));
+    }
+    let several = predicted.predictions.len() > 1;
+    let mut exit = Exit::Holds;
+    for (number, prediction) in predicted.predictions.iter().enumerate() {
+        let plan = prediction.plan().ok_or_else(|| {
+            Failure::about(&shown, "its sessions are not numbered as `seriatim observe` numbers them")
+        })?;
+        let directed = run_directed(runnable.app(), level, &plan).map_err(|error| Failure::about(app, error))?;
+        if several {
+            output::text(&format!("{}\n", paint(BOLD, &format!("prediction {}", number + 1))))?;
+        }
+        output::text(&page(app, &directed))?;
+        if let Some(path) = args.save.as_ref().filter(|_| number == 0) {
+            save(&directed.history, Format::Jsonl, path)?;
+        }
+        exit = exit.and(match directed.is_serializable {
+            Some(true) => Exit::Holds,
+            Some(false) => Exit::Violated,
+            None => Exit::Undecided,
+        });
+    }
+    Ok(exit)
+}
+
+/// What was observed, as the prediction says.
+fn observed(args: &Args, app: &str, extra: Option<&serde_json::Value>) -> Result<Observed, Failure> {
+    let shown = args.run.display();
+    let kept = extra.and_then(|extra| extra.get(FIELD)).cloned();
+    let observed: Observed = match kept {
+        Some(kept) => serde_json::from_value(kept).map_err(|error| Failure::about(&shown, error))?,
+        None => {
+            let problem =
+                "it does not say how the application was run; predict from a file that `seriatim observe` wrote";
+            return Err(Failure::about(&shown, problem));
+        }
+    };
+    match observed.app == app {
+        true => Ok(observed),
+        false => Err(Failure::about(&shown, format!("the prediction is about {}, not {app}", clean(&observed.app)))),
+    }
+}
+
+fn page(app: &str, directed: &Directed) -> String {
+    let (style, verdict) = match (&directed.left, directed.is_serializable) {
+        (None, Some(false)) => (BAD, "validated: the run was as predicted and is not serializable"),
+        (Some(_), Some(false)) => (BAD, "diverged but not serializable"),
+        (Some(_), Some(true)) => (GOOD, "diverged and serializable"),
+        (None, Some(true)) => (GOOD, "the run was as predicted, as far as it goes, and is serializable"),
+        (_, None) => (OPEN, "whether the run is serializable is undecided"),
+    };
+    let mut page = format!("{app}: {}\n", paint(style, verdict));
+    if let Some(left) = &directed.left {
+        page += &wrap(&format!("The run left the prediction first where {left}."), "  ", output::width());
+    }
+    let layout = Layout { width: output::width(), ..Layout::default() };
+    page += &format!("\n{}", text::render(&runs::checked(app, &directed.history), &layout));
+    page
+}

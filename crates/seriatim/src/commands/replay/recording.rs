@@ -1,0 +1,62 @@
+//! A run that `seriatim fuzz` kept, once more.
+
+use super::Args;
+use super::prediction::Predicted;
+use crate::cli::Style;
+use crate::exit::{Exit, Failure};
+use crate::output;
+use crate::runs::{self, Told};
+use crate::save::save;
+use seriatim_apps::{Recording, Replayed};
+use seriatim_history::formats::Format;
+use seriatim_report::style::{BAD, GOOD, OPEN, paint};
+use seriatim_report::wrap;
+use std::path::Path;
+
+/// Runs it again, and says whether it went the same way.
+pub fn run(args: &Args, bytes: &[u8]) -> Result<Exit, Failure> {
+    let shown = args.run.display();
+    let recording: Recording = serde_json::from_slice(bytes).map_err(|error| not_a_run(&args.run, bytes, &error))?;
+    let replayed = recording.replay().map_err(|error| Failure::about(&shown, error))?;
+    output::text(&told(args, &recording, &replayed)?)?;
+    if let Some(path) = &args.save {
+        save(&replayed.run.history, Format::Jsonl, path)?;
+    }
+    Ok(if replayed.run.failure.is_some() { Exit::Violated } else { Exit::Holds })
+}
+
+fn told(args: &Args, recording: &Recording, replayed: &Replayed) -> Result<String, Failure> {
+    let shown = args.run.display();
+    let app = seriatim_apps::find(&recording.app).ok_or_else(|| Failure::about(&shown, "no such application"))?;
+    let run = &replayed.run;
+    let (failure, history) = (run.failure.as_deref(), &run.history);
+    let blamed = recording.to_blame().map_err(|error| Failure::about(&shown, error))?;
+    // A recording that was changed by hand may blame reads of another run.
+    let weak = blamed.filter(|(_, blamed)| blamed.choices == run.choices).map(|(weak, _)| weak);
+    if args.format == Style::Json {
+        let mut told = Told::new(app, &recording.level, failure, Some(run));
+        told.divergence = replayed.departure.as_ref().map(ToString::to_string);
+        told.blame = weak.as_ref().map(|weak| runs::blamed(weak, history));
+        return Ok(told.line());
+    }
+    let verdict = match failure {
+        Some(_) => paint(BAD, &format!("{}: the assertion broke again", app.name())),
+        None => paint(GOOD, &format!("{}: the assertion held this time", app.name())),
+    };
+    let mut page = format!("{verdict}\n");
+    page += &failure.map_or_else(String::new, |failure| runs::failure(app, failure));
+    if let Some(departure) = &replayed.departure {
+        let left = wrap(&format!("The run left the recording: {departure}."), "  ", output::width());
+        page += &paint(OPEN, &left).to_string();
+    }
+    page += &weak.map_or_else(String::new, |weak| runs::blame(&weak, history));
+    Ok(page + &runs::explained(app, run))
+}
+
+fn not_a_run(path: &Path, bytes: &[u8], error: &serde_json::Error) -> Failure {
+    let problem = match serde_json::from_slice::<Predicted>(bytes) {
+        Ok(_) => "this is a prediction; name the application too: `seriatim replay FILE APP`".to_owned(),
+        Err(_) => format!("not a run that `seriatim fuzz --output` wrote: {error}"),
+    };
+    Failure::about(path.display(), problem)
+}

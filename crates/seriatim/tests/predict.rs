@@ -1,0 +1,137 @@
+//! `observe`, `predict` and `replay` as a user has them.
+
+mod common;
+
+use common::{Folder, run, schema};
+
+/// Two deposits one after the other; the second could have missed the first.
+const DEPOSITS: &str = "READ KEY[x] Txn(1, 0) From(0, 0)\nWRITE KEY[x] Txn(1, 0)\n\
+                        READ KEY[x] Txn(2, 0) From(1, 0)\nWRITE KEY[x] Txn(2, 0)\nREAD KEY[x] Txn(2, 1) From(2, 0)\n";
+
+#[test]
+fn a_prediction_is_told_side_by_side() {
+    let folder = Folder::new();
+    let trace = folder.file("deposits.txt", DEPOSITS);
+    let found = run(&["predict", &trace, "--level", "causal", "--boundary", "relaxed"]);
+    assert_eq!(found.code, Some(1), "{}", found.stderr);
+    let expected = "\
+could have gone wrong at causal consistency, relaxed boundary, exact
+
+  observed                                         predicted (* reads from another writer)
+  session 1
+    s1.t0                                        │  s1.t0
+      read x=nil (initial)                       │    read x=nil (initial)
+      write x                                    │    write x
+  session 2
+    s2.t0                                        │  s2.t0
+      read x from s1.t0                          │  * read x=nil (initial)
+      write x                                    │    write x
+
+  session 1 runs to its end
+  session 2 ends with s2.t0: what follows is not known; cut off: s2.t1
+
+not serializable: lost update
+  s1.t0 -rw(x)-> s2.t0 -rw(x)-> s1.t0
+";
+    assert!(found.stdout.contains(expected), "{}", found.stdout);
+    assert!(!found.stdout.contains('\u{1b}'));
+}
+
+#[test]
+fn the_answer_is_in_the_exit_code() {
+    let folder = Folder::new();
+    let trace = folder.file("deposits.txt", DEPOSITS);
+    let none = run(&["predict", &trace, "--level", "cc"]);
+    assert_eq!(none.code, Some(0), "{none:?}");
+    assert!(none.stdout.contains("no unserializable history exists within the boundary"), "{}", none.stdout);
+    let late = run(&["predict", &trace, "--level", "cc", "--boundary", "relaxed", "--budget", "0ms"]);
+    assert_eq!(late.code, Some(2), "{late:?}");
+    assert!(late.stdout.contains("undecided"), "{}", late.stdout);
+    let skew = folder.file("skew.txt", "READ KEY[x] Txn(1, 0) From(0, 0)\nWRITE KEY[x] Txn(1, 0)\nREAD KEY[x] Txn(2, 0) From(0, 0)\nWRITE KEY[x] Txn(2, 0)\n");
+    let already = run(&["predict", &skew, "--level", "cc"]);
+    assert_eq!(already.code, Some(1), "{already:?}");
+    assert!(already.stdout.contains("is not serializable itself"), "{}", already.stdout);
+}
+
+#[test]
+fn bad_input_and_usage_are_errors_with_a_reason() {
+    let folder = Folder::new();
+    let trace = folder.file("deposits.txt", DEPOSITS);
+    let twice = folder.file("twice.txt", "w(0,1,0,0)\nw(0,1,1,1)\nr(0,1,2,2)\n");
+    let lists = folder.file(
+        "lists.edn",
+        "{:type :ok, :process 0, :value [[:append 1 1]]}\n{:type :ok, :process 1, :value [[:r 1 [1]]]}\n",
+    );
+    for (args, told) in [
+        (&["predict", &trace, "--level", "ser"][..], "unknown level to predict at"),
+        (&["predict", &trace, "--level", "cc", "--dot", "-"], "standard output is for the result"),
+        (&["predict", &twice, "--level", "cc"], "was written more than once"),
+        (&["predict", &lists, "--level", "cc"], "has lists"),
+        (&["predict", "/nowhere/run.txt", "--level", "cc"], "/nowhere/run.txt"),
+        (&["replay", &trace, "smallbank"], "not what `seriatim predict --output` wrote"),
+        (&["observe", "smallbank", "--sessions", "0", "-o", "x"], "--sessions"),
+    ] {
+        let refused = run(args);
+        assert_eq!(refused.code, Some(3), "{args:?}: {refused:?}");
+        assert!(refused.stderr.contains(told), "{args:?}: {}", refused.stderr);
+    }
+}
+
+#[test]
+fn json_fits_its_schema_and_pictures_are_written() {
+    let folder = Folder::new();
+    let trace = folder.file("deposits.txt", DEPOSITS);
+    let schema = schema("predict");
+    let (dot, svg, html) = (folder.at("p.dot"), folder.at("p.svg"), folder.at("p.html"));
+    let pictures = ["--dot", &dot, "--svg", &svg, "--html", &html];
+    let relaxed = [&["predict", &trace, "-l", "cc", "--boundary", "relaxed", "-f", "json"][..], &pictures].concat();
+    for (args, answer) in [
+        (&relaxed[..], "found"),
+        (&["predict", &trace, "-l", "cc", "-f", "json"], "none"),
+        (&["predict", &trace, "-l", "cc", "-f", "json", "--budget", "0s"], "undecided"),
+        (&["predict", &trace, "-l", "rc", "-f", "json", "--all", "--mode", "approx"], "found"),
+    ] {
+        let said = run(args);
+        let [object] = &said.json()[..] else { panic!("{said:?}") };
+        let errors: Vec<String> = schema.iter_errors(object).map(|error| error.to_string()).collect();
+        assert!(errors.is_empty(), "{args:?}: {errors:?}");
+        assert_eq!(object["answer"], answer, "{args:?}");
+    }
+    let read = |path: &str| std::fs::read_to_string(path).unwrap();
+    assert!(read(&dot).starts_with("digraph") && read(&dot).contains("rw(x)"));
+    assert!(read(&svg).starts_with("<svg") && read(&svg).ends_with("</svg>\n"));
+    assert!(read(&html).contains("<svg") && read(&html).contains("lost update"));
+}
+
+#[test]
+fn what_is_observed_can_be_predicted_and_replayed() {
+    let folder = Folder::new();
+    for app in ["smallbank", "tpcc", "cart"] {
+        let (observed, predicted) = (folder.at("run.jsonl"), folder.at("prediction.json"));
+        assert_eq!(run(&["observe", app, "--seed", "20000", "-o", &observed]).code, Some(0));
+        let found = run(&["predict", &observed, "-l", "cc", "--boundary", "relaxed", "-o", &predicted]);
+        assert_eq!(found.code, Some(1), "{app}: {found:?}");
+        let again = run(&["replay", &predicted, app]);
+        assert_eq!(again.code, Some(1), "{app}: {again:?}");
+        let said = ["validated: the run was as predicted", "diverged but not serializable"];
+        assert!(said.iter().any(|said| again.stdout.contains(said)), "{}", again.stdout);
+        // Neither without its application nor with another one.
+        for args in [&["replay", &predicted][..], &["replay", &predicted, "voter"]] {
+            assert_eq!(run(args).code, Some(3), "{args:?}");
+        }
+    }
+}
+
+#[test]
+fn the_same_seed_observes_the_same_run() {
+    let folder = Folder::new();
+    let read = |name: &str| std::fs::read(folder.at(name)).unwrap();
+    for (file, seed) in [("a.jsonl", "7"), ("b.jsonl", "7"), ("c.jsonl", "8")] {
+        let done = run(&["observe", "wikipedia", "--seed", seed, "--size", "large", "-o", &folder.at(file)]);
+        assert_eq!(done.code, Some(0), "{done:?}");
+    }
+    assert_eq!(read("a.jsonl"), read("b.jsonl"));
+    assert_ne!(read("a.jsonl"), read("c.jsonl"));
+    let checked = run(&["check", "--quiet", &folder.at("a.jsonl")]);
+    assert_eq!(checked.code, Some(0), "{checked:?}");
+}
