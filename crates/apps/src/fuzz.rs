@@ -5,7 +5,8 @@ use crate::find;
 use serde::{Deserialize, Serialize};
 use seriatim_check::Level;
 use seriatim_store::{
-    Adversary, Choice, ChooserKind, Divergence, Latest, LatestPerSession, Random, Script, Stale, by_chance, by_turns,
+    Adversary, Choice, ChooserKind, Divergence, LEVELS, Latest, LatestPerSession, Random, Script, Stale, by_chance,
+    by_turns,
 };
 
 /// Runs of one application, numbered from 0; a run depends on the seed, on its number and, with the adversary, on the runs before.
@@ -25,7 +26,9 @@ impl<'a> Fuzz<'a> {
 
     /// Does run number `number`.
     pub fn run(&mut self, number: u64) -> Result<Run, RunError> {
-        let seed = self.seed.wrapping_add(number);
+        // Not a sum: the runs of one seed must not be those of another one, shifted.
+        let seed = (self.seed.rotate_left(32) ^ number).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let seed = seed ^ (seed >> 29);
         let (app, setting, turns) = (self.app, self.setting, by_chance(seed));
         // Turns and versions must not be drawn from the same numbers.
         let seed = seed.wrapping_mul(0x2545_F491_4F6C_DD1D) ^ 0x5eed;
@@ -66,9 +69,9 @@ pub enum ReplayError {
     /// There is no such application.
     #[error("there is no application called {0}")]
     UnknownApp(String),
-    /// There is no such level.
-    #[error(transparent)]
-    UnknownLevel(#[from] seriatim_check::UnknownLevel),
+    /// A store has no such level.
+    #[error("unknown isolation level `{0}`; a store works at {known}", known = LEVELS.map(Level::code).join(", "))]
+    UnknownLevel(String),
     /// It ran to no result.
     #[error(transparent)]
     Run(#[from] RunError),
@@ -89,7 +92,8 @@ impl Recording {
 
     fn parts(&self) -> Result<(&'static dyn App, Setting), ReplayError> {
         let app = find(&self.app).ok_or_else(|| ReplayError::UnknownApp(self.app.clone()))?;
-        let level: Level = self.level.parse()?;
+        let level = self.level.parse().ok().filter(|level| LEVELS.contains(level));
+        let level = level.ok_or_else(|| ReplayError::UnknownLevel(self.level.clone()))?;
         Ok((app, Setting { level, interleaved: self.interleaved }))
     }
 

@@ -1,8 +1,9 @@
 //! The assertions hold under serializability and break under causal consistency, and a run that broke can be had again.
 
-use seriatim_apps::{APPS, Fuzz, Recording, Setting};
+use seriatim_apps::{APPS, Fuzz, Harness, Recording, Setting, Value, run};
 use seriatim_check::{Level, Options, Outcome, check};
-use seriatim_store::{ChooserKind, LEVELS};
+use seriatim_store::{ChooserKind, Explorer, LEVELS};
+use std::collections::HashSet;
 
 const STRATEGIES: [ChooserKind; 3] = [ChooserKind::Random, ChooserKind::Adversary, ChooserKind::Stale];
 
@@ -120,4 +121,55 @@ fn the_same_seed_does_the_same_runs() {
             assert_eq!(runs(), runs(), "{} with {strategy:?}", app.name());
         }
     }
+}
+
+/// What clients see in all runs of an explorer.
+fn all_states(harness: &Harness, mut explorer: Explorer, most: usize) -> Option<HashSet<Vec<Vec<Value>>>> {
+    let setting = Setting { level: Level::Causal, interleaved: false };
+    let mut states = HashSet::new();
+    for _ in 0..most {
+        let Some(plot) = explorer.run() else { return Some(states) };
+        states.insert(run(harness, setting, plot.chooser, plot.schedule).unwrap().seen);
+    }
+    None
+}
+
+#[test]
+fn merging_states_loses_none_and_random_runs_show_no_other() {
+    let (mut compared, mut several) = (0, 0);
+    for seed in 0..24 {
+        let harness = Harness::random(seed);
+        let Some(all) = all_states(&harness, Explorer::new(), 1500) else { continue };
+        assert_eq!(all_states(&harness, Explorer::merging(), 1500).as_ref(), Some(&all), "harness {seed}");
+        let mut fuzz =
+            Fuzz::new(&harness, Setting { level: Level::Causal, interleaved: false }, ChooserKind::Random, 1);
+        assert!((0..50).all(|number| all.contains(&fuzz.run(number).unwrap().seen)), "harness {seed}");
+        compared += 1;
+        several += usize::from(all.len() > 3);
+    }
+    assert!(compared > 3 && several > 1, "{compared} {several}");
+}
+
+#[test]
+fn the_adversary_repeats_less_and_breaks_more_than_chance() {
+    let app = seriatim_apps::find("cart").unwrap();
+    let setting = Setting { level: Level::Causal, interleaved: false };
+    let different = |kind| {
+        let mut fuzz = Fuzz::new(app, setting, kind, 5);
+        let reads = |number| {
+            let choices = fuzz.run(number).unwrap().choices;
+            let mut reads: Vec<_> = choices.iter().map(|one| (one.reader, one.read, one.writer)).collect();
+            reads.sort_unstable();
+            reads
+        };
+        (0..40).map(reads).collect::<HashSet<_>>().len()
+    };
+    let (random, adversary) = (different(ChooserKind::Random), different(ChooserKind::Adversary));
+    assert!(adversary > random + 3, "{adversary} different runs of 40 with the adversary, {random} with chance");
+    let failures = |kind| {
+        let fails = |seed: &u64| Fuzz::new(app, setting, kind, *seed).run(0).unwrap().failure.is_some();
+        (0..150u64).filter(fails).count()
+    };
+    let (random, adversary) = (failures(ChooserKind::Random), failures(ChooserKind::Adversary));
+    assert!(adversary > 2 * random, "{adversary} first runs of the adversary fail, {random} of chance");
 }

@@ -21,6 +21,11 @@ pub fn format_for(named: Option<Format>, target: &Path, otherwise: Format) -> Re
     }
 }
 
+/// Whether the folder of a file to be written is there: better said before long work than after it.
+pub fn has_folder(path: &Path) -> bool {
+    path.parent().is_none_or(|folder| folder == Path::new("") || folder.is_dir())
+}
+
 /// Writes `history` to `target`; `-` is standard output.
 pub fn save(history: &History, format: Format, target: &Path) -> Result<(), Failure> {
     if target == Path::new("-") {

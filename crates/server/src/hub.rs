@@ -54,6 +54,8 @@ pub(crate) struct Hub {
     horizon: Option<NonZeroU32>,
     /// Random waits before transactions.
     delay: Option<Mutex<Delay>>,
+    /// Closed when the server stops.
+    going: Semaphore,
     /// One permit if transactions run one at a time. Not left to the store: waiting there would block a thread.
     turns: Option<Arc<Semaphore>>,
     inner: Mutex<Inner>,
@@ -105,6 +107,7 @@ impl Hub {
             turn_wait_max: config.turn_wait_max,
             horizon: config.horizon,
             delay: (!config.delay_max.is_zero()).then(|| Mutex::new(Delay::new(config.delay_max, config.seed))),
+            going: Semaphore::new(0),
             turns: config.serial.then(|| Arc::new(Semaphore::new(1))),
             inner: Mutex::new(inner),
         })
@@ -159,7 +162,10 @@ impl Hub {
         slot.expect_no_transaction()?;
         if let Some(delay) = &self.delay {
             let time = delay.lock().unwrap_or_else(PoisonError::into_inner).next();
-            tokio::time::sleep(time).await;
+            // Nobody gets a permit: the wait is over when the time is, or when the server stops.
+            if tokio::time::timeout(time, self.going.acquire()).await.is_ok() {
+                return Err(HubError::ShuttingDown);
+            }
         }
         let turn = self.turn().await?;
         slot.begin(level, turn)
@@ -234,6 +240,14 @@ impl Hub {
         inner.end_all(End::Reset);
         inner.store = store;
         Ok(())
+    }
+
+    /// Whoever waits to begin is told at once that the server stops.
+    pub fn stop_waiting(&self) {
+        self.going.close();
+        if let Some(turns) = &self.turns {
+            turns.close();
+        }
     }
 
     /// Ends all sessions for good: what the history says after this stays true.

@@ -80,6 +80,7 @@ impl Server {
     pub fn run(self) -> History {
         let Server { runtime, listener, hub, stop, .. } = self;
         runtime.spawn(end_idle_sessions(Arc::clone(&hub)));
+        runtime.spawn(stop_waiting(Arc::clone(&hub), stop.subscribe()));
         let router = http::router(Arc::clone(&hub));
         let left = runtime.block_on(http::accept(listener, router, stop.subscribe()));
         // In this order: whoever is still connected must not commit something that the history does not have.
@@ -87,6 +88,13 @@ impl Server {
         drop(left);
         runtime.shutdown_background();
         hub.history()
+    }
+}
+
+/// When the server is told to stop, those who wait for their turn must not wait for it any more.
+async fn stop_waiting(hub: Arc<Hub>, mut stop: watch::Receiver<bool>) {
+    if stop.wait_for(|&stop| stop).await.is_ok() {
+        hub.stop_waiting();
     }
 }
 

@@ -9,17 +9,17 @@
 //! unserializable.
 //!
 //! That is an attack. It is not the only way in which things can go wrong, so that the longer nothing does, the more runs explore
-//! instead: they do what was tried least. No run does what an earlier one has done, as long as there is anything new to do.
+//! instead: they do what was tried least. A run avoids what earlier ones have done, as far as it can see.
 
 use crate::chooser::{Chooser, Ended, PendingRead, TxnName};
-use crate::cycles::{closes, is_broken, overwriters};
+use crate::cycles::Look;
+use crate::plot::{Plot, hash, lock};
 use crate::schedule::Schedule;
 use crate::tried::{Decision, Tried};
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
-use rustc_hash::{FxHashMap, FxHasher};
-use std::hash::{Hash, Hasher};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use rustc_hash::FxHashMap;
+use std::sync::{Arc, Mutex};
 
 /// How often chance decides although a cycle could be closed: some assertions break only in runs that look harmless first.
 const WHIM: f64 = 0.05;
@@ -27,6 +27,9 @@ const WHIM: f64 = 0.05;
 const WHIM_WHEN_BROKEN: f64 = 0.25;
 /// After so many runs half of them explore.
 const PATIENCE: f64 = 20.0;
+
+/// How much is remembered: of decisions in a run, and of what transactions do.
+const KNOWN_MAX: usize = 1 << 18;
 
 /// What is known from all runs so far.
 #[derive(Default, Debug)]
@@ -68,24 +71,13 @@ impl Adversary {
             turns: FxHashMap::default(),
             last_read: FxHashMap::default(),
             ended: FxHashMap::default(),
+            committed: Vec::new(),
             broken: false,
         }));
         let scheduler = Arc::clone(&opponent);
         let schedule: Schedule = Box::new(move |alive| lock(&scheduler).next_client(alive));
         Plot { chooser: Box::new(Hand(opponent)), schedule }
     }
-}
-
-/// What the adversary does in one run.
-pub struct Plot {
-    /// Picks the versions.
-    pub chooser: Box<dyn Chooser>,
-    /// Picks who goes on, if the clients take turns; client 0 is session 0, and so on.
-    pub schedule: Schedule,
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// The adversary in one run.
@@ -103,8 +95,17 @@ struct Opponent {
     last_read: FxHashMap<(u32, u32), u32>,
     /// How many transactions of each session have ended.
     ended: FxHashMap<u32, u32>,
+    /// Sessions that have committed since the last read.
+    committed: Vec<u32>,
     /// Whether the history is unserializable already.
     broken: bool,
+}
+
+/// Something that can be decided.
+struct Choosable {
+    name: u64,
+    /// The state that it leads to.
+    next: u64,
 }
 
 /// The adversary as the store sees it.
@@ -124,22 +125,29 @@ impl Drop for Hand {
     fn drop(&mut self) {
         let opponent = lock(&self.0);
         let mut memory = lock(&opponent.memory);
-        memory.tried.end_run(&opponent.decisions);
+        memory.tried.end_run(&opponent.decisions, opponent.point);
         memory.runs = memory.runs.saturating_add(1);
     }
 }
 
 impl Opponent {
     fn choose(&mut self, read: &PendingRead<'_>) -> usize {
-        self.broken = self.broken || is_broken(read.log);
+        // Only who has committed since may have closed a cycle.
+        for session in std::mem::take(&mut self.committed) {
+            let last = read.log.sessions[session as usize].committed.back();
+            self.broken = self.broken || last.is_some_and(|&last| Look::new(read.log).is_broken(last));
+        }
         let wishes = if self.explores { Vec::new() } else { self.wishes(read) };
         let asked = hash(&(self.point, read.reader, read.number));
-        let options: Vec<u64> = read.versions.iter().map(|version| hash(&version.writer)).collect();
-        let choice = self.decide(asked, &options, &wishes);
-        let version = read.versions[choice];
-        self.last_read.insert((read.reader.session, read.key_number), version.source);
         // Sums, so that the order of turns does not matter.
-        self.point = self.point.wrapping_add(hash(&(read.reader, read.number, version.writer)));
+        let after = |writer| self.point.wrapping_add(hash(&(read.reader, read.number, writer)));
+        let options: Vec<Choosable> = read
+            .versions
+            .iter()
+            .map(|version| Choosable { name: hash(&version.writer), next: after(version.writer) })
+            .collect();
+        let choice = self.decide(asked, &options, &wishes);
+        self.last_read.insert((read.reader.session, read.key_number), read.versions[choice].source);
         choice
     }
 
@@ -147,12 +155,14 @@ impl Opponent {
     /// more can go wrong for those who come later.
     fn next_client(&mut self, alive: &[usize]) -> usize {
         let wishes = if self.explores || self.random.random_bool(WHIM) { Vec::new() } else { self.writers(alive) };
-        let options: Vec<u64> = alive.iter().map(|&client| client as u64).collect();
+        let turns = |client: usize| self.turns.get(&client).copied().unwrap_or(0);
+        let had = |client: usize, turns: u32| hash(&(client, turns, "turns"));
+        let after =
+            |client| self.point.wrapping_sub(had(client, turns(client))).wrapping_add(had(client, turns(client) + 1));
+        let options: Vec<Choosable> =
+            alive.iter().map(|&client| Choosable { name: client as u64, next: after(client) }).collect();
         let choice = self.decide(hash(&(self.point, "turn")), &options, &wishes);
-        let turns = self.turns.entry(alive[choice]).or_default();
-        self.point = self.point.wrapping_sub(hash(&(alive[choice], *turns, "turns")));
-        *turns += 1;
-        self.point = self.point.wrapping_add(hash(&(alive[choice], *turns, "turns")));
+        *self.turns.entry(alive[choice]).or_default() += 1;
         choice
     }
 
@@ -171,9 +181,9 @@ impl Opponent {
 
     /// Takes one of `wishes`, or of all options if there are none: what leads to something new if possible, and, to explore, what
     /// was tried least.
-    fn decide(&mut self, point: u64, options: &[u64], wishes: &[usize]) -> usize {
+    fn decide(&mut self, point: u64, options: &[Choosable], wishes: &[usize]) -> usize {
         let memory = lock(&self.memory);
-        let is_fresh = |place: &usize| !memory.tried.is_spent(point, options[*place]);
+        let is_fresh = |place: &usize| !memory.tried.is_spent(point, options[*place].name, options[*place].next);
         let all: Vec<usize> = (0..options.len()).collect();
         let fresh: Vec<usize> = all.iter().copied().filter(is_fresh).collect();
         let wished: Vec<usize> = wishes.iter().copied().filter(is_fresh).collect();
@@ -187,13 +197,17 @@ impl Opponent {
             all
         };
         if self.explores {
-            let count = |place: &usize| memory.tried.count(point, options[*place]);
+            let count = |place: &usize| memory.tried.count(point, options[*place].name);
             let least = from.iter().map(count).min().unwrap_or(0);
             from.retain(|place| count(place) == least);
         }
         drop(memory);
         let choice = from[self.random.random_range(0..from.len())];
-        self.decisions.push(Decision { point, option: options[choice], options: options.len() });
+        if self.decisions.len() < KNOWN_MAX {
+            let (state, option) = (self.point, options[choice].name);
+            self.decisions.push(Decision { state, point, option, options: options.len() });
+        }
+        self.point = options[choice].next;
         choice
     }
 
@@ -204,10 +218,11 @@ impl Opponent {
         }
         let all = 0..read.versions.len();
         let updated = self.is_usually_updated(read);
+        let look = Look::new(read.log);
         let source = |place: &usize| read.versions[*place].source;
-        let closing: Vec<usize> = all.clone().filter(|place| closes(read, source(place), updated)).collect();
+        let closing: Vec<usize> = all.clone().filter(|place| look.closes(read, source(place), updated)).collect();
         if closing.is_empty() {
-            let is_old = |place: &usize| !overwriters(read.log, read.key_number, source(place), read.txn).is_empty();
+            let is_old = |place: &usize| !look.overwriters(read.key_number, source(place), read.txn).is_empty();
             let has_part = read.log.knows_others(read.txn) || read.log.has_written(read.reader.session);
             return all.filter(|place| is_old(place) == has_part).collect();
         }
@@ -227,7 +242,13 @@ impl Opponent {
 
     fn note(&mut self, txn: &Ended<'_>) {
         *self.ended.entry(txn.txn.session).or_default() += 1;
+        if txn.committed && !self.broken && !self.committed.contains(&txn.txn.session) {
+            self.committed.push(txn.txn.session);
+        }
         let mut memory = lock(&self.memory);
+        if memory.updates.len() >= KNOWN_MAX {
+            return;
+        }
         memory.writes.insert(txn.txn, !txn.writes.is_empty());
         for &key in &txn.reads {
             let (reads, updates) = memory.updates.entry((txn.txn, key.into())).or_default();
@@ -235,11 +256,4 @@ impl Opponent {
             *updates += u32::from(txn.writes.contains(&key));
         }
     }
-}
-
-fn hash(item: &impl Hash) -> u64 {
-    let mut hasher = FxHasher::default();
-    item.hash(&mut hasher);
-    // Sums of these must differ, which those of plain products may not.
-    hasher.finish().wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29) ^ hasher.finish()
 }

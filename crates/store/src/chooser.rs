@@ -202,7 +202,8 @@ fn writer_name(writer: &Option<TxnName>) -> String {
     }
 }
 
-/// Makes recorded choices again, and remembers where the run first left them; from there on reads return the latest version.
+/// Makes recorded choices again, and remembers where the run first left them. A read whose choice is unknown or not possible returns the
+/// latest version.
 #[derive(Debug)]
 pub struct Script {
     choices: HashMap<(TxnName, u32), Choice>,

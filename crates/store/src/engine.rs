@@ -125,8 +125,9 @@ impl Engine {
         }
         let needed = self.log.needed();
         let is_needed = |txn: usize| needed.contains(&(txn as u32));
-        self.reach.forget(count, is_needed);
+        self.reach.forget(&self.log, count, is_needed);
         self.log.txns.forget(count, is_needed);
+        self.log.trim();
         needed
     }
 

@@ -3,12 +3,11 @@
 //! A run is a sequence of decisions: who goes on, and which version a read returns. The explorer takes the first option of each, and
 //! in the next run the next option of the last decision that has one left. Programs must do the same again if they see the same.
 
-use crate::adversary::Plot;
 use crate::chooser::{Chooser, PendingRead};
+use crate::plot::{Plot, hash, lock};
 use crate::schedule::Schedule;
-use rustc_hash::{FxHashMap, FxHashSet, FxHasher};
-use std::hash::{Hash, Hasher};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use rustc_hash::{FxHashMap, FxHashSet};
+use std::sync::{Arc, Mutex};
 
 /// Walks through the tree of decisions, without reduction.
 ///
@@ -73,10 +72,6 @@ impl Explorer {
     }
 }
 
-fn lock(tree: &Mutex<Tree>) -> MutexGuard<'_, Tree> {
-    tree.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl Tree {
     /// Prepares the next run; false if there is none.
     fn advance(&mut self) -> bool {
@@ -109,13 +104,6 @@ impl Tree {
         *self.turns.entry(alive[choice]).or_default() += 1;
         choice
     }
-}
-
-fn hash(item: &impl Hash) -> u64 {
-    let mut hasher = FxHasher::default();
-    item.hash(&mut hasher);
-    // A sum of these must not be the same for other parts by accident of arithmetic.
-    hasher.finish().wrapping_mul(0x9E37_79B9_7F4A_7C15).rotate_left(29) ^ hasher.finish()
 }
 
 struct Walk(Arc<Mutex<Tree>>);

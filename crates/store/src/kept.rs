@@ -42,6 +42,11 @@ impl<T> Kept<T> {
         old.into_iter().chain(self.recent.iter().enumerate().map(|(place, item)| (self.first + place, item)))
     }
 
+    /// Those that are there, in no order.
+    pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut T> {
+        self.old.values_mut().chain(self.recent.iter_mut())
+    }
+
     /// Forgets those for which `is_needed` says no, except for the last `count`.
     pub fn forget(&mut self, count: usize, is_needed: impl Fn(usize) -> bool) {
         self.old.retain(|&number, _| is_needed(number));

@@ -14,6 +14,7 @@ mod explorer;
 mod kept;
 mod kind;
 mod log;
+mod plot;
 mod reach;
 mod record;
 mod schedule;
@@ -26,7 +27,7 @@ mod wait;
 mod weak;
 mod witness;
 
-pub use adversary::{Adversary, Plot};
+pub use adversary::Adversary;
 pub use chooser::{
     Choice, Chooser, Divergence, Ended, Latest, LatestPerSession, PendingRead, Random, Script, Stale, Track, TxnName,
     Version,
@@ -34,5 +35,6 @@ pub use chooser::{
 pub use delay::Delay;
 pub use explorer::Explorer;
 pub use kind::{ChooserKind, UnknownChooser};
+pub use plot::Plot;
 pub use schedule::{Schedule, Turn, by_chance, by_turns, interleave, interleave_by};
 pub use store::{Builder, LEVELS, Session, Store, StoreError, Txn};

@@ -52,40 +52,65 @@ pub(crate) struct Record {
     pub settled: bool,
 }
 
-/// A causal past: for each session how many of its committed transactions are in it.
+/// A causal past: for each session how many of its committed transactions are in it, by session, without those of which none is.
+/// Sessions of which everything is settled may be missing, too.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
-pub(crate) struct Past(Vec<u32>);
+pub(crate) struct Past(Vec<(u32, u32)>);
 
 impl Past {
     #[inline]
     pub fn of(&self, session: u32) -> u32 {
-        self.0.get(session as usize).copied().unwrap_or(0)
+        self.place(session).map_or(0, |place| self.0[place].1)
+    }
+
+    fn place(&self, session: u32) -> Result<usize, usize> {
+        // Without a horizon the sessions are mostly all there.
+        match self.0.get(session as usize) {
+            Some(&(other, _)) if other == session => Ok(session as usize),
+            _ => self.0.binary_search_by_key(&session, |&(other, _)| other),
+        }
     }
 
     /// Adds another past; whether that is something new.
     pub fn join(&mut self, other: &Past) -> bool {
-        if self.0.len() < other.0.len() {
-            self.0.resize(other.0.len(), 0);
+        let is_like =
+            self.0.len() == other.0.len() && self.0.iter().zip(&other.0).all(|(mine, theirs)| mine.0 == theirs.0);
+        if !is_like {
+            return other.0.iter().fold(false, |new, &(session, count)| self.reach(session, count) | new);
         }
         let mut new = false;
         for (mine, theirs) in self.0.iter_mut().zip(&other.0) {
-            new |= *mine < *theirs;
-            *mine = (*mine).max(*theirs);
+            new |= mine.1 < theirs.1;
+            mine.1 = mine.1.max(theirs.1);
         }
         new
     }
 
     /// How many transactions are in it.
     pub fn size(&self) -> u64 {
-        self.0.iter().map(|&count| u64::from(count)).sum()
+        self.0.iter().map(|&(_, count)| u64::from(count)).sum()
     }
 
-    /// Adds the first `count` transactions of `session`.
-    pub fn reach(&mut self, session: u32, count: u32) {
-        if self.0.len() <= session as usize {
-            self.0.resize(session as usize + 1, 0);
+    /// Whether a session other than `own` has a part in it.
+    pub fn has_others(&self, own: u32) -> bool {
+        self.0.iter().any(|&(session, count)| session != own && count > 0)
+    }
+
+    /// Adds the first `count` transactions of `session`; whether that is something new.
+    pub fn reach(&mut self, session: u32, count: u32) -> bool {
+        match self.place(session) {
+            Ok(place) if self.0[place].1 >= count => return false,
+            Ok(place) => self.0[place].1 = count,
+            Err(_) if count == 0 => return false,
+            Err(place) => self.0.insert(place, (session, count)),
         }
-        self.0[session as usize] = self.0[session as usize].max(count);
+        true
+    }
+
+    /// Leaves sessions out that do not matter any more.
+    pub fn retain(&mut self, matters: impl Fn(u32) -> bool) {
+        self.0.retain(|&(session, _)| matters(session));
+        self.0.shrink_to_fit();
     }
 }
 
@@ -159,6 +184,8 @@ pub(crate) struct Log {
     pub keys: Vec<Writers>,
     /// How many transactions have committed.
     pub commits: u32,
+    /// Those that are open.
+    open: Vec<u32>,
 }
 
 impl Log {
@@ -173,6 +200,7 @@ impl Log {
         let number = home.settled + home.committed.len() as u32;
         let past = home.past.clone();
         home.open = Some(txn);
+        self.open.push(txn);
         self.txns.push(Record {
             session,
             number,
@@ -208,7 +236,7 @@ impl Log {
     /// Whether anything of another session is in the causal past of `txn`.
     pub fn knows_others(&self, txn: u32) -> bool {
         let record = self.txn(txn);
-        (0..self.sessions.len() as u32).any(|session| session != record.session && record.past.of(session) > 0)
+        record.past.has_others(record.session)
     }
 
     /// Whether a committed transaction of `session` wrote something.
@@ -254,6 +282,7 @@ impl Log {
         let home = &mut self.sessions[session as usize];
         home.committed.push_back(txn);
         home.open = None;
+        self.open.retain(|&other| other != txn);
         home.past = past;
         home.has_written |= !writes.is_empty();
         for key in writes {
@@ -269,6 +298,7 @@ impl Log {
         record.state = State::Aborted;
         let (session, reads) = (record.session, record.reads.clone());
         self.sessions[session as usize].open = None;
+        self.open.retain(|&other| other != txn);
         for read in reads.into_iter().filter(|read| read.source != INITIAL) {
             let readers = &mut self.txns[read.source as usize].readers;
             if let Some(place) = readers.iter().rposition(|&reader| reader == txn) {
@@ -308,7 +338,7 @@ impl Log {
 
     /// The open transactions.
     pub fn open(&self) -> impl Iterator<Item = u32> + '_ {
-        self.sessions.iter().filter_map(|session| session.open)
+        self.open.iter().copied()
     }
 
     /// The committed transactions that are not settled.
@@ -337,6 +367,20 @@ impl Log {
             writers.all.retain(|&writer| !txns[writer as usize].settled);
             writers.by_session.iter_mut().for_each(|(_, list)| list.retain(|entry| !txns[entry.1 as usize].settled));
             writers.by_session.retain(|(_, list)| !list.is_empty());
+        }
+    }
+
+    /// Whether a past has to tell how much of `session` is in it: not of what is settled.
+    pub fn is_alive(&self, session: u32) -> bool {
+        !self.sessions[session as usize].committed.is_empty()
+    }
+
+    /// Leaves out of all pasts what does not matter any more.
+    pub fn trim(&mut self) {
+        let alive: FxHashSet<u32> = (0..self.sessions.len() as u32).filter(|&session| self.is_alive(session)).collect();
+        let records = self.txns.iter_mut().map(|record| &mut record.past);
+        for past in records.chain(self.sessions.iter_mut().map(|session| &mut session.past)) {
+            past.retain(|session| alive.contains(&session));
         }
     }
 

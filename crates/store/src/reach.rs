@@ -141,8 +141,9 @@ impl Reach {
         order
     }
 
-    /// Forgets who is not needed, except for the last `count`.
-    pub fn forget(&mut self, count: usize, is_needed: impl Fn(usize) -> bool) {
+    /// Forgets who is not needed, except for the last `count`, and what is settled.
+    pub fn forget(&mut self, log: &Log, count: usize, is_needed: impl Fn(usize) -> bool) {
+        self.before.iter_mut().for_each(|before| before.retain(|session| log.is_alive(session)));
         self.before.forget(count, &is_needed);
         self.forced.forget(count, is_needed);
     }

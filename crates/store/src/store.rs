@@ -63,13 +63,13 @@ impl Builder {
         self
     }
 
-    /// Bounds memory: each time `commits` transactions have committed, the store makes up its mind about what has committed so far.
+    /// Bounds memory: each time `ends` transactions have ended, the store makes up its mind about what has committed so far.
     /// From then on reads return either the last of those versions or one that was committed later. That is a restriction: some
     /// behaviours that the level allows are not seen. Only at read committed, read atomic and causal consistency. The history and
     /// the choices tell only of what is remembered. A version that an open transaction has read, and what must come behind it,
     /// stays until the transaction ends.
-    pub fn horizon(mut self, commits: NonZeroU32) -> Builder {
-        self.horizon = Some(commits);
+    pub fn horizon(mut self, ends: NonZeroU32) -> Builder {
+        self.horizon = Some(ends);
         self
     }
 
@@ -97,7 +97,7 @@ impl Builder {
             choices: Vec::new(),
             open: 0,
             horizon: self.horizon,
-            settled: 0,
+            ended: 0,
             delay: self.delay,
             waiting: Vec::new(),
         };
@@ -175,8 +175,8 @@ struct Inner<V> {
     choices: Vec<(u32, Choice)>,
     open: u32,
     horizon: Option<NonZeroU32>,
-    /// How many had committed when the store last settled.
-    settled: u32,
+    /// How many transactions have ended since the store last settled.
+    ended: u32,
     delay: Option<Delay>,
     /// Asynchronous code that waits for its turn.
     waiting: Vec<Waker>,
@@ -191,6 +191,7 @@ pub struct Session<V> {
 /// An open transaction; dropped without a commit, it aborts.
 pub struct Txn<V> {
     shared: Arc<Shared<V>>,
+    name: TxnName,
     number: u32,
     level: Level,
     ended: bool,
@@ -202,14 +203,23 @@ impl<V> Shared<V> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Tells the chooser and those who wait that `txn` ended. Wakers run code of others, so that the store is not locked then.
+    fn end(&self, mut inner: MutexGuard<'_, Inner<V>>, txn: u32) {
+        inner.end(txn);
+        let waiting = std::mem::take(&mut inner.waiting);
+        drop(inner);
+        self.ended.notify_one();
+        waiting.into_iter().for_each(Waker::wake);
+    }
+
     fn wait_for_turn<'s>(
         &'s self,
         mut inner: MutexGuard<'s, Inner<V>>,
     ) -> Result<MutexGuard<'s, Inner<V>>, StoreError> {
         let Some(patience) = self.serial else { return Ok(inner) };
-        let until = Instant::now() + patience;
+        let begun = Instant::now();
         while inner.open > 0 {
-            let left = until.saturating_duration_since(Instant::now());
+            let left = patience.saturating_sub(begun.elapsed());
             if left.is_zero() {
                 return Err(StoreError::WaitedTooLong(patience));
             }
@@ -351,7 +361,9 @@ impl<V> Session<V> {
         match self.may_begin(level) {
             Ok(inner) if inner.open == 0 => Some(Ok(self.begin_in(inner, level))),
             Ok(mut inner) => {
-                inner.waiting.push(waker.clone());
+                if !inner.waiting.iter().any(|other| other.will_wake(waker)) {
+                    inner.waiting.push(waker.clone());
+                }
                 None
             }
             Err(error) => Some(Err(error)),
@@ -367,7 +379,8 @@ impl<V> Session<V> {
 
     fn begin_in(&self, mut inner: MutexGuard<'_, Inner<V>>, level: Level) -> Txn<V> {
         let number = inner.begin(self.number, level);
-        Txn { shared: Arc::clone(&self.shared), number, level, ended: false }
+        let name = inner.txn_names[number as usize];
+        Txn { shared: Arc::clone(&self.shared), name, number, level, ended: false }
     }
 }
 
@@ -381,6 +394,10 @@ impl<V> Inner<V> {
         self.keys.insert(name.into(), number);
         self.initial.push(None);
         number
+    }
+
+    fn is_open(&self, session: u32, txn: u32) -> bool {
+        self.engine.log.sessions[session as usize].open == Some(txn)
     }
 
     fn begin(&mut self, session: u32, level: Level) -> u32 {
@@ -407,9 +424,8 @@ impl<V> Inner<V> {
             key_number: key,
             log,
         };
-        let chosen = self.chooser.choose(&read).min(last);
         // Who tries again gets the latest version: a chooser that likes old ones could refuse it for ever.
-        let place = if self.failed[read.reader.session as usize] { last } else { chosen };
+        let place = if self.failed[read.reader.session as usize] { last } else { self.chooser.choose(&read).min(last) };
         let version = versions[place];
         let choice = Choice {
             reader: read.reader,
@@ -427,8 +443,8 @@ impl<V> Inner<V> {
         self.failed[session as usize] = failed;
     }
 
-    /// Tells those who wait, and the chooser, that `txn` ended.
-    fn end(&mut self, shared: &Shared<V>, txn: u32) {
+    /// Tells the chooser that `txn` ended.
+    fn end(&mut self, txn: u32) {
         self.open -= 1;
         let record = self.engine.log.txn(txn);
         let name = |key: &u32| &*self.names[*key as usize];
@@ -438,9 +454,8 @@ impl<V> Inner<V> {
             reads: record.reads.iter().map(|read| name(&read.key)).collect(),
             writes: record.writes.iter().map(name).collect(),
         });
-        shared.ended.notify_one();
-        self.waiting.drain(..).for_each(Waker::wake);
-        if self.horizon.is_some_and(|horizon| self.engine.log.commits - self.settled >= horizon.get()) {
+        self.ended += 1;
+        if self.horizon.is_some_and(|horizon| self.ended >= horizon.get()) {
             self.settle();
         }
     }
@@ -450,7 +465,7 @@ impl<V> Inner<V> {
         let count = self.horizon.map_or(0, NonZeroU32::get) as usize;
         let needed = self.engine.settle(count);
         let log = &self.engine.log;
-        self.settled = log.commits;
+        self.ended = 0;
         self.events.forget(count, |txn| needed.contains(&(txn as u32)));
         self.txn_names.forget(count, |txn| needed.contains(&(txn as u32)));
         self.choices.retain(|&(txn, _)| needed.contains(&txn) && !log.is_settled(txn));
@@ -479,7 +494,7 @@ impl<V: Clone> Inner<V> {
 impl<V: Clone> Txn<V> {
     /// Its session and its number there.
     pub fn name(&self) -> TxnName {
-        self.shared.lock().txn_names[self.number as usize]
+        self.name
     }
 
     /// The level it works at.
@@ -487,8 +502,11 @@ impl<V: Clone> Txn<V> {
         self.level
     }
 
+    /// The store, if this transaction is open: one that failed has ended, too.
     fn open(&self) -> Result<MutexGuard<'_, Inner<V>>, StoreError> {
-        if self.ended { Err(StoreError::Ended) } else { Ok(self.shared.lock()) }
+        let inner = self.shared.lock();
+        // One that failed may be forgotten by now.
+        if !self.ended && inner.is_open(self.name.session, self.number) { Ok(inner) } else { Err(StoreError::Ended) }
     }
 
     /// What `key` holds; `None` if it holds nothing. Own writes are seen; anything else may be any version that the level allows.
@@ -553,7 +571,7 @@ impl<V: Clone> Txn<V> {
         result.ok_or_else(|| {
             inner.engine.abort(self.number);
             inner.note_failure(self.number, true);
-            inner.end(&self.shared, self.number);
+            self.shared.end(inner, self.number);
             StoreError::SerializationFailure(self.level)
         })
     }
@@ -576,13 +594,12 @@ impl<V> Txn<V> {
     /// Makes the writes visible. Fails only at prefix consistency, snapshot isolation and serializability.
     pub fn commit(mut self) -> Result<(), StoreError> {
         let mut inner = self.shared.lock();
-        if self.ended || inner.engine.log.txn(self.number).state != State::Open {
+        if self.ended || !inner.is_open(self.name.session, self.number) {
             return Err(StoreError::Ended);
         }
         let committed = inner.engine.commit(self.number);
         inner.note_failure(self.number, !committed);
-        inner.end(&self.shared, self.number);
-        drop(inner);
+        self.shared.end(inner, self.number);
         self.ended = true;
         if committed { Ok(()) } else { Err(StoreError::SerializationFailure(self.level)) }
     }
@@ -597,9 +614,9 @@ impl<V> Txn<V> {
             return;
         }
         let mut inner = self.shared.lock();
-        if inner.engine.log.txn(self.number).state == State::Open {
+        if inner.is_open(self.name.session, self.number) {
             inner.engine.abort(self.number);
-            inner.end(&self.shared, self.number);
+            self.shared.end(inner, self.number);
         }
     }
 }

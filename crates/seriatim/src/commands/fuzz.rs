@@ -5,7 +5,7 @@ use crate::exit::{Exit, Failure};
 use crate::output;
 use crate::progress::Progress;
 use crate::runs::{self, Search, Told};
-use crate::save::save;
+use crate::save::{has_folder, save};
 use crate::staged;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use seriatim_apps::{APPS, App, BENCHMARK_APPS, Fuzz, Recording, Run, Setting};
@@ -19,9 +19,10 @@ use std::path::{Path, PathBuf};
 
 const AFTER_HELP: &str = "\
 The application runs on a mock store that may return any version of a cell that the level allows. What the assertion itself reads \
-are the latest versions, so that only the application's own reads are weak. The same seed does the same runs again.
+are the latest versions, so that only the application's own reads are weak. (Most assertions are about what clients saw.) The same seed does the same runs again.
 
-Exit codes: 0 the assertion held in all runs, 1 it broke, 3 bad input or usage.";
+Exit codes: 0 the assertion held in all runs, 1 it broke, 3 bad input or usage, 130, 143 or 129 ended by a signal, 141 output closed \
+by its reader.";
 
 /// The flags.
 #[derive(clap::Args, Debug)]
@@ -78,11 +79,6 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         save(&kept.1.history, Format::Jsonl, path)?;
     }
     Ok(Exit::Violated)
-}
-
-/// Whether the folder of a file to be written is there: better said before the search than after it.
-fn has_folder(path: &Path) -> bool {
-    path.parent().is_none_or(|folder| folder == Path::new("") || folder.is_dir())
 }
 
 /// What `seriatim fuzz cart` tells.

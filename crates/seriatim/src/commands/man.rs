@@ -15,7 +15,7 @@ pub struct Args {
     dir: Option<PathBuf>,
 }
 
-/// A section of every page: what is said about the program is true of each command.
+/// A section of every page whose command says nothing of its own about them.
 const EXIT_STATUS: &str = r".SH EXIT STATUS
 .TP
 \fB0\fR
@@ -80,7 +80,8 @@ fn names(command: &clap::Command) -> Vec<String> {
 }
 
 fn page(command: &clap::Command, title: &str, all: &[String]) -> io::Result<Vec<u8>> {
-    let man = Man::new(command.clone()).title(title);
+    let source = concat!("seriatim ", env!("CARGO_PKG_VERSION"));
+    let man = Man::new(command.clone()).title(title).source(source);
     let mut roff = Vec::new();
     man.render_title(&mut roff)?;
     man.render_name_section(&mut roff)?;
@@ -90,11 +91,20 @@ fn page(command: &clap::Command, title: &str, all: &[String]) -> io::Result<Vec<
     if command.has_subcommands() {
         man.render_subcommands_section(&mut roff)?;
     }
-    write!(roff, "{EXIT_STATUS}{}{}", examples(title), see_also(title, all))?;
+    write!(roff, "{}{}{}", exit_status(command), examples(title), see_also(title, all))?;
     if command.has_subcommands() {
         man.render_version_section(&mut roff)?;
     }
     Ok(roff)
+}
+
+/// What the exit codes mean: what the help of the command says of them, or else what is true of most.
+fn exit_status(command: &clap::Command) -> String {
+    let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
+    match help.find("Exit codes") {
+        Some(start) if !command.has_subcommands() => format!(".SH EXIT STATUS\n{}\n", escaped(help[start..].trim())),
+        _ => EXIT_STATUS.to_owned(),
+    }
 }
 
 /// The examples of a command; on the page of the program all of them, and none where there is none.

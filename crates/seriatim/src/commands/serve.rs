@@ -4,7 +4,7 @@ use crate::cli::{chooser_parser, format_parser, store_level_parser};
 use crate::exit::{Exit, Failure};
 use crate::notes::lost_note;
 use crate::quantities::{duration, size};
-use crate::save::{format_for, save};
+use crate::save::{format_for, has_folder, save};
 use crate::{interrupt, output};
 use seriatim_check::Level;
 use seriatim_history::History;
@@ -18,7 +18,11 @@ use std::time::Duration;
 /// The flags.
 #[derive(clap::Args, Debug)]
 #[command(
-    after_help = "Ctrl-C or SIGTERM ends it: requests that have arrived are answered, open transactions abort, the history is saved."
+    after_help = "Ctrl-C or SIGTERM ends it: requests that have arrived are answered, for up to five seconds, open transactions abort, \
+                  the history is saved. A second one ends it at once, without that.
+
+Exit codes: 0 ended by Ctrl-C or SIGTERM with everything saved, 3 bad input or usage, or the history could not be written where it \
+should be, 4 internal error, 130 or 143 ended by a second Ctrl-C or SIGTERM."
 )]
 pub struct Args {
     /// Where to listen for HTTP, a host and a port; port 0 is any free port
@@ -39,13 +43,13 @@ pub struct Args {
     /// Wait before each transaction for a random time of at most this, so that clients come in another order each time
     #[arg(long, value_name = "TIME", value_parser = duration, default_value = "0s")]
     delay: Duration,
-    /// Each time N transactions have committed, forget all but the last version of each key; bounds memory, and restricts what reads
-    /// may return and what the history tells (only at rc, ra and cc)
+    /// Each time N transactions have ended, forget all but the last version of each key; bounds memory, and restricts what reads may
+    /// return; the history tells only of the last transactions (only at rc, ra and cc)
     #[arg(long, value_name = "N")]
     horizon: Option<NonZeroU32>,
     /// How many sessions may be open
-    #[arg(long, value_name = "N", default_value_t = 1000)]
-    max_sessions: usize,
+    #[arg(long, value_name = "N", default_value = "1000")]
+    max_sessions: NonZeroU32,
     /// The largest body of a request
     #[arg(long, value_name = "SIZE", value_parser = size, default_value = "1M")]
     max_body: u64,
@@ -69,7 +73,7 @@ impl Args {
             serial: self.serial,
             horizon: self.horizon,
             delay_max: self.delay,
-            sessions_max: self.max_sessions,
+            sessions_max: self.max_sessions.get() as usize,
             body_bytes_max: usize::try_from(self.max_body).unwrap_or(usize::MAX),
             idle_max: self.idle,
             ..Config::default()
@@ -81,6 +85,9 @@ impl Args {
 pub fn run(args: &Args) -> Result<Exit, Failure> {
     // A name that means no format is a mistake now, not when there is a history to lose.
     let target = match &args.save {
+        Some(path) if !has_folder(path) => {
+            return Err(Failure::about(path.display(), "there is no such folder to write to"));
+        }
         Some(path) => Some((path.as_path(), format_for(args.to, path, Format::Jsonl)?)),
         None => None,
     };
@@ -95,20 +102,29 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
     Ok(Exit::Holds)
 }
 
-/// Saves the history. What the format of `path` refuses is saved as JSON Lines beside it: it cannot be made again.
+/// Saves the history. If that cannot be done where or how it should be, it is saved as JSON Lines elsewhere: it cannot be made again.
 fn keep(history: &History, format: Format, path: &Path) -> Result<(), Failure> {
     let saved = save(history, format, path);
-    if saved.is_err() && format != Format::Jsonl && path != Path::new("-") {
-        let mut beside = path.as_os_str().to_owned();
-        beside.push(".jsonl");
-        save(history, Format::Jsonl, Path::new(&beside))?;
-        output::message(&format!("note: the history is in {} instead\n", Path::new(&beside).display()));
+    if saved.is_err() && path != Path::new("-") {
+        let beside = with_ending(path, ".jsonl");
+        let temporary = std::env::temp_dir().join(format!("seriatim-{}.jsonl", std::process::id()));
+        let places = [beside, temporary];
+        let found = places.iter().find(|place| *place != path && save(history, Format::Jsonl, place).is_ok());
+        if let Some(place) = found {
+            output::message(&format!("note: the history is in {} instead\n", place.display()));
+        }
     }
     saved?;
     lost_note(history, format).iter().for_each(|note| output::message(note));
     let count = plural(history.txn_count() as u64, "transaction");
     output::message(&format!("saved {count} to {}\n", path.display()));
     Ok(())
+}
+
+fn with_ending(path: &Path, ending: &str) -> PathBuf {
+    let mut name = path.as_os_str().to_owned();
+    name.push(ending);
+    PathBuf::from(name)
 }
 
 /// A time that is long enough to do something in.

@@ -41,7 +41,11 @@ pub(super) async fn begin(State(hub): State<Shared>, SessionId(id): SessionId, P
 }
 
 pub(super) fn parse_level(text: &str) -> Result<Level, Problem> {
-    text.parse().map_err(|error: seriatim_check::UnknownLevel| Problem::bad_request(error.to_string()))
+    let unknown = || {
+        let known = seriatim_store::LEVELS.map(Level::code).join(", ");
+        Problem::bad_request(format!("unknown isolation level `{text}`; a store works at {known}"))
+    };
+    text.parse().ok().filter(|level| seriatim_store::LEVELS.contains(level)).ok_or_else(unknown)
 }
 
 #[derive(Deserialize)]
