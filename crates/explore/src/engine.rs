@@ -6,7 +6,7 @@
 //! deterministic.
 
 use crate::bits::Id;
-use crate::error::{ExploreError, Place};
+use crate::error::{ExploreError, OPS_MAX, Place};
 use crate::isolation::Isolation;
 use crate::ordered::{Op, Ordered, Read, Record, own_value};
 use crate::program::{Access, Client, Code, Local, Program, Stop, Tx, Value};
@@ -497,6 +497,16 @@ impl<'e, 'p, V: Value, L: Local> Run<'e, 'p, V, L> {
         self.stop()
     }
 
+    /// Whether the transaction may have another operation.
+    fn has_room(&mut self) -> Result<(), Stop> {
+        if self.ops.len() < OPS_MAX {
+            return Ok(());
+        }
+        let place = self.place(self.index, self.ops.len());
+        self.engine.failure = Some(ExploreError::TooManyOperations { place });
+        self.stop()
+    }
+
     /// Checks the next operation of the transaction against what it did before, as long as it has read the same.
     fn agrees(&mut self, now: &Op<V>, now_key: u32) -> Result<(), Stop> {
         let Some(before) = &self.before else { return Ok(()) };
@@ -596,6 +606,7 @@ impl<V: Value, L: Local> Access<V> for Run<'_, '_, V, L> {
             Stage::AtNext { .. } | Stage::Blocked | Stage::Stopped => return Err(Stop(())),
             _ => return self.misuse("a read outside of a transaction"),
         }
+        self.has_room()?;
         if let Some(value) = own_value(&self.ops, key).cloned() {
             self.agrees(&Op::OwnRead(key), key)?;
             self.ops.push(Op::OwnRead(key));
@@ -634,6 +645,7 @@ impl<V: Value, L: Local> Access<V> for Run<'_, '_, V, L> {
             Stage::AtNext { .. } | Stage::Blocked | Stage::Stopped => return Err(Stop(())),
             _ => return self.misuse("a write outside of a transaction"),
         }
+        self.has_room()?;
         self.agrees(&op, key)?;
         self.ops.push(op);
         Ok(())
