@@ -9,39 +9,54 @@ source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 ours=${OURS:-$CARGO_TARGET_DIR/release/seriatim}
 budget=${BUDGET:-30m} seeds=${SEEDS:-1 2 3 4 5} apps=${APPS:-cart twitter courseware wikipedia tpcc} threads=${THREADS:-1}
 
-# explore PROGRAM FLAGS…: one exploration as "seconds MB histories end-states verdict share".
+# explore PROGRAM FLAGS…: one exploration as "seconds CPU-seconds MB histories end-states verdict share".
 explore() {
     local report json
     report=$(mktemp)
-    json=$(/usr/bin/time -o "$report" -f '%M' "$ours" explore "$@" --threads "$threads" --budget "$budget" --format json) || true
-    printf '%s\n' "$json" | awk -v mb="$(tail -1 "$report")" '
+    json=$(/usr/bin/time -o "$report" -f '%M %U %S' "$ours" explore "$@" --threads "$threads" --budget "$budget" --format json) || true
+    printf '%s\n' "$json" | awk -v used="$(tail -1 "$report")" '
         function field(name) { match($0, "\"" name "\":\"?[^,\"]*"); v = substr($0, RSTART, RLENGTH); sub(/^.*:"?/, "", v); return v }
-        { printf "%.3f %.0f %s %s %s %.3g\n", field("time_ms") / 1000, mb / 1024, field("histories"), field("end_states"), field("verdict"), field("share") }'
+        {
+            split(used, of, " ")
+            printf "%.3f %.2f %.0f %s %s %s %.3g\n", field("time_ms") / 1000, of[2] + of[3], of[1] / 1024, field("histories"), field("end_states"), field("verdict"), field("share")
+        }'
     rm -f "$report"
 }
 
 line() { # label, then the words of explore
-    local label=$1 seconds=$2 mb=$3 histories=$4 ends=$5 verdict=$6 share=$7
-    local rate; rate=$(awk -v e="$ends" -v s="$seconds" 'BEGIN { printf "%.0f", (s > 0) ? e / s : 0 }')
+    local label=$1 seconds=$2 cpu=$3 mb=$4 histories=$5 ends=$6 verdict=$7 share=$8
+    local rate; rate=$(rate "$ends" "$seconds" "$cpu")
     [ "$verdict" = undecided ] && seconds="> $seconds (about $(awk -v s="$share" 'BEGIN { printf "%.2g", s * 100 }') % visited)"
-    printf '| %s | %s | %s | %s | %s | %s |\n' "$label" "$seconds" "$mb" "$histories" "$ends" "$rate"
+    printf '| %s | %s | %s | %s | %s | %s | %s |\n' "$label" "$seconds" "$cpu" "$mb" "$histories" "$ends" "$rate"
 }
 
+# One line a program: CPU seconds for each pair of levels (> where the budget ended it), end states of the five bases, and the rate at CC.
 programs() {
-    echo "| program | levels | seconds | MB | histories | end states | end states/s |"
-    echo "|---|---|---|---|---|---|---|"
+    echo "| program | histories CC / SI / SER | CC | RA+CC | RC+CC | true+CC | CC+SI | CC+SER | DFS(CC) | end states CC / RA / RC / true / DFS | CC histories/s | MB |"
+    echo "|---|---|---|---|---|---|---|---|---|---|---|---|"
+    local all=("--level cc" "--level cc --base ra" "--level cc --base rc" "--level cc --base true" "--level si" "--level ser" "--level cc --algorithm dfs")
     for app in $apps; do for seed in $seeds; do
-        for flags in "CC:--level cc" "RA+CC:--level cc --base ra" "RC+CC:--level cc --base rc" "true+CC:--level cc --base true" \
-            "CC+SI:--level si" "CC+SER:--level ser" "DFS(CC):--level cc --algorithm dfs"; do
-            # shellcheck disable=SC2086 # flags are words
-            line "$app:$seed | ${flags%%:*}" $(explore "$app:$seed" ${flags#*:})
+        local times="" histories=() ends=() mb_max=0 rate=0
+        for number in "${!all[@]}"; do
+            # shellcheck disable=SC2046,SC2086 # words
+            set -- $(explore "$app:$seed" ${all[$number]})
+            local seconds=$1 cpu=$2 mb=$3 verdict=$6 more=""
+            [ "$verdict" = undecided ] && more="> "
+            times="$times | $more$cpu"
+            histories+=("$more$4") ends+=("$more$5")
+            [ "$mb" -gt "$mb_max" ] && mb_max=$mb
+            [ "$number" = 0 ] && rate=$(rate "$5" "$seconds" "$cpu")
         done
+        echo "| $app:$seed | ${histories[0]} / ${histories[4]} / ${histories[5]}$times | ${ends[0]} / ${ends[1]} / ${ends[2]} / ${ends[3]} / ${ends[6]} | $rate | $mb_max |"
     done; done
 }
 
+# rate COUNT SECONDS CPU-SECONDS: by CPU time where that has digits enough: the machine may have other work.
+rate() { awk -v n="$1" -v s="$2" -v c="$3" 'BEGIN { t = (c >= 0.1) ? c : s; printf "%.0f", (t > 0) ? n / t : 0 }'; }
+
 scale() { # sessions or transactions
-    echo "| program | size | seconds | MB | histories | end states | end states/s |"
-    echo "|---|---|---|---|---|---|---|"
+    echo "| program | size | seconds | CPU s | MB | histories | end states | end states/s |"
+    echo "|---|---|---|---|---|---|---|---|"
     for app in tpcc wikipedia; do for seed in $seeds; do for n in 1 2 3 4 5; do
         local size="${n}x3"; [ "$1" = transactions ] && size="3x$n"
         # shellcheck disable=SC2046 # the words are the fields

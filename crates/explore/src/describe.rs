@@ -3,10 +3,12 @@
 //! Checkers match a read to its write by the value, so a value that a key is given again gets a number behind it.
 
 use crate::bits::{INITIAL, Id};
-use crate::ordered::{Op, Ordered, own_value};
+use crate::ordered::{Op, Ordered, Read, Record};
 use crate::program::{Local, Program, Value};
 use rustc_hash::{FxHashMap, FxHashSet};
-use seriatim_history::{Atom, Atoms, Columns, History, KeyId, KeyNames, Names, OpKind, Status, Value as Named};
+use seriatim_history::{
+    Atom, Atoms, Columns, History, Initial, KeyId, KeyNames, Names, OpKind, Status, Value as Named,
+};
 
 /// Names for values.
 #[derive(Default)]
@@ -55,30 +57,36 @@ pub(crate) fn history<V: Value, L: Local>(ordered: &Ordered<V, L>, program: &Pro
         let status = if record.is_committed { Status::Committed } else { Status::Aborted };
         let txn = columns.push_txn(record.session, status);
         names.push(Atom::Str(name(program, record.session, record.index).into()));
-        for (place, op) in record.ops.iter().enumerate() {
-            let (kind, key, value) = match op {
-                Op::Write(key, value) => {
-                    let value = values.name(*key, value);
-                    values.last.insert((record.id, *key), value);
-                    (OpKind::Write, *key, value)
-                }
-                Op::OwnRead(key) => {
-                    debug_assert!(own_value(&record.ops[..place], *key).is_some());
-                    (OpKind::Read, *key, values.last[&(record.id, *key)])
-                }
-                Op::Read(read) => {
-                    let read = record.reads[*read as usize];
-                    let initial = columns.initial.values[&KeyId(read.key)];
-                    let value = if read.source == INITIAL { initial } else { values.last[&(read.source, read.key)] };
-                    (OpKind::Read, read.key, value)
-                }
-            };
+        for op in &record.ops {
+            let (kind, key, value) = operation(op, record, &mut values, &columns.initial);
             columns.push_op(txn, kind, KeyId(key), value);
         }
     }
     columns.txn_names = Names::Table(names);
     columns.atoms = values.atoms;
     columns.finish().expect("a program has fewer transactions than ids are wide")
+}
+
+/// An operation, with the name of its value.
+fn operation<V: Value, L: Local>(
+    op: &Op<V>,
+    record: &Record<V, L>,
+    values: &mut Values,
+    initial: &Initial,
+) -> (OpKind, u32, Named) {
+    match op {
+        Op::Write(key, value) => {
+            let value = values.name(*key, value);
+            values.last.insert((record.id, *key), value);
+            (OpKind::Write, *key, value)
+        }
+        Op::OwnRead(key) => (OpKind::Read, *key, values.last[&(record.id, *key)]),
+        Op::Read(read) => {
+            let Read { key, source, .. } = record.reads[*read as usize];
+            let value = if source == INITIAL { initial.values[&KeyId(key)] } else { values.last[&(source, key)] };
+            (OpKind::Read, key, value)
+        }
+    }
 }
 
 /// The name of a transaction.

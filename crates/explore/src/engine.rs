@@ -1,16 +1,16 @@
-//! The search: EXPLORE and EXPLORESWAPS of the paper (Algorithms 1 and 2) without recursion, and the running of transactions.
+//! The search: EXPLORE and EXPLORESWAPS of the paper (Algorithms 1 and 2) without recursion.
 //!
-//! A transaction runs from its begin to its end in one go. Where a read has several sources, the first is taken and the others are
-//! kept on the trail; for another source the transaction is run again with the reads before it as they were, so a transaction is
-//! executed again only when one of its reads changes. What it does again must be what it did before: otherwise the program is not
-//! deterministic.
+//! A transaction runs from its begin to its end in one go (`run.rs`). Where a read has several sources, the first is taken and the others
+//! are kept on the trail; for another source the transaction is run again with the reads before it as they were, so a transaction is
+//! executed again only when one of its reads changes.
 
 use crate::bits::Id;
-use crate::error::{ExploreError, Place};
+use crate::error::ExploreError;
 use crate::isolation::Isolation;
-use crate::ordered::{Op, Ordered, Read, Record, own_value};
-use crate::program::{Access, Client, Code, Local, Program, Stop, Tx, Value};
+use crate::ordered::{Ordered, Record, Tail};
+use crate::program::{Code, Local, Program, Value};
 use crate::reader::Reader;
+use crate::run::{Run, begins_nothing};
 use crate::trail::{Choice, Fork, ReadAt};
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -59,7 +59,7 @@ pub(crate) struct Engine<'p, V, L> {
     /// Whether all sources come from a token, which may be wrong.
     pub is_replay: bool,
     has_begun: bool,
-    is_blocked: bool,
+    pub is_blocked: bool,
     /// Whether the last choice was made, but the search is not in its child yet.
     must_enter: bool,
     pub failure: Option<ExploreError>,
@@ -247,7 +247,7 @@ impl<'p, V: Value, L: Local> Engine<'p, V, L> {
     }
 
     /// Keeps what a swap took away, to put it back later.
-    pub fn keep_replaced(&mut self, tail: crate::ordered::Tail<V, L>) {
+    pub fn keep_replaced(&mut self, tail: Tail<V, L>) {
         if let Some(Fork { choice: Choice::Swap { replaced, .. }, .. }) = self.trail.last_mut() {
             *replaced = Some(tail);
         }
@@ -295,7 +295,7 @@ impl<'p, V: Value, L: Local> Engine<'p, V, L> {
     }
 
     /// The source of a read of a pending transaction: one of VALIDWRITES.
-    fn choose_source(&mut self, reader: &Reader, at: ReadAt, key: u32) -> Option<Id> {
+    pub fn choose_source(&mut self, reader: &Reader, at: ReadAt, key: u32) -> Option<Id> {
         if self.is_replay {
             self.failure = Some(ExploreError::Token(format!("{} reads more than it says", self.told(reader.id))));
             return None;
@@ -323,341 +323,12 @@ impl<V: Value, L: Local> Engine<'_, V, L> {
     }
 
     /// Whether a token's source of a read is one that the read may have.
-    fn accepts(&mut self, reader: &Reader, key: u32, source: Id) -> bool {
+    pub fn accepts(&mut self, reader: &Reader, key: u32, source: Id) -> bool {
         if !self.is_replay || self.valid_writes(reader, key).contains(&source) {
             return true;
         }
         let (reader, key) = (self.told(reader.id), self.history.key_name(key));
         self.failure = Some(ExploreError::Token(format!("{reader} may not read {key} from where it says")));
         false
-    }
-}
-
-/// Whether the code of a client ends without beginning a transaction.
-fn begins_nothing<V: Value, L: Local>(code: &Code<V, L>) -> bool {
-    let Code::Client(body) = code else { return false };
-    let mut probe = Probe { has_begun: false };
-    // Whether it succeeds does not matter: only whether it came to a transaction.
-    let _ = body(&mut Client { access: &mut probe }, &mut L::default());
-    !probe.has_begun
-}
-
-struct Probe {
-    has_begun: bool,
-}
-
-impl<V> Access<V> for Probe {
-    fn begin(&mut self) -> Result<(), Stop> {
-        self.has_begun = true;
-        Err(Stop(()))
-    }
-
-    fn read(&mut self, _: &str) -> Result<V, Stop> {
-        Err(Stop(()))
-    }
-
-    fn write(&mut self, _: &str, _: V) -> Result<(), Stop> {
-        Err(Stop(()))
-    }
-
-    fn commit(&mut self) -> Result<(), Stop> {
-        Err(Stop(()))
-    }
-
-    fn abort(&mut self) {}
-}
-
-/// How far the code of a session has come.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Stage {
-    /// Before the transaction that is to be run: in this one, which is repeated from the history, or behind it.
-    Repeating {
-        index: u32,
-        is_open: bool,
-    },
-    /// In the transaction.
-    Running,
-    /// Behind it.
-    Committed,
-    Aborted,
-    /// At the begin of the next one.
-    AtNext {
-        is_committed: bool,
-    },
-    /// No source is valid for a read: it cannot go on.
-    Blocked,
-    /// Nothing may be done any more.
-    Stopped,
-}
-
-/// One run of a transaction.
-struct Run<'e, 'p, V, L> {
-    engine: &'e mut Engine<'p, V, L>,
-    reader: Reader,
-    session: u32,
-    index: u32,
-    stage: Stage,
-    /// What the first reads read from.
-    sources: Vec<Id>,
-    /// What it did when it was run before.
-    before: Option<Rc<Record<V, L>>>,
-    ops: Vec<Op<V>>,
-    reads: Vec<Read>,
-    /// Of the transaction that is being repeated: operations so far.
-    repeated: usize,
-}
-
-impl<'e, 'p, V: Value, L: Local> Run<'e, 'p, V, L> {
-    fn new(
-        engine: &'e mut Engine<'p, V, L>,
-        reader: Reader,
-        (session, index): (u32, u32),
-        sources: Vec<Id>,
-        before: Option<Rc<Record<V, L>>>,
-    ) -> Self {
-        let stage = Stage::Stopped;
-        let (ops, reads) = (Vec::new(), Vec::new());
-        Run { engine, reader, session, index, stage, sources, before, ops, reads, repeated: 0 }
-    }
-
-    /// Runs the code; returns the local state behind the transaction.
-    fn code(&mut self, code: &Code<V, L>) -> L {
-        match code {
-            Code::Transactions(all) => {
-                let last = self.engine.history.last_of(self.session);
-                let mut local = last.map_or_else(L::default, |record| record.local.clone());
-                self.stage = Stage::Running;
-                // How it ended is known from what it did.
-                let _ = (all[self.index as usize].body)(&mut Tx { access: self }, &mut local);
-                if self.stage == Stage::Running {
-                    self.stage = Stage::Committed;
-                }
-                local
-            }
-            Code::Client(body) => {
-                self.stage = Stage::Repeating { index: 0, is_open: false };
-                let mut local = L::default();
-                let _ = body(&mut Client { access: self }, &mut local);
-                if self.stage == Stage::Running {
-                    self.stage = Stage::Aborted;
-                }
-                local
-            }
-        }
-    }
-
-    /// The transaction that came out of it, unless it did not come to its end.
-    fn finish(mut self, local: L) -> Option<(Record<V, L>, crate::closure::Closure)> {
-        let (is_committed, is_last) = match self.stage {
-            Stage::Committed => (true, true),
-            Stage::Aborted => (false, true),
-            Stage::AtNext { is_committed } => (is_committed, false),
-            Stage::Blocked => (false, true),
-            Stage::Repeating { index, .. } => {
-                let _: Result<(), Stop> = self.differs(index, self.repeated, None, "end of the session".to_owned());
-                return None;
-            }
-            Stage::Running | Stage::Stopped => return None,
-        };
-        let mut written: Vec<u32> = Vec::new();
-        for op in self.ops.iter().filter(|_| is_committed) {
-            if let Op::Write(key, _) = op
-                && !written.contains(key)
-            {
-                written.push(*key);
-            }
-        }
-        let Reader { id, past, edges, closure, .. } = self.reader;
-        let (session, index, ops, reads) = (self.session, self.index, self.ops, self.reads);
-        let record = Record { id, session, index, is_committed, is_last, ops, reads, written, past, edges, local };
-        Some((record, closure))
-    }
-
-    fn stop<T>(&mut self) -> Result<T, Stop> {
-        self.stage = Stage::Stopped;
-        Err(Stop(()))
-    }
-
-    fn place(&self, index: u32, op: usize) -> Place {
-        let session = self.engine.program.sessions[self.session as usize].name.clone();
-        Place { session, txn: index as usize + 1, op: op + 1 }
-    }
-
-    fn misuse<T>(&mut self, problem: &'static str) -> Result<T, Stop> {
-        let place = self.place(self.index, self.ops.len());
-        self.engine.failure = Some(ExploreError::Client { place, problem });
-        self.stop()
-    }
-
-    /// The program did something else than before.
-    fn differs<T>(&mut self, index: u32, op: usize, before: Option<String>, now: String) -> Result<T, Stop> {
-        let place = self.place(index, op);
-        let before = before.unwrap_or_else(|| "end of the transaction".to_owned());
-        self.engine.failure = Some(ExploreError::NotDeterministic { place, before, now });
-        self.stop()
-    }
-
-    /// Checks the next operation of the transaction against what it did before, as long as it has read the same.
-    fn agrees(&mut self, now: &Op<V>, now_key: u32) -> Result<(), Stop> {
-        let Some(before) = &self.before else { return Ok(()) };
-        // Up to the read that changed, that read included.
-        if self.reads.len() >= self.sources.len() {
-            return Ok(());
-        }
-        let then = before.ops.get(self.ops.len());
-        let same = match (then, now) {
-            (Some(Op::Read(then)), Op::Read(_)) => before.reads[*then as usize].key == now_key,
-            (then, now) => then == Some(now),
-        };
-        if same {
-            return Ok(());
-        }
-        let then = then.map(|op| self.told(op, before));
-        let now = self.told_now(now, now_key);
-        self.differs(self.index, self.ops.len(), then, now)
-    }
-
-    fn told(&self, op: &Op<V>, record: &Record<V, L>) -> String {
-        match op {
-            Op::Read(read) => self.told_now(op, record.reads[*read as usize].key),
-            Op::OwnRead(key) | Op::Write(key, _) => self.told_now(op, *key),
-        }
-    }
-
-    fn told_now(&self, op: &Op<V>, key: u32) -> String {
-        let name = self.engine.history.key_name(key);
-        match op {
-            Op::Read(_) | Op::OwnRead(_) => format!("read {name}"),
-            Op::Write(_, value) => format!("write {name}={value}"),
-        }
-    }
-
-    /// The next operation of a transaction that is repeated.
-    fn repeat(&mut self, index: u32, now: &Op<V>, key: u32) -> Result<V, Stop> {
-        let record = Rc::clone(self.engine.history.of_session(self.session, index));
-        let (at, then) = (self.repeated, record.ops.get(self.repeated));
-        let value = match (then, now) {
-            (Some(Op::Read(read)), Op::Read(_)) if record.reads[*read as usize].key == key => {
-                Some(self.engine.history.value(record.reads[*read as usize].source, key))
-            }
-            (Some(Op::OwnRead(then)), Op::Read(_)) if *then == key => own_value(&record.ops[..at], key).cloned(),
-            (Some(Op::Write(then, value)), Op::Write(_, new)) if *then == key && value == new => Some(value.clone()),
-            _ => None,
-        };
-        self.repeated += 1;
-        match value {
-            Some(value) => Ok(value),
-            None => {
-                let (then, now) = (then.map(|op| self.told(op, &record)), self.told_now(now, key));
-                self.differs(index, at, then, now)
-            }
-        }
-    }
-
-    /// Ends a transaction that is repeated.
-    fn repeat_end(&mut self, index: u32, is_commit: bool) -> Result<(), Stop> {
-        let record = Rc::clone(self.engine.history.of_session(self.session, index));
-        if record.ops.len() != self.repeated || record.is_committed != is_commit {
-            let then = record.ops.get(self.repeated).map(|op| self.told(op, &record));
-            let now = if is_commit { "commit" } else { "abort" };
-            return self.differs(index, self.repeated, then, now.to_owned());
-        }
-        self.repeated = 0;
-        self.stage = Stage::Repeating { index: index + 1, is_open: false };
-        Ok(())
-    }
-}
-
-impl<V: Value, L: Local> Access<V> for Run<'_, '_, V, L> {
-    fn begin(&mut self) -> Result<(), Stop> {
-        match self.stage {
-            Stage::Repeating { index, is_open: false } if index < self.index => {
-                self.stage = Stage::Repeating { index, is_open: true };
-                Ok(())
-            }
-            Stage::Repeating { is_open: false, .. } => {
-                self.stage = Stage::Running;
-                Ok(())
-            }
-            Stage::Committed | Stage::Aborted => {
-                self.stage = Stage::AtNext { is_committed: self.stage == Stage::Committed };
-                Err(Stop(()))
-            }
-            Stage::AtNext { .. } | Stage::Blocked | Stage::Stopped => Err(Stop(())),
-            Stage::Running | Stage::Repeating { .. } => self.misuse("a transaction begins inside of another one"),
-        }
-    }
-
-    fn read(&mut self, key: &str) -> Result<V, Stop> {
-        let key = self.engine.history.key(key);
-        match self.stage {
-            Stage::Running => {}
-            Stage::Repeating { index, is_open: true } => return self.repeat(index, &Op::Read(0), key),
-            Stage::AtNext { .. } | Stage::Blocked | Stage::Stopped => return Err(Stop(())),
-            _ => return self.misuse("a read outside of a transaction"),
-        }
-        if let Some(value) = own_value(&self.ops, key).cloned() {
-            self.agrees(&Op::OwnRead(key), key)?;
-            self.ops.push(Op::OwnRead(key));
-            return Ok(value);
-        }
-        let number = self.reads.len();
-        self.agrees(&Op::Read(number as u32), key)?;
-        let source = match self.sources.get(number) {
-            Some(&source) => source,
-            None => {
-                let at = ReadAt { place: self.engine.history.len(), read: number };
-                let Some(source) = self.engine.choose_source(&self.reader, at, key) else {
-                    self.stage = if self.engine.is_blocked { Stage::Blocked } else { Stage::Stopped };
-                    return Err(Stop(()));
-                };
-                source
-            }
-        };
-        if !self.engine.accepts(&self.reader, key, source) {
-            return self.stop();
-        }
-        let op = self.ops.len() as u32;
-        self.reads.push(Read { key, source, past: self.reader.past, op });
-        self.ops.push(Op::Read(number as u32));
-        let consistent = self.reader.read(&self.engine.history, key, source);
-        debug_assert!(consistent, "sources are valid");
-        Ok(self.engine.history.value(source, key))
-    }
-
-    fn write(&mut self, key: &str, value: V) -> Result<(), Stop> {
-        let key = self.engine.history.key(key);
-        let op = Op::Write(key, value);
-        match self.stage {
-            Stage::Running => {}
-            Stage::Repeating { index, is_open: true } => return self.repeat(index, &op, key).map(|_| ()),
-            Stage::AtNext { .. } | Stage::Blocked | Stage::Stopped => return Err(Stop(())),
-            _ => return self.misuse("a write outside of a transaction"),
-        }
-        self.agrees(&op, key)?;
-        self.ops.push(op);
-        Ok(())
-    }
-
-    fn commit(&mut self) -> Result<(), Stop> {
-        match self.stage {
-            Stage::Running => {
-                self.stage = Stage::Committed;
-                Ok(())
-            }
-            Stage::Repeating { index, is_open: true } => self.repeat_end(index, true),
-            Stage::AtNext { .. } | Stage::Blocked | Stage::Stopped => Err(Stop(())),
-            _ => self.misuse("a commit outside of a transaction"),
-        }
-    }
-
-    fn abort(&mut self) {
-        match self.stage {
-            Stage::Running => self.stage = Stage::Aborted,
-            Stage::Repeating { index, is_open: true } => {
-                let _ = self.repeat_end(index, false);
-            }
-            _ => {}
-        }
     }
 }

@@ -3,6 +3,9 @@
 use crate::bits::TXNS_MAX;
 use seriatim_check::Level;
 
+/// The most operations of a transaction: each of them may look at all before it.
+pub(crate) const OPS_MAX: usize = 10_000;
+
 /// A place in a program: an operation of a transaction of a session.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Place {
@@ -56,6 +59,12 @@ pub enum ExploreError {
         "the program has more than {TXNS_MAX} transactions, which is far more than can be explored; make it smaller"
     )]
     TooManyTransactions,
+    /// More operations than a transaction may have.
+    #[error("{place}: a transaction has more than {OPS_MAX} operations; make it smaller")]
+    TooManyOperations {
+        /// Where.
+        place: Place,
+    },
     /// A replay token that does not fit the program.
     #[error("the token does not fit this program: {0}")]
     Token(String),

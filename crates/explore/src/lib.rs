@@ -57,6 +57,7 @@ mod model;
 mod ordered;
 mod program;
 mod reader;
+mod run;
 mod token;
 mod trail;
 mod valid;

@@ -30,11 +30,13 @@ pub struct Tally {
 
 impl Tally {
     pub(crate) fn add(&mut self, other: &Tally) {
-        self.histories += other.histories;
-        self.ends += other.ends;
-        self.blocked += other.blocked;
-        self.executions += other.executions;
-        self.counterexamples += other.counterexamples;
+        // A checkpoint may hold any number.
+        let sum = |mine: &mut u64, theirs: u64| *mine = mine.saturating_add(theirs);
+        sum(&mut self.histories, other.histories);
+        sum(&mut self.ends, other.ends);
+        sum(&mut self.blocked, other.blocked);
+        sum(&mut self.executions, other.executions);
+        sum(&mut self.counterexamples, other.counterexamples);
         self.share += other.share;
     }
 }

@@ -196,6 +196,14 @@ fn too_many_transactions_are_refused() {
     assert_eq!(nothing_to_show(explore(&program, Level::Causal, |_| Ok(()))), ExploreError::TooManyTransactions);
 }
 
+#[test]
+fn too_many_operations_are_refused() {
+    let mut program: Program<i64, i64> = Program::new();
+    program.session().transaction(|tx, _| (0..100_000).try_for_each(|number| tx.write("x", number)));
+    let error = nothing_to_show(explore(&program, Level::Causal, |_| Ok(())));
+    assert!(matches!(error, ExploreError::TooManyOperations { .. }), "{error}");
+}
+
 /// The paper's condition (3) for swapped reads is about reads of the same transaction alone; with it, histories of this program are
 /// missed (see `ce.rs`).
 #[test]

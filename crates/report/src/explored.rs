@@ -29,11 +29,11 @@ pub enum Question {
 pub struct Explored {
     /// The program as the user named it.
     pub input: String,
-    /// The level, its short name, and the one that histories were kept consistent with on the way.
+    /// The level, for people.
     pub level: String,
     /// The short name of the level.
     pub level_code: &'static str,
-    /// The short name of the base.
+    /// The short name of the level that histories were kept consistent with on the way.
     pub base_code: &'static str,
     /// The algorithm.
     pub algorithm: &'static str,
@@ -312,7 +312,7 @@ fn behaviour_object(behaviour: &Behaviour) -> BehaviourObject<'_> {
     }
 }
 
-/// The plural of what is counted, for the progress line.
+/// How far an exploration has come, for the progress line.
 pub fn progress(histories: u64, seconds: f64, share: f64) -> String {
     let rate = (histories as f64 / seconds.max(f64::EPSILON)) as u64;
     format!("{}, {} a second, about {:.1} % of the tree", plural(histories, "end state"), grouped(rate), share * 100.0)

@@ -51,6 +51,24 @@
 //! assert!(story.starts_with("t2 (session auditor) reads the initial bob=nil, then alice=70 from t1."), "{story}");
 //! # Ok::<(), notation::NotationError>(())
 //! ```
+//!
+//! Programs can be explored before there is any history. Whatever a causally consistent database does, two clients that count up may
+//! lose an update:
+//!
+//! ```
+//! use seriatim::Level;
+//!
+//! let counters = seriatim::explore::model(Level::Causal, |p| {
+//!     for _ in 0..2 {
+//!         p.session().transaction(|tx, seen: &mut i64| {
+//!             *seen = tx.read("x")?;
+//!             tx.write("x", *seen + 1)
+//!         });
+//!     }
+//! });
+//! let found = counters.violate(|end| end.locals().iter().sum::<i64>() == 1);
+//! assert_eq!(found.report.anomalies[0].kind, seriatim::Kind::LostUpdate);
+//! ```
 
 pub use seriatim_apps as apps;
 pub use seriatim_check as check;

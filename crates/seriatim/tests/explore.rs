@@ -127,6 +127,15 @@ fn an_exploration_goes_on_from_its_checkpoint() {
     assert!(other.stderr.contains("of something else"), "{}", other.stderr);
     let broken = folder.file("broken.json", "{}");
     assert_eq!(run(&["explore", "cart", "--checkpoint", &broken]).code, Some(3));
+    let whole = std::fs::read_to_string(&kept).unwrap();
+    for wrong in
+        [r#""open":[[77]]"#, r#""open":[[0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1]]"#]
+    {
+        std::fs::write(&kept, whole.replace(r#""open":[]"#, wrong)).unwrap();
+        let ran = run(&[&["explore"], &args[..]].concat());
+        assert_eq!(ran.code, Some(3), "{wrong}: {}", ran.stdout);
+        assert!(ran.stderr.contains("the checkpoint does not fit"), "{}", ran.stderr);
+    }
 }
 
 #[test]
