@@ -19,8 +19,8 @@ ours="$CARGO_TARGET_DIR/release/seriatim"
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
-# answer CODE: what an exit code of `predict` says.
-answer() { case $1 in 0) echo none ;; 1) echo found ;; 2) echo undecided ;; *) echo refused ;; esac; }
+# answer COMMAND…: what `predict` answers.
+answer() { { "$@" --format json 2>/dev/null || true; } | sed -n 's/.*"answer":"\([a-z-]*\)".*/\1/p'; }
 
 # best COMMAND…: the least wall time of several runs.
 best() {
@@ -40,10 +40,8 @@ if [ -n "$traces" ]; then
         for level in cc rc; do
             for strategy in exact-strict approx-strict approx-relaxed exact-relaxed; do
                 command=("$ours" predict "$file" --level "$level" --mode "${strategy%-*}" --boundary "${strategy#*-}")
-                code=0
-                "${command[@]}" >/dev/null 2>&1 || code=$?
                 wall=$(best "${command[@]}")
-                line="| ${file#"$traces"/} | $level | $strategy | $(answer "$code") | $wall |"
+                line="| ${file#"$traces"/} | $level | $strategy | $(answer "${command[@]}") | $wall |"
                 if [ -n "$peer" ] && [ "$strategy" != exact-relaxed ]; then
                     read -r theirs _ < <(measure "$peer_seconds" "$peer" "$file" "$level" "$strategy")
                     line="$line $theirs | $(ratio "$wall" "$theirs") |"
@@ -68,8 +66,6 @@ echo "|---|---|---|---|"
 for level in rc ra cc pc si; do
     for strategy in exact-strict approx-relaxed exact-relaxed; do
         command=("$ours" predict "$scratch/long.jsonl" --level "$level" --mode "${strategy%-*}" --boundary "${strategy#*-}")
-        code=0
-        "${command[@]}" >/dev/null 2>&1 || code=$?
-        echo "| $level | $strategy | $(answer "$code") | $(best "${command[@]}") |"
+        echo "| $level | $strategy | $(answer "${command[@]}") | $(best "${command[@]}") |"
     done
 done

@@ -19,6 +19,9 @@
 //! forbids it). In the paper a strict boundary may also be a read that is as observed, whose transaction is then cut without a reason:
 //! it would have gone on, so here it does.
 //!
+//! What is predicted is a prefix of a run. At RC, RA and CC every such prefix can go on. At PC and SI that is not so: the writes that a
+//! strict boundary leaves out may be refused by the database, and then the prediction does not come true.
+//!
 //! ```
 //! use seriatim_check::Level;
 //! use seriatim_history::notation;

@@ -65,7 +65,7 @@ pub(crate) struct Problem {
 
 impl Problem {
     pub fn new(run: &Run, level: Level, boundary: Boundary) -> Problem {
-        let (class_of, signatures) = classes(run, level, boundary);
+        let (class_of, class_count) = classes(run, level, boundary);
         let relevant = |txn: &Txn| txn.events.iter().any(|event| class_of[event.key.index()].is_some());
         let txns: Vec<u32> = (0..run.txns.len() as u32).filter(|&txn| relevant(&run.txns[txn as usize])).collect();
         let node_of: FxHashMap<u32, u32> = txns.iter().enumerate().map(|(node, &txn)| (txn, node as u32)).collect();
@@ -73,7 +73,7 @@ impl Problem {
             level,
             boundary,
             nodes: Vec::new(),
-            classes: signatures.iter().map(|_| Class { writers: Vec::new() }).collect(),
+            classes: vec![Class { writers: Vec::new() }; class_count],
             reads: Vec::new(),
             place: Vec::new(),
         };
@@ -213,13 +213,35 @@ fn begin(slots: &mut Vec<u32>, index: usize, new: bool) {
     }
 }
 
-/// For each key its class, if it matters; for each class who writes it and at which point.
-fn classes(run: &Run, level: Level, boundary: Boundary) -> (Vec<Option<u32>>, Vec<Vec<(u32, u32)>>) {
+/// Who writes a key, and between which of its relevant reads.
+type Signature = Vec<(u32, u32)>;
+
+/// For each key its class, if it matters; and how many classes there are.
+fn classes(run: &Run, level: Level, boundary: Boundary) -> (Vec<Option<u32>>, usize) {
+    let (writers, is_read) = signatures(run, boundary);
+    let mut class_of = vec![None; run.key_count];
+    let mut known: FxHashMap<&Signature, u32> = FxHashMap::default();
+    let mut keys: Vec<KeyId> = writers.keys().copied().collect();
+    keys.sort_unstable();
+    for key in keys {
+        let signature = &writers[&key];
+        // Writers of a key that nobody reads may still not be concurrent at snapshot isolation.
+        let conflicts = level == Level::SnapshotIsolation && signature.len() > 1;
+        if is_read[key.index()] || conflicts {
+            let next = known.len() as u32;
+            class_of[key.index()] = Some(*known.entry(signature).or_insert(next));
+        }
+    }
+    (class_of, known.len())
+}
+
+/// Of each key that is written its signature, and of each key whether it is read.
+fn signatures(run: &Run, boundary: Boundary) -> (FxHashMap<KeyId, Signature>, Vec<bool>) {
     let mut is_written = vec![false; run.key_count];
     for event in run.txns.iter().flat_map(|txn| &txn.events).filter(|event| event.act == Act::Write) {
         is_written[event.key.index()] = true;
     }
-    let mut writers: FxHashMap<KeyId, Vec<(u32, u32)>> = FxHashMap::default();
+    let mut writers: FxHashMap<KeyId, Signature> = FxHashMap::default();
     let mut is_read = vec![false; run.key_count];
     for (number, txn) in run.txns.iter().enumerate() {
         let (mut run_of_writes, mut separated) = (0, true);
@@ -237,24 +259,7 @@ fn classes(run: &Run, level: Level, boundary: Boundary) -> (Vec<Option<u32>>, Ve
             }
         }
     }
-    let mut class_of = vec![None; run.key_count];
-    let mut signatures: Vec<Vec<(u32, u32)>> = Vec::new();
-    let mut known: FxHashMap<Vec<(u32, u32)>, u32> = FxHashMap::default();
-    let mut keys: Vec<KeyId> = writers.keys().copied().collect();
-    keys.sort_unstable();
-    for key in keys {
-        let signature = &writers[&key];
-        // Writers of a key that nobody reads may still not be concurrent at snapshot isolation.
-        let conflicts = level == Level::SnapshotIsolation && signature.len() > 1;
-        if is_read[key.index()] || conflicts {
-            let class = *known.entry(signature.clone()).or_insert_with(|| {
-                signatures.push(signature.clone());
-                signatures.len() as u32 - 1
-            });
-            class_of[key.index()] = Some(class);
-        }
-    }
-    (class_of, signatures)
+    (writers, is_read)
 }
 
 /// The rank of each of `txns` among them by `place`.
