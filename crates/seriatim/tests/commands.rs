@@ -321,7 +321,11 @@ fn a_run_that_cannot_be_replayed_or_kept_is_an_error_with_a_reason() {
         assert_eq!(refused.code, Some(3), "{args:?}");
         assert!(refused.stderr.contains("error:"), "{}", refused.stderr);
     }
-    let unkept = run(&["fuzz", "cart", "--seed", "3", "--output", "/nowhere/run.json"]);
+    // What can be known before the search is said before it; what cannot does not keep the result from being told.
+    let nowhere = run(&["fuzz", "cart", "--seed", "3", "--output", "/nowhere/run.json"]);
+    assert_eq!((nowhere.code, nowhere.stdout.as_str()), (Some(3), ""));
+    assert!(nowhere.stderr.contains("/nowhere/run.json"), "{}", nowhere.stderr);
+    let unkept = run(&["fuzz", "cart", "--seed", "3", "--output", "/dev/full"]);
     assert_eq!(unkept.code, Some(3));
-    assert!(unkept.stdout.contains("the assertion broke") && unkept.stderr.contains("/nowhere/run.json"));
+    assert!(unkept.stdout.contains("the assertion broke") && unkept.stderr.contains("/dev/full"), "{}", unkept.stderr);
 }

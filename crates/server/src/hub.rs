@@ -313,6 +313,25 @@ mod tests {
     }
 
     #[test]
+    fn whoever_waits_to_begin_is_told_when_the_server_stops() {
+        let minute = Duration::from_secs(60);
+        let serial = Config { serial: true, turn_wait_max: minute, ..Config::default() };
+        for config in [serial, Config { delay_max: minute * 60, ..Config::default() }] {
+            let hub = Hub::new(&config).unwrap();
+            let (one, two) = (hub.open_session().unwrap().id, hub.open_session().unwrap().id);
+            if config.serial {
+                wait(hub.begin(one, None)).unwrap();
+            }
+            std::thread::scope(|scope| {
+                let waiting = scope.spawn(|| wait(hub.begin(two, None)));
+                std::thread::sleep(Duration::from_millis(20));
+                hub.stop_waiting();
+                assert_eq!(waiting.join().unwrap(), Err(HubError::ShuttingDown));
+            });
+        }
+    }
+
+    #[test]
     fn an_end_aborts_the_open_transaction_and_frees_its_turn() {
         let config = Config { serial: true, turn_wait_max: Duration::from_millis(20), ..Config::default() };
         let hub = hub(config);
