@@ -158,7 +158,7 @@ fn values_that_were_written_twice_are_told_apart() {
 fn run_with_horizon(levels: &[Level], seed: u64, horizon: u32, txns: usize) -> (String, Store<u64>) {
     let horizon = std::num::NonZeroU32::new(horizon).unwrap();
     let chooser: Box<dyn Chooser> =
-        if seed % 2 == 0 { Box::new(Random::new(seed)) } else { Adversary::new(seed).run(0).chooser };
+        if seed.is_multiple_of(2) { Box::new(Random::new(seed)) } else { Adversary::new(seed).run(0).chooser };
     let store: Store<u64> = Store::<u64>::builder(levels[0]).chooser(chooser).horizon(horizon).build().unwrap();
     let sessions: Vec<_> = (0..4).map(|_| store.session()).collect();
     let mut open: Vec<Option<(seriatim_store::Txn<u64>, Vec<String>)>> = (0..4).map(|_| None).collect();

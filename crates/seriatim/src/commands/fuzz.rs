@@ -62,7 +62,7 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
     if let Some(path) = args.output.iter().chain(&args.save).find(|path| !has_folder(path)) {
         return Err(Failure::about(path.display(), "there is no such folder to write to"));
     }
-    let Some((page, kept)) = search(args)? else {
+    let Some(Found { page, recording, run }) = search(args)? else {
         output::text(&held(find(args.app)?, args))?;
         return Ok(Exit::Holds);
     };
@@ -73,10 +73,10 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         output::text(&page)?;
     }
     if let Some(path) = &args.output {
-        keep(path, &kept.0)?;
+        keep(path, &recording)?;
     }
     if let Some(path) = &args.save {
-        save(&kept.1.history, Format::Jsonl, path)?;
+        save(&run.history, Format::Jsonl, path)?;
     }
     Ok(Exit::Violated)
 }
@@ -95,15 +95,22 @@ pub fn cart() -> Result<String, Failure> {
         save: None,
     };
     let found = search(&args)?;
-    Ok(found.map_or_else(String::new, |(page, _)| page))
+    Ok(found.map_or_else(String::new, |found| found.page))
 }
 
 fn find(name: &str) -> Result<&'static dyn App, Failure> {
     seriatim_apps::find(name).ok_or_else(|| Failure::about(name, "no such application"))
 }
 
-/// The page about the first run that fails; and the run that the page explains, as a recording and as it was.
-fn search(args: &Args) -> Result<Option<(String, (Recording, Run))>, Failure> {
+/// A run that failed, with only the reads that the failure needs.
+struct Found {
+    page: String,
+    recording: Recording,
+    run: Run,
+}
+
+/// The first run that fails.
+fn search(args: &Args) -> Result<Option<Found>, Failure> {
     let app = find(args.app)?;
     let setting = Setting { level: args.level, interleaved: !args.serial };
     let progress = Progress::over(args.runs as usize, "runs");
@@ -116,7 +123,7 @@ fn search(args: &Args) -> Result<Option<(String, (Recording, Run))>, Failure> {
             let blamed = recording.to_blame().map_err(|error| Failure::about(app.name(), error))?;
             let (weak, run) = blamed.unwrap_or((Vec::new(), run));
             let page = broke(app, number + 1, args, &weak, &run);
-            return Ok(Some((page, (Recording::of(app, setting, &run), run))));
+            return Ok(Some(Found { page, recording: Recording::of(app, setting, &run), run }));
         }
         progress.advance();
     }
