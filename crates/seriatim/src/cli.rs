@@ -24,7 +24,7 @@ else to 100.
 
 Try `seriatim demo` first.";
 
-/// Checks recorded histories of databases against isolation levels and explains every anomaly.
+/// Tells what weak transaction isolation does: checks histories of databases, and fuzzes, explores and predicts applications.
 #[derive(Parser, Debug)]
 #[command(name = "seriatim", version, after_help = AFTER_HELP, max_term_width = 100)]
 pub struct Cli {

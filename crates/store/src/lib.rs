@@ -6,6 +6,7 @@
 //! nothing else.
 
 mod adversary;
+mod builder;
 mod chooser;
 mod cycles;
 mod delay;
@@ -28,6 +29,7 @@ mod weak;
 mod witness;
 
 pub use adversary::Adversary;
+pub use builder::Builder;
 pub use chooser::{
     Choice, Chooser, Divergence, Ended, Latest, LatestPerSession, PendingRead, Random, Script, Stale, Track, TxnName,
     Version,
@@ -37,4 +39,4 @@ pub use explorer::Explorer;
 pub use kind::{ChooserKind, UnknownChooser};
 pub use plot::Plot;
 pub use schedule::{Schedule, Turn, by_chance, by_turns, interleave, interleave_by};
-pub use store::{Builder, LEVELS, Session, Store, StoreError, Txn};
+pub use store::{LEVELS, Session, Store, StoreError, Txn};

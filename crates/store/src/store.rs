@@ -1,6 +1,7 @@
 //! The store as its users see it: sessions, transactions, names and values.
 
-use crate::chooser::{Choice, Chooser, Ended, PendingRead, Random, TxnName, Version};
+use crate::builder::Builder;
+use crate::chooser::{Choice, Chooser, Ended, PendingRead, TxnName, Version};
 use crate::delay::Delay;
 use crate::engine::Engine;
 use crate::kept::Kept;
@@ -37,73 +38,6 @@ pub enum StoreError {
     /// At strong levels there is no version horizon.
     #[error("a store with a version horizon works at rc, ra and cc, not at {0}")]
     NoHorizon(Level),
-}
-
-/// How a store is to work.
-pub struct Builder {
-    level: Level,
-    chooser: Box<dyn Chooser>,
-    serial: bool,
-    patience: Duration,
-    horizon: Option<NonZeroU32>,
-    delay: Option<Delay>,
-}
-
-impl Builder {
-    /// Who picks among the versions that a read may return; [`Random`] with seed 0 unless said otherwise.
-    pub fn chooser(mut self, chooser: impl Chooser + 'static) -> Builder {
-        self.chooser = Box::new(chooser);
-        self
-    }
-
-    /// One transaction at a time: others wait for it to end, for at most `patience`.
-    pub fn serial(mut self, patience: Duration) -> Builder {
-        self.serial = true;
-        self.patience = patience;
-        self
-    }
-
-    /// Bounds memory: each time `ends` transactions have ended, the store makes up its mind about what has committed so far.
-    /// From then on reads return either the last of those versions or one that was committed later. That is a restriction: some
-    /// behaviours that the level allows are not seen. Only at read committed, read atomic and causal consistency. The history and
-    /// the choices tell only of what is remembered. A version that an open transaction has read, and what must come behind it,
-    /// stays until the transaction ends.
-    pub fn horizon(mut self, ends: NonZeroU32) -> Builder {
-        self.horizon = Some(ends);
-        self
-    }
-
-    /// Waits before each transaction for a random time of at most `longest`, so that threads come in another order each time. The
-    /// times depend on `seed`; MonkeyDB's paper takes 4 ms.
-    pub fn delay(mut self, longest: Duration, seed: u64) -> Builder {
-        self.delay = Some(Delay::new(longest, seed));
-        self
-    }
-
-    /// Makes the store.
-    pub fn build<V>(self) -> Result<Store<V>, StoreError> {
-        supported(self.level, self.horizon)?;
-        let inner = Inner {
-            engine: Engine::default(),
-            level: self.level,
-            chooser: self.chooser,
-            keys: BTreeMap::new(),
-            names: Vec::new(),
-            initial: Vec::new(),
-            events: Kept::default(),
-            txn_names: Kept::default(),
-            begun: Vec::new(),
-            failed: Vec::new(),
-            choices: Vec::new(),
-            open: 0,
-            horizon: self.horizon,
-            ended: 0,
-            delay: self.delay,
-            waiting: Vec::new(),
-        };
-        let serial = self.serial.then_some(self.patience);
-        Ok(Store(Arc::new(Shared { inner: Mutex::new(inner), ended: Condvar::new(), serial })))
-    }
 }
 
 /// The levels that a store can work at, weakest first.
@@ -246,14 +180,30 @@ impl<V> Store<V> {
 
     /// A store at `level`, to be described further.
     pub fn builder(level: Level) -> Builder {
-        Builder {
-            level,
-            chooser: Box::new(Random::new(0)),
-            serial: false,
-            patience: Duration::ZERO,
-            horizon: None,
-            delay: None,
-        }
+        Builder::new(level)
+    }
+
+    pub(crate) fn from_builder(plan: Builder) -> Result<Store<V>, StoreError> {
+        supported(plan.level, plan.horizon)?;
+        let inner = Inner {
+            engine: Engine::default(),
+            level: plan.level,
+            chooser: plan.chooser,
+            keys: BTreeMap::new(),
+            names: Vec::new(),
+            initial: Vec::new(),
+            events: Kept::default(),
+            txn_names: Kept::default(),
+            begun: Vec::new(),
+            failed: Vec::new(),
+            choices: Vec::new(),
+            open: 0,
+            horizon: plan.horizon,
+            ended: 0,
+            delay: plan.delay,
+            waiting: Vec::new(),
+        };
+        Ok(Store(Arc::new(Shared { inner: Mutex::new(inner), ended: Condvar::new(), serial: plan.serial })))
     }
 
     /// Opens a session.

@@ -74,6 +74,8 @@ const NEXT: &str =
   seriatim generate OUT                a history to play with; --plant fractured-read puts an anomaly into it
   seriatim stats FILE                  what is in a history
   seriatim fuzz twitter --level cc     another application; --level ser shows that its assertion then holds
+  seriatim explore FILE.tx --level si  every behaviour of a small program; see examples/programs
+  seriatim observe smallbank -o RUN    record a good run; seriatim predict RUN --level cc says how it could go wrong
   seriatim serve --http 127.0.0.1:8080 the same mock database for applications of your own
   seriatim --help                      everything else
 ";

@@ -1,0 +1,58 @@
+//! How a store is to work, said before there is one.
+
+use crate::chooser::{Chooser, Random};
+use crate::delay::Delay;
+use crate::store::{Store, StoreError};
+use seriatim_check::Level;
+use std::num::NonZeroU32;
+use std::time::Duration;
+
+/// How a store is to work.
+pub struct Builder {
+    pub(crate) level: Level,
+    pub(crate) chooser: Box<dyn Chooser>,
+    /// One transaction at a time: how long the others wait.
+    pub(crate) serial: Option<Duration>,
+    pub(crate) horizon: Option<NonZeroU32>,
+    pub(crate) delay: Option<Delay>,
+}
+
+impl Builder {
+    pub(crate) fn new(level: Level) -> Builder {
+        Builder { level, chooser: Box::new(Random::new(0)), serial: None, horizon: None, delay: None }
+    }
+
+    /// Who picks among the versions that a read may return; [`Random`] with seed 0 unless said otherwise.
+    pub fn chooser(mut self, chooser: impl Chooser + 'static) -> Builder {
+        self.chooser = Box::new(chooser);
+        self
+    }
+
+    /// One transaction at a time: others wait for it to end, for at most `patience`.
+    pub fn serial(mut self, patience: Duration) -> Builder {
+        self.serial = Some(patience);
+        self
+    }
+
+    /// Bounds memory: each time `ends` transactions have ended, the store makes up its mind about what has committed so far.
+    /// From then on reads return either the last of those versions or one that was committed later. That is a restriction: some
+    /// behaviours that the level allows are not seen. Only at read committed, read atomic and causal consistency. The history and
+    /// the choices tell only of what is remembered. A version that an open transaction has read, and what must come behind it,
+    /// stays until the transaction ends.
+    pub fn horizon(mut self, ends: NonZeroU32) -> Builder {
+        self.horizon = Some(ends);
+        self
+    }
+
+    /// Waits before each transaction for a random time of at most `longest`, so that threads come in another order each time. The
+    /// times depend on `seed`; MonkeyDB's paper takes 4 ms.
+    pub fn delay(mut self, longest: Duration, seed: u64) -> Builder {
+        self.delay = Some(Delay::new(longest, seed));
+        self
+    }
+
+    /// Makes the store.
+    pub fn build<V>(self) -> Result<Store<V>, StoreError> {
+        Store::from_builder(self)
+    }
+}
