@@ -62,13 +62,23 @@ impl App for Cart {
     }
 
     fn verify(&self, seen: &[Vec<Value>], _: &mut dyn Db) -> Result<Result<(), String>, DbError> {
-        let count = |cart: &Value| cart.items().iter().filter(|item| **item == ITEM.into()).count();
-        let back = seen.iter().any(|carts| {
-            let empty = carts.iter().position(|cart| count(cart) == 0);
-            empty.is_some_and(|empty| carts[empty..].iter().any(|cart| count(cart) == 2))
-        });
-        Ok(if back { Err("the cart was seen empty, and later with two of the item".to_owned()) } else { Ok(()) })
+        Ok(seen.iter().try_for_each(|carts| does_not_return(carts.iter())))
     }
+}
+
+/// Whether the item, of which one is there and one is added, is not seen twice after it was gone.
+fn does_not_return<'a>(carts: impl Iterator<Item = &'a Value>) -> Result<(), String> {
+    let count = |cart: &Value| cart.items().iter().filter(|item| **item == ITEM.into()).count();
+    let mut since = carts.skip_while(|cart| count(cart) > 0);
+    match since.any(|cart| count(cart) == 2) {
+        true => Err("the cart was seen empty, and later with two of the item".to_owned()),
+        false => Ok(()),
+    }
+}
+
+/// The same for a client of a harness.
+pub(crate) fn stays_away<'a>(answered: impl Iterator<Item = (&'a Op, &'a Value)>) -> Result<(), String> {
+    does_not_return(answered.filter(|(operation, _)| matches!(operation, Op::Get)).map(|(_, cart)| cart))
 }
 
 /// What a client of a random harness does to the cart.
@@ -82,6 +92,14 @@ pub(crate) enum Op {
 const ITEMS: [&str; 2] = [ITEM, "pen"];
 
 impl Op {
+    /// Adds the item of the assertion.
+    pub const ADD: Op = Op::Add(ITEM);
+
+    /// Anything but adding.
+    pub fn of_return(random: &mut Pcg64Mcg) -> Op {
+        if random.random_range(0..3) == 0 { Op::Delete(ITEM) } else { Op::Get }
+    }
+
     pub fn random(random: &mut Pcg64Mcg) -> Op {
         let item = ITEMS[random.random_range(0..ITEMS.len())];
         match random.random_range(0..3) {

@@ -9,6 +9,7 @@ use crate::harness::Operation;
 use crate::value::Value;
 use rand::RngExt;
 use rand_pcg::Pcg64Mcg;
+use std::collections::BTreeSet;
 
 pub(crate) const STUDENTS: &str = "students";
 pub(crate) const COURSES: &str = "courses";
@@ -22,6 +23,11 @@ pub struct Overflow;
 
 /// A student enrols in a course that is removed, others in another course.
 pub struct RemovedCourse;
+
+/// A database in which nobody is registered and no course exists.
+pub(crate) fn nothing_loaded() -> Vec<(String, Value)> {
+    [STUDENTS, COURSES, ENROLMENTS].map(|key| (key.to_owned(), Value::List(Vec::new()))).into()
+}
 
 pub(crate) fn loaded() -> Vec<(String, Value)> {
     let list = |names: &[&str]| Value::List(names.iter().map(|&name| name.into()).collect());
@@ -205,9 +211,46 @@ pub(crate) enum Op {
     Create(&'static str),
     Remove(&'static str),
     Enrol(Value, &'static str),
+    Roll(&'static str),
 }
 
 impl Op {
+    /// What client number `client` does first if there is nothing yet.
+    pub fn preparing(client: usize) -> Vec<Op> {
+        let mut first = if client == 0 { vec![Op::Create(COURSE)] } else { Vec::new() };
+        first.push(Op::Register(student(client)));
+        first
+    }
+
+    /// What client number `client` does of what may overfill the course.
+    pub fn of_overflow(random: &mut Pcg64Mcg, client: usize) -> Op {
+        match random.random_range(0..6) {
+            0 => Op::Register(student(client)),
+            1 => Op::Create(COURSE),
+            2 => Op::Enrol(student(client), OTHER_COURSE),
+            _ => Op::Enrol(student(client), COURSE),
+        }
+    }
+
+    /// What client number `client` does of what may leave enrolments in the course when it is removed.
+    pub fn of_removal(random: &mut Pcg64Mcg, client: usize) -> Op {
+        match random.random_range(0..8) {
+            0 => Op::Register(student(client)),
+            1 => Op::Create(COURSE),
+            2 => Op::Roll(COURSE),
+            3 | 4 => Op::Remove(COURSE),
+            _ => Op::Enrol(student(client), COURSE),
+        }
+    }
+
+    /// Whether this got somebody into the course.
+    fn enrols(&self, answer: &Value) -> Option<&Value> {
+        match self {
+            Op::Enrol(student, COURSE) if *answer == "enrolled".into() => Some(student),
+            _ => None,
+        }
+    }
+
     pub fn random(random: &mut Pcg64Mcg) -> Op {
         let student = student(random.random_range(0..2));
         let course = if random.random_bool(0.5) { COURSE } else { OTHER_COURSE };
@@ -229,6 +272,27 @@ impl Operation for Op {
             Op::Create(course) => create_course(db, course),
             Op::Remove(course) => remove_course(db, course),
             Op::Enrol(student, course) => enrol(db, student, course),
+            Op::Roll(course) => roll(db, course),
         }
     }
+}
+
+/// Whether no more students got into the course than it has places.
+pub(crate) fn is_not_overfull<'a>(answered: impl Iterator<Item = (&'a Op, &'a Value)>) -> Result<(), String> {
+    let told: BTreeSet<String> =
+        answered.filter_map(|(operation, answer)| operation.enrols(answer)).map(Value::to_string).collect();
+    if told.len() <= CAPACITY {
+        return Ok(());
+    }
+    Err(format!("the course has {CAPACITY} places, and {} students were told that they have one", told.len()))
+}
+
+/// Whether all courses with enrolments are there.
+pub(crate) fn has_no_stray_enrolments(db: &mut dyn Db) -> Result<Result<(), String>, DbError> {
+    let state = transact(db, |db| Ok(Some((db.read(COURSES)?, db.read(ENROLMENTS)?))))?;
+    let (courses, enrolments) = state.unwrap_or((Value::Null, Value::Null));
+    Ok(match enrolled_in(&enrolments, COURSE).first() {
+        Some(one) if !courses.has(&COURSE.into()) => Err(format!("the course was removed, and {one} is enrolled")),
+        _ => Ok(()),
+    })
 }

@@ -43,10 +43,20 @@ impl App for Stack {
     }
 
     fn verify(&self, seen: &[Vec<Value>], _: &mut dyn Db) -> Result<Result<(), String>, DbError> {
-        let popped: Vec<&Value> = seen.iter().flatten().filter(|value| **value != Value::Null).collect();
-        let twice = popped.iter().enumerate().find(|(place, value)| popped[..*place].contains(value));
-        Ok(twice.map_or(Ok(()), |(_, value)| Err(format!("{value} was popped twice"))))
+        Ok(is_popped_once(seen.iter().flatten()))
     }
+}
+
+/// Whether no element is popped twice.
+fn is_popped_once<'a>(popped: impl Iterator<Item = &'a Value>) -> Result<(), String> {
+    let popped: Vec<&Value> = popped.filter(|value| **value != Value::Null).collect();
+    let twice = popped.iter().enumerate().find(|(place, value)| popped[..*place].contains(value));
+    twice.map_or(Ok(()), |(_, value)| Err(format!("{value} was popped twice")))
+}
+
+/// The same for the clients of a harness.
+pub(crate) fn pops_once<'a>(answered: impl Iterator<Item = (&'a Op, &'a Value)>) -> Result<(), String> {
+    is_popped_once(answered.filter(|(operation, _)| matches!(operation, Op::Pop)).map(|(_, value)| value))
 }
 
 fn read_one(db: &mut dyn Db, key: &str) -> Result<Value, DbError> {

@@ -133,9 +133,24 @@ pub(crate) enum Op {
     Unfollow(&'static str, &'static str),
     Timeline(&'static str),
     Feed(&'static str),
+    Following(&'static str),
 }
 
 impl Op {
+    /// What the three clients do: B and others tweet; A looks around; A follows B as operation number `follow`, and reads her feed.
+    pub fn of_missing(random: &mut Pcg64Mcg, client: usize, number: usize, follow: usize, unique: i64) -> Op {
+        match (client, random.random_range(0..3)) {
+            (0, 0) => Op::Tweet("c", unique),
+            (0, _) => Op::Tweet("b", unique),
+            (1, 0) => Op::Following("a"),
+            (1, 1) => Op::Timeline("c"),
+            (1, _) => Op::Timeline("b"),
+            _ if number == follow => Op::Follow("a", "b"),
+            (_, 0) => Op::Follow("a", "c"),
+            _ => Op::Feed("a"),
+        }
+    }
+
     pub fn random(random: &mut Pcg64Mcg, unique: i64) -> Op {
         let (user, other) = if random.random_bool(0.5) { ("a", "b") } else { ("b", "a") };
         match random.random_range(0..5) {
@@ -156,6 +171,22 @@ impl Operation for Op {
             Op::Unfollow(user, other) => unfollow(db, user, other).map(|()| Value::Null),
             Op::Timeline(user) => timeline(db, user),
             Op::Feed(user) => feed(db, user),
+            Op::Following(user) => whom_follows(db, user),
         }
     }
+}
+
+/// Whether the feeds of A, who follows B in the one session, have all tweets of B that A saw in the other session before seeing
+/// that she does not follow B yet.
+pub(crate) fn misses_nothing(looked: &[(&Op, &Value)], read: &[(&Op, &Value)]) -> Result<(), String> {
+    let is_unaware =
+        |(operation, users): &(&Op, &Value)| matches!(operation, Op::Following(_)) && !users.has(&"b".into());
+    let until = looked.iter().rposition(is_unaware).unwrap_or(0);
+    let from = read.iter().position(|(operation, _)| matches!(operation, Op::Follow(_, "b"))).unwrap_or(read.len());
+    let shown = looked[..until].iter().filter(|(operation, _)| matches!(operation, Op::Timeline("b")));
+    let feeds: Vec<&Value> =
+        read[from..].iter().filter(|(operation, _)| matches!(operation, Op::Feed(_))).map(|(_, feed)| *feed).collect();
+    let mut tweets = shown.flat_map(|(_, tweets)| tweets.items());
+    let missing = tweets.find(|tweet| feeds.iter().any(|feed| !feed.has(tweet)));
+    missing.map_or(Ok(()), |tweet| Err(format!("tweet {tweet} was seen before following, but the feed lacks it")))
 }

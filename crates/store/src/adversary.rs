@@ -5,72 +5,72 @@
 //! closes one is taken if there is any. So is one that will close it as soon as the transaction writes the key, if those who read
 //! this key usually write it: that is a lost update. If there is none, a session that has neither seen anything of the others nor
 //! written anything reads what is new, and any other session reads what is old: the first puts somebody before the reader, the second
-//! puts the reader before somebody, and a cycle needs both. Chance decides the rest, and everything once the history is
-//! unserializable.
+//! puts the reader before somebody, and a cycle needs both. Chance decides the rest, and everything once in a while.
 //!
-//! That is an attack. It is not the only way in which things can go wrong, so that the longer nothing does, the more runs explore
-//! instead: they do what was tried least. A run avoids what earlier ones have done, as far as it can see.
+//! An attack on what an application needs first (that somebody is registered) may keep it from doing anything that could go wrong.
+//! So values after which a transaction did not write are avoided, and some runs are patient: what seems to be a condition of
+//! writing is up to date in them, and only the rest is attacked.
+//!
+//! Attacks are not the only way in which things can go wrong, so that the longer nothing does, the more runs explore
+//! instead: they do what was tried least. A run avoids what earlier ones have done, as far as it can see: what clients do next
+//! depends on the values that they have read, not on who wrote these.
 
 use crate::chooser::{Chooser, Ended, PendingRead, TxnName};
 use crate::cycles::Look;
+use crate::experience::{Experience, KNOWN_MAX, seen};
 use crate::plot::{Plot, hash, lock};
 use crate::schedule::Schedule;
-use crate::tried::{Decision, Tried};
+use crate::tried::Decision;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
-use rustc_hash::FxHashMap;
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::{Arc, Mutex};
 
-/// How often chance decides although a cycle could be closed: some assertions break only in runs that look harmless first.
+/// How often chance decides on a version although a cycle could be closed: some assertions break only in runs that look harmless
+/// first.
 const WHIM: f64 = 0.05;
 /// The same once the history is unserializable: what breaks the assertion may be something else.
-const WHIM_WHEN_BROKEN: f64 = 0.25;
+const WHIM_WHEN_BROKEN: f64 = 0.15;
+/// How often chance decides whose turn it is.
+const WHIM_OF_TURNS: f64 = 0.3;
 /// After so many runs half of them explore.
-const PATIENCE: f64 = 20.0;
-
-/// How much is remembered: of decisions in a run, and of what transactions do.
-const KNOWN_MAX: usize = 1 << 18;
-
-/// What is known from all runs so far.
-#[derive(Default, Debug)]
-struct Memory {
-    /// What was tried where.
-    tried: Tried,
-    /// How many runs have ended.
-    runs: u32,
-    /// For each transaction whether it wrote something when it last ran.
-    writes: FxHashMap<TxnName, bool>,
-    /// For each transaction and key how often it read the key, and how often it wrote it then: programs do the same again.
-    updates: FxHashMap<(TxnName, Box<str>), (u32, u32)>,
-}
+const PATIENCE: f64 = 200.0;
+/// The share of runs that are patient in the long run, and how many more the second one is.
+const PATIENT: (f64, f64) = (0.3, 0.3);
 
 /// Makes a chooser for each run; all of them share what they have seen.
 #[derive(Clone, Debug)]
 pub struct Adversary {
-    memory: Arc<Mutex<Memory>>,
+    experience: Arc<Mutex<Experience>>,
     seed: u64,
 }
 
 impl Adversary {
     /// An adversary without experience.
     pub fn new(seed: u64) -> Adversary {
-        Adversary { memory: Arc::default(), seed }
+        Adversary { experience: Arc::default(), seed }
     }
 
     /// What to do in run number `run`.
     pub fn run(&self, run: u64) -> Plot {
         let mut random = Pcg64Mcg::seed_from_u64(self.seed ^ run.wrapping_mul(0x9E37_79B9_7F4A_7C15));
-        let runs = f64::from(lock(&self.memory).runs);
+        let experience = lock(&self.experience);
+        let runs = f64::from(experience.runs);
         let explores = random.random_bool(runs / (runs + PATIENCE));
+        let is_patient = runs > 0.0 && random.random_bool(PATIENT.0 + PATIENT.1 / runs);
+        let spared = if is_patient { experience.conditions() } else { FxHashSet::default() };
+        drop(experience);
         let opponent = Arc::new(Mutex::new(Opponent {
-            memory: Arc::clone(&self.memory),
+            experience: Arc::clone(&self.experience),
             random,
             explores,
+            spared,
             point: 0,
             decisions: Vec::new(),
             turns: FxHashMap::default(),
             last_read: FxHashMap::default(),
             ended: FxHashMap::default(),
+            open: FxHashMap::default(),
             committed: Vec::new(),
             broken: false,
         }));
@@ -80,12 +80,21 @@ impl Adversary {
     }
 }
 
+/// What a transaction has seen.
+#[derive(Default)]
+struct Sight {
+    seen: Vec<u64>,
+    has_old: bool,
+}
+
 /// The adversary in one run.
 struct Opponent {
-    memory: Arc<Mutex<Memory>>,
+    experience: Arc<Mutex<Experience>>,
     random: Pcg64Mcg,
     /// Whether this run explores.
     explores: bool,
+    /// Keys of which everybody gets the latest version in this run.
+    spared: FxHashSet<Box<str>>,
     /// Stands for everything that was decided so far, in whatever order.
     point: u64,
     decisions: Vec<Decision>,
@@ -95,13 +104,14 @@ struct Opponent {
     last_read: FxHashMap<(u32, u32), u32>,
     /// How many transactions of each session have ended.
     ended: FxHashMap<u32, u32>,
+    open: FxHashMap<TxnName, Sight>,
     /// Sessions that have committed since the last read.
     committed: Vec<u32>,
     /// Whether the history is unserializable already.
     broken: bool,
 }
 
-/// Something that can be decided.
+/// Something that can be decided. Options of the same name are the same to whoever asked.
 struct Choosable {
     name: u64,
     /// The state that it leads to.
@@ -124,9 +134,9 @@ impl Chooser for Hand {
 impl Drop for Hand {
     fn drop(&mut self) {
         let opponent = lock(&self.0);
-        let mut memory = lock(&opponent.memory);
-        memory.tried.end_run(&opponent.decisions, opponent.point);
-        memory.runs = memory.runs.saturating_add(1);
+        let mut experience = lock(&opponent.experience);
+        experience.tried.end_run(&opponent.decisions, opponent.point);
+        experience.runs = experience.runs.saturating_add(1);
     }
 }
 
@@ -137,24 +147,26 @@ impl Opponent {
             let last = read.log.sessions[session as usize].committed.back();
             self.broken = self.broken || last.is_some_and(|&last| Look::new(read.log).is_broken(last));
         }
-        let wishes = if self.explores { Vec::new() } else { self.wishes(read) };
+        let values: Vec<u64> = (0..read.versions.len()).map(|place| read.value(place)).collect();
+        let wishes = self.wishes(read, &values);
         let asked = hash(&(self.point, read.reader, read.number));
         // Sums, so that the order of turns does not matter.
-        let after = |writer| self.point.wrapping_add(hash(&(read.reader, read.number, writer)));
-        let options: Vec<Choosable> = read
-            .versions
-            .iter()
-            .map(|version| Choosable { name: hash(&version.writer), next: after(version.writer) })
-            .collect();
+        let after = |value: u64| self.point.wrapping_add(hash(&(read.reader, read.number, value)));
+        let options: Vec<Choosable> =
+            values.iter().map(|&value| Choosable { name: value, next: after(value) }).collect();
         let choice = self.decide(asked, &options, &wishes);
         self.last_read.insert((read.reader.session, read.key_number), read.versions[choice].source);
+        let sight = self.open.entry(read.reader).or_default();
+        sight.has_old |= choice + 1 < read.versions.len();
+        sight.seen.push(seen(read.reader, read.number, read.key, values[choice]));
         choice
     }
 
-    /// Lets those go on whose next transaction writes something, as far as earlier runs tell: the more versions there are, the
-    /// more can go wrong for those who come later.
+    /// Lets those go on who will write something, as far as earlier runs tell: the more versions there are, the more can go wrong for
+    /// those who come later.
     fn next_client(&mut self, alive: &[usize]) -> usize {
-        let wishes = if self.explores || self.random.random_bool(WHIM) { Vec::new() } else { self.writers(alive) };
+        let wishes =
+            if self.explores || self.random.random_bool(WHIM_OF_TURNS) { Vec::new() } else { self.writers(alive) };
         let turns = |client: usize| self.turns.get(&client).copied().unwrap_or(0);
         let had = |client: usize, turns: u32| hash(&(client, turns, "turns"));
         let after =
@@ -166,24 +178,20 @@ impl Opponent {
         choice
     }
 
-    /// The places of clients whose next transaction probably writes something.
+    /// The places of clients who will probably write something.
     fn writers(&self, alive: &[usize]) -> Vec<usize> {
-        let memory = lock(&self.memory);
-        let writes = |client: usize| {
-            let session = client as u32;
-            let txn = self.ended.get(&session).copied().unwrap_or(0);
-            let known = |txn: u32| memory.writes.get(&TxnName { session, txn }).copied();
-            // Who has just only read will probably do so again.
-            known(txn).or_else(|| known(txn.checked_sub(1)?)).unwrap_or(true)
-        };
+        let experience = lock(&self.experience);
+        let ended = |client: usize| self.ended.get(&(client as u32)).copied().unwrap_or(0);
+        let writes = |client: usize| experience.has_writes_left(client as u32, ended(client));
         (0..alive.len()).filter(|&place| writes(alive[place])).collect()
     }
 
     /// Takes one of `wishes`, or of all options if there are none: what leads to something new if possible, and, to explore, what
     /// was tried least.
     fn decide(&mut self, point: u64, options: &[Choosable], wishes: &[usize]) -> usize {
-        let memory = lock(&self.memory);
-        let is_fresh = |place: &usize| !memory.tried.is_spent(point, options[*place].name, options[*place].next);
+        let experience = lock(&self.experience);
+        let tried = &experience.tried;
+        let is_fresh = |place: &usize| !tried.is_spent(point, options[*place].name, options[*place].next);
         let all: Vec<usize> = (0..options.len()).collect();
         let fresh: Vec<usize> = all.iter().copied().filter(is_fresh).collect();
         let wished: Vec<usize> = wishes.iter().copied().filter(is_fresh).collect();
@@ -197,27 +205,48 @@ impl Opponent {
             all
         };
         if self.explores {
-            let count = |place: &usize| memory.tried.count(point, options[*place].name);
+            let count = |place: &usize| tried.count(point, options[*place].name);
             let least = from.iter().map(count).min().unwrap_or(0);
             from.retain(|place| count(place) == least);
         }
-        drop(memory);
-        let choice = from[self.random.random_range(0..from.len())];
+        drop(experience);
+        let choice = self.any_of(from, options);
         if self.decisions.len() < KNOWN_MAX {
             let (state, option) = (self.point, options[choice].name);
-            self.decisions.push(Decision { state, point, option, options: options.len() });
+            self.decisions.push(Decision { state, point, option, options: names(0..options.len(), options).len() });
         }
         self.point = options[choice].next;
         choice
     }
 
+    /// One of the options at these places, each name as likely as the others.
+    fn any_of(&mut self, mut places: Vec<usize>, options: &[Choosable]) -> usize {
+        let names = names(places.iter().copied(), options);
+        let name = names[self.random.random_range(0..names.len())];
+        places.retain(|&place| options[place].name == name);
+        places[self.random.random_range(0..places.len())]
+    }
+
     /// The versions that serve the purpose; none if any will do.
-    fn wishes(&mut self, read: &PendingRead<'_>) -> Vec<usize> {
-        if self.random.random_bool(if self.broken { WHIM_WHEN_BROKEN } else { WHIM }) {
+    fn wishes(&mut self, read: &PendingRead<'_>, values: &[u64]) -> Vec<usize> {
+        if self.explores || self.random.random_bool(if self.broken { WHIM_WHEN_BROKEN } else { WHIM }) {
             return Vec::new();
         }
+        if self.spared.contains(read.key) {
+            return vec![read.versions.len() - 1];
+        }
+        let attack = self.attack(read);
+        let experience = lock(&self.experience);
+        let helps =
+            |&place: &usize| !experience.hinders(read.reader, seen(read.reader, read.number, read.key, values[place]));
+        let helpful: Vec<usize> = attack.iter().copied().filter(helps).collect();
+        if helpful.is_empty() { (0..values.len()).filter(helps).collect() } else { helpful }
+    }
+
+    /// The versions that close a cycle, or bring one closer.
+    fn attack(&self, read: &PendingRead<'_>) -> Vec<usize> {
         let all = 0..read.versions.len();
-        let updated = self.is_usually_updated(read);
+        let updated = lock(&self.experience).is_updated(read.reader, read.key);
         let look = Look::new(read.log);
         let source = |place: &usize| read.versions[*place].source;
         let closing: Vec<usize> = all.clone().filter(|place| look.closes(read, source(place), updated)).collect();
@@ -233,27 +262,20 @@ impl Opponent {
         if others.is_empty() || (updated && !again.is_empty()) { again } else { others }
     }
 
-    /// Without experience: yes.
-    fn is_usually_updated(&self, read: &PendingRead<'_>) -> bool {
-        let memory = lock(&self.memory);
-        let known = memory.updates.get(&(read.reader, read.key.into()));
-        known.is_none_or(|&(reads, updates)| 2 * updates >= reads)
-    }
-
     fn note(&mut self, txn: &Ended<'_>) {
         *self.ended.entry(txn.txn.session).or_default() += 1;
         if txn.committed && !self.broken && !self.committed.contains(&txn.txn.session) {
             self.committed.push(txn.txn.session);
         }
-        let mut memory = lock(&self.memory);
-        if memory.updates.len() >= KNOWN_MAX {
-            return;
-        }
-        memory.writes.insert(txn.txn, !txn.writes.is_empty());
-        for &key in &txn.reads {
-            let (reads, updates) = memory.updates.entry((txn.txn, key.into())).or_default();
-            *reads += 1;
-            *updates += u32::from(txn.writes.contains(&key));
-        }
+        let sight = self.open.remove(&txn.txn).unwrap_or_default();
+        lock(&self.experience).note(txn, &sight.seen, !sight.has_old);
     }
+}
+
+/// The names of the options at these places, each once.
+fn names(places: impl Iterator<Item = usize>, options: &[Choosable]) -> Vec<u64> {
+    let mut names: Vec<u64> = places.map(|place| options[place].name).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
 }

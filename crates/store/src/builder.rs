@@ -3,6 +3,7 @@
 use crate::chooser::{Chooser, Random};
 use crate::delay::Delay;
 use crate::store::{Store, StoreError};
+use serde::Serialize;
 use seriatim_check::Level;
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -52,7 +53,7 @@ impl Builder {
     }
 
     /// Makes the store.
-    pub fn build<V>(self) -> Result<Store<V>, StoreError> {
+    pub fn build<V: Serialize>(self) -> Result<Store<V>, StoreError> {
         Store::from_builder(self)
     }
 }

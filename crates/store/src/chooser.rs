@@ -39,6 +39,15 @@ pub struct PendingRead<'a> {
     pub(crate) txn: u32,
     pub(crate) key_number: u32,
     pub(crate) log: &'a Log,
+    /// Stands for the value of a version, by its place.
+    pub(crate) value: &'a dyn Fn(usize) -> u64,
+}
+
+impl PendingRead<'_> {
+    /// A number that stands for the value of version number `place`: the same for equal values.
+    pub fn value(&self, place: usize) -> u64 {
+        (self.value)(place)
+    }
 }
 
 /// Who picks the version that a read returns.

@@ -4,6 +4,7 @@ use crate::builder::Builder;
 use crate::chooser::{Choice, Chooser, Ended, PendingRead, TxnName, Version};
 use crate::delay::Delay;
 use crate::engine::Engine;
+use crate::fingerprint::fingerprint;
 use crate::kept::Kept;
 use crate::log::{INITIAL, State};
 use crate::record::{self, Event, Told};
@@ -95,6 +96,8 @@ struct Inner<V> {
     engine: Engine,
     level: Level,
     chooser: Box<dyn Chooser>,
+    /// Gives values a number.
+    fingerprint: fn(Option<&V>) -> u64,
     keys: BTreeMap<Box<str>, u32>,
     names: Vec<Box<str>>,
     initial: Vec<Option<V>>,
@@ -163,7 +166,7 @@ impl<V> Shared<V> {
     }
 }
 
-impl<V> Store<V> {
+impl<V: Serialize> Store<V> {
     /// A store at `level` whose reads return any admissible version; a level that a store cannot have is replaced by the nearest
     /// weaker one. [`Store::builder`] says more.
     pub fn new(level: Level) -> Store<V> {
@@ -172,7 +175,7 @@ impl<V> Store<V> {
             Level::CutIsolation => Level::ReadCommitted,
             other => other,
         };
-        match Store::<V>::builder(level).build() {
+        match Builder::new(level).build() {
             Ok(store) => store,
             Err(_) => unreachable!("only supported levels are left"),
         }
@@ -189,6 +192,7 @@ impl<V> Store<V> {
             engine: Engine::default(),
             level: plan.level,
             chooser: plan.chooser,
+            fingerprint,
             keys: BTreeMap::new(),
             names: Vec::new(),
             initial: Vec::new(),
@@ -205,7 +209,9 @@ impl<V> Store<V> {
         };
         Ok(Store(Arc::new(Shared { inner: Mutex::new(inner), ended: Condvar::new(), serial: plan.serial })))
     }
+}
 
+impl<V> Store<V> {
     /// Opens a session.
     pub fn session(&self) -> Session<V> {
         let mut inner = self.0.lock();
@@ -364,7 +370,7 @@ impl<V> Inner<V> {
         let name = |source: u32| (source != INITIAL).then(|| self.txn_names[source as usize]);
         let versions: Vec<Version> = sources.iter().map(|&source| Version { writer: name(source), source }).collect();
         let last = versions.len().checked_sub(1)?;
-        let log = &self.engine.log;
+        let (log, initial, events, fingerprint) = (&self.engine.log, &self.initial, &self.events, self.fingerprint);
         let read = PendingRead {
             reader: self.txn_names[txn as usize],
             number: log.txn(txn).reads.len() as u32,
@@ -373,6 +379,7 @@ impl<V> Inner<V> {
             txn,
             key_number: key,
             log,
+            value: &|place| fingerprint(value(initial, events, versions[place].source, key)),
         };
         // Who tries again gets the latest version: a chooser that likes old ones could refuse it for ever.
         let place = if self.failed[read.reader.session as usize] { last } else { self.chooser.choose(&read).min(last) };
@@ -419,25 +426,6 @@ impl<V> Inner<V> {
         self.events.forget(count, |txn| needed.contains(&(txn as u32)));
         self.txn_names.forget(count, |txn| needed.contains(&(txn as u32)));
         self.choices.retain(|&(txn, _)| needed.contains(&txn) && !log.is_settled(txn));
-    }
-}
-
-impl<V: Clone> Inner<V> {
-    /// What the last write of `txn` to `key` wrote; `None` if there is no such write.
-    fn written(&self, txn: u32, key: u32) -> Option<Option<V>> {
-        let events = self.events[txn as usize].iter().rev();
-        let mut writes = events.filter_map(|event| match event {
-            Event::Write { key: other, value } if *other == key => Some(value.clone()),
-            _ => None,
-        });
-        writes.next()
-    }
-
-    fn value(&self, source: u32, key: u32) -> Option<V> {
-        if source == INITIAL {
-            return self.initial[key as usize].clone();
-        }
-        self.written(source, key).flatten()
     }
 }
 
@@ -527,17 +515,34 @@ impl<V: Clone> Txn<V> {
     }
 }
 
+/// What the last write of a transaction to `key` wrote; `None` if there is no such write.
+fn written<V>(events: &[Event<V>], key: u32) -> Option<&Option<V>> {
+    let mut writes = events.iter().rev().filter_map(|event| match event {
+        Event::Write { key: other, value } if *other == key => Some(value),
+        _ => None,
+    });
+    writes.next()
+}
+
+/// What `source` left in `key`.
+fn value<'v, V>(initial: &'v [Option<V>], events: &'v Kept<Vec<Event<V>>>, source: u32, key: u32) -> Option<&'v V> {
+    if source == INITIAL {
+        return initial[key as usize].as_ref();
+    }
+    written(&events[source as usize], key)?.as_ref()
+}
+
 /// A read, external or not; `None` if nothing may be read.
 fn read<V: Clone>(inner: &mut Inner<V>, txn: u32, key: u32) -> Option<Option<V>> {
     if inner.engine.log.writes(txn, key) {
-        let value = inner.written(txn, key).flatten();
+        let value = written(&inner.events[txn as usize], key).cloned().flatten();
         inner.events[txn as usize].push(Event::OwnRead { key });
         return Some(value);
     }
     let source = inner.choose(txn, key)?;
     inner.engine.read(txn, key, source);
     inner.events[txn as usize].push(Event::Read { key, source });
-    Some(inner.value(source, key))
+    Some(value(&inner.initial, &inner.events, source, key).cloned())
 }
 
 impl<V> Txn<V> {

@@ -27,6 +27,8 @@ struct Point {
     /// For each option that was tried, how often, and whether it is spent.
     options: FxHashMap<u64, (u32, bool)>,
     spent: bool,
+    /// The most options that there were.
+    known: usize,
 }
 
 /// All points so far.
@@ -66,7 +68,8 @@ impl Tried {
             option.0 += 1;
             option.1 |= spent;
             let all = point.options.values().filter(|(_, spent)| *spent).count();
-            point.spent |= all >= decision.options;
+            point.known = point.known.max(decision.options);
+            point.spent |= all >= point.known;
             spent = point.spent;
             if spent {
                 self.spent.insert(decision.state);
