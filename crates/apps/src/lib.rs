@@ -24,6 +24,7 @@ pub use db::{Db, DbError, StoreDb, transact};
 pub use directed::{Directed, Left, PlannedEvent, PlannedTxn, Writer, run_directed};
 pub use fuzz::{Departure, Fuzz, Recording, ReplayError, Replayed};
 pub use harness::Harness;
+pub use tables::Layout;
 pub use value::Value;
 use workload::SEED_DEFAULT;
 pub use workload::{BENCHMARKS, Workload, benchmark};

@@ -40,7 +40,7 @@ fn customers() -> impl Iterator<Item = String> {
 fn account(db: &mut dyn Db, customer: &str) -> Result<bool, DbError> {
     let exists = ACCOUNTS.exists(db, customer)?;
     if exists {
-        ACCOUNTS.look_at(db, customer, &["custid", "name"])?;
+        ACCOUNTS.look_at(db, customer, ["custid", "name"])?;
     }
     Ok(exists)
 }
@@ -64,7 +64,7 @@ fn amalgamate(db: &mut dyn Db, from: &str, to: &str) -> Result<End, DbError> {
 fn balance(db: &mut dyn Db, customer: i64) -> Result<End, DbError> {
     let found = ACCOUNTS.select(db, customers(), "name", &Value::Text(name(customer)))?;
     let Some(customer) = found.first() else { return Ok(End::Abort) };
-    ACCOUNTS.look_at(db, customer, &["custid"])?;
+    ACCOUNTS.look_at(db, customer, ["custid"])?;
     SAVINGS.int(db, customer, "bal")?;
     CHECKING.int(db, customer, "bal")?;
     Ok(End::Commit)
