@@ -48,18 +48,18 @@ fn change(keys: &mut Vec<(String, Value)>, key: String, by: impl FnOnce(Value) -
 /// A cell of a row, which is a list of columns and what they hold in turn.
 fn cell(row: &Value, column: &str) -> Value {
     let cells = row.items().chunks_exact(2);
-    let found = cells.into_iter().find(|cell| matches!(&cell[0], Value::Text(name) if name == column));
+    let found = cells.into_iter().find(|cell| matches!(&cell[0], Value::Text(name) if **name == *column));
     found.map_or(Value::Null, |cell| cell[1].clone())
 }
 
 /// The row with something else in a cell.
 fn with_cell(row: &Value, column: &str, value: Value) -> Value {
     let mut cells = row.items().to_vec();
-    match cells.chunks_exact_mut(2).find(|cell| matches!(&cell[0], Value::Text(name) if name == column)) {
+    match cells.chunks_exact_mut(2).find(|cell| matches!(&cell[0], Value::Text(name) if **name == *column)) {
         Some(cell) => cell[1] = value,
         None => cells.extend([column.into(), value]),
     }
-    Value::List(cells)
+    Value::from(cells)
 }
 
 /// A table.
@@ -88,7 +88,7 @@ impl Table {
     pub fn exists(self, db: &mut dyn Db, key: &str) -> Result<bool, DbError> {
         match db.layout() {
             Layout::Cells => Ok(db.read(&self.row(key))? != Value::Null),
-            Layout::Rows => Ok(db.read(self.0)?.has(&key.into())),
+            Layout::Rows => Ok(db.read(self.0)?.has_text(key)),
         }
     }
 
@@ -154,8 +154,8 @@ impl Table {
             Layout::Rows => {
                 let rows = db.read(self.0)?.with_new(key.into());
                 db.write(self.0, rows)?;
-                let cells = cells.iter().flat_map(|(column, value)| [(*column).into(), value.clone()]).collect();
-                db.write(&self.row(key), Value::List(cells))
+                let row = cells.iter().flat_map(|(column, value)| [(*column).into(), value.clone()]).collect();
+                db.write(&self.row(key), row)
             }
         }
     }
@@ -184,7 +184,7 @@ impl Table {
         for key in rows {
             let exists = match &all {
                 None => self.exists(db, &key)?,
-                Some(all) => all.has(&key.as_str().into()),
+                Some(all) => all.has_text(&key),
             };
             if exists {
                 body(db, key)?;

@@ -71,7 +71,7 @@ impl App for Voter {
         let contestant = [("contestant_number", Value::Int(1)), ("contestant_name", "Edwina Burnam".into())];
         let mut rows = CONTESTANTS.load(CONTESTANT, &contestant);
         for code in AREA_CODE - 4..AREA_CODE - 4 + AREA_CODES_COUNT {
-            rows.extend(AREA_CODES.load(&code.to_string(), &[("state", Value::Text(format!("S{}", code % 50)))]));
+            rows.extend(AREA_CODES.load(&code.to_string(), &[("state", Value::from(format!("S{}", code % 50)))]));
         }
         rows
     }

@@ -49,7 +49,7 @@ const WEIGHTS: [(Kind, i64); 5] = [
 ];
 
 fn title(page: i64) -> Value {
-    Value::Text(format!("Page {page}"))
+    Value::from(format!("Page {page}"))
 }
 
 fn pages() -> impl Iterator<Item = String> {
@@ -133,7 +133,7 @@ impl Edit {
     /// Writes the new revision; the other users who watch the page.
     fn write(&self, db: &mut dyn Db) -> Result<Vec<i64>, DbError> {
         let (key, page) = (self.key.as_str(), self.page.to_string());
-        TEXT.insert(db, key, &[("old_text", Value::Text(format!("text of {key}")))])?;
+        TEXT.insert(db, key, &[("old_text", Value::from(format!("text of {key}")))])?;
         let revision = [
             ("page", Value::Int(self.page)),
             ("user", Value::Int(self.user)),
@@ -234,7 +234,7 @@ pub(crate) fn rows() -> Vec<(String, Value)> {
     let mut random = Random::of_seed(0);
     let mut rows = Vec::new();
     for user in 1..=USERS {
-        let cells = [("name", Value::Text(format!("user {user}"))), ("editcount", Value::Int(0))];
+        let cells = [("name", Value::from(format!("user {user}"))), ("editcount", Value::Int(0))];
         rows.extend(USER.load(&user.to_string(), &cells));
     }
     for page in 1..=PAGES {
@@ -244,7 +244,7 @@ pub(crate) fn rows() -> Vec<(String, Value)> {
         for revision in page * 10 + 1..=latest {
             let key = revision.to_string();
             rows.extend(REVISION.load(&key, &[("page", Value::Int(page)), ("text_id", Value::Int(revision))]));
-            rows.extend(TEXT.load(&key, &[("old_text", Value::Text(format!("text of {key}")))]));
+            rows.extend(TEXT.load(&key, &[("old_text", Value::from(format!("text of {key}")))]));
         }
         for user in 1..=USERS {
             if random.percent(50) {

@@ -6,7 +6,7 @@ use crate::value::Value;
 use crate::workload::Random;
 
 pub(super) fn load() -> Vec<(String, Value)> {
-    (0..2).map(|user| (format!("cart:{user}"), Value::List(vec![Value::Int(0)]))).collect()
+    (0..2).map(|user| (format!("cart:{user}"), Value::from(vec![Value::Int(0)]))).collect()
 }
 
 pub(super) fn step(random: &mut Random, _: Slot) -> Step {

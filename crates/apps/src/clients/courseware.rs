@@ -6,7 +6,7 @@ use crate::value::Value;
 use crate::workload::Random;
 
 pub(super) fn load() -> Vec<(String, Value)> {
-    let list = |names: &[&str]| Value::List(names.iter().map(|&name| name.into()).collect());
+    let list = |names: &[&str]| names.iter().map(|&name| Value::from(name)).collect::<Value>();
     vec![
         (STUDENTS.to_owned(), list(&["s0", "s1"])),
         (COURSES.to_owned(), list(&["c0", "c1"])),

@@ -9,8 +9,8 @@ const USERS: [&str; 3] = ["a", "b", "c"];
 
 pub(super) fn load() -> Vec<(String, Value)> {
     let of = |user: &str| {
-        let others = USERS.iter().filter(|&&other| other > user).map(|&other| other.into()).collect();
-        [(following(user), Value::List(others)), (tweets(user), Value::List(Vec::new()))]
+        let others = USERS.iter().filter(|&&other| other > user).map(|&other| Value::from(other));
+        [(following(user), others.collect()), (tweets(user), Value::from(Vec::new()))]
     };
     USERS.iter().flat_map(|user| of(user)).collect()
 }

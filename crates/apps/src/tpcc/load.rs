@@ -59,7 +59,7 @@ fn customer_rows(random: &mut Random, district: i64, customer: i64) -> Rows {
         &key,
         &[
             ("c_id", Value::Int(customer)),
-            ("c_first", Value::Text(first)),
+            ("c_first", Value::from(first)),
             ("c_last", LAST_NAME.into()),
             ("c_address", "street, city".into()),
             ("c_credit", credit.into()),

@@ -56,7 +56,7 @@ pub(super) fn payment(db: &mut dyn Db, payment: &Payment) -> Result<End, DbError
     if credit == "BC".into() {
         let data = CUSTOMER.get(db, &key, "c_data")?;
         let note = format!("{customer} {} {}|{data}", payment.district, payment.amount);
-        CUSTOMER.set(db, &key, "c_data", Value::Text(note.chars().take(500).collect()))?;
+        CUSTOMER.set(db, &key, "c_data", note.chars().take(500).collect::<String>())?;
     }
     HISTORY.insert(
         db,

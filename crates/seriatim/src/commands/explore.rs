@@ -190,7 +190,7 @@ fn located(path: &str, text: &str, error: &LangError) -> Failure {
 }
 
 fn shown_values(seen: &[seriatim_apps::Value]) -> String {
-    format!("saw {}", seriatim_apps::Value::List(seen.to_vec()))
+    format!("saw {}", seriatim_apps::Value::from(seen.to_vec()))
 }
 
 /// What is explored, and what is asked of it.
