@@ -12,7 +12,7 @@ use crate::isolation::Isolation;
 use crate::program::{Local, Program, Value};
 use crate::token;
 use crate::valid;
-use crate::work::{Found, Group, Part, Tally, Work};
+use crate::work::{Found, Group, Part, Subtree, Tally, Work};
 use seriatim_check::Level;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -84,7 +84,7 @@ struct Chunk {
 
 /// What threads that work on a slice share.
 struct Slice<'s> {
-    subtrees: &'s [Vec<usize>],
+    subtrees: &'s [Subtree],
     next: AtomicUsize,
     /// The number of the first subtree with a counterexample.
     found: AtomicUsize,
@@ -184,7 +184,7 @@ impl<'p, V: Value, L: Local> Explorer<'p, V, L> {
         let found = work.first.as_ref();
         Ok(Exploration {
             isolation: self.isolation,
-            tally: work.tally,
+            tally: work.tally(),
             is_complete: work.is_done(),
             counterexample: found
                 .map(|found| explain::counterexample(self.program, self.isolation, found))
@@ -225,9 +225,9 @@ impl<'p, V: Value, L: Local> Explorer<'p, V, L> {
         let mut chunks = self.on_threads(&slice, setting, property)?;
         chunks.sort_by_key(|(number, _)| *number);
         let mut chunks = chunks.into_iter().peekable();
-        for (number, path) in subtrees.iter().enumerate() {
+        for (number, subtree) in subtrees.into_iter().enumerate() {
             let Some((_, chunk)) = chunks.next_if(|(of, _)| *of == number) else {
-                work.open.push(path.clone());
+                work.open.push(subtree);
                 continue;
             };
             let is_enough = chunk.found.is_some() && !self.wants_all;
@@ -236,6 +236,7 @@ impl<'p, V: Value, L: Local> Explorer<'p, V, L> {
                 // What comes after the first counterexample is of no interest; what is open before it may hold an earlier one.
                 break;
             }
+            work.count(&subtree.after);
         }
         Ok(())
     }
@@ -272,10 +273,10 @@ pub(crate) fn is_serializable<V: Value, L: Local>(end: &End<'_, V, L>) -> Result
 }
 
 fn merge(work: &mut Work, chunk: Chunk) {
-    work.tally.add(&chunk.tally);
+    work.count(&chunk.tally);
     chunk.groups.into_iter().for_each(|group| work.add_group(group));
     chunk.found.into_iter().for_each(|found| work.add_found(found));
-    work.open.extend(chunk.rest);
+    work.open.extend(chunk.rest.into_iter().map(Subtree::from));
 }
 
 /// What a thread needs to know of the exploration.
@@ -330,7 +331,7 @@ impl<'w, V: Value, L: Local> Worker<'w, V, L> {
         setting: Setting,
         property: Property<'_, V, L>,
     ) -> Result<Chunk, ExploreError> {
-        let mut engine = Engine::within(self.program, setting, &slice.subtrees[number]);
+        let mut engine = Engine::within(self.program, setting, &slice.subtrees[number].path);
         let needs_check = needs_check(self.program, setting);
         let mut chunk = Chunk { tally: Tally::default(), found: None, groups: Vec::new(), rest: Vec::new() };
         while engine.advance()? {

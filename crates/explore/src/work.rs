@@ -1,7 +1,9 @@
 //! What is left to explore and what was found so far: the part of a search that outlives it, as a checkpoint does.
 //!
 //! The tree of calls of EXPLORE is named by its choices, so a subtree is a list of numbers. Work is a list of subtrees that are
-//! disjoint and, with what has been visited, complete: threads and machines take different ones.
+//! disjoint and, with what has been visited, complete: threads and machines take different ones. Numbers of what was visited are kept
+//! by where that is in the order of the search, so that those behind the first counterexample can be left out: what is reported does
+//! not depend on who came to it earlier.
 
 use crate::engine::{Engine, Setting};
 use crate::error::ExploreError;
@@ -38,6 +40,10 @@ impl Tally {
         sum(&mut self.executions, other.executions);
         sum(&mut self.counterexamples, other.counterexamples);
         self.share += other.share;
+    }
+
+    fn is_nothing(&self) -> bool {
+        *self == Tally::default()
     }
 }
 
@@ -92,13 +98,29 @@ impl std::str::FromStr for Part {
     }
 }
 
+/// A subtree that is left to visit.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Subtree {
+    /// The choices that lead to it.
+    pub path: Vec<usize>,
+    /// The numbers of what was visited between it and the next one that is left.
+    #[serde(default, skip_serializing_if = "Tally::is_nothing")]
+    pub after: Tally,
+}
+
+impl From<Vec<usize>> for Subtree {
+    fn from(path: Vec<usize>) -> Self {
+        Subtree { path, after: Tally::default() }
+    }
+}
+
 /// What is left to do, and what came of what was done.
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Work {
     /// The subtrees that are left, in the order of the search.
-    pub(crate) open: Vec<Vec<usize>>,
-    /// The numbers of what was visited.
-    pub tally: Tally,
+    pub(crate) open: Vec<Subtree>,
+    /// The numbers of what was visited before the first of them.
+    before: Tally,
     /// The first counterexample.
     pub first: Option<Found>,
     /// All counterexamples by their cycle, if they were asked for.
@@ -124,7 +146,19 @@ impl Work {
             }
         }
         let mine = subtrees.into_iter().enumerate().filter(|(number, _)| number % part.of == part.number - 1);
-        Ok(Work { open: mine.map(|(_, path)| path).collect(), ..Work::default() })
+        Ok(Work { open: mine.map(|(_, path)| path.into()).collect(), ..Work::default() })
+    }
+
+    /// The numbers of what was visited.
+    pub fn tally(&self) -> Tally {
+        let mut all = self.before;
+        self.open.iter().for_each(|subtree| all.add(&subtree.after));
+        all
+    }
+
+    /// Counts what was visited behind the last subtree that is left.
+    pub(crate) fn count(&mut self, tally: &Tally) {
+        self.open.last_mut().map_or(&mut self.before, |last| &mut last.after).add(tally);
     }
 
     /// Whether nothing is left to do.

@@ -128,10 +128,9 @@ fn an_exploration_goes_on_from_its_checkpoint() {
     let broken = folder.file("broken.json", "{}");
     assert_eq!(run(&["explore", "cart", "--checkpoint", &broken]).code, Some(3));
     let whole = std::fs::read_to_string(&kept).unwrap();
-    for wrong in
-        [r#""open":[[77]]"#, r#""open":[[0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1]]"#]
-    {
-        std::fs::write(&kept, whole.replace(r#""open":[]"#, wrong)).unwrap();
+    for wrong in ["77", "0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1"] {
+        let open = format!(r#""open":[{{"path":[{wrong}]}}]"#);
+        std::fs::write(&kept, whole.replace(r#""open":[]"#, &open)).unwrap();
         let ran = run(&[&["explore"], &args[..]].concat());
         assert_eq!(ran.code, Some(3), "{wrong}: {}", ran.stdout);
         assert!(ran.stderr.contains("the checkpoint does not fit"), "{}", ran.stderr);

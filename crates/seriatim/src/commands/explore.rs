@@ -407,12 +407,13 @@ struct Watch {
 
 impl Watch {
     fn new(stage: Stage, work: &Work, budget: Option<Duration>) -> Watch {
-        Watch { stage, start: Instant::now(), kept: Instant::now(), ends_before: work.tally.ends, budget }
+        Watch { stage, start: Instant::now(), kept: Instant::now(), ends_before: work.tally().ends, budget }
     }
 
     fn show(&self, work: &Work) {
-        let ends = work.tally.ends - self.ends_before;
-        self.stage.now(explored::progress(ends, self.start.elapsed().as_secs_f64(), work.tally.share));
+        let tally = work.tally();
+        let ends = tally.ends.saturating_sub(self.ends_before);
+        self.stage.now(explored::progress(ends, self.start.elapsed().as_secs_f64(), tally.share));
     }
 
     fn is_time_to_keep(&mut self, work: &Work) -> bool {
