@@ -59,7 +59,7 @@ pub struct Exploration<L> {
     pub counterexample: Option<Counterexample<L>>,
     /// All counterexamples by the cycle that they violate serializability with, most frequent first; if they were asked for.
     pub groups: Vec<Group>,
-    /// How long it took.
+    /// How long it took, with the runs before that it goes on from.
     pub elapsed: Duration,
 }
 
@@ -173,10 +173,11 @@ impl<'p, V: Value, L: Local> Explorer<'p, V, L> {
         property: Property<'_, V, L>,
         observer: Observer<'_>,
     ) -> Result<Exploration<L>, ExploreError> {
-        let start = Instant::now();
         let setting = self.setting()?;
         while !work.is_done() && !self.is_over() {
+            let start = Instant::now();
             self.slice(&mut work, setting, property)?;
+            work.add_time(start.elapsed());
             observer(&work);
         }
         work.groups.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.cycle.cmp(&b.cycle)));
@@ -189,8 +190,8 @@ impl<'p, V: Value, L: Local> Explorer<'p, V, L> {
             counterexample: found
                 .map(|found| explain::counterexample(self.program, self.isolation, found))
                 .transpose()?,
+            elapsed: work.elapsed(),
             groups: work.groups,
-            elapsed: start.elapsed(),
         })
     }
 

@@ -9,9 +9,12 @@ use crate::engine::{Engine, Setting};
 use crate::error::ExploreError;
 use crate::program::{Local, Program, Value};
 use serde::{Deserialize, Serialize};
+use std::time::Duration;
 
 /// How many subtrees each of several partitions gets at least, where there are so many.
 const SUBTREES_PER_PART: usize = 64;
+/// More parts than this take longer to tell apart than they save.
+const PARTS_MAX: usize = 1000;
 
 /// Numbers of a search.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -92,8 +95,9 @@ impl std::str::FromStr for Part {
         let (number, of) = text.split_once('/').ok_or_else(expected)?;
         let part = Part { number: number.parse().map_err(|_| expected())?, of: of.parse().map_err(|_| expected())? };
         match (1..=part.of).contains(&part.number) {
-            true => Ok(part),
-            false => Err(format!("there is no part {} of {}", part.number, part.of)),
+            true if part.of <= PARTS_MAX => Ok(part),
+            true => Err(format!("there can be at most {PARTS_MAX} parts, not {}", part.of)),
+            false => Err(format!("there is no part {} of {}; the first is 1/{}", part.number, part.of, part.of.max(1))),
         }
     }
 }
@@ -125,6 +129,9 @@ pub struct Work {
     pub first: Option<Found>,
     /// All counterexamples by their cycle, if they were asked for.
     pub groups: Vec<Group>,
+    /// How long it has taken so far.
+    #[serde(default)]
+    elapsed: Duration,
 }
 
 impl Work {
@@ -136,7 +143,7 @@ impl Work {
     ) -> Result<Work, ExploreError> {
         let mut subtrees = vec![Vec::new()];
         // Level by level, so that the subtrees are the same on every machine.
-        while part.of > 1 && subtrees.len() < SUBTREES_PER_PART * part.of {
+        while part.of > 1 && subtrees.len() < SUBTREES_PER_PART.saturating_mul(part.of) {
             let split: Vec<Vec<Vec<usize>>> =
                 subtrees.iter().map(|path| children(program, setting, path)).collect::<Result<_, _>>()?;
             let is_done = split.iter().all(|children| children.len() == 1);
@@ -145,7 +152,8 @@ impl Work {
                 break;
             }
         }
-        let mine = subtrees.into_iter().enumerate().filter(|(number, _)| number % part.of == part.number - 1);
+        let is_mine = |number: usize| number % part.of.max(1) + 1 == part.number;
+        let mine = subtrees.into_iter().enumerate().filter(|(number, _)| is_mine(*number));
         Ok(Work { open: mine.map(|(_, path)| path.into()).collect(), ..Work::default() })
     }
 
@@ -154,6 +162,16 @@ impl Work {
         let mut all = self.before;
         self.open.iter().for_each(|subtree| all.add(&subtree.after));
         all
+    }
+
+    /// How long it has taken so far, all runs together.
+    pub fn elapsed(&self) -> Duration {
+        self.elapsed
+    }
+
+    pub(crate) fn add_time(&mut self, time: Duration) {
+        // A checkpoint may hold any number.
+        self.elapsed = self.elapsed.saturating_add(time);
     }
 
     /// Counts what was visited behind the last subtree that is left.
