@@ -1,5 +1,6 @@
 //! Applications, explored: which assertions hold at which level, and that the mock store shows nothing that is not explored.
 
+use seriatim_apps::clients::ClientProgram;
 use seriatim_apps::{APPS, App, Db, DbError, StoreDb, Value, explore, find, transact};
 use seriatim_explore::{End, Explorer, Isolation};
 use seriatim_store::{Random, Store, by_chance, interleave_by};
@@ -183,6 +184,28 @@ fn assertions_break_at_causal_consistency_and_hold_when_serializable() {
             assert_eq!(strong.run(&property).unwrap().holds(), Some(true), "{}", app.name());
         }
     }
+}
+
+/// The programs of measurements: a seed means the same program for ever.
+#[test]
+fn random_clients_have_as_many_histories_as_ever() {
+    for (app, seed, causal, serializable) in [
+        ("cart", 3, 891, 181),
+        ("twitter", 2, 81, 21),
+        ("courseware", 2, 1318, 254),
+        ("wikipedia", 3, 360, 154),
+        ("tpcc", 4, 312, 59),
+    ] {
+        let program = ClientProgram::new(app, seed, 3, 3).unwrap().program();
+        let count = |isolation| {
+            let result = Explorer::new(&program, isolation).run(&|_| Ok(())).unwrap();
+            assert!(result.is_complete && result.tally.blocked == 0, "{app}:{seed}");
+            result.tally.histories
+        };
+        let counted = (count(Isolation::Causal), count(Isolation::Serializable));
+        assert_eq!(counted, (causal, serializable), "{app}:{seed}");
+    }
+    assert!(ClientProgram::new("chess", 1, 3, 3).is_none());
 }
 
 /// Clients whose transactions read two keys, write one, and often change their mind, which may depend on what they read.

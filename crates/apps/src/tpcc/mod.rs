@@ -10,15 +10,14 @@ mod orders;
 mod others;
 
 pub(crate) use load::rows;
+pub(crate) use orders::Request;
+pub(crate) use others::Payment;
 
 use crate::app::App;
 use crate::db::{Db, DbError};
 use crate::tables::Table;
 use crate::value::Value;
 use crate::workload::{End, Random, Workload, attempt, look};
-
-pub(crate) use orders::Request;
-pub(crate) use others::Payment;
 
 const WAREHOUSE: Table = Table("warehouse");
 const DISTRICT: Table = Table("district");
