@@ -275,7 +275,7 @@ fn checkpoints_that_cannot_be_used_are_refused_with_the_reason() {
     let whole = std::fs::read_to_string(&kept).unwrap();
     let short = folder.file("short.json", &whole[..whole.len() / 2]);
     let empty = folder.file("empty.json", "");
-    let newer = folder.file("newer.json", &whole.replace(r#""seriatim_checkpoint":1"#, r#""seriatim_checkpoint":9"#));
+    let newer = folder.file("newer.json", whole.replace(r#""seriatim_checkpoint":1"#, r#""seriatim_checkpoint":9"#));
     let missing = folder.at("no/such/folder.json");
     let here = folder.path().to_str().unwrap().to_owned();
     for (args, why) in [
@@ -351,7 +351,7 @@ fn hostile_programs_and_flags_are_refused_with_the_reason() {
 fn many_keys_and_the_marks_of_other_editors_are_fine() {
     let folder = Folder::new();
     let session = "session a {\r\n begin\r\n x := read(k1)\r\n commit\r\n}\r\n";
-    let marked = folder.file("marked.tx", &format!("\u{feff}{session}"));
+    let marked = folder.file("marked.tx", format!("\u{feff}{session}"));
     assert_eq!(run(&["explore", &marked]).code, Some(0));
     let keys: String = (0..200_000).map(|key| format!("init k{key} = {key}\n")).collect();
     let many = folder.file("many.tx", &(keys + session));
