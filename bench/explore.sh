@@ -3,6 +3,7 @@
 # Usage: bench/explore.sh [programs|sessions|transactions]…   (programs by default)
 #   BUDGET=30m   how long one exploration may take
 #   SEEDS="1 2 3 4 5", APPS="cart twitter courseware wikipedia tpcc", THREADS=1, OURS=a program that is built already
+#   PLOTS=a folder for cactus plots of "programs": explore-time.svg, explore-memory.svg, explore-states.svg
 # "programs": 3 sessions of 3 transactions, for CC, RA+CC, RC+CC, true+CC, CC+SI, CC+SER and DFS(CC); time, memory, end states.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 [ -n "${OURS:-}" ] || cargo build --release --quiet --locked -p seriatim
@@ -18,7 +19,7 @@ explore() {
         function field(name) { match($0, "\"" name "\":\"?[^,\"]*"); v = substr($0, RSTART, RLENGTH); sub(/^.*:"?/, "", v); return v }
         {
             split(used, of, " ")
-            printf "%.3f %.2f %.0f %s %s %s %.3g\n", field("time_ms") / 1000, of[2] + of[3], of[1] / 1024, field("histories"), field("end_states"), field("verdict"), field("share")
+            printf "%.3f %.2f %.1f %s %s %s %.3g\n", field("time_ms") / 1000, of[2] + of[3], of[1] / 1024, field("histories"), field("end_states"), field("verdict"), field("share")
         }'
     rm -f "$report"
 }
@@ -30,25 +31,37 @@ line() { # label, then the words of explore
     printf '| %s | %s | %s | %s | %s | %s | %s |\n' "$label" "$seconds" "$cpu" "$mb" "$histories" "$ends" "$rate"
 }
 
-# One line a program: CPU seconds for each pair of levels (> where the budget ended it), end states of the five bases, and the rate at CC.
+# One line a program: CPU seconds for each pair of levels (> where the budget ended it), their end states, the rate at CC, and their memory.
 programs() {
-    echo "| program | histories CC / SI / SER | CC | RA+CC | RC+CC | true+CC | CC+SI | CC+SER | DFS(CC) | end states CC / RA / RC / true / DFS | CC histories/s | MB |"
+    local pairs="CC / RA+CC / RC+CC / true+CC / CC+SI / CC+SER / DFS(CC)"
+    echo "| program | histories CC / SI / SER | ${pairs//\// |} | end states $pairs | CC histories/s | MB $pairs |"
     echo "|---|---|---|---|---|---|---|---|---|---|---|---|"
     local all=("--level cc" "--level cc --base ra" "--level cc --base rc" "--level cc --base true" "--level si" "--level ser" "--level cc --algorithm dfs")
     for app in $apps; do for seed in $seeds; do
-        local times="" histories=() ends=() mb_max=0 rate=0
+        local times=() histories=() ends=() megabytes=() rate=0
         for number in "${!all[@]}"; do
             # shellcheck disable=SC2046,SC2086 # words
             set -- $(explore "$app:$seed" ${all[$number]})
-            local seconds=$1 cpu=$2 mb=$3 verdict=$6 more=""
-            [ "$verdict" = undecided ] && more="> "
-            times="$times | $more$cpu"
-            histories+=("$more$4") ends+=("$more$5")
-            [ "$mb" -gt "$mb_max" ] && mb_max=$mb
-            [ "$number" = 0 ] && rate=$(rate "$5" "$seconds" "$cpu")
+            [ $# = 7 ] || fail "$app:$seed ${all[$number]} came to no result"
+            local more=""
+            [ "$6" = undecided ] && more="> "
+            times+=("$more$2") histories+=("$more$4") ends+=("$more$5") megabytes+=("$more$3")
+            [ "$number" = 0 ] && rate=$(rate "$5" "$1" "$2")
         done
-        echo "| $app:$seed | ${histories[0]} / ${histories[4]} / ${histories[5]}$times | ${ends[0]} / ${ends[1]} / ${ends[2]} / ${ends[3]} / ${ends[6]} | $rate | $mb_max |"
+        echo "| $app:$seed | ${histories[0]} / ${histories[4]} / ${histories[5]} | $(joined " | " "${times[@]}") | $(joined " / " "${ends[@]}") | $rate | $(joined " / " "${megabytes[@]}") |"
     done; done
+}
+
+joined() { # separator, words
+    local separator=$1 text=$2
+    shift 2
+    printf '%s' "$text" "${@/#/$separator}"
+}
+
+# plots TABLE: what the programs took, as pictures.
+plots() {
+    mkdir -p "$PLOTS"
+    for what in time memory states; do bench/cactus.sh "$what" "$1" >"$PLOTS/explore-$what.svg"; done
 }
 
 # rate COUNT SECONDS CPU-SECONDS: by CPU time where that has digits enough: the machine may have other work.
@@ -64,11 +77,16 @@ scale() { # sessions or transactions
     done; done; done
 }
 
-for table in "${@:-programs}"; do
-    echo "## $table ($(date -u +%F), budget $budget, $threads thread(s))"
-    case $table in
-    programs) programs ;;
-    sessions | transactions) scale "$table" ;;
-    *) fail "unknown table $table: programs, sessions or transactions" ;;
+for wanted in "${@:-programs}"; do
+    echo "## $wanted ($(date -u +%F), budget $budget, $threads thread(s))"
+    case $wanted in
+    programs)
+        table=$(mktemp)
+        programs | tee "$table"
+        [ -z "${PLOTS:-}" ] || plots "$table"
+        rm -f "$table"
+        ;;
+    sessions | transactions) scale "$wanted" ;;
+    *) fail "unknown table $wanted: programs, sessions or transactions" ;;
     esac
 done

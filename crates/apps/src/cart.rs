@@ -41,7 +41,7 @@ impl App for Cart {
     }
 
     fn load(&self) -> Vec<(String, Value)> {
-        vec![(CART.to_owned(), Value::List(vec![ITEM.into()]))]
+        vec![(CART.to_owned(), Value::from(vec![ITEM.into()]))]
     }
 
     fn clients(&self) -> usize {

@@ -30,20 +30,20 @@ pub(crate) fn nothing_loaded() -> Vec<(String, Value)> {
 }
 
 pub(crate) fn loaded() -> Vec<(String, Value)> {
-    let list = |names: &[&str]| Value::List(names.iter().map(|&name| name.into()).collect());
+    let list = |names: &[&str]| names.iter().map(|&name| Value::from(name)).collect::<Value>();
     vec![
         (STUDENTS.to_owned(), list(&["s0", "s1", "s2"])),
         (COURSES.to_owned(), list(&[COURSE, OTHER_COURSE])),
-        (ENROLMENTS.to_owned(), Value::List(Vec::new())),
+        (ENROLMENTS.to_owned(), Value::from(Vec::new())),
     ]
 }
 
 fn student(client: usize) -> Value {
-    Value::Text(format!("s{client}"))
+    Value::from(format!("s{client}"))
 }
 
 fn enrolment(student: &Value, course: &str) -> Value {
-    Value::List(vec![student.clone(), course.into()])
+    Value::from(vec![student.clone(), course.into()])
 }
 
 fn enrolled_in<'e>(enrolments: &'e Value, course: &str) -> Vec<&'e Value> {
@@ -76,7 +76,7 @@ pub(crate) fn remove_course_in(db: &mut dyn Db, course: &str) -> Result<Option<V
     db.write(COURSES, courses.without(&course.into()))?;
     let enrolments = db.read(ENROLMENTS)?;
     let others = enrolments.items().iter().filter(|one| one.items().get(1) != Some(&course.into()));
-    db.write(ENROLMENTS, Value::List(others.cloned().collect()))?;
+    db.write(ENROLMENTS, others.cloned().collect::<Value>())?;
     Ok(Some("removed".into()))
 }
 
@@ -117,7 +117,7 @@ fn create_course(db: &mut dyn Db, course: &str) -> Result<Value, DbError> {
 fn roll(db: &mut dyn Db, course: &str) -> Result<Value, DbError> {
     let enrolments = transact(db, |db| db.read(ENROLMENTS).map(Some))?.unwrap_or(Value::Null);
     let students = enrolled_in(&enrolments, course).into_iter().filter_map(|one| one.items().first().cloned());
-    Ok(Value::List(students.collect()))
+    Ok(students.collect::<Value>())
 }
 
 impl App for Overflow {
@@ -138,7 +138,7 @@ impl App for Overflow {
     }
 
     fn run(&self, client: usize, db: &mut dyn Db, see: &mut dyn FnMut(Value)) -> Result<(), DbError> {
-        see(register(db, Value::Text(format!("new{client}")))?);
+        see(register(db, Value::from(format!("new{client}")))?);
         see(enrol(db, &student(client), COURSE)?);
         see(enrol(db, &student(client), OTHER_COURSE)?);
         Ok(())
@@ -175,12 +175,12 @@ impl App for RemovedCourse {
     fn run(&self, client: usize, db: &mut dyn Db, see: &mut dyn FnMut(Value)) -> Result<(), DbError> {
         match client {
             0 => {
-                see(register(db, Value::Text("new0".to_owned()))?);
+                see(register(db, Value::from("new0".to_owned()))?);
                 see(enrol(db, &student(0), COURSE)?);
                 see(enrol(db, &student(0), OTHER_COURSE)?);
             }
             1 => {
-                see(register(db, Value::Text("new1".to_owned()))?);
+                see(register(db, Value::from("new1".to_owned()))?);
                 see(enrol(db, &student(1), OTHER_COURSE)?);
                 see(enrol(db, &student(1), COURSE)?);
             }

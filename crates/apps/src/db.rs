@@ -1,5 +1,6 @@
 //! The database as the applications see it: a client's connection with transactions of reads and writes of cells.
 
+use crate::tables::Layout;
 use crate::value::Value;
 use seriatim_store::{Session, StoreError, Turn, Txn};
 
@@ -26,6 +27,10 @@ pub trait Db {
     fn commit(&mut self) -> Result<(), DbError>;
     /// Takes the transaction back.
     fn abort(&mut self);
+    /// Which keys its tables have.
+    fn layout(&self) -> Layout {
+        Layout::Cells
+    }
 }
 
 /// How often a transaction is tried.

@@ -26,6 +26,7 @@ pub use directed::{Directed, Left, PlannedEvent, PlannedTxn, Writer, run_directe
 pub use drawn::Drawn;
 pub use fuzz::{Departure, Fuzz, Recording, ReplayError, Replayed};
 pub use harness::Harness;
+pub use tables::Layout;
 pub use value::Value;
 use workload::SEED_DEFAULT;
 pub use workload::{BENCHMARKS, Workload, benchmark};

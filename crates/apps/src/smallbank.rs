@@ -40,7 +40,7 @@ fn customers() -> impl Iterator<Item = String> {
 fn account(db: &mut dyn Db, customer: &str) -> Result<bool, DbError> {
     let exists = ACCOUNTS.exists(db, customer)?;
     if exists {
-        ACCOUNTS.look_at(db, customer, &["custid", "name"])?;
+        ACCOUNTS.look_at(db, customer, ["custid", "name"])?;
     }
     Ok(exists)
 }
@@ -62,9 +62,9 @@ fn amalgamate(db: &mut dyn Db, from: &str, to: &str) -> Result<End, DbError> {
 }
 
 fn balance(db: &mut dyn Db, customer: i64) -> Result<End, DbError> {
-    let found = ACCOUNTS.select(db, customers(), "name", &Value::Text(name(customer)))?;
+    let found = ACCOUNTS.select(db, customers(), "name", &Value::from(name(customer)))?;
     let Some(customer) = found.first() else { return Ok(End::Abort) };
-    ACCOUNTS.look_at(db, customer, &["custid"])?;
+    ACCOUNTS.look_at(db, customer, ["custid"])?;
     SAVINGS.int(db, customer, "bal")?;
     CHECKING.int(db, customer, "bal")?;
     Ok(End::Commit)
@@ -103,7 +103,7 @@ impl App for SmallBank {
         let rows = (0..CUSTOMERS).flat_map(|customer| {
             let key = customer.to_string();
             [
-                ACCOUNTS.load(&key, &[("custid", Value::Int(customer)), ("name", Value::Text(name(customer)))]),
+                ACCOUNTS.load(&key, &[("custid", Value::Int(customer)), ("name", Value::from(name(customer)))]),
                 SAVINGS.load(&key, &[("bal", Value::Int(BALANCE))]),
                 CHECKING.load(&key, &[("bal", Value::Int(BALANCE))]),
             ]

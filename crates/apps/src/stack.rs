@@ -79,7 +79,7 @@ fn compare_and_set(db: &mut dyn Db, expected: &Value, new: &Value) -> Result<boo
 fn push(db: &mut dyn Db, node: &str, value: Value, attempts: usize) -> Result<bool, DbError> {
     for _ in 0..attempts {
         let top = read_one(db, HEAD)?;
-        let content = Value::List(vec![value.clone(), top.clone()]);
+        let content = Value::from(vec![value.clone(), top.clone()]);
         transact(db, |db| db.write(node, content.clone()).map(Some))?;
         if compare_and_set(db, &top, &node.into())? {
             return Ok(true);

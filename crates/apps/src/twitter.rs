@@ -71,7 +71,7 @@ pub(crate) fn feed_in(db: &mut dyn Db, user: &str) -> Result<Option<Value>, DbEr
             all.extend(db.read(&tweets(other))?.items().to_vec());
         }
     }
-    Ok(Some(Value::List(all)))
+    Ok(Some(Value::from(all)))
 }
 
 fn feed(db: &mut dyn Db, user: &str) -> Result<Value, DbError> {
@@ -88,7 +88,7 @@ impl App for Twitter {
     }
 
     fn load(&self) -> Vec<(String, Value)> {
-        let nothing = || Value::List(Vec::new());
+        let nothing = || Value::from(Vec::new());
         vec![(tweets("b"), nothing()), (following("a"), nothing())]
     }
 

@@ -2,8 +2,9 @@
 
 use serde::{Deserialize, Serialize};
 use std::fmt;
+use std::sync::Arc;
 
-/// The content of a cell.
+/// The content of a cell. Copies share what is in it: who explores an application copies values at every step.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Value {
@@ -13,9 +14,9 @@ pub enum Value {
     /// A number.
     Int(i64),
     /// Text.
-    Text(String),
+    Text(Arc<str>),
     /// Several values: a set or a list.
-    List(Vec<Value>),
+    List(Arc<[Value]>),
 }
 
 impl Value {
@@ -30,17 +31,17 @@ impl Value {
 
     /// The list with `item` added.
     pub fn with(&self, item: Value) -> Value {
-        Value::List(self.items().iter().cloned().chain([item]).collect())
+        self.items().iter().cloned().chain([item]).collect()
     }
 
     /// The list with `item` added, unless it has it.
     pub fn with_new(&self, item: Value) -> Value {
-        if self.has(&item) { Value::List(self.items().to_vec()) } else { self.with(item) }
+        if self.has(&item) { self.items().iter().cloned().collect() } else { self.with(item) }
     }
 
     /// The list without any `item`.
     pub fn without(&self, item: &Value) -> Value {
-        Value::List(self.items().iter().filter(|other| *other != item).cloned().collect())
+        self.items().iter().filter(|other| *other != item).cloned().collect()
     }
 
     /// The number; 0 if it is none.
@@ -55,6 +56,11 @@ impl Value {
     pub fn has(&self, item: &Value) -> bool {
         self.items().contains(item)
     }
+
+    /// Whether the list has this text.
+    pub fn has_text(&self, text: &str) -> bool {
+        self.items().iter().any(|item| matches!(item, Value::Text(other) if **other == *text))
+    }
 }
 
 impl From<i64> for Value {
@@ -65,7 +71,25 @@ impl From<i64> for Value {
 
 impl From<&str> for Value {
     fn from(text: &str) -> Value {
-        Value::Text(text.to_owned())
+        Value::Text(text.into())
+    }
+}
+
+impl From<String> for Value {
+    fn from(text: String) -> Value {
+        Value::Text(text.into())
+    }
+}
+
+impl From<Vec<Value>> for Value {
+    fn from(items: Vec<Value>) -> Value {
+        Value::List(items.into())
+    }
+}
+
+impl FromIterator<Value> for Value {
+    fn from_iter<I: IntoIterator<Item = Value>>(items: I) -> Value {
+        Value::List(items.into_iter().collect())
     }
 }
 

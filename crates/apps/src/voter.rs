@@ -34,10 +34,10 @@ fn vote(db: &mut dyn Db, votes: Vec<String>, key: &str, id: i64) -> Result<(End,
     if !CONTESTANTS.exists(db, CONTESTANT)? {
         return Ok((End::Commit, false));
     }
-    CONTESTANTS.look_at(db, CONTESTANT, &["contestant_number"])?;
+    CONTESTANTS.look_at(db, CONTESTANT, ["contestant_number"])?;
     let mine = VOTES.select(db, votes, "phone_number", &Value::Int(PHONE))?;
     for vote in &mine {
-        VOTES.look_at(db, vote, &["vote_id", "state", "contestant_number", "created"])?;
+        VOTES.look_at(db, vote, ["vote_id", "state", "contestant_number", "created"])?;
     }
     if mine.len() >= VOTES_MAX {
         return Ok((End::Commit, false));
@@ -71,7 +71,7 @@ impl App for Voter {
         let contestant = [("contestant_number", Value::Int(1)), ("contestant_name", "Edwina Burnam".into())];
         let mut rows = CONTESTANTS.load(CONTESTANT, &contestant);
         for code in AREA_CODE - 4..AREA_CODE - 4 + AREA_CODES_COUNT {
-            rows.extend(AREA_CODES.load(&code.to_string(), &[("state", Value::Text(format!("S{}", code % 50)))]));
+            rows.extend(AREA_CODES.load(&code.to_string(), &[("state", Value::from(format!("S{}", code % 50)))]));
         }
         rows
     }

@@ -21,8 +21,8 @@ const WATCHLIST: Table = Table("watchlist");
 const IP_BLOCKS: Table = Table("ipblocks");
 const RESTRICTIONS: Table = Table("page_restrictions");
 const GROUPS: Table = Table("user_groups");
-const USERS: i64 = 2;
-const PAGES: i64 = 2;
+pub(crate) const USERS: i64 = 2;
+pub(crate) const PAGES: i64 = 2;
 /// Revisions of each page at first.
 const REVISIONS: i64 = 3;
 const ANONYMOUS_PERCENT: i64 = 26;
@@ -49,7 +49,7 @@ const WEIGHTS: [(Kind, i64); 5] = [
 ];
 
 fn title(page: i64) -> Value {
-    Value::Text(format!("Page {page}"))
+    Value::from(format!("Page {page}"))
 }
 
 fn pages() -> impl Iterator<Item = String> {
@@ -69,19 +69,19 @@ fn new_key(client: usize, number: usize) -> String {
 fn get_page(db: &mut dyn Db, page: i64) -> Result<Option<String>, DbError> {
     let found = PAGE.select(db, pages(), "title", &title(page))?;
     let Some(page) = found.first() else { return Ok(None) };
-    PAGE.look_at(db, page, &["namespace", "touched", "len"])?;
+    PAGE.look_at(db, page, ["namespace", "touched", "len"])?;
     RESTRICTIONS.exists(db, page)?;
     IP_BLOCKS.exists(db, "address")?;
     let latest = PAGE.get(db, page, "latest")?.to_string();
     if !REVISION.exists(db, &latest)? {
         return Ok(None);
     }
-    REVISION.look_at(db, &latest, &["page", "user", "timestamp"])?;
-    let text = REVISION.get(db, &latest, "text_id")?.to_string();
+    let [_, _, _, text] = REVISION.columns(db, &latest, ["page", "user", "timestamp", "text_id"])?;
+    let text = text.to_string();
     if !TEXT.exists(db, &text)? {
         return Ok(None);
     }
-    TEXT.look_at(db, &text, &["old_text"])?;
+    TEXT.look_at(db, &text, ["old_text"])?;
     Ok(Some(page.clone()))
 }
 
@@ -92,25 +92,48 @@ fn view(db: &mut dyn Db, page: i64) -> Result<End, DbError> {
 fn view_as(db: &mut dyn Db, user: i64, page: i64) -> Result<End, DbError> {
     let user = user.to_string();
     if USER.exists(db, &user)? {
-        USER.look_at(db, &user, &["name", "touched", "editcount"])?;
+        USER.look_at(db, &user, ["name", "touched", "editcount"])?;
     }
     GROUPS.exists(db, &user)?;
     IP_BLOCKS.exists(db, &user)?;
     view(db, page)
 }
 
-/// An edit after the page has been read.
-struct Edit {
-    user: i64,
-    page: i64,
-    key: String,
+/// An edit of a page.
+pub(crate) struct Edit {
+    pub user: i64,
+    pub page: i64,
+    /// The row that it adds to several tables.
+    pub key: String,
+}
+
+/// A transaction with its parameters; an edit is several, unless it is run at once.
+pub(crate) enum Txn {
+    Watch { user: i64, page: i64 },
+    Unwatch { user: i64, page: i64 },
+    Edit(Edit),
+    View { page: i64 },
+    ViewAs { user: i64, page: i64 },
+}
+
+impl Txn {
+    /// Does it, inside of a transaction.
+    pub fn run(&self, db: &mut dyn Db) -> Result<End, DbError> {
+        match *self {
+            Txn::Watch { user, page } => watch(db, user, page),
+            Txn::Unwatch { user, page } => unwatch(db, user, page),
+            Txn::Edit(ref edit) => edit.run_at_once(db),
+            Txn::View { page } => view(db, page),
+            Txn::ViewAs { user, page } => view_as(db, user, page),
+        }
+    }
 }
 
 impl Edit {
     /// Writes the new revision; the other users who watch the page.
     fn write(&self, db: &mut dyn Db) -> Result<Vec<i64>, DbError> {
         let (key, page) = (self.key.as_str(), self.page.to_string());
-        TEXT.insert(db, key, &[("old_text", Value::Text(format!("text of {key}")))])?;
+        TEXT.insert(db, key, &[("old_text", Value::from(format!("text of {key}")))])?;
         let revision = [
             ("page", Value::Int(self.page)),
             ("user", Value::Int(self.user)),
@@ -118,9 +141,8 @@ impl Edit {
             ("timestamp", NOW.into()),
         ];
         REVISION.insert(db, key, &revision)?;
-        PAGE.set(db, &page, "latest", key)?;
-        PAGE.set(db, &page, "touched", NOW)?;
-        PAGE.set(db, &page, "len", key.len() as i64)?;
+        let page_cells = [("latest", key.into()), ("touched", NOW.into()), ("len", Value::Int(key.len() as i64))];
+        PAGE.update(db, &page, &page_cells)?;
         CHANGES.insert(db, key, &[("user", Value::Int(self.user)), ("page", Value::Int(self.page))])?;
         let mut watchers = Vec::new();
         for user in (1..=USERS).filter(|&user| user != self.user) {
@@ -137,8 +159,7 @@ impl Edit {
         let user = self.user.to_string();
         if USER.exists(db, &user)? {
             let edits = USER.int(db, &user, "editcount")?;
-            USER.set(db, &user, "editcount", edits + 1)?;
-            USER.set(db, &user, "touched", NOW)?;
+            USER.update(db, &user, &[("editcount", Value::Int(edits + 1)), ("touched", NOW.into())])?;
         }
         Ok(End::Commit)
     }
@@ -155,19 +176,33 @@ impl Edit {
         if !written || watchers.is_empty() {
             return Ok(written);
         }
+        attempt(db, |db| self.notify(db, &watchers).map(|()| End::Commit))?;
         attempt(db, |db| {
-            for &user in &watchers {
-                WATCHLIST.set(db, &watch_key(user, self.page), "notified", NOW)?;
-            }
-            Ok(End::Commit)
-        })?;
-        attempt(db, |db| {
-            for user in &watchers {
-                USER.look_at(db, &user.to_string(), &["name"])?;
-            }
+            look_at_watchers(db, &watchers)?;
             self.count(db)
         })
     }
+
+    /// All of it as one transaction.
+    fn run_at_once(&self, db: &mut dyn Db) -> Result<End, DbError> {
+        if get_page(db, self.page)?.is_none() {
+            return Ok(End::Abort);
+        }
+        let watchers = self.write(db)?;
+        self.notify(db, &watchers)?;
+        look_at_watchers(db, &watchers)?;
+        self.count(db)
+    }
+
+    /// Tells those who watch the page.
+    fn notify(&self, db: &mut dyn Db, watchers: &[i64]) -> Result<(), DbError> {
+        watchers.iter().try_for_each(|&user| WATCHLIST.set(db, &watch_key(user, self.page), "notified", NOW))
+    }
+}
+
+/// Reads the names of those who watch a page.
+fn look_at_watchers(db: &mut dyn Db, watchers: &[i64]) -> Result<(), DbError> {
+    watchers.iter().try_for_each(|user| USER.look_at(db, &user.to_string(), ["name"]))
 }
 
 fn watch(db: &mut dyn Db, user: i64, page: i64) -> Result<End, DbError> {
@@ -194,6 +229,32 @@ fn rows_of(db: &mut dyn Db, table: Table, rows: &[String], user: i64) -> Result<
     Ok(table.select(db, rows.iter().cloned(), "user", &Value::Int(user))?.len() as i64)
 }
 
+/// The initial content; always the same one.
+pub(crate) fn rows() -> Vec<(String, Value)> {
+    let mut random = Random::of_seed(0);
+    let mut rows = Vec::new();
+    for user in 1..=USERS {
+        let cells = [("name", Value::from(format!("user {user}"))), ("editcount", Value::Int(0))];
+        rows.extend(USER.load(&user.to_string(), &cells));
+    }
+    for page in 1..=PAGES {
+        let latest = page * 10 + REVISIONS;
+        let cells = [("title", title(page)), ("namespace", Value::Int(0)), ("latest", Value::Int(latest))];
+        rows.extend(PAGE.load(&page.to_string(), &cells));
+        for revision in page * 10 + 1..=latest {
+            let key = revision.to_string();
+            rows.extend(REVISION.load(&key, &[("page", Value::Int(page)), ("text_id", Value::Int(revision))]));
+            rows.extend(TEXT.load(&key, &[("old_text", Value::from(format!("text of {key}")))]));
+        }
+        for user in 1..=USERS {
+            if random.percent(50) {
+                rows.extend(WATCHLIST.load(&watch_key(user, page), &[]));
+            }
+        }
+    }
+    rows
+}
+
 impl App for Wikipedia {
     fn name(&self) -> &'static str {
         "wikipedia"
@@ -204,28 +265,7 @@ impl App for Wikipedia {
     }
 
     fn load(&self) -> Vec<(String, Value)> {
-        let mut random = Random::of_seed(0);
-        let mut rows = Vec::new();
-        for user in 1..=USERS {
-            let cells = [("name", Value::Text(format!("user {user}"))), ("editcount", Value::Int(0))];
-            rows.extend(USER.load(&user.to_string(), &cells));
-        }
-        for page in 1..=PAGES {
-            let latest = page * 10 + REVISIONS;
-            let cells = [("title", title(page)), ("namespace", Value::Int(0)), ("latest", Value::Int(latest))];
-            rows.extend(PAGE.load(&page.to_string(), &cells));
-            for revision in page * 10 + 1..=latest {
-                let key = revision.to_string();
-                rows.extend(REVISION.load(&key, &[("page", Value::Int(page)), ("text_id", Value::Int(revision))]));
-                rows.extend(TEXT.load(&key, &[("old_text", Value::Text(format!("text of {key}")))]));
-            }
-            for user in 1..=USERS {
-                if random.percent(50) {
-                    rows.extend(WATCHLIST.load(&watch_key(user, page), &[]));
-                }
-            }
-        }
-        rows
+        rows()
     }
 
     fn clients(&self) -> usize {
@@ -237,12 +277,16 @@ impl App for Wikipedia {
         for number in 0..self.0.transactions {
             let kind = random.weighted(&WEIGHTS);
             let (user, page) = draw(&mut random);
-            let committed = match kind {
-                Kind::AddWatchList => attempt(db, |db| watch(db, 1, page))?,
-                Kind::RemoveWatchList => attempt(db, |db| unwatch(db, 1, page))?,
-                Kind::UpdatePage => Edit { user, page, key: new_key(client, number) }.run(db)?,
-                Kind::GetPageAnonymous => attempt(db, |db| view(db, page))?,
-                Kind::GetPageAuthenticated => attempt(db, |db| view_as(db, user, page))?,
+            let txn = match kind {
+                Kind::AddWatchList => Txn::Watch { user: 1, page },
+                Kind::RemoveWatchList => Txn::Unwatch { user: 1, page },
+                Kind::UpdatePage => Txn::Edit(Edit { user, page, key: new_key(client, number) }),
+                Kind::GetPageAnonymous => Txn::View { page },
+                Kind::GetPageAuthenticated => Txn::ViewAs { user, page },
+            };
+            let committed = match &txn {
+                Txn::Edit(edit) => edit.run(db)?,
+                other => attempt(db, |db| other.run(db))?,
             };
             see(if committed { "done" } else { "refused" }.into());
         }

@@ -4,7 +4,7 @@
 use crate::app::App;
 use crate::db::{Db, DbError};
 use crate::{smallbank, tpcc, voter, wikipedia};
-use rand::{RngExt, SeedableRng};
+use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
 /// The names of the benchmark applications.
@@ -68,6 +68,11 @@ impl Random {
     /// A number from `low` to `high`, both included.
     pub fn between(&mut self, low: i64, high: i64) -> i64 {
         self.0.random_range(low..=high)
+    }
+
+    /// A number below `limit`.
+    pub fn below(&mut self, limit: usize) -> usize {
+        (self.0.next_u64() % limit as u64) as usize
     }
 
     /// Whether something happens that does in `percent` of 100 cases.

@@ -27,6 +27,10 @@ impl<V: Value, L: Local> Engine<'_, V, L> {
     /// consistent; newest first, the initial one last.
     pub(crate) fn valid_writes(&self, reader: &Reader, key: u32) -> Vec<Id> {
         let writers = self.history.writers(key);
+        if writers.is_empty() {
+            // What nobody wrote, and most of what long transactions read is of this kind, leaves no choice.
+            return vec![INITIAL];
+        }
         let in_order = self.history.order().iter().rev().map(|record| record.id).filter(|&id| writers.has(id));
         in_order.chain([INITIAL]).filter(|&source| reader.may_read(&self.history, key, source)).collect()
     }

@@ -12,7 +12,7 @@ use crate::isolation::Isolation;
 use crate::program::{Local, Program, Value};
 use crate::token;
 use crate::valid;
-use crate::work::{Found, Group, Part, Tally, Work};
+use crate::work::{Found, Group, Part, Subtree, Tally, Work};
 use seriatim_check::Level;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -59,7 +59,7 @@ pub struct Exploration<L> {
     pub counterexample: Option<Counterexample<L>>,
     /// All counterexamples by the cycle that they violate serializability with, most frequent first; if they were asked for.
     pub groups: Vec<Group>,
-    /// How long it took.
+    /// How long it took, with the runs before that it goes on from.
     pub elapsed: Duration,
 }
 
@@ -84,7 +84,7 @@ struct Chunk {
 
 /// What threads that work on a slice share.
 struct Slice<'s> {
-    subtrees: &'s [Vec<usize>],
+    subtrees: &'s [Subtree],
     next: AtomicUsize,
     /// The number of the first subtree with a counterexample.
     found: AtomicUsize,
@@ -173,10 +173,11 @@ impl<'p, V: Value, L: Local> Explorer<'p, V, L> {
         property: Property<'_, V, L>,
         observer: Observer<'_>,
     ) -> Result<Exploration<L>, ExploreError> {
-        let start = Instant::now();
         let setting = self.setting()?;
         while !work.is_done() && !self.is_over() {
+            let start = Instant::now();
             self.slice(&mut work, setting, property)?;
+            work.add_time(start.elapsed());
             observer(&work);
         }
         work.groups.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.cycle.cmp(&b.cycle)));
@@ -184,13 +185,13 @@ impl<'p, V: Value, L: Local> Explorer<'p, V, L> {
         let found = work.first.as_ref();
         Ok(Exploration {
             isolation: self.isolation,
-            tally: work.tally,
+            tally: work.tally(),
             is_complete: work.is_done(),
             counterexample: found
                 .map(|found| explain::counterexample(self.program, self.isolation, found))
                 .transpose()?,
+            elapsed: work.elapsed(),
             groups: work.groups,
-            elapsed: start.elapsed(),
         })
     }
 
@@ -225,9 +226,9 @@ impl<'p, V: Value, L: Local> Explorer<'p, V, L> {
         let mut chunks = self.on_threads(&slice, setting, property)?;
         chunks.sort_by_key(|(number, _)| *number);
         let mut chunks = chunks.into_iter().peekable();
-        for (number, path) in subtrees.iter().enumerate() {
+        for (number, subtree) in subtrees.into_iter().enumerate() {
             let Some((_, chunk)) = chunks.next_if(|(of, _)| *of == number) else {
-                work.open.push(path.clone());
+                work.open.push(subtree);
                 continue;
             };
             let is_enough = chunk.found.is_some() && !self.wants_all;
@@ -236,6 +237,7 @@ impl<'p, V: Value, L: Local> Explorer<'p, V, L> {
                 // What comes after the first counterexample is of no interest; what is open before it may hold an earlier one.
                 break;
             }
+            work.count(&subtree.after);
         }
         Ok(())
     }
@@ -272,10 +274,10 @@ pub(crate) fn is_serializable<V: Value, L: Local>(end: &End<'_, V, L>) -> Result
 }
 
 fn merge(work: &mut Work, chunk: Chunk) {
-    work.tally.add(&chunk.tally);
+    work.count(&chunk.tally);
     chunk.groups.into_iter().for_each(|group| work.add_group(group));
     chunk.found.into_iter().for_each(|found| work.add_found(found));
-    work.open.extend(chunk.rest);
+    work.open.extend(chunk.rest.into_iter().map(Subtree::from));
 }
 
 /// What a thread needs to know of the exploration.
@@ -330,7 +332,7 @@ impl<'w, V: Value, L: Local> Worker<'w, V, L> {
         setting: Setting,
         property: Property<'_, V, L>,
     ) -> Result<Chunk, ExploreError> {
-        let mut engine = Engine::within(self.program, setting, &slice.subtrees[number]);
+        let mut engine = Engine::within(self.program, setting, &slice.subtrees[number].path);
         let needs_check = needs_check(self.program, setting);
         let mut chunk = Chunk { tally: Tally::default(), found: None, groups: Vec::new(), rest: Vec::new() };
         while engine.advance()? {

@@ -35,7 +35,8 @@
 //! What is explored: at read committed, read atomic and causal consistency (also if each transaction has its own of these levels) the
 //! algorithm EXPLORE-CE of Bouajjani, Enea and Román-Calvo (PLDI 2023), which never takes a step in vain; at prefix consistency,
 //! snapshot isolation and serializability EXPLORE-CE*, which visits the histories of a weaker level and passes over those that the
-//! level does not allow. An aborted transaction is part of the history as one that wrote nothing: what it read obeys the level.
+//! level does not allow. An aborted transaction is part of the history as one that wrote nothing: what it read obeys the level, because a
+//! database answers a read before anybody knows of the abort. (A recorded history is judged without its aborted transactions.)
 //!
 //! [`Explorer`] has more: threads, a budget, parts for several machines, work that can be kept and resumed, all counterexamples
 //! grouped by the cycle that they show, robustness, the baseline without reduction. [`lang`] is a small language for programs.

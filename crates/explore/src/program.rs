@@ -5,6 +5,7 @@
 //! and on that local state. A session may also be one closure over a [`Client`] that begins and ends its transactions itself.
 
 use crate::isolation::Isolation;
+use rustc_hash::FxHashMap;
 use std::fmt;
 
 /// What keys hold. Implemented for everything that can be.
@@ -138,12 +139,14 @@ impl<V: Value, L: Local> Session<V, L> {
 /// `L::default()`.
 pub struct Program<V = i64, L = i64> {
     pub(crate) initial: Vec<(String, V)>,
+    /// Where keys are in `initial`.
+    places: FxHashMap<String, usize>,
     pub(crate) sessions: Vec<Session<V, L>>,
 }
 
 impl<V: Value, L: Local> Default for Program<V, L> {
     fn default() -> Self {
-        Program { initial: Vec::new(), sessions: Vec::new() }
+        Program { initial: Vec::new(), places: FxHashMap::default(), sessions: Vec::new() }
     }
 }
 
@@ -155,8 +158,13 @@ impl<V: Value, L: Local> Program<V, L> {
 
     /// Gives `key` an initial value.
     pub fn initial(&mut self, key: &str, value: V) -> &mut Self {
-        self.initial.retain(|(known, _)| known != key);
-        self.initial.push((key.to_owned(), value));
+        match self.places.get(key) {
+            Some(&place) => self.initial[place].1 = value,
+            None => {
+                self.places.insert(key.to_owned(), self.initial.len());
+                self.initial.push((key.to_owned(), value));
+            }
+        }
         self
     }
 

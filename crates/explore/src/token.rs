@@ -22,11 +22,17 @@ pub(crate) fn of<V: Value, L: Local>(history: &Ordered<V, L>) -> String {
     txns.collect::<Vec<_>>().join(",")
 }
 
+/// How much is shown of what is no token.
+const SHOWN_CHARS: usize = 40;
+
 /// Sessions with the places of what their next transaction reads from.
 type Steps = Vec<(u32, Vec<usize>)>;
 
 fn parse(token: &str) -> Result<Steps, ExploreError> {
-    let bad = |part: &str| ExploreError::Token(format!("`{part}` is no transaction; expected one like 1:0.2"));
+    let bad = |part: &str| {
+        let shown: String = part.chars().take(SHOWN_CHARS).flat_map(char::escape_debug).collect();
+        ExploreError::Token(format!("`{shown}` is no transaction; expected one like 1:0.2"))
+    };
     let step = |part: &str| {
         let (session, sources) = part.split_once(':').ok_or_else(|| bad(part))?;
         let session = session.parse().map_err(|_| bad(part))?;
@@ -51,7 +57,10 @@ pub(crate) fn replay<'p, V: Value, L: Local>(
     }
     let wrong = |problem: String| Err(ExploreError::Token(problem));
     if let Some(session) = engine.next() {
-        return wrong(format!("session {} has more transactions", program.sessions[session as usize].name));
+        return wrong(format!(
+            "session {} has more transactions than it says",
+            program.sessions[session as usize].name
+        ));
     }
     let valid = valid::is_valid(&engine.history, |id| setting.isolation_of(program, engine.history.name(id)), &[]);
     if valid { Ok(engine) } else { wrong(format!("it is no behaviour at {isolation}")) }

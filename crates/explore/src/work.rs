@@ -1,15 +1,20 @@
 //! What is left to explore and what was found so far: the part of a search that outlives it, as a checkpoint does.
 //!
 //! The tree of calls of EXPLORE is named by its choices, so a subtree is a list of numbers. Work is a list of subtrees that are
-//! disjoint and, with what has been visited, complete: threads and machines take different ones.
+//! disjoint and, with what has been visited, complete: threads and machines take different ones. Numbers of what was visited are kept
+//! by where that is in the order of the search, so that those behind the first counterexample can be left out: what is reported does
+//! not depend on who came to it earlier.
 
 use crate::engine::{Engine, Setting};
 use crate::error::ExploreError;
 use crate::program::{Local, Program, Value};
 use serde::{Deserialize, Serialize};
+use std::time::Duration;
 
 /// How many subtrees each of several partitions gets at least, where there are so many.
 const SUBTREES_PER_PART: usize = 64;
+/// More parts than this take longer to tell apart than they save.
+const PARTS_MAX: usize = 1000;
 
 /// Numbers of a search.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -38,6 +43,10 @@ impl Tally {
         sum(&mut self.executions, other.executions);
         sum(&mut self.counterexamples, other.counterexamples);
         self.share += other.share;
+    }
+
+    fn is_nothing(&self) -> bool {
+        *self == Tally::default()
     }
 }
 
@@ -86,9 +95,26 @@ impl std::str::FromStr for Part {
         let (number, of) = text.split_once('/').ok_or_else(expected)?;
         let part = Part { number: number.parse().map_err(|_| expected())?, of: of.parse().map_err(|_| expected())? };
         match (1..=part.of).contains(&part.number) {
-            true => Ok(part),
-            false => Err(format!("there is no part {} of {}", part.number, part.of)),
+            true if part.of <= PARTS_MAX => Ok(part),
+            true => Err(format!("there can be at most {PARTS_MAX} parts, not {}", part.of)),
+            false => Err(format!("there is no part {} of {}; the first is 1/{}", part.number, part.of, part.of.max(1))),
         }
+    }
+}
+
+/// A subtree that is left to visit.
+#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+pub(crate) struct Subtree {
+    /// The choices that lead to it.
+    pub path: Vec<usize>,
+    /// The numbers of what was visited between it and the next one that is left.
+    #[serde(default, skip_serializing_if = "Tally::is_nothing")]
+    pub after: Tally,
+}
+
+impl From<Vec<usize>> for Subtree {
+    fn from(path: Vec<usize>) -> Self {
+        Subtree { path, after: Tally::default() }
     }
 }
 
@@ -96,13 +122,16 @@ impl std::str::FromStr for Part {
 #[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
 pub struct Work {
     /// The subtrees that are left, in the order of the search.
-    pub(crate) open: Vec<Vec<usize>>,
-    /// The numbers of what was visited.
-    pub tally: Tally,
+    pub(crate) open: Vec<Subtree>,
+    /// The numbers of what was visited before the first of them.
+    before: Tally,
     /// The first counterexample.
     pub first: Option<Found>,
     /// All counterexamples by their cycle, if they were asked for.
     pub groups: Vec<Group>,
+    /// How long it has taken so far.
+    #[serde(default)]
+    elapsed: Duration,
 }
 
 impl Work {
@@ -114,7 +143,7 @@ impl Work {
     ) -> Result<Work, ExploreError> {
         let mut subtrees = vec![Vec::new()];
         // Level by level, so that the subtrees are the same on every machine.
-        while part.of > 1 && subtrees.len() < SUBTREES_PER_PART * part.of {
+        while part.of > 1 && subtrees.len() < SUBTREES_PER_PART.saturating_mul(part.of) {
             let split: Vec<Vec<Vec<usize>>> =
                 subtrees.iter().map(|path| children(program, setting, path)).collect::<Result<_, _>>()?;
             let is_done = split.iter().all(|children| children.len() == 1);
@@ -123,8 +152,31 @@ impl Work {
                 break;
             }
         }
-        let mine = subtrees.into_iter().enumerate().filter(|(number, _)| number % part.of == part.number - 1);
-        Ok(Work { open: mine.map(|(_, path)| path).collect(), ..Work::default() })
+        let is_mine = |number: usize| number % part.of.max(1) + 1 == part.number;
+        let mine = subtrees.into_iter().enumerate().filter(|(number, _)| is_mine(*number));
+        Ok(Work { open: mine.map(|(_, path)| path.into()).collect(), ..Work::default() })
+    }
+
+    /// The numbers of what was visited.
+    pub fn tally(&self) -> Tally {
+        let mut all = self.before;
+        self.open.iter().for_each(|subtree| all.add(&subtree.after));
+        all
+    }
+
+    /// How long it has taken so far, all runs together.
+    pub fn elapsed(&self) -> Duration {
+        self.elapsed
+    }
+
+    pub(crate) fn add_time(&mut self, time: Duration) {
+        // A checkpoint may hold any number.
+        self.elapsed = self.elapsed.saturating_add(time);
+    }
+
+    /// Counts what was visited behind the last subtree that is left.
+    pub(crate) fn count(&mut self, tally: &Tally) {
+        self.open.last_mut().map_or(&mut self.before, |last| &mut last.after).add(tally);
     }
 
     /// Whether nothing is left to do.

@@ -5,7 +5,7 @@
 use crate::checked::Checked;
 use crate::prose::{clean, summary};
 use crate::style::{self, BOLD, DIM, paint};
-use crate::text::{self, Layout, grouped, plural};
+use crate::text::{self, Layout, grouped};
 use crate::wrap::wrap;
 use serde::Serialize;
 use seriatim_check::Outcome;
@@ -57,10 +57,21 @@ pub struct Explored {
     pub part: (usize, usize),
     /// How long it took.
     pub elapsed: Duration,
+    /// How it ended early, if it did.
+    pub stopped: Option<Stopped>,
     /// The first counterexample, or the behaviour that was replayed.
     pub behaviour: Option<Behaviour>,
     /// All counterexamples, if they were asked for.
     pub groups: Vec<Cycle>,
+}
+
+/// The early end of an exploration.
+#[derive(Clone, Debug)]
+pub struct Stopped {
+    /// Whether somebody interrupted it; otherwise its budget was spent.
+    pub is_interrupted: bool,
+    /// The file from which it can go on.
+    pub checkpoint: Option<String>,
 }
 
 /// One behaviour.
@@ -138,6 +149,9 @@ pub fn render(explored: &Explored, width: usize) -> String {
     let mut page = format!("{}: {headline}\n", paint(BOLD, &clean(&explored.input)));
     page += &paint(DIM, wrap(&numbers(explored), "  ", width).trim_end());
     page.push('\n');
+    if let Some(stopped) = &explored.stopped {
+        page += &wrap(&told_stopped(stopped), "  ", width);
+    }
     if let Some(behaviour) = &explored.behaviour {
         page += &render_behaviour(behaviour, width);
     }
@@ -152,6 +166,14 @@ pub fn render(explored: &Explored, width: usize) -> String {
     page
 }
 
+fn told_stopped(stopped: &Stopped) -> String {
+    let why = if stopped.is_interrupted { "It was interrupted." } else { "The budget is spent." };
+    match &stopped.checkpoint {
+        Some(file) => format!("{why} The same command goes on from {}.", clean(file)),
+        None => format!("{why} With --checkpoint FILE a later run can go on where one has stopped."),
+    }
+}
+
 fn headline(explored: &Explored) -> String {
     let level = &explored.level;
     let all = plural_histories(explored.histories);
@@ -161,7 +183,8 @@ fn headline(explored: &Explored) -> String {
     };
     match (explored.question, explored.outcome) {
         (Question::Count, Outcome::Holds) => format!("{all}{part} at {level}"),
-        (Question::Count, _) => format!("at least {all}{part} at {level}"),
+        (Question::Count, Outcome::Violated) => format!("the program goes wrong at {level}"),
+        (Question::Count, Outcome::Undecided) => format!("at least {all}{part} at {level}; not all were visited"),
         (Question::Assertions, Outcome::Holds) => format!("the assertions hold in all {all}{part} at {level}"),
         (Question::Assertions, Outcome::Violated) => format!("the assertions do not hold at {level}"),
         (Question::Robust, Outcome::Holds) => format!("robust: all {all}{part} at {level} are serializable"),
@@ -190,7 +213,7 @@ fn numbers(explored: &Explored) -> String {
         text += &format!(" ({} a second)", grouped((explored.ends as f64 / seconds) as u64));
     }
     if !explored.is_complete {
-        text += &format!(", about {:.2} % of the tree", explored.share * 100.0);
+        text += &format!(", {} of the tree", share(explored.share));
     }
     text
 }
@@ -312,8 +335,30 @@ fn behaviour_object(behaviour: &Behaviour) -> BehaviourObject<'_> {
     }
 }
 
-/// How far an exploration has come, for the progress line.
-pub fn progress(histories: u64, seconds: f64, share: f64) -> String {
-    let rate = (histories as f64 / seconds.max(f64::EPSILON)) as u64;
-    format!("{}, {} a second, about {:.1} % of the tree", plural(histories, "end state"), grouped(rate), share * 100.0)
+/// How far an exploration has come, for the progress line. A narrow terminal cuts off its end.
+pub fn progress(histories: u64, ends: u64, seconds: f64, visited: f64) -> String {
+    let rate = (ends as f64 / seconds.max(f64::EPSILON)) as u64;
+    let of = if ends == histories { String::new() } else { format!(" of {}", grouped(ends)) };
+    format!("{}{of}, {}/s, {} of the tree", plural_histories(histories), grouped(rate), share(visited))
+}
+
+/// A share of the tree, which is an estimate.
+fn share(share: f64) -> String {
+    match share * 100.0 {
+        percent if percent < 0.01 => "< 0.01 %".to_owned(),
+        percent => format!("~{percent:.2} %"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_progress_line_tells_histories_rate_and_share() {
+        assert_eq!(progress(1, 1, 0.5, 0.25), "1 history, 2/s, ~25.00 % of the tree");
+        assert_eq!(progress(52_537, 52_537, 3.0, 0.115), "52,537 histories, 17,512/s, ~11.50 % of the tree");
+        assert_eq!(progress(290, 31_341, 3.0, 1e-9), "290 histories of 31,341, 10,447/s, < 0.01 % of the tree");
+        assert_eq!(progress(0, 0, 0.0, 0.0), "0 histories, 0/s, < 0.01 % of the tree");
+    }
 }

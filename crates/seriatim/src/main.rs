@@ -1,5 +1,6 @@
 //! The command line. Thin: each subcommand is a file in `commands/`, everything it knows is in the library crates.
 
+mod checkpoint;
 mod cli;
 mod commands;
 mod exit;

@@ -2,8 +2,10 @@
 
 mod common;
 
-use common::{Folder, run, schema};
+use common::{Folder, Ran, run, schema, start};
 use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
 
 fn programs() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/programs");
@@ -128,10 +130,9 @@ fn an_exploration_goes_on_from_its_checkpoint() {
     let broken = folder.file("broken.json", "{}");
     assert_eq!(run(&["explore", "cart", "--checkpoint", &broken]).code, Some(3));
     let whole = std::fs::read_to_string(&kept).unwrap();
-    for wrong in
-        [r#""open":[[77]]"#, r#""open":[[0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1]]"#]
-    {
-        std::fs::write(&kept, whole.replace(r#""open":[]"#, wrong)).unwrap();
+    for wrong in ["77", "0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1"] {
+        let open = format!(r#""open":[{{"path":[{wrong}]}}]"#);
+        std::fs::write(&kept, whole.replace(r#""open":[]"#, &open)).unwrap();
         let ran = run(&[&["explore"], &args[..]].concat());
         assert_eq!(ran.code, Some(3), "{wrong}: {}", ran.stdout);
         assert!(ran.stderr.contains("the checkpoint does not fit"), "{}", ran.stderr);
@@ -173,4 +174,190 @@ fn what_people_read_about_an_exploration() {
     let page: Vec<&str> =
         page.lines().filter(|line| !line.contains("histories in") && !line.contains("programs/")).collect();
     insta::assert_snapshot!(page.join("\n"));
+}
+
+/// Verdict, numbers and counterexample of an exploration.
+fn told(args: &[&str]) -> (Option<i32>, serde_json::Value) {
+    let (code, mut found) = json(args);
+    for what in ["time_ms", "share"] {
+        found.as_object_mut().unwrap().remove(what);
+    }
+    (code, found)
+}
+
+#[test]
+fn the_same_is_told_with_any_number_of_threads() {
+    for args in [
+        &["cart", "--level", "cc"][..],
+        &["courseware-overflow", "--level", "cc"],
+        &["twitter", "--robust"],
+        &["cart:2", "--robust"],
+        &["wikipedia:1", "--level", "cc"],
+        &["tpcc:2", "--robust", "--level", "rc"],
+    ] {
+        let one = told(&[args, &["--threads", "1"]].concat());
+        for threads in ["2", "4"] {
+            assert_eq!(told(&[args, &["--threads", threads]].concat()), one, "{args:?}");
+        }
+    }
+}
+
+#[test]
+fn a_counterexample_is_the_same_with_a_checkpoint_and_found_in_a_part() {
+    let args = ["tpcc:1", "--robust", "--level", "cc"];
+    let whole = told(&args);
+    assert_eq!(whole.0, Some(1));
+    let folder = Folder::new();
+    let kept = folder.at("kept.json");
+    let resumed = loop {
+        let round = told(&[&args[..], &["--checkpoint", &kept, "--budget", "20ms"]].concat());
+        if round.0 != Some(2) {
+            break round;
+        }
+    };
+    // With a budget that ends before everything ahead of a counterexample is visited, another one may be told of first.
+    assert_eq!(told(&[&args[..], &["--checkpoint", &kept]].concat()), whole);
+    assert_eq!(resumed.0, whole.0);
+    let part = |part: &str| json(&[&args[..], &["--partition", part]].concat()).1["behaviour"]["token"].clone();
+    assert!(["1/3", "2/3", "3/3"].map(part).contains(&whole.1["behaviour"]["token"]));
+}
+
+/// Interrupts an exploration that takes longer than anybody waits.
+fn interrupted(args: &[&str]) -> Ran {
+    let child = start(&[&["explore", "cart:1", "--size", "10x10"], args].concat());
+    std::thread::sleep(Duration::from_millis(1500));
+    Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    Ran::from(child.wait_with_output().unwrap())
+}
+
+#[test]
+fn an_interrupt_loses_nothing() {
+    let ran = interrupted(&[]);
+    assert_eq!((ran.code, ran.stderr.as_str()), (Some(130), ""));
+    assert!(ran.stdout.contains("; not all were visited"), "{}", ran.stdout);
+    assert!(ran.stdout.contains("It was interrupted. With --checkpoint FILE"), "{}", ran.stdout);
+    let folder = Folder::new();
+    let kept = folder.at("kept.json");
+    let ran = interrupted(&["--checkpoint", &kept, "--format", "json"]);
+    let (found, file) = (&ran.json()[0], std::fs::read_to_string(&kept).unwrap());
+    assert_eq!((ran.code, &found["verdict"]), (Some(130), &"undecided".into()));
+    let file: serde_json::Value = serde_json::from_str(&file).unwrap();
+    let of = |part: &serde_json::Value| part["histories"].as_u64().unwrap_or(0);
+    let open = file["work"]["open"].as_array().unwrap();
+    let counted: u64 = of(&file["work"]["before"]) + open.iter().map(|subtree| of(&subtree["after"])).sum::<u64>();
+    assert!(counted > 0);
+    assert_eq!(found["histories"].as_u64(), Some(counted), "the last slice is kept, too");
+    assert_eq!(folder.names(), ["kept.json"]);
+}
+
+#[test]
+fn a_budget_is_spent_and_told_of() {
+    let folder = Folder::new();
+    let kept = folder.at("kept.json");
+    let args = ["explore", "cart:1", "--size", "10x10", "--budget", "300ms"];
+    let ran = run(&args);
+    assert_eq!(ran.code, Some(2));
+    assert!(ran.stdout.contains("The budget is spent. With --checkpoint FILE"), "{}", ran.stdout);
+    let ran = run(&[&args[..], &["--checkpoint", &kept]].concat());
+    assert!(ran.stdout.contains("The budget is spent. The same command goes on from"), "{}", ran.stdout);
+    // Nothing at all can be done in no time, but the file is there.
+    let none = folder.at("none.json");
+    let ran = run(&["explore", "cart:1", "--budget", "0s", "--checkpoint", &none]);
+    assert_eq!(ran.code, Some(2));
+    assert_eq!(json(&["cart:1", "--checkpoint", &none]).1["histories"], 1494);
+}
+
+#[test]
+fn checkpoints_that_cannot_be_used_are_refused_with_the_reason() {
+    let folder = Folder::new();
+    let kept = folder.at("kept.json");
+    assert_eq!(run(&["explore", "cart:1", "--checkpoint", &kept]).code, Some(0));
+    let whole = std::fs::read_to_string(&kept).unwrap();
+    let short = folder.file("short.json", &whole[..whole.len() / 2]);
+    let empty = folder.file("empty.json", "");
+    let newer = folder.file("newer.json", whole.replace(r#""seriatim_checkpoint":1"#, r#""seriatim_checkpoint":9"#));
+    let missing = folder.at("no/such/folder.json");
+    let here = folder.path().to_str().unwrap().to_owned();
+    for (args, why) in [
+        (&["cart:2", "--checkpoint", &kept][..], "of something else: another program; name another file"),
+        (&["cart:1", "--level", "si", "--checkpoint", &kept], "of something else: level cc, not level si; name"),
+        (&["cart:1", "--checkpoint", &short], "not a whole checkpoint"),
+        (&["cart:1", "--checkpoint", &empty], "not a whole checkpoint"),
+        (&["cart:1", "--checkpoint", &newer], "of another version"),
+        (&["cart:1", "--checkpoint", &missing], "the checkpoint cannot be written"),
+        (&["cart:1", "--checkpoint", &here], "not a file"),
+        (&["cart:1", "--checkpoint", "/dev/full"], "not a file"),
+        (&["cart:1", "--checkpoint", "/dev/zero"], "not a file"),
+    ] {
+        let ran = run(&[&["explore"], args].concat());
+        assert_eq!(ran.code, Some(3), "{args:?}: {}", ran.stdout);
+        assert!(ran.stderr.contains(why), "{args:?}: {}", ran.stderr);
+        assert_eq!(ran.stdout, "", "{args:?}");
+    }
+}
+
+#[test]
+fn hostile_programs_and_flags_are_refused_with_the_reason() {
+    let folder = Folder::new();
+    let session = |body: &str| format!("session a {{\n begin\n {body}\n commit\n}}\n");
+    let text = |name: &str, text: &str| folder.file(name, text);
+    let binary = folder.at("binary.tx");
+    std::fs::write(&binary, b"session a {\n b\xffgin").unwrap();
+    let here = folder.path().to_str().unwrap().to_owned();
+    for (program, why) in [
+        (text("open.tx", "session a {\n begin\n x := read(y)\n"), "open.tx:3:14: the end of the file is not expected"),
+        (text("empty.tx", ""), "empty.tx:1:1: the program has no session"),
+        (text("round.tx", &session("repeat 1000000000 { x := 1 }")), "round.tx:3:20: this goes round more than"),
+        (
+            text("deep.tx", &session(&format!("x := {}1", "(".repeat(100_000)))),
+            "deep.tx:3:47: this is nested more than",
+        ),
+        (text("many.tx", &session(&"write(x, 1)\n".repeat(1_000_000))), "has more than 10000 operations"),
+        (text("name.tx", &"x".repeat(5_000_000)), "name.tx:1:1: this name has more than 100 bytes"),
+        (
+            text("number.tx", &session(&format!("x := {}", "9".repeat(5_000)))),
+            "number.tx:3:7: this number is too large",
+        ),
+        (binary, "binary.tx:2:3: this is no text in UTF-8"),
+        (here, "Is a directory"),
+        (folder.at("missing.tx"), "No such file or directory"),
+        ("/dev/zero".to_owned(), "larger than any program"),
+        ("cart:-1".to_owned(), "the seed of random clients is a number"),
+        ("cart:18446744073709551616".to_owned(), "the seed of random clients is a number"),
+    ] {
+        let ran = run(&["explore", &program]);
+        assert_eq!(ran.code, Some(3), "{program}: {}", ran.stdout);
+        assert!(ran.stderr.contains(why), "{program}: {}", ran.stderr);
+        assert!(ran.stderr.lines().all(|line| line.chars().count() < 400), "{program}: long lines");
+    }
+    for flags in [
+        ["--partition", "1/1001"],
+        ["--partition", "1/18446744073709551615"],
+        ["--partition", "0/0"],
+        ["--size", "0x3"],
+        ["--size", "3x18446744073709551615"],
+        ["--budget", "soon"],
+        ["--replay", "\u{1b}[31m"],
+    ] {
+        let ran = run(&["explore", "cart:1", flags[0], flags[1]]);
+        assert_eq!(ran.code, Some(3), "{flags:?}: {}", ran.stdout);
+        assert!(!ran.stderr.contains('\u{1b}') && !ran.stderr.is_empty(), "{flags:?}: {}", ran.stderr);
+    }
+    let long = run(&["explore", "cart:1", "--replay", &"x".repeat(5_000)]);
+    assert!(long.code == Some(3) && long.stderr.len() < 300, "{}", long.stderr);
+}
+
+#[test]
+fn many_keys_and_the_marks_of_other_editors_are_fine() {
+    let folder = Folder::new();
+    let session = "session a {\r\n begin\r\n x := read(k1)\r\n commit\r\n}\r\n";
+    let marked = folder.file("marked.tx", format!("\u{feff}{session}"));
+    assert_eq!(run(&["explore", &marked]).code, Some(0));
+    let keys: String = (0..200_000).map(|key| format!("init k{key} = {key}\n")).collect();
+    let many = folder.file("many.tx", &(keys + session));
+    assert_eq!(run(&["explore", &many]).code, Some(0));
+    let large = folder.file("large.tx", "session a {\n begin\n x := 9223372036854775807 + 1\n commit\n}\n");
+    let ran = run(&["explore", &large]);
+    assert_eq!(ran.code, Some(1));
+    assert!(ran.stdout.contains("the program goes wrong") && ran.stdout.contains("line 3"), "{}", ran.stdout);
 }

@@ -1,16 +1,17 @@
 //! Shopping carts: two users, two items; add, delete, change the quantity, look.
 
-use super::{Dice, Step};
+use super::{Slot, Step};
 use crate::cart::change_in;
 use crate::value::Value;
+use crate::workload::Random;
 
 pub(super) fn load() -> Vec<(String, Value)> {
-    (0..2).map(|user| (format!("cart:{user}"), Value::List(vec![Value::Int(0)]))).collect()
+    (0..2).map(|user| (format!("cart:{user}"), Value::from(vec![Value::Int(0)]))).collect()
 }
 
-pub(super) fn step(dice: &mut Dice, _: usize) -> Step {
-    let (cart, item) = (format!("cart:{}", dice.below(2)), dice.below(2) as i64);
-    match dice.below(4) {
+pub(super) fn step(random: &mut Random, _: Slot) -> Step {
+    let (cart, item) = (format!("cart:{}", random.below(2)), random.below(2) as i64);
+    match random.below(4) {
         0 => {
             Step::new(format!("add {item} to {cart}"), move |db| change_in(db, &cart, |items| items.with(item.into())))
         }
@@ -18,7 +19,7 @@ pub(super) fn step(dice: &mut Dice, _: usize) -> Step {
             change_in(db, &cart, |items| items.without(&item.into()))
         }),
         2 => {
-            let quantity = dice.below(3);
+            let quantity = random.below(3);
             Step::new(format!("{quantity} of {item} in {cart}"), move |db| {
                 let set =
                     |items: &Value| (0..quantity).fold(items.without(&item.into()), |all, _| all.with(item.into()));

@@ -1,8 +1,7 @@
-//! Client programs: sessions of random transactions of an application, for measurements.
+//! Client programs: sessions of random transactions of an application, as in the evaluation of the explorer's paper (Section 7.2).
 //!
-//! The kinds of transactions are equally likely, their parameters small, and everything follows from the seed. A table is one cell
-//! that holds the keys of its rows, and one cell for each row, as in the evaluation of the explorer's paper (Section 7.2): inserting and
-//! deleting rows reads and writes the first, a query reads it and then rows.
+//! The transactions are those of the applications; here is only how they are drawn: every kind is equally likely, parameters are
+//! uniform over a few values, and everything follows from the seed.
 
 mod cart;
 mod courseware;
@@ -11,10 +10,13 @@ mod twitter;
 mod wikipedia;
 
 use crate::db::{Db, DbError};
+use crate::tables::Layout;
 use crate::value::Value;
-use rand::{Rng, RngExt, SeedableRng};
-use rand_pcg::Pcg64Mcg;
+use crate::workload::{End, Random};
 use seriatim_explore::{Program, Stop, Tx};
+
+/// Which keys the tables of the applications have: those of the paper. With a key for each cell there are fewer conflicts.
+const LAYOUT: Layout = Layout::Rows;
 
 /// What a transaction does; `None` takes it back.
 type Body = Box<dyn Fn(&mut dyn Db) -> Result<Option<Value>, DbError> + Send + Sync>;
@@ -27,6 +29,16 @@ pub(crate) struct Step {
 }
 
 impl Step {
+    /// A transaction of an application that says only whether it wants to commit.
+    fn of(name: String, body: impl Fn(&mut dyn Db) -> Result<End, DbError> + Send + Sync + 'static) -> Step {
+        Step::new(name, move |db| {
+            Ok(match body(db)? {
+                End::Commit => Some("done".into()),
+                End::Abort => None,
+            })
+        })
+    }
+
     fn new(name: String, body: impl Fn(&mut dyn Db) -> Result<Option<Value>, DbError> + Send + Sync + 'static) -> Step {
         Step { name, body: Box::new(body) }
     }
@@ -36,8 +48,28 @@ impl Step {
 struct Kind {
     name: &'static str,
     load: fn() -> Vec<(String, Value)>,
-    /// A random transaction; the number is different for each transaction of a program.
-    step: fn(&mut Dice, usize) -> Step,
+    step: fn(&mut Random, Slot) -> Step,
+}
+
+/// Where a transaction stands in a program.
+#[derive(Clone, Copy)]
+struct Slot {
+    session: usize,
+    txn: usize,
+    /// How many transactions the program has.
+    total: usize,
+}
+
+impl Slot {
+    /// A number that no other transaction of the program has.
+    fn number(self) -> i64 {
+        (self.session * 100 + self.txn) as i64
+    }
+
+    /// A key that no other transaction of the program has.
+    fn key(self) -> String {
+        format!("{}-{}", self.session, self.txn)
+    }
 }
 
 const KINDS: [Kind; 5] = [
@@ -53,19 +85,6 @@ pub fn names() -> impl Iterator<Item = &'static str> {
     KINDS.iter().map(|kind| kind.name)
 }
 
-/// Random choices that follow from a seed.
-struct Dice(Pcg64Mcg);
-
-impl Dice {
-    fn below(&mut self, limit: usize) -> usize {
-        (self.0.next_u64() % limit as u64) as usize
-    }
-
-    fn from(&mut self, first: i64, last: i64) -> i64 {
-        self.0.random_range(first..=last)
-    }
-}
-
 /// Sessions of random transactions of an application.
 pub struct ClientProgram {
     load: Vec<(String, Value)>,
@@ -77,9 +96,10 @@ impl ClientProgram {
     /// program with more.
     pub fn new(app: &str, seed: u64, sessions: usize, txns: usize) -> Option<ClientProgram> {
         let kind = KINDS.iter().find(|kind| kind.name == app)?;
-        let session = |number: usize| {
-            let mut dice = Dice(Pcg64Mcg::seed_from_u64(seed * 1000 + number as u64));
-            (0..txns).map(|txn| (kind.step)(&mut dice, number * 100 + txn)).collect()
+        let session = |session: usize| {
+            let mut random = Random::of_seed(seed.wrapping_mul(1000).wrapping_add(session as u64));
+            let total = sessions * txns;
+            (0..txns).map(|txn| (kind.step)(&mut random, Slot { session, txn, total })).collect()
         };
         Some(ClientProgram { load: (kind.load)(), sessions: (0..sessions).map(session).collect() })
     }
@@ -154,41 +174,8 @@ impl Db for Inside<'_, '_> {
     }
 
     fn abort(&mut self) {}
-}
 
-/// A row: numbers in columns.
-fn row(columns: &[i64]) -> Value {
-    Value::List(columns.iter().map(|&number| Value::Int(number)).collect())
-}
-
-/// A column of a row; 0 if the row is not there.
-fn column(row: &Value, number: usize) -> i64 {
-    match row.items().get(number) {
-        Some(Value::Int(number)) => *number,
-        _ => 0,
+    fn layout(&self) -> Layout {
+        LAYOUT
     }
-}
-
-/// The row with another value in a column.
-fn with_column(row: &Value, number: usize, value: i64) -> Value {
-    let mut columns = row.items().to_vec();
-    if columns.len() <= number {
-        columns.resize(number + 1, Value::Int(0));
-    }
-    columns[number] = Value::Int(value);
-    Value::List(columns)
-}
-
-/// Adds `by` to a column of the row in `key`; returns the row.
-fn add(db: &mut dyn Db, key: &str, number: usize, by: i64) -> Result<Value, DbError> {
-    let old = db.read(key)?;
-    let new = with_column(&old, number, column(&old, number) + by);
-    db.write(key, new.clone())?;
-    Ok(new)
-}
-
-/// Puts the key of a new row into the cell of its table.
-fn insert(db: &mut dyn Db, table: &str, id: Value) -> Result<(), DbError> {
-    let rows = db.read(table)?;
-    db.write(table, rows.with_new(id))
 }

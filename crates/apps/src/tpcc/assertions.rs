@@ -2,7 +2,7 @@
 
 use super::{
     CUSTOMER, CUSTOMERS, DISTRICT, DISTRICTS, HISTORY, LINES_MAX, NEW_ORDER, ORDER, ORDER_LINE, Tpcc, W, WAREHOUSE,
-    customer_key, district_key, line_key, order_key,
+    customer_key, district_key, line_key, order_key, orders_max,
 };
 use crate::db::{Db, DbError};
 use crate::value::Value;
@@ -55,7 +55,7 @@ impl Books {
     pub fn read(db: &mut dyn Db, app: &Tpcc) -> Result<Books, DbError> {
         let mut books = Books { ytd: WAREHOUSE.int(db, W, "w_ytd")?, districts: Vec::new(), payments: Vec::new() };
         for district in 1..=DISTRICTS {
-            books.districts.push(read_district(db, district, app.orders_max())?);
+            books.districts.push(read_district(db, district, orders_max(app.0.total()))?);
         }
         let customers = |district| (1..=CUSTOMERS).map(move |customer| customer_key(district, customer));
         let loaded = (1..=DISTRICTS).flat_map(customers).map(|key| format!("load-{key}"));
@@ -156,7 +156,7 @@ fn equal(left: &str, one: i64, right: &str, other: i64) -> Result<(), String> {
     if one == other { Ok(()) } else { Err(format!("{left} {one} {right} {other}")) }
 }
 
-fn read_district(db: &mut dyn Db, number: i64, orders_max: i64) -> Result<District, DbError> {
+fn read_district(db: &mut dyn Db, number: i64, orders: i64) -> Result<District, DbError> {
     let key = district_key(number);
     let mut district = District {
         number,
@@ -166,7 +166,7 @@ fn read_district(db: &mut dyn Db, number: i64, orders_max: i64) -> Result<Distri
         open: Vec::new(),
         customers: Vec::new(),
     };
-    for order in 1..=orders_max {
+    for order in 1..=orders {
         let key = order_key(number, order);
         let is_open = NEW_ORDER.exists(db, &key)?;
         if is_open {

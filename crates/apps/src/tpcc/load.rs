@@ -15,7 +15,7 @@ const ADDRESS: [(&str, &str); 5] =
     [("name", "name"), ("street_1", "street"), ("city", "city"), ("state", "OH"), ("zip", "431111111")];
 
 /// All rows; always the same ones.
-pub(super) fn rows() -> Rows {
+pub(crate) fn rows() -> Rows {
     let mut random = Random::of_seed(0);
     let mut rows = place(WAREHOUSE, W, &[("w_tax", 10), ("w_ytd", PAID * CUSTOMERS * DISTRICTS)]);
     rows.extend(ITEM.load(I, &[("i_name", "item".into()), ("i_price", Value::Int(1_234)), ("i_data", "data".into())]));
@@ -59,7 +59,7 @@ fn customer_rows(random: &mut Random, district: i64, customer: i64) -> Rows {
         &key,
         &[
             ("c_id", Value::Int(customer)),
-            ("c_first", Value::Text(first)),
+            ("c_first", Value::from(first)),
             ("c_last", LAST_NAME.into()),
             ("c_address", "street, city".into()),
             ("c_credit", credit.into()),

@@ -9,11 +9,15 @@ mod load;
 mod orders;
 mod others;
 
+pub(crate) use load::rows;
+pub(crate) use orders::Request;
+pub(crate) use others::Payment;
+
 use crate::app::App;
 use crate::db::{Db, DbError};
 use crate::tables::Table;
 use crate::value::Value;
-use crate::workload::{Random, Workload, attempt, look};
+use crate::workload::{End, Random, Workload, attempt, look};
 
 const WAREHOUSE: Table = Table("warehouse");
 const DISTRICT: Table = Table("district");
@@ -29,10 +33,13 @@ const STOCK: Table = Table("stock");
 const W: &str = "1";
 /// The only item.
 const I: &str = "1";
-const DISTRICTS: i64 = 2;
+pub(crate) const DISTRICTS: i64 = 2;
 const CUSTOMERS: i64 = 3;
 const LOADED_ORDERS: i64 = 3;
 const LINES_MAX: i64 = 15;
+/// The least and the most lines of an order that clients ask for.
+const LINES_ORDERED: (i64, i64) = (5, LINES_MAX);
+pub(crate) const CARRIERS: i64 = 10;
 /// Everybody has this name.
 const LAST_NAME: &str = "BARBARBAR";
 
@@ -67,14 +74,64 @@ fn line_key(district: i64, order: i64, line: i64) -> String {
     format!("{W}-{district}-{order}-{line}")
 }
 
+/// The lines that an order can have.
+fn lines_of(order: &str) -> impl Iterator<Item = String> {
+    (1..=LINES_MAX).map(move |line| format!("{order}-{line}"))
+}
+
 fn stock_key() -> String {
     format!("{W}-{I}")
 }
 
+/// The largest number that an order can have after `transactions`.
+pub(crate) fn orders_max(transactions: usize) -> i64 {
+    LOADED_ORDERS + transactions as i64
+}
+
+/// A transaction with its parameters.
+pub(crate) enum Txn {
+    NewOrder(Request),
+    Payment(Payment),
+    OrderStatus {
+        district: i64,
+        by: By,
+    },
+    /// In the first so many districts.
+    Delivery {
+        districts: i64,
+        carrier: i64,
+    },
+    StockLevel {
+        district: i64,
+    },
+}
+
+impl Txn {
+    /// Does it, inside of a transaction.
+    pub fn run(&self, db: &mut dyn Db, orders_max: i64) -> Result<End, DbError> {
+        match *self {
+            Txn::NewOrder(ref request) => orders::new_order(db, request),
+            Txn::Payment(ref payment) => others::payment(db, payment),
+            Txn::OrderStatus { district, by } => others::order_status(db, district, by, orders_max),
+            Txn::Delivery { districts, carrier } => orders::delivery(db, districts, carrier, orders_max),
+            Txn::StockLevel { district } => others::stock_level(db, district),
+        }
+    }
+}
+
 impl Tpcc {
-    /// The largest number that an order can have.
-    fn orders_max(&self) -> i64 {
-        LOADED_ORDERS + self.0.total() as i64
+    /// What a client does next.
+    fn draw(&self, random: &mut Random, client: usize, number: usize) -> Txn {
+        let district = home(client);
+        match random.weighted(&WEIGHTS) {
+            Kind::NewOrder => Txn::NewOrder(Request::draw(random, district, LINES_ORDERED)),
+            Kind::Payment => Txn::Payment(Payment::draw(random, district, format!("{client}-{number}"))),
+            Kind::OrderStatus => Txn::OrderStatus { district, by: By::draw(random) },
+            Kind::Delivery => {
+                Txn::Delivery { districts: delivered_districts(client), carrier: random.between(1, CARRIERS) }
+            }
+            Kind::StockLevel => Txn::StockLevel { district },
+        }
     }
 }
 
@@ -90,7 +147,7 @@ fn delivered_districts(client: usize) -> i64 {
 
 /// How a transaction finds its customer.
 #[derive(Clone, Copy)]
-enum By {
+pub(crate) enum By {
     Id(i64),
     Name,
 }
@@ -104,7 +161,8 @@ fn find_customer(db: &mut dyn Db, district: i64, by: By) -> Result<Option<i64>, 
             let found = CUSTOMER.select(db, rows, "c_last", &LAST_NAME.into())?;
             let mut named = Vec::new();
             for key in found {
-                named.push((CUSTOMER.get(db, &key, "c_first")?, CUSTOMER.int(db, &key, "c_id")?));
+                let [first, number] = CUSTOMER.columns(db, &key, ["c_first", "c_id"])?;
+                named.push((first, number.number()));
             }
             named.sort();
             // The middle row, rounded up.
@@ -113,10 +171,12 @@ fn find_customer(db: &mut dyn Db, district: i64, by: By) -> Result<Option<i64>, 
     }
 }
 
-fn draw_customer(random: &mut Random) -> By {
-    match random.percent(60) {
-        true => By::Name,
-        false => By::Id(random.between(1, CUSTOMERS)),
+impl By {
+    pub fn draw(random: &mut Random) -> By {
+        match random.percent(60) {
+            true => By::Name,
+            false => By::Id(random.between(1, CUSTOMERS)),
+        }
     }
 }
 
@@ -130,7 +190,7 @@ impl App for Tpcc {
     }
 
     fn load(&self) -> Vec<(String, Value)> {
-        load::rows()
+        rows()
     }
 
     fn clients(&self) -> usize {
@@ -140,27 +200,8 @@ impl App for Tpcc {
     fn run(&self, client: usize, db: &mut dyn Db, see: &mut dyn FnMut(Value)) -> Result<(), DbError> {
         let mut random = self.0.random(client);
         for number in 0..self.0.transactions {
-            let district = home(client);
-            let committed = match random.weighted(&WEIGHTS) {
-                Kind::NewOrder => {
-                    let order = orders::Request::draw(&mut random, district);
-                    attempt(db, |db| orders::new_order(db, &order))?
-                }
-                Kind::Payment => {
-                    let payment = others::Payment::draw(&mut random, district, format!("{client}-{number}"));
-                    attempt(db, |db| others::payment(db, &payment))?
-                }
-                Kind::OrderStatus => {
-                    let by = draw_customer(&mut random);
-                    attempt(db, |db| others::order_status(db, district, by, self.orders_max()))?
-                }
-                Kind::Delivery => {
-                    let carrier = random.between(1, 10);
-                    let districts = delivered_districts(client);
-                    attempt(db, |db| orders::delivery(db, districts, carrier, self.orders_max()))?
-                }
-                Kind::StockLevel => attempt(db, |db| others::stock_level(db, district))?,
-            };
+            let txn = self.draw(&mut random, client, number);
+            let committed = attempt(db, |db| txn.run(db, orders_max(self.0.total())))?;
             see(if committed { "done" } else { "refused" }.into());
         }
         Ok(())

@@ -1,8 +1,8 @@
 //! New orders and their delivery.
 
 use super::{
-    CUSTOMER, CUSTOMERS, DISTRICT, ITEM, LINES_MAX, NEW_ORDER, ORDER, ORDER_LINE, STOCK, W, WAREHOUSE, customer_key,
-    district_key, line_key, order_key, stock_key,
+    CUSTOMER, CUSTOMERS, DISTRICT, ITEM, NEW_ORDER, ORDER, ORDER_LINE, STOCK, W, WAREHOUSE, customer_key, district_key,
+    line_key, lines_of, order_key, stock_key,
 };
 use crate::db::{Db, DbError};
 use crate::value::Value;
@@ -18,16 +18,17 @@ struct Line {
 }
 
 /// An order that is asked for.
-pub(super) struct Request {
+pub(crate) struct Request {
     district: i64,
     customer: i64,
     lines: Vec<Line>,
 }
 
 impl Request {
-    pub fn draw(random: &mut Random, district: i64) -> Request {
+    /// An order of some customer, with at least and at most so many lines.
+    pub fn draw(random: &mut Random, district: i64, (least, most): (i64, i64)) -> Request {
         let customer = random.between(1, CUSTOMERS);
-        let count = random.between(5, LINES_MAX);
+        let count = random.between(least, most);
         let is_invalid = random.percent(1);
         let mut line = |number: i64| Line {
             item: if is_invalid && number == count { INVALID } else { super::I },
@@ -41,10 +42,9 @@ impl Request {
 pub(super) fn new_order(db: &mut dyn Db, request: &Request) -> Result<End, DbError> {
     let district = district_key(request.district);
     let customer = customer_key(request.district, request.customer);
-    CUSTOMER.look_at(db, &customer, &["c_discount", "c_last", "c_credit"])?;
-    WAREHOUSE.look_at(db, W, &["w_tax"])?;
-    let number = DISTRICT.int(db, &district, "d_next_o_id")?;
-    DISTRICT.look_at(db, &district, &["d_tax"])?;
+    CUSTOMER.look_at(db, &customer, ["c_discount", "c_last", "c_credit"])?;
+    WAREHOUSE.look_at(db, W, ["w_tax"])?;
+    let number = DISTRICT.columns(db, &district, ["d_next_o_id", "d_tax"])?[0].number();
     DISTRICT.set(db, &district, "d_next_o_id", number + 1)?;
     let count = request.lines.len() as i64;
     let order = order_key(request.district, number);
@@ -55,8 +55,7 @@ pub(super) fn new_order(db: &mut dyn Db, request: &Request) -> Result<End, DbErr
         if !ITEM.exists(db, line.item)? {
             return Ok(End::Abort);
         }
-        let price = ITEM.int(db, line.item, "i_price")?;
-        ITEM.look_at(db, line.item, &["i_name", "i_data"])?;
+        let price = ITEM.columns(db, line.item, ["i_price", "i_name", "i_data"])?[0].number();
         stocks.push((price, Stock::read(db)?));
     }
     for (place, (line, (price, _))) in request.lines.iter().zip(&stocks).enumerate() {
@@ -85,47 +84,37 @@ struct Stock {
 
 impl Stock {
     fn read(db: &mut dyn Db) -> Result<Stock, DbError> {
-        let key = stock_key();
-        STOCK.look_at(db, &key, &["s_dist", "s_data"])?;
-        Ok(Stock {
-            quantity: STOCK.int(db, &key, "s_quantity")?,
-            ytd: STOCK.int(db, &key, "s_ytd")?,
-            orders: STOCK.int(db, &key, "s_order_cnt")?,
-            remote: STOCK.int(db, &key, "s_remote_cnt")?,
-        })
+        let columns = ["s_dist", "s_data", "s_quantity", "s_ytd", "s_order_cnt", "s_remote_cnt"];
+        let [_, _, quantity, ytd, orders, remote] = STOCK.columns(db, &stock_key(), columns)?.map(|cell| cell.number());
+        Ok(Stock { quantity, ytd, orders, remote })
     }
 
     fn take(&self, db: &mut dyn Db, quantity: i64) -> Result<(), DbError> {
-        let key = stock_key();
         let left = self.quantity - quantity;
-        STOCK.set(db, &key, "s_quantity", if left >= 10 { left } else { left + 91 })?;
-        STOCK.set(db, &key, "s_ytd", self.ytd + quantity)?;
-        STOCK.set(db, &key, "s_order_cnt", self.orders + 1)?;
-        STOCK.set(db, &key, "s_remote_cnt", self.remote)
+        let cells = [
+            ("s_quantity", if left >= 10 { left } else { left + 91 }),
+            ("s_ytd", self.ytd + quantity),
+            ("s_order_cnt", self.orders + 1),
+            ("s_remote_cnt", self.remote),
+        ];
+        STOCK.update(db, &stock_key(), &cells.map(|(column, number)| (column, Value::Int(number))))
     }
 }
 
 /// Delivers the oldest open order of each of the first `districts` districts.
 pub(super) fn delivery(db: &mut dyn Db, districts: i64, carrier: i64, orders_max: i64) -> Result<End, DbError> {
     for district in 1..=districts {
-        let mut oldest = None;
-        for order in 1..=orders_max {
-            let is_open = NEW_ORDER.exists(db, &order_key(district, order))?;
-            oldest = oldest.or(is_open.then_some(order));
-        }
-        let Some(order) = oldest else { continue };
-        let key = order_key(district, order);
-        NEW_ORDER.delete(db, &key)?;
-        let customer = ORDER.int(db, &key, "o_c_id")?;
-        ORDER.set(db, &key, "o_carrier_id", carrier)?;
+        let open = NEW_ORDER.rows(db, (1..=orders_max).map(|order| order_key(district, order)))?;
+        let Some(order) = open.first() else { continue };
+        NEW_ORDER.delete(db, order)?;
+        let customer = ORDER.int(db, order, "o_c_id")?;
+        ORDER.set(db, order, "o_carrier_id", carrier)?;
         let mut total = 0;
-        for line in 1..=LINES_MAX {
-            let line = line_key(district, order, line);
-            if ORDER_LINE.exists(db, &line)? {
-                ORDER_LINE.set(db, &line, "ol_delivery_d", "1970-01-02")?;
-                total += ORDER_LINE.int(db, &line, "ol_amount")?;
-            }
-        }
+        ORDER_LINE.each(db, lines_of(order), |db, line| {
+            ORDER_LINE.set(db, &line, "ol_delivery_d", "1970-01-02")?;
+            total += ORDER_LINE.int(db, &line, "ol_amount")?;
+            Ok(())
+        })?;
         let customer = customer_key(district, customer);
         let balance = CUSTOMER.int(db, &customer, "c_balance")?;
         CUSTOMER.set(db, &customer, "c_balance", balance + total)?;

@@ -1,8 +1,8 @@
 //! Payments, and the transactions that only read.
 
 use super::{
-    By, CUSTOMER, DISTRICT, DISTRICTS, HISTORY, LINES_MAX, ORDER, ORDER_LINE, W, WAREHOUSE, customer_key, district_key,
-    draw_customer, find_customer, line_key, order_key,
+    By, CUSTOMER, DISTRICT, DISTRICTS, HISTORY, ORDER, ORDER_LINE, W, WAREHOUSE, customer_key, district_key,
+    find_customer, lines_of, order_key,
 };
 use crate::db::{Db, DbError};
 use crate::tables::Table;
@@ -14,7 +14,7 @@ const ADDRESS: [&str; 5] = ["name", "street_1", "city", "state", "zip"];
 const LEVEL_ORDERS: i64 = 20;
 
 /// A payment that is asked for.
-pub(super) struct Payment {
+pub(crate) struct Payment {
     district: i64,
     /// The district of the customer.
     customer_district: i64,
@@ -27,7 +27,7 @@ pub(super) struct Payment {
 impl Payment {
     pub fn draw(random: &mut Random, district: i64, row: String) -> Payment {
         let customer_district = if random.percent(85) { district } else { random.between(1, DISTRICTS) };
-        let by = draw_customer(random);
+        let by = By::draw(random);
         Payment { district, customer_district, by, amount: random.between(100, 500_000), row }
     }
 }
@@ -40,22 +40,23 @@ fn add(db: &mut dyn Db, table: Table, key: &str, column: &str, amount: i64) -> R
 pub(super) fn payment(db: &mut dyn Db, payment: &Payment) -> Result<End, DbError> {
     let district = district_key(payment.district);
     add(db, WAREHOUSE, W, "w_ytd", payment.amount)?;
-    WAREHOUSE.look_at(db, W, &ADDRESS)?;
+    WAREHOUSE.look_at(db, W, ADDRESS)?;
     add(db, DISTRICT, &district, "d_ytd", payment.amount)?;
-    DISTRICT.look_at(db, &district, &ADDRESS)?;
+    DISTRICT.look_at(db, &district, ADDRESS)?;
     let Some(customer) = find_customer(db, payment.customer_district, payment.by)? else { return Ok(End::Abort) };
     let key = customer_key(payment.customer_district, customer);
-    let balance = CUSTOMER.int(db, &key, "c_balance")?;
-    let paid = CUSTOMER.int(db, &key, "c_ytd_payment")?;
-    let payments = CUSTOMER.int(db, &key, "c_payment_cnt")?;
-    let credit = CUSTOMER.get(db, &key, "c_credit")?;
-    CUSTOMER.set(db, &key, "c_balance", balance - payment.amount)?;
-    CUSTOMER.set(db, &key, "c_ytd_payment", paid + payment.amount)?;
-    CUSTOMER.set(db, &key, "c_payment_cnt", payments + 1)?;
+    let columns = ["c_balance", "c_ytd_payment", "c_payment_cnt", "c_credit"];
+    let [balance, paid, payments, credit] = CUSTOMER.columns(db, &key, columns)?;
+    let cells = [
+        ("c_balance", balance.number() - payment.amount),
+        ("c_ytd_payment", paid.number() + payment.amount),
+        ("c_payment_cnt", payments.number() + 1),
+    ];
+    CUSTOMER.update(db, &key, &cells.map(|(column, number)| (column, Value::Int(number))))?;
     if credit == "BC".into() {
         let data = CUSTOMER.get(db, &key, "c_data")?;
         let note = format!("{customer} {} {}|{data}", payment.district, payment.amount);
-        CUSTOMER.set(db, &key, "c_data", Value::Text(note.chars().take(500).collect()))?;
+        CUSTOMER.set(db, &key, "c_data", note.chars().take(500).collect::<String>())?;
     }
     HISTORY.insert(
         db,
@@ -73,22 +74,18 @@ pub(super) fn payment(db: &mut dyn Db, payment: &Payment) -> Result<End, DbError
 /// The newest order of a customer, and its lines.
 pub(super) fn order_status(db: &mut dyn Db, district: i64, by: By, orders_max: i64) -> Result<End, DbError> {
     let Some(customer) = find_customer(db, district, by)? else { return Ok(End::Abort) };
-    CUSTOMER.look_at(db, &customer_key(district, customer), &["c_balance", "c_first", "c_last"])?;
+    CUSTOMER.look_at(db, &customer_key(district, customer), ["c_balance", "c_first", "c_last"])?;
     let mut newest = None;
-    for order in 1..=orders_max {
-        let key = order_key(district, order);
-        if ORDER.exists(db, &key)? && ORDER.int(db, &key, "o_c_id")? == customer {
+    ORDER.each(db, (1..=orders_max).map(|order| order_key(district, order)), |db, order| {
+        if ORDER.int(db, &order, "o_c_id")? == customer {
             newest = Some(order);
         }
-    }
+        Ok(())
+    })?;
     let Some(order) = newest else { return Ok(End::Commit) };
-    ORDER.look_at(db, &order_key(district, order), &["o_carrier_id"])?;
-    for line in 1..=LINES_MAX {
-        let line = line_key(district, order, line);
-        if ORDER_LINE.exists(db, &line)? {
-            ORDER_LINE.look_at(db, &line, &["ol_i_id", "ol_amount", "ol_delivery_d"])?;
-        }
-    }
+    ORDER.look_at(db, &order, ["o_carrier_id"])?;
+    let look = |db: &mut dyn Db, line: String| ORDER_LINE.look_at(db, &line, ["ol_i_id", "ol_amount", "ol_delivery_d"]);
+    ORDER_LINE.each(db, lines_of(&order), look)?;
     Ok(End::Commit)
 }
 
@@ -98,12 +95,8 @@ pub(super) fn stock_level(db: &mut dyn Db, district: i64) -> Result<End, DbError
     let next = DISTRICT.int(db, &district_key(district), "d_next_o_id")?;
     let first = if next <= LEVEL_ORDERS { next } else { next - LEVEL_ORDERS };
     for order in first..next {
-        for line in 1..=LINES_MAX {
-            let line = line_key(district, order, line);
-            if ORDER_LINE.exists(db, &line)? {
-                ORDER_LINE.look_at(db, &line, &["ol_i_id"])?;
-            }
-        }
+        let order = order_key(district, order);
+        ORDER_LINE.each(db, lines_of(&order), |db, line| ORDER_LINE.look_at(db, &line, ["ol_i_id"]))?;
     }
     Ok(End::Commit)
 }

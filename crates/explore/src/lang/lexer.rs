@@ -28,6 +28,9 @@ const SIGNS: [&str; 27] = [
     "+", "-", "*", "/", "%", "!",
 ];
 
+/// The most bytes of a name: errors show it.
+const WORD_MAX: usize = 100;
+
 /// All tokens, the end included. `#` and `//` start a comment.
 pub(crate) fn tokens(text: &str) -> Result<Vec<(Token, Spot)>, LangError> {
     let mut tokens = Vec::new();
@@ -58,13 +61,21 @@ fn token(rest: &str, spot: Spot) -> Result<(Token, &str), LangError> {
     let first = rest.chars().next().unwrap_or_default();
     if first.is_ascii_digit() {
         let (digits, left) = rest.split_at(while_in(|c| c.is_ascii_digit()));
-        let number = digits
-            .parse()
-            .map_err(|_| LangError::new(spot, format!("the number {digits} is too large"), "numbers have 64 bits"))?;
-        return Ok((Token::Number(number), left));
+        let too_large = |_| {
+            let shown = if digits.len() > WORD_MAX { "this number" } else { &format!("the number {digits}") };
+            LangError::new(spot, format!("{shown} is too large"), "numbers have 64 bits")
+        };
+        return Ok((Token::Number(digits.parse().map_err(too_large)?), left));
     }
     if first.is_alphabetic() || first == '_' {
         let (name, left) = rest.split_at(while_in(|c| c.is_alphanumeric() || c == '_'));
+        if name.len() > WORD_MAX {
+            return Err(LangError::new(
+                spot,
+                format!("this name has more than {WORD_MAX} bytes"),
+                "choose a shorter one",
+            ));
+        }
         return Ok((Token::Name(name.to_owned()), left));
     }
     match SIGNS.into_iter().find(|sign| rest.starts_with(sign)) {

@@ -1,12 +1,12 @@
 //! `seriatim explore`: every behaviour of a transactional program, each exactly once.
 
+use crate::checkpoint::Keeper;
 use crate::cli::{Style, isolation_parser};
 use crate::exit::{Exit, Failure};
-use crate::progress::{Progress, Stage};
+use crate::progress::Progress;
 use crate::quantities::duration;
-use crate::{interrupt, output, staged};
+use crate::{checkpoint, interrupt, output};
 use clap::ValueEnum;
-use serde::{Deserialize, Serialize};
 use seriatim_apps::APPS;
 use seriatim_apps::clients::{self, ClientProgram};
 use seriatim_apps::explore as apps;
@@ -14,25 +14,29 @@ use seriatim_check::Outcome;
 use seriatim_explore::lang::{LangError, Source};
 use seriatim_explore::{
     Algorithm, Counterexample, End, Exploration, ExploreError, Explorer, Isolation, Local, Part, Program, Property,
-    Value, Work, replay,
+    Value, replay,
 };
-use seriatim_report::explored::{self, Behaviour, Cycle, Explored, Question};
+use seriatim_report::explored::{self, Behaviour, Cycle, Explored, Question, Stopped};
 use seriatim_report::{Checked, Counts, Times};
-use std::path::{Path, PathBuf};
+use std::fs::File;
+use std::io::Read;
+use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 const AFTER_HELP: &str = "\
-A program is a file in the language of examples/programs, or a shipped application. Transactions run at --level unless the file gives \
-them one of their own. At levels up to causal consistency every history is visited once and no step is in vain; above, the \
+A program is a file in the language of examples/programs, or a shipped application. Random clients draw every kind of transaction of \
+their application equally likely, with few different parameters. Transactions run at --level unless the file gives them one of their own. At levels up to causal consistency every history is visited once and no step is in vain; above, the \
 histories of --base are visited and those that the level does not allow are passed over. An aborted transaction has no effect, but what \
 it read obeys the level.
 
 Exit codes: 0 the assertions hold in every history (or with --robust every history is serializable), 1 they do not, 2 undecided \
 within the budget, 3 bad input or usage, 4 internal error, 130 interrupted.";
 
-/// How often a checkpoint is written.
-const CHECKPOINT_EVERY: Duration = Duration::from_secs(5);
+/// A program that people write is much smaller; a device has no end.
+const PROGRAM_BYTES_MAX: u64 = 64 << 20;
+/// How much of a line with a mistake is shown.
+const EXCERPT_CHARS: usize = 100;
 /// More threads than this only cost memory.
 const THREADS_MAX: i64 = 64;
 
@@ -110,15 +114,6 @@ impl AlgorithmArg {
     }
 }
 
-/// What a checkpoint file holds.
-#[derive(Serialize, Deserialize)]
-struct Checkpoint {
-    seriatim_checkpoint: u32,
-    /// Of what: it fits nothing else.
-    of: String,
-    work: Work,
-}
-
 /// Explores the program and says what came of it.
 pub fn run(args: &Args) -> Result<Exit, Failure> {
     if let Some(app) = seriatim_apps::find(&args.program) {
@@ -131,7 +126,7 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         };
         return subject.run(args);
     }
-    if let Some((clients, text)) = random_clients(args) {
+    if let Some((clients, text)) = random_clients(args)? {
         let subject = Subject {
             program: clients.program(),
             question: Question::Count,
@@ -155,12 +150,20 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
 }
 
 /// Random clients, if the program is an application with a seed; and their names and size.
-fn random_clients(args: &Args) -> Option<(ClientProgram, String)> {
-    let (app, seed) = args.program.split_once(':')?;
+fn random_clients(args: &Args) -> Result<Option<(ClientProgram, String)>, Failure> {
+    let Some((app, seed)) = args.program.split_once(':') else { return Ok(None) };
+    if !clients::names().any(|name| name == app) {
+        return Ok(None);
+    }
+    let seed = seed.parse().map_err(|_| {
+        Failure::about(
+            &args.program,
+            format!("the seed of random clients is a number up to {}, as in {app}:1", u64::MAX),
+        )
+    })?;
     let (sessions, txns) = args.size;
-    let clients = ClientProgram::new(app, seed.parse().ok()?, sessions, txns)?;
     let text = format!("{} {sessions}x{txns}", args.program);
-    Some((clients, text))
+    Ok(ClientProgram::new(app, seed, sessions, txns).map(|clients| (clients, text)))
 }
 
 /// A number of sessions and one of transactions.
@@ -172,25 +175,43 @@ fn sizes(text: &str) -> Result<(usize, usize), String> {
 }
 
 fn read(path: &str) -> Result<String, Failure> {
-    std::fs::read_to_string(path).map_err(|error| {
+    let bytes = read_bytes(path).map_err(|error| {
         let apps = APPS.map(|app| app.name()).join(", ");
         let random: Vec<String> = clients::names().map(|name| format!("{name}:1")).collect();
         let expected = format!("expected a program file, one of the applications {apps}, or random clients");
         Failure::Message(format!("{path}: {error}; {expected} like {}", random.join(", ")))
-    })
+    })?;
+    let text = String::from_utf8(bytes).map_err(|error| {
+        let valid = String::from_utf8_lossy(&error.as_bytes()[..error.utf8_error().valid_up_to()]);
+        let (line, last) = (valid.matches('\n').count() + 1, valid.rsplit('\n').next().unwrap_or_default());
+        let column = last.chars().count() + 1;
+        Failure::Message(format!("{path}:{line}:{column}: this is no text in UTF-8; save the program as UTF-8"))
+    })?;
+    Ok(text.strip_prefix('\u{feff}').map_or_else(|| text.clone(), str::to_owned))
 }
 
-/// The error with its line, and a mark below the column.
+fn read_bytes(path: &str) -> std::io::Result<Vec<u8>> {
+    let mut bytes = Vec::new();
+    File::open(path)?.take(PROGRAM_BYTES_MAX + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > PROGRAM_BYTES_MAX {
+        return Err(std::io::Error::other("larger than any program, 64 MB"));
+    }
+    Ok(bytes)
+}
+
+/// The error with its line, and a mark below the column; of a long line what is around the column.
 fn located(path: &str, text: &str, error: &LangError) -> Failure {
     let LangError { spot, problem, hint } = error;
-    let line = text.lines().nth(spot.line - 1).unwrap_or_default();
-    let line: String = line.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
-    let mark = " ".repeat(spot.column - 1);
-    Failure::Message(format!("{path}:{}:{}: {problem}; {hint}\n  {line}\n  {mark}^", spot.line, spot.column))
+    let first = (spot.column - 1).saturating_sub(EXCERPT_CHARS / 2);
+    let line = text.lines().nth(spot.line - 1).unwrap_or_default().chars().skip(first).take(EXCERPT_CHARS);
+    let line: String = line.map(|c| if c.is_control() { ' ' } else { c }).collect();
+    let lead = if first > 0 { "… " } else { "" };
+    let mark = " ".repeat(lead.chars().count() + spot.column - 1 - first);
+    Failure::Message(format!("{path}:{}:{}: {problem}; {hint}\n  {lead}{line}\n  {mark}^", spot.line, spot.column))
 }
 
 fn shown_values(seen: &[seriatim_apps::Value]) -> String {
-    format!("saw {}", seriatim_apps::Value::List(seen.to_vec()))
+    format!("saw {}", seriatim_apps::Value::from(seen.to_vec()))
 }
 
 /// What is explored, and what is asked of it.
@@ -207,17 +228,19 @@ struct Subject<'s, V, L> {
 impl<V: Value, L: Local> Subject<'_, V, L> {
     fn run(self, args: &Args) -> Result<Exit, Failure> {
         let fail = |error: ExploreError| Failure::about(&args.program, error);
-        let explored = match &args.replay {
-            Some(token) => self.replayed(args, token).map_err(fail)?,
+        let (explored, kept) = match &args.replay {
+            Some(token) => (self.replayed(args, token).map_err(fail)?, Ok(())),
             None => {
-                let exploration = self.explore(args)?;
-                self.explored(args, exploration)
+                let (exploration, kept) = self.explore(args)?;
+                (self.explored(args, exploration, kept.is_ok()), kept)
             }
         };
         match args.format {
             Style::Human => output::text(&explored::render(&explored, output::width()))?,
             Style::Json => output::raw((explored::json(&explored) + "\n").as_bytes())?,
         }
+        // What was found is told even if it cannot be kept.
+        kept?;
         let is_interrupted = INTERRUPTED.load(Ordering::Relaxed) && !explored.is_complete;
         Ok(if is_interrupted { Exit::Interrupted } else { explored.outcome.into() })
     }
@@ -231,8 +254,7 @@ impl<V: Value, L: Local> Subject<'_, V, L> {
         }
     }
 
-    fn explore(&self, args: &Args) -> Result<Exploration<L>, Failure> {
-        let fail = |error: ExploreError| Failure::about(&args.program, error);
+    fn explorer(&self, args: &Args) -> Explorer<'_, V, L> {
         let cores = || std::thread::available_parallelism().map_or(1, |cores| cores.get());
         let mut explorer = Explorer::new(&self.program, args.level)
             .base(args.base)
@@ -243,28 +265,28 @@ impl<V: Value, L: Local> Subject<'_, V, L> {
         if let Some(budget) = args.budget {
             explorer = explorer.budget(budget);
         }
-        if args.all {
-            explorer = explorer.all();
-        }
-        let work = match args.checkpoint.as_deref().filter(|path| path.exists()) {
-            Some(path) => self.load(args, path)?,
-            None => explorer.begin().map_err(fail)?,
-        };
+        if args.all { explorer.all() } else { explorer }
+    }
+
+    /// Explores; also whether the checkpoint was written, if one was asked for.
+    fn explore(&self, args: &Args) -> Result<(Exploration<L>, Result<(), Failure>), Failure> {
+        let fail = |error: ExploreError| Failure::about(&args.program, error);
+        let explorer = self.explorer(args);
         interrupt::call_next(|| INTERRUPTED.store(true, Ordering::Relaxed));
+        let (path, of) = (args.checkpoint.as_deref(), self.identity(args));
+        let kept = path.map(|path| checkpoint::load(path, &of)).transpose()?.flatten();
+        let work = kept.map_or_else(|| explorer.begin().map_err(fail), Ok)?;
+        let mut keeper = path.map(|path| Keeper::begin(path, of, &work)).transpose()?;
         let progress = Progress::start(1);
-        let mut watch = Watch::new(progress.stage(), &work, args.budget);
-        let mut failure = None;
+        let stage = progress.stage();
         let result = explorer.resume(work, &|end| self.check(args, end), &mut |work| {
-            watch.show(work);
-            if let Some(path) = &args.checkpoint
-                && watch.is_time_to_keep(work)
-            {
-                failure = failure.take().or(self.keep(args, path, work).err());
-            }
+            let tally = work.tally();
+            stage.now(explored::progress(tally.histories, tally.ends, work.elapsed().as_secs_f64(), tally.share));
+            keeper.iter_mut().for_each(|keeper| keeper.note(work));
         });
         drop(progress);
-        let exploration = result.map_err(fail)?;
-        failure.map_or(Ok(exploration), Err)
+        let kept = keeper.map_or(Ok(()), |mut keeper| keeper.save());
+        Ok((result.map_err(fail)?, kept))
     }
 
     /// What a checkpoint must agree with.
@@ -282,33 +304,11 @@ impl<V: Value, L: Local> Subject<'_, V, L> {
         format!("{what}, program {:016x}", fingerprint(&self.text))
     }
 
-    fn load(&self, args: &Args, path: &Path) -> Result<Work, Failure> {
-        let about = |problem: String| Failure::about(path.display(), problem);
-        let bytes = std::fs::read(path).map_err(|error| about(error.to_string()))?;
-        let checkpoint: Checkpoint = serde_json::from_slice(&bytes)
-            .map_err(|error| about(format!("not a checkpoint of `seriatim explore`: {error}")))?;
-        let mine = self.identity(args);
-        if checkpoint.seriatim_checkpoint != 1 || checkpoint.of != mine {
-            let theirs = checkpoint.of;
-            return Err(about(format!(
-                "the checkpoint is of something else ({theirs}, not {mine}); name another file"
-            )));
-        }
-        Ok(checkpoint.work)
-    }
-
-    fn keep(&self, args: &Args, path: &Path, work: &Work) -> Result<(), Failure> {
-        let checkpoint = Checkpoint { seriatim_checkpoint: 1, of: self.identity(args), work: work.clone() };
-        let text = serde_json::to_string(&checkpoint).map_err(|error| Failure::about(path.display(), error))?;
-        staged::write(path, |path| std::fs::write(path, text + "\n"))
-            .map_err(|error: std::io::Error| Failure::about(path.display(), error))
-    }
-
     fn question(&self, args: &Args) -> Question {
         if args.robust { Question::Robust } else { self.question }
     }
 
-    fn explored(&self, args: &Args, exploration: Exploration<L>) -> Explored {
+    fn explored(&self, args: &Args, exploration: Exploration<L>, is_kept: bool) -> Explored {
         let outcome = match exploration.holds() {
             Some(true) => Outcome::Holds,
             Some(false) => Outcome::Violated,
@@ -336,6 +336,10 @@ impl<V: Value, L: Local> Subject<'_, V, L> {
             is_complete: exploration.is_complete,
             part: (args.partition.number, args.partition.of),
             elapsed: exploration.elapsed,
+            stopped: (!exploration.is_complete).then(|| Stopped {
+                is_interrupted: INTERRUPTED.load(Ordering::Relaxed),
+                checkpoint: args.checkpoint.as_ref().filter(|_| is_kept).map(|path| path.display().to_string()),
+            }),
             groups: exploration.groups.iter().map(group).collect(),
             behaviour: exploration.counterexample.map(|found| self.behaviour(args, found)),
         }
@@ -384,6 +388,7 @@ impl<V: Value, L: Local> Subject<'_, V, L> {
             is_complete: true,
             part: (1, 1),
             elapsed: start.elapsed(),
+            stopped: None,
             behaviour: Some(self.behaviour(args, found)),
             groups: Vec::new(),
         })
@@ -393,35 +398,4 @@ impl<V: Value, L: Local> Subject<'_, V, L> {
 /// A number that tells texts apart (FNV-1a).
 fn fingerprint(text: &str) -> u64 {
     text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
-}
-
-/// Looks at an exploration from time to time.
-struct Watch {
-    stage: Stage,
-    start: Instant,
-    kept: Instant,
-    /// What had been done before.
-    ends_before: u64,
-    budget: Option<Duration>,
-}
-
-impl Watch {
-    fn new(stage: Stage, work: &Work, budget: Option<Duration>) -> Watch {
-        Watch { stage, start: Instant::now(), kept: Instant::now(), ends_before: work.tally.ends, budget }
-    }
-
-    fn show(&self, work: &Work) {
-        let ends = work.tally.ends - self.ends_before;
-        self.stage.now(explored::progress(ends, self.start.elapsed().as_secs_f64(), work.tally.share));
-    }
-
-    fn is_time_to_keep(&mut self, work: &Work) -> bool {
-        let is_spent = self.budget.is_some_and(|budget| self.start.elapsed() >= budget);
-        let is_last = work.is_done() || is_spent || INTERRUPTED.load(Ordering::Relaxed);
-        if !is_last && self.kept.elapsed() < CHECKPOINT_EVERY {
-            return false;
-        }
-        self.kept = Instant::now();
-        true
-    }
 }
