@@ -11,7 +11,7 @@ use crate::encode::Assignment;
 use crate::prediction::{Prediction, build};
 use crate::problem::Problem;
 use crate::run::Run;
-use crate::search::{Ended, Next, search};
+use crate::search::{Ended, First, Next, search};
 use crate::{Answer, Effort, LEVELS, Open, Options, PredictError};
 use rustc_hash::FxHashSet;
 use seriatim_check::{Level, Outcome, check};
@@ -73,8 +73,9 @@ fn run(
     };
     let run = Run::new(history, &order)?;
     let effort = Effort::default();
-    let mut task =
-        Task { history, options, deadline, run: &run, visitor, effort, failure: None, told: FxHashSet::default() };
+    let told = FxHashSet::default();
+    let first = if wanted == Wanted::First { First::Likely } else { First::Small };
+    let mut task = Task { history, options, deadline, run: &run, visitor, effort, failure: None, told, first };
     let ended = task.go(wanted);
     let (mut effort, failure) = (task.effort, task.failure);
     effort.time = start.elapsed();
@@ -135,6 +136,7 @@ struct Task<'a> {
     failure: Option<confirm::Doubt>,
     /// What the cycles of the predictions so far rest on; windows overlap.
     told: FxHashSet<Vec<(OpId, Option<TxnId>)>>,
+    first: First,
 }
 
 impl Task<'_> {
@@ -182,10 +184,9 @@ impl Task<'_> {
     fn search(&mut self, part: &Part<'_>, problem: &Problem, scope: Scope) -> Ended {
         let mut effort = std::mem::take(&mut self.effort);
         effort.parts += 1;
-        let (mode, deadline) = (self.options.mode, self.deadline);
-        let ended = search(problem, mode, deadline, &mut effort, &mut |assignment| {
-            self.found(part, problem, assignment, scope)
-        });
+        let (how, deadline) = ((self.options.mode, self.first), self.deadline);
+        let ended =
+            search(problem, how, deadline, &mut effort, &mut |assignment| self.found(part, problem, assignment, scope));
         self.effort = effort;
         ended
     }

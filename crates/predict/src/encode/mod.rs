@@ -31,6 +31,8 @@ pub(crate) struct Encoding<'p> {
     changed: Vec<Lit>,
     /// Literal `k` is true if more than `k` transactions are on the cycle of the observed version order.
     sizes: Vec<Lit>,
+    /// If this is true no read is risky.
+    calm: Lit,
 }
 
 /// A history: how many slots of each node are kept, and whom the kept reads read from.
@@ -50,6 +52,8 @@ pub(crate) struct Wishes {
     pub as_observed: Vec<usize>,
     /// Slots of nodes that are kept.
     pub kept: Vec<(u32, u32)>,
+    /// Whether no read may be risky.
+    pub calm: bool,
 }
 
 impl Assignment {
@@ -93,11 +97,20 @@ impl<'p> Encoding<'p> {
     pub fn new(problem: &'p Problem, deadline: Option<Instant>) -> Encoding<'p> {
         let mut formula = Formula::new(deadline);
         let bounds::Bounds { kept, select, changed } = bounds::encode(problem, &mut formula);
-        let mut encoding = Encoding { problem, formula, kept, select, changed, sizes: Vec::new() };
+        let calm = formula.unlikely();
+        let mut encoding = Encoding { problem, formula, kept, select, changed, sizes: Vec::new(), calm };
+        encoding.calm();
         level::encode(&mut encoding);
         let on_cycle = encoding.must_be_cyclic(&problem.place);
         encoding.sizes = encoding.formula.count(&on_cycle, SIZES_MAX);
         encoding
+    }
+
+    fn calm(&mut self) {
+        for &(read, source) in &self.problem.risky {
+            let selected = self.select[read].iter().find(|one| one.0 == source).map(|one| one.1);
+            self.formula.implies(&[self.calm], &selected.map(|selected| !selected).into_iter().collect::<Vec<_>>());
+        }
     }
 
     /// Looks for a history as it is wished.
@@ -105,7 +118,9 @@ impl<'p> Encoding<'p> {
         let size = wishes.size.and_then(|size| self.sizes.get(size)).copied();
         let changed = wishes.as_observed.iter().map(|&read| self.changed[read]);
         let kept = wishes.kept.iter().map(|&(node, slot)| self.kept[node as usize][slot as usize]);
-        let assumptions: Vec<Lit> = size.into_iter().chain(changed).map(|literal| !literal).chain(kept).collect();
+        let calm = wishes.calm.then_some(self.calm);
+        let assumptions: Vec<Lit> =
+            size.into_iter().chain(changed).map(|literal| !literal).chain(kept).chain(calm).collect();
         self.formula.solve(&assumptions)
     }
 
