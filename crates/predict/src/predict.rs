@@ -8,6 +8,7 @@
 use crate::candidate::{Candidate, Part};
 use crate::confirm;
 use crate::encode::Assignment;
+use crate::pivot;
 use crate::prediction::{Prediction, build};
 use crate::problem::Problem;
 use crate::run::Run;
@@ -146,6 +147,9 @@ impl Task<'_> {
         let problem = Problem::new(&part.run, self.options.level, self.options.boundary);
         self.effort.transactions = problem.nodes.len() as u64;
         self.effort.reads = problem.reads.len() as u64;
+        if problem.level == Level::SnapshotIsolation && !pivot::exists(&problem) {
+            return Found::All;
+        }
         let is_large = problem.nodes.len() > WHOLE_MAX;
         if is_large || (wanted == Wanted::First && problem.nodes.len() > WINDOW) {
             match self.windows() {
@@ -182,6 +186,9 @@ impl Task<'_> {
     }
 
     fn search(&mut self, part: &Part<'_>, problem: &Problem, scope: Scope) -> Ended {
+        if problem.level == Level::SnapshotIsolation && !pivot::exists(problem) {
+            return Ended::Exhausted;
+        }
         let mut effort = std::mem::take(&mut self.effort);
         effort.parts += 1;
         let (how, deadline) = ((self.options.mode, self.first), self.deadline);

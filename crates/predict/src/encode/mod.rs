@@ -11,9 +11,11 @@ mod bounds;
 mod cycle;
 mod level;
 
+use crate::Boundary;
 use crate::formula::{Formula, Solved};
 use crate::problem::Problem;
 use batsat::Lit;
+use seriatim_check::Level;
 use std::time::Instant;
 
 /// The candidates of a read with their literals.
@@ -31,7 +33,7 @@ pub(crate) struct Encoding<'p> {
     changed: Vec<Lit>,
     /// Literal `k` is true if more than `k` transactions are on the cycle of the observed version order.
     sizes: Vec<Lit>,
-    /// If this is true no read is risky.
+    /// If this is true no read is risky, and the level allows what transactions that are cut do next, as far as it was observed.
     calm: Lit,
 }
 
@@ -52,7 +54,7 @@ pub(crate) struct Wishes {
     pub as_observed: Vec<usize>,
     /// Slots of nodes that are kept.
     pub kept: Vec<(u32, u32)>,
-    /// Whether no read may be risky.
+    /// Whether it must be likely that the application comes that far.
     pub calm: bool,
 }
 
@@ -110,6 +112,19 @@ impl<'p> Encoding<'p> {
         for &(read, source) in &self.problem.risky {
             let selected = self.select[read].iter().find(|one| one.0 == source).map(|one| one.1);
             self.formula.implies(&[self.calm], &selected.map(|selected| !selected).into_iter().collect::<Vec<_>>());
+        }
+    }
+
+    /// When a write counts for the level, as alternative premises. That of a transaction that is cut before it happens is no part of
+    /// the prediction, but will most likely follow: a likely prediction goes well with it too, and at snapshot isolation every
+    /// prediction does, because there the database would refuse it with the whole transaction.
+    fn counts(&self, node: u32, slot: u32) -> Vec<Vec<Lit>> {
+        let (there, written) = (self.kept[node as usize][0], self.kept[node as usize][slot as usize]);
+        match (self.problem.boundary, self.problem.level) {
+            _ if slot == 0 => vec![vec![written]],
+            (Boundary::Relaxed, _) => vec![vec![written]],
+            (Boundary::Strict, Level::SnapshotIsolation) => vec![vec![there]],
+            (Boundary::Strict, _) => vec![vec![written], vec![self.calm, there]],
         }
     }
 
