@@ -84,7 +84,7 @@ pub fn confirm(observed: &History, predicted: &History, level: Level, boundary: 
 /// The predicted history must not be serializable, `completed` must satisfy the level.
 fn levels(predicted: &History, completed: &History, level: Level) -> Result<(), Doubt> {
     let outcome = |history: &History, level: Level| {
-        let report = check(history, &Options { levels: vec![level], ..Options::default() });
+        let report = check(history, &Options { levels: vec![level], threads: 1, ..Options::default() });
         report.verdict(level).map(|verdict| verdict.outcome)
     };
     match (outcome(completed, level), outcome(predicted, Level::Serializable)) {
