@@ -21,7 +21,7 @@ mod workload;
 
 pub use app::{App, Run, RunError, Setting, run};
 pub use db::{Db, DbError, StoreDb, transact};
-pub use directed::{Directed, Left, PlannedEvent, PlannedTxn, Writer, run_directed};
+pub use directed::{Directed, Left, PlanError, PlannedEvent, PlannedTxn, Writer, run_directed};
 pub use fuzz::{Departure, Fuzz, Recording, ReplayError, Replayed};
 pub use harness::Harness;
 pub use value::Value;

@@ -11,6 +11,7 @@ use serde::{Deserialize, Serialize};
 use seriatim_apps::{App, BENCHMARKS, Setting, Workload, benchmark};
 use seriatim_check::Level;
 use seriatim_history::formats::Format;
+use seriatim_report::clean;
 use seriatim_report::text::plural;
 use seriatim_store::{Latest, by_chance};
 use std::path::PathBuf;
@@ -21,6 +22,11 @@ and, for the benchmark applications smallbank, voter, tpcc and wikipedia, what t
 and its workload are kept, so that `seriatim replay` can run it again.
 
 Exit codes: 0 recorded, 3 bad input or usage.";
+
+/// The most sessions of a benchmark application: each is a thread.
+const SESSIONS_MAX: usize = 1_000;
+/// The most transactions of a session.
+const TRANSACTIONS_MAX: usize = 10_000;
 
 /// The flags.
 #[derive(clap::Args, Debug)]
@@ -36,10 +42,10 @@ pub struct Args {
     #[arg(long, value_enum, default_value_t = Size::Small)]
     size: Size,
     /// How many sessions a benchmark application has, instead of 3
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=SESSIONS_MAX as i64))]
     sessions: Option<u16>,
     /// How many transactions each session of a benchmark application attempts, instead of what --size says
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=10_000))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=TRANSACTIONS_MAX as i64))]
     transactions: Option<u16>,
     /// Where to write the run, or - for standard output
     #[arg(long, short, value_name = "FILE")]
@@ -94,18 +100,28 @@ impl Runnable {
 
 impl Observed {
     /// The application that was run.
-    pub fn runnable(&self) -> Result<Runnable, Failure> {
-        let unknown = || Failure::about(&self.app, "no such application");
+    pub fn runnable(&self) -> Result<Runnable, String> {
+        let unknown = || format!("no such application as {}", clean(&self.app));
         if !BENCHMARKS.contains(&self.app.as_str()) {
             return seriatim_apps::find(&self.app).map(Runnable::Fixed).ok_or_else(unknown);
         }
         let small = Workload::small(self.seed);
         let workload = Workload {
-            sessions: self.sessions.unwrap_or(small.sessions),
-            transactions: self.transactions.unwrap_or(small.transactions),
+            sessions: within("sessions", self.sessions.unwrap_or(small.sessions), SESSIONS_MAX)?,
+            transactions: within("transactions", self.transactions.unwrap_or(small.transactions), TRANSACTIONS_MAX)?,
             ..small
         };
         benchmark(&self.app, workload).map(Runnable::Benchmark).ok_or_else(unknown)
+    }
+}
+
+/// A number from a file, which nobody has looked at yet.
+fn within(what: &str, number: usize, most: usize) -> Result<usize, String> {
+    match (1..=most).contains(&number) {
+        true => Ok(number),
+        false => Err(format!(
+            "the observed run has {number} {what}, and `seriatim observe` makes 1 to {most}; observe and predict again"
+        )),
     }
 }
 
@@ -123,7 +139,7 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         sessions: is_benchmark.then(|| args.sessions.map_or(3, usize::from)),
         transactions: is_benchmark.then_some(per_session),
     };
-    let runnable = observed.runnable()?;
+    let runnable = observed.runnable().map_err(Failure::Message)?;
     // One at a time and with the latest versions, the weakest level is serializable too, and the cheapest.
     let setting = Setting { level: Level::ReadCommitted, interleaved: false };
     let run = seriatim_apps::run(runnable.app(), setting, Latest, by_chance(args.seed))

@@ -56,7 +56,11 @@ pub fn run(args: &Args, app: &str, bytes: &[u8]) -> Result<Exit, Failure> {
     let predicted: Predicted = serde_json::from_slice(bytes)
         .map_err(|error| Failure::about(&shown, format!("not what `seriatim predict --output` wrote: {error}")))?;
     let level: Level = predicted.level.parse().map_err(|error| Failure::about(&shown, error))?;
-    let runnable = observed(args, app, predicted.observed.as_ref())?.runnable()?;
+    if !seriatim_predict::LEVELS.contains(&level) {
+        return Err(Failure::about(&shown, seriatim_predict::PredictError::UnsupportedLevel(level)));
+    }
+    let observed = observed(args, app, predicted.observed.as_ref())?;
+    let runnable = observed.runnable().map_err(|problem| Failure::about(&shown, problem))?;
     if predicted.predictions.is_empty() {
         return Err(Failure::about(&shown, "there is no prediction in it"));
     }
@@ -66,7 +70,8 @@ pub fn run(args: &Args, app: &str, bytes: &[u8]) -> Result<Exit, Failure> {
         let plan = prediction.plan().ok_or_else(|| {
             Failure::about(&shown, "its sessions are not numbered as `seriatim observe` numbers them")
         })?;
-        let directed = run_directed(runnable.app(), level, &plan).map_err(|error| Failure::about(app, error))?;
+        let directed = run_directed(runnable.app(), level, &plan)
+            .map_err(|error| Failure::about(format!("{shown}: prediction {}", number + 1), error))?;
         if several {
             output::text(&format!("{}\n", paint(BOLD, &format!("prediction {}", number + 1))))?;
         }
