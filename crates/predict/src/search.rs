@@ -100,9 +100,9 @@ impl Search<'_> {
 
     /// What to look for, one after the other. A prediction comes true unless the application goes another way because of what it
     /// reads. Mostly it asks whether there is something, so reads that find nothing instead of something, or the reverse, come last;
-    /// and so do those that do not go well with what a transaction writes after its boundary.
-    /// Under the strict boundary only a transaction that aborts is in the way; those that write nothing have little reason to,
-    /// so their reads are changed first.
+    /// so do predictions that rest on what a transaction reads after it has read something else, and those that do not go well with
+    /// what it writes after its boundary. Under the strict boundary only a transaction that aborts is in the way; those that
+    /// write nothing have little reason to, so their reads are changed first.
     fn stages(&self, first: First) -> Vec<Wishes> {
         let problem = self.problem;
         let of_writers = match problem.boundary {
@@ -110,8 +110,7 @@ impl Search<'_> {
             Boundary::Relaxed => None,
         };
         let kinds: Vec<Vec<usize>> = of_writers.into_iter().chain([Vec::new()]).collect();
-        let is_open = problem.boundary == Boundary::Strict || !problem.risky.is_empty();
-        let calm: &[bool] = if is_open { &[true, false] } else { &[false] };
+        let calm = [true, false];
         let sizes: Vec<Option<usize>> = (2..SIZES_MAX.min(problem.nodes.len())).map(Some).chain([None]).collect();
         let stages = |size: Option<usize>, calm: bool| {
             kinds.iter().map(move |as_observed| Wishes {

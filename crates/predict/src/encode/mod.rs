@@ -33,8 +33,11 @@ pub(crate) struct Encoding<'p> {
     changed: Vec<Lit>,
     /// Literal `k` is true if more than `k` transactions are on the cycle of the observed version order.
     sizes: Vec<Lit>,
-    /// If this is true no read is risky, and the level allows what transactions that are cut do next, as far as it was observed.
+    /// If this is true the history is one that is likely to come true: no read is risky, the level allows what transactions that
+    /// are cut do next, as far as it was observed, and the cycle does not rest on what a transaction reads after a changed read.
     calm: Lit,
+    /// For each read whom it reads from in a way that a cycle may rest on.
+    firm: Vec<Selectors>,
 }
 
 /// A history: how many slots of each node are kept, and whom the kept reads read from.
@@ -100,8 +103,10 @@ impl<'p> Encoding<'p> {
         let mut formula = Formula::new(deadline);
         let bounds::Bounds { kept, select, changed } = bounds::encode(problem, &mut formula);
         let calm = formula.unlikely();
-        let mut encoding = Encoding { problem, formula, kept, select, changed, sizes: Vec::new(), calm };
+        let (sizes, firm) = (Vec::new(), Vec::new());
+        let mut encoding = Encoding { problem, formula, kept, select, changed, sizes, calm, firm };
         encoding.calm();
+        encoding.firm();
         level::encode(&mut encoding);
         let on_cycle = encoding.must_be_cyclic(&problem.place);
         encoding.sizes = encoding.formula.count(&on_cycle, SIZES_MAX);
@@ -113,6 +118,34 @@ impl<'p> Encoding<'p> {
             let selected = self.select[read].iter().find(|one| one.0 == source).map(|one| one.1);
             self.formula.implies(&[self.calm], &selected.map(|selected| !selected).into_iter().collect::<Vec<_>>());
         }
+    }
+
+    /// A transaction that has read something else may read other keys afterwards. Under the strict boundary nothing is afterwards.
+    fn firm(&mut self) {
+        if self.problem.boundary == Boundary::Strict {
+            self.firm = self.select.clone();
+            return;
+        }
+        for node in 0..self.problem.nodes.len() as u32 {
+            let mut moved: Option<Lit> = None;
+            for read in self.problem.reads_of(node) {
+                let firm = (0..self.select[read].len()).map(|one| self.firm_selector(read, one, moved)).collect();
+                self.firm.push(firm);
+                let now = self.formula.unlikely();
+                self.formula.implies(&[self.changed[read]], &[now]);
+                moved.into_iter().for_each(|before| self.formula.implies(&[before], &[now]));
+                moved = Some(now);
+            }
+        }
+    }
+
+    fn firm_selector(&mut self, read: usize, one: usize, moved: Option<Lit>) -> (Option<u32>, Lit) {
+        let (writer, selected) = self.select[read][one];
+        let Some(moved) = moved else { return (writer, selected) };
+        let firm = self.formula.unlikely();
+        self.formula.implies(&[firm], &[selected]);
+        self.formula.implies(&[firm, self.calm], &[!moved]);
+        (writer, firm)
     }
 
     /// When a write counts for the level, as alternative premises. That of a transaction that is cut before it happens is no part of
