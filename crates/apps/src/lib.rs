@@ -9,6 +9,7 @@ mod directed;
 pub mod explore;
 mod fuzz;
 mod harness;
+pub mod observed;
 mod smallbank;
 mod stack;
 mod tables;
@@ -21,7 +22,9 @@ mod workload;
 
 pub use app::{App, Run, RunError, Setting, run};
 pub use db::{Db, DbError, StoreDb, transact};
-pub use directed::{Directed, Left, PlanError, PlannedEvent, PlannedTxn, Writer, run_directed};
+pub use directed::{
+    Directed, Left, PlanError, PlannedEvent, PlannedTxn, Predicted, PredictedRun, Writer, run_directed,
+};
 pub use fuzz::{Departure, Fuzz, Recording, ReplayError, Replayed};
 pub use harness::Harness;
 pub use value::Value;

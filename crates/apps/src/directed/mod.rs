@@ -12,9 +12,11 @@
 //! - A transaction that aborted in the observed run keeps its place and reads what it read then, if that is there. Without it, it might
 //!   commit and bring in something that nobody predicted; the database refuses that commit, as a database may.
 
+mod file;
 mod left;
 mod plan;
 
+pub use file::{Predicted, PredictedRun};
 pub use left::Left;
 pub use plan::{PlanError, PlannedEvent, PlannedTxn, Writer};
 

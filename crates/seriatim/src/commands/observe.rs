@@ -7,11 +7,10 @@ use crate::notes::lost_note;
 use crate::output;
 use crate::save::{format_for, save};
 use clap::ValueEnum;
-use serde::{Deserialize, Serialize};
-use seriatim_apps::{App, BENCHMARKS, Setting, Workload, benchmark};
+use seriatim_apps::observed::{FIELD, Observed, SESSIONS_MAX, TRANSACTIONS_MAX};
+use seriatim_apps::{BENCHMARKS, Setting};
 use seriatim_check::Level;
 use seriatim_history::formats::Format;
-use seriatim_report::clean;
 use seriatim_report::text::plural;
 use seriatim_store::{Latest, by_chance};
 use std::path::PathBuf;
@@ -22,11 +21,6 @@ and, for the benchmark applications smallbank, voter, tpcc and wikipedia, what t
 and its workload are kept, so that `seriatim replay` can run it again.
 
 Exit codes: 0 recorded, 3 bad input or usage.";
-
-/// The most sessions of a benchmark application: each is a thread.
-const SESSIONS_MAX: usize = 1_000;
-/// The most transactions of a session.
-const TRANSACTIONS_MAX: usize = 10_000;
 
 /// The flags.
 #[derive(clap::Args, Debug)]
@@ -64,67 +58,6 @@ enum Size {
     Large,
 }
 
-/// What was run, as the history keeps it.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Observed {
-    /// The name of the application.
-    pub app: String,
-    /// The seed.
-    pub seed: u64,
-    /// How many sessions there are, if it is a benchmark application.
-    pub sessions: Option<usize>,
-    /// How many transactions each session attempts, if it is a benchmark application.
-    pub transactions: Option<usize>,
-}
-
-/// The field of a history that has it.
-pub const FIELD: &str = "application";
-
-/// An application to run.
-pub enum Runnable {
-    /// One that is always the same.
-    Fixed(&'static dyn App),
-    /// A benchmark application with its workload.
-    Benchmark(Box<dyn App>),
-}
-
-impl Runnable {
-    /// The application.
-    pub fn app(&self) -> &dyn App {
-        match self {
-            Runnable::Fixed(app) => *app,
-            Runnable::Benchmark(app) => app.as_ref(),
-        }
-    }
-}
-
-impl Observed {
-    /// The application that was run.
-    pub fn runnable(&self) -> Result<Runnable, String> {
-        let unknown = || format!("no such application as {}", clean(&self.app));
-        if !BENCHMARKS.contains(&self.app.as_str()) {
-            return seriatim_apps::find(&self.app).map(Runnable::Fixed).ok_or_else(unknown);
-        }
-        let small = Workload::small(self.seed);
-        let workload = Workload {
-            sessions: within("sessions", self.sessions.unwrap_or(small.sessions), SESSIONS_MAX)?,
-            transactions: within("transactions", self.transactions.unwrap_or(small.transactions), TRANSACTIONS_MAX)?,
-            ..small
-        };
-        benchmark(&self.app, workload).map(Runnable::Benchmark).ok_or_else(unknown)
-    }
-}
-
-/// A number from a file, which nobody has looked at yet.
-fn within(what: &str, number: usize, most: usize) -> Result<usize, String> {
-    match (1..=most).contains(&number) {
-        true => Ok(number),
-        false => Err(format!(
-            "the observed run has {number} {what}, and `seriatim observe` makes 1 to {most}; observe and predict again"
-        )),
-    }
-}
-
 /// Runs the application, writes the history.
 pub fn run(args: &Args) -> Result<Exit, Failure> {
     let to = format_for(args.to, &args.output, Format::Jsonl)?;
@@ -139,7 +72,7 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         sessions: is_benchmark.then(|| args.sessions.map_or(3, usize::from)),
         transactions: is_benchmark.then_some(per_session),
     };
-    let runnable = observed.runnable().map_err(Failure::Message)?;
+    let runnable = observed.runnable().map_err(|error| Failure::about(args.app, error))?;
     // One at a time and with the latest versions, the weakest level is serializable too, and the cheapest.
     let setting = Setting { level: Level::ReadCommitted, interleaved: false };
     let run = seriatim_apps::run(runnable.app(), setting, Latest, by_chance(args.seed))
