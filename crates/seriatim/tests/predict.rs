@@ -195,7 +195,7 @@ fn damaged_predictions_are_refused_with_a_reason() {
         assert!(refused.stderr.contains(told) && refused.stderr.contains("damaged.json"), "{told}: {}", refused.stderr);
     }
     // A transaction that does not exist never runs: that is a divergence.
-    let absent = folder.file("absent.json", &changed(&good, |value| txn(value, "index", u64::from(u32::MAX))));
+    let absent = folder.file("absent.json", changed(&good, |value| txn(value, "index", u64::from(u32::MAX))));
     let diverged = run(&["replay", &absent, "smallbank"]);
     assert!(diverged.code.is_some_and(|code| code < 2) && diverged.stdout.contains("diverged"), "{diverged:?}");
 }
