@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
-use seriatim_check::Level;
+use seriatim_check::{Level, oracle as definition};
 use seriatim_history::{History, notation};
 use seriatim_predict::{Answer, Boundary, LEVELS, Mode, Options, confirm, oracle, predict};
 use std::cell::RefCell;
@@ -85,6 +85,9 @@ fn compare(history: &History, tally: &mut Tally) {
                 let found = match predict(history, &options).unwrap() {
                     Answer::Found(prediction) => {
                         confirm::confirm(history, &prediction.history, level, boundary).unwrap();
+                        // The independent checker asks the checkers of levels; here the definitions are asked.
+                        assert!(definition::satisfies(&prediction.history, level), "{level}");
+                        assert!(!definition::satisfies(&prediction.history, Level::Serializable), "{level}");
                         true
                     }
                     Answer::NoneExists(_) => false,
