@@ -3,4 +3,4 @@
 
 use libfuzzer_sys::fuzz_target;
 
-fuzz_target!(|bytes: &[u8]| seriatim_fuzz::replay(bytes));
+fuzz_target!(|bytes: &[u8]| seriatim_fuzz::kept_or_predicted(bytes));

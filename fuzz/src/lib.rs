@@ -116,7 +116,7 @@ pub fn program(bytes: &[u8]) {
 const ATTEMPTS_MAX: usize = 12;
 
 /// Reads bytes as a run that was kept and as predictions, and runs what can be run.
-pub fn replay(bytes: &[u8]) {
+pub fn kept_or_predicted(bytes: &[u8]) {
     if let Ok(recording) = serde_json::from_slice::<Recording>(bytes)
         && let Ok(replayed) = recording.replay()
     {
