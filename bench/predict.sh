@@ -6,7 +6,8 @@
 # TRACES is a directory of runs (searched for *.txt); without it only what needs no traces is printed. PEER_COMMAND, if it is given, is
 # called as `PEER_COMMAND FILE LEVEL STRATEGY` (LEVEL cc or rc; STRATEGY exact-strict, approx-strict or approx-relaxed) and timed beside us;
 # PEER_SECONDS limits one run of it (default 900). Our times are those of one process a run, the least of RUNS (default 3).
-# TABLES (default "tables45 future tables67") says which tables to print.
+# TABLES (default "tables45 future tables67") says which tables to print; with `validation` among them, SEEDS (as in 601-660) says over
+# which seeds to count what validates.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 [ $# -le 2 ] || fail "usage: bench/predict.sh [TRACES [PEER_COMMAND]]"
 traces=${1:-}

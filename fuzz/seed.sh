@@ -27,3 +27,13 @@ seed certificate 2 '{"seriatim_certificate":1,"input":"h","fingerprint":"0123456
 seed certificate 3 '{"seriatim_certificate":1,"input":"h","fingerprint":"0123456789abcdef","sessions":2,"transactions":2,"operations":4,"levels":["cc","pc"]}\n{"level":"cc","verdict":"holds","order":[0,1,2]}\n{"level":"pc","verdict":"undecided"}\n'
 mkdir -p corpus/program
 for program in ../examples/programs/*.tx; do cp "$program" corpus/program/; done
+mkdir -p corpus/replay
+cat > corpus/replay/seed-prediction <<'END'
+{"level":"cc","observed":{"application":{"app":"cart","seed":1,"sessions":null,"transactions":null}},"predictions":[{"sessions":[{"session":"0"},{"session":"1"}],"transactions":[{"session":0,"index":0,"whole":true,"needed":true,"aborted":false,"events":[{"read":"cart","from":null},{"write":"cart"}]},{"session":1,"index":0,"whole":false,"needed":true,"aborted":false,"events":[{"read":"cart","from":{"session":0,"index":0}}]}]}]}
+END
+cat > corpus/replay/seed-benchmark <<'END'
+{"level":"rc","observed":{"application":{"app":"smallbank","seed":7,"sessions":2,"transactions":2}},"predictions":[{"sessions":[{"session":"1"},{"session":"0"}],"transactions":[{"session":0,"index":0,"whole":false,"needed":true,"aborted":true,"events":[]},{"session":0,"index":1,"whole":true,"needed":true,"aborted":false,"events":[]}]}]}
+END
+cat > corpus/replay/seed-recording <<'END'
+{"app":"cart","level":"cc","interleaved":false,"turns":[0,1,0],"choices":[{"reader":{"session":0,"txn":0},"read":0,"key":"cart","writer":null,"latest":true}],"failure":null}
+END

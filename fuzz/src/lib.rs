@@ -1,6 +1,7 @@
 //! What the fuzz targets do with their bytes.
 
 use flate2::read::GzEncoder;
+use seriatim_apps::{Predicted, Recording, run_directed};
 use seriatim_check::{Level, oracle};
 use seriatim_explore::lang::Source;
 use seriatim_explore::{Explorer, Isolation, replay};
@@ -107,6 +108,29 @@ pub fn program(bytes: &[u8]) {
         });
         if let Ok(explored) = explored {
             assert_eq!(explored.tally.blocked, 0);
+        }
+    }
+}
+
+/// The most transactions of a benchmark application that is run for a moment.
+const ATTEMPTS_MAX: usize = 12;
+
+/// Reads bytes as a run that was kept and as predictions, and runs what can be run.
+pub fn kept_or_predicted(bytes: &[u8]) {
+    if let Ok(recording) = serde_json::from_slice::<Recording>(bytes)
+        && let Ok(replayed) = recording.replay()
+    {
+        let _ = replayed.departure.map(|departure| departure.to_string());
+    }
+    let Ok(predicted) = serde_json::from_slice::<Predicted>(bytes) else { return };
+    let (Ok(level), Some(observed)) = (predicted.level.parse::<Level>(), predicted.application()) else { return };
+    if observed.sessions.unwrap_or(1).saturating_mul(observed.transactions.unwrap_or(1)) > ATTEMPTS_MAX {
+        return;
+    }
+    let Ok(runnable) = observed.runnable() else { return };
+    for plan in predicted.predictions.iter().take(2).filter_map(|prediction| prediction.plan()) {
+        if let Ok(directed) = run_directed(runnable.app(), level, &plan) {
+            let _ = directed.left.map(|left| left.to_string());
         }
     }
 }

@@ -1,6 +1,7 @@
 //! What an application is to those who run it, and one run of it on the mock store.
 
 use crate::db::{Db, DbError, StoreDb};
+use crate::directed::PlanError;
 use crate::value::Value;
 use seriatim_check::Level;
 use seriatim_history::History;
@@ -54,6 +55,9 @@ pub enum RunError {
     /// The application failed.
     #[error("the application failed: {0}")]
     Db(#[from] DbError),
+    /// It was to run as no application can.
+    #[error(transparent)]
+    Plan(#[from] PlanError),
 }
 
 /// Runs `app` once. The assertion reads the latest versions, so that only the application's own reads are weak.

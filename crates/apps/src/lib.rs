@@ -10,6 +10,7 @@ mod drawn;
 pub mod explore;
 mod fuzz;
 mod harness;
+pub mod observed;
 mod smallbank;
 mod stack;
 mod tables;
@@ -22,7 +23,9 @@ mod workload;
 
 pub use app::{App, Run, RunError, Setting, run};
 pub use db::{Db, DbError, StoreDb, transact};
-pub use directed::{Directed, Left, PlannedEvent, PlannedTxn, Writer, run_directed};
+pub use directed::{
+    Directed, Left, PlanError, PlannedEvent, PlannedTxn, Predicted, PredictedRun, Writer, run_directed,
+};
 pub use drawn::Drawn;
 pub use fuzz::{Departure, Fuzz, Recording, ReplayError, Replayed};
 pub use harness::Harness;

@@ -3,7 +3,9 @@
 //! The workload of MonkeyDB and IsoPredict: 90 % anonymous page views, 7 % edits; of 2 users and 2 pages always the first (and no user
 //! at all in 26 % of the draws). Their code gives each revision the same text and makes a page point to revision 1 whatever was
 //! written, and reads all revisions for debugging; here a revision has its own text, a page points to its latest revision, and that
-//! read is left out. An edit is two transactions, or four if somebody else watches the page.
+//! read is left out. An edit is two transactions, or four if somebody else watches the page. Their A15 and A16 fail only if a user has
+//! more edits than rows, which no lost update brings about (the paper: "not sensitive enough"), and read weakly themselves; here both
+//! numbers must be the same, and they are read as they are at the end.
 
 use crate::app::App;
 use crate::db::{Db, DbError};
@@ -299,9 +301,10 @@ impl App for Wikipedia {
         look(db, |db| {
             for user in 0..=USERS {
                 let (changes, logged) = (rows_of(db, CHANGES, &rows, user)?, rows_of(db, LOGGING, &rows, user)?);
-                let edits = if user == 0 { 0 } else { USER.int(db, &user.to_string(), "editcount")? };
+                // Nobody counts the edits of those who are not logged in.
+                let edits = if user == 0 { changes } else { USER.int(db, &user.to_string(), "editcount")? };
                 let said = [("A15", "changes", changes), ("A16", "log entries", logged)];
-                if let Some((number, what, count)) = said.into_iter().find(|said| edits > said.2) {
+                if let Some((number, what, count)) = said.into_iter().find(|said| user > 0 && edits != said.2) {
                     return Ok(Err(format!("{number}: user {user} has {edits} edits and {count} {what}")));
                 }
                 if changes != logged {

@@ -19,8 +19,10 @@
 //! forbids it). In the paper a strict boundary may also be a read that is as observed, whose transaction is then cut without a reason:
 //! it would have gone on, so here it does.
 //!
-//! What is predicted is a prefix of a run. At RC, RA and CC every such prefix can go on. At PC and SI that is not so: the writes that a
-//! strict boundary leaves out may be refused by the database, and then the prediction does not come true.
+//! What is predicted is a prefix of a run, and a run must have it (the paper's footnote 2). At RC, RA, CC and PC every such prefix can go
+//! on. At SI that is not so: the database may refuse the writes that a strict boundary leaves out, and the transaction with them. So a
+//! strict prediction at SI satisfies the level also with the writes that its boundary transactions were observed to do next.
+//! At the other levels such predictions are merely found first.
 //!
 //! ```
 //! use seriatim_check::Level;
@@ -43,6 +45,7 @@ mod encode;
 mod formula;
 pub mod oracle;
 mod pco;
+mod pivot;
 mod plan;
 mod predict;
 mod prediction;

@@ -145,10 +145,26 @@ impl Oracle<'_> {
         if self.boundary == Boundary::Relaxed && reads_after {
             return false;
         }
-        let history = self.history.rewired(&[], sources).restricted_to(&kept);
-        let levels = vec![self.level, Level::Serializable];
-        let report = check(&history, &Options { levels, threads: 1, ..Options::default() });
-        let outcome = |level| report.verdict(level).map(|verdict| verdict.outcome);
-        outcome(self.level) == Some(Outcome::Holds) && outcome(Level::Serializable) == Some(Outcome::Violated)
+        let history = self.history.rewired(&[], sources);
+        let going_on: Vec<OpId> = kept.iter().copied().chain(self.refusable()).collect();
+        outcome(&history.restricted_to(&kept), Level::Serializable) == Some(Outcome::Violated)
+            && outcome(&history.restricted_to(&going_on), self.level) == Some(Outcome::Holds)
     }
+
+    /// At snapshot isolation the writes that were observed after a boundary, which the database may refuse.
+    fn refusable(&self) -> Vec<OpId> {
+        let after_boundary = |(events, &kept): (&Vec<Event>, &usize)| -> Vec<OpId> {
+            let Some(last) = kept.checked_sub(1).map(|last| events[last].txn) else { return Vec::new() };
+            events[kept..].iter().filter(|event| event.txn == last && !event.is_read).map(|event| event.op).collect()
+        };
+        match self.level {
+            Level::SnapshotIsolation => self.sessions.iter().zip(self.kept).flat_map(after_boundary).collect(),
+            _ => Vec::new(),
+        }
+    }
+}
+
+fn outcome(history: &History, level: Level) -> Option<Outcome> {
+    let report = check(history, &Options { levels: vec![level], threads: 1, ..Options::default() });
+    report.verdict(level).map(|verdict| verdict.outcome)
 }

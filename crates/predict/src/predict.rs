@@ -8,10 +8,11 @@
 use crate::candidate::{Candidate, Part};
 use crate::confirm;
 use crate::encode::Assignment;
+use crate::pivot;
 use crate::prediction::{Prediction, build};
 use crate::problem::Problem;
 use crate::run::Run;
-use crate::search::{Ended, Next, search};
+use crate::search::{Ended, First, Next, search};
 use crate::{Answer, Effort, LEVELS, Open, Options, PredictError};
 use rustc_hash::FxHashSet;
 use seriatim_check::{Level, Outcome, check};
@@ -26,7 +27,7 @@ const WINDOW: usize = 24;
 /// How far the next window is.
 const STEP: usize = 12;
 
-/// A prediction with a small cycle, or that there is none.
+/// A prediction that is likely to come true, among these one with a small cycle; or that there is none.
 pub fn predict(history: &History, options: &Options) -> Result<Answer, PredictError> {
     let mut first = None;
     let answer = run(history, options, Wanted::First, &mut |prediction| {
@@ -36,7 +37,8 @@ pub fn predict(history: &History, options: &Options) -> Result<Answer, PredictEr
     Ok(first.map_or(answer, |prediction| Answer::Found(Box::new(prediction))))
 }
 
-/// Tells `visitor` of predictions that differ in their cycle, small cycles first, until it breaks off or no more are to be found.
+/// Tells `visitor` of predictions that differ in their cycle until it breaks off or no more are to be found. Small cycles in the
+/// observed order of versions come first; the cycle of the explanation may be smaller.
 /// The answer is *none exists* if the search came to its end (there are no others, then), and *undecided* if it did not.
 pub fn predict_all(
     history: &History,
@@ -73,8 +75,9 @@ fn run(
     };
     let run = Run::new(history, &order)?;
     let effort = Effort::default();
-    let mut task =
-        Task { history, options, deadline, run: &run, visitor, effort, failure: None, told: FxHashSet::default() };
+    let told = FxHashSet::default();
+    let first = if wanted == Wanted::First { First::Likely } else { First::Small };
+    let mut task = Task { history, options, deadline, run: &run, visitor, effort, failure: None, told, first };
     let ended = task.go(wanted);
     let (mut effort, failure) = (task.effort, task.failure);
     effort.time = start.elapsed();
@@ -135,6 +138,7 @@ struct Task<'a> {
     failure: Option<confirm::Doubt>,
     /// What the cycles of the predictions so far rest on; windows overlap.
     told: FxHashSet<Vec<(OpId, Option<TxnId>)>>,
+    first: First,
 }
 
 impl Task<'_> {
@@ -144,6 +148,9 @@ impl Task<'_> {
         let problem = Problem::new(&part.run, self.options.level, self.options.boundary);
         self.effort.transactions = problem.nodes.len() as u64;
         self.effort.reads = problem.reads.len() as u64;
+        if problem.level == Level::SnapshotIsolation && !pivot::exists(&problem) {
+            return Found::All;
+        }
         let is_large = problem.nodes.len() > WHOLE_MAX;
         if is_large || (wanted == Wanted::First && problem.nodes.len() > WINDOW) {
             match self.windows() {
@@ -180,12 +187,14 @@ impl Task<'_> {
     }
 
     fn search(&mut self, part: &Part<'_>, problem: &Problem, scope: Scope) -> Ended {
+        if problem.level == Level::SnapshotIsolation && !pivot::exists(problem) {
+            return Ended::Exhausted;
+        }
         let mut effort = std::mem::take(&mut self.effort);
         effort.parts += 1;
-        let (mode, deadline) = (self.options.mode, self.deadline);
-        let ended = search(problem, mode, deadline, &mut effort, &mut |assignment| {
-            self.found(part, problem, assignment, scope)
-        });
+        let (how, deadline) = ((self.options.mode, self.first), self.deadline);
+        let ended =
+            search(problem, how, deadline, &mut effort, &mut |assignment| self.found(part, problem, assignment, scope));
         self.effort = effort;
         ended
     }

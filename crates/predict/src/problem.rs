@@ -61,6 +61,9 @@ pub(crate) struct Problem {
     pub reads: Vec<Read>,
     /// The place of each node in the serial order of the run.
     pub place: Vec<u32>,
+    /// Reads and writers from which they would return nothing where something was observed, or the reverse: what an application
+    /// asks for before it goes one way or the other.
+    pub risky: Vec<(usize, Option<u32>)>,
 }
 
 impl Problem {
@@ -76,6 +79,7 @@ impl Problem {
             classes: vec![Class { writers: Vec::new() }; class_count],
             reads: Vec::new(),
             place: Vec::new(),
+            risky: Vec::new(),
         };
         for (node, &txn) in txns.iter().enumerate() {
             let session = run.txns[txn as usize].session;
@@ -89,7 +93,32 @@ impl Problem {
         }
         problem.find_candidates(run, &node_of);
         problem.place = ranks(&txns, &run.place);
+        problem.risky = problem.risky(run);
         problem
+    }
+
+    fn risky(&self, run: &Run) -> Vec<(usize, Option<u32>)> {
+        let writes = |node: &Node| {
+            let events = run.txns[node.txn as usize].events.iter().filter(|event| event.act == Act::Write);
+            events.map(|event| (event.key, event.nothing)).collect()
+        };
+        let written: Vec<FxHashMap<KeyId, bool>> = self.nodes.iter().map(writes).collect();
+        let mut risky = Vec::new();
+        for (number, read) in self.reads.iter().enumerate() {
+            let events = &run.txns[self.nodes[read.node as usize].txn as usize].events;
+            let turns = |source: Option<u32>| {
+                read.events.iter().map(|&event| &events[event as usize]).any(|event| {
+                    let before = || run.nothing_before[event.key.index()];
+                    let found = source.map_or_else(before, |node| {
+                        written[node as usize].get(&event.key).copied().unwrap_or(event.nothing)
+                    });
+                    found != event.nothing
+                })
+            };
+            let others = read.candidates.iter().copied().filter(|&source| source != read.observed);
+            risky.extend(others.filter(|&source| turns(source)).map(|source| (number, source)));
+        }
+        risky
     }
 
     /// Cuts a transaction into slots and finds its choices.

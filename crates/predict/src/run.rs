@@ -21,6 +21,8 @@ pub(crate) struct Event {
     pub op: OpId,
     pub key: KeyId,
     pub act: Act,
+    /// Whether what it reads or writes is nothing: no value, zero, false, an empty text.
+    pub nothing: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -39,6 +41,8 @@ pub(crate) struct Run {
     pub key_count: usize,
     /// The place of each transaction in a serial order of the run.
     pub place: Vec<u32>,
+    /// For each key whether it holds nothing initially.
+    pub nothing_before: Vec<bool>,
 }
 
 impl Run {
@@ -55,7 +59,11 @@ impl Run {
             txns.push(Txn { id, session: history.session_of(id).0, events });
         }
         let place = places.iter().map(|&(_, place)| place).collect();
-        Ok(Run { txns, session_count: history.session_count(), key_count: history.key_count(), place })
+        let initially = |key: KeyId| history.initial().value_of(key).unwrap_or(Value::NULL);
+        let nothing_before =
+            (0..history.key_count()).map(|key| is_nothing(history, initially(KeyId::from(key)))).collect();
+        let (session_count, key_count) = (history.session_count(), history.key_count());
+        Ok(Run { txns, session_count, key_count, place, nothing_before })
     }
 
     /// The transactions in their serial order.
@@ -83,13 +91,25 @@ impl Run {
         for (rank, new) in by_place.into_iter().enumerate() {
             place[new as usize] = rank as u32;
         }
-        Run { txns: txns.iter().map(part).collect(), place, ..*self.shell() }
+        let first = txns.iter().map(|&txn| self.place[txn as usize]).min().unwrap_or(0);
+        Run {
+            txns: txns.iter().map(part).collect(),
+            session_count: self.session_count,
+            key_count: self.key_count,
+            place,
+            nothing_before: self.nothing_before(first),
+        }
     }
 
-    /// The run without its transactions.
-    fn shell(&self) -> Box<Run> {
-        let (session_count, key_count) = (self.session_count, self.key_count);
-        Box::new(Run { txns: Vec::new(), session_count, key_count, place: Vec::new() })
+    /// For each key whether it holds nothing just before `place`.
+    fn nothing_before(&self, place: u32) -> Vec<bool> {
+        let mut nothing = self.nothing_before.clone();
+        for txn in self.in_order().into_iter().take_while(|&txn| self.place[txn as usize] < place) {
+            for event in self.txns[txn as usize].events.iter().filter(|event| event.act == Act::Write) {
+                nothing[event.key.index()] = event.nothing;
+            }
+        }
+        nothing
     }
 }
 
@@ -120,10 +140,12 @@ impl<'h> Sources<'h> {
             if op.kind != OpKind::Read {
                 written.insert(op.key);
                 if last.get(&op.key) == Some(&id) {
-                    events.push(Event { op: id, key: op.key, act: Act::Write });
+                    let nothing = is_nothing(self.history, op.value);
+                    events.push(Event { op: id, key: op.key, act: Act::Write, nothing });
                 }
             } else if !written.contains(&op.key) {
-                events.push(Event { op: id, key: op.key, act: Act::Read(self.source(txn, id, number)?) });
+                let (act, nothing) = (Act::Read(self.source(txn, id, number)?), is_nothing(self.history, op.value));
+                events.push(Event { op: id, key: op.key, act, nothing });
             }
         }
         Ok(events)
@@ -147,6 +169,20 @@ impl<'h> Sources<'h> {
             }),
         }
     }
+}
+
+/// Whether a value is one that programs ask for: nothing, zero, false, empty. Applications that write a value twice to a key tell
+/// the writes apart by a number behind it.
+fn is_nothing(history: &History, value: Value) -> bool {
+    if value == Value::NULL {
+        return true;
+    }
+    let text = history.value_text(value);
+    let text = match text.trim_matches('"').rsplit_once('#') {
+        Some((text, number)) if number.parse::<u32>().is_ok() => text.to_owned(),
+        _ => text.trim_matches('"').to_owned(),
+    };
+    matches!(text.as_str(), "" | "nil" | "null" | "false") || text.parse::<f64>().is_ok_and(|number| number == 0.0)
 }
 
 /// The last write of `txn` to each key.

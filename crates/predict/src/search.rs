@@ -35,16 +35,25 @@ pub(crate) enum Next {
     Another,
 }
 
-/// Looks for histories, those with small cycles first, and tells `found` of each.
+/// Which histories come first.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum First {
+    /// Those with small cycles.
+    Small,
+    /// Those that are likely to come true, and among them those with small cycles.
+    Likely,
+}
+
+/// Looks for histories, and tells `found` of each.
 pub(crate) fn search(
     problem: &Problem,
-    mode: Mode,
+    (mode, first): (Mode, First),
     deadline: Option<Instant>,
     effort: &mut Effort,
     found: &mut dyn FnMut(&Assignment) -> Next,
 ) -> Ended {
     let mut search = Search { problem, mode, deadline, encoding: Encoding::new(problem, deadline), effort };
-    let ended = search.run(found);
+    let ended = search.run(first, found);
     search.effort.add(search.encoding.effort());
     ended
 }
@@ -67,16 +76,16 @@ enum Proposed {
 }
 
 impl Search<'_> {
-    fn run(&mut self, found: &mut dyn FnMut(&Assignment) -> Next) -> Ended {
-        for wishes in self.stages() {
+    fn run(&mut self, first: First, found: &mut dyn FnMut(&Assignment) -> Next) -> Ended {
+        for wishes in self.stages(first) {
             loop {
                 let prediction = match self.propose(&wishes) {
                     Proposed::Nothing => continue,
                     Proposed::OutOfTime => return Ended::OutOfTime,
                     Proposed::Exhausted => break,
                     Proposed::Prediction(first) => {
-                        let smaller = self.smaller(wishes.size, first);
-                        self.longer(smaller)
+                        let smaller = self.smaller(&wishes, first);
+                        self.longer(wishes.calm, smaller)
                     }
                 };
                 match found(&prediction) {
@@ -89,23 +98,45 @@ impl Search<'_> {
         Ended::Exhausted
     }
 
-    /// What to look for, one after the other: small cycles first. Under the strict boundary a prediction comes true unless a
-    /// transaction aborts because of what it reads; those that write nothing have little reason to, so their reads are changed first.
-    fn stages(&self) -> Vec<Wishes> {
+    /// What to look for, one after the other. A prediction comes true unless the application goes another way because of what it
+    /// reads. Mostly it asks whether there is something, so reads that find nothing instead of something, or the reverse, come last;
+    /// so do predictions that rest on what a transaction reads after it has read something else, and those that do not go well with
+    /// what it writes after its boundary. Under the strict boundary only a transaction that aborts is in the way; those that
+    /// write nothing have little reason to, so their reads are changed first.
+    fn stages(&self, first: First) -> Vec<Wishes> {
+        let problem = self.problem;
+        let of_writers = match problem.boundary {
+            Boundary::Strict => Some(self.reads_of_writers()),
+            Boundary::Relaxed => None,
+        };
+        let kinds: Vec<Vec<usize>> = of_writers.into_iter().chain([Vec::new()]).collect();
+        let calm = [true, false];
+        let sizes: Vec<Option<usize>> = (2..SIZES_MAX.min(problem.nodes.len())).map(Some).chain([None]).collect();
+        let stages = |size: Option<usize>, calm: bool| {
+            kinds.iter().map(move |as_observed| Wishes {
+                size,
+                calm,
+                as_observed: as_observed.clone(),
+                ..Wishes::default()
+            })
+        };
+        match first {
+            First::Small => {
+                sizes.iter().flat_map(|&size| calm.iter().flat_map(move |&calm| stages(size, calm))).collect()
+            }
+            First::Likely => {
+                calm.iter().flat_map(|&calm| sizes.iter().flat_map(move |&size| stages(size, calm))).collect()
+            }
+        }
+    }
+
+    fn reads_of_writers(&self) -> Vec<usize> {
         let problem = self.problem;
         let mut writes = vec![false; problem.nodes.len()];
         for &(writer, _) in problem.classes.iter().flat_map(|class| &class.writers) {
             writes[writer as usize] = true;
         }
-        let of_writers: Vec<usize> =
-            (0..problem.reads.len()).filter(|&read| writes[problem.reads[read].node as usize]).collect();
-        let sizes = (2..SIZES_MAX.min(problem.nodes.len())).map(Some).chain([None]);
-        let stage = |size, as_observed: &[usize]| Wishes { size, as_observed: as_observed.to_vec(), kept: Vec::new() };
-        let both = |size| match problem.boundary {
-            Boundary::Strict => vec![stage(size, &of_writers), stage(size, &[])],
-            Boundary::Relaxed => vec![stage(size, &[])],
-        };
-        sizes.flat_map(both).collect()
+        (0..problem.reads.len()).filter(|&read| writes[problem.reads[read].node as usize]).collect()
     }
 
     fn propose(&mut self, wishes: &Wishes) -> Proposed {
@@ -128,14 +159,14 @@ impl Search<'_> {
     }
 
     /// A prediction of which no read can have its observed writer again, found by trying each once.
-    fn smaller(&mut self, size: Option<usize>, mut prediction: Assignment) -> Assignment {
+    fn smaller(&mut self, wishes: &Wishes, mut prediction: Assignment) -> Assignment {
         let all = 0..self.problem.reads.len();
         let mut needed: Vec<usize> = Vec::new();
         loop {
             let changed = prediction.changed(self.problem);
             let Some(&tried) = changed.iter().find(|read| !needed.contains(read)) else { return prediction };
             let as_observed = all.clone().filter(|read| *read == tried || !changed.contains(read)).collect();
-            match self.propose(&Wishes { size, as_observed, kept: Vec::new() }) {
+            match self.propose(&Wishes { as_observed, ..wishes.clone() }) {
                 Proposed::Prediction(smaller) => prediction = smaller,
                 Proposed::Nothing | Proposed::Exhausted => needed.push(tried),
                 Proposed::OutOfTime => return prediction,
@@ -144,7 +175,7 @@ impl Search<'_> {
     }
 
     /// The same prediction with sessions as long as they can be: what need not be cut is not.
-    fn longer(&mut self, mut prediction: Assignment) -> Assignment {
+    fn longer(&mut self, calm: bool, mut prediction: Assignment) -> Assignment {
         let changed = prediction.changed(self.problem);
         let as_observed: Vec<usize> = (0..self.problem.reads.len()).filter(|read| !changed.contains(read)).collect();
         let mut given_up: Vec<u32> = changed.iter().map(|&read| self.session(self.problem.reads[read].node)).collect();
@@ -154,7 +185,7 @@ impl Search<'_> {
                 return prediction;
             };
             let kept = ends.last.into_iter().chain([next]).collect();
-            match self.propose(&Wishes { size: None, as_observed: as_observed.clone(), kept }) {
+            match self.propose(&Wishes { size: None, calm, as_observed: as_observed.clone(), kept }) {
                 Proposed::Prediction(longer) if longer.changed(self.problem) == changed => prediction = longer,
                 Proposed::OutOfTime => return prediction,
                 _ => given_up.push(self.session(next.0)),

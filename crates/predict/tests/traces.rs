@@ -48,8 +48,33 @@ fn answer(history: &History, level: Level, (mode, boundary): (Mode, Boundary)) -
     }
 }
 
+/// The rows of the table in the README of the traces; each has a test below.
+const ROWS: [&str; 10] = [
+    "always_serial_2s4t",
+    "always_serial_3s3t",
+    "always_serial_3s4t",
+    "not_readcommitted",
+    "simple_causal_2s3t",
+    "simple_causal_2s4t",
+    "simple_causal_2s5t",
+    "simple_noncausal_2s3t",
+    "simple_serial_2s3t",
+    "simple_serial_2s5t",
+];
+
+/// A trace that is added to the folder needs a row.
+#[test]
+fn every_small_trace_has_a_row() {
+    let Some(folder) = folder("micro") else { return };
+    let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let mut names: Vec<String> = files.map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned()).collect();
+    names.sort();
+    assert_eq!(names, ROWS);
+}
+
 /// Our answers at CC (Exact-Strict, Approx-Strict, Approx-Relaxed, Exact-Relaxed), then at RC.
 fn expect(name: &str, expected: [[&str; 4]; 2]) {
+    assert!(ROWS.contains(&name), "{name}");
     let Some(folder) = folder("micro") else { return };
     let history = read(&folder.join(name).with_extension("txt"));
     for (level, expected) in LEVELS.into_iter().zip(expected) {

@@ -1,8 +1,10 @@
 //! The tables of the IsoPredict paper with our applications: what is predicted over ten seeds, how much of it is validated, and how
 //! often random and adversarial choices find something instead.
 //!
-//! `cargo run --release -p seriatim --example predict_tables [tables45] [future] [tables67]`; ten seeds from `SEEDS_FROM` (default 10000)
-//! in steps of 10000.
+//! `cargo run --release -p seriatim --example predict_tables [tables45] [future] [tables67] [validation]`; ten seeds from `SEEDS_FROM`
+//! (default 10000) in steps of 10000. `validation` is not in the paper and is printed only if it is named: at every level and with every
+//! strategy, how many predictions validate, over the seeds `SEEDS` (as in `501-560`), in one row each; `validation cc rc` is only about
+//! these levels. Those that do not validate are told on standard error.
 
 use seriatim::apps::{
     self, BENCHMARKS, Fuzz, PlannedEvent, PlannedTxn, Setting, Workload, Writer, benchmark, run_directed,
@@ -79,6 +81,13 @@ fn seeds() -> impl Iterator<Item = u64> {
     (from..).step_by(SEED_STEP).take(SEEDS)
 }
 
+/// The seeds of the table `validation`: those that `SEEDS` names, else the ten.
+fn named_seeds() -> Result<Vec<u64>> {
+    let Ok(range) = std::env::var("SEEDS") else { return Ok(seeds().collect()) };
+    let (first, last) = range.split_once('-').ok_or("SEEDS is a range, as in 501-560")?;
+    Ok((first.parse()?..=last.parse()?).collect())
+}
+
 fn workload(seed: u64, large: bool) -> Workload {
     if large { Workload::large(seed) } else { Workload::small(seed) }
 }
@@ -122,7 +131,7 @@ struct Row {
 }
 
 impl Row {
-    fn add(&mut self, app: &dyn apps::App, history: &History, options: &Options) -> Result<()> {
+    fn add(&mut self, app: &dyn apps::App, seed: u64, history: &History, options: &Options) -> Result<()> {
         let start = Instant::now();
         let answer = predict(history, options)?;
         let time = start.elapsed();
@@ -139,7 +148,11 @@ impl Row {
                     let changed = prediction.changed.iter();
                     let changed = changed.map(|one| format!("{} {}", one.read.txn.name, one.read.key));
                     let changed = changed.collect::<Vec<_>>().join(", ");
-                    eprintln!("{} {}: not validated: {left} (changed: {changed})", app.name(), options.level);
+                    let (name, level, strategy) = (app.name(), options.level.code(), options.boundary.word());
+                    let (txns, mode) = (history.txn_count(), options.mode.word());
+                    eprintln!(
+                        "{name} seed {seed} ({txns} transactions) {level} {mode}-{strategy}: not validated: {left} (changed: {changed})"
+                    );
                 }
             }
             Answer::NoneExists(_) => self.none += 1,
@@ -160,7 +173,7 @@ fn predictions(level: Level, large: bool) -> Result<()> {
             let mut row = Row::default();
             for seed in seeds() {
                 let (app, history) = observe(name, workload(seed, large))?;
-                row.add(app.as_ref(), &history, &Options { mode, boundary, ..Options::new(level) })?;
+                row.add(app.as_ref(), seed, &history, &Options { mode, boundary, ..Options::new(level) })?;
             }
             let mean = row.total.as_secs_f64() * 1e3 / SEEDS as f64;
             println!(
@@ -213,7 +226,7 @@ fn comparison(level: Level, large: bool, boundary: Boundary) -> Result<()> {
         for seed in seeds() {
             let (app, history) = observe(name, workload(seed, large))?;
             let options = Options { mode: Mode::Approx, boundary, ..Options::new(level) };
-            row.add(app.as_ref(), &history, &options)?;
+            row.add(app.as_ref(), seed, &history, &options)?;
         }
         let predicted = row.validated * 100 / SEEDS as u32;
         println!(
@@ -228,9 +241,47 @@ fn comparison(level: Level, large: bool, boundary: Boundary) -> Result<()> {
     Ok(())
 }
 
+/// How many predictions of one size, level and strategy validate, over all applications.
+fn validation(level: Level, large: bool, seeds: &[u64]) -> Result<()> {
+    for (strategy, mode, boundary) in STRATEGIES {
+        let mut row = Row::default();
+        for name in BENCHMARKS {
+            for &seed in seeds {
+                let (app, history) = observe(name, workload(seed, large))?;
+                row.add(app.as_ref(), seed, &history, &Options { mode, boundary, ..Options::new(level) })
+                    .map_err(|error| format!("{name} seed {seed}: {error}"))?;
+            }
+        }
+        println!(
+            "| {} | {} | {strategy} | {} | {} | {} | {} | {} | {:.0} |",
+            level.code(),
+            if large { "large" } else { "small" },
+            row.none,
+            row.undecided,
+            row.found,
+            row.validated,
+            row.diverged,
+            row.slowest.as_secs_f64() * 1e3
+        );
+    }
+    Ok(())
+}
+
 fn main() -> Result<()> {
     let wanted: Vec<String> = std::env::args().skip(1).collect();
     let is_wanted = |what: &str| wanted.is_empty() || wanted.iter().any(|one| one == what);
+    if wanted.iter().any(|one| one == "validation") {
+        let seeds = named_seeds()?;
+        println!("| level | size | strategy | none | undecided | found | validated | diverged | slowest ms |");
+        println!("|---|---|---|---|---|---|---|---|---|");
+        let levels = seriatim::predict::LEVELS.into_iter();
+        let is_named = |level: &Level| wanted.iter().any(|one| one == level.code());
+        let some = levels.clone().any(|level| is_named(&level));
+        for level in levels.filter(|level| !some || is_named(level)) {
+            validation(level, false, &seeds)?;
+            validation(level, true, &seeds)?;
+        }
+    }
     if is_wanted("tables45") {
         for level in [Level::Causal, Level::ReadCommitted] {
             predictions(level, false)?;

@@ -135,3 +135,94 @@ fn the_same_seed_observes_the_same_run() {
     let checked = run(&["check", "--quiet", &folder.at("a.jsonl")]);
     assert_eq!(checked.code, Some(0), "{checked:?}");
 }
+
+/// A prediction, as text, and what is done to it before it is replayed.
+fn changed(prediction: &str, change: impl FnOnce(&mut serde_json::Value)) -> String {
+    let mut value: serde_json::Value = serde_json::from_str(prediction).unwrap();
+    change(&mut value);
+    value.to_string()
+}
+
+#[test]
+fn damaged_predictions_are_refused_with_a_reason() {
+    let folder = Folder::new();
+    let (observed, predicted) = (folder.at("run.jsonl"), folder.at("prediction.json"));
+    assert_eq!(run(&["observe", "smallbank", "--seed", "20000", "-o", &observed]).code, Some(0));
+    assert_eq!(run(&["predict", &observed, "-l", "cc", "--boundary", "relaxed", "-o", &predicted]).code, Some(1));
+    let good = std::fs::read_to_string(&predicted).unwrap();
+    let txn = |value: &mut serde_json::Value, field: &str, number: u64| {
+        value["predictions"][0]["transactions"][0][field] = number.into();
+    };
+    let workload = |value: &mut serde_json::Value, field: &str, number: u64| {
+        value["observed"]["application"][field] = number.into();
+    };
+    let read_themselves = |value: &mut serde_json::Value| {
+        for txn in value["predictions"][0]["transactions"].as_array_mut().unwrap() {
+            let from = serde_json::json!({ "session": txn["session"], "index": txn["index"] });
+            for event in txn["events"].as_array_mut().unwrap().iter_mut().filter(|event| event.get("read").is_some()) {
+                event["from"] = from.clone();
+            }
+        }
+    };
+    let twice = |value: &mut serde_json::Value| {
+        let txns = value["predictions"][0]["transactions"].as_array_mut().unwrap();
+        txns.extend(txns.clone());
+    };
+    for (text, told) in [
+        (good[..good.len() / 2].to_owned(), "not what `seriatim predict --output` wrote"),
+        (String::new(), "not what `seriatim predict --output` wrote"),
+        ("[]".to_owned(), "not what `seriatim predict --output` wrote"),
+        (changed(&good, |value| txn(value, "session", u64::from(u32::MAX))), "its sessions are not numbered"),
+        (changed(&good, |value| txn(value, "index", u64::MAX)), "not what `seriatim predict --output` wrote"),
+        (changed(&good, |value| workload(value, "sessions", 1_000_000_000)), "1000000000 sessions"),
+        (changed(&good, |value| workload(value, "sessions", 0)), "0 sessions"),
+        (changed(&good, |value| workload(value, "sessions", 1)), "the application has 1 sessions"),
+        (changed(&good, |value| workload(value, "transactions", u64::MAX)), "transactions"),
+        (changed(&good, |value| value["level"] = "ser".into()), "nothing can be predicted at"),
+        (changed(&good, |value| value["level"] = "foo".into()), "unknown isolation level"),
+        (changed(&good, |value| value["predictions"] = serde_json::json!([])), "there is no prediction in it"),
+        (
+            changed(&good, |value| value["observed"] = serde_json::Value::Null),
+            "does not say how the application was run",
+        ),
+        (changed(&good, |value| value["predictions"][0]["transactions"] = serde_json::json!([])), "no transaction"),
+        (changed(&good, read_themselves), "in a circle"),
+        (changed(&good, twice), "twice"),
+    ] {
+        let damaged = folder.file("damaged.json", &text);
+        let refused = run(&["replay", &damaged, "smallbank"]);
+        assert_eq!(refused.code, Some(3), "{told}: {refused:?}");
+        assert!(refused.stderr.contains(told) && refused.stderr.contains("damaged.json"), "{told}: {}", refused.stderr);
+    }
+    // A transaction that does not exist never runs: that is a divergence.
+    let absent = folder.file("absent.json", changed(&good, |value| txn(value, "index", u64::from(u32::MAX))));
+    let diverged = run(&["replay", &absent, "smallbank"]);
+    assert!(diverged.code.is_some_and(|code| code < 2) && diverged.stdout.contains("diverged"), "{diverged:?}");
+}
+
+#[test]
+fn all_predictions_come_smallest_first() {
+    let folder = Folder::new();
+    let observed = folder.at("run.jsonl");
+    assert_eq!(run(&["observe", "tpcc", "--seed", "4", "-o", &observed]).code, Some(0));
+    let found = run(&["predict", &observed, "-l", "rc", "--all", "-f", "json"]);
+    let [object] = &found.json()[..] else { panic!("{found:?}") };
+    let predictions = object["predictions"].as_array().unwrap();
+    let sizes: Vec<usize> = predictions.iter().map(|one| one["cycle"].as_array().unwrap().len()).collect();
+    assert!(sizes.is_sorted() && sizes.first() < sizes.last(), "{sizes:?}");
+    let differ: std::collections::HashSet<String> = predictions.iter().map(|one| one["cycle"].to_string()).collect();
+    assert_eq!(differ.len(), predictions.len());
+}
+
+/// SmallBank's transactions cannot go wrong at snapshot isolation, and a thousand of them are no reason not to know.
+#[test]
+fn a_long_run_is_answered_at_every_level() {
+    let folder = Folder::new();
+    let observed = folder.at("run.jsonl");
+    let flags = ["--sessions", "10", "--transactions", "100", "-o", &observed];
+    assert_eq!(run(&[&["observe", "smallbank"][..], &flags].concat()).code, Some(0));
+    for (level, code) in [("rc", 1), ("ra", 1), ("cc", 1), ("pc", 1), ("si", 0)] {
+        let answer = run(&["predict", &observed, "-l", level, "--boundary", "relaxed", "--budget", "60s"]);
+        assert_eq!(answer.code, Some(code), "{level}: {answer:?}");
+    }
+}

@@ -47,7 +47,7 @@ impl Encoding<'_> {
         self.add_overwrites(place, &mut edges);
         for number in 0..problem.reads.len() {
             let reader = problem.reads[number].node;
-            for &(writer, selected) in &self.select[number] {
+            for &(writer, selected) in &self.firm[number] {
                 if let Some(writer) = writer {
                     edges.entry((writer, reader)).or_default().push(selected);
                 }
@@ -90,7 +90,7 @@ impl Encoding<'_> {
             }
             let older =
                 |writer: Option<u32>| writer.is_none_or(|writer| place[writer as usize] < place[later as usize]);
-            let grounds: Vec<Lit> = self.select[number].iter().filter(|one| older(one.0)).map(|one| one.1).collect();
+            let grounds: Vec<Lit> = self.firm[number].iter().filter(|one| older(one.0)).map(|one| one.1).collect();
             let missed = self.formula.unlikely();
             self.formula.implies(&[missed], &grounds);
             self.formula.implies(&[missed], &[self.kept[later as usize][slot as usize]]);

@@ -87,15 +87,16 @@ fn axiom(encoding: &mut Encoding<'_>, order: &Order, seen: &Seen, number: usize)
     let read = &problem.reads[number];
     for &(t2, slot) in &problem.classes[read.class as usize].writers {
         let Some(visible) = seen.get(problem, number, t2) else { continue };
-        let written = encoding.kept[t2 as usize][slot as usize];
-        for &(t1, selected) in &encoding.select[number] {
-            let first = match t1 {
-                Some(t1) if t1 == t2 => continue,
-                Some(t1) => vec![order.before(t2, t1)],
-                None => Vec::new(),
-            };
-            let premises: Vec<Lit> = visible.iter().copied().chain([written, selected]).collect();
-            encoding.formula.implies(&premises, &first);
+        for written in encoding.counts(t2, slot) {
+            for &(t1, selected) in &encoding.select[number] {
+                let first = match t1 {
+                    Some(t1) if t1 == t2 => continue,
+                    Some(t1) => vec![order.before(t2, t1)],
+                    None => Vec::new(),
+                };
+                let premises: Vec<Lit> = visible.iter().chain(&written).copied().chain([selected]).collect();
+                encoding.formula.implies(&premises, &first);
+            }
         }
     }
 }
@@ -192,7 +193,6 @@ impl Seen {
 /// PC, SI: everybody reads what was committed when he began; at SI writers of a key are not concurrent.
 fn snapshots(encoding: &mut Encoding<'_>) {
     let problem = encoding.problem;
-    let (begin, commit) = (|node: u32| 2 * node, |node: u32| 2 * node + 1);
     let place: Vec<u32> = problem.place.iter().flat_map(|&place| [2 * place, 2 * place + 1]).collect();
     let order = Order::new(&mut encoding.formula, &place);
     for (number, node) in problem.nodes.iter().enumerate() {
@@ -202,34 +202,53 @@ fn snapshots(encoding: &mut Encoding<'_>) {
             encoding.formula.clause(&[order.before(commit(number), begin(next))]);
         }
     }
-    for (read, select) in problem.reads.iter().zip(&encoding.select) {
-        for &(writer, selected) in select {
-            let formula = &mut encoding.formula;
-            if let Some(writer) = writer {
-                formula.implies(&[selected], &[order.before(commit(writer), begin(read.node))]);
+    for number in 0..problem.reads.len() {
+        snapshot_read(encoding, &order, number);
+    }
+    if problem.level == Level::SnapshotIsolation {
+        apart(encoding, &order);
+    }
+}
+
+/// The begin point and the commit point of a transaction.
+fn begin(node: u32) -> u32 {
+    2 * node
+}
+
+fn commit(node: u32) -> u32 {
+    2 * node + 1
+}
+
+/// A read returns the last version that was committed when its transaction began.
+fn snapshot_read(encoding: &mut Encoding<'_>, order: &Order, number: usize) {
+    let problem = encoding.problem;
+    let read = &problem.reads[number];
+    for &(writer, selected) in &encoding.select[number] {
+        if let Some(writer) = writer {
+            encoding.formula.implies(&[selected], &[order.before(commit(writer), begin(read.node))]);
+        }
+        for &(other, slot) in &problem.classes[read.class as usize].writers {
+            if other == read.node || Some(other) == writer {
+                continue;
             }
-            for &(other, slot) in &problem.classes[read.class as usize].writers {
-                if other == read.node || Some(other) == writer {
-                    continue;
-                }
-                let written = encoding.kept[other as usize][slot as usize];
-                let mut apart = vec![order.before(begin(read.node), commit(other))];
-                apart.extend(writer.map(|writer| order.before(commit(other), commit(writer))));
-                formula.implies(&[selected, written], &apart);
+            let mut apart = vec![order.before(begin(read.node), commit(other))];
+            apart.extend(writer.map(|writer| order.before(commit(other), commit(writer))));
+            for written in encoding.counts(other, slot) {
+                let premises: Vec<Lit> = written.into_iter().chain([selected]).collect();
+                encoding.formula.implies(&premises, &apart);
             }
         }
     }
-    if problem.level == Level::SnapshotIsolation {
-        for class in &problem.classes {
-            for (i, &(one, slot)) in class.writers.iter().enumerate() {
-                for &(other, other_slot) in &class.writers[i + 1..] {
-                    let both = [
-                        encoding.kept[one as usize][slot as usize],
-                        encoding.kept[other as usize][other_slot as usize],
-                    ];
-                    let apart = [order.before(commit(one), begin(other)), order.before(commit(other), begin(one))];
-                    encoding.formula.implies(&both, &apart);
-                }
+}
+
+/// Writers of a key are not concurrent.
+fn apart(encoding: &mut Encoding<'_>, order: &Order) {
+    for class in &encoding.problem.classes {
+        for (i, &(one, slot)) in class.writers.iter().enumerate() {
+            for &(other, other_slot) in &class.writers[i + 1..] {
+                let both = [encoding.counts(one, slot).concat(), encoding.counts(other, other_slot).concat()].concat();
+                let apart = [order.before(commit(one), begin(other)), order.before(commit(other), begin(one))];
+                encoding.formula.implies(&both, &apart);
             }
         }
     }

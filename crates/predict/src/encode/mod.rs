@@ -11,9 +11,11 @@ mod bounds;
 mod cycle;
 mod level;
 
+use crate::Boundary;
 use crate::formula::{Formula, Solved};
 use crate::problem::Problem;
 use batsat::Lit;
+use seriatim_check::Level;
 use std::time::Instant;
 
 /// The candidates of a read with their literals.
@@ -31,6 +33,11 @@ pub(crate) struct Encoding<'p> {
     changed: Vec<Lit>,
     /// Literal `k` is true if more than `k` transactions are on the cycle of the observed version order.
     sizes: Vec<Lit>,
+    /// If this is true the history is one that is likely to come true: no read is risky, the level allows what transactions that
+    /// are cut do next, as far as it was observed, and the cycle does not rest on what a transaction reads after a changed read.
+    calm: Lit,
+    /// For each read whom it reads from in a way that a cycle may rest on.
+    firm: Vec<Selectors>,
 }
 
 /// A history: how many slots of each node are kept, and whom the kept reads read from.
@@ -50,6 +57,8 @@ pub(crate) struct Wishes {
     pub as_observed: Vec<usize>,
     /// Slots of nodes that are kept.
     pub kept: Vec<(u32, u32)>,
+    /// Whether it must be likely that the application comes that far.
+    pub calm: bool,
 }
 
 impl Assignment {
@@ -93,11 +102,63 @@ impl<'p> Encoding<'p> {
     pub fn new(problem: &'p Problem, deadline: Option<Instant>) -> Encoding<'p> {
         let mut formula = Formula::new(deadline);
         let bounds::Bounds { kept, select, changed } = bounds::encode(problem, &mut formula);
-        let mut encoding = Encoding { problem, formula, kept, select, changed, sizes: Vec::new() };
+        let calm = formula.unlikely();
+        let (sizes, firm) = (Vec::new(), Vec::new());
+        let mut encoding = Encoding { problem, formula, kept, select, changed, sizes, calm, firm };
+        encoding.calm();
+        encoding.firm();
         level::encode(&mut encoding);
         let on_cycle = encoding.must_be_cyclic(&problem.place);
         encoding.sizes = encoding.formula.count(&on_cycle, SIZES_MAX);
         encoding
+    }
+
+    fn calm(&mut self) {
+        for &(read, source) in &self.problem.risky {
+            let selected = self.select[read].iter().find(|one| one.0 == source).map(|one| one.1);
+            self.formula.implies(&[self.calm], &selected.map(|selected| !selected).into_iter().collect::<Vec<_>>());
+        }
+    }
+
+    /// A transaction that has read something else may read other keys afterwards. Under the strict boundary nothing is afterwards.
+    fn firm(&mut self) {
+        if self.problem.boundary == Boundary::Strict {
+            self.firm = self.select.clone();
+            return;
+        }
+        for node in 0..self.problem.nodes.len() as u32 {
+            let mut moved: Option<Lit> = None;
+            for read in self.problem.reads_of(node) {
+                let firm = (0..self.select[read].len()).map(|one| self.firm_selector(read, one, moved)).collect();
+                self.firm.push(firm);
+                let now = self.formula.unlikely();
+                self.formula.implies(&[self.changed[read]], &[now]);
+                moved.into_iter().for_each(|before| self.formula.implies(&[before], &[now]));
+                moved = Some(now);
+            }
+        }
+    }
+
+    fn firm_selector(&mut self, read: usize, one: usize, moved: Option<Lit>) -> (Option<u32>, Lit) {
+        let (writer, selected) = self.select[read][one];
+        let Some(moved) = moved else { return (writer, selected) };
+        let firm = self.formula.unlikely();
+        self.formula.implies(&[firm], &[selected]);
+        self.formula.implies(&[firm, self.calm], &[!moved]);
+        (writer, firm)
+    }
+
+    /// When a write counts for the level, as alternative premises. That of a transaction that is cut before it happens is no part of
+    /// the prediction, but will most likely follow: a likely prediction goes well with it too, and at snapshot isolation every
+    /// prediction does, because there the database would refuse it with the whole transaction.
+    fn counts(&self, node: u32, slot: u32) -> Vec<Vec<Lit>> {
+        let (there, written) = (self.kept[node as usize][0], self.kept[node as usize][slot as usize]);
+        match (self.problem.boundary, self.problem.level) {
+            _ if slot == 0 => vec![vec![written]],
+            (Boundary::Relaxed, _) => vec![vec![written]],
+            (Boundary::Strict, Level::SnapshotIsolation) => vec![vec![there]],
+            (Boundary::Strict, _) => vec![vec![written], vec![self.calm, there]],
+        }
     }
 
     /// Looks for a history as it is wished.
@@ -105,7 +166,9 @@ impl<'p> Encoding<'p> {
         let size = wishes.size.and_then(|size| self.sizes.get(size)).copied();
         let changed = wishes.as_observed.iter().map(|&read| self.changed[read]);
         let kept = wishes.kept.iter().map(|&(node, slot)| self.kept[node as usize][slot as usize]);
-        let assumptions: Vec<Lit> = size.into_iter().chain(changed).map(|literal| !literal).chain(kept).collect();
+        let calm = wishes.calm.then_some(self.calm);
+        let assumptions: Vec<Lit> =
+            size.into_iter().chain(changed).map(|literal| !literal).chain(kept).chain(calm).collect();
         self.formula.solve(&assumptions)
     }
 

@@ -7,8 +7,8 @@ use crate::notes::lost_note;
 use crate::output;
 use crate::save::{format_for, save};
 use clap::ValueEnum;
-use serde::{Deserialize, Serialize};
-use seriatim_apps::{App, BENCHMARKS, Setting, Workload, benchmark};
+use seriatim_apps::observed::{FIELD, Observed, SESSIONS_MAX, TRANSACTIONS_MAX};
+use seriatim_apps::{BENCHMARKS, Setting};
 use seriatim_check::Level;
 use seriatim_history::formats::Format;
 use seriatim_report::text::plural;
@@ -36,10 +36,10 @@ pub struct Args {
     #[arg(long, value_enum, default_value_t = Size::Small)]
     size: Size,
     /// How many sessions a benchmark application has, instead of 3
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=SESSIONS_MAX as i64))]
     sessions: Option<u16>,
     /// How many transactions each session of a benchmark application attempts, instead of what --size says
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=10_000))]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=TRANSACTIONS_MAX as i64))]
     transactions: Option<u16>,
     /// Where to write the run, or - for standard output
     #[arg(long, short, value_name = "FILE")]
@@ -58,57 +58,6 @@ enum Size {
     Large,
 }
 
-/// What was run, as the history keeps it.
-#[derive(Clone, Debug, Serialize, Deserialize)]
-pub struct Observed {
-    /// The name of the application.
-    pub app: String,
-    /// The seed.
-    pub seed: u64,
-    /// How many sessions there are, if it is a benchmark application.
-    pub sessions: Option<usize>,
-    /// How many transactions each session attempts, if it is a benchmark application.
-    pub transactions: Option<usize>,
-}
-
-/// The field of a history that has it.
-pub const FIELD: &str = "application";
-
-/// An application to run.
-pub enum Runnable {
-    /// One that is always the same.
-    Fixed(&'static dyn App),
-    /// A benchmark application with its workload.
-    Benchmark(Box<dyn App>),
-}
-
-impl Runnable {
-    /// The application.
-    pub fn app(&self) -> &dyn App {
-        match self {
-            Runnable::Fixed(app) => *app,
-            Runnable::Benchmark(app) => app.as_ref(),
-        }
-    }
-}
-
-impl Observed {
-    /// The application that was run.
-    pub fn runnable(&self) -> Result<Runnable, Failure> {
-        let unknown = || Failure::about(&self.app, "no such application");
-        if !BENCHMARKS.contains(&self.app.as_str()) {
-            return seriatim_apps::find(&self.app).map(Runnable::Fixed).ok_or_else(unknown);
-        }
-        let small = Workload::small(self.seed);
-        let workload = Workload {
-            sessions: self.sessions.unwrap_or(small.sessions),
-            transactions: self.transactions.unwrap_or(small.transactions),
-            ..small
-        };
-        benchmark(&self.app, workload).map(Runnable::Benchmark).ok_or_else(unknown)
-    }
-}
-
 /// Runs the application, writes the history.
 pub fn run(args: &Args) -> Result<Exit, Failure> {
     let to = format_for(args.to, &args.output, Format::Jsonl)?;
@@ -123,7 +72,7 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         sessions: is_benchmark.then(|| args.sessions.map_or(3, usize::from)),
         transactions: is_benchmark.then_some(per_session),
     };
-    let runnable = observed.runnable()?;
+    let runnable = observed.runnable().map_err(|error| Failure::about(args.app, error))?;
     // One at a time and with the latest versions, the weakest level is serializable too, and the cheapest.
     let setting = Setting { level: Level::ReadCommitted, interleaved: false };
     let run = seriatim_apps::run(runnable.app(), setting, Latest, by_chance(args.seed))

@@ -47,7 +47,7 @@ pub struct Args {
     /// All predictions that differ in their cycle, small cycles first
     #[arg(long)]
     all: bool,
-    /// With --all: at most N predictions
+    /// With --all: no more than the N predictions that are found first
     #[arg(long, value_name = "N", requires = "all", value_parser = clap::value_parser!(u32).range(1..))]
     max: Option<u32>,
     /// Give up after this long, like 30s, 500ms or 2m
@@ -163,6 +163,8 @@ fn search(args: &Args, history: &History, progress: &Progress) -> Result<(Vec<Pr
             _ => ControlFlow::Continue(()),
         }
     })?;
+    // The search goes by the cycle in the observed order of versions; what a person is shown may be smaller.
+    predictions.sort_by_key(|prediction| prediction.violation.as_ref().map_or(usize::MAX, |why| why.cycle.len()));
     Ok((predictions, answer))
 }
 

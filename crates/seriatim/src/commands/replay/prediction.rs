@@ -1,54 +1,17 @@
 //! An application as `seriatim predict` says that it could go wrong.
 
 use super::Args;
-use crate::commands::observe::{FIELD, Observed};
 use crate::exit::{Exit, Failure};
 use crate::output;
 use crate::runs;
 use crate::save::save;
-use serde::Deserialize;
-use seriatim_apps::{Directed, PlannedEvent, PlannedTxn, run_directed};
+use seriatim_apps::observed::Observed;
+use seriatim_apps::{Directed, Predicted, run_directed};
 use seriatim_check::Level;
 use seriatim_history::formats::Format;
 use seriatim_report::style::{BAD, BOLD, GOOD, OPEN, paint};
 use seriatim_report::text::Layout;
 use seriatim_report::{clean, text, wrap};
-
-/// What `predict --output` wrote, as far as it matters here.
-#[derive(Deserialize)]
-pub struct Predicted {
-    level: String,
-    observed: Option<serde_json::Value>,
-    predictions: Vec<Prediction>,
-}
-
-#[derive(Deserialize)]
-struct Prediction {
-    sessions: Vec<Session>,
-    transactions: Vec<PlannedTxn>,
-}
-
-#[derive(Deserialize)]
-struct Session {
-    /// Its name, which is its number in the store.
-    session: String,
-}
-
-impl Prediction {
-    /// The transactions with the numbers that sessions have in the store; a file may have them in another order.
-    fn plan(&self) -> Option<Vec<PlannedTxn>> {
-        let numbers: Vec<u32> = self.sessions.iter().map(|one| one.session.parse().ok()).collect::<Option<_>>()?;
-        let number = |session: u32| numbers.get(session as usize).copied();
-        let mut plan = self.transactions.clone();
-        for txn in &mut plan {
-            txn.session = number(txn.session)?;
-            for writer in txn.events.iter_mut().filter_map(PlannedEvent::writer_mut) {
-                writer.session = number(writer.session)?;
-            }
-        }
-        Some(plan)
-    }
-}
 
 /// Runs the application as each prediction says.
 pub fn run(args: &Args, app: &str, bytes: &[u8]) -> Result<Exit, Failure> {
@@ -56,7 +19,11 @@ pub fn run(args: &Args, app: &str, bytes: &[u8]) -> Result<Exit, Failure> {
     let predicted: Predicted = serde_json::from_slice(bytes)
         .map_err(|error| Failure::about(&shown, format!("not what `seriatim predict --output` wrote: {error}")))?;
     let level: Level = predicted.level.parse().map_err(|error| Failure::about(&shown, error))?;
-    let runnable = observed(args, app, predicted.observed.as_ref())?.runnable()?;
+    if !seriatim_predict::LEVELS.contains(&level) {
+        return Err(Failure::about(&shown, seriatim_predict::PredictError::UnsupportedLevel(level)));
+    }
+    let observed = observed(args, app, &predicted)?;
+    let runnable = observed.runnable().map_err(|problem| Failure::about(&shown, problem))?;
     if predicted.predictions.is_empty() {
         return Err(Failure::about(&shown, "there is no prediction in it"));
     }
@@ -66,7 +33,8 @@ pub fn run(args: &Args, app: &str, bytes: &[u8]) -> Result<Exit, Failure> {
         let plan = prediction.plan().ok_or_else(|| {
             Failure::about(&shown, "its sessions are not numbered as `seriatim observe` numbers them")
         })?;
-        let directed = run_directed(runnable.app(), level, &plan).map_err(|error| Failure::about(app, error))?;
+        let directed = run_directed(runnable.app(), level, &plan)
+            .map_err(|error| Failure::about(format!("{shown}: prediction {}", number + 1), error))?;
         if several {
             output::text(&format!("{}\n", paint(BOLD, &format!("prediction {}", number + 1))))?;
         }
@@ -84,20 +52,15 @@ pub fn run(args: &Args, app: &str, bytes: &[u8]) -> Result<Exit, Failure> {
 }
 
 /// What was observed, as the prediction says.
-fn observed(args: &Args, app: &str, extra: Option<&serde_json::Value>) -> Result<Observed, Failure> {
+fn observed<'p>(args: &Args, app: &str, predicted: &'p Predicted) -> Result<&'p Observed, Failure> {
     let shown = args.run.display();
-    let kept = extra.and_then(|extra| extra.get(FIELD)).cloned();
-    let observed: Observed = match kept {
-        Some(kept) => serde_json::from_value(kept).map_err(|error| Failure::about(&shown, error))?,
-        None => {
-            let problem =
-                "it does not say how the application was run; predict from a file that `seriatim observe` wrote";
-            return Err(Failure::about(&shown, problem));
-        }
+    let Some(observed) = predicted.application() else {
+        let problem = "it does not say how the application was run; predict from a file that `seriatim observe` wrote";
+        return Err(Failure::about(shown, problem));
     };
     match observed.app == app {
         true => Ok(observed),
-        false => Err(Failure::about(&shown, format!("the prediction is about {}, not {app}", clean(&observed.app)))),
+        false => Err(Failure::about(shown, format!("the prediction is about {}, not {app}", clean(&observed.app)))),
     }
 }
 

@@ -1,13 +1,12 @@
 //! A run that `seriatim fuzz` kept, once more.
 
 use super::Args;
-use super::prediction::Predicted;
 use crate::cli::Style;
 use crate::exit::{Exit, Failure};
 use crate::output;
 use crate::runs::{self, Told};
 use crate::save::save;
-use seriatim_apps::{Recording, Replayed};
+use seriatim_apps::{Predicted, Recording, Replayed};
 use seriatim_history::formats::Format;
 use seriatim_report::style::{BAD, GOOD, OPEN, paint};
 use seriatim_report::wrap;

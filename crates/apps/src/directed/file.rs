@@ -1,0 +1,58 @@
+//! What `seriatim predict --output` writes, as far as it takes to run it.
+
+use super::plan::{PlannedEvent, PlannedTxn};
+use crate::observed::Observed;
+use serde::Deserialize;
+
+/// A file of predictions.
+#[derive(Clone, Debug, Deserialize)]
+pub struct Predicted {
+    /// The code of the level.
+    pub level: String,
+    /// What the observed history says of itself.
+    observed: Option<Extra>,
+    /// The predictions.
+    pub predictions: Vec<PredictedRun>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+struct Extra {
+    application: Option<Observed>,
+}
+
+/// A prediction.
+#[derive(Clone, Debug, Deserialize)]
+pub struct PredictedRun {
+    sessions: Vec<Session>,
+    transactions: Vec<PlannedTxn>,
+}
+
+#[derive(Clone, Debug, Deserialize)]
+struct Session {
+    /// Its name, which is its number in the store.
+    session: String,
+}
+
+impl Predicted {
+    /// What was run when the history was observed, if it says so.
+    pub fn application(&self) -> Option<&Observed> {
+        self.observed.as_ref()?.application.as_ref()
+    }
+}
+
+impl PredictedRun {
+    /// The transactions with the numbers that sessions have in the store; a file may have them in another order. `None` if the
+    /// sessions are not called by these numbers.
+    pub fn plan(&self) -> Option<Vec<PlannedTxn>> {
+        let numbers: Vec<u32> = self.sessions.iter().map(|one| one.session.parse().ok()).collect::<Option<_>>()?;
+        let number = |session: u32| numbers.get(session as usize).copied();
+        let mut plan = self.transactions.clone();
+        for txn in &mut plan {
+            txn.session = number(txn.session)?;
+            for writer in txn.events.iter_mut().filter_map(PlannedEvent::writer_mut) {
+                writer.session = number(writer.session)?;
+            }
+        }
+        Some(plan)
+    }
+}

@@ -1,0 +1,87 @@
+//! What was run when a history was observed, so that it can be run again.
+
+use crate::app::App;
+use crate::workload::{BENCHMARKS, Workload, benchmark};
+use serde::{Deserialize, Serialize};
+
+/// The most sessions of a benchmark application: each is a thread.
+pub const SESSIONS_MAX: usize = 1_000;
+/// The most transactions of a session.
+pub const TRANSACTIONS_MAX: usize = 10_000;
+
+/// What was run, as the history keeps it.
+#[derive(Clone, Debug, Serialize, Deserialize)]
+pub struct Observed {
+    /// The name of the application.
+    pub app: String,
+    /// The seed.
+    pub seed: u64,
+    /// How many sessions there are, if it is a benchmark application.
+    pub sessions: Option<usize>,
+    /// How many transactions each session attempts, if it is a benchmark application.
+    pub transactions: Option<usize>,
+}
+
+/// The field of a history that has it.
+pub const FIELD: &str = "application";
+
+/// Why a run cannot be made again.
+#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+pub enum ObservedError {
+    /// There is no such application.
+    #[error("the observed run is of no application that we have")]
+    UnknownApp,
+    /// Nobody observes runs of this size.
+    #[error(
+        "the observed run has {number} {what}, and `seriatim observe` makes 1 to {most}; observe and predict again"
+    )]
+    Size {
+        /// Sessions or transactions.
+        what: &'static str,
+        /// How many.
+        number: usize,
+        /// How many there may be.
+        most: usize,
+    },
+}
+
+/// An application to run.
+pub enum Runnable {
+    /// One that is always the same.
+    Fixed(&'static dyn App),
+    /// A benchmark application with its workload.
+    Benchmark(Box<dyn App>),
+}
+
+impl Runnable {
+    /// The application.
+    pub fn app(&self) -> &dyn App {
+        match self {
+            Runnable::Fixed(app) => *app,
+            Runnable::Benchmark(app) => app.as_ref(),
+        }
+    }
+}
+
+impl Observed {
+    /// The application that was run.
+    pub fn runnable(&self) -> Result<Runnable, ObservedError> {
+        let unknown = || ObservedError::UnknownApp;
+        if !BENCHMARKS.contains(&self.app.as_str()) {
+            return crate::find(&self.app).map(Runnable::Fixed).ok_or_else(unknown);
+        }
+        let small = Workload::small(self.seed);
+        let workload = Workload {
+            sessions: within("sessions", self.sessions.unwrap_or(small.sessions), SESSIONS_MAX)?,
+            transactions: within("transactions", self.transactions.unwrap_or(small.transactions), TRANSACTIONS_MAX)?,
+            ..small
+        };
+        benchmark(&self.app, workload).map(Runnable::Benchmark).ok_or_else(unknown)
+    }
+}
+
+/// A number from a file, which nobody has looked at yet.
+fn within(what: &'static str, number: usize, most: usize) -> Result<usize, ObservedError> {
+    let fits = (1..=most).contains(&number);
+    fits.then_some(number).ok_or(ObservedError::Size { what, number, most })
+}
