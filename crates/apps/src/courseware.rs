@@ -26,7 +26,7 @@ pub struct RemovedCourse;
 
 /// A database in which nobody is registered and no course exists.
 pub(crate) fn nothing_loaded() -> Vec<(String, Value)> {
-    [STUDENTS, COURSES, ENROLMENTS].map(|key| (key.to_owned(), Value::List(Vec::new()))).into()
+    [STUDENTS, COURSES, ENROLMENTS].map(|key| (key.to_owned(), Value::List([].into()))).into()
 }
 
 pub(crate) fn loaded() -> Vec<(String, Value)> {
