@@ -7,16 +7,20 @@
 # called as `PEER_COMMAND FILE LEVEL STRATEGY` (LEVEL cc or rc; STRATEGY exact-strict, approx-strict or approx-relaxed) and timed beside us;
 # PEER_SECONDS limits one run of it (default 900). Our times are those of one process a run, the least of RUNS (default 3).
 # TABLES (default "tables45 future tables67") says which tables to print; with `validation` among them, SEEDS (as in 601-660) says over
-# which seeds to count what validates.
+# which seeds to count what validates. BUILT is a directory with `seriatim` and `predict_tables` if they are built already.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
 [ $# -le 2 ] || fail "usage: bench/predict.sh [TRACES [PEER_COMMAND]]"
 traces=${1:-}
 peer=${2:-}
 runs=${RUNS:-3}
 peer_seconds=${PEER_SECONDS:-900}
-cargo build --release --quiet --locked -p seriatim
-cargo build --release --quiet --locked -p seriatim --example predict_tables
-ours="$CARGO_TARGET_DIR/release/seriatim"
+if [ -n "${BUILT:-}" ]; then
+    ours="$BUILT/seriatim" tables="$BUILT/predict_tables"
+else
+    cargo build --release --quiet --locked -p seriatim
+    cargo build --release --quiet --locked -p seriatim --example predict_tables
+    ours="$CARGO_TARGET_DIR/release/seriatim" tables="$CARGO_TARGET_DIR/release/examples/predict_tables"
+fi
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT
 
@@ -56,7 +60,7 @@ if [ -n "$traces" ]; then
 fi
 
 for table in ${TABLES:-tables45 future tables67}; do
-    "$CARGO_TARGET_DIR/release/examples/predict_tables" "$table"
+    "$tables" "$table"
 done
 
 echo

@@ -17,13 +17,23 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let random = mean(app, setting, ChooserKind::Random, runs)?;
         let adversary = mean(app, setting, ChooserKind::Adversary, runs)?;
         let (name, assertion) = (app.name(), app.assertion());
-        println!("| {name} | {assertion} | {random:.2} | {adversary:.2} | {:.2} |", adversary / random);
+        let ratio = random.zip(adversary).map(|(random, adversary)| adversary / random);
+        println!("| {name} | {assertion} | {} | {} | {} |", text(random), text(adversary), text(ratio));
     }
     Ok(())
 }
 
-/// Runs for each failure; after a failure the adversary begins without experience.
-fn mean(app: &dyn App, setting: Setting, strategy: ChooserKind, runs: u64) -> Result<f64, Box<dyn std::error::Error>> {
+fn text(mean: Option<f64>) -> String {
+    mean.map_or("never".to_owned(), |mean| format!("{mean:.2}"))
+}
+
+/// Runs for each failure; after a failure the adversary begins without experience. `None` if there is none.
+fn mean(
+    app: &dyn App,
+    setting: Setting,
+    strategy: ChooserKind,
+    runs: u64,
+) -> Result<Option<f64>, Box<dyn std::error::Error>> {
     let mut failures = 0;
     let mut fuzz = Fuzz::new(app, setting, strategy, 0);
     for number in 0..runs {
@@ -34,5 +44,5 @@ fn mean(app: &dyn App, setting: Setting, strategy: ChooserKind, runs: u64) -> Re
             }
         }
     }
-    Ok(runs as f64 / f64::from(failures))
+    Ok((failures > 0).then(|| runs as f64 / f64::from(failures)))
 }
