@@ -17,7 +17,7 @@
 
 use crate::chooser::{Chooser, Ended, PendingRead, TxnName};
 use crate::cycles::Look;
-use crate::experience::{Experience, KNOWN_MAX, seen};
+use crate::experience::{Experience, KNOWN_MAX, Sight, seen};
 use crate::plot::{Plot, hash, lock};
 use crate::schedule::Schedule;
 use crate::tried::Decision;
@@ -80,13 +80,6 @@ impl Adversary {
     }
 }
 
-/// What a transaction has seen.
-#[derive(Default)]
-struct Sight {
-    seen: Vec<u64>,
-    has_old: bool,
-}
-
 /// The adversary in one run.
 struct Opponent {
     experience: Arc<Mutex<Experience>>,
@@ -104,7 +97,8 @@ struct Opponent {
     last_read: FxHashMap<(u32, u32), u32>,
     /// How many transactions of each session have ended.
     ended: FxHashMap<u32, u32>,
-    open: FxHashMap<TxnName, Sight>,
+    /// What open transactions have read.
+    open: FxHashMap<TxnName, Vec<Sight>>,
     /// Sessions that have committed since the last read.
     committed: Vec<u32>,
     /// Whether the history is unserializable already.
@@ -156,9 +150,9 @@ impl Opponent {
             values.iter().map(|&value| Choosable { name: value, next: after(value) }).collect();
         let choice = self.decide(asked, &options, &wishes);
         self.last_read.insert((read.reader.session, read.key_number), read.versions[choice].source);
-        let sight = self.open.entry(read.reader).or_default();
-        sight.has_old |= choice + 1 < read.versions.len();
-        sight.seen.push(seen(read.reader, read.number, read.key, values[choice]));
+        let seen = seen(read.reader, read.number, read.key, values[choice]);
+        let is_old = choice + 1 < read.versions.len();
+        self.open.entry(read.reader).or_default().push(Sight { key: read.key.into(), seen, is_old });
         choice
     }
 
@@ -267,8 +261,8 @@ impl Opponent {
         if txn.committed && !self.broken && !self.committed.contains(&txn.txn.session) {
             self.committed.push(txn.txn.session);
         }
-        let sight = self.open.remove(&txn.txn).unwrap_or_default();
-        lock(&self.experience).note(txn, &sight.seen, !sight.has_old);
+        let reads = self.open.remove(&txn.txn).unwrap_or_default();
+        lock(&self.experience).note(txn, reads);
     }
 }
 

@@ -26,6 +26,39 @@ impl Outcome {
     fn idle(self) -> u32 {
         self.times - self.wrote
     }
+
+    /// Whether something was written less often here than there.
+    fn is_rarer_than(self, other: Outcome) -> bool {
+        u64::from(self.wrote) * u64::from(other.times) < u64::from(other.wrote) * u64::from(self.times)
+    }
+}
+
+/// What came of reading a key.
+#[derive(Clone, Copy, Default, Debug)]
+struct Uses {
+    /// Whether the key was written then.
+    update: Outcome,
+    /// Whether anything was written after an old version was read.
+    old: Outcome,
+    /// The same for the latest version.
+    latest: Outcome,
+}
+
+impl Uses {
+    /// Whether old versions seem to keep the transaction from writing.
+    fn is_condition(&self) -> bool {
+        let may_be = self.latest.times == 0 || self.old.is_rarer_than(self.latest);
+        self.update.wrote == 0 && self.old.idle() > 0 && may_be
+    }
+}
+
+/// A read of a transaction.
+#[derive(Debug)]
+pub(crate) struct Sight {
+    pub key: Box<str>,
+    /// Stands for the value.
+    pub seen: u64,
+    pub is_old: bool,
 }
 
 #[derive(Clone, Copy, Default, Debug)]
@@ -45,8 +78,8 @@ pub(crate) struct Experience {
     /// How many runs have ended.
     pub runs: u32,
     habits: FxHashMap<TxnName, Habit>,
-    /// For each transaction and key that it read, whether it wrote the key then.
-    updates: FxHashMap<(TxnName, Box<str>), Outcome>,
+    /// For each transaction and key that it read.
+    uses: FxHashMap<(TxnName, Box<str>), Uses>,
     /// For each value that a transaction read, whether it wrote anything then.
     values: FxHashMap<u64, Outcome>,
 }
@@ -69,8 +102,8 @@ impl Experience {
 
     /// Whether `reader` mostly writes `key` after reading it; without experience: yes.
     pub fn is_updated(&self, reader: TxnName, key: &str) -> bool {
-        let known = self.updates.get(&(reader, key.into()));
-        known.is_none_or(|outcome| 2 * outcome.wrote >= outcome.times)
+        let known = self.uses.get(&(reader, key.into()));
+        known.is_none_or(|uses| 2 * uses.update.wrote >= uses.update.times)
     }
 
     /// Whether `reader`, who sometimes writes and sometimes does not, mostly does not after seeing this.
@@ -80,33 +113,32 @@ impl Experience {
         wavers && f64::from(wrote + 1) < HINDRANCE * f64::from(times + 2)
     }
 
-    /// The keys on which it may depend whether transactions write at all: those that were read, and not written, by one that then
-    /// wrote nothing. Not if it never does.
+    /// The keys on which it may depend whether transactions write at all: those of which one read an old version, and wrote nothing,
+    /// although it wrote more often after reading the latest one, or might. Not if it never writes.
     pub fn conditions(&self) -> FxHashSet<Box<str>> {
-        let is_condition = |(name, outcome): (&TxnName, &Outcome)| {
-            let habit = self.habits.get(name).copied().unwrap_or_default();
-            let never_writes = habit.outcome.wrote == 0 && habit.is_idle_anyway;
-            outcome.wrote == 0 && habit.outcome.idle() > 0 && !never_writes
+        let never_writes = |name: &TxnName| {
+            self.habits.get(name).is_some_and(|habit| habit.outcome.wrote == 0 && habit.is_idle_anyway)
         };
-        let keys = self.updates.iter().filter(|((name, _), outcome)| is_condition((name, outcome)));
+        let keys = self.uses.iter().filter(|((name, _), uses)| uses.is_condition() && !never_writes(name));
         keys.map(|((_, key), _)| key.clone()).collect()
     }
 
-    /// Notes what a transaction did that saw `seen`, all of it up to date or not.
-    pub fn note(&mut self, txn: &Ended<'_>, seen: &[u64], is_up_to_date: bool) {
+    /// Notes what a transaction did after these reads.
+    pub fn note(&mut self, txn: &Ended<'_>, reads: Vec<Sight>) {
         let wrote = !txn.writes.is_empty();
-        if self.updates.len().max(self.values.len()).max(self.habits.len()) >= KNOWN_MAX {
+        if self.uses.len().max(self.values.len()).max(self.habits.len()) >= KNOWN_MAX {
             return;
         }
         let habit = self.habits.entry(txn.txn).or_default();
         habit.outcome.add(wrote);
         habit.wrote_last = wrote;
-        habit.is_idle_anyway |= !wrote && is_up_to_date;
-        for &key in &txn.reads {
-            self.updates.entry((txn.txn, key.into())).or_default().add(txn.writes.contains(&key));
-        }
-        for &value in seen {
-            self.values.entry(value).or_default().add(wrote);
+        habit.is_idle_anyway |= !wrote && reads.iter().all(|read| !read.is_old);
+        for read in reads {
+            self.values.entry(read.seen).or_default().add(wrote);
+            let is_update = txn.writes.contains(&&*read.key);
+            let uses = self.uses.entry((txn.txn, read.key)).or_default();
+            uses.update.add(is_update);
+            if read.is_old { &mut uses.old } else { &mut uses.latest }.add(wrote);
         }
     }
 }
@@ -118,38 +150,49 @@ mod tests {
     const ONE: TxnName = TxnName { session: 0, txn: 0 };
     const TWO: TxnName = TxnName { session: 0, txn: 1 };
 
-    fn note(experience: &mut Experience, txn: TxnName, value: u64, writes: &[&str], is_up_to_date: bool) {
-        let (reads, writes) = (vec!["x", "y"], writes.to_vec());
-        let ended = Ended { txn, committed: true, reads, writes };
-        experience.note(&ended, &[seen(txn, 0, "x", value)], is_up_to_date);
+    /// The transaction reads a value of x, and y.
+    fn note(experience: &mut Experience, txn: TxnName, value: u64, is_old: bool, writes: &[&str]) {
+        let ended = Ended { txn, committed: true, reads: vec!["x", "y"], writes: writes.to_vec() };
+        let x = Sight { key: "x".into(), seen: seen(txn, 0, "x", value), is_old };
+        let y = Sight { key: "y".into(), seen: seen(txn, 1, "y", 0), is_old: false };
+        experience.note(&ended, vec![x, y]);
     }
 
     #[test]
-    fn a_condition_is_read_by_who_writes_only_sometimes() {
+    fn a_condition_is_a_key_whose_old_versions_keep_somebody_from_writing() {
         let mut experience = Experience::default();
-        note(&mut experience, ONE, 1, &["y"], false);
+        note(&mut experience, ONE, 1, false, &["y"]);
         assert!(experience.conditions().is_empty());
-        note(&mut experience, ONE, 2, &[], false);
+        note(&mut experience, ONE, 2, true, &[]);
         assert_eq!(experience.conditions(), [Box::from("x")].into_iter().collect());
         assert!(experience.hinders(ONE, seen(ONE, 0, "x", 2)) && !experience.hinders(ONE, seen(ONE, 0, "x", 1)));
         assert!(!experience.hinders(ONE, seen(ONE, 0, "x", 3)));
     }
 
     #[test]
+    fn a_key_whose_latest_version_keeps_somebody_from_writing_is_no_condition() {
+        let mut experience = Experience::default();
+        note(&mut experience, ONE, 1, false, &[]);
+        note(&mut experience, ONE, 2, true, &["z"]);
+        note(&mut experience, ONE, 3, true, &[]);
+        assert!(experience.conditions().is_empty());
+    }
+
+    #[test]
     fn who_never_writes_has_no_conditions() {
         let mut experience = Experience::default();
-        note(&mut experience, ONE, 1, &[], false);
-        assert_eq!(experience.conditions().len(), 2);
-        note(&mut experience, ONE, 1, &[], true);
+        note(&mut experience, ONE, 1, true, &[]);
+        assert_eq!(experience.conditions().len(), 1);
+        note(&mut experience, ONE, 1, false, &[]);
         assert!(experience.conditions().is_empty());
     }
 
     #[test]
     fn a_session_with_writes_to_come_is_known() {
         let mut experience = Experience::default();
-        note(&mut experience, ONE, 1, &[], false);
+        note(&mut experience, ONE, 1, false, &[]);
         assert!(experience.has_writes_left(0, 0) && !experience.has_writes_left(0, 1));
-        note(&mut experience, TWO, 1, &["x"], false);
+        note(&mut experience, TWO, 1, false, &["x"]);
         experience.runs = 1;
         assert!(experience.has_writes_left(0, 0) && experience.has_writes_left(0, 1));
         assert!(!experience.has_writes_left(0, 2) && !experience.has_writes_left(1, 0));
