@@ -33,12 +33,15 @@ use crate::limits::Limits;
 use crate::outcome::{Options, Outcome};
 use crate::refs::Refs;
 use crate::violation::Violation;
-use instance::Instance;
-use seriatim_history::{History, OpId, Status};
+use instance::{Instance, Read, Source};
+use seriatim_history::{History, OpId, OpKind, Status};
 use state::State;
 
 /// The most transactions that are looked at: reachability is kept as bits of pairs.
 const TXNS_MAX: usize = 2000;
+
+/// How many lost updates are tried.
+const LOST_UPDATES_MAX: usize = 16;
 
 /// Whether a small history contradicts a level.
 pub(crate) enum Refutation {
@@ -129,11 +132,41 @@ pub fn minimal_violation(history: &History, ops: &[OpId], level: Level, budget: 
 
 /// The same with the proof of an instance of these operations.
 fn minimal_proof(history: &History, ops: &[OpId], level: Level, budget: &mut Budget) -> Option<(Vec<OpId>, Proof)> {
-    let ops = shrink(history, ops, level, &mut budget.half());
+    let ops = match lost_update(history, ops, level, budget) {
+        Some(ops) => ops,
+        None => shrink(history, ops, level, &mut budget.half()),
+    };
     match refute_instance(&Instance::new(history, &ops), level, budget) {
         Refutation::Violated(proof) => Some((ops, proof)),
         Refutation::Consistent | Refutation::OutOfBudget => None,
     }
+}
+
+/// The operations of a lost update among `ops`, sorted. It is looked for first, because people know it, and because what is left out
+/// one by one may leave something else of it: whoever updates two keys at once loses updates of both.
+fn lost_update(history: &History, ops: &[OpId], level: Level, budget: &mut Budget) -> Option<Vec<OpId>> {
+    let instance = Instance::new(history, ops);
+    // What was appended to a list is not lost: a list that shows both says which is the order.
+    let appends = |read: &Read| {
+        let write = instance.txns[read.txn].write(read.key);
+        write.is_none_or(|write| history.op(write).kind == OpKind::Append)
+    };
+    let all = name::lost_updates(&instance).filter(|(one, other)| !appends(one) && !appends(other));
+    let parts = all.take(LOST_UPDATES_MAX).map(|(one, other)| {
+        let write = |txn: usize| instance.txns[txn].write(one.key);
+        let source = one.candidates.iter().filter_map(|&source| match source {
+            Source::Txn(writer) => write(writer),
+            Source::Initial => None,
+        });
+        let mut part: Vec<OpId> = [one.op, other.op].into_iter().chain(source).collect();
+        part.extend([one.txn, other.txn].into_iter().filter_map(write));
+        part.sort_unstable();
+        part
+    });
+    let is_violated = |part: &[OpId], budget: &mut Budget| {
+        matches!(refute_instance(&Instance::new(history, part), level, budget), Refutation::Violated(_))
+    };
+    parts.into_iter().find(|part| is_violated(part, budget))
 }
 
 #[cfg(test)]

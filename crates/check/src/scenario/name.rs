@@ -1,9 +1,11 @@
 //! Which anomaly a contradiction is. The name follows from the labels of its cycle; that of a lost update from its operations.
 
-use super::instance::{Instance, Source, Txn};
+use super::instance::{Instance, Read, Source, Txn};
 use super::proof::{Label, OrderWhy, Step};
 use crate::level::Level;
 use crate::violation::Kind;
+use rustc_hash::FxHashMap;
+use seriatim_history::KeyId;
 use std::rc::Rc;
 
 /// The kind of a cycle in an instance that is as small as possible and violates `levels`.
@@ -22,13 +24,17 @@ pub(super) fn kind(instance: &Instance<'_>, cycle: &[Rc<Step>], levels: &[Level]
 /// Two transactions read the same version of a key and both write it, and nobody else is there but the writer of it.
 fn is_lost_update(instance: &Instance<'_>) -> bool {
     let involved = instance.txns.iter().filter(|txn| !is_witness(instance, txn)).count();
-    let updates = || instance.reads.iter().filter(|read| instance.txns[read.txn].write(read.key).is_some());
-    updates().any(|a| {
-        updates().any(|b| {
-            let same = a.key == b.key && a.txn < b.txn && a.candidates == b.candidates && a.candidates.len() == 1;
-            let writers = a.candidates.iter().filter(|&&source| source != Source::Initial).count();
-            same && involved == 2 + writers
-        })
+    let writers = |read: &Read| read.candidates.iter().filter(|&&source| source != Source::Initial).count();
+    lost_updates(instance).any(|(read, _)| involved == 2 + writers(read))
+}
+
+/// Reads of the same version of a key by transactions that both write the key.
+pub(super) fn lost_updates<'i>(instance: &'i Instance<'_>) -> impl Iterator<Item = (&'i Read, &'i Read)> {
+    let is_update = |read: &&Read| read.candidates.len() == 1 && instance.txns[read.txn].write(read.key).is_some();
+    let mut last: FxHashMap<(KeyId, Source), &Read> = FxHashMap::default();
+    instance.reads.iter().filter(is_update).filter_map(move |read| {
+        let earlier = last.insert((read.key, read.candidates[0]), read)?;
+        (earlier.txn != read.txn).then_some((earlier, read))
     })
 }
 

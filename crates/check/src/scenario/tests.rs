@@ -315,6 +315,18 @@ fn a_lost_update_stays_one_if_a_read_shows_that_it_was_committed() {
     assert_eq!(report.anomalies[0].exemplar.ops.len(), 5);
 }
 
+/// Also in any order of the lines, and of the operations.
+#[test]
+fn who_updates_two_keys_at_once_loses_updates() {
+    let one = ["a: r(x,0) r(y,0) w(x,1) w(y,1)", "a: r(y,0) r(x,0) w(y,1) w(x,1)"];
+    let two = ["b: r(x,0) r(y,0) w(x,2) w(y,2)", "b: r(y,0) w(y,2) r(x,0) w(x,2)"];
+    for text in one.iter().flat_map(|one| two.map(|two| [format!("{one}\n{two}"), format!("{two}\n{one}")])).flatten() {
+        let report = check(&notation::parse(&text).unwrap(), &Options::default());
+        assert_eq!(report.anomalies.iter().map(|group| group.kind).collect::<Vec<_>>(), [Kind::LostUpdate], "{text}");
+        assert_eq!(report.anomalies[0].exemplar.ops.len(), 4, "{text}");
+    }
+}
+
 /// The same history, but some of its transactions are of unknown outcome.
 fn with_unknown(text: &str, seed: u64) -> String {
     let mut random = Random(seed);
