@@ -5,7 +5,7 @@ use crate::exit::Failure;
 use crate::staged;
 use seriatim_history::formats::{self, Format};
 use seriatim_history::{History, WriteError};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 /// The format to write: the one that was named, else the one that the ending of `target` asks for, else `otherwise`.
 pub fn format_for(named: Option<Format>, target: &Path, otherwise: Format) -> Result<Format, Failure> {
@@ -21,9 +21,33 @@ pub fn format_for(named: Option<Format>, target: &Path, otherwise: Format) -> Re
     }
 }
 
-/// Whether the folder of a file to be written is there: better said before long work than after it.
-pub fn has_folder(path: &Path) -> bool {
-    path.parent().is_none_or(|folder| folder == Path::new("") || folder.is_dir())
+/// Whether all of these can be written, as far as that can be seen: better said before long work than after it. Nothing is written
+/// over what is read (`inputs`), nor twice; `-` is standard output.
+pub fn may_write<'p>(outputs: impl IntoIterator<Item = &'p PathBuf>, inputs: &[&Path]) -> Result<(), Failure> {
+    let mut known: Vec<(PathBuf, &str)> = inputs
+        .iter()
+        .filter_map(|path| Some((path.canonicalize().ok()?, "is what is read; name another file")))
+        .collect();
+    for path in outputs.into_iter().filter(|path| *path != Path::new("-")) {
+        let Some(place) = place(path) else {
+            return Err(Failure::about(path.display(), "there is no such folder to write to"));
+        };
+        if let Some((_, problem)) = known.iter().find(|(other, _)| *other == place) {
+            return Err(Failure::about(path.display(), problem));
+        }
+        known.push((place, "is named twice as a file to write; name different files"));
+    }
+    Ok(())
+}
+
+/// Where a file is or will be; `None` if its folder is not there.
+fn place(path: &Path) -> Option<PathBuf> {
+    if let Ok(place) = path.canonicalize() {
+        return Some(place);
+    }
+    let folder = path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
+    let folder = folder.canonicalize().ok().filter(|folder| folder.is_dir())?;
+    Some(folder.join(path.file_name()?))
 }
 
 /// Writes `history` to `target`; `-` is standard output.

@@ -160,3 +160,24 @@ fn colours_are_for_terminals() {
     let output = never.stdin(Stdio::null()).output().unwrap();
     assert!(!String::from_utf8(output.stdout).unwrap().contains('\u{1b}'));
 }
+
+/// Nothing is written over what is read, nor two things into one file, and that is said before the work is done.
+#[test]
+fn files_to_write_are_looked_at_first() {
+    let folder = Folder::new();
+    let text = "READ KEY[x] Txn(1, 0) From(0, 0)\nWRITE KEY[x] Txn(1, 0)\nREAD KEY[x] Txn(2, 0) From(1, 0)\n";
+    let (trace, same) = (folder.file("run.txt", text), folder.at("same"));
+    for (args, told) in [
+        (&["predict", &trace, "-l", "cc", "-o", &trace][..], "is what is read"),
+        (&["predict", &trace, "-l", "cc", "--svg", &same, "--dot", &same], "is named twice"),
+        (&["predict", &trace, "-l", "cc", "-o", "/nowhere/prediction.json"], "there is no such folder"),
+        (&["replay", &trace, "--save", &trace], "is what is read"),
+        (&["fuzz", "cart", "--seed", "3", "-o", &same, "--save", &same], "is named twice"),
+    ] {
+        let refused = run(args);
+        assert_eq!((refused.code, refused.stdout.as_str()), (Some(3), ""), "{args:?}: {refused:?}");
+        assert!(refused.stderr.contains(told), "{args:?}: {}", refused.stderr);
+    }
+    assert_eq!(std::fs::read_to_string(&trace).unwrap(), text);
+    assert!(!std::path::Path::new(&same).exists());
+}

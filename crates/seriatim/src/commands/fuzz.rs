@@ -5,7 +5,7 @@ use crate::exit::{Exit, Failure};
 use crate::output;
 use crate::progress::Progress;
 use crate::runs::{self, Search, Told};
-use crate::save::{has_folder, save};
+use crate::save::{may_write, save};
 use crate::staged;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use seriatim_apps::{APPS, App, BENCHMARK_APPS, Fuzz, Recording, Run, Setting};
@@ -59,9 +59,7 @@ pub struct Args {
 
 /// Runs the application until it fails, and says why.
 pub fn run(args: &Args) -> Result<Exit, Failure> {
-    if let Some(path) = args.output.iter().chain(&args.save).find(|path| !has_folder(path)) {
-        return Err(Failure::about(path.display(), "there is no such folder to write to"));
-    }
+    may_write(args.output.iter().chain(&args.save), &[])?;
     let Some(Found { page, recording, run }) = search(args)? else {
         output::text(&held(find(args.app)?, args))?;
         return Ok(Exit::Holds);

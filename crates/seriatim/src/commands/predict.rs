@@ -7,6 +7,7 @@ use crate::notes::skipped_note;
 use crate::output;
 use crate::progress::Progress;
 use crate::quantities::duration;
+use crate::save::may_write;
 use crate::staged;
 use clap::ValueEnum;
 use seriatim_check::Level;
@@ -115,6 +116,7 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         let message = "standard output is for the result; let --output, --dot, --svg and --html name files";
         return Err(Failure::Message(message.to_owned()));
     }
+    may_write(files.into_iter().flatten(), &[&args.input])?;
     let progress = Progress::start(1);
     let Some((history, format)) = read_input(&args.input, args.from, Some(&progress)) else {
         return Ok(Exit::BadInput);
@@ -187,9 +189,13 @@ fn print(args: &Args, found: &Predicted) -> Result<(), Failure> {
     write(args.output.as_deref(), || predicted::json::render(found) + "\n")?;
     write(args.dot.as_deref(), || predicted::dot::render(found))?;
     write(args.html.as_deref(), || predicted::html::render(found))?;
-    match found.predictions.first() {
-        Some(first) => write(args.svg.as_deref(), || predicted::svg(first)),
-        None => Ok(()),
+    match (found.predictions.first(), &args.svg) {
+        (Some(first), path) => write(path.as_deref(), || predicted::svg(first)),
+        (None, Some(path)) => {
+            output::message(&format!("note: {} is not written, because there is nothing to draw", path.display()));
+            Ok(())
+        }
+        (None, None) => Ok(()),
     }
 }
 

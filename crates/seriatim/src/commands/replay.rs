@@ -6,6 +6,7 @@ mod recording;
 use crate::cli::Style;
 use crate::commands::fuzz::app_parser;
 use crate::exit::{Exit, Failure};
+use crate::save::may_write;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -38,6 +39,7 @@ pub struct Args {
 
 /// Runs it again, and says whether it went the same way.
 pub fn run(args: &Args) -> Result<Exit, Failure> {
+    may_write(&args.save, &[&args.run])?;
     let bytes = read(&args.run).map_err(|error| Failure::about(args.run.display(), error))?;
     match args.app {
         None => recording::run(args, &bytes),

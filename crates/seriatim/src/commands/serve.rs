@@ -4,7 +4,7 @@ use crate::cli::{chooser_parser, format_parser, store_level_parser};
 use crate::exit::{Exit, Failure};
 use crate::notes::lost_note;
 use crate::quantities::{duration, size};
-use crate::save::{format_for, has_folder, save};
+use crate::save::{format_for, may_write, save};
 use crate::{interrupt, output};
 use seriatim_check::Level;
 use seriatim_history::History;
@@ -83,11 +83,9 @@ impl Args {
 
 /// Serves until a signal comes.
 pub fn run(args: &Args) -> Result<Exit, Failure> {
+    may_write(&args.save, &[])?;
     // A name that means no format is a mistake now, not when there is a history to lose.
     let target = match &args.save {
-        Some(path) if !has_folder(path) => {
-            return Err(Failure::about(path.display(), "there is no such folder to write to"));
-        }
         Some(path) => Some((path.as_path(), format_for(args.to, path, Format::Jsonl)?)),
         None => None,
     };

@@ -6,7 +6,7 @@ use crate::output;
 use crate::runs;
 use crate::save::save;
 use seriatim_apps::observed::Observed;
-use seriatim_apps::{Directed, Predicted, run_directed};
+use seriatim_apps::{Directed, Predicted, Recording, run_directed};
 use seriatim_check::Level;
 use seriatim_history::formats::Format;
 use seriatim_report::style::{BAD, BOLD, GOOD, OPEN, paint};
@@ -16,8 +16,8 @@ use seriatim_report::{clean, text, wrap};
 /// Runs the application as each prediction says.
 pub fn run(args: &Args, app: &str, bytes: &[u8]) -> Result<Exit, Failure> {
     let shown = args.run.display();
-    let predicted: Predicted = serde_json::from_slice(bytes)
-        .map_err(|error| Failure::about(&shown, format!("not what `seriatim predict --output` wrote: {error}")))?;
+    let predicted: Predicted =
+        serde_json::from_slice(bytes).map_err(|error| Failure::about(&shown, not_a_prediction(bytes, &error)))?;
     let level: Level = predicted.level.parse().map_err(|error| Failure::about(&shown, error))?;
     if !seriatim_predict::LEVELS.contains(&level) {
         return Err(Failure::about(&shown, seriatim_predict::PredictError::UnsupportedLevel(level)));
@@ -49,6 +49,14 @@ pub fn run(args: &Args, app: &str, bytes: &[u8]) -> Result<Exit, Failure> {
         });
     }
     Ok(exit)
+}
+
+/// Why it is none.
+fn not_a_prediction(bytes: &[u8], error: &serde_json::Error) -> String {
+    if serde_json::from_slice::<Recording>(bytes).is_ok() {
+        return "this is a run of `seriatim fuzz`; leave out the application".to_owned();
+    }
+    format!("not what `seriatim predict --output` wrote: {error}")
 }
 
 /// What was observed, as the prediction says.
