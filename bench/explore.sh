@@ -65,7 +65,7 @@ plots() {
 }
 
 # rate COUNT SECONDS CPU-SECONDS: by CPU time where that has digits enough: the machine may have other work.
-rate() { awk -v n="$1" -v s="$2" -v c="$3" 'BEGIN { t = (c >= 0.1) ? c : s; printf "%.0f", (t > 0) ? n / t : 0 }'; }
+rate() { awk -v n="$1" -v s="$2" -v c="$3" 'BEGIN { t = (c >= 0.1) ? c : s; if (t > 0) printf "%.0f", n / t; else printf "-" }'; }
 
 scale() { # sessions or transactions
     echo "| program | size | seconds | CPU s | MB | histories | end states | end states/s |"
