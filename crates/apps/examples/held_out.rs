@@ -2,7 +2,8 @@
 //!
 //! Usage: held_out [FIRST_SEED [PROGRAMS [RUNS]]]
 //!
-//! For each assertion, programs are drawn from FIRST_SEED on; those that chance does not break within RUNS are left out.
+//! For each assertion, programs are drawn from FIRST_SEED on; those that chance does not break within RUNS are left out. One that the
+//! adversary does not break counts as RUNS.
 
 use seriatim_apps::{APPS, App, Drawn, Fuzz, Setting};
 use seriatim_check::Level;
@@ -10,6 +11,8 @@ use seriatim_store::ChooserKind;
 
 type Failure = Box<dyn std::error::Error>;
 
+/// So many seeds are tried for one program.
+const SEEDS_A_PROGRAM: u64 = 100;
 const CAUSAL: Setting = Setting { level: Level::Causal, interleaved: false };
 
 fn main() -> Result<(), Failure> {
@@ -23,7 +26,7 @@ fn main() -> Result<(), Failure> {
     println!("|---|---|---|---|---|---|---|");
     for (place, app) in APPS.iter().enumerate() {
         let (mut means, mut left_out) = (Vec::new(), 0);
-        for seed in first.. {
+        for seed in first..first.saturating_add(SEEDS_A_PROGRAM * programs) {
             if means.len() as u64 == programs {
                 break;
             }

@@ -44,7 +44,8 @@ pub struct PendingRead<'a> {
 }
 
 impl PendingRead<'_> {
-    /// A number that stands for the value of version number `place`: the same for equal values.
+    /// A number that stands for the value of version number `place`: the same for values that are serialised in the same way. (Maps
+    /// without an order may be serialised in several ways; with them a seed does not fix what the adversary does.)
     pub fn value(&self, place: usize) -> u64 {
         (self.value)(place)
     }

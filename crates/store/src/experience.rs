@@ -19,8 +19,11 @@ struct Outcome {
 
 impl Outcome {
     fn add(&mut self, wrote: bool) {
-        self.times = self.times.saturating_add(1);
-        self.wrote += u32::from(wrote);
+        // Both stop together: more would tell nothing more.
+        if self.times < u32::MAX {
+            self.times += 1;
+            self.wrote += u32::from(wrote);
+        }
     }
 
     fn idle(self) -> u32 {
@@ -103,14 +106,14 @@ impl Experience {
     /// Whether `reader` mostly writes `key` after reading it; without experience: yes.
     pub fn is_updated(&self, reader: TxnName, key: &str) -> bool {
         let known = self.uses.get(&(reader, key.into()));
-        known.is_none_or(|uses| 2 * uses.update.wrote >= uses.update.times)
+        known.is_none_or(|uses| uses.update.wrote >= uses.update.idle())
     }
 
     /// Whether `reader`, who sometimes writes and sometimes does not, mostly does not after seeing this.
     pub fn hinders(&self, reader: TxnName, seen: u64) -> bool {
         let wavers = self.habits.get(&reader).is_some_and(|habit| habit.outcome.wrote > 0 && habit.outcome.idle() > 0);
         let Outcome { times, wrote } = self.values.get(&seen).copied().unwrap_or_default();
-        wavers && f64::from(wrote + 1) < HINDRANCE * f64::from(times + 2)
+        wavers && f64::from(wrote) + 1.0 < HINDRANCE * (f64::from(times) + 2.0)
     }
 
     /// The keys on which it may depend whether transactions write at all: those of which one read an old version, and wrote nothing,
