@@ -4,7 +4,7 @@
 //! are kept on the trail; for another source the transaction is run again with the reads before it as they were, so a transaction is
 //! executed again only when one of its reads changes.
 
-use crate::bits::Id;
+use crate::bits::{INITIAL, Id, TXNS_MAX};
 use crate::error::ExploreError;
 use crate::isolation::Isolation;
 use crate::ordered::{Ordered, Record, Tail};
@@ -70,6 +70,11 @@ pub(crate) struct Engine<'p, V, L> {
     pub explored: f64,
     /// How often there was no way to go on.
     pub blocked: u64,
+    /// How often a behaviour became longer than there is room for; and whether the last end is such a one.
+    pub cut: u64,
+    pub is_cut: bool,
+    /// By session: the most transactions that it may have.
+    room: Vec<u32>,
     /// How many transactions were run.
     pub executions: u64,
 }
@@ -92,6 +97,9 @@ impl<'p, V: Value, L: Local> Engine<'p, V, L> {
             share: 1.0,
             explored: 0.0,
             blocked: 0,
+            cut: 0,
+            is_cut: false,
+            room: room(program),
             executions: 0,
         }
     }
@@ -104,14 +112,20 @@ impl<'p, V: Value, L: Local> Engine<'p, V, L> {
         engine
     }
 
-    /// Goes on to the next complete history; false if there is none.
+    /// Goes on to the next complete history, or to one that is cut because it is too long; false if there is none.
     pub fn advance(&mut self) -> Result<bool, ExploreError> {
         if std::mem::replace(&mut self.has_begun, true) && !self.backtrack() {
             return Ok(false);
         }
+        self.is_cut = false;
         loop {
             if let Some(failure) = self.failure.take() {
                 return Err(failure);
+            }
+            if self.is_cut {
+                self.cut += 1;
+                self.explored += self.share;
+                return self.is_where_it_was_sent().map(|()| true);
             }
             if std::mem::take(&mut self.is_blocked) {
                 self.blocked += 1;
@@ -264,8 +278,13 @@ impl<'p, V: Value, L: Local> Engine<'p, V, L> {
     /// it did in `before`.
     pub fn execute(&mut self, session: u32, sources: Vec<Id>, before: Option<Rc<Record<V, L>>>) {
         let index = self.history.done(session);
-        let Some(id) = self.history.id(session, index) else {
-            self.failure = Some(ExploreError::TooManyTransactions);
+        let has_room = index < self.room[session as usize];
+        let Some(id) = has_room.then(|| self.history.id(session, index)).flatten() else {
+            let is_cuttable = matches!(self.program.sessions[session as usize].code, Code::Client(_)) && index > 0;
+            match is_cuttable && !self.is_replay {
+                true => self.is_cut = true,
+                false => self.failure = Some(ExploreError::TooManyTransactions),
+            }
             return;
         };
         self.executions += 1;
@@ -327,8 +346,27 @@ impl<V: Value, L: Local> Engine<'_, V, L> {
         if !self.is_replay || self.valid_writes(reader, key).contains(&source) {
             return true;
         }
+        let is_writer = source == INITIAL || self.history.writers(key).has(source);
         let (reader, key) = (self.told(reader.id), self.history.key_name(key));
-        self.failure = Some(ExploreError::Token(format!("{reader} may not read {key} from where it says")));
+        self.failure = Some(if is_writer {
+            let problem = format!("{reader} may not read {key} from where it says");
+            ExploreError::TokenLevel { isolation: self.setting.isolation, problem }
+        } else {
+            ExploreError::Token(format!("{reader} reads {key} from a transaction that did not write it"))
+        });
         false
     }
+}
+
+/// By session: the most transactions that it may have. Clients share what transactions that are known leave, so that what is cut does not
+/// depend on where the search came from.
+fn room<V: Value, L: Local>(program: &Program<V, L>) -> Vec<u32> {
+    let known = |code: &Code<V, L>| match code {
+        Code::Transactions(all) => Some(all.len()),
+        Code::Client(_) => None,
+    };
+    let of = || program.sessions.iter().map(|session| known(&session.code));
+    let clients = of().filter(Option::is_none).count().max(1);
+    let each = TXNS_MAX.saturating_sub(of().flatten().sum()) / clients;
+    of().map(|known| known.unwrap_or(each) as u32).collect()
 }
