@@ -117,15 +117,9 @@ impl<'p, V: Value, L: Local> Engine<'p, V, L> {
         if std::mem::replace(&mut self.has_begun, true) && !self.backtrack() {
             return Ok(false);
         }
-        self.is_cut = false;
         loop {
             if let Some(failure) = self.failure.take() {
                 return Err(failure);
-            }
-            if self.is_cut {
-                self.cut += 1;
-                self.explored += self.share;
-                return self.is_where_it_was_sent().map(|()| true);
             }
             if std::mem::take(&mut self.is_blocked) {
                 self.blocked += 1;
@@ -145,6 +139,8 @@ impl<'p, V: Value, L: Local> Engine<'p, V, L> {
             };
             let Some(session) = next else {
                 self.explored += self.share;
+                self.is_cut = self.has_cut_session();
+                self.cut += u64::from(self.is_cut);
                 return self.is_where_it_was_sent().map(|()| true);
             };
             self.execute(session, Vec::new(), None);
@@ -188,10 +184,23 @@ impl<'p, V: Value, L: Local> Engine<'p, V, L> {
         match &self.program.sessions[session as usize].code {
             Code::Transactions(all) => (self.history.done(session) as usize) < all.len(),
             Code::Client(_) => match self.history.last_of(session) {
-                Some(record) => !record.is_last,
+                Some(record) => !record.is_last && self.has_room(session),
                 None => !self.is_empty[session as usize],
             },
         }
+    }
+
+    fn has_room(&self, session: u32) -> bool {
+        self.history.done(session) < self.room[session as usize]
+    }
+
+    /// Whether a client would go on if there were room: what the history says of it is only its beginning.
+    pub fn has_cut_session(&self) -> bool {
+        let is_cut = |session: u32| match &self.program.sessions[session as usize].code {
+            Code::Transactions(_) => false,
+            Code::Client(_) => self.history.last_of(session).is_some_and(|record| !record.is_last),
+        };
+        (0..self.history.sessions() as u32).any(is_cut)
     }
 
     /// Puts a choice on the trail; returns the number of the child to take.
@@ -278,13 +287,9 @@ impl<'p, V: Value, L: Local> Engine<'p, V, L> {
     /// it did in `before`.
     pub fn execute(&mut self, session: u32, sources: Vec<Id>, before: Option<Rc<Record<V, L>>>) {
         let index = self.history.done(session);
-        let has_room = index < self.room[session as usize];
-        let Some(id) = has_room.then(|| self.history.id(session, index)).flatten() else {
-            let is_cuttable = matches!(self.program.sessions[session as usize].code, Code::Client(_)) && index > 0;
-            match is_cuttable && !self.is_replay {
-                true => self.is_cut = true,
-                false => self.failure = Some(ExploreError::TooManyTransactions),
-            }
+        let id = if self.has_room(session) { self.history.id(session, index) } else { None };
+        let Some(id) = id else {
+            self.failure = Some(ExploreError::TooManyTransactions);
             return;
         };
         self.executions += 1;

@@ -349,7 +349,8 @@ impl<'w, V: Value, L: Local> Worker<'w, V, L> {
     ) -> Result<Chunk, ExploreError> {
         let mut engine = Engine::within(self.program, setting, &slice.subtrees[number].path);
         let needs_check = needs_check(self.program, setting);
-        let mut chunk = Chunk { tally: Tally::default(), found: None, groups: Groups::default(), rest: Vec::new(), skipped: false };
+        let mut chunk =
+            Chunk { tally: Tally::default(), found: None, groups: Groups::default(), rest: Vec::new(), skipped: false };
         while engine.advance()? {
             chunk.tally.ends += u64::from(!engine.is_cut);
             if engine.is_cut {

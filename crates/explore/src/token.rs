@@ -62,6 +62,9 @@ pub(crate) fn replay<'p, V: Value, L: Local>(
             program.sessions[session as usize].name
         ));
     }
+    if engine.has_cut_session() {
+        return Err(ExploreError::TooManyTransactions);
+    }
     let valid = valid::is_valid(&engine.history, |id| setting.isolation_of(program, engine.history.name(id)), &[]);
     match valid {
         true => Ok(engine),
@@ -79,7 +82,9 @@ fn step<V: Value, L: Local>(engine: &mut Engine<'_, V, L>, session: u32, places:
         None => Ok(INITIAL),
         Some(place) => order.get(place).map(|record| record.id).ok_or_else(|| {
             let so_far = order.len();
-            wrong(format!("a transaction of session {session} reads from number {number}, but there are only {so_far} before it"))
+            wrong(format!(
+                "a transaction of session {session} reads from number {number}, but there are only {so_far} before it"
+            ))
         }),
     };
     let sources = places.iter().map(source).collect::<Result<Vec<Id>, _>>()?;

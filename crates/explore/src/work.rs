@@ -204,7 +204,6 @@ impl Work {
             self.first = Some(found);
         }
     }
-
 }
 
 /// Counterexamples by their cycle. There are at most [`GROUPS_MAX`] cycles; those that come later are counted together.
@@ -259,4 +258,27 @@ fn children<V: Value, L: Local>(
         0 => vec![path.to_vec()],
         many => (0..many).map(|child| [path, &[child]].concat()).collect(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(path: usize) -> Found {
+        Found { token: String::new(), reason: String::new(), path: vec![path] }
+    }
+
+    #[test]
+    fn groups_are_few_and_their_counts_do_not_overflow() {
+        let mut groups = Groups::default();
+        for number in (0..2 * GROUPS_MAX).rev() {
+            groups.add(format!("cycle {number}"), 1, found(number));
+        }
+        groups.add("cycle 19999".to_owned(), u64::MAX, found(3));
+        let all = groups.sorted();
+        assert_eq!(all.len(), GROUPS_MAX + 1);
+        assert_eq!((all[0].count, &all[0].first), (u64::MAX, &found(3)));
+        let others = all.last().unwrap();
+        assert_eq!((others.cycle.as_str(), others.count, &others.first), (OTHERS, GROUPS_MAX as u64, &found(0)));
+    }
 }

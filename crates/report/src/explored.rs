@@ -159,7 +159,8 @@ pub fn render(explored: &Explored, width: usize) -> String {
     page.push('\n');
     if explored.cut > 0 {
         let are = if explored.cut == 1 { "behaviour is" } else { "behaviours are" };
-        let told = format!("{} {are} longer than the explorer's limit of 128 transactions, and cut.", grouped(explored.cut));
+        let limit = "the limit of 128 transactions, which clients share";
+        let told = format!("{} {are} longer than {limit}, and cut.", grouped(explored.cut));
         page += &wrap(&told, "  ", width);
     }
     if let Some(stopped) = &explored.stopped {

@@ -52,7 +52,7 @@ pub enum Task {
     Replay(replay::Args),
     /// Explore every behaviour of a transactional program at an isolation level, each exactly once
     Explore(explore::Args),
-    /// Explain an anomaly or a level
+    /// Explain an anomaly, a level, or the language of programs for `explore`
     Explain(explain::Args),
     /// Convert a history to another format
     Convert(convert::Args),

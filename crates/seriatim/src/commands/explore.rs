@@ -198,9 +198,12 @@ fn read(path: &str) -> Result<String, Failure> {
         let random: Vec<String> = clients::names().map(|name| format!("{name}:1")).collect();
         let is_name = !path.contains(['/', '.']) && error.kind() == std::io::ErrorKind::NotFound;
         let near = alike(path, apps.iter().chain(&random).filter(|_| is_name).cloned());
-        let meant = if near.is_empty() { String::new() } else { format!("; did you mean {}?", near.join(", ")) };
-        let expected = format!("expected a program file, one of the applications {}, or random clients", apps.join(", "));
-        Failure::Message(format!("{path}: {error}{meant}; {expected} like {}", random.join(", ")).replace("?;", "?"))
+        if !near.is_empty() {
+            return Failure::about(path, format!("no such file or application; did you mean {}?", near.join(", ")));
+        }
+        let expected =
+            format!("expected a program file, one of the applications {}, or random clients", apps.join(", "));
+        Failure::Message(format!("{path}: {error}; {expected} like {}", random.join(", ")))
     })?;
     let text = String::from_utf8(bytes).map_err(|error| {
         let valid = String::from_utf8_lossy(&error.as_bytes()[..error.utf8_error().valid_up_to()]);
@@ -343,7 +346,8 @@ impl<V: Value, L: Local> Subject<'_, V, L> {
     /// The level, and those of single transactions that have another one.
     fn level(&self, args: &Args) -> String {
         let own = self.program.own_levels().into_iter().filter(|(isolation, _)| *isolation != args.level);
-        let own: Vec<String> = own.map(|(isolation, count)| format!("{} at {isolation}", plural(count as u64, "transaction"))).collect();
+        let own: Vec<String> =
+            own.map(|(isolation, count)| format!("{} at {isolation}", plural(count as u64, "transaction"))).collect();
         if own.is_empty() { args.level.to_string() } else { format!("{} ({})", args.level, own.join(", ")) }
     }
 
