@@ -4,7 +4,7 @@
 //! are kept on the trail; for another source the transaction is run again with the reads before it as they were, so a transaction is
 //! executed again only when one of its reads changes.
 
-use crate::bits::Id;
+use crate::bits::{INITIAL, Id, TXNS_MAX};
 use crate::error::ExploreError;
 use crate::isolation::Isolation;
 use crate::ordered::{Ordered, Record, Tail};
@@ -70,6 +70,11 @@ pub(crate) struct Engine<'p, V, L> {
     pub explored: f64,
     /// How often there was no way to go on.
     pub blocked: u64,
+    /// How often a behaviour became longer than there is room for; and whether the last end is such a one.
+    pub cut: u64,
+    pub is_cut: bool,
+    /// By session: the most transactions that it may have.
+    room: Vec<u32>,
     /// How many transactions were run.
     pub executions: u64,
 }
@@ -92,6 +97,9 @@ impl<'p, V: Value, L: Local> Engine<'p, V, L> {
             share: 1.0,
             explored: 0.0,
             blocked: 0,
+            cut: 0,
+            is_cut: false,
+            room: room(program),
             executions: 0,
         }
     }
@@ -104,7 +112,7 @@ impl<'p, V: Value, L: Local> Engine<'p, V, L> {
         engine
     }
 
-    /// Goes on to the next complete history; false if there is none.
+    /// Goes on to the next complete history, or to one that is cut because it is too long; false if there is none.
     pub fn advance(&mut self) -> Result<bool, ExploreError> {
         if std::mem::replace(&mut self.has_begun, true) && !self.backtrack() {
             return Ok(false);
@@ -131,6 +139,8 @@ impl<'p, V: Value, L: Local> Engine<'p, V, L> {
             };
             let Some(session) = next else {
                 self.explored += self.share;
+                self.is_cut = self.has_cut_session();
+                self.cut += u64::from(self.is_cut);
                 return self.is_where_it_was_sent().map(|()| true);
             };
             self.execute(session, Vec::new(), None);
@@ -174,10 +184,23 @@ impl<'p, V: Value, L: Local> Engine<'p, V, L> {
         match &self.program.sessions[session as usize].code {
             Code::Transactions(all) => (self.history.done(session) as usize) < all.len(),
             Code::Client(_) => match self.history.last_of(session) {
-                Some(record) => !record.is_last,
+                Some(record) => !record.is_last && self.has_room(session),
                 None => !self.is_empty[session as usize],
             },
         }
+    }
+
+    fn has_room(&self, session: u32) -> bool {
+        self.history.done(session) < self.room[session as usize]
+    }
+
+    /// Whether a client would go on if there were room: what the history says of it is only its beginning.
+    pub fn has_cut_session(&self) -> bool {
+        let is_cut = |session: u32| match &self.program.sessions[session as usize].code {
+            Code::Transactions(_) => false,
+            Code::Client(_) => self.history.last_of(session).is_some_and(|record| !record.is_last),
+        };
+        (0..self.history.sessions() as u32).any(is_cut)
     }
 
     /// Puts a choice on the trail; returns the number of the child to take.
@@ -264,7 +287,8 @@ impl<'p, V: Value, L: Local> Engine<'p, V, L> {
     /// it did in `before`.
     pub fn execute(&mut self, session: u32, sources: Vec<Id>, before: Option<Rc<Record<V, L>>>) {
         let index = self.history.done(session);
-        let Some(id) = self.history.id(session, index) else {
+        let id = if self.has_room(session) { self.history.id(session, index) } else { None };
+        let Some(id) = id else {
             self.failure = Some(ExploreError::TooManyTransactions);
             return;
         };
@@ -327,8 +351,27 @@ impl<V: Value, L: Local> Engine<'_, V, L> {
         if !self.is_replay || self.valid_writes(reader, key).contains(&source) {
             return true;
         }
+        let is_writer = source == INITIAL || self.history.writers(key).has(source);
         let (reader, key) = (self.told(reader.id), self.history.key_name(key));
-        self.failure = Some(ExploreError::Token(format!("{reader} may not read {key} from where it says")));
+        self.failure = Some(if is_writer {
+            let problem = format!("{reader} may not read {key} from where it says");
+            ExploreError::TokenLevel { isolation: self.setting.isolation, problem }
+        } else {
+            ExploreError::Token(format!("{reader} reads {key} from a transaction that did not write it"))
+        });
         false
     }
+}
+
+/// By session: the most transactions that it may have. Clients share what transactions that are known leave, so that what is cut does not
+/// depend on where the search came from.
+fn room<V: Value, L: Local>(program: &Program<V, L>) -> Vec<u32> {
+    let known = |code: &Code<V, L>| match code {
+        Code::Transactions(all) => Some(all.len()),
+        Code::Client(_) => None,
+    };
+    let of = || program.sessions.iter().map(|session| known(&session.code));
+    let clients = of().filter(Option::is_none).count().max(1);
+    let each = TXNS_MAX.saturating_sub(of().flatten().sum()) / clients;
+    of().map(|known| known.unwrap_or(each) as u32).collect()
 }

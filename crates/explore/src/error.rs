@@ -56,7 +56,7 @@ pub enum ExploreError {
     },
     /// More transactions than the explorer keeps track of.
     #[error(
-        "the program has more than {TXNS_MAX} transactions, which is far more than can be explored; make it smaller"
+        "a behaviour has more than {TXNS_MAX} transactions, which is far more than can be explored; make the program smaller"
     )]
     TooManyTransactions,
     /// More operations than a transaction may have.
@@ -68,6 +68,14 @@ pub enum ExploreError {
     /// A replay token that does not fit the program.
     #[error("the token does not fit this program: {0}")]
     Token(String),
+    /// A replay token of a behaviour that the level does not allow.
+    #[error("the token is no behaviour at {isolation}: {problem}; was it found at another --level?")]
+    TokenLevel {
+        /// The level.
+        isolation: crate::Isolation,
+        /// What the level does not allow.
+        problem: String,
+    },
     /// A checkpoint that does not fit.
     #[error("the checkpoint does not fit: {0}")]
     Checkpoint(String),

@@ -12,7 +12,7 @@ use crate::isolation::Isolation;
 use crate::program::{Local, Program, Value};
 use crate::token;
 use crate::valid;
-use crate::work::{Found, Group, Part, Subtree, Tally, Work};
+use crate::work::{Found, Group, Groups, OTHERS, Part, Subtree, Tally, Work};
 use seriatim_check::Level;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -53,7 +53,10 @@ pub struct Exploration<L> {
     pub isolation: Isolation,
     /// Numbers.
     pub tally: Tally,
-    /// Whether every behaviour was visited (of the part, if it was one), or enough of them to know that the property does not hold.
+    /// Whether nothing is left to do: every behaviour was visited (of the part, if it was one) or cut, or enough of them to know that the
+    /// property does not hold.
+    pub is_done: bool,
+    /// Whether every behaviour was visited (of the part, if it was one): none was left out behind a counterexample, and none was cut.
     pub is_complete: bool,
     /// The first counterexample.
     pub counterexample: Option<Counterexample<L>>,
@@ -78,8 +81,10 @@ impl<L> Exploration<L> {
 struct Chunk {
     tally: Tally,
     found: Option<Found>,
-    groups: Vec<Group>,
+    groups: Groups,
     rest: Vec<Vec<usize>>,
+    /// Whether something behind the counterexample was left out.
+    skipped: bool,
 }
 
 /// What threads that work on a slice share.
@@ -180,24 +185,26 @@ impl<'p, V: Value, L: Local> Explorer<'p, V, L> {
             work.add_time(start.elapsed());
             observer(&work);
         }
-        work.groups.sort_by(|a, b| b.count.cmp(&a.count).then_with(|| a.cycle.cmp(&b.cycle)));
-        self.name_anomalies(&mut work.groups)?;
+        let (tally, is_done) = (work.tally(), work.is_done());
+        let mut groups = std::mem::take(&mut work.groups).sorted();
+        self.name_anomalies(&mut groups)?;
         let found = work.first.as_ref();
         Ok(Exploration {
             isolation: self.isolation,
-            tally: work.tally(),
-            is_complete: work.is_done(),
+            tally,
+            is_done,
+            is_complete: is_done && !work.skipped && tally.cut == 0,
             counterexample: found
                 .map(|found| explain::counterexample(self.program, self.isolation, found))
                 .transpose()?,
             elapsed: work.elapsed(),
-            groups: work.groups,
+            groups,
         })
     }
 
     /// Puts the name of the anomaly before the cycles of the largest groups.
     fn name_anomalies(&self, groups: &mut [Group]) -> Result<(), ExploreError> {
-        for group in groups.iter_mut().take(GROUPS_NAMED_MAX).filter(|group| group.cycle != explain::SERIALIZABLE) {
+        for group in groups.iter_mut().take(GROUPS_NAMED_MAX).filter(|group| has_cycle(group)) {
             if let Some(name) = explain::anomaly(self.program, self.isolation, &group.first)? {
                 group.cycle = format!("{name}: {}", group.cycle);
             }
@@ -226,6 +233,7 @@ impl<'p, V: Value, L: Local> Explorer<'p, V, L> {
         let mut chunks = self.on_threads(&slice, setting, property)?;
         chunks.sort_by_key(|(number, _)| *number);
         let mut chunks = chunks.into_iter().peekable();
+        let count = subtrees.len();
         for (number, subtree) in subtrees.into_iter().enumerate() {
             let Some((_, chunk)) = chunks.next_if(|(of, _)| *of == number) else {
                 work.open.push(subtree);
@@ -234,6 +242,7 @@ impl<'p, V: Value, L: Local> Explorer<'p, V, L> {
             let is_enough = chunk.found.is_some() && !self.wants_all;
             merge(work, chunk);
             if is_enough {
+                work.skipped |= number + 1 < count || subtree.after.ends > 0;
                 // What comes after the first counterexample is of no interest; what is open before it may hold an earlier one.
                 break;
             }
@@ -268,6 +277,11 @@ impl<'p, V: Value, L: Local> Explorer<'p, V, L> {
     }
 }
 
+/// Whether a group is of one cycle.
+fn has_cycle(group: &Group) -> bool {
+    group.cycle != explain::SERIALIZABLE && group.cycle != OTHERS
+}
+
 /// The property of a robust program.
 pub(crate) fn is_serializable<V: Value, L: Local>(end: &End<'_, V, L>) -> Result<(), String> {
     if end.is_serializable() { Ok(()) } else { Err("it is not serializable".to_owned()) }
@@ -275,7 +289,8 @@ pub(crate) fn is_serializable<V: Value, L: Local>(end: &End<'_, V, L>) -> Result
 
 fn merge(work: &mut Work, chunk: Chunk) {
     work.count(&chunk.tally);
-    chunk.groups.into_iter().for_each(|group| work.add_group(group));
+    work.groups.add_all(chunk.groups);
+    work.skipped |= chunk.skipped;
     chunk.found.into_iter().for_each(|found| work.add_found(found));
     work.open.extend(chunk.rest.into_iter().map(Subtree::from));
 }
@@ -334,15 +349,19 @@ impl<'w, V: Value, L: Local> Worker<'w, V, L> {
     ) -> Result<Chunk, ExploreError> {
         let mut engine = Engine::within(self.program, setting, &slice.subtrees[number].path);
         let needs_check = needs_check(self.program, setting);
-        let mut chunk = Chunk { tally: Tally::default(), found: None, groups: Vec::new(), rest: Vec::new() };
+        let mut chunk =
+            Chunk { tally: Tally::default(), found: None, groups: Groups::default(), rest: Vec::new(), skipped: false };
         while engine.advance()? {
-            chunk.tally.ends += 1;
-            if !needs_check || is_at_its_levels(&engine) {
+            chunk.tally.ends += u64::from(!engine.is_cut);
+            if engine.is_cut {
+                // Nothing came to its end.
+            } else if !needs_check || is_at_its_levels(&engine) {
                 self.visit(&engine, &mut chunk, property);
             }
             let is_enough = chunk.found.is_some() && !self.wants_all;
-            let looks = chunk.tally.ends.is_multiple_of(HISTORIES_PER_LOOK);
+            let looks = (chunk.tally.ends + engine.cut).is_multiple_of(HISTORIES_PER_LOOK);
             if is_enough {
+                chunk.skipped = !engine.rest().is_empty();
                 break;
             }
             if looks && (self.is_over(slice) || number > slice.found.load(Ordering::Relaxed)) {
@@ -351,6 +370,7 @@ impl<'w, V: Value, L: Local> Worker<'w, V, L> {
             }
         }
         (chunk.tally.blocked, chunk.tally.executions) = (engine.blocked, engine.executions);
+        chunk.tally.cut = engine.cut;
         chunk.tally.share = engine.explored;
         Ok(chunk)
     }
@@ -363,10 +383,7 @@ impl<'w, V: Value, L: Local> Worker<'w, V, L> {
         let found = Found { token: token::of(&engine.history), reason, path: engine.path() };
         if self.wants_all {
             let cycle = explain::cycle(&end);
-            match chunk.groups.iter_mut().find(|group| group.cycle == cycle) {
-                Some(group) => group.count += 1,
-                None => chunk.groups.push(Group { cycle, count: 1, first: found.clone() }),
-            }
+            chunk.groups.add(cycle, 1, found.clone());
         }
         chunk.found.get_or_insert(found);
     }

@@ -72,4 +72,4 @@ pub use explorer::{Exploration, Explorer, Observer, Property, explore};
 pub use isolation::Isolation;
 pub use model::{Model, model};
 pub use program::{Client, Local, Program, Session, Stop, Tx, Value};
-pub use work::{Found, Group, Part, Tally, Work};
+pub use work::{Found, Group, Groups, Part, Tally, Work};

@@ -1,6 +1,7 @@
 //! Programs in tests.
 
 use crate::end::End;
+use crate::error::ExploreError;
 use crate::explain::Counterexample;
 use crate::explorer::{Exploration, Explorer};
 use crate::isolation::Isolation;
@@ -75,7 +76,7 @@ impl<V: Value, L: Local> Model<V, L> {
     /// If the program is not deterministic.
     pub fn is_robust(&self) -> bool {
         let robust = Explorer::new(&self.program, self.isolation).robust();
-        robust.unwrap_or_else(|error| panic!("{error}")).counterexample.is_none()
+        whole(robust).counterexample.is_none()
     }
 
     /// How many behaviours there are.
@@ -99,8 +100,17 @@ impl<V: Value, L: Local> Model<V, L> {
 
     fn run(&self, property: &(impl Fn(&End<'_, V, L>) -> bool + Sync)) -> Exploration<L> {
         let check = |end: &End<'_, V, L>| if property(end) { Ok(()) } else { Err("the property is false".to_owned()) };
-        Explorer::new(&self.program, self.isolation).run(&check).unwrap_or_else(|error| panic!("{error}"))
+        whole(Explorer::new(&self.program, self.isolation).run(&check))
     }
+}
+
+/// The exploration, unless it says nothing because behaviours were cut.
+fn whole<L>(result: Result<Exploration<L>, ExploreError>) -> Exploration<L> {
+    let exploration = result.unwrap_or_else(|error| panic!("{error}"));
+    if exploration.tally.cut > 0 && exploration.counterexample.is_none() {
+        panic!("{}", ExploreError::TooManyTransactions);
+    }
+    exploration
 }
 
 fn told<L: Local>(found: &Counterexample<L>, isolation: Isolation) -> String {

@@ -4,8 +4,11 @@
 //! transaction to the next. It is run many times, with other values read each time, so it may depend on nothing but what it reads
 //! and on that local state. A session may also be one closure over a [`Client`] that begins and ends its transactions itself.
 
+use crate::engine::{Engine, Setting};
+use crate::error::ExploreError;
 use crate::isolation::Isolation;
 use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
 use std::fmt;
 
 /// What keys hold. Implemented for everything that can be.
@@ -198,6 +201,28 @@ impl<V: Value, L: Local> Program<V, L> {
     /// The names of the sessions, in order.
     pub fn session_names(&self) -> impl Iterator<Item = &str> {
         self.sessions.iter().map(|session| session.name.as_str())
+    }
+
+    /// The levels that transactions were given, weakest first, with how many have each.
+    pub fn own_levels(&self) -> Vec<(Isolation, usize)> {
+        let own = |session: &Session<V, L>| match &session.code {
+            Code::Transactions(all) => all.iter().filter_map(|txn| txn.isolation).collect(),
+            Code::Client(_) => Vec::new(),
+        };
+        let mut counts = BTreeMap::new();
+        self.sessions.iter().flat_map(own).for_each(|isolation| *counts.entry(isolation).or_insert(0) += 1);
+        counts.into_iter().collect()
+    }
+
+    /// What is in the database before, and what the sessions do if they run one after the other: a text that tells programs apart.
+    pub fn outline(&self) -> Result<String, ExploreError> {
+        let setting =
+            Setting { isolation: Isolation::Causal, base: Isolation::Causal, algorithm: crate::Algorithm::Ce };
+        let mut engine = Engine::new(self, setting);
+        engine.advance()?;
+        let initial: Vec<String> = self.initial.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        let done = engine.history.order().iter().map(|record| format!("{}: {:?}", record.session, record.ops));
+        Ok(initial.into_iter().chain(done).collect::<Vec<_>>().join("\n"))
     }
 
     /// The level that a transaction was given, if it was.

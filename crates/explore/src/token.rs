@@ -62,8 +62,14 @@ pub(crate) fn replay<'p, V: Value, L: Local>(
             program.sessions[session as usize].name
         ));
     }
+    if engine.has_cut_session() {
+        return Err(ExploreError::TooManyTransactions);
+    }
     let valid = valid::is_valid(&engine.history, |id| setting.isolation_of(program, engine.history.name(id)), &[]);
-    if valid { Ok(engine) } else { wrong(format!("it is no behaviour at {isolation}")) }
+    match valid {
+        true => Ok(engine),
+        false => Err(ExploreError::TokenLevel { isolation, problem: "no commit order allows its reads".to_owned() }),
+    }
 }
 
 fn step<V: Value, L: Local>(engine: &mut Engine<'_, V, L>, session: u32, places: &[usize]) -> Result<(), ExploreError> {
@@ -72,9 +78,14 @@ fn step<V: Value, L: Local>(engine: &mut Engine<'_, V, L>, session: u32, places:
         return Err(wrong(format!("session {session} has no more transactions")));
     }
     let order = engine.history.order();
-    let source = |&place: &usize| match place.checked_sub(1) {
+    let source = |&number: &usize| match number.checked_sub(1) {
         None => Ok(INITIAL),
-        Some(place) => order.get(place).map(|record| record.id).ok_or_else(|| wrong(format!("no transaction {place}"))),
+        Some(place) => order.get(place).map(|record| record.id).ok_or_else(|| {
+            let so_far = order.len();
+            wrong(format!(
+                "a transaction of session {session} reads from number {number}, but there are only {so_far} before it"
+            ))
+        }),
     };
     let sources = places.iter().map(source).collect::<Result<Vec<Id>, _>>()?;
     engine.execute(session, sources, None);

@@ -9,12 +9,20 @@ use crate::engine::{Engine, Setting};
 use crate::error::ExploreError;
 use crate::program::{Local, Program, Value};
 use serde::{Deserialize, Serialize};
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::collections::btree_map::Entry;
 use std::time::Duration;
 
 /// How many subtrees each of several partitions gets at least, where there are so many.
 const SUBTREES_PER_PART: usize = 64;
 /// More parts than this take longer to tell apart than they save.
 const PARTS_MAX: usize = 1000;
+
+/// How many cycles are kept apart: each has a token, and there may be as many as histories.
+const GROUPS_MAX: usize = 10_000;
+/// What stands for the cycles beyond.
+pub(crate) const OTHERS: &str = "other cycles";
 
 /// Numbers of a search.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -25,6 +33,9 @@ pub struct Tally {
     pub ends: u64,
     /// Calls that led nowhere: none at levels up to causal consistency.
     pub blocked: u64,
+    /// Behaviours that were cut because they are longer than the explorer has room for.
+    #[serde(default)]
+    pub cut: u64,
     /// Transactions that were run.
     pub executions: u64,
     /// Histories that violate the property.
@@ -40,6 +51,7 @@ impl Tally {
         sum(&mut self.histories, other.histories);
         sum(&mut self.ends, other.ends);
         sum(&mut self.blocked, other.blocked);
+        sum(&mut self.cut, other.cut);
         sum(&mut self.executions, other.executions);
         sum(&mut self.counterexamples, other.counterexamples);
         self.share += other.share;
@@ -128,7 +140,10 @@ pub struct Work {
     /// The first counterexample.
     pub first: Option<Found>,
     /// All counterexamples by their cycle, if they were asked for.
-    pub groups: Vec<Group>,
+    pub groups: Groups,
+    /// Whether something behind the first counterexample was left out.
+    #[serde(default)]
+    pub(crate) skipped: bool,
     /// How long it has taken so far.
     #[serde(default)]
     elapsed: Duration,
@@ -189,15 +204,45 @@ impl Work {
             self.first = Some(found);
         }
     }
+}
 
-    pub(crate) fn add_group(&mut self, group: Group) {
-        let Some(known) = self.groups.iter_mut().find(|known| known.cycle == group.cycle) else {
-            return self.groups.push(group);
-        };
-        known.count += group.count;
-        if group.first.path < known.first.path {
-            known.first = group.first;
+/// Counterexamples by their cycle. There are at most [`GROUPS_MAX`] cycles; those that come later are counted together.
+#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+pub struct Groups {
+    by_cycle: BTreeMap<String, (u64, Found)>,
+}
+
+impl Groups {
+    pub(crate) fn add(&mut self, cycle: String, count: u64, first: Found) {
+        let is_full = self.by_cycle.len() >= GROUPS_MAX && !self.by_cycle.contains_key(&cycle);
+        match self.by_cycle.entry(if is_full { OTHERS.to_owned() } else { cycle }) {
+            Entry::Vacant(place) => {
+                place.insert((count, first));
+            }
+            Entry::Occupied(mut known) => {
+                let (sum, earliest) = known.get_mut();
+                // A checkpoint may hold any number.
+                *sum = sum.saturating_add(count);
+                if first.path < earliest.path {
+                    *earliest = first;
+                }
+            }
         }
+    }
+
+    pub(crate) fn add_all(&mut self, others: Groups) {
+        others.by_cycle.into_iter().for_each(|(cycle, (count, first))| self.add(cycle, count, first));
+    }
+
+    /// The groups, most frequent first; what is counted together comes last.
+    pub fn sorted(self) -> Vec<Group> {
+        let group = |(cycle, (count, first))| Group { cycle, count, first };
+        let mut all: Vec<Group> = self.by_cycle.into_iter().map(group).collect();
+        all.sort_by(|a, b| {
+            let key = |group: &Group| (group.cycle == OTHERS, Reverse(group.count));
+            key(a).cmp(&key(b)).then_with(|| a.cycle.cmp(&b.cycle))
+        });
+        all
     }
 }
 
@@ -213,4 +258,27 @@ fn children<V: Value, L: Local>(
         0 => vec![path.to_vec()],
         many => (0..many).map(|child| [path, &[child]].concat()).collect(),
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn found(path: usize) -> Found {
+        Found { token: String::new(), reason: String::new(), path: vec![path] }
+    }
+
+    #[test]
+    fn groups_are_few_and_their_counts_do_not_overflow() {
+        let mut groups = Groups::default();
+        for number in (0..2 * GROUPS_MAX).rev() {
+            groups.add(format!("cycle {number}"), 1, found(number));
+        }
+        groups.add("cycle 19999".to_owned(), u64::MAX, found(3));
+        let all = groups.sorted();
+        assert_eq!(all.len(), GROUPS_MAX + 1);
+        assert_eq!((all[0].count, &all[0].first), (u64::MAX, &found(3)));
+        let others = all.last().unwrap();
+        assert_eq!((others.cycle.as_str(), others.count, &others.first), (OTHERS, GROUPS_MAX as u64, &found(0)));
+    }
 }

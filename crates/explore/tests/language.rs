@@ -66,7 +66,7 @@ fn final_values_are_those_of_every_possible_order() {
                 session b { begin write(x, 2); write(y, 2) commit }
                 assert final(x) == final(y)";
     assert_eq!(explored(both, Isolation::ReadCommitted), (1, None));
-    let read = "session a { begin write(x, 1) commit begin write(x, 2) commit }
+    let read = "session a { begin write(x, 1) commit begin write(x, 2); if 0 { write(nobody, 1) } commit }
                 session b { begin x := read(x); write(y, x) commit }
                 assert final(x) == 2 && final(y) == b.x && final(nobody) == 0";
     assert_eq!(explored(read, Isolation::ReadCommitted), (3, None));

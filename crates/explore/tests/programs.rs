@@ -225,3 +225,33 @@ fn a_read_from_the_session_past_of_a_swapped_source_can_be_swapped() {
     assert!(all.contains(&vec![2, 3]), "{all:?}");
     assert_eq!(all.into_iter().collect::<Vec<_>>(), [[0, 0], [0, 1], [0, 3], [2, 1], [2, 3]]);
 }
+
+/// A client that waits for another one, without end if it never sees what the other one wrote.
+fn waiting() -> Program<i64, i64> {
+    let mut program = Program::new();
+    program.client("waits", |client, seen: &mut i64| {
+        while *seen == 0 {
+            client.begin()?;
+            *seen = client.read("x")?;
+            client.commit()?;
+        }
+        Ok(())
+    });
+    program.named_session("writes").transaction(|tx, _| tx.write("x", 1));
+    program
+}
+
+#[test]
+fn behaviours_without_end_are_cut_and_nothing_is_known_to_hold() {
+    let program = waiting();
+    for threads in [1, 3] {
+        let explorer = Explorer::new(&program, Isolation::ReadCommitted).threads(threads);
+        let held = explorer.run(&|_| Ok(())).unwrap();
+        assert_eq!((held.holds(), held.is_done, held.is_complete), (None, true, false));
+        assert!(held.tally.cut > 0, "{:?}", held.tally);
+        // Where the waiting client sees it after any number of rounds up to the limit.
+        assert_eq!(held.tally.histories, 127);
+        let seen = explorer.run(&|end| if *end.local("waits").unwrap() == 1 { Err("seen".to_owned()) } else { Ok(()) });
+        assert_eq!(seen.unwrap().holds(), Some(false));
+    }
+}

@@ -43,7 +43,8 @@ fn reported(explorer: &Explorer<'_, i64, Seen>, every: i64) -> Reported {
 
 fn resumed(explorer: &Explorer<'_, i64, Seen>, work: Work, every: i64) -> Reported {
     let result = explorer.resume(work, &property(every), &mut |_| {}).unwrap();
-    assert!(result.is_complete);
+    assert!(result.is_done);
+    assert_eq!(result.is_complete, result.counterexample.is_none(), "what is behind a counterexample is left out");
     let found =
         result.counterexample.as_ref().map(|found| (found.token.clone(), found.reason.clone(), found.locals.clone()));
     (result.holds(), result.tally.histories, result.tally.ends, result.tally.counterexamples, found)

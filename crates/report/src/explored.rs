@@ -37,6 +37,10 @@ pub struct Explored {
     pub base_code: &'static str,
     /// The algorithm.
     pub algorithm: &'static str,
+    /// Whether the algorithm comes to a history many times, so that what is counted are executions.
+    pub has_repetitions: bool,
+    /// The command that explores this, to which `--replay TOKEN` can be added.
+    pub command: String,
     /// What was asked.
     pub question: Question,
     /// The answer.
@@ -47,11 +51,13 @@ pub struct Explored {
     pub ends: u64,
     /// Calls that led nowhere.
     pub blocked: u64,
+    /// Behaviours that are too long.
+    pub cut: u64,
     /// Histories that violate what was asked.
     pub counterexamples: u64,
     /// The share of the tree that was visited.
     pub share: f64,
-    /// Whether everything was visited that was to be.
+    /// Whether every behaviour was visited (of the part).
     pub is_complete: bool,
     /// Which part of how many.
     pub part: (usize, usize),
@@ -59,6 +65,8 @@ pub struct Explored {
     pub elapsed: Duration,
     /// How it ended early, if it did.
     pub stopped: Option<Stopped>,
+    /// Whether it is one behaviour that was replayed.
+    pub is_replay: bool,
     /// The first counterexample, or the behaviour that was replayed.
     pub behaviour: Option<Behaviour>,
     /// All counterexamples, if they were asked for.
@@ -149,18 +157,25 @@ pub fn render(explored: &Explored, width: usize) -> String {
     let mut page = format!("{}: {headline}\n", paint(BOLD, &clean(&explored.input)));
     page += &paint(DIM, wrap(&numbers(explored), "  ", width).trim_end());
     page.push('\n');
+    if explored.cut > 0 {
+        let are = if explored.cut == 1 { "behaviour is" } else { "behaviours are" };
+        let limit = "the limit of 128 transactions, which clients share";
+        let told = format!("{} {are} longer than {limit}, and cut.", grouped(explored.cut));
+        page += &wrap(&told, "  ", width);
+    }
     if let Some(stopped) = &explored.stopped {
         page += &wrap(&told_stopped(stopped), "  ", width);
     }
     if let Some(behaviour) = &explored.behaviour {
-        page += &render_behaviour(behaviour, width);
+        page += &render_behaviour(behaviour, &explored.command, width);
     }
     if !explored.groups.is_empty() {
         page += &format!("\n{}\n", paint(BOLD, "Counterexamples by the cycle of dependencies that they show:"));
+        page += &wrap(&format!("See the first of each again with {} --replay TOKEN.", explored.command), "  ", width);
         for group in &explored.groups {
             let line = format!("{}: {}", clean(&group.cycle), clean(&group.reason));
             page += &wrap(&line, &format!("  {} × ", grouped(group.count)), width);
-            page += &format!("{}\n", paint(DIM, &format!("    --replay {}", group.token)));
+            page += &format!("{}\n", paint(DIM, &format!("    --replay {}", told_token(&group.token))));
         }
     }
     page
@@ -176,16 +191,31 @@ fn told_stopped(stopped: &Stopped) -> String {
 
 fn headline(explored: &Explored) -> String {
     let level = &explored.level;
-    let all = plural_histories(explored.histories);
+    let all = counted(explored, explored.histories);
     let part = match explored.part {
         (_, 1) => String::new(),
         (number, of) => format!(" of part {number} of {of}"),
     };
     match (explored.question, explored.outcome) {
-        (Question::Count, Outcome::Holds) => format!("{all}{part} at {level}"),
+        (Question::Assertions, Outcome::Holds) if explored.is_replay => {
+            format!("the assertions hold in this behaviour at {level}")
+        }
+        (Question::Robust, Outcome::Holds) if explored.is_replay => {
+            format!("this behaviour at {level} is serializable")
+        }
+        (Question::Robust, Outcome::Violated) if explored.is_replay => {
+            format!("this behaviour at {level} is not serializable")
+        }
+        (Question::Count, Outcome::Holds) => "nothing to check: no assertions; try --robust".to_owned(),
         (Question::Count, Outcome::Violated) => format!("the program goes wrong at {level}"),
         (Question::Count, Outcome::Undecided) => format!("at least {all}{part} at {level}; not all were visited"),
+        (Question::Assertions, Outcome::Holds) if explored.histories == 1 => {
+            format!("the assertions hold in the only {}{part} at {level}", all.trim_start_matches("1 "))
+        }
         (Question::Assertions, Outcome::Holds) => format!("the assertions hold in all {all}{part} at {level}"),
+        (Question::Robust, Outcome::Holds) if explored.histories == 1 => {
+            format!("robust: the only {}{part} at {level} is serializable", all.trim_start_matches("1 "))
+        }
         (Question::Assertions, Outcome::Violated) => format!("the assertions do not hold at {level}"),
         (Question::Robust, Outcome::Holds) => format!("robust: all {all}{part} at {level} are serializable"),
         (Question::Robust, Outcome::Violated) => format!("not robust: not everything at {level} is serializable"),
@@ -195,15 +225,29 @@ fn headline(explored: &Explored) -> String {
     }
 }
 
+/// Histories, or executions if one history may be visited many times.
+fn counted(explored: &Explored, count: u64) -> String {
+    match explored.has_repetitions {
+        true => text::plural(count, "execution"),
+        false => plural_histories(count),
+    }
+}
+
 fn plural_histories(count: u64) -> String {
     format!("{} {}", grouped(count), if count == 1 { "history" } else { "histories" })
 }
 
 fn numbers(explored: &Explored) -> String {
     let seconds = explored.elapsed.as_secs_f64();
-    let mut text = plural_histories(explored.histories);
+    let mut text = counted(explored, explored.histories);
     if explored.ends != explored.histories {
         text += &format!(" of {} at {}", grouped(explored.ends), explored.base_code);
+    }
+    if explored.question == Question::Count && explored.outcome == Outcome::Holds {
+        text += &match explored.part {
+            (_, 1) => format!(" at {}", explored.level),
+            (number, of) => format!(" of part {number} of {of} at {}", explored.level),
+        };
     }
     if explored.counterexamples > 1 {
         text += &format!(", {} of them counterexamples", grouped(explored.counterexamples));
@@ -212,13 +256,13 @@ fn numbers(explored: &Explored) -> String {
     if seconds > 0.1 {
         text += &format!(" ({} a second)", grouped((explored.ends as f64 / seconds) as u64));
     }
-    if !explored.is_complete {
+    if explored.stopped.is_some() {
         text += &format!(", {} of the tree", share(explored.share));
     }
     text
 }
 
-fn render_behaviour(behaviour: &Behaviour, width: usize) -> String {
+fn render_behaviour(behaviour: &Behaviour, command: &str, width: usize) -> String {
     let mut page = String::new();
     if let Some(reason) = &behaviour.reason {
         page += &wrap(&format!("Counterexample: {}.", clean(reason)), "  ", width);
@@ -237,8 +281,13 @@ fn render_behaviour(behaviour: &Behaviour, width: usize) -> String {
     }
     page.push('\n');
     page += &text::render(&behaviour.checked, &Layout { width, ..Layout::default() });
-    page += &format!("\nSee this behaviour again with --replay {}\n", behaviour.token);
+    page += &format!("\nSee this behaviour again:\n  {command} --replay {}\n", told_token(&behaviour.token));
     page
+}
+
+/// A token as an argument of a shell: that of a program without transactions is empty.
+fn told_token(token: &str) -> &str {
+    if token.is_empty() { "''" } else { token }
 }
 
 fn told(txn: &Txn) -> String {
@@ -262,6 +311,7 @@ struct Object<'a> {
     histories: u64,
     end_states: u64,
     blocked: u64,
+    cut: u64,
     counterexamples: u64,
     share: f64,
     complete: bool,
@@ -306,8 +356,10 @@ pub fn json(explored: &Explored) -> String {
         histories: explored.histories,
         end_states: explored.ends,
         blocked: explored.blocked,
+        cut: explored.cut,
         counterexamples: explored.counterexamples,
-        share: explored.share.min(1.0),
+        // The shares of the children of a node may not add up to its own exactly.
+        share: if explored.is_complete && explored.part.1 == 1 { 1.0 } else { explored.share.min(1.0) },
         complete: explored.is_complete,
         part: explored.part.0,
         parts: explored.part.1,

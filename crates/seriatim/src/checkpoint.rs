@@ -9,7 +9,9 @@ use std::path::Path;
 use std::time::{Duration, Instant};
 
 const EVERY: Duration = Duration::from_secs(5);
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
+/// No exploration takes longer: a time beyond was not written by us.
+const ELAPSED_MAX: Duration = Duration::from_secs(1000 * 366 * 24 * 3600);
 
 /// What the file holds.
 #[derive(Serialize, Deserialize)]
@@ -18,6 +20,12 @@ struct Checkpoint {
     /// Of what: it fits nothing else.
     of: String,
     work: Work,
+}
+
+/// What every version has.
+#[derive(Deserialize)]
+struct Head {
+    seriatim_checkpoint: u32,
 }
 
 /// The work in the file, if there is one; `of` is what it must be of.
@@ -30,13 +38,19 @@ pub fn load(path: &Path, of: &str) -> Result<Option<Work>, Failure> {
         Ok(_) => {}
     }
     let bytes = std::fs::read(path).map_err(|error| about(error.to_string()))?;
-    let checkpoint: Checkpoint = serde_json::from_slice(&bytes).map_err(|error| {
+    let broken = |error: serde_json::Error| {
         about(format!("not a whole checkpoint of `seriatim explore`: {error}; remove it or name another file"))
-    })?;
-    if checkpoint.seriatim_checkpoint != VERSION {
+    };
+    let head: Head = serde_json::from_slice(&bytes).map_err(broken)?;
+    if head.seriatim_checkpoint != VERSION {
         return Err(about(
             "the checkpoint is of another version of seriatim; remove it or name another file".to_owned(),
         ));
+    }
+    let checkpoint: Checkpoint = serde_json::from_slice(&bytes).map_err(broken)?;
+    if checkpoint.work.elapsed() > ELAPSED_MAX {
+        let problem = "not a checkpoint of `seriatim explore`: it says that it took longer than 1000 years";
+        return Err(about(format!("{problem}; remove it or name another file")));
     }
     match difference(&checkpoint.of, of) {
         Some(difference) => Err(about(format!("the checkpoint is of something else: {difference}; name another file"))),

@@ -52,7 +52,7 @@ pub enum Task {
     Replay(replay::Args),
     /// Explore every behaviour of a transactional program at an isolation level, each exactly once
     Explore(explore::Args),
-    /// Explain an anomaly or a level
+    /// Explain an anomaly, a level, or the language of programs for `explore`
     Explain(explain::Args),
     /// Convert a history to another format
     Convert(convert::Args),
@@ -165,11 +165,20 @@ pub fn store_level_parser() -> Spelled<Level> {
 
 /// Parses a level that programs can be explored at, or `true`.
 pub fn isolation_parser() -> Spelled<Isolation> {
+    isolations("level of an exploration", |_| true)
+}
+
+/// Parses a level that histories can be kept consistent with on the way.
+pub fn base_parser() -> Spelled<Isolation> {
+    isolations("base of an exploration", Isolation::is_causally_extensible)
+}
+
+fn isolations(what: &'static str, accepts: fn(Isolation) -> bool) -> Spelled<Isolation> {
     let names = |isolation: Isolation| match isolation.level() {
         None => (isolation, vec!["true", "any committed version", "none"]),
         Some(level) => (isolation, [&[level.code(), level.name()], other_names(level)].concat()),
     };
-    Spelled::new("level of an exploration", Isolation::ALL.map(names))
+    Spelled::new(what, Isolation::ALL.into_iter().filter(|isolation| accepts(*isolation)).map(names))
 }
 
 /// Parses a level that histories can be predicted at.

@@ -1,5 +1,6 @@
 //! How the program ends: the exit codes, and failures that end it early.
 
+use nix::sys::signal::Signal;
 use seriatim_check::Outcome;
 use seriatim_report::style::{BAD, paint};
 use std::io::{self, ErrorKind, Write};
@@ -18,8 +19,12 @@ pub enum Exit {
     BadInput = 3,
     /// A mistake of ours.
     Internal = 4,
-    /// Ctrl-C, after what was found so far has been told.
+    /// A hang-up, after what was found so far has been told.
+    HungUp = 129,
+    /// Ctrl-C, likewise.
     Interrupted = 130,
+    /// A request to terminate, likewise.
+    Terminated = 143,
 }
 
 impl Exit {
@@ -31,9 +36,19 @@ impl Exit {
             Exit::Violated => 2,
             Exit::BadInput => 3,
             Exit::Internal => 4,
-            Exit::Interrupted => 5,
+            Exit::HungUp | Exit::Interrupted | Exit::Terminated => 5,
         };
         if rank(other) > rank(self) { other } else { self }
+    }
+}
+
+impl From<Signal> for Exit {
+    fn from(signal: Signal) -> Self {
+        match signal {
+            Signal::SIGTERM => Exit::Terminated,
+            Signal::SIGHUP => Exit::HungUp,
+            _ => Exit::Interrupted,
+        }
     }
 }
 

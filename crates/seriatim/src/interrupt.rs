@@ -10,11 +10,13 @@ use std::time::Duration;
 const EXIT_SIGNAL: i32 = 128;
 const WRITE_WAIT_MAX: Duration = Duration::from_millis(300);
 
+type Action = Box<dyn FnOnce(Signal) + Send>;
+
 /// What the next signal does instead of ending the program.
-static NEXT: Mutex<Option<Box<dyn FnOnce() + Send>>> = Mutex::new(None);
+static NEXT: Mutex<Option<Action>> = Mutex::new(None);
 
 /// Lets the next signal call `action` instead of ending the program; the one after that ends it, in case the action takes too long.
-pub fn call_next(action: impl FnOnce() + Send + 'static) {
+pub fn call_next(action: impl FnOnce(Signal) + Send + 'static) {
     *NEXT.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(action));
 }
 
@@ -33,7 +35,7 @@ fn wait(signals: &SigSet) {
         let Ok(signal) = signals.wait() else { continue };
         let action = NEXT.lock().unwrap_or_else(PoisonError::into_inner).take();
         match action {
-            Some(action) => action(),
+            Some(action) => action(signal),
             None => end(signal),
         }
     }

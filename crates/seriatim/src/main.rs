@@ -6,6 +6,7 @@ mod commands;
 mod exit;
 mod inputs;
 mod interrupt;
+mod language;
 mod notes;
 mod output;
 mod progress;

@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Folder, Ran, run, schema, start};
+use common::{Folder, Ran, run, run_with_stdin, schema, start};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 use std::time::Duration;
@@ -69,7 +69,13 @@ fn a_counterexample_can_be_run_again() {
     // At serializability there is no such behaviour.
     let refused = run(&["explore", &path, "--level", "ser", "--replay", &token]);
     assert_eq!(refused.code, Some(3));
-    assert!(refused.stderr.contains("it is no behaviour at serializability"), "{}", refused.stderr);
+    assert!(
+        refused.stderr.contains(
+            "is no behaviour at serializability: no commit order allows its reads; was it found at another --level?"
+        ),
+        "{}",
+        refused.stderr
+    );
     for bad in ["", "0", "7:0", "0:9.9,1:0", "0:0.0.0,1:0.0", "x:y", "0:0.0,1:0.0,1:0", "99999999999999999999:0"] {
         let ran = run(&["explore", &path, "--replay", bad]);
         assert_eq!(ran.code, Some(3), "{bad}: {}", ran.stdout);
@@ -153,7 +159,11 @@ fn mistakes_in_a_program_are_shown_where_they_are() {
     let path = folder.file("bad.tx", "init x = 1\nsession a {\n    begin\n        y := reed(x)\n    commit\n}\n");
     let ran = run(&["explore", &path]);
     assert_eq!(ran.code, Some(3));
-    assert!(ran.stderr.contains("bad.tx:4:14: the local reed has not been set"), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("bad.tx:4:14: there is no `reed(…)` in the language; did you mean `read`?"),
+        "{}",
+        ran.stderr
+    );
     assert!(ran.stderr.contains("        y := reed(x)\n               ^"), "{}", ran.stderr);
     let none = run(&["explore", "no-such-program"]);
     assert_eq!(none.code, Some(3));
@@ -224,9 +234,13 @@ fn a_counterexample_is_the_same_with_a_checkpoint_and_found_in_a_part() {
 
 /// Interrupts an exploration that takes longer than anybody waits.
 fn interrupted(args: &[&str]) -> Ran {
+    signalled("-INT", args)
+}
+
+fn signalled(signal: &str, args: &[&str]) -> Ran {
     let child = start(&[&["explore", "cart:1", "--size", "10x10"], args].concat());
     std::thread::sleep(Duration::from_millis(1500));
-    Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
     Ran::from(child.wait_with_output().unwrap())
 }
 
@@ -275,7 +289,7 @@ fn checkpoints_that_cannot_be_used_are_refused_with_the_reason() {
     let whole = std::fs::read_to_string(&kept).unwrap();
     let short = folder.file("short.json", &whole[..whole.len() / 2]);
     let empty = folder.file("empty.json", "");
-    let newer = folder.file("newer.json", whole.replace(r#""seriatim_checkpoint":1"#, r#""seriatim_checkpoint":9"#));
+    let newer = folder.file("newer.json", whole.replace(r#""seriatim_checkpoint":2"#, r#""seriatim_checkpoint":9"#));
     let missing = folder.at("no/such/folder.json");
     let here = folder.path().to_str().unwrap().to_owned();
     for (args, why) in [
@@ -360,4 +374,192 @@ fn many_keys_and_the_marks_of_other_editors_are_fine() {
     let ran = run(&["explore", &large]);
     assert_eq!(ran.code, Some(1));
     assert!(ran.stdout.contains("the program goes wrong") && ran.stdout.contains("line 3"), "{}", ran.stdout);
+}
+
+#[test]
+fn clients_that_try_again_without_end_are_explored() {
+    for level in ["true", "rc", "ra"] {
+        let (code, found) = json(&["stack", "--level", level, "--threads", "1"]);
+        assert_eq!(
+            (code, &found["verdict"], &found["complete"]),
+            (Some(1), &"violated".into(), &false.into()),
+            "{level}"
+        );
+        assert!(found["cut"].as_u64() > Some(0) && found["share"].as_f64() < Some(1.0), "{found}");
+    }
+    let ran = run(&["explore", "stack", "--level", "rc"]);
+    assert!(
+        ran.stdout.contains("longer than the limit of 128 transactions, which clients share, and cut"),
+        "{}",
+        ran.stdout
+    );
+}
+
+/// The command below "See this behaviour again".
+fn hint(page: &str) -> String {
+    let line = page.lines().last().unwrap();
+    line.trim().strip_prefix("seriatim ").expect("a whole command").to_owned()
+}
+
+#[test]
+fn the_hint_is_a_command_that_works_as_it_is_printed() {
+    let folder = Folder::new();
+    let text = "session a { begin at rc x := read(k); write(k, x + 1) commit }\n\
+        session b { begin x := read(k); write(k, x + 1) commit }\nassert final(k) == 2\n";
+    let mixed = folder.file("it's mixed.tx", text);
+    for args in [
+        &[mixed.as_str(), "--level", "ser"][..],
+        &[&mixed, "--level", "rc", "--base", "true"],
+        &["cart:2", "--size", "3x2", "--robust"],
+        &["stack", "--level", "ra"],
+        &["twitter", "--robust", "--level", "rc"],
+    ] {
+        let page = run(&[&["explore"], args].concat());
+        assert_eq!(page.code, Some(1), "{args:?}: {}", page.stderr);
+        let command = format!("{} {}", env!("CARGO_BIN_EXE_seriatim"), hint(&page.stdout));
+        let again = Ran::from(Command::new("sh").args(["-c", &command]).output().unwrap());
+        assert_eq!(again.code, Some(1), "{command}: {}", again.stderr);
+        assert_eq!(hint(&again.stdout), hint(&page.stdout));
+    }
+    let page = run(&["explore", &mixed, "--level", "ser"]).stdout;
+    assert!(page.contains("do not hold at serializability (1 transaction at read committed)\n"), "{page}");
+}
+
+#[test]
+fn a_token_that_does_not_fit_says_why() {
+    let path = shipped("causality-violation");
+    let token = json(&[&path, "--level", "ra"]).1["behaviour"]["token"].as_str().unwrap().to_owned();
+    let ran = run(&["explore", &path, "--level", "cc", "--replay", &token]);
+    assert_eq!(ran.code, Some(3));
+    assert!(ran.stderr.contains("is no behaviour at causal consistency: "), "{}", ran.stderr);
+    assert!(ran.stderr.contains("was it found at another --level?"), "{}", ran.stderr);
+    let ran = run(&["explore", &shipped("lost-update"), "--replay", "0:9,1:0"]);
+    assert!(ran.stderr.contains("reads from number 9, but there are only 0 before it"), "{}", ran.stderr);
+}
+
+#[test]
+fn the_exit_code_says_which_signal_it_was() {
+    for (signal, code) in [("-TERM", 143), ("-HUP", 129)] {
+        let ran = signalled(signal, &[]);
+        assert_eq!((ran.code, ran.stderr.as_str()), (Some(code), ""), "{signal}");
+        assert!(ran.stdout.contains("It was interrupted."), "{}", ran.stdout);
+    }
+}
+
+#[test]
+fn programs_are_suggested_and_read_from_standard_input() {
+    for (name, meant) in
+        [("crat", "did you mean cart"), ("courseware", "courseware-overflow"), ("smalbank", "smallbank")]
+    {
+        let ran = run(&["explore", name]);
+        assert_eq!(ran.code, Some(3));
+        assert!(ran.stderr.contains(meant) && ran.stderr.contains("did you mean"), "{}", ran.stderr);
+    }
+    for app in ["smallbank", "voter", "tpcc", "wikipedia", "tpcc:1", "cart:1"] {
+        assert!(run(&["explore", "--help"]).stdout.replace("\n", " ").contains(app), "{app}");
+        assert!(run(&["explore", "nothing-of-this-kind-at-all"]).stderr.contains(app), "{app}");
+    }
+    for args in [&["cart", "--size", "2x2"][..], &["cart", "--base", "ser"], &["cart", "--base", "pc"]] {
+        assert_eq!(run(&[&["explore"], args].concat()).code, Some(3), "{args:?}");
+    }
+    let text = std::fs::read(shipped("write-skew")).unwrap();
+    let ran = run_with_stdin(&["explore", "-", "--level", "ser"], &text);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert!(ran.stdout.starts_with("-: the assertions hold in all 2 histories at serializability"), "{}", ran.stdout);
+}
+
+#[test]
+fn the_language_can_be_looked_up_and_what_it_says_is_true() {
+    let page = run(&["explain", "language"]);
+    assert_eq!(page.code, Some(0));
+    for what in
+        ["session", "begin at", "repeat", "for i in", "abort", "final(", "32 sessions, 128 transactions", "hold 0"]
+    {
+        assert!(page.stdout.contains(what), "{what}");
+    }
+    let example: Vec<&str> = page.stdout.lines().filter_map(|line| line.strip_prefix("    ")).take(16).collect();
+    let ran = run_with_stdin(&["explore", "-", "--level", "cc"], example.join("\n").as_bytes());
+    assert!(ran.stdout.starts_with("-: the assertions"), "{}{}", ran.stdout, ran.stderr);
+    // Locals that an aborted transaction set stay set.
+    let text = "session a { begin got := 1; write(x, 1); abort commit }\nassert a.got == 1 && final(x) == 0";
+    let ran = run_with_stdin(&["explore", "-"], text.as_bytes());
+    assert_eq!(ran.code, Some(0), "{}{}", ran.stdout, ran.stderr);
+    assert!(ran.stdout.contains("hold in the only history"), "{}", ran.stdout);
+    let full = |sessions: usize, txns: usize| {
+        let session = |number| format!("session s{number} {{ {} }}\n", "begin commit ".repeat(txns));
+        (0..sessions).map(session).collect::<String>()
+    };
+    for (text, code) in [(full(32, 4), 0), (full(33, 1), 3), (full(1, 129), 3)] {
+        assert_eq!(run_with_stdin(&["explore", "-"], text.as_bytes()).code, Some(code));
+    }
+}
+
+#[test]
+fn assertions_that_say_nothing_are_told_of() {
+    let session = "session a { begin y := read(x); write(x, y + 1) commit }\n";
+    for (text, why) in [
+        (
+            format!("{session}assert final(yy) == 0"),
+            "-:2:14: nobody writes yy, and it has no initial value; keys that have values are: x",
+        ),
+        ("init x = 1, x = 2\n".to_owned() + session, "-:1:13: x has an initial value already"),
+        ("init x[1] = 1\ninit x[1] = 1\n".to_owned() + session, "-:2:6: x[1] has an initial value already"),
+    ] {
+        let ran = run_with_stdin(&["explore", "-"], text.as_bytes());
+        assert_eq!(ran.code, Some(3), "{text}: {}", ran.stdout);
+        assert!(ran.stderr.contains(why), "{}", ran.stderr);
+    }
+    let ran = run_with_stdin(&["explore", "-"], session.as_bytes());
+    assert_eq!(ran.code, Some(0));
+    assert!(ran.stdout.starts_with("-: nothing to check: no assertions; try --robust\n"), "{}", ran.stdout);
+    let (code, counted) = json(&["cart:1"]);
+    assert_eq!((code, &counted["verdict"], &counted["question"]), (Some(0), &"holds".into(), &"count".into()));
+    assert_eq!((&counted["complete"], counted["share"].as_f64()), (&true.into(), Some(1.0)));
+}
+
+#[test]
+fn words_of_other_languages_are_explained() {
+    for (statement, why) in [
+        ("a := raed(x)", "there is no `raed(…)` in the language; did you mean `read`?"),
+        ("read(x)", "write `a := read(x)`"),
+        ("while 1 { }", "`repeat 3 { … }`"),
+        ("rollback", "write `abort`"),
+        ("if 1 and 2 { }", "write `&&`"),
+        ("a := not 1", "write `!`"),
+        ("a := \"", "`\"` means nothing here"),
+    ] {
+        let ran = run_with_stdin(&["explore", "-"], format!("session a {{ begin {statement} commit }}").as_bytes());
+        assert_eq!(ran.code, Some(3), "{statement}: {}", ran.stdout);
+        assert!(ran.stderr.contains(why), "{statement}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn a_checkpoint_is_of_one_version_and_one_program() {
+    let folder = Folder::new();
+    let kept = folder.at("kept.json");
+    let args = ["explore", "twitter", "--all", "--checkpoint", &kept];
+    assert_eq!(run(&args).code, Some(1));
+    assert_eq!(run(&args).code, Some(1), "what is kept is read again");
+    let whole = std::fs::read_to_string(&kept).unwrap();
+    let version = concat!("seriatim ", env!("CARGO_PKG_VERSION"));
+    let elapsed = whole.find(r#""elapsed":{"secs":"#).unwrap();
+    let forever = whole[..elapsed].to_owned() + r#""elapsed":{"secs":18446744073709551615,"nanos":0}}}"#;
+    for (text, why) in [
+        (whole.replace(version, "seriatim 0.0.0"), "seriatim 0.0.0, not seriatim"),
+        (whole.replace("program ", "program 1"), "another program"),
+        (whole.replace(r#""seriatim_checkpoint":2"#, r#""seriatim_checkpoint":1"#), "of another version"),
+        (forever, "longer than 1000 years"),
+    ] {
+        std::fs::write(&kept, text).unwrap();
+        let ran = run(&args);
+        assert_eq!(ran.code, Some(3), "{why}: {}", ran.stdout);
+        assert!(ran.stderr.contains(why), "{why}: {}", ran.stderr);
+    }
+}
+
+#[test]
+fn the_baseline_counts_executions() {
+    let page = run(&["explore", "cart", "--robust", "--level", "ser", "--algorithm", "dfs"]).stdout;
+    assert!(page.contains(" executions") && !page.contains("histories"), "{page}");
 }

@@ -80,6 +80,9 @@ fn token(rest: &str, spot: Spot) -> Result<(Token, &str), LangError> {
     }
     match SIGNS.into_iter().find(|sign| rest.starts_with(sign)) {
         Some(sign) => Ok((Token::Sign(sign), &rest[sign.len()..])),
-        None => Err(LangError::new(spot, format!("`{}` means nothing here", first.escape_default()), "remove it")),
+        None => {
+            let shown = if first.is_ascii_graphic() { first.to_string() } else { first.escape_default().to_string() };
+            Err(LangError::new(spot, format!("`{shown}` means nothing here"), "remove it"))
+        }
     }
 }

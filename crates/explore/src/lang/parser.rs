@@ -4,6 +4,7 @@ use super::ast::{Assertion, Expr, Key, Op, Session, Stmt, Transaction};
 use super::lexer::{Token, tokens};
 use super::{LangError, Source, Spot};
 use crate::isolation::Isolation;
+use rustc_hash::FxHashSet;
 use seriatim_check::Level;
 
 /// How deep blocks and parentheses may be nested.
@@ -14,7 +15,22 @@ const PARTS_MAX: usize = 400;
 const ROUNDS_MAX: i64 = 1000;
 /// How many sessions there may be, and transactions in all of them.
 const SESSIONS_MAX: usize = 32;
-const TXNS_MAX: usize = 100;
+const TXNS_MAX: usize = crate::bits::TXNS_MAX;
+
+/// How many keys a message lists.
+const KEYS_TOLD_MAX: usize = 8;
+
+/// Words of other languages, and what this one has instead.
+const ELSEWHERE: [(&str, &str); 8] = [
+    ("while", "a loop has a fixed number of rounds: `repeat 3 { … }` or `for i in 1..3 { … }`"),
+    ("loop", "a loop has a fixed number of rounds: `repeat 3 { … }` or `for i in 1..3 { … }`"),
+    ("rollback", "write `abort`"),
+    ("and", "write `&&`"),
+    ("or", "write `||`"),
+    ("not", "write `!`"),
+    ("let", "write `a := 1`, without a word before it"),
+    ("elif", "write `else if`"),
+];
 
 /// Words that are no names.
 const WORDS: [&str; 15] = [
@@ -49,6 +65,9 @@ pub(super) fn parse(text: &str) -> Parsed<Source> {
         parts: 0,
         rounds: 1,
         locals: None,
+        written: FxHashSet::default(),
+        initial: FxHashSet::default(),
+        finals: Vec::new(),
         source: Source { initial: Vec::new(), sessions: Vec::new(), assertions: Vec::new() },
     };
     while *parser.token() != Token::End {
@@ -58,6 +77,7 @@ pub(super) fn parse(text: &str) -> Parsed<Source> {
         let hint = "write `session name { begin … commit }`";
         return Err(LangError::new(parser.spot(), "the program has no session", hint));
     }
+    parser.finals_are_of_something()?;
     Ok(parser.source)
 }
 
@@ -71,6 +91,12 @@ struct Parser {
     rounds: i64,
     /// The locals of the present session; none outside of sessions.
     locals: Option<Vec<String>>,
+    /// The names of keys that have an initial value or are written.
+    written: FxHashSet<String>,
+    /// The keys that have an initial value.
+    initial: FxHashSet<String>,
+    /// Keys that assertions ask for in the end, and where.
+    finals: Vec<(String, Spot)>,
     source: Source,
 }
 
@@ -87,7 +113,17 @@ impl Parser {
         Err(LangError::new(self.spot(), problem, hint))
     }
 
+    /// Fails if this is a word of another language.
+    fn is_from_here(&self) -> Parsed<()> {
+        let Token::Name(word) = self.token() else { return Ok(()) };
+        match ELSEWHERE.iter().find(|(other, _)| word == other) {
+            None => Ok(()),
+            Some((_, hint)) => self.fail(format!("there is no `{word}` in the language"), *hint),
+        }
+    }
+
     fn expected<T>(&self, what: &str) -> Parsed<T> {
+        self.is_from_here()?;
         self.fail(format!("{} is not expected here", self.token()), format!("expected {what}"))
     }
 
@@ -158,13 +194,19 @@ impl Parser {
 
     fn init(&mut self) -> Parsed<()> {
         loop {
+            let spot = self.spot();
             let mut key = self.name("key")?;
+            self.written.insert(key.clone());
             while self.takes("[") {
                 key += &format!("[{}]", self.number()?);
                 self.must("]")?;
             }
             self.must("=")?;
             let number = self.number()?;
+            if !self.initial.insert(key.clone()) {
+                let problem = format!("{key} has an initial value already");
+                return Err(LangError::new(spot, problem, "a key has one; remove the other"));
+            }
             self.source.initial.push((key, number));
             if !self.takes(",") {
                 return Ok(());
@@ -252,12 +294,21 @@ impl Parser {
             return self.count();
         }
         match self.token() {
+            Token::Name(word) if word == "read" => {
+                let hint = "write `a := read(x)`";
+                self.fail("what is read must go somewhere", hint)
+            }
             Token::Name(name) if !WORDS.contains(&name.as_str()) => self.assignment(),
             _ => self.expected(&format!("a statement or {end}")),
         }
     }
 
     fn assignment(&mut self) -> Parsed<Stmt> {
+        let is_assigned = matches!(self.tokens.get(self.at + 1), Some((Token::Sign(":="), _)));
+        if !is_assigned {
+            self.is_from_here()?;
+            self.is_no_call("write")?;
+        }
         let name = self.name("local")?;
         self.must(":=")?;
         if self.takes("read") {
@@ -266,13 +317,27 @@ impl Parser {
             self.must(")")?;
             return Ok(Stmt::Read(self.local(name), key));
         }
+        self.is_no_call("read")?;
         let expr = self.expr()?;
         Ok(Stmt::Set(self.local(name), expr))
+    }
+
+    /// Fails at a name with a parenthesis behind it: only `word` can be called here.
+    fn is_no_call(&self, word: &str) -> Parsed<()> {
+        match (self.token(), self.tokens.get(self.at + 1)) {
+            (Token::Name(name), Some((Token::Sign("("), _)))
+                if !WORDS.contains(&name.as_str()) && !ELSEWHERE.iter().any(|(other, _)| name == other) =>
+            {
+                self.fail(format!("there is no `{name}(…)` in the language"), format!("did you mean `{word}`?"))
+            }
+            _ => Ok(()),
+        }
     }
 
     fn write(&mut self) -> Parsed<Stmt> {
         self.must("(")?;
         let key = self.key()?;
+        self.written.insert(key.name.clone());
         self.must(",")?;
         let expr = self.expr()?;
         self.must(")")?;
@@ -432,14 +497,37 @@ impl Parser {
         }
         self.advance();
         self.must("(")?;
+        let spot = self.spot();
         let key = self.key()?;
+        self.finals.push((key.name.clone(), spot));
         self.must(")")?;
         Ok(Expr::Final(key))
+    }
+
+    /// An assertion about a key that nobody ever sets is a slip of the pen: it would say nothing.
+    fn finals_are_of_something(&self) -> Parsed<()> {
+        match self.finals.iter().find(|(key, _)| !self.written.contains(key)) {
+            None => Ok(()),
+            Some((key, spot)) => {
+                let mut known: Vec<&str> = self.written.iter().map(String::as_str).collect();
+                known.sort_unstable();
+                known.truncate(KEYS_TOLD_MAX);
+                let hint = match known.is_empty() {
+                    true => format!("write to {key}, or give it a value with `init {key} = 0`"),
+                    false => format!("keys that have values are: {}; or write `init {key} = 0`", known.join(", ")),
+                };
+                Err(LangError::new(*spot, format!("nobody writes {key}, and it has no initial value"), hint))
+            }
+        }
     }
 
     /// A local: of the session inside of it, with the name of its session outside.
     fn variable(&mut self) -> Parsed<Expr> {
         let spot = self.spot();
+        let is_known = |name: &str| self.locals.iter().flatten().any(|local| local == name);
+        if !matches!(self.token(), Token::Name(name) if is_known(name)) {
+            self.is_from_here()?;
+        }
         let name = self.name("local")?;
         if let Some(locals) = &self.locals {
             let Some(number) = locals.iter().position(|known| *known == name) else {

@@ -46,8 +46,12 @@ fn normal(name: &str) -> String {
 }
 
 fn suggestions(wanted: &str) -> Vec<String> {
+    alike(wanted, entries().flat_map(names).filter(|name| name.len() > 1))
+}
+
+/// Those of `all` names that look like `wanted`, the most alike first.
+pub fn alike(wanted: &str, all: impl Iterator<Item = String>) -> Vec<String> {
     let limit = (wanted.chars().count() / 2).max(1);
-    let all = entries().flat_map(names).filter(|name| name.len() > 1);
     let mut near: Vec<(usize, String)> = all.map(|name| (distance(wanted, &name), name)).collect();
     near.retain(|(distance, name)| *distance <= limit || name.contains(wanted));
     near.sort();

@@ -12,7 +12,7 @@ mod levels;
 mod page;
 mod strong;
 
-pub use find::{Unknown, find};
+pub use find::{Unknown, alike, find};
 pub use page::{index, render};
 
 use seriatim_check::{Kind, Level};

@@ -1,15 +1,16 @@
 //! `seriatim explore`: every behaviour of a transactional program, each exactly once.
 
 use crate::checkpoint::Keeper;
-use crate::cli::{Style, isolation_parser};
+use crate::cli::{Style, base_parser, isolation_parser};
 use crate::exit::{Exit, Failure};
 use crate::progress::Progress;
 use crate::quantities::duration;
 use crate::{checkpoint, interrupt, output};
 use clap::ValueEnum;
-use seriatim_apps::APPS;
+use nix::sys::signal::Signal;
 use seriatim_apps::clients::{self, ClientProgram};
 use seriatim_apps::explore as apps;
+use seriatim_apps::{APPS, BENCHMARK_APPS};
 use seriatim_check::Outcome;
 use seriatim_explore::lang::{LangError, Source};
 use seriatim_explore::{
@@ -17,48 +18,59 @@ use seriatim_explore::{
     Value, replay,
 };
 use seriatim_report::explored::{self, Behaviour, Cycle, Explored, Question, Stopped};
-use seriatim_report::{Checked, Counts, Times};
+use seriatim_report::knowledge::alike;
+use seriatim_report::text::plural;
+use seriatim_report::{Checked, Counts, Times, clean};
 use std::fs::File;
 use std::io::Read;
 use std::path::PathBuf;
+use std::sync::OnceLock;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 const AFTER_HELP: &str = "\
-A program is a file in the language of examples/programs, or a shipped application. Random clients draw every kind of transaction of \
-their application equally likely, with few different parameters. Transactions run at --level unless the file gives them one of their own. At levels up to causal consistency every history is visited once and no step is in vain; above, the \
-histories of --base are visited and those that the level does not allow are passed over. An aborted transaction has no effect, but what \
-it read obeys the level.
+A program is a file in a small language (`seriatim explain language`), or a shipped application. Random clients draw every kind of \
+transaction of their application equally likely, with few different parameters. Transactions run at --level unless the file gives \
+them one of their own. At levels up to causal consistency every history is visited once and no step is in vain; above, the histories \
+of --base are visited and those that the level does not allow are passed over. What an aborted transaction wrote has no effect; what it \
+read obeys the level. Behaviours have at most 128 transactions, which the clients of an application share equally: one that tries again \
+and again is cut there, and then nothing is known to hold.
 
-Exit codes: 0 the assertions hold in every history (or with --robust every history is serializable), 1 they do not, 2 undecided \
-within the budget, 3 bad input or usage, 4 internal error, 130 interrupted.";
+Exit codes: 0 the assertions hold in every history (or with --robust every history is serializable; or there is nothing to check), 1 \
+they do not, 2 undecided within the budget or because behaviours were cut, 3 bad input or usage, 4 internal error, 130, 143 or 129 ended \
+by a signal, 141 output closed by its reader.";
 
 /// A program that people write is much smaller; a device has no end.
 const PROGRAM_BYTES_MAX: u64 = 64 << 20;
 /// How much of a line with a mistake is shown.
 const EXCERPT_CHARS: usize = 100;
+/// Sessions of random clients, and transactions in each.
+const SIZE: (usize, usize) = (3, 3);
 /// More threads than this only cost memory.
 const THREADS_MAX: i64 = 64;
 
 /// Becomes true when somebody presses Ctrl-C.
 static INTERRUPTED: AtomicBool = AtomicBool::new(false);
+/// What it was.
+static SIGNAL: OnceLock<Signal> = OnceLock::new();
 
 /// The flags.
 #[derive(clap::Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
-    /// A program (a file like lost-update.tx), an application (stack, courseware-overflow, courseware-removed, cart, twitter), or
-    /// random clients of an application (cart:1, twitter:1, courseware:1, wikipedia:1, tpcc:1, where the number is the seed)
+    /// A program (a file like lost-update.tx, or - for standard input), an application (stack, courseware-overflow,
+    /// courseware-removed, cart, twitter, smallbank, voter, tpcc, wikipedia), or random clients of an application (cart:1, twitter:1,
+    /// courseware:1, wikipedia:1, tpcc:1, where the number is the seed)
     #[arg(value_name = "FILE|APP|APP:SEED")]
     program: String,
-    /// How many sessions and how many transactions in each random clients have
-    #[arg(long, value_name = "SxT", value_parser = sizes, default_value = "3x3")]
-    size: (usize, usize),
+    /// How many sessions and how many transactions in each random clients have [default: 3x3]
+    #[arg(long, value_name = "SxT", value_parser = sizes)]
+    size: Option<(usize, usize)>,
     /// The level of transactions that have none of their own
     #[arg(long, short, value_name = "LEVEL", value_parser = isolation_parser(), default_value = "cc")]
     level: Isolation,
-    /// The level that histories are kept consistent with on the way: true, rc, ra or cc
-    #[arg(long, value_name = "LEVEL", value_parser = isolation_parser(), default_value = "cc")]
+    /// The level that histories are kept consistent with on the way
+    #[arg(long, value_name = "LEVEL", value_parser = base_parser(), default_value = "cc")]
     base: Isolation,
     /// How to search
     #[arg(long, value_enum, default_value_t = AlgorithmArg::Ce)]
@@ -116,17 +128,23 @@ impl AlgorithmArg {
 
 /// Explores the program and says what came of it.
 pub fn run(args: &Args) -> Result<Exit, Failure> {
+    let random = random_clients(args)?;
+    if args.size.is_some() && random.is_none() {
+        let problem = "only random clients have a --size; remove the flag, or name clients like cart:1";
+        return Err(Failure::about(&args.program, problem));
+    }
     if let Some(app) = seriatim_apps::find(&args.program) {
         let subject = Subject {
             program: apps::program(app),
             question: Question::Assertions,
             property: &|end| apps::verify(app, end),
             shown: &|_, seen| shown_values(seen),
-            text: app.name().to_owned(),
+            text: None,
         };
         return subject.run(args);
     }
-    if let Some((clients, text)) = random_clients(args)? {
+    if let Some(clients) = random {
+        let text = Some(clients.lines().join("\n"));
         let subject = Subject {
             program: clients.program(),
             question: Question::Count,
@@ -146,11 +164,12 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         source.locals_of(session).iter().enumerate().map(pair).collect::<Vec<_>>().join(", ")
     };
     let property = |end: &End<'_, i64, _>| source.check(end);
-    Subject { program: source.program(), question, property: &property, shown: &shown, text: text.clone() }.run(args)
+    Subject { program: source.program(), question, property: &property, shown: &shown, text: Some(text.clone()) }
+        .run(args)
 }
 
-/// Random clients, if the program is an application with a seed; and their names and size.
-fn random_clients(args: &Args) -> Result<Option<(ClientProgram, String)>, Failure> {
+/// Random clients, if the program is an application with a seed.
+fn random_clients(args: &Args) -> Result<Option<ClientProgram>, Failure> {
     let Some((app, seed)) = args.program.split_once(':') else { return Ok(None) };
     if !clients::names().any(|name| name == app) {
         return Ok(None);
@@ -161,9 +180,8 @@ fn random_clients(args: &Args) -> Result<Option<(ClientProgram, String)>, Failur
             format!("the seed of random clients is a number up to {}, as in {app}:1", u64::MAX),
         )
     })?;
-    let (sessions, txns) = args.size;
-    let text = format!("{} {sessions}x{txns}", args.program);
-    Ok(ClientProgram::new(app, seed, sessions, txns).map(|clients| (clients, text)))
+    let (sessions, txns) = args.size.unwrap_or(SIZE);
+    Ok(ClientProgram::new(app, seed, sessions, txns))
 }
 
 /// A number of sessions and one of transactions.
@@ -176,9 +194,15 @@ fn sizes(text: &str) -> Result<(usize, usize), String> {
 
 fn read(path: &str) -> Result<String, Failure> {
     let bytes = read_bytes(path).map_err(|error| {
-        let apps = APPS.map(|app| app.name()).join(", ");
+        let apps: Vec<String> = APPS.into_iter().chain(BENCHMARK_APPS).map(|app| app.name().to_owned()).collect();
         let random: Vec<String> = clients::names().map(|name| format!("{name}:1")).collect();
-        let expected = format!("expected a program file, one of the applications {apps}, or random clients");
+        let is_name = !path.contains(['/', '.']) && error.kind() == std::io::ErrorKind::NotFound;
+        let near = alike(path, apps.iter().chain(&random).filter(|_| is_name).cloned());
+        if !near.is_empty() {
+            return Failure::about(path, format!("no such file or application; did you mean {}?", near.join(", ")));
+        }
+        let expected =
+            format!("expected a program file, one of the applications {}, or random clients", apps.join(", "));
         Failure::Message(format!("{path}: {error}; {expected} like {}", random.join(", ")))
     })?;
     let text = String::from_utf8(bytes).map_err(|error| {
@@ -192,7 +216,11 @@ fn read(path: &str) -> Result<String, Failure> {
 
 fn read_bytes(path: &str) -> std::io::Result<Vec<u8>> {
     let mut bytes = Vec::new();
-    File::open(path)?.take(PROGRAM_BYTES_MAX + 1).read_to_end(&mut bytes)?;
+    let source: Box<dyn Read> = match path {
+        "-" => Box::new(std::io::stdin()),
+        _ => Box::new(File::open(path)?),
+    };
+    source.take(PROGRAM_BYTES_MAX + 1).read_to_end(&mut bytes)?;
     if bytes.len() as u64 > PROGRAM_BYTES_MAX {
         return Err(std::io::Error::other("larger than any program, 64 MB"));
     }
@@ -221,8 +249,8 @@ struct Subject<'s, V, L> {
     property: Property<'s, V, L>,
     /// The local state of a session as text.
     shown: &'s (dyn Fn(usize, &L) -> String + Sync),
-    /// The text of the program, which a checkpoint belongs to.
-    text: String,
+    /// The text of the program, which a checkpoint belongs to, if there is one.
+    text: Option<String>,
 }
 
 impl<V: Value, L: Local> Subject<'_, V, L> {
@@ -241,8 +269,10 @@ impl<V: Value, L: Local> Subject<'_, V, L> {
         }
         // What was found is told even if it cannot be kept.
         kept?;
-        let is_interrupted = INTERRUPTED.load(Ordering::Relaxed) && !explored.is_complete;
-        Ok(if is_interrupted { Exit::Interrupted } else { explored.outcome.into() })
+        Ok(match SIGNAL.get() {
+            Some(&signal) if explored.stopped.is_some() => signal.into(),
+            _ => explored.outcome.into(),
+        })
     }
 
     /// What must hold of a behaviour.
@@ -272,8 +302,12 @@ impl<V: Value, L: Local> Subject<'_, V, L> {
     fn explore(&self, args: &Args) -> Result<(Exploration<L>, Result<(), Failure>), Failure> {
         let fail = |error: ExploreError| Failure::about(&args.program, error);
         let explorer = self.explorer(args);
-        interrupt::call_next(|| INTERRUPTED.store(true, Ordering::Relaxed));
-        let (path, of) = (args.checkpoint.as_deref(), self.identity(args));
+        interrupt::call_next(|signal| {
+            SIGNAL.get_or_init(|| signal);
+            INTERRUPTED.store(true, Ordering::Relaxed);
+        });
+        let path = args.checkpoint.as_deref();
+        let of = path.map_or_else(|| Ok(String::new()), |_| self.identity(args).map_err(fail))?;
         let kept = path.map(|path| checkpoint::load(path, &of)).transpose()?.flatten();
         let work = kept.map_or_else(|| explorer.begin().map_err(fail), Ok)?;
         let mut keeper = path.map(|path| Keeper::begin(path, of, &work)).transpose()?;
@@ -290,9 +324,10 @@ impl<V: Value, L: Local> Subject<'_, V, L> {
     }
 
     /// What a checkpoint must agree with.
-    fn identity(&self, args: &Args) -> String {
+    fn identity(&self, args: &Args) -> Result<String, ExploreError> {
         let what = format!(
-            "level {}, base {}, algorithm {}, part {}/{}, all {}, robust {}",
+            "seriatim {}, level {}, base {}, algorithm {}, part {}/{}, all {}, robust {}",
+            env!("CARGO_PKG_VERSION"),
             args.level.code(),
             args.base.code(),
             args.algorithm.name(),
@@ -301,7 +336,19 @@ impl<V: Value, L: Local> Subject<'_, V, L> {
             args.all,
             args.robust
         );
-        format!("{what}, program {:016x}", fingerprint(&self.text))
+        let program = match &self.text {
+            Some(text) => format!("{text}\n{}", self.program.outline()?),
+            None => format!("{}\n{}", args.program, self.program.outline()?),
+        };
+        Ok(format!("{what}, program {:016x}", fingerprint(&program)))
+    }
+
+    /// The level, and those of single transactions that have another one.
+    fn level(&self, args: &Args) -> String {
+        let own = self.program.own_levels().into_iter().filter(|(isolation, _)| *isolation != args.level);
+        let own: Vec<String> =
+            own.map(|(isolation, count)| format!("{} at {isolation}", plural(count as u64, "transaction"))).collect();
+        if own.is_empty() { args.level.to_string() } else { format!("{} ({})", args.level, own.join(", ")) }
     }
 
     fn question(&self, args: &Args) -> Question {
@@ -322,7 +369,9 @@ impl<V: Value, L: Local> Subject<'_, V, L> {
         };
         Explored {
             input: args.program.clone(),
-            level: args.level.to_string(),
+            level: self.level(args),
+            command: command(args),
+            has_repetitions: args.algorithm == AlgorithmArg::Dfs && args.replay.is_none(),
             level_code: args.level.code(),
             base_code: args.base.min(args.level).code(),
             algorithm: args.algorithm.name(),
@@ -331,12 +380,14 @@ impl<V: Value, L: Local> Subject<'_, V, L> {
             histories: exploration.tally.histories,
             ends: exploration.tally.ends,
             blocked: exploration.tally.blocked,
+            cut: exploration.tally.cut,
             counterexamples: exploration.tally.counterexamples,
             share: exploration.tally.share,
             is_complete: exploration.is_complete,
+            is_replay: false,
             part: (args.partition.number, args.partition.of),
             elapsed: exploration.elapsed,
-            stopped: (!exploration.is_complete).then(|| Stopped {
+            stopped: (!exploration.is_done).then(|| Stopped {
                 is_interrupted: INTERRUPTED.load(Ordering::Relaxed),
                 checkpoint: args.checkpoint.as_ref().filter(|_| is_kept).map(|path| path.display().to_string()),
             }),
@@ -374,7 +425,9 @@ impl<V: Value, L: Local> Subject<'_, V, L> {
         })?;
         Ok(Explored {
             input: args.program.clone(),
-            level: args.level.to_string(),
+            level: self.level(args),
+            command: command(args),
+            has_repetitions: args.algorithm == AlgorithmArg::Dfs && args.replay.is_none(),
             level_code: args.level.code(),
             base_code: args.level.base().code(),
             algorithm: args.algorithm.name(),
@@ -383,15 +436,41 @@ impl<V: Value, L: Local> Subject<'_, V, L> {
             histories: 1,
             ends: 1,
             blocked: 0,
+            cut: 0,
             counterexamples: u64::from(verdict.is_err()),
-            share: 0.0,
+            share: 1.0,
             is_complete: true,
+            is_replay: true,
             part: (1, 1),
             elapsed: start.elapsed(),
             stopped: None,
             behaviour: Some(self.behaviour(args, found)),
             groups: Vec::new(),
         })
+    }
+}
+
+/// The command that explores the same, without what a replay does not take.
+fn command(args: &Args) -> String {
+    let mut command = format!("seriatim explore {} --level {}", shell_word(&args.program), args.level.code());
+    if let Some((sessions, txns)) = args.size {
+        command += &format!(" --size {sessions}x{txns}");
+    }
+    if args.base != Isolation::Causal {
+        command += &format!(" --base {}", args.base.code());
+    }
+    if args.robust {
+        command += " --robust";
+    }
+    command
+}
+
+/// A word as a shell takes it.
+fn shell_word(word: &str) -> String {
+    let is_plain = |c: char| c.is_alphanumeric() || "_-./:@%+=,".contains(c);
+    match word.chars().all(is_plain) && !word.is_empty() {
+        true => word.to_owned(),
+        false => clean(&format!("'{}'", word.replace('\'', r"'\''"))),
     }
 }
 

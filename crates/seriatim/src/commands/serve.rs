@@ -91,7 +91,7 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
     };
     let server = Server::bind(&args.http, args.config()).map_err(|error| Failure::Message(error.to_string()))?;
     let stopper = server.stopper();
-    interrupt::call_next(move || stopper.stop());
+    interrupt::call_next(move |_| stopper.stop());
     output::message(&format!("listening on http://{} at {}\n", server.address(), args.level));
     let history = server.run();
     if let Some((path, format)) = target {
