@@ -47,7 +47,7 @@ pub struct Args {
     #[arg(long)]
     serial: bool,
     /// How the result is written
-    #[arg(long, value_enum, default_value_t = Style::Human)]
+    #[arg(long, short, value_enum, default_value_t = Style::Human)]
     format: Style,
     /// Where to keep the run that failed, with only the old versions that the failure needs, for `seriatim replay`
     #[arg(long, short, value_name = "RUN")]

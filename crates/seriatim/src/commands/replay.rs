@@ -30,7 +30,7 @@ pub struct Args {
     #[arg(value_name = "APP", value_parser = app_parser(), conflicts_with = "format")]
     app: Option<&'static str>,
     /// How the result of a run is written
-    #[arg(long, value_enum, default_value_t = Style::Human)]
+    #[arg(long, short, value_enum, default_value_t = Style::Human)]
     format: Style,
     /// Where to write the history of the run, as JSON Lines; of several predictions that of the first
     #[arg(long, value_name = "FILE")]
