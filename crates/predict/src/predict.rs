@@ -27,7 +27,8 @@ const WINDOW: usize = 24;
 /// How far the next window is.
 const STEP: usize = 12;
 
-/// A prediction that is likely to come true, among these one with a small cycle; or that there is none.
+/// A prediction that is likely to come true, among these one with a small cycle; one that cannot go on only if there is no other; or that
+/// there is none.
 pub fn predict(history: &History, options: &Options) -> Result<Answer, PredictError> {
     let mut first = None;
     let answer = run(history, options, Wanted::First, &mut |prediction| {
@@ -38,7 +39,7 @@ pub fn predict(history: &History, options: &Options) -> Result<Answer, PredictEr
 }
 
 /// Tells `visitor` of predictions that differ in their cycle until it breaks off or no more are to be found. Small cycles in the
-/// observed order of versions come first; the cycle of the explanation may be smaller.
+/// observed order of versions come first; the cycle of the explanation may be smaller. What cannot go on comes last.
 /// The answer is *none exists* if the search came to its end (there are no others, then), and *undecided* if it did not.
 pub fn predict_all(
     history: &History,

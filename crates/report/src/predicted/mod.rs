@@ -80,7 +80,7 @@ fn ending(cut: Option<&Cut>) -> String {
 
 /// What to say about a prediction that cannot go on.
 const CUT_SHORT: &str = "A transaction is cut although it would go on: the level may not allow this together with what it was observed to \
-                         do next, and the application may not get there. No prediction without that was found.";
+                         do next. The application may not get there.";
 
 /// The cycle in one line: `a -rw(x)-> b -so-> a`.
 fn circle(prediction: &Prediction) -> Option<String> {

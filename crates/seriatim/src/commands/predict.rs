@@ -12,7 +12,7 @@ use clap::ValueEnum;
 use seriatim_check::Level;
 use seriatim_history::History;
 use seriatim_history::formats::Format;
-use seriatim_predict::{Answer, Options, PredictError, Prediction, predict, predict_all};
+use seriatim_predict::{Answer, Options, Outlook, PredictError, Prediction, predict, predict_all};
 use seriatim_report::predicted::{self, Predicted};
 use seriatim_report::text::{Layout, plural};
 use std::ops::ControlFlow;
@@ -166,7 +166,10 @@ fn search(args: &Args, history: &History, progress: &Progress) -> Result<(Vec<Pr
         }
     })?;
     // The search goes by the cycle in the observed order of versions; what a person is shown may be smaller.
-    predictions.sort_by_key(|prediction| prediction.violation.as_ref().map_or(usize::MAX, |why| why.cycle.len()));
+    predictions.sort_by_key(|prediction| {
+        let size = prediction.violation.as_ref().map_or(usize::MAX, |why| why.cycle.len());
+        (prediction.outlook == Outlook::CutShort, size)
+    });
     Ok((predictions, answer))
 }
 
