@@ -24,7 +24,8 @@ mod workload;
 pub use app::{App, Run, RunError, Setting, run};
 pub use db::{Db, DbError, StoreDb, transact};
 pub use directed::{
-    Directed, Left, PlanError, PlannedEvent, PlannedTxn, Predicted, PredictedRun, Writer, run_directed,
+    Directed, Left, PlanError, PlannedEvent, PlannedTxn, Predicted, PredictedRun, Rules, Writer, run_directed,
+    run_directed_by,
 };
 pub use drawn::Drawn;
 pub use fuzz::{Departure, Fuzz, Recording, ReplayError, Replayed};

@@ -73,8 +73,17 @@ impl Part<'_> {
         if problem.boundary == Boundary::Relaxed && changed.is_some() {
             return Some(Kept { whole_until: id.0 + 1, partial: None });
         }
-        let until = changed.map(|read| (*id, events[problem.reads[read].events[0] as usize].op));
-        (until.is_some() || kept == 0).then_some(Kept { whole_until: id.0, partial: until })
+        let is_cut = kept > 0 && (kept as usize) < node.slots.len();
+        let last_read = || {
+            let mut kept = events[..node.slots[kept as usize] as usize].iter().rev();
+            kept.find(|event| event.act != Act::Write).map(|event| event.op)
+        };
+        let until = match changed {
+            Some(read) => Some(events[problem.reads[read].events[0] as usize].op),
+            None if is_cut => last_read(),
+            None => None,
+        };
+        (until.is_some() || kept == 0).then_some(Kept { whole_until: id.0, partial: until.map(|op| (*id, op)) })
     }
 
     fn changed_read(&self, problem: &Problem, assignment: &Assignment, node: &Node) -> Option<usize> {

@@ -6,6 +6,7 @@ use crate::Boundary;
 use seriatim_check::{Level, Options, Outcome, check};
 use seriatim_history::{Columns, History, KeyId, KeyNames, OpId, OpKind, SessionId, Status, TxnId, Value};
 use std::collections::{HashMap, HashSet};
+use std::time::Instant;
 
 /// Why a prediction is not one.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -41,6 +42,9 @@ pub enum Doubt {
         /// The transaction on a relaxed boundary.
         writer: String,
     },
+    /// The time was up before a level was decided.
+    #[error("the time is up before it is checked")]
+    OutOfTime,
     /// The checker of a level gave up, or a read has no writer.
     #[error("it cannot be checked: {0}")]
     Unchecked(String),
@@ -58,8 +62,29 @@ struct Event {
 /// A transaction: its name and its events.
 type Txn = (String, Vec<Event>);
 
+/// Whether the transactions that a prediction cuts can go on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum Outlook {
+    /// A transaction ends early only with a read that has another writer than observed, and the level also holds with what was
+    /// observed to be written after these reads.
+    GoesOn,
+    /// A transaction is cut although it would go on: all its reads are as observed, or the level does not hold with what it was observed
+    /// to write next. The application may not get there.
+    CutShort,
+}
+
 /// Confirms a prediction.
-pub fn confirm(observed: &History, predicted: &History, level: Level, boundary: Boundary) -> Result<(), Doubt> {
+pub fn confirm(observed: &History, predicted: &History, level: Level, boundary: Boundary) -> Result<Outlook, Doubt> {
+    confirm_until(observed, predicted, (level, boundary), None)
+}
+
+/// As [`confirm`], but not for longer than until `deadline`.
+pub fn confirm_until(
+    observed: &History,
+    predicted: &History,
+    (level, boundary): (Level, Boundary),
+    deadline: Option<Instant>,
+) -> Result<Outlook, Doubt> {
     let (before, after) = (sessions(observed)?, sessions(predicted)?);
     if before.len() != after.len() {
         return Err(Doubt::Unchecked("the numbers of sessions differ".to_owned()));
@@ -74,23 +99,32 @@ pub fn confirm(observed: &History, predicted: &History, level: Level, boundary: 
     if boundary == Boundary::Relaxed {
         nobody_reads_from(&after, &diverged)?;
     }
-    if level != Level::SnapshotIsolation {
-        return levels(predicted, predicted, level);
+    if !holds(predicted, level, deadline)? {
+        return Err(Doubt::Level(level));
     }
-    // The database may refuse what a boundary leaves out.
-    levels(predicted, &going_on(&before, &after)?, level)
+    if holds(predicted, Level::Serializable, deadline)? {
+        return Err(Doubt::Serializable);
+    }
+    let ends = before.iter().zip(&after).filter_map(|(before, after)| end(before, after));
+    let cut: Vec<(&Event, &Event)> = ends.collect();
+    let goes_on = cut.is_empty()
+        || (cut.iter().all(|(old, new)| old != new) && holds(&going_on(&before, &after)?, level, deadline)?);
+    Ok(if goes_on { Outlook::GoesOn } else { Outlook::CutShort })
 }
 
-/// The predicted history must not be serializable, `completed` must satisfy the level.
-fn levels(predicted: &History, completed: &History, level: Level) -> Result<(), Doubt> {
-    let outcome = |history: &History, level: Level| {
-        let report = check(history, &Options { levels: vec![level], threads: 1, ..Options::default() });
-        report.verdict(level).map(|verdict| verdict.outcome)
-    };
-    match (outcome(completed, level), outcome(predicted, Level::Serializable)) {
-        (Some(Outcome::Holds), Some(Outcome::Violated)) => Ok(()),
-        (Some(Outcome::Violated), _) => Err(Doubt::Level(level)),
-        (_, Some(Outcome::Holds)) => Err(Doubt::Serializable),
+/// The last event of a session that ends within a transaction, as observed and as predicted.
+fn end<'e>(before: &'e [Txn], after: &'e [Txn]) -> Option<(&'e Event, &'e Event)> {
+    let new = &after.last()?.1;
+    let old = &before[after.len() - 1].1;
+    (new.len() < old.len()).then(|| Some((&old[new.len() - 1], new.last()?)))?
+}
+
+fn holds(history: &History, level: Level, deadline: Option<Instant>) -> Result<bool, Doubt> {
+    let report = check(history, &Options { levels: vec![level], threads: 1, deadline, ..Options::default() });
+    match report.verdict(level).map(|verdict| verdict.outcome) {
+        Some(Outcome::Holds) => Ok(true),
+        Some(Outcome::Violated) => Ok(false),
+        _ if deadline.is_some_and(|deadline| Instant::now() >= deadline) => Err(Doubt::OutOfTime),
         _ => Err(Doubt::Unchecked("a level is undecided".to_owned())),
     }
 }
@@ -141,6 +175,9 @@ fn session(name: &str, before: &[Txn], after: &[Txn], boundary: Boundary) -> Res
             return Err(no_prefix(format!("{found} has other events")));
         }
         let is_partial = new.len() < old.len();
+        if is_partial && new.last().is_none_or(|last| !last.is_read) {
+            return Err(no_prefix(format!("{found} ends early, but not with a read")));
+        }
         for (place, (old, new)) in old.iter().zip(new.iter()).enumerate() {
             if old == new {
                 continue;
@@ -153,9 +190,6 @@ fn session(name: &str, before: &[Txn], after: &[Txn], boundary: Boundary) -> Res
                 return Err(Doubt::Changed { txn: found.clone(), key: new.key.clone() });
             }
             diverged = Some(found.clone());
-        }
-        if is_partial && diverged.is_none() {
-            return Err(no_prefix(format!("{found} ends although all its reads are as observed")));
         }
     }
     Ok(diverged)

@@ -12,9 +12,15 @@ impl Callbacks for Watch {
     }
 }
 
+/// How many clauses are given to the solver between two looks at the clock.
+const CLAUSES_A_LOOK: u64 = 1024;
+
 /// A formula that grows, and its models.
 pub(crate) struct Formula {
     solver: Solver<Watch>,
+    deadline: Option<Instant>,
+    /// Whether the time was up before all clauses were there. No more are taken then, and there is no answer.
+    late: bool,
     clauses: u64,
     /// Clauses wait until the model has been looked at.
     pending: Vec<Vec<Lit>>,
@@ -31,7 +37,7 @@ pub(crate) enum Solved {
 impl Formula {
     pub fn new(deadline: Option<Instant>) -> Formula {
         let solver = Solver::new(batsat::SolverOpts::default(), Watch(deadline));
-        Formula { solver, clauses: 0, pending: Vec::new() }
+        Formula { solver, deadline, late: false, clauses: 0, pending: Vec::new() }
     }
 
     /// A new literal that the solver first tries to make false.
@@ -44,15 +50,25 @@ impl Formula {
         !self.unlikely()
     }
 
+    /// Looks at the clock: whether the time is up, so that no more clauses are worth making.
+    pub fn is_late(&mut self) -> bool {
+        self.late |= self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        self.late
+    }
+
     /// One of `literals` is true.
     pub fn clause(&mut self, literals: &[Lit]) {
-        self.pending.push(literals.to_vec());
+        if !self.late {
+            self.pending.push(literals.to_vec());
+        }
     }
 
     /// If all of `premises` are true, so is one of `conclusions`.
     pub fn implies(&mut self, premises: &[Lit], conclusions: &[Lit]) {
-        let clause = premises.iter().map(|&premise| !premise).chain(conclusions.iter().copied()).collect();
-        self.pending.push(clause);
+        let clause = || premises.iter().map(|&premise| !premise).chain(conclusions.iter().copied()).collect();
+        if !self.late {
+            self.pending.push(clause());
+        }
     }
 
     /// At most one of `literals` is true.
@@ -85,8 +101,14 @@ impl Formula {
     /// Looks for a model in which `assumptions` are true.
     pub fn solve(&mut self, assumptions: &[Lit]) -> Solved {
         for mut clause in std::mem::take(&mut self.pending) {
+            if self.clauses.is_multiple_of(CLAUSES_A_LOOK) && self.is_late() {
+                return Solved::OutOfTime;
+            }
             self.clauses += 1;
             self.solver.add_clause_reuse(&mut clause);
+        }
+        if self.late {
+            return Solved::OutOfTime;
         }
         match self.solver.solve_limited(assumptions) {
             answer if answer == lbool::TRUE => Solved::Model,

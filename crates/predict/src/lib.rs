@@ -10,19 +10,19 @@
 //! something else than observed is not known, so a session ends with the read (*strict*) or the transaction (*relaxed*) in which that
 //! happens:
 //!
-//! - strict: a session keeps whole transactions and then, perhaps, the beginning of one that ends with a read that has another writer.
-//!   All other reads are as observed.
+//! - strict: a session keeps whole transactions and then, perhaps, the beginning of one that ends with a read. This last read may have
+//!   another writer; all other reads are as observed.
 //! - relaxed: a session keeps whole transactions. All reads of the last one may have other writers; if one has, nobody reads from
 //!   this transaction.
 //!
 //! Every kept read reads from a kept write; what a transaction wrote before a strict boundary may be read, as in the paper (its tool
-//! forbids it). In the paper a strict boundary may also be a read that is as observed, whose transaction is then cut without a reason:
-//! it would have gone on, so here it does.
+//! forbids it). *None exists* means that there is nothing of this kind at all.
 //!
-//! What is predicted is a prefix of a run, and a run must have it (the paper's footnote 2). At RC, RA, CC and PC every such prefix can go
-//! on. At SI that is not so: the database may refuse the writes that a strict boundary leaves out, and the transaction with them. So a
-//! strict prediction at SI satisfies the level also with the writes that its boundary transactions were observed to do next.
-//! At the other levels such predictions are merely found first.
+//! What is predicted is a prefix of a run, and a run must have it (the paper's footnote 2). Not every strict prediction is one. A read that
+//! is as observed may end a transaction, which then would have gone on. And with the writes that the boundary leaves out the level may no
+//! longer hold, at any level: if `t: w(p) r(a) w(x)` is cut at its read and another transaction reads p from it and an older x, RA forbids
+//! that as soon as t writes x; at SI the database may refuse the write, and the transaction with it. Such predictions are looked for
+//! only after all others, and their [`Outlook`] says so.
 //!
 //! ```
 //! use seriatim_check::Level;
@@ -54,6 +54,7 @@ mod reduced;
 mod run;
 mod search;
 
+pub use confirm::Outlook;
 pub use predict::{predict, predict_all};
 pub use prediction::{
     ChangedRead, Cut, Fate, Planned, PlannedTxn, Prediction, SessionEnd, ShownEvent, ShownTxn, TxnPlace,
@@ -175,7 +176,8 @@ pub enum Open {
 pub enum Answer {
     /// The run could have gone wrong like this.
     Found(Box<Prediction>),
-    /// No history within the boundary is allowed by the level and not serializable (in mode *approx*: of the kind that it looks for).
+    /// No history within the boundary is allowed by the level and not serializable (in mode *approx*: of the kind that it looks for),
+    /// not even one that cannot go on ([`Outlook::CutShort`]).
     NoneExists(Effort),
     /// Nobody knows.
     Undecided(Open, Effort),

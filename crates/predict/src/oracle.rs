@@ -132,35 +132,15 @@ impl Oracle<'_> {
             event(read).is_some_and(|read| self.observed(read) != source).then(|| txn(read))
         };
         let changed: Vec<TxnId> = sources.iter().filter_map(changed).collect();
-        // A transaction ends early only with a read that is not as observed.
-        let is_early = |(events, &kept): (&Vec<Event>, &usize)| match (kept.checked_sub(1), events.get(kept)) {
-            (Some(last), Some(next)) => events[last].txn == next.txn && !changed.contains(&next.txn),
-            _ => false,
-        };
-        if self.sessions.iter().zip(self.kept).any(is_early) {
-            return false;
-        }
         let after_boundary = |write: OpId| changed.contains(&txn(write));
         let reads_after = sources.iter().any(|(_, write)| write.is_some_and(after_boundary));
         if self.boundary == Boundary::Relaxed && reads_after {
             return false;
         }
         let history = self.history.rewired(&[], sources);
-        let going_on: Vec<OpId> = kept.iter().copied().chain(self.refusable()).collect();
-        outcome(&history.restricted_to(&kept), Level::Serializable) == Some(Outcome::Violated)
-            && outcome(&history.restricted_to(&going_on), self.level) == Some(Outcome::Holds)
-    }
-
-    /// At snapshot isolation the writes that were observed after a boundary, which the database may refuse.
-    fn refusable(&self) -> Vec<OpId> {
-        let after_boundary = |(events, &kept): (&Vec<Event>, &usize)| -> Vec<OpId> {
-            let Some(last) = kept.checked_sub(1).map(|last| events[last].txn) else { return Vec::new() };
-            events[kept..].iter().filter(|event| event.txn == last && !event.is_read).map(|event| event.op).collect()
-        };
-        match self.level {
-            Level::SnapshotIsolation => self.sessions.iter().zip(self.kept).flat_map(after_boundary).collect(),
-            _ => Vec::new(),
-        }
+        let history = history.restricted_to(&kept);
+        outcome(&history, Level::Serializable) == Some(Outcome::Violated)
+            && outcome(&history, self.level) == Some(Outcome::Holds)
     }
 }
 

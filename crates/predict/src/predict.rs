@@ -12,7 +12,7 @@ use crate::pivot;
 use crate::prediction::{Prediction, build};
 use crate::problem::Problem;
 use crate::run::Run;
-use crate::search::{Ended, First, Next, search};
+use crate::search::{Ended, First, Next, Reach, search};
 use crate::{Answer, Effort, LEVELS, Open, Options, PredictError};
 use rustc_hash::FxHashSet;
 use seriatim_check::{Level, Outcome, check};
@@ -27,7 +27,8 @@ const WINDOW: usize = 24;
 /// How far the next window is.
 const STEP: usize = 12;
 
-/// A prediction that is likely to come true, among these one with a small cycle; or that there is none.
+/// A prediction that is likely to come true, among these one with a small cycle; one that cannot go on only if there is no other; or that
+/// there is none.
 pub fn predict(history: &History, options: &Options) -> Result<Answer, PredictError> {
     let mut first = None;
     let answer = run(history, options, Wanted::First, &mut |prediction| {
@@ -38,7 +39,7 @@ pub fn predict(history: &History, options: &Options) -> Result<Answer, PredictEr
 }
 
 /// Tells `visitor` of predictions that differ in their cycle until it breaks off or no more are to be found. Small cycles in the
-/// observed order of versions come first; the cycle of the explanation may be smaller.
+/// observed order of versions come first; the cycle of the explanation may be smaller. What cannot go on comes last.
 /// The answer is *none exists* if the search came to its end (there are no others, then), and *undecided* if it did not.
 pub fn predict_all(
     history: &History,
@@ -77,7 +78,8 @@ fn run(
     let effort = Effort::default();
     let told = FxHashSet::default();
     let first = if wanted == Wanted::First { First::Likely } else { First::Small };
-    let mut task = Task { history, options, deadline, run: &run, visitor, effort, failure: None, told, first };
+    let mut task =
+        Task { history, options, deadline, run: &run, visitor, effort, failure: None, told, first, is_late: false };
     let ended = task.go(wanted);
     let (mut effort, failure) = (task.effort, task.failure);
     effort.time = start.elapsed();
@@ -139,6 +141,8 @@ struct Task<'a> {
     /// What the cycles of the predictions so far rest on; windows overlap.
     told: FxHashSet<Vec<(OpId, Option<TxnId>)>>,
     first: First,
+    /// Whether the time was up before a prediction was confirmed.
+    is_late: bool,
 }
 
 impl Task<'_> {
@@ -153,16 +157,20 @@ impl Task<'_> {
         }
         let is_large = problem.nodes.len() > WHOLE_MAX;
         if is_large || (wanted == Wanted::First && problem.nodes.len() > WINDOW) {
-            match self.windows() {
-                Ended::Exhausted => {}
-                Ended::Stopped => return Found::Some(Open::Stopped),
-                Ended::OutOfTime => return Found::Some(Open::Budget),
+            // What cannot go on is looked for last, and in the whole run if that is possible.
+            let reaches: &[Reach] = if is_large { &[Reach::Settled, Reach::All] } else { &[Reach::Settled] };
+            for &reach in reaches {
+                match self.windows(reach) {
+                    Ended::Exhausted => {}
+                    Ended::Stopped => return Found::Some(Open::Stopped),
+                    Ended::OutOfTime => return Found::Some(Open::Budget),
+                }
             }
         }
         if is_large {
             return Found::Some(Open::Size);
         }
-        match self.search(&part, &problem, Scope::Whole) {
+        match self.search(&part, &problem, (Scope::Whole, Reach::All)) {
             Ended::Exhausted => Found::All,
             Ended::Stopped => Found::Some(Open::Stopped),
             Ended::OutOfTime => Found::Some(Open::Budget),
@@ -170,7 +178,7 @@ impl Task<'_> {
     }
 
     /// Searches windows of the serial order, one after the other, for one prediction.
-    fn windows(&mut self) -> Ended {
+    fn windows(&mut self, reach: Reach) -> Ended {
         let order = self.run.in_order();
         let mut from = 0;
         loop {
@@ -179,32 +187,37 @@ impl Task<'_> {
             txns.sort_unstable();
             let part = Part { whole: self.run, run: self.run.part(&txns), from: from as u32, to: to as u32 };
             let problem = Problem::new(&part.run, self.options.level, self.options.boundary);
-            match self.search(&part, &problem, Scope::Window) {
+            match self.search(&part, &problem, (Scope::Window, reach)) {
                 Ended::Exhausted if to < order.len() => from += STEP,
                 ended => return ended,
             }
         }
     }
 
-    fn search(&mut self, part: &Part<'_>, problem: &Problem, scope: Scope) -> Ended {
+    fn search(&mut self, part: &Part<'_>, problem: &Problem, (scope, reach): (Scope, Reach)) -> Ended {
         if problem.level == Level::SnapshotIsolation && !pivot::exists(problem) {
             return Ended::Exhausted;
         }
         let mut effort = std::mem::take(&mut self.effort);
         effort.parts += 1;
-        let (how, deadline) = ((self.options.mode, self.first), self.deadline);
+        let (how, deadline) = ((self.options.mode, self.first, reach), self.deadline);
         let ended =
             search(problem, how, deadline, &mut effort, &mut |assignment| self.found(part, problem, assignment, scope));
         self.effort = effort;
-        ended
+        if self.is_late { Ended::OutOfTime } else { ended }
     }
 
     /// Makes a prediction of what was found, confirms it and hands it on.
     fn found(&mut self, part: &Part<'_>, problem: &Problem, assignment: &Assignment, scope: Scope) -> Next {
         let candidate: Candidate = part.candidate(problem, assignment);
-        let prediction = build(self.history, self.run, &candidate, self.options);
-        match confirm::confirm(self.history, &prediction.history, self.options.level, self.options.boundary) {
-            Ok(()) => {}
+        let mut prediction = build(self.history, self.run, &candidate, self.options, self.deadline);
+        let what = (self.options.level, self.options.boundary);
+        match confirm::confirm_until(self.history, &prediction.history, what, self.deadline) {
+            Ok(outlook) => prediction.outlook = outlook,
+            Err(confirm::Doubt::OutOfTime) => {
+                self.is_late = true;
+                return Next::Stop;
+            }
             // A window does not know what came before it.
             Err(_) if scope == Scope::Window => return Next::Another,
             Err(doubt) => {

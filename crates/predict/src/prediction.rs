@@ -3,10 +3,11 @@
 use crate::candidate::{Candidate, Kept};
 use crate::plan;
 use crate::run::{Act, Run};
-use crate::{Boundary, Options};
+use crate::{Boundary, Options, Outlook};
 use rustc_hash::{FxHashMap, FxHashSet};
 use seriatim_check::{Level, OpRef, Refs, TxnRef, Violation, check};
 use seriatim_history::{History, KeyId, OpId, SessionId, TxnId, Value};
+use std::time::Instant;
 
 /// A history that the application could have had at the level, and that is not serializable.
 #[derive(Clone, Debug)]
@@ -19,6 +20,8 @@ pub struct Prediction {
     pub history: History,
     /// The reads that have another writer than observed.
     pub changed: Vec<ChangedRead>,
+    /// Whether the transactions that it cuts can go on.
+    pub outlook: Outlook,
     /// Where each session ends.
     pub sessions: Vec<SessionEnd>,
     /// Why it is not serializable; its operations are numbered as in `history`. `None` only if that was too hard to explain.
@@ -161,6 +164,8 @@ pub struct SessionEnd {
 pub enum Cut {
     /// This read, its last event, has another writer: what the application does then is not known.
     AtRead(OpRef),
+    /// This read is its last event, although it is as observed and the transaction would go on.
+    Short(OpRef),
     /// Reads of this transaction have other writers: what comes after it is not known.
     AtTxn(TxnRef),
     /// Nothing has another writer, but what comes after this transaction (or anything at all) would not fit: it happens after another
@@ -168,8 +173,14 @@ pub enum Cut {
     After(Option<TxnRef>),
 }
 
-/// Makes the prediction that a candidate stands for.
-pub(crate) fn build(history: &History, run: &Run, candidate: &Candidate, options: &Options) -> Prediction {
+/// Makes the prediction that a candidate stands for, with an explanation if there is time; the outlook is yet to be seen.
+pub(crate) fn build(
+    history: &History,
+    run: &Run,
+    candidate: &Candidate,
+    options: &Options,
+    deadline: Option<Instant>,
+) -> Prediction {
     let wiring = Wiring::new(history, run, candidate);
     let predicted = wiring.history();
     let changed = wiring.changed(candidate, &predicted);
@@ -177,7 +188,7 @@ pub(crate) fn build(history: &History, run: &Run, candidate: &Candidate, options
         .sessions()
         .map(|session| session_end(history, session, candidate.sessions[session.index()], &changed, options.boundary))
         .collect();
-    let violation = explain(&predicted);
+    let violation = explain(&predicted, deadline);
     let shown = wiring.shown(&predicted, violation.as_ref(), &changed, candidate);
     let plan = plan::plan(&wiring, violation.as_ref(), &changed);
     let writer = |read: &OpId| wiring.sources.get(read).copied().flatten();
@@ -191,6 +202,7 @@ pub(crate) fn build(history: &History, run: &Run, candidate: &Candidate, options
         boundary: options.boundary,
         history: predicted,
         changed,
+        outlook: Outlook::CutShort,
         sessions,
         violation,
         shown,
@@ -201,9 +213,9 @@ pub(crate) fn build(history: &History, run: &Run, candidate: &Candidate, options
 }
 
 /// The smallest reason why a history is not serializable.
-fn explain(history: &History) -> Option<Violation> {
+fn explain(history: &History, deadline: Option<Instant>) -> Option<Violation> {
     let levels = vec![Level::Serializable];
-    let report = check(history, &seriatim_check::Options { levels, threads: 1, ..Default::default() });
+    let report = check(history, &seriatim_check::Options { levels, threads: 1, deadline, ..Default::default() });
     let exemplars = report.anomalies.into_iter().map(|group| group.exemplar);
     exemplars.min_by_key(|violation| (violation.txn_count(), violation.cycle.len(), violation.ops.len()))
 }
@@ -389,7 +401,8 @@ fn session_end(
     let last_whole = kept.whole_until.checked_sub(1).map(TxnId).filter(|txn| txns.contains(&txn.0));
     let changed_in = |txn: TxnId| history.ops_of(txn).any(|op| here.contains(&Some(OpId(op))));
     let cut = match (kept.partial, last_whole) {
-        (Some((_, last)), _) => Some(Cut::AtRead(refs.op(last))),
+        (Some((_, last)), _) if here.contains(&Some(last)) => Some(Cut::AtRead(refs.op(last))),
+        (Some((_, last)), _) => Some(Cut::Short(refs.op(last))),
         (None, Some(txn)) if boundary == Boundary::Relaxed && changed_in(txn) => Some(Cut::AtTxn(refs.txn(txn))),
         (None, _) if cut_off.is_empty() => None,
         (None, txn) => Some(Cut::After(txn.map(|txn| refs.txn(txn)))),

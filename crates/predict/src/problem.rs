@@ -5,8 +5,8 @@
 //! above read committed (each of two writers would have to precede the other), so that a transaction has one choice for each class
 //! that it reads; at read committed it has two for each run of such reads, because it may see a newer version only once.
 //!
-//! Under the strict boundary a transaction may end with a read that has another writer. A *slot* is a piece of a transaction that is
-//! kept or cut whole: a read that is a choice, or the writes between two of them. Under the relaxed boundary a transaction is one slot.
+//! Under the strict boundary a transaction may end with any read. A *slot* is a piece of a transaction that is kept or cut whole: a read
+//! that is a choice, or the writes between two reads (also of what nobody writes). Under the relaxed boundary a transaction is one slot.
 
 use crate::Boundary;
 use crate::run::{Act, Run, Txn};
@@ -27,6 +27,8 @@ pub(crate) struct Node {
     pub next: Option<u32>,
     /// For each slot the index of its first event.
     pub slots: Vec<u32>,
+    /// For each slot whether the transaction may end with it under the strict boundary: there is a read in it or before the next one.
+    pub may_end: Vec<bool>,
     /// Its reads, as a range of [`Problem::reads`].
     pub reads: Range<u32>,
 }
@@ -89,7 +91,12 @@ impl Problem {
             };
             let prev = neighbour(node.checked_sub(1).and_then(|before| txns.get(before)));
             let next = neighbour(txns.get(node + 1));
-            problem.add_node(run, txn, &class_of, Node { txn, session, prev, next, slots: Vec::new(), reads: 0..0 });
+            problem.add_node(
+                run,
+                txn,
+                &class_of,
+                Node { txn, session, prev, next, slots: Vec::new(), may_end: Vec::new(), reads: 0..0 },
+            );
         }
         problem.find_candidates(run, &node_of);
         problem.place = ranks(&txns, &run.place);
@@ -136,9 +143,13 @@ impl Problem {
                         writers.push((number, slot));
                     }
                 }
-                (_, None) => {}
+                (Act::Write, None) => {}
+                (Act::Read(_), None) => cutter.pass(),
                 (Act::Read(_), Some(class)) => match cutter.known(class) {
-                    Some(read) => self.reads[read].events.push(index as u32),
+                    Some(read) => {
+                        cutter.pass();
+                        self.reads[read].events.push(index as u32);
+                    }
                     None => {
                         let slot = cutter.read(&mut node.slots, index, self.boundary);
                         cutter.remember(class, self.reads.len());
@@ -155,6 +166,10 @@ impl Problem {
             }
         }
         node.reads = first_read as u32..self.reads.len() as u32;
+        let events = &run.txns[txn as usize].events;
+        let ends = node.slots.iter().skip(1).copied().chain([events.len() as u32]);
+        let pieces = node.slots.iter().zip(ends).map(|(&from, to)| &events[from as usize..to as usize]);
+        node.may_end = pieces.map(|piece| piece.iter().any(|event| event.act != Act::Write)).collect();
         self.nodes.push(node);
     }
 
@@ -196,7 +211,7 @@ impl Problem {
 struct Cutter {
     /// Whether reads of a class in a transaction are one choice wherever they stand.
     merge_all: bool,
-    /// Whether the last slot is one of writes.
+    /// Whether the last slot is one of writes, after which nothing was read.
     in_writes: bool,
     /// The read of each class; at read committed only of the class that was read last.
     reads: FxHashMap<u32, usize>,
@@ -212,6 +227,11 @@ impl Cutter {
         begin(slots, index, slots.is_empty() || (boundary == Boundary::Strict && !self.in_writes));
         self.in_writes = true;
         slots.len() as u32 - 1
+    }
+
+    /// A read that is no choice of its own: a transaction may end with it nevertheless.
+    fn pass(&mut self) {
+        self.in_writes = false;
     }
 
     fn read(&mut self, slots: &mut Vec<u32>, index: usize, boundary: Boundary) -> u32 {
@@ -242,7 +262,7 @@ fn begin(slots: &mut Vec<u32>, index: usize, new: bool) {
     }
 }
 
-/// Who writes a key, and between which of its relevant reads.
+/// Who writes a key, and between which of its reads.
 type Signature = Vec<(u32, u32)>;
 
 /// For each key its class, if it matters; and how many classes there are.
@@ -266,10 +286,6 @@ fn classes(run: &Run, level: Level, boundary: Boundary) -> (Vec<Option<u32>>, us
 
 /// Of each key that is written its signature, and of each key whether it is read.
 fn signatures(run: &Run, boundary: Boundary) -> (FxHashMap<KeyId, Signature>, Vec<bool>) {
-    let mut is_written = vec![false; run.key_count];
-    for event in run.txns.iter().flat_map(|txn| &txn.events).filter(|event| event.act == Act::Write) {
-        is_written[event.key.index()] = true;
-    }
     let mut writers: FxHashMap<KeyId, Signature> = FxHashMap::default();
     let mut is_read = vec![false; run.key_count];
     for (number, txn) in run.txns.iter().enumerate() {
@@ -278,7 +294,7 @@ fn signatures(run: &Run, boundary: Boundary) -> (FxHashMap<KeyId, Signature>, Ve
             match event.act {
                 Act::Read(_) => {
                     is_read[event.key.index()] = true;
-                    separated |= is_written[event.key.index()];
+                    separated = true;
                 }
                 Act::Write => {
                     run_of_writes += u32::from(std::mem::take(&mut separated));

@@ -44,16 +44,25 @@ pub(crate) enum First {
     Likely,
 }
 
+/// Which histories are looked for at all.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Reach {
+    /// Those that can go on.
+    Settled,
+    /// All, those that can go on first.
+    All,
+}
+
 /// Looks for histories, and tells `found` of each.
 pub(crate) fn search(
     problem: &Problem,
-    (mode, first): (Mode, First),
+    (mode, first, reach): (Mode, First, Reach),
     deadline: Option<Instant>,
     effort: &mut Effort,
     found: &mut dyn FnMut(&Assignment) -> Next,
 ) -> Ended {
     let mut search = Search { problem, mode, deadline, encoding: Encoding::new(problem, deadline), effort };
-    let ended = search.run(first, found);
+    let ended = search.run((first, reach), found);
     search.effort.add(search.encoding.effort());
     ended
 }
@@ -76,8 +85,8 @@ enum Proposed {
 }
 
 impl Search<'_> {
-    fn run(&mut self, first: First, found: &mut dyn FnMut(&Assignment) -> Next) -> Ended {
-        for wishes in self.stages(first) {
+    fn run(&mut self, which: (First, Reach), found: &mut dyn FnMut(&Assignment) -> Next) -> Ended {
+        for wishes in self.stages(which) {
             loop {
                 let prediction = match self.propose(&wishes) {
                     Proposed::Nothing => continue,
@@ -85,7 +94,7 @@ impl Search<'_> {
                     Proposed::Exhausted => break,
                     Proposed::Prediction(first) => {
                         let smaller = self.smaller(&wishes, first);
-                        self.longer(wishes.calm, smaller)
+                        self.longer(&wishes, smaller)
                     }
                 };
                 match found(&prediction) {
@@ -100,10 +109,11 @@ impl Search<'_> {
 
     /// What to look for, one after the other. A prediction comes true unless the application goes another way because of what it
     /// reads. Mostly it asks whether there is something, so reads that find nothing instead of something, or the reverse, come last;
-    /// so do predictions that rest on what a transaction reads after it has read something else, and those that do not go well with
-    /// what it writes after its boundary. Under the strict boundary only a transaction that aborts is in the way; those that
-    /// write nothing have little reason to, so their reads are changed first.
-    fn stages(&self, first: First) -> Vec<Wishes> {
+    /// so do predictions that rest on what a transaction reads after it has read something else. Under the strict boundary only a
+    /// transaction that aborts is in the way; those that write nothing have little reason to, so their reads are changed first.
+    /// After all of these come those that cannot go on: a transaction is cut although all its reads are as observed, or
+    /// the level does not allow what it was observed to write after its boundary.
+    fn stages(&self, (first, reach): (First, Reach)) -> Vec<Wishes> {
         let problem = self.problem;
         let of_writers = match problem.boundary {
             Boundary::Strict => Some(self.reads_of_writers()),
@@ -111,23 +121,27 @@ impl Search<'_> {
         };
         let kinds: Vec<Vec<usize>> = of_writers.into_iter().chain([Vec::new()]).collect();
         let calm = [true, false];
+        let is_wide = problem.boundary == Boundary::Strict && reach == Reach::All;
         let sizes: Vec<Option<usize>> = (2..SIZES_MAX.min(problem.nodes.len())).map(Some).chain([None]).collect();
-        let stages = |size: Option<usize>, calm: bool| {
+        let stages = |size: Option<usize>, calm: bool, settled: bool| {
             kinds.iter().map(move |as_observed| Wishes {
                 size,
+                settled,
                 calm,
                 as_observed: as_observed.clone(),
                 ..Wishes::default()
             })
         };
-        match first {
+        let settled: Vec<Wishes> = match first {
             First::Small => {
-                sizes.iter().flat_map(|&size| calm.iter().flat_map(move |&calm| stages(size, calm))).collect()
+                sizes.iter().flat_map(|&size| calm.iter().flat_map(move |&calm| stages(size, calm, true))).collect()
             }
             First::Likely => {
-                calm.iter().flat_map(|&calm| sizes.iter().flat_map(move |&size| stages(size, calm))).collect()
+                calm.iter().flat_map(|&calm| sizes.iter().flat_map(move |&size| stages(size, calm, true))).collect()
             }
-        }
+        };
+        let wide = sizes.iter().filter(|_| is_wide).flat_map(|&size| stages(size, false, false));
+        settled.into_iter().chain(wide).collect()
     }
 
     fn reads_of_writers(&self) -> Vec<usize> {
@@ -175,7 +189,7 @@ impl Search<'_> {
     }
 
     /// The same prediction with sessions as long as they can be: what need not be cut is not.
-    fn longer(&mut self, calm: bool, mut prediction: Assignment) -> Assignment {
+    fn longer(&mut self, wishes: &Wishes, mut prediction: Assignment) -> Assignment {
         let changed = prediction.changed(self.problem);
         let as_observed: Vec<usize> = (0..self.problem.reads.len()).filter(|read| !changed.contains(read)).collect();
         let mut given_up: Vec<u32> = changed.iter().map(|&read| self.session(self.problem.reads[read].node)).collect();
@@ -185,7 +199,7 @@ impl Search<'_> {
                 return prediction;
             };
             let kept = ends.last.into_iter().chain([next]).collect();
-            match self.propose(&Wishes { size: None, calm, as_observed: as_observed.clone(), kept }) {
+            match self.propose(&Wishes { size: None, as_observed: as_observed.clone(), kept, ..wishes.clone() }) {
                 Proposed::Prediction(longer) if longer.changed(self.problem) == changed => prediction = longer,
                 Proposed::OutOfTime => return prediction,
                 _ => given_up.push(self.session(next.0)),

@@ -3,7 +3,7 @@
 use seriatim_check::Level;
 use seriatim_history::{History, notation};
 use seriatim_predict::confirm::{Doubt, confirm};
-use seriatim_predict::{Answer, Boundary, Cut, Mode, Options, PredictError, Prediction, predict, predict_all};
+use seriatim_predict::{Answer, Boundary, Cut, Mode, Options, Outlook, PredictError, Prediction, predict, predict_all};
 use std::ops::ControlFlow;
 use std::time::Duration;
 
@@ -46,15 +46,35 @@ fn a_write_skew_is_predicted_at_snapshot_isolation() {
 
 /// Both go on to write z after the read that would have to change, and the database would refuse one of them.
 #[test]
-fn what_snapshot_isolation_would_refuse_is_not_predicted() {
+fn what_snapshot_isolation_would_refuse_is_cut_short() {
     let strict = Options::new(Level::SnapshotIsolation);
     // Without a write in common it is a write skew.
     let skew = notation::parse("a: r(y,nil) w(x,1)\nb: w(y,1) r(x,1)").unwrap();
-    found(&skew, &strict);
+    assert_eq!(found(&skew, &strict).outlook, Outlook::GoesOn);
     let refused = notation::parse("a: r(y,nil) w(x,1) w(z,1)\nb: w(y,1) r(x,1) w(z,2)").unwrap();
-    assert!(matches!(predict(&refused, &strict).unwrap(), Answer::NoneExists(_)));
+    let prediction = found(&refused, &strict);
+    assert_eq!(prediction.outlook, Outlook::CutShort);
+    assert!(matches!(prediction.sessions[1].cut, Some(Cut::AtRead(_))));
     // At prefix consistency nobody minds.
-    found(&refused, &Options::new(Level::PrefixConsistency));
+    assert_eq!(found(&refused, &Options::new(Level::PrefixConsistency)).outlook, Outlook::GoesOn);
+}
+
+/// Nothing makes t end with its read, which is as observed; but if it does, r may miss what it writes next.
+#[test]
+fn a_strict_boundary_may_be_a_read_that_is_as_observed() {
+    let run = notation::parse("v: w(a,1) w(x,5)\nt: w(p,1) r(a,1) w(x,6)\nr: r(p,1) r(x,6)").unwrap();
+    let prediction = found(&run, &Options::new(Level::ReadAtomic));
+    assert_eq!(prediction.outlook, Outlook::CutShort);
+    assert!(matches!(prediction.sessions[1].cut, Some(Cut::Short(_))));
+    assert_eq!(prediction.changed.len(), 1);
+}
+
+/// The read between the writes is of a key that nobody writes; a transaction may end with it nevertheless.
+#[test]
+fn a_strict_boundary_may_be_a_read_that_cannot_change() {
+    let run = notation::parse("v: w(a,1) w(x,5)\nt: r(a,1) w(p,1) r(c,nil) w(x,6)\nr: r(p,1) r(x,6)").unwrap();
+    let prediction = found(&run, &Options::new(Level::ReadAtomic));
+    assert_eq!(prediction.outlook, Outlook::CutShort);
 }
 
 /// Of two reads that could be changed, the one that still finds something is: applications ask whether there is something.
@@ -169,7 +189,7 @@ fn the_checker_refuses_what_is_wrong() {
     let observed = notation::parse("a: r(x,nil) w(x,1)\nb: r(x,1) w(x,2)").unwrap();
     let refused = |text: &str, level, boundary| confirm(&observed, &notation::parse(text).unwrap(), level, boundary);
     let lost = "a: r(x,nil) w(x,1)\nb: r(x,nil) w(x,2)";
-    assert_eq!(refused(lost, Level::Causal, Boundary::Relaxed), Ok(()));
+    assert_eq!(refused(lost, Level::Causal, Boundary::Relaxed), Ok(Outlook::GoesOn));
     // The write after a changed read is not known.
     assert!(matches!(refused(lost, Level::Causal, Boundary::Strict), Err(Doubt::Changed { .. })));
     assert_eq!(refused(lost, Level::SnapshotIsolation, Boundary::Relaxed), Err(Doubt::Level(Level::SnapshotIsolation)));
@@ -183,6 +203,10 @@ fn the_checker_refuses_what_is_wrong() {
     let two = notation::parse("a: w(x,1) w(y,1)\nb: r(x,1) r(y,1)").unwrap();
     let both = notation::parse("a: w(x,1) w(y,1)\nb: r(x,nil) r(y,nil)").unwrap();
     assert!(matches!(confirm(&two, &both, Level::ReadCommitted, Boundary::Strict), Err(Doubt::Changed { .. })));
+    // A transaction does not end with a write.
+    let writes = notation::parse("a: r(y,nil) w(x,1) w(z,1)\nb: w(y,1) r(x,1)").unwrap();
+    let between = notation::parse("a: r(y,nil) w(x,1)\nb: w(y,1) r(x,nil)").unwrap();
+    assert!(matches!(confirm(&writes, &between, Level::Causal, Boundary::Strict), Err(Doubt::NoPrefix { .. })));
     // Nobody may read from a transaction whose reads have changed.
     let chain = notation::parse("a: w(x,1)\nb: r(x,1) w(y,1)\nc: r(y,1) r(x,1)").unwrap();
     let after = notation::parse("a: w(x,1)\nb: r(x,nil) w(y,1)\nc: r(y,1) r(x,1)").unwrap();

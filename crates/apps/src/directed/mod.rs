@@ -39,8 +39,23 @@ pub struct Directed {
     pub is_serializable: Option<bool>,
 }
 
+/// What a run does beside reading what is predicted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
+pub enum Rules {
+    /// Transactions that nobody has to wait for stay open until all others have read, and those that aborted abort again.
+    #[default]
+    Helpful,
+    /// Neither: every transaction runs to its end when it is its turn.
+    Plain,
+}
+
 /// Runs `app` at `level` as `plan` says.
 pub fn run_directed(app: &dyn App, level: Level, plan: &[PlannedTxn]) -> Result<Directed, RunError> {
+    run_directed_by(Rules::Helpful, app, level, plan)
+}
+
+/// Runs `app` at `level` as `plan` says, by these rules.
+pub fn run_directed_by(rules: Rules, app: &dyn App, level: Level, plan: &[PlannedTxn]) -> Result<Directed, RunError> {
     plan::check(plan, app.clients())?;
     let order = plan::order(plan)?;
     let script = Script::partial(plan.iter().filter(|txn| txn.needed).flat_map(plan::choices));
@@ -50,7 +65,10 @@ pub fn run_directed(app: &dyn App, level: Level, plan: &[PlannedTxn]) -> Result<
     }
     let sessions: Vec<_> = (0..app.clients()).map(|_| store.session()).collect();
     let permits = Arc::new(Permits(Mutex::new(vec![0; app.clients()])));
-    let directions = Directions::of(plan);
+    let directions = match rules {
+        Rules::Helpful => Directions::of(plan),
+        Rules::Plain => Directions::default(),
+    };
     let client = |(number, session)| {
         let (permits, directions) = (Arc::clone(&permits), &directions);
         move |turn| {
@@ -122,6 +140,7 @@ fn follow(order: &[TxnName], clients: usize, permits: Arc<Permits>) -> Schedule 
 }
 
 /// What is asked of single transactions beside what they read.
+#[derive(Default)]
 struct Directions {
     /// Those that are not to commit.
     aborted: HashSet<TxnName>,

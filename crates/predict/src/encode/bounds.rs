@@ -16,15 +16,15 @@ pub(super) struct Bounds {
     pub changed: Vec<Lit>,
 }
 
-/// Which slots are kept, and whom each kept read reads from.
-pub(super) fn encode(problem: &Problem, formula: &mut Formula) -> Bounds {
+/// Which slots are kept, and whom each kept read reads from. If `settled` is true, only changed reads end a transaction early.
+pub(super) fn encode(problem: &Problem, formula: &mut Formula, settled: Lit) -> Bounds {
     let kept = prefixes(problem, formula);
     let select: Vec<Selectors> = problem.reads.iter().map(|read| selectors(problem, formula, &kept, read)).collect();
     let changed =
         problem.reads.iter().zip(&select).map(|(read, select)| changed(formula, &kept, read, select)).collect();
     let bounds = Bounds { kept, select, changed };
     match problem.boundary {
-        Boundary::Strict => end_at_changed_reads(problem, formula, &bounds),
+        Boundary::Strict => end_at_reads(problem, formula, &bounds, settled),
         Boundary::Relaxed => end_at_changed_txns(problem, formula, &bounds),
     }
     bounds
@@ -79,15 +79,18 @@ fn changed(formula: &mut Formula, kept: &[Vec<Lit>], read: &Read, select: &Selec
     changed
 }
 
-/// Strict: a read with another writer is the last event of its session that is kept; where nothing else is read than observed, the
-/// transaction goes on to its end.
-fn end_at_changed_reads(problem: &Problem, formula: &mut Formula, bounds: &Bounds) {
+/// Strict: a read with another writer is the last event of its session that is kept. A transaction ends early only with a read; if
+/// `settled` is true, only with one that has another writer.
+fn end_at_reads(problem: &Problem, formula: &mut Formula, bounds: &Bounds, settled: Lit) {
     for (number, slots) in bounds.kept.iter().enumerate() {
         let read =
             |slot: usize| problem.reads_of(number as u32).find(|&read| problem.reads[read].slot as usize == slot);
         for (slot, pair) in slots.windows(2).enumerate() {
             let changed = read(slot).map(|read| bounds.changed[read]);
-            formula.implies(&[pair[0]], &changed.into_iter().chain([pair[1]]).collect::<Vec<_>>());
+            formula.implies(&[pair[0], settled], &changed.into_iter().chain([pair[1]]).collect::<Vec<_>>());
+            if !problem.nodes[number].may_end[slot] {
+                formula.implies(&[pair[0]], &[pair[1]]);
+            }
         }
     }
     for (read, &changed) in problem.reads.iter().zip(&bounds.changed) {

@@ -25,7 +25,7 @@ struct Order {
 }
 
 impl Order {
-    /// An order of points that is most likely that of `place`.
+    /// An order of points that is most likely that of `place`; incomplete if the time is up.
     fn new(formula: &mut Formula, place: &[u32]) -> Order {
         let count = place.len();
         let before: Vec<Vec<Lit>> = (0..count)
@@ -37,6 +37,9 @@ impl Order {
         let order = Order { before };
         for a in 0..count as u32 {
             for b in a + 1..count as u32 {
+                if formula.is_late() {
+                    return order;
+                }
                 for c in b + 1..count as u32 {
                     let (ab, bc, ac) = (order.before(a, b), order.before(b, c), order.before(a, c));
                     formula.clause(&[!ab, !bc, ac]);
@@ -246,9 +249,12 @@ fn apart(encoding: &mut Encoding<'_>, order: &Order) {
     for class in &encoding.problem.classes {
         for (i, &(one, slot)) in class.writers.iter().enumerate() {
             for &(other, other_slot) in &class.writers[i + 1..] {
-                let both = [encoding.counts(one, slot).concat(), encoding.counts(other, other_slot).concat()].concat();
                 let apart = [order.before(commit(one), begin(other)), order.before(commit(other), begin(one))];
-                encoding.formula.implies(&both, &apart);
+                for first in encoding.counts(one, slot) {
+                    for second in encoding.counts(other, other_slot) {
+                        encoding.formula.implies(&[first.as_slice(), &second].concat(), &apart);
+                    }
+                }
             }
         }
     }

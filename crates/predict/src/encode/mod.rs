@@ -15,7 +15,6 @@ use crate::Boundary;
 use crate::formula::{Formula, Solved};
 use crate::problem::Problem;
 use batsat::Lit;
-use seriatim_check::Level;
 use std::time::Instant;
 
 /// The candidates of a read with their literals.
@@ -33,8 +32,11 @@ pub(crate) struct Encoding<'p> {
     changed: Vec<Lit>,
     /// Literal `k` is true if more than `k` transactions are on the cycle of the observed version order.
     sizes: Vec<Lit>,
-    /// If this is true the history is one that is likely to come true: no read is risky, the level allows what transactions that
-    /// are cut do next, as far as it was observed, and the cycle does not rest on what a transaction reads after a changed read.
+    /// If this is true the history can go on: only changed reads end transactions early, and the level allows what transactions that
+    /// are cut write next, as far as it was observed.
+    settled: Lit,
+    /// If this is true the history is one that is likely to come true: it can go on, no read is risky, and the cycle does not rest on
+    /// what a transaction reads after a changed read.
     calm: Lit,
     /// For each read whom it reads from in a way that a cycle may rest on.
     firm: Vec<Selectors>,
@@ -57,6 +59,8 @@ pub(crate) struct Wishes {
     pub as_observed: Vec<usize>,
     /// Slots of nodes that are kept.
     pub kept: Vec<(u32, u32)>,
+    /// Whether it must be able to go on.
+    pub settled: bool,
     /// Whether it must be likely that the application comes that far.
     pub calm: bool,
 }
@@ -101,10 +105,11 @@ impl<'p> Encoding<'p> {
     /// All histories within the boundary that the level allows and that the observed version order does not serialize.
     pub fn new(problem: &'p Problem, deadline: Option<Instant>) -> Encoding<'p> {
         let mut formula = Formula::new(deadline);
-        let bounds::Bounds { kept, select, changed } = bounds::encode(problem, &mut formula);
-        let calm = formula.unlikely();
+        let (settled, calm) = (formula.unlikely(), formula.unlikely());
+        formula.implies(&[calm], &[settled]);
+        let bounds::Bounds { kept, select, changed } = bounds::encode(problem, &mut formula, settled);
         let (sizes, firm) = (Vec::new(), Vec::new());
-        let mut encoding = Encoding { problem, formula, kept, select, changed, sizes, calm, firm };
+        let mut encoding = Encoding { problem, formula, kept, select, changed, sizes, settled, calm, firm };
         encoding.calm();
         encoding.firm();
         level::encode(&mut encoding);
@@ -149,15 +154,12 @@ impl<'p> Encoding<'p> {
     }
 
     /// When a write counts for the level, as alternative premises. That of a transaction that is cut before it happens is no part of
-    /// the prediction, but will most likely follow: a likely prediction goes well with it too, and at snapshot isolation every
-    /// prediction does, because there the database would refuse it with the whole transaction.
+    /// the prediction, but will most likely follow: a prediction that can go on goes well with it too.
     fn counts(&self, node: u32, slot: u32) -> Vec<Vec<Lit>> {
         let (there, written) = (self.kept[node as usize][0], self.kept[node as usize][slot as usize]);
-        match (self.problem.boundary, self.problem.level) {
-            _ if slot == 0 => vec![vec![written]],
-            (Boundary::Relaxed, _) => vec![vec![written]],
-            (Boundary::Strict, Level::SnapshotIsolation) => vec![vec![there]],
-            (Boundary::Strict, _) => vec![vec![written], vec![self.calm, there]],
+        match self.problem.boundary {
+            Boundary::Strict if slot > 0 => vec![vec![written], vec![self.settled, there]],
+            _ => vec![vec![written]],
         }
     }
 
@@ -166,9 +168,10 @@ impl<'p> Encoding<'p> {
         let size = wishes.size.and_then(|size| self.sizes.get(size)).copied();
         let changed = wishes.as_observed.iter().map(|&read| self.changed[read]);
         let kept = wishes.kept.iter().map(|&(node, slot)| self.kept[node as usize][slot as usize]);
+        let settled = wishes.settled.then_some(self.settled);
         let calm = wishes.calm.then_some(self.calm);
         let assumptions: Vec<Lit> =
-            size.into_iter().chain(changed).map(|literal| !literal).chain(kept).chain(calm).collect();
+            size.into_iter().chain(changed).map(|literal| !literal).chain(kept).chain(settled).chain(calm).collect();
         self.formula.solve(&assumptions)
     }
 

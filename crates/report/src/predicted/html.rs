@@ -1,11 +1,11 @@
 //! A page to look at: one file that needs nothing else.
 
 use super::svg::escape;
-use super::{Predicted, ending, fate, observed, predicted, svg, text};
+use super::{CUT_SHORT, Predicted, ending, fate, observed, predicted, svg, text};
 use crate::prose::{self, txn};
 use crate::style::strip;
 use crate::text::Layout;
-use seriatim_predict::Prediction;
+use seriatim_predict::{Outlook, Prediction};
 use std::fmt::Write as _;
 
 const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;max-width:72rem;margin:2rem auto;padding:0 1rem;color:#222}\
@@ -77,5 +77,9 @@ fn ends(prediction: &Prediction) -> String {
         let line = format!("session {} {}{cut_off}", session.session, ending(session.cut.as_ref()));
         let _ = writeln!(page, "<li>{}</li>", escape(&line));
     }
-    page + "</ul>\n"
+    page += "</ul>\n";
+    if prediction.outlook == Outlook::CutShort {
+        let _ = writeln!(page, "<p>{}</p>", escape(CUT_SHORT));
+    }
+    page
 }

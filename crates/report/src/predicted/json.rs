@@ -4,7 +4,7 @@ use super::{Predicted, circle};
 use crate::prose;
 use serde_json::{Value, json};
 use seriatim_check::TxnRef;
-use seriatim_predict::{Answer, Cut, Effort, Open, Planned, PlannedTxn, Prediction, SessionEnd, TxnPlace};
+use seriatim_predict::{Answer, Cut, Effort, Open, Outlook, Planned, PlannedTxn, Prediction, SessionEnd, TxnPlace};
 
 /// The object about one input, on one line without a line end.
 pub fn render(found: &Predicted) -> String {
@@ -77,6 +77,7 @@ fn prediction(prediction: &Prediction) -> Value {
             "predicted_from": name(&changed.predicted),
             "predicted_value": changed.value,
         })).collect::<Vec<_>>(),
+        "cut_short": prediction.outlook == Outlook::CutShort,
         "sessions": prediction.sessions.iter().map(session).collect::<Vec<_>>(),
         "transactions": prediction.plan.iter().map(planned).collect::<Vec<_>>(),
     })
@@ -95,6 +96,7 @@ fn session(end: &SessionEnd) -> Value {
     let (kind, transaction, key) = match &end.cut {
         None => ("complete", None, None),
         Some(Cut::AtRead(read)) => ("read", Some(read.txn.name.as_str()), Some(read.key.as_str())),
+        Some(Cut::Short(read)) => ("short", Some(read.txn.name.as_str()), Some(read.key.as_str())),
         Some(Cut::AtTxn(txn)) => ("transaction", Some(txn.name.as_str()), None),
         Some(Cut::After(last)) => ("cut", last.as_ref().map(|txn| txn.name.as_str()), None),
     };

@@ -67,11 +67,20 @@ fn ending(cut: Option<&Cut>) -> String {
         Some(Cut::AtRead(read)) => {
             format!("ends with the read of {} in {}: what it does next is not known", key(&read.key), txn(&read.txn))
         }
+        Some(Cut::Short(read)) => format!(
+            "ends with the read of {} in {}, although that is as observed and it would go on",
+            key(&read.key),
+            txn(&read.txn)
+        ),
         Some(Cut::AtTxn(last)) => format!("ends with {}: what follows is not known", txn(last)),
         Some(Cut::After(None)) => "is left out".to_owned(),
         Some(Cut::After(Some(last))) => format!("is cut after {}: what follows would not fit", txn(last)),
     }
 }
+
+/// What to say about a prediction that cannot go on.
+const CUT_SHORT: &str = "A transaction is cut although it would go on: the level may not allow this together with what it was observed to \
+                         do next. The application may not get there.";
 
 /// The cycle in one line: `a -rw(x)-> b -so-> a`.
 fn circle(prediction: &Prediction) -> Option<String> {

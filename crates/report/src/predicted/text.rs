@@ -1,12 +1,12 @@
 //! For people: the answer first, then the observed and the predicted run side by side, then why it is not serializable.
 
-use super::{Predicted, circle, ending, fate, observed, predicted};
+use super::{CUT_SHORT, Predicted, circle, ending, fate, observed, predicted};
 use crate::prose::{clean, txn};
 use crate::style::{BAD, BOLD, DIM, GOOD, OPEN, paint};
 use crate::text::{self, Layout, grouped, plural};
 use crate::wrap::wrap;
 use seriatim_check::TxnRef;
-use seriatim_predict::{Answer, Effort, Fate, Mode, Open, Prediction, ShownEvent, ShownTxn};
+use seriatim_predict::{Answer, Effort, Fate, Mode, Open, Outlook, Prediction, ShownEvent, ShownTxn};
 use std::fmt::Write as _;
 
 /// How many changed reads of a transaction, and how many names of transactions, are shown.
@@ -54,6 +54,9 @@ fn one(found: &Predicted, prediction: &Prediction, number: usize, layout: &Layou
     page += &side_by_side(prediction, layout.width);
     page.push('\n');
     page += &ends(prediction, layout.width);
+    if prediction.outlook == Outlook::CutShort {
+        page += &wrap(CUT_SHORT, "  ", layout.width);
+    }
     page.push('\n');
     if let Some(violation) = &prediction.violation {
         let name = violation.kind.info().name;

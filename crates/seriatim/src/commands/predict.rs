@@ -13,7 +13,7 @@ use clap::ValueEnum;
 use seriatim_check::Level;
 use seriatim_history::History;
 use seriatim_history::formats::Format;
-use seriatim_predict::{Answer, Options, PredictError, Prediction, predict, predict_all};
+use seriatim_predict::{Answer, Options, Outlook, PredictError, Prediction, predict, predict_all};
 use seriatim_report::predicted::{self, Predicted};
 use seriatim_report::text::{Layout, plural};
 use std::ops::ControlFlow;
@@ -23,11 +23,13 @@ use std::time::Duration;
 const AFTER_HELP: &str = "\
 The run must be serializable and say who read from whom. A prediction is a history of the same application that the level allows and \
 that is not serializable: each session keeps a prefix of what it did and ends where a read returns something else than observed, with \
-that read (strict) or with its transaction (relaxed), because nobody knows what the application does then. `seriatim replay` runs a \
+that read (strict) or with its transaction (relaxed), because nobody knows what the application does then. Strict, a transaction may \
+also end with a read that is as observed, and what it would have written next need not fit: such predictions, which the application \
+may not get to, are looked for after all others and marked; that none exists means not even one of these. `seriatim replay` runs a \
 shipped application accordingly.
 
 Exit codes: 0 none exists within the boundary, 1 a prediction was found (or the run itself is not serializable), 2 undecided, 3 bad \
-input or usage.";
+input or usage, 4 a mistake of seriatim's.";
 
 /// The flags.
 #[derive(clap::Args, Debug)]
@@ -166,14 +168,22 @@ fn search(args: &Args, history: &History, progress: &Progress) -> Result<(Vec<Pr
         }
     })?;
     // The search goes by the cycle in the observed order of versions; what a person is shown may be smaller.
-    predictions.sort_by_key(|prediction| prediction.violation.as_ref().map_or(usize::MAX, |why| why.cycle.len()));
+    predictions.sort_by_key(|prediction| {
+        let size = prediction.violation.as_ref().map_or(usize::MAX, |why| why.cycle.len());
+        (prediction.outlook == Outlook::CutShort, size)
+    });
     Ok((predictions, answer))
 }
 
 /// A prediction that does not pass its checker is our mistake; everything else is about the input.
 fn failed(shown: &str, error: &PredictError) -> Result<Exit, Failure> {
     match error {
-        PredictError::Unconfirmed(doubt) => panic!("{shown}: a prediction was found that does not hold: {doubt}"),
+        PredictError::Unconfirmed(_) => {
+            output::message(&format!(
+                "internal error: {shown}: {error}\nThis is a bug in seriatim. Please report it with the input.\n"
+            ));
+            Ok(Exit::Internal)
+        }
         other => Err(Failure::about(shown, other)),
     }
 }

@@ -13,7 +13,9 @@ use std::path::{Path, PathBuf};
 const AFTER_HELP: &str = "\
 With APP, FILE is what `seriatim predict --output` wrote from a run that `seriatim observe` recorded. The application runs on a mock \
 store, transactions one at a time in an order that fits the prediction; each read returns what is predicted if the level allows \
-it, else the latest version. A prediction is validated if the run was as predicted and is not serializable.
+it, else the latest version. Two rules help a prediction to come true: a transaction that nobody has to wait for stays open after its \
+last predicted read until all others have read, and one that aborted in the observed run is made to abort again. A prediction is \
+validated if the run was as predicted and is not serializable.
 
 Exit codes of a run: 0 the assertion held this time, 1 it broke again, 3 bad input or usage. Exit codes of a prediction: 0 the run is \
 serializable, 1 it is not (validated, or diverged but not serializable), 2 undecided, 3 bad input or usage. Over several predictions 1 \
