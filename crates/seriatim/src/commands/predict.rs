@@ -170,7 +170,7 @@ fn search(args: &Args, history: &History, progress: &Progress) -> Result<(Vec<Pr
     // The search goes by the cycle in the observed order of versions; what a person is shown may be smaller.
     predictions.sort_by_key(|prediction| {
         let size = prediction.violation.as_ref().map_or(usize::MAX, |why| why.cycle.len());
-        (prediction.outlook == Outlook::CutShort, size)
+        (size, prediction.outlook == Outlook::CutShort)
     });
     Ok((predictions, answer))
 }
