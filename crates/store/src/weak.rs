@@ -54,12 +54,8 @@ pub(crate) fn demand(log: &Log, txn: u32, key: u32, source: u32) -> Demand {
 
 fn demand_of(log: &Log, txn: u32, seen: &[u32], source: u32) -> Demand {
     let mut edges = Vec::new();
-    // At causal consistency whoever precedes what was seen was seen, too.
-    let is_known = source == INITIAL || log.is_settled(source) || log.txn(txn).level != Level::Causal;
-    let is_unseen = !is_known && !log.precedes(source, txn);
-    let ask_for = if is_unseen { ask_of_unseen } else { ask };
     for &writer in seen {
-        if !ask_for(log, writer, source, &mut edges) {
+        if !ask(log, writer, source, &mut edges) {
             return Demand::Impossible;
         }
     }
@@ -100,18 +96,10 @@ fn ask(log: &Log, before: u32, after: u32, edges: &mut Vec<(u32, u32)>) -> bool 
     if after == INITIAL {
         return false;
     }
-    if !log.is_settled(before) && !log.is_settled(after) && log.precedes(after, before) {
-        return false;
-    }
-    ask_of_unseen(log, before, after, edges)
-}
-
-/// The same if `after` is known not to precede `before`.
-fn ask_of_unseen(log: &Log, before: u32, after: u32, edges: &mut Vec<(u32, u32)>) -> bool {
     if log.is_settled(before) {
         return true;
     }
-    if log.is_settled(after) {
+    if log.is_settled(after) || log.precedes(after, before) {
         return false;
     }
     if !log.precedes(before, after) {
