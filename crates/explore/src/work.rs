@@ -206,7 +206,7 @@ impl Work {
     }
 }
 
-/// Counterexamples by their cycle. There are at most [`GROUPS_MAX`] cycles; those that come later are counted together.
+/// Counterexamples by their cycle. There are at most 10,000 cycles; those that come later are counted together.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Groups {
     by_cycle: BTreeMap<String, (u64, Found)>,
