@@ -29,6 +29,7 @@ mod tried;
 mod wait;
 mod weak;
 mod witness;
+mod writers;
 
 pub use adversary::Adversary;
 pub use builder::Builder;

@@ -7,8 +7,10 @@
 //! wrote only the last version of each key can still be read. What nobody needs any more is forgotten.
 
 use crate::kept::Kept;
+use crate::writers::{Writer, Writers};
 use rustc_hash::FxHashSet;
 use seriatim_check::Level;
+use std::cmp::Reverse;
 use std::collections::VecDeque;
 
 /// The source of reads that nobody's write explains: the initial transaction.
@@ -114,47 +116,6 @@ impl Past {
     }
 }
 
-/// The committed writers of one key.
-#[derive(Clone, Debug)]
-pub(crate) struct Writers {
-    /// The last one that is settled, or [`INITIAL`]. The others do not count it.
-    pub settled: u32,
-    /// In the order of their commits.
-    pub all: Vec<u32>,
-    /// By session: (number in the session, transaction), ascending.
-    pub by_session: Vec<(u32, Vec<(u32, u32)>)>,
-}
-
-impl Default for Writers {
-    fn default() -> Self {
-        Writers { settled: INITIAL, all: Vec::new(), by_session: Vec::new() }
-    }
-}
-
-impl Writers {
-    fn add(&mut self, session: u32, number: u32, txn: u32) {
-        self.all.push(txn);
-        match self.by_session.iter_mut().find(|(other, _)| *other == session) {
-            Some((_, list)) => list.push((number, txn)),
-            None => self.by_session.push((session, vec![(number, txn)])),
-        }
-    }
-
-    /// The last writer of each session that is in `past`.
-    pub fn seen<'w>(&'w self, past: &'w Past) -> impl Iterator<Item = u32> + 'w {
-        self.by_session.iter().filter_map(|(session, list)| {
-            let count = list.partition_point(|&(number, _)| number < past.of(*session));
-            count.checked_sub(1).map(|last| list[last].1)
-        })
-    }
-
-    /// The last writer of `session`.
-    pub fn last_of(&self, session: u32) -> Option<u32> {
-        let (_, list) = self.by_session.iter().find(|(other, _)| *other == session)?;
-        list.last().map(|&(_, txn)| txn)
-    }
-}
-
 /// One session.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct SessionLog {
@@ -229,6 +190,20 @@ impl Log {
         earlier.number < self.txn(later).past.of(earlier.session)
     }
 
+    /// The writers in `past`, without those that are in the causal past of another one.
+    pub fn last_seen(&self, writers: &Writers, past: &Past) -> Vec<u32> {
+        let mut seen: Vec<Writer> = writers.seen(past).collect();
+        // Whoever has seen another one committed later, and the last one has mostly seen all of them.
+        seen.sort_unstable_by_key(|writer| Reverse(writer.commit));
+        let mut last: Vec<u32> = Vec::new();
+        for writer in seen {
+            if !last.iter().any(|&later| writer.number < self.txn(later).past.of(writer.session)) {
+                last.push(writer.txn);
+            }
+        }
+        last
+    }
+
     pub fn writes(&self, txn: u32, key: u32) -> bool {
         self.txn(txn).writes.contains(&key)
     }
@@ -255,7 +230,10 @@ impl Log {
 
     pub fn add_read(&mut self, txn: u32, read: Read) {
         if read.source != INITIAL {
-            self.txns[txn as usize].past = self.past_with(txn, read.source);
+            // A past is all that is before something in it, so that there is nothing new in one that is known.
+            if !self.precedes(read.source, txn) {
+                self.txns[txn as usize].past = self.past_with(txn, read.source);
+            }
             // Nobody asks who read what is settled, and there is no end to them.
             if !self.txn(read.source).settled {
                 self.txns[read.source as usize].readers.push(txn);
@@ -276,7 +254,7 @@ impl Log {
         record.state = State::Committed;
         record.commit = self.commits;
         self.commits += 1;
-        let (session, number, writes) = (record.session, record.number, record.writes.clone());
+        let (session, number, commit, writes) = (record.session, record.number, record.commit, record.writes.clone());
         let mut past = record.past.clone();
         past.reach(session, number + 1);
         let home = &mut self.sessions[session as usize];
@@ -289,7 +267,7 @@ impl Log {
             if self.keys.len() <= key as usize {
                 self.keys.resize_with(key as usize + 1, Writers::default);
             }
-            self.keys[key as usize].add(session, number, txn);
+            self.keys[key as usize].add(Writer { session, number, txn, commit });
         }
     }
 
@@ -364,9 +342,7 @@ impl Log {
         let txns = &self.txns;
         for key in keys {
             let writers = &mut self.keys[key as usize];
-            writers.all.retain(|&writer| !txns[writer as usize].settled);
-            writers.by_session.iter_mut().for_each(|(_, list)| list.retain(|entry| !txns[entry.1 as usize].settled));
-            writers.by_session.retain(|(_, list)| !list.is_empty());
+            writers.retain(|writer| !txns[writer as usize].settled);
         }
     }
 

@@ -4,6 +4,7 @@ use crate::log::{INITIAL, State};
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 use seriatim_history::{Atom, Atoms, Columns, History, KeyId, KeyNames, OpKind, Status, Value};
+use std::sync::Arc;
 
 /// Something that a transaction did.
 #[derive(Clone, Debug)]
@@ -71,12 +72,12 @@ pub(crate) struct Told<'e, V> {
 
 /// The history of transactions in the order in which they began.
 pub(crate) fn history<'e, V: Serialize + 'e>(
-    keys: &[Box<str>],
+    keys: &[Arc<str>],
     initial: &[Option<V>],
     sessions: u32,
     txns: impl Iterator<Item = Told<'e, V>>,
 ) -> History {
-    let names = keys.iter().map(|name| Atom::Str(name.clone())).collect();
+    let names = keys.iter().map(|name| Atom::Str((**name).into())).collect();
     let mut columns = Columns { session_count: sessions, key_names: KeyNames::Table(names), ..Columns::default() };
     let mut values = Values {
         atoms: Atoms::default(),

@@ -11,7 +11,7 @@ use crate::record::{self, Event, Told};
 use serde::Serialize;
 use seriatim_check::Level;
 use seriatim_history::History;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 use std::num::NonZeroU32;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
@@ -98,8 +98,11 @@ struct Inner<V> {
     chooser: Box<dyn Chooser>,
     /// Gives values a number.
     fingerprint: fn(Option<&V>) -> u64,
-    keys: BTreeMap<Box<str>, u32>,
-    names: Vec<Box<str>>,
+    /// For reads and writes of one key.
+    keys: HashMap<Arc<str>, u32>,
+    /// For scans.
+    sorted: BTreeMap<Arc<str>, u32>,
+    names: Vec<Arc<str>>,
     initial: Vec<Option<V>>,
     /// What each transaction did, in its order.
     events: Kept<Vec<Event<V>>>,
@@ -108,8 +111,7 @@ struct Inner<V> {
     begun: Vec<u32>,
     /// Sessions whose last transaction failed.
     failed: Vec<bool>,
-    /// With the number of the reader.
-    choices: Vec<(u32, Choice)>,
+    choices: Vec<Chosen>,
     open: u32,
     horizon: Option<NonZeroU32>,
     /// How many transactions have ended since the store last settled.
@@ -117,6 +119,17 @@ struct Inner<V> {
     delay: Option<Delay>,
     /// Asynchronous code that waits for its turn.
     waiting: Vec<Waker>,
+}
+
+/// A choice that was made. There are as many as reads, so that they are small.
+#[derive(Clone, Copy)]
+struct Chosen {
+    txn: u32,
+    key: u32,
+    reader: TxnName,
+    read: u32,
+    writer: Option<TxnName>,
+    latest: bool,
 }
 
 /// A sequence of transactions, one at a time.
@@ -193,7 +206,8 @@ impl<V: Serialize> Store<V> {
             level: plan.level,
             chooser: plan.chooser,
             fingerprint,
-            keys: BTreeMap::new(),
+            keys: HashMap::new(),
+            sorted: BTreeMap::new(),
             names: Vec::new(),
             initial: Vec::new(),
             events: Kept::default(),
@@ -240,7 +254,16 @@ impl<V> Store<V> {
 
     /// The choices made so far, for a [`crate::Script`].
     pub fn choices(&self) -> Vec<Choice> {
-        self.0.lock().choices.iter().map(|(_, choice)| choice.clone()).collect()
+        let inner = self.0.lock();
+        let name = |key: u32| inner.names[key as usize].to_string();
+        let choice = |&Chosen { key, reader, read, writer, latest, .. }: &Chosen| Choice {
+            reader,
+            read,
+            key: name(key),
+            writer,
+            latest,
+        };
+        inner.choices.iter().map(choice).collect()
     }
 }
 
@@ -346,8 +369,10 @@ impl<V> Inner<V> {
             return number;
         }
         let number = self.names.len() as u32;
-        self.names.push(name.into());
-        self.keys.insert(name.into(), number);
+        let name: Arc<str> = name.into();
+        self.names.push(Arc::clone(&name));
+        self.sorted.insert(Arc::clone(&name), number);
+        self.keys.insert(name, number);
         self.initial.push(None);
         number
     }
@@ -384,15 +409,10 @@ impl<V> Inner<V> {
         // Who tries again gets the latest version: a chooser that likes old ones could refuse it for ever.
         let place = if self.failed[read.reader.session as usize] { last } else { self.chooser.choose(&read).min(last) };
         let version = versions[place];
-        let choice = Choice {
-            reader: read.reader,
-            read: read.number,
-            key: read.key.to_owned(),
-            writer: version.writer,
-            latest: place == last,
-        };
-        self.choices.push((txn, choice));
-        Some(version.source)
+        let Version { writer, source } = version;
+        let (reader, read) = (read.reader, read.number);
+        self.choices.push(Chosen { txn, key, reader, read, writer, latest: place == last });
+        Some(source)
     }
 
     fn note_failure(&mut self, txn: u32, failed: bool) {
@@ -425,7 +445,7 @@ impl<V> Inner<V> {
         self.ended = 0;
         self.events.forget(count, |txn| needed.contains(&(txn as u32)));
         self.txn_names.forget(count, |txn| needed.contains(&(txn as u32)));
-        self.choices.retain(|&(txn, _)| needed.contains(&txn) && !log.is_settled(txn));
+        self.choices.retain(|choice| needed.contains(&choice.txn) && !log.is_settled(choice.txn));
     }
 }
 
@@ -490,7 +510,7 @@ impl<V: Clone> Txn<V> {
     /// has ever heard of.
     pub fn scan(&mut self, prefix: &str) -> Result<Vec<(String, V)>, StoreError> {
         let mut inner = self.open()?;
-        let range = inner.keys.range::<str, _>((std::ops::Bound::Included(prefix), std::ops::Bound::Unbounded));
+        let range = inner.sorted.range::<str, _>((std::ops::Bound::Included(prefix), std::ops::Bound::Unbounded));
         let keys: Vec<u32> =
             range.take_while(|(name, _)| name.starts_with(prefix)).map(|(_, &number)| number).collect();
         let mut found = Vec::new();

@@ -3,7 +3,7 @@
 //! Reading x from t1 in t3 is allowed iff the commit order edges that the axiom then asks for close no cycle. They are of two
 //! kinds: from every other writer t2 of x that t3 has seen to t1, and, because t3 sees more than before, from every newly seen
 //! writer of a key y that t3 has read before to what it read there. Edges from the last writer of each session are enough,
-//! session order does the rest. What a transaction has seen committed before it began to be seen, so nothing that happens later
+//! session order does the rest; at causal consistency, of the writers of x those that no other seen one has seen. What a transaction has seen committed before it began to be seen, so nothing that happens later
 //! adds an edge for a read of the past: a read that was allowed stays allowed, and a commit never fails.
 
 use crate::log::{INITIAL, Log};
@@ -26,23 +26,19 @@ pub(crate) fn admissible(log: &Log, reach: &Reach, open: &[(u32, u32)], txn: u32
         Demand::Impossible => false,
         Demand::Edges(edges) => !reach.refuses(log, &edges, open),
     };
-    candidates(log, txn, key).into_iter().filter(fits).collect()
+    candidates(log, txn, key, &seen).into_iter().filter(fits).collect()
 }
 
-/// Versions that are not excluded at first sight. Of what is settled only the last.
-fn candidates(log: &Log, txn: u32, key: u32) -> Vec<u32> {
+/// Versions that are not excluded at first sight, given the writers that were seen. Of what is settled only the last.
+fn candidates(log: &Log, txn: u32, key: u32, seen: &[u32]) -> Vec<u32> {
     let Some(writers) = log.keys.get(key as usize) else { return vec![INITIAL] };
     let mut all = vec![writers.settled];
     if log.txn(txn).level != Level::Causal {
         all.extend(&writers.all);
         return all;
     }
-    // Of each session the last writer that is seen, and those that are not seen.
-    let past = &log.txn(txn).past;
-    for (session, list) in &writers.by_session {
-        let seen = list.partition_point(|&(number, _)| number < past.of(*session));
-        all.extend(list[seen.saturating_sub(1)..].iter().map(|&(_, writer)| writer));
-    }
+    all.extend(seen);
+    all.extend(writers.unseen(&log.txn(txn).past));
     all[1..].sort_unstable_by_key(|&writer| log.txn(writer).commit);
     all
 }
@@ -70,12 +66,13 @@ fn demand_of(log: &Log, txn: u32, seen: &[u32], source: u32) -> Demand {
     if possible { Demand::Edges(edges) } else { Demand::Impossible }
 }
 
-/// The writers of `key` that `txn` has seen, by the rule of its level; of each session the last.
+/// The writers of `key` that `txn` has seen, by the rule of its level; of each session the last, at causal consistency without those
+/// that another one of them has seen.
 fn seen_writers(log: &Log, txn: u32, key: u32) -> Vec<u32> {
     let record = log.txn(txn);
     let Some(writers) = log.keys.get(key as usize) else { return Vec::new() };
     if record.level == Level::Causal {
-        return writers.seen(&record.past).collect();
+        return log.last_seen(writers, &record.past);
     }
     let sources = record.reads.iter().map(|read| read.source).filter(|&source| source != INITIAL);
     let mut seen: Vec<u32> = sources.filter(|&source| log.writes(source, key)).collect();
@@ -119,18 +116,14 @@ fn ask_for_earlier_reads_causal(log: &Log, txn: u32, source: u32, edges: &mut Ve
     if log.precedes(source, txn) {
         return true;
     }
+    let reads = &log.txn(txn).reads;
+    if reads.is_empty() {
+        return true;
+    }
     let (old, new) = (&log.txn(txn).past, log.past_with(txn, source));
-    log.txn(txn).reads.iter().all(|read| {
+    reads.iter().all(|read| {
         let Some(writers) = log.keys.get(read.key as usize) else { return true };
-        writers.by_session.iter().all(|(session, list)| {
-            if old.of(*session) == new.of(*session) {
-                return true;
-            }
-            let seen = list.partition_point(|&(number, _)| number < new.of(*session));
-            match seen.checked_sub(1).map(|last| list[last]) {
-                Some((number, writer)) if number >= old.of(*session) => ask(log, writer, read.source, edges),
-                _ => true,
-            }
-        })
+        let mut newly = writers.seen(&new).filter(|writer| writer.number >= old.of(writer.session));
+        newly.all(|writer| ask(log, writer.txn, read.source, edges))
     })
 }
