@@ -25,8 +25,14 @@ pub trait Db {
     fn write(&mut self, key: &str, value: Value) -> Result<(), DbError>;
     /// Ends the transaction.
     fn commit(&mut self) -> Result<(), DbError>;
-    /// Takes the transaction back.
+    /// Takes a transaction back that failed.
     fn abort(&mut self);
+    /// Takes the transaction back because the application wants it so. The client knows what it has read, so that this obeys the
+    /// level like what others read; a database where it cannot any more may say so.
+    fn withdraw(&mut self) -> Result<(), DbError> {
+        self.abort();
+        Ok(())
+    }
     /// Which keys its tables have.
     fn layout(&self) -> Layout {
         Layout::Cells
@@ -57,7 +63,7 @@ fn attempt<T>(
 ) -> Result<Option<T>, DbError> {
     let result = body(db)?;
     if result.is_none() {
-        db.abort();
+        db.withdraw()?;
         return Ok(None);
     }
     db.commit()?;
@@ -129,5 +135,10 @@ impl Db for StoreDb {
 
     fn abort(&mut self) {
         self.txn = None;
+    }
+
+    fn withdraw(&mut self) -> Result<(), DbError> {
+        let txn = self.txn.take().ok_or_else(|| DbError::Failed("no transaction is open".to_owned()))?;
+        txn.withdraw().map_err(as_db_error)
     }
 }

@@ -108,10 +108,7 @@ pub(crate) fn attempt(
     db.begin()?;
     let ended = match body(db) {
         Ok(End::Commit) => db.commit().map(|()| true),
-        Ok(End::Abort) => {
-            db.abort();
-            Ok(false)
-        }
+        Ok(End::Abort) => db.withdraw().map(|()| false),
         Err(error) => Err(error),
     };
     match ended {

@@ -84,15 +84,20 @@ impl<'l> Look<'l> {
         false
     }
 
-    /// Whom `txn` must come before: the next of its session, its readers, and those who overwrote what it read.
+    /// Whom `txn` must come before: the next of its session, its readers, and those who overwrote what it read. One that took its
+    /// writes back has no place in a serial order, but the next of its session comes behind the one before it.
     fn successors(&self, txn: u32) -> Vec<u32> {
         let record = self.log.txn(txn);
         let mut next = Vec::new();
-        if record.state == State::Committed {
+        if matches!(record.state, State::Committed | State::Withdrawn) {
             let session = &self.log.sessions[record.session as usize];
             next.extend(session.get(record.number + 1).or(session.open));
         }
-        next.extend(&record.readers);
+        if record.state == State::Withdrawn {
+            return next;
+        }
+        let is_withdrawn = |reader: u32| self.log.txn(reader).state == State::Withdrawn;
+        next.extend(record.readers.iter().copied().filter(|&reader| !is_withdrawn(reader)));
         for read in &record.reads {
             next.extend(self.overwriters(read.key, read.source, txn));
         }

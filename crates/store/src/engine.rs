@@ -108,6 +108,20 @@ impl Engine {
         true
     }
 
+    /// Takes the writes of `txn` back and keeps what it read; false if nobody can have read that any more: then it is aborted.
+    pub fn withdraw(&mut self, txn: u32) -> bool {
+        self.log.txns[txn as usize].writes.clear();
+        if !self.find_place(txn) {
+            self.abort(txn);
+            return false;
+        }
+        self.log.withdraw(txn);
+        if self.witness.is_none() {
+            self.reach.commit(&self.log, txn);
+        }
+        true
+    }
+
     /// The edges that open transactions force.
     fn open_edges(&self) -> Vec<(u32, u32)> {
         self.log.open().flat_map(|txn| self.log.txn(txn).forced.iter().copied()).collect()

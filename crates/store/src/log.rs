@@ -21,6 +21,9 @@ pub(crate) const INITIAL: u32 = u32::MAX;
 pub(crate) enum State {
     Open,
     Committed,
+    /// Took its writes back; what it read obeys the level, as if it had committed.
+    Withdrawn,
+    /// As if it had never been.
     Aborted,
 }
 
@@ -271,6 +274,12 @@ impl Log {
         }
     }
 
+    /// Ends a transaction that has no writes any more, as one that did not commit.
+    pub fn withdraw(&mut self, txn: u32) {
+        self.commit(txn);
+        self.txns[txn as usize].state = State::Withdrawn;
+    }
+
     pub fn abort(&mut self, txn: u32) {
         let record = &mut self.txns[txn as usize];
         record.state = State::Aborted;
@@ -299,13 +308,13 @@ impl Log {
         sources.filter(|&source| !self.is_settled(source)).for_each(visit);
     }
 
-    /// Calls `visit` with what comes right behind committed `txn` in its session, and with what read from it, if it has committed.
+    /// Calls `visit` with what comes right behind committed `txn` in its session, and with what read from it, if it has ended.
     pub fn successors(&self, txn: u32, mut visit: impl FnMut(u32)) {
         let record = self.txn(txn);
         let next = self.sessions[record.session as usize].get(record.number + 1);
         next.into_iter().for_each(&mut visit);
         let readers = record.readers.iter().copied();
-        readers.filter(|&reader| self.txn(reader).state == State::Committed).for_each(visit);
+        readers.filter(|&reader| self.txn(reader).state != State::Open).for_each(visit);
     }
 
     /// Whether a transaction precedes all that is not settled, as the initial one does.

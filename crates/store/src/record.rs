@@ -125,7 +125,7 @@ pub(crate) fn history<'e, V: Serialize + 'e>(
 fn status(state: State) -> Status {
     match state {
         State::Committed => Status::Committed,
-        State::Aborted => Status::Aborted,
+        State::Withdrawn | State::Aborted => Status::Aborted,
         State::Open => Status::Unknown,
     }
 }

@@ -429,7 +429,7 @@ impl<V> Inner<V> {
             txn: self.txn_names[txn as usize],
             committed: record.state == State::Committed,
             reads: record.reads.iter().map(|read| name(&read.key)).collect(),
-            writes: record.writes.iter().map(name).collect(),
+            writes: written_keys(&self.events[txn as usize]).iter().map(name).collect(),
         });
         self.ended += 1;
         if self.horizon.is_some_and(|horizon| self.ended >= horizon.get()) {
@@ -535,6 +535,18 @@ impl<V: Clone> Txn<V> {
     }
 }
 
+/// The keys that a transaction wrote, each once, also if it took that back.
+fn written_keys<V>(events: &[Event<V>]) -> Vec<u32> {
+    let mut keys = Vec::new();
+    for event in events {
+        match event {
+            Event::Write { key, .. } if !keys.contains(key) => keys.push(*key),
+            _ => {}
+        }
+    }
+    keys
+}
+
 /// What the last write of a transaction to `key` wrote; `None` if there is no such write.
 fn written<V>(events: &[Event<V>], key: u32) -> Option<&Option<V>> {
     let mut writes = events.iter().rev().filter_map(|event| match event {
@@ -579,9 +591,23 @@ impl<V> Txn<V> {
         if committed { Ok(()) } else { Err(StoreError::SerializationFailure(self.level)) }
     }
 
-    /// Takes everything back.
+    /// Takes everything back: what the transaction read does not count any more, as if it had never been.
     pub fn abort(mut self) {
         self.give_up();
+    }
+
+    /// Takes the writes back, while what the transaction read goes on to obey the level, as if it had committed: its session does not
+    /// see older versions afterwards. Fails only at prefix consistency, snapshot isolation and serializability.
+    pub fn withdraw(mut self) -> Result<(), StoreError> {
+        let mut inner = self.shared.lock();
+        if self.ended || !inner.is_open(self.name.session, self.number) {
+            return Err(StoreError::Ended);
+        }
+        let withdrawn = inner.engine.withdraw(self.number);
+        inner.note_failure(self.number, !withdrawn);
+        self.shared.end(inner, self.number);
+        self.ended = true;
+        if withdrawn { Ok(()) } else { Err(StoreError::SerializationFailure(self.level)) }
     }
 
     fn give_up(&mut self) {
