@@ -38,7 +38,7 @@ pub fn verify(app: &dyn App, end: &End<'_, Value, Seen>) -> Result<(), String> {
 }
 
 /// A connection to the explorer.
-pub struct Connection<'c, 'a> {
+struct Connection<'c, 'a> {
     client: &'c mut Client<'a, Value>,
 }
 

@@ -131,6 +131,7 @@ fn random_clients_have_as_many_histories_as_ever() {
         ("twitter", 2, 81, 21),
         ("courseware", 2, 1318, 254),
         ("wikipedia", 3, 360, 154),
+        ("wikipedia", 4, 37_944, 1_986),
         ("tpcc", 4, 312, 59),
     ] {
         let program = ClientProgram::new(app, seed, 3, 3).unwrap().program();

@@ -183,7 +183,7 @@ impl<'p, V: Value, L: Local> Engine<'p, V, L> {
     pub fn has_next(&self, session: u32) -> bool {
         match &self.program.sessions[session as usize].code {
             Code::Transactions(all) => (self.history.done(session) as usize) < all.len(),
-            Code::Client(_) => match self.history.last_of(session) {
+            Code::Steps(_) | Code::Client(_) => match self.history.last_of(session) {
                 Some(record) => !record.is_last && self.has_room(session),
                 None => !self.is_empty[session as usize],
             },
@@ -198,7 +198,7 @@ impl<'p, V: Value, L: Local> Engine<'p, V, L> {
     pub fn has_cut_session(&self) -> bool {
         let is_cut = |session: u32| match &self.program.sessions[session as usize].code {
             Code::Transactions(_) => false,
-            Code::Client(_) => self.history.last_of(session).is_some_and(|record| !record.is_last),
+            Code::Steps(_) | Code::Client(_) => self.history.last_of(session).is_some_and(|record| !record.is_last),
         };
         (0..self.history.sessions() as u32).any(is_cut)
     }
@@ -368,7 +368,7 @@ impl<V: Value, L: Local> Engine<'_, V, L> {
 fn room<V: Value, L: Local>(program: &Program<V, L>) -> Vec<u32> {
     let known = |code: &Code<V, L>| match code {
         Code::Transactions(all) => Some(all.len()),
-        Code::Client(_) => None,
+        Code::Steps(_) | Code::Client(_) => None,
     };
     let of = || program.sessions.iter().map(|session| known(&session.code));
     let clients = of().filter(Option::is_none).count().max(1);

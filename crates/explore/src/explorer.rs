@@ -393,7 +393,7 @@ impl<'w, V: Value, L: Local> Worker<'w, V, L> {
 fn needs_check<V: Value, L: Local>(program: &Program<V, L>, setting: Setting) -> bool {
     let own = program.sessions.iter().enumerate().flat_map(|(session, of)| match &of.code {
         crate::program::Code::Transactions(all) => (0..all.len()).map(|index| (session, index)).collect(),
-        crate::program::Code::Client(_) => Vec::new(),
+        crate::program::Code::Steps(_) | crate::program::Code::Client(_) => Vec::new(),
     });
     own.map(|(session, index)| program.isolation_of(session, index).unwrap_or(setting.isolation))
         .chain([setting.isolation])

@@ -88,7 +88,7 @@ impl<V> Client<'_, V> {
 }
 
 /// The code of a transaction.
-type Body<V, L> = Box<dyn Fn(&mut Tx<'_, V>, &mut L) -> Result<(), Stop> + Send + Sync>;
+pub(crate) type Body<V, L> = Box<dyn Fn(&mut Tx<'_, V>, &mut L) -> Result<(), Stop> + Send + Sync>;
 /// The code of a whole session.
 type ClientBody<V, L> = Box<dyn Fn(&mut Client<'_, V>, &mut L) -> Result<(), Stop> + Send + Sync>;
 
@@ -98,9 +98,16 @@ pub(crate) struct Transaction<V, L> {
     pub body: Body<V, L>,
 }
 
+/// Transactions that depend on the local state.
+pub(crate) struct Steps<V, L> {
+    pub goes_on: Box<dyn Fn(&L) -> bool + Send + Sync>,
+    pub body: Body<V, L>,
+}
+
 /// What a session does.
 pub(crate) enum Code<V, L> {
     Transactions(Vec<Transaction<V, L>>),
+    Steps(Steps<V, L>),
     Client(ClientBody<V, L>),
 }
 
@@ -182,6 +189,18 @@ impl<V: Value, L: Local> Program<V, L> {
         self.push(name, Code::Transactions(Vec::new()))
     }
 
+    /// Adds a session whose local state says what comes next: `body` is its next transaction, as long as it `goes_on`. Where a client
+    /// runs from its beginning for each transaction, this one does not.
+    pub fn steps(
+        &mut self,
+        name: &str,
+        goes_on: impl Fn(&L) -> bool + Send + Sync + 'static,
+        body: impl Fn(&mut Tx<'_, V>, &mut L) -> Result<(), Stop> + Send + Sync + 'static,
+    ) -> &mut Self {
+        self.push(name, Code::Steps(Steps { goes_on: Box::new(goes_on), body: Box::new(body) }));
+        self
+    }
+
     /// Adds a session that begins and ends its transactions itself. The closure runs from its beginning for each transaction.
     pub fn client(
         &mut self,
@@ -207,7 +226,7 @@ impl<V: Value, L: Local> Program<V, L> {
     pub fn own_levels(&self) -> Vec<(Isolation, usize)> {
         let own = |session: &Session<V, L>| match &session.code {
             Code::Transactions(all) => all.iter().filter_map(|txn| txn.isolation).collect(),
-            Code::Client(_) => Vec::new(),
+            Code::Steps(_) | Code::Client(_) => Vec::new(),
         };
         let mut counts = BTreeMap::new();
         self.sessions.iter().flat_map(own).for_each(|isolation| *counts.entry(isolation).or_insert(0) += 1);
@@ -229,7 +248,7 @@ impl<V: Value, L: Local> Program<V, L> {
     pub(crate) fn isolation_of(&self, session: usize, index: usize) -> Option<Isolation> {
         match &self.sessions[session].code {
             Code::Transactions(all) => all.get(index)?.isolation,
-            Code::Client(_) => None,
+            Code::Steps(_) | Code::Client(_) => None,
         }
     }
 }

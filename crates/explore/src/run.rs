@@ -9,14 +9,18 @@ use crate::closure::Closure;
 use crate::engine::Engine;
 use crate::error::{ExploreError, OPS_MAX, Place};
 use crate::ordered::{Op, Read, Record, own_value};
-use crate::program::{Access, Client, Code, Local, Stop, Tx, Value};
+use crate::program::{Access, Body, Client, Code, Local, Stop, Tx, Value};
 use crate::reader::Reader;
 use crate::trail::ReadAt;
 use std::rc::Rc;
 
-/// Whether the code of a client ends without beginning a transaction.
+/// Whether the code of a session ends without beginning a transaction.
 pub(crate) fn begins_nothing<V: Value, L: Local>(code: &Code<V, L>) -> bool {
-    let Code::Client(body) = code else { return false };
+    let body = match code {
+        Code::Transactions(_) => return false,
+        Code::Steps(steps) => return !(steps.goes_on)(&L::default()),
+        Code::Client(body) => body,
+    };
     let mut probe = Probe { has_begun: false };
     // Whether it succeeds does not matter: only whether it came to a transaction.
     let _ = body(&mut Client { access: &mut probe }, &mut L::default());
@@ -104,14 +108,12 @@ impl<'e, 'p, V: Value, L: Local> Run<'e, 'p, V, L> {
     /// Runs the code; returns the local state behind the transaction.
     pub fn code(&mut self, code: &Code<V, L>) -> L {
         match code {
-            Code::Transactions(all) => {
-                let last = self.engine.history.last_of(self.session);
-                let mut local = last.map_or_else(L::default, |record| record.local.clone());
-                self.stage = Stage::Running;
-                // How it ended is known from what it did.
-                let _ = (all[self.index as usize].body)(&mut Tx { access: self }, &mut local);
-                if self.stage == Stage::Running {
-                    self.stage = Stage::Committed;
+            Code::Transactions(all) => self.next(&all[self.index as usize].body),
+            Code::Steps(steps) => {
+                let local = self.next(&steps.body);
+                let is_committed = self.stage == Stage::Committed;
+                if (is_committed || self.stage == Stage::Aborted) && (steps.goes_on)(&local) {
+                    self.stage = Stage::AtNext { is_committed };
                 }
                 local
             }
@@ -125,6 +127,19 @@ impl<'e, 'p, V: Value, L: Local> Run<'e, 'p, V, L> {
                 local
             }
         }
+    }
+
+    /// Runs a transaction, from the local state behind the one before.
+    fn next(&mut self, body: &Body<V, L>) -> L {
+        let last = self.engine.history.last_of(self.session);
+        let mut local = last.map_or_else(L::default, |record| record.local.clone());
+        self.stage = Stage::Running;
+        // How it ended is known from what it did.
+        let _ = body(&mut Tx { access: self }, &mut local);
+        if self.stage == Stage::Running {
+            self.stage = Stage::Committed;
+        }
+        local
     }
 
     /// The transaction that came out of it, unless it did not come to its end.

@@ -110,7 +110,7 @@ fn a_client_must_use_its_connection_as_databases_allow() {
 }
 
 #[test]
-fn a_client_and_transactions_do_the_same() {
+fn a_client_steps_and_transactions_do_the_same() {
     let as_client = || {
         let mut program: Program<i64, Vec<i64>> = Program::new();
         for number in 0..3i64 {
@@ -148,6 +148,22 @@ fn a_client_and_transactions_do_the_same() {
         }
         program
     };
+    let as_steps = || {
+        let mut program: Program<i64, Vec<i64>> = Program::new();
+        for number in 0..3i64 {
+            let has_more = |seen: &Vec<i64>| seen.len() < 2;
+            program.steps(&format!("s{number}"), has_more, move |tx, seen| {
+                let key = ["x", "y"][seen.len()];
+                let value = tx.read(key)?;
+                seen.push(value);
+                if value > 1 {
+                    return tx.abort();
+                }
+                tx.write(key, value + number)
+            });
+        }
+        program
+    };
     let ends = |program: &Program<i64, Vec<i64>>| {
         let all = Mutex::new(Vec::new());
         let result = explore(program, Level::Causal, |end| {
@@ -159,6 +175,7 @@ fn a_client_and_transactions_do_the_same() {
     };
     let (clients, transactions) = (ends(&as_client()), ends(&as_transactions()));
     assert_eq!(clients, transactions);
+    assert_eq!(clients, ends(&as_steps()));
     assert!(clients.len() > 50);
     // Every token reruns its behaviour, and no other.
     let program = as_client();
@@ -177,6 +194,7 @@ fn sessions_without_transactions_are_fine() {
     let mut program: Program<i64, i64> = Program::new();
     program.session();
     program.client("silent", |_, _| Ok(()));
+    program.steps("still", |_| false, |tx, _| tx.write("x", 1));
     for level in [Level::ReadCommitted, Level::Serializable] {
         assert_eq!(explore(&program, level, |_| Ok(())).unwrap().tally.histories, 1);
     }
@@ -226,25 +244,33 @@ fn a_read_from_the_session_past_of_a_swapped_source_can_be_swapped() {
     assert_eq!(all.into_iter().collect::<Vec<_>>(), [[0, 0], [0, 1], [0, 3], [2, 1], [2, 3]]);
 }
 
-/// A client that waits for another one, without end if it never sees what the other one wrote.
-fn waiting() -> Program<i64, i64> {
+/// A client that waits for another one, without end if it never sees what the other one wrote: its code, and step by step.
+fn waiting(by_steps: bool) -> Program<i64, i64> {
     let mut program = Program::new();
-    program.client("waits", |client, seen: &mut i64| {
-        while *seen == 0 {
-            client.begin()?;
-            *seen = client.read("x")?;
-            client.commit()?;
-        }
+    let wait = |tx: &mut Tx<'_, i64>, seen: &mut i64| {
+        *seen = tx.read("x")?;
         Ok(())
-    });
+    };
+    if by_steps {
+        program.steps("waits", |seen| *seen == 0, wait);
+    } else {
+        program.client("waits", |client, seen: &mut i64| {
+            while *seen == 0 {
+                client.begin()?;
+                *seen = client.read("x")?;
+                client.commit()?;
+            }
+            Ok(())
+        });
+    }
     program.named_session("writes").transaction(|tx, _| tx.write("x", 1));
     program
 }
 
 #[test]
 fn behaviours_without_end_are_cut_and_nothing_is_known_to_hold() {
-    let program = waiting();
-    for threads in [1, 3] {
+    for (threads, by_steps) in [(1, false), (3, false), (1, true), (3, true)] {
+        let program = waiting(by_steps);
         let explorer = Explorer::new(&program, Isolation::ReadCommitted).threads(threads);
         let held = explorer.run(&|_| Ok(())).unwrap();
         assert_eq!((held.holds(), held.is_done, held.is_complete), (None, true, false));

@@ -12,6 +12,7 @@ mod wikipedia;
 use crate::db::{Db, DbError};
 use crate::tables::Layout;
 use crate::value::Value;
+use crate::wikipedia::{Edit, Phase};
 use crate::workload::{End, Random};
 use seriatim_explore::{Program, Stop, Tx};
 
@@ -19,9 +20,16 @@ use seriatim_explore::{Program, Stop, Tx};
 const LAYOUT: Layout = Layout::Rows;
 
 /// What a transaction does; `None` takes it back.
-type Body = Box<dyn Fn(&mut dyn Db) -> Result<Option<Value>, DbError> + Send + Sync>;
+type Single = Box<dyn Fn(&mut dyn Db) -> Result<Option<Value>, DbError> + Send + Sync>;
 
-/// A transaction of a client program.
+/// What a step does.
+enum Body {
+    One(Single),
+    /// Two transactions, or four.
+    Edit(Edit),
+}
+
+/// A transaction of a client program, or what its user takes for one.
 pub(crate) struct Step {
     /// Its kind and parameters, for people.
     name: String,
@@ -33,16 +41,19 @@ impl Step {
     fn of(name: String, body: impl Fn(&mut dyn Db) -> Result<End, DbError> + Send + Sync + 'static) -> Step {
         Step::new(name, move |db| {
             Ok(match body(db)? {
-                End::Commit => Some("done".into()),
+                End::Commit => Some(DONE.into()),
                 End::Abort => None,
             })
         })
     }
 
     fn new(name: String, body: impl Fn(&mut dyn Db) -> Result<Option<Value>, DbError> + Send + Sync + 'static) -> Step {
-        Step { name, body: Box::new(body) }
+        Step { name, body: Body::One(Box::new(body)) }
     }
 }
+
+/// What a transaction returns that has nothing to tell.
+const DONE: &str = "done";
 
 /// An application of which client programs can be made.
 struct Kind {
@@ -110,34 +121,69 @@ impl ClientProgram {
         self.sessions.iter().map(line).collect()
     }
 
-    /// The program, to be explored; the local state of a session is what its transactions returned.
-    pub fn program(self) -> Program<Value, Vec<Value>> {
+    /// The program, to be explored.
+    pub fn program(self) -> Program<Value, Progress> {
         let mut program = Program::new();
         for (key, value) in self.load {
             program.initial(&key, value);
         }
-        for steps in self.sessions {
-            let session = program.session();
-            for step in steps {
-                session.transaction(move |tx, seen: &mut Vec<Value>| run(&step, tx, seen));
-            }
+        for (number, steps) in self.sessions.into_iter().enumerate() {
+            let count = steps.len();
+            program.steps(
+                &format!("s{}", number + 1),
+                move |progress: &Progress| progress.done < count,
+                move |tx, progress| next_transaction(&steps, tx, progress),
+            );
         }
         program
     }
 }
 
-fn run(step: &Step, tx: &mut Tx<'_, Value>, seen: &mut Vec<Value>) -> Result<(), Stop> {
+/// How far a session has come.
+#[derive(Clone, Default, Debug)]
+pub struct Progress {
+    /// What its transactions returned.
+    pub seen: Vec<Value>,
+    /// How many steps are over.
+    done: usize,
+    /// Of the next one, if it has several.
+    phase: Phase,
+}
+
+impl Progress {
+    fn end_step(&mut self) {
+        self.done += 1;
+        self.phase = Phase::default();
+    }
+}
+
+fn next_transaction(steps: &[Step], tx: &mut Tx<'_, Value>, progress: &mut Progress) -> Result<(), Stop> {
     let mut inside = Inside { tx, stop: None };
-    let result = (step.body)(&mut inside);
+    // The value that a step returns in the end, or what comes before that.
+    let result = match &steps[progress.done].body {
+        Body::One(body) => body(&mut inside).map(|value| value.map(Ok)),
+        Body::Edit(edit) => edit.transaction(&mut inside, &progress.phase).map(|(end, next)| match end {
+            End::Commit => Some(next.map_or_else(|| Ok(DONE.into()), Err)),
+            End::Abort => None,
+        }),
+    };
     if let Some(stop) = inside.stop {
         return Err(stop);
     }
     match result {
-        Ok(Some(value)) => {
-            seen.push(value);
+        Ok(Some(Ok(value))) => {
+            progress.seen.push(value);
+            progress.end_step();
             Ok(())
         }
-        Ok(None) | Err(_) => tx.abort(),
+        Ok(Some(Err(next))) => {
+            progress.phase = next;
+            Ok(())
+        }
+        Ok(None) | Err(_) => {
+            progress.end_step();
+            tx.abort()
+        }
     }
 }
 

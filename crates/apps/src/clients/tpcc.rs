@@ -1,12 +1,9 @@
-//! TPC-C: new order, payment, order status, delivery, stock level, in either district; a new order has one or two lines.
+//! TPC-C: new order, payment, order status, delivery, stock level, in either district.
 
 use super::{LAYOUT, Slot, Step};
 use crate::tpcc::{self, By, CARRIERS, DISTRICTS, Payment, Request, Txn};
 use crate::value::Value;
 use crate::workload::Random;
-
-/// The least and the most lines of an order.
-const LINES: (i64, i64) = (1, 2);
 
 pub(super) fn load() -> Vec<(String, Value)> {
     LAYOUT.arrange(tpcc::rows())
@@ -15,7 +12,7 @@ pub(super) fn load() -> Vec<(String, Value)> {
 pub(super) fn step(random: &mut Random, slot: Slot) -> Step {
     let district = random.between(1, DISTRICTS);
     let (name, txn) = match random.below(5) {
-        0 => (format!("new order in {district}"), Txn::NewOrder(Request::draw(random, district, LINES))),
+        0 => (format!("new order in {district}"), Txn::NewOrder(Request::draw(random, district))),
         1 => (format!("payment in {district}"), Txn::Payment(Payment::draw(random, district, slot.key()))),
         2 => (format!("order status in {district}"), Txn::OrderStatus { district, by: By::draw(random) }),
         3 => {

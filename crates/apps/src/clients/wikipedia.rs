@@ -1,6 +1,7 @@
-//! Wikipedia: read a page (registered or not), watch and unwatch it, edit it; two users, two pages. An edit is one transaction.
+//! Wikipedia: read a page (registered or not), watch and unwatch it, edit it; two users, two pages. An edit is two
+//! transactions, or four if somebody else watches the page.
 
-use super::{LAYOUT, Slot, Step};
+use super::{Body, LAYOUT, Slot, Step};
 use crate::value::Value;
 use crate::wikipedia::{self, Edit, PAGES, Txn, USERS};
 use crate::workload::Random;
@@ -14,7 +15,10 @@ pub(super) fn step(random: &mut Random, slot: Slot) -> Step {
     let (name, txn) = match random.below(5) {
         0 => (format!("{user} watches {page}"), Txn::Watch { user, page }),
         1 => (format!("{user} unwatches {page}"), Txn::Unwatch { user, page }),
-        2 => (format!("{user} edits {page}"), Txn::Edit(Edit { user, page, key: slot.key() })),
+        2 => {
+            let edit = Edit { user, page, key: slot.key() };
+            return Step { name: format!("{user} edits {page}"), body: Body::Edit(edit) };
+        }
         3 => (format!("anybody views {page}"), Txn::View { page }),
         _ => (format!("{user} views {page}"), Txn::ViewAs { user, page }),
     };

@@ -124,7 +124,7 @@ impl Tpcc {
     fn draw(&self, random: &mut Random, client: usize, number: usize) -> Txn {
         let district = home(client);
         match random.weighted(&WEIGHTS) {
-            Kind::NewOrder => Txn::NewOrder(Request::draw(random, district, LINES_ORDERED)),
+            Kind::NewOrder => Txn::NewOrder(Request::draw(random, district)),
             Kind::Payment => Txn::Payment(Payment::draw(random, district, format!("{client}-{number}"))),
             Kind::OrderStatus => Txn::OrderStatus { district, by: By::draw(random) },
             Kind::Delivery => {

@@ -1,8 +1,8 @@
 //! New orders and their delivery.
 
 use super::{
-    CUSTOMER, CUSTOMERS, DISTRICT, ITEM, NEW_ORDER, ORDER, ORDER_LINE, STOCK, W, WAREHOUSE, customer_key, district_key,
-    line_key, lines_of, order_key, stock_key,
+    CUSTOMER, CUSTOMERS, DISTRICT, ITEM, LINES_ORDERED, NEW_ORDER, ORDER, ORDER_LINE, STOCK, W, WAREHOUSE,
+    customer_key, district_key, line_key, lines_of, order_key, stock_key,
 };
 use crate::db::{Db, DbError};
 use crate::value::Value;
@@ -25,9 +25,10 @@ pub(crate) struct Request {
 }
 
 impl Request {
-    /// An order of some customer, with at least and at most so many lines.
-    pub fn draw(random: &mut Random, district: i64, (least, most): (i64, i64)) -> Request {
+    /// An order of some customer.
+    pub fn draw(random: &mut Random, district: i64) -> Request {
         let customer = random.between(1, CUSTOMERS);
+        let (least, most) = LINES_ORDERED;
         let count = random.between(least, most);
         let is_invalid = random.percent(1);
         let mut line = |number: i64| Line {

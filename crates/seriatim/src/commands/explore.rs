@@ -149,7 +149,7 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
             program: clients.program(),
             question: Question::Count,
             property: &|_| Ok(()),
-            shown: &|_, seen| shown_values(seen),
+            shown: &|_, progress| shown_values(&progress.seen),
             text,
         };
         return subject.run(args);
