@@ -59,6 +59,12 @@ pub fn checked(name: &str, history: &History) -> Checked {
     Checked { input, format: "store", counts: Counts::of(history), report, times, duplicate: None }
 }
 
+/// The same for machines.
+pub fn checked_json(name: &str, history: &History) -> Option<serde_json::Value> {
+    // What `check` tells is JSON.
+    serde_json::from_str(&json::render(&checked(name, history))).ok()
+}
+
 /// A run for machines; `seriatim schema fuzz` prints the schema.
 #[derive(Serialize)]
 pub struct Told<'a> {
@@ -128,8 +134,6 @@ pub fn blamed<'a>(weak: &'a [Choice], history: &History) -> Vec<Blamed<'a>> {
 impl<'a> Told<'a> {
     /// About a run of `app`; without one, all runs held.
     pub fn new(app: &'a dyn App, level: &'a str, failure: Option<&'a str>, run: Option<&Run>) -> Told<'a> {
-        // What `check` tells is JSON.
-        let check = run.map(|run| json::render(&checked(app.name(), &run.history)));
         Told {
             app: app.name(),
             assertion: app.assertion(),
@@ -139,7 +143,7 @@ impl<'a> Told<'a> {
             failure,
             divergence: None,
             blame: None,
-            check: check.and_then(|line| serde_json::from_str(&line).ok()),
+            check: run.and_then(|run| checked_json(app.name(), &run.history)),
         }
     }
 

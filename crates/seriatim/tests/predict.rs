@@ -115,6 +115,12 @@ fn what_is_observed_can_be_predicted_and_replayed() {
         assert_eq!(again.code, Some(1), "{app}: {again:?}");
         let said = ["validated: the run was as predicted", "diverged but not serializable"];
         assert!(said.iter().any(|said| again.stdout.contains(said)), "{}", again.stdout);
+        let machine = run(&["replay", &predicted, app, "--format", "json"]);
+        let lines = machine.json();
+        assert!(schema("replay").is_valid(&lines[0]) && schema("check").is_valid(&lines[0]["check"]), "{machine:?}");
+        assert_eq!((machine.code, lines.len(), &lines[0]["serializable"]), (Some(1), 1, &false.into()));
+        let is_validated = lines[0]["outcome"] == "validated";
+        assert_eq!((is_validated, lines[0]["divergence"].is_null()), (again.stdout.contains(said[0]), is_validated));
         // Neither without its application nor with another one.
         for args in [&["replay", &predicted][..], &["replay", &predicted, "voter"]] {
             assert_eq!(run(args).code, Some(3), "{args:?}");

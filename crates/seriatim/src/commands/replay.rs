@@ -29,9 +29,9 @@ pub struct Args {
     #[arg(value_name = "FILE")]
     run: PathBuf,
     /// The application that a prediction is about
-    #[arg(value_name = "APP", value_parser = app_parser(), conflicts_with = "format")]
+    #[arg(value_name = "APP", value_parser = app_parser())]
     app: Option<&'static str>,
-    /// How the result of a run is written
+    /// How the result is written
     #[arg(long, short, value_enum, default_value_t = Style::Human)]
     format: Style,
     /// Where to write the history of the run, as JSON Lines; of several predictions that of the first

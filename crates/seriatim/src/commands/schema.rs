@@ -20,8 +20,10 @@ enum Which {
     Check,
     /// A line of a certificate that `check --certificate` writes
     Certificate,
-    /// A line of `fuzz --format json` and of `replay --format json`
+    /// A line of `fuzz --format json` and of `replay RUN --format json`
     Fuzz,
+    /// A line of `replay PREDICTION APP --format json`
+    Replay,
     /// The line of `explore --format json`
     Explore,
     /// A line of a history in our JSON Lines
@@ -38,6 +40,7 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         Which::Check => schema::CHECK,
         Which::Certificate => schema::CERTIFICATE,
         Which::Fuzz => schema::FUZZ,
+        Which::Replay => schema::REPLAY,
         Which::Explore => schema::EXPLORE,
         Which::History => schema::HISTORY,
         Which::Stats => schema::STATS,

@@ -1,6 +1,7 @@
 //! An application as `seriatim predict` says that it could go wrong.
 
 use super::Args;
+use crate::cli::Style;
 use crate::exit::{Exit, Failure};
 use crate::output;
 use crate::runs;
@@ -35,10 +36,14 @@ pub fn run(args: &Args, app: &str, bytes: &[u8]) -> Result<Exit, Failure> {
         })?;
         let directed = run_directed(runnable.app(), level, &plan)
             .map_err(|error| Failure::about(format!("{shown}: prediction {}", number + 1), error))?;
-        if several {
-            output::text(&format!("{}\n", paint(BOLD, &format!("prediction {}", number + 1))))?;
+        if args.format == Style::Json {
+            output::text(&line(app, &predicted.level, number + 1, &directed))?;
+        } else {
+            if several {
+                output::text(&format!("{}\n", paint(BOLD, &format!("prediction {}", number + 1))))?;
+            }
+            output::text(&page(app, &directed))?;
         }
-        output::text(&page(app, &directed))?;
         if let Some(path) = args.save.as_ref().filter(|_| number == 0) {
             save(&directed.history, Format::Jsonl, path)?;
         }
@@ -72,15 +77,40 @@ fn observed<'p>(args: &Args, app: &str, predicted: &'p Predicted) -> Result<&'p 
     }
 }
 
+/// What became of a prediction, for machines and for people.
+fn verdict(directed: &Directed) -> (&'static str, &'static str) {
+    match (&directed.left, directed.is_serializable) {
+        (None, Some(false)) => ("validated", "validated: the run was as predicted and is not serializable"),
+        (Some(_), Some(false)) => ("diverged-unserializable", "diverged but not serializable"),
+        (Some(_), Some(true)) => ("diverged-serializable", "diverged and serializable"),
+        (None, Some(true)) => {
+            ("as-predicted-serializable", "the run was as predicted, as far as it goes, and is serializable")
+        }
+        (_, None) => ("undecided", "whether the run is serializable is undecided"),
+    }
+}
+
+/// For machines; `seriatim schema replay` prints the schema.
+fn line(app: &str, level: &str, number: usize, directed: &Directed) -> String {
+    let line = serde_json::json!({
+        "app": app,
+        "level": level,
+        "prediction": number,
+        "outcome": verdict(directed).0,
+        "serializable": directed.is_serializable,
+        "divergence": directed.left.as_ref().map(ToString::to_string),
+        "check": runs::checked_json(app, &directed.history),
+    });
+    format!("{line}\n")
+}
+
 fn page(app: &str, directed: &Directed) -> String {
-    let (style, verdict) = match (&directed.left, directed.is_serializable) {
-        (None, Some(false)) => (BAD, "validated: the run was as predicted and is not serializable"),
-        (Some(_), Some(false)) => (BAD, "diverged but not serializable"),
-        (Some(_), Some(true)) => (GOOD, "diverged and serializable"),
-        (None, Some(true)) => (GOOD, "the run was as predicted, as far as it goes, and is serializable"),
-        (_, None) => (OPEN, "whether the run is serializable is undecided"),
+    let style = match directed.is_serializable {
+        Some(true) => GOOD,
+        Some(false) => BAD,
+        None => OPEN,
     };
-    let mut page = format!("{app}: {}\n", paint(style, verdict));
+    let mut page = format!("{app}: {}\n", paint(style, verdict(directed).1));
     if let Some(left) = &directed.left {
         page += &wrap(&format!("The run left the prediction first where {left}."), "  ", output::width());
     }
