@@ -29,10 +29,7 @@ pub trait Db {
     fn abort(&mut self);
     /// Takes the transaction back because the application wants it so. The client knows what it has read, so that this obeys the
     /// level like what others read; a database where it cannot any more may say so.
-    fn withdraw(&mut self) -> Result<(), DbError> {
-        self.abort();
-        Ok(())
-    }
+    fn withdraw(&mut self) -> Result<(), DbError>;
     /// Which keys its tables have.
     fn layout(&self) -> Layout {
         Layout::Cells
@@ -138,6 +135,7 @@ impl Db for StoreDb {
     }
 
     fn withdraw(&mut self) -> Result<(), DbError> {
+        self.pause();
         let txn = self.txn.take().ok_or_else(|| DbError::Failed("no transaction is open".to_owned()))?;
         txn.withdraw().map_err(as_db_error)
     }

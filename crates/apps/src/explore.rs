@@ -66,6 +66,11 @@ impl Db for Connection<'_, '_> {
     fn abort(&mut self) {
         self.client.abort();
     }
+
+    fn withdraw(&mut self) -> Result<(), DbError> {
+        self.client.abort();
+        Ok(())
+    }
 }
 
 /// What is in the database in the end, for assertions.
@@ -91,4 +96,8 @@ impl Db for Finally<'_> {
     }
 
     fn abort(&mut self) {}
+
+    fn withdraw(&mut self) -> Result<(), DbError> {
+        Ok(())
+    }
 }

@@ -264,6 +264,11 @@ mod tests {
             self.values = self.before.clone();
         }
 
+        fn withdraw(&mut self) -> Result<(), DbError> {
+            self.abort();
+            Ok(())
+        }
+
         fn layout(&self) -> Layout {
             self.layout
         }

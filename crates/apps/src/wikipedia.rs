@@ -180,10 +180,10 @@ impl Edit {
     pub fn transaction(&self, db: &mut dyn Db, phase: &Phase) -> Result<(End, Option<Phase>), DbError> {
         Ok(match phase {
             Phase::View => (view(db, self.page)?, Some(Phase::Write)),
-            Phase::Write => match self.write(db)? {
-                nobody if nobody.is_empty() => (self.count(db)?, None),
-                watchers => (End::Commit, Some(Phase::Notify(watchers))),
-            },
+            Phase::Write => {
+                let watchers = self.write(db)?;
+                if watchers.is_empty() { (self.count(db)?, None) } else { (End::Commit, Some(Phase::Notify(watchers))) }
+            }
             Phase::Notify(watchers) => {
                 self.notify(db, watchers)?;
                 (End::Commit, Some(Phase::Count(watchers.clone())))

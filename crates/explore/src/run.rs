@@ -108,9 +108,9 @@ impl<'e, 'p, V: Value, L: Local> Run<'e, 'p, V, L> {
     /// Runs the code; returns the local state behind the transaction.
     pub fn code(&mut self, code: &Code<V, L>) -> L {
         match code {
-            Code::Transactions(all) => self.next(&all[self.index as usize].body),
+            Code::Transactions(all) => self.transaction(&all[self.index as usize].body),
             Code::Steps(steps) => {
-                let local = self.next(&steps.body);
+                let local = self.transaction(&steps.body);
                 let is_committed = self.stage == Stage::Committed;
                 if (is_committed || self.stage == Stage::Aborted) && (steps.goes_on)(&local) {
                     self.stage = Stage::AtNext { is_committed };
@@ -130,7 +130,7 @@ impl<'e, 'p, V: Value, L: Local> Run<'e, 'p, V, L> {
     }
 
     /// Runs a transaction, from the local state behind the one before.
-    fn next(&mut self, body: &Body<V, L>) -> L {
+    fn transaction(&mut self, body: &Body<V, L>) -> L {
         let last = self.engine.history.last_of(self.session);
         let mut local = last.map_or_else(L::default, |record| record.local.clone());
         self.stage = Stage::Running;

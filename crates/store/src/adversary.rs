@@ -18,6 +18,7 @@
 use crate::chooser::{Chooser, Ended, PendingRead, TxnName};
 use crate::cycles::Look;
 use crate::experience::{Experience, KNOWN_MAX, Sight, seen};
+use crate::log::State;
 use crate::plot::{Plot, hash, lock};
 use crate::schedule::Schedule;
 use crate::tried::Decision;
@@ -138,7 +139,8 @@ impl Opponent {
     fn choose(&mut self, read: &PendingRead<'_>) -> usize {
         // Only who has committed since may have closed a cycle.
         for session in std::mem::take(&mut self.committed) {
-            let last = read.log.sessions[session as usize].committed.back();
+            let mut ended = read.log.sessions[session as usize].committed.iter().rev();
+            let last = ended.find(|&&txn| read.log.txn(txn).state == State::Committed);
             self.broken = self.broken || last.is_some_and(|&last| Look::new(read.log).is_broken(last));
         }
         let values: Vec<u64> = (0..read.versions.len()).map(|place| read.value(place)).collect();

@@ -85,19 +85,15 @@ impl<'l> Look<'l> {
     }
 
     /// Whom `txn` must come before: the next of its session, its readers, and those who overwrote what it read. One that took its
-    /// writes back has no place in a serial order, but the next of its session comes behind the one before it.
+    /// writes back has a place, too: clients know what it read.
     fn successors(&self, txn: u32) -> Vec<u32> {
         let record = self.log.txn(txn);
         let mut next = Vec::new();
-        if matches!(record.state, State::Committed | State::Withdrawn) {
+        if record.state != State::Open {
             let session = &self.log.sessions[record.session as usize];
             next.extend(session.get(record.number + 1).or(session.open));
         }
-        if record.state == State::Withdrawn {
-            return next;
-        }
-        let is_withdrawn = |reader: u32| self.log.txn(reader).state == State::Withdrawn;
-        next.extend(record.readers.iter().copied().filter(|&reader| !is_withdrawn(reader)));
+        next.extend(&record.readers);
         for read in &record.reads {
             next.extend(self.overwriters(read.key, read.source, txn));
         }
@@ -120,7 +116,7 @@ mod tests {
         let txn = log.begin(session, Level::Causal);
         reads.iter().for_each(|&(key, source)| log.add_read(txn, Read { key, source }));
         writes.iter().for_each(|&key| log.add_write(txn, key));
-        log.commit(txn);
+        log.end(txn, State::Committed);
         txn
     }
 

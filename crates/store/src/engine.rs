@@ -1,6 +1,6 @@
 //! Who may read what, and who may commit: the store without values, names and threads.
 
-use crate::log::{INITIAL, Log, Read};
+use crate::log::{INITIAL, Log, Read, State};
 use crate::reach::Reach;
 use crate::search::Question;
 use crate::weak::{self, Demand};
@@ -97,25 +97,21 @@ impl Engine {
 
     /// Ends `txn`; false if it cannot commit and is aborted instead.
     pub fn commit(&mut self, txn: u32) -> bool {
-        if !self.find_place(txn) {
-            self.abort(txn);
-            return false;
-        }
-        self.log.commit(txn);
-        if self.witness.is_none() {
-            self.reach.commit(&self.log, txn);
-        }
-        true
+        self.end(txn, State::Committed)
     }
 
     /// Takes the writes of `txn` back and keeps what it read; false if nobody can have read that any more: then it is aborted.
     pub fn withdraw(&mut self, txn: u32) -> bool {
         self.log.txns[txn as usize].writes.clear();
+        self.end(txn, State::Withdrawn)
+    }
+
+    fn end(&mut self, txn: u32, state: State) -> bool {
         if !self.find_place(txn) {
             self.abort(txn);
             return false;
         }
-        self.log.withdraw(txn);
+        self.log.end(txn, state);
         if self.witness.is_none() {
             self.reach.commit(&self.log, txn);
         }

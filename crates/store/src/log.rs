@@ -1,7 +1,8 @@
 //! What has happened in the store so far, with what the axioms ask about it: who wrote a key, and what is in whose causal past.
 //!
 //! Transactions are numbered as they begin. Those of a session that committed form a chain, so that a causal past is one number
-//! for each session: how many of its transactions belong to it.
+//! for each session: how many of its transactions belong to it. One that took its writes back counts as committed here: what it read
+//! is in its session's past.
 //!
 //! With a version horizon, old transactions are *settled*: they precede all others in the commit order for good, and of what they
 //! wrote only the last version of each key can still be read. What nobody needs any more is forgotten.
@@ -252,9 +253,10 @@ impl Log {
         }
     }
 
-    pub fn commit(&mut self, txn: u32) {
+    /// Ends a transaction that committed or took its writes back.
+    pub fn end(&mut self, txn: u32, state: State) {
         let record = &mut self.txns[txn as usize];
-        record.state = State::Committed;
+        record.state = state;
         record.commit = self.commits;
         self.commits += 1;
         let (session, number, commit, writes) = (record.session, record.number, record.commit, record.writes.clone());
@@ -272,12 +274,6 @@ impl Log {
             }
             self.keys[key as usize].add(Writer { session, number, txn, commit });
         }
-    }
-
-    /// Ends a transaction that has no writes any more, as one that did not commit.
-    pub fn withdraw(&mut self, txn: u32) {
-        self.commit(txn);
-        self.txns[txn as usize].state = State::Withdrawn;
     }
 
     pub fn abort(&mut self, txn: u32) {

@@ -180,6 +180,7 @@ impl Holds {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::log::State;
     use seriatim_check::Level;
 
     /// Transactions of sessions of their own, without reads: all that is known are the edges.
@@ -197,7 +198,7 @@ mod tests {
                 let session = log.open_session();
                 let txn = log.begin(session, Level::Causal);
                 reach.push();
-                log.commit(txn);
+                log.end(txn, State::Committed);
                 reach.commit(&log, txn);
             }
             let mut edges: Vec<(u32, u32)> = Vec::new();

@@ -98,7 +98,7 @@ struct Inner<V> {
     chooser: Box<dyn Chooser>,
     /// Gives values a number.
     fingerprint: fn(Option<&V>) -> u64,
-    /// For reads and writes of one key.
+    /// For reads and writes of one key; the names come from clients, so that the hashes are hard to guess.
     keys: HashMap<Arc<str>, u32>,
     /// For scans.
     sorted: BTreeMap<Arc<str>, u32>,
@@ -408,10 +408,9 @@ impl<V> Inner<V> {
         };
         // Who tries again gets the latest version: a chooser that likes old ones could refuse it for ever.
         let place = if self.failed[read.reader.session as usize] { last } else { self.chooser.choose(&read).min(last) };
-        let version = versions[place];
-        let Version { writer, source } = version;
-        let (reader, read) = (read.reader, read.number);
-        self.choices.push(Chosen { txn, key, reader, read, writer, latest: place == last });
+        let Version { writer, source } = versions[place];
+        let (reader, number) = (read.reader, read.number);
+        self.choices.push(Chosen { txn, key, reader, read: number, writer, latest: place == last });
         Some(source)
     }
 
@@ -579,16 +578,21 @@ fn read<V: Clone>(inner: &mut Inner<V>, txn: u32, key: u32) -> Option<Option<V>>
 
 impl<V> Txn<V> {
     /// Makes the writes visible. Fails only at prefix consistency, snapshot isolation and serializability.
-    pub fn commit(mut self) -> Result<(), StoreError> {
+    pub fn commit(self) -> Result<(), StoreError> {
+        self.finish(Engine::commit)
+    }
+
+    /// Ends the transaction; the engine says whether that is possible.
+    fn finish(mut self, end: fn(&mut Engine, u32) -> bool) -> Result<(), StoreError> {
         let mut inner = self.shared.lock();
         if self.ended || !inner.is_open(self.name.session, self.number) {
             return Err(StoreError::Ended);
         }
-        let committed = inner.engine.commit(self.number);
-        inner.note_failure(self.number, !committed);
+        let ended = end(&mut inner.engine, self.number);
+        inner.note_failure(self.number, !ended);
         self.shared.end(inner, self.number);
         self.ended = true;
-        if committed { Ok(()) } else { Err(StoreError::SerializationFailure(self.level)) }
+        if ended { Ok(()) } else { Err(StoreError::SerializationFailure(self.level)) }
     }
 
     /// Takes everything back: what the transaction read does not count any more, as if it had never been.
@@ -598,16 +602,8 @@ impl<V> Txn<V> {
 
     /// Takes the writes back, while what the transaction read goes on to obey the level, as if it had committed: its session does not
     /// see older versions afterwards. Fails only at prefix consistency, snapshot isolation and serializability.
-    pub fn withdraw(mut self) -> Result<(), StoreError> {
-        let mut inner = self.shared.lock();
-        if self.ended || !inner.is_open(self.name.session, self.number) {
-            return Err(StoreError::Ended);
-        }
-        let withdrawn = inner.engine.withdraw(self.number);
-        inner.note_failure(self.number, !withdrawn);
-        self.shared.end(inner, self.number);
-        self.ended = true;
-        if withdrawn { Ok(()) } else { Err(StoreError::SerializationFailure(self.level)) }
+    pub fn withdraw(self) -> Result<(), StoreError> {
+        self.finish(Engine::withdraw)
     }
 
     fn give_up(&mut self) {

@@ -3,8 +3,9 @@
 //! Reading x from t1 in t3 is allowed iff the commit order edges that the axiom then asks for close no cycle. They are of two
 //! kinds: from every other writer t2 of x that t3 has seen to t1, and, because t3 sees more than before, from every newly seen
 //! writer of a key y that t3 has read before to what it read there. Edges from the last writer of each session are enough,
-//! session order does the rest; at causal consistency, of the writers of x those that no other seen one has seen. What a transaction has seen committed before it began to be seen, so nothing that happens later
-//! adds an edge for a read of the past: a read that was allowed stays allowed, and a commit never fails.
+//! session order does the rest; at causal consistency, of the writers of x those that no other seen one has seen. What a
+//! transaction has seen committed before it began to be seen, so nothing that happens later adds an edge for a read of the past: a read
+//! that was allowed stays allowed, and a commit never fails.
 
 use crate::log::{INITIAL, Log};
 use crate::reach::Reach;

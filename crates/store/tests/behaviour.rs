@@ -70,6 +70,61 @@ fn own_writes_are_read_and_aborted_ones_are_not() {
 }
 
 #[test]
+fn what_was_read_before_writes_were_taken_back_goes_on_to_count() {
+    for (withdraws, again) in [(true, vec![Some(1)]), (false, vec![None, Some(1)])] {
+        let mut seen = std::collections::BTreeSet::new();
+        for seed in 0..20 {
+            let store: Store<i64> = Store::<i64>::builder(Level::Causal).chooser(Latest).build().unwrap();
+            let (writer, reader) = (store.session(), store.session());
+            let mut txn = writer.begin().unwrap();
+            txn.write("x", 1).unwrap();
+            txn.commit().unwrap();
+            let mut txn = reader.begin().unwrap();
+            assert_eq!(txn.read("x"), Ok(Some(1)));
+            txn.write("y", 2).unwrap();
+            if withdraws {
+                txn.withdraw().unwrap()
+            } else {
+                txn.abort()
+            }
+            store.set_chooser(Random::new(seed));
+            let mut txn = reader.begin().unwrap();
+            assert_eq!(txn.read("y"), Ok(None));
+            seen.insert(txn.read("x").unwrap());
+            txn.commit().unwrap();
+            let history = store.history();
+            let aborted = history.txns().filter(|&txn| history.status(txn) == seriatim_history::Status::Aborted);
+            assert_eq!((aborted.count(), history.txn_count()), (1, 3));
+        }
+        assert_eq!(seen.into_iter().collect::<Vec<_>>(), again);
+    }
+}
+
+#[test]
+fn what_cannot_have_been_read_any_more_cannot_be_kept() {
+    let store: Store<i64> = Store::<i64>::builder(Level::Serializable).chooser(Latest).build().unwrap();
+    let (one, two, three) = (store.session(), store.session(), store.session());
+    let mut write = three.begin().unwrap();
+    write.write("y", 1).unwrap();
+    write.commit().unwrap();
+    // The one that is open comes behind the writer of y and before that of x, who comes before the writer of y.
+    let mut open = one.begin().unwrap();
+    assert_eq!((open.read("y"), open.read("x")), (Ok(Some(1)), Ok(None)));
+    store.set_chooser(Script::new([Choice {
+        reader: TxnName { session: 1, txn: 0 },
+        read: 0,
+        key: "y".to_owned(),
+        writer: None,
+        latest: false,
+    }]));
+    let mut other = two.begin().unwrap();
+    assert_eq!(other.read("y"), Ok(None));
+    other.write("x", 1).unwrap();
+    other.commit().unwrap();
+    assert_eq!(open.withdraw(), Err(StoreError::SerializationFailure(Level::Serializable)));
+}
+
+#[test]
 fn a_lost_update_is_refused_at_snapshot_isolation_and_allowed_below() {
     for level in LEVELS {
         let store: Store<i64> = Store::<i64>::builder(level).chooser(Latest).build().unwrap();
@@ -183,8 +238,27 @@ fn run_with_horizon(levels: &[Level], seed: u64, horizon: u32, txns: usize) -> (
                 ops.push(format!("w({key},{value})"));
             }
             6 => {
-                let (txn, ops) = open[client].take().unwrap();
-                txn.commit().unwrap();
+                let (txn, mut ops) = open[client].take().unwrap();
+                if value % 3 == 0 {
+                    // To others it has read what it read before it wrote.
+                    txn.withdraw().unwrap();
+                    let (mut written, mut own) = (Vec::new(), Vec::new());
+                    for (place, op) in ops.iter().enumerate() {
+                        let key = op[2..].split(',').next().unwrap_or_default().to_owned();
+                        if op.starts_with('w') {
+                            written.push(key);
+                        } else if written.contains(&key) {
+                            own.push(place);
+                        }
+                    }
+                    let mut place = 0;
+                    ops.retain(|op| {
+                        place += 1;
+                        op.starts_with('r') && !own.contains(&(place - 1))
+                    });
+                } else {
+                    txn.commit().unwrap();
+                }
                 told[client].push(ops.join(" "));
                 done += 1;
             }

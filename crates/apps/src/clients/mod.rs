@@ -103,8 +103,8 @@ pub struct ClientProgram {
 }
 
 impl ClientProgram {
-    /// The program of this seed; `None` if there is no such application. With fewer sessions or transactions it is a part of the
-    /// program with more.
+    /// The program of this seed, with so many steps in each session; `None` if there is no such application. With fewer sessions or
+    /// steps it is a part of the program with more. A step is a transaction; an edit of Wikipedia is two or four.
     pub fn new(app: &str, seed: u64, sessions: usize, txns: usize) -> Option<ClientProgram> {
         let kind = KINDS.iter().find(|kind| kind.name == app)?;
         let session = |session: usize| {
@@ -157,34 +157,46 @@ impl Progress {
     }
 }
 
+/// What becomes of a step by one of its transactions.
+enum After {
+    Done(Value),
+    Next(Phase),
+    Aborted,
+}
+
+impl Body {
+    /// Does the next transaction of a step.
+    fn transaction(&self, db: &mut dyn Db, phase: &Phase) -> Result<After, DbError> {
+        Ok(match self {
+            Body::One(body) => body(db)?.map_or(After::Aborted, After::Done),
+            Body::Edit(edit) => match edit.transaction(db, phase)? {
+                (End::Commit, Some(next)) => After::Next(next),
+                (End::Commit, None) => After::Done(DONE.into()),
+                (End::Abort, _) => After::Aborted,
+            },
+        })
+    }
+}
+
 fn next_transaction(steps: &[Step], tx: &mut Tx<'_, Value>, progress: &mut Progress) -> Result<(), Stop> {
     let mut inside = Inside { tx, stop: None };
-    // The value that a step returns in the end, or what comes before that.
-    let result = match &steps[progress.done].body {
-        Body::One(body) => body(&mut inside).map(|value| value.map(Ok)),
-        Body::Edit(edit) => edit.transaction(&mut inside, &progress.phase).map(|(end, next)| match end {
-            End::Commit => Some(next.map_or_else(|| Ok(DONE.into()), Err)),
-            End::Abort => None,
-        }),
-    };
+    let after = steps[progress.done].body.transaction(&mut inside, &progress.phase);
     if let Some(stop) = inside.stop {
         return Err(stop);
     }
-    match result {
-        Ok(Some(Ok(value))) => {
-            progress.seen.push(value);
-            progress.end_step();
-            Ok(())
+    match after {
+        Ok(After::Next(phase)) => {
+            progress.phase = phase;
+            return Ok(());
         }
-        Ok(Some(Err(next))) => {
-            progress.phase = next;
-            Ok(())
-        }
-        Ok(None) | Err(_) => {
+        Ok(After::Done(value)) => progress.seen.push(value),
+        Ok(After::Aborted) | Err(_) => {
             progress.end_step();
-            tx.abort()
+            return tx.abort();
         }
     }
+    progress.end_step();
+    Ok(())
 }
 
 /// The database as the body of a transaction sees it.
@@ -220,6 +232,10 @@ impl Db for Inside<'_, '_> {
     }
 
     fn abort(&mut self) {}
+
+    fn withdraw(&mut self) -> Result<(), DbError> {
+        Err(DbError::Failed("the body of a transaction says in the end whether it is taken back".to_owned()))
+    }
 
     fn layout(&self) -> Layout {
         LAYOUT

@@ -228,4 +228,10 @@ impl Db for DirectedDb<'_> {
     fn abort(&mut self) {
         self.db.abort();
     }
+
+    /// A prediction leaves aborted transactions out, so that what they read must not bind what comes after them.
+    fn withdraw(&mut self) -> Result<(), DbError> {
+        self.db.abort();
+        Ok(())
+    }
 }

@@ -63,7 +63,8 @@ pub struct Args {
     /// courseware:1, wikipedia:1, tpcc:1, where the number is the seed)
     #[arg(value_name = "FILE|APP|APP:SEED")]
     program: String,
-    /// How many sessions and how many transactions in each random clients have [default: 3x3]
+    /// How many sessions random clients have and how many transactions in each, where an edit of Wikipedia, which is two or four, counts
+    /// as one [default: 3x3]
     #[arg(long, value_name = "SxT", value_parser = sizes)]
     size: Option<(usize, usize)>,
     /// The level of transactions that have none of their own
