@@ -158,10 +158,7 @@ pub fn render(explored: &Explored, width: usize) -> String {
     page += &paint(DIM, wrap(&numbers(explored), "  ", width).trim_end());
     page.push('\n');
     if explored.cut > 0 {
-        let are = if explored.cut == 1 { "behaviour is" } else { "behaviours are" };
-        let limit = "the limit of 128 transactions, which clients share";
-        let told = format!("{} {are} longer than {limit}, and cut.", grouped(explored.cut));
-        page += &wrap(&told, "  ", width);
+        page += &wrap(&told_cut(explored), "  ", width);
     }
     if let Some(stopped) = &explored.stopped {
         page += &wrap(&told_stopped(stopped), "  ", width);
@@ -179,6 +176,14 @@ pub fn render(explored: &Explored, width: usize) -> String {
         }
     }
     page
+}
+
+fn told_cut(explored: &Explored) -> String {
+    let was = if explored.cut == 1 { "behaviour was" } else { "behaviours were" };
+    let limit = "a program may have 128 transactions, of which each client gets an equal share";
+    let told = format!("{} {was} cut, because a client needed more transactions: {limit}.", grouped(explored.cut));
+    // More time would not help.
+    if explored.histories == 0 { told + " Not one came to its end: try fewer or smaller clients." } else { told }
 }
 
 fn told_stopped(stopped: &Stopped) -> String {

@@ -51,7 +51,7 @@ const PARTS: [(&str, &str); 13] = [
     (
         "abort",
         "Ends the transaction without its writes. Locals that it set stay set: the session has seen what it read, and what it read \
-         obeys the level. (The mock store of `fuzz` and `serve` forgets what an aborted transaction read, so later ones may see more there.)",
+         obeys the level. (Over HTTP the mock store forgets what an aborted transaction read, so later ones may see more there.)",
     ),
     ("assert a <= 1", "In a transaction: about locals, at this place."),
     (

@@ -71,8 +71,8 @@ pub struct Told<'a> {
     app: &'a str,
     assertion: &'a str,
     level: &'a str,
-    /// `held` or `broke`.
-    outcome: &'a str,
+    /// `held`, `broke`, or `undecided` if it held until the search was stopped.
+    pub outcome: &'a str,
     /// What `fuzz` did to get there.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub search: Option<Search<'a>>,
@@ -94,6 +94,9 @@ pub struct Search<'a> {
     pub serial: bool,
     pub seed: u64,
     pub runs: u64,
+    /// Why there were not as many as asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub stopped: Option<&'a str>,
 }
 
 /// A read that a failure needs.

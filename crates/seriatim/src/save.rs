@@ -3,8 +3,10 @@
 
 use crate::exit::Failure;
 use crate::staged;
+use nix::unistd::AccessFlags;
 use seriatim_history::formats::{self, Format};
 use seriatim_history::{History, WriteError};
+use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 
 /// The format to write: the one that was named, else the one that the ending of `target` asks for, else `otherwise`.
@@ -32,6 +34,9 @@ pub fn may_write<'p>(outputs: impl IntoIterator<Item = &'p PathBuf>, inputs: &[&
         let Some(place) = place(path) else {
             return Err(Failure::about(path.display(), "there is no such folder to write to"));
         };
+        if let Some(problem) = obstacle(&place) {
+            return Err(Failure::about(path.display(), problem));
+        }
         if let Some((_, problem)) = known.iter().find(|(other, _)| *other == place) {
             return Err(Failure::about(path.display(), problem));
         }
@@ -48,6 +53,22 @@ fn place(path: &Path) -> Option<PathBuf> {
     let folder = path.parent().filter(|folder| *folder != Path::new("")).unwrap_or(Path::new("."));
     let folder = folder.canonicalize().ok().filter(|folder| folder.is_dir())?;
     Some(folder.join(path.file_name()?))
+}
+
+/// Why a file cannot be written there, as far as that can be seen.
+fn obstacle(place: &Path) -> Option<String> {
+    let found = std::fs::metadata(place);
+    if found.as_ref().is_ok_and(Metadata::is_dir) {
+        return Some("is a folder; name a file to write".to_owned());
+    }
+    // Devices and pipes are written as they are.
+    if found.is_ok_and(|found| !found.is_file()) {
+        return None;
+    }
+    // The file is made beside its place and then moved there.
+    let folder = place.parent()?;
+    let error = nix::unistd::access(folder, AccessFlags::W_OK | AccessFlags::X_OK).err()?;
+    Some(format!("cannot write into its folder: {}", std::io::Error::from(error)))
 }
 
 /// Writes `history` to `target`; `-` is standard output.

@@ -288,6 +288,30 @@ fn an_application_breaks_below_serializability_and_breaks_again_in_a_replay() {
 }
 
 #[test]
+fn a_budget_that_is_spent_leaves_fuzz_undecided() {
+    let args = ["fuzz", "voter", "--level", "ser", "--runs", "100000000", "--budget", "300ms"];
+    let ran = run(&args);
+    assert_eq!(ran.code, Some(2), "{ran:?}");
+    assert!(ran.stdout.contains("held in the first ") && ran.stdout.contains("The budget is spent"), "{ran:?}");
+    let machine = run(&[&args[..], &["--format", "json"]].concat());
+    let line = &machine.json()[0];
+    assert!(schema("fuzz").is_valid(line), "{line}");
+    assert_eq!((&line["outcome"], &line["search"]["stopped"]), (&"undecided".into(), &"budget".into()));
+}
+
+#[test]
+fn what_cannot_be_written_is_said_before_the_work() {
+    let folder = Folder::new();
+    let fuzz = run(&["fuzz", "cart", "-o", &folder.at("")]);
+    assert!(fuzz.code == Some(3) && fuzz.stdout.is_empty() && fuzz.stderr.contains("is a folder"), "{fuzz:?}");
+    let serve = run(&["serve", "--http", "127.0.0.1:0", "--save", &folder.at("")]);
+    assert!(serve.code == Some(3) && serve.stderr.contains("is a folder"), "{serve:?}");
+    // Flags that would have no effect.
+    let observe = run(&["observe", "cart", "--sessions", "5", "-o", &folder.at("run.jsonl")]);
+    assert!(observe.code == Some(3) && observe.stderr.contains("only smallbank"), "{observe:?}");
+}
+
+#[test]
 fn runs_for_machines_fit_their_schema() {
     let folder = Folder::new();
     let (validator, check, kept) = (schema("fuzz"), schema("check"), folder.at("run.json"));

@@ -389,7 +389,7 @@ fn clients_that_try_again_without_end_are_explored() {
     }
     let ran = run(&["explore", "stack", "--level", "rc"]);
     assert!(
-        ran.stdout.contains("longer than the limit of 128 transactions, which clients share, and cut"),
+        ran.stdout.contains("1 behaviour was cut, because a client needed more transactions: a program may have 128"),
         "{}",
         ran.stdout
     );

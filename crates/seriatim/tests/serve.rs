@@ -83,6 +83,8 @@ fn a_signal_saves_what_happened_and_aborts_what_is_open() {
 #[test]
 fn a_history_that_does_not_fit_its_format_is_not_lost() {
     let folder = Folder::new();
+    // Nor is a file that happens to be there.
+    std::fs::write(folder.at("out.txt.jsonl"), "precious").unwrap();
     let server = Serving::new(&["--save", &folder.at("out.txt"), "--to", "dbcop-hist"]);
     let mut client = server.client();
     let session = client.session();
@@ -94,9 +96,10 @@ fn a_history_that_does_not_fit_its_format_is_not_lost() {
     let mut said = String::new();
     stderr.read_to_string(&mut said).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(3), "{said}");
-    assert!(said.contains("cannot hold the key") && said.contains("out.txt.jsonl instead"), "{said}");
-    assert_eq!(folder.names(), ["out.txt.jsonl"]);
-    assert_eq!(read(&folder.at("out.txt.jsonl")).txn_count(), 1);
+    assert!(said.contains("cannot hold the key") && said.contains("out.txt.1.jsonl instead"), "{said}");
+    assert_eq!(folder.names(), ["out.txt.1.jsonl", "out.txt.jsonl"]);
+    assert_eq!(read(&folder.at("out.txt.1.jsonl")).txn_count(), 1);
+    assert_eq!(std::fs::read_to_string(folder.at("out.txt.jsonl")).unwrap(), "precious");
 }
 
 #[test]

@@ -4,7 +4,7 @@
 
 mod common;
 
-use common::{CAUSAL, Folder, GOOD, large, run, seriatim, start};
+use common::{CAUSAL, Folder, GOOD, Ran, large, run, seriatim, start};
 use std::fs::File;
 use std::io::{Read, Write};
 use std::process::{Command, Stdio};
@@ -103,6 +103,32 @@ fn the_exit_code_says_which_signal_ended_the_program() {
         assert_eq!(child.wait().unwrap().code(), Some(code), "{name}");
         drop(stdin);
     }
+}
+
+#[test]
+fn an_interrupt_tells_what_fuzz_and_predict_have_found() {
+    let folder = Folder::new();
+    let (observed, kept) = (folder.at("run.jsonl"), folder.at("predictions.json"));
+    assert_eq!(
+        run(&["observe", "smallbank", "--sessions", "8", "--transactions", "100", "-o", &observed]).code,
+        Some(0)
+    );
+    let fuzz = ["fuzz", "wikipedia", "--level", "ser", "--runs", "100000000"];
+    let predict = ["predict", &observed, "-l", "cc", "--boundary", "relaxed", "--all", "-o", &kept];
+    for (args, said) in [(&fuzz[..], "held in the first "), (&predict, "could have gone wrong")] {
+        // Some time to find something: how long that takes depends on the machine.
+        let ran = [1, 4, 16].into_iter().map(Duration::from_secs).find_map(|time| {
+            let child = start(args);
+            std::thread::sleep(time);
+            interrupt(child.id());
+            let ran = Ran::from(child.wait_with_output().unwrap());
+            ran.stdout.contains(said).then_some(ran)
+        });
+        let ran = ran.unwrap_or_else(|| panic!("{args:?} tells nothing"));
+        assert_eq!(ran.code, Some(130), "{ran:?}");
+        assert!(ran.stdout.contains("Interrupted;") || ran.stderr.contains("interrupted; found so far"), "{ran:?}");
+    }
+    assert!(std::fs::read_to_string(&kept).unwrap().contains("predictions"));
 }
 
 fn interrupt(process: u32) {

@@ -7,7 +7,6 @@ use crate::progress::Progress;
 use crate::quantities::duration;
 use crate::{checkpoint, interrupt, output};
 use clap::ValueEnum;
-use nix::sys::signal::Signal;
 use seriatim_apps::clients::{self, ClientProgram};
 use seriatim_apps::explore as apps;
 use seriatim_apps::{APPS, BENCHMARK_APPS};
@@ -24,8 +23,6 @@ use seriatim_report::{Checked, Counts, Times, clean};
 use std::fs::File;
 use std::io::Read;
 use std::path::PathBuf;
-use std::sync::OnceLock;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 const AFTER_HELP: &str = "\
@@ -49,11 +46,6 @@ const SIZE: (usize, usize) = (3, 3);
 /// More threads than this only cost memory.
 const THREADS_MAX: i64 = 64;
 
-/// Becomes true when somebody presses Ctrl-C.
-static INTERRUPTED: AtomicBool = AtomicBool::new(false);
-/// What it was.
-static SIGNAL: OnceLock<Signal> = OnceLock::new();
-
 /// The flags.
 #[derive(clap::Args, Debug)]
 #[command(after_help = AFTER_HELP)]
@@ -64,7 +56,7 @@ pub struct Args {
     #[arg(value_name = "FILE|APP|APP:SEED")]
     program: String,
     /// How many sessions random clients have and how many transactions in each, where an edit of Wikipedia, which is two or four, counts
-    /// as one [default: 3x3]
+    /// as one; each from 1 to 10 [default: 3x3]
     #[arg(long, value_name = "SxT", value_parser = sizes)]
     size: Option<(usize, usize)>,
     /// The level of transactions that have none of their own
@@ -187,7 +179,7 @@ fn random_clients(args: &Args) -> Result<Option<ClientProgram>, Failure> {
 
 /// A number of sessions and one of transactions.
 fn sizes(text: &str) -> Result<(usize, usize), String> {
-    let expected = || "expected sessions and transactions, like 3x3, each at most 10".to_owned();
+    let expected = || "expected sessions and transactions, like 3x3, each from 1 to 10".to_owned();
     let (sessions, txns) = text.split_once('x').ok_or_else(expected)?;
     let number = |text: &str| text.parse().ok().filter(|number| (1..=10).contains(number)).ok_or_else(expected);
     Ok((number(sessions)?, number(txns)?))
@@ -270,8 +262,8 @@ impl<V: Value, L: Local> Subject<'_, V, L> {
         }
         // What was found is told even if it cannot be kept.
         kept?;
-        Ok(match SIGNAL.get() {
-            Some(&signal) if explored.stopped.is_some() => signal.into(),
+        Ok(match interrupt::asked() {
+            Some(signal) if explored.stopped.is_some() => signal.into(),
             _ => explored.outcome.into(),
         })
     }
@@ -292,7 +284,7 @@ impl<V: Value, L: Local> Subject<'_, V, L> {
             .algorithm(args.algorithm.algorithm())
             .threads(args.threads.map_or_else(cores, usize::from))
             .part(args.partition)
-            .interrupt(&INTERRUPTED);
+            .interrupt(interrupt::ask_next());
         if let Some(budget) = args.budget {
             explorer = explorer.budget(budget);
         }
@@ -303,10 +295,6 @@ impl<V: Value, L: Local> Subject<'_, V, L> {
     fn explore(&self, args: &Args) -> Result<(Exploration<L>, Result<(), Failure>), Failure> {
         let fail = |error: ExploreError| Failure::about(&args.program, error);
         let explorer = self.explorer(args);
-        interrupt::call_next(|signal| {
-            SIGNAL.get_or_init(|| signal);
-            INTERRUPTED.store(true, Ordering::Relaxed);
-        });
         let path = args.checkpoint.as_deref();
         let of = path.map_or_else(|| Ok(String::new()), |_| self.identity(args).map_err(fail))?;
         let kept = path.map(|path| checkpoint::load(path, &of)).transpose()?.flatten();
@@ -389,7 +377,7 @@ impl<V: Value, L: Local> Subject<'_, V, L> {
             part: (args.partition.number, args.partition.of),
             elapsed: exploration.elapsed,
             stopped: (!exploration.is_done).then(|| Stopped {
-                is_interrupted: INTERRUPTED.load(Ordering::Relaxed),
+                is_interrupted: interrupt::asked().is_some(),
                 checkpoint: args.checkpoint.as_ref().filter(|_| is_kept).map(|path| path.display().to_string()),
             }),
             groups: exploration.groups.iter().map(group).collect(),
@@ -470,6 +458,8 @@ fn command(args: &Args) -> String {
 fn shell_word(word: &str) -> String {
     let is_plain = |c: char| c.is_alphanumeric() || "_-./:@%+=,".contains(c);
     match word.chars().all(is_plain) && !word.is_empty() {
+        // A name like a flag would be taken for one.
+        true if word.starts_with('-') && word != "-" => format!("./{word}"),
         true => word.to_owned(),
         false => clean(&format!("'{}'", word.replace('\'', r"'\''"))),
     }

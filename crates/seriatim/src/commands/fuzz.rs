@@ -2,26 +2,28 @@
 
 use crate::cli::{Style, chooser_parser, store_level_parser};
 use crate::exit::{Exit, Failure};
-use crate::output;
 use crate::progress::Progress;
+use crate::quantities::duration;
 use crate::runs::{self, Search, Told};
 use crate::save::{may_write, save};
-use crate::staged;
+use crate::{interrupt, output, staged};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use seriatim_apps::{APPS, App, BENCHMARK_APPS, Fuzz, Recording, Run, Setting};
 use seriatim_check::Level;
 use seriatim_history::formats::Format;
-use seriatim_report::style::{BAD, GOOD, paint};
+use seriatim_report::style::{BAD, GOOD, OPEN, paint};
 use seriatim_report::text::{grouped, plural};
 use seriatim_report::{clean, wrap};
 use seriatim_store::{Choice, ChooserKind};
 use std::path::{Path, PathBuf};
+use std::sync::atomic::Ordering;
+use std::time::{Duration, Instant};
 
 const AFTER_HELP: &str = "\
 The application runs on a mock store that may return any version of a cell that the level allows. What the assertion itself reads \
 are the latest versions, so that only the application's own reads are weak. (Most assertions are about what clients saw.) The same seed does the same runs again.
 
-Exit codes: 0 the assertion held in all runs, 1 it broke, 3 bad input or usage, 130, 143 or 129 ended by a signal, 141 output closed \
+Exit codes: 0 the assertion held in all runs, 1 it broke, 2 it held until the budget was spent, 3 bad input or usage, 130, 143 or 129 ended by a signal, 141 output closed \
 by its reader.";
 
 /// The flags.
@@ -40,6 +42,9 @@ pub struct Args {
     /// How many runs to do at most
     #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..))]
     runs: u64,
+    /// How long to go on at most, like 30s or 5m; a run that has begun ends first
+    #[arg(long, value_name = "TIME", value_parser = duration)]
+    budget: Option<Duration>,
     /// What decides everything that is random
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
@@ -60,22 +65,29 @@ pub struct Args {
 /// Runs the application until it fails, and says why.
 pub fn run(args: &Args) -> Result<Exit, Failure> {
     may_write(args.output.iter().chain(&args.save), &[])?;
-    let Some(Found { page, recording, run }) = search(args)? else {
-        output::text(&held(find(args.app)?, args))?;
-        return Ok(Exit::Holds);
+    let Found { page, recording, run } = match search(args)? {
+        Searched::Broke(found) => *found,
+        Searched::Held(runs) => {
+            output::text(&held(find(args.app)?, args, runs))?;
+            return Ok(exit(args, runs));
+        }
     };
-    // What was found is told even if it cannot be kept.
-    if [&args.output, &args.save].into_iter().flatten().any(|path| path == Path::new("-")) {
-        output::message(&page);
-    } else {
-        output::text(&page)?;
-    }
+    // What was found is told even if it cannot be kept, and kept even if nobody reads it any more.
+    let is_output_taken = [&args.output, &args.save].into_iter().flatten().any(|path| path == Path::new("-"));
+    let told = match is_output_taken {
+        true => {
+            output::message(&page);
+            Ok(())
+        }
+        false => output::text(&page),
+    };
     if let Some(path) = &args.output {
         keep(path, &recording)?;
     }
     if let Some(path) = &args.save {
         save(&run.history, Format::Jsonl, path)?;
     }
+    told?;
     Ok(Exit::Violated)
 }
 
@@ -86,14 +98,17 @@ pub fn cart() -> Result<String, Failure> {
         level: Level::Causal,
         chooser: ChooserKind::Adversary,
         runs: 1000,
+        budget: None,
         seed: 0,
         serial: false,
         format: Style::Human,
         output: None,
         save: None,
     };
-    let found = search(&args)?;
-    Ok(found.map_or_else(String::new, |found| found.page))
+    Ok(match search(&args)? {
+        Searched::Broke(found) => found.page,
+        Searched::Held(_) => String::new(),
+    })
 }
 
 fn find(name: &str) -> Result<&'static dyn App, Failure> {
@@ -107,13 +122,26 @@ struct Found {
     run: Run,
 }
 
+/// How a search ended.
+enum Searched {
+    Broke(Box<Found>),
+    /// After so many runs.
+    Held(u64),
+}
+
 /// The first run that fails.
-fn search(args: &Args) -> Result<Option<Found>, Failure> {
+fn search(args: &Args) -> Result<Searched, Failure> {
+    let is_asked_to_end = interrupt::ask_next();
+    let deadline = args.budget.and_then(|budget| Instant::now().checked_add(budget));
     let app = find(args.app)?;
     let setting = Setting { level: args.level, interleaved: !args.serial };
     let progress = Progress::over(args.runs as usize, "runs");
     let mut fuzz = Fuzz::new(app, setting, args.chooser, args.seed);
     for number in 0..args.runs {
+        let is_late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        if is_late || is_asked_to_end.load(Ordering::Relaxed) {
+            return Ok(Searched::Held(number));
+        }
         let run = fuzz.run(number).map_err(|error| Failure::about(args.app, error))?;
         if run.failure.is_some() {
             drop(progress);
@@ -121,11 +149,20 @@ fn search(args: &Args) -> Result<Option<Found>, Failure> {
             let blamed = recording.to_blame().map_err(|error| Failure::about(app.name(), error))?;
             let (weak, run) = blamed.unwrap_or((Vec::new(), run));
             let page = broke(app, number + 1, args, &weak, &run);
-            return Ok(Some(Found { page, recording: Recording::of(app, setting, &run), run }));
+            let recording = Recording::of(app, setting, &run);
+            return Ok(Searched::Broke(Box::new(Found { page, recording, run })));
         }
         progress.advance();
     }
-    Ok(None)
+    Ok(Searched::Held(args.runs))
+}
+
+fn exit(args: &Args, runs: u64) -> Exit {
+    match interrupt::asked() {
+        _ if runs == args.runs => Exit::Holds,
+        Some(signal) => signal.into(),
+        None => Exit::Undecided,
+    }
 }
 
 fn keep(path: &Path, recording: &Recording) -> Result<(), Failure> {
@@ -153,25 +190,37 @@ fn broke(app: &dyn App, number: u64, args: &Args, weak: &[Choice], run: &Run) ->
     page += &runs::blame(weak, &run.history);
     page += &runs::explained(app, run);
     let next = match &args.output {
+        Some(path) if path == Path::new("-") => "The run is on standard output, for `seriatim replay`.".to_owned(),
         Some(path) => format!("See it again with `seriatim replay {}`.", clean(&path.display().to_string())),
         None => "Keep the run with --output RUN, and see it again with `seriatim replay RUN`.".to_owned(),
     };
     page + "\n" + &wrap(&next, "", width)
 }
 
-fn held(app: &dyn App, args: &Args) -> String {
+fn held(app: &dyn App, args: &Args, runs: u64) -> String {
+    let is_whole = runs == args.runs;
+    let why = if interrupt::asked().is_some() { "interrupted" } else { "budget" };
     if args.format == Style::Json {
         let mut told = Told::new(app, args.level.code(), None, None);
-        told.search = Some(args.search(args.runs));
+        told.search = Some(Search { stopped: (!is_whole).then_some(why), ..args.search(runs) });
+        if !is_whole {
+            told.outcome = "undecided";
+        }
         return told.line();
     }
-    let held = format!("{}: the assertion held in {} at {}", app.name(), plural(args.runs, "run"), args.level);
-    format!("{}\n  {}\n", paint(GOOD, &held), app.assertion())
+    if is_whole {
+        let held = format!("{}: the assertion held in {} at {}", app.name(), plural(runs, "run"), args.level);
+        return format!("{}\n  {}\n", paint(GOOD, &held), app.assertion());
+    }
+    let of = plural(args.runs, "run");
+    let held = format!("{}: the assertion held in the first {} of {of} at {}", app.name(), grouped(runs), args.level);
+    let why = if why == "budget" { "The budget is spent" } else { "Interrupted" };
+    format!("{}\n  {}\n  {why}; the same seed would do the same runs again.\n", paint(OPEN, &held), app.assertion())
 }
 
 impl Args {
     fn search(&self, runs: u64) -> Search<'_> {
-        Search { chooser: self.chooser.code(), serial: self.serial, seed: self.seed, runs }
+        Search { chooser: self.chooser.code(), serial: self.serial, seed: self.seed, runs, stopped: None }
     }
 }
 

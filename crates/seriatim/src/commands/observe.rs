@@ -5,7 +5,7 @@ use crate::commands::fuzz::app_parser;
 use crate::exit::{Exit, Failure};
 use crate::notes::lost_note;
 use crate::output;
-use crate::save::{format_for, save};
+use crate::save::{format_for, may_write, save};
 use clap::ValueEnum;
 use seriatim_apps::observed::{FIELD, Observed, SESSIONS_MAX, TRANSACTIONS_MAX};
 use seriatim_apps::{BENCHMARKS, Setting};
@@ -32,9 +32,9 @@ pub struct Args {
     /// What decides everything that is random
     #[arg(long, value_name = "N", default_value_t = 10_000)]
     seed: u64,
-    /// How much a benchmark application does
-    #[arg(long, value_enum, default_value_t = Size::Small)]
-    size: Size,
+    /// How much a benchmark application does [default: small]
+    #[arg(long, value_enum)]
+    size: Option<Size>,
     /// How many sessions a benchmark application has, instead of 3
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=SESSIONS_MAX as i64))]
     sessions: Option<u16>,
@@ -61,10 +61,16 @@ enum Size {
 /// Runs the application, writes the history.
 pub fn run(args: &Args) -> Result<Exit, Failure> {
     let to = format_for(args.to, &args.output, Format::Jsonl)?;
+    may_write([&args.output], &[])?;
     let is_benchmark = BENCHMARKS.contains(&args.app);
+    if !is_benchmark && (args.size.is_some() || args.sessions.is_some() || args.transactions.is_some()) {
+        let others = BENCHMARKS.join(", ");
+        let problem = format!("what it does is fixed; only {others} have --size, --sessions and --transactions");
+        return Err(Failure::about(args.app, problem));
+    }
     let per_session = args.transactions.map(usize::from).unwrap_or(match args.size {
-        Size::Small => 4,
-        Size::Large => 8,
+        None | Some(Size::Small) => 4,
+        Some(Size::Large) => 8,
     });
     let observed = Observed {
         app: args.app.to_owned(),

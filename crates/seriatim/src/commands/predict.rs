@@ -4,20 +4,21 @@ use crate::cli::{Style, format_parser, predict_level_parser};
 use crate::exit::{Exit, Failure};
 use crate::inputs::read_input;
 use crate::notes::skipped_note;
-use crate::output;
-use crate::progress::Progress;
+use crate::progress::{self, Progress};
 use crate::quantities::duration;
 use crate::save::may_write;
-use crate::staged;
+use crate::{interrupt, output, staged};
 use clap::ValueEnum;
 use seriatim_check::Level;
 use seriatim_history::History;
 use seriatim_history::formats::Format;
-use seriatim_predict::{Answer, Options, Outlook, PredictError, Prediction, predict, predict_all};
+use seriatim_predict::{Answer, Effort, Open, Options, Outlook, PredictError, Prediction, predict, predict_all};
 use seriatim_report::predicted::{self, Predicted};
 use seriatim_report::text::{Layout, plural};
 use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 const AFTER_HELP: &str = "\
@@ -32,7 +33,7 @@ Exit codes: 0 none exists within the boundary, 1 a prediction was found (or the 
 input or usage, 4 a mistake of seriatim's.";
 
 /// The flags.
-#[derive(clap::Args, Debug)]
+#[derive(clap::Args, Clone, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
     /// The observed run: a file, a directory, or - for standard input
@@ -127,38 +128,107 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
     if let Some(note) = skipped_note(&shown, format.code(), history.skipped()) {
         progress.aside(|| output::message(&note));
     }
-    let found = match search(args, &history, &progress) {
-        Ok((predictions, answer)) => Predicted {
-            input: shown,
-            format: format.code(),
-            options: args.options(),
-            predictions,
-            answer,
-            extra: history.extra().map(str::to_owned),
-        },
-        Err(error) => {
-            drop(progress);
-            return failed(&shown, &error);
-        }
-    };
+    let source = Source { input: shown, format: format.code(), extra: history.extra().map(str::to_owned) };
+    let so_far = SoFar::default();
+    so_far.tell_at_signal(args, &source);
+    let searched = search(args, &history, &progress, &so_far);
     drop(progress);
-    print(args, &found)?;
-    Ok(exit(&found))
+    match searched {
+        Ok((predictions, answer)) => {
+            let found = source.predicted(args, predictions, answer);
+            print(args, &found)?;
+            Ok(exit(&found))
+        }
+        Err(error) => failed(&source.input, &error),
+    }
+}
+
+/// What was read.
+#[derive(Clone)]
+struct Source {
+    input: String,
+    format: &'static str,
+    extra: Option<String>,
+}
+
+impl Source {
+    fn predicted(&self, args: &Args, mut predictions: Vec<Prediction>, answer: Answer) -> Predicted {
+        // The search goes by the cycle in the observed order of versions; what a person is shown may be smaller.
+        predictions.sort_by_key(|prediction| {
+            let size = prediction.violation.as_ref().map_or(usize::MAX, |why| why.cycle.len());
+            (size, prediction.outlook == Outlook::CutShort)
+        });
+        let (input, format, extra) = (self.input.clone(), self.format, self.extra.clone());
+        Predicted { input, format, options: args.options(), predictions, answer, extra }
+    }
+}
+
+/// The predictions so far, for whoever tells them: the search when it has ended, or a signal before.
+#[derive(Clone, Default)]
+struct SoFar {
+    predictions: Arc<Mutex<Vec<Prediction>>>,
+    is_told: Arc<AtomicBool>,
+}
+
+impl SoFar {
+    fn lock(&self) -> MutexGuard<'_, Vec<Prediction>> {
+        self.predictions.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// The next signal tells of what was found so far and ends the program; the search cannot be asked to end.
+    fn tell_at_signal(&self, args: &Args, source: &Source) {
+        let (so_far, args, source) = (self.clone(), args.clone(), source.clone());
+        interrupt::call_next(move |signal| {
+            if so_far.is_told.swap(true, Ordering::SeqCst) {
+                return;
+            }
+            let predictions = std::mem::take(&mut *so_far.lock());
+            progress::wipe();
+            let is_any = !predictions.is_empty();
+            output::message(if is_any {
+                "interrupted; found so far:\n"
+            } else {
+                "interrupted; nothing was found so far\n"
+            });
+            let found = source.predicted(&args, predictions, Answer::Undecided(Open::Stopped, Effort::default()));
+            let told = if is_any { print(&args, &found) } else { Ok(()) };
+            if let Err(Failure::Message(problem)) = told {
+                output::message(&format!("error: {problem}\n"));
+            }
+            std::process::exit(Exit::from(signal) as i32);
+        });
+    }
+
+    /// From now on the search tells; waits for the end of the program if a signal was first.
+    fn take_over(&self) {
+        if self.is_told.swap(true, Ordering::SeqCst) {
+            loop {
+                std::thread::park();
+            }
+        }
+    }
 }
 
 /// The predictions that were asked for, and how the search ended.
-fn search(args: &Args, history: &History, progress: &Progress) -> Result<(Vec<Prediction>, Answer), PredictError> {
+fn search(
+    args: &Args,
+    history: &History,
+    progress: &Progress,
+    so_far: &SoFar,
+) -> Result<(Vec<Prediction>, Answer), PredictError> {
     let options = args.options();
     let operations = plural(history.op_count() as u64, "operation");
     progress.stage().now(format!("predicting from {} ({operations})", args.input.display()));
     if !args.all {
-        return Ok(match predict(history, &options)? {
+        let answer = predict(history, &options)?;
+        so_far.take_over();
+        return Ok(match answer {
             Answer::Found(prediction) => (vec![(*prediction).clone()], Answer::Found(prediction)),
             answer => (Vec::new(), answer),
         });
     }
-    let mut predictions = Vec::new();
     let answer = predict_all(history, &options, &mut |prediction| {
+        let mut predictions = so_far.lock();
         predictions.push(prediction);
         let count = plural(predictions.len() as u64, "prediction");
         progress.stage().now(format!("{count} from {} so far", args.input.display()));
@@ -167,12 +237,9 @@ fn search(args: &Args, history: &History, progress: &Progress) -> Result<(Vec<Pr
             _ => ControlFlow::Continue(()),
         }
     })?;
-    // The search goes by the cycle in the observed order of versions; what a person is shown may be smaller.
-    predictions.sort_by_key(|prediction| {
-        let size = prediction.violation.as_ref().map_or(usize::MAX, |why| why.cycle.len());
-        (size, prediction.outlook == Outlook::CutShort)
-    });
-    Ok((predictions, answer))
+    // Before they are taken: a signal has told them, or does not any more.
+    so_far.take_over();
+    Ok((std::mem::take(&mut *so_far.lock()), answer))
 }
 
 /// A prediction that does not pass its checker is our mistake; everything else is about the input.
@@ -189,13 +256,19 @@ fn failed(shown: &str, error: &PredictError) -> Result<Exit, Failure> {
 }
 
 fn print(args: &Args, found: &Predicted) -> Result<(), Failure> {
-    match args.format {
+    let told = match args.format {
         Style::Human => {
             let layout = Layout { width: output::width(), ..Layout::default() };
-            output::text(&predicted::text::render(found, &layout))?;
+            output::text(&predicted::text::render(found, &layout))
         }
-        Style::Json => output::raw((predicted::json::render(found) + "\n").as_bytes())?,
-    }
+        Style::Json => output::raw((predicted::json::render(found) + "\n").as_bytes()),
+    };
+    // Files are written even if nobody reads the result any more.
+    write_files(args, found)?;
+    Ok(told?)
+}
+
+fn write_files(args: &Args, found: &Predicted) -> Result<(), Failure> {
     write(args.output.as_deref(), || predicted::json::render(found) + "\n")?;
     write(args.dot.as_deref(), || predicted::dot::render(found))?;
     write(args.html.as_deref(), || predicted::html::render(found))?;

@@ -15,6 +15,9 @@ use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
+/// So many names are tried for a history that cannot be saved where it should be.
+const NAMES_MAX: u32 = 1000;
+
 /// The flags.
 #[derive(clap::Args, Debug)]
 #[command(
@@ -104,10 +107,7 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
 fn keep(history: &History, format: Format, path: &Path) -> Result<(), Failure> {
     let saved = save(history, format, path);
     if saved.is_err() && path != Path::new("-") {
-        let beside = with_ending(path, ".jsonl");
-        let temporary = std::env::temp_dir().join(format!("seriatim-{}.jsonl", std::process::id()));
-        let places = [beside, temporary];
-        let found = places.iter().find(|place| *place != path && save(history, Format::Jsonl, place).is_ok());
+        let found = elsewhere(path).find(|place| save(history, Format::Jsonl, place).is_ok());
         if let Some(place) = found {
             output::message(&format!("note: the history is in {} instead\n", place.display()));
         }
@@ -119,10 +119,19 @@ fn keep(history: &History, format: Format, path: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-fn with_ending(path: &Path, ending: &str) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(ending);
-    PathBuf::from(name)
+/// Files that are not there yet: beside `path`, unless that is a device, and where temporary ones go.
+fn elsewhere(path: &Path) -> impl Iterator<Item = PathBuf> {
+    let is_file = std::fs::metadata(path).map_or(true, |found| found.is_file());
+    let temporary = std::env::temp_dir().join(format!("seriatim-{}", std::process::id()));
+    let names = [is_file.then(|| path.to_owned()), Some(temporary)].into_iter().flatten();
+    names.filter_map(|name| {
+        let numbered = |number: u32| {
+            let mut name = name.as_os_str().to_owned();
+            name.push(if number == 0 { ".jsonl".to_owned() } else { format!(".{number}.jsonl") });
+            PathBuf::from(name)
+        };
+        (0..NAMES_MAX).map(numbered).find(|place| !place.exists())
+    })
 }
 
 /// A time that is long enough to do something in.
