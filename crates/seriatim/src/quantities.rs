@@ -4,7 +4,7 @@ use std::time::Duration;
 
 /// A time: a number with one of the units ms, s, m and h; seconds without one.
 pub fn duration(text: &str) -> Result<Duration, String> {
-    let expected = || "expected a time like 30s, 500ms, 2m or 1h".to_owned();
+    let expected = || "expected a time like 30s, 500ms, 2m or 1h (without a unit: seconds)".to_owned();
     let (number, unit) = split(text);
     let scale = match unit {
         "ms" => 0.001,

@@ -12,7 +12,7 @@ use seriatim_store::{Choice, TxnName};
 
 /// What should have held, and what was seen instead.
 pub fn failure(app: &dyn App, failure: &str) -> String {
-    wrap(&format!("Expected: {}. But {failure}.", app.assertion()), "  ", output::width())
+    wrap(&format!("Expected: {}. Instead, {failure}.", app.assertion()), "  ", output::width())
 }
 
 /// The reads that a failure needs, under the names that `history` gives to the transactions.

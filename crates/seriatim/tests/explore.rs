@@ -292,14 +292,16 @@ fn checkpoints_that_cannot_be_used_are_refused_with_the_reason() {
     let newer = folder.file("newer.json", whole.replace(r#""seriatim_checkpoint":2"#, r#""seriatim_checkpoint":9"#));
     let missing = folder.at("no/such/folder.json");
     let here = folder.path().to_str().unwrap().to_owned();
+    let program = folder.file("one.tx", "session a { begin write(x, 1) commit }");
     for (args, why) in [
         (&["cart:2", "--checkpoint", &kept][..], "of something else: another program; name another file"),
         (&["cart:1", "--level", "si", "--checkpoint", &kept], "of something else: level cc, not level si; name"),
         (&["cart:1", "--checkpoint", &short], "not a whole checkpoint"),
         (&["cart:1", "--checkpoint", &empty], "not a whole checkpoint"),
         (&["cart:1", "--checkpoint", &newer], "of another version"),
-        (&["cart:1", "--checkpoint", &missing], "the checkpoint cannot be written"),
-        (&["cart:1", "--checkpoint", &here], "not a file"),
+        (&["cart:1", "--checkpoint", &missing], "there is no such folder to write to"),
+        (&["cart:1", "--checkpoint", &here], "is a folder; name a file"),
+        (&[&program, "--checkpoint", &program], "is what is read; name another file"),
         (&["cart:1", "--checkpoint", "/dev/full"], "not a file"),
         (&["cart:1", "--checkpoint", "/dev/zero"], "not a file"),
     ] {

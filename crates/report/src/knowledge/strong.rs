@@ -67,7 +67,8 @@ pub(super) const ENTRIES: &[Entry] = &[
         subject: Subject::Anomaly(Kind::NonAdjacent),
         aliases: &[],
         definition: "A cycle with several anti-dependencies of which no two follow each other, and which is not simply a long \
-                     fork: snapshots that cannot be put into one order.",
+                     fork: snapshots that cannot be put into one order. Some of them violate prefix consistency too; a report says \
+                     so.",
         example: Example {
             history: "a: w(x,1) w(z,1)\nb: r(y,nil) w(z,2)\nc: w(y,1)\nd: r(y,1) r(x,nil)\ne: r(z,1) | r(z,2)",
             remark: "t2 overwrote z of t1 and misses t3; t4 sees t3 and misses t1.",

@@ -5,6 +5,7 @@ use crate::cli::{Style, base_parser, isolation_parser};
 use crate::exit::{Exit, Failure};
 use crate::progress::Progress;
 use crate::quantities::duration;
+use crate::save::may_write;
 use crate::{checkpoint, interrupt, output};
 use clap::ValueEnum;
 use seriatim_apps::clients::{self, ClientProgram};
@@ -22,7 +23,7 @@ use seriatim_report::text::plural;
 use seriatim_report::{Checked, Counts, Times, clean};
 use std::fs::File;
 use std::io::Read;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 const AFTER_HELP: &str = "\
@@ -78,7 +79,7 @@ pub struct Args {
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=THREADS_MAX))]
     threads: Option<u16>,
     /// Give up after this long, like 30s, 500ms or 2m
-    #[arg(long, value_name = "TIME", value_parser = duration)]
+    #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
     budget: Option<Duration>,
     /// Keep in this file how far the exploration has come; if it is there, go on from there
     #[arg(long, value_name = "FILE")]
@@ -126,6 +127,8 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         let problem = "only random clients have a --size; remove the flag, or name clients like cart:1";
         return Err(Failure::about(&args.program, problem));
     }
+    // Refuses a checkpoint that is the program, or that cannot be written.
+    may_write(&args.checkpoint, &[Path::new(&args.program)])?;
     if let Some(app) = seriatim_apps::find(&args.program) {
         let subject = Subject {
             program: apps::program(app),

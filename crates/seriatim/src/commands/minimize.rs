@@ -45,7 +45,7 @@ pub struct Args {
     #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
     to: Option<Format>,
     /// Give up after this long on a level that needs a search, like 30s, 500ms or 2m
-    #[arg(long, value_name = "TIME", value_parser = duration)]
+    #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
     budget: Option<Duration>,
     /// Give up what would take more memory than this, like 4G, 512M or 2GiB
     #[arg(long, value_name = "SIZE", value_parser = size)]

@@ -44,7 +44,7 @@ pub struct Args {
     #[arg(long)]
     serial: bool,
     /// Wait before each transaction for a random time of at most this, so that clients come in another order each time
-    #[arg(long, value_name = "TIME", value_parser = duration, default_value = "0s")]
+    #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true, default_value = "0s")]
     delay: Duration,
     /// Each time N transactions have ended, forget all but the last version of each key; bounds memory, and restricts what reads may
     /// return; the history tells only of the last transactions (only at rc, ra and cc)
