@@ -12,6 +12,13 @@ use seriatim_check::Outcome;
 use seriatim_history::{History, OpId, OpKind, Status, TxnId};
 use std::time::Duration;
 
+/// A transaction with more operations than this is told in short, with so many.
+const OPERATIONS_MAX: usize = 12;
+const OPERATIONS_SHOWN: usize = 8;
+/// A value with more characters than this is told in short, with so many.
+const VALUE_MAX: usize = 40;
+const VALUE_SHOWN: usize = 30;
+
 /// What was asked of every behaviour.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
@@ -272,7 +279,10 @@ fn render_behaviour(behaviour: &Behaviour, command: &str, width: usize) -> Strin
     if let Some(reason) = &behaviour.reason {
         page += &wrap(&format!("Counterexample: {}.", clean(reason)), "  ", width);
     }
-    page += &format!("\n{}\n", paint(BOLD, "What the sessions did:"));
+    let is_short = behaviour.sessions.iter().flat_map(|story| &story.transactions).any(is_told_in_short);
+    let title =
+        if is_short { "What the sessions did, in short (--format json has all):" } else { "What the sessions did:" };
+    page += &format!("\n{}\n", paint(BOLD, title));
     for story in &behaviour.sessions {
         let txns: Vec<String> = story.transactions.iter().map(told).collect();
         page += &wrap(&txns.join(" | "), &format!("  {}: ", clean(&story.session)), width);
@@ -290,14 +300,33 @@ fn render_behaviour(behaviour: &Behaviour, command: &str, width: usize) -> Strin
     page
 }
 
+fn is_told_in_short(txn: &Txn) -> bool {
+    let is_long = |(_, _, value): &(char, String, String)| value.chars().count() > VALUE_MAX;
+    txn.operations.len() > OPERATIONS_MAX || txn.operations.iter().any(is_long)
+}
+
+/// The beginning of a long value.
+fn short(value: &str) -> String {
+    match value.char_indices().nth(VALUE_MAX) {
+        Some(_) => value.chars().take(VALUE_SHOWN).chain(['…']).collect(),
+        None => value.to_owned(),
+    }
+}
+
 /// A token as an argument of a shell: that of a program without transactions is empty.
 fn told_token(token: &str) -> &str {
     if token.is_empty() { "''" } else { token }
 }
 
+/// A transaction, in short if there is much in it.
 fn told(txn: &Txn) -> String {
-    let operations = txn.operations.iter().map(|(kind, key, value)| format!("{kind}({},{})", clean(key), clean(value)));
-    let all = operations.collect::<Vec<_>>().join(" ");
+    let shown = if txn.operations.len() > OPERATIONS_MAX { OPERATIONS_SHOWN } else { txn.operations.len() };
+    let operation =
+        |(kind, key, value): &(char, String, String)| format!("{kind}({},{})", clean(key), short(&clean(value)));
+    let mut all = txn.operations[..shown].iter().map(operation).collect::<Vec<_>>().join(" ");
+    if shown < txn.operations.len() {
+        all += &format!(" … ({} more)", txn.operations.len() - shown);
+    }
     match (txn.committed, all.is_empty()) {
         (true, true) => "(nothing)".to_owned(),
         (true, false) => all,

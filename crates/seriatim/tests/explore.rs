@@ -565,3 +565,19 @@ fn the_baseline_counts_executions() {
     let page = run(&["explore", "cart", "--robust", "--level", "ser", "--algorithm", "dfs"]).stdout;
     assert!(page.contains(" executions") && !page.contains("histories"), "{page}");
 }
+
+#[test]
+fn large_behaviours_are_told_in_short_and_whole_to_machines() {
+    let args = ["tpcc:1", "--size", "2x2", "--robust"];
+    let ran = run(&[&["explore"], &args[..]].concat());
+    assert!(ran.stdout.contains("in short") && ran.stdout.contains(" more) | "), "{}", ran.stdout);
+    assert!(ran.stdout.lines().count() < 80, "{}", ran.stdout);
+    let (_, found) = json(&args);
+    let sessions = found["behaviour"]["sessions"].as_array().unwrap();
+    let txns = sessions.iter().flat_map(|session| session["transactions"].as_array().unwrap());
+    let operations: usize = txns.map(|txn| txn["operations"].as_array().unwrap().len()).sum();
+    assert!(operations > 200, "{operations}");
+    // Small ones are told whole.
+    let small = run(&["explore", "cart"]);
+    assert!(small.stdout.contains("What the sessions did:\n"), "{}", small.stdout);
+}
