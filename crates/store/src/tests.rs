@@ -287,16 +287,19 @@ fn what_the_store_can_do_is_what_mixed_levels_allow() {
 #[test]
 fn what_is_read_before_writes_are_taken_back_is_what_the_levels_allow() {
     let mut withdrawn = 0;
-    for seed in 0..400 {
-        let level = LEVELS[seed as usize % LEVELS.len()];
-        let program = random_program(&mut Random(seed), |_| level, true);
+    for seed in 0..600 {
+        // One level, or mixed ones.
+        let level = LEVELS.get(seed as usize % (LEVELS.len() + 3)).copied();
+        let pick = |random: &mut Random| level.unwrap_or_else(|| LEVELS[random.below(6) as usize]);
+        let program = random_program(&mut Random(seed), pick, true);
+        let is_weak = program.iter().flatten().all(|plan| !plan.level.is_strong());
         withdrawn += program.iter().flatten().filter(|plan| plan.withdrawn).count();
         let allowed = allowed(&program);
         let is_short = program.iter().flatten().map(|plan| plan.steps.len() + 1).sum::<usize>() <= 9;
         for serial in [true, false].into_iter().take(1 + usize::from(is_short)) {
             let found = behaviours(&program, serial, &mut 0);
-            assert!(found.is_subset(&allowed), "seed {seed}, {level}: {program:?}");
-            assert!(level.is_strong() || found == allowed, "seed {seed}, {level}: {program:?}");
+            assert!(found.is_subset(&allowed), "seed {seed}: {program:?}");
+            assert!(!is_weak || found == allowed, "seed {seed}: {program:?}");
         }
     }
     assert!(withdrawn > 300, "{withdrawn}");
