@@ -37,6 +37,11 @@ pub fn ask_next() -> &'static AtomicBool {
     &IS_ASKED
 }
 
+/// From now on a signal ends the program again.
+pub fn release() {
+    *NEXT.lock().unwrap_or_else(PoisonError::into_inner) = None;
+}
+
 /// The signal that asked for an end, if one did.
 pub fn asked() -> Option<Signal> {
     ASKED.get().copied()
@@ -69,7 +74,8 @@ fn wait(signals: &SigSet) {
     }
 }
 
-fn end(signal: Signal) {
+/// Ends the program as `signal` does.
+pub fn end(signal: Signal) {
     staged::remove_all();
     output::wait_until_whole(WRITE_WAIT_MAX);
     progress::wipe();

@@ -16,7 +16,7 @@ use seriatim_report::text::{grouped, plural};
 use seriatim_report::{clean, wrap};
 use seriatim_store::{Choice, ChooserKind};
 use std::path::{Path, PathBuf};
-use std::sync::atomic::Ordering;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 const AFTER_HELP: &str = "\
@@ -65,7 +65,7 @@ pub struct Args {
 /// Runs the application until it fails, and says why.
 pub fn run(args: &Args) -> Result<Exit, Failure> {
     may_write(args.output.iter().chain(&args.save), &[])?;
-    let Found { page, recording, run } = match search(args)? {
+    let Found { page, recording, run } = match search(args, interrupt::ask_next())? {
         Searched::Broke(found) => *found,
         Searched::Held(runs) => {
             output::text(&held(find(args.app)?, args, runs))?;
@@ -105,7 +105,7 @@ pub fn cart() -> Result<String, Failure> {
         output: None,
         save: None,
     };
-    Ok(match search(&args)? {
+    Ok(match search(&args, &AtomicBool::new(false))? {
         Searched::Broke(found) => found.page,
         Searched::Held(_) => String::new(),
     })
@@ -130,8 +130,7 @@ enum Searched {
 }
 
 /// The first run that fails.
-fn search(args: &Args) -> Result<Searched, Failure> {
-    let is_asked_to_end = interrupt::ask_next();
+fn search(args: &Args, is_asked_to_end: &AtomicBool) -> Result<Searched, Failure> {
     let deadline = args.budget.and_then(|budget| Instant::now().checked_add(budget));
     let app = find(args.app)?;
     let setting = Setting { level: args.level, interleaved: !args.serial };
@@ -144,6 +143,7 @@ fn search(args: &Args) -> Result<Searched, Failure> {
         }
         let run = fuzz.run(number).map_err(|error| Failure::about(args.app, error))?;
         if run.failure.is_some() {
+            interrupt::release();
             drop(progress);
             let recording = Recording::of(app, setting, &run);
             let blamed = recording.to_blame().map_err(|error| Failure::about(app.name(), error))?;

@@ -180,7 +180,7 @@ impl SoFar {
         let (so_far, args, source) = (self.clone(), args.clone(), source.clone());
         interrupt::call_next(move |signal| {
             if so_far.is_told.swap(true, Ordering::SeqCst) {
-                return;
+                interrupt::end(signal);
             }
             let predictions = std::mem::take(&mut *so_far.lock());
             progress::wipe();
