@@ -24,7 +24,10 @@ pub fn read_and_walk(bytes: &[u8], format: Option<Format>) {
     assert_eq!((copy.txn_count(), copy.op_count()), (history.txn_count(), history.op_count()));
     // It may refuse, but not panic, and what it writes it must read.
     let mut same = Vec::new();
-    if !format.is_directory_format() && write(&history, format, &mut same).is_ok() && !same.is_empty() {
+    if !format.is_directory_format()
+        && write(&history, format, &mut same).is_ok()
+        && !same.is_empty()
+    {
         let again = ReadOptions { format: Some(format), threads: 1, ..ReadOptions::default() };
         if let Err(error) = read_bytes(&same, "same", &again) {
             assert!(error.to_string().contains("no transactions"), "{error}");
@@ -54,13 +57,16 @@ pub fn compressed(bytes: &[u8]) {
         read_and_walk(&[magic, bytes].concat(), None);
     }
     let mut gzip = Vec::new();
-    GzEncoder::new(bytes, flate2::Compression::fast()).read_to_end(&mut gzip).expect("memory does not fail");
+    GzEncoder::new(bytes, flate2::Compression::fast())
+        .read_to_end(&mut gzip)
+        .expect("memory does not fail");
     read_and_walk(&gzip, None);
     let zstd = zstd::encode_all(bytes, 1).expect("memory does not fail");
     read_and_walk(&zstd, None);
 }
 
-/// Histories that certificates may be about: a write skew, a lost update, values that were written twice, times, lists.
+/// Histories that certificates may be about: a write skew, a lost update, values that were written
+/// twice, times, lists.
 const HISTORIES: [&str; 5] = [
     "a: r(x,0) w(y,1)\nb: r(y,0) w(x,1)",
     "a: r(x,0) w(x,1)\nb: r(x,0) w(x,2)\nc: r(x,1)",
@@ -73,13 +79,15 @@ const HISTORIES: [&str; 5] = [
 static TRUTH: LazyLock<Vec<(History, Vec<(Level, bool)>)>> = LazyLock::new(|| {
     let judge = |text: &str| {
         let history = notation::parse(text).expect("these are histories");
-        let truth = Level::ALL.iter().map(|&level| (level, oracle::satisfies(&history, level))).collect();
+        let truth =
+            Level::ALL.iter().map(|&level| (level, oracle::satisfies(&history, level))).collect();
         (history, truth)
     };
     HISTORIES.into_iter().map(judge).collect()
 });
 
-/// Reads bytes as a certificate and asks whether it is true of each history: what is confirmed must be.
+/// Reads bytes as a certificate and asks whether it is true of each history: what is confirmed must
+/// be.
 pub fn certificate(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let Ok(certificate) = parse(text) else { return };
@@ -93,7 +101,8 @@ pub fn certificate(bytes: &[u8]) {
     }
 }
 
-/// Reads bytes as a program and explores it for a moment: tokens rerun what they name, and no step is in vain.
+/// Reads bytes as a program and explores it for a moment: tokens rerun what they name, and no step
+/// is in vain.
 pub fn program(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let Ok(source) = Source::parse(text) else { return };
@@ -102,7 +111,8 @@ pub fn program(bytes: &[u8]) {
         let explorer = Explorer::new(&program, isolation).budget(Duration::from_millis(5));
         let explored = explorer.run(&|end| {
             let token = end.token();
-            let again = replay(&program, isolation, &token, |end| (end.token(), end.locals().to_vec()));
+            let again =
+                replay(&program, isolation, &token, |end| (end.token(), end.locals().to_vec()));
             assert_eq!(again.expect("it was explored"), (token, end.locals().to_vec()));
             source.check(end)
         });
@@ -123,8 +133,13 @@ pub fn kept_or_predicted(bytes: &[u8]) {
         let _ = replayed.departure.map(|departure| departure.to_string());
     }
     let Ok(predicted) = serde_json::from_slice::<Predicted>(bytes) else { return };
-    let (Ok(level), Some(observed)) = (predicted.level.parse::<Level>(), predicted.application()) else { return };
-    if observed.sessions.unwrap_or(1).saturating_mul(observed.transactions.unwrap_or(1)) > ATTEMPTS_MAX {
+    let (Ok(level), Some(observed)) = (predicted.level.parse::<Level>(), predicted.application())
+    else {
+        return;
+    };
+    if observed.sessions.unwrap_or(1).saturating_mul(observed.transactions.unwrap_or(1))
+        > ATTEMPTS_MAX
+    {
         return;
     }
     let Ok(runnable) = observed.runnable() else { return };

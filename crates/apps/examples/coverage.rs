@@ -1,9 +1,11 @@
-//! How much of what can happen does happen: distinct states that clients see, against the number of runs, for random harnesses.
+//! How much of what can happen does happen: distinct states that clients see, against the number of
+//! runs, for random harnesses.
 //!
 //! Usage: coverage [HARNESSES [RUNS [SVG]]]
 //!
-//! The state of a run is everything that its clients get to see. The exact number of states comes from going through all runs.
-//! Harnesses with more than MOST_RUNS of them are left out, and so are those with one state only.
+//! The state of a run is everything that its clients get to see. The exact number of states comes
+//! from going through all runs. Harnesses with more than MOST_RUNS of them are left out, and so are
+//! those with one state only.
 
 use seriatim_apps::{Harness, Run, RunError, Setting, Value, run};
 use seriatim_check::Level;
@@ -56,7 +58,9 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         let adversary = Adversary::new(seed);
         let random = |setting| {
             let harness = &harness;
-            move |number: u64| run(harness, setting, Random::new(number ^ seed << 32), by_chance(number))
+            move |number: u64| {
+                run(harness, setting, Random::new(number ^ seed << 32), by_chance(number))
+            }
         };
         observe(&mut lines[0], &all, |number| with(&harness, adversary.run(number)))?;
         observe(&mut lines[1], &all, random(CAUSAL))?;
@@ -66,7 +70,10 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     sizes.sort_unstable();
     let (least, median, most) = (sizes[0], sizes[found / 2], sizes[found - 1]);
     println!("{found} harnesses with {least} to {most} states, median {median}.");
-    println!("Left out: {too_large} that take more than {MOST_RUNS} runs to go through, {single} with one state.\n");
+    println!(
+        "Left out: {too_large} that take more than {MOST_RUNS} runs to go through, {single} with \
+         one state.\n"
+    );
     print_table(&lines, runs);
     if let Some(path) = svg {
         std::fs::write(path, plot(&lines, runs))?;
@@ -92,7 +99,11 @@ fn all_states(harness: &Harness) -> Result<Option<States>, RunError> {
     Ok(Some(states))
 }
 
-fn observe(line: &mut Line, all: &States, mut run: impl FnMut(u64) -> Result<Run, RunError>) -> Result<(), RunError> {
+fn observe(
+    line: &mut Line,
+    all: &States,
+    mut run: impl FnMut(u64) -> Result<Run, RunError>,
+) -> Result<(), RunError> {
     let mut seen = States::new();
     for (number, share) in line.shares.iter_mut().enumerate() {
         let state = run(number as u64)?.seen;
@@ -104,9 +115,15 @@ fn observe(line: &mut Line, all: &States, mut run: impl FnMut(u64) -> Result<Run
 }
 
 fn print_table(lines: &[Line], runs: usize) {
-    println!("| runs |{}", lines.iter().fold(String::new(), |row, line| row + &format!(" {} |", line.name)));
+    println!(
+        "| runs |{}",
+        lines.iter().fold(String::new(), |row, line| row + &format!(" {} |", line.name))
+    );
     println!("|---|{}", "---|".repeat(lines.len()));
-    for count in [10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000].into_iter().filter(|&count| count <= runs) {
+    for count in [10, 20, 50, 100, 200, 500, 1000, 2000, 5000, 10_000]
+        .into_iter()
+        .filter(|&count| count <= runs)
+    {
         let shares = lines.iter().map(|line| format!(" {:.1} % |", 100.0 * line.shares[count - 1]));
         println!("| {count} |{}", shares.collect::<String>());
     }
@@ -126,14 +143,16 @@ fn plot(lines: &[Line], runs: usize) -> String {
     let x = |count: f64| left + width * count.ln() / (runs as f64).ln();
     let y = |share: f64| top + height * (1.0 - share);
     let mut svg = String::from(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 720 430\" font-family=\"sans-serif\" font-size=\"12\">\n\
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 720 430\" \
+         font-family=\"sans-serif\" font-size=\"12\">\n\
          <rect width=\"720\" height=\"430\" fill=\"white\"/>\n",
     );
     for percent in [0, 20, 40, 60, 80, 95, 100] {
         let at = y(f64::from(percent) / 100.0);
         let _ = writeln!(
             svg,
-            "<line x1=\"60\" x2=\"700\" y1=\"{at:.1}\" y2=\"{at:.1}\" stroke=\"#ddd\"/><text x=\"54\" y=\"{:.1}\" text-anchor=\"end\">{percent} %</text>",
+            "<line x1=\"60\" x2=\"700\" y1=\"{at:.1}\" y2=\"{at:.1}\" stroke=\"#ddd\"/><text \
+             x=\"54\" y=\"{:.1}\" text-anchor=\"end\">{percent} %</text>",
             at + 4.0
         );
     }
@@ -146,16 +165,24 @@ fn plot(lines: &[Line], runs: usize) -> String {
     }
     let _ = writeln!(svg, "<text x=\"380\" y=\"420\" text-anchor=\"middle\">runs</text>");
     for (place, line) in lines.iter().enumerate() {
-        let points =
-            line.shares.iter().enumerate().map(|(run, &share)| format!("{:.1},{:.1}", x((run + 1) as f64), y(share)));
+        let points = line
+            .shares
+            .iter()
+            .enumerate()
+            .map(|(run, &share)| format!("{:.1},{:.1}", x((run + 1) as f64), y(share)));
         let points = points.collect::<Vec<_>>().join(" ");
         let _ = writeln!(
             svg,
             "<polyline fill=\"none\" stroke=\"{}\" stroke-width=\"2\" points=\"{points}\"/>",
             line.colour
         );
-        let _ =
-            writeln!(svg, "<text x=\"480\" y=\"{}\" fill=\"{}\">{}</text>", 320 + 18 * place, line.colour, line.name);
+        let _ = writeln!(
+            svg,
+            "<text x=\"480\" y=\"{}\" fill=\"{}\">{}</text>",
+            320 + 18 * place,
+            line.colour,
+            line.name
+        );
     }
     svg + "</svg>\n"
 }

@@ -1,9 +1,10 @@
-//! Mean iterations until an assertion breaks, with random versions and with the adversary, for clients that were drawn by chance.
+//! Mean iterations until an assertion breaks, with random versions and with the adversary, for
+//! clients that were drawn by chance.
 //!
 //! Usage: held_out [FIRST_SEED [PROGRAMS [RUNS]]]
 //!
-//! For each assertion, programs are drawn from FIRST_SEED on; those that chance does not break within RUNS are left out. One that the
-//! adversary does not break counts as RUNS.
+//! For each assertion, programs are drawn from FIRST_SEED on; those that chance does not break
+//! within RUNS are left out. One that the adversary does not break counts as RUNS.
 
 use seriatim_apps::{APPS, App, Drawn, Fuzz, Setting};
 use seriatim_check::Level;
@@ -21,7 +22,8 @@ fn main() -> Result<(), Failure> {
     let (first, programs, runs) = (number(1_000_000)?, number(20)?, number(1_000)?);
     let each = std::env::var_os("EACH").is_some();
     println!(
-        "| application | random | adversary | adversary/random | of them within the target | worse than chance | left out |"
+        "| application | random | adversary | adversary/random | of them within the target | \
+         worse than chance | left out |"
     );
     println!("|---|---|---|---|---|---|---|");
     for (place, app) in APPS.iter().enumerate() {
@@ -35,7 +37,8 @@ fn main() -> Result<(), Failure> {
                 left_out += 1;
                 continue;
             };
-            let adversary = mean(&drawn, ChooserKind::Adversary, runs, seed)?.unwrap_or(runs as f64);
+            let adversary =
+                mean(&drawn, ChooserKind::Adversary, runs, seed)?.unwrap_or(runs as f64);
             if each {
                 eprintln!("{} {seed}: {random:.2} {adversary:.2}", app.name());
             }
@@ -50,16 +53,24 @@ fn print_row(name: &str, means: &[(f64, f64)], left_out: u32) {
     let count = means.len() as f64;
     let random = means.iter().map(|(random, _)| random).sum::<f64>() / count;
     let adversary = means.iter().map(|(_, adversary)| adversary).sum::<f64>() / count;
-    let within = means.iter().filter(|(random, adversary)| *adversary <= (random / 3.0).max(1.5)).count();
+    let within =
+        means.iter().filter(|(random, adversary)| *adversary <= (random / 3.0).max(1.5)).count();
     let worse = means.iter().filter(|(random, adversary)| adversary > random).count();
     println!(
-        "| {name} | {random:.2} | {adversary:.2} | {:.2} | {within} of {count} | {worse} | {left_out} |",
+        "| {name} | {random:.2} | {adversary:.2} | {:.2} | {within} of {count} | {worse} | \
+         {left_out} |",
         adversary / random
     );
 }
 
-/// Runs for each failure; after a failure the adversary begins without experience. `None` if none of the runs fails.
-fn mean(app: &dyn App, strategy: ChooserKind, runs: u64, seed: u64) -> Result<Option<f64>, Failure> {
+/// Runs for each failure; after a failure the adversary begins without experience. `None` if none
+/// of the runs fails.
+fn mean(
+    app: &dyn App,
+    strategy: ChooserKind,
+    runs: u64,
+    seed: u64,
+) -> Result<Option<f64>, Failure> {
     let mut failures = 0;
     let mut fuzz = Fuzz::new(app, CAUSAL, strategy, seed);
     for number in 0..runs {

@@ -1,4 +1,5 @@
-//! Mean iterations until an assertion breaks, for each application, with random versions and with the adversary.
+//! Mean iterations until an assertion breaks, for each application, with random versions and with
+//! the adversary.
 //!
 //! Usage: table1 [RUNS [LEVEL [interleaved]]]
 
@@ -11,14 +12,21 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     let runs: u64 = arguments.next().and_then(|text| text.parse().ok()).unwrap_or(10_000);
     let level: Level = arguments.next().and_then(|text| text.parse().ok()).unwrap_or(Level::Causal);
     let interleaved = arguments.next().is_some();
-    println!("| application | assertion | random | adversary | adversary/random |\n|---|---|---|---|---|");
+    println!(
+        "| application | assertion | random | adversary | adversary/random |\n|---|---|---|---|---|"
+    );
     for app in APPS {
         let setting = Setting { level, interleaved };
         let random = mean(app, setting, ChooserKind::Random, runs)?;
         let adversary = mean(app, setting, ChooserKind::Adversary, runs)?;
         let (name, assertion) = (app.name(), app.assertion());
         let ratio = random.zip(adversary).map(|(random, adversary)| adversary / random);
-        println!("| {name} | {assertion} | {} | {} | {} |", text(random), text(adversary), text(ratio));
+        println!(
+            "| {name} | {assertion} | {} | {} | {} |",
+            text(random),
+            text(adversary),
+            text(ratio)
+        );
     }
     Ok(())
 }
@@ -27,7 +35,8 @@ fn text(mean: Option<f64>) -> String {
     mean.map_or("never".to_owned(), |mean| format!("{mean:.2}"))
 }
 
-/// Runs for each failure; after a failure the adversary begins without experience. `None` if there is none.
+/// Runs for each failure; after a failure the adversary begins without experience. `None` if there
+/// is none.
 fn mean(
     app: &dyn App,
     setting: Setting,

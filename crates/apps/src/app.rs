@@ -18,8 +18,14 @@ pub trait App: Sync {
     /// How many clients there are.
     fn clients(&self) -> usize;
     /// What client number `client` does; it tells `see` what its user gets to see.
-    fn run(&self, client: usize, db: &mut dyn Db, see: &mut dyn FnMut(Value)) -> Result<(), DbError>;
-    /// Whether the assertion holds, by what the users saw and what is in the database at the end; otherwise why not.
+    fn run(
+        &self,
+        client: usize,
+        db: &mut dyn Db,
+        see: &mut dyn FnMut(Value),
+    ) -> Result<(), DbError>;
+    /// Whether the assertion holds, by what the users saw and what is in the database at the end;
+    /// otherwise why not.
     fn verify(&self, seen: &[Vec<Value>], db: &mut dyn Db) -> Result<Result<(), String>, DbError>;
 }
 
@@ -60,7 +66,8 @@ pub enum RunError {
     Plan(#[from] PlanError),
 }
 
-/// Runs `app` once. The assertion reads the latest versions, so that only the application's own reads are weak.
+/// Runs `app` once. The assertion reads the latest versions, so that only the application's own
+/// reads are weak.
 pub fn run(
     app: &dyn App,
     setting: Setting,

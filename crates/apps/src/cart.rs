@@ -1,4 +1,5 @@
-//! A shopping cart: one cell holds a multiset of items. Adding reads it, adds one and writes it; deleting takes all of an item away.
+//! A shopping cart: one cell holds a multiset of items. Adding reads it, adds one and writes it;
+//! deleting takes all of an item away.
 //!
 //! Under serializability a cart that was seen empty after a delete never has two of the item again.
 
@@ -16,7 +17,11 @@ const CART: &str = "cart";
 const ITEM: &str = "book";
 
 /// Changes what is in a cart, inside of a transaction.
-pub(crate) fn change_in(db: &mut dyn Db, cart: &str, by: impl Fn(&Value) -> Value) -> Result<Option<Value>, DbError> {
+pub(crate) fn change_in(
+    db: &mut dyn Db,
+    cart: &str,
+    by: impl Fn(&Value) -> Value,
+) -> Result<Option<Value>, DbError> {
     let items = by(&db.read(cart)?);
     db.write(cart, items.clone())?;
     Ok(Some(items))
@@ -48,7 +53,12 @@ impl App for Cart {
         3
     }
 
-    fn run(&self, client: usize, db: &mut dyn Db, see: &mut dyn FnMut(Value)) -> Result<(), DbError> {
+    fn run(
+        &self,
+        client: usize,
+        db: &mut dyn Db,
+        see: &mut dyn FnMut(Value),
+    ) -> Result<(), DbError> {
         match client {
             0 => change(db, |cart| cart.with(ITEM.into())),
             1 => change(db, |cart| cart.without(&ITEM.into())),
@@ -77,8 +87,12 @@ fn does_not_return<'a>(carts: impl Iterator<Item = &'a Value>) -> Result<(), Str
 }
 
 /// The same for a client of a harness.
-pub(crate) fn stays_away<'a>(answered: impl Iterator<Item = (&'a Op, &'a Value)>) -> Result<(), String> {
-    does_not_return(answered.filter(|(operation, _)| matches!(operation, Op::Get)).map(|(_, cart)| cart))
+pub(crate) fn stays_away<'a>(
+    answered: impl Iterator<Item = (&'a Op, &'a Value)>,
+) -> Result<(), String> {
+    does_not_return(
+        answered.filter(|(operation, _)| matches!(operation, Op::Get)).map(|(_, cart)| cart),
+    )
 }
 
 /// What a client of a random harness does to the cart.

@@ -1,7 +1,8 @@
 //! Courseware: students, courses with a capacity, enrolments; each a set in one cell.
 //!
-//! Enrolling checks that the student is registered, the course active and not full. Removing a course takes its enrolments away.
-//! Under serializability a course never has more enrolments than its capacity, and a removed course has none.
+//! Enrolling checks that the student is registered, the course active and not full. Removing a
+//! course takes its enrolments away. Under serializability a course never has more enrolments than
+//! its capacity, and a removed course has none.
 
 use crate::app::App;
 use crate::db::{Db, DbError, transact};
@@ -47,11 +48,20 @@ fn enrolment(student: &Value, course: &str) -> Value {
 }
 
 fn enrolled_in<'e>(enrolments: &'e Value, course: &str) -> Vec<&'e Value> {
-    enrolments.items().iter().filter(|enrolment| enrolment.items().get(1) == Some(&course.into())).collect()
+    enrolments
+        .items()
+        .iter()
+        .filter(|enrolment| enrolment.items().get(1) == Some(&course.into()))
+        .collect()
 }
 
-/// Enrols a student, inside of a transaction: only if the student is registered and the course active and not full.
-pub(crate) fn enrol_in(db: &mut dyn Db, student: &Value, course: &str) -> Result<Option<Value>, DbError> {
+/// Enrols a student, inside of a transaction: only if the student is registered and the course
+/// active and not full.
+pub(crate) fn enrol_in(
+    db: &mut dyn Db,
+    student: &Value,
+    course: &str,
+) -> Result<Option<Value>, DbError> {
     if !db.read(STUDENTS)?.has(student) || !db.read(COURSES)?.has(&course.into()) {
         return Ok(None);
     }
@@ -116,7 +126,8 @@ fn create_course(db: &mut dyn Db, course: &str) -> Result<Value, DbError> {
 /// Who is enrolled in a course.
 fn roll(db: &mut dyn Db, course: &str) -> Result<Value, DbError> {
     let enrolments = transact(db, |db| db.read(ENROLMENTS).map(Some))?.unwrap_or(Value::Null);
-    let students = enrolled_in(&enrolments, course).into_iter().filter_map(|one| one.items().first().cloned());
+    let students =
+        enrolled_in(&enrolments, course).into_iter().filter_map(|one| one.items().first().cloned());
     Ok(students.collect::<Value>())
 }
 
@@ -137,7 +148,12 @@ impl App for Overflow {
         3
     }
 
-    fn run(&self, client: usize, db: &mut dyn Db, see: &mut dyn FnMut(Value)) -> Result<(), DbError> {
+    fn run(
+        &self,
+        client: usize,
+        db: &mut dyn Db,
+        see: &mut dyn FnMut(Value),
+    ) -> Result<(), DbError> {
         see(register(db, Value::from(format!("new{client}")))?);
         see(enrol(db, &student(client), COURSE)?);
         see(enrol(db, &student(client), OTHER_COURSE)?);
@@ -146,11 +162,15 @@ impl App for Overflow {
 
     fn verify(&self, seen: &[Vec<Value>], _: &mut dyn Db) -> Result<Result<(), String>, DbError> {
         // The second answer of each client is about this course.
-        let enrolled = seen.iter().filter(|answers| answers.get(1) == Some(&"enrolled".into())).count();
+        let enrolled =
+            seen.iter().filter(|answers| answers.get(1) == Some(&"enrolled".into())).count();
         Ok(if enrolled <= CAPACITY {
             Ok(())
         } else {
-            Err(format!("the course has {CAPACITY} places, and {enrolled} students were told that they have one"))
+            Err(format!(
+                "the course has {CAPACITY} places, and {enrolled} students were told that they \
+                 have one"
+            ))
         })
     }
 }
@@ -172,7 +192,12 @@ impl App for RemovedCourse {
         3
     }
 
-    fn run(&self, client: usize, db: &mut dyn Db, see: &mut dyn FnMut(Value)) -> Result<(), DbError> {
+    fn run(
+        &self,
+        client: usize,
+        db: &mut dyn Db,
+        see: &mut dyn FnMut(Value),
+    ) -> Result<(), DbError> {
         match client {
             0 => {
                 see(register(db, Value::from("new0".to_owned()))?);
@@ -232,7 +257,8 @@ impl Op {
         }
     }
 
-    /// What client number `client` does of what may leave enrolments in the course when it is removed.
+    /// What client number `client` does of what may leave enrolments in the course when it is
+    /// removed.
     pub fn of_removal(random: &mut Pcg64Mcg, client: usize) -> Op {
         match random.random_range(0..8) {
             0 => Op::Register(student(client)),
@@ -278,13 +304,20 @@ impl Operation for Op {
 }
 
 /// Whether no more students got into the course than it has places.
-pub(crate) fn is_not_overfull<'a>(answered: impl Iterator<Item = (&'a Op, &'a Value)>) -> Result<(), String> {
-    let told: BTreeSet<String> =
-        answered.filter_map(|(operation, answer)| operation.enrols(answer)).map(Value::to_string).collect();
+pub(crate) fn is_not_overfull<'a>(
+    answered: impl Iterator<Item = (&'a Op, &'a Value)>,
+) -> Result<(), String> {
+    let told: BTreeSet<String> = answered
+        .filter_map(|(operation, answer)| operation.enrols(answer))
+        .map(Value::to_string)
+        .collect();
     if told.len() <= CAPACITY {
         return Ok(());
     }
-    Err(format!("the course has {CAPACITY} places, and {} students were told that they have one", told.len()))
+    Err(format!(
+        "the course has {CAPACITY} places, and {} students were told that they have one",
+        told.len()
+    ))
 }
 
 /// Whether all courses with enrolments are there.
@@ -292,7 +325,9 @@ pub(crate) fn has_no_stray_enrolments(db: &mut dyn Db) -> Result<Result<(), Stri
     let state = transact(db, |db| Ok(Some((db.read(COURSES)?, db.read(ENROLMENTS)?))))?;
     let (courses, enrolments) = state.unwrap_or((Value::Null, Value::Null));
     Ok(match enrolled_in(&enrolments, COURSE).first() {
-        Some(one) if !courses.has(&COURSE.into()) => Err(format!("the course was removed, and {one} is enrolled")),
+        Some(one) if !courses.has(&COURSE.into()) => {
+            Err(format!("the course was removed, and {one} is enrolled"))
+        }
         _ => Ok(()),
     })
 }

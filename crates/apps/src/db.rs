@@ -1,4 +1,5 @@
-//! The database as the applications see it: a client's connection with transactions of reads and writes of cells.
+//! The database as the applications see it: a client's connection with transactions of reads and
+//! writes of cells.
 
 use crate::tables::Layout;
 use crate::value::Value;
@@ -27,8 +28,9 @@ pub trait Db {
     fn commit(&mut self) -> Result<(), DbError>;
     /// Takes a transaction back that failed.
     fn abort(&mut self);
-    /// Takes the transaction back because the application wants it so. The client knows what it has read, so that this obeys the
-    /// level like what others read; a database where it cannot any more may say so.
+    /// Takes the transaction back because the application wants it so. The client knows what it has
+    /// read, so that this obeys the level like what others read; a database where it cannot any
+    /// more may say so.
     fn withdraw(&mut self) -> Result<(), DbError>;
     /// Which keys its tables have.
     fn layout(&self) -> Layout {
@@ -39,7 +41,8 @@ pub trait Db {
 /// How often a transaction is tried.
 const ATTEMPTS: usize = 100;
 
-/// Runs `body` as one transaction, again if the database aborts it. A body that returns `None` is taken back.
+/// Runs `body` as one transaction, again if the database aborts it. A body that returns `None` is
+/// taken back.
 pub fn transact<T>(
     db: &mut dyn Db,
     mut body: impl FnMut(&mut dyn Db) -> Result<Option<T>, DbError>,
@@ -82,7 +85,8 @@ impl StoreDb {
         StoreDb { session, txn: None, turn: None, interleaved: false }
     }
 
-    /// A connection that waits for its turn before each transaction and, if `interleaved`, before each read and commit.
+    /// A connection that waits for its turn before each transaction and, if `interleaved`, before
+    /// each read and commit.
     pub fn with_turn(session: Session<Value>, turn: Turn, interleaved: bool) -> StoreDb {
         StoreDb { session, txn: None, turn: Some(turn), interleaved }
     }
@@ -126,7 +130,8 @@ impl Db for StoreDb {
 
     fn commit(&mut self) -> Result<(), DbError> {
         self.pause();
-        let txn = self.txn.take().ok_or_else(|| DbError::Failed("no transaction is open".to_owned()))?;
+        let txn =
+            self.txn.take().ok_or_else(|| DbError::Failed("no transaction is open".to_owned()))?;
         txn.commit().map_err(as_db_error)
     }
 
@@ -136,7 +141,8 @@ impl Db for StoreDb {
 
     fn withdraw(&mut self) -> Result<(), DbError> {
         self.pause();
-        let txn = self.txn.take().ok_or_else(|| DbError::Failed("no transaction is open".to_owned()))?;
+        let txn =
+            self.txn.take().ok_or_else(|| DbError::Failed("no transaction is open".to_owned()))?;
         txn.withdraw().map_err(as_db_error)
     }
 }

@@ -1,7 +1,8 @@
-//! Applications as programs to explore: their clients run as they are, against what the explorer lets them read.
+//! Applications as programs to explore: their clients run as they are, against what the explorer
+//! lets them read.
 //!
-//! A client is run again for each of its transactions, with what it read before; at the begin of the next one its connection fails,
-//! which ends the run.
+//! A client is run again for each of its transactions, with what it read before; at the begin of
+//! the next one its connection fails, which ends the run.
 
 use crate::app::App;
 use crate::db::{Db, DbError};
@@ -20,7 +21,8 @@ pub fn program(app: &'static dyn App) -> Program<Value, Seen> {
     for client in 0..app.clients() {
         program.client(&format!("client{client}"), move |connection, seen: &mut Seen| {
             let mut db = Connection { client: connection };
-            // A failure is the end of the run, or the client's own affair: it does nothing more either way.
+            // A failure is the end of the run, or the client's own affair: it does nothing more
+            // either way.
             let _ = app.run(client, &mut db, &mut |value| seen.push(value));
             Ok(())
         });
@@ -28,8 +30,8 @@ pub fn program(app: &'static dyn App) -> Program<Value, Seen> {
     program
 }
 
-/// Whether the assertion of `app` holds at the end of a behaviour, whichever of the possible latest values the database holds;
-/// otherwise why not.
+/// Whether the assertion of `app` holds at the end of a behaviour, whichever of the possible latest
+/// values the database holds; otherwise why not.
 pub fn verify(app: &dyn App, end: &End<'_, Value, Seen>) -> Result<(), String> {
     end.finally(|read| match app.verify(end.locals(), &mut Finally { read }) {
         Ok(verdict) => verdict,

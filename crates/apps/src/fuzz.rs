@@ -1,15 +1,17 @@
-//! Runs an application again and again until its assertion breaks, and finds out which reads are to blame.
+//! Runs an application again and again until its assertion breaks, and finds out which reads are to
+//! blame.
 
 use crate::app::{App, Run, RunError, Setting, run};
 use crate::find;
 use serde::{Deserialize, Serialize};
 use seriatim_check::Level;
 use seriatim_store::{
-    Adversary, Choice, ChooserKind, Divergence, LEVELS, Latest, LatestPerSession, Random, Script, Stale, by_chance,
-    by_turns,
+    Adversary, Choice, ChooserKind, Divergence, LEVELS, Latest, LatestPerSession, Random, Script,
+    Stale, by_chance, by_turns,
 };
 
-/// Runs of one application, numbered from 0; a run depends on the seed, on its number and, with the adversary, on the runs before.
+/// Runs of one application, numbered from 0; a run depends on the seed, on its number and, with the
+/// adversary, on the runs before.
 pub struct Fuzz<'a> {
     app: &'a dyn App,
     setting: Setting,
@@ -109,19 +111,24 @@ impl Recording {
 
     /// Where a run that made the same choices is another one.
     fn departure(&self, run: &Run) -> Option<Departure> {
-        let at = (0..self.turns.len().max(run.turns.len())).find(|&at| self.turns.get(at) != run.turns.get(at));
+        let at = (0..self.turns.len().max(run.turns.len()))
+            .find(|&at| self.turns.get(at) != run.turns.get(at));
         if let Some(at) = at {
             let (expected, found) = (self.turns.get(at).copied(), run.turns.get(at).copied());
             return Some(Departure::Turn { at, expected, found });
         }
         if self.choices.len() != run.choices.len() {
-            return Some(Departure::Reads { expected: self.choices.len(), found: run.choices.len() });
+            return Some(Departure::Reads {
+                expected: self.choices.len(),
+                found: run.choices.len(),
+            });
         }
         (self.failure != run.failure).then(|| Departure::Failure { expected: self.failure.clone() })
     }
 
-    /// The reads of old versions that the failure needs: with all others turned into reads of the latest version it still fails, and
-    /// with any one of these turned into one, too, it does not. `None` if the recording does not fail.
+    /// The reads of old versions that the failure needs: with all others turned into reads of the
+    /// latest version it still fails, and with any one of these turned into one, too, it does not.
+    /// `None` if the recording does not fail.
     pub fn to_blame(&self) -> Result<Option<(Vec<Choice>, Run)>, ReplayError> {
         let (app, setting) = self.parts()?;
         let fails = |weak: Vec<Choice>| -> Result<Option<Run>, ReplayError> {
@@ -133,7 +140,8 @@ impl Recording {
         }
         let Some(mut last) = fails(weak_reads(&self.choices))? else { return Ok(None) };
         let mut place = weak_reads(&last.choices).len();
-        // A read that could not be spared may be spared once another one is: start again after each success.
+        // A read that could not be spared may be spared once another one is: start again after each
+        // success.
         while place > 0 {
             place -= 1;
             let mut fewer = weak_reads(&last.choices);

@@ -63,7 +63,12 @@ impl App for Harness {
         self.clients.len()
     }
 
-    fn run(&self, client: usize, db: &mut dyn Db, see: &mut dyn FnMut(Value)) -> Result<(), DbError> {
+    fn run(
+        &self,
+        client: usize,
+        db: &mut dyn Db,
+        see: &mut dyn FnMut(Value),
+    ) -> Result<(), DbError> {
         self.clients[client].iter().try_for_each(|operation| operation.run(db).map(&mut *see))
     }
 

@@ -1,4 +1,5 @@
-//! Small database applications, written once against a small [`Db`] trait, with assertions that hold under serializability.
+//! Small database applications, written once against a small [`Db`] trait, with assertions that
+//! hold under serializability.
 
 mod app;
 mod cart;
@@ -24,8 +25,8 @@ mod workload;
 pub use app::{App, Run, RunError, Setting, run};
 pub use db::{Db, DbError, StoreDb, transact};
 pub use directed::{
-    Directed, Left, PlanError, PlannedEvent, PlannedTxn, Predicted, PredictedRun, Rules, Writer, run_directed,
-    run_directed_by,
+    Directed, Left, PlanError, PlannedEvent, PlannedTxn, Predicted, PredictedRun, Rules, Writer,
+    run_directed, run_directed_by,
 };
 pub use drawn::Drawn;
 pub use fuzz::{Departure, Fuzz, Recording, ReplayError, Replayed};
@@ -36,8 +37,13 @@ use workload::SEED_DEFAULT;
 pub use workload::{BENCHMARKS, Workload, benchmark};
 
 /// The small applications: each of their assertions breaks at causal consistency.
-pub const APPS: [&dyn App; 5] =
-    [&stack::Stack, &courseware::Overflow, &courseware::RemovedCourse, &cart::Cart, &twitter::Twitter];
+pub const APPS: [&dyn App; 5] = [
+    &stack::Stack,
+    &courseware::Overflow,
+    &courseware::RemovedCourse,
+    &cart::Cart,
+    &twitter::Twitter,
+];
 
 /// The benchmark applications with a small workload; [`benchmark`] has others.
 pub const BENCHMARK_APPS: [&dyn App; 4] = [

@@ -33,7 +33,8 @@ pub enum ObservedError {
     UnknownApp,
     /// Nobody observes runs of this size.
     #[error(
-        "the observed run has {number} {what}, and `seriatim observe` makes 1 to {most}; observe and predict again"
+        "the observed run has {number} {what}, and `seriatim observe` makes 1 to {most}; observe \
+         and predict again"
     )]
     Size {
         /// Sessions or transactions.
@@ -73,7 +74,11 @@ impl Observed {
         let small = Workload::small(self.seed);
         let workload = Workload {
             sessions: within("sessions", self.sessions.unwrap_or(small.sessions), SESSIONS_MAX)?,
-            transactions: within("transactions", self.transactions.unwrap_or(small.transactions), TRANSACTIONS_MAX)?,
+            transactions: within(
+                "transactions",
+                self.transactions.unwrap_or(small.transactions),
+                TRANSACTIONS_MAX,
+            )?,
             ..small
         };
         benchmark(&self.app, workload).map(Runnable::Benchmark).ok_or_else(unknown)

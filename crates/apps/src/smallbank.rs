@@ -1,7 +1,8 @@
 //! SmallBank: customers with a savings and a checking account, between which money moves.
 //!
-//! The workload of MonkeyDB and IsoPredict: amalgamate 30 %, balance 30 %, send payment 40 %, 5 customers. Their driver sends
-//! payments from a customer to himself; here the receiver is another one, as meant. Money is counted in cents.
+//! The workload of MonkeyDB and IsoPredict: amalgamate 30 %, balance 30 %, send payment 40 %, 5
+//! customers. Their driver sends payments from a customer to himself; here the receiver is another
+//! one, as meant. Money is counted in cents.
 
 use crate::app::App;
 use crate::db::{Db, DbError};
@@ -26,7 +27,8 @@ enum Kind {
     SendPayment,
 }
 
-const WEIGHTS: [(Kind, i64); 3] = [(Kind::Amalgamate, 30), (Kind::Balance, 30), (Kind::SendPayment, 40)];
+const WEIGHTS: [(Kind, i64); 3] =
+    [(Kind::Amalgamate, 30), (Kind::Balance, 30), (Kind::SendPayment, 40)];
 
 fn name(customer: i64) -> String {
     format!("{customer:064}")
@@ -103,7 +105,10 @@ impl App for SmallBank {
         let rows = (0..CUSTOMERS).flat_map(|customer| {
             let key = customer.to_string();
             [
-                ACCOUNTS.load(&key, &[("custid", Value::Int(customer)), ("name", Value::from(name(customer)))]),
+                ACCOUNTS.load(
+                    &key,
+                    &[("custid", Value::Int(customer)), ("name", Value::from(name(customer)))],
+                ),
                 SAVINGS.load(&key, &[("bal", Value::Int(BALANCE))]),
                 CHECKING.load(&key, &[("bal", Value::Int(BALANCE))]),
             ]
@@ -115,7 +120,12 @@ impl App for SmallBank {
         self.0.sessions
     }
 
-    fn run(&self, client: usize, db: &mut dyn Db, see: &mut dyn FnMut(Value)) -> Result<(), DbError> {
+    fn run(
+        &self,
+        client: usize,
+        db: &mut dyn Db,
+        see: &mut dyn FnMut(Value),
+    ) -> Result<(), DbError> {
         let mut random = self.0.random(client);
         for _ in 0..self.0.transactions {
             let kind = random.weighted(&WEIGHTS);

@@ -1,7 +1,7 @@
 //! A Treiber stack on a key-value store: a linked list whose head is changed by compare-and-set.
 //!
-//! Each read, write and compare-and-set is a transaction of its own. Under serializability no element is popped twice; under
-//! weaker levels two compare-and-sets may both find the old head.
+//! Each read, write and compare-and-set is a transaction of its own. Under serializability no
+//! element is popped twice; under weaker levels two compare-and-sets may both find the old head.
 
 use crate::app::App;
 use crate::db::{Db, DbError, transact};
@@ -34,7 +34,12 @@ impl App for Stack {
         3
     }
 
-    fn run(&self, client: usize, db: &mut dyn Db, see: &mut dyn FnMut(Value)) -> Result<(), DbError> {
+    fn run(
+        &self,
+        client: usize,
+        db: &mut dyn Db,
+        see: &mut dyn FnMut(Value),
+    ) -> Result<(), DbError> {
         push(db, &format!("node{client}"), Value::Int(client as i64 + 1), ATTEMPTS)?;
         for _ in 0..2 {
             see(pop(db, ATTEMPTS)?);
@@ -55,8 +60,12 @@ fn is_popped_once<'a>(popped: impl Iterator<Item = &'a Value>) -> Result<(), Str
 }
 
 /// The same for the clients of a harness.
-pub(crate) fn pops_once<'a>(answered: impl Iterator<Item = (&'a Op, &'a Value)>) -> Result<(), String> {
-    is_popped_once(answered.filter(|(operation, _)| matches!(operation, Op::Pop)).map(|(_, value)| value))
+pub(crate) fn pops_once<'a>(
+    answered: impl Iterator<Item = (&'a Op, &'a Value)>,
+) -> Result<(), String> {
+    is_popped_once(
+        answered.filter(|(operation, _)| matches!(operation, Op::Pop)).map(|(_, value)| value),
+    )
 }
 
 fn read_one(db: &mut dyn Db, key: &str) -> Result<Value, DbError> {
@@ -102,7 +111,8 @@ fn pop(db: &mut dyn Db, attempts: usize) -> Result<Value, DbError> {
     Ok(Value::Null)
 }
 
-/// What a client of a random harness does; it tries only once, so that there is an end to what can happen.
+/// What a client of a random harness does; it tries only once, so that there is an end to what can
+/// happen.
 #[derive(Clone, Debug)]
 pub(crate) enum Op {
     Push(i64),
@@ -118,7 +128,9 @@ impl Op {
 impl Operation for Op {
     fn run(&self, db: &mut dyn Db) -> Result<Value, DbError> {
         match self {
-            Op::Push(value) => Ok(Value::Int(i64::from(push(db, &format!("node{value}"), Value::Int(*value), 1)?))),
+            Op::Push(value) => {
+                Ok(Value::Int(i64::from(push(db, &format!("node{value}"), Value::Int(*value), 1)?)))
+            }
             Op::Pop => pop(db, 1),
         }
     }

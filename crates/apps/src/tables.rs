@@ -1,8 +1,9 @@
 //! Tables on a key-value database.
 //!
-//! A query by primary key reads one row. Any other query reads which rows exist, then the condition's columns of each row that does, then
-//! what is selected from those that match. A key-value database has no list of rows, so whoever queries says which rows there
-//! can be. The [`Layout`] says which keys all that is.
+//! A query by primary key reads one row. Any other query reads which rows exist, then the
+//! condition's columns of each row that does, then what is selected from those that match. A
+//! key-value database has no list of rows, so whoever queries says which rows there can be. The
+//! [`Layout`] says which keys all that is.
 
 use crate::db::{Db, DbError};
 use crate::value::Value;
@@ -10,10 +11,12 @@ use crate::value::Value;
 /// Which keys a table has.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, Default)]
 pub enum Layout {
-    /// As MonkeyDB maps SQL: a key for each cell, and one for each row that says whether the row exists.
+    /// As MonkeyDB maps SQL: a key for each cell, and one for each row that says whether the row
+    /// exists.
     #[default]
     Cells,
-    /// As in the evaluation of the explorer's paper (Section 7.2): a key for each row, and one for the set of rows that exist.
+    /// As in the evaluation of the explorer's paper (Section 7.2): a key for each row, and one for
+    /// the set of rows that exist.
     Rows,
 }
 
@@ -27,11 +30,14 @@ impl Layout {
         for (cell, value) in cells {
             // table/row, or table/row/column
             let mut parts = cell.splitn(3, '/');
-            let (table, row, column) = (parts.next().unwrap_or_default(), parts.next(), parts.next());
+            let (table, row, column) =
+                (parts.next().unwrap_or_default(), parts.next(), parts.next());
             let Some(row) = row else { continue };
             match column {
                 None => change(&mut keys, table.to_owned(), |rows| rows.with_new(row.into())),
-                Some(column) => change(&mut keys, format!("{table}/{row}"), |row| with_cell(&row, column, value)),
+                Some(column) => change(&mut keys, format!("{table}/{row}"), |row| {
+                    with_cell(&row, column, value)
+                }),
             }
         }
         keys
@@ -48,14 +54,18 @@ fn change(keys: &mut Vec<(String, Value)>, key: String, by: impl FnOnce(Value) -
 /// A cell of a row, which is a list of columns and what they hold in turn.
 fn cell(row: &Value, column: &str) -> Value {
     let cells = row.items().chunks_exact(2);
-    let found = cells.into_iter().find(|cell| matches!(&cell[0], Value::Text(name) if **name == *column));
+    let found =
+        cells.into_iter().find(|cell| matches!(&cell[0], Value::Text(name) if **name == *column));
     found.map_or(Value::Null, |cell| cell[1].clone())
 }
 
 /// The row with something else in a cell.
 fn with_cell(row: &Value, column: &str, value: Value) -> Value {
     let mut cells = row.items().to_vec();
-    match cells.chunks_exact_mut(2).find(|cell| matches!(&cell[0], Value::Text(name) if **name == *column)) {
+    match cells
+        .chunks_exact_mut(2)
+        .find(|cell| matches!(&cell[0], Value::Text(name) if **name == *column))
+    {
         Some(cell) => cell[1] = value,
         None => cells.extend([column.into(), value]),
     }
@@ -123,23 +133,36 @@ impl Table {
     }
 
     /// Reads several cells of a row whose content nobody needs.
-    pub fn look_at<const N: usize>(self, db: &mut dyn Db, key: &str, columns: [&str; N]) -> Result<(), DbError> {
+    pub fn look_at<const N: usize>(
+        self,
+        db: &mut dyn Db,
+        key: &str,
+        columns: [&str; N],
+    ) -> Result<(), DbError> {
         self.columns(db, key, columns).map(|_| ())
     }
 
-    pub fn set(self, db: &mut dyn Db, key: &str, column: &str, value: impl Into<Value>) -> Result<(), DbError> {
+    pub fn set(
+        self,
+        db: &mut dyn Db,
+        key: &str,
+        column: &str,
+        value: impl Into<Value>,
+    ) -> Result<(), DbError> {
         self.update(db, key, &[(column, value.into())])
     }
 
     /// Sets several cells of a row.
     pub fn update(self, db: &mut dyn Db, key: &str, cells: Cells<'_>) -> Result<(), DbError> {
         match db.layout() {
-            Layout::Cells => {
-                cells.iter().try_for_each(|(column, value)| db.write(&self.cell(key, column), value.clone()))
-            }
+            Layout::Cells => cells
+                .iter()
+                .try_for_each(|(column, value)| db.write(&self.cell(key, column), value.clone())),
             Layout::Rows => {
                 let row = db.read(&self.row(key))?;
-                let set = |row: Value, (column, value): &(&str, Value)| with_cell(&row, column, value.clone());
+                let set = |row: Value, (column, value): &(&str, Value)| {
+                    with_cell(&row, column, value.clone())
+                };
                 db.write(&self.row(key), cells.iter().fold(row, set))
             }
         }
@@ -154,7 +177,10 @@ impl Table {
             Layout::Rows => {
                 let rows = db.read(self.0)?.with_new(key.into());
                 db.write(self.0, rows)?;
-                let row = cells.iter().flat_map(|(column, value)| [(*column).into(), value.clone()]).collect();
+                let row = cells
+                    .iter()
+                    .flat_map(|(column, value)| [(*column).into(), value.clone()])
+                    .collect();
                 db.write(&self.row(key), row)
             }
         }
@@ -194,7 +220,11 @@ impl Table {
     }
 
     /// Those of `rows` that exist.
-    pub fn rows(self, db: &mut dyn Db, rows: impl IntoIterator<Item = String>) -> Result<Vec<String>, DbError> {
+    pub fn rows(
+        self,
+        db: &mut dyn Db,
+        rows: impl IntoIterator<Item = String>,
+    ) -> Result<Vec<String>, DbError> {
         let mut found = Vec::new();
         self.each(db, rows, |_, key| {
             found.push(key);
@@ -237,7 +267,11 @@ mod tests {
 
     impl Map {
         fn new(layout: Layout, cells: Vec<(String, Value)>) -> Map {
-            Map { layout, values: layout.arrange(cells).into_iter().collect(), before: HashMap::new() }
+            Map {
+                layout,
+                values: layout.arrange(cells).into_iter().collect(),
+                before: HashMap::new(),
+            }
         }
     }
 
@@ -274,7 +308,8 @@ mod tests {
         }
     }
 
-    /// What the users of an application see when they come one after the other, and whether its assertion holds.
+    /// What the users of an application see when they come one after the other, and whether its
+    /// assertion holds.
     fn seen(name: &str, seed: u64, layout: Layout) -> (Vec<Vec<Value>>, Result<(), String>) {
         let app = benchmark(name, Workload::large(seed)).unwrap();
         let mut db = Map::new(layout, app.load());
@@ -310,7 +345,10 @@ mod tests {
         let all = ["1", "2", "3"].map(str::to_owned);
         assert_eq!(table.rows(&mut db, all.clone()).unwrap(), ["1", "3"]);
         assert_eq!(table.select(&mut db, all, "a", &Value::Int(8)).unwrap(), ["3"]);
-        assert_eq!(table.columns(&mut db, "1", ["b", "a", "c"]).unwrap(), [Value::Int(7), Value::Int(6), Value::Null]);
+        assert_eq!(
+            table.columns(&mut db, "1", ["b", "a", "c"]).unwrap(),
+            [Value::Int(7), Value::Int(6), Value::Null]
+        );
         let mut keys: Vec<_> = db.values.keys().map(String::as_str).collect();
         keys.sort_unstable();
         assert_eq!(keys, ["t", "t/1", "t/3"]);

@@ -1,8 +1,8 @@
 //! A small Twitter: whom a user follows and what a user tweeted, one cell each.
 //!
-//! A user looks at B's timeline in one session, sees there that she does not follow B yet, and follows B in another session: her
-//! feed must then show all tweets that she saw. That she did not follow B when she looked is what puts the look before the follow
-//! in every serial order.
+//! A user looks at B's timeline in one session, sees there that she does not follow B yet, and
+//! follows B in another session: her feed must then show all tweets that she saw. That she did not
+//! follow B when she looked is what puts the look before the follow in every serial order.
 
 use crate::app::App;
 use crate::db::{Db, DbError, transact};
@@ -23,14 +23,22 @@ pub(crate) fn following(user: &str) -> String {
 }
 
 /// Adds a tweet, inside of a transaction.
-pub(crate) fn tweet_in(db: &mut dyn Db, user: &str, text: &Value) -> Result<Option<Value>, DbError> {
+pub(crate) fn tweet_in(
+    db: &mut dyn Db,
+    user: &str,
+    text: &Value,
+) -> Result<Option<Value>, DbError> {
     let all = db.read(&tweets(user))?.with(text.clone());
     db.write(&tweets(user), all.clone())?;
     Ok(Some(all))
 }
 
 /// Lets a user follow another one, inside of a transaction.
-pub(crate) fn follow_in(db: &mut dyn Db, user: &str, other: &str) -> Result<Option<Value>, DbError> {
+pub(crate) fn follow_in(
+    db: &mut dyn Db,
+    user: &str,
+    other: &str,
+) -> Result<Option<Value>, DbError> {
     let all = db.read(&following(user))?.with_new(other.into());
     db.write(&following(user), all.clone())?;
     Ok(Some(all))
@@ -96,7 +104,12 @@ impl App for Twitter {
         3
     }
 
-    fn run(&self, client: usize, db: &mut dyn Db, see: &mut dyn FnMut(Value)) -> Result<(), DbError> {
+    fn run(
+        &self,
+        client: usize,
+        db: &mut dyn Db,
+        see: &mut dyn FnMut(Value),
+    ) -> Result<(), DbError> {
         match client {
             0 => (1..=3).try_for_each(|number| tweet(db, "b", Value::Int(number))),
             1 => {
@@ -120,8 +133,9 @@ impl App for Twitter {
             return Ok(Ok(()));
         }
         let missing = shown.items().iter().find(|tweet| feeds.iter().any(|feed| !feed.has(tweet)));
-        Ok(missing
-            .map_or(Ok(()), |tweet| Err(format!("tweet {tweet} was seen before following, but the feed lacks it"))))
+        Ok(missing.map_or(Ok(()), |tweet| {
+            Err(format!("tweet {tweet} was seen before following, but the feed lacks it"))
+        }))
     }
 }
 
@@ -137,8 +151,15 @@ pub(crate) enum Op {
 }
 
 impl Op {
-    /// What the three clients do: B and others tweet; A looks around; A follows B as operation number `follow`, and reads her feed.
-    pub fn of_missing(random: &mut Pcg64Mcg, client: usize, number: usize, follow: usize, unique: i64) -> Op {
+    /// What the three clients do: B and others tweet; A looks around; A follows B as operation
+    /// number `follow`, and reads her feed.
+    pub fn of_missing(
+        random: &mut Pcg64Mcg,
+        client: usize,
+        number: usize,
+        follow: usize,
+        unique: i64,
+    ) -> Op {
         match (client, random.random_range(0..3)) {
             (0, 0) => Op::Tweet("c", unique),
             (0, _) => Op::Tweet("b", unique),
@@ -176,17 +197,30 @@ impl Operation for Op {
     }
 }
 
-/// Whether the feeds of A, who follows B in the one session, have all tweets of B that A saw in the other session before seeing
-/// that she does not follow B yet.
-pub(crate) fn misses_nothing(looked: &[(&Op, &Value)], read: &[(&Op, &Value)]) -> Result<(), String> {
-    let is_unaware =
-        |(operation, users): &(&Op, &Value)| matches!(operation, Op::Following(_)) && !users.has(&"b".into());
+/// Whether the feeds of A, who follows B in the one session, have all tweets of B that A saw in the
+/// other session before seeing that she does not follow B yet.
+pub(crate) fn misses_nothing(
+    looked: &[(&Op, &Value)],
+    read: &[(&Op, &Value)],
+) -> Result<(), String> {
+    let is_unaware = |(operation, users): &(&Op, &Value)| {
+        matches!(operation, Op::Following(_)) && !users.has(&"b".into())
+    };
     let until = looked.iter().rposition(is_unaware).unwrap_or(0);
-    let from = read.iter().position(|(operation, _)| matches!(operation, Op::Follow(_, "b"))).unwrap_or(read.len());
-    let shown = looked[..until].iter().filter(|(operation, _)| matches!(operation, Op::Timeline("b")));
-    let feeds: Vec<&Value> =
-        read[from..].iter().filter(|(operation, _)| matches!(operation, Op::Feed(_))).map(|(_, feed)| *feed).collect();
+    let from = read
+        .iter()
+        .position(|(operation, _)| matches!(operation, Op::Follow(_, "b")))
+        .unwrap_or(read.len());
+    let shown =
+        looked[..until].iter().filter(|(operation, _)| matches!(operation, Op::Timeline("b")));
+    let feeds: Vec<&Value> = read[from..]
+        .iter()
+        .filter(|(operation, _)| matches!(operation, Op::Feed(_)))
+        .map(|(_, feed)| *feed)
+        .collect();
     let mut tweets = shown.flat_map(|(_, tweets)| tweets.items());
     let missing = tweets.find(|tweet| feeds.iter().any(|feed| !feed.has(tweet)));
-    missing.map_or(Ok(()), |tweet| Err(format!("tweet {tweet} was seen before following, but the feed lacks it")))
+    missing.map_or(Ok(()), |tweet| {
+        Err(format!("tweet {tweet} was seen before following, but the feed lacks it"))
+    })
 }

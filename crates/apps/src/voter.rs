@@ -1,4 +1,5 @@
-//! Voter: callers vote for a contestant by telephone, each number once. All votes of the workload come from one number.
+//! Voter: callers vote for a contestant by telephone, each number once. All votes of the workload
+//! come from one number.
 
 use crate::app::App;
 use crate::db::{Db, DbError};
@@ -21,7 +22,8 @@ pub struct Voter(pub Workload);
 impl Voter {
     /// All votes that there can be.
     fn votes(&self) -> Vec<String> {
-        let of = |client: usize| (0..self.0.transactions).map(move |number| vote_key(client, number));
+        let of =
+            |client: usize| (0..self.0.transactions).map(move |number| vote_key(client, number));
         (0..self.0.sessions).flat_map(of).collect()
     }
 }
@@ -43,7 +45,11 @@ fn vote(db: &mut dyn Db, votes: Vec<String>, key: &str, id: i64) -> Result<(End,
         return Ok((End::Commit, false));
     }
     let area = AREA_CODE.to_string();
-    let state = if AREA_CODES.exists(db, &area)? { AREA_CODES.get(db, &area, "state")? } else { Value::Null };
+    let state = if AREA_CODES.exists(db, &area)? {
+        AREA_CODES.get(db, &area, "state")?
+    } else {
+        Value::Null
+    };
     VOTES.insert(
         db,
         key,
@@ -68,10 +74,14 @@ impl App for Voter {
     }
 
     fn load(&self) -> Vec<(String, Value)> {
-        let contestant = [("contestant_number", Value::Int(1)), ("contestant_name", "Edwina Burnam".into())];
+        let contestant =
+            [("contestant_number", Value::Int(1)), ("contestant_name", "Edwina Burnam".into())];
         let mut rows = CONTESTANTS.load(CONTESTANT, &contestant);
         for code in AREA_CODE - 4..AREA_CODE - 4 + AREA_CODES_COUNT {
-            rows.extend(AREA_CODES.load(&code.to_string(), &[("state", Value::from(format!("S{}", code % 50)))]));
+            rows.extend(
+                AREA_CODES
+                    .load(&code.to_string(), &[("state", Value::from(format!("S{}", code % 50)))]),
+            );
         }
         rows
     }
@@ -80,11 +90,17 @@ impl App for Voter {
         self.0.sessions
     }
 
-    fn run(&self, client: usize, db: &mut dyn Db, see: &mut dyn FnMut(Value)) -> Result<(), DbError> {
+    fn run(
+        &self,
+        client: usize,
+        db: &mut dyn Db,
+        see: &mut dyn FnMut(Value),
+    ) -> Result<(), DbError> {
         for number in 0..self.0.transactions {
             let mut counted = false;
             attempt(db, |db| {
-                let (end, voted) = vote(db, self.votes(), &vote_key(client, number), number as i64)?;
+                let (end, voted) =
+                    vote(db, self.votes(), &vote_key(client, number), number as i64)?;
                 counted = voted;
                 Ok(end)
             })?;
@@ -94,7 +110,8 @@ impl App for Voter {
     }
 
     fn verify(&self, _: &[Vec<Value>], db: &mut dyn Db) -> Result<Result<(), String>, DbError> {
-        let votes = look(db, |db| VOTES.select(db, self.votes(), "phone_number", &Value::Int(PHONE)))?;
+        let votes =
+            look(db, |db| VOTES.select(db, self.votes(), "phone_number", &Value::Int(PHONE)))?;
         Ok(if votes.len() <= VOTES_MAX {
             Ok(())
         } else {

@@ -1,11 +1,13 @@
 //! Wikipedia: pages with revisions, users who edit and watch them.
 //!
-//! The workload of MonkeyDB and IsoPredict: 90 % anonymous page views, 7 % edits; of 2 users and 2 pages always the first (and no user
-//! at all in 26 % of the draws). Their code gives each revision the same text and makes a page point to revision 1 whatever was
-//! written, and reads all revisions for debugging; here a revision has its own text, a page points to its latest revision, and that
-//! read is left out. An edit is two transactions, or four if somebody else watches the page. Their A15 and A16 fail only if a user has
-//! more edits than rows, which no lost update brings about (the paper: "not sensitive enough"), and read weakly themselves; here both
-//! numbers must be the same, and they are read as they are at the end.
+//! The workload of MonkeyDB and IsoPredict: 90 % anonymous page views, 7 % edits; of 2 users and 2
+//! pages always the first (and no user at all in 26 % of the draws). Their code gives each revision
+//! the same text and makes a page point to revision 1 whatever was written, and reads all revisions
+//! for debugging; here a revision has its own text, a page points to its latest revision, and that
+//! read is left out. An edit is two transactions, or four if somebody else watches the page. Their
+//! A15 and A16 fail only if a user has more edits than rows, which no lost update brings about (the
+//! paper: "not sensitive enough"), and read weakly themselves; here both numbers must be the same,
+//! and they are read as they are at the end.
 
 use crate::app::App;
 use crate::db::{Db, DbError};
@@ -78,7 +80,8 @@ fn get_page(db: &mut dyn Db, page: i64) -> Result<Option<String>, DbError> {
     if !REVISION.exists(db, &latest)? {
         return Ok(None);
     }
-    let [_, _, _, text] = REVISION.columns(db, &latest, ["page", "user", "timestamp", "text_id"])?;
+    let [_, _, _, text] =
+        REVISION.columns(db, &latest, ["page", "user", "timestamp", "text_id"])?;
     let text = text.to_string();
     if !TEXT.exists(db, &text)? {
         return Ok(None);
@@ -109,7 +112,8 @@ pub(crate) struct Edit {
     pub key: String,
 }
 
-/// Which transaction of an edit is next: the second one is the last unless somebody else watches the page.
+/// Which transaction of an edit is next: the second one is the last unless somebody else watches
+/// the page.
 #[derive(Clone, Default, Debug)]
 pub(crate) enum Phase {
     #[default]
@@ -153,9 +157,17 @@ impl Edit {
             ("timestamp", NOW.into()),
         ];
         REVISION.insert(db, key, &revision)?;
-        let page_cells = [("latest", key.into()), ("touched", NOW.into()), ("len", Value::Int(key.len() as i64))];
+        let page_cells = [
+            ("latest", key.into()),
+            ("touched", NOW.into()),
+            ("len", Value::Int(key.len() as i64)),
+        ];
         PAGE.update(db, &page, &page_cells)?;
-        CHANGES.insert(db, key, &[("user", Value::Int(self.user)), ("page", Value::Int(self.page))])?;
+        CHANGES.insert(
+            db,
+            key,
+            &[("user", Value::Int(self.user)), ("page", Value::Int(self.page))],
+        )?;
         let mut watchers = Vec::new();
         for user in (1..=USERS).filter(|&user| user != self.user) {
             if WATCHLIST.exists(db, &watch_key(user, self.page))? {
@@ -167,22 +179,38 @@ impl Edit {
 
     /// Counts the edit.
     fn count(&self, db: &mut dyn Db) -> Result<End, DbError> {
-        LOGGING.insert(db, &self.key, &[("user", Value::Int(self.user)), ("page", Value::Int(self.page))])?;
+        LOGGING.insert(
+            db,
+            &self.key,
+            &[("user", Value::Int(self.user)), ("page", Value::Int(self.page))],
+        )?;
         let user = self.user.to_string();
         if USER.exists(db, &user)? {
             let edits = USER.int(db, &user, "editcount")?;
-            USER.update(db, &user, &[("editcount", Value::Int(edits + 1)), ("touched", NOW.into())])?;
+            USER.update(
+                db,
+                &user,
+                &[("editcount", Value::Int(edits + 1)), ("touched", NOW.into())],
+            )?;
         }
         Ok(End::Commit)
     }
 
     /// Does one of its transactions; what comes behind it.
-    pub fn transaction(&self, db: &mut dyn Db, phase: &Phase) -> Result<(End, Option<Phase>), DbError> {
+    pub fn transaction(
+        &self,
+        db: &mut dyn Db,
+        phase: &Phase,
+    ) -> Result<(End, Option<Phase>), DbError> {
         Ok(match phase {
             Phase::View => (view(db, self.page)?, Some(Phase::Write)),
             Phase::Write => {
                 let watchers = self.write(db)?;
-                if watchers.is_empty() { (self.count(db)?, None) } else { (End::Commit, Some(Phase::Notify(watchers))) }
+                if watchers.is_empty() {
+                    (self.count(db)?, None)
+                } else {
+                    (End::Commit, Some(Phase::Notify(watchers)))
+                }
             }
             Phase::Notify(watchers) => {
                 self.notify(db, watchers)?;
@@ -195,7 +223,8 @@ impl Edit {
         })
     }
 
-    /// Does it, in two transactions, or in four if somebody else watches the page; whether the last one committed.
+    /// Does it, in two transactions, or in four if somebody else watches the page; whether the last
+    /// one committed.
     fn run(&self, db: &mut dyn Db) -> Result<bool, DbError> {
         let mut phase = Phase::View;
         loop {
@@ -216,7 +245,9 @@ impl Edit {
 
     /// Tells those who watch the page.
     fn notify(&self, db: &mut dyn Db, watchers: &[i64]) -> Result<(), DbError> {
-        watchers.iter().try_for_each(|&user| WATCHLIST.set(db, &watch_key(user, self.page), "notified", NOW))
+        watchers
+            .iter()
+            .try_for_each(|&user| WATCHLIST.set(db, &watch_key(user, self.page), "notified", NOW))
     }
 }
 
@@ -259,11 +290,15 @@ pub(crate) fn rows() -> Vec<(String, Value)> {
     }
     for page in 1..=PAGES {
         let latest = page * 10 + REVISIONS;
-        let cells = [("title", title(page)), ("namespace", Value::Int(0)), ("latest", Value::Int(latest))];
+        let cells =
+            [("title", title(page)), ("namespace", Value::Int(0)), ("latest", Value::Int(latest))];
         rows.extend(PAGE.load(&page.to_string(), &cells));
         for revision in page * 10 + 1..=latest {
             let key = revision.to_string();
-            rows.extend(REVISION.load(&key, &[("page", Value::Int(page)), ("text_id", Value::Int(revision))]));
+            rows.extend(
+                REVISION
+                    .load(&key, &[("page", Value::Int(page)), ("text_id", Value::Int(revision))]),
+            );
             rows.extend(TEXT.load(&key, &[("old_text", Value::from(format!("text of {key}")))]));
         }
         for user in 1..=USERS {
@@ -292,7 +327,12 @@ impl App for Wikipedia {
         self.0.sessions
     }
 
-    fn run(&self, client: usize, db: &mut dyn Db, see: &mut dyn FnMut(Value)) -> Result<(), DbError> {
+    fn run(
+        &self,
+        client: usize,
+        db: &mut dyn Db,
+        see: &mut dyn FnMut(Value),
+    ) -> Result<(), DbError> {
         let mut random = self.0.random(client);
         for number in 0..self.0.transactions {
             let kind = random.weighted(&WEIGHTS);
@@ -311,19 +351,28 @@ impl App for Wikipedia {
     }
 
     fn verify(&self, _: &[Vec<Value>], db: &mut dyn Db) -> Result<Result<(), String>, DbError> {
-        let of = |client: usize| (0..self.0.transactions).map(move |number| new_key(client, number));
+        let of =
+            |client: usize| (0..self.0.transactions).map(move |number| new_key(client, number));
         let rows: Vec<String> = (0..self.0.sessions).flat_map(of).collect();
         look(db, |db| {
             for user in 0..=USERS {
-                let (changes, logged) = (rows_of(db, CHANGES, &rows, user)?, rows_of(db, LOGGING, &rows, user)?);
+                let (changes, logged) =
+                    (rows_of(db, CHANGES, &rows, user)?, rows_of(db, LOGGING, &rows, user)?);
                 // Nobody counts the edits of those who are not logged in.
-                let edits = if user == 0 { changes } else { USER.int(db, &user.to_string(), "editcount")? };
+                let edits =
+                    if user == 0 { changes } else { USER.int(db, &user.to_string(), "editcount")? };
                 let said = [("A15", "changes", changes), ("A16", "log entries", logged)];
-                if let Some((number, what, count)) = said.into_iter().find(|said| user > 0 && edits != said.2) {
-                    return Ok(Err(format!("{number}: user {user} has {edits} edits and {count} {what}")));
+                if let Some((number, what, count)) =
+                    said.into_iter().find(|said| user > 0 && edits != said.2)
+                {
+                    return Ok(Err(format!(
+                        "{number}: user {user} has {edits} edits and {count} {what}"
+                    )));
                 }
                 if changes != logged {
-                    return Ok(Err(format!("A17: user {user} has {changes} changes and {logged} log entries")));
+                    return Ok(Err(format!(
+                        "A17: user {user} has {changes} changes and {logged} log entries"
+                    )));
                 }
             }
             Ok(Ok(()))

@@ -1,5 +1,6 @@
-//! How the benchmark applications are driven: each session attempts a fixed number of transactions, and the seed decides which, with
-//! which parameters. A transaction that the application or the database aborts counts as attempted; it is not tried again.
+//! How the benchmark applications are driven: each session attempts a fixed number of transactions,
+//! and the seed decides which, with which parameters. A transaction that the application or the
+//! database aborts counts as attempted; it is not tried again.
 
 use crate::app::App;
 use crate::db::{Db, DbError};
@@ -37,7 +38,9 @@ impl Workload {
 
     /// What a client draws from: it does not depend on what the others do.
     pub(crate) fn random(&self, client: usize) -> Random {
-        Random(Pcg64Mcg::seed_from_u64(self.seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ (client as u64 + 1)))
+        Random(Pcg64Mcg::seed_from_u64(
+            self.seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ (client as u64 + 1),
+        ))
     }
 
     /// How many transactions all sessions attempt together.
@@ -121,7 +124,10 @@ pub(crate) fn attempt(
 }
 
 /// Reads what an assertion needs, in one transaction.
-pub(crate) fn look<T>(db: &mut dyn Db, body: impl FnOnce(&mut dyn Db) -> Result<T, DbError>) -> Result<T, DbError> {
+pub(crate) fn look<T>(
+    db: &mut dyn Db,
+    body: impl FnOnce(&mut dyn Db) -> Result<T, DbError>,
+) -> Result<T, DbError> {
     db.begin()?;
     let seen = body(db)?;
     db.commit()?;

@@ -1,16 +1,19 @@
-//! The assertions hold under serializability and break under causal consistency, and a run that broke can be had again.
+//! The assertions hold under serializability and break under causal consistency, and a run that
+//! broke can be had again.
 
 use seriatim_apps::{APPS, Fuzz, Harness, Recording, Setting, Value, run};
 use seriatim_check::{Level, Options, Outcome, check};
 use seriatim_store::{ChooserKind, Explorer, LEVELS};
 use std::collections::HashSet;
 
-const STRATEGIES: [ChooserKind; 3] = [ChooserKind::Random, ChooserKind::Adversary, ChooserKind::Stale];
+const STRATEGIES: [ChooserKind; 3] =
+    [ChooserKind::Random, ChooserKind::Adversary, ChooserKind::Stale];
 
 #[test]
 fn no_assertion_breaks_under_serializability() {
     for app in APPS {
-        for (strategy, interleaved) in STRATEGIES.into_iter().flat_map(|s| [(s, false), (s, true)]) {
+        for (strategy, interleaved) in STRATEGIES.into_iter().flat_map(|s| [(s, false), (s, true)])
+        {
             let setting = Setting { level: Level::Serializable, interleaved };
             let mut fuzz = Fuzz::new(app, setting, strategy, 7);
             for number in 0..40 {
@@ -24,13 +27,21 @@ fn no_assertion_breaks_under_serializability() {
 #[test]
 fn every_history_satisfies_its_level() {
     for app in APPS {
-        for (level, strategy) in LEVELS.into_iter().flat_map(|level| STRATEGIES.map(|strategy| (level, strategy))) {
+        for (level, strategy) in
+            LEVELS.into_iter().flat_map(|level| STRATEGIES.map(|strategy| (level, strategy)))
+        {
             let mut fuzz = Fuzz::new(app, Setting { level, interleaved: true }, strategy, 1);
             for number in 0..6 {
                 let run = fuzz.run(number).unwrap();
-                let report = check(&run.history, &Options { levels: vec![level], ..Options::default() });
+                let report =
+                    check(&run.history, &Options { levels: vec![level], ..Options::default() });
                 let outcome = report.verdict(level).map(|verdict| verdict.outcome);
-                assert_eq!(outcome, Some(Outcome::Holds), "{} at {level} with {strategy:?}, run {number}", app.name());
+                assert_eq!(
+                    outcome,
+                    Some(Outcome::Holds),
+                    "{} at {level} with {strategy:?}, run {number}",
+                    app.name()
+                );
             }
         }
     }
@@ -42,13 +53,18 @@ fn every_assertion_breaks_under_causal_consistency_and_breaks_again_in_a_replay(
         for strategy in [ChooserKind::Random, ChooserKind::Adversary] {
             let setting = Setting { level: Level::Causal, interleaved: false };
             let mut fuzz = Fuzz::new(app, setting, strategy, 3);
-            let run = (0..500).map(|number| fuzz.run(number).unwrap()).find(|run| run.failure.is_some());
-            let run = run.unwrap_or_else(|| panic!("{} does not break with {strategy:?}", app.name()));
+            let run =
+                (0..500).map(|number| fuzz.run(number).unwrap()).find(|run| run.failure.is_some());
+            let run =
+                run.unwrap_or_else(|| panic!("{} does not break with {strategy:?}", app.name()));
             let recording = Recording::of(app, setting, &run);
             let replayed = recording.replay().unwrap();
             assert_eq!(replayed.departure, None, "{}", app.name());
             let again = replayed.run;
-            assert_eq!((again.failure, again.seen, again.choices), (run.failure, run.seen, run.choices));
+            assert_eq!(
+                (again.failure, again.seen, again.choices),
+                (run.failure, run.seen, run.choices)
+            );
         }
     }
 }
@@ -57,12 +73,16 @@ fn every_assertion_breaks_under_causal_consistency_and_breaks_again_in_a_replay(
 fn the_reads_to_blame_are_all_needed() {
     let (mut blamed_some, mut blamed_none) = (0, 0);
     for app in APPS {
-        for (level, seed) in
-            [(Level::ReadCommitted, 1), (Level::Causal, 3), (Level::Causal, 4), (Level::PrefixConsistency, 5)]
-        {
+        for (level, seed) in [
+            (Level::ReadCommitted, 1),
+            (Level::Causal, 3),
+            (Level::Causal, 4),
+            (Level::PrefixConsistency, 5),
+        ] {
             let setting = Setting { level, interleaved: seed != 3 };
             let mut fuzz = Fuzz::new(app, setting, ChooserKind::Random, seed);
-            let broken = (0..60).map(|number| fuzz.run(number).unwrap()).find(|run| run.failure.is_some());
+            let broken =
+                (0..60).map(|number| fuzz.run(number).unwrap()).find(|run| run.failure.is_some());
             let Some(run) = broken else { continue };
             let (weak, blamed) = Recording::of(app, setting, &run).to_blame().unwrap().unwrap();
             assert!(blamed.failure.is_some());
@@ -71,11 +91,20 @@ fn the_reads_to_blame_are_all_needed() {
             assert_eq!(kept.replay().unwrap().departure, None);
             for spared in 0..weak.len() {
                 let mut fewer = kept.clone();
-                let place = fewer.choices.iter().position(|choice| *choice == weak[spared]).unwrap();
+                let place =
+                    fewer.choices.iter().position(|choice| *choice == weak[spared]).unwrap();
                 fewer.choices[place].latest = true;
-                let (less, _) =
-                    fewer.to_blame().unwrap().unwrap_or_else(|| (weak.clone(), fewer.replay().unwrap().run));
-                assert_eq!(less.len(), weak.len(), "{} at {level}: {:?} can be spared", app.name(), weak[spared]);
+                let (less, _) = fewer
+                    .to_blame()
+                    .unwrap()
+                    .unwrap_or_else(|| (weak.clone(), fewer.replay().unwrap().run));
+                assert_eq!(
+                    less.len(),
+                    weak.len(),
+                    "{} at {level}: {:?} can be spared",
+                    app.name(),
+                    weak[spared]
+                );
             }
             *(if weak.is_empty() { &mut blamed_none } else { &mut blamed_some }) += 1;
         }
@@ -88,7 +117,8 @@ fn a_recording_that_was_changed_is_left_with_a_reason() {
     let app = seriatim_apps::find("cart").unwrap();
     let setting = Setting { level: Level::Causal, interleaved: true };
     let mut fuzz = Fuzz::new(app, setting, ChooserKind::Adversary, 3);
-    let run = (0..500).map(|number| fuzz.run(number).unwrap()).find(|run| run.failure.is_some()).unwrap();
+    let run =
+        (0..500).map(|number| fuzz.run(number).unwrap()).find(|run| run.failure.is_some()).unwrap();
     let recording = Recording::of(app, setting, &run);
     let left = |change: &dyn Fn(&mut Recording)| {
         let mut changed = recording.clone();
@@ -116,7 +146,10 @@ fn the_same_seed_does_the_same_runs() {
             let setting = Setting { level: Level::Causal, interleaved: true };
             let runs = || {
                 let mut fuzz = Fuzz::new(app, setting, strategy, 11);
-                (0..5).map(|number| fuzz.run(number).unwrap()).map(|run| (run.turns, run.choices)).collect::<Vec<_>>()
+                (0..5)
+                    .map(|number| fuzz.run(number).unwrap())
+                    .map(|run| (run.turns, run.choices))
+                    .collect::<Vec<_>>()
             };
             assert_eq!(runs(), runs(), "{} with {strategy:?}", app.name());
         }
@@ -124,7 +157,11 @@ fn the_same_seed_does_the_same_runs() {
 }
 
 /// What clients see in all runs of an explorer.
-fn all_states(harness: &Harness, mut explorer: Explorer, most: usize) -> Option<HashSet<Vec<Vec<Value>>>> {
+fn all_states(
+    harness: &Harness,
+    mut explorer: Explorer,
+    most: usize,
+) -> Option<HashSet<Vec<Vec<Value>>>> {
     let setting = Setting { level: Level::Causal, interleaved: false };
     let mut states = HashSet::new();
     for _ in 0..most {
@@ -140,10 +177,21 @@ fn merging_states_loses_none_and_random_runs_show_no_other() {
     for seed in 0..24 {
         let harness = Harness::random(seed);
         let Some(all) = all_states(&harness, Explorer::new(), 1500) else { continue };
-        assert_eq!(all_states(&harness, Explorer::merging(), 1500).as_ref(), Some(&all), "harness {seed}");
-        let mut fuzz =
-            Fuzz::new(&harness, Setting { level: Level::Causal, interleaved: false }, ChooserKind::Random, 1);
-        assert!((0..50).all(|number| all.contains(&fuzz.run(number).unwrap().seen)), "harness {seed}");
+        assert_eq!(
+            all_states(&harness, Explorer::merging(), 1500).as_ref(),
+            Some(&all),
+            "harness {seed}"
+        );
+        let mut fuzz = Fuzz::new(
+            &harness,
+            Setting { level: Level::Causal, interleaved: false },
+            ChooserKind::Random,
+            1,
+        );
+        assert!(
+            (0..50).all(|number| all.contains(&fuzz.run(number).unwrap().seen)),
+            "harness {seed}"
+        );
         compared += 1;
         several += usize::from(all.len() > 3);
     }
@@ -158,14 +206,18 @@ fn the_adversary_repeats_less_and_breaks_more_than_chance() {
         let mut fuzz = Fuzz::new(app, setting, kind, 5);
         let reads = |number| {
             let choices = fuzz.run(number).unwrap().choices;
-            let mut reads: Vec<_> = choices.iter().map(|one| (one.reader, one.read, one.writer)).collect();
+            let mut reads: Vec<_> =
+                choices.iter().map(|one| (one.reader, one.read, one.writer)).collect();
             reads.sort_unstable();
             reads
         };
         (0..40).map(reads).collect::<HashSet<_>>().len()
     };
     let (random, adversary) = (different(ChooserKind::Random), different(ChooserKind::Adversary));
-    assert!(adversary > random + 3, "{adversary} different runs of 40 with the adversary, {random} with chance");
+    assert!(
+        adversary > random + 3,
+        "{adversary} different runs of 40 with the adversary, {random} with chance"
+    );
     let failures = |kind| {
         let fails = |seed: &u64| {
             let mut fuzz = Fuzz::new(app, setting, kind, *seed);

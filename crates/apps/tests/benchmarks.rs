@@ -1,4 +1,5 @@
-//! The benchmark applications: their books agree in serial runs and under serializability, and get wrong below it.
+//! The benchmark applications: their books agree in serial runs and under serializability, and get
+//! wrong below it.
 
 use seriatim_apps::{BENCHMARKS, Fuzz, Setting, Workload, benchmark, run};
 use seriatim_check::{Level, Options, Outcome, check};
@@ -13,8 +14,14 @@ fn serial_runs_are_serializable_and_keep_the_assertions() {
                 let setting = Setting { level: Level::ReadCommitted, interleaved: false };
                 let run = run(app.as_ref(), setting, Latest, by_chance(seed)).unwrap();
                 assert_eq!(run.failure, None, "{name} with seed {seed}");
-                assert!(run.seen.iter().all(|seen| seen.len() == workload.transactions), "{name} with seed {seed}");
-                let report = check(&run.history, &Options { levels: vec![Level::Serializable], ..Options::default() });
+                assert!(
+                    run.seen.iter().all(|seen| seen.len() == workload.transactions),
+                    "{name} with seed {seed}"
+                );
+                let report = check(
+                    &run.history,
+                    &Options { levels: vec![Level::Serializable], ..Options::default() },
+                );
                 assert_eq!(report.verdicts[0].outcome, Outcome::Holds, "{name} with seed {seed}");
             }
         }
@@ -54,7 +61,12 @@ fn assertions_break_below_serializability() {
         let size = if name == "wikipedia" { Workload::large } else { Workload::small };
         let breaks = |seed: u64| {
             let app = benchmark(name, size(seed)).unwrap();
-            let mut fuzz = Fuzz::new(app.as_ref(), Setting { level, interleaved: false }, ChooserKind::Random, seed);
+            let mut fuzz = Fuzz::new(
+                app.as_ref(),
+                Setting { level, interleaved: false },
+                ChooserKind::Random,
+                seed,
+            );
             (0..10).any(|number| fuzz.run(number).unwrap().failure.is_some())
         };
         assert!((0..10).any(breaks), "{name} at {level}");
@@ -71,7 +83,10 @@ fn a_seed_decides_what_clients_do_and_seeds_differ() {
     for name in BENCHMARKS {
         assert_eq!(choices(name, 5), choices(name, 5), "{name}");
         // All votes are the same.
-        assert!(name == "voter" || (0..5).any(|seed| choices(name, seed) != choices(name, 5)), "{name}");
+        assert!(
+            name == "voter" || (0..5).any(|seed| choices(name, seed) != choices(name, 5)),
+            "{name}"
+        );
     }
     assert!(benchmark("smallbonk", Workload::small(0)).is_none());
 }

@@ -1,6 +1,8 @@
 //! Applications run as predicted, on two that are as small as they can be.
 
-use seriatim_apps::{App, Db, DbError, PlanError, PlannedEvent, PlannedTxn, RunError, Value, Writer, run_directed};
+use seriatim_apps::{
+    App, Db, DbError, PlanError, PlannedEvent, PlannedTxn, RunError, Value, Writer, run_directed,
+};
 use seriatim_check::Level;
 
 /// An application of these clients.
@@ -65,8 +67,8 @@ fn writes(key: &str) -> PlannedEvent {
     PlannedEvent::Write { write: key.to_owned() }
 }
 
-/// In the observed run the first transaction saw the flag and gave up. The flag is no part of the prediction, so that it would go on
-/// now, see x, and the next one could not miss y any more.
+/// In the observed run the first transaction saw the flag and gave up. The flag is no part of the
+/// prediction, so that it would go on now, see x, and the next one could not miss y any more.
 #[test]
 fn what_aborted_does_not_commit() {
     let app = Tiny(&[
@@ -85,13 +87,22 @@ fn what_aborted_does_not_commit() {
         },
         |db| write(db, &["x", "y"], 1).and_then(|()| write(db, &["flag"], 1)),
     ]);
-    let gave_up = PlannedTxn { aborted: true, whole: false, ..planned(0, 0, vec![reads("flag", Some((1, 1)))]) };
-    let plan = [gave_up, planned(0, 1, vec![reads("y", None)]), planned(1, 0, vec![writes("x"), writes("y")])];
+    let gave_up = PlannedTxn {
+        aborted: true,
+        whole: false,
+        ..planned(0, 0, vec![reads("flag", Some((1, 1)))])
+    };
+    let plan = [
+        gave_up,
+        planned(0, 1, vec![reads("y", None)]),
+        planned(1, 0, vec![writes("x"), writes("y")]),
+    ];
     let directed = run_directed(&app, Level::Causal, &plan).unwrap();
     assert_eq!(directed.left, None);
 }
 
-/// Both readers may end with what they read of x and z, but not if one of them goes on first and commits to an order of the writers.
+/// Both readers may end with what they read of x and z, but not if one of them goes on first and
+/// commits to an order of the writers.
 #[test]
 fn what_comes_after_a_boundary_binds_nobody() {
     let app = Tiny(&[
@@ -120,8 +131,17 @@ fn what_cannot_be_run_is_refused() {
         _ => panic!("it ran"),
     };
     assert_eq!(refused(&[]), PlanError::Empty);
-    assert_eq!(refused(&[planned(2, 0, Vec::new())]), PlanError::UnknownSession { session: 2, clients: 2 });
-    assert!(matches!(refused(&[planned(0, 0, Vec::new()), planned(0, 0, Vec::new())]), PlanError::Twice(_)));
-    let circle = [planned(0, 0, vec![reads("x", Some((1, 0)))]), planned(1, 0, vec![reads("x", Some((0, 0)))])];
+    assert_eq!(
+        refused(&[planned(2, 0, Vec::new())]),
+        PlanError::UnknownSession { session: 2, clients: 2 }
+    );
+    assert!(matches!(
+        refused(&[planned(0, 0, Vec::new()), planned(0, 0, Vec::new())]),
+        PlanError::Twice(_)
+    ));
+    let circle = [
+        planned(0, 0, vec![reads("x", Some((1, 0)))]),
+        planned(1, 0, vec![reads("x", Some((0, 0)))]),
+    ];
     assert_eq!(refused(&circle), PlanError::Circle);
 }

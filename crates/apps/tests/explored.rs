@@ -1,4 +1,5 @@
-//! Applications, explored: which assertions hold at which level, and that the mock store shows nothing that is not explored.
+//! Applications, explored: which assertions hold at which level, and that the mock store shows
+//! nothing that is not explored.
 
 use seriatim_apps::clients::ClientProgram;
 use seriatim_apps::{APPS, App, Db, DbError, StoreDb, Value, explore, find, transact};
@@ -64,7 +65,8 @@ enum Mode {
 /// What users see in one run on the store, with random versions in a random order.
 fn monkey(app: &'static dyn App, isolation: Isolation, seed: u64, mode: Mode) -> Vec<Vec<Value>> {
     let level = isolation.level().unwrap();
-    let store: Store<Value> = Store::<Value>::builder(level).chooser(Random::new(seed)).build().unwrap();
+    let store: Store<Value> =
+        Store::<Value>::builder(level).chooser(Random::new(seed)).build().unwrap();
     for (key, value) in app.load() {
         store.load(&key, value);
     }
@@ -72,7 +74,8 @@ fn monkey(app: &'static dyn App, isolation: Isolation, seed: u64, mode: Mode) ->
     let client = |(number, session)| {
         move |turn| {
             let db = StoreDb::with_turn(session, turn, mode == Mode::Interleaved);
-            let mut db: Box<dyn Db> = if mode == Mode::Forgetting { Box::new(Forgetting(db)) } else { Box::new(db) };
+            let mut db: Box<dyn Db> =
+                if mode == Mode::Forgetting { Box::new(Forgetting(db)) } else { Box::new(db) };
             let mut seen = Vec::new();
             app.run(number, db.as_mut(), &mut |value| seen.push(value)).map(|()| seen)
         }
@@ -99,7 +102,12 @@ fn what_the_mock_store_shows_is_explored() {
         let all = explored(app, isolation);
         let mut seen = BTreeSet::new();
         for seed in 0..300 {
-            let run = monkey(app, isolation, seed, if seed % 2 == 0 { Mode::Serial } else { Mode::Interleaved });
+            let run = monkey(
+                app,
+                isolation,
+                seed,
+                if seed % 2 == 0 { Mode::Serial } else { Mode::Interleaved },
+            );
             assert!(all.contains(&run), "{name} at {isolation}, seed {seed}: {run:?}");
             seen.insert(run);
         }
@@ -113,14 +121,18 @@ fn assertions_break_at_causal_consistency_and_hold_when_serializable() {
         let program = explore::program(app);
         let property = |end: &End<'_, Value, explore::Seen>| explore::verify(app, end);
         let weak = Explorer::new(&program, Isolation::Causal).run(&property).unwrap();
-        let found = weak.counterexample.unwrap_or_else(|| panic!("{} holds at causal consistency", app.name()));
+        let found = weak
+            .counterexample
+            .unwrap_or_else(|| panic!("{} holds at causal consistency", app.name()));
         // The token reruns it.
         let again = seriatim_explore::replay(&program, Isolation::Causal, &found.token, |end| {
             assert_eq!(end.locals(), found.locals);
             explore::verify(app, end)
         });
         assert_eq!(again.unwrap(), Err(found.reason));
-        let strong = Explorer::new(&program, Isolation::Serializable).threads(2).budget(Duration::from_secs(20));
+        let strong = Explorer::new(&program, Isolation::Serializable)
+            .threads(2)
+            .budget(Duration::from_secs(20));
         if app.name() != "stack" {
             // The stack has too many behaviours for a test.
             assert_eq!(strong.run(&property).unwrap().holds(), Some(true), "{}", app.name());
@@ -153,7 +165,8 @@ fn random_clients_have_as_many_histories_as_ever() {
     assert!(ClientProgram::new("chess", 1, 3, 3).is_none());
 }
 
-/// Clients whose transactions read two keys, write one, and often change their mind, which may depend on what they read.
+/// Clients whose transactions read two keys, write one, and often change their mind, which may
+/// depend on what they read.
 struct Fickle {
     seed: u64,
 }
@@ -187,11 +200,17 @@ impl App for Fickle {
         3
     }
 
-    fn run(&self, client: usize, db: &mut dyn Db, see: &mut dyn FnMut(Value)) -> Result<(), DbError> {
+    fn run(
+        &self,
+        client: usize,
+        db: &mut dyn Db,
+        see: &mut dyn FnMut(Value),
+    ) -> Result<(), DbError> {
         for txn in 0..2 {
             let mut read = Vec::new();
             let committed = transact(db, |db| {
-                read = vec![db.read(&self.key(client, txn, 0))?, db.read(&self.key(client, txn, 1))?];
+                read =
+                    vec![db.read(&self.key(client, txn, 0))?, db.read(&self.key(client, txn, 1))?];
                 db.write(&self.key(client, txn, 2), Value::Int((client * 10 + txn + 1) as i64))?;
                 let aborts = match self.draw(client, txn, 3, 4) {
                     0 => true,
@@ -214,8 +233,8 @@ impl App for Fickle {
 /// All but the one that allows everything.
 const LEVELS: [Isolation; 6] = *Isolation::ALL.last_chunk().unwrap();
 
-/// What an aborting transaction reads is explored, and what comes after it; only if the store is told to forget what was read, it
-/// may show more.
+/// What an aborting transaction reads is explored, and what comes after it; only if the store is
+/// told to forget what was read, it may show more.
 #[test]
 fn what_the_mock_store_shows_to_clients_that_abort_is_explored() {
     let (mut aborted, mut beyond) = (0, 0);
@@ -226,12 +245,19 @@ fn what_the_mock_store_shows_to_clients_that_abort_is_explored() {
             for run in 0..25 {
                 for mode in [Mode::Serial, Mode::Interleaved] {
                     let seen = monkey(app, isolation, run, mode);
-                    assert!(all.contains(&seen), "program {seed} at {isolation}, run {run}: {seen:?}");
+                    assert!(
+                        all.contains(&seen),
+                        "program {seed} at {isolation}, run {run}: {seen:?}"
+                    );
                     aborted += usize::from(format!("{seen:?}").contains("aborted"));
                 }
-                beyond += usize::from(!all.contains(&monkey(app, isolation, run, Mode::Forgetting)));
+                beyond +=
+                    usize::from(!all.contains(&monkey(app, isolation, run, Mode::Forgetting)));
             }
         }
     }
-    assert!(aborted > 1000 && beyond > 0, "{aborted} runs with aborts, {beyond} showed more than is explored");
+    assert!(
+        aborted > 1000 && beyond > 0,
+        "{aborted} runs with aborts, {beyond} showed more than is explored"
+    );
 }

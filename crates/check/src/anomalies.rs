@@ -1,9 +1,10 @@
 //! All anomalies of a history that is known to violate a level, level by level from the weakest.
 //!
-//! What a read is accused of is the weakest thing that explains it, and each read is accused once: a read that is wrong at
-//! RC is not counted again at RA and CC. At each level first the edges that contradict the causal order by themselves
-//! (Plume's h, k, m) are found; their reads are set aside; then the edges of the remaining reads are closed into strongly
-//! connected components with the guess-and-mend search of [`crate::decide`], carried on past the first cycle; reads with an
+//! What a read is accused of is the weakest thing that explains it, and each read is accused once:
+//! a read that is wrong at RC is not counted again at RA and CC. At each level first the edges that
+//! contradict the causal order by themselves (Plume's h, k, m) are found; their reads are set
+//! aside; then the edges of the remaining reads are closed into strongly connected components with
+//! the guess-and-mend search of [`crate::decide`], carried on past the first cycle; reads with an
 //! edge inside a component are the patterns against the inferred commit order (i, l, n).
 
 use crate::decide::{Context, ROUNDS_MAX, known_edges, positions};
@@ -79,24 +80,33 @@ fn at_level(context: &Context<'_>, level: Level, excluded: &mut [bool]) -> Level
     LevelFindings { level, against_causality, in_cycle, edges, components }
 }
 
-/// Edges whose source is in the causal past of the other writer. If the clocks do not fit into one block, first the edges that
-/// the base order breaks are collected, then each block answers for the sources in its sessions: of several writers in one
-/// block only the last is looked at, so a few reads may be named after the commit order instead.
+/// Edges whose source is in the causal past of the other writer. If the clocks do not fit into one
+/// block, first the edges that the base order breaks are collected, then each block answers for the
+/// sources in its sessions: of several writers in one block only the last is looked at, so a few
+/// reads may be named after the commit order instead.
 fn against_causality(context: &Context<'_>, level: Level, excluded: &[bool]) -> Vec<Inferred> {
     let position = positions(context.base, context.history.txn_count());
     let mut found = Vec::new();
     if level != Level::Causal || context.has_one_block() {
         context.each_block(|clocks| {
-            found.extend(context.infer(level, Scope::AgainstCausality(clocks), &position, Some(excluded)));
+            found.extend(context.infer(
+                level,
+                Scope::AgainstCausality(clocks),
+                &position,
+                Some(excluded),
+            ));
         });
     } else {
         let broken = context.infer(level, Scope::Broken, &position, Some(excluded));
         let session_of = |txn: u32| context.index.txn_session[txn as usize];
         found.extend(broken.iter().filter(|edge| edge.to == INITIAL));
         context.each_block(|clocks| {
-            let here =
-                broken.iter().filter(|edge| edge.to != INITIAL && clocks.sessions.contains(&session_of(edge.to)));
-            found.extend(here.filter(|edge| clocks.get().reaches(edge.to, session_of(edge.to), edge.from)));
+            let here = broken.iter().filter(|edge| {
+                edge.to != INITIAL && clocks.sessions.contains(&session_of(edge.to))
+            });
+            found.extend(
+                here.filter(|edge| clocks.get().reaches(edge.to, session_of(edge.to), edge.from)),
+            );
         });
     }
     one_per_read(&mut found);
@@ -134,7 +144,8 @@ fn close(context: &Context<'_>, level: Level, excluded: &[bool]) -> (Edges, Comp
     }
 }
 
-/// Takes the reads inside the components out of the index, so that what is left has an acyclic causal order.
+/// Takes the reads inside the components out of the index, so that what is left has an acyclic
+/// causal order.
 pub(crate) fn cut_cycles(index: &mut Index, bounds: &[u32], components: &Components) {
     for txn in 0..bounds.len() - 1 {
         for op in bounds[txn] as usize..bounds[txn + 1] as usize {

@@ -1,4 +1,5 @@
-//! The way of a check: match the reads, decide the strongest level; only if that fails, look for everything that is wrong.
+//! The way of a check: match the reads, decide the strongest level; only if that fails, look for
+//! everything that is wrong.
 
 use crate::anomalies::{self, LevelFindings};
 use crate::decide::{self, Context};
@@ -36,10 +37,18 @@ pub(crate) fn check_in_full(history: &History, options: &Options) -> Report {
     let start = Instant::now();
     let levels = levels_to_report(history, options);
     let ambiguous = undecided(history, &index);
-    let doubt = ambiguous.clone().filter(|_| index.ambiguous.iter().any(|&op| is_list(history, op)));
+    let doubt =
+        ambiguous.clone().filter(|_| index.ambiguous.iter().any(|&op| is_list(history, op)));
     let ambiguous_reads = index.ambiguous.clone();
-    let mut check =
-        Check { history, options, levels, ambiguous, violated: Vec::new(), holding: Vec::new(), matched: Vec::new() };
+    let mut check = Check {
+        history,
+        options,
+        levels,
+        ambiguous,
+        violated: Vec::new(),
+        holding: Vec::new(),
+        matched: Vec::new(),
+    };
     let strongest = check.strongest_weak();
     let (order, index) = check.decide(index, strongest);
     timings.decide = start.elapsed();
@@ -77,27 +86,33 @@ struct Check<'a> {
     ambiguous: Option<Undecided>,
     /// What is forbidden by which level was found, whether or not an explanation of it was.
     violated: Vec<Level>,
-    /// Levels of the ladder that hold although a stronger one is violated, with their commit orders if asked for.
+    /// Levels of the ladder that hold although a stronger one is violated, with their commit orders
+    /// if asked for.
     holding: Vec<(Level, Option<Vec<u32>>)>,
     /// Verdicts of weak levels by a choice of sources for ambiguous reads.
     matched: Vec<Verdict>,
 }
 
 impl Check<'_> {
-    /// The strongest weak level that matters; `None` if only cut isolation was asked for. What violates a weak level
-    /// violates the strong ones too, and is easier to find and to understand there.
+    /// The strongest weak level that matters; `None` if only cut isolation was asked for. What
+    /// violates a weak level violates the strong ones too, and is easier to find and to understand
+    /// there.
     fn strongest_weak(&self) -> Option<Level> {
-        let matters = |level: Level| self.asks(level) || self.levels.iter().any(|asked| asked.is_strong());
+        let matters =
+            |level: Level| self.asks(level) || self.levels.iter().any(|asked| asked.is_strong());
         Level::WEAK.into_iter().rev().find(|&level| matters(level))
     }
 
     /// The strong levels that nothing has been decided about.
     fn strong_asked(&self) -> Vec<Level> {
-        Level::STRONG.into_iter().filter(|&level| self.asks(level) && !self.violated.contains(&level)).collect()
+        Level::STRONG
+            .into_iter()
+            .filter(|&level| self.asks(level) && !self.violated.contains(&level))
+            .collect()
     }
 
-    /// A commit order for the strongest level, if there is one and no read is wrong by itself. Cut isolation is decided by
-    /// the index alone.
+    /// A commit order for the strongest level, if there is one and no read is wrong by itself. Cut
+    /// isolation is decided by the index alone.
     fn decide(&self, index: Index, strongest: Option<Level>) -> (Option<Vec<u32>>, Index) {
         let clean = index.faults.is_empty() && index.unrepeated.is_empty();
         let Some(level) = strongest else { return (clean.then(Vec::new), index) };
@@ -108,7 +123,9 @@ impl Check<'_> {
         let edges = Edges::new(Vec::new(), self.history.txn_count());
         let graph = Graph { history: self.history, index: &index, edges: &edges };
         let guess = first_guess(self.history, &index);
-        let Some(base) = graph.causal_order(guess, self.options.threads) else { return (None, index) };
+        let Some(base) = graph.causal_order(guess, self.options.threads) else {
+            return (None, index);
+        };
         let context = Context::new(self.history, &index, &base, self.options.threads);
         let order = decide::commit_order(&context, level);
         drop(context);
@@ -123,7 +140,8 @@ impl Check<'_> {
     fn analyse(&mut self, mut index: Index, strongest: Option<Level>) -> Vec<AnomalyGroup> {
         let no_edges = Edges::new(Vec::new(), self.history.txn_count());
         let wish = first_guess(self.history, &index);
-        let causal = Graph { history: self.history, index: &index, edges: &no_edges }.components(&wish);
+        let causal =
+            Graph { history: self.history, index: &index, edges: &no_edges }.components(&wish);
         let mut groups = self.without_levels(&index, &causal, &no_edges);
         if causal.has_cycle() {
             self.forbid(Kind::CyclicCausality);
@@ -135,11 +153,14 @@ impl Check<'_> {
         if !index.unrepeated.is_empty() {
             self.forbid(Kind::NonRepeatableRead);
         }
-        let base = Graph { history: self.history, index: &index, edges: &no_edges }.components(&wish).order;
+        let base = Graph { history: self.history, index: &index, edges: &no_edges }
+            .components(&wish)
+            .order;
         groups.extend(self.write_cycles(&mut index, &base));
         let context = Context::new(self.history, &index, &base, self.options.threads);
         let summary = Summary::new(&context, self.options.instances);
-        let findings = strongest.map_or(Vec::new(), |strongest| anomalies::by_level(&context, strongest));
+        let findings =
+            strongest.map_or(Vec::new(), |strongest| anomalies::by_level(&context, strongest));
         groups.extend(findings.iter().flat_map(|findings| summary.level(findings)));
         self.note_levels(&context, &findings);
         groups.retain(|group| group.kind.info().forbidden_by.iter().any(|&level| self.asks(level)));
@@ -147,11 +168,18 @@ impl Check<'_> {
         groups
     }
 
-    /// What is wrong whatever the level: cycles of the causal order, and reads that are wrong by themselves.
-    fn without_levels(&self, index: &Index, causal: &Components, edges: &Edges) -> Vec<AnomalyGroup> {
+    /// What is wrong whatever the level: cycles of the causal order, and reads that are wrong by
+    /// themselves.
+    fn without_levels(
+        &self,
+        index: &Index,
+        causal: &Components,
+        edges: &Edges,
+    ) -> Vec<AnomalyGroup> {
         let context = Context::new(self.history, index, &causal.order, self.options.threads);
         let summary = Summary::new(&context, self.options.instances);
-        let cycles = summary.cycles(&Cycles { kind: Kind::CyclicCausality, components: causal, edges });
+        let cycles =
+            summary.cycles(&Cycles { kind: Kind::CyclicCausality, components: causal, edges });
         let mut groups: Vec<AnomalyGroup> = cycles.into_iter().collect();
         groups.extend(summary.faults(&index.faults));
         groups.extend(summary.unrepeated());
@@ -171,7 +199,11 @@ impl Check<'_> {
         self.forbid(Kind::WriteCycle);
         let context = Context::new(self.history, index, base, self.options.threads);
         let summary = Summary::new(&context, self.options.instances);
-        let group = summary.cycles(&Cycles { kind: Kind::WriteCycle, components: &components, edges: &edges });
+        let group = summary.cycles(&Cycles {
+            kind: Kind::WriteCycle,
+            components: &components,
+            edges: &edges,
+        });
         drop(summary);
         drop(context);
         index.lists.version_edges.retain(|edge| !components.together(edge.from, edge.to));
@@ -180,20 +212,27 @@ impl Check<'_> {
 
     /// The weak levels, strongest first, that depend on what the ambiguous reads read.
     fn open_weak(&self, strong: &Strong) -> Vec<Level> {
-        let settled = |level: Level| self.violated.contains(&level) || strong.holds() >= Some(level);
+        let settled =
+            |level: Level| self.violated.contains(&level) || strong.holds() >= Some(level);
         let asked = Level::WEAK.into_iter().rev().filter(|&level| self.asks(level));
-        if self.ambiguous.is_none() { Vec::new() } else { asked.filter(|&level| !settled(level)).collect() }
+        if self.ambiguous.is_none() {
+            Vec::new()
+        } else {
+            asked.filter(|&level| !settled(level)).collect()
+        }
     }
 
     fn has_open_choice(&self, strong: &Strong) -> bool {
         !self.open_weak(strong).is_empty()
     }
 
-    /// Decides the weak levels that depend on what the ambiguous reads read; what is wrong whatever they read.
+    /// Decides the weak levels that depend on what the ambiguous reads read; what is wrong whatever
+    /// they read.
     fn choose_sources(&mut self, reads: &[u32], strong: &Strong) -> Vec<AnomalyGroup> {
         let mut groups = Vec::new();
         for level in self.open_weak(strong) {
-            let held = self.matched.iter().find(|verdict| verdict.outcome == Outcome::Holds).cloned();
+            let held =
+                self.matched.iter().find(|verdict| verdict.outcome == Outcome::Holds).cloned();
             let verdict = match held {
                 Some(stronger) => Verdict { level, ..stronger },
                 None => self.choose_sources_at(level, reads, &mut groups),
@@ -203,14 +242,20 @@ impl Check<'_> {
         groups
     }
 
-    fn choose_sources_at(&mut self, level: Level, reads: &[u32], groups: &mut Vec<AnomalyGroup>) -> Verdict {
+    fn choose_sources_at(
+        &mut self,
+        level: Level,
+        reads: &[u32],
+        groups: &mut Vec<AnomalyGroup>,
+    ) -> Verdict {
         match matching::decide(self.history, reads, level, self.options) {
             Matched::Holds { sources, order } => {
                 let order = order.filter(|_| self.options.keep_orders);
                 Verdict { order, sources: Some(sources), ..Verdict::new(level, Outcome::Holds) }
             }
             Matched::Violated { ops, exemplar } => {
-                let levels: Vec<Level> = Level::LADDER.into_iter().filter(|&other| other >= level).collect();
+                let levels: Vec<Level> =
+                    Level::LADDER.into_iter().filter(|&other| other >= level).collect();
                 self.violated.extend(&levels);
                 if let Some(exemplar) = exemplar {
                     groups.retain(|_| false);
@@ -228,9 +273,10 @@ impl Check<'_> {
             Matched::OutOfBudget(reason) => {
                 Verdict { undecided: Some(reason), ..Verdict::new(level, Outcome::Undecided) }
             }
-            Matched::Unsupported => {
-                Verdict { undecided: self.ambiguous.clone(), ..Verdict::new(level, Outcome::Undecided) }
-            }
+            Matched::Unsupported => Verdict {
+                undecided: self.ambiguous.clone(),
+                ..Verdict::new(level, Outcome::Undecided)
+            },
         }
     }
 
@@ -246,7 +292,11 @@ impl Check<'_> {
                 self.forbid(found.kinds().0);
             }
             if !self.violated.contains(&found.level) {
-                let order = self.options.keep_orders.then(|| decide::commit_order(context, found.level)).flatten();
+                let order = self
+                    .options
+                    .keep_orders
+                    .then(|| decide::commit_order(context, found.level))
+                    .flatten();
                 self.holding.push((found.level, order));
             }
         }
@@ -259,7 +309,11 @@ impl Check<'_> {
         anomalies: Vec<AnomalyGroup>,
         timings: Timings,
     ) -> Report {
-        let verdicts = self.levels.iter().map(|&level| self.verdict(level, order.as_deref(), strong)).collect();
+        let verdicts = self
+            .levels
+            .iter()
+            .map(|&level| self.verdict(level, order.as_deref(), strong))
+            .collect();
         let proved = self.proved(order.is_some(), strong);
         Report { verdicts, anomalies, proved, timings, memory_needed: None }
     }
@@ -268,9 +322,11 @@ impl Check<'_> {
     fn proved(&self, clean: bool, strong: &Strong) -> Proved {
         let on_ladder = |level: &Level| *level != Level::CutIsolation;
         let weak = if clean && self.ambiguous.is_none() { self.strongest_weak() } else { None };
-        let held = self.holding.iter().map(|(level, _)| *level).filter(|_| self.ambiguous.is_none());
+        let held =
+            self.holding.iter().map(|(level, _)| *level).filter(|_| self.ambiguous.is_none());
         let matched = self.matched.iter().filter(|verdict| verdict.outcome == Outcome::Holds);
-        let holds = held.chain(matched.map(|verdict| verdict.level)).chain(weak).chain(strong.holds());
+        let holds =
+            held.chain(matched.map(|verdict| verdict.level)).chain(weak).chain(strong.holds());
         let violated = self.violated.iter().copied().chain(strong.weakest_violated());
         Proved { holds: holds.filter(on_ladder).max(), violated: violated.filter(on_ladder).min() }
     }
@@ -286,22 +342,34 @@ impl Check<'_> {
             return matched.clone();
         }
         if level != Level::CutIsolation && self.ambiguous.is_some() {
-            return strong.verdict_of_ambiguous(level, self.ambiguous.as_ref(), self.options.keep_orders);
+            return strong.verdict_of_ambiguous(
+                level,
+                self.ambiguous.as_ref(),
+                self.options.keep_orders,
+            );
         }
-        let weaker = self.holding.iter().find(|(held, _)| *held == level).and_then(|(_, order)| order.as_deref());
+        let weaker = self
+            .holding
+            .iter()
+            .find(|(held, _)| *held == level)
+            .and_then(|(_, order)| order.as_deref());
         let order = if level == Level::CutIsolation { None } else { order.or(weaker) };
-        let kept =
-            order.filter(|_| self.options.keep_orders).map(|order| order.iter().map(|&txn| TxnId(txn)).collect());
+        let kept = order
+            .filter(|_| self.options.keep_orders)
+            .map(|order| order.iter().map(|&txn| TxnId(txn)).collect());
         Verdict { order: kept, ..Verdict::new(level, Outcome::Holds) }
     }
 }
 
-/// The levels of `options` in the order of reports. Strict serializability means nothing without times, so a history that has
-/// none is only told so if the question was not simply "all levels".
+/// The levels of `options` in the order of reports. Strict serializability means nothing without
+/// times, so a history that has none is only told so if the question was not simply "all levels".
 pub(crate) fn levels_to_report(history: &History, options: &Options) -> Vec<Level> {
     let all = Level::ALL.iter().all(|level| options.levels.contains(level));
     let silent = |level: Level| level == Level::StrictSerializable && all && !history.has_times();
-    Level::ALL.into_iter().filter(|&level| options.levels.contains(&level) && !silent(level)).collect()
+    Level::ALL
+        .into_iter()
+        .filter(|&level| options.levels.contains(&level) && !silent(level))
+        .collect()
 }
 
 fn is_list(history: &History, op: u32) -> bool {

@@ -1,8 +1,10 @@
-//! Happens-before in constant time: for each transaction and session, how far into the session its causal past reaches.
+//! Happens-before in constant time: for each transaction and session, how far into the session its
+//! causal past reaches.
 //!
-//! Sessions are chains, so the causal past of a transaction is a prefix of each session: one number. Rows are computed in a
-//! topological order of session order and reads, O((n + edges) · k) for k sessions. To keep memory linear in the history
-//! only a block of columns is held at a time; those who need all sessions sweep over the blocks.
+//! Sessions are chains, so the causal past of a transaction is a prefix of each session: one
+//! number. Rows are computed in a topological order of session order and reads, O((n + edges) · k)
+//! for k sessions. To keep memory linear in the history only a block of columns is held at a time;
+//! those who need all sessions sweep over the blocks.
 
 use crate::index::{INITIAL, Index};
 use crate::order::session_predecessor;
@@ -14,16 +16,16 @@ use std::sync::OnceLock;
 /// Columns of the clocks for a block of sessions.
 pub(crate) struct Clocks {
     sessions: Range<u32>,
-    /// The first transaction of each session of the block: the clocks count from there, so that short sessions need
-    /// narrow numbers.
+    /// The first transaction of each session of the block: the clocks count from there, so that
+    /// short sessions need narrow numbers.
     first: Vec<u32>,
     /// For each session of the block its part and its column there.
     place: Vec<(u32, u32)>,
     parts: Parts,
 }
 
-/// The columns in parts, one for each thread, in the narrowest numbers that hold the length of every session: rows are
-/// what the memory is full of.
+/// The columns in parts, one for each thread, in the narrowest numbers that hold the length of
+/// every session: rows are what the memory is full of.
 enum Parts {
     Narrow(Vec<Part<u16>>),
     Wide(Vec<Part<u32>>),
@@ -43,8 +45,15 @@ pub(crate) struct LazyClocks<'a> {
 
 impl LazyClocks<'_> {
     pub fn get(&self) -> &Clocks {
-        self.clocks
-            .get_or_init(|| Clocks::compute(self.history, self.index, self.base, self.sessions.clone(), self.threads))
+        self.clocks.get_or_init(|| {
+            Clocks::compute(
+                self.history,
+                self.index,
+                self.base,
+                self.sessions.clone(),
+                self.threads,
+            )
+        })
     }
 }
 
@@ -81,8 +90,9 @@ impl Number for u32 {
     }
 }
 
-/// How many sessions may share a block: as many as keep the clocks below 64 bytes for each operation (and at least 16
-/// columns), so that memory stays linear in the history however many sessions there are.
+/// How many sessions may share a block: as many as keep the clocks below 64 bytes for each
+/// operation (and at least 16 columns), so that memory stays linear in the history however many
+/// sessions there are.
 pub(crate) fn blocks(history: &History) -> Vec<Range<u32>> {
     let sessions = history.session_count() as u32;
     let budget_columns = (history.op_count().max(1 << 20) * 16 / history.txn_count().max(1)) as u32;
@@ -93,29 +103,46 @@ pub(crate) fn blocks(history: &History) -> Vec<Range<u32>> {
 }
 
 impl Clocks {
-    /// The columns `sessions` of the clocks of all transactions, given an order that extends session order and reads.
-    fn compute(history: &History, index: &Index, order: &[u32], sessions: Range<u32>, threads: usize) -> Clocks {
+    /// The columns `sessions` of the clocks of all transactions, given an order that extends
+    /// session order and reads.
+    fn compute(
+        history: &History,
+        index: &Index,
+        order: &[u32],
+        sessions: Range<u32>,
+        threads: usize,
+    ) -> Clocks {
         let share = (sessions.end - sessions.start).div_ceil(threads.max(1) as u32).max(1);
-        let jobs = sessions.clone().step_by(share as usize).map(|first| first..(first + share).min(sessions.end));
+        let jobs = sessions
+            .clone()
+            .step_by(share as usize)
+            .map(|first| first..(first + share).min(sessions.end));
         let jobs: Vec<Range<u32>> = jobs.collect();
         let bounds = &history.session_bounds()[sessions.start as usize..=sessions.end as usize];
         let parts = if bounds.windows(2).all(|pair| pair[1] - pair[0] <= u32::from(u16::MAX)) {
-            Parts::Narrow(parallel::run(jobs, |sessions| Part::compute(history, index, order, sessions)))
+            Parts::Narrow(parallel::run(jobs, |sessions| {
+                Part::compute(history, index, order, sessions)
+            }))
         } else {
-            Parts::Wide(parallel::run(jobs, |sessions| Part::compute(history, index, order, sessions)))
+            Parts::Wide(parallel::run(jobs, |sessions| {
+                Part::compute(history, index, order, sessions)
+            }))
         };
-        let place = (0..sessions.end - sessions.start).map(|column| (column / share, column % share)).collect();
+        let place = (0..sessions.end - sessions.start)
+            .map(|column| (column / share, column % share))
+            .collect();
         Clocks { first: bounds[..bounds.len() - 1].to_vec(), place, parts, sessions }
     }
 
-    /// Whether `earlier`, a transaction of session `session` of this block, is in the causal past of `txn` (or is `txn`).
+    /// Whether `earlier`, a transaction of session `session` of this block, is in the causal past
+    /// of `txn` (or is `txn`).
     #[inline]
     pub fn reaches(&self, earlier: u32, session: u32, txn: u32) -> bool {
         self.bound(session, txn) > earlier
     }
 
-    /// One more than the last transaction of `session` (of this block) in the causal past of `txn`; at most the first
-    /// transaction of the session if there is none.
+    /// One more than the last transaction of `session` (of this block) in the causal past of `txn`;
+    /// at most the first transaction of the session if there is none.
     #[inline(always)]
     pub fn bound(&self, session: u32, txn: u32) -> u32 {
         let column = self.column(session);
@@ -123,13 +150,17 @@ impl Clocks {
         self.first[column] + self.parts.count(part, txn, column_there)
     }
 
-    /// Whether the causal past of `txn` reaches beyond `limits`, which says for each session of the block the place in it
-    /// of a transaction.
+    /// Whether the causal past of `txn` reaches beyond `limits`, which says for each session of the
+    /// block the place in it of a transaction.
     #[inline]
     pub fn exceeds(&self, txn: u32, limits: &[u32]) -> bool {
         match &self.parts {
-            Parts::Narrow(parts) => parts.iter().any(|part| part.exceeds(txn, self.sessions.start, limits)),
-            Parts::Wide(parts) => parts.iter().any(|part| part.exceeds(txn, self.sessions.start, limits)),
+            Parts::Narrow(parts) => {
+                parts.iter().any(|part| part.exceeds(txn, self.sessions.start, limits))
+            }
+            Parts::Wide(parts) => {
+                parts.iter().any(|part| part.exceeds(txn, self.sessions.start, limits))
+            }
         }
     }
 
@@ -202,7 +233,9 @@ impl<N: Number> Part<N> {
 
     fn fetch(&self, txns: impl Iterator<Item = u32>) {
         let ends = |txn: u32| (self.count(txn, 0), self.count(txn, self.width as u32 - 1));
-        let sum = txns.map(ends).fold(0u32, |sum, (first, last)| sum.wrapping_add(first).wrapping_add(last));
+        let sum = txns
+            .map(ends)
+            .fold(0u32, |sum, (first, last)| sum.wrapping_add(first).wrapping_add(last));
         std::hint::black_box(sum);
     }
 
@@ -218,11 +251,13 @@ impl<N: Number> Part<N> {
         &self.rows[txn as usize * self.width..(txn as usize + 1) * self.width]
     }
 
-    /// Adds the causal past of `source`, the transaction number `place` of `session`, to `row`, unless `row` has it
-    /// already: whoever reaches `source` has its past.
+    /// Adds the causal past of `source`, the transaction number `place` of `session`, to `row`,
+    /// unless `row` has it already: whoever reaches `source` has its past.
     #[inline]
     fn join(&self, row: &mut [N], source: u32, session: u32, place: u32) {
-        if self.sessions.contains(&session) && row[(session - self.sessions.start) as usize].get() > place {
+        if self.sessions.contains(&session)
+            && row[(session - self.sessions.start) as usize].get() > place
+        {
             return;
         }
         for (mine, theirs) in row.iter_mut().zip(self.row(source)) {
@@ -240,7 +275,8 @@ mod tests {
     /// The width of the numbers is a matter of memory, not of what they say.
     #[test]
     fn narrow_and_wide_numbers_agree() {
-        let history = notation::parse("a: w(x,1) | r(y,2) w(x,3)\nb: r(x,1) w(y,2) | r(x,3)").unwrap();
+        let history =
+            notation::parse("a: w(x,1) | r(y,2) w(x,3)\nb: r(x,1) w(y,2) | r(x,3)").unwrap();
         let index = Index::build(&history, 1);
         let edges = Edges::new(Vec::new(), history.txn_count());
         let graph = Graph { history: &history, index: &index, edges: &edges };

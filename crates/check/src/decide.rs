@@ -1,12 +1,14 @@
 //! Does a commit order exist? Guess one, look for edges that it breaks, mend it, repeat.
 //!
-//! Every broken edge is one that all commit orders of the level must respect, so a cycle of session order, reads and such
-//! edges refutes the level; and an order that breaks none satisfies the level's axiom for every read, so it is the
-//! certificate. Edges that the orders never break are never stored: memory stays linear in the history.
+//! Every broken edge is one that all commit orders of the level must respect, so a cycle of session
+//! order, reads and such edges refutes the level; and an order that breaks none satisfies the
+//! level's axiom for every read, so it is the certificate. Edges that the orders never break are
+//! never stored: memory stays linear in the history.
 //!
-//! Each round costs O(n) for the order and the cost of [`crate::infer`] for the search. In practice the number of broken edges
-//! falls by a factor of about five a round, so a handful of rounds does. Should it not, all inferred edges are stored after
-//! [`ROUNDS_MAX`] rounds, and one more round decides: the bounds O(n^1.5) at RC and RA and O(n·k) at CC hold in any case.
+//! Each round costs O(n) for the order and the cost of [`crate::infer`] for the search. In practice
+//! the number of broken edges falls by a factor of about five a round, so a handful of rounds does.
+//! Should it not, all inferred edges are stored after [`ROUNDS_MAX`] rounds, and one more round
+//! decides: the bounds O(n^1.5) at RC and RA and O(n·k) at CC hold in any case.
 
 use crate::clocks::{self, LazyClocks};
 use crate::index::{INITIAL, Index};
@@ -29,7 +31,12 @@ pub(crate) struct Context<'a> {
 }
 
 impl<'a> Context<'a> {
-    pub fn new(history: &'a History, index: &'a Index, base: &'a [u32], threads: usize) -> Context<'a> {
+    pub fn new(
+        history: &'a History,
+        index: &'a Index,
+        base: &'a [u32],
+        threads: usize,
+    ) -> Context<'a> {
         Context::with_blocks(history, index, base, threads, clocks::blocks(history))
     }
 
@@ -40,7 +47,14 @@ impl<'a> Context<'a> {
         threads: usize,
         blocks: Vec<Range<u32>>,
     ) -> Context<'a> {
-        let lazy = |sessions| LazyClocks { history, index, base, sessions, threads, clocks: OnceLock::new() };
+        let lazy = |sessions| LazyClocks {
+            history,
+            index,
+            base,
+            sessions,
+            threads,
+            clocks: OnceLock::new(),
+        };
         let blocks = blocks.into_iter().map(lazy).collect();
         Context { history, index, base, threads, blocks }
     }
@@ -57,12 +71,22 @@ impl<'a> Context<'a> {
         }
         for block in &self.blocks {
             // A copy, so that its clocks are freed before those of the next block are computed.
-            visit(&LazyClocks { sessions: block.sessions.clone(), clocks: OnceLock::new(), ..*block });
+            visit(&LazyClocks {
+                sessions: block.sessions.clone(),
+                clocks: OnceLock::new(),
+                ..*block
+            });
         }
     }
 
     /// Inferred edges of `level` in `scope`, given the places of the transactions in an order.
-    pub fn infer(&self, level: Level, scope: Scope<'_>, position: &[u32], excluded: Option<&[bool]>) -> Vec<Inferred> {
+    pub fn infer(
+        &self,
+        level: Level,
+        scope: Scope<'_>,
+        position: &[u32],
+        excluded: Option<&[bool]>,
+    ) -> Vec<Inferred> {
         let Context { history, index, threads, .. } = *self;
         let search = |clocks: Option<&LazyClocks<'_>>| {
             Search { scope, history, index, level, position, clocks, excluded, threads }.find()
@@ -120,7 +144,12 @@ fn commit_order_within(context: &Context<'_>, level: Level, rounds_max: usize) -
 
 /// Edges between writers that lists show, at every level.
 pub(crate) fn known_edges(index: &Index) -> Vec<Inferred> {
-    index.lists.version_edges.iter().map(|edge| Inferred { from: edge.from, to: edge.to, read: edge.read }).collect()
+    index
+        .lists
+        .version_edges
+        .iter()
+        .map(|edge| Inferred { from: edge.from, to: edge.to, read: edge.read })
+        .collect()
 }
 
 /// The place of each transaction in `order`; transactions that do not count come last.
@@ -138,14 +167,18 @@ mod tests {
     use crate::order::first_guess;
     use seriatim_history::{Columns, KeyId, KeyNames, OpKind, Status, Value};
 
-    /// A history of three keys, half of whose reads are of the newest version and half of any: all verdicts occur.
+    /// A history of three keys, half of whose reads are of the newest version and half of any: all
+    /// verdicts occur.
     fn random_history(seed: u64, txns: u32) -> History {
         let mut state = seed;
         let mut random = |below: u64| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             (state >> 33) % below
         };
-        let mut columns = Columns { key_names: KeyNames::Numbers { count: 3 }, ..Columns::default() };
+        let mut columns =
+            Columns { key_names: KeyNames::Numbers { count: 3 }, ..Columns::default() };
         let mut newest = [0u64; 3];
         for _ in 0..txns {
             let txn = columns.push_txn(random(4) as u32, Status::Committed);
@@ -158,7 +191,8 @@ mod tests {
                 }
                 newest[key] += u64::from(write);
                 written[key] |= write;
-                let value = if write || random(2) == 0 { newest[key] } else { random(newest[key] + 1) };
+                let value =
+                    if write || random(2) == 0 { newest[key] } else { random(newest[key] + 1) };
                 let kind = if write { OpKind::Write } else { OpKind::Read };
                 let value = if value == 0 { Value::NULL } else { Value::from_raw(value) };
                 columns.push_op(txn, kind, KeyId(key as u32), value);
@@ -167,7 +201,8 @@ mod tests {
         columns.finish().unwrap()
     }
 
-    /// With many sessions the clocks are computed block by block; the verdicts and the anomalies do not depend on it.
+    /// With many sessions the clocks are computed block by block; the verdicts and the anomalies do
+    /// not depend on it.
     #[test]
     fn blocks_of_one_session_give_the_same_findings_as_one_block() {
         for seed in 0..1000 {
@@ -177,13 +212,20 @@ mod tests {
             let graph = Graph { history: &history, index: &index, edges: &edges };
             let Some(base) = graph.causal_order(first_guess(&history, &index), 1) else { continue };
             let one = Context::new(&history, &index, &base, 2);
-            let each = (0..history.session_count() as u32).map(|session| session..session + 1).collect();
+            let each =
+                (0..history.session_count() as u32).map(|session| session..session + 1).collect();
             let many = Context::with_blocks(&history, &index, &base, 2, each);
-            assert_eq!(commit_order(&one, Level::Causal).is_some(), commit_order(&many, Level::Causal).is_some());
+            assert_eq!(
+                commit_order(&one, Level::Causal).is_some(),
+                commit_order(&many, Level::Causal).is_some()
+            );
             let reads = |edges: &[Inferred]| edges.iter().map(|edge| edge.read).collect::<Vec<_>>();
             let findings = [&one, &many].map(|context| {
                 let found = crate::anomalies::by_level(context, Level::Causal);
-                found.iter().map(|f| (reads(&f.against_causality), reads(&f.in_cycle))).collect::<Vec<_>>()
+                found
+                    .iter()
+                    .map(|f| (reads(&f.against_causality), reads(&f.in_cycle)))
+                    .collect::<Vec<_>>()
             });
             assert_eq!(findings[0], findings[1], "seed {seed}");
         }
@@ -201,7 +243,11 @@ mod tests {
             let context = Context::new(&history, &index, &base, 1);
             for level in Level::WEAK {
                 let mended = commit_order_within(&context, level, usize::MAX).is_some();
-                assert_eq!(mended, commit_order_within(&context, level, 0).is_some(), "seed {seed} at {level}");
+                assert_eq!(
+                    mended,
+                    commit_order_within(&context, level, 0).is_some(),
+                    "seed {seed} at {level}"
+                );
                 if mended { holding += 1 } else { violated += 1 }
             }
         }

@@ -1,5 +1,5 @@
-//! The violations of the strong levels: one that explains each violated level, then others that share no transaction with
-//! those before, as long as there are some and it does not take too long.
+//! The violations of the strong levels: one that explains each violated level, then others that
+//! share no transaction with those before, as long as there are some and it does not take too long.
 
 use crate::index::{INITIAL, Index, NONE};
 use crate::ladder::{self, StrongOutcome, Subject};
@@ -16,22 +16,26 @@ use std::time::{Duration, Instant};
 
 /// How many violations are looked for.
 const VIOLATIONS_MAX: usize = 10;
-/// How long the search for further ones may take, at least; it may always take as long as deciding took.
+/// How long the search for further ones may take, at least; it may always take as long as deciding
+/// took.
 const PATIENCE: Duration = Duration::from_secs(1);
 /// How long the explanations of the violated levels may take.
 const EXPLAINING_MAX: Duration = Duration::from_secs(3);
-/// How long they may take although the time of the caller is over: a verdict is worth little without one.
+/// How long they may take although the time of the caller is over: a verdict is worth little
+/// without one.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// Explains the violated levels, which come weakest first, each with transactions that alone violate it; `took` is how long
-/// it took to find them. Also returns how long the explanation of each took.
+/// Explains the violated levels, which come weakest first, each with transactions that alone
+/// violate it; `took` is how long it took to find them. Also returns how long the explanation of
+/// each took.
 pub(crate) fn violations(
     subject: &Subject<'_>,
     violated: &[(Level, Vec<u32>)],
     took: Duration,
 ) -> (Vec<AnomalyGroup>, Vec<(Level, Duration)>) {
     let (now, asked) = (Instant::now(), subject.options.deadline);
-    let deadline = asked.map_or(now + EXPLAINING_MAX, |asked| asked.clamp(now + GRACE, now + EXPLAINING_MAX));
+    let deadline =
+        asked.map_or(now + EXPLAINING_MAX, |asked| asked.clamp(now + GRACE, now + EXPLAINING_MAX));
     let mut times = Vec::new();
     let mut finder = Finder { subject, used: FxHashSet::default(), found: Vec::new() };
     for (place, (level, txns)) in violated.iter().enumerate() {
@@ -65,7 +69,8 @@ impl Finder<'_> {
         while !self.found.is_empty() && !over(self.found.len()) && self.another(level, deadline) {}
     }
 
-    /// Explains what `txns` violate; they are those of a part of the history that consists of `kept`, if that is given.
+    /// Explains what `txns` violate; they are those of a part of the history that consists of
+    /// `kept`, if that is given.
     fn explain(
         &mut self,
         index: &Index,
@@ -79,7 +84,8 @@ impl Finder<'_> {
         let original = |op: OpId| part.map_or(op, |(_, kept)| kept[op.index()]);
         let ops: Vec<OpId> = ops.into_iter().map(original).collect();
         let limits = Limits { deadline: Some(deadline), memory: self.subject.options.memory };
-        let violation = scenario::explain(self.subject.history, &ops, level, &mut Budget::within(limits));
+        let violation =
+            scenario::explain(self.subject.history, &ops, level, &mut Budget::within(limits));
         let Some(violation) = violation else { return false };
         self.used.extend(violation.ops.iter().filter_map(|op| op.txn.id).map(|txn| txn.0));
         self.found.push(violation);
@@ -112,10 +118,16 @@ impl Finder<'_> {
     /// The operations of all other transactions, without reads of what the used ones wrote.
     fn rest(&self) -> Vec<OpId> {
         let history = self.subject.history;
-        let writes = self.used.iter().flat_map(|&txn| history.ops_of(TxnId(txn))).map(|op| history.op(OpId(op)));
+        let writes = self
+            .used
+            .iter()
+            .flat_map(|&txn| history.ops_of(TxnId(txn)))
+            .map(|op| history.op(OpId(op)));
         let gone: FxHashSet<(KeyId, Value)> =
             writes.filter(|op| op.kind == OpKind::Write).map(|op| (op.key, op.value)).collect();
-        let others = history.txns().filter(|txn| !self.used.contains(&txn.0) && self.subject.index.counts[txn.index()]);
+        let others = history
+            .txns()
+            .filter(|txn| !self.used.contains(&txn.0) && self.subject.index.counts[txn.index()]);
         let ops = others.flat_map(|txn| history.ops_of(txn)).map(OpId);
         let stays = |op: &OpId| {
             let op = history.op(*op);
@@ -125,8 +137,9 @@ impl Finder<'_> {
     }
 }
 
-/// The operations of `txns` that need nobody else: writes, and reads of what these transactions wrote or of initial values. Each
-/// has at least one: its place in its session or in time may be what counts.
+/// The operations of `txns` that need nobody else: writes, and reads of what these transactions
+/// wrote or of initial values. Each has at least one: its place in its session or in time may be
+/// what counts.
 fn ops_of(history: &History, index: &Index, txns: &[u32]) -> Vec<OpId> {
     let inside: FxHashSet<u32> = txns.iter().copied().collect();
     let stays = |op: &OpId| match index.source_txn[op.index()] {

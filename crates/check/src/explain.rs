@@ -1,7 +1,9 @@
-//! From findings to explanations: the shortest cycle through an edge, each step with its reason, names and places.
+//! From findings to explanations: the shortest cycle through an edge, each step with its reason,
+//! names and places.
 //!
-//! Paths are searched backwards along predecessors with a 0-1 breadth-first search, in which any number of consecutive
-//! steps along a session counts as one (session order is transitive, so a person needs to see only its ends).
+//! Paths are searched backwards along predecessors with a 0-1 breadth-first search, in which any
+//! number of consecutive steps along a session counts as one (session order is transitive, so a
+//! person needs to see only its ends).
 
 use crate::decide::Context;
 use crate::index::{Fault, INITIAL, Unrepeated};
@@ -56,10 +58,12 @@ impl<'a> Explainer<'a> {
         self.context.history
     }
 
-    /// The path with the fewest steps from `from` to `to`, of at least one step; `None` also if the search gives up.
+    /// The path with the fewest steps from `from` to `to`, of at least one step; `None` also if the
+    /// search gives up.
     pub fn path(&self, from: u32, to: u32, terrain: Terrain<'_>) -> Option<Path> {
         let mut reached: FxHashMap<State, Option<(State, Step)>> = FxHashMap::default();
-        let mut queue: VecDeque<(State, Option<(State, Step)>)> = VecDeque::from([((to, false), None)]);
+        let mut queue: VecDeque<(State, Option<(State, Step)>)> =
+            VecDeque::from([((to, false), None)]);
         while let Some((state, origin)) = queue.pop_front() {
             if reached.contains_key(&state) {
                 continue;
@@ -103,13 +107,23 @@ impl<'a> Explainer<'a> {
         }
         if let Terrain::Component(_, edges) = terrain {
             for edge in edges.into(txn).iter().filter(|edge| allowed(edge.from)) {
-                queue.push_back(((edge.from, false), Some(((txn, along_session), Step::Inferred(edge.read)))));
+                queue.push_back((
+                    (edge.from, false),
+                    Some(((txn, along_session), Step::Inferred(edge.read))),
+                ));
             }
         }
     }
 
-    /// The violation that an inferred edge shows: `from` must precede `to`, but a path leads from `to` to `from`.
-    pub fn edge_violation(&self, kind: Kind, level: Level, edge: Inferred, terrain: Terrain<'_>) -> Option<Violation> {
+    /// The violation that an inferred edge shows: `from` must precede `to`, but a path leads from
+    /// `to` to `from`.
+    pub fn edge_violation(
+        &self,
+        kind: Kind,
+        level: Level,
+        edge: Inferred,
+        terrain: Terrain<'_>,
+    ) -> Option<Violation> {
         let mut cycle = if edge.to == INITIAL {
             let (from, to) = (self.initial_ref(), self.txn_ref(edge.from));
             vec![Edge { from, to, reason: Reason::Initial }]
@@ -120,14 +134,16 @@ impl<'a> Explainer<'a> {
         Some(Violation::new(kind, ops_of(&cycle), cycle))
     }
 
-    /// The same without the search for the cycle: the read, the write that it returned, and the write that it missed.
+    /// The same without the search for the cycle: the read, the write that it returned, and the
+    /// write that it missed.
     pub fn edge_named(&self, kind: Kind, edge: Inferred) -> Option<Violation> {
         let key = self.history().op(OpId(edge.read)).key;
         let source = match edge.to {
             INITIAL => self.initial_write(key),
             to => self.op_ref(self.last_write(to, key)?),
         };
-        let ops = vec![source, self.op_ref(self.last_write(edge.from, key)?), self.op_ref(edge.read)];
+        let ops =
+            vec![source, self.op_ref(self.last_write(edge.from, key)?), self.op_ref(edge.read)];
         Some(Violation::new(kind, ops, Vec::new()))
     }
 
@@ -146,7 +162,9 @@ impl<'a> Explainer<'a> {
 
     fn edges_of(&self, path: &Path, level: Level) -> Option<Vec<Edge>> {
         let ends = path.txns.windows(2);
-        ends.zip(&path.steps).map(|(ends, step)| self.edge(ends[0], ends[1], *step, level)).collect()
+        ends.zip(&path.steps)
+            .map(|(ends, step)| self.edge(ends[0], ends[1], *step, level))
+            .collect()
     }
 
     fn edge(&self, from: u32, to: u32, step: Step, level: Level) -> Option<Edge> {
@@ -170,8 +188,11 @@ impl<'a> Explainer<'a> {
             return Some(Edge { from, to, reason });
         }
         let key = self.history().op(OpId(edge.read)).key;
-        let source =
-            if edge.to == INITIAL { self.initial_write(key) } else { self.op_ref(self.last_write(edge.to, key)?) };
+        let source = if edge.to == INITIAL {
+            self.initial_write(key)
+        } else {
+            self.op_ref(self.last_write(edge.to, key)?)
+        };
         let reader = self.history().txn_of(OpId(edge.read)).0;
         let visible = self.visibility(edge.from, reader, edge.read, level)?;
         let other = self.op_ref(self.last_write(edge.from, key)?);
@@ -181,7 +202,8 @@ impl<'a> Explainer<'a> {
 
     fn version_order(&self, edge: Inferred) -> Option<Reason> {
         let known = &self.context.index.lists.version_edges;
-        let found = known.iter().find(|k| (k.from, k.to, k.read) == (edge.from, edge.to, edge.read))?;
+        let found =
+            known.iter().find(|k| (k.from, k.to, k.read) == (edge.from, edge.to, edge.read))?;
         Some(Reason::VersionOrder {
             earlier: self.op_ref(found.earlier),
             later: self.op_ref(found.later),
@@ -198,7 +220,10 @@ impl<'a> Explainer<'a> {
             return Some(vec![self.edge(writer, reader, Step::Read(op), level)?]);
         }
         let sessions = &self.context.index.txn_session;
-        if level != Level::ReadCommitted && sessions[writer as usize] == sessions[reader as usize] && writer < reader {
+        if level != Level::ReadCommitted
+            && sessions[writer as usize] == sessions[reader as usize]
+            && writer < reader
+        {
             return Some(vec![self.edge(writer, reader, Step::Session, level)?]);
         }
         self.edges_of(&self.path(writer, reader, Terrain::Causal)?, level)
@@ -215,7 +240,9 @@ impl<'a> Explainer<'a> {
 
     /// The element of a list that nobody appended.
     fn element_to_blame(&self, fault: &Fault) -> Option<Element> {
-        let ValueKind::List(number) = self.history().op(OpId(fault.reader())).value.kind() else { return None };
+        let ValueKind::List(number) = self.history().op(OpId(fault.reader())).value.kind() else {
+            return None;
+        };
         let list = self.history().list(number);
         let at = fault.element.map_or(list.len().checked_sub(1)?, |at| at as usize);
         Some(Element { position: at as u64 + 1, value: self.history().value_text(*list.get(at)?) })
@@ -228,7 +255,9 @@ impl<'a> Explainer<'a> {
             let key = self.history().op(OpId(read)).key;
             match self.context.index.source_txn[read as usize] {
                 INITIAL => ops.push(self.initial_write(key)),
-                source if source < INITIAL => ops.extend(self.last_write(source, key).map(|write| self.op_ref(write))),
+                source if source < INITIAL => {
+                    ops.extend(self.last_write(source, key).map(|write| self.op_ref(write)))
+                }
                 _ => {}
             }
         }
@@ -240,15 +269,18 @@ impl<'a> Explainer<'a> {
         Violation::new(Kind::NonRepeatableRead, ops, Vec::new())
     }
 
-    /// Who appended the first elements in which two lists differ; lists without these elements would show nothing.
+    /// Who appended the first elements in which two lists differ; lists without these elements
+    /// would show nothing.
     fn first_difference(&self, pair: Unrepeated) -> Vec<u32> {
         let history = self.history();
         let list = |read: u32| match history.op(OpId(read)).value.kind() {
             ValueKind::List(number) => Some(history.list(number)),
             _ => None,
         };
-        let (first, second) = (list(pair.first).unwrap_or_default(), list(pair.second).unwrap_or_default());
-        let Some(at) = (0..first.len().max(second.len())).find(|&i| first.get(i) != second.get(i)) else {
+        let (first, second) =
+            (list(pair.first).unwrap_or_default(), list(pair.second).unwrap_or_default());
+        let Some(at) = (0..first.len().max(second.len())).find(|&i| first.get(i) != second.get(i))
+        else {
             return vec![];
         };
         let differing = [first.get(at), second.get(at)];
@@ -314,8 +346,8 @@ fn unwind(reached: &FxHashMap<State, Option<(State, Step)>>, start: State, end: 
     path
 }
 
-/// The operations behind the edges, each once. Both ends of a session-order edge are ends of other edges too, so these
-/// operations alone show the whole cycle.
+/// The operations behind the edges, each once. Both ends of a session-order edge are ends of other
+/// edges too, so these operations alone show the whole cycle.
 fn ops_of(cycle: &[Edge]) -> Vec<OpRef> {
     let mut ops = Vec::new();
     for edge in cycle {
@@ -342,6 +374,8 @@ fn collect_ops(reason: &Reason, ops: &mut Vec<OpRef>) {
             }
             ops.push(read.clone());
         }
-        Reason::VersionOrder { earlier, later, read } => ops.extend([earlier.clone(), later.clone(), read.clone()]),
+        Reason::VersionOrder { earlier, later, read } => {
+            ops.extend([earlier.clone(), later.clone(), read.clone()])
+        }
     }
 }

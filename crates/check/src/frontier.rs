@@ -1,20 +1,25 @@
-//! A second opinion on the strong levels: a search over session frontiers, independent of everything else in this crate.
+//! A second opinion on the strong levels: a search over session frontiers, independent of
+//! everything else in this crate.
 //!
-//! Biswas & Enea ("On the complexity of checking transactional consistency", OOPSLA 2019, section 4) place transactions one
-//! after the other and remember how far each session has come: with a fixed number of sessions there are polynomially many
-//! frontiers. They keep a graph beside it; here the state is what a store would hold, the current version of each key, and reads
-//! match by value, so that values that were written twice need no choice of a writer.
+//! Biswas & Enea ("On the complexity of checking transactional consistency", OOPSLA 2019, section
+//! 4) place transactions one after the other and remember how far each session has come: with a
+//! fixed number of sessions there are polynomially many frontiers. They keep a graph beside it;
+//! here the state is what a store would hold, the current version of each key, and reads match by
+//! value, so that values that were written twice need no choice of a writer.
 //!
-//! - SER, SSER: a transaction is placed whole, if it reads the current versions (and nothing still to come ended before it began).
-//! - SI: a snapshot is taken at the begin point, writes appear at the commit point, and the keys of a begun writer are locked.
-//!   Begin points are moved as late as possible, so a transaction begins right before its own commit or before a commit that
-//!   overwrites what it reads; in the latter case it must, unless the version can come again.
+//! - SER, SSER: a transaction is placed whole, if it reads the current versions (and nothing still
+//!   to come ended before it began).
+//! - SI: a snapshot is taken at the begin point, writes appear at the commit point, and the keys of
+//!   a begun writer are locked. Begin points are moved as late as possible, so a transaction begins
+//!   right before its own commit or before a commit that overwrites what it reads; in the latter
+//!   case it must, unless the version can come again.
 //! - PC: as SI without locks. A begin point never hurts anybody, so it comes as early as possible.
 //!
-//! Cuts: a version is not overwritten while somebody still to come can read no other; a transaction whose writes disturb nobody
-//! is placed at once, with no alternative. States that failed are remembered, current versions that nobody will read apart.
-//! Exponential in the worst case in the number of sessions; the number of states is limited by the caller, the memory of failed
-//! states by `MEMO_WORDS_MAX`.
+//! Cuts: a version is not overwritten while somebody still to come can read no other; a transaction
+//! whose writes disturb nobody is placed at once, with no alternative. States that failed are
+//! remembered, current versions that nobody will read apart. Exponential in the worst case in the
+//! number of sessions; the number of states is limited by the caller, the memory of failed states
+//! by `MEMO_WORDS_MAX`.
 
 mod problem;
 mod state;
@@ -34,7 +39,8 @@ const MEMO_WORDS_MAX: usize = 1 << 26;
 /// What a search found.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Found {
-    /// The level holds with these begin and commit points; at SER and SSER each begin is directly followed by its commit.
+    /// The level holds with these begin and commit points; at SER and SSER each begin is directly
+    /// followed by its commit.
     Holds(Vec<Event>),
     /// There are no such points.
     Violated,
@@ -42,14 +48,19 @@ pub enum Found {
     OutOfBudget,
 }
 
-/// Searches points for `history` at `level`, which must be one of [`Level::STRONG`] (others are not decided), looking at no more
-/// than `budget_states` states.
+/// Searches points for `history` at `level`, which must be one of [`Level::STRONG`] (others are not
+/// decided), looking at no more than `budget_states` states.
 pub fn search(history: &History, level: Level, budget_states: u64) -> Found {
     search_within(history, level, budget_states, Limits::default())
 }
 
 /// As [`search`], but no longer than `limits` allow.
-pub(crate) fn search_within(history: &History, level: Level, budget_states: u64, limits: Limits) -> Found {
+pub(crate) fn search_within(
+    history: &History,
+    level: Level,
+    budget_states: u64,
+    limits: Limits,
+) -> Found {
     let Some(rules) = Rules::of(level) else { return Found::OutOfBudget };
     let worlds = unknown::Worlds::of(history);
     let mut budget = budget_states;
@@ -120,7 +131,15 @@ struct Search<'a> {
 impl<'a> Search<'a> {
     fn new(problem: &'a Problem, rules: Rules, budget: &'a mut u64, limits: Limits) -> Search<'a> {
         let state = State::new(problem, rules == Rules::Snapshot);
-        Search { problem, rules, state, budget, limits, failed: FxHashMap::default(), failed_words: 0 }
+        Search {
+            problem,
+            rules,
+            state,
+            budget,
+            limits,
+            failed: FxHashMap::default(),
+            failed_words: 0,
+        }
     }
 
     fn run(mut self) -> Found {
@@ -169,21 +188,24 @@ impl<'a> Search<'a> {
         }
     }
 
-    /// The moves worth trying, the most promising first: the order of the input is often close to the commit order.
+    /// The moves worth trying, the most promising first: the order of the input is often close to
+    /// the commit order.
     fn moves(&self) -> Vec<Move> {
         if let Some(step) = self.safe_move() {
             return vec![step];
         }
         let mut moves = self.commits();
         if self.rules == Rules::Snapshot {
-            let begins = (0..self.problem.session_count() as u32).filter(|&session| self.may_begin_early(session));
+            let begins = (0..self.problem.session_count() as u32)
+                .filter(|&session| self.may_begin_early(session));
             moves.extend(begins.map(Move::Begin));
         }
         moves
     }
 
     fn commits(&self) -> Vec<Move> {
-        let mut ready: Vec<u32> = self.ready().filter(|&session| self.may_commit(session)).collect();
+        let mut ready: Vec<u32> =
+            self.ready().filter(|&session| self.may_commit(session)).collect();
         ready.sort_by_key(|&session| self.state.next_txn(session).map(|txn| txn.file_order));
         ready.into_iter().map(Move::Commit).collect()
     }
@@ -192,7 +214,8 @@ impl<'a> Search<'a> {
     fn ready(&self) -> impl Iterator<Item = u32> + '_ {
         let frontier = (self.rules == Rules::SerialInRealTime).then(|| self.state.earliest_ends());
         (0..self.problem.session_count() as u32).filter(move |&session| {
-            let in_time = frontier.is_none_or(|frontier| self.state.began_before(session, frontier));
+            let in_time =
+                frontier.is_none_or(|frontier| self.state.began_before(session, frontier));
             in_time && (self.state.has_begun(session) || self.state.can_begin(session))
         })
     }
@@ -210,12 +233,16 @@ impl<'a> Search<'a> {
         })
     }
 
-    /// Whether a snapshot now may be right although nothing forces it: it has a version that can come again.
+    /// Whether a snapshot now may be right although nothing forces it: it has a version that can
+    /// come again.
     fn may_begin_early(&self, session: u32) -> bool {
-        !self.state.has_begun(session) && self.state.can_begin(session) && self.state.reads_what_can_return(session)
+        !self.state.has_begun(session)
+            && self.state.can_begin(session)
+            && self.state.reads_what_can_return(session)
     }
 
-    /// Takes a step; `false` if it cannot lead to a solution, and then some of its events may have been taken.
+    /// Takes a step; `false` if it cannot lead to a solution, and then some of its events may have
+    /// been taken.
     fn apply(&mut self, step: Move) -> bool {
         match step {
             Move::Begin(session) => {
@@ -226,7 +253,8 @@ impl<'a> Search<'a> {
                 if !self.state.has_begun(session) {
                     self.state.begin(session);
                 }
-                (self.rules != Rules::Snapshot || self.begin_readers(session)) && self.state.commit(session)
+                (self.rules != Rules::Snapshot || self.begin_readers(session))
+                    && self.state.commit(session)
             }
         }
     }

@@ -1,14 +1,16 @@
-//! Who reads from whom: matches every read to its write, key by key, and finds the reads that no level but CI allows.
+//! Who reads from whom: matches every read to its write, key by key, and finds the reads that no
+//! level but CI allows.
 //!
-//! Idea: sort the operations by key (a counting sort, each thread a range of keys), then resolve each key alone with a
-//! small hash table that stays in the cache. One visit of a key finds the source of each read, Plume's patterns a to f,
-//! non-repeatable reads (j) and ambiguous reads (duplicate values). Time O(n), memory O(n).
+//! Idea: sort the operations by key (a counting sort, each thread a range of keys), then resolve
+//! each key alone with a small hash table that stays in the cache. One visit of a key finds the
+//! source of each read, Plume's patterns a to f, non-repeatable reads (j) and ambiguous reads
+//! (duplicate values). Time O(n), memory O(n).
 //!
-//! What counts (`isolation.md`): only the last write of a transaction to a key is visible; only reads that do not
-//! follow a write of their own transaction to the key are external; aborted transactions are nobody's source;
-//! transactions of unknown outcome count iff a transaction that counts reads from them. Among several writes of one value
-//! those that cannot be the source of a legal read are no candidates, so a read is ambiguous only if two or more legal
-//! sources are left.
+//! What counts (`isolation.md`): only the last write of a transaction to a key is visible; only
+//! reads that do not follow a write of their own transaction to the key are external; aborted
+//! transactions are nobody's source; transactions of unknown outcome count iff a transaction that
+//! counts reads from them. Among several writes of one value those that cannot be the source of a
+//! legal read are no candidates, so a read is ambiguous only if two or more legal sources are left.
 
 use crate::lists::{self, ListFacts};
 use crate::parallel;
@@ -98,8 +100,13 @@ impl Index {
             self.unrepeated.extend(part.unrepeated.into_iter().filter(|pair| counts(pair.first)));
             self.ambiguous.extend(part.ambiguous.into_iter().filter(|&op| counts(op)));
         }
-        let known: FxHashSet<(Kind, u32)> = self.faults.iter().map(|fault| (fault.kind, fault.reader())).collect();
-        let new = self.lists.faults.drain(..).filter(|fault| !known.contains(&(fault.kind, fault.reader())));
+        let known: FxHashSet<(Kind, u32)> =
+            self.faults.iter().map(|fault| (fault.kind, fault.reader())).collect();
+        let new = self
+            .lists
+            .faults
+            .drain(..)
+            .filter(|fault| !known.contains(&(fault.kind, fault.reader())));
         self.faults.extend(new);
         self.ambiguous.append(&mut self.lists.ambiguous);
         self.faults.sort_by_key(|fault| (fault.kind, fault.reader()));
@@ -117,7 +124,10 @@ impl Fault {
     /// The read that shows the fault.
     pub fn reader(&self) -> u32 {
         match self.kind {
-            Kind::ThinAirRead | Kind::FutureRead | Kind::DuplicateElement | Kind::IncompatibleOrder => self.ops[0],
+            Kind::ThinAirRead
+            | Kind::FutureRead
+            | Kind::DuplicateElement
+            | Kind::IncompatibleOrder => self.ops[0],
             _ => self.ops[self.ops.len() - 1],
         }
     }
@@ -163,16 +173,17 @@ impl Job {
     /// The entries of each key.
     fn by_key<'j>(&'j self, key_start: &'j [u32]) -> impl Iterator<Item = &'j [Entry]> + 'j {
         let base = key_start[self.keys.start] as usize;
-        self.keys
-            .clone()
-            .map(move |key| &self.entries[key_start[key] as usize - base..key_start[key + 1] as usize - base])
+        self.keys.clone().map(move |key| {
+            &self.entries[key_start[key] as usize - base..key_start[key + 1] as usize - base]
+        })
     }
 }
 
 /// Puts the operations on `keys` into `entries`, key by key, in the order of the history.
 fn sort_by_key(history: &History, key_start: &[u32], keys: &Range<usize>, entries: &mut [Entry]) {
     let base = key_start[keys.start];
-    let mut next: Vec<u32> = key_start[keys.start..keys.end].iter().map(|&start| start - base).collect();
+    let mut next: Vec<u32> =
+        key_start[keys.start..keys.end].iter().map(|&start| start - base).collect();
     let (kinds, op_keys, values) = (history.kinds(), history.keys(), history.values());
     let bounds = history.txn_bounds();
     for txn in 0..history.txn_count() {
@@ -191,7 +202,8 @@ fn sort_by_key(history: &History, key_start: &[u32], keys: &Range<usize>, entrie
 
 /// Committed transactions, and unknown ones that a transaction that counts reads from.
 fn transactions_that_count(history: &History, key_start: &[u32], jobs: &[Job]) -> Vec<bool> {
-    let mut counts: Vec<bool> = history.txns().map(|txn| history.status(txn) == Status::Committed).collect();
+    let mut counts: Vec<bool> =
+        history.txns().map(|txn| history.status(txn) == Status::Committed).collect();
     if !history.txns().any(|txn| history.status(txn) == Status::Unknown) {
         return counts;
     }
@@ -203,7 +215,8 @@ fn transactions_that_count(history: &History, key_start: &[u32], jobs: &[Job]) -
     }
     read_from.retain(|&(_, writer)| history.status(TxnId(writer)) == Status::Unknown);
     read_from.sort_unstable();
-    let mut found: Vec<u32> = (0..history.txn_count() as u32).filter(|&txn| counts[txn as usize]).collect();
+    let mut found: Vec<u32> =
+        (0..history.txn_count() as u32).filter(|&txn| counts[txn as usize]).collect();
     while let Some(reader) = found.pop() {
         let first = read_from.partition_point(|pair| pair.0 < reader);
         for &(_, writer) in read_from[first..].iter().take_while(|pair| pair.0 == reader) {
@@ -229,8 +242,12 @@ fn assemble(
     let (version_start, read_start) = count_per_key(key_start, &jobs, &counts);
     let (version_total, read_total) = (last(&version_start), last(&read_start));
     let mut versions = Versions { start: version_start, txn: room::zeros(version_total) };
-    let mut reads =
-        Reads { start: read_start, txn: vec![0; read_total], op: vec![0; read_total], source: vec![0; read_total] };
+    let mut reads = Reads {
+        start: read_start,
+        txn: vec![0; read_total],
+        op: vec![0; read_total],
+        source: vec![0; read_total],
+    };
     let lengths = |start: &[u32]| -> Vec<usize> {
         jobs.iter().map(|job| (start[job.keys.end] - start[job.keys.start]) as usize).collect()
     };
@@ -240,22 +257,31 @@ fn assemble(
     let op_pieces = parallel::cut(&mut reads.op, read_lengths.iter().copied());
     let source_pieces = parallel::cut(&mut reads.source, read_lengths.iter().copied());
     let read_pieces = txn_pieces.into_iter().zip(op_pieces).zip(source_pieces);
-    let read_pieces = read_pieces.map(|((txn, op), source)| ReadsPiece { txn, op, source, filled: 0 });
+    let read_pieces =
+        read_pieces.map(|((txn, op), source)| ReadsPiece { txn, op, source, filled: 0 });
     let pieces = jobs.into_iter().zip(version_pieces).zip(read_pieces);
     let version_start = &versions.start;
-    let found = parallel::run(pieces.collect(), |((Job { keys, mut entries, found }, versions), mut reads)| {
-        let (entry_base, version_base) = (key_start[keys.start] as usize, version_start[keys.start] as usize);
-        for key in keys {
-            let entries = &mut entries[key_start[key] as usize - entry_base..key_start[key + 1] as usize - entry_base];
-            let first_version = version_start[key];
-            let own = first_version as usize - version_base..version_start[key + 1] as usize - version_base;
-            number_versions(entries, &counts, first_version, &mut versions[own]);
-            reads.add_key(entries, &counts, &source_txn);
-        }
-        found
-    });
-    let txn_session =
-        history.sessions().flat_map(|session| std::iter::repeat_n(session.0, history.txns_of(session).len())).collect();
+    let found = parallel::run(
+        pieces.collect(),
+        |((Job { keys, mut entries, found }, versions), mut reads)| {
+            let (entry_base, version_base) =
+                (key_start[keys.start] as usize, version_start[keys.start] as usize);
+            for key in keys {
+                let entries = &mut entries[key_start[key] as usize - entry_base
+                    ..key_start[key + 1] as usize - entry_base];
+                let first_version = version_start[key];
+                let own = first_version as usize - version_base
+                    ..version_start[key + 1] as usize - version_base;
+                number_versions(entries, &counts, first_version, &mut versions[own]);
+                reads.add_key(entries, &counts, &source_txn);
+            }
+            found
+        },
+    );
+    let txn_session = history
+        .sessions()
+        .flat_map(|session| std::iter::repeat_n(session.0, history.txns_of(session).len()))
+        .collect();
     let index = Index {
         counts,
         txn_session,

@@ -1,16 +1,18 @@
 //! The axioms of the weak levels, as edges that an order of the transactions breaks.
 //!
-//! For a read of x in t3 from t1, and another writer t2 of x that t3 has seen (φ of the level), every commit order must
-//! put t2 before t1. Instead of listing all these edges we look at one order at a time: with the versions of x sorted by
-//! the order, only versions between t1 and t3 can be both seen by t3 (what it saw comes before it) and out of place. In a
-//! history without anomalies and with a fair order most reads have no version there, so most reads cost O(1).
+//! For a read of x in t3 from t1, and another writer t2 of x that t3 has seen (φ of the level),
+//! every commit order must put t2 before t1. Instead of listing all these edges we look at one
+//! order at a time: with the versions of x sorted by the order, only versions between t1 and t3 can
+//! be both seen by t3 (what it saw comes before it) and out of place. In a history without
+//! anomalies and with a fair order most reads have no version there, so most reads cost O(1).
 //!
-//! The same walk, with another scope, finds the edges that contradict the causal order by themselves, and those that lie on
-//! a cycle, once a level is known to be violated.
+//! The same walk, with another scope, finds the edges that contradict the causal order by
+//! themselves, and those that lie on a cycle, once a level is known to be violated.
 //!
-//! Per read at most the last such t2 is reported: earlier ones come before it in the order anyway, or are found when the
-//! search looks at the next order. Cost of a read with g versions in between: min(g, reads of t3) lookups at RC and RA,
-//! hence O(n^1.5) in all; min(g, k) amortised at CC, hence O(n·k).
+//! Per read at most the last such t2 is reported: earlier ones come before it in the order anyway,
+//! or are found when the search looks at the next order. Cost of a read with g versions in between:
+//! min(g, reads of t3) lookups at RC and RA, hence O(n^1.5) in all; min(g, k) amortised at CC,
+//! hence O(n·k).
 
 use crate::clocks::{Clocks, LazyClocks};
 use crate::index::{INITIAL, Index};
@@ -26,12 +28,14 @@ use std::ops::Range;
 pub(crate) enum Scope<'a> {
     /// Those that the order breaks.
     Broken,
-    /// Those that contradict the causal order by themselves: t1 is in the causal past of t2, or is the initial
-    /// transaction. The clocks answer for sources in their sessions; the order must extend the causal order.
+    /// Those that contradict the causal order by themselves: t1 is in the causal past of t2, or is
+    /// the initial transaction. The clocks answer for sources in their sessions; the order must
+    /// extend the causal order.
     AgainstCausality(&'a LazyClocks<'a>),
     /// Those inside a strongly connected component. The order must be that of the components.
     InCycle(&'a Components),
-    /// All of them, several for each read: as many as the cost below says, so only where nothing else ends soon.
+    /// All of them, several for each read: as many as the cost below says, so only where nothing
+    /// else ends soon.
     All,
 }
 
@@ -56,7 +60,8 @@ const SHARES: usize = 32;
 /// How many reads are looked at together, to wait for the memory once.
 const BATCH: usize = 16;
 
-/// Transactions with more operations than this are looked at one by one, with a table of what they read.
+/// Transactions with more operations than this are looked at one by one, with a table of what they
+/// read.
 const LARGE_TXN_OPS: u32 = 64;
 
 /// The versions of one key, sorted by the order.
@@ -85,8 +90,8 @@ struct Placed {
     session: u32,
 }
 
-/// For a reader's session, how far each session's writers of the key are seen: moves forward only, since a session's
-/// causal past grows. This makes CC O(n·k) without a search per read and session.
+/// For a reader's session, how far each session's writers of the key are seen: moves forward only,
+/// since a session's causal past grows. This makes CC O(n·k) without a search per read and session.
 #[derive(Default)]
 struct Pointers {
     known: bool,
@@ -94,8 +99,8 @@ struct Pointers {
     /// Per session that writes the key: the session and its writers (indices of `writers`).
     segments: Vec<(u32, Range<u32>)>,
     next: Vec<u32>,
-    /// For each session of the block the place in it of the next writer that is not seen: most readers see no more than
-    /// the one before them, and one comparison of rows tells.
+    /// For each session of the block the place in it of the next writer that is not seen: most
+    /// readers see no more than the one before them, and one comparison of rows tells.
     limits: Vec<u32>,
     /// The last in the order of all writers that are seen.
     last: Option<u32>,
@@ -108,15 +113,18 @@ struct Suspect {
     read: u32,
     /// The writer that it read from; [`INITIAL`] for the initial transaction.
     source: u32,
-    /// Versions `between.0..between.1` of the sorted versions come after the source and before the reader.
+    /// Versions `between.0..between.1` of the sorted versions come after the source and before the
+    /// reader.
     between: (u32, u32),
 }
 
 impl Search<'_> {
     /// Edges in the scope that every commit order of the level has to respect.
     pub fn find(&self) -> Vec<Inferred> {
-        // Reads of keys that many write cost more than others, so that equal shares of the reads are not equal work.
-        let ranges = parallel::split_by_weight(&self.index.reads.start, self.threads.max(1) * SHARES);
+        // Reads of keys that many write cost more than others, so that equal shares of the reads
+        // are not equal work.
+        let ranges =
+            parallel::split_by_weight(&self.index.reads.start, self.threads.max(1) * SHARES);
         let found = parallel::run_each(&ranges, self.threads, |keys| self.find_in(keys.clone()));
         found.into_iter().flatten().collect()
     }
@@ -153,10 +161,12 @@ impl Search<'_> {
         found
     }
 
-    /// Touches the clocks that `batch` will ask for, if there are any yet: they are far apart in memory, and it can fetch
-    /// several at once if they are asked for at once.
+    /// Touches the clocks that `batch` will ask for, if there are any yet: they are far apart in
+    /// memory, and it can fetch several at once if they are asked for at once.
     fn fetch_clocks(&self, batch: &[Suspect]) {
-        if let (Level::Causal, Some(clocks)) = (self.level, self.clocks.and_then(|lazy| lazy.clocks.get())) {
+        if let (Level::Causal, Some(clocks)) =
+            (self.level, self.clocks.and_then(|lazy| lazy.clocks.get()))
+        {
             clocks.fetch(batch.iter().map(|suspect| suspect.reader));
         }
     }
@@ -170,7 +180,9 @@ impl Search<'_> {
         key.passed = 0;
         key.places.clear();
         let places = key.writers.iter().enumerate();
-        key.places.extend(places.map(|(local, &w)| u64::from(self.position[w as usize]) << 32 | local as u64));
+        key.places.extend(
+            places.map(|(local, &w)| u64::from(self.position[w as usize]) << 32 | local as u64),
+        );
         if !key.places.is_sorted() {
             key.places.sort_unstable();
         }
@@ -193,11 +205,16 @@ impl Search<'_> {
     fn suspect(&self, key: &Key<'_>, read: u32) -> Option<Suspect> {
         let reads = &self.index.reads;
         let (reader, source) = (reads.txn[read as usize], reads.source[read as usize]);
-        let rank = if source == INITIAL { None } else { Some(key.rank[(source - key.base) as usize]) };
+        let rank =
+            if source == INITIAL { None } else { Some(key.rank[(source - key.base) as usize]) };
         let between = match self.scope {
             Scope::InCycle(components) => self.in_component(key, rank?, components)?,
             Scope::All => (0, key.sorted.len() as u32),
-            _ => self.behind_source(key, rank.map_or(0, |rank| rank + 1), self.position[reader as usize])?,
+            _ => self.behind_source(
+                key,
+                rank.map_or(0, |rank| rank + 1),
+                self.position[reader as usize],
+            )?,
         };
         let op = reads.op[read as usize];
         if self.excluded.is_some_and(|excluded| excluded[op as usize]) {
@@ -217,9 +234,14 @@ impl Search<'_> {
         Some((first, first + count_before(rest, limit) as u32))
     }
 
-    /// The versions in the component of the version of rank `rank`, if there are others. Members of a component are
-    /// neighbours in the order.
-    fn in_component(&self, key: &Key<'_>, rank: u32, components: &Components) -> Option<(u32, u32)> {
+    /// The versions in the component of the version of rank `rank`, if there are others. Members of
+    /// a component are neighbours in the order.
+    fn in_component(
+        &self,
+        key: &Key<'_>,
+        rank: u32,
+        components: &Components,
+    ) -> Option<(u32, u32)> {
         let source = key.sorted[rank as usize].writer;
         let together = |version: &&Placed| components.together(version.writer, source);
         let before = key.sorted[..rank as usize].iter().rev().take_while(together).count() as u32;
@@ -227,11 +249,14 @@ impl Search<'_> {
         (before + after > 0).then_some((rank - before, rank + 1 + after))
     }
 
-    /// Whether an edge from `writer` to `source` is in the scope, given that the reader has seen `writer`.
+    /// Whether an edge from `writer` to `source` is in the scope, given that the reader has seen
+    /// `writer`.
     #[inline]
     fn in_scope(&self, writer: u32, source: u32) -> bool {
         match self.scope {
-            Scope::Broken => writer != source && (source == INITIAL || self.is_behind(writer, source)),
+            Scope::Broken => {
+                writer != source && (source == INITIAL || self.is_behind(writer, source))
+            }
             Scope::AgainstCausality(clocks) if source == INITIAL => clocks.sessions.start == 0,
             Scope::AgainstCausality(clocks) => {
                 let session = self.index.txn_session[source as usize];
@@ -245,7 +270,8 @@ impl Search<'_> {
         }
     }
 
-    /// The last version between source and reader that the reader has seen by the rule of the level.
+    /// The last version between source and reader that the reader has seen by the rule of the
+    /// level.
     fn last_seen(&self, key: &mut Key<'_>, suspect: &Suspect) -> Option<u32> {
         match self.level {
             Level::ReadCommitted => self.last_read_from(key, suspect, self.ops_before(suspect)),
@@ -259,8 +285,8 @@ impl Search<'_> {
         }
     }
 
-    /// Edges from all versions that the reader has seen by the rule of the level; of each session the last one at CC, since
-    /// session order does the rest.
+    /// Edges from all versions that the reader has seen by the rule of the level; of each session
+    /// the last one at CC, since session order does the rest.
     fn all_seen(&self, key: &mut Key<'_>, suspect: &Suspect, found: &mut Vec<Inferred>) {
         let mut add = |writer: u32| {
             if writer != suspect.source {
@@ -274,9 +300,13 @@ impl Search<'_> {
             return pointers.last_of_each(writers).for_each(add);
         }
         let rc = self.level == Level::ReadCommitted;
-        let ops = if rc { self.ops_before(suspect) } else { self.history.ops_of(TxnId(suspect.reader)) };
+        let ops =
+            if rc { self.ops_before(suspect) } else { self.history.ops_of(TxnId(suspect.reader)) };
         let sources = &self.index.source_txn[ops.start as usize..ops.end as usize];
-        sources.iter().filter(|&&s| s < INITIAL && self.is_between(&key.sorted, s)).for_each(|&s| add(s));
+        sources
+            .iter()
+            .filter(|&&s| s < INITIAL && self.is_between(&key.sorted, s))
+            .for_each(|&s| add(s));
         if !rc {
             key.pass(suspect.reader);
             self.own_session_writer(&key.writers[..key.passed], suspect).into_iter().for_each(add);
@@ -300,7 +330,10 @@ impl Search<'_> {
             let mut writers = between.iter().rev().map(|version| version.writer);
             return writers.find(|writer| sources.contains(writer) && in_scope(writer));
         }
-        let known = sources.iter().copied().filter(|&source| source < INITIAL && self.is_between(between, source));
+        let known = sources
+            .iter()
+            .copied()
+            .filter(|&source| source < INITIAL && self.is_between(between, source));
         let seen = known.filter(in_scope);
         seen.max_by_key(|&writer| self.position[writer as usize])
     }
@@ -314,10 +347,12 @@ impl Search<'_> {
         between.binary_search_by_key(&position, |other| other.position).is_ok()
     }
 
-    /// The last of the writers of the key before the reader, if it is of the reader's session and in the scope.
+    /// The last of the writers of the key before the reader, if it is of the reader's session and
+    /// in the scope.
     fn own_session_writer(&self, before: &[u32], suspect: &Suspect) -> Option<u32> {
         let last = *before.last()?;
-        let same_session = self.index.txn_session[last as usize] == self.index.txn_session[suspect.reader as usize];
+        let same_session = self.index.txn_session[last as usize]
+            == self.index.txn_session[suspect.reader as usize];
         (same_session && self.in_scope(last, suspect.source)).then_some(last)
     }
 
@@ -353,33 +388,45 @@ impl Search<'_> {
             .max_by_key(|&writer| self.position[writer as usize])
     }
 
-    /// Suspects of large transactions, transaction by transaction with a table of the first read from each source: a
-    /// lookup costs O(1), so a read costs min(versions in between, sources of the transaction).
+    /// Suspects of large transactions, transaction by transaction with a table of the first read
+    /// from each source: a lookup costs O(1), so a read costs min(versions in between, sources of
+    /// the transaction).
     fn large_txns(&self, mut suspects: Vec<(Suspect, u32)>, found: &mut Vec<Inferred>) {
         suspects.sort_unstable_by_key(|(suspect, _)| suspect.read);
         let mut sorted_keys = SortedKeys { search: self, keys: FxHashMap::default() };
         for of_one in suspects.chunk_by(|(a, _), (b, _)| a.reader == b.reader) {
             let first_reads = self.first_reads(of_one[0].0.reader);
-            let mut in_order: Vec<(u32, u32)> = first_reads.iter().map(|(&source, &op)| (op, source)).collect();
+            let mut in_order: Vec<(u32, u32)> =
+                first_reads.iter().map(|(&source, &op)| (op, source)).collect();
             in_order.sort_unstable();
             let mut asked: FxHashMap<u32, u32> = FxHashMap::default();
             for (suspect, key) in of_one {
-                let since = asked.insert(*key, suspect.read).filter(|_| self.may_skip_answered()).unwrap_or(0);
+                let since = asked
+                    .insert(*key, suspect.read)
+                    .filter(|_| self.may_skip_answered())
+                    .unwrap_or(0);
                 let end = if self.level == Level::ReadCommitted { suspect.read } else { u32::MAX };
-                let window =
-                    in_order.partition_point(|&(op, _)| op < since)..in_order.partition_point(|&(op, _)| op < end);
+                let window = in_order.partition_point(|&(op, _)| op < since)
+                    ..in_order.partition_point(|&(op, _)| op < end);
                 let sources = &in_order[window];
                 let sorted = sorted_keys.get(*key);
                 let between = &sorted[suspect.between.0 as usize..suspect.between.1 as usize];
                 let is_seen = |writer: u32| {
                     let first = first_reads.get(&writer);
-                    first.is_some_and(|&first| first >= since && first < end) && self.in_scope(writer, suspect.source)
+                    first.is_some_and(|&first| first >= since && first < end)
+                        && self.in_scope(writer, suspect.source)
                 };
                 let mut seen: Vec<u32> = if between.len() <= sources.len() {
-                    between.iter().map(|version| version.writer).filter(|&writer| is_seen(writer)).collect()
+                    between
+                        .iter()
+                        .map(|version| version.writer)
+                        .filter(|&writer| is_seen(writer))
+                        .collect()
                 } else {
                     let candidates = sources.iter().map(|&(_, writer)| writer);
-                    candidates.filter(|&writer| is_seen(writer) && self.is_between(between, writer)).collect()
+                    candidates
+                        .filter(|&writer| is_seen(writer) && self.is_between(between, writer))
+                        .collect()
                 };
                 if self.level != Level::ReadCommitted {
                     let writers = self.writers_of(*key);
@@ -387,7 +434,8 @@ impl Search<'_> {
                     seen.extend(self.own_session_writer(&writers[..before], suspect));
                 }
                 if !matches!(self.scope, Scope::All) {
-                    let last = seen.iter().copied().max_by_key(|&writer| self.position[writer as usize]);
+                    let last =
+                        seen.iter().copied().max_by_key(|&writer| self.position[writer as usize]);
                     seen = last.into_iter().collect();
                 }
                 let edge = |from| Inferred { from, to: suspect.source, read: suspect.read };
@@ -396,8 +444,9 @@ impl Search<'_> {
         }
     }
 
-    /// At RC a transaction that polls a key has to be asked, at each poll, only about what it read since the poll before:
-    /// what it read earlier precedes what that poll returned, which precedes what this one returns.
+    /// At RC a transaction that polls a key has to be asked, at each poll, only about what it read
+    /// since the poll before: what it read earlier precedes what that poll returned, which precedes
+    /// what this one returns.
     fn may_skip_answered(&self) -> bool {
         self.level == Level::ReadCommitted && matches!(self.scope, Scope::Broken | Scope::All)
     }
@@ -419,14 +468,16 @@ impl Search<'_> {
     }
 }
 
-/// How many of `versions`, sorted by position, come before `limit`; fast if these are few, as they usually are.
+/// How many of `versions`, sorted by position, come before `limit`; fast if these are few, as they
+/// usually are.
 fn count_before(versions: &[Placed], limit: u32) -> usize {
     let mut reach = 1;
     while reach < versions.len() && versions[reach].position < limit {
         reach *= 2;
     }
     let from = reach / 2;
-    from + versions[from..versions.len().min(reach + 1)].partition_point(|version| version.position < limit)
+    from + versions[from..versions.len().min(reach + 1)]
+        .partition_point(|version| version.position < limit)
 }
 
 /// Sorted versions of keys, kept from the first use.
@@ -438,7 +489,8 @@ struct SortedKeys<'s, 'a> {
 impl SortedKeys<'_, '_> {
     fn get(&mut self, key: u32) -> &[Placed] {
         self.keys.entry(key).or_insert_with(|| {
-            let placed = |&writer: &u32| self.search.placed(self.search.position[writer as usize], writer);
+            let placed =
+                |&writer: &u32| self.search.placed(self.search.position[writer as usize], writer);
             let mut sorted: Vec<Placed> = self.search.writers_of(key).iter().map(placed).collect();
             sorted.sort_unstable_by_key(|version| version.position);
             sorted
@@ -480,14 +532,16 @@ impl Pointers {
         self.limits.clear();
         self.limits.resize(clocks.sessions().len(), u32::MAX);
         for (session, segment) in &self.segments {
-            self.limits[clocks.column(*session)] = clocks.place_in_session(*session, writers[segment.start as usize]);
+            self.limits[clocks.column(*session)] =
+                clocks.place_in_session(*session, writers[segment.start as usize]);
         }
     }
 
     fn see_more(&mut self, search: &Search<'_>, clocks: &Clocks, writers: &[u32], reader: u32) {
         let own = search.index.txn_session[reader as usize];
         for ((session, segment), next) in self.segments.iter().zip(&mut self.next) {
-            // The clock of a transaction includes itself, but a transaction is no obstacle to its own reads.
+            // The clock of a transaction includes itself, but a transaction is no obstacle to its
+            // own reads.
             let bound = if *session == own { reader } else { clocks.bound(*session, reader) };
             let before = *next;
             while *next < segment.end && writers[*next as usize] < bound {
@@ -504,13 +558,19 @@ impl Pointers {
 
     /// The last writer that is seen of each session that has one.
     fn last_of_each<'w>(&'w self, writers: &'w [u32]) -> impl Iterator<Item = u32> + 'w {
-        let seen = self.segments.iter().zip(&self.next).filter(|((_, segment), next)| **next > segment.start);
+        let seen = self
+            .segments
+            .iter()
+            .zip(&self.next)
+            .filter(|((_, segment), next)| **next > segment.start);
         seen.map(|(_, &next)| writers[next as usize - 1])
     }
 
     fn find_segments(&mut self, index: &Index, clocks: &Clocks, writers: &[u32]) {
         let mut start = 0;
-        for run in writers.chunk_by(|a, b| index.txn_session[*a as usize] == index.txn_session[*b as usize]) {
+        for run in writers
+            .chunk_by(|a, b| index.txn_session[*a as usize] == index.txn_session[*b as usize])
+        {
             let session = index.txn_session[run[0] as usize];
             if clocks.sessions().contains(&session) {
                 self.segments.push((session, start..start + run.len() as u32));

@@ -1,6 +1,7 @@
 //! The strong levels: deciding them, strongest first, and what one of them says about the others.
 //!
-//! The ladder does most of the work: a level that holds settles all below it, one that is violated settles all above it.
+//! The ladder does most of the work: a level that holds settles all below it, one that is violated
+//! settles all above it.
 
 use crate::disjoint;
 use crate::frontier::{self, Found};
@@ -30,7 +31,11 @@ const BUDGET: u64 = 400_000;
 const BUDGET_WITH_DEADLINE: u64 = 100 * BUDGET;
 
 /// Decides one strong level. The one place that knows by which algorithm.
-pub(crate) fn decide_strong(subject: &Subject<'_>, level: Level, efforts: &mut Vec<(Level, Effort)>) -> StrongOutcome {
+pub(crate) fn decide_strong(
+    subject: &Subject<'_>,
+    level: Level,
+    efforts: &mut Vec<(Level, Effort)>,
+) -> StrongOutcome {
     let Subject { history, index, options } = *subject;
     let target = Target {
         model: match level {
@@ -74,7 +79,8 @@ fn by_frontiers(history: &History, level: Level, limits: Limits) -> StrongOutcom
     }
 }
 
-/// The options for the first of `levels` levels that share the time that is left: a hard one must not use up that of the others.
+/// The options for the first of `levels` levels that share the time that is left: a hard one must
+/// not use up that of the others.
 fn share_of_budget(options: &Options, levels: usize) -> Options {
     let share = |deadline: Instant| {
         let now = Instant::now();
@@ -96,7 +102,8 @@ pub(crate) struct Subject<'a> {
 pub(crate) struct Strong {
     /// The strongest level that holds, with its certificate.
     holds: Option<(Level, Vec<Event>)>,
-    /// The levels that were found to be violated, strongest first, each with transactions that alone violate it.
+    /// The levels that were found to be violated, strongest first, each with transactions that
+    /// alone violate it.
     violated: Vec<(Level, Vec<u32>)>,
     undecided: Vec<(Level, Undecided)>,
     /// How much there was to do at each level that was looked at.
@@ -104,12 +111,16 @@ pub(crate) struct Strong {
 }
 
 impl Strong {
-    /// Decides `levels`, strongest first. `doubt` is there if elements of lists may come from several appends. The search does not
-    /// keep in mind which, so that what it finds has to be verified.
+    /// Decides `levels`, strongest first. `doubt` is there if elements of lists may come from
+    /// several appends. The search does not keep in mind which, so that what it finds has to be
+    /// verified.
     pub fn decide(subject: &Subject<'_>, levels: &[Level], doubt: Option<&Undecided>) -> Strong {
         let mut strong = Strong::default();
-        if levels.last().is_some_and(|&strongest| strongest < Level::Serializable) && doubt.is_none() {
-            // One point for each transaction is easier to order than two, and most histories allow it.
+        if levels.last().is_some_and(|&strongest| strongest < Level::Serializable)
+            && doubt.is_none()
+        {
+            // One point for each transaction is easier to order than two, and most histories allow
+            // it.
             let options = share_of_budget(subject.options, levels.len() + 1);
             strong.try_serializable(&Subject { options: &options, ..*subject });
         }
@@ -121,7 +132,8 @@ impl Strong {
             let subject = &Subject { options: &options, ..*subject };
             match decide_with_times(subject, level, &mut strong.efforts) {
                 StrongOutcome::Holds(points) => {
-                    match doubt.filter(|_| verify_points(subject.history, level, &points).is_err()) {
+                    match doubt.filter(|_| verify_points(subject.history, level, &points).is_err())
+                    {
                         Some(reason) => strong.undecided.push((level, reason.clone())),
                         None => {
                             strong.holds = Some((level, points));
@@ -136,7 +148,8 @@ impl Strong {
         strong
     }
 
-    /// Looks whether the history is serializable, which settles every level below: easier than to choose sources for each.
+    /// Looks whether the history is serializable, which settles every level below: easier than to
+    /// choose sources for each.
     pub fn try_serializable(&mut self, subject: &Subject<'_>) {
         if self.holds.is_none() && self.violated.is_empty() && self.undecided.is_empty() {
             match decide_strong(subject, Level::Serializable, &mut self.efforts) {
@@ -174,14 +187,24 @@ impl Strong {
         if self.violated.iter().any(|(violated, _)| *violated <= level) {
             return Verdict::new(level, Outcome::Violated);
         }
-        let reason = self.undecided.iter().find(|(open, _)| *open == level).map(|(_, reason)| reason);
+        let reason =
+            self.undecided.iter().find(|(open, _)| *open == level).map(|(_, reason)| reason);
         self.verdict_of_ambiguous(level, reason, keep)
     }
 
-    /// The verdict for a level that holds if a stronger one does, and is open because of `reason` otherwise.
-    pub fn verdict_of_ambiguous(&self, level: Level, reason: Option<&Undecided>, keep: bool) -> Verdict {
+    /// The verdict for a level that holds if a stronger one does, and is open because of `reason`
+    /// otherwise.
+    pub fn verdict_of_ambiguous(
+        &self,
+        level: Level,
+        reason: Option<&Undecided>,
+        keep: bool,
+    ) -> Verdict {
         let Some((_, points)) = self.holds.as_ref().filter(|(held, _)| *held >= level) else {
-            return Verdict { undecided: reason.cloned(), ..Verdict::new(level, Outcome::Undecided) };
+            return Verdict {
+                undecided: reason.cloned(),
+                ..Verdict::new(level, Outcome::Undecided)
+            };
         };
         let points = keep.then(|| points.clone());
         // Where several writes of a value may have been read, an order alone does not say which.
@@ -191,7 +214,11 @@ impl Strong {
 }
 
 /// Without times strict serializability can be refuted, but not shown.
-fn decide_with_times(subject: &Subject<'_>, level: Level, efforts: &mut Vec<(Level, Effort)>) -> StrongOutcome {
+fn decide_with_times(
+    subject: &Subject<'_>,
+    level: Level,
+    efforts: &mut Vec<(Level, Effort)>,
+) -> StrongOutcome {
     if level != Level::StrictSerializable || subject.history.has_times() {
         return decide_strong(subject, level, efforts);
     }

@@ -7,9 +7,11 @@ use std::str::FromStr;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Level {
-    /// Read committed: only committed, final values; reads inside a transaction never go back in time.
+    /// Read committed: only committed, final values; reads inside a transaction never go back in
+    /// time.
     ReadCommitted,
-    /// Cut isolation: a key that is read twice in a transaction has the same value both times. Stands apart from the ladder.
+    /// Cut isolation: a key that is read twice in a transaction has the same value both times.
+    /// Stands apart from the ladder.
     CutIsolation,
     /// Read atomic: all or none of a transaction's writes are visible to another.
     ReadAtomic,
@@ -17,7 +19,8 @@ pub enum Level {
     Causal,
     /// Prefix consistency: every transaction reads from a prefix of one commit order.
     PrefixConsistency,
-    /// Snapshot isolation, the strong-session variant: prefix consistency, and of two concurrent writers of a key one must fail.
+    /// Snapshot isolation, the strong-session variant: prefix consistency, and of two concurrent
+    /// writers of a key one must fail.
     SnapshotIsolation,
     /// Serializability: as if the transactions ran one after the other.
     Serializable,
@@ -50,8 +53,12 @@ impl Level {
     /// The levels of the ladder that take polynomial time, weakest first.
     pub const WEAK: [Level; 3] = [Level::ReadCommitted, Level::ReadAtomic, Level::Causal];
     /// The levels of the ladder that are NP-complete, weakest first.
-    pub const STRONG: [Level; 4] =
-        [Level::PrefixConsistency, Level::SnapshotIsolation, Level::Serializable, Level::StrictSerializable];
+    pub const STRONG: [Level; 4] = [
+        Level::PrefixConsistency,
+        Level::SnapshotIsolation,
+        Level::Serializable,
+        Level::StrictSerializable,
+    ];
 
     /// Whether this is one of [`Level::STRONG`].
     pub fn is_strong(self) -> bool {
@@ -110,7 +117,9 @@ impl FromStr for Level {
             "pc" | "prefix" | "prefix-consistency" => Ok(Level::PrefixConsistency),
             "si" | "snapshot" | "snapshot-isolation" => Ok(Level::SnapshotIsolation),
             "ser" | "serializable" | "serializability" => Ok(Level::Serializable),
-            "sser" | "strict" | "strict-serializable" | "strict-serializability" => Ok(Level::StrictSerializable),
+            "sser" | "strict" | "strict-serializable" | "strict-serializability" => {
+                Ok(Level::StrictSerializable)
+            }
             _ => Err(UnknownLevel(text.to_owned())),
         }
     }

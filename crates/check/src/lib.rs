@@ -1,9 +1,11 @@
 //! Does a history satisfy an isolation level, and if not, why.
 //!
-//! [`check`] answers for read committed, cut isolation, read atomic, causal consistency, prefix consistency, snapshot isolation
-//! and (strict) serializability, with all anomalies behind a "violated" and, if asked, a certificate behind a "holds": a commit
-//! order that [`verify`] accepts, and at the strong levels begin and commit points that [`verify_points`] accepts. [`oracle`] is
-//! the definition itself, for histories of a few transactions; [`frontier`] is a second algorithm for the strong levels.
+//! [`check`] answers for read committed, cut isolation, read atomic, causal consistency, prefix
+//! consistency, snapshot isolation and (strict) serializability, with all anomalies behind a
+//! "violated" and, if asked, a certificate behind a "holds": a commit order that [`verify`]
+//! accepts, and at the strong levels begin and commit points that [`verify_points`] accepts.
+//! [`oracle`] is the definition itself, for histories of a few transactions; [`frontier`] is a
+//! second algorithm for the strong levels.
 //!
 //! ```
 //! use seriatim_check::{check, Kind, Level, Options};
@@ -49,8 +51,12 @@ mod violation;
 pub use checker::check;
 pub use level::{Level, UnknownLevel};
 pub use matching::matched_history;
-pub use outcome::{AnomalyGroup, Effort, Event, Options, Outcome, Proved, Report, Timings, Undecided, Verdict};
+pub use outcome::{
+    AnomalyGroup, Effort, Event, Options, Outcome, Proved, Report, Timings, Undecided, Verdict,
+};
 pub use refs::Refs;
 pub use scenario::{Budget, explain as explain_violation, minimal_violation};
 pub use verifier::{Rejection, verify, verify_points};
-pub use violation::{Edge, Element, Excluded, Kind, KindInfo, OpRef, Origin, Reason, TxnRef, Violation, Why};
+pub use violation::{
+    Edge, Element, Excluded, Kind, KindInfo, OpRef, Origin, Reason, TxnRef, Violation, Why,
+};

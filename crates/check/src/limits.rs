@@ -1,8 +1,9 @@
 //! How far a check may go: until when, and with how much memory.
 //!
-//! Memory is bounded in two ways. What is large and known in advance (the index, clocks) is compared with the room that is left
-//! before it is allocated; what grows while it is searched is noticed because a search asks [`Limits::is_over`] again and again,
-//! which looks at the resident memory of the process.
+//! Memory is bounded in two ways. What is large and known in advance (the index, clocks) is
+//! compared with the room that is left before it is allocated; what grows while it is searched is
+//! noticed because a search asks [`Limits::is_over`] again and again, which looks at the resident
+//! memory of the process.
 
 use crate::outcome::{Options, Undecided};
 use crate::resident;
@@ -40,7 +41,8 @@ impl Limits {
         self.memory.is_none_or(|memory| resident::now().saturating_add(bytes) <= memory)
     }
 
-    /// Why a search ended without an answer: it was late, or else it was about to need too much memory.
+    /// Why a search ended without an answer: it was late, or else it was about to need too much
+    /// memory.
     pub fn reason(&self) -> Undecided {
         if self.is_late() { Undecided::Budget } else { Undecided::Memory }
     }

@@ -1,8 +1,9 @@
 //! What the lists of list-append histories tell beyond the source of each read.
 //!
-//! A read of `[1 2 3]` comes from the transaction that appended 3, and shows that 1, 2 and 3 were appended in this order:
-//! the lists of a key must be prefixes of each other, and the longest one is the version order of the key. So every
-//! commit order has to put the writers of consecutive elements in the order of the list.
+//! A read of `[1 2 3]` comes from the transaction that appended 3, and shows that 1, 2 and 3 were
+//! appended in this order: the lists of a key must be prefixes of each other, and the longest one
+//! is the version order of the key. So every commit order has to put the writers of consecutive
+//! elements in the order of the list.
 
 use crate::index::Fault;
 use crate::violation::Kind;
@@ -28,14 +29,17 @@ pub(crate) struct ListFacts {
     pub version_edges: Vec<VersionEdge>,
 }
 
-/// What a read of this raw value is compared with: the last element of a list (`NULL` if it is empty), or itself.
+/// What a read of this raw value is compared with: the last element of a list (`NULL` if it is
+/// empty), or itself.
 #[inline]
 pub(crate) fn last_element(history: &History, raw: u64) -> u64 {
     if raw >> 62 != 1 {
         return raw;
     }
     match Value::from_raw(raw).kind() {
-        ValueKind::List(number) => history.list(number).last().map_or(Value::NULL.raw(), |value| value.raw()),
+        ValueKind::List(number) => {
+            history.list(number).last().map_or(Value::NULL.raw(), |value| value.raw())
+        }
         _ => raw,
     }
 }
@@ -109,13 +113,17 @@ fn list_reads<'h>(
     include: impl Fn(TxnId) -> bool + 'h,
 ) -> impl Iterator<Item = (OpId, TxnId, KeyId, &'h [Value])> + 'h {
     let txns = history.txns().filter(move |&txn| include(txn));
-    txns.flat_map(move |txn| history.ops_of(txn).map(move |op| (OpId(op), txn))).filter_map(move |(id, txn)| {
-        let op = history.op(id);
-        match op.value.kind() {
-            ValueKind::List(number) if op.kind == OpKind::Read => Some((id, txn, op.key, history.list(number))),
-            _ => None,
-        }
-    })
+    txns.flat_map(move |txn| history.ops_of(txn).map(move |op| (OpId(op), txn))).filter_map(
+        move |(id, txn)| {
+            let op = history.op(id);
+            match op.value.kind() {
+                ValueKind::List(number) if op.kind == OpKind::Read => {
+                    Some((id, txn, op.key, history.list(number)))
+                }
+                _ => None,
+            }
+        },
+    )
 }
 
 /// Pairs of a reader and a writer of an element of a list that it read.
@@ -125,7 +133,8 @@ pub(crate) fn read_from(history: &History) -> Vec<(u32, u32)> {
     }
     let appends = Appends::new(history);
     let mut pairs = Vec::new();
-    for (_, reader, key, list) in list_reads(history, |txn| history.status(txn) != Status::Aborted) {
+    for (_, reader, key, list) in list_reads(history, |txn| history.status(txn) != Status::Aborted)
+    {
         for element in list {
             if let Some(append) = appends.only(key, *element) {
                 pairs.push((reader.0, history.txn_of(OpId(append)).0));
@@ -154,7 +163,8 @@ pub(crate) fn examine(history: &History, counts: &[bool]) -> ListFacts {
     for (op, _, key, list) in list_reads(history, |txn| counts[txn.index()]) {
         let (long_op, long) = longest[&key];
         if let Some(i) = list.iter().zip(long).position(|(a, b)| a != b) {
-            // The first elements that differ, and who appended them, are enough to see the contradiction.
+            // The first elements that differ, and who appended them, are enough to see the
+            // contradiction.
             let differing = [list[i], long[i]];
             let writers = differing.iter().filter_map(|element| appends.of(key, *element)?.first());
             let ops = [op.0, long_op.0].into_iter().chain(writers).collect();
@@ -162,7 +172,8 @@ pub(crate) fn examine(history: &History, counts: &[bool]) -> ListFacts {
             contradicted.insert(key);
         }
     }
-    let mut keys: Vec<KeyId> = longest.keys().copied().filter(|key| !contradicted.contains(key)).collect();
+    let mut keys: Vec<KeyId> =
+        longest.keys().copied().filter(|key| !contradicted.contains(key)).collect();
     keys.sort_unstable();
     for key in keys {
         version_order(history, &appends, counts, key, longest[&key], &mut facts.version_edges);
@@ -170,10 +181,16 @@ pub(crate) fn examine(history: &History, counts: &[bool]) -> ListFacts {
     facts
 }
 
-/// Elements that stand more often than they were appended, that nobody appended, or that only an aborted transaction
-/// appended; each at most once a list. The last element is the read's source, which the index examines. A list with an
-/// element that several transactions appended is ambiguous.
-fn examine_list(history: &History, appends: &Appends, (op, key, list): (OpId, KeyId, &[Value]), facts: &mut ListFacts) {
+/// Elements that stand more often than they were appended, that nobody appended, or that only an
+/// aborted transaction appended; each at most once a list. The last element is the read's source,
+/// which the index examines. A list with an element that several transactions appended is
+/// ambiguous.
+fn examine_list(
+    history: &History,
+    appends: &Appends,
+    (op, key, list): (OpId, KeyId, &[Value]),
+    facts: &mut ListFacts,
+) {
     let mut times: FxHashMap<Value, usize> = FxHashMap::default();
     let mut found: Vec<Fault> = Vec::new();
     let mut several = false;
@@ -195,7 +212,9 @@ fn examine_list(history: &History, appends: &Appends, (op, key, list): (OpId, Ke
         if i + 1 < list.len() && live.is_empty() {
             found.push(match appended.and_then(|appended| appended.aborted) {
                 Some(append) => Fault::new(Kind::AbortedRead, vec![append, op.0]),
-                None => Fault { element: Some(i as u32), ..Fault::new(Kind::ThinAirRead, vec![op.0]) },
+                None => {
+                    Fault { element: Some(i as u32), ..Fault::new(Kind::ThinAirRead, vec![op.0]) }
+                }
             });
         }
     }
@@ -207,17 +226,25 @@ fn examine_list(history: &History, appends: &Appends, (op, key, list): (OpId, Ke
     facts.faults.extend(found);
 }
 
-/// An element that the reader itself appends only later, or that stands behind a later append of its own transaction.
-fn own_order(history: &History, (read, reader): (OpId, TxnId), previous: Option<u32>, append: u32) -> Option<Fault> {
+/// An element that the reader itself appends only later, or that stands behind a later append of
+/// its own transaction.
+fn own_order(
+    history: &History,
+    (read, reader): (OpId, TxnId),
+    previous: Option<u32>,
+    append: u32,
+) -> Option<Fault> {
     let txn = history.txn_of(OpId(append));
     if txn == reader && append > read.0 {
         return Some(Fault::new(Kind::FutureRead, vec![read.0, append]));
     }
-    let previous = previous.filter(|&previous| previous > append && history.txn_of(OpId(previous)) == txn)?;
+    let previous =
+        previous.filter(|&previous| previous > append && history.txn_of(OpId(previous)) == txn)?;
     Some(Fault::new(Kind::IncompatibleOrder, vec![read.0, append, previous]))
 }
 
-/// Edges between the writers of consecutive elements; elements with several writers or none are passed over.
+/// Edges between the writers of consecutive elements; elements with several writers or none are
+/// passed over.
 fn version_order(
     history: &History,
     appends: &Appends,

@@ -1,8 +1,10 @@
-//! Values that several transactions wrote, at the polynomial levels: which write each read came from is a choice.
+//! Values that several transactions wrote, at the polynomial levels: which write each read came
+//! from is a choice.
 //!
-//! Choose, make the values distinct, check; each violation names reads whose sources cannot all be right together, so choose again
-//! without them. A choice without violation shows that the level holds; no choice left shows that it is violated, because a
-//! violation needs nothing but the operations that it names.
+//! Choose, make the values distinct, check; each violation names reads whose sources cannot all be
+//! right together, so choose again without them. A choice without violation shows that the level
+//! holds; no choice left shows that it is violated, because a violation needs nothing but the
+//! operations that it names.
 
 use crate::checker::check;
 use crate::level::Level;
@@ -18,7 +20,8 @@ use seriatim_history::{History, KeyId, OpId, OpKind, Status, TxnId, Value, Value
 pub(crate) enum Matched {
     /// With these sources (the write, or the initial value) the level holds, by this commit order.
     Holds { sources: Vec<(OpId, Option<OpId>)>, order: Option<Vec<TxnId>> },
-    /// Whatever the sources: one violation for each way to choose, with operations that alone violate the level in all.
+    /// Whatever the sources: one violation for each way to choose, with operations that alone
+    /// violate the level in all.
     Violated { ops: Vec<OpId>, exemplar: Option<Box<Violation>> },
     /// The time or the memory ran out.
     OutOfBudget(Undecided),
@@ -48,7 +51,8 @@ struct Matcher<'a> {
     level: Level,
     solver: Solver<Watch>,
     choices: Vec<Choice>,
-    /// Reads that come from where an earlier read of their transaction comes from, and that read's choice.
+    /// Reads that come from where an earlier read of their transaction comes from, and that read's
+    /// choice.
     repeated: Vec<(OpId, usize)>,
     /// Reads of own writes, which are no choice.
     own_reads: Vec<(OpId, Option<OpId>)>,
@@ -63,8 +67,14 @@ struct Matcher<'a> {
     learned: Vec<Vec<Lit>>,
 }
 
-/// Decides `level` (one of [`Level::WEAK`]) for a history whose `ambiguous` reads have several legal sources.
-pub(crate) fn decide(history: &History, ambiguous: &[u32], level: Level, options: &Options) -> Matched {
+/// Decides `level` (one of [`Level::WEAK`]) for a history whose `ambiguous` reads have several
+/// legal sources.
+pub(crate) fn decide(
+    history: &History,
+    ambiguous: &[u32],
+    level: Level,
+    options: &Options,
+) -> Matched {
     if history.has_lists() {
         return Matched::Unsupported;
     }
@@ -75,7 +85,9 @@ pub(crate) fn decide(history: &History, ambiguous: &[u32], level: Level, options
         if limits.is_over() || !limits.allow(memory::of_part(history)) {
             return Matched::OutOfBudget(limits.reason());
         }
-        let Some(satisfiable) = matcher.solve() else { return Matched::OutOfBudget(limits.reason()) };
+        let Some(satisfiable) = matcher.solve() else {
+            return Matched::OutOfBudget(limits.reason());
+        };
         if !satisfiable {
             return matcher.violated();
         }
@@ -90,8 +102,10 @@ pub(crate) fn decide(history: &History, ambiguous: &[u32], level: Level, options
                 Outcome::Violated => {}
             }
         }
-        let violations =
-            report.anomalies.into_iter().flat_map(|group| group.instances.into_iter().chain([group.exemplar]));
+        let violations = report
+            .anomalies
+            .into_iter()
+            .flat_map(|group| group.instances.into_iter().chain([group.exemplar]));
         let mut learned = false;
         for violation in violations.filter(|violation| !violation.ops.is_empty()) {
             match matcher.learn(violation, &sources) {
@@ -138,7 +152,8 @@ impl<'a> Matcher<'a> {
         matcher
     }
 
-    /// All reads of values that are made distinct: also those that have one source only, and reads of own writes.
+    /// All reads of values that are made distinct: also those that have one source only, and reads
+    /// of own writes.
     fn add_reads(&mut self, txn: TxnId, writers: &FxHashMap<(KeyId, Value), Vec<OpId>>) {
         let mut own: FxHashMap<KeyId, OpId> = FxHashMap::default();
         let mut first: FxHashMap<(KeyId, Value), OpId> = FxHashMap::default();
@@ -155,7 +170,9 @@ impl<'a> Matcher<'a> {
                             self.add(id, writers);
                         }
                     },
-                    Some(write) if sources.contains(write) => self.own_reads.push((id, Some(*write))),
+                    Some(write) if sources.contains(write) => {
+                        self.own_reads.push((id, Some(*write)))
+                    }
                     Some(_) => {}
                 }
             }
@@ -169,16 +186,25 @@ impl<'a> Matcher<'a> {
         let others = all.iter().copied().filter(|&write| self.history.txn_of(write) != reader);
         let mut sources: Vec<Option<OpId>> = others.map(Some).collect();
         let initial = self.history.initial();
-        if op.value == Value::NULL || (initial.value_of(op.key) == Some(op.value) && !initial.yields(op.key)) {
+        if op.value == Value::NULL
+            || (initial.value_of(op.key) == Some(op.value) && !initial.yields(op.key))
+        {
             sources.push(None);
         }
-        // The nearest write before the read in the file is the best guess; the solver tries `false` first.
+        // The nearest write before the read in the file is the best guess; the solver tries `false`
+        // first.
         let rank = |write: &Option<OpId>| {
-            write.map_or(0, |write| self.history.file_order()[self.history.txn_of(write).index()] + 1)
+            write.map_or(0, |write| {
+                self.history.file_order()[self.history.txn_of(write).index()] + 1
+            })
         };
         let own = self.history.file_order()[reader.index()];
-        let guess =
-            sources.iter().copied().filter(|source| rank(source) <= own).max_by_key(rank).or(sources.first().copied());
+        let guess = sources
+            .iter()
+            .copied()
+            .filter(|source| rank(source) <= own)
+            .max_by_key(rank)
+            .or(sources.first().copied());
         let literal = |solver: &mut Solver<Watch>, source: Option<OpId>| {
             Lit::new(solver.new_var(lbool::UNDEF, true), Some(source) != guess)
         };
@@ -212,16 +238,22 @@ impl<'a> Matcher<'a> {
     /// What the model chose.
     fn sources(&self) -> Vec<(OpId, Option<OpId>)> {
         let chosen = |choice: &Choice| {
-            let is_true = |source: &&(Option<OpId>, Lit)| self.solver.value_lit(source.1) == lbool::TRUE;
+            let is_true =
+                |source: &&(Option<OpId>, Lit)| self.solver.value_lit(source.1) == lbool::TRUE;
             choice.sources.iter().find(is_true).and_then(|source| source.0)
         };
-        let repeated = self.repeated.iter().map(|&(read, number)| (read, chosen(&self.choices[number])));
+        let repeated =
+            self.repeated.iter().map(|&(read, number)| (read, chosen(&self.choices[number])));
         let chosen = self.choices.iter().map(|choice| (choice.read, chosen(choice)));
         chosen.chain(repeated).chain(self.own_reads.iter().copied()).collect()
     }
 
     /// `ops`, and the reads that make transactions of unknown outcome among them count.
-    fn with_reasons_to_count(&self, mut ops: Vec<OpId>, sources: &[(OpId, Option<OpId>)]) -> Vec<OpId> {
+    fn with_reasons_to_count(
+        &self,
+        mut ops: Vec<OpId>,
+        sources: &[(OpId, Option<OpId>)],
+    ) -> Vec<OpId> {
         let mut seen: FxHashSet<TxnId> = FxHashSet::default();
         let mut next = 0;
         while next < ops.len() {
@@ -231,7 +263,10 @@ impl<'a> Matcher<'a> {
                 continue;
             }
             let of_txn = |write: OpId| self.history.txn_of(write) == txn;
-            let readers = sources.iter().filter(|(_, write)| write.is_some_and(of_txn)).map(|(read, _)| *read);
+            let readers = sources
+                .iter()
+                .filter(|(_, write)| write.is_some_and(of_txn))
+                .map(|(read, _)| *read);
             ops.extend(readers);
         }
         ops
@@ -242,13 +277,17 @@ impl<'a> Matcher<'a> {
         let ops: Vec<OpId> = violation.ops.iter().filter_map(|op| op.id).collect();
         let ops = self.with_reasons_to_count(ops, sources);
         let mut clause = Vec::new();
-        for choice in ops.iter().filter_map(|op| self.number.get(op)).map(|&number| &self.choices[number]) {
-            let is_true = |source: &&(Option<OpId>, Lit)| self.solver.value_lit(source.1) == lbool::TRUE;
+        for choice in
+            ops.iter().filter_map(|op| self.number.get(op)).map(|&number| &self.choices[number])
+        {
+            let is_true =
+                |source: &&(Option<OpId>, Lit)| self.solver.value_lit(source.1) == lbool::TRUE;
             let Some(source) = choice.sources.iter().find(is_true) else { return Learned::Nothing };
             clause.push(!source.1);
         }
         self.guilty.extend(ops);
-        let smaller = self.exemplar.as_ref().is_none_or(|other| violation.ops.len() < other.ops.len());
+        let smaller =
+            self.exemplar.as_ref().is_none_or(|other| violation.ops.len() < other.ops.len());
         if smaller || clause.is_empty() {
             self.exemplar = Some(Box::new(violation));
         }
@@ -262,7 +301,12 @@ impl<'a> Matcher<'a> {
     /// No choice is left. What shows it keeps every write that one of its reads may come from.
     fn violated(mut self) -> Matched {
         let mut ops = std::mem::take(&mut self.guilty);
-        for choice in ops.clone().iter().filter_map(|op| self.number.get(op)).map(|&number| &self.choices[number]) {
+        for choice in ops
+            .clone()
+            .iter()
+            .filter_map(|op| self.number.get(op))
+            .map(|&number| &self.choices[number])
+        {
             ops.extend(choice.sources.iter().filter_map(|source| source.0));
         }
         ops.sort_unstable();
@@ -271,8 +315,8 @@ impl<'a> Matcher<'a> {
     }
 }
 
-/// The history in which ambiguous reads come from `sources`, as [`crate::Verdict::sources`] has them: the values are distinct, so
-/// that nothing is ambiguous.
+/// The history in which ambiguous reads come from `sources`, as [`crate::Verdict::sources`] has
+/// them: the values are distinct, so that nothing is ambiguous.
 pub fn matched_history(history: &History, sources: &[(OpId, Option<OpId>)]) -> History {
     let reads: Vec<OpId> = sources.iter().map(|source| source.0).collect();
     let mut writes: Vec<OpId> = writers(history, &reads).into_values().flatten().collect();

@@ -1,6 +1,7 @@
 //! What a check needs that can be known in advance, and what it answers if there is no room for it.
 //!
-//! The numbers are rough and on the large side: they were measured on histories of a few million operations.
+//! The numbers are rough and on the large side: they were measured on histories of a few million
+//! operations.
 
 use crate::checker::{check_in_full, levels_to_report};
 use crate::level::Level;
@@ -15,7 +16,8 @@ const INDEX_BYTES: u64 = 32;
 const GRAPH_BYTES: (u64, u64) = (32, 64);
 /// A second history, for each operation.
 const HISTORY_BYTES: u64 = 32;
-/// Clocks of the weak levels for each operation at most, and the fewest operations that they are sized for.
+/// Clocks of the weak levels for each operation at most, and the fewest operations that they are
+/// sized for.
 const CLOCK_BYTES: u64 = 64;
 const CLOCK_OPS_MIN: u64 = 1 << 20;
 
@@ -40,7 +42,10 @@ impl Need {
     pub fn of(history: &History) -> Need {
         let (ops, txns) = (history.op_count() as u64, history.txn_count() as u64);
         let all_columns = txns.saturating_mul(history.session_count() as u64).saturating_mul(4);
-        Need { index: ops * INDEX_BYTES, clocks: all_columns.min(ops.max(CLOCK_OPS_MIN) * CLOCK_BYTES) }
+        Need {
+            index: ops * INDEX_BYTES,
+            clocks: all_columns.min(ops.max(CLOCK_OPS_MIN) * CLOCK_BYTES),
+        }
     }
 
     /// The resident memory that the process would have.
@@ -108,7 +113,10 @@ mod tests {
     #[test]
     fn without_clocks_what_is_violated_below_is_violated_above() {
         let fractured = notation::parse("a: w(x,1) w(y,1)\nb: r(x,0) r(y,1)").unwrap();
-        let report = without_clocks(&fractured, &Options { levels: vec![Level::Causal], ..Options::default() });
+        let report = without_clocks(
+            &fractured,
+            &Options { levels: vec![Level::Causal], ..Options::default() },
+        );
         assert_eq!(report.verdict(Level::Causal).unwrap().outcome, Outcome::Violated);
         assert_eq!(report.anomalies.len(), 1);
         assert_eq!(report.proved.holds, Some(Level::ReadCommitted));

@@ -1,6 +1,7 @@
-//! The definitions of `isolation.md`, literally: enumerate who read from whom, which unknown transactions committed, and all
-//! commit orders; accept if the axiom holds for one. Exponential, for histories of up to about seven transactions, and the
-//! measure of every fast algorithm in the property tests.
+//! The definitions of `isolation.md`, literally: enumerate who read from whom, which unknown
+//! transactions committed, and all commit orders; accept if the axiom holds for one. Exponential,
+//! for histories of up to about seven transactions, and the measure of every fast algorithm in the
+//! property tests.
 
 use crate::level::Level;
 use seriatim_history::{History, KeyId, OpId, OpKind, Status, TxnId, Value, ValueKind};
@@ -28,15 +29,16 @@ enum Source {
 
 /// Whether `history` satisfies `level`.
 pub fn satisfies(history: &History, level: Level) -> bool {
-    let unknown: Vec<TxnId> = history.txns().filter(|&txn| history.status(txn) == Status::Unknown).collect();
+    let unknown: Vec<TxnId> =
+        history.txns().filter(|&txn| history.status(txn) == Status::Unknown).collect();
     if level == Level::CutIsolation {
         return cut_isolated(&World::new(history, &unknown, surely_committed(history, &unknown)));
     }
     (0..1u32 << unknown.len()).any(|choice| World::new(history, &unknown, choice).satisfies(level))
 }
 
-/// Whether `order` is a commit order of `history` at `level`: it has all committed transactions, some of unknown outcome, and some
-/// choice of who read from whom satisfies the axiom.
+/// Whether `order` is a commit order of `history` at `level`: it has all committed transactions,
+/// some of unknown outcome, and some choice of who read from whom satisfies the axiom.
 pub fn accepts(history: &History, level: Level, order: &[TxnId]) -> bool {
     let mut txns = order.to_vec();
     txns.sort_unstable();
@@ -51,13 +53,14 @@ pub fn accepts(history: &History, level: Level, order: &[TxnId]) -> bool {
     let world = World { history, txns: txns.clone() };
     !repeated
         && complete
-        && order
-            .is_some_and(|order| world.some_sources(|reads, appends| world.accepts(&order, (reads, appends), level)))
+        && order.is_some_and(|order| {
+            world.some_sources(|reads, appends| world.accepts(&order, (reads, appends), level))
+        })
 }
 
-/// The unknown transactions that a committed one, or another of this set, can only have read from: a value, or any element of a
-/// list. Cut isolation does not
-/// care where values come from, so the other levels' "some choice makes it consistent" would excuse too much.
+/// The unknown transactions that a committed one, or another of this set, can only have read from:
+/// a value, or any element of a list. Cut isolation does not care where values come from, so the
+/// other levels' "some choice makes it consistent" would excuse too much.
 fn surely_committed(history: &History, unknown: &[TxnId]) -> u32 {
     let everything = World::new(history, unknown, u32::MAX);
     let mut choice = 0u32;
@@ -65,17 +68,23 @@ fn surely_committed(history: &History, unknown: &[TxnId]) -> u32 {
         let world = World::new(history, unknown, choice);
         let read_from = |writer: TxnId| {
             let writer = everything.txns.iter().position(|&txn| txn == writer);
-            world.txns.iter().filter_map(|reader| everything.txns.iter().position(|txn| txn == reader)).any(|reader| {
-                let external = everything.external_reads(reader);
-                let only_source = |&(_, key, value): &(u32, KeyId, Value)| {
-                    let sources = everything.sources(reader, key, value);
-                    sources.len() == 1 && writer.map(Source::Txn) == sources.first().copied()
-                };
-                external.iter().any(only_source)
-                    || writer.is_some_and(|writer| everything.shows_element_of(reader, writer))
-            })
+            world
+                .txns
+                .iter()
+                .filter_map(|reader| everything.txns.iter().position(|txn| txn == reader))
+                .any(|reader| {
+                    let external = everything.external_reads(reader);
+                    let only_source = |&(_, key, value): &(u32, KeyId, Value)| {
+                        let sources = everything.sources(reader, key, value);
+                        sources.len() == 1 && writer.map(Source::Txn) == sources.first().copied()
+                    };
+                    external.iter().any(only_source)
+                        || writer.is_some_and(|writer| everything.shows_element_of(reader, writer))
+                })
         };
-        let next = (0..unknown.len()).filter(|&bit| read_from(unknown[bit])).fold(choice, |set, bit| set | 1 << bit);
+        let next = (0..unknown.len())
+            .filter(|&bit| read_from(unknown[bit]))
+            .fold(choice, |set, bit| set | 1 << bit);
         if next == choice {
             return choice;
         }
@@ -108,7 +117,9 @@ impl<'h> World<'h> {
 
     fn last_element(&self, value: Value) -> Value {
         match value.kind() {
-            ValueKind::List(number) => self.history.list(number).last().copied().unwrap_or(Value::NULL),
+            ValueKind::List(number) => {
+                self.history.list(number).last().copied().unwrap_or(Value::NULL)
+            }
             _ => value,
         }
     }
@@ -131,21 +142,27 @@ impl<'h> World<'h> {
     }
 
     fn satisfies(&self, level: Level) -> bool {
-        self.some_sources(|reads, appends| self.some_order(&mut Vec::new(), (reads, appends), level))
+        self.some_sources(|reads, appends| {
+            self.some_order(&mut Vec::new(), (reads, appends), level)
+        })
     }
 
-    /// Whether `accept` likes some choice of who read from whom, and of which append each element of a list is.
+    /// Whether `accept` likes some choice of who read from whom, and of which append each element
+    /// of a list is.
     fn some_sources(&self, accept: impl Fn(&[Read], &[Appends]) -> bool) -> bool {
         let Some(choices) = self.candidate_sources() else { return false };
         let Some(lists) = self.longest_lists() else { return false };
         let places: Vec<(usize, KeyId, Value)> = lists
             .iter()
             .enumerate()
-            .flat_map(|(number, &(key, list))| list.iter().map(move |&element| (number, key, element)))
+            .flat_map(|(number, &(key, list))| {
+                list.iter().map(move |&element| (number, key, element))
+            })
             .collect();
         let mut chosen: Vec<Appends> = lists.iter().map(|&(key, _)| (key, Vec::new())).collect();
         self.some_appends(&places, &mut chosen, &|appends| {
-            let choices: Vec<Choice> = choices.iter().map(|choice| self.with_appends(choice, appends)).collect();
+            let choices: Vec<Choice> =
+                choices.iter().map(|choice| self.with_appends(choice, appends)).collect();
             self.internal_lists_agree(appends)
                 && try_sources(&choices, &mut Vec::new(), &|reads| accept(reads, appends))
         })
@@ -154,12 +171,18 @@ impl<'h> World<'h> {
     /// The longest list of each key; `None` if another list of the key is not its beginning.
     fn longest_lists(&self) -> Option<Vec<(KeyId, &'h [Value])>> {
         let mut longest: Vec<(KeyId, &[Value])> = Vec::new();
-        for (key, list) in self.txns.iter().flat_map(|&txn| self.history.ops_of(txn)).filter_map(|id| self.list(id)) {
+        for (key, list) in self
+            .txns
+            .iter()
+            .flat_map(|&txn| self.history.ops_of(txn))
+            .filter_map(|id| self.list(id))
+        {
             let Some(known) = longest.iter_mut().find(|known| known.0 == key) else {
                 longest.push((key, list));
                 continue;
             };
-            let (shorter, longer) = if list.len() > known.1.len() { (known.1, list) } else { (list, known.1) };
+            let (shorter, longer) =
+                if list.len() > known.1.len() { (known.1, list) } else { (list, known.1) };
             if !longer.starts_with(shorter) {
                 return None;
             }
@@ -177,17 +200,20 @@ impl<'h> World<'h> {
         }
     }
 
-    /// Whether `accept` likes some way to find a different append for each of `places` (a list, its key, an element), where
-    /// `chosen` has those of the first ones.
+    /// Whether `accept` likes some way to find a different append for each of `places` (a list, its
+    /// key, an element), where `chosen` has those of the first ones.
     fn some_appends(
         &self,
         places: &[(usize, KeyId, Value)],
         chosen: &mut Vec<Appends>,
         accept: &impl Fn(&[Appends]) -> bool,
     ) -> bool {
-        let Some((&(list, key, element), rest)) = places.split_first() else { return accept(chosen) };
+        let Some((&(list, key, element), rest)) = places.split_first() else {
+            return accept(chosen);
+        };
         let ops = (0..self.txns.len()).flat_map(|txn| self.ops(txn));
-        let appends = ops.filter(|op| op.1.is_write() && (op.2, op.3) == (key, element)).map(|op| op.0);
+        let appends =
+            ops.filter(|op| op.1.is_write() && (op.2, op.3) == (key, element)).map(|op| op.0);
         appends.collect::<Vec<_>>().into_iter().any(|append| {
             if chosen[list].1.contains(&append) {
                 return false;
@@ -203,8 +229,7 @@ impl<'h> World<'h> {
     fn with_appends(&self, choice: &Choice, appends: &[Appends]) -> Choice {
         let (reader, op, key, mut sources) = choice.clone();
         if let Some(append) = self.last_append(op, appends) {
-            let writer =
-                |source: &Source| matches!(source, Source::Txn(txn) if self.last_write_op(*txn, key) == Some(append));
+            let writer = |source: &Source| matches!(source, Source::Txn(txn) if self.last_write_op(*txn, key) == Some(append));
             sources.retain(writer);
         }
         (reader, op, key, sources)
@@ -232,7 +257,8 @@ impl<'h> World<'h> {
         })
     }
 
-    /// External reads with all their legal sources; `None` if a read has none or an internal read is wrong.
+    /// External reads with all their legal sources; `None` if a read has none or an internal read
+    /// is wrong.
     fn candidate_sources(&self) -> Option<Vec<Choice>> {
         let mut all = Vec::new();
         for reader in 0..self.txns.len() {
@@ -270,7 +296,12 @@ impl<'h> World<'h> {
         for (_, kind, key, value) in self.ops(reader) {
             if kind.is_write() {
                 own.push((key, value));
-            } else if own.iter().rev().find(|write| write.0 == key).is_some_and(|write| write.1 != value) {
+            } else if own
+                .iter()
+                .rev()
+                .find(|write| write.0 == key)
+                .is_some_and(|write| write.1 != value)
+            {
                 return false;
             }
         }
@@ -279,7 +310,8 @@ impl<'h> World<'h> {
 
     /// Who may have written what `reader` read.
     fn sources(&self, reader: usize, key: KeyId, value: Value) -> Vec<Source> {
-        let writers = (0..self.txns.len()).filter(|&t| t != reader && self.last_write(t, key) == Some(value));
+        let writers =
+            (0..self.txns.len()).filter(|&t| t != reader && self.last_write(t, key) == Some(value));
         let mut sources: Vec<Source> = writers.map(Source::Txn).collect();
         if self.may_be_initial(key, value) {
             sources.push(Source::Initial);
@@ -290,38 +322,54 @@ impl<'h> World<'h> {
     /// Whether a list that `reader` read has an element that only `writer` appended, and only once.
     fn shows_element_of(&self, reader: usize, writer: usize) -> bool {
         let appenders = |key: KeyId, element: Value| {
-            let appends =
-                move |op: &(u32, OpKind, KeyId, Value)| op.1 == OpKind::Append && (op.2, op.3) == (key, element);
-            let all = (0..self.txns.len()).flat_map(move |txn| self.ops(txn).filter(appends).map(move |_| txn));
+            let appends = move |op: &(u32, OpKind, KeyId, Value)| {
+                op.1 == OpKind::Append && (op.2, op.3) == (key, element)
+            };
+            let all = (0..self.txns.len())
+                .flat_map(move |txn| self.ops(txn).filter(appends).map(move |_| txn));
             all.collect::<Vec<usize>>()
         };
-        self.history.ops_of(self.txns[reader]).map(|id| self.history.op(OpId(id))).any(|op| match op.value.kind() {
-            ValueKind::List(number) => {
-                self.history.list(number).iter().any(|&element| appenders(op.key, element) == [writer])
-            }
-            _ => false,
-        })
+        self.history.ops_of(self.txns[reader]).map(|id| self.history.op(OpId(id))).any(
+            |op| match op.value.kind() {
+                ValueKind::List(number) => self
+                    .history
+                    .list(number)
+                    .iter()
+                    .any(|&element| appenders(op.key, element) == [writer]),
+                _ => false,
+            },
+        )
     }
 
     fn may_be_initial(&self, key: KeyId, value: Value) -> bool {
         let initial = self.history.initial();
-        let written = self.history.txns().filter(|&txn| self.history.status(txn) != Status::Aborted).any(|txn| {
-            self.history.ops_of(txn).any(|id| {
-                let op = self.history.op(OpId(id));
-                op.kind.is_write() && op.key == key && op.value == value
-            })
-        });
-        value == Value::NULL || (initial.value_of(key) == Some(value) && !(written && initial.yields(key)))
+        let written =
+            self.history.txns().filter(|&txn| self.history.status(txn) != Status::Aborted).any(
+                |txn| {
+                    self.history.ops_of(txn).any(|id| {
+                        let op = self.history.op(OpId(id));
+                        op.kind.is_write() && op.key == key && op.value == value
+                    })
+                },
+            );
+        value == Value::NULL
+            || (initial.value_of(key) == Some(value) && !(written && initial.yields(key)))
     }
 
     /// Whether some total order that starts with `prefix` is a commit order.
-    fn some_order(&self, prefix: &mut Vec<usize>, sources: (&[Read], &[Appends]), level: Level) -> bool {
+    fn some_order(
+        &self,
+        prefix: &mut Vec<usize>,
+        sources: (&[Read], &[Appends]),
+        level: Level,
+    ) -> bool {
         if prefix.len() == self.txns.len() {
             return self.accepts(prefix, sources, level);
         }
         (0..self.txns.len()).any(|txn| {
             // Only orders that extend session order are worth completing.
-            let too_early = (0..self.txns.len()).any(|t| self.session_before(t, txn) && !prefix.contains(&t));
+            let too_early =
+                (0..self.txns.len()).any(|t| self.session_before(t, txn) && !prefix.contains(&t));
             if too_early || prefix.contains(&txn) {
                 return false;
             }
@@ -337,7 +385,12 @@ impl<'h> World<'h> {
         self.history.session_of(a) == self.history.session_of(b) && a < b
     }
 
-    fn accepts(&self, order: &[usize], (reads, appends): (&[Read], &[Appends]), level: Level) -> bool {
+    fn accepts(
+        &self,
+        order: &[usize],
+        (reads, appends): (&[Read], &[Appends]),
+        level: Level,
+    ) -> bool {
         let n = self.txns.len();
         let mut place = vec![0; n];
         for (position, &txn) in order.iter().enumerate() {
@@ -346,7 +399,8 @@ impl<'h> World<'h> {
         let mut direct = vec![vec![false; n]; n];
         for (a, row) in direct.iter_mut().enumerate() {
             for (b, cell) in row.iter_mut().enumerate() {
-                let read_from = reads.iter().any(|read| read.reader == b && read.source == Source::Txn(a));
+                let read_from =
+                    reads.iter().any(|read| read.reader == b && read.source == Source::Txn(a));
                 *cell = self.session_before(a, b) || read_from;
             }
         }
@@ -360,11 +414,13 @@ impl<'h> World<'h> {
         let mut causal = direct.clone();
         close(&mut causal);
         let order = Order { place: &place, direct: &direct, causal: &causal };
-        self.lists_agree(appends, order.place) && reads.iter().all(|read| self.axiom(read, reads, level, &order))
+        self.lists_agree(appends, order.place)
+            && reads.iter().all(|read| self.axiom(read, reads, level, &order))
     }
 
-    /// Adds that a transaction that ended before another began comes first. Times that are not known are the earliest begin
-    /// and the latest end there are, which are before and after nothing.
+    /// Adds that a transaction that ended before another began comes first. Times that are not
+    /// known are the earliest begin and the latest end there are, which are before and after
+    /// nothing.
     fn add_real_time(&self, must: &mut [Vec<bool>]) {
         let times = |txn: usize| self.history.times(self.txns[txn]);
         for (a, b) in pairs(self.txns.len()) {
@@ -380,7 +436,8 @@ impl<'h> World<'h> {
     fn axiom(&self, read: &Read, reads: &[Read], level: Level, order: &Order<'_>) -> bool {
         let t3 = read.reader;
         (0..self.txns.len()).all(|t2| {
-            if read.source == Source::Txn(t2) || t2 == t3 || self.last_write(t2, read.key).is_none() {
+            if read.source == Source::Txn(t2) || t2 == t3 || self.last_write(t2, read.key).is_none()
+            {
                 return true;
             }
             !self.seen(t2, read, reads, level, order)
@@ -389,16 +446,26 @@ impl<'h> World<'h> {
     }
 
     /// φ(t2, t3), where t3 is the reader.
-    fn seen(&self, t2: usize, read: &Read, reads: &[Read], level: Level, order: &Order<'_>) -> bool {
+    fn seen(
+        &self,
+        t2: usize,
+        read: &Read,
+        reads: &[Read],
+        level: Level,
+        order: &Order<'_>,
+    ) -> bool {
         let t3 = read.reader;
-        let prefix = || (0..self.txns.len()).any(|t| order.at_or_before(t2, t) && order.direct[t][t3]);
+        let prefix =
+            || (0..self.txns.len()).any(|t| order.at_or_before(t2, t) && order.direct[t][t3]);
         let conflict = |t4: usize| {
-            order.at_or_before(t2, t4) && order.place[t4] < order.place[t3] && self.write_a_common_key(t4, t3)
+            order.at_or_before(t2, t4)
+                && order.place[t4] < order.place[t3]
+                && self.write_a_common_key(t4, t3)
         };
         match level {
-            Level::ReadCommitted => {
-                reads.iter().any(|r| r.reader == t3 && r.source == Source::Txn(t2) && r.op < read.op)
-            }
+            Level::ReadCommitted => reads
+                .iter()
+                .any(|r| r.reader == t3 && r.source == Source::Txn(t2) && r.op < read.op),
             Level::ReadAtomic => order.direct[t2][t3],
             Level::Causal => order.causal[t2][t3],
             Level::PrefixConsistency => prefix(),
@@ -422,7 +489,11 @@ impl<'h> World<'h> {
     }
 }
 
-fn try_sources(choices: &[Choice], reads: &mut Vec<Read>, accept: &impl Fn(&[Read]) -> bool) -> bool {
+fn try_sources(
+    choices: &[Choice],
+    reads: &mut Vec<Read>,
+    accept: &impl Fn(&[Read]) -> bool,
+) -> bool {
     let Some((reader, op, key, sources)) = choices.get(reads.len()) else { return accept(reads) };
     sources.iter().any(|&source| {
         reads.push(Read { reader: *reader, op: *op, key: *key, source });
@@ -470,9 +541,13 @@ fn cut_isolated(world: &World<'_>) -> bool {
     (0..world.txns.len()).all(|txn| {
         let as_read = |(id, key, value): (u32, KeyId, Value)| {
             let initial = world.may_be_initial(key, value);
-            (key, if initial { Vec::new() } else { world.elements(world.history.op(OpId(id)).value) })
+            (
+                key,
+                if initial { Vec::new() } else { world.elements(world.history.op(OpId(id)).value) },
+            )
         };
-        let reads: Vec<(KeyId, Vec<Value>)> = world.external_reads(txn).into_iter().map(as_read).collect();
+        let reads: Vec<(KeyId, Vec<Value>)> =
+            world.external_reads(txn).into_iter().map(as_read).collect();
         reads.iter().all(|a| reads.iter().all(|b| a.0 != b.0 || a.1 == b.1))
     })
 }

@@ -1,15 +1,17 @@
-//! Orders of transactions that extend session order, reads and further edges; and what to do when none exists.
+//! Orders of transactions that extend session order, reads and further edges; and what to do when
+//! none exists.
 //!
-//! The predecessors of a transaction lie side by side in the index (the sources of its reads, in program order), so both
-//! searches below walk backwards along predecessors and need no adjacency lists. Both are iterative: a session of a
-//! million transactions is a path of a million steps.
+//! The predecessors of a transaction lie side by side in the index (the sources of its reads, in
+//! program order), so both searches below walk backwards along predecessors and need no adjacency
+//! lists. Both are iterative: a session of a million transactions is a path of a million steps.
 
 use crate::index::{INITIAL, Index, NONE};
 use crate::parallel;
 use seriatim_history::History;
 use std::ops::Range;
 
-/// `from` must come before `to`; `read` is the operation that the edge was inferred from, or that shows it.
+/// `from` must come before `to`; `read` is the operation that the edge was inferred from, or that
+/// shows it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Inferred {
     pub to: u32,
@@ -25,7 +27,8 @@ pub(crate) struct Edges {
 }
 
 impl Edges {
-    /// Groups `edges`; of several edges between the same transactions the one with the smallest read is kept.
+    /// Groups `edges`; of several edges between the same transactions the one with the smallest
+    /// read is kept.
     pub fn new(mut edges: Vec<Inferred>, txns: usize) -> Edges {
         edges.sort_unstable();
         edges.dedup_by_key(|edge| (edge.to, edge.from));
@@ -68,8 +71,8 @@ pub(crate) fn session_predecessor(history: &History, index: &Index, txn: u32) ->
     (first..txn).rev().find(|&earlier| index.counts[earlier as usize])
 }
 
-/// Where a walk stands among the predecessors of a transaction: its session predecessor, then the sources of its
-/// operations, then the further edges.
+/// Where a walk stands among the predecessors of a transaction: its session predecessor, then the
+/// sources of its operations, then the further edges.
 #[derive(Clone, Copy)]
 struct Cursor {
     txn: u32,
@@ -106,8 +109,9 @@ impl Graph<'_> {
         Some(edge.from)
     }
 
-    /// Whether `wish`, in which each transaction has this position, extends session order and reads (not the further
-    /// edges). A recorder that writes transactions down as they commit makes this true, and it is cheap to see. O(n).
+    /// Whether `wish`, in which each transaction has this position, extends session order and reads
+    /// (not the further edges). A recorder that writes transactions down as they commit makes this
+    /// true, and it is cheap to see. O(n).
     pub fn is_extended_by(&self, position: &[u32], threads: usize) -> bool {
         let bounds = self.history.txn_bounds();
         let ranges = parallel::split_by_weight(bounds, threads.max(1));
@@ -116,10 +120,12 @@ impl Graph<'_> {
             let ops = bounds[txn as usize] as usize..bounds[txn as usize + 1] as usize;
             let before = |earlier: u32| position[earlier as usize] < place;
             let mut sources = self.index.source_txn[ops].iter().filter(|&&source| source < INITIAL);
-            self.session_predecessor(txn).is_none_or(before) && sources.all(|&source| before(source))
+            self.session_predecessor(txn).is_none_or(before)
+                && sources.all(|&source| before(source))
         };
-        let all_fit =
-            |range: Range<usize>| range.map(|txn| txn as u32).filter(|&txn| self.index.counts[txn as usize]).all(fits);
+        let all_fit = |range: Range<usize>| {
+            range.map(|txn| txn as u32).filter(|&txn| self.index.counts[txn as usize]).all(fits)
+        };
         parallel::run(ranges, all_fit).into_iter().all(|fit| fit)
     }
 
@@ -129,8 +135,9 @@ impl Graph<'_> {
         if self.is_extended_by(&position, threads) { Some(wish) } else { self.topological(&wish) }
     }
 
-    /// An order that extends the graph, near to `wish` (a permutation of the transactions that count): transactions
-    /// move forward only as far as their successors need. `None` if the graph has a cycle. O(n).
+    /// An order that extends the graph, near to `wish` (a permutation of the transactions that
+    /// count): transactions move forward only as far as their successors need. `None` if the graph
+    /// has a cycle. O(n).
     pub fn topological(&self, wish: &[u32]) -> Option<Vec<u32>> {
         const NEW: u8 = 0;
         const OPEN: u8 = 1;
@@ -163,7 +170,8 @@ impl Graph<'_> {
         Some(order)
     }
 
-    /// The strongly connected components, in an order that extends the graph between them (Tarjan, iterative). O(n).
+    /// The strongly connected components, in an order that extends the graph between them (Tarjan,
+    /// iterative). O(n).
     pub fn components(&self, wish: &[u32]) -> Components {
         let txns = self.index.counts.len();
         let mut search = Tarjan {
@@ -171,7 +179,11 @@ impl Graph<'_> {
             low: vec![0; txns],
             open: Vec::new(),
             next: 0,
-            result: Components { of: vec![NONE; txns], order: Vec::with_capacity(wish.len()), start: vec![0] },
+            result: Components {
+                of: vec![NONE; txns],
+                order: Vec::with_capacity(wish.len()),
+                start: vec![0],
+            },
         };
         let mut path: Vec<Cursor> = Vec::new();
         for &root in wish {
@@ -273,12 +285,15 @@ impl Tarjan {
     }
 }
 
-/// A first guess at the commit order: by end time if known, by the order of the file if it interleaves the sessions, else
-/// as if all sessions had run at once at a steady rate.
+/// A first guess at the commit order: by end time if known, by the order of the file if it
+/// interleaves the sessions, else as if all sessions had run at once at a steady rate.
 pub(crate) fn first_guess(history: &History, index: &Index) -> Vec<u32> {
-    let mut txns: Vec<u32> = (0..history.txn_count() as u32).filter(|&txn| index.counts[txn as usize]).collect();
+    let mut txns: Vec<u32> =
+        (0..history.txn_count() as u32).filter(|&txn| index.counts[txn as usize]).collect();
     if history.has_times() {
-        txns.sort_by_key(|&txn| history.times(seriatim_history::TxnId(txn)).map_or(0, |(_, end)| end));
+        txns.sort_by_key(|&txn| {
+            history.times(seriatim_history::TxnId(txn)).map_or(0, |(_, end)| end)
+        });
     } else if interleaved(history, index) {
         let rank = history.file_order();
         let mut by_rank = vec![NONE; history.txn_count()];
@@ -297,8 +312,8 @@ pub(crate) fn first_guess(history: &History, index: &Index) -> Vec<u32> {
     txns
 }
 
-/// Whether the file mentions the transactions of different sessions in turn: it changes session much more often than
-/// there are sessions.
+/// Whether the file mentions the transactions of different sessions in turn: it changes session
+/// much more often than there are sessions.
 fn interleaved(history: &History, index: &Index) -> bool {
     let mut session_at = vec![0u32; history.txn_count()];
     for (txn, &rank) in history.file_order().iter().enumerate() {

@@ -32,7 +32,8 @@ impl Outcome {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Undecided {
-    /// Several transactions wrote the same value to a key, and it was read: the reads may come from any of them.
+    /// Several transactions wrote the same value to a key, and it was read: the reads may come from
+    /// any of them.
     DuplicateValue {
         /// The key.
         key: String,
@@ -43,9 +44,11 @@ pub enum Undecided {
     },
     /// The search was given up: the strong levels are NP-complete, and every search has a limit.
     Budget,
-    /// Going on would take more memory than [`Options::memory`] allows, or more than is ever spent on one table.
+    /// Going on would take more memory than [`Options::memory`] allows, or more than is ever spent
+    /// on one table.
     Memory,
-    /// Strict serializability was asked for, the history is serializable as far as we know, and it has no begin and end times.
+    /// Strict serializability was asked for, the history is serializable as far as we know, and it
+    /// has no begin and end times.
     NoTimes,
 }
 
@@ -76,15 +79,17 @@ pub struct Verdict {
     pub outcome: Outcome,
     /// Why the answer is not known; present iff `outcome` is [`Outcome::Undecided`].
     pub undecided: Option<Undecided>,
-    /// A commit order of the transactions that count (the initial transaction, which comes first, is left out) that
-    /// [`crate::verify`] accepts for the level; kept for `Holds` if the options ask for it. A history with ambiguous reads has
-    /// `points` only.
+    /// A commit order of the transactions that count (the initial transaction, which comes first,
+    /// is left out) that [`crate::verify`] accepts for the level; kept for `Holds` if the options
+    /// ask for it. A history with ambiguous reads has `points` only.
     pub order: Option<Vec<TxnId>>,
-    /// Begin and commit points that [`crate::verify_points`] accepts for the level; kept for a strong level that holds if the
-    /// options ask for it, and for a weak level that is known to hold only because a strong one does.
+    /// Begin and commit points that [`crate::verify_points`] accepts for the level; kept for a
+    /// strong level that holds if the options ask for it, and for a weak level that is known to
+    /// hold only because a strong one does.
     pub points: Option<Vec<Event>>,
-    /// For a weak level of a history with ambiguous reads that holds by a choice: the write that each of these reads comes
-    /// from (`None`: the initial value). `order` is then a commit order of [`seriatim_history::History::rematched`].
+    /// For a weak level of a history with ambiguous reads that holds by a choice: the write that
+    /// each of these reads comes from (`None`: the initial value). `order` is then a commit order
+    /// of [`seriatim_history::History::rematched`].
     pub sources: Option<Vec<(OpId, Option<OpId>)>>,
 }
 
@@ -104,8 +109,9 @@ pub struct AnomalyGroup {
     pub count: u64,
     /// The smallest instance that was found.
     pub exemplar: Violation,
-    /// Further instances, if the options ask for them, in the order of the history (the exemplar is among them). Of stale
-    /// reads beyond the first thousand only the operations are named: their cycle is empty.
+    /// Further instances, if the options ask for them, in the order of the history (the exemplar is
+    /// among them). Of stale reads beyond the first thousand only the operations are named: their
+    /// cycle is empty.
     pub instances: Vec<Violation>,
 }
 
@@ -127,13 +133,15 @@ pub struct Timings {
 pub struct Report {
     /// One verdict for each level that was asked for, in the order of [`Level::ALL`].
     pub verdicts: Vec<Verdict>,
-    /// The anomalies, in the order of [`Kind::ALL`]; only kinds that a level that was asked for forbids.
+    /// The anomalies, in the order of [`Kind::ALL`]; only kinds that a level that was asked for
+    /// forbids.
     pub anomalies: Vec<AnomalyGroup>,
     /// What was proved, also of levels that were looked at although nobody asked.
     pub proved: Proved,
     /// Where the time went.
     pub timings: Timings,
-    /// How many bytes the process would have had to have to go on, if it was known before that they are too many.
+    /// How many bytes the process would have had to have to go on, if it was known before that they
+    /// are too many.
     pub memory_needed: Option<u64>,
 }
 
@@ -172,14 +180,15 @@ impl Report {
 pub struct Options {
     /// Which levels.
     pub levels: Vec<Level>,
-    /// How many instances of each kind to explain in [`AnomalyGroup::instances`]; 0 explains the exemplar only.
+    /// How many instances of each kind to explain in [`AnomalyGroup::instances`]; 0 explains the
+    /// exemplar only.
     pub instances: usize,
     /// Whether verdicts that hold keep their commit order.
     pub keep_orders: bool,
     /// When to give up on levels that need a search; what is not decided by then is undecided.
     pub deadline: Option<std::time::Instant>,
-    /// How many bytes the process may have resident, as far as that can be known in advance or noticed in time; what would
-    /// take more is undecided.
+    /// How many bytes the process may have resident, as far as that can be known in advance or
+    /// noticed in time; what would take more is undecided.
     pub memory: Option<u64>,
     /// How many threads may work at once.
     pub threads: usize,
@@ -188,6 +197,13 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         let threads = std::thread::available_parallelism().map_or(1, |cores| cores.get());
-        Options { levels: Level::ALL.to_vec(), instances: 0, keep_orders: false, deadline: None, memory: None, threads }
+        Options {
+            levels: Level::ALL.to_vec(),
+            instances: 0,
+            keep_orders: false,
+            deadline: None,
+            memory: None,
+            threads,
+        }
     }
 }

@@ -3,7 +3,8 @@
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Splits `0..weights.len()-1` (weights are prefix sums) into at most `parts` ranges of about equal weight.
+/// Splits `0..weights.len()-1` (weights are prefix sums) into at most `parts` ranges of about equal
+/// weight.
 pub(crate) fn split_by_weight(prefix: &[u32], parts: usize) -> Vec<Range<usize>> {
     let items = prefix.len() - 1;
     let total = u64::from(prefix[items] - prefix[0]);
@@ -11,7 +12,11 @@ pub(crate) fn split_by_weight(prefix: &[u32], parts: usize) -> Vec<Range<usize>>
     let mut start = 0;
     for part in 1..=parts as u64 {
         let goal = prefix[0] + (total * part / parts as u64) as u32;
-        let end = if part == parts as u64 { items } else { prefix.partition_point(|&sum| sum < goal).min(items) };
+        let end = if part == parts as u64 {
+            items
+        } else {
+            prefix.partition_point(|&sum| sum < goal).min(items)
+        };
         if end > start {
             ranges.push(start..end);
             start = end;
@@ -20,7 +25,8 @@ pub(crate) fn split_by_weight(prefix: &[u32], parts: usize) -> Vec<Range<usize>>
     ranges
 }
 
-/// Runs `work` on each of `jobs` and returns the results in order; the first job runs on the calling thread.
+/// Runs `work` on each of `jobs` and returns the results in order; the first job runs on the
+/// calling thread.
 pub(crate) fn run<J: Send, R: Send>(jobs: Vec<J>, work: impl Fn(J) -> R + Sync) -> Vec<R> {
     let mut jobs = jobs.into_iter();
     let Some(first) = jobs.next() else { return Vec::new() };
@@ -38,9 +44,13 @@ pub(crate) fn run<J: Send, R: Send>(jobs: Vec<J>, work: impl Fn(J) -> R + Sync) 
     })
 }
 
-/// Runs `work` on each of `jobs` on up to `threads` threads, each of which takes the next job when it is done with one: for jobs
-/// whose cost one cannot tell. Returns the results in order.
-pub(crate) fn run_each<J: Sync, R: Send>(jobs: &[J], threads: usize, work: impl Fn(&J) -> R + Sync) -> Vec<R> {
+/// Runs `work` on each of `jobs` on up to `threads` threads, each of which takes the next job when
+/// it is done with one: for jobs whose cost one cannot tell. Returns the results in order.
+pub(crate) fn run_each<J: Sync, R: Send>(
+    jobs: &[J],
+    threads: usize,
+    work: impl Fn(&J) -> R + Sync,
+) -> Vec<R> {
     let next = AtomicUsize::new(0);
     let worker = |_: usize| {
         let mut done = Vec::new();
@@ -51,7 +61,10 @@ pub(crate) fn run_each<J: Sync, R: Send>(jobs: &[J], threads: usize, work: impl 
         }
     };
     let mut results: Vec<(usize, R)> =
-        run((0..threads.clamp(1, jobs.len().max(1))).collect(), worker).into_iter().flatten().collect();
+        run((0..threads.clamp(1, jobs.len().max(1))).collect(), worker)
+            .into_iter()
+            .flatten()
+            .collect();
     results.sort_unstable_by_key(|(number, _)| *number);
     results.into_iter().map(|(_, result)| result).collect()
 }

@@ -23,7 +23,13 @@ impl Refs<'_> {
 
     /// The initial transaction.
     pub fn initial(self) -> TxnRef {
-        TxnRef { id: None, name: "initial".to_owned(), session: String::new(), index: 0, is_unknown: false }
+        TxnRef {
+            id: None,
+            name: "initial".to_owned(),
+            session: String::new(),
+            index: 0,
+            is_unknown: false,
+        }
     }
 
     /// An operation.
@@ -69,13 +75,16 @@ fn value_text(history: &History, key: KeyId, value: Value) -> String {
     }
 }
 
-/// Whether something was appended to `key`. A scan, but only for initial values that a report shows, and mostly a short one.
+/// Whether something was appended to `key`. A scan, but only for initial values that a report
+/// shows, and mostly a short one.
 fn is_list(history: &History, key: KeyId) -> bool {
     let ops = history.keys().iter().enumerate().filter(|(_, other)| **other == key);
-    history.has_lists() && ops.map(|(op, _)| history.op(OpId::from(op)).kind).any(|kind| kind == OpKind::Append)
+    history.has_lists()
+        && ops.map(|(op, _)| history.op(OpId::from(op)).kind).any(|kind| kind == OpKind::Append)
 }
 
-/// Names for messages: those of the input if there is a history to take them from, numbers otherwise.
+/// Names for messages: those of the input if there is a history to take them from, numbers
+/// otherwise.
 #[derive(Clone, Copy)]
 pub(crate) struct Names<'h>(pub Option<&'h History>);
 

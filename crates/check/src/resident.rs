@@ -1,5 +1,5 @@
-//! How much memory the process has resident. Where the system does not tell (it is asked through `/proc`), the answer is 0: then only
-//! the estimates before large allocations bound the memory.
+//! How much memory the process has resident. Where the system does not tell (it is asked through
+//! `/proc`), the answer is 0: then only the estimates before large allocations bound the memory.
 
 use std::sync::LazyLock;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -25,7 +25,10 @@ pub(crate) fn recently() -> u64 {
 
 /// Bytes.
 pub(crate) fn now() -> u64 {
-    let bytes = std::fs::read_to_string("/proc/self/status").ok().and_then(|status| in_status(&status)).unwrap_or(0);
+    let bytes = std::fs::read_to_string("/proc/self/status")
+        .ok()
+        .and_then(|status| in_status(&status))
+        .unwrap_or(0);
     LAST.store(bytes, Ordering::Relaxed);
     bytes
 }

@@ -1,7 +1,8 @@
 //! Resolving one key: which write does each read come from, and which reads cannot be right.
 //!
-//! The operations on the key lie side by side in the order of the history. A small table maps each written value to its
-//! writers; one walk through the operations then finds every read's source, its fault, or that it is ambiguous.
+//! The operations on the key lie side by side in the order of the history. A small table maps each
+//! written value to its writers; one walk through the operations then finds every read's source,
+//! its fault, or that it is ambiguous.
 
 use crate::index::{Fault, NONE, Unrepeated};
 use crate::lists;
@@ -39,7 +40,8 @@ impl Entry {
     }
 }
 
-/// Resolutions of reads in `Entry::slot`: the local index of the source among the key's entries, or one of these.
+/// Resolutions of reads in `Entry::slot`: the local index of the source among the key's entries, or
+/// one of these.
 pub(crate) const UNRESOLVED: u64 = u64::MAX;
 pub(crate) const FROM_INITIAL: u64 = u64::MAX - 1;
 /// Resolutions of writes.
@@ -58,8 +60,14 @@ pub(crate) struct Found {
 }
 
 /// Resolves a range of keys.
-pub(crate) fn resolve_keys(history: &History, key_start: &[u32], keys: &Range<usize>, entries: &mut [Entry]) -> Found {
-    let mut resolver = Resolver { history, table: Table::default(), found: Found::default(), key: KeyId(0) };
+pub(crate) fn resolve_keys(
+    history: &History,
+    key_start: &[u32],
+    keys: &Range<usize>,
+    entries: &mut [Entry],
+) -> Found {
+    let mut resolver =
+        Resolver { history, table: Table::default(), found: Found::default(), key: KeyId(0) };
     let base = key_start[keys.start] as usize;
     for key in keys.clone() {
         let range = key_start[key] as usize - base..key_start[key + 1] as usize - base;
@@ -71,13 +79,14 @@ pub(crate) fn resolve_keys(history: &History, key_start: &[u32], keys: &Range<us
     resolver.found
 }
 
-/// The writes of one value to one key; numbers are local indices of entries, [`NONE`] if there is none.
+/// The writes of one value to one key; numbers are local indices of entries, [`NONE`] if there is
+/// none.
 #[derive(Clone, Copy)]
 struct Writers {
     value: u64,
     used: bool,
-    /// Up to three visible writes of transactions that did not abort (a reader's own write is no candidate, so two
-    /// others are enough to be ambiguous).
+    /// Up to three visible writes of transactions that did not abort (a reader's own write is no
+    /// candidate, so two others are enough to be ambiguous).
     visible: [u32; 3],
     /// A write that its transaction overwrote.
     hidden: u32,
@@ -85,10 +94,12 @@ struct Writers {
     aborted: u32,
 }
 
-const NO_WRITERS: Writers = Writers { value: 0, used: false, visible: [NONE; 3], hidden: NONE, aborted: NONE };
+const NO_WRITERS: Writers =
+    Writers { value: 0, used: false, visible: [NONE; 3], hidden: NONE, aborted: NONE };
 
-/// The writers of each value of one key. If the values are close together they are the places; otherwise open addressing.
-/// Sized for each key anew, so that a small key touches one or two cache lines.
+/// The writers of each value of one key. If the values are close together they are the places;
+/// otherwise open addressing. Sized for each key anew, so that a small key touches one or two cache
+/// lines.
 #[derive(Default)]
 struct Table {
     slots: Vec<Writers>,
@@ -100,7 +111,8 @@ struct Table {
 
 impl Table {
     fn reset(&mut self, written: impl Iterator<Item = u64> + Clone) {
-        let (count, min, max) = written.fold((0, u64::MAX, 0), |(n, min, max), v| (n + 1, min.min(v), max.max(v)));
+        let (count, min, max) =
+            written.fold((0, u64::MAX, 0), |(n, min, max), v| (n + 1, min.min(v), max.max(v)));
         let spread = max.saturating_sub(min).saturating_add(1);
         self.direct = (spread <= count * 4 + 4).then_some(min);
         self.size = match self.direct {
@@ -216,11 +228,13 @@ impl Resolver<'_> {
         }
     }
 
-    /// Replaces the values of writes by whether they are visible; the table has what reads still need.
+    /// Replaces the values of writes by whether they are visible; the table has what reads still
+    /// need.
     fn mark_writes(&self, entries: &mut [Entry]) {
         for local in 0..entries.len() {
             if entries[local].is_write() {
-                let visible = is_last_write(entries, local) && self.status(entries[local]) != Status::Aborted;
+                let visible =
+                    is_last_write(entries, local) && self.status(entries[local]) != Status::Aborted;
                 entries[local].slot = if visible { VISIBLE } else { HIDDEN };
             }
         }
@@ -253,17 +267,30 @@ impl Resolver<'_> {
             self.found.faults.push(Fault::new(Kind::NotMyLastWrite, ops));
             return;
         }
-        let other = writers.visible.into_iter().find(|&w| w != NONE && entries[w as usize].txn() != read.txn());
+        let other = writers
+            .visible
+            .into_iter()
+            .find(|&w| w != NONE && entries[w as usize].txn() != read.txn());
         let fault = match other {
-            Some(other) => Fault::new(Kind::NotMyOwnWrite, vec![own_op, entries[other as usize].op, read.op]),
-            None if self.may_be_initial(value, &writers) => Fault::new(Kind::NotMyOwnWrite, vec![own_op, read.op]),
+            Some(other) => {
+                Fault::new(Kind::NotMyOwnWrite, vec![own_op, entries[other as usize].op, read.op])
+            }
+            None if self.may_be_initial(value, &writers) => {
+                Fault::new(Kind::NotMyOwnWrite, vec![own_op, read.op])
+            }
             None => self.illegal_source(entries, read, &writers),
         };
         self.found.faults.push(fault);
     }
 
     /// A write of `value` by the transaction of `own_write`, before it.
-    fn older_own_write(&self, entries: &[Entry], own_write: u32, value: u64, writers: &Writers) -> Option<u32> {
+    fn older_own_write(
+        &self,
+        entries: &[Entry],
+        own_write: u32,
+        value: u64,
+        writers: &Writers,
+    ) -> Option<u32> {
         if writers.hidden == NONE {
             return None;
         }
@@ -277,9 +304,17 @@ impl Resolver<'_> {
         let value = self.compared(slot);
         let writers = *self.table.get(value);
         let initial = self.may_be_initial(value, &writers);
-        self.compare_with_first(entries, local, if initial { Value::NULL.raw() } else { slot }, walk);
+        self.compare_with_first(
+            entries,
+            local,
+            if initial { Value::NULL.raw() } else { slot },
+            walk,
+        );
         let read = entries[local];
-        let mut others = writers.visible.into_iter().filter(|&w| w != NONE && entries[w as usize].txn() != read.txn());
+        let mut others = writers
+            .visible
+            .into_iter()
+            .filter(|&w| w != NONE && entries[w as usize].txn() != read.txn());
         let (first, second) = (others.next(), others.next());
         entries[local].slot = match (initial, first, second) {
             (false, Some(source), None) => u64::from(source),
@@ -296,7 +331,8 @@ impl Resolver<'_> {
         };
     }
 
-    /// A non-repeatable read, if an earlier external read of the transaction returned something else.
+    /// A non-repeatable read, if an earlier external read of the transaction returned something
+    /// else.
     fn compare_with_first(&mut self, entries: &[Entry], local: usize, value: u64, walk: &mut Walk) {
         if walk.first_read == NONE {
             walk.first_read = local as u32;
@@ -310,13 +346,20 @@ impl Resolver<'_> {
     /// Names the fault of a read that has no legal source.
     fn illegal_source(&self, entries: &[Entry], read: Entry, writers: &Writers) -> Fault {
         let own = |w: u32| w != NONE && entries[w as usize].txn() == read.txn();
-        let own_later = writers.visible.into_iter().find(|&w| own(w)).or(Some(writers.hidden).filter(|&w| own(w)));
+        let own_later = writers
+            .visible
+            .into_iter()
+            .find(|&w| own(w))
+            .or(Some(writers.hidden).filter(|&w| own(w)));
         if let Some(later) = own_later {
             return Fault::new(Kind::FutureRead, vec![read.op, entries[later as usize].op]);
         }
         if writers.hidden != NONE {
             let hidden = writers.hidden as usize;
-            let overwriting = entries[hidden + 1..].iter().find(|entry| entry.is_write()).map_or(read.op, |e| e.op);
+            let overwriting = entries[hidden + 1..]
+                .iter()
+                .find(|entry| entry.is_write())
+                .map_or(read.op, |e| e.op);
             let ops = vec![entries[hidden].op, overwriting, read.op];
             return Fault::new(Kind::IntermediateRead, ops);
         }

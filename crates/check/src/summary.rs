@@ -1,4 +1,5 @@
-//! From findings to what people get: anomalies grouped by kind, counted, with the smallest exemplar of each.
+//! From findings to what people get: anomalies grouped by kind, counted, with the smallest exemplar
+//! of each.
 
 use crate::anomalies::LevelFindings;
 use crate::decide::{Context, positions};
@@ -19,8 +20,8 @@ const PATIENCE: Duration = Duration::from_millis(1500);
 /// How many transactions a search for a candidate may look at.
 const CANDIDATE_LIMIT: usize = 1 << 20;
 
-/// How many instances of a kind are explained with their cycle; further ones are named by their operations only, since a
-/// search for each of hundreds of thousands would take hours.
+/// How many instances of a kind are explained with their cycle; further ones are named by their
+/// operations only, since a search for each of hundreds of thousands would take hours.
 const EXPLAINED_MAX: usize = 1000;
 
 /// Makes groups of anomalies of one history.
@@ -31,7 +32,8 @@ pub(crate) struct Summary<'a> {
     instances: usize,
 }
 
-/// Cycles found before any level is looked at: of session order and reads, or of these and version orders of lists.
+/// Cycles found before any level is looked at: of session order and reads, or of these and version
+/// orders of lists.
 pub(crate) struct Cycles<'a> {
     pub kind: Kind,
     pub components: &'a Components,
@@ -60,7 +62,9 @@ impl<'a> Summary<'a> {
     pub fn unrepeated(&self) -> Option<AnomalyGroup> {
         let explainer = self.explainer(usize::MAX);
         let pairs = &self.context.index.unrepeated;
-        self.group(Kind::NonRepeatableRead, pairs, |&pair| Some(explainer.unrepeated_violation(pair)))
+        self.group(Kind::NonRepeatableRead, pairs, |&pair| {
+            Some(explainer.unrepeated_violation(pair))
+        })
     }
 
     /// One cycle for each component with more than one member, smallest components first.
@@ -84,17 +88,26 @@ impl<'a> Summary<'a> {
     /// What one level adds: edges against the causal order, and edges on cycles of inferred edges.
     pub fn level(&self, findings: &LevelFindings) -> Vec<AnomalyGroup> {
         let (causal_kind, commit_kind) = findings.kinds();
-        let causal = self.edges(causal_kind, findings.level, &findings.against_causality, Terrain::Causal);
+        let causal =
+            self.edges(causal_kind, findings.level, &findings.against_causality, Terrain::Causal);
         let terrain = Terrain::Component(&findings.components, &findings.edges);
-        let commit = self.edges(commit_kind, findings.level, &without_mirrors(&findings.in_cycle), terrain);
+        let commit =
+            self.edges(commit_kind, findings.level, &without_mirrors(&findings.in_cycle), terrain);
         causal.into_iter().chain(commit).collect()
     }
 
-    fn edges(&self, kind: Kind, level: Level, edges: &[Inferred], terrain: Terrain<'_>) -> Option<AnomalyGroup> {
+    fn edges(
+        &self,
+        kind: Kind,
+        level: Level,
+        edges: &[Inferred],
+        terrain: Terrain<'_>,
+    ) -> Option<AnomalyGroup> {
         let mut by_size = edges.to_vec();
         by_size.sort_by_key(|edge| (self.estimate(edge, terrain), edge.read));
         let explain = |edge: &Inferred| {
-            let try_with = |limit| self.explainer(limit).edge_violation(kind, level, *edge, terrain);
+            let try_with =
+                |limit| self.explainer(limit).edge_violation(kind, level, *edge, terrain);
             try_with(CANDIDATE_LIMIT).or_else(|| try_with(usize::MAX))
         };
         let exemplar = smallest(by_size.iter().take(CANDIDATES_MAX).map(explain))?;
@@ -105,27 +118,37 @@ impl<'a> Summary<'a> {
         Some(AnomalyGroup { kind, count: edges.len() as u64, exemplar, instances })
     }
 
-    /// A guess at the size of the explanation, cheap enough for every edge: how far apart things are.
+    /// A guess at the size of the explanation, cheap enough for every edge: how far apart things
+    /// are.
     fn estimate(&self, edge: &Inferred, terrain: Terrain<'_>) -> u32 {
         if let Terrain::Component(components, _) = terrain {
             return components.members(components.of[edge.to as usize] as usize).len() as u32;
         }
         let reader = self.context.history.txn_of(OpId(edge.read)).index();
-        let source =
-            if edge.to == INITIAL { self.position[edge.from as usize] } else { self.position[edge.to as usize] };
+        let source = if edge.to == INITIAL {
+            self.position[edge.from as usize]
+        } else {
+            self.position[edge.to as usize]
+        };
         self.position[reader].saturating_sub(source)
     }
 
-    /// A group of instances that all explain alike; the first explanation with the fewest operations is the exemplar.
-    fn group<T>(&self, kind: Kind, items: &[T], explain: impl Fn(&T) -> Option<Violation>) -> Option<AnomalyGroup> {
+    /// A group of instances that all explain alike; the first explanation with the fewest
+    /// operations is the exemplar.
+    fn group<T>(
+        &self,
+        kind: Kind,
+        items: &[T],
+        explain: impl Fn(&T) -> Option<Violation>,
+    ) -> Option<AnomalyGroup> {
         let exemplar = smallest(items.iter().take(CANDIDATES_MAX).map(&explain))?;
         let instances = items.iter().take(self.instances).filter_map(&explain).collect();
         Some(AnomalyGroup { kind, count: items.len() as u64, exemplar, instances })
     }
 }
 
-/// Two edges between the same transactions in opposite directions are one contradiction, seen from its two reads: the later of
-/// them is left out. Every read is still on a cycle that counts.
+/// Two edges between the same transactions in opposite directions are one contradiction, seen from
+/// its two reads: the later of them is left out. Every read is still on a cycle that counts.
 fn without_mirrors(edges: &[Inferred]) -> Vec<Inferred> {
     let mut unmatched: FxHashMap<(u32, u32), u32> = FxHashMap::default();
     let mut kept = Vec::with_capacity(edges.len());
@@ -141,7 +164,8 @@ fn without_mirrors(edges: &[Inferred]) -> Vec<Inferred> {
     kept
 }
 
-/// The violation with the fewest transactions, then operations, among those found before patience ends.
+/// The violation with the fewest transactions, then operations, among those found before patience
+/// ends.
 fn smallest(candidates: impl Iterator<Item = Option<Violation>>) -> Option<Violation> {
     let start = Instant::now();
     let mut best: Option<((usize, usize), Violation)> = None;
@@ -166,7 +190,9 @@ mod tests {
         let edges = |ends: &[(u32, u32)]| -> Vec<Inferred> {
             ends.iter().zip(0..).map(|(&(from, to), read)| Inferred { from, to, read }).collect()
         };
-        let kept = |ends: &[(u32, u32)]| without_mirrors(&edges(ends)).iter().map(|edge| edge.read).collect::<Vec<_>>();
+        let kept = |ends: &[(u32, u32)]| {
+            without_mirrors(&edges(ends)).iter().map(|edge| edge.read).collect::<Vec<_>>()
+        };
         assert_eq!(kept(&[(1, 2), (2, 1)]), [0]);
         assert_eq!(kept(&[(1, 2), (1, 2), (2, 1)]), [0, 1]);
         assert_eq!(kept(&[(1, 2), (2, 1), (1, 2)]), [0, 2]);

@@ -1,9 +1,10 @@
 //! Is this really a commit order? Checks a certificate without anything that the search uses.
 //!
-//! The weak levels from the definition, with its own matching of reads to writes. Of the transactions of a session that a reader
-//! saw and that wrote the key, only the last one is looked at: the order has the others before it. Time O(reads · sessions), at RC
-//! and RA O(reads · √reads); memory linear in the history. The strong levels by a walk along begin and commit points, in linear
-//! time (module `points`).
+//! The weak levels from the definition, with its own matching of reads to writes. Of the
+//! transactions of a session that a reader saw and that wrote the key, only the last one is looked
+//! at: the order has the others before it. Time O(reads · sessions), at RC and RA O(reads ·
+//! √reads); memory linear in the history. The strong levels by a walk along begin and commit
+//! points, in linear time (module `points`).
 
 mod pasts;
 mod points;
@@ -40,7 +41,8 @@ pub enum Rejection {
         /// t2.
         other: TxnId,
     },
-    /// The points of a transaction are not one begin and one later commit, or others stand between them that must not.
+    /// The points of a transaction are not one begin and one later commit, or others stand between
+    /// them that must not.
     Points(TxnId),
     /// A read did not return what was current when its transaction began.
     NotCurrent(OpId),
@@ -68,29 +70,50 @@ impl Rejection {
         let (txn, op) = (|id: &TxnId| names.txn(*id), |id: &OpId| names.op(*id));
         match self {
             Rejection::NotAPermutation(id) => {
-                format!("the order is not a permutation of the transactions that count (at {})", txn(id))
+                format!(
+                    "the order is not a permutation of the transactions that count (at {})",
+                    txn(id)
+                )
             }
             Rejection::SessionOrder(later, earlier) => {
-                format!("{} comes after {} in its session but not in the order", txn(later), txn(earlier))
+                format!(
+                    "{} comes after {} in its session but not in the order",
+                    txn(later),
+                    txn(earlier)
+                )
             }
             Rejection::Source(read) => format!("{} has no legal source before it", op(read)),
-            Rejection::ListOrder(read) => format!("{} returned a list that this order does not explain", op(read)),
+            Rejection::ListOrder(read) => {
+                format!("{} returned a list that this order does not explain", op(read))
+            }
             Rejection::Axiom { read, source_txn, other, .. } => {
-                let source = source_txn.as_ref().map_or_else(|| "the initial transaction".to_owned(), txn);
+                let source =
+                    source_txn.as_ref().map_or_else(|| "the initial transaction".to_owned(), txn);
                 let other = txn(other);
-                format!("{} comes from {source} although it saw {other}, which is later in the order", op(read))
+                format!(
+                    "{} comes from {source} although it saw {other}, which is later in the order",
+                    op(read)
+                )
             }
             Rejection::Points(id) => {
-                format!("the points of {} are not a begin and its commit as the level asks for them", txn(id))
+                format!(
+                    "the points of {} are not a begin and its commit as the level asks for them",
+                    txn(id)
+                )
             }
             Rejection::NotCurrent(read) => {
                 format!(
-                    "{} did not return the version that was current at the begin point of its transaction",
+                    "{} did not return the version that was current at the begin point of its \
+                     transaction",
                     op(read)
                 )
             }
             Rejection::Conflict(id, key) => {
-                format!("{} commits, and between its points another writer of {} committed", txn(id), names.key(*key))
+                format!(
+                    "{} commits, and between its points another writer of {} committed",
+                    txn(id),
+                    names.key(*key)
+                )
             }
             Rejection::RealTime(earlier, later) => {
                 format!("{} ended before {} began, but comes after it", txn(earlier), txn(later))
@@ -109,13 +132,15 @@ struct External {
     source: Option<TxnId>,
 }
 
-/// Accepts `order` iff it is a commit order of `history` at `level`. Histories with ambiguous reads are not supported:
-/// of several writes of a value, the last one in the order before the reader is taken.
+/// Accepts `order` iff it is a commit order of `history` at `level`. Histories with ambiguous reads
+/// are not supported: of several writes of a value, the last one in the order before the reader is
+/// taken.
 pub fn verify(history: &History, level: Level, order: &[TxnId]) -> Result<(), Rejection> {
     if level.is_strong() {
         return points::verify_order(history, level, order);
     }
-    let place: HashMap<TxnId, usize> = order.iter().enumerate().map(|(place, &txn)| (txn, place)).collect();
+    let place: HashMap<TxnId, usize> =
+        order.iter().enumerate().map(|(place, &txn)| (txn, place)).collect();
     check_members(history, order, &place)?;
     let reads = external_reads(history, order, &place)?;
     check_lists(history, order, &place)?;
@@ -131,13 +156,15 @@ pub fn verify(history: &History, level: Level, order: &[TxnId]) -> Result<(), Re
     }
 }
 
-/// For each key the transactions that write it, which are sorted, so that those of a session stand together.
+/// For each key the transactions that write it, which are sorted, so that those of a session stand
+/// together.
 fn writers(history: &History, order: &[TxnId]) -> HashMap<KeyId, Vec<TxnId>> {
     let mut writers: HashMap<KeyId, Vec<TxnId>> = HashMap::new();
     let mut sorted = order.to_vec();
     sorted.sort_unstable();
     for txn in sorted {
-        for op in history.ops_of(txn).map(|op| history.op(OpId(op))).filter(|op| op.kind.is_write()) {
+        for op in history.ops_of(txn).map(|op| history.op(OpId(op))).filter(|op| op.kind.is_write())
+        {
             let known = writers.entry(op.key).or_default();
             if known.last() != Some(&txn) {
                 known.push(txn);
@@ -186,7 +213,8 @@ impl Axioms<'_> {
             for (source, read) in of_one.iter().filter_map(|read| Some((read.source?, read.read))) {
                 first.entry(source).or_insert(read);
             }
-            let mut sources: Vec<(OpId, TxnId)> = first.iter().map(|(&source, &read)| (read, source)).collect();
+            let mut sources: Vec<(OpId, TxnId)> =
+                first.iter().map(|(&source, &read)| (read, source)).collect();
             sources.sort_unstable();
             for read in of_one {
                 self.check_seen(read, seen, &first, &sources)?;
@@ -206,7 +234,8 @@ impl Axioms<'_> {
         let writers = self.writers(read.key);
         let counts = |at: OpId| seen == Seen::Ever || at < read.read;
         if writers.len() < sources.len() {
-            let mut seen = writers.iter().filter(|other| first.get(other).is_some_and(|&at| counts(at)));
+            let mut seen =
+                writers.iter().filter(|other| first.get(other).is_some_and(|&at| counts(at)));
             return seen.try_for_each(|&other| self.check(read, other));
         }
         let earlier = sources.iter().take_while(|(at, _)| counts(*at));
@@ -228,7 +257,9 @@ impl Axioms<'_> {
         for pasts in Pasts::in_blocks(self.history, order, reads) {
             for read in reads {
                 let writers = pasts.of_block(self.writers(read.key));
-                let by_session = |a: &TxnId, b: &TxnId| self.history.session_of(*a) == self.history.session_of(*b);
+                let by_session = |a: &TxnId, b: &TxnId| {
+                    self.history.session_of(*a) == self.history.session_of(*b)
+                };
                 for writers in writers.chunk_by(by_session) {
                     let past = pasts.end(read.reader, self.history.session_of(writers[0]));
                     let seen = writers.partition_point(|writer| writer.0 < past);
@@ -240,7 +271,11 @@ impl Axioms<'_> {
     }
 }
 
-fn check_members(history: &History, order: &[TxnId], place: &HashMap<TxnId, usize>) -> Result<(), Rejection> {
+fn check_members(
+    history: &History,
+    order: &[TxnId],
+    place: &HashMap<TxnId, usize>,
+) -> Result<(), Rejection> {
     for &txn in order {
         if txn.index() >= history.txn_count() || history.status(txn) == Status::Aborted {
             return Err(Rejection::NotAPermutation(txn));
@@ -267,7 +302,8 @@ fn check_members(history: &History, order: &[TxnId], place: &HashMap<TxnId, usiz
     Ok(())
 }
 
-/// The external reads with their sources, in the order of their transactions; every read is checked to be well formed.
+/// The external reads with their sources, in the order of their transactions; every read is checked
+/// to be well formed.
 fn external_reads(
     history: &History,
     order: &[TxnId],
@@ -285,7 +321,9 @@ fn external_reads(
                 continue;
             }
             let value = match op.value.kind() {
-                ValueKind::List(number) => history.list(number).last().copied().unwrap_or(Value::NULL),
+                ValueKind::List(number) => {
+                    history.list(number).last().copied().unwrap_or(Value::NULL)
+                }
                 _ => op.value,
             };
             if let Some(&mine) = own.get(&op.key) {
@@ -294,11 +332,13 @@ fn external_reads(
                 }
                 continue;
             }
-            // The writers of a value stand in their order, so the last one before the reader is found quickly.
+            // The writers of a value stand in their order, so the last one before the reader is
+            // found quickly.
             let writers = left.get(&(op.key, value)).map_or(&[][..], Vec::as_slice);
             let before = writers.partition_point(|writer| place[writer] < place[&reader]);
             let source = before.checked_sub(1).map(|last| writers[last]);
-            let is_initial = history.initial().value_of(op.key) == Some(value) && !replaced.contains(&op.key);
+            let is_initial =
+                history.initial().value_of(op.key) == Some(value) && !replaced.contains(&op.key);
             if source.is_none() && value != Value::NULL && !is_initial {
                 return Err(Rejection::Source(read));
             }
@@ -313,7 +353,8 @@ fn left_values(history: &History, order: &[TxnId]) -> HashMap<(KeyId, Value), Ve
     let mut left: HashMap<(KeyId, Value), Vec<TxnId>> = HashMap::new();
     for &txn in order {
         let ops = history.ops_of(txn).map(|op| history.op(OpId(op)));
-        let last: HashMap<KeyId, Value> = ops.filter(|op| op.kind.is_write()).map(|op| (op.key, op.value)).collect();
+        let last: HashMap<KeyId, Value> =
+            ops.filter(|op| op.kind.is_write()).map(|op| (op.key, op.value)).collect();
         for written in last {
             left.entry(written).or_default().push(txn);
         }
@@ -322,7 +363,11 @@ fn left_values(history: &History, order: &[TxnId]) -> HashMap<(KeyId, Value), Ve
 }
 
 /// The elements of each list were appended in the order of the list.
-fn check_lists(history: &History, order: &[TxnId], place: &HashMap<TxnId, usize>) -> Result<(), Rejection> {
+fn check_lists(
+    history: &History,
+    order: &[TxnId],
+    place: &HashMap<TxnId, usize>,
+) -> Result<(), Rejection> {
     let mut appended = HashMap::new();
     for &txn in order {
         for id in history.ops_of(txn).map(OpId) {
@@ -335,7 +380,8 @@ fn check_lists(history: &History, order: &[TxnId], place: &HashMap<TxnId, usize>
     for id in order.iter().flat_map(|&txn| history.ops_of(txn)).map(OpId) {
         let op = history.op(id);
         let ValueKind::List(number) = op.value.kind() else { continue };
-        let places: Vec<_> = history.list(number).iter().map(|&element| appended.get(&(op.key, element))).collect();
+        let places: Vec<_> =
+            history.list(number).iter().map(|&element| appended.get(&(op.key, element))).collect();
         if places.windows(2).any(|pair| pair[0] >= pair[1]) || places.contains(&None) {
             return Err(Rejection::ListOrder(id));
         }
@@ -358,20 +404,36 @@ mod tests {
     fn orders_that_explain_nothing_are_rejected() {
         assert_eq!(verdict("a: w(x,1)\nb: r(x,1)", &[0, 1]), Ok(()));
         assert_eq!(verdict("a: w(x,1)\nb: r(x,1)", &[1, 0]), Err(Rejection::Source(OpId(1))));
-        assert_eq!(verdict("a: w(x,1)\nb: r(x,1)", &[0]), Err(Rejection::NotAPermutation(TxnId(1))));
-        assert_eq!(verdict("a: w(x,1) | w(x,2)", &[1, 0]), Err(Rejection::SessionOrder(TxnId(1), TxnId(0))));
+        assert_eq!(
+            verdict("a: w(x,1)\nb: r(x,1)", &[0]),
+            Err(Rejection::NotAPermutation(TxnId(1)))
+        );
+        assert_eq!(
+            verdict("a: w(x,1) | w(x,2)", &[1, 0]),
+            Err(Rejection::SessionOrder(TxnId(1), TxnId(0)))
+        );
         assert_eq!(verdict("a: w(x,0)\nb: r(x,0)", &[1, 0]), Err(Rejection::Source(OpId(1))));
-        assert_eq!(verdict("a: a(x,1)\nb: a(x,2)\nc: r(x,[1 2])", &[1, 0, 2]), Err(Rejection::ListOrder(OpId(2))));
+        assert_eq!(
+            verdict("a: a(x,1)\nb: a(x,2)\nc: r(x,[1 2])", &[1, 0, 2]),
+            Err(Rejection::ListOrder(OpId(2)))
+        );
         let overwritten = verdict("a: w(x,1) | w(x,2) w(y,1)\nb: r(y,1) r(x,1)", &[0, 1, 2]);
-        assert!(matches!(overwritten, Err(Rejection::Axiom { other: TxnId(1), .. })), "{overwritten:?}");
+        assert!(
+            matches!(overwritten, Err(Rejection::Axiom { other: TxnId(1), .. })),
+            "{overwritten:?}"
+        );
     }
 
     /// The axioms as they are written down.
     fn literal(history: &History, level: Level, order: &[TxnId]) -> bool {
-        let place: HashMap<TxnId, usize> = order.iter().enumerate().map(|(place, &txn)| (txn, place)).collect();
+        let place: HashMap<TxnId, usize> =
+            order.iter().enumerate().map(|(place, &txn)| (txn, place)).collect();
         let Ok(reads) = external_reads(history, order, &place) else { return false };
         let writes = |txn: TxnId, key: KeyId| {
-            history.ops_of(txn).map(|op| history.op(OpId(op))).any(|op| op.kind.is_write() && op.key == key)
+            history
+                .ops_of(txn)
+                .map(|op| history.op(OpId(op)))
+                .any(|op| op.kind.is_write() && op.key == key)
         };
         let direct = |a: TxnId, b: TxnId| {
             let session = history.session_of(a) == history.session_of(b) && a < b;
@@ -380,20 +442,22 @@ mod tests {
         let mut past: HashSet<(TxnId, TxnId)> = HashSet::new();
         for &b in order {
             for &a in order.iter().filter(|&&a| direct(a, b)) {
-                let further: Vec<_> = order.iter().filter(|&&c| past.contains(&(c, a))).map(|&c| (c, b)).collect();
+                let further: Vec<_> =
+                    order.iter().filter(|&&c| past.contains(&(c, a))).map(|&c| (c, b)).collect();
                 past.extend(further);
                 past.insert((a, b));
             }
         }
         let seen = |other: TxnId, by: &External| match level {
-            Level::ReadCommitted => {
-                reads.iter().any(|r| r.reader == by.reader && r.read < by.read && r.source == Some(other))
-            }
+            Level::ReadCommitted => reads
+                .iter()
+                .any(|r| r.reader == by.reader && r.read < by.read && r.source == Some(other)),
             Level::ReadAtomic => direct(other, by.reader),
             _ => past.contains(&(other, by.reader)),
         };
         reads.iter().all(|read| {
-            let others = order.iter().filter(|&&other| Some(other) != read.source && other != read.reader);
+            let others =
+                order.iter().filter(|&&other| Some(other) != read.source && other != read.reader);
             let mut bad = others.filter(|&&other| writes(other, read.key) && seen(other, read));
             !bad.any(|other| read.source.is_none_or(|source| place[&source] < place[other]))
         })
@@ -403,7 +467,9 @@ mod tests {
     fn the_quick_way_accepts_what_the_axioms_accept() {
         let mut random = 7u64;
         let mut below = |bound: u64| {
-            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            random = random
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             (random >> 33) % bound
         };
         let mut counts = [[0; 2]; 3];
@@ -424,11 +490,15 @@ mod tests {
                 sessions[session].push(format!("{reads} w(k{key},{value})"));
             }
             let lines = sessions.iter().enumerate().filter(|(_, txns)| !txns.is_empty());
-            let text: String = lines.map(|(i, txns)| format!("s{i}: {}\n", txns.join(" | "))).collect();
+            let text: String =
+                lines.map(|(i, txns)| format!("s{i}: {}\n", txns.join(" | "))).collect();
             let history = notation::parse(&text).unwrap();
             let first = |session: usize| sessions[..session].iter().map(Vec::len).sum::<usize>();
-            let order: Vec<TxnId> = order.iter().map(|&(s, i)| TxnId((first(s) + i) as u32)).collect();
-            for (number, level) in [Level::ReadCommitted, Level::ReadAtomic, Level::Causal].into_iter().enumerate() {
+            let order: Vec<TxnId> =
+                order.iter().map(|&(s, i)| TxnId((first(s) + i) as u32)).collect();
+            for (number, level) in
+                [Level::ReadCommitted, Level::ReadAtomic, Level::Causal].into_iter().enumerate()
+            {
                 let accepted = verify(&history, level, &order).is_ok();
                 assert_eq!(accepted, literal(&history, level, &order), "{level} of\n{text}");
                 counts[number][usize::from(accepted)] += 1;

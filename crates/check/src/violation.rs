@@ -1,7 +1,9 @@
-//! Explanations as data: what went wrong, between which transactions and operations, and why each edge must hold.
+//! Explanations as data: what went wrong, between which transactions and operations, and why each
+//! edge must hold.
 //!
-//! A [`Violation`] carries everything that a report needs, with the names of the input; nothing downstream looks at
-//! the history again. Its operations alone (everything else removed from the history) still violate the level.
+//! A [`Violation`] carries everything that a report needs, with the names of the input; nothing
+//! downstream looks at the history again. Its operations alone (everything else removed from the
+//! history) still violate the level.
 
 use crate::level::Level;
 use seriatim_history::{OpId, Place, TxnId};
@@ -65,8 +67,8 @@ pub enum Reason {
         /// How one knows that it came from there.
         origin: Origin,
     },
-    /// Inferred by the level's axiom: a reader saw `from` (see `visible`), yet read the key from `to`, which `from` also
-    /// wrote; so `from` must have committed before `to`.
+    /// Inferred by the level's axiom: a reader saw `from` (see `visible`), yet read the key from
+    /// `to`, which `from` also wrote; so `from` must have committed before `to`.
     Overwritten {
         /// The read by the third transaction that returned the value of `to`.
         read: OpRef,
@@ -74,7 +76,8 @@ pub enum Reason {
         source: OpRef,
         /// The write in `from` to the same key.
         other: OpRef,
-        /// How `from` is visible to the reader: a path of session-order and write-read edges from `from` to the reader.
+        /// How `from` is visible to the reader: a path of session-order and write-read edges from
+        /// `from` to the reader.
         visible: Vec<Edge>,
     },
     /// The lists that were read show that `from` appended before `to`.
@@ -176,13 +179,14 @@ pub struct Edge {
 pub struct Violation {
     /// Which anomaly.
     pub kind: Kind,
-    /// The operations that show it, in the order in which a person should read them. The history that consists of these
-    /// operations alone violates every level of `levels`.
+    /// The operations that show it, in the order in which a person should read them. The history
+    /// that consists of these operations alone violates every level of `levels`.
     pub ops: Vec<OpRef>,
-    /// The levels that forbid it: those of `kind.info().forbidden_by`, and weaker ones that this instance violates too.
+    /// The levels that forbid it: those of `kind.info().forbidden_by`, and weaker ones that this
+    /// instance violates too.
     pub levels: Vec<Level>,
-    /// The contradiction: a cycle of edges (each `to` is the next `from`, the last closes on the first). Empty for
-    /// anomalies that need no order: kinds a to f, j, and those of lists.
+    /// The contradiction: a cycle of edges (each `to` is the next `from`, the last closes on the
+    /// first). Empty for anomalies that need no order: kinds a to f, j, and those of lists.
     pub cycle: Vec<Edge>,
 }
 
@@ -211,20 +215,24 @@ pub enum Kind {
     AbortedRead,
     /// TAP-c: a value that the transaction itself writes only later. `ops`: the read, the write.
     FutureRead,
-    /// TAP-d: the transaction wrote the key, then read another transaction's value. `ops`: own write, the other write
-    /// (absent if nobody wrote that value), the read.
+    /// TAP-d: the transaction wrote the key, then read another transaction's value. `ops`: own
+    /// write, the other write (absent if nobody wrote that value), the read.
     NotMyOwnWrite,
-    /// TAP-e: the transaction read an older write of its own. `ops`: older write, newer write, the read.
+    /// TAP-e: the transaction read an older write of its own. `ops`: older write, newer write, the
+    /// read.
     NotMyLastWrite,
-    /// TAP-f: a value that its writer itself overwrote. `ops`: the write, the overwriting write, the read.
+    /// TAP-f: a value that its writer itself overwrote. `ops`: the write, the overwriting write,
+    /// the read.
     IntermediateRead,
     /// TAP-g: session order and reads form a cycle. `cycle`: session-order and write-read edges.
     CyclicCausality,
-    /// TAP-h: newer, then older, against the causal order. `cycle`: [source → … → other writer, inferred edge back].
+    /// TAP-h: newer, then older, against the causal order. `cycle`: [source → … → other writer,
+    /// inferred edge back].
     NonMonotonicReadCausal,
     /// TAP-i: the same against an inferred commit order.
     NonMonotonicReadCommit,
-    /// TAP-j: two different values of one key in one transaction. `ops`: first read, second read (then their writes, where known).
+    /// TAP-j: two different values of one key in one transaction. `ops`: first read, second read
+    /// (then their writes, where known).
     NonRepeatableRead,
     /// TAP-k: part of a transaction's writes seen, against the causal order.
     FracturedReadCausal,
@@ -236,9 +244,9 @@ pub enum Kind {
     ConflictingCommitOrder,
     /// Session order, reads and the version orders that lists show form a cycle.
     WriteCycle,
-    /// Lists of one key of which none is a prefix of the other. `ops`: the two reads, then the appends of the first
-    /// elements that differ, where known. Or a list that has two appends of one transaction the wrong way round. `ops`: the
-    /// read, the earlier append, the later append.
+    /// Lists of one key of which none is a prefix of the other. `ops`: the two reads, then the
+    /// appends of the first elements that differ, where known. Or a list that has two appends of
+    /// one transaction the wrong way round. `ops`: the read, the earlier append, the later append.
     IncompatibleOrder,
     /// An element stands twice in a list. `ops`: the read (then the append, where known).
     DuplicateElement,
@@ -246,11 +254,13 @@ pub enum Kind {
     DirtyWrite,
     /// A cycle with exactly one read-write edge: a transaction saw another one, but not all of it.
     ReadSkew,
-    /// Two readers that saw two writes in opposite orders. `cycle`: write-read, read-write, write-read, read-write.
+    /// Two readers that saw two writes in opposite orders. `cycle`: write-read, read-write,
+    /// write-read, read-write.
     LongFork,
     /// A cycle with several read-write edges, of which no two follow each other.
     NonAdjacent,
-    /// Two transactions that read the same version of a key and both wrote it. `ops`: theirs, and the write of the version.
+    /// Two transactions that read the same version of a key and both wrote it. `ops`: theirs, and
+    /// the write of the version.
     LostUpdate,
     /// Two transactions that each overwrote what the other read. `cycle`: two read-write edges.
     WriteSkew,
@@ -275,7 +285,8 @@ pub struct KindInfo {
     pub forbidden_by: &'static [Level],
 }
 
-/// Cut isolation stands apart: it is the second of all levels, and those from read atomic on contain it.
+/// Cut isolation stands apart: it is the second of all levels, and those from read atomic on
+/// contain it.
 const CI_RA_UP: &[Level] = Level::ALL.split_at(1).1;
 const RC_UP: &[Level] = &Level::LADDER;
 const RA_UP: &[Level] = Level::LADDER.split_at(1).1;
@@ -321,21 +332,47 @@ impl Kind {
             Kind::ThinAirRead => ("thin-air-read", "thin-air read", 'a', None, RC_UP),
             Kind::AbortedRead => ("aborted-read", "aborted read", 'b', Some("G1a"), RC_UP),
             Kind::FutureRead => ("future-read", "future read", 'c', Some("internal"), RC_UP),
-            Kind::NotMyOwnWrite => ("not-my-own-write", "own write ignored", 'd', Some("internal"), RC_UP),
-            Kind::NotMyLastWrite => ("not-my-last-write", "own older write", 'e', Some("internal"), RC_UP),
-            Kind::IntermediateRead => ("intermediate-read", "intermediate read", 'f', Some("G1b"), RC_UP),
-            Kind::CyclicCausality => ("cyclic-causality", "cyclic causal order", 'g', Some("G1c"), RC_UP),
-            Kind::NonMonotonicReadCausal => ("non-monotonic-read", "non-monotonic read", 'h', Some("G-single"), RC_UP),
-            Kind::NonMonotonicReadCommit => {
-                ("non-monotonic-read-commit", "non-monotonic read against the commit order", 'i', None, RC_UP)
+            Kind::NotMyOwnWrite => {
+                ("not-my-own-write", "own write ignored", 'd', Some("internal"), RC_UP)
             }
-            Kind::NonRepeatableRead => ("non-repeatable-read", "non-repeatable read", 'j', Some("G-single"), CI_RA_UP),
-            Kind::FracturedReadCausal => ("fractured-read", "fractured read", 'k', Some("G-single"), RA_UP),
-            Kind::FracturedReadCommit => {
-                ("fractured-read-commit", "fractured read against the commit order", 'l', None, RA_UP)
+            Kind::NotMyLastWrite => {
+                ("not-my-last-write", "own older write", 'e', Some("internal"), RC_UP)
             }
-            Kind::CausalityViolation => ("causality-violation", "causality violation", 'm', Some("G-single"), CC_UP),
-            Kind::ConflictingCommitOrder => ("conflicting-commit-order", "conflicting commit order", 'n', None, CC_UP),
+            Kind::IntermediateRead => {
+                ("intermediate-read", "intermediate read", 'f', Some("G1b"), RC_UP)
+            }
+            Kind::CyclicCausality => {
+                ("cyclic-causality", "cyclic causal order", 'g', Some("G1c"), RC_UP)
+            }
+            Kind::NonMonotonicReadCausal => {
+                ("non-monotonic-read", "non-monotonic read", 'h', Some("G-single"), RC_UP)
+            }
+            Kind::NonMonotonicReadCommit => (
+                "non-monotonic-read-commit",
+                "non-monotonic read against the commit order",
+                'i',
+                None,
+                RC_UP,
+            ),
+            Kind::NonRepeatableRead => {
+                ("non-repeatable-read", "non-repeatable read", 'j', Some("G-single"), CI_RA_UP)
+            }
+            Kind::FracturedReadCausal => {
+                ("fractured-read", "fractured read", 'k', Some("G-single"), RA_UP)
+            }
+            Kind::FracturedReadCommit => (
+                "fractured-read-commit",
+                "fractured read against the commit order",
+                'l',
+                None,
+                RA_UP,
+            ),
+            Kind::CausalityViolation => {
+                ("causality-violation", "causality violation", 'm', Some("G-single"), CC_UP)
+            }
+            Kind::ConflictingCommitOrder => {
+                ("conflicting-commit-order", "conflicting commit order", 'n', None, CC_UP)
+            }
             _ => return self.info_without_letter(),
         };
         KindInfo { code, name, tap: Some(tap), adya, forbidden_by }
@@ -345,12 +382,18 @@ impl Kind {
     fn info_without_letter(self) -> KindInfo {
         let (code, name, adya, forbidden_by) = match self {
             Kind::WriteCycle => ("write-cycle", "write cycle", "G0 / G1c", RC_UP),
-            Kind::IncompatibleOrder => ("incompatible-order", "incompatible list orders", "incompatible-order", RC_UP),
-            Kind::DuplicateElement => ("duplicate-element", "duplicate list element", "duplicate-elements", RC_UP),
+            Kind::IncompatibleOrder => {
+                ("incompatible-order", "incompatible list orders", "incompatible-order", RC_UP)
+            }
+            Kind::DuplicateElement => {
+                ("duplicate-element", "duplicate list element", "duplicate-elements", RC_UP)
+            }
             Kind::DirtyWrite => ("dirty-write", "dirty write", "G0", PC_UP),
             Kind::ReadSkew => ("read-skew", "read skew", "G-single", SI_UP),
             Kind::LongFork => ("long-fork", "long fork", "G-nonadjacent", PC_UP),
-            Kind::NonAdjacent => ("non-adjacent", "non-adjacent anti-dependencies", "G-nonadjacent", SI_UP),
+            Kind::NonAdjacent => {
+                ("non-adjacent", "non-adjacent anti-dependencies", "G-nonadjacent", SI_UP)
+            }
             Kind::LostUpdate => ("lost-update", "lost update", "P4", SI_UP),
             Kind::WriteSkew => ("write-skew", "write skew", "G2-item", SER_UP),
             Kind::StaleRead => ("stale-read", "stale read in real time", "realtime", SSER),

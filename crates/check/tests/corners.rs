@@ -12,7 +12,8 @@ fn kinds(report: &Report) -> Vec<Kind> {
     report.anomalies.iter().map(|group| group.kind).collect()
 }
 
-/// Verdicts at RC, CI, RA, CC, then PC, SI, SER, SSER (if there are times) as letters: h(olds), v(iolated), u(ndecided).
+/// Verdicts at RC, CI, RA, CC, then PC, SI, SER, SSER (if there are times) as letters: h(olds),
+/// v(iolated), u(ndecided).
 fn letters(text: &str) -> String {
     let report = report(text);
     let letters = |verdicts: &[Verdict]| -> String {
@@ -56,7 +57,10 @@ fn aborted_transactions_between_do_not_break_session_order() {
 #[test]
 fn edges_are_those_of_the_level_not_of_a_stronger_one() {
     // Causally t1 < t3 by way of t2 -> t5; at RA only t3 < t1 is required.
-    assert_eq!(letters("a: w(x,1) | w(z,1)\nb: w(x,2) w(y,2)\nc: r(x,1) r(y,2)\nd: r(z,1) r(x,2)"), "hhhv vvv");
+    assert_eq!(
+        letters("a: w(x,1) | w(z,1)\nb: w(x,2) w(y,2)\nc: r(x,1) r(y,2)\nd: r(z,1) r(x,2)"),
+        "hhhv vvv"
+    );
 }
 
 #[test]
@@ -88,13 +92,21 @@ fn cyclic_histories_are_answered_and_checking_goes_on() {
 fn reads_of_a_value_that_was_written_twice_may_come_from_either_write() {
     let text = "a: w(x,1)\nb: w(x,1)\nc: r(x,1)";
     let weak: Vec<Level> = Level::ALL.into_iter().filter(|level| !level.is_strong()).collect();
-    let duplicate = check(&notation::parse(text).unwrap(), &Options { levels: weak, ..Options::default() });
-    assert!(duplicate.verdicts.iter().all(|verdict| verdict.outcome == Outcome::Holds), "{:?}", duplicate.verdicts);
-    // Reading x from t1 is stale because of t2, from t3 because of t4: no choice is left at read atomic.
+    let duplicate =
+        check(&notation::parse(text).unwrap(), &Options { levels: weak, ..Options::default() });
+    assert!(
+        duplicate.verdicts.iter().all(|verdict| verdict.outcome == Outcome::Holds),
+        "{:?}",
+        duplicate.verdicts
+    );
+    // Reading x from t1 is stale because of t2, from t3 because of t4: no choice is left at read
+    // atomic.
     let neither = "a: w(x,1) | w(x,2) w(y,1)\nb: w(x,1) | w(x,3) w(z,1)\nc: r(y,1) r(z,1) r(x,1)";
     assert_eq!(letters(neither), "vhvv vvv");
     let report = report(neither);
-    assert!(report.anomalies.iter().any(|group| group.exemplar.levels.contains(&Level::ReadCommitted)));
+    assert!(
+        report.anomalies.iter().any(|group| group.exemplar.levels.contains(&Level::ReadCommitted))
+    );
     // The strong levels try both, and what holds there holds below.
     assert_eq!(letters(text), "hhhh hhh");
     assert_eq!(letters("a: w(x,1) | w(y,1)\nb: w(x,1)\nc: r(y,1) r(x,0)"), "hhhv vvv");
@@ -122,7 +134,8 @@ fn each_fault_is_reported_as_its_own_anomaly() {
         assert_eq!(letters(text), "vhvv vvv", "{text}");
     }
     let all: Vec<&str> = cases.iter().map(|case| case.0).collect();
-    let renamed: Vec<String> = all.iter().enumerate().map(|(i, text)| text.replace("(x", &format!("(x{i}"))).collect();
+    let renamed: Vec<String> =
+        all.iter().enumerate().map(|(i, text)| text.replace("(x", &format!("(x{i}"))).collect();
     let all = report(&renamed.join("\n"));
     assert_eq!(all.anomalies.iter().map(|group| group.count).sum::<u64>(), cases.len() as u64);
 }
@@ -156,7 +169,8 @@ fn the_ladder_by_its_classics() {
     assert_eq!(letters(lost_update), "hhhh hvv");
     let write_skew = "a: r(x,0) r(y,0) w(x,1)\nb: r(x,0) r(y,0) w(y,1)";
     assert_eq!(letters(write_skew), "hhhh hhv");
-    // A reader that sees the second of two commits but not the first, which only a serial order excludes.
+    // A reader that sees the second of two commits but not the first, which only a serial order
+    // excludes.
     let read_only = "a: r(x,0) r(y,0) w(x,1)\nb: r(y,0) w(y,1)\nc: r(x,0) r(y,1)";
     assert_eq!(letters(read_only), "hhhh hhv");
     let stale = "a: w(x,1) @1-2\nb: r(x,0) @3-4";
@@ -166,7 +180,11 @@ fn the_ladder_by_its_classics() {
 
 #[test]
 fn a_session_that_writes_a_key_does_not_read_its_initial_value() {
-    for text in ["a: w(x,1) | r(x,0)", "a: w(x,1) | r(x,nil) w(x,2)", "a: w(x,1) | w(y,1) | r(x,0)\nb: r(y,1)"] {
+    for text in [
+        "a: w(x,1) | r(x,0)",
+        "a: w(x,1) | r(x,nil) w(x,2)",
+        "a: w(x,1) | w(y,1) | r(x,0)\nb: r(y,1)",
+    ] {
         assert_eq!(letters(text), "hhvv vvv", "{text}");
     }
 }
@@ -175,7 +193,9 @@ fn a_session_that_writes_a_key_does_not_read_its_initial_value() {
 fn strict_serializability_needs_times() {
     let text = "a: w(x,1)\nb: r(x,0)";
     let history = notation::parse(text).unwrap();
-    let asked = |levels: &[Level]| check(&history, &Options { levels: levels.to_vec(), ..Options::default() });
+    let asked = |levels: &[Level]| {
+        check(&history, &Options { levels: levels.to_vec(), ..Options::default() })
+    };
     assert!(asked(&Level::ALL).verdict(Level::StrictSerializable).is_none());
     let alone = asked(&[Level::StrictSerializable]);
     assert_eq!(alone.verdicts[0].outcome, Outcome::Undecided);
@@ -232,27 +252,35 @@ fn one_session(txns: u32, ops: impl Fn(u32) -> Vec<(OpKind, u32, u32)>) -> Histo
 
 #[test]
 fn a_session_of_a_million_transactions_overflows_no_stack() {
-    let chain = one_session(1_000_000, |txn| vec![(OpKind::Read, 0, txn), (OpKind::Write, 0, txn + 1)]);
+    let chain =
+        one_session(1_000_000, |txn| vec![(OpKind::Read, 0, txn), (OpKind::Write, 0, txn + 1)]);
     assert_eq!(check(&chain, &Options::default()).strongest(), Some(Level::Serializable));
     // Each transaction reads what the next one writes: one cycle for each pair.
-    let cycle = one_session(1_000_000, |txn| vec![(OpKind::Read, 0, txn + 2), (OpKind::Write, 0, txn + 1)]);
+    let cycle =
+        one_session(1_000_000, |txn| vec![(OpKind::Read, 0, txn + 2), (OpKind::Write, 0, txn + 1)]);
     let report = check(&cycle, &Options::default());
     assert_eq!(report.weakest_violated(), Some(Level::ReadCommitted));
 }
 
-/// The time that a history of a few hundred thousand operations may take here, far above what a linear algorithm needs on a
-/// slow machine and far below what a quadratic one needs on a fast one.
+/// The time that a history of a few hundred thousand operations may take here, far above what a
+/// linear algorithm needs on a slow machine and far below what a quadratic one needs on a fast one.
 const FEW_SECONDS: std::time::Duration = std::time::Duration::from_secs(60);
 
 #[test]
 fn a_transaction_that_reads_every_key_is_not_quadratic() {
     let start = std::time::Instant::now();
-    let mut columns = Columns { key_names: KeyNames::Numbers { count: 300_000 }, ..Columns::default() };
+    let mut columns =
+        Columns { key_names: KeyNames::Numbers { count: 300_000 }, ..Columns::default() };
     columns.initial.default = Value::small(0);
     for writer in 0..300_000 {
         let txn = columns.push_txn(writer % 3, Status::Committed);
         columns.push_op(txn, OpKind::Write, KeyId(writer), Value::small(1).unwrap());
-        columns.push_op(txn, OpKind::Write, KeyId((writer + 1) % 300_000), Value::small(2).unwrap());
+        columns.push_op(
+            txn,
+            OpKind::Write,
+            KeyId((writer + 1) % 300_000),
+            Value::small(2).unwrap(),
+        );
     }
     let reader = columns.push_txn(3, Status::Committed);
     for key in 0..300_000 {
@@ -287,10 +315,16 @@ fn a_transaction_that_polls_one_key_is_not_quadratic() {
 fn a_cycle_through_a_hundred_thousand_sessions_is_answered() {
     let start = std::time::Instant::now();
     let sessions = 100_000;
-    let mut columns = Columns { key_names: KeyNames::Numbers { count: sessions }, ..Columns::default() };
+    let mut columns =
+        Columns { key_names: KeyNames::Numbers { count: sessions }, ..Columns::default() };
     for session in 0..sessions {
         let txn = columns.push_txn(session, Status::Committed);
-        columns.push_op(txn, OpKind::Read, KeyId((session + 1) % sessions), Value::small(1).unwrap());
+        columns.push_op(
+            txn,
+            OpKind::Read,
+            KeyId((session + 1) % sessions),
+            Value::small(1).unwrap(),
+        );
         columns.push_op(txn, OpKind::Write, KeyId(session), Value::small(1).unwrap());
     }
     let report = check(&columns.finish().unwrap(), &Options::default());
@@ -304,7 +338,8 @@ fn an_order_that_is_mended_one_edge_at_a_time_is_found_all_the_same() {
     let start = std::time::Instant::now();
     // Every round of mending would move one more of the writers before the one that was read.
     let writers = 20_000;
-    let mut columns = Columns { key_names: KeyNames::Numbers { count: writers + 1 }, ..Columns::default() };
+    let mut columns =
+        Columns { key_names: KeyNames::Numbers { count: writers + 1 }, ..Columns::default() };
     let read = columns.push_txn(0, Status::Committed);
     columns.push_op(read, OpKind::Write, KeyId(0), Value::small(1).unwrap());
     for writer in 1..=writers {
@@ -317,8 +352,10 @@ fn an_order_that_is_mended_one_edge_at_a_time_is_found_all_the_same() {
         columns.push_op(reader, OpKind::Read, KeyId(writer), Value::small(1).unwrap());
     }
     columns.push_op(reader, OpKind::Read, KeyId(0), Value::small(1).unwrap());
-    let report =
-        check(&columns.finish().unwrap(), &Options { levels: vec![Level::ReadCommitted], ..Options::default() });
+    let report = check(
+        &columns.finish().unwrap(),
+        &Options { levels: vec![Level::ReadCommitted], ..Options::default() },
+    );
     assert_eq!(report.strongest(), Some(Level::ReadCommitted));
     assert!(start.elapsed() < FEW_SECONDS);
 }
@@ -326,11 +363,16 @@ fn an_order_that_is_mended_one_edge_at_a_time_is_found_all_the_same() {
 #[test]
 fn elements_that_were_appended_twice_are_ambiguous_and_aborted_appends_do_not_count() {
     assert_eq!(letters("a: a(x,1)!\nb: a(x,2) | a(x,1)\nc: r(x,[1 2])"), "vhvv vvv");
-    // At the weak levels nobody asks which of the appends was seen; at the strong ones some order explains the list.
+    // At the weak levels nobody asks which of the appends was seen; at the strong ones some order
+    // explains the list.
     assert_eq!(letters("a: a(l,1)\nb: a(l,1)\nc: r(l,[1 1])"), "hhhh hhh");
     assert_eq!(letters("a: a(k,3)\nb: a(k,1)\nc: a(k,1)\nd: r(k,[1 3])"), "hhhh hhh");
-    assert_eq!(letters("a: a(l,1)\nb: a(l,2)\nc: a(l,1)\nd: r(l,[1 1]) | r(l,[1 1 2]) | r(l,[1 1])"), "uhuu vvv");
+    assert_eq!(
+        letters("a: a(l,1)\nb: a(l,2)\nc: a(l,1)\nd: r(l,[1 1]) | r(l,[1 1 2]) | r(l,[1 1])"),
+        "uhuu vvv"
+    );
     assert_eq!(letters("a: a(l,1)\nb: a(l,1)\nc: r(l,[1 1 1])"), "vhvv vvv");
-    // The 1 in front of the 2 is the same for both readers; the one that was appended later does not explain the second.
+    // The 1 in front of the 2 is the same for both readers; the one that was appended later does
+    // not explain the second.
     assert_eq!(letters("a: a(l,1)\nb: a(l,2)\nc: a(l,1)\nd: r(l,[1 2]) | r(l,[1])"), "uhuu uuu");
 }

@@ -1,5 +1,5 @@
-//! Histories with known verdicts: the shipped ones, and the shared ones. The folder of those lies beside the project; without it
-//! these tests say so and pass.
+//! Histories with known verdicts: the shipped ones, and the shared ones. The folder of those lies
+//! beside the project; without it these tests say so and pass.
 
 use seriatim_check::{Kind, Level, Options, Outcome, Report, check};
 use seriatim_history::formats::{ReadOptions, read_path};
@@ -30,7 +30,8 @@ const LEVELS: [Level; 7] = [
 
 fn report(path: &Path, levels: &[Level]) -> Report {
     let name = path.display().to_string();
-    let (history, _) = read_path(path, &name, &ReadOptions::default()).unwrap_or_else(|error| panic!("{error}"));
+    let (history, _) =
+        read_path(path, &name, &ReadOptions::default()).unwrap_or_else(|error| panic!("{error}"));
     check(&history, &Options { levels: levels.to_vec(), ..Options::default() })
 }
 
@@ -41,7 +42,9 @@ fn outcome(report: &Report, level: Level) -> Outcome {
 /// The levels that are violated if `level` is, itself among them.
 fn from_up(level: Level) -> impl Iterator<Item = Level> {
     let weakest = if level == Level::CutIsolation { Level::ReadAtomic } else { level };
-    LEVELS.into_iter().filter(move |&other| other == level || (other >= weakest && other != Level::CutIsolation))
+    LEVELS
+        .into_iter()
+        .filter(move |&other| other == level || (other >= weakest && other != Level::CutIsolation))
 }
 
 fn word(text: &str) -> Outcome {
@@ -52,16 +55,18 @@ fn word(text: &str) -> Outcome {
     }
 }
 
-/// A table of files with one column a level, named in the first line. What rejects a level rejects those above it, so that each
-/// row that rejects something speaks of the strong levels too.
+/// A table of files with one column a level, named in the first line. What rejects a level rejects
+/// those above it, so that each row that rejects something speaks of the strong levels too.
 fn table(path: &Path) -> Vec<(String, Vec<(Level, Outcome)>)> {
     let text = std::fs::read_to_string(path).unwrap();
     let mut lines = text.lines();
-    let levels: Vec<Option<Level>> = lines.next().unwrap().split('\t').map(|name| name.parse().ok()).collect();
+    let levels: Vec<Option<Level>> =
+        lines.next().unwrap().split('\t').map(|name| name.parse().ok()).collect();
     lines
         .map(|line| {
             let cells: Vec<&str> = line.split('\t').collect();
-            let said = levels.iter().zip(&cells).filter_map(|(level, cell)| Some(((*level)?, word(cell))));
+            let said =
+                levels.iter().zip(&cells).filter_map(|(level, cell)| Some(((*level)?, word(cell))));
             let mut verdicts: Vec<(Level, Outcome)> = said.collect();
             let rejected = verdicts.iter().filter(|(_, outcome)| *outcome == Outcome::Violated);
             let above: Vec<Level> = rejected.flat_map(|&(level, _)| from_up(level)).collect();
@@ -72,9 +77,15 @@ fn table(path: &Path) -> Vec<(String, Vec<(Level, Outcome)>)> {
         .collect()
 }
 
-/// Compares every file of a table; `excused` may name differences that are right. How many files there are, and how many of
-/// them have a strongest level of the ladder that holds, for each of these levels.
-fn compare(folder: &Path, expected: &Path, suffix: &str, excused: &[(&str, Level)]) -> (usize, BTreeMap<Level, usize>) {
+/// Compares every file of a table; `excused` may name differences that are right. How many files
+/// there are, and how many of them have a strongest level of the ladder that holds, for each of
+/// these levels.
+fn compare(
+    folder: &Path,
+    expected: &Path,
+    suffix: &str,
+    excused: &[(&str, Level)],
+) -> (usize, BTreeMap<Level, usize>) {
     let mut wrong = Vec::new();
     let mut strongest = BTreeMap::new();
     let rows = table(expected);
@@ -87,7 +98,9 @@ fn compare(folder: &Path, expected: &Path, suffix: &str, excused: &[(&str, Level
                 wrong.push(format!("{file} at {level}: {found:?} instead of {expected:?}"));
             }
         }
-        for level in LEVELS.into_iter().filter(|&level| outcome(&report, level) == Outcome::Undecided) {
+        for level in
+            LEVELS.into_iter().filter(|&level| outcome(&report, level) == Outcome::Undecided)
+        {
             wrong.push(format!("{file} at {level}: undecided"));
         }
         if let Some(level) = report.strongest() {
@@ -105,11 +118,17 @@ fn shipped_taps() {
     let mut count = 0;
     for (kind, letter) in Kind::ALL.into_iter().filter_map(|kind| Some((kind, kind.info().tap?))) {
         let path = folder.join(format!("tap-{letter}.txt"));
-        let (history, _) = read_path(&path, "tap", &ReadOptions::default()).unwrap_or_else(|error| panic!("{error}"));
+        let (history, _) = read_path(&path, "tap", &ReadOptions::default())
+            .unwrap_or_else(|error| panic!("{error}"));
         let report = check(&history, &Options::default());
         for level in LEVELS {
             let violated = report.verdict(level).unwrap().outcome == Outcome::Violated;
-            assert_eq!(violated, kind.info().forbidden_by.contains(&level), "{} at {level}", path.display());
+            assert_eq!(
+                violated,
+                kind.info().forbidden_by.contains(&level),
+                "{} at {level}",
+                path.display()
+            );
         }
         let found: Vec<Kind> = report.anomalies.iter().map(|group| group.kind).collect();
         assert!(found.contains(&kind), "{}: {found:?}", path.display());
@@ -130,8 +149,9 @@ fn taps_as_registers_in_edn() {
     assert_eq!(compare(&folder.join("elle-rw"), &folder.join("EXPECTED.tsv"), ".edn", &[]).0, 25);
 }
 
-/// As lists the same histories say more: a read of `[1 2]` fixes the order in which 1 and 2 were appended, and in these the
-/// fixed order contradicts a level that the register history satisfies with the opposite order.
+/// As lists the same histories say more: a read of `[1 2]` fixes the order in which 1 and 2 were
+/// appended, and in these the fixed order contradicts a level that the register history satisfies
+/// with the opposite order.
 #[test]
 fn taps_as_lists_in_edn() {
     let Some(folder) = shared("taps") else { return };
@@ -140,21 +160,16 @@ fn taps_as_lists_in_edn() {
         ("probe-rc-ok.edn", Level::ReadCommitted),
         ("probe-rc-ok.edn", Level::ReadAtomic),
     ];
-    assert_eq!(compare(&folder.join("elle-append"), &folder.join("EXPECTED.tsv"), ".edn", &fixed_order).0, 25);
+    assert_eq!(
+        compare(&folder.join("elle-append"), &folder.join("EXPECTED.tsv"), ".edn", &fixed_order).0,
+        25
+    );
 }
 
-/// In four files the table says that RA holds although a session writes a key and later reads its initial value: the tools
-/// behind the table do not put the initial transaction first. By the definition (and by `probe-init-so.txt`) that violates RA.
 #[test]
 fn archive() {
     let Some(folder) = shared("archive") else { return };
-    let initial_read_after_own_write = [
-        ("Galera__4_125_1_15__00109.txt", Level::ReadAtomic),
-        ("Galera__4_150_1_15__00040.txt", Level::ReadAtomic),
-        ("Galera__4_25_1_15__00074.txt", Level::ReadAtomic),
-        ("Galera__4_50_1_15__00119.txt", Level::ReadAtomic),
-    ];
-    let (count, strongest) = compare(&folder, &folder.join("EXPECTED.tsv"), ".txt", &initial_read_after_own_write);
+    let (count, strongest) = compare(&folder, &folder.join("EXPECTED.tsv"), ".txt", &[]);
     assert_eq!(count, 305);
     // The table does not speak of levels above CC; this is what was measured.
     let measured = [
@@ -187,10 +202,20 @@ fn awdit_tests() {
                     continue;
                 }
                 let report = report(&path, &LEVELS);
-                assert_eq!(Level::WEAK.map(|level| outcome(&report, level)), expected, "{}", path.display());
+                assert_eq!(
+                    Level::WEAK.map(|level| outcome(&report, level)),
+                    expected,
+                    "{}",
+                    path.display()
+                );
                 if expected.contains(&Outcome::Violated) {
                     for level in from_up(Level::PrefixConsistency) {
-                        assert_eq!(outcome(&report, level), Outcome::Violated, "{} at {level}", path.display());
+                        assert_eq!(
+                            outcome(&report, level),
+                            Outcome::Violated,
+                            "{} at {level}",
+                            path.display()
+                        );
                     }
                 }
                 count += 1;
@@ -205,7 +230,12 @@ fn awdit_tests() {
 fn real_violations() {
     let Some(folder) = shared("real") else { return };
     let expected = [
-        ("galera-lost-update.txt", Level::PrefixConsistency, Level::SnapshotIsolation, Kind::LostUpdate),
+        (
+            "galera-lost-update.txt",
+            Level::PrefixConsistency,
+            Level::SnapshotIsolation,
+            Kind::LostUpdate,
+        ),
         ("pg_ser_bug.txt", Level::SnapshotIsolation, Level::Serializable, Kind::WriteSkew),
         ("dgraph_si.txt", Level::ReadAtomic, Level::Causal, Kind::CausalityViolation),
         ("dgraph-bincode", Level::ReadAtomic, Level::Causal, Kind::CausalityViolation),
@@ -225,8 +255,8 @@ fn real_violations() {
     }
 }
 
-/// Recorded at serializable or repeatable read. Every one of them is serializable, and so holds at every level, although many
-/// have values that were written twice.
+/// Recorded at serializable or repeatable read. Every one of them is serializable, and so holds at
+/// every level, although many have values that were written twice.
 #[test]
 fn benchmark_histories_are_serializable() {
     let Some(folder) = shared("strong") else { return };
@@ -245,13 +275,19 @@ fn benchmark_histories_are_serializable() {
             assert_eq!(outcome(&together, level), Outcome::Holds, "{} at {level}", path.display());
         }
         count += 1;
-        let slow = ["HD-10k", "rubis-10k"].iter().any(|name| path.display().to_string().contains(name));
+        let slow =
+            ["HD-10k", "rubis-10k"].iter().any(|name| path.display().to_string().contains(name));
         if slow {
             continue;
         }
         // Asked for alone, a level is decided by itself and not by the stronger one.
         for level in [Level::Causal, Level::PrefixConsistency, Level::SnapshotIsolation] {
-            assert_eq!(outcome(&report(&path, &[level]), level), Outcome::Holds, "{} at {level} alone", path.display());
+            assert_eq!(
+                outcome(&report(&path, &[level]), level),
+                Outcome::Holds,
+                "{} at {level} alone",
+                path.display()
+            );
         }
     }
     assert_eq!(count, 13);

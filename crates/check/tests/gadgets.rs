@@ -1,6 +1,6 @@
-//! Violations that only a search finds. Two keys with two writers each, and each of the four ways to order them closes a cycle,
-//! though each order by itself is possible: nothing is forced, so saturation sees nothing. Such gadgets lie hidden in larger
-//! valid histories here.
+//! Violations that only a search finds. Two keys with two writers each, and each of the four ways
+//! to order them closes a cycle, though each order by itself is possible: nothing is forced, so
+//! saturation sees nothing. Such gadgets lie hidden in larger valid histories here.
 
 use seriatim_check::{Effort, Level, Options, Outcome, Report, check, verify_points};
 use seriatim_history::{History, notation};
@@ -10,7 +10,8 @@ struct Random(u64);
 
 impl Random {
     fn below(&mut self, bound: usize) -> usize {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         ((self.0 >> 33) % bound as u64) as usize
     }
 
@@ -21,9 +22,10 @@ impl Random {
     }
 }
 
-/// The transactions of a gadget, in any order. Key i has writers p and q, and each version has a reader, which comes before the
-/// other writer if that one is second. Each reader has read from both writers of the key before (around the corner). Without
-/// one of these reads, number `missing` of them, one way to order the writers is left.
+/// The transactions of a gadget, in any order. Key i has writers p and q, and each version has a
+/// reader, which comes before the other writer if that one is second. Each reader has read from
+/// both writers of the key before (around the corner). Without one of these reads, number `missing`
+/// of them, one way to order the writers is left.
 fn gadget(random: &mut Random, name: &str, choices: usize, missing: Option<usize>) -> Vec<String> {
     let mut txns = Vec::new();
     let mut links = 0;
@@ -79,8 +81,9 @@ struct Hidden {
     valid: bool,
 }
 
-/// A valid history; the transactions of each gadget are the first ones of sessions of their own, or the last ones, so that
-/// sessions lead either out of a gadget or into it, and no path joins two of its transactions.
+/// A valid history; the transactions of each gadget are the first ones of sessions of their own, or
+/// the last ones, so that sessions lead either out of a gadget or into it, and no path joins two of
+/// its transactions.
 fn hide(seed: u64, hidden: Hidden) -> (String, History) {
     let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0x5DEE_CE66);
     let size = 4 * hidden.choices;
@@ -119,14 +122,30 @@ fn assert_found(seed: u64, hidden: Hidden) {
     for level in [Level::PrefixConsistency, Level::SnapshotIsolation, Level::Serializable] {
         assert_eq!(outcome(&report, level), Outcome::Violated, "seed {seed} at {level}\n{text}");
         let effort = effort(&report, level);
-        assert!(effort.conflicts > 0 && effort.choices > 1, "seed {seed} at {level}: {effort:?}\n{text}");
+        assert!(
+            effort.conflicts > 0 && effort.choices > 1,
+            "seed {seed} at {level}: {effort:?}\n{text}"
+        );
     }
     assert!(!report.anomalies.is_empty(), "seed {seed}: nothing is explained\n{text}");
     for group in &report.anomalies {
-        assert!(group.count <= hidden.copies as u64, "seed {seed}: {} of {:?}", group.count, group.kind);
+        assert!(
+            group.count <= hidden.copies as u64,
+            "seed {seed}: {} of {:?}",
+            group.count,
+            group.kind
+        );
         let shown = &group.exemplar;
-        assert!(shown.txn_count() <= 4 * hidden.choices, "seed {seed}: {} transactions\n{text}", shown.txn_count());
-        assert!(shown.ops.iter().all(|op| op.key.starts_with('g')), "seed {seed}: {:?}\n{text}", shown.ops);
+        assert!(
+            shown.txn_count() <= 4 * hidden.choices,
+            "seed {seed}: {} transactions\n{text}",
+            shown.txn_count()
+        );
+        assert!(
+            shown.ops.iter().all(|op| op.key.starts_with('g')),
+            "seed {seed}: {:?}\n{text}",
+            shown.ops
+        );
     }
 }
 
@@ -138,7 +157,8 @@ fn assert_valid(seed: u64, hidden: Hidden) -> bool {
         assert_eq!(verdict.outcome, Outcome::Holds, "seed {seed} at {}\n{text}", verdict.level);
     }
     let points = report.verdict(Level::Serializable).unwrap().points.as_ref().unwrap();
-    verify_points(&history, Level::Serializable, points).unwrap_or_else(|error| panic!("seed {seed}: {error}\n{text}"));
+    verify_points(&history, Level::Serializable, points)
+        .unwrap_or_else(|error| panic!("seed {seed}: {error}\n{text}"));
     assert!(report.anomalies.is_empty());
     effort(&report, Level::Serializable).choices > 0
 }
@@ -174,15 +194,16 @@ fn several_in_a_valid_history() {
 fn without_one_of_its_reads_a_gadget_is_harmless() {
     let mut searched = 0;
     for seed in 0..60 {
-        let hidden = Hidden { copies: 1 + seed as usize % 3, around: 10 * (seed as usize % 7), ..ALONE };
+        let hidden =
+            Hidden { copies: 1 + seed as usize % 3, around: 10 * (seed as usize % 7), ..ALONE };
         searched += usize::from(assert_valid(seed, hidden));
         searched += usize::from(assert_valid(seed, Hidden { choices: 3, ..hidden }));
     }
     println!("{searched} of 120 valid histories went to the solver");
 }
 
-/// Gadgets that share nothing are parts that are searched by themselves, on several threads: each must be right, and their orders
-/// fit together.
+/// Gadgets that share nothing are parts that are searched by themselves, on several threads: each
+/// must be right, and their orders fit together.
 #[test]
 fn many_that_share_nothing() {
     for seed in 0..6 {
@@ -190,7 +211,10 @@ fn many_that_share_nothing() {
         let hidden = Hidden { copies, choices: 2 + seed as usize % 2, ..ALONE };
         assert_valid(seed, hidden);
         let one_is_whole = mixed(seed, hidden);
-        let report = check(&one_is_whole, &Options { levels: vec![Level::Serializable], ..Options::default() });
+        let report = check(
+            &one_is_whole,
+            &Options { levels: vec![Level::Serializable], ..Options::default() },
+        );
         assert_eq!(outcome(&report, Level::Serializable), Outcome::Violated, "seed {seed}");
         for group in &report.anomalies {
             assert_eq!(group.count, 1, "seed {seed}");

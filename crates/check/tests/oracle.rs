@@ -1,11 +1,11 @@
-//! Every fast verdict against the literal definitions, every "holds" against the independent verifier, and every anomaly
-//! against its own sub-history, on random small histories.
+//! Every fast verdict against the literal definitions, every "holds" against the independent
+//! verifier, and every anomaly against its own sub-history, on random small histories.
 
 use proptest::prelude::*;
 use seriatim_check::frontier::{self, Found};
 use seriatim_check::{
-    Event, Level, Options, Outcome, Report, Undecided, Verdict, Violation, check, confirm, matched_history, oracle,
-    verify, verify_points,
+    Event, Level, Options, Outcome, Report, Undecided, Verdict, Violation, check, confirm,
+    matched_history, oracle, verify, verify_points,
 };
 use seriatim_history::{History, OpId, TxnId, notation};
 
@@ -17,7 +17,8 @@ struct Shape {
     duplicates: bool,
     /// Whether transactions may be aborted or unknown.
     outcomes: bool,
-    /// Keys start with values that a write of the same value does not replace, and that some writes do write.
+    /// Keys start with values that a write of the same value does not replace, and that some writes
+    /// do write.
     initial: bool,
     /// Whether transactions have begin and end times.
     times: bool,
@@ -38,13 +39,15 @@ struct Raw {
 
 fn raw_history(shape: Shape) -> impl Strategy<Value = Vec<Raw>> {
     let op = (any::<bool>(), 0..shape.keys, 0..64usize);
-    let txn = (0..3usize, 0..16u8, (0..12u8, 0..8u8), proptest::collection::vec(op, 0..=shape.ops_max))
-        .prop_map(|(session, outcome, times, ops)| Raw { session, outcome, times, ops });
+    let txn =
+        (0..3usize, 0..16u8, (0..12u8, 0..8u8), proptest::collection::vec(op, 0..=shape.ops_max))
+            .prop_map(|(session, outcome, times, ops)| Raw { session, outcome, times, ops });
     proptest::collection::vec(txn, 1..=shape.txns_max)
 }
 
-/// Writes the random transactions in the notation: a write gets a value, a read one of those written to its key (by
-/// anybody), rarely 0 where that is not initial, rarely a value that nobody wrote.
+/// Writes the random transactions in the notation: a write gets a value, a read one of those
+/// written to its key (by anybody), rarely 0 where that is not initial, rarely a value that nobody
+/// wrote.
 fn text_of(raw: &[Raw], shape: Shape) -> String {
     let mut written: Vec<Vec<usize>> = vec![Vec::new(); shape.keys];
     let mut next = 0;
@@ -75,10 +78,16 @@ fn text_of(raw: &[Raw], shape: Shape) -> String {
             if write { format!("w(k{key},{value})") } else { format!("r(k{key},{read})") }
         });
         let mark = if shape.outcomes { mark(txn) } else { "" };
-        let times = if shape.times { times_of(sessions[txn.session].len(), txn.times) } else { String::new() };
+        let times = if shape.times {
+            times_of(sessions[txn.session].len(), txn.times)
+        } else {
+            String::new()
+        };
         sessions[txn.session].push(format!("{}{mark}{times}", ops.collect::<Vec<_>>().join(" ")));
     }
-    let initial = (0..shape.keys).filter(|_| shape.initial).map(|key| format!("initial k{key}={}\n", INITIAL[key]));
+    let initial = (0..shape.keys)
+        .filter(|_| shape.initial)
+        .map(|key| format!("initial k{key}={}\n", INITIAL[key]));
     initial.chain([lines(&sessions)]).collect()
 }
 
@@ -111,16 +120,22 @@ fn compare_with_oracle(text: &str, duplicates: bool) {
     let history = notation::parse(text).unwrap();
     compare_strong_levels(&history, duplicates, text);
     for threads in [1, 2] {
-        let options = Options { instances: usize::MAX, keep_orders: true, threads, ..Options::default() };
+        let options =
+            Options { instances: usize::MAX, keep_orders: true, threads, ..Options::default() };
         let report = check(&history, &options);
         for verdict in &report.verdicts {
             let holds = oracle::satisfies(&history, verdict.level);
             match verdict.outcome {
                 Outcome::Undecided => {
                     assert!(duplicates && history.has_lists(), "{verdict:?} on\n{text}");
-                    assert!(matches!(verdict.undecided, Some(Undecided::DuplicateValue { .. })), "{verdict:?}");
+                    assert!(
+                        matches!(verdict.undecided, Some(Undecided::DuplicateValue { .. })),
+                        "{verdict:?}"
+                    );
                 }
-                outcome => assert_eq!(outcome == Outcome::Holds, holds, "{} on\n{text}", verdict.level),
+                outcome => {
+                    assert_eq!(outcome == Outcome::Holds, holds, "{} on\n{text}", verdict.level)
+                }
             }
             if verdict.outcome == Outcome::Holds && verdict.level != Level::CutIsolation {
                 assert_certified(&history, verdict, duplicates, text);
@@ -140,10 +155,11 @@ fn compare_with_oracle(text: &str, duplicates: bool) {
     }
 }
 
-/// A level that is asked for alone gets the same verdict as among all.
-/// Violations that were found are confirmed, and nothing is that is not one, whatever operations are named.
+/// A level that is asked for alone gets the same verdict as among all. Violations that were found
+/// are confirmed, and nothing is that is not one, whatever operations are named.
 fn compare_confirmations(history: &History, report: &Report, text: &str) {
-    let satisfied: Vec<Level> = Level::ALL.into_iter().filter(|&level| oracle::satisfies(history, level)).collect();
+    let satisfied: Vec<Level> =
+        Level::ALL.into_iter().filter(|&level| oracle::satisfies(history, level)).collect();
     let cut = satisfied.contains(&Level::CutIsolation);
     assert_eq!(confirm::cut_isolation(history).is_ok(), cut, "cut isolation on\n{text}");
     for violation in report.anomalies.iter().map(|group| &group.exemplar) {
@@ -155,7 +171,8 @@ fn compare_confirmations(history: &History, report: &Report, text: &str) {
         }
     }
     let all: Vec<OpId> = (0..history.op_count()).map(OpId::from).collect();
-    let without = all.iter().map(|gone| all.iter().copied().filter(|op| op != gone).collect::<Vec<_>>());
+    let without =
+        all.iter().map(|gone| all.iter().copied().filter(|op| op != gone).collect::<Vec<_>>());
     let masks = (1..24u32).map(|seed| {
         let mask = seed.wrapping_mul(0x9e37_79b9);
         all.iter().copied().filter(|op| mask >> (op.0 % 32) & 1 == 1).collect::<Vec<_>>()
@@ -171,10 +188,14 @@ fn compare_confirmations(history: &History, report: &Report, text: &str) {
 fn compare_levels_alone(history: &History, report: &Report, duplicates: bool, text: &str) {
     for verdict in &report.verdicts {
         let level = verdict.level;
-        let alone = check(history, &Options { levels: vec![level], threads: 1, ..Options::default() });
+        let alone =
+            check(history, &Options { levels: vec![level], threads: 1, ..Options::default() });
         let (alone, together) = (alone.verdicts[0].outcome, verdict.outcome);
         // Among all levels a strong one may settle what duplicate values leave open.
-        let settled = history.has_lists() && duplicates && alone == Outcome::Undecided && together == Outcome::Holds;
+        let settled = history.has_lists()
+            && duplicates
+            && alone == Outcome::Undecided
+            && together == Outcome::Holds;
         assert!(alone == together || settled, "{level} alone on\n{text}");
     }
 }
@@ -182,8 +203,15 @@ fn compare_levels_alone(history: &History, report: &Report, duplicates: bool, te
 /// A verdict that holds has an order or points that the verifier accepts.
 fn assert_certified(history: &History, verdict: &Verdict, duplicates: bool, text: &str) {
     let level = verdict.level;
-    assert!(verdict.order.is_some() || verdict.points.is_some(), "a certificate was asked for\n{text}");
-    assert_eq!(level.is_strong(), verdict.points.is_some() && verdict.order.is_some(), "{level} on\n{text}");
+    assert!(
+        verdict.order.is_some() || verdict.points.is_some(),
+        "a certificate was asked for\n{text}"
+    );
+    assert_eq!(
+        level.is_strong(),
+        verdict.points.is_some() && verdict.order.is_some(),
+        "{level} on\n{text}"
+    );
     // An order alone does not say which of several writers of a value was read.
     if let Some(order) = verdict.order.as_ref().filter(|_| !duplicates || !level.is_strong()) {
         let sources = verdict.sources.as_deref().unwrap_or(&[]);
@@ -191,16 +219,23 @@ fn assert_certified(history: &History, verdict: &Verdict, duplicates: bool, text
             .unwrap_or_else(|e| panic!("{e} at {level} on\n{text}"));
     }
     if let Some(points) = &verdict.points {
-        verify_points(history, level, points).unwrap_or_else(|e| panic!("{e} at {level} on\n{text}"));
+        verify_points(history, level, points)
+            .unwrap_or_else(|e| panic!("{e} at {level} on\n{text}"));
     }
 }
 
-/// The second algorithm agrees with the definitions, its certificates are accepted, and what holds at a level holds below it.
-/// Where an element of a list may come from several appends, it may find points that are not right.
+/// The second algorithm agrees with the definitions, its certificates are accepted, and what holds
+/// at a level holds below it. Where an element of a list may come from several appends, it may find
+/// points that are not right.
 fn compare_strong_levels(history: &History, duplicates: bool, text: &str) {
     let satisfied = Level::LADDER.map(|level| oracle::satisfies(history, level));
-    assert!(satisfied.is_sorted_by(|weaker, stronger| weaker >= stronger), "no ladder: {satisfied:?} on\n{text}");
-    for (level, holds) in Level::LADDER.into_iter().zip(satisfied).filter(|(level, _)| level.is_strong()) {
+    assert!(
+        satisfied.is_sorted_by(|weaker, stronger| weaker >= stronger),
+        "no ladder: {satisfied:?} on\n{text}"
+    );
+    for (level, holds) in
+        Level::LADDER.into_iter().zip(satisfied).filter(|(level, _)| level.is_strong())
+    {
         match frontier::search(history, level, 1_000_000) {
             Found::OutOfBudget => panic!("a long search for {level} on\n{text}"),
             Found::Violated => assert!(!holds, "the frontier does not find {level} on\n{text}"),
@@ -212,20 +247,24 @@ fn compare_strong_levels(history: &History, duplicates: bool, text: &str) {
             }
             Found::Holds(points) => {
                 assert!(holds, "the frontier finds {level} with {points:?} on\n{text}");
-                verify_points(history, level, &points).unwrap_or_else(|e| panic!("{e} at {level} on\n{text}"));
+                verify_points(history, level, &points)
+                    .unwrap_or_else(|e| panic!("{e} at {level} on\n{text}"));
                 compare_mutations(history, level, &points, text);
             }
         }
     }
 }
 
-/// Points of which one is left out or repeated are rejected. Points of which two are exchanged may be accepted, but only if the
-/// definition accepts the commit order in them.
+/// Points of which one is left out or repeated are rejected. Points of which two are exchanged may
+/// be accepted, but only if the definition accepts the commit order in them.
 fn compare_mutations(history: &History, level: Level, points: &[Event], text: &str) {
     for i in 0..points.len() {
         let mut without = points.to_vec();
         without.remove(i);
-        assert!(verify_points(history, level, &without).is_err(), "{without:?} at {level} on\n{text}");
+        assert!(
+            verify_points(history, level, &without).is_err(),
+            "{without:?} at {level} on\n{text}"
+        );
         let mut twice = points.to_vec();
         twice.push(points[i]);
         assert!(verify_points(history, level, &twice).is_err(), "{twice:?} at {level} on\n{text}");
@@ -261,7 +300,11 @@ fn assert_still_violated(history: &History, violation: &Violation, text: &str) {
     let levels = violation.levels.clone();
     for verdict in check(&part, &Options { levels, threads: 1, ..Options::default() }).verdicts {
         let (kind, level) = (violation.kind, verdict.level);
-        assert_eq!(verdict.outcome, Outcome::Violated, "{kind:?} at {level} of\n{text}\n{violation:#?}");
+        assert_eq!(
+            verdict.outcome,
+            Outcome::Violated,
+            "{kind:?} at {level} of\n{text}\n{violation:#?}"
+        );
     }
     for pair in violation.cycle.windows(2) {
         assert_eq!(pair[0].to, pair[1].from, "a broken cycle on\n{text}");
@@ -271,8 +314,8 @@ fn assert_still_violated(history: &History, violation: &Violation, text: &str) {
     }
 }
 
-/// List histories: each key has one order of all that is appended to it, reads return prefixes of it; with `disorder` some
-/// lists are changed. With duplicates few different elements are appended.
+/// List histories: each key has one order of all that is appended to it, reads return prefixes of
+/// it; with `disorder` some lists are changed. With duplicates few different elements are appended.
 fn list_text(raw: &[Raw], shape: Shape, shuffle: u64, disorder: bool) -> String {
     let mut orders: Vec<Vec<usize>> = vec![Vec::new(); shape.keys];
     let mut next = 0;
@@ -282,7 +325,10 @@ fn list_text(raw: &[Raw], shape: Shape, shuffle: u64, disorder: bool) -> String 
         if write {
             let length = orders[key].len();
             let anywhere = (choice as u64 ^ shuffle) as usize % (length + 1);
-            orders[key].insert(if shuffle.is_multiple_of(3) { anywhere } else { length }, element(next, choice));
+            orders[key].insert(
+                if shuffle.is_multiple_of(3) { anywhere } else { length },
+                element(next, choice),
+            );
         }
     }
     next = 0;
@@ -301,7 +347,11 @@ fn list_text(raw: &[Raw], shape: Shape, shuffle: u64, disorder: bool) -> String 
                 list.extend(list.clone().first());
             }
             let list: Vec<String> = list.iter().map(usize::to_string).collect();
-            if list.is_empty() { format!("r(k{key},nil)") } else { format!("r(k{key},[{}])", list.join(" ")) }
+            if list.is_empty() {
+                format!("r(k{key},nil)")
+            } else {
+                format!("r(k{key},[{}])", list.join(" "))
+            }
         });
         let mark = if shape.outcomes { mark(txn) } else { "" };
         sessions[txn.session].push(ops.collect::<Vec<_>>().join(" ") + mark);
@@ -309,8 +359,9 @@ fn list_text(raw: &[Raw], shape: Shape, shuffle: u64, disorder: bool) -> String 
     lines(&sessions)
 }
 
-/// What a store of snapshots answers when the sessions begin and commit in the order of `schedule`, with the read number
-/// `wrong` changed. Conflicting writers both commit, so prefix consistency holds, and often more.
+/// What a store of snapshots answers when the sessions begin and commit in the order of `schedule`,
+/// with the read number `wrong` changed. Conflicting writers both commit, so prefix consistency
+/// holds, and often more.
 fn snapshot_text(raw: &[Raw], schedule: &[usize], wrong: usize) -> String {
     let mut sessions: Vec<Vec<&Raw>> = vec![Vec::new(); 3];
     raw.iter().for_each(|txn| sessions[txn.session].push(txn));
@@ -324,7 +375,9 @@ fn snapshot_text(raw: &[Raw], schedule: &[usize], wrong: usize) -> String {
                 texts[session].push(text);
                 writes.into_iter().for_each(|(key, value)| store.current[key] = value);
             }
-            None if !sessions[session].is_empty() => open[session] = Some(store.answer(sessions[session].remove(0))),
+            None if !sessions[session].is_empty() => {
+                open[session] = Some(store.answer(sessions[session].remove(0)))
+            }
             None => {}
         }
     }
@@ -362,10 +415,18 @@ impl SnapshotStore {
     }
 }
 
-const PLAIN: Shape =
-    Shape { keys: 2, duplicates: false, outcomes: false, initial: false, times: false, txns_max: 6, ops_max: 4 };
+const PLAIN: Shape = Shape {
+    keys: 2,
+    duplicates: false,
+    outcomes: false,
+    initial: false,
+    times: false,
+    txns_max: 6,
+    ops_max: 4,
+};
 const OUTCOMES: Shape = Shape { outcomes: true, ..PLAIN };
-const DUPLICATES: Shape = Shape { duplicates: true, outcomes: true, txns_max: 5, ops_max: 3, ..PLAIN };
+const DUPLICATES: Shape =
+    Shape { duplicates: true, outcomes: true, txns_max: 5, ops_max: 3, ..PLAIN };
 const INITIALS: Shape = Shape { initial: true, outcomes: true, ..PLAIN };
 const INITIALS_AND_DUPLICATES: Shape = Shape { initial: true, ..DUPLICATES };
 const LISTS: Shape = Shape { outcomes: true, txns_max: 5, ops_max: 3, ..PLAIN };

@@ -1,4 +1,5 @@
-//! How many histories a second: three sessions that change and read one shopping cart, three transactions each.
+//! How many histories a second: three sessions that change and read one shopping cart, three
+//! transactions each.
 //!
 //! Run with `cargo run --release -p seriatim-explore --example rate [THREADS]`.
 
@@ -25,10 +26,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     }
     for isolation in Isolation::ALL {
         let budget = std::time::Duration::from_secs(20);
-        let result = Explorer::new(&program, isolation).threads(threads).budget(budget).run(&|_| Ok(()))?;
+        let result =
+            Explorer::new(&program, isolation).threads(threads).budget(budget).run(&|_| Ok(()))?;
         let (histories, ends) = (result.tally.histories, result.tally.ends);
         let rate = ends as f64 / result.elapsed.as_secs_f64();
-        println!("{isolation}: {histories} histories, {ends} ends, {rate:.0} ends/s, complete: {}", result.is_complete);
+        println!(
+            "{isolation}: {histories} histories, {ends} ends, {rate:.0} ends/s, complete: {}",
+            result.is_complete
+        );
     }
     Ok(())
 }

@@ -1,4 +1,5 @@
-//! Sets of transactions as the bits of a number: the programs that can be explored have few, and every step asks about sets.
+//! Sets of transactions as the bits of a number: the programs that can be explored have few, and
+//! every step asks about sets.
 
 /// The most transactions that the histories of one program may have between them.
 pub(crate) const TXNS_MAX: usize = 128;

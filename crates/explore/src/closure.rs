@@ -1,8 +1,10 @@
-//! Who must commit before whom: session order, reads, and what the axioms ask for, closed under transitivity.
+//! Who must commit before whom: session order, reads, and what the axioms ask for, closed under
+//! transitivity.
 //!
-//! At a level whose axiom does not speak of the commit order (all but the strong ones) a history is consistent iff these edges have
-//! no cycle. One set for each transaction; an edge costs one step for each transaction that it newly reaches, a snapshot costs a
-//! copy of as many words as there are transactions, which is how steps are taken back.
+//! At a level whose axiom does not speak of the commit order (all but the strong ones) a history is
+//! consistent iff these edges have no cycle. One set for each transaction; an edge costs one step
+//! for each transaction that it newly reaches, a snapshot costs a copy of as many words as there
+//! are transactions, which is how steps are taken back.
 
 use crate::bits::{Bits, INITIAL, Id};
 

@@ -1,8 +1,10 @@
-//! The cycle of dependencies because of which a behaviour is not serializable, found quickly: counterexamples are grouped by it.
+//! The cycle of dependencies because of which a behaviour is not serializable, found quickly:
+//! counterexamples are grouped by it.
 //!
-//! Starting from session order and reads, what every serial order must respect is added until a cycle closes. If t3 reads x from t1 and
-//! t2 writes x as well, then t2 before t3 puts t2 before t1 (ww), and t1 before t2 puts t3 before t2 (rw). That decides most behaviours;
-//! those that need a case distinction are left to the checker.
+//! Starting from session order and reads, what every serial order must respect is added until a
+//! cycle closes. If t3 reads x from t1 and t2 writes x as well, then t2 before t3 puts t2 before t1
+//! (ww), and t1 before t2 puts t3 before t2 (rw). That decides most behaviours; those that need a
+//! case distinction are left to the checker.
 
 use crate::bits::{Bits, INITIAL, Id};
 use crate::ordered::Ordered;
@@ -36,8 +38,8 @@ struct Graph {
 }
 
 impl Graph {
-    /// Adds an edge; the cycle that it closes, if it does. Edges that follow from others with the same ends are kept: they may make
-    /// a shorter cycle.
+    /// Adds an edge; the cycle that it closes, if it does. Edges that follow from others with the
+    /// same ends are kept: they may make a shorter cycle.
     fn add(&mut self, edge: Edge) -> Option<Vec<Edge>> {
         if !self.known.insert(edge) {
             return None;
@@ -81,13 +83,15 @@ impl Graph {
     }
 }
 
-/// A cycle of a behaviour, from its first transaction on; `None` if none was found, which proves nothing.
+/// A cycle of a behaviour, from its first transaction on; `None` if none was found, which proves
+/// nothing.
 pub(crate) fn find<V: Value, L: Local>(history: &Ordered<V, L>) -> Option<Vec<Edge>> {
     let mut records: Vec<_> = history.order().to_vec();
     // By name: the same cycle is found first, however the behaviour was come to.
     records.sort_by_key(|record| (record.session, record.index));
     let size = records.iter().map(|record| usize::from(record.id) + 1).max()?;
-    let mut graph = Graph { edges: Vec::new(), known: FxHashSet::default(), before: vec![Bits::NONE; size] };
+    let mut graph =
+        Graph { edges: Vec::new(), known: FxHashSet::default(), before: vec![Bits::NONE; size] };
     for record in &records {
         let previous = history.previous(record.id).map(|from| (from, Label::Session));
         let sources = record.reads.iter().filter(|read| read.source != INITIAL);
@@ -101,7 +105,8 @@ pub(crate) fn find<V: Value, L: Local>(history: &Ordered<V, L>) -> Option<Vec<Ed
         for record in &records {
             for read in &record.reads {
                 for writer in sorted(history, history.writers(read.key).without(record.id)) {
-                    if let Some(cycle) = infer(&mut graph, record.id, read.key, read.source, writer) {
+                    if let Some(cycle) = infer(&mut graph, record.id, read.key, read.source, writer)
+                    {
                         return Some(rotated(history, cycle));
                     }
                 }

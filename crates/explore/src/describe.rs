@@ -1,6 +1,7 @@
 //! A behaviour as a history that the checkers read.
 //!
-//! Checkers match a read to its write by the value, so a value that a key is given again gets a number behind it.
+//! Checkers match a read to its write by the value, so a value that a key is given again gets a
+//! number behind it.
 
 use crate::bits::{INITIAL, Id};
 use crate::ordered::{Op, Ordered, Read, Record};
@@ -37,7 +38,10 @@ impl Values {
 }
 
 /// The history of a behaviour; its transactions are named after session and place, as in `alice-1`.
-pub(crate) fn history<V: Value, L: Local>(ordered: &Ordered<V, L>, program: &Program<V, L>) -> History {
+pub(crate) fn history<V: Value, L: Local>(
+    ordered: &Ordered<V, L>,
+    program: &Program<V, L>,
+) -> History {
     let keys: Vec<Atom> = ordered.key_names().iter().map(|name| Atom::Str(name.clone())).collect();
     let sessions = program.session_names().map(|name| Atom::Str(name.into())).collect();
     let mut columns = Columns {
@@ -52,7 +56,8 @@ pub(crate) fn history<V: Value, L: Local>(ordered: &Ordered<V, L>, program: &Pro
         columns.initial.values.insert(KeyId(key), name);
     }
     let mut names = Vec::new();
-    // A read stands behind its write in the order, so the names of values are known when they are needed.
+    // A read stands behind its write in the order, so the names of values are known when they are
+    // needed.
     for record in ordered.order() {
         let status = if record.is_committed { Status::Committed } else { Status::Aborted };
         let txn = columns.push_txn(record.session, status);
@@ -83,13 +88,21 @@ fn operation<V: Value, L: Local>(
         Op::OwnRead(key) => (OpKind::Read, *key, values.last[&(record.id, *key)]),
         Op::Read(read) => {
             let Read { key, source, .. } = record.reads[*read as usize];
-            let value = if source == INITIAL { initial.values[&KeyId(key)] } else { values.last[&(source, key)] };
+            let value = if source == INITIAL {
+                initial.values[&KeyId(key)]
+            } else {
+                values.last[&(source, key)]
+            };
             (OpKind::Read, key, value)
         }
     }
 }
 
 /// The name of a transaction.
-pub(crate) fn name<V: Value, L: Local>(program: &Program<V, L>, session: u32, index: u32) -> String {
+pub(crate) fn name<V: Value, L: Local>(
+    program: &Program<V, L>,
+    session: u32,
+    index: u32,
+) -> String {
     format!("{}-{}", program.sessions[session as usize].name, index + 1)
 }

@@ -1,5 +1,6 @@
-//! DFS(I), the baseline of the paper's evaluation (Section 7.3): every order in which whole transactions can run, and every valid
-//! source of every read, without any reduction. It comes to the same history many times.
+//! DFS(I), the baseline of the paper's evaluation (Section 7.3): every order in which whole
+//! transactions can run, and every valid source of every read, without any reduction. It comes to
+//! the same history many times.
 
 use crate::engine::Engine;
 use crate::program::{Local, Value};

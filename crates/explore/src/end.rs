@@ -22,7 +22,9 @@ pub struct End<'e, V, L> {
 impl<'e, V: Value, L: Local> End<'e, V, L> {
     pub(crate) fn of(engine: &'e Engine<'_, V, L>) -> Self {
         let history = &engine.history;
-        let local = |session| history.last_of(session).map_or_else(L::default, |record| record.local.clone());
+        let local = |session| {
+            history.last_of(session).map_or_else(L::default, |record| record.local.clone())
+        };
         let locals = (0..history.sessions() as u32).map(local).collect();
         End { program: engine.program, setting: engine.setting, history, locals }
     }
@@ -38,10 +40,13 @@ impl<'e, V: Value, L: Local> End<'e, V, L> {
         self.locals.get(number)
     }
 
-    /// Whether a transaction, by the numbers of its session and in it from 0, committed; `None` if there is none.
+    /// Whether a transaction, by the numbers of its session and in it from 0, committed; `None` if
+    /// there is none.
     pub fn is_committed(&self, session: usize, txn: usize) -> Option<bool> {
-        let done = (session < self.history.sessions()).then(|| self.history.done(session as u32))?;
-        (txn < done as usize).then(|| self.history.of_session(session as u32, txn as u32).is_committed)
+        let done =
+            (session < self.history.sessions()).then(|| self.history.done(session as u32))?;
+        (txn < done as usize)
+            .then(|| self.history.of_session(session as u32, txn as u32).is_committed)
     }
 
     /// What was read and written, for the checkers.
@@ -54,8 +59,8 @@ impl<'e, V: Value, L: Local> End<'e, V, L> {
         token::of(self.history)
     }
 
-    /// Whether the behaviour is one that would also be possible if every transaction were at this level. Aborted transactions
-    /// count: what they read obeys the level.
+    /// Whether the behaviour is one that would also be possible if every transaction were at this
+    /// level. Aborted transactions count: what they read obeys the level.
     pub fn is_at(&self, isolation: Isolation) -> bool {
         valid::is_valid(self.history, |_| isolation, &[])
     }
@@ -65,9 +70,10 @@ impl<'e, V: Value, L: Local> End<'e, V, L> {
         self.is_at(Isolation::Serializable)
     }
 
-    /// The cycle of dependencies because of which it is not serializable, if one is found without a case distinction: transactions
-    /// with what leads from each to the next (`so` session order, `wr` a read, `ww` an overwritten version, `rw` a version that was
-    /// read and then overwritten).
+    /// The cycle of dependencies because of which it is not serializable, if one is found without a
+    /// case distinction: transactions with what leads from each to the next (`so` session order,
+    /// `wr` a read, `ww` an overwritten version, `rw` a version that was read and then
+    /// overwritten).
     pub fn cycle(&self) -> Option<String> {
         let edges = cycles::find(self.history)?;
         let name = |id: Id| {
@@ -80,15 +86,21 @@ impl<'e, V: Value, L: Local> End<'e, V, L> {
             Label::WriteWrite(key) => format!("ww {}", self.history.key_name(key)),
             Label::ReadWrite(key) => format!("rw {}", self.history.key_name(key)),
         };
-        let steps: Vec<String> =
-            edges.iter().map(|edge| format!("{} -{}->", name(edge.from), label(edge.label))).collect();
+        let steps: Vec<String> = edges
+            .iter()
+            .map(|edge| format!("{} -{}->", name(edge.from), label(edge.label)))
+            .collect();
         let end = edges.first().map(|edge| name(edge.from)).unwrap_or_default();
         Some(format!("{} {end}", steps.join(" ")))
     }
 
-    /// Checks what the database may hold in the end: `check` is called with a way to read keys, once for each combination of latest
-    /// values that some commit order gives to the keys that it reads. Its first failure is returned.
-    pub fn finally(&self, check: impl Fn(&mut dyn FnMut(&str) -> V) -> Result<(), String>) -> Result<(), String> {
+    /// Checks what the database may hold in the end: `check` is called with a way to read keys,
+    /// once for each combination of latest values that some commit order gives to the keys that it
+    /// reads. Its first failure is returned.
+    pub fn finally(
+        &self,
+        check: impl Fn(&mut dyn FnMut(&str) -> V) -> Result<(), String>,
+    ) -> Result<(), String> {
         let mut finals = Finals { end: self, chosen: Vec::new() };
         loop {
             let mut at = 0;

@@ -1,8 +1,9 @@
 //! The search: EXPLORE and EXPLORESWAPS of the paper (Algorithms 1 and 2) without recursion.
 //!
-//! A transaction runs from its begin to its end in one go (`run.rs`). Where a read has several sources, the first is taken and the others
-//! are kept on the trail; for another source the transaction is run again with the reads before it as they were, so a transaction is
-//! executed again only when one of its reads changes.
+//! A transaction runs from its begin to its end in one go (`run.rs`). Where a read has several
+//! sources, the first is taken and the others are kept on the trail; for another source the
+//! transaction is run again with the reads before it as they were, so a transaction is executed
+//! again only when one of its reads changes.
 
 use crate::bits::{INITIAL, Id, TXNS_MAX};
 use crate::error::ExploreError;
@@ -37,7 +38,11 @@ pub(crate) struct Setting {
 
 impl Setting {
     /// The level of a transaction.
-    pub fn isolation_of<V: Value, L: Local>(&self, program: &Program<V, L>, (session, index): (u32, u32)) -> Isolation {
+    pub fn isolation_of<V: Value, L: Local>(
+        &self,
+        program: &Program<V, L>,
+        (session, index): (u32, u32),
+    ) -> Isolation {
         program.isolation_of(session as usize, index as usize).unwrap_or(self.isolation)
     }
 
@@ -70,7 +75,8 @@ pub(crate) struct Engine<'p, V, L> {
     pub explored: f64,
     /// How often there was no way to go on.
     pub blocked: u64,
-    /// How often a behaviour became longer than there is room for; and whether the last end is such a one.
+    /// How often a behaviour became longer than there is room for; and whether the last end is such
+    /// a one.
     pub cut: u64,
     pub is_cut: bool,
     /// By session: the most transactions that it may have.
@@ -93,7 +99,11 @@ impl<'p, V: Value, L: Local> Engine<'p, V, L> {
             is_blocked: false,
             must_enter: false,
             failure: None,
-            is_empty: program.sessions.iter().map(|session| begins_nothing(&session.code)).collect(),
+            is_empty: program
+                .sessions
+                .iter()
+                .map(|session| begins_nothing(&session.code))
+                .collect(),
             share: 1.0,
             explored: 0.0,
             blocked: 0,
@@ -112,7 +122,8 @@ impl<'p, V: Value, L: Local> Engine<'p, V, L> {
         engine
     }
 
-    /// Goes on to the next complete history, or to one that is cut because it is too long; false if there is none.
+    /// Goes on to the next complete history, or to one that is cut because it is too long; false if
+    /// there is none.
     pub fn advance(&mut self) -> Result<bool, ExploreError> {
         if std::mem::replace(&mut self.has_begun, true) && !self.backtrack() {
             return Ok(false);
@@ -150,7 +161,9 @@ impl<'p, V: Value, L: Local> Engine<'p, V, L> {
     fn is_where_it_was_sent(&self) -> Result<(), ExploreError> {
         match self.guide.len() {
             0 => Ok(()),
-            left => Err(ExploreError::Checkpoint(format!("it has {left} choices more than there are to make"))),
+            left => Err(ExploreError::Checkpoint(format!(
+                "it has {left} choices more than there are to make"
+            ))),
         }
     }
 
@@ -164,12 +177,15 @@ impl<'p, V: Value, L: Local> Engine<'p, V, L> {
         let path = self.path();
         let mut rest = Vec::new();
         for (depth, fork) in self.trail.iter().enumerate().skip(self.floor).rev() {
-            rest.extend((fork.child + 1..fork.arity).map(|child| [&path[..depth], &[child]].concat()));
+            rest.extend(
+                (fork.child + 1..fork.arity).map(|child| [&path[..depth], &[child]].concat()),
+            );
         }
         rest
     }
 
-    /// The children of a node that `depth` choices lead to, if the search went through it; none if it is a history.
+    /// The children of a node that `depth` choices lead to, if the search went through it; none if
+    /// it is a history.
     pub fn children(&self, depth: usize) -> usize {
         self.trail.get(depth).map_or(0, |fork| fork.arity)
     }
@@ -194,11 +210,14 @@ impl<'p, V: Value, L: Local> Engine<'p, V, L> {
         self.history.done(session) < self.room[session as usize]
     }
 
-    /// Whether a client would go on if there were room: what the history says of it is only its beginning.
+    /// Whether a client would go on if there were room: what the history says of it is only its
+    /// beginning.
     pub fn has_cut_session(&self) -> bool {
         let is_cut = |session: u32| match &self.program.sessions[session as usize].code {
             Code::Transactions(_) => false,
-            Code::Steps(_) | Code::Client(_) => self.history.last_of(session).is_some_and(|record| !record.is_last),
+            Code::Steps(_) | Code::Client(_) => {
+                self.history.last_of(session).is_some_and(|record| !record.is_last)
+            }
         };
         (0..self.history.sessions() as u32).any(is_cut)
     }
@@ -208,7 +227,11 @@ impl<'p, V: Value, L: Local> Engine<'p, V, L> {
         let mut fork = Fork::new(choice, 0, self.share);
         if let Some(child) = self.guide.pop_front() {
             if child >= fork.arity {
-                let problem = format!("there are {} ways to go on where it takes number {}", fork.arity, child + 1);
+                let problem = format!(
+                    "there are {} ways to go on where it takes number {}",
+                    fork.arity,
+                    child + 1
+                );
                 self.failure = Some(ExploreError::Checkpoint(problem));
             } else {
                 fork.child = child;
@@ -238,7 +261,8 @@ impl<'p, V: Value, L: Local> Engine<'p, V, L> {
 
     /// Undoes the swap of the last choice, if the search is in one.
     fn take_swap_back(&mut self) {
-        if let Some(Fork { choice: Choice::Swap { reads, replaced, .. }, child, .. }) = self.trail.last_mut()
+        if let Some(Fork { choice: Choice::Swap { reads, replaced, .. }, child, .. }) =
+            self.trail.last_mut()
             && let Some(tail) = replaced.take()
         {
             self.history.truncate(reads[*child - 1].place);
@@ -283,8 +307,8 @@ impl<'p, V: Value, L: Local> Engine<'p, V, L> {
         self.execute(record.session, sources, Some(record));
     }
 
-    /// Runs the next transaction of a session: its first reads read from `sources`, and up to the last of these it must do what
-    /// it did in `before`.
+    /// Runs the next transaction of a session: its first reads read from `sources`, and up to the
+    /// last of these it must do what it did in `before`.
     pub fn execute(&mut self, session: u32, sources: Vec<Id>, before: Option<Rc<Record<V, L>>>) {
         let index = self.history.done(session);
         let id = if self.has_room(session) { self.history.id(session, index) } else { None };
@@ -294,7 +318,8 @@ impl<'p, V: Value, L: Local> Engine<'p, V, L> {
         };
         self.executions += 1;
         let base = self.setting.base_of(self.program, (session, index));
-        let reader = Reader::begin(&self.history, id, base, self.history.before(self.history.len()).clone());
+        let reader =
+            Reader::begin(&self.history, id, base, self.history.before(self.history.len()).clone());
         let (program, place) = (self.program, self.history.len());
         let mut run = Run::new(self, reader, (session, index), sources, before);
         let local = run.code(&program.sessions[session as usize].code);
@@ -306,8 +331,8 @@ impl<'p, V: Value, L: Local> Engine<'p, V, L> {
         }
     }
 
-    /// EXPLORESWAPS (Algorithm 2): the swaps that are worth exploring after the commit of the last transaction, as children beside
-    /// going on.
+    /// EXPLORESWAPS (Algorithm 2): the swaps that are worth exploring after the commit of the last
+    /// transaction, as children beside going on.
     fn explore_swaps(&mut self, place: usize) {
         let t = Rc::clone(&self.history.order()[place]);
         let mut reads = self.compute_reorderings(&t);
@@ -321,7 +346,10 @@ impl<'p, V: Value, L: Local> Engine<'p, V, L> {
     /// The source of a read of a pending transaction: one of VALIDWRITES.
     pub fn choose_source(&mut self, reader: &Reader, at: ReadAt, key: u32) -> Option<Id> {
         if self.is_replay {
-            self.failure = Some(ExploreError::Token(format!("{} reads more than it says", self.told(reader.id))));
+            self.failure = Some(ExploreError::Token(format!(
+                "{} reads more than it says",
+                self.told(reader.id)
+            )));
             return None;
         }
         let sources = self.valid_writes(reader, key);
@@ -343,7 +371,11 @@ impl<V: Value, L: Local> Engine<'_, V, L> {
     /// A transaction by its name for people.
     pub fn told(&self, id: Id) -> String {
         let (session, index) = self.history.name(id);
-        format!("transaction {} of session {}", index + 1, self.program.sessions[session as usize].name)
+        format!(
+            "transaction {} of session {}",
+            index + 1,
+            self.program.sessions[session as usize].name
+        )
     }
 
     /// Whether a token's source of a read is one that the read may have.
@@ -357,14 +389,16 @@ impl<V: Value, L: Local> Engine<'_, V, L> {
             let problem = format!("{reader} may not read {key} from where it says");
             ExploreError::TokenLevel { isolation: self.setting.isolation, problem }
         } else {
-            ExploreError::Token(format!("{reader} reads {key} from a transaction that did not write it"))
+            ExploreError::Token(format!(
+                "{reader} reads {key} from a transaction that did not write it"
+            ))
         });
         false
     }
 }
 
-/// By session: the most transactions that it may have. Clients share what transactions that are known leave, so that what is cut does not
-/// depend on where the search came from.
+/// By session: the most transactions that it may have. Clients share what transactions that are
+/// known leave, so that what is cut does not depend on where the search came from.
 fn room<V: Value, L: Local>(program: &Program<V, L>) -> Vec<u32> {
     let known = |code: &Code<V, L>| match code {
         Code::Transactions(all) => Some(all.len()),

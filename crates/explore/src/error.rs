@@ -35,8 +35,10 @@ pub enum ExploreError {
     Base(crate::Isolation),
     /// A transaction did something else when it was run again with the same reads.
     #[error(
-        "the program is not deterministic: {place}: with the same reads it did `{before}` the first time and `{now}` the second; \
-         transactions may depend on what they read and on their session's local state, and on nothing else"
+        "the program is not deterministic: {place}: with the same reads it did `{before}` the \
+         first time and `{now}` the second; \
+         transactions may depend on what they read and on their session's local state, and on \
+         nothing else"
     )]
     NotDeterministic {
         /// Where.
@@ -56,7 +58,8 @@ pub enum ExploreError {
     },
     /// More transactions than the explorer keeps track of.
     #[error(
-        "a behaviour has more than {TXNS_MAX} transactions, which is far more than can be explored; make the program smaller"
+        "a behaviour has more than {TXNS_MAX} transactions, which is far more than can be \
+         explored; make the program smaller"
     )]
     TooManyTransactions,
     /// More operations than a transaction may have.
@@ -69,7 +72,9 @@ pub enum ExploreError {
     #[error("the token does not fit this program: {0}")]
     Token(String),
     /// A replay token of a behaviour that the level does not allow.
-    #[error("the token is no behaviour at {isolation}: {problem}; was it found at another --level?")]
+    #[error(
+        "the token is no behaviour at {isolation}: {problem}; was it found at another --level?"
+    )]
     TokenLevel {
         /// The level.
         isolation: crate::Isolation,

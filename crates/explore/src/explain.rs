@@ -1,4 +1,5 @@
-//! Counterexamples: one behaviour that violates the property, with the history and what the checker says of it.
+//! Counterexamples: one behaviour that violates the property, with the history and what the checker
+//! says of it.
 
 use crate::end::End;
 use crate::error::ExploreError;

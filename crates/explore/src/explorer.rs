@@ -1,8 +1,10 @@
-//! Explorations: a program, its level and a property, explored by several threads, in slices of time.
+//! Explorations: a program, its level and a property, explored by several threads, in slices of
+//! time.
 //!
-//! Threads share the list of subtrees and nothing of the search. After each slice what a thread has left of its subtree is split into
-//! the subtrees beside its way, so that there is always enough to hand out; the first counterexample is the first in the order of the
-//! search, whichever thread comes to one earlier.
+//! Threads share the list of subtrees and nothing of the search. After each slice what a thread has
+//! left of its subtree is split into the subtrees beside its way, so that there is always enough to
+//! hand out; the first counterexample is the first in the order of the search, whichever thread
+//! comes to one earlier.
 
 use crate::end::End;
 use crate::engine::{Algorithm, Engine, Setting};
@@ -28,7 +30,8 @@ const SLICE_FIRST: Duration = Duration::from_millis(20);
 const SLICE: Duration = Duration::from_millis(400);
 /// How many histories are visited between looks at the clock.
 const HISTORIES_PER_LOOK: u64 = 16;
-/// How many groups of counterexamples have the name of their anomaly, which takes a check of their first.
+/// How many groups of counterexamples have the name of their anomaly, which takes a check of their
+/// first.
 const GROUPS_NAMED_MAX: usize = 100;
 /// Enough subtrees for each thread.
 const SUBTREES_PER_THREAD: usize = 8;
@@ -53,14 +56,16 @@ pub struct Exploration<L> {
     pub isolation: Isolation,
     /// Numbers.
     pub tally: Tally,
-    /// Whether nothing is left to do: every behaviour was visited (of the part, if it was one) or cut, or enough of them to know that the
-    /// property does not hold.
+    /// Whether nothing is left to do: every behaviour was visited (of the part, if it was one) or
+    /// cut, or enough of them to know that the property does not hold.
     pub is_done: bool,
-    /// Whether every behaviour was visited (of the part, if it was one): none was left out behind a counterexample, and none was cut.
+    /// Whether every behaviour was visited (of the part, if it was one): none was left out behind a
+    /// counterexample, and none was cut.
     pub is_complete: bool,
     /// The first counterexample.
     pub counterexample: Option<Counterexample<L>>,
-    /// All counterexamples by the cycle that they violate serializability with, most frequent first; if they were asked for.
+    /// All counterexamples by the cycle that they violate serializability with, most frequent
+    /// first; if they were asked for.
     pub groups: Vec<Group>,
     /// How long it took, with the runs before that it goes on from.
     pub elapsed: Duration,
@@ -97,7 +102,8 @@ struct Slice<'s> {
 }
 
 impl<'p, V: Value, L: Local> Explorer<'p, V, L> {
-    /// Explores `program` with its transactions at `isolation`, those excepted that have a level of their own.
+    /// Explores `program` with its transactions at `isolation`, those excepted that have a level of
+    /// their own.
     pub fn new(program: &'p Program<V, L>, isolation: Isolation) -> Self {
         Explorer {
             program,
@@ -112,8 +118,9 @@ impl<'p, V: Value, L: Local> Explorer<'p, V, L> {
         }
     }
 
-    /// Keeps histories consistent with `base` only on the way, and checks the level at their end (EXPLORE-CE*). Without it they are
-    /// kept consistent with the level, or causal consistency if that is stronger.
+    /// Keeps histories consistent with `base` only on the way, and checks the level at their end
+    /// (EXPLORE-CE*). Without it they are kept consistent with the level, or causal consistency if
+    /// that is stronger.
     pub fn base(mut self, base: Isolation) -> Self {
         self.base = base;
         self
@@ -149,7 +156,8 @@ impl<'p, V: Value, L: Local> Explorer<'p, V, L> {
         self
     }
 
-    /// Goes on after the first counterexample, and groups all by the cycle of dependencies that they show.
+    /// Goes on after the first counterexample, and groups all by the cycle of dependencies that
+    /// they show.
     pub fn all(mut self) -> Self {
         self.wants_all = true;
         self
@@ -161,7 +169,8 @@ impl<'p, V: Value, L: Local> Explorer<'p, V, L> {
         self.resume(work, property, &mut |_| {})
     }
 
-    /// Whether every behaviour is serializable, so that weak isolation can be ignored for this program: the property is that it is.
+    /// Whether every behaviour is serializable, so that weak isolation can be ignored for this
+    /// program: the property is that it is.
     pub fn robust(&self) -> Result<Exploration<L>, ExploreError> {
         self.run(&is_serializable)
     }
@@ -225,11 +234,21 @@ impl<'p, V: Value, L: Local> Explorer<'p, V, L> {
     }
 
     /// Works for a while on the open subtrees.
-    fn slice(&self, work: &mut Work, setting: Setting, property: Property<'_, V, L>) -> Result<(), ExploreError> {
+    fn slice(
+        &self,
+        work: &mut Work,
+        setting: Setting,
+        property: Property<'_, V, L>,
+    ) -> Result<(), ExploreError> {
         let is_scarce = self.threads > 1 && work.open.len() < SUBTREES_PER_THREAD * self.threads;
         let end = Instant::now() + if is_scarce { SLICE_FIRST } else { SLICE };
         let subtrees = std::mem::take(&mut work.open);
-        let slice = Slice { subtrees: &subtrees, next: AtomicUsize::new(0), found: AtomicUsize::new(usize::MAX), end };
+        let slice = Slice {
+            subtrees: &subtrees,
+            next: AtomicUsize::new(0),
+            found: AtomicUsize::new(usize::MAX),
+            end,
+        };
         let mut chunks = self.on_threads(&slice, setting, property)?;
         chunks.sort_by_key(|(number, _)| *number);
         let mut chunks = chunks.into_iter().peekable();
@@ -243,7 +262,8 @@ impl<'p, V: Value, L: Local> Explorer<'p, V, L> {
             merge(work, chunk);
             if is_enough {
                 work.skipped |= number + 1 < count || subtree.after.ends > 0;
-                // What comes after the first counterexample is of no interest; what is open before it may hold an earlier one.
+                // What comes after the first counterexample is of no interest; what is open before
+                // it may hold an earlier one.
                 break;
             }
             work.count(&subtree.after);
@@ -328,7 +348,10 @@ impl<'w, V: Value, L: Local> Worker<'w, V, L> {
             let number = slice.next.fetch_add(1, Ordering::Relaxed);
             let is_useless = number > slice.found.load(Ordering::Relaxed);
             // The first subtree is always begun, so that every slice gets somewhere.
-            if number >= slice.subtrees.len() || is_useless || (!done.is_empty() && self.is_over(slice)) {
+            if number >= slice.subtrees.len()
+                || is_useless
+                || (!done.is_empty() && self.is_over(slice))
+            {
                 return Ok(done);
             }
             let chunk = self.subtree(slice, number, setting, property)?;
@@ -349,8 +372,13 @@ impl<'w, V: Value, L: Local> Worker<'w, V, L> {
     ) -> Result<Chunk, ExploreError> {
         let mut engine = Engine::within(self.program, setting, &slice.subtrees[number].path);
         let needs_check = needs_check(self.program, setting);
-        let mut chunk =
-            Chunk { tally: Tally::default(), found: None, groups: Groups::default(), rest: Vec::new(), skipped: false };
+        let mut chunk = Chunk {
+            tally: Tally::default(),
+            found: None,
+            groups: Groups::default(),
+            rest: Vec::new(),
+            skipped: false,
+        };
         while engine.advance()? {
             chunk.tally.ends += u64::from(!engine.is_cut);
             if engine.is_cut {
@@ -392,7 +420,9 @@ impl<'w, V: Value, L: Local> Worker<'w, V, L> {
 /// Whether histories must be checked at their end.
 fn needs_check<V: Value, L: Local>(program: &Program<V, L>, setting: Setting) -> bool {
     let own = program.sessions.iter().enumerate().flat_map(|(session, of)| match &of.code {
-        crate::program::Code::Transactions(all) => (0..all.len()).map(|index| (session, index)).collect(),
+        crate::program::Code::Transactions(all) => {
+            (0..all.len()).map(|index| (session, index)).collect()
+        }
         crate::program::Code::Steps(_) | crate::program::Code::Client(_) => Vec::new(),
     });
     own.map(|(session, index)| program.isolation_of(session, index).unwrap_or(setting.isolation))

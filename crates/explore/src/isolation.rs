@@ -1,4 +1,5 @@
-//! What the explorer may be asked for: the levels of the ladder up to serializability, and no level at all.
+//! What the explorer may be asked for: the levels of the ladder up to serializability, and no level
+//! at all.
 
 use crate::error::ExploreError;
 use seriatim_check::Level;
@@ -35,8 +36,8 @@ impl Isolation {
         Isolation::Serializable,
     ];
 
-    /// The level, unless it is one that programs cannot be explored at: cut isolation stands apart from the others, and strict
-    /// serializability needs times.
+    /// The level, unless it is one that programs cannot be explored at: cut isolation stands apart
+    /// from the others, and strict serializability needs times.
     pub fn of(level: Level) -> Result<Isolation, ExploreError> {
         let known = Isolation::ALL.into_iter().find(|isolation| isolation.level() == Some(level));
         known.ok_or(ExploreError::Level(level))
@@ -60,7 +61,8 @@ impl Isolation {
         self.level().map_or("true", Level::code)
     }
 
-    /// Whether every pending transaction that nobody reads from can go on (Section 3.2 of the paper): so for all up to causal.
+    /// Whether every pending transaction that nobody reads from can go on (Section 3.2 of the
+    /// paper): so for all up to causal.
     pub fn is_causally_extensible(self) -> bool {
         self <= Isolation::Causal
     }

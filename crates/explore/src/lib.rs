@@ -1,7 +1,8 @@
 //! Every behaviour of a transactional program under an isolation level, each exactly once.
 //!
-//! A [`Program`] has sessions; a session has transactions, which are closures that read and write keys. [`explore`] visits every
-//! history that the program can have at a [`Level`](seriatim_check::Level): who read what from whom. Histories are not repeated, and
+//! A [`Program`] has sessions; a session has transactions, which are closures that read and write
+//! keys. [`explore`] visits every history that the program can have at a
+//! [`Level`](seriatim_check::Level): who read what from whom. Histories are not repeated, and
 //! memory stays small however many there are. In a test, [`model`] does all of it:
 //!
 //! ```
@@ -32,14 +33,18 @@
 //! assert_eq!(found.token, "0:0.0,1:0.0");
 //! ```
 //!
-//! What is explored: at read committed, read atomic and causal consistency (also if each transaction has its own of these levels) the
-//! algorithm EXPLORE-CE of Bouajjani, Enea and Román-Calvo (PLDI 2023), which never takes a step in vain; at prefix consistency,
-//! snapshot isolation and serializability EXPLORE-CE*, which visits the histories of a weaker level and passes over those that the
-//! level does not allow. An aborted transaction is part of the history as one that wrote nothing: what it read obeys the level, because a
-//! database answers a read before anybody knows of the abort. (A recorded history is judged without its aborted transactions.)
+//! What is explored: at read committed, read atomic and causal consistency (also if each
+//! transaction has its own of these levels) the algorithm EXPLORE-CE of Bouajjani, Enea and
+//! Román-Calvo (PLDI 2023), which never takes a step in vain; at prefix consistency, snapshot
+//! isolation and serializability EXPLORE-CE*, which visits the histories of a weaker level and
+//! passes over those that the level does not allow. An aborted transaction is part of the history
+//! as one that wrote nothing: what it read obeys the level, because a database answers a read
+//! before anybody knows of the abort. (A recorded history is judged without its aborted
+//! transactions.)
 //!
-//! [`Explorer`] has more: threads, a budget, parts for several machines, work that can be kept and resumed, all counterexamples
-//! grouped by the cycle that they show, robustness, the baseline without reduction. [`lang`] is a small language for programs.
+//! [`Explorer`] has more: threads, a budget, parts for several machines, work that can be kept and
+//! resumed, all counterexamples grouped by the cycle that they show, robustness, the baseline
+//! without reduction. [`lang`] is a small language for programs.
 
 mod bits;
 mod ce;

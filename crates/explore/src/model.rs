@@ -37,7 +37,10 @@ pub struct Model<V, L> {
 /// # Panics
 ///
 /// If programs cannot be explored at `level` (cut isolation and strict serializability).
-pub fn model<V: Value, L: Local>(level: Level, build: impl FnOnce(&mut Program<V, L>)) -> Model<V, L> {
+pub fn model<V: Value, L: Local>(
+    level: Level,
+    build: impl FnOnce(&mut Program<V, L>),
+) -> Model<V, L> {
     let isolation = Isolation::of(level).unwrap_or_else(|error| panic!("{error}"));
     let mut program = Program::new();
     build(&mut program);
@@ -49,7 +52,8 @@ impl<V: Value, L: Local> Model<V, L> {
     ///
     /// # Panics
     ///
-    /// If `property` is false of one, with the first such behaviour and a token for [`Model::replay`].
+    /// If `property` is false of one, with the first such behaviour and a token for
+    /// [`Model::replay`].
     pub fn assert(&self, property: impl Fn(&End<'_, V, L>) -> bool + Sync) -> u64 {
         let exploration = self.run(&property);
         if let Some(found) = &exploration.counterexample {
@@ -66,7 +70,9 @@ impl<V: Value, L: Local> Model<V, L> {
     pub fn violate(&self, property: impl Fn(&End<'_, V, L>) -> bool + Sync) -> Counterexample<L> {
         let exploration = self.run(&property);
         let count = exploration.tally.histories;
-        exploration.counterexample.unwrap_or_else(|| panic!("the property holds in all {count} histories"))
+        exploration
+            .counterexample
+            .unwrap_or_else(|| panic!("the property holds in all {count} histories"))
     }
 
     /// Whether every behaviour is serializable.
@@ -95,11 +101,14 @@ impl<V: Value, L: Local> Model<V, L> {
     ///
     /// If it names none.
     pub fn replay<R>(&self, token: &str, visit: impl FnOnce(&End<'_, V, L>) -> R) -> R {
-        crate::explain::replay(&self.program, self.isolation, token, visit).unwrap_or_else(|error| panic!("{error}"))
+        crate::explain::replay(&self.program, self.isolation, token, visit)
+            .unwrap_or_else(|error| panic!("{error}"))
     }
 
     fn run(&self, property: &(impl Fn(&End<'_, V, L>) -> bool + Sync)) -> Exploration<L> {
-        let check = |end: &End<'_, V, L>| if property(end) { Ok(()) } else { Err("the property is false".to_owned()) };
+        let check = |end: &End<'_, V, L>| {
+            if property(end) { Ok(()) } else { Err("the property is false".to_owned()) }
+        };
         whole(Explorer::new(&self.program, self.isolation).run(&check))
     }
 }
@@ -115,5 +124,9 @@ fn whole<L>(result: Result<Exploration<L>, ExploreError>) -> Exploration<L> {
 
 fn told<L: Local>(found: &Counterexample<L>, isolation: Isolation) -> String {
     let locals: Vec<String> = found.locals.iter().map(|local| format!("{local:?}")).collect();
-    format!("the property does not hold at {isolation}: local states [{}], token {}", locals.join(", "), found.token)
+    format!(
+        "the property does not hold at {isolation}: local states [{}], token {}",
+        locals.join(", "),
+        found.token
+    )
 }

@@ -1,9 +1,10 @@
-//! Ordered histories (Section 4 of the paper): what transactions did, who read from whom, and a total order `<` that agrees with
-//! program order, session order and reads.
+//! Ordered histories (Section 4 of the paper): what transactions did, who read from whom, and a
+//! total order `<` that agrees with program order, session order and reads.
 //!
-//! At most one transaction is pending at a time and it is the last one, so the order is one of whole transactions. Records of
-//! transactions never change once they are complete: histories share them, and taking a step back is forgetting the last record. For
-//! each place in the order there is a snapshot of what the commit order must respect.
+//! At most one transaction is pending at a time and it is the last one, so the order is one of
+//! whole transactions. Records of transactions never change once they are complete: histories share
+//! them, and taking a step back is forgetting the last record. For each place in the order there is
+//! a snapshot of what the commit order must respect.
 
 use crate::bits::{Bits, INITIAL, Id, TXNS_MAX};
 use crate::closure::Closure;
@@ -85,7 +86,8 @@ pub(crate) struct Ordered<V, L> {
     after: Closure,
     /// By transaction: its place, if it is in the history.
     place: Vec<u8>,
-    /// By transaction: session and place in it. Transactions keep their numbers when they leave the history.
+    /// By transaction: session and place in it. Transactions keep their numbers when they leave the
+    /// history.
     names: Vec<(u32, u32)>,
     /// By transaction: its causal past.
     past: Vec<Bits>,
@@ -161,7 +163,11 @@ impl<V: Clone + Default, L> Ordered<V, L> {
         if let Some(&id) = self.ids[session as usize].get(index as usize) {
             return Some(id);
         }
-        debug_assert_eq!(self.ids[session as usize].len(), index as usize, "sessions are run in order");
+        debug_assert_eq!(
+            self.ids[session as usize].len(),
+            index as usize,
+            "sessions are run in order"
+        );
         let id = self.names.len();
         if id == TXNS_MAX {
             return None;
@@ -190,7 +196,9 @@ impl<V: Clone + Default, L> Ordered<V, L> {
     #[inline]
     pub fn session_past(&self, id: Id) -> Bits {
         let (session, index) = self.name(id);
-        self.ids[session as usize][..index as usize].iter().fold(Bits::NONE, |past, &id| past.with(id))
+        self.ids[session as usize][..index as usize]
+            .iter()
+            .fold(Bits::NONE, |past, &id| past.with(id))
     }
 
     pub fn len(&self) -> usize {

@@ -1,8 +1,9 @@
 //! Transactional programs: sessions of transactions, written as closures.
 //!
-//! A transaction is a closure over a [`Tx`] (read, write, abort) and the local state of its session, which is carried from one
-//! transaction to the next. It is run many times, with other values read each time, so it may depend on nothing but what it reads
-//! and on that local state. A session may also be one closure over a [`Client`] that begins and ends its transactions itself.
+//! A transaction is a closure over a [`Tx`] (read, write, abort) and the local state of its
+//! session, which is carried from one transaction to the next. It is run many times, with other
+//! values read each time, so it may depend on nothing but what it reads and on that local state. A
+//! session may also be one closure over a [`Client`] that begins and ends its transactions itself.
 
 use crate::engine::{Engine, Setting};
 use crate::error::ExploreError;
@@ -12,8 +13,14 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 /// What keys hold. Implemented for everything that can be.
-pub trait Value: Clone + PartialEq + Default + fmt::Display + fmt::Debug + Send + Sync + 'static {}
-impl<T: Clone + PartialEq + Default + fmt::Display + fmt::Debug + Send + Sync + 'static> Value for T {}
+pub trait Value:
+    Clone + PartialEq + Default + fmt::Display + fmt::Debug + Send + Sync + 'static
+{
+}
+impl<T: Clone + PartialEq + Default + fmt::Display + fmt::Debug + Send + Sync + 'static> Value
+    for T
+{
+}
 
 /// The local state of a session. Implemented for everything that can be.
 pub trait Local: Clone + Default + fmt::Debug + 'static {}
@@ -38,7 +45,8 @@ pub struct Tx<'a, V> {
 }
 
 impl<V> Tx<'_, V> {
-    /// What `key` holds: what the transaction itself wrote last, else a version that the isolation level allows.
+    /// What `key` holds: what the transaction itself wrote last, else a version that the isolation
+    /// level allows.
     pub fn read(&mut self, key: &str) -> Result<V, Stop> {
         self.access.read(key)
     }
@@ -145,8 +153,8 @@ impl<V: Value, L: Local> Session<V, L> {
 
 /// Sessions that run at the same time, and what is in the database before.
 ///
-/// `V` is what keys hold; a key without an initial value holds `V::default()`. `L` is the local state of a session; it starts as
-/// `L::default()`.
+/// `V` is what keys hold; a key without an initial value holds `V::default()`. `L` is the local
+/// state of a session; it starts as `L::default()`.
 pub struct Program<V = i64, L = i64> {
     pub(crate) initial: Vec<(String, V)>,
     /// Where keys are in `initial`.
@@ -189,9 +197,11 @@ impl<V: Value, L: Local> Program<V, L> {
         self.push(name, Code::Transactions(Vec::new()))
     }
 
-    /// Adds a session whose local state says what comes next: `body` is its next transaction, as long as it `goes_on`. A client runs
-    /// from its beginning for each transaction; this one does not, so that it is faster. Its transactions are at the level of the
-    /// exploration, and as nobody knows how many there are, they share with clients what others leave of 128: a behaviour with more is cut.
+    /// Adds a session whose local state says what comes next: `body` is its next transaction, as
+    /// long as it `goes_on`. A client runs from its beginning for each transaction; this one does
+    /// not, so that it is faster. Its transactions are at the level of the exploration, and as
+    /// nobody knows how many there are, they share with clients what others leave of 128: a
+    /// behaviour with more is cut.
     pub fn steps(
         &mut self,
         name: &str,
@@ -202,7 +212,8 @@ impl<V: Value, L: Local> Program<V, L> {
         self
     }
 
-    /// Adds a session that begins and ends its transactions itself. The closure runs from its beginning for each transaction.
+    /// Adds a session that begins and ends its transactions itself. The closure runs from its
+    /// beginning for each transaction.
     pub fn client(
         &mut self,
         name: &str,
@@ -230,18 +241,30 @@ impl<V: Value, L: Local> Program<V, L> {
             Code::Steps(_) | Code::Client(_) => Vec::new(),
         };
         let mut counts = BTreeMap::new();
-        self.sessions.iter().flat_map(own).for_each(|isolation| *counts.entry(isolation).or_insert(0) += 1);
+        self.sessions
+            .iter()
+            .flat_map(own)
+            .for_each(|isolation| *counts.entry(isolation).or_insert(0) += 1);
         counts.into_iter().collect()
     }
 
-    /// What is in the database before, and what the sessions do if they run one after the other: a text that tells programs apart.
+    /// What is in the database before, and what the sessions do if they run one after the other: a
+    /// text that tells programs apart.
     pub fn outline(&self) -> Result<String, ExploreError> {
-        let setting =
-            Setting { isolation: Isolation::Causal, base: Isolation::Causal, algorithm: crate::Algorithm::Ce };
+        let setting = Setting {
+            isolation: Isolation::Causal,
+            base: Isolation::Causal,
+            algorithm: crate::Algorithm::Ce,
+        };
         let mut engine = Engine::new(self, setting);
         engine.advance()?;
-        let initial: Vec<String> = self.initial.iter().map(|(key, value)| format!("{key}={value}")).collect();
-        let done = engine.history.order().iter().map(|record| format!("{}: {:?}", record.session, record.ops));
+        let initial: Vec<String> =
+            self.initial.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        let done = engine
+            .history
+            .order()
+            .iter()
+            .map(|record| format!("{}: {:?}", record.session, record.ops));
         Ok(initial.into_iter().chain(done).collect::<Vec<_>>().join("\n"))
     }
 

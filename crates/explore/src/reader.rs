@@ -1,9 +1,10 @@
 //! The axioms at the causally extensible levels, as edges that a read asks of the commit order.
 //!
-//! If t3 reads x from t1, every other writer t2 of x that t3 has seen must commit before t1. What *seen* means depends on the level
-//! of t3: at read committed what it read from before, at read atomic also its session, at causal consistency its whole causal past.
-//! As a read may make t3 see more, reads before it ask for edges again: from what is seen now to what they read from. Nobody reads
-//! from a pending transaction, so its edges are all that a read adds.
+//! If t3 reads x from t1, every other writer t2 of x that t3 has seen must commit before t1. What
+//! *seen* means depends on the level of t3: at read committed what it read from before, at read
+//! atomic also its session, at causal consistency its whole causal past. As a read may make t3 see
+//! more, reads before it ask for edges again: from what is seen now to what they read from. Nobody
+//! reads from a pending transaction, so its edges are all that a read adds.
 
 use crate::bits::{Bits, INITIAL, Id};
 use crate::closure::Closure;
@@ -51,7 +52,12 @@ impl Reader {
     }
 
     /// Whether reading `key` from `source` keeps the history consistent.
-    pub fn may_read<V: Clone + Default, L>(&self, ordered: &Ordered<V, L>, key: u32, source: Id) -> bool {
+    pub fn may_read<V: Clone + Default, L>(
+        &self,
+        ordered: &Ordered<V, L>,
+        key: u32,
+        source: Id,
+    ) -> bool {
         let mut edges = Vec::new();
         if !self.demand(ordered, key, source, &mut edges) {
             return false;
@@ -65,7 +71,12 @@ impl Reader {
     }
 
     /// Reads `key` from `source`; false if that makes the history inconsistent.
-    pub fn read<V: Clone + Default, L>(&mut self, ordered: &Ordered<V, L>, key: u32, source: Id) -> bool {
+    pub fn read<V: Clone + Default, L>(
+        &mut self,
+        ordered: &Ordered<V, L>,
+        key: u32,
+        source: Id,
+    ) -> bool {
         let first = self.edges.len();
         let mut edges = std::mem::take(&mut self.edges);
         let possible = self.demand(ordered, key, source, &mut edges);
@@ -92,12 +103,19 @@ impl Reader {
             Isolation::Nothing => return true,
             Isolation::ReadCommitted => (self.sources, Bits::NONE),
             Isolation::ReadAtomic => (self.direct, seen_by_reading(source).minus(self.direct)),
-            _ => (self.past, ordered_past(ordered, source).and(seen_by_reading(source)).minus(self.past)),
+            _ => (
+                self.past,
+                ordered_past(ordered, source).and(seen_by_reading(source)).minus(self.past),
+            ),
         };
         if !ask(ordered.writers(key).common(seen), source, edges) {
             return false;
         }
-        new.is_empty() || self.reads.iter().all(|&(key, source)| ask(ordered.writers(key).common(new), source, edges))
+        new.is_empty()
+            || self
+                .reads
+                .iter()
+                .all(|&(key, source)| ask(ordered.writers(key).common(new), source, edges))
     }
 }
 
@@ -110,7 +128,8 @@ fn ordered_past<V: Clone + Default, L>(ordered: &Ordered<V, L>, source: Id) -> B
     if source == INITIAL { Bits::NONE } else { ordered.past(source) }
 }
 
-/// All `writers` but `source` itself must commit before it; nothing commits before the initial transaction.
+/// All `writers` but `source` itself must commit before it; nothing commits before the initial
+/// transaction.
 fn ask(writers: Bits, source: Id, edges: &mut Vec<(Id, Id)>) -> bool {
     if source == INITIAL {
         return writers.is_empty();

@@ -1,8 +1,9 @@
 //! One run of a transaction: its code, between what it reads and what was recorded.
 //!
-//! What a transaction does again must be what it did before, up to the read that changed: otherwise the program is not deterministic. The
-//! code of a whole client is run from its beginning: the transactions that are over are repeated from the history, then the one in
-//! question runs, and at the begin of the next one the code is stopped.
+//! What a transaction does again must be what it did before, up to the read that changed: otherwise
+//! the program is not deterministic. The code of a whole client is run from its beginning: the
+//! transactions that are over are repeated from the history, then the one in question runs, and at
+//! the begin of the next one the code is stopped.
 
 use crate::bits::Id;
 use crate::closure::Closure;
@@ -55,7 +56,8 @@ impl<V> Access<V> for Probe {
 /// How far the code of a session has come.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 enum Stage {
-    /// Before the transaction that is to be run: in this one, which is repeated from the history, or behind it.
+    /// Before the transaction that is to be run: in this one, which is repeated from the history,
+    /// or behind it.
     Repeating {
         index: u32,
         is_open: bool,
@@ -150,7 +152,8 @@ impl<'e, 'p, V: Value, L: Local> Run<'e, 'p, V, L> {
             Stage::AtNext { is_committed } => (is_committed, false),
             Stage::Blocked => (false, true),
             Stage::Repeating { index, .. } => {
-                let _: Result<(), Stop> = self.differs(index, self.repeated, None, "end of the session".to_owned());
+                let _: Result<(), Stop> =
+                    self.differs(index, self.repeated, None, "end of the session".to_owned());
                 return None;
             }
             Stage::Running | Stage::Stopped => return None,
@@ -165,7 +168,19 @@ impl<'e, 'p, V: Value, L: Local> Run<'e, 'p, V, L> {
         }
         let Reader { id, past, edges, closure, .. } = self.reader;
         let (session, index, ops, reads) = (self.session, self.index, self.ops, self.reads);
-        let record = Record { id, session, index, is_committed, is_last, ops, reads, written, past, edges, local };
+        let record = Record {
+            id,
+            session,
+            index,
+            is_committed,
+            is_last,
+            ops,
+            reads,
+            written,
+            past,
+            edges,
+            local,
+        };
         Some((record, closure))
     }
 
@@ -186,7 +201,13 @@ impl<'e, 'p, V: Value, L: Local> Run<'e, 'p, V, L> {
     }
 
     /// The program did something else than before.
-    fn differs<T>(&mut self, index: u32, op: usize, before: Option<String>, now: String) -> Result<T, Stop> {
+    fn differs<T>(
+        &mut self,
+        index: u32,
+        op: usize,
+        before: Option<String>,
+        now: String,
+    ) -> Result<T, Stop> {
         let place = self.place(index, op);
         let before = before.unwrap_or_else(|| "end of the transaction".to_owned());
         self.engine.failure = Some(ExploreError::NotDeterministic { place, before, now });
@@ -203,7 +224,8 @@ impl<'e, 'p, V: Value, L: Local> Run<'e, 'p, V, L> {
         self.stop()
     }
 
-    /// Checks the next operation of the transaction against what it did before, as long as it has read the same.
+    /// Checks the next operation of the transaction against what it did before, as long as it has
+    /// read the same.
     fn agrees(&mut self, now: &Op<V>, now_key: u32) -> Result<(), Stop> {
         let Some(before) = &self.before else { return Ok(()) };
         // Up to the read that changed, that read included.
@@ -246,8 +268,12 @@ impl<'e, 'p, V: Value, L: Local> Run<'e, 'p, V, L> {
             (Some(Op::Read(read)), Op::Read(_)) if record.reads[*read as usize].key == key => {
                 Some(self.engine.history.value(record.reads[*read as usize].source, key))
             }
-            (Some(Op::OwnRead(then)), Op::Read(_)) if *then == key => own_value(&record.ops[..at], key).cloned(),
-            (Some(Op::Write(then, value)), Op::Write(_, new)) if *then == key && value == new => Some(value.clone()),
+            (Some(Op::OwnRead(then)), Op::Read(_)) if *then == key => {
+                own_value(&record.ops[..at], key).cloned()
+            }
+            (Some(Op::Write(then, value)), Op::Write(_, new)) if *then == key && value == new => {
+                Some(value.clone())
+            }
             _ => None,
         };
         self.repeated += 1;
@@ -290,7 +316,9 @@ impl<V: Value, L: Local> Access<V> for Run<'_, '_, V, L> {
                 Err(Stop(()))
             }
             Stage::AtNext { .. } | Stage::Blocked | Stage::Stopped => Err(Stop(())),
-            Stage::Running | Stage::Repeating { .. } => self.misuse("a transaction begins inside of another one"),
+            Stage::Running | Stage::Repeating { .. } => {
+                self.misuse("a transaction begins inside of another one")
+            }
         }
     }
 
@@ -298,7 +326,9 @@ impl<V: Value, L: Local> Access<V> for Run<'_, '_, V, L> {
         let key = self.engine.history.key(key);
         match self.stage {
             Stage::Running => {}
-            Stage::Repeating { index, is_open: true } => return self.repeat(index, &Op::Read(0), key),
+            Stage::Repeating { index, is_open: true } => {
+                return self.repeat(index, &Op::Read(0), key);
+            }
             Stage::AtNext { .. } | Stage::Blocked | Stage::Stopped => return Err(Stop(())),
             _ => return self.misuse("a read outside of a transaction"),
         }
@@ -315,7 +345,8 @@ impl<V: Value, L: Local> Access<V> for Run<'_, '_, V, L> {
             None => {
                 let at = ReadAt { place: self.engine.history.len(), read: number };
                 let Some(source) = self.engine.choose_source(&self.reader, at, key) else {
-                    self.stage = if self.engine.is_blocked { Stage::Blocked } else { Stage::Stopped };
+                    self.stage =
+                        if self.engine.is_blocked { Stage::Blocked } else { Stage::Stopped };
                     return Err(Stop(()));
                 };
                 source
@@ -337,7 +368,9 @@ impl<V: Value, L: Local> Access<V> for Run<'_, '_, V, L> {
         let op = Op::Write(key, value);
         match self.stage {
             Stage::Running => {}
-            Stage::Repeating { index, is_open: true } => return self.repeat(index, &op, key).map(|_| ()),
+            Stage::Repeating { index, is_open: true } => {
+                return self.repeat(index, &op, key).map(|_| ());
+            }
             Stage::AtNext { .. } | Stage::Blocked | Stage::Stopped => return Err(Stop(())),
             _ => return self.misuse("a write outside of a transaction"),
         }

@@ -1,8 +1,10 @@
 //! Replay tokens: one behaviour as text, independent of how it was found.
 //!
-//! A token lists the transactions in the order of the history, separated by commas: the number of the session, a colon, and for each
-//! read where it read from, separated by points: 0 is the initial state, n the n-th transaction of the token. `0:0,1:0.1` is a
-//! transaction of the first session that read the initial state, then one of the second that read the initial state and from it.
+//! A token lists the transactions in the order of the history, separated by commas: the number of
+//! the session, a colon, and for each read where it read from, separated by points: 0 is the
+//! initial state, n the n-th transaction of the token. `0:0,1:0.1` is a transaction of the first
+//! session that read the initial state, then one of the second that read the initial state and from
+//! it.
 
 use crate::bits::{INITIAL, Id};
 use crate::engine::{Algorithm, Engine, Setting};
@@ -16,7 +18,8 @@ use crate::valid;
 pub(crate) fn of<V: Value, L: Local>(history: &Ordered<V, L>) -> String {
     let source = |id: Id| if id == INITIAL { 0 } else { history.place(id) + 1 };
     let txns = history.order().iter().map(|record| {
-        let sources: Vec<String> = record.reads.iter().map(|read| source(read.source).to_string()).collect();
+        let sources: Vec<String> =
+            record.reads.iter().map(|read| source(read.source).to_string()).collect();
         format!("{}:{}", record.session, sources.join("."))
     });
     txns.collect::<Vec<_>>().join(",")
@@ -36,8 +39,10 @@ fn parse(token: &str) -> Result<Steps, ExploreError> {
     let step = |part: &str| {
         let (session, sources) = part.split_once(':').ok_or_else(|| bad(part))?;
         let session = session.parse().map_err(|_| bad(part))?;
-        let sources =
-            sources.split('.').filter(|_| !sources.is_empty()).map(|place| place.parse().map_err(|_| bad(part)));
+        let sources = sources
+            .split('.')
+            .filter(|_| !sources.is_empty())
+            .map(|place| place.parse().map_err(|_| bad(part)));
         Ok((session, sources.collect::<Result<_, _>>()?))
     };
     token.split(',').filter(|_| !token.is_empty()).map(step).collect()
@@ -65,14 +70,25 @@ pub(crate) fn replay<'p, V: Value, L: Local>(
     if engine.has_cut_session() {
         return Err(ExploreError::TooManyTransactions);
     }
-    let valid = valid::is_valid(&engine.history, |id| setting.isolation_of(program, engine.history.name(id)), &[]);
+    let valid = valid::is_valid(
+        &engine.history,
+        |id| setting.isolation_of(program, engine.history.name(id)),
+        &[],
+    );
     match valid {
         true => Ok(engine),
-        false => Err(ExploreError::TokenLevel { isolation, problem: "no commit order allows its reads".to_owned() }),
+        false => Err(ExploreError::TokenLevel {
+            isolation,
+            problem: "no commit order allows its reads".to_owned(),
+        }),
     }
 }
 
-fn step<V: Value, L: Local>(engine: &mut Engine<'_, V, L>, session: u32, places: &[usize]) -> Result<(), ExploreError> {
+fn step<V: Value, L: Local>(
+    engine: &mut Engine<'_, V, L>,
+    session: u32,
+    places: &[usize],
+) -> Result<(), ExploreError> {
     let wrong = |problem: String| ExploreError::Token(problem);
     if session as usize >= engine.history.sessions() || !engine.has_next(session) {
         return Err(wrong(format!("session {session} has no more transactions")));
@@ -83,7 +99,8 @@ fn step<V: Value, L: Local>(engine: &mut Engine<'_, V, L>, session: u32, places:
         Some(place) => order.get(place).map(|record| record.id).ok_or_else(|| {
             let so_far = order.len();
             wrong(format!(
-                "a transaction of session {session} reads from number {number}, but there are only {so_far} before it"
+                "a transaction of session {session} reads from number {number}, but there are \
+                 only {so_far} before it"
             ))
         }),
     };

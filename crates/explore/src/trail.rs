@@ -1,12 +1,14 @@
 //! The explicit stack of the search: where it could have gone another way, and which way it went.
 //!
-//! A node of the tree of calls of EXPLORE with several children is a [`Fork`]. The numbers of the children along the way from the
-//! root name a node, on every machine and in every run: subtrees are handed out and searches resumed by them.
+//! A node of the tree of calls of EXPLORE with several children is a [`Fork`]. The numbers of the
+//! children along the way from the root name a node, on every machine and in every run: subtrees
+//! are handed out and searches resumed by them.
 
 use crate::bits::Id;
 use crate::ordered::Tail;
 
-/// A read that takes part in a swap: the place of its transaction in the order, and which of its reads.
+/// A read that takes part in a swap: the place of its transaction in the order, and which of its
+/// reads.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(crate) struct ReadAt {
     pub place: usize,
@@ -18,7 +20,8 @@ pub(crate) struct ReadAt {
 pub(crate) enum Choice<V, L> {
     /// What a read reads from.
     Source { at: ReadAt, sources: Vec<Id> },
-    /// After the commit of the last of `len` transactions: nothing, or the swap with one of these reads.
+    /// After the commit of the last of `len` transactions: nothing, or the swap with one of these
+    /// reads.
     Swap { len: usize, reads: Vec<ReadAt>, replaced: Option<Tail<V, L>> },
     /// Which session goes on after `len` transactions (the baseline only).
     Session { len: usize, sessions: Vec<u32> },

@@ -1,11 +1,12 @@
-//! VALID of EXPLORE-CE* (Section 6 of the paper): whether a complete history satisfies its levels, where the exploration kept it
-//! consistent with something weaker only.
+//! VALID of EXPLORE-CE* (Section 6 of the paper): whether a complete history satisfies its levels,
+//! where the exploration kept it consistent with something weaker only.
 //!
-//! The axioms of the weak levels are edges. Transactions at strong levels are points in time: one at serializability, begin and
-//! commit at snapshot isolation and prefix consistency; they read at the first and write at the last. Some order of the points must
-//! respect session order, reads and the edges, and no version may be overwritten while somebody who reads it has yet to. That
-//! depends only on which points have passed, so a depth-first search visits each such set once: polynomially many for a fixed number
-//! of sessions (Biswas and Enea, OOPSLA 2019, Section 4).
+//! The axioms of the weak levels are edges. Transactions at strong levels are points in time: one
+//! at serializability, begin and commit at snapshot isolation and prefix consistency; they read at
+//! the first and write at the last. Some order of the points must respect session order, reads and
+//! the edges, and no version may be overwritten while somebody who reads it has yet to. That
+//! depends only on which points have passed, so a depth-first search visits each such set once:
+//! polynomially many for a fixed number of sessions (Biswas and Enea, OOPSLA 2019, Section 4).
 
 use crate::bits::{Bits, INITIAL, Id};
 use crate::closure::Closure;
@@ -73,7 +74,12 @@ impl Points {
         isolation: impl Fn(Id) -> Isolation,
         edges: &[(Id, Id)],
     ) -> Points {
-        let size = history.order().iter().map(|record| usize::from(record.id) + 1).max().unwrap_or_default();
+        let size = history
+            .order()
+            .iter()
+            .map(|record| usize::from(record.id) + 1)
+            .max()
+            .unwrap_or_default();
         let mut points = Points {
             needs: vec![Bits::NONE; size],
             needs_to_commit: vec![Bits::NONE; size],
@@ -87,12 +93,18 @@ impl Points {
             points.add(history, record, isolation(record.id));
         }
         for &(from, to) in edges {
-            points.needs_to_commit[usize::from(to)] = points.needs_to_commit[usize::from(to)].with(from);
+            points.needs_to_commit[usize::from(to)] =
+                points.needs_to_commit[usize::from(to)].with(from);
         }
         points
     }
 
-    fn add<V: Value, L: Local>(&mut self, history: &Ordered<V, L>, record: &Record<V, L>, isolation: Isolation) {
+    fn add<V: Value, L: Local>(
+        &mut self,
+        history: &Ordered<V, L>,
+        record: &Record<V, L>,
+        isolation: Isolation,
+    ) {
         let id = record.id;
         self.all = self.all.with(id);
         if matches!(isolation, Isolation::Prefix | Isolation::Snapshot) {
@@ -158,8 +170,12 @@ impl Points {
         if !open.common(self.snapshot).common(self.rivals[at]).is_empty() {
             return None;
         }
-        let has_read = |reader: Id| if self.two_points.has(reader) { begun.has(reader) } else { committed.has(reader) };
-        let spoils = |pin: &Pin| (pin.source == INITIAL || committed.has(pin.source)) && !has_read(pin.reader);
+        let has_read = |reader: Id| {
+            if self.two_points.has(reader) { begun.has(reader) } else { committed.has(reader) }
+        };
+        let spoils = |pin: &Pin| {
+            (pin.source == INITIAL || committed.has(pin.source)) && !has_read(pin.reader)
+        };
         (!self.pins[at].iter().any(spoils)).then(|| (begun, committed.with(id)))
     }
 }

@@ -1,9 +1,11 @@
-//! What is left to explore and what was found so far: the part of a search that outlives it, as a checkpoint does.
+//! What is left to explore and what was found so far: the part of a search that outlives it, as a
+//! checkpoint does.
 //!
-//! The tree of calls of EXPLORE is named by its choices, so a subtree is a list of numbers. Work is a list of subtrees that are
-//! disjoint and, with what has been visited, complete: threads and machines take different ones. Numbers of what was visited are kept
-//! by where that is in the order of the search, so that those behind the first counterexample can be left out: what is reported does
-//! not depend on who came to it earlier.
+//! The tree of calls of EXPLORE is named by its choices, so a subtree is a list of numbers. Work is
+//! a list of subtrees that are disjoint and, with what has been visited, complete: threads and
+//! machines take different ones. Numbers of what was visited are kept by where that is in the order
+//! of the search, so that those behind the first counterexample can be left out: what is reported
+//! does not depend on who came to it earlier.
 
 use crate::engine::{Engine, Setting};
 use crate::error::ExploreError;
@@ -105,11 +107,19 @@ impl std::str::FromStr for Part {
     fn from_str(text: &str) -> Result<Part, String> {
         let expected = || "expected a part like 2/5".to_owned();
         let (number, of) = text.split_once('/').ok_or_else(expected)?;
-        let part = Part { number: number.parse().map_err(|_| expected())?, of: of.parse().map_err(|_| expected())? };
+        let part = Part {
+            number: number.parse().map_err(|_| expected())?,
+            of: of.parse().map_err(|_| expected())?,
+        };
         match (1..=part.of).contains(&part.number) {
             true if part.of <= PARTS_MAX => Ok(part),
             true => Err(format!("there can be at most {PARTS_MAX} parts, not {}", part.of)),
-            false => Err(format!("there is no part {} of {}; the first is 1/{}", part.number, part.of, part.of.max(1))),
+            false => Err(format!(
+                "there is no part {} of {}; the first is 1/{}",
+                part.number,
+                part.of,
+                part.of.max(1)
+            )),
         }
     }
 }
@@ -159,8 +169,10 @@ impl Work {
         let mut subtrees = vec![Vec::new()];
         // Level by level, so that the subtrees are the same on every machine.
         while part.of > 1 && subtrees.len() < SUBTREES_PER_PART.saturating_mul(part.of) {
-            let split: Vec<Vec<Vec<usize>>> =
-                subtrees.iter().map(|path| children(program, setting, path)).collect::<Result<_, _>>()?;
+            let split: Vec<Vec<Vec<usize>>> = subtrees
+                .iter()
+                .map(|path| children(program, setting, path))
+                .collect::<Result<_, _>>()?;
             let is_done = split.iter().all(|children| children.len() == 1);
             subtrees = split.into_iter().flatten().collect();
             if is_done {
@@ -206,7 +218,8 @@ impl Work {
     }
 }
 
-/// Counterexamples by their cycle. There are at most 10,000 cycles; those that come later are counted together.
+/// Counterexamples by their cycle. There are at most 10,000 cycles; those that come later are
+/// counted together.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Groups {
     by_cycle: BTreeMap<String, (u64, Found)>,
@@ -231,7 +244,10 @@ impl Groups {
     }
 
     pub(crate) fn add_all(&mut self, others: Groups) {
-        others.by_cycle.into_iter().for_each(|(cycle, (count, first))| self.add(cycle, count, first));
+        others
+            .by_cycle
+            .into_iter()
+            .for_each(|(cycle, (count, first))| self.add(cycle, count, first));
     }
 
     /// The groups, most frequent first; what is counted together comes last.
@@ -279,6 +295,9 @@ mod tests {
         assert_eq!(all.len(), GROUPS_MAX + 1);
         assert_eq!((all[0].count, &all[0].first), (u64::MAX, &found(3)));
         let others = all.last().unwrap();
-        assert_eq!((others.cycle.as_str(), others.count, &others.first), (OTHERS, GROUPS_MAX as u64, &found(0)));
+        assert_eq!(
+            (others.cycle.as_str(), others.count, &others.first),
+            (OTHERS, GROUPS_MAX as u64, &found(0))
+        );
     }
 }

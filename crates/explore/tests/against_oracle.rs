@@ -1,5 +1,5 @@
-//! For random small programs, with conditionals, aborts and several transactions a session: what is explored at a level is exactly
-//! what its definition allows, each history once.
+//! For random small programs, with conditionals, aborts and several transactions a session: what is
+//! explored at a level is exactly what its definition allows, each history once.
 
 use seriatim_check::oracle;
 use seriatim_explore::{Algorithm, Explorer, Isolation, Part, Program};
@@ -35,7 +35,8 @@ enum Step {
 /// Sessions of transactions of steps.
 type Plan = Vec<Vec<Vec<Step>>>;
 
-/// What a session did: for each operation its transaction, and for reads what was read; at the end of each whether it committed.
+/// What a session did: for each operation its transaction, and for reads what was read; at the end
+/// of each whether it committed.
 #[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
 enum Did {
     Read(u8, Cell),
@@ -57,7 +58,8 @@ struct Random(u64);
 
 impl Random {
     fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % limit
     }
 }
@@ -67,8 +69,14 @@ fn random_step(random: &mut Random, keys: u64) -> Step {
     match random.below(10) {
         0..4 => Step::Read(key),
         4..8 => Step::Write(key, random.below(3) as i64),
-        8 => Step::IfOdd(Box::new(if random.below(3) == 0 { Step::Abort } else { Step::Write(key, 1) })),
-        _ => Step::IfOdd(Box::new(if random.below(2) == 0 { Step::Abort } else { Step::Read(key) })),
+        8 => Step::IfOdd(Box::new(if random.below(3) == 0 {
+            Step::Abort
+        } else {
+            Step::Write(key, 1)
+        })),
+        _ => {
+            Step::IfOdd(Box::new(if random.below(2) == 0 { Step::Abort } else { Step::Read(key) }))
+        }
     }
 }
 
@@ -87,7 +95,10 @@ fn key(number: u8) -> String {
     format!("k{number}")
 }
 
-fn program(plan: &Plan, levels: &impl Fn(usize, usize) -> Option<Isolation>) -> Program<Cell, Memory> {
+fn program(
+    plan: &Plan,
+    levels: &impl Fn(usize, usize) -> Option<Isolation>,
+) -> Program<Cell, Memory> {
     let mut program = Program::new();
     for (s, session) in plan.iter().enumerate() {
         let described = program.session();
@@ -131,7 +142,8 @@ fn program(plan: &Plan, levels: &impl Fn(usize, usize) -> Option<Isolation>) -> 
     program
 }
 
-/// A run of the plan in which transactions run one at a time and reads return anything that was committed.
+/// A run of the plan in which transactions run one at a time and reads return anything that was
+/// committed.
 #[derive(Clone, Default)]
 struct Brute {
     at: Vec<usize>,
@@ -168,7 +180,10 @@ impl Brute {
                         let cells: Vec<Cell> = match own.get(number) {
                             Some(&cell) => vec![cell],
                             None => {
-                                let written = brute.committed.iter().filter_map(|writes| writes.get(number).copied());
+                                let written = brute
+                                    .committed
+                                    .iter()
+                                    .filter_map(|writes| writes.get(number).copied());
                                 written.chain([Cell::default()]).collect()
                             }
                         };
@@ -199,7 +214,11 @@ impl Brute {
 
 /// All behaviours without any isolation.
 fn everything(plan: &Plan) -> BTreeSet<Behaviour> {
-    let start = Brute { at: vec![0; plan.len()], memories: vec![Memory::default(); plan.len()], committed: Vec::new() };
+    let start = Brute {
+        at: vec![0; plan.len()],
+        memories: vec![Memory::default(); plan.len()],
+        committed: Vec::new(),
+    };
     let (mut open, mut all) = (vec![start], BTreeSet::new());
     let mut seen: BTreeSet<(Vec<usize>, Behaviour)> = BTreeSet::new();
     while let Some(brute) = open.pop() {
@@ -208,7 +227,8 @@ fn everything(plan: &Plan) -> BTreeSet<Behaviour> {
         if !seen.insert((brute.at.clone(), behaviour.clone())) {
             continue;
         }
-        let left: Vec<usize> = (0..plan.len()).filter(|&session| brute.at[session] < plan[session].len()).collect();
+        let left: Vec<usize> =
+            (0..plan.len()).filter(|&session| brute.at[session] < plan[session].len()).collect();
         if left.is_empty() {
             all.insert(behaviour);
         }
@@ -217,7 +237,8 @@ fn everything(plan: &Plan) -> BTreeSet<Behaviour> {
     all
 }
 
-/// A behaviour as the definition sees it. An aborted transaction counts as one that wrote nothing: what it read obeys the level.
+/// A behaviour as the definition sees it. An aborted transaction counts as one that wrote nothing:
+/// what it read obeys the level.
 fn history(behaviour: &Behaviour) -> History {
     let names = (0..2).map(|number| Atom::Str(key(number).into())).collect();
     let mut columns = Columns { key_names: KeyNames::Table(names), ..Columns::default() };
@@ -240,7 +261,12 @@ fn history(behaviour: &Behaviour) -> History {
                     Did::Write(key, cell) => {
                         written.insert(*key);
                         if is_committed {
-                            columns.push_op(number, OpKind::Write, KeyId((*key).into()), value(cell));
+                            columns.push_op(
+                                number,
+                                OpKind::Write,
+                                KeyId((*key).into()),
+                                value(cell),
+                            );
                         }
                     }
                     _ => {}
@@ -284,7 +310,11 @@ fn explored(explorer: &Explorer<'_, Cell, Memory>) -> Explored {
     });
     let result = result.unwrap();
     assert!(result.is_complete && (result.tally.share - 1.0).abs() < 1e-6, "{:?}", result.tally);
-    Explored { list: list.into_inner().unwrap(), ends: result.tally.ends, blocked: result.tally.blocked }
+    Explored {
+        list: list.into_inner().unwrap(),
+        ends: result.tally.ends,
+        blocked: result.tally.blocked,
+    }
 }
 
 fn as_set(explored: &Explored, told: &str) -> BTreeSet<Behaviour> {
@@ -328,7 +358,8 @@ fn what_is_explored_is_what_the_definition_allows() {
     assert!(large.windows(2).all(|pair| pair[0] > pair[1]), "{large:?}");
 }
 
-/// More programs and larger ones than fit into every run of the tests. All behaviours are filtered by the level at their end.
+/// More programs and larger ones than fit into every run of the tests. All behaviours are filtered
+/// by the level at their end.
 #[test]
 #[ignore = "takes minutes; SEEDS=n sets how many programs"]
 fn many_larger_programs() {
@@ -341,7 +372,8 @@ fn many_larger_programs() {
         let budget = std::time::Duration::from_millis(300);
         let result = Explorer::new(&program, Isolation::Nothing).budget(budget).run(&|end| {
             let strongest = LEVELS.iter().rposition(|&level| end.is_at(level));
-            let behaviour: Behaviour = end.locals().iter().map(|memory| memory.log.clone()).collect();
+            let behaviour: Behaviour =
+                end.locals().iter().map(|memory| memory.log.clone()).collect();
             all.lock().unwrap().push((strongest, behaviour));
             Ok(())
         });
@@ -352,8 +384,11 @@ fn many_larger_programs() {
         programs += 1;
         for (number, level) in LEVELS.into_iter().enumerate() {
             let told = format!("{level}, seed {seed}: {plan:?}");
-            let set: BTreeSet<Behaviour> =
-                all.iter().filter(|(strongest, _)| *strongest >= Some(number)).map(|(_, b)| b.clone()).collect();
+            let set: BTreeSet<Behaviour> = all
+                .iter()
+                .filter(|(strongest, _)| *strongest >= Some(number))
+                .map(|(_, b)| b.clone())
+                .collect();
             let found = explored(&Explorer::new(&program, level));
             assert_eq!(found.blocked, 0, "{told}");
             let found_set = as_set(&found, &told);
@@ -376,7 +411,11 @@ fn weaker_bases_and_the_baseline_come_to_the_same_set() {
         for level in LEVELS {
             let set = as_set(&explored(&Explorer::new(&program, level)), &told);
             for base in [Isolation::Nothing, Isolation::ReadCommitted, Isolation::ReadAtomic] {
-                assert_eq!(as_set(&explored(&Explorer::new(&program, level).base(base)), &told), set, "{told}");
+                assert_eq!(
+                    as_set(&explored(&Explorer::new(&program, level).base(base)), &told),
+                    set,
+                    "{told}"
+                );
             }
             let baseline = explored(&Explorer::new(&program, level).algorithm(Algorithm::Dfs));
             assert_eq!(baseline.list.iter().cloned().collect::<BTreeSet<_>>(), set, "{told}");
@@ -392,13 +431,19 @@ fn threads_and_parts_change_nothing() {
         let told = format!("seed {seed}: {plan:?}");
         for level in [Isolation::ReadCommitted, Isolation::Causal, Isolation::Serializable] {
             let set = as_set(&explored(&Explorer::new(&program, level)), &told);
-            assert_eq!(as_set(&explored(&Explorer::new(&program, level).threads(3)), &told), set, "{told}");
+            assert_eq!(
+                as_set(&explored(&Explorer::new(&program, level).threads(3)), &told),
+                set,
+                "{told}"
+            );
             let mut together = BTreeSet::new();
             for number in 1..=3 {
                 let list = Mutex::new(Vec::new());
                 let part = Explorer::new(&program, level).part(Part { number, of: 3 });
                 let result = part.run(&|end| {
-                    list.lock().unwrap().push(end.locals().iter().map(|memory| memory.log.clone()).collect());
+                    list.lock()
+                        .unwrap()
+                        .push(end.locals().iter().map(|memory| memory.log.clone()).collect());
                     Ok(())
                 });
                 assert!(result.unwrap().is_complete);
@@ -428,7 +473,9 @@ fn txns(behaviour: &Behaviour, level: &impl Fn(usize, usize) -> Isolation) -> Ve
             let (mut reads, mut writes) = (Vec::new(), BTreeSet::new());
             for did in did {
                 match did {
-                    Did::Read(key, cell) if !writes.contains(key) => reads.push((*key, (cell.writer.0, cell.writer.1))),
+                    Did::Read(key, cell) if !writes.contains(key) => {
+                        reads.push((*key, (cell.writer.0, cell.writer.1)))
+                    }
                     Did::Write(key, _) => {
                         writes.insert(*key);
                     }
@@ -443,14 +490,16 @@ fn txns(behaviour: &Behaviour, level: &impl Fn(usize, usize) -> Isolation) -> Ve
     all
 }
 
-/// Whether `order` is a commit order: the axioms of the specification, each read's by the level of its transaction.
+/// Whether `order` is a commit order: the axioms of the specification, each read's by the level of
+/// its transaction.
 fn accepts(txns: &[Txn], order: &[usize]) -> bool {
     let n = order.len();
     let at = |place: usize| &txns[order[place]];
     let place = |name: (u8, u8)| (0..n).find(|&place| at(place).name == name);
     let session = |i: usize, j: usize| at(i).name.0 == at(j).name.0 && at(i).name.1 < at(j).name.1;
     let reads = |i: usize, j: usize| at(j).reads.iter().any(|(_, from)| *from == at(i).name);
-    let direct: Vec<Vec<bool>> = (0..n).map(|i| (0..n).map(|j| session(i, j) || reads(i, j)).collect()).collect();
+    let direct: Vec<Vec<bool>> =
+        (0..n).map(|i| (0..n).map(|j| session(i, j) || reads(i, j)).collect()).collect();
     if (0..n).any(|i| (0..=i).any(|j| direct[i][j])) {
         return false;
     }
@@ -464,16 +513,21 @@ fn accepts(txns: &[Txn], order: &[usize]) -> bool {
     }
     (0..n).all(|t3| {
         at(t3).reads.iter().enumerate().all(|(number, (key, from))| {
-            let others = (0..n).filter(|&t2| t2 != t3 && at(t2).name != *from && at(t2).writes.contains(key));
+            let others = (0..n)
+                .filter(|&t2| t2 != t3 && at(t2).name != *from && at(t2).writes.contains(key));
             others.into_iter().all(|t2| {
                 let prefix = || (t2..n).any(|t| direct[t][t3]);
                 let seen = match at(t3).level {
                     Isolation::Nothing => false,
-                    Isolation::ReadCommitted => at(t3).reads[..number].iter().any(|(_, from)| *from == at(t2).name),
+                    Isolation::ReadCommitted => {
+                        at(t3).reads[..number].iter().any(|(_, from)| *from == at(t2).name)
+                    }
                     Isolation::ReadAtomic => direct[t2][t3],
                     Isolation::Causal => causal[t2][t3],
                     Isolation::Prefix => prefix(),
-                    Isolation::Snapshot => prefix() || (t2..t3).any(|t4| !at(t4).writes.is_disjoint(&at(t3).writes)),
+                    Isolation::Snapshot => {
+                        prefix() || (t2..t3).any(|t4| !at(t4).writes.is_disjoint(&at(t3).writes))
+                    }
                     Isolation::Serializable => t2 < t3,
                 };
                 !seen || place(*from).is_some_and(|t1| t2 < t1)
@@ -511,11 +565,18 @@ fn mixed_levels_are_what_the_axioms_allow() {
         let choices = if seed % 2 == 0 { &Isolation::ALL[..4] } else { &Isolation::ALL[..] };
         let levels: Vec<Vec<Isolation>> = plan
             .iter()
-            .map(|session| session.iter().map(|_| choices[random.below(choices.len() as u64) as usize]).collect())
+            .map(|session| {
+                session
+                    .iter()
+                    .map(|_| choices[random.below(choices.len() as u64) as usize])
+                    .collect()
+            })
             .collect();
         let level = |s: usize, t: usize| levels[s][t];
-        let set: BTreeSet<Behaviour> =
-            all.into_iter().filter(|behaviour| some_order(&txns(behaviour, &level), &mut Vec::new())).collect();
+        let set: BTreeSet<Behaviour> = all
+            .into_iter()
+            .filter(|behaviour| some_order(&txns(behaviour, &level), &mut Vec::new()))
+            .collect();
         let program = program(&plan, &|s, t| Some(level(s, t)));
         let told = format!("{levels:?}, seed {seed}: {plan:?}");
         let found = explored(&Explorer::new(&program, Isolation::Nothing));
@@ -548,7 +609,11 @@ fn cycles_are_found_in_most_unserializable_behaviours_and_in_no_other() {
             Ok(())
         });
         let result = result.unwrap();
-        assert!(result.counterexample.is_none(), "seed {seed}: {plan:?}: {:?}", result.counterexample);
+        assert!(
+            result.counterexample.is_none(),
+            "seed {seed}: {plan:?}: {:?}",
+            result.counterexample
+        );
         let counts = counts.into_inner().unwrap();
         (found, missed) = (found + counts.0, missed + counts.1);
     }

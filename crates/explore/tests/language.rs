@@ -13,7 +13,11 @@ fn explored(text: &str, isolation: Isolation) -> (u64, Option<String>) {
 
 /// The first failure of a program with one session, whose body is `text`.
 fn alone(text: &str) -> Option<String> {
-    explored(&format!("init k = 7, a[1][2] = 3 session s {{ begin {text} commit }}"), Isolation::Causal).1
+    explored(
+        &format!("init k = 7, a[1][2] = 3 session s {{ begin {text} commit }}"),
+        Isolation::Causal,
+    )
+    .1
 }
 
 #[test]
@@ -41,7 +45,10 @@ fn what_is_false_or_cannot_be_computed_is_a_failure() {
         alone("x := read(k)\nassert x == (8 - 2) || x > 7").as_deref(),
         Some("`assert x == (8 - 2) || x > 7` (line 2) is false")
     );
-    assert_eq!(alone("x := 0; y := 1 / x").as_deref(), Some("division by zero (line 1, column 58)"));
+    assert_eq!(
+        alone("x := 0; y := 1 / x").as_deref(),
+        Some("division by zero (line 1, column 58)")
+    );
     assert_eq!(
         alone("x := 9223372036854775807\ny := x + 1").as_deref(),
         Some("a number is too large (line 2, column 8)")
@@ -66,7 +73,8 @@ fn final_values_are_those_of_every_possible_order() {
                 session b { begin write(x, 2); write(y, 2) commit }
                 assert final(x) == final(y)";
     assert_eq!(explored(both, Isolation::ReadCommitted), (1, None));
-    let read = "session a { begin write(x, 1) commit begin write(x, 2); if 0 { write(nobody, 1) } commit }
+    let read =
+        "session a { begin write(x, 1) commit begin write(x, 2); if 0 { write(nobody, 1) } commit }
                 session b { begin x := read(x); write(y, x) commit }
                 assert final(x) == 2 && final(y) == b.x && final(nobody) == 0";
     assert_eq!(explored(read, Isolation::ReadCommitted), (3, None));
@@ -88,20 +96,31 @@ fn transactions_may_have_levels_of_their_own() {
 #[test]
 fn errors_point_at_line_and_column() {
     for (text, wanted) in [
-        ("", "line 1, column 1: the program has no session (write `session name { begin … commit }`)"),
-        ("session a {\n  begin\n    x = 1\n  commit }", "line 3, column 7: `=` is not expected here (expected `:=`)"),
+        (
+            "",
+            "line 1, column 1: the program has no session (write `session name { begin … commit }`)",
+        ),
+        (
+            "session a {\n  begin\n    x = 1\n  commit }",
+            "line 3, column 7: `=` is not expected here (expected `:=`)",
+        ),
         (
             "session a { begin x := y commit }",
             "line 1, column 24: the local y has not been set (set it before, as in `y := read(x)`)",
         ),
         (
             "session a { begin",
-            "line 1, column 18: the end of the file is not expected here (expected a statement or `commit`)",
+            "line 1, column 18: the end of the file is not expected here (expected a statement or \
+             `commit`)",
         ),
-        ("session a { } session a { }", "line 1, column 23: there is a session a already (choose another name)"),
+        (
+            "session a { } session a { }",
+            "line 1, column 23: there is a session a already (choose another name)",
+        ),
         (
             "session a { begin at sser commit }",
-            "line 1, column 22: programs cannot be explored at strict serializability (expected true, rc, ra, cc, pc, si or ser)",
+            "line 1, column 22: programs cannot be explored at strict serializability (expected \
+             true, rc, ra, cc, pc, si or ser)",
         ),
         (
             "session a { begin at x commit }",
@@ -113,11 +132,13 @@ fn errors_point_at_line_and_column() {
         ),
         (
             "session a { }\nassert x == 1",
-            "line 2, column 8: there is no session x before this (outside of sessions write `session.local` or `final(key)`)",
+            "line 2, column 8: there is no session x before this (outside of sessions write \
+             `session.local` or `final(key)`)",
         ),
         (
             "session a { begin x := final(y) commit }",
-            "line 1, column 24: transactions do not know what keys hold in the end (read the key into a local)",
+            "line 1, column 24: transactions do not know what keys hold in the end (read the key \
+             into a local)",
         ),
         (
             "session a { begin write(read, 1) commit }",
@@ -129,9 +150,13 @@ fn errors_point_at_line_and_column() {
         ),
         (
             "init x = 99999999999999999999",
-            "line 1, column 10: the number 99999999999999999999 is too large (numbers have 64 bits)",
+            "line 1, column 10: the number 99999999999999999999 is too large (numbers have 64 \
+             bits)",
         ),
-        ("session é { begin x := 1 $ commit }", "line 1, column 26: `$` means nothing here (remove it)"),
+        (
+            "session é { begin x := 1 $ commit }",
+            "line 1, column 26: `$` means nothing here (remove it)",
+        ),
         (
             "session a { begin repeat 2000 { } commit }",
             "line 1, column 31: this goes round more than 1000 times (make the loop shorter)",
@@ -143,7 +168,11 @@ fn errors_point_at_line_and_column() {
 
 #[test]
 fn deep_and_long_programs_are_refused_in_time() {
-    let deep = format!("session a {{ begin x := {}1{} commit }}", "(".repeat(100_000), ")".repeat(100_000));
+    let deep = format!(
+        "session a {{ begin x := {}1{} commit }}",
+        "(".repeat(100_000),
+        ")".repeat(100_000)
+    );
     assert!(Source::parse(&deep).unwrap_err().problem.contains("nested"));
     let blocks = format!("session a {{ begin {} commit }}", "if 1 { ".repeat(100_000));
     assert!(Source::parse(&blocks).unwrap_err().problem.contains("nested"));

@@ -1,7 +1,10 @@
-//! Programs as closures: mixed levels, clients, tokens, and what happens to programs that are not deterministic.
+//! Programs as closures: mixed levels, clients, tokens, and what happens to programs that are not
+//! deterministic.
 
 use seriatim_check::Level;
-use seriatim_explore::{Exploration, ExploreError, Explorer, Isolation, Program, Tx, explore, model, replay};
+use seriatim_explore::{
+    Exploration, ExploreError, Explorer, Isolation, Program, Tx, explore, model, replay,
+};
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -53,18 +56,25 @@ fn nothing_to_show<L>(result: Result<Exploration<L>, ExploreError>) -> ExploreEr
 fn a_program_that_is_not_deterministic_is_reported_with_its_place() {
     let runs = AtomicI64::new(0);
     let mut program: Program<i64, i64> = Program::new();
-    program.named_session("writer").transaction(|tx, _| tx.write("x", 1)).transaction(|tx, _| tx.write("x", 2));
-    program.named_session("careless").transaction(|tx, _| tx.write("y", 1)).transaction(move |tx, _| {
-        tx.read("y")?;
-        tx.write("z", runs.fetch_add(1, Ordering::Relaxed))?;
-        tx.read("x")?;
-        Ok(())
-    });
+    program
+        .named_session("writer")
+        .transaction(|tx, _| tx.write("x", 1))
+        .transaction(|tx, _| tx.write("x", 2));
+    program.named_session("careless").transaction(|tx, _| tx.write("y", 1)).transaction(
+        move |tx, _| {
+            tx.read("y")?;
+            tx.write("z", runs.fetch_add(1, Ordering::Relaxed))?;
+            tx.read("x")?;
+            Ok(())
+        },
+    );
     let error = nothing_to_show(explore(&program, Level::Causal, |_| Ok(())));
     assert_eq!(
         error.to_string(),
-        "the program is not deterministic: session careless, transaction 2, operation 2: with the same reads it did `write z=0` \
-         the first time and `write z=1` the second; transactions may depend on what they read and on their session's local state, \
+        "the program is not deterministic: session careless, transaction 2, operation 2: with the \
+         same reads it did `write z=0` \
+         the first time and `write z=1` the second; transactions may depend on what they read and \
+         on their session's local state, \
          and on nothing else"
     );
 }
@@ -211,19 +221,24 @@ fn too_many_transactions_are_refused() {
     (0..200).for_each(|_| {
         session.transaction(|tx, _| tx.write("x", 1));
     });
-    assert_eq!(nothing_to_show(explore(&program, Level::Causal, |_| Ok(()))), ExploreError::TooManyTransactions);
+    assert_eq!(
+        nothing_to_show(explore(&program, Level::Causal, |_| Ok(()))),
+        ExploreError::TooManyTransactions
+    );
 }
 
 #[test]
 fn too_many_operations_are_refused() {
     let mut program: Program<i64, i64> = Program::new();
-    program.session().transaction(|tx, _| (0..100_000).try_for_each(|number| tx.write("x", number)));
+    program
+        .session()
+        .transaction(|tx, _| (0..100_000).try_for_each(|number| tx.write("x", number)));
     let error = nothing_to_show(explore(&program, Level::Causal, |_| Ok(())));
     assert!(matches!(error, ExploreError::TooManyOperations { .. }), "{error}");
 }
 
-/// The paper's condition (3) for swapped reads is about reads of the same transaction alone; with it, histories of this program are
-/// missed (see `ce.rs`).
+/// The paper's condition (3) for swapped reads is about reads of the same transaction alone; with
+/// it, histories of this program are missed (see `ce.rs`).
 #[test]
 fn a_read_from_the_session_past_of_a_swapped_source_can_be_swapped() {
     let mut program: Program<i64, Vec<i64>> = Program::new();
@@ -244,7 +259,8 @@ fn a_read_from_the_session_past_of_a_swapped_source_can_be_swapped() {
     assert_eq!(all.into_iter().collect::<Vec<_>>(), [[0, 0], [0, 1], [0, 3], [2, 1], [2, 3]]);
 }
 
-/// A client that waits for another one, without end if it never sees what the other one wrote: its code, and step by step.
+/// A client that waits for another one, without end if it never sees what the other one wrote: its
+/// code, and step by step.
 fn waiting(by_steps: bool) -> Program<i64, i64> {
     let mut program = Program::new();
     let wait = |tx: &mut Tx<'_, i64>, seen: &mut i64| {
@@ -277,7 +293,9 @@ fn behaviours_without_end_are_cut_and_nothing_is_known_to_hold() {
         assert!(held.tally.cut > 0, "{:?}", held.tally);
         // Where the waiting client sees it after any number of rounds up to the limit.
         assert_eq!(held.tally.histories, 127);
-        let seen = explorer.run(&|end| if *end.local("waits").unwrap() == 1 { Err("seen".to_owned()) } else { Ok(()) });
+        let seen = explorer.run(&|end| {
+            if *end.local("waits").unwrap() == 1 { Err("seen".to_owned()) } else { Ok(()) }
+        });
         assert_eq!(seen.unwrap().holds(), Some(false));
     }
 }

@@ -1,4 +1,5 @@
-//! What is reported of an exploration does not depend on how many threads made it, in how many goes, or in how many parts.
+//! What is reported of an exploration does not depend on how many threads made it, in how many
+//! goes, or in how many parts.
 
 use seriatim_explore::{Algorithm, End, Explorer, Isolation, Part, Program, Work};
 use std::time::Duration;
@@ -24,12 +25,13 @@ fn program() -> Program<i64, Seen> {
     program
 }
 
-/// Every so many behaviours, spread over the tree, is a counterexample. It takes its time, so that there are many slices of work,
-/// and each thread has its share.
+/// Every so many behaviours, spread over the tree, is a counterexample. It takes its time, so that
+/// there are many slices of work, and each thread has its share.
 fn property(every: i64) -> impl Fn(&End<'_, i64, Seen>) -> Result<(), String> + Sync {
     move |end| {
         std::thread::sleep(Duration::from_millis(1));
-        let mixed = end.locals().iter().flatten().fold(7i64, |mixed, seen| (mixed * 31 + seen) % 1_000_003);
+        let mixed =
+            end.locals().iter().flatten().fold(7i64, |mixed, seen| (mixed * 31 + seen) % 1_000_003);
         if mixed % every == 0 { Err(format!("{mixed} is a multiple of {every}")) } else { Ok(()) }
     }
 }
@@ -44,13 +46,20 @@ fn reported(explorer: &Explorer<'_, i64, Seen>, every: i64) -> Reported {
 fn resumed(explorer: &Explorer<'_, i64, Seen>, work: Work, every: i64) -> Reported {
     let result = explorer.resume(work, &property(every), &mut |_| {}).unwrap();
     assert!(result.is_done);
-    assert_eq!(result.is_complete, result.counterexample.is_none(), "what is behind a counterexample is left out");
-    let found =
-        result.counterexample.as_ref().map(|found| (found.token.clone(), found.reason.clone(), found.locals.clone()));
+    assert_eq!(
+        result.is_complete,
+        result.counterexample.is_none(),
+        "what is behind a counterexample is left out"
+    );
+    let found = result
+        .counterexample
+        .as_ref()
+        .map(|found| (found.token.clone(), found.reason.clone(), found.locals.clone()));
     (result.holds(), result.tally.histories, result.tally.ends, result.tally.counterexamples, found)
 }
 
-/// One in so many is a counterexample: many, some, a few, none. With some of these a thread comes to a later one first.
+/// One in so many is a counterexample: many, some, a few, none. With some of these a thread comes
+/// to a later one first.
 const DENSITIES: [i64; 6] = [11, 71, 199, 401, 601, 1_000_003];
 
 #[test]
@@ -71,7 +80,11 @@ fn any_number_of_threads_reports_the_same() {
 fn every_counterexample_is_counted_once_by_any_number_of_threads() {
     let program = program();
     let groups = |threads| {
-        let result = Explorer::new(&program, Isolation::Causal).threads(threads).all().run(&property(11)).unwrap();
+        let result = Explorer::new(&program, Isolation::Causal)
+            .threads(threads)
+            .all()
+            .run(&property(11))
+            .unwrap();
         (
             result.tally.histories,
             result.tally.counterexamples,
@@ -93,7 +106,8 @@ fn work_that_was_kept_at_any_moment_reports_the_same() {
         let whole = reported(&explorer, every);
         let mut moments = Vec::new();
         let two = Explorer::new(&program, Isolation::Causal).threads(2);
-        two.resume(two.begin().unwrap(), &property(every), &mut |work| moments.push(work.clone())).unwrap();
+        two.resume(two.begin().unwrap(), &property(every), &mut |work| moments.push(work.clone()))
+            .unwrap();
         assert!(moments.len() > 1 || whole.1 < 50, "{} moments", moments.len());
         for work in moments.into_iter().step_by(3) {
             assert_eq!(resumed(&explorer, work, every), whole, "1 in {every}");
@@ -108,13 +122,26 @@ fn one_of_the_parts_has_the_first_counterexample() {
         let (verdict, .., first) = reported(&Explorer::new(&program, Isolation::Causal), every);
         for of in [2, 5] {
             let part = |number, threads| {
-                let explorer = Explorer::new(&program, Isolation::Causal).part(Part { number, of }).threads(threads);
+                let explorer = Explorer::new(&program, Isolation::Causal)
+                    .part(Part { number, of })
+                    .threads(threads);
                 reported(&explorer, every)
             };
             let parts: Vec<Reported> = (1..=of).map(|number| part(number, 1)).collect();
-            assert_eq!(parts, (1..=of).map(|number| part(number, 3)).collect::<Vec<_>>(), "1 in {every}");
-            assert_eq!(parts.iter().all(|part| part.0 == Some(true)), verdict == Some(true), "1 in {every}");
-            assert!(first.is_none() || parts.iter().any(|part| part.4 == first), "1 in {every}: {parts:?}");
+            assert_eq!(
+                parts,
+                (1..=of).map(|number| part(number, 3)).collect::<Vec<_>>(),
+                "1 in {every}"
+            );
+            assert_eq!(
+                parts.iter().all(|part| part.0 == Some(true)),
+                verdict == Some(true),
+                "1 in {every}"
+            );
+            assert!(
+                first.is_none() || parts.iter().any(|part| part.4 == first),
+                "1 in {every}: {parts:?}"
+            );
         }
     }
 }
@@ -123,7 +150,9 @@ fn one_of_the_parts_has_the_first_counterexample() {
 fn the_baseline_too() {
     let program = program();
     let baseline = |threads| {
-        let explorer = Explorer::new(&program, Isolation::Serializable).algorithm(Algorithm::Dfs).threads(threads);
+        let explorer = Explorer::new(&program, Isolation::Serializable)
+            .algorithm(Algorithm::Dfs)
+            .threads(threads);
         reported(&explorer, 97)
     };
     assert_eq!(baseline(1), baseline(3));

@@ -1,8 +1,8 @@
 //! Initial values as writes, for formats that know no other.
 //!
-//! The first transaction, in a session of its own, writes 0 to every key of which 0 is read. In every commit order that there
-//! was, it can stand first, where the initial transaction was: what was valid at a level stays so. No planted anomaly reads an
-//! initial value.
+//! The first transaction, in a session of its own, writes 0 to every key of which 0 is read. In
+//! every commit order that there was, it can stand first, where the initial transaction was: what
+//! was valid at a level stays so. No planted anomaly reads an initial value.
 
 use seriatim_history::{Columns, KeyId, OpKind, Status, TxnMeta, Value};
 
@@ -31,7 +31,9 @@ pub(crate) fn write(columns: &mut Columns) {
 fn keys_read_as(wanted: Value, columns: &Columns) -> Vec<KeyId> {
     let mut read = vec![false; columns.key_names.len()];
     let ops = columns.op_kind.iter().zip(&columns.op_key).zip(&columns.op_value);
-    for ((_, key), _) in ops.filter(|((kind, _), value)| **kind == OpKind::Read && **value == wanted) {
+    for ((_, key), _) in
+        ops.filter(|((kind, _), value)| **kind == OpKind::Read && **value == wanted)
+    {
         read[key.index()] = true;
     }
     let keys = read.into_iter().enumerate().filter(|(_, read)| *read);

@@ -1,7 +1,8 @@
-//! Makes histories with known properties: valid at a chosen level by construction, with anomalies planted on demand.
+//! Makes histories with known properties: valid at a chosen level by construction, with anomalies
+//! planted on demand.
 //!
-//! A [`Workload`] says how large and how contended; [`generate`] simulates a store that keeps exactly what the
-//! [`Guarantee`] promises and no more. All is decided by the seed.
+//! A [`Workload`] says how large and how contended; [`generate`] simulates a store that keeps
+//! exactly what the [`Guarantee`] promises and no more. All is decided by the seed.
 //!
 //! ```
 //! use seriatim_check::{Kind, Level, Options, check};

@@ -1,11 +1,12 @@
-//! Anomalies planted on purpose: a few transactions in sessions of their own, on keys of their own, so that the rest of the
-//! history neither excuses nor changes them.
+//! Anomalies planted on purpose: a few transactions in sessions of their own, on keys of their own,
+//! so that the rest of the history neither excuses nor changes them.
 
 use seriatim_check::Kind;
 use seriatim_history::{Columns, KeyId, KeyNames, OpKind, Status, Value};
 
-/// The smallest history of each kind: sessions by line, transactions separated by `|`, operations `w`/`r`, key, value; a
-/// trailing `!` marks an aborted transaction. The transactions commit in the order in which the text is read.
+/// The smallest history of each kind: sessions by line, transactions separated by `|`, operations
+/// `w`/`r`, key, value; a trailing `!` marks an aborted transaction. The transactions commit in the
+/// order in which the text is read.
 fn recipe(kind: Kind) -> &'static [&'static str] {
     match kind {
         Kind::ThinAirRead => &["rx9"],
@@ -22,7 +23,9 @@ fn recipe(kind: Kind) -> &'static [&'static str] {
         Kind::FracturedReadCommit => &["wx1 wz1", "wx2 wy2", "rx1 ry2", "rx2 rz1"],
         Kind::CausalityViolation => &["wx1 | wx2 | wy1", "ry1 rx1"],
         Kind::ConflictingCommitOrder => &["wx1 | wz1", "wx2 | wy1", "ry1 rx1", "rz1 rx2"],
-        Kind::DirtyWrite => &["wx1 wy1", "wx2 wy2", "rx1 rz0", "wz1", "rz1 rx2", "ry2 ra0", "wa1", "ra1 ry1"],
+        Kind::DirtyWrite => {
+            &["wx1 wy1", "wx2 wy2", "rx1 rz0", "wz1", "rz1 rx2", "ry2 ra0", "wa1", "ra1 ry1"]
+        }
         Kind::ReadSkew => &["wx1 wy1", "rx0 wy2", "ry1 | ry2"],
         Kind::LongFork => &["wx1", "wy1", "rx1 ry0", "ry1 rx0"],
         Kind::NonAdjacent => &["wx1 wz1", "ry0 wz2", "wy1", "ry1 rx0", "rz1 | rz2"],
@@ -65,6 +68,11 @@ fn plant_txn(text: &str, session: u32, first_key: u32, columns: &mut Columns) {
         let [kind, key, value] = *op.as_bytes() else { continue };
         let kind = if kind == b'w' { OpKind::Write } else { OpKind::Read };
         let value = Value::small(u64::from(value - b'0')).unwrap_or(Value::NULL);
-        columns.push_op(txn, kind, KeyId(first_key + KEYS.find(char::from(key)).unwrap_or(0) as u32), value);
+        columns.push_op(
+            txn,
+            kind,
+            KeyId(first_key + KEYS.find(char::from(key)).unwrap_or(0) as u32),
+            value,
+        );
     }
 }

@@ -1,18 +1,21 @@
 //! A store that keeps exactly what its guarantee promises.
 //!
-//! Transactions commit one after the other; the sequence of commits is the commit order that shows the history valid. What
-//! differs is which versions a transaction may read:
+//! Transactions commit one after the other; the sequence of commits is the commit order that shows
+//! the history valid. What differs is which versions a transaction may read:
 //!
 //! - *serializable*: the newest version of each key;
-//! - *snapshot*: the newest as of a point in the sequence, no older than the session's last commit; a transaction that
-//!   wants to overwrite something newer aborts and its session goes on;
-//! - *causal*: what the session has heard of. Before each transaction it hears all that one other session knows
-//!   (gossip), so what it knows is closed under causality; of what it knows it reads the newest version;
-//! - *read atomic*: any old version, unless a transaction that it has read from, or an earlier one of its session, wrote a
-//!   newer one; and unless reading it would make an earlier read too old;
-//! - *read committed*: any old version, unless a transaction that it has read from before wrote a newer one.
+//! - *snapshot*: the newest as of a point in the sequence, no older than the session's last commit;
+//!   a transaction that wants to overwrite something newer aborts and its session goes on;
+//! - *causal*: what the session has heard of. Before each transaction it hears all that one other
+//!   session knows (gossip), so what it knows is closed under causality; of what it knows it reads
+//!   the newest version;
+//! - *read atomic*: any old version, unless a transaction that it has read from, or an earlier one
+//!   of its session, wrote a newer one; and unless reading it would make an earlier read too old;
+//! - *read committed*: any old version, unless a transaction that it has read from before wrote a
+//!   newer one.
 //!
-//! In each case every version that the axiom's t2 could have is older in the sequence than what is read: the axiom holds.
+//! In each case every version that the axiom's t2 could have is older in the sequence than what is
+//! read: the axiom holds.
 
 use crate::keys::Keys;
 use crate::workload::{Guarantee, Workload, WorkloadError};
@@ -41,7 +44,8 @@ const INITIAL: Version = Version { commit: 0, session: 0, value: 0 };
 struct Store<'w> {
     workload: &'w Workload,
     versions: Vec<Vec<Version>>,
-    /// The keys written by each commit (from 1), in CSR form; read atomic and read committed look them up.
+    /// The keys written by each commit (from 1), in CSR form; read atomic and read committed look
+    /// them up.
     written_start: Vec<u32>,
     written: Vec<u32>,
     next_value: Vec<u32>,
@@ -65,11 +69,15 @@ struct Running {
 }
 
 /// The operations of all transactions, in the order of commits.
-pub(crate) fn simulate(workload: &Workload, random: &mut Pcg64Mcg) -> Result<Columns, WorkloadError> {
+pub(crate) fn simulate(
+    workload: &Workload,
+    random: &mut Pcg64Mcg,
+) -> Result<Columns, WorkloadError> {
     let keys = Keys::new(workload.key_choice, workload.keys);
     let mut store = Store::new(workload);
     let mut columns = empty_columns(workload);
-    let mut waiting: Vec<(u32, u32)> = (0..workload.sessions).map(|s| (s, workload.txns_per_session)).collect();
+    let mut waiting: Vec<(u32, u32)> =
+        (0..workload.sessions).map(|s| (s, workload.txns_per_session)).collect();
     waiting.retain(|&(_, left)| left > 0);
     while !waiting.is_empty() {
         let pick = random.random_range(0..waiting.len());
@@ -161,8 +169,10 @@ impl<'w> Store<'w> {
         let mut running = Running { session, ..Running::default() };
         match self.workload.guarantee {
             Guarantee::Snapshot => {
-                let age = random.random_range(0..=SNAPSHOT_AGE_PER_SESSION * self.workload.sessions);
-                running.snapshot = self.commits().saturating_sub(age).max(self.last_commit[session as usize]);
+                let age =
+                    random.random_range(0..=SNAPSHOT_AGE_PER_SESSION * self.workload.sessions);
+                running.snapshot =
+                    self.commits().saturating_sub(age).max(self.last_commit[session as usize]);
             }
             Guarantee::Causal => self.gossip(session, random),
             _ => {}
@@ -194,20 +204,27 @@ impl<'w> Store<'w> {
 
     fn choose(&self, running: &Running, key: u32, random: &mut Pcg64Mcg) -> Version {
         let versions = &self.versions[key as usize];
-        let newest = |visible: &dyn Fn(&Version) -> bool| versions.iter().rev().find(|v| visible(v)).copied();
+        let newest = |visible: &dyn Fn(&Version) -> bool| {
+            versions.iter().rev().find(|v| visible(v)).copied()
+        };
         match self.workload.guarantee {
             Guarantee::Serializable => newest(&|_| true).unwrap_or(INITIAL),
-            Guarantee::Snapshot => newest(&|version| version.commit <= running.snapshot).unwrap_or(INITIAL),
+            Guarantee::Snapshot => {
+                newest(&|version| version.commit <= running.snapshot).unwrap_or(INITIAL)
+            }
             Guarantee::Causal => {
                 let heard = &self.heard[running.session as usize];
-                newest(&|version| version.commit <= heard[version.session as usize]).unwrap_or(INITIAL)
+                newest(&|version| version.commit <= heard[version.session as usize])
+                    .unwrap_or(INITIAL)
             }
-            Guarantee::ReadCommitted | Guarantee::ReadAtomic => self.choose_stale(running, key, random),
+            Guarantee::ReadCommitted | Guarantee::ReadAtomic => {
+                self.choose_stale(running, key, random)
+            }
         }
     }
 
-    /// A random recent version that the axiom allows. The oldest allowed one is what the reader has to see: reading that
-    /// adds no new obligation.
+    /// A random recent version that the axiom allows. The oldest allowed one is what the reader has
+    /// to see: reading that adds no new obligation.
     fn choose_stale(&self, running: &Running, key: u32, random: &mut Pcg64Mcg) -> Version {
         let oldest = self.oldest_allowed(running, key);
         let versions = &self.versions[key as usize];
@@ -215,8 +232,13 @@ impl<'w> Store<'w> {
         let candidates = &versions[from..];
         for _ in 0..STALENESS_MAX {
             let back = random.random_range(0..STALENESS_MAX);
-            let Some(version) = candidates.len().checked_sub(back + 1).map(|i| candidates[i]) else { continue };
-            if self.workload.guarantee == Guarantee::ReadCommitted || self.keeps_reads_atomic(running, version) {
+            let Some(version) = candidates.len().checked_sub(back + 1).map(|i| candidates[i])
+            else {
+                continue;
+            };
+            if self.workload.guarantee == Guarantee::ReadCommitted
+                || self.keeps_reads_atomic(running, version)
+            {
                 return version;
             }
         }
@@ -225,7 +247,11 @@ impl<'w> Store<'w> {
 
     /// The newest version of `key` that the transaction already has to see.
     fn oldest_allowed(&self, running: &Running, key: u32) -> u32 {
-        let seen = running.reads.iter().map(|&(_, commit)| commit).filter(|&commit| self.wrote(commit, key));
+        let seen = running
+            .reads
+            .iter()
+            .map(|&(_, commit)| commit)
+            .filter(|&commit| self.wrote(commit, key));
         let own = match self.workload.guarantee {
             Guarantee::ReadAtomic => self.own_writes[running.session as usize].get(&key).copied(),
             _ => None,
@@ -235,13 +261,18 @@ impl<'w> Store<'w> {
         seen.chain(again).chain(own).max().unwrap_or(0)
     }
 
-    /// Whether reading `version` leaves no earlier read behind: its writer wrote nothing newer than what was read.
+    /// Whether reading `version` leaves no earlier read behind: its writer wrote nothing newer than
+    /// what was read.
     fn keeps_reads_atomic(&self, running: &Running, version: Version) -> bool {
-        running.reads.iter().all(|&(key, commit)| commit >= version.commit || !self.wrote(version.commit, key))
+        running
+            .reads
+            .iter()
+            .all(|&(key, commit)| commit >= version.commit || !self.wrote(version.commit, key))
     }
 
     fn wrote(&self, commit: u32, key: u32) -> bool {
-        let range = self.written_start[commit as usize] as usize..self.written_start[commit as usize + 1] as usize;
+        let range = self.written_start[commit as usize] as usize
+            ..self.written_start[commit as usize + 1] as usize;
         self.written[range].contains(&key)
     }
 
@@ -249,7 +280,9 @@ impl<'w> Store<'w> {
     fn conflicts(&self, running: &Running) -> bool {
         self.workload.guarantee == Guarantee::Snapshot
             && running.writes.iter().any(|&(key, _)| {
-                self.versions[key as usize].last().is_some_and(|version| version.commit > running.snapshot)
+                self.versions[key as usize]
+                    .last()
+                    .is_some_and(|version| version.commit > running.snapshot)
             })
     }
 

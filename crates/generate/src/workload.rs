@@ -78,7 +78,9 @@ impl FromStr for Guarantee {
     type Err = UnknownGuarantee;
 
     fn from_str(text: &str) -> Result<Guarantee, UnknownGuarantee> {
-        let found = Guarantee::ALL.into_iter().find(|guarantee| guarantee.code() == text.to_ascii_lowercase());
+        let found = Guarantee::ALL
+            .into_iter()
+            .find(|guarantee| guarantee.code() == text.to_ascii_lowercase());
         found.ok_or_else(|| UnknownGuarantee(text.to_owned()))
     }
 }
@@ -126,8 +128,8 @@ pub struct Workload {
     pub plant: Vec<Kind>,
     /// Whether transactions that abort are left out of the history: for formats that cannot say so.
     pub committed_only: bool,
-    /// Whether the initial values are written by a first transaction, in a session of its own: for formats in which every
-    /// value that is read must be written.
+    /// Whether the initial values are written by a first transaction, in a session of its own: for
+    /// formats in which every value that is read must be written.
     pub initial_writes: bool,
     /// What decides everything that is random.
     pub seed: u64,
@@ -184,7 +186,9 @@ pub enum WorkloadError {
     #[error("{0}")]
     TooLarge(#[from] ColumnsError),
     /// Some kinds have no register history that shows them.
-    #[error("`{0}` cannot be planted: it needs lists or times, and generated histories have neither")]
+    #[error(
+        "`{0}` cannot be planted: it needs lists or times, and generated histories have neither"
+    )]
     NotPlantable(&'static str),
 }
 
@@ -201,17 +205,22 @@ impl Workload {
                 return Err(WorkloadError::Zero(name));
             }
         }
-        let mut shares = vec![("the share of reads", self.reads), ("the share of aborts", self.aborts)];
+        let mut shares =
+            vec![("the share of reads", self.reads), ("the share of aborts", self.aborts)];
         match self.key_choice {
             KeyChoice::Hotspot { keys, operations } => {
-                shares.extend([("the share of hot keys", keys), ("the share of hot operations", operations)]);
+                shares.extend([
+                    ("the share of hot keys", keys),
+                    ("the share of hot operations", operations),
+                ]);
             }
             KeyChoice::Zipfian { exponent } if !(exponent >= 0.0 && exponent.is_finite()) => {
                 return Err(WorkloadError::Exponent(exponent));
             }
             _ => {}
         }
-        if let Some(&(name, value)) = shares.iter().find(|(_, share)| !(0.0..=1.0).contains(share)) {
+        if let Some(&(name, value)) = shares.iter().find(|(_, share)| !(0.0..=1.0).contains(share))
+        {
             return Err(WorkloadError::NotAShare { name, value });
         }
         if let Some(kind) = self.plant.iter().find(|&&kind| !crate::plant::can_be_planted(kind)) {
@@ -228,7 +237,11 @@ impl Workload {
             ("operations", self.operations(), OPERATIONS_MAX),
             ("keys", u64::from(self.keys), KEYS_MAX),
             ("sessions", u64::from(self.sessions), SESSIONS_MAX),
-            ("sessions of a causal store", if causal { self.sessions.into() } else { 0 }, CAUSAL_SESSIONS_MAX),
+            (
+                "sessions of a causal store",
+                if causal { self.sessions.into() } else { 0 },
+                CAUSAL_SESSIONS_MAX,
+            ),
             ("transactions", txns, TXNS_MAX as u64),
         ];
         match sizes.into_iter().find(|(_, count, limit)| count > limit) {

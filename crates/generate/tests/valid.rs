@@ -22,22 +22,43 @@ fn workloads() -> impl Strategy<Value = Workload> {
         Just(KeyChoice::Hotspot { keys: 0.2, operations: 0.8 }),
     ];
     let guarantee = proptest::sample::select(Guarantee::ALL.to_vec());
-    (1..6u32, 0..30u32, 0..7u32, 1..12u32, 0.0..1.0f64, choice, guarantee, 0.0..0.3f64, any::<u64>()).prop_map(
-        |(sessions, txns_per_session, ops_per_txn, keys, reads, key_choice, guarantee, aborts, seed)| Workload {
-            sessions,
-            txns_per_session,
-            ops_per_txn,
-            keys,
-            reads,
-            key_choice,
-            guarantee,
-            aborts,
-            plant: Vec::new(),
-            committed_only: false,
-            initial_writes: false,
-            seed,
-        },
+    (
+        1..6u32,
+        0..30u32,
+        0..7u32,
+        1..12u32,
+        0.0..1.0f64,
+        choice,
+        guarantee,
+        0.0..0.3f64,
+        any::<u64>(),
     )
+        .prop_map(
+            |(
+                sessions,
+                txns_per_session,
+                ops_per_txn,
+                keys,
+                reads,
+                key_choice,
+                guarantee,
+                aborts,
+                seed,
+            )| Workload {
+                sessions,
+                txns_per_session,
+                ops_per_txn,
+                keys,
+                reads,
+                key_choice,
+                guarantee,
+                aborts,
+                plant: Vec::new(),
+                committed_only: false,
+                initial_writes: false,
+                seed,
+            },
+        )
 }
 
 proptest! {
@@ -54,7 +75,8 @@ proptest! {
         verify(&history, level, verdict.order.as_ref().unwrap()).unwrap();
     }
 
-    /// On small ones all levels agree with the definitions, also those that the store does not promise.
+    /// On small ones all levels agree with the definitions, also those that the store does not
+    /// promise.
     #[test]
     fn small_ones_agree_with_the_oracle(mut workload in workloads(), per_session in 1..3u32) {
         workload.sessions = workload.sessions.min(3);
@@ -71,15 +93,25 @@ proptest! {
 fn each_kind_can_be_planted_and_is_found_as_that_kind() {
     for kind in Kind::ALL.into_iter().filter(|kind| kind.info().tap.is_some()) {
         for guarantee in Guarantee::ALL {
-            let workload = Workload { plant: vec![kind], guarantee, seed: 7, ..Workload::default() };
+            let workload =
+                Workload { plant: vec![kind], guarantee, seed: 7, ..Workload::default() };
             let report = check(&generate(&workload).unwrap(), &Options::default());
             let planted = report.anomalies.iter().find(|group| group.kind == kind);
             assert!(planted.is_some(), "{kind:?} in {guarantee}");
             if promised(guarantee) >= Level::Causal {
-                assert_eq!(report.anomalies.len(), 1, "{kind:?} in {guarantee}: {:?}", report.anomalies);
+                assert_eq!(
+                    report.anomalies.len(),
+                    1,
+                    "{kind:?} in {guarantee}: {:?}",
+                    report.anomalies
+                );
                 for level in Level::WEAK.into_iter().chain([Level::CutIsolation]) {
                     let violated = report.verdict(level).unwrap().outcome == Outcome::Violated;
-                    assert_eq!(violated, kind.info().forbidden_by.contains(&level), "{kind:?} at {level}");
+                    assert_eq!(
+                        violated,
+                        kind.info().forbidden_by.contains(&level),
+                        "{kind:?} at {level}"
+                    );
                 }
             }
         }
@@ -88,25 +120,37 @@ fn each_kind_can_be_planted_and_is_found_as_that_kind() {
 
 #[test]
 fn each_kind_of_the_strong_levels_can_be_planted_and_is_named() {
-    let strong = Kind::ALL.into_iter().filter(|&kind| kind.info().tap.is_none() && can_be_planted(kind));
+    let strong =
+        Kind::ALL.into_iter().filter(|&kind| kind.info().tap.is_none() && can_be_planted(kind));
     for kind in strong {
-        let workload =
-            Workload { plant: vec![kind], guarantee: Guarantee::Serializable, seed: 7, ..Workload::default() };
+        let workload = Workload {
+            plant: vec![kind],
+            guarantee: Guarantee::Serializable,
+            seed: 7,
+            ..Workload::default()
+        };
         let report = check(&generate(&workload).unwrap(), &Options::default());
         let kinds: Vec<Kind> = report.anomalies.iter().map(|group| group.kind).collect();
         assert_eq!(kinds, [kind]);
         assert!(report.anomalies[0].exemplar.txn_count() <= 8, "{kind:?}");
         for verdict in report.verdicts {
             let forbidden = kind.info().forbidden_by.contains(&verdict.level);
-            assert_eq!(verdict.outcome == Outcome::Violated, forbidden, "{kind:?} at {}", verdict.level);
+            assert_eq!(
+                verdict.outcome == Outcome::Violated,
+                forbidden,
+                "{kind:?} at {}",
+                verdict.level
+            );
         }
     }
 }
 
 #[test]
 fn the_weak_stores_are_weak() {
-    let big = |guarantee| Workload { guarantee, keys: 20, txns_per_session: 200, ..Workload::default() };
-    let strongest = |guarantee| check(&generate(&big(guarantee)).unwrap(), &Options::default()).strongest();
+    let big =
+        |guarantee| Workload { guarantee, keys: 20, txns_per_session: 200, ..Workload::default() };
+    let strongest =
+        |guarantee| check(&generate(&big(guarantee)).unwrap(), &Options::default()).strongest();
     assert_eq!(strongest(Guarantee::ReadCommitted), Some(Level::ReadCommitted));
     assert_eq!(strongest(Guarantee::ReadAtomic), Some(Level::ReadAtomic));
     assert_eq!(strongest(Guarantee::Causal), Some(Level::Causal));
@@ -130,8 +174,17 @@ fn impossible_workloads_are_refused() {
     assert!(generate(&Workload { sessions: 0, ..Workload::default() }).is_err());
     assert!(generate(&Workload { reads: 1.5, ..Workload::default() }).is_err());
     assert!(generate(&Workload { reads: f64::NAN, ..Workload::default() }).is_err());
-    assert!(generate(&Workload { key_choice: KeyChoice::Zipfian { exponent: -1.0 }, ..Workload::default() }).is_err());
-    assert!(generate(&Workload { plant: vec![Kind::IncompatibleOrder], ..Workload::default() }).is_err());
+    assert!(
+        generate(&Workload {
+            key_choice: KeyChoice::Zipfian { exponent: -1.0 },
+            ..Workload::default()
+        })
+        .is_err()
+    );
+    assert!(
+        generate(&Workload { plant: vec![Kind::IncompatibleOrder], ..Workload::default() })
+            .is_err()
+    );
     let huge = Workload { sessions: u32::MAX, txns_per_session: u32::MAX, ..Workload::default() };
     assert!(generate(&huge).unwrap_err().to_string().contains("operations"));
 }
@@ -147,13 +200,21 @@ fn what_is_too_large_is_refused_before_it_takes_memory() {
         ),
         (
             "transactions",
-            Workload { sessions: 1 << 16, txns_per_session: 1 << 15, ops_per_txn: 0, ..Workload::default() },
+            Workload {
+                sessions: 1 << 16,
+                txns_per_session: 1 << 15,
+                ops_per_txn: 0,
+                ..Workload::default()
+            },
         ),
         ("operations", Workload { ops_per_txn: u32::MAX, ..Workload::default() }),
     ];
     for (what, workload) in cases {
         let error = generate(&workload).unwrap_err().to_string();
-        assert!(error.starts_with(&format!("{what}: ")) && error.contains("can be generated"), "{error}");
+        assert!(
+            error.starts_with(&format!("{what}: ")) && error.contains("can be generated"),
+            "{error}"
+        );
     }
 }
 
@@ -166,10 +227,16 @@ fn initial_values_can_be_writes_and_aborted_transactions_can_be_left_out() {
         assert_eq!(after.session_count(), before.session_count() + 1);
         assert!(after.txns().all(|txn| after.status(txn) == Status::Committed));
         let zero = after.initial().default.unwrap();
-        let reads =
-            after.kinds().iter().zip(after.keys()).zip(after.values()).filter(|((kind, _), _)| !kind.is_write());
+        let reads = after
+            .kinds()
+            .iter()
+            .zip(after.keys())
+            .zip(after.values())
+            .filter(|((kind, _), _)| !kind.is_write());
         let first: Vec<_> = after.ops_of(TxnId(0)).map(|op| after.op(OpId(op)).key).collect();
-        assert!(reads.filter(|(_, value)| **value == zero).all(|((_, key), _)| first.contains(key)));
+        assert!(
+            reads.filter(|(_, value)| **value == zero).all(|((_, key), _)| first.contains(key))
+        );
         let strongest = |history| check(history, &Options::default()).strongest();
         assert!(strongest(&after) >= strongest(&before), "{guarantee}");
     }

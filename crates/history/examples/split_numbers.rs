@@ -1,5 +1,6 @@
-//! The least that any checker of a text history has to do: read the file and split it into numbers. `bench/weak.sh` measures
-//! us against it. `split_numbers FILE` prints how many numbers there are, their sum, and the time; one thread.
+//! The least that any checker of a text history has to do: read the file and split it into numbers.
+//! `bench/weak.sh` measures us against it. `split_numbers FILE` prints how many numbers there are,
+//! their sum, and the time; one thread.
 
 use std::io::Read;
 use std::time::Instant;

@@ -1,9 +1,10 @@
 //! From pieces of a file, each in file order, to the arrays of a history in session order.
 //!
-//! A [`Block`] is what one thread parsed: columns of operations, and the runs of neighbouring operations that belong
-//! to one transaction. Because a recorder writes transactions more or less in one piece, there are far fewer runs
-//! than operations; sorting means to give each run its target and then to copy slices, one column at a time (so that
-//! only one column exists twice), each thread filling its own part of the target.
+//! A [`Block`] is what one thread parsed: columns of operations, and the runs of neighbouring
+//! operations that belong to one transaction. Because a recorder writes transactions more or less
+//! in one piece, there are far fewer runs than operations; sorting means to give each run its
+//! target and then to copy slices, one column at a time (so that only one column exists twice),
+//! each thread filling its own part of the target.
 
 use crate::atom::Value;
 use crate::ids::KeyId;
@@ -15,7 +16,8 @@ use std::thread;
 /// Neighbouring operations of one transaction.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Run {
-    /// The transaction in file order, or [`Run::DROPPED`]; after [`order_runs`] the number of its first operation.
+    /// The transaction in file order, or [`Run::DROPPED`]; after [`order_runs`] the number of its
+    /// first operation.
     pub txn: u32,
     /// How many operations.
     pub len: u32,
@@ -46,7 +48,10 @@ pub(crate) struct Sorted {
 
 /// The runs of a column that names the transaction of each operation.
 pub(crate) fn runs_of(op_txn: &[u32]) -> Vec<Run> {
-    op_txn.chunk_by(|a, b| a == b).map(|chunk| Run { txn: chunk[0], len: chunk.len() as u32 }).collect()
+    op_txn
+        .chunk_by(|a, b| a == b)
+        .map(|chunk| Run { txn: chunk[0], len: chunk.len() as u32 })
+        .collect()
 }
 
 /// Boundaries of the transactions (renumbered by `new_of_old`) in the operations.
@@ -70,21 +75,38 @@ pub(crate) fn prefix_sums(counts: &mut [u32]) {
     }
 }
 
-/// Sorts the operations of `blocks` into the transactions that `bounds` delimits, with up to `threads` threads.
-pub(crate) fn sort(mut blocks: Vec<Block>, new_of_old: &[u32], bounds: &[u32], threads: usize) -> Sorted {
+/// Sorts the operations of `blocks` into the transactions that `bounds` delimits, with up to
+/// `threads` threads.
+pub(crate) fn sort(
+    mut blocks: Vec<Block>,
+    new_of_old: &[u32],
+    bounds: &[u32],
+    threads: usize,
+) -> Sorted {
     if order_runs(&mut blocks, new_of_old, bounds) {
         return concatenate(blocks);
     }
     let target = Target { cuts: cuts(bounds, threads) };
-    let runs: Vec<Vec<Run>> = blocks.iter_mut().map(|block| std::mem::take(&mut block.runs)).collect();
-    let value = target.fill(blocks.iter_mut().map(|block| std::mem::take(&mut block.value)), &runs, Value::NULL);
-    let key = target.fill(blocks.iter_mut().map(|block| std::mem::take(&mut block.key)), &runs, KeyId(0));
-    let kind = target.fill(blocks.iter_mut().map(|block| std::mem::take(&mut block.kind)), &runs, OpKind::Read);
+    let runs: Vec<Vec<Run>> =
+        blocks.iter_mut().map(|block| std::mem::take(&mut block.runs)).collect();
+    let value = target.fill(
+        blocks.iter_mut().map(|block| std::mem::take(&mut block.value)),
+        &runs,
+        Value::NULL,
+    );
+    let key =
+        target.fill(blocks.iter_mut().map(|block| std::mem::take(&mut block.key)), &runs, KeyId(0));
+    let kind = target.fill(
+        blocks.iter_mut().map(|block| std::mem::take(&mut block.kind)),
+        &runs,
+        OpKind::Read,
+    );
     let places = target.fill_places(blocks.into_iter().map(|block| block.places).collect(), &runs);
     Sorted { kind, key, value, places }
 }
 
-/// Replaces the transaction of each run by the number of its first operation; whether they were sorted already.
+/// Replaces the transaction of each run by the number of its first operation; whether they were
+/// sorted already.
 fn order_runs(blocks: &mut [Block], new_of_old: &[u32], bounds: &[u32]) -> bool {
     let mut next = bounds.to_vec();
     let mut sorted = true;
@@ -104,10 +126,16 @@ fn order_runs(blocks: &mut [Block], new_of_old: &[u32], bounds: &[u32]) -> bool 
 }
 
 fn concatenate(blocks: Vec<Block>) -> Sorted {
-    let mut all = Sorted { kind: Vec::new(), key: Vec::new(), value: Vec::new(), places: Places::None };
+    let mut all =
+        Sorted { kind: Vec::new(), key: Vec::new(), value: Vec::new(), places: Places::None };
     for (i, mut block) in blocks.into_iter().enumerate() {
         if i == 0 {
-            all = Sorted { kind: block.kind, key: block.key, value: block.value, places: block.places };
+            all = Sorted {
+                kind: block.kind,
+                key: block.key,
+                value: block.value,
+                places: block.places,
+            };
             continue;
         }
         all.places = join_places(all.places, all.kind.len(), block.places, block.kind.len());
@@ -147,7 +175,8 @@ fn narrow(place: u64) -> u32 {
     u32::try_from(place).unwrap_or(u32::MAX)
 }
 
-/// Where to cut the operations for `threads` threads: only between transactions, so that no run crosses a cut.
+/// Where to cut the operations for `threads` threads: only between transactions, so that no run
+/// crosses a cut.
 fn cuts(bounds: &[u32], threads: usize) -> Vec<u32> {
     let total = bounds.last().copied().unwrap_or(0);
     // A thread is not worth starting for fewer operations than this.
@@ -168,7 +197,12 @@ struct Target {
 
 impl Target {
     /// One sorted column from the columns of the blocks.
-    fn fill<T: Copy + Send + Sync>(&self, from: impl Iterator<Item = Vec<T>>, runs: &[Vec<Run>], fill: T) -> Vec<T> {
+    fn fill<T: Copy + Send + Sync>(
+        &self,
+        from: impl Iterator<Item = Vec<T>>,
+        runs: &[Vec<Run>],
+        fill: T,
+    ) -> Vec<T> {
         let from: Vec<Vec<T>> = from.collect();
         self.each_part(fill, |first, part| {
             for (column, runs) in from.iter().zip(runs) {
@@ -192,7 +226,8 @@ impl Target {
         }))
     }
 
-    /// A column whose parts are filled by `work(number of the first operation, part)`, each in a thread.
+    /// A column whose parts are filled by `work(number of the first operation, part)`, each in a
+    /// thread.
     fn each_part<T: Copy + Send>(&self, fill: T, work: impl Fn(u32, &mut [T]) + Sync) -> Vec<T> {
         let total = self.cuts.last().copied().unwrap_or(0) as usize;
         let mut column = room::filled(fill, total);
@@ -214,12 +249,17 @@ impl Target {
 }
 
 /// For each run that lands in the part: its source range and its place in the part.
-fn landing<'a>(runs: &'a [Run], first: u32, part_len: usize) -> impl Iterator<Item = (usize, usize, usize)> + 'a {
+fn landing<'a>(
+    runs: &'a [Run],
+    first: u32,
+    part_len: usize,
+) -> impl Iterator<Item = (usize, usize, usize)> + 'a {
     let mut from = 0usize;
     runs.iter().filter_map(move |run| {
         let (start, len) = (from, run.len as usize);
         from += len;
-        // Runs before the part wrap around to numbers far beyond its end; dropped runs are beyond it anyway.
+        // Runs before the part wrap around to numbers far beyond its end; dropped runs are beyond
+        // it anyway.
         let at = run.txn.wrapping_sub(first) as usize;
         (at < part_len && run.txn != Run::DROPPED).then_some((start, at, len))
     })

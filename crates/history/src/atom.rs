@@ -1,7 +1,7 @@
 //! Names and values as the input spells them, and the eight bytes that stand for them inside.
 //!
-//! Integers up to 2^62 stand for themselves, so that the common file of numbers needs no table at all.
-//! Everything else is kept once in [`Atoms`] and referred to by its number.
+//! Integers up to 2^62 stand for themselves, so that the common file of numbers needs no table at
+//! all. Everything else is kept once in [`Atoms`] and referred to by its number.
 
 use rustc_hash::FxHashMap;
 use std::fmt;
@@ -30,7 +30,8 @@ impl fmt::Display for Atom {
 const ATOM_TAG: u64 = 1 << 63;
 const LIST_TAG: u64 = 1 << 62;
 
-/// What an operation wrote or read, in eight bytes. Two values of one history are equal iff these are.
+/// What an operation wrote or read, in eight bytes. Two values of one history are equal iff these
+/// are.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 pub struct Value(u64);
 

@@ -1,7 +1,9 @@
-//! The one way to make a [`History`]: columns of operations in the order of the input, sorted once at the end.
+//! The one way to make a [`History`]: columns of operations in the order of the input, sorted once
+//! at the end.
 //!
-//! Readers push operations in whatever order their file has; [`Columns::finish`] sorts them session by session and
-//! transaction by transaction with a counting sort (module `assemble`), and does nothing but check if they already are in that order.
+//! Readers push operations in whatever order their file has; [`Columns::finish`] sorts them session
+//! by session and transaction by transaction with a counting sort (module `assemble`), and does
+//! nothing but check if they already are in that order.
 
 use crate::assemble::{self, Block, Sorted};
 use crate::atom::{Atoms, Value};
@@ -35,16 +37,19 @@ pub enum ColumnsError {
     },
 }
 
-/// The most operations, keys, sessions or lists that a history may have; the numbers above mark special cases.
+/// The most operations, keys, sessions or lists that a history may have; the numbers above mark
+/// special cases.
 const LIMIT: usize = (u32::MAX - 16) as usize;
 
-/// The most transactions that a history may have: checkers keep one bit beside the number of a transaction.
+/// The most transactions that a history may have: checkers keep one bit beside the number of a
+/// transaction.
 pub const TXNS_MAX: usize = (1 << 31) - 16;
 
 /// Operations and transactions in the order of the input.
 ///
-/// Invariants that the caller keeps: the columns `op_*` are of equal length; `op_txn` holds indices of `txns`,
-/// `TxnMeta::session` numbers below `session_count`; tables of names are as long as what they name (in file order).
+/// Invariants that the caller keeps: the columns `op_*` are of equal length; `op_txn` holds indices
+/// of `txns`, `TxnMeta::session` numbers below `session_count`; tables of names are as long as what
+/// they name (in file order).
 #[derive(Clone, Debug)]
 pub struct Columns {
     /// Kinds of the operations.
@@ -61,7 +66,8 @@ pub struct Columns {
     pub place_unit: PlaceUnit,
     /// Transactions in order of first appearance; those of one session are in session order.
     pub txns: Vec<TxnMeta>,
-    /// Begin and end of each transaction, if known; the end of one of unknown outcome is never taken to be known.
+    /// Begin and end of each transaction, if known; the end of one of unknown outcome is never
+    /// taken to be known.
     pub txn_times: Option<Vec<(i64, i64)>>,
     /// Names of the transactions, in the order of `txns`.
     pub txn_names: Names,
@@ -81,7 +87,8 @@ pub struct Columns {
     pub initial: Initial,
     /// Lines or records passed over.
     pub skipped: u64,
-    /// Fields of the whole input that mean nothing to us, as a JSON object; kept for writing them back.
+    /// Fields of the whole input that mean nothing to us, as a JSON object; kept for writing them
+    /// back.
     pub extra: Option<Box<str>>,
     /// Such fields of transactions, with the index in `txns`.
     pub txn_extras: Vec<(u32, Box<str>)>,
@@ -132,7 +139,9 @@ impl Columns {
 
     /// Sorts everything session by session and makes the history.
     pub fn finish(mut self) -> Result<History, ColumnsError> {
-        debug_assert!(self.op_key.len() == self.op_kind.len() && self.op_value.len() == self.op_kind.len());
+        debug_assert!(
+            self.op_key.len() == self.op_kind.len() && self.op_value.len() == self.op_kind.len()
+        );
         debug_assert_eq!(self.op_txn.len(), self.op_kind.len());
         let block = Block {
             runs: assemble::runs_of(&std::mem::take(&mut self.op_txn)),
@@ -144,8 +153,13 @@ impl Columns {
         self.finish_blocks(vec![block], 1)
     }
 
-    /// Like [`Columns::finish`], with the operations in blocks (in file order) instead of the columns `op_*`.
-    pub(crate) fn finish_blocks(self, blocks: Vec<Block>, threads: usize) -> Result<History, ColumnsError> {
+    /// Like [`Columns::finish`], with the operations in blocks (in file order) instead of the
+    /// columns `op_*`.
+    pub(crate) fn finish_blocks(
+        self,
+        blocks: Vec<Block>,
+        threads: usize,
+    ) -> Result<History, ColumnsError> {
         self.check_sizes(blocks.iter().map(|block| block.kind.len()).sum())?;
         let (session_txns, new_of_old) = self.order_txns();
         let txn_ops = assemble::txn_bounds(&blocks, &new_of_old);
@@ -181,14 +195,25 @@ impl Columns {
         (session_txns, new_of_old)
     }
 
-    fn permute(mut self, session_txns: Vec<u32>, txn_ops: Vec<u32>, new_of_old: &[u32], ops: Sorted) -> History {
-        // Whoever does not know how a transaction ended does not know when: it may take effect at any later time.
+    fn permute(
+        mut self,
+        session_txns: Vec<u32>,
+        txn_ops: Vec<u32>,
+        new_of_old: &[u32],
+        ops: Sorted,
+    ) -> History {
+        // Whoever does not know how a transaction ended does not know when: it may take effect at
+        // any later time.
         for (txn, times) in self.txns.iter().zip(self.txn_times.iter_mut().flatten()) {
             if txn.status == Status::Unknown {
                 times.1 = i64::MAX;
             }
         }
-        let extras = self.txn_extras.into_iter().map(|(old, text)| (TxnId(new_of_old[old as usize]), text)).collect();
+        let extras = self
+            .txn_extras
+            .into_iter()
+            .map(|(old, text)| (TxnId(new_of_old[old as usize]), text))
+            .collect();
         History {
             session_txns,
             txn_ops,
@@ -236,9 +261,9 @@ fn scatter<T, U: Copy>(from: &[T], target: &[u32], get: impl Fn(&T) -> U, fill: 
 
 fn permute_names(names: Names, new_of_old: &[u32]) -> Names {
     match names {
-        Names::Implicit { first } => {
-            Names::Numbers(invert(new_of_old).iter().map(|&old| i64::from(old) + i64::from(first)).collect())
-        }
+        Names::Implicit { first } => Names::Numbers(
+            invert(new_of_old).iter().map(|&old| i64::from(old) + i64::from(first)).collect(),
+        ),
         Names::Numbers(numbers) => Names::Numbers(scatter(&numbers, new_of_old, |&n| n, 0)),
         Names::Table(table) => {
             let old_of_new = invert(new_of_old);
@@ -257,7 +282,8 @@ mod tests {
         let error = check_size("transactions", TXNS_MAX + 1, TXNS_MAX).unwrap_err().to_string();
         assert_eq!(
             error,
-            "transactions: 2147483633 are more than the 2147483632 that a history may have; split the input"
+            "transactions: 2147483633 are more than the 2147483632 that a history may have; split \
+             the input"
         );
         assert_eq!(check_size("transactions", TXNS_MAX, TXNS_MAX), Ok(()));
     }

@@ -52,7 +52,9 @@ pub enum ReadError {
         hint: Option<String>,
     },
     /// No format fits the content.
-    #[error("{spot}: not a history in any format that we know ({detail}); name the format with --from")]
+    #[error(
+        "{spot}: not a history in any format that we know ({detail}); name the format with --from"
+    )]
     UnknownFormat {
         /// The file or directory, and the first thing in it that no format expects.
         spot: Spot,

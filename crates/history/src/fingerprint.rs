@@ -1,8 +1,11 @@
-//! A number for what a history says, so that what was found out about it is not mistaken for something about another.
+//! A number for what a history says, so that what was found out about it is not mistaken for
+//! something about another.
 //!
-//! FNV-1a (64 bits) over the transactions in their order: where sessions and transactions begin, outcomes, operations with key and
-//! value. Names of sessions and transactions, times, places and the way a format spells an initial value do not matter, so that
-//! a converted file has the same number. It tells histories apart, it does not protect them: who wants to can make two that agree.
+//! FNV-1a (64 bits) over the transactions in their order: where sessions and transactions begin,
+//! outcomes, operations with key and value. Names of sessions and transactions, times, places and
+//! the way a format spells an initial value do not matter, so that a converted file has the same
+//! number. It tells histories apart, it does not protect them: who wants to can make two that
+//! agree.
 
 use crate::atom::{Value, ValueKind};
 use crate::ids::{KeyId, OpId, TxnId};
@@ -15,7 +18,8 @@ const PRIME: u64 = 0x0000_0100_0000_01b3;
 impl History {
     /// The number.
     pub fn fingerprint(&self) -> u64 {
-        let writer = Fingerprint { history: self, keys: key_numbers(self), replaced: replaced(self) };
+        let writer =
+            Fingerprint { history: self, keys: key_numbers(self), replaced: replaced(self) };
         let mut hash = Fnv(BASIS);
         for session in self.sessions() {
             hash.byte(b's');
@@ -53,10 +57,12 @@ fn key_numbers(history: &History) -> Vec<u64> {
     (0..history.key_count()).map(number).collect()
 }
 
-/// Keys whose initial value, as the format has it, was written by a transaction that others could read from.
+/// Keys whose initial value, as the format has it, was written by a transaction that others could
+/// read from.
 fn replaced(history: &History) -> FxHashSet<KeyId> {
     let initial = history.initial();
-    let is_replaced = |op: &Op| initial.yields(op.key) && initial.value_of(op.key) == Some(op.value);
+    let is_replaced =
+        |op: &Op| initial.yields(op.key) && initial.value_of(op.key) == Some(op.value);
     let ops = (0..history.op_count()).map(OpId::from).map(|op| history.op(op));
     ops.filter(|op| op.kind != OpKind::Read && is_replaced(op)).map(|op| op.key).collect()
 }
@@ -96,7 +102,10 @@ impl Fingerprint<'_> {
         match op.value.kind() {
             ValueKind::Null => true,
             ValueKind::List(number) => self.history.list(number).is_empty(),
-            _ => self.history.initial().value_of(op.key) == Some(op.value) && !self.replaced.contains(&op.key),
+            _ => {
+                self.history.initial().value_of(op.key) == Some(op.value)
+                    && !self.replaced.contains(&op.key)
+            }
         }
     }
 
@@ -155,9 +164,12 @@ mod tests {
 
     #[test]
     fn a_converted_history_is_the_same() {
-        let text = b"w(0,1,7,0)\nr(0,1,7,0)\nr(1,0,9,1)\nw(1,0,9,2)\nw(2,5,9,2)\nr(2,5,7,3)\nr(3,0,7,3)\n";
+        let text =
+            b"w(0,1,7,0)\nr(0,1,7,0)\nr(1,0,9,1)\nw(1,0,9,2)\nw(2,5,9,2)\nr(2,5,7,3)\nr(3,0,7,3)\n";
         let (history, _) = read_bytes(text, "h", &ReadOptions::default()).unwrap();
-        for format in [Format::Plume, Format::Jsonl, Format::ElleEdn, Format::DbcopJson, Format::Awdit] {
+        for format in
+            [Format::Plume, Format::Jsonl, Format::ElleEdn, Format::DbcopJson, Format::Awdit]
+        {
             let mut bytes = Vec::new();
             if write(&history, format, &mut bytes).is_err() {
                 continue;

@@ -15,7 +15,8 @@ macro_rules! dense_id {
         }
 
         impl From<usize> for $name {
-            /// Panics in debug builds if the number does not fit: [`crate::Columns`] refuses larger histories.
+            /// Panics in debug builds if the number does not fit: [`crate::Columns`] refuses larger
+            /// histories.
             #[inline]
             fn from(index: usize) -> Self {
                 debug_assert!(index <= u32::MAX as usize);

@@ -1,6 +1,8 @@
-//! Opening an input: a file is mapped into memory, a stream is read to its end, gzip and zstd are undone.
+//! Opening an input: a file is mapped into memory, a stream is read to its end, gzip and zstd are
+//! undone.
 //!
-//! The compression is recognised by its magic bytes, not by the file name. Errors name the file as the user did.
+//! The compression is recognised by its magic bytes, not by the file name. Errors name the file as
+//! the user did.
 
 use crate::error::{ReadError, Spot};
 use flate2::bufread::MultiGzDecoder;
@@ -36,11 +38,14 @@ impl Deref for Input {
 }
 
 impl Input {
-    /// Opens a file, a FIFO or a device; `-` is the standard input. Errors call it `shown_as`. More than `bytes_max` bytes, plain or
-    /// decompressed, are refused before they fill the memory.
+    /// Opens a file, a FIFO or a device; `-` is the standard input. Errors call it `shown_as`. More
+    /// than `bytes_max` bytes, plain or decompressed, are refused before they fill the memory.
     pub fn open(path: &Path, shown_as: &str, bytes_max: u64) -> Result<Input, ReadError> {
-        let raw =
-            if path == Path::new("-") { read_all(io::stdin().lock(), bytes_max) } else { open_raw(path, bytes_max) };
+        let raw = if path == Path::new("-") {
+            read_all(io::stdin().lock(), bytes_max)
+        } else {
+            open_raw(path, bytes_max)
+        };
         let raw = raw.map_err(|source| io_error(shown_as, source))?;
         if raw.len() as u64 > bytes_max {
             return Err(over_limit(shown_as, bytes_max));
@@ -53,18 +58,28 @@ impl Input {
 }
 
 /// Undoes gzip or zstd; `None` if the bytes are neither.
-pub(crate) fn decompress(bytes: &[u8], shown_as: &str, bytes_max: u64) -> Result<Option<Vec<u8>>, ReadError> {
+pub(crate) fn decompress(
+    bytes: &[u8],
+    shown_as: &str,
+    bytes_max: u64,
+) -> Result<Option<Vec<u8>>, ReadError> {
     if bytes.starts_with(GZIP_MAGIC) {
         return inflate(MultiGzDecoder::new(bytes), "gzip", shown_as, bytes_max).map(Some);
     }
     if bytes.starts_with(ZSTD_MAGIC) {
-        let decoder = zstd::stream::read::Decoder::with_buffer(bytes).map_err(|source| io_error(shown_as, source))?;
+        let decoder = zstd::stream::read::Decoder::with_buffer(bytes)
+            .map_err(|source| io_error(shown_as, source))?;
         return inflate(decoder, "zstd", shown_as, bytes_max).map(Some);
     }
     Ok(None)
 }
 
-fn inflate(decoder: impl Read, name: &str, shown_as: &str, bytes_max: u64) -> Result<Vec<u8>, ReadError> {
+fn inflate(
+    decoder: impl Read,
+    name: &str,
+    shown_as: &str,
+    bytes_max: u64,
+) -> Result<Vec<u8>, ReadError> {
     let mut bytes = Vec::new();
     match decoder.take(bytes_max.saturating_add(1)).read_to_end(&mut bytes) {
         Ok(_) if bytes.len() as u64 > bytes_max => Err(over_limit(shown_as, bytes_max)),
@@ -75,15 +90,22 @@ fn inflate(decoder: impl Read, name: &str, shown_as: &str, bytes_max: u64) -> Re
 
 fn compression_error(error: &io::Error, name: &str, good: usize, shown_as: &str) -> ReadError {
     let (problem, hint) = if error.kind() == io::ErrorKind::UnexpectedEof {
-        (format!("the {name} stream is truncated: it ends after {good} decompressed bytes"), "copy the file again")
+        (
+            format!("the {name} stream is truncated: it ends after {good} decompressed bytes"),
+            "copy the file again",
+        )
     } else {
-        (format!("the {name} stream is damaged after {good} decompressed bytes ({error})"), "copy the file again")
+        (
+            format!("the {name} stream is damaged after {good} decompressed bytes ({error})"),
+            "copy the file again",
+        )
     };
     let spot = Spot { file: Some(shown_as.into()), ..Spot::default() };
     ReadError::Syntax { spot, problem, hint: Some(hint.to_owned()) }
 }
 
-/// Whether a path leads to a pipe, a socket or a device: something that may never end, or never begin.
+/// Whether a path leads to a pipe, a socket or a device: something that may never end, or never
+/// begin.
 pub fn is_special(path: &Path) -> bool {
     std::fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
 }
@@ -91,7 +113,8 @@ pub fn is_special(path: &Path) -> bool {
 /// How much of a file [`head`] reads.
 const HEAD_BYTES: u64 = 1 << 14;
 
-/// The beginning of a file, decompressed as far as it can be; nothing of a pipe or a device, which can be read only once.
+/// The beginning of a file, decompressed as far as it can be; nothing of a pipe or a device, which
+/// can be read only once.
 pub(crate) fn head(path: &Path) -> io::Result<Vec<u8>> {
     // Opening a pipe would wait for its writer.
     if !std::fs::metadata(path)?.is_file() {
@@ -104,7 +127,9 @@ pub(crate) fn head(path: &Path) -> io::Result<Vec<u8>> {
     let _ = if raw.starts_with(GZIP_MAGIC) {
         MultiGzDecoder::new(raw.as_slice()).take(HEAD_BYTES).read_to_end(&mut plain)
     } else if raw.starts_with(ZSTD_MAGIC) {
-        zstd::stream::read::Decoder::with_buffer(raw.as_slice())?.take(HEAD_BYTES).read_to_end(&mut plain)
+        zstd::stream::read::Decoder::with_buffer(raw.as_slice())?
+            .take(HEAD_BYTES)
+            .read_to_end(&mut plain)
     } else {
         return Ok(raw);
     };
@@ -133,8 +158,9 @@ fn open_raw(path: &Path, bytes_max: u64) -> io::Result<Input> {
     if !metadata.is_file() || metadata.len() == 0 {
         return read_all(file, bytes_max);
     }
-    // SAFETY: the map is read-only and private to this process. As with every mapped file, somebody who truncates
-    // it while we read makes the operating system end us; we never see memory that is not the file's.
+    // SAFETY: the map is read-only and private to this process. As with every mapped file, somebody
+    // who truncates it while we read makes the operating system end us; we never see memory that is
+    // not the file's.
     let map = unsafe { Mmap::map(&file)? };
     // Only a hint: reading is as correct without it.
     let _ = map.advise(Advice::Sequential);
@@ -159,7 +185,8 @@ pub(crate) fn list_directory(path: &Path, shown_as: &str) -> Result<Vec<Entry>, 
         let entry = entry.map_err(|source| io_error(shown_as, source))?;
         let file_name = entry.file_name().to_string_lossy().into_owned();
         let shown_as = format!("{}/{file_name}", shown_as.trim_end_matches('/')).into();
-        let plain = file_name.strip_suffix(".gz").or(file_name.strip_suffix(".zst")).unwrap_or(&file_name);
+        let plain =
+            file_name.strip_suffix(".gz").or(file_name.strip_suffix(".zst")).unwrap_or(&file_name);
         entries.push(Entry { name: plain.to_owned(), path: entry.path(), shown_as });
     }
     entries.sort_by_cached_key(|entry| (number_in(&entry.name), entry.name.clone()));

@@ -36,7 +36,8 @@ mod tests {
     fn a_file_of_several_pieces_is_counted_to_its_end() {
         let text: String = (0..100_000).map(|i| format!("w({i},1,{},{i})\n", i % 3)).collect();
         let meter = Arc::new(Meter::default());
-        let options = ReadOptions { meter: Some(Arc::clone(&meter)), threads: 2, ..ReadOptions::default() };
+        let options =
+            ReadOptions { meter: Some(Arc::clone(&meter)), threads: 2, ..ReadOptions::default() };
         read_bytes(text.as_bytes(), "h", &options).unwrap();
         assert_eq!(meter.bytes(), None);
         assert_eq!(meter.done.load(Ordering::Relaxed), text.len() as u64);

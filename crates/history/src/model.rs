@@ -1,4 +1,5 @@
-//! The history itself: flat arrays, session by session, transaction by transaction, in program order.
+//! The history itself: flat arrays, session by session, transaction by transaction, in program
+//! order.
 //!
 //! ```text
 //! session_txns  [0 .......... 3 ...... 5]        session s owns transactions session_txns[s]..session_txns[s+1]
@@ -6,9 +7,9 @@
 //! op_kind/key/value [ . . . . . . . . . ]
 //! ```
 //!
-//! Invariant: transactions are numbered in session order inside each session, operations in program order inside
-//! each transaction, so comparing two `OpId`s of one session compares them in session order.
-//! The initial transaction is not in the arrays; [`Initial`] says which values it wrote.
+//! Invariant: transactions are numbered in session order inside each session, operations in program
+//! order inside each transaction, so comparing two `OpId`s of one session compares them in session
+//! order. The initial transaction is not in the arrays; [`Initial`] says which values it wrote.
 
 use crate::atom::{Atom, Atoms, Value, ValueKind};
 use crate::ids::{KeyId, OpId, SessionId, TxnId};
@@ -45,7 +46,8 @@ pub enum Status {
     Committed,
     /// The database said that it did not.
     Aborted,
-    /// Nobody knows: the answer was lost. Committed if somebody read from it, otherwise as if it had not been.
+    /// Nobody knows: the answer was lost. Committed if somebody read from it, otherwise as if it
+    /// had not been.
     Unknown,
 }
 
@@ -60,7 +62,8 @@ pub struct Op {
     pub value: Value,
 }
 
-/// Which values the initial transaction wrote. A read of [`Value::NULL`] is always a read of the initial value.
+/// Which values the initial transaction wrote. A read of [`Value::NULL`] is always a read of the
+/// initial value.
 #[derive(Clone, Debug, Default)]
 pub struct Initial {
     /// The initial value of every key that `values` does not mention, beside `NULL`.
@@ -82,7 +85,8 @@ impl Initial {
         self.values.get(&key).copied().or(self.default)
     }
 
-    /// Whether a write of `value` to `key` by an ordinary transaction takes the place of the initial value.
+    /// Whether a write of `value` to `key` by an ordinary transaction takes the place of the
+    /// initial value.
     #[inline]
     pub fn yields(&self, key: KeyId) -> bool {
         self.yields_to_writes && !self.values.contains_key(&key)
@@ -157,7 +161,8 @@ pub struct History {
     pub(crate) txn_status: Vec<Status>,
     /// Begin and end in nanoseconds (or any common unit), where the input knows them.
     pub(crate) txn_times: Option<Vec<(i64, i64)>>,
-    /// The place of each transaction in the order of the input, which is often close to the commit order.
+    /// The place of each transaction in the order of the input, which is often close to the commit
+    /// order.
     pub(crate) txn_file_order: Vec<u32>,
     pub(crate) op_kind: Vec<OpKind>,
     pub(crate) op_key: Vec<KeyId>,
@@ -324,7 +329,8 @@ impl History {
         self.extra.as_deref()
     }
 
-    /// This history with fields of the whole input that mean nothing to us: the text of a JSON object.
+    /// This history with fields of the whole input that mean nothing to us: the text of a JSON
+    /// object.
     pub fn with_extra(self, extra: &str) -> History {
         History { extra: Some(extra.into()), ..self }
     }
@@ -377,7 +383,8 @@ impl History {
         match value.kind() {
             ValueKind::Null => "nil".to_owned(),
             ValueKind::List(number) => {
-                let items: Vec<String> = self.list(number).iter().map(|&item| self.value_text(item)).collect();
+                let items: Vec<String> =
+                    self.list(number).iter().map(|&item| self.value_text(item)).collect();
                 format!("[{}]", items.join(" "))
             }
             ValueKind::Int(number) => number.to_string(),

@@ -1,11 +1,11 @@
 //! A readable notation for small histories, for tests and documentation.
 //!
-//! One session a line: `name: transaction | transaction | …`. A transaction is a sequence of operations
-//! `w(x,1)`, `r(x,1)`, `a(l,3)` (append), `r(l,[1 3])`, `r(x,nil)` (the initial value); a trailing `!` marks it
-//! aborted, a trailing `?` of unknown outcome; after that `@3-7` gives begin and end times (`@3-` and `@-7` if only one
-//! is known). Transactions are called t1, t2, … in the order of the text.
-//! A line `initial x=5 y=7` gives keys initial values that, unlike 0, stay initial values if a transaction writes them as well.
-//! `#` starts a comment.
+//! One session a line: `name: transaction | transaction | …`. A transaction is a sequence of
+//! operations `w(x,1)`, `r(x,1)`, `a(l,3)` (append), `r(l,[1 3])`, `r(x,nil)` (the initial value);
+//! a trailing `!` marks it aborted, a trailing `?` of unknown outcome; after that `@3-7` gives
+//! begin and end times (`@3-` and `@-7` if only one is known). Transactions are called t1, t2, … in
+//! the order of the text. A line `initial x=5 y=7` gives keys initial values that, unlike 0, stay
+//! initial values if a transaction writes them as well. `#` starts a comment.
 
 use crate::atom::{Atom, Value};
 use crate::columns::Columns;
@@ -34,8 +34,8 @@ struct Parser {
 /// Begin and end, where they are known.
 type Times = (Option<i64>, Option<i64>);
 
-/// Reads a history; the initial value of each key is `nil`, and also what a line says, else `0` unless somebody writes 0 to
-/// the key.
+/// Reads a history; the initial value of each key is `nil`, and also what a line says, else `0`
+/// unless somebody writes 0 to the key.
 pub fn parse(text: &str) -> Result<History, NotationError> {
     let mut parser = Parser::default();
     let mut sessions = Vec::new();
@@ -49,7 +49,8 @@ pub fn parse(text: &str) -> Result<History, NotationError> {
             parser.initial(values).map_err(fail)?;
             continue;
         }
-        let (name, rest) = line_text.split_once(':').ok_or_else(|| fail("expected `session: …`".to_owned()))?;
+        let (name, rest) =
+            line_text.split_once(':').ok_or_else(|| fail("expected `session: …`".to_owned()))?;
         sessions.push(Atom::Str(name.trim().into()));
         for txn in rest.split('|') {
             parser.txn(sessions.len() as u32 - 1, txn.trim()).map_err(fail)?;
@@ -61,7 +62,8 @@ pub fn parse(text: &str) -> Result<History, NotationError> {
 impl Parser {
     fn initial(&mut self, values: &str) -> Result<(), String> {
         for word in values.split_whitespace() {
-            let (key, value) = word.split_once('=').ok_or_else(|| format!("expected `x=5`, found `{word}`"))?;
+            let (key, value) =
+                word.split_once('=').ok_or_else(|| format!("expected `x=5`, found `{word}`"))?;
             let (key, value) = (self.key(key), self.value(value));
             self.columns.initial.values.insert(key, value);
         }
@@ -128,8 +130,11 @@ impl Parser {
     fn finish(mut self, sessions: Vec<Atom>) -> Result<History, NotationError> {
         self.columns.session_names = Names::Table(sessions);
         self.columns.key_names = KeyNames::Table(self.names);
-        self.columns.txn_names =
-            Names::Table((1..=self.columns.txns.len()).map(|number| Atom::Str(format!("t{number}").into())).collect());
+        self.columns.txn_names = Names::Table(
+            (1..=self.columns.txns.len())
+                .map(|number| Atom::Str(format!("t{number}").into()))
+                .collect(),
+        );
         if self.times.iter().any(|&times| times != (None, None)) {
             let known = |(begin, end): &Times| (begin.unwrap_or(i64::MIN), end.unwrap_or(i64::MAX));
             self.columns.txn_times = Some(self.times.iter().map(known).collect());
@@ -145,7 +150,9 @@ fn split_times(text: &str) -> Result<(&str, Times), String> {
     let Some((text, times)) = text.rsplit_once('@') else { return Ok((text, (None, None))) };
     let bad = || format!("expected times like @3-7, found `@{times}`");
     let (begin, end) = times.trim().split_once('-').ok_or_else(bad)?;
-    let time = |text: &str| if text.is_empty() { Ok(None) } else { text.parse().map(Some).map_err(|_| bad()) };
+    let time = |text: &str| {
+        if text.is_empty() { Ok(None) } else { text.parse().map(Some).map_err(|_| bad()) }
+    };
     Ok((text.trim_end(), (time(begin)?, time(end)?)))
 }
 
@@ -156,7 +163,8 @@ mod tests {
 
     #[test]
     fn sessions_transactions_and_operations_keep_their_order() {
-        let history = parse("a: w(x,1) r(y,nil) | r(x,1)? # comment\n\nb: a(l,3) r(l,[3])!").unwrap();
+        let history =
+            parse("a: w(x,1) r(y,nil) | r(x,1)? # comment\n\nb: a(l,3) r(l,[3])!").unwrap();
         assert_eq!(history.session_count(), 2);
         assert_eq!(history.ops_of(TxnId(0)), 0..2);
         assert_eq!(history.status(TxnId(1)), Status::Unknown);
@@ -172,7 +180,10 @@ mod tests {
         assert_eq!(history.initial().value_of(keys[0]), Some(history.op(OpId(0)).value));
         assert_eq!(history.initial().value_of(keys[1]), Some(history.op(OpId(1)).value));
         assert!(!history.initial().yields(keys[0]) && history.initial().yields(keys[2]));
-        assert_eq!(parse("initial x").unwrap_err().to_string(), "line 1: expected `x=5`, found `x`");
+        assert_eq!(
+            parse("initial x").unwrap_err().to_string(),
+            "line 1: expected `x=5`, found `x`"
+        );
     }
 
     #[test]

@@ -32,7 +32,8 @@ impl fmt::Display for Place {
     }
 }
 
-/// The places of all operations of a history, in file order until [`crate::Columns::finish`] sorts them.
+/// The places of all operations of a history, in file order until [`crate::Columns::finish`] sorts
+/// them.
 #[derive(Clone, Debug, PartialEq, Eq, Default)]
 pub enum Places {
     /// The history does not come from a file.

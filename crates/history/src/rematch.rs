@@ -1,12 +1,14 @@
-//! The same history with values made distinct, for those who ask what follows if a read comes from this write and not from that one.
+//! The same history with values made distinct, for those who ask what follows if a read comes from
+//! this write and not from that one.
 
 use crate::atom::{Atom, Value, ValueKind};
 use crate::ids::OpId;
 use crate::model::History;
 
 impl History {
-    /// This history, in which each of `writes` wrote a value of its own (that looks like the old one), and each of `reads`
-    /// returned the value of the write beside it, or what it returned before if there is none.
+    /// This history, in which each of `writes` wrote a value of its own (that looks like the old
+    /// one), and each of `reads` returned the value of the write beside it, or what it returned
+    /// before if there is none.
     pub fn rematched(&self, writes: &[OpId], reads: &[(OpId, Option<OpId>)]) -> History {
         let mut history = self.clone();
         for write in writes {
@@ -56,7 +58,8 @@ mod tests {
     fn a_read_without_a_write_returns_the_initial_value() {
         let history = notation::parse("initial x=7\na: w(x,1) w(y,1)\nb: r(x,1) r(y,1)").unwrap();
         let other = history.rewired(&[], &[(OpId(2), None), (OpId(3), None)]);
-        let texts: Vec<String> = other.values().iter().map(|&value| other.value_text(value)).collect();
+        let texts: Vec<String> =
+            other.values().iter().map(|&value| other.value_text(value)).collect();
         assert_eq!(texts, ["1", "1", "7", "nil"]);
     }
 }

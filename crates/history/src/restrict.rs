@@ -7,14 +7,17 @@ use crate::model::{History, Names, OpKind, Status};
 use rustc_hash::FxHashSet;
 
 impl History {
-    /// The history that consists of `ops` alone: their transactions, in the same sessions, the same order and at
-    /// the same times.
+    /// The history that consists of `ops` alone: their transactions, in the same sessions, the same
+    /// order and at the same times.
     ///
-    /// Elements of lists whose append is removed are removed from the lists too, so that what is left is what a store
-    /// would have shown without the removed operations. Transactions of unknown outcome become committed: that they
-    /// matter was known from operations that may be removed.
+    /// Elements of lists whose append is removed are removed from the lists too, so that what is
+    /// left is what a store would have shown without the removed operations. Transactions of
+    /// unknown outcome become committed: that they matter was known from operations that may be
+    /// removed.
     pub fn restricted_to(&self, ops: &[OpId]) -> History {
-        let known = |txn| if self.status(txn) == Status::Aborted { Status::Aborted } else { Status::Committed };
+        let known = |txn| {
+            if self.status(txn) == Status::Aborted { Status::Aborted } else { Status::Committed }
+        };
         self.restricted_with(ops, known)
     }
 
@@ -76,16 +79,31 @@ impl History {
     }
 
     fn removed_appends(&self, kept: &[OpId]) -> FxHashSet<(KeyId, Value)> {
-        let appends = |op: &OpId| (self.op_kind[op.index()] == OpKind::Append).then(|| self.op(*op));
-        let kept: FxHashSet<_> = kept.iter().filter_map(appends).map(|op| (op.key, op.value)).collect();
+        let appends =
+            |op: &OpId| (self.op_kind[op.index()] == OpKind::Append).then(|| self.op(*op));
+        let kept: FxHashSet<_> =
+            kept.iter().filter_map(appends).map(|op| (op.key, op.value)).collect();
         let all = (0..self.op_count()).map(OpId::from);
-        all.filter_map(|op| appends(&op)).map(|op| (op.key, op.value)).filter(|append| !kept.contains(append)).collect()
+        all.filter_map(|op| appends(&op))
+            .map(|op| (op.key, op.value))
+            .filter(|append| !kept.contains(append))
+            .collect()
     }
 
-    fn without(&self, key: KeyId, value: Value, removed: &FxHashSet<(KeyId, Value)>, columns: &mut Columns) -> Value {
+    fn without(
+        &self,
+        key: KeyId,
+        value: Value,
+        removed: &FxHashSet<(KeyId, Value)>,
+        columns: &mut Columns,
+    ) -> Value {
         let ValueKind::List(number) = value.kind() else { return value };
-        let items: Vec<Value> =
-            self.list(number).iter().copied().filter(|&item| !removed.contains(&(key, item))).collect();
+        let items: Vec<Value> = self
+            .list(number)
+            .iter()
+            .copied()
+            .filter(|&item| !removed.contains(&(key, item)))
+            .collect();
         if items.is_empty() {
             return Value::NULL;
         }
@@ -100,7 +118,8 @@ mod tests {
 
     #[test]
     fn a_sub_history_keeps_sessions_order_and_names() {
-        let history = notation::parse("a: w(x,1) w(y,2) | a(l,1)\nb: a(l,2) | r(l,[1 2]) r(x,1)").unwrap();
+        let history =
+            notation::parse("a: w(x,1) w(y,2) | a(l,1)\nb: a(l,2) | r(l,[1 2]) r(x,1)").unwrap();
         let part = history.restricted_to(&[OpId(0), OpId(3), OpId(4)]);
         assert_eq!(part.txn_count(), 3);
         assert_eq!(part.op_count(), 3);

@@ -1,4 +1,5 @@
-//! Inputs that are wrong end in an error that says where and why, in reasonable time, and never in a panic.
+//! Inputs that are wrong end in an error that says where and why, in reasonable time, and never in
+//! a panic.
 
 use proptest::prelude::*;
 use seriatim_history::ReadError;
@@ -16,7 +17,10 @@ fn options(format: Option<Format>) -> ReadOptions {
 
 fn error(bytes: &[u8], format: Option<Format>) -> String {
     match read_bytes(bytes, "h", &options(format)) {
-        Ok(_) => panic!("expected an error for {:?}", String::from_utf8_lossy(&bytes[..bytes.len().min(100)])),
+        Ok(_) => panic!(
+            "expected an error for {:?}",
+            String::from_utf8_lossy(&bytes[..bytes.len().min(100)])
+        ),
         Err(error) => error.to_string(),
     }
 }
@@ -28,11 +32,16 @@ fn sample(format: Format) -> Vec<u8> {
         Format::IsoPredict => "a: w(1,1) r(2,nil) | r(1,1) w(2,3) | r(2,3)",
         _ => "a: w(1,1) w(2,2) r(3,nil) | r(1,1) w(1,3) | r(1,3)",
     };
-    let history = notation::parse(&text.replace("(1", "(k1").replace("(2", "(k2").replace("(3", "(k3")).unwrap();
+    let history =
+        notation::parse(&text.replace("(1", "(k1").replace("(2", "(k2").replace("(3", "(k3"))
+            .unwrap();
     let mut jsonl = Vec::new();
     write(&history, Format::Jsonl, &mut jsonl).unwrap();
-    let numbered =
-        String::from_utf8(jsonl).unwrap().replace("\"k1\"", "1").replace("\"k2\"", "2").replace("\"k3\"", "3");
+    let numbered = String::from_utf8(jsonl)
+        .unwrap()
+        .replace("\"k1\"", "1")
+        .replace("\"k2\"", "2")
+        .replace("\"k3\"", "3");
     let (history, _) = read_bytes(numbered.as_bytes(), "h", &options(Some(Format::Jsonl))).unwrap();
     let mut bytes = Vec::new();
     write(&history, format, &mut bytes).unwrap_or_else(|error| panic!("{format}: {error}"));
@@ -43,8 +52,8 @@ fn sample(format: Format) -> Vec<u8> {
 fn samples_are_recognised_and_read() {
     for &format in Format::ALL {
         let bytes = sample(format);
-        let (history, found) =
-            read_bytes(&bytes, "h", &options(None)).unwrap_or_else(|error| panic!("{format}: {error}"));
+        let (history, found) = read_bytes(&bytes, "h", &options(None))
+            .unwrap_or_else(|error| panic!("{format}: {error}"));
         assert_eq!(found, format);
         assert_eq!(history.txn_count(), 3, "{format}");
     }
@@ -67,8 +76,13 @@ fn nothing_is_an_error_that_says_so() {
 
 #[test]
 fn garbage_is_no_history_in_any_format() {
-    let garbage: Vec<u8> = (0..4096u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
-    assert!(error(&garbage, None).contains("not a history in any format"), "{}", error(&garbage, None));
+    let garbage: Vec<u8> =
+        (0..4096u32).map(|i| (i.wrapping_mul(2_654_435_761) >> 13) as u8).collect();
+    assert!(
+        error(&garbage, None).contains("not a history in any format"),
+        "{}",
+        error(&garbage, None)
+    );
     for &format in Format::ALL {
         error(&garbage, Some(format));
     }
@@ -82,7 +96,9 @@ fn a_truncated_file_is_an_error_or_a_shorter_history() {
         for len in 0..bytes.len() {
             match read_bytes(&bytes[..len], "h", &options(Some(format))) {
                 Ok((history, _)) => assert!(history.op_count() <= whole, "{format} {len}"),
-                Err(error) => assert!(error.to_string().starts_with('h'), "{format} {len}: {error}"),
+                Err(error) => {
+                    assert!(error.to_string().starts_with('h'), "{format} {len}: {error}")
+                }
             }
         }
     }
@@ -120,7 +136,10 @@ fn numbers_that_do_not_fit_are_named() {
     ];
     for (format, text) in cases {
         let message = error(text.as_bytes(), Some(format));
-        assert!(message.contains("99999999999999999999") && message.contains("does not fit"), "{message}");
+        assert!(
+            message.contains("99999999999999999999") && message.contains("does not fit"),
+            "{message}"
+        );
         assert!(message.starts_with("h:1:"), "{message}");
     }
     let jsonl = br#"{"session":1,"ops":[["w",1,99999999999999999999]]}"#;
@@ -129,12 +148,20 @@ fn numbers_that_do_not_fit_are_named() {
 
 #[test]
 fn an_operation_that_is_wrong_is_where_the_error_says() {
-    let jsonl = b"{\"seriatim\":1}\n{\"session\":1,\"ops\":[[\"w\",\"k\",1],[\"w\",\"k\",2],[\"w\",\"k\"]]}\n";
+    let jsonl = b"{\"seriatim\":1}\n\
+                  {\"session\":1,\"ops\":[[\"w\",\"k\",1],[\"w\",\"k\",2],[\"w\",\"k\"]]}\n";
     let message = error(jsonl, None);
-    assert!(message.starts_with("h:2:45: ") && message.contains("found `[\"w\",\"k\"]`"), "{message}");
+    assert!(
+        message.starts_with("h:2:45: ") && message.contains("found `[\"w\",\"k\"]`"),
+        "{message}"
+    );
     let large = error(br#"{"session":1,"ops":[["w","k",123456789012345678901234567890]]}"#, None);
-    assert!(large.starts_with("h:1:21: the number 123456789012345678901234567890 is not"), "{large}");
-    let edn = b"{:type :ok, :process 0, :value [[:w 1 1]]}\n{:type :ok, :process 0,\n :value [[:w 1 2] [:q 1 3]]}\n";
+    assert!(
+        large.starts_with("h:1:21: the number 123456789012345678901234567890 is not"),
+        "{large}"
+    );
+    let edn = b"{:type :ok, :process 0, :value [[:w 1 1]]}\n{:type :ok, :process 0,\n :value [[:w \
+                1 2] [:q 1 3]]}\n";
     let message = error(edn, None);
     assert!(message.starts_with("h:3:19: expected an operation"), "{message}");
     let json = br#"[{"type":"ok","process":0,"value":[["w",1,1],["w",1,1.5]]}]"#;
@@ -158,7 +185,14 @@ fn a_line_of_100_megabytes_ends_soon() {
     }
     let line = vec![b'['; 100 << 20];
     // One format for each parser.
-    for format in [Format::Plume, Format::Awdit, Format::DbcopHist, Format::ElleEdn, Format::Jsonl, Format::Cobra] {
+    for format in [
+        Format::Plume,
+        Format::Awdit,
+        Format::DbcopHist,
+        Format::ElleEdn,
+        Format::Jsonl,
+        Format::Cobra,
+    ] {
         error(&line, Some(format));
         assert!(start.elapsed() < Duration::from_secs(120), "{format}");
     }
@@ -199,7 +233,8 @@ fn logs_of_one_number_stay_different_sessions() {
     std::fs::write(directory.0.join("T1.log"), &bytes).unwrap();
     let (history, format) = read_path(&directory.0, "d", &options(None)).unwrap();
     assert_eq!((format, history.session_count(), history.txn_count()), (Format::Cobra, 2, 2));
-    let names: Vec<String> = history.sessions().map(|session| history.session_name(session).to_string()).collect();
+    let names: Vec<String> =
+        history.sessions().map(|session| history.session_name(session).to_string()).collect();
     assert_eq!(names, ["d/J1.log", "d/T1.log"]);
 }
 
@@ -255,7 +290,9 @@ fn writing_is_all_or_nothing() {
     let path = directory.0.join("h.txt");
     std::fs::write(&path, "precious").unwrap();
     let lists = notation::parse("a: a(l,1)").unwrap();
-    assert!(write_path(&lists, Format::Plume, &path).unwrap_err().to_string().contains("write elle"));
+    assert!(
+        write_path(&lists, Format::Plume, &path).unwrap_err().to_string().contains("write elle")
+    );
     assert_eq!(std::fs::read_to_string(&path).unwrap(), "precious");
     assert_eq!(std::fs::read_dir(&directory.0).unwrap().count(), 1);
     let (history, _) = read_bytes(b"w(1,1,0,0)", "h", &options(None)).unwrap();
@@ -272,7 +309,8 @@ struct Scratch(PathBuf);
 
 impl Scratch {
     fn new(name: &str) -> Scratch {
-        let path = std::env::temp_dir().join(format!("seriatim-bad-inputs-{}-{name}", std::process::id()));
+        let path =
+            std::env::temp_dir().join(format!("seriatim-bad-inputs-{}-{name}", std::process::id()));
         let _ = std::fs::remove_dir_all(&path);
         std::fs::create_dir_all(&path).unwrap();
         Scratch(path)

@@ -3,8 +3,8 @@
 use proptest::prelude::*;
 use seriatim_history::formats::{Format, ReadOptions, read_bytes, read_path, write, write_path};
 use seriatim_history::{
-    Atom, Columns, History, Initial, KeyId, KeyNames, Names, Op, OpId, OpKind, Status, TxnId, Value, ValueKind,
-    WriteError,
+    Atom, Columns, History, Initial, KeyId, KeyNames, Names, Op, OpId, OpKind, Status, TxnId,
+    Value, ValueKind, WriteError,
 };
 
 /// What a format is able to express.
@@ -41,15 +41,31 @@ fn shape(format: Format) -> Shape {
         Format::Awdit => Shape { initial_reads: false, empty_txns: false, ..NOTHING },
         Format::DbcopBincode | Format::DbcopJson => Shape { aborted: true, ..NOTHING },
         Format::DbcopHist => Shape { aborted: true, text_keys: true, ..NOTHING },
-        Format::ElleEdn | Format::ElleJson => {
-            Shape { aborted: true, unknown: true, lists: true, text_keys: true, times: true, ..NOTHING }
-        }
-        Format::IsoPredict => {
-            Shape { text_keys: true, thin_air: false, empty_txns: false, exact_values: false, ..NOTHING }
-        }
+        Format::ElleEdn | Format::ElleJson => Shape {
+            aborted: true,
+            unknown: true,
+            lists: true,
+            text_keys: true,
+            times: true,
+            ..NOTHING
+        },
+        Format::IsoPredict => Shape {
+            text_keys: true,
+            thin_air: false,
+            empty_txns: false,
+            exact_values: false,
+            ..NOTHING
+        },
         Format::Cobra => Shape { exact_values: false, ..NOTHING },
         Format::Viper => NOTHING,
-        _ => Shape { aborted: true, unknown: true, lists: true, text_keys: true, times: true, ..NOTHING },
+        _ => Shape {
+            aborted: true,
+            unknown: true,
+            lists: true,
+            text_keys: true,
+            times: true,
+            ..NOTHING
+        },
     }
 }
 
@@ -68,15 +84,21 @@ enum Values {
     Nothing,
     /// All keys start as 0; every write of a key has its own value.
     Zero,
-    /// Keys start as 0 or with another value, which transactions may write, too; and they write values twice.
+    /// Keys start as 0 or with another value, which transactions may write, too; and they write
+    /// values twice.
     Open { yields: bool },
 }
 
 fn values() -> impl Strategy<Value = Values> {
-    prop_oneof![Just(Values::Nothing), Just(Values::Zero), any::<bool>().prop_map(|yields| Values::Open { yields }),]
+    prop_oneof![
+        Just(Values::Nothing),
+        Just(Values::Zero),
+        any::<bool>().prop_map(|yields| Values::Open { yields }),
+    ]
 }
 
-/// The initial values of single keys, if these are open. Keys 1 and 3 are lists where there are lists.
+/// The initial values of single keys, if these are open. Keys 1 and 3 are lists where there are
+/// lists.
 const OPEN_INITIAL: [(u32, u64); 3] = [(0, 0), (2, 2003), (4, 77)];
 
 /// Makes a history that the shape allows.
@@ -103,7 +125,9 @@ fn build(raw: &[RawTxn], shape: Shape, start: Values) -> History {
             if kind == 0 {
                 let value = match choice % 8 {
                     0 if open && !is_list => 0,
-                    1 if open && !is_list && !values.is_empty() => values[choice as usize % values.len()],
+                    1 if open && !is_list && !values.is_empty() => {
+                        values[choice as usize % values.len()]
+                    }
                     _ => (values.len() as u64 + 1) * 3 + u64::from(key) * 1000,
                 };
                 values.push(value);
@@ -121,7 +145,9 @@ fn build(raw: &[RawTxn], shape: Shape, start: Values) -> History {
                 Some(&value) => Value::small(value).unwrap(),
                 // Whether nil was read or nothing is known cannot be told there.
                 None if status != Status::Committed || !shape.initial_reads => continue,
-                None if choice % 16 == 3 && shape.thin_air && !is_list => Value::small(999_999).unwrap(),
+                None if choice % 16 == 3 && shape.thin_air && !is_list => {
+                    Value::small(999_999).unwrap()
+                }
                 None if open && !is_list && choice % 3 > 0 => {
                     let explicit = OPEN_INITIAL.iter().find(|(of, _)| *of == u32::from(key));
                     Value::small(explicit.map_or(0, |(_, value)| *value)).unwrap()
@@ -138,7 +164,9 @@ fn build(raw: &[RawTxn], shape: Shape, start: Values) -> History {
     columns.session_names = Names::Numbers(names.to_vec());
     columns.txn_names = Names::Numbers((0..raw.len() as i64).map(|i| i * 2 + 100).collect());
     columns.key_names = match shape.text_keys {
-        true => KeyNames::Table(["x", "y\"z", "k_2", "ключ", "9x"].map(|name| Atom::Str(name.into())).to_vec()),
+        true => KeyNames::Table(
+            ["x", "y\"z", "k_2", "ключ", "9x"].map(|name| Atom::Str(name.into())).to_vec(),
+        ),
         false => KeyNames::Numbers { count: 5 },
     };
     if shape.times {
@@ -146,11 +174,13 @@ fn build(raw: &[RawTxn], shape: Shape, start: Values) -> History {
     }
     if initial_zero {
         let yields_to_writes = start != Values::Open { yields: false };
-        columns.initial = Initial { default: Value::small(0), yields_to_writes, ..Initial::default() };
+        columns.initial =
+            Initial { default: Value::small(0), yields_to_writes, ..Initial::default() };
     }
     if open {
         let explicit = OPEN_INITIAL.map(|(key, value)| (KeyId(key), Value::small(value).unwrap()));
-        columns.initial.values = explicit.into_iter().filter(|(key, _)| !shape.lists || key.0 % 2 == 0).collect();
+        columns.initial.values =
+            explicit.into_iter().filter(|(key, _)| !shape.lists || key.0 % 2 == 0).collect();
     }
     columns.finish().unwrap()
 }
@@ -169,10 +199,13 @@ fn plain(history: &History, shape: Shape) -> Plain {
     for session in order {
         let mut txns = Vec::new();
         for txn in history.txns_of(session).map(TxnId) {
-            let ops: Vec<_> = history.ops_of(txn).map(|op| history.op(seriatim_history::OpId(op))).collect();
+            let ops: Vec<_> =
+                history.ops_of(txn).map(|op| history.op(seriatim_history::OpId(op))).collect();
             let ops = ops.into_iter().filter(|op| {
                 // Register text drops the reads of aborted transactions.
-                shape.empty_txns || history.status(txn) != Status::Aborted || op.kind != OpKind::Read
+                shape.empty_txns
+                    || history.status(txn) != Status::Aborted
+                    || op.kind != OpKind::Read
             });
             let ops: Vec<_> = ops
                 .map(|op| {
@@ -212,7 +245,8 @@ fn initial_source(history: &History, read: Op) -> Option<&'static str> {
         return None;
     }
     let ops = || (0..history.op_count() as u32).map(|op| history.op(OpId(op)));
-    let written = || ops().any(|op| op.kind != OpKind::Read && (op.key, op.value) == (read.key, read.value));
+    let written =
+        || ops().any(|op| op.kind != OpKind::Read && (op.key, op.value) == (read.key, read.value));
     match history.initial().value_of(read.key) == Some(read.value) {
         _ if read.value == Value::NULL => Some("initial"),
         true if !written() => Some("initial"),
@@ -226,7 +260,9 @@ fn merge_aborted(txns: Vec<PlainTxn>, shape: Shape) -> Vec<PlainTxn> {
     let mut merged: Vec<PlainTxn> = Vec::new();
     for (status, mut ops) in txns {
         match merged.last_mut() {
-            Some((Status::Aborted, last)) if status == Status::Aborted && !shape.empty_txns => last.append(&mut ops),
+            Some((Status::Aborted, last)) if status == Status::Aborted && !shape.empty_txns => {
+                last.append(&mut ops)
+            }
             _ => merged.push((status, ops)),
         }
     }
@@ -241,10 +277,12 @@ fn check(format: Format, raw: &[RawTxn], values: Values) -> Result<(), TestCaseE
     let shape = shape(format);
     let history = build(raw, shape, values);
     // What is open may be more than a format can say; but then it must say so.
-    let may_refuse = !shape.exact_values || (matches!(values, Values::Open { .. }) && format != Format::Jsonl);
+    let may_refuse =
+        !shape.exact_values || (matches!(values, Values::Open { .. }) && format != Format::Jsonl);
     let expected = plain(&history, shape);
     let back = if format.is_directory_format() {
-        let directory = std::env::temp_dir().join(format!("seriatim-round-trip-{}-{format}", std::process::id()));
+        let directory = std::env::temp_dir()
+            .join(format!("seriatim-round-trip-{}-{format}", std::process::id()));
         let _ = std::fs::remove_dir_all(&directory);
         match write_path(&history, format, &directory) {
             Err(WriteError::Unsupported { .. }) if may_refuse => return Ok(()),
@@ -269,7 +307,10 @@ fn check(format: Format, raw: &[RawTxn], values: Values) -> Result<(), TestCaseE
     let (back, found) = match back {
         Ok(back) => back,
         Err(error) if expected.is_empty() || history.op_count() == 0 => {
-            prop_assert!(error.to_string().contains("no transactions") || error.to_string().contains("not a history"));
+            prop_assert!(
+                error.to_string().contains("no transactions")
+                    || error.to_string().contains("not a history")
+            );
             return Ok(());
         }
         Err(error) => return Err(TestCaseError::fail(error.to_string())),
@@ -278,7 +319,9 @@ fn check(format: Format, raw: &[RawTxn], values: Values) -> Result<(), TestCaseE
     prop_assert_eq!(plain(&back, shape), expected);
     prop_assert_eq!(back.has_times(), shape.times);
     if shape.times && format == Format::Jsonl {
-        let times = |h: &History| h.txns_in_file_order().into_iter().map(|txn| h.times(txn)).collect::<Vec<_>>();
+        let times = |h: &History| {
+            h.txns_in_file_order().into_iter().map(|txn| h.times(txn)).collect::<Vec<_>>()
+        };
         prop_assert_eq!(times(&back), times(&history));
     }
     Ok(())
@@ -286,13 +329,20 @@ fn check(format: Format, raw: &[RawTxn], values: Values) -> Result<(), TestCaseE
 
 #[test]
 fn what_is_open_is_not_decided_by_writing_it() {
-    let text = "{\"seriatim\":1,\"initial\":{\"1\":7}}\n{\"session\":1,\"txn\":1,\"ops\":[[\"w\",1,7]]}\n\
+    let text = "{\"seriatim\":1,\"initial\":{\"1\":7}}\n\
+                {\"session\":1,\"txn\":1,\"ops\":[[\"w\",1,7]]}\n\
                 {\"session\":2,\"txn\":2,\"ops\":[[\"r\",1,7]]}\n";
     let (history, _) = read_bytes(text.as_bytes(), "h", &options(None)).unwrap();
-    for &format in Format::ALL.iter().filter(|format| !matches!(format, Format::Jsonl | Format::Viper)) {
-        let path = std::env::temp_dir().join(format!("seriatim-open-{}-{format}", std::process::id()));
+    for &format in
+        Format::ALL.iter().filter(|format| !matches!(format, Format::Jsonl | Format::Viper))
+    {
+        let path =
+            std::env::temp_dir().join(format!("seriatim-open-{}-{format}", std::process::id()));
         let error = write_path(&history, format, &path).map(|()| format).unwrap_err();
-        assert!(!path.exists() && matches!(error, WriteError::Unsupported { .. }), "{format}: {error}");
+        assert!(
+            !path.exists() && matches!(error, WriteError::Unsupported { .. }),
+            "{format}: {error}"
+        );
         assert!(error.to_string().contains("jsonl"), "{error}");
     }
 }

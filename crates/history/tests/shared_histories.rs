@@ -26,7 +26,9 @@ fn files(folder: &Path, endings: &[&str]) -> Vec<PathBuf> {
             let name = path.file_name().unwrap().to_string_lossy().into_owned();
             if path.is_dir() {
                 open.push(path);
-            } else if endings.iter().any(|ending| name.ends_with(ending)) && !name.starts_with("README") {
+            } else if endings.iter().any(|ending| name.ends_with(ending))
+                && !name.starts_with("README")
+            {
                 found.push(path);
             }
         }
@@ -37,8 +39,8 @@ fn files(folder: &Path, endings: &[&str]) -> Vec<PathBuf> {
 
 fn read(path: &Path, expected: Format) -> History {
     let shown_as = path.to_string_lossy();
-    let (history, format) =
-        read_path(path, &shown_as, &ReadOptions::default()).unwrap_or_else(|error| panic!("{error}"));
+    let (history, format) = read_path(path, &shown_as, &ReadOptions::default())
+        .unwrap_or_else(|error| panic!("{error}"));
     assert_eq!(format, expected, "{shown_as}");
     assert!(history.txn_count() > 0 && history.session_count() > 0, "{shown_as}");
     assert!(history.session_count() <= history.txn_count(), "{shown_as}");
@@ -57,7 +59,11 @@ fn register_text() {
             let lines = text.lines().filter(|line| line.starts_with(['r', 'w'])).count();
             let initial = history.initial().values.len();
             assert!(history.op_count() + initial <= lines && lines > 0, "{}", path.display());
-            assert!(text.contains(",-1)") || history.op_count() + initial == lines, "{}", path.display());
+            assert!(
+                text.contains(",-1)") || history.op_count() + initial == lines,
+                "{}",
+                path.display()
+            );
         }
     }
 }
@@ -72,7 +78,9 @@ fn taps_as_text_and_as_edn() {
             let copy = folder.join(kind).join(stem).with_extension("edn");
             if copy.is_file() {
                 let edn = read(&copy, Format::ElleEdn);
-                let committed = |h: &History| h.txns().filter(|&txn| h.status(txn) == Status::Committed).count();
+                let committed = |h: &History| {
+                    h.txns().filter(|&txn| h.status(txn) == Status::Committed).count()
+                };
                 assert_eq!(committed(&edn), committed(&text), "{}", copy.display());
             }
         }
@@ -90,7 +98,10 @@ fn awdit_text() {
         let history = read(&path, Format::Awdit);
         let lines = text.lines().filter(|line| line.starts_with(['r', 'w'])).count();
         assert_eq!(history.op_count(), lines, "{}", path.display());
-        assert!(history.session_count() <= 1 + text.lines().filter(|line| line.starts_with('=')).count());
+        assert!(
+            history.session_count()
+                <= 1 + text.lines().filter(|line| line.starts_with('=')).count()
+        );
     }
 }
 
@@ -119,7 +130,10 @@ fn binary_histories() {
         assert!(!history.has_times(), "{name}");
     }
     for name in ["BL-1k", "RH-1k", "WH-1k"] {
-        let history = read(&strong.join("small").join(name).join("hist-00000/history.bincode"), Format::DbcopBincode);
+        let history = read(
+            &strong.join("small").join(name).join("hist-00000/history.bincode"),
+            Format::DbcopBincode,
+        );
         assert!((900..=1_100).contains(&history.txn_count()), "{name}: {}", history.txn_count());
     }
     // Counted by another program; a "1k" of tpcc has more.

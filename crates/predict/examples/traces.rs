@@ -1,5 +1,6 @@
-//! Prints for each file given the answer and the time of every strategy, at the levels given by `LEVELS` (comma-separated codes;
-//! default `cc,rc`): one line of tab-separated words for each level, mode and boundary.
+//! Prints for each file given the answer and the time of every strategy, at the levels given by
+//! `LEVELS` (comma-separated codes; default `cc,rc`): one line of tab-separated words for each
+//! level, mode and boundary.
 
 use seriatim_check::Level;
 use seriatim_history::formats::{ReadOptions, read_path};
@@ -16,11 +17,16 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             for boundary in [Boundary::Strict, Boundary::Relaxed] {
                 for mode in [Mode::Exact, Mode::Approx] {
                     let start = Instant::now();
-                    let options = Options { level, boundary, mode, budget: Some(Duration::from_secs(60)) };
+                    let options =
+                        Options { level, boundary, mode, budget: Some(Duration::from_secs(60)) };
                     let (word, effort) = match predict(&history, &options)? {
-                        Answer::Found(prediction) => (format!("found:{}", prediction.changed.len()), None),
+                        Answer::Found(prediction) => {
+                            (format!("found:{}", prediction.changed.len()), None)
+                        }
                         Answer::NoneExists(effort) => ("none".to_owned(), Some(effort)),
-                        Answer::Undecided(open, effort) => (format!("undecided:{open:?}"), Some(effort)),
+                        Answer::Undecided(open, effort) => {
+                            (format!("undecided:{open:?}"), Some(effort))
+                        }
                         Answer::AlreadyUnserializable { violates_level } => {
                             (if violates_level { "violates" } else { "already" }.to_owned(), None)
                         }

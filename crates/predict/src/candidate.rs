@@ -1,4 +1,5 @@
-//! From choices back to operations: how much of each session is kept, and which reads have another writer.
+//! From choices back to operations: how much of each session is kept, and which reads have another
+//! writer.
 
 use crate::Boundary;
 use crate::encode::Assignment;
@@ -67,7 +68,13 @@ impl Part<'_> {
     }
 
     /// Where the session of `node` ends, if it ends in it.
-    fn end(&self, problem: &Problem, assignment: &Assignment, node: &Node, kept: u32) -> Option<Kept> {
+    fn end(
+        &self,
+        problem: &Problem,
+        assignment: &Assignment,
+        node: &Node,
+        kept: u32,
+    ) -> Option<Kept> {
         let Txn { id, events, .. } = &self.run.txns[node.txn as usize];
         let changed = self.changed_read(problem, assignment, node);
         if problem.boundary == Boundary::Relaxed && changed.is_some() {
@@ -83,15 +90,29 @@ impl Part<'_> {
             None if is_cut => last_read(),
             None => None,
         };
-        (until.is_some() || kept == 0).then_some(Kept { whole_until: id.0, partial: until.map(|op| (*id, op)) })
+        (until.is_some() || kept == 0)
+            .then_some(Kept { whole_until: id.0, partial: until.map(|op| (*id, op)) })
     }
 
-    fn changed_read(&self, problem: &Problem, assignment: &Assignment, node: &Node) -> Option<usize> {
+    fn changed_read(
+        &self,
+        problem: &Problem,
+        assignment: &Assignment,
+        node: &Node,
+    ) -> Option<usize> {
         let mut reads = node.reads.start as usize..node.reads.end as usize;
-        reads.find(|&read| assignment.source[read].is_some_and(|source| source != problem.reads[read].observed))
+        reads.find(|&read| {
+            assignment.source[read].is_some_and(|source| source != problem.reads[read].observed)
+        })
     }
 
-    fn change(&self, problem: &Problem, read: &Read, source: Option<u32>, changed: &mut Vec<(OpId, Option<TxnId>)>) {
+    fn change(
+        &self,
+        problem: &Problem,
+        read: &Read,
+        source: Option<u32>,
+        changed: &mut Vec<(OpId, Option<TxnId>)>,
+    ) {
         let events = &self.run.txns[problem.nodes[read.node as usize].txn as usize].events;
         // Under the strict boundary nothing after the first event is kept.
         let count = if problem.boundary == Boundary::Strict { 1 } else { read.events.len() };
@@ -110,8 +131,10 @@ impl Part<'_> {
         if self.from == 0 {
             return None;
         }
-        let writes = |txn: &Txn| txn.events.iter().any(|event| event.key == key && event.act == Act::Write);
-        let earlier = self.whole.txns.iter().zip(&self.whole.place).filter(|&(_, &place)| place < self.from);
+        let writes =
+            |txn: &Txn| txn.events.iter().any(|event| event.key == key && event.act == Act::Write);
+        let earlier =
+            self.whole.txns.iter().zip(&self.whole.place).filter(|&(_, &place)| place < self.from);
         let writers = earlier.filter(|&(txn, _)| writes(txn));
         writers.max_by_key(|&(_, &place)| place).map(|(txn, _)| txn.id)
     }

@@ -1,10 +1,12 @@
-//! An independent checker of predictions: the level holds, serializability does not, and the prediction differs from the observed run
-//! only as the boundary permits. It shares nothing with the search but the checkers of histories, and looks at nothing but the two
-//! histories.
+//! An independent checker of predictions: the level holds, serializability does not, and the
+//! prediction differs from the observed run only as the boundary permits. It shares nothing with
+//! the search but the checkers of histories, and looks at nothing but the two histories.
 
 use crate::Boundary;
 use seriatim_check::{Level, Options, Outcome, check};
-use seriatim_history::{Columns, History, KeyId, KeyNames, OpId, OpKind, SessionId, Status, TxnId, Value};
+use seriatim_history::{
+    Columns, History, KeyId, KeyNames, OpId, OpKind, SessionId, Status, TxnId, Value,
+};
 use std::collections::{HashMap, HashSet};
 use std::time::Instant;
 
@@ -27,7 +29,9 @@ pub enum Doubt {
         problem: String,
     },
     /// A read that must be as observed is not.
-    #[error("transaction {txn} reads {key} from another writer, which the boundary does not permit")]
+    #[error(
+        "transaction {txn} reads {key} from another writer, which the boundary does not permit"
+    )]
     Changed {
         /// The transaction that reads.
         txn: String,
@@ -35,7 +39,10 @@ pub enum Doubt {
         key: String,
     },
     /// Somebody reads from a transaction that may have written something else.
-    #[error("transaction {reader} reads from {writer}, some read of which has another writer than observed")]
+    #[error(
+        "transaction {reader} reads from {writer}, some read of which has another writer than \
+         observed"
+    )]
     AfterBoundary {
         /// The transaction that reads.
         reader: String,
@@ -55,7 +62,8 @@ pub enum Doubt {
 struct Event {
     is_read: bool,
     key: String,
-    /// Session and name of the writer that a read reads from; `None` for the initial state and for writes.
+    /// Session and name of the writer that a read reads from; `None` for the initial state and for
+    /// writes.
     writer: Option<(u32, String)>,
 }
 
@@ -65,16 +73,21 @@ type Txn = (String, Vec<Event>);
 /// Whether the transactions that a prediction cuts can go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Outlook {
-    /// A transaction ends early only with a read that has another writer than observed, and the level also holds with what was
-    /// observed to be written after these reads.
+    /// A transaction ends early only with a read that has another writer than observed, and the
+    /// level also holds with what was observed to be written after these reads.
     GoesOn,
-    /// A transaction is cut although it would go on: all its reads are as observed, or the level does not hold with what it was observed
-    /// to write next. The application may not get there.
+    /// A transaction is cut although it would go on: all its reads are as observed, or the level
+    /// does not hold with what it was observed to write next. The application may not get there.
     CutShort,
 }
 
 /// Confirms a prediction.
-pub fn confirm(observed: &History, predicted: &History, level: Level, boundary: Boundary) -> Result<Outlook, Doubt> {
+pub fn confirm(
+    observed: &History,
+    predicted: &History,
+    level: Level,
+    boundary: Boundary,
+) -> Result<Outlook, Doubt> {
     confirm_until(observed, predicted, (level, boundary), None)
 }
 
@@ -108,7 +121,8 @@ pub fn confirm_until(
     let ends = before.iter().zip(&after).filter_map(|(before, after)| end(before, after));
     let cut: Vec<(&Event, &Event)> = ends.collect();
     let goes_on = cut.is_empty()
-        || (cut.iter().all(|(old, new)| old != new) && holds(&going_on(&before, &after)?, level, deadline)?);
+        || (cut.iter().all(|(old, new)| old != new)
+            && holds(&going_on(&before, &after)?, level, deadline)?);
     Ok(if goes_on { Outlook::GoesOn } else { Outlook::CutShort })
 }
 
@@ -120,7 +134,10 @@ fn end<'e>(before: &'e [Txn], after: &'e [Txn]) -> Option<(&'e Event, &'e Event)
 }
 
 fn holds(history: &History, level: Level, deadline: Option<Instant>) -> Result<bool, Doubt> {
-    let report = check(history, &Options { levels: vec![level], threads: 1, deadline, ..Options::default() });
+    let report = check(
+        history,
+        &Options { levels: vec![level], threads: 1, deadline, ..Options::default() },
+    );
     match report.verdict(level).map(|verdict| verdict.outcome) {
         Some(Outcome::Holds) => Ok(true),
         Some(Outcome::Violated) => Ok(false),
@@ -139,16 +156,22 @@ fn going_on(before: &[Vec<Txn>], after: &[Vec<Txn>]) -> Result<History, Doubt> {
             numbers.insert((session, name), next);
         }
     }
-    let value = |writer: Option<(u32, &str)>| writer.and_then(|writer| Value::small(*numbers.get(&writer)?));
+    let value = |writer: Option<(u32, &str)>| {
+        writer.and_then(|writer| Value::small(*numbers.get(&writer)?))
+    };
     let mut columns = Columns { session_count: after.len() as u32, ..Columns::default() };
     for (session, (old, new)) in (0u32..).zip(before.iter().zip(after)) {
         for ((_, all), (name, kept)) in old.iter().zip(new) {
             let txn = columns.push_txn(session, Status::Committed);
-            for event in kept.iter().chain(all[kept.len()..].iter().filter(|event| !event.is_read)) {
+            for event in kept.iter().chain(all[kept.len()..].iter().filter(|event| !event.is_read))
+            {
                 let next = KeyId::from(keys.len());
                 let key = *keys.entry(&event.key).or_insert(next);
                 let (kind, writer) = match event.is_read {
-                    true => (OpKind::Read, event.writer.as_ref().map(|(session, name)| (*session, name.as_str()))),
+                    true => (
+                        OpKind::Read,
+                        event.writer.as_ref().map(|(session, name)| (*session, name.as_str())),
+                    ),
                     false => (OpKind::Write, Some((session, name.as_str()))),
                 };
                 columns.push_op(txn, kind, key, value(writer).unwrap_or(Value::NULL));
@@ -160,7 +183,12 @@ fn going_on(before: &[Vec<Txn>], after: &[Vec<Txn>]) -> Result<History, Doubt> {
 }
 
 /// Compares a session with the observed one; the transaction that has other reads, if there is one.
-fn session(name: &str, before: &[Txn], after: &[Txn], boundary: Boundary) -> Result<Option<String>, Doubt> {
+fn session(
+    name: &str,
+    before: &[Txn],
+    after: &[Txn],
+    boundary: Boundary,
+) -> Result<Option<String>, Doubt> {
     let no_prefix = |problem: String| Doubt::NoPrefix { session: name.to_owned(), problem };
     if after.len() > before.len() {
         return Err(no_prefix("it is longer".to_owned()));
@@ -171,7 +199,9 @@ fn session(name: &str, before: &[Txn], after: &[Txn], boundary: Boundary) -> Res
             return Err(no_prefix(format!("{found} stands where {expected} was")));
         }
         let is_last = number + 1 == after.len();
-        if !prefix(old, new) || (new.len() < old.len() && !(is_last && boundary == Boundary::Strict)) {
+        if !prefix(old, new)
+            || (new.len() < old.len() && !(is_last && boundary == Boundary::Strict))
+        {
             return Err(no_prefix(format!("{found} has other events")));
         }
         let is_partial = new.len() < old.len();
@@ -201,34 +231,44 @@ fn prefix(old: &[Event], new: &[Event]) -> bool {
     new.len() <= old.len() && old.iter().zip(new).all(same)
 }
 
-fn nobody_reads_from(sessions: &[Vec<Txn>], diverged: &HashSet<(u32, String)>) -> Result<(), Doubt> {
+fn nobody_reads_from(
+    sessions: &[Vec<Txn>],
+    diverged: &HashSet<(u32, String)>,
+) -> Result<(), Doubt> {
     for (reader, events) in sessions.iter().flatten() {
         for writer in events.iter().filter_map(|event| event.writer.as_ref()) {
             if diverged.contains(writer) {
-                return Err(Doubt::AfterBoundary { reader: reader.clone(), writer: writer.1.clone() });
+                return Err(Doubt::AfterBoundary {
+                    reader: reader.clone(),
+                    writer: writer.1.clone(),
+                });
             }
         }
     }
     Ok(())
 }
 
-/// The transactions of each session that count, as events. Those without any (empty ones) say nothing and are left out.
+/// The transactions of each session that count, as events. Those without any (empty ones) say
+/// nothing and are left out.
 fn sessions(history: &History) -> Result<Vec<Vec<Txn>>, Doubt> {
     let writers = Writers::of(history);
     let counts = counting(history, &writers)?;
     let mut sessions = Vec::new();
     for session in history.sessions() {
         let txns = history.txns_of(session).map(TxnId).filter(|txn| counts.contains(txn));
-        let txns: Result<Vec<Txn>, Doubt> =
-            txns.map(|txn| Ok((history.txn_name(txn).to_string(), events(history, txn, &writers)?))).collect();
+        let txns: Result<Vec<Txn>, Doubt> = txns
+            .map(|txn| Ok((history.txn_name(txn).to_string(), events(history, txn, &writers)?)))
+            .collect();
         sessions.push(txns?.into_iter().filter(|(_, events)| !events.is_empty()).collect());
     }
     Ok(sessions)
 }
 
-/// Committed transactions, and those of unknown outcome that one of them, directly or not, read from.
+/// Committed transactions, and those of unknown outcome that one of them, directly or not, read
+/// from.
 fn counting(history: &History, writers: &Writers) -> Result<HashSet<TxnId>, Doubt> {
-    let mut waiting: Vec<TxnId> = history.txns().filter(|&txn| history.status(txn) == Status::Committed).collect();
+    let mut waiting: Vec<TxnId> =
+        history.txns().filter(|&txn| history.status(txn) == Status::Committed).collect();
     let mut counts: HashSet<TxnId> = waiting.iter().copied().collect();
     while let Some(txn) = waiting.pop() {
         for op in external(history, txn) {
@@ -251,7 +291,9 @@ fn events(history: &History, txn: TxnId, writers: &Writers) -> Result<Vec<Event>
         let key = history.key_name(op.key).to_string();
         if reads.contains(&id) {
             let writer = writers.of_read(history, txn, id)?;
-            let named = |writer: TxnId| (history.session_of(writer).0, history.txn_name(writer).to_string());
+            let named = |writer: TxnId| {
+                (history.session_of(writer).0, history.txn_name(writer).to_string())
+            };
             events.push(Event { is_read: true, key, writer: writer.map(named) });
         } else if op.kind != OpKind::Read && last_write(history, txn, op.key) == Some(id) {
             events.push(Event { is_read: false, key, writer: None });
@@ -287,7 +329,9 @@ impl Writers {
         let mut writers: HashMap<(KeyId, Value), Vec<TxnId>> = HashMap::new();
         for txn in history.txns().filter(|&txn| history.status(txn) != Status::Aborted) {
             let mut last: HashMap<KeyId, Value> = HashMap::new();
-            for op in history.ops_of(txn).map(|op| history.op(OpId(op))).filter(|op| op.kind.is_write()) {
+            for op in
+                history.ops_of(txn).map(|op| history.op(OpId(op))).filter(|op| op.kind.is_write())
+            {
                 last.insert(op.key, op.value);
             }
             for (key, value) in last {
@@ -298,14 +342,20 @@ impl Writers {
     }
 
     /// The writer of what a read returned; `None` for the initial state.
-    fn of_read(&self, history: &History, reader: TxnId, read: OpId) -> Result<Option<TxnId>, Doubt> {
+    fn of_read(
+        &self,
+        history: &History,
+        reader: TxnId,
+        read: OpId,
+    ) -> Result<Option<TxnId>, Doubt> {
         let op = history.op(read);
         let none = Vec::new();
         let all = self.0.get(&(op.key, op.value)).unwrap_or(&none);
         let mut others = all.iter().copied().filter(|&writer| writer != reader);
         let initial = history.initial();
         let is_initial = op.value == Value::NULL
-            || (initial.value_of(op.key) == Some(op.value) && (all.is_empty() || !initial.yields(op.key)));
+            || (initial.value_of(op.key) == Some(op.value)
+                && (all.is_empty() || !initial.yields(op.key)));
         match (others.next(), others.next(), is_initial) {
             (Some(writer), None, false) => Ok(Some(writer)),
             (None, _, true) => Ok(None),

@@ -19,7 +19,8 @@ const CLAUSES_A_LOOK: u64 = 1024;
 pub(crate) struct Formula {
     solver: Solver<Watch>,
     deadline: Option<Instant>,
-    /// Whether the time was up before all clauses were there. No more are taken then, and there is no answer.
+    /// Whether the time was up before all clauses were there. No more are taken then, and there is
+    /// no answer.
     late: bool,
     clauses: u64,
     /// Clauses wait until the model has been looked at.
@@ -65,7 +66,9 @@ impl Formula {
 
     /// If all of `premises` are true, so is one of `conclusions`.
     pub fn implies(&mut self, premises: &[Lit], conclusions: &[Lit]) {
-        let clause = || premises.iter().map(|&premise| !premise).chain(conclusions.iter().copied()).collect();
+        let clause = || {
+            premises.iter().map(|&premise| !premise).chain(conclusions.iter().copied()).collect()
+        };
         if !self.late {
             self.pending.push(clause());
         }
@@ -80,8 +83,8 @@ impl Formula {
         }
     }
 
-    /// Literals of which number `k` is true if more than `k` of `literals` are (Sinz's sequential counter, in one direction),
-    /// for `k` below `limit`.
+    /// Literals of which number `k` is true if more than `k` of `literals` are (Sinz's sequential
+    /// counter, in one direction), for `k` below `limit`.
     pub fn count(&mut self, literals: &[Lit], limit: usize) -> Vec<Lit> {
         let mut before: Vec<Lit> = Vec::new();
         for &literal in literals {
@@ -90,7 +93,8 @@ impl Formula {
                 if let Some(&already) = before.get(k) {
                     self.implies(&[already], &[more]);
                 }
-                let carried: Vec<Lit> = if k == 0 { vec![literal] } else { vec![literal, before[k - 1]] };
+                let carried: Vec<Lit> =
+                    if k == 0 { vec![literal] } else { vec![literal, before[k - 1]] };
                 self.implies(&carried, &[more]);
             }
             before = now;

@@ -1,28 +1,33 @@
-//! Could this observed run have gone wrong? From one serializable run of an application, a feasible history of the same application
-//! that a weak isolation level allows and that is not serializable (IsoPredict, PLDI 2024).
+//! Could this observed run have gone wrong? From one serializable run of an application, a feasible
+//! history of the same application that a weak isolation level allows and that is not serializable
+//! (IsoPredict, PLDI 2024).
 //!
-//! [`predict`] answers *found*, *none exists within the boundary* or *undecided*; [`predict_all`] goes on to predictions with other
-//! cycles. [`confirm`] checks a prediction without the code that found it, [`oracle`] enumerates all predictions of a tiny run.
+//! [`predict`] answers *found*, *none exists within the boundary* or *undecided*; [`predict_all`]
+//! goes on to predictions with other cycles. [`confirm`] checks a prediction without the code that
+//! found it, [`oracle`] enumerates all predictions of a tiny run.
 //!
 //! # What a prediction is
 //!
-//! Each session keeps a prefix of its events (reads from others, and last writes). What an application does after a read that returns
-//! something else than observed is not known, so a session ends with the read (*strict*) or the transaction (*relaxed*) in which that
-//! happens:
+//! Each session keeps a prefix of its events (reads from others, and last writes). What an
+//! application does after a read that returns something else than observed is not known, so a
+//! session ends with the read (*strict*) or the transaction (*relaxed*) in which that happens:
 //!
-//! - strict: a session keeps whole transactions and then, perhaps, the beginning of one that ends with a read. This last read may have
-//!   another writer; all other reads are as observed.
-//! - relaxed: a session keeps whole transactions. All reads of the last one may have other writers; if one has, nobody reads from
-//!   this transaction.
+//! - strict: a session keeps whole transactions and then, perhaps, the beginning of one that ends
+//!   with a read. This last read may have another writer; all other reads are as observed.
+//! - relaxed: a session keeps whole transactions. All reads of the last one may have other writers;
+//!   if one has, nobody reads from this transaction.
 //!
-//! Every kept read reads from a kept write; what a transaction wrote before a strict boundary may be read, as in the paper (its tool
-//! forbids it). *None exists* means that there is nothing of this kind at all.
+//! Every kept read reads from a kept write; what a transaction wrote before a strict boundary may
+//! be read, as in the paper (its tool forbids it). *None exists* means that there is nothing of
+//! this kind at all.
 //!
-//! What is predicted is a prefix of a run, and a run must have it (the paper's footnote 2). Not every strict prediction is one. A read that
-//! is as observed may end a transaction, which then would have gone on. And with the writes that the boundary leaves out the level may no
-//! longer hold, at any level: if `t: w(p) r(a) w(x)` is cut at its read and another transaction reads p from it and an older x, RA forbids
-//! that as soon as t writes x; at SI the database may refuse the write, and the transaction with it. Such predictions are looked for
-//! only after all others, and their [`Outlook`] says so.
+//! What is predicted is a prefix of a run, and a run must have it (the paper's footnote 2). Not
+//! every strict prediction is one. A read that is as observed may end a transaction, which then
+//! would have gone on. And with the writes that the boundary leaves out the level may no longer
+//! hold, at any level: if `t: w(p) r(a) w(x)` is cut at its read and another transaction reads p
+//! from it and an older x, RA forbids that as soon as t writes x; at SI the database may refuse the
+//! write, and the transaction with it. Such predictions are looked for only after all others, and
+//! their [`Outlook`] says so.
 //!
 //! ```
 //! use seriatim_check::Level;
@@ -57,15 +62,21 @@ mod search;
 pub use confirm::Outlook;
 pub use predict::{predict, predict_all};
 pub use prediction::{
-    ChangedRead, Cut, Fate, Planned, PlannedTxn, Prediction, SessionEnd, ShownEvent, ShownTxn, TxnPlace,
+    ChangedRead, Cut, Fate, Planned, PlannedTxn, Prediction, SessionEnd, ShownEvent, ShownTxn,
+    TxnPlace,
 };
 
 use seriatim_check::Level;
 use std::time::Duration;
 
 /// The levels that histories can be predicted at, weakest first.
-pub const LEVELS: [Level; 5] =
-    [Level::ReadCommitted, Level::ReadAtomic, Level::Causal, Level::PrefixConsistency, Level::SnapshotIsolation];
+pub const LEVELS: [Level; 5] = [
+    Level::ReadCommitted,
+    Level::ReadAtomic,
+    Level::Causal,
+    Level::PrefixConsistency,
+    Level::SnapshotIsolation,
+];
 
 /// Where a session ends when a read returns something else than observed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
@@ -163,7 +174,8 @@ impl Effort {
 pub enum Open {
     /// The time was up.
     Budget,
-    /// The run has too many conflicting transactions for one search, and none of its parts has a prediction.
+    /// The run has too many conflicting transactions for one search, and none of its parts has a
+    /// prediction.
     Size,
     /// Whoever was told of predictions wanted no more.
     Stopped,
@@ -176,12 +188,14 @@ pub enum Open {
 pub enum Answer {
     /// The run could have gone wrong like this.
     Found(Box<Prediction>),
-    /// No history within the boundary is allowed by the level and not serializable (in mode *approx*: of the kind that it looks for),
-    /// not even one that cannot go on ([`Outlook::CutShort`]).
+    /// No history within the boundary is allowed by the level and not serializable (in mode
+    /// *approx*: of the kind that it looks for), not even one that cannot go on
+    /// ([`Outlook::CutShort`]).
     NoneExists(Effort),
     /// Nobody knows.
     Undecided(Open, Effort),
-    /// The run itself is not serializable, so nothing needs predicting; the second says whether it even violates the level.
+    /// The run itself is not serializable, so nothing needs predicting; the second says whether it
+    /// even violates the level.
     AlreadyUnserializable {
         /// Whether the run violates the level that was asked for.
         violates_level: bool,
@@ -200,7 +214,8 @@ pub enum PredictError {
     Lists,
     /// It is not clear who read from whom.
     #[error(
-        "{place}: {key}={value} was written more than once, so it is not clear who was read from; record a run in which each \
+        "{place}: {key}={value} was written more than once, so it is not clear who was read from; \
+         record a run in which each \
          value is written once to a key, or use a format in which reads name their writers"
     )]
     Ambiguous {

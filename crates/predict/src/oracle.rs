@@ -1,5 +1,6 @@
-//! The definition of a prediction, literally: every way to cut the sessions, every writer for every read that may change. Exponential,
-//! for runs of a few transactions, and the measure of the search in property tests. It shares no code with the search.
+//! The definition of a prediction, literally: every way to cut the sessions, every writer for every
+//! read that may change. Exponential, for runs of a few transactions, and the measure of the search
+//! in property tests. It shares no code with the search.
 
 use crate::Boundary;
 use seriatim_check::{Level, Options, Outcome, check};
@@ -14,11 +15,14 @@ struct Event {
     key: KeyId,
 }
 
-/// Whether a run of committed transactions with distinct values has a prediction at `level` within `boundary`.
+/// Whether a run of committed transactions with distinct values has a prediction at `level` within
+/// `boundary`.
 pub fn exists(history: &History, level: Level, boundary: Boundary) -> bool {
     let sessions: Vec<Vec<Event>> = history
         .sessions()
-        .map(|session| history.txns_of(session).flat_map(|txn| events(history, TxnId(txn))).collect())
+        .map(|session| {
+            history.txns_of(session).flat_map(|txn| events(history, TxnId(txn))).collect()
+        })
         .collect();
     let cuts: Vec<Vec<usize>> = sessions
         .iter()
@@ -36,19 +40,28 @@ fn events(history: &History, txn: TxnId) -> Vec<Event> {
     let ops: Vec<OpId> = history.ops_of(txn).map(OpId).collect();
     let content = |op: OpId| history.op(op);
     let is_event = |&(place, op): &(usize, OpId)| {
-        let same_write = |other: &OpId| content(*other).kind.is_write() && content(*other).key == content(op).key;
+        let same_write = |other: &OpId| {
+            content(*other).kind.is_write() && content(*other).key == content(op).key
+        };
         match content(op).kind {
             OpKind::Read => !ops[..place].iter().any(same_write),
             _ => !ops[place + 1..].iter().any(same_write),
         }
     };
     let all = ops.iter().copied().enumerate().filter(is_event);
-    all.map(|(_, op)| Event { txn, op, is_read: content(op).kind == OpKind::Read, key: content(op).key }).collect()
+    all.map(|(_, op)| Event {
+        txn,
+        op,
+        is_read: content(op).kind == OpKind::Read,
+        key: content(op).key,
+    })
+    .collect()
 }
 
 /// Whether a session may end after `cut` events.
 fn may_cut(events: &[Event], cut: usize, boundary: Boundary) -> bool {
-    let (Some(last), Some(next)) = (cut.checked_sub(1).map(|last| &events[last]), events.get(cut)) else {
+    let (Some(last), Some(next)) = (cut.checked_sub(1).map(|last| &events[last]), events.get(cut))
+    else {
         return true;
     };
     let inside = last.txn == next.txn;
@@ -58,7 +71,11 @@ fn may_cut(events: &[Event], cut: usize, boundary: Boundary) -> bool {
     }
 }
 
-fn some_cuts(cuts: &[Vec<usize>], chosen: &mut Vec<usize>, accept: &dyn Fn(&[usize]) -> bool) -> bool {
+fn some_cuts(
+    cuts: &[Vec<usize>],
+    chosen: &mut Vec<usize>,
+    accept: &dyn Fn(&[usize]) -> bool,
+) -> bool {
     let Some(here) = cuts.get(chosen.len()) else { return accept(chosen) };
     here.iter().any(|&cut| {
         chosen.push(cut);
@@ -93,7 +110,9 @@ impl Oracle<'_> {
         let observed = self.observed(read);
         let mut options: Vec<Option<OpId>> = vec![observed];
         if self.may_change(read) {
-            let writes = self.kept().filter(|event| !event.is_read && event.key == read.key && event.txn != read.txn);
+            let writes = self
+                .kept()
+                .filter(|event| !event.is_read && event.key == read.key && event.txn != read.txn);
             let all = writes.map(|event| Some(event.op)).chain([None]);
             options.extend(all.filter(|&source| source != observed));
         }
@@ -108,8 +127,11 @@ impl Oracle<'_> {
     /// The write that `read` returned in the run.
     fn observed(&self, read: &Event) -> Option<OpId> {
         let value = self.history.op(read.op).value;
-        let writes = self.sessions.iter().flatten().filter(|event| !event.is_read && event.key == read.key);
-        writes.map(|event| event.op).find(|&write| value != Value::NULL && self.history.op(write).value == value)
+        let writes =
+            self.sessions.iter().flatten().filter(|event| !event.is_read && event.key == read.key);
+        writes
+            .map(|event| event.op)
+            .find(|&write| value != Value::NULL && self.history.op(write).value == value)
     }
 
     fn may_change(&self, read: &Event) -> bool {

@@ -1,11 +1,12 @@
-//! What every commit order has in common (the partial order pco of the paper, section 4.2.2): the least relation that contains session
-//! order and reads and is closed under the rules
+//! What every commit order has in common (the partial order pco of the paper, section 4.2.2): the
+//! least relation that contains session order and reads and is closed under the rules
 //!
 //! - a writer that precedes a reader of another version precedes the writer of that version,
 //! - a reader precedes a writer that comes after the version that it reads,
 //!
-//! and under transitivity. A cycle in it refutes serializability; without one, serializability is nearly certain but not proved. The
-//! rules are applied until nothing changes, at O(n²/64) for each new edge.
+//! and under transitivity. A cycle in it refutes serializability; without one, serializability is
+//! nearly certain but not proved. The rules are applied until nothing changes, at O(n²/64) for each
+//! new edge.
 
 use crate::encode::Assignment;
 use crate::problem::Problem;
@@ -54,7 +55,8 @@ pub(crate) enum Common {
 
 /// What the commit orders of a history have in common.
 pub(crate) fn common(problem: &Problem, history: &Assignment) -> Common {
-    let kept: Vec<u32> = (0..problem.nodes.len() as u32).filter(|&node| history.kept[node as usize] > 0).collect();
+    let kept: Vec<u32> =
+        (0..problem.nodes.len() as u32).filter(|&node| history.kept[node as usize] > 0).collect();
     let mut relation = Relation::new(problem.nodes.len());
     for &node in &kept {
         if let Some(prev) = problem.nodes[node as usize].prev {
@@ -90,12 +92,14 @@ pub(crate) fn common(problem: &Problem, history: &Assignment) -> Common {
     }
 }
 
-/// The transactions one after the other, always the first in the observed order that nothing left precedes.
+/// The transactions one after the other, always the first in the observed order that nothing left
+/// precedes.
 fn extension(problem: &Problem, relation: &Relation, mut left: Vec<u32>) -> Vec<u32> {
     left.sort_unstable_by_key(|&node| problem.place[node as usize]);
     let mut order = Vec::with_capacity(left.len());
     while !left.is_empty() {
-        let free = left.iter().position(|&node| !left.iter().any(|&other| relation.has(other, node)));
+        let free =
+            left.iter().position(|&node| !left.iter().any(|&other| relation.has(other, node)));
         // Acyclic relations always have one.
         let Some(next) = free else { break };
         order.push(left.remove(next));
@@ -113,7 +117,8 @@ pub(crate) fn serializes(problem: &Problem, history: &Assignment, order: &[u32])
         let Some(source) = *source else { return true };
         let before = |node: u32| place[node as usize] < place[read.node as usize];
         let writers = problem.classes[read.class as usize].writers.iter();
-        let kept = writers.filter(|&&(x, slot)| slot < history.kept[x as usize] && x != read.node && before(x));
+        let kept = writers
+            .filter(|&&(x, slot)| slot < history.kept[x as usize] && x != read.node && before(x));
         kept.map(|&(x, _)| x).max_by_key(|&x| place[x as usize]) == source
     })
 }

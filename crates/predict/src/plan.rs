@@ -1,4 +1,5 @@
-//! What to run to see a prediction happen: its transactions with their reads, and which of them it takes.
+//! What to run to see a prediction happen: its transactions with their reads, and which of them it
+//! takes.
 
 use crate::prediction::{ChangedRead, Planned, PlannedTxn, Wiring};
 use crate::run;
@@ -7,7 +8,11 @@ use seriatim_check::Violation;
 use seriatim_history::{OpId, Status, TxnId};
 
 /// All transactions of the prediction, session by session, and those that aborted among them.
-pub(crate) fn plan(wiring: &Wiring<'_>, violation: Option<&Violation>, changed: &[ChangedRead]) -> Vec<PlannedTxn> {
+pub(crate) fn plan(
+    wiring: &Wiring<'_>,
+    violation: Option<&Violation>,
+    changed: &[ChangedRead],
+) -> Vec<PlannedTxn> {
     let needed = needed(wiring, violation, changed);
     let mut plan: Vec<PlannedTxn> = Vec::new();
     let mut kept = wiring.kept.iter().copied().peekable();
@@ -34,10 +39,16 @@ fn event(wiring: &Wiring<'_>, op: OpId) -> Planned {
 }
 
 /// Transactions with changed reads or in the explanation, and all that happen before them.
-fn needed(wiring: &Wiring<'_>, violation: Option<&Violation>, changed: &[ChangedRead]) -> FxHashSet<TxnId> {
+fn needed(
+    wiring: &Wiring<'_>,
+    violation: Option<&Violation>,
+    changed: &[ChangedRead],
+) -> FxHashSet<TxnId> {
     let explained = violation.iter().flat_map(|violation| &violation.ops);
-    let explained = explained.filter_map(|op| wiring.kept.get(op.id?.index()).map(|&op| wiring.history.txn_of(op)));
-    let mut waiting: Vec<TxnId> = changed.iter().filter_map(|changed| changed.read.txn.id).chain(explained).collect();
+    let explained = explained
+        .filter_map(|op| wiring.kept.get(op.id?.index()).map(|&op| wiring.history.txn_of(op)));
+    let mut waiting: Vec<TxnId> =
+        changed.iter().filter_map(|changed| changed.read.txn.id).chain(explained).collect();
     let mut needed: FxHashSet<TxnId> = FxHashSet::default();
     let kept: FxHashSet<OpId> = wiring.kept.iter().copied().collect();
     while let Some(txn) = waiting.pop() {
@@ -58,15 +69,24 @@ fn aborted_before(wiring: &Wiring<'_>, txn: TxnId, needed: bool) -> Vec<PlannedT
     let history = wiring.history;
     let session = history.txns_of(history.session_of(txn));
     let earlier = (session.start..txn.0).rev().map(TxnId);
-    let mut aborted: Vec<TxnId> = earlier.take_while(|&other| history.status(other) == Status::Aborted).collect();
+    let mut aborted: Vec<TxnId> =
+        earlier.take_while(|&other| history.status(other) == Status::Aborted).collect();
     aborted.reverse();
     let planned = |txn: TxnId| {
-        let reads = run::reads_of_aborted(history, txn).into_iter().map(|(key, source)| Planned::Read {
-            key: history.key_name(key).to_string(),
-            from: source.map(|source| wiring.place_of(source)),
-        });
+        let reads =
+            run::reads_of_aborted(history, txn).into_iter().map(|(key, source)| Planned::Read {
+                key: history.key_name(key).to_string(),
+                from: source.map(|source| wiring.place_of(source)),
+            });
         let name = history.txn_name(txn).to_string();
-        PlannedTxn { txn: wiring.place_of(txn), name, whole: false, needed, aborted: true, events: reads.collect() }
+        PlannedTxn {
+            txn: wiring.place_of(txn),
+            name,
+            whole: false,
+            needed,
+            aborted: true,
+            events: reads.collect(),
+        }
     };
     aborted.into_iter().map(planned).collect()
 }

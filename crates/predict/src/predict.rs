@@ -1,9 +1,10 @@
 //! The way of a prediction: check the run, find what conflicts in it, search, confirm.
 //!
-//! A run of up to [`WHOLE_MAX`] conflicting transactions is searched as a whole. Before that, and for longer runs instead, windows of its
-//! serial order are searched as if what came before were the initial state and what comes after did not exist: mostly a few
-//! neighbouring transactions are enough. What is found there is a prediction of the whole run once it is confirmed; that
-//! nothing is found there says nothing.
+//! A run of up to [`WHOLE_MAX`] conflicting transactions is searched as a whole. Before that, and
+//! for longer runs instead, windows of its serial order are searched as if what came before were
+//! the initial state and what comes after did not exist: mostly a few neighbouring transactions are
+//! enough. What is found there is a prediction of the whole run once it is confirmed; that nothing
+//! is found there says nothing.
 
 use crate::candidate::{Candidate, Part};
 use crate::confirm;
@@ -27,8 +28,8 @@ const WINDOW: usize = 24;
 /// How far the next window is.
 const STEP: usize = 12;
 
-/// A prediction that is likely to come true, among these one with a small cycle; one that cannot go on only if there is no other; or that
-/// there is none.
+/// A prediction that is likely to come true, among these one with a small cycle; one that cannot go
+/// on only if there is no other; or that there is none.
 pub fn predict(history: &History, options: &Options) -> Result<Answer, PredictError> {
     let mut first = None;
     let answer = run(history, options, Wanted::First, &mut |prediction| {
@@ -38,9 +39,10 @@ pub fn predict(history: &History, options: &Options) -> Result<Answer, PredictEr
     Ok(first.map_or(answer, |prediction| Answer::Found(Box::new(prediction))))
 }
 
-/// Tells `visitor` of predictions that differ in their cycle until it breaks off or no more are to be found. Small cycles in the
-/// observed order of versions come first; the cycle of the explanation may be smaller. What cannot go on comes last.
-/// The answer is *none exists* if the search came to its end (there are no others, then), and *undecided* if it did not.
+/// Tells `visitor` of predictions that differ in their cycle until it breaks off or no more are to
+/// be found. Small cycles in the observed order of versions come first; the cycle of the
+/// explanation may be smaller. What cannot go on comes last. The answer is *none exists* if the
+/// search came to its end (there are no others, then), and *undecided* if it did not.
 pub fn predict_all(
     history: &History,
     options: &Options,
@@ -78,8 +80,18 @@ fn run(
     let effort = Effort::default();
     let told = FxHashSet::default();
     let first = if wanted == Wanted::First { First::Likely } else { First::Small };
-    let mut task =
-        Task { history, options, deadline, run: &run, visitor, effort, failure: None, told, first, is_late: false };
+    let mut task = Task {
+        history,
+        options,
+        deadline,
+        run: &run,
+        visitor,
+        effort,
+        failure: None,
+        told,
+        first,
+        is_late: false,
+    };
     let ended = task.go(wanted);
     let (mut effort, failure) = (task.effort, task.failure);
     effort.time = start.elapsed();
@@ -91,16 +103,23 @@ fn run(
 }
 
 /// A serial order of the run, or what to answer if there is none.
-fn serial_order(history: &History, options: &Options, deadline: Option<Instant>) -> Result<Vec<TxnId>, Answer> {
+fn serial_order(
+    history: &History,
+    options: &Options,
+    deadline: Option<Instant>,
+) -> Result<Vec<TxnId>, Answer> {
     let levels = vec![Level::Serializable];
-    let asked = seriatim_check::Options { levels, keep_orders: true, deadline, ..Default::default() };
+    let asked =
+        seriatim_check::Options { levels, keep_orders: true, deadline, ..Default::default() };
     let report = check(history, &asked);
     let verdict = report.verdicts.into_iter().next();
     match verdict.as_ref().map(|verdict| verdict.outcome) {
         Some(Outcome::Violated) => {
             let levels = vec![options.level];
-            let report = check(history, &seriatim_check::Options { levels, deadline, ..Default::default() });
-            let violates_level = report.verdicts.iter().any(|verdict| verdict.outcome == Outcome::Violated);
+            let report =
+                check(history, &seriatim_check::Options { levels, deadline, ..Default::default() });
+            let violates_level =
+                report.verdicts.iter().any(|verdict| verdict.outcome == Outcome::Violated);
             Err(Answer::AlreadyUnserializable { violates_level })
         }
         Some(Outcome::Holds) => {
@@ -158,7 +177,8 @@ impl Task<'_> {
         let is_large = problem.nodes.len() > WHOLE_MAX;
         if is_large || (wanted == Wanted::First && problem.nodes.len() > WINDOW) {
             // What cannot go on is looked for last, and in the whole run if that is possible.
-            let reaches: &[Reach] = if is_large { &[Reach::Settled, Reach::All] } else { &[Reach::Settled] };
+            let reaches: &[Reach] =
+                if is_large { &[Reach::Settled, Reach::All] } else { &[Reach::Settled] };
             for &reach in reaches {
                 match self.windows(reach) {
                     Ended::Exhausted => {}
@@ -185,7 +205,12 @@ impl Task<'_> {
             let to = (from + WINDOW).min(order.len());
             let mut txns = order[from..to].to_vec();
             txns.sort_unstable();
-            let part = Part { whole: self.run, run: self.run.part(&txns), from: from as u32, to: to as u32 };
+            let part = Part {
+                whole: self.run,
+                run: self.run.part(&txns),
+                from: from as u32,
+                to: to as u32,
+            };
             let problem = Problem::new(&part.run, self.options.level, self.options.boundary);
             match self.search(&part, &problem, (Scope::Window, reach)) {
                 Ended::Exhausted if to < order.len() => from += STEP,
@@ -194,21 +219,33 @@ impl Task<'_> {
         }
     }
 
-    fn search(&mut self, part: &Part<'_>, problem: &Problem, (scope, reach): (Scope, Reach)) -> Ended {
+    fn search(
+        &mut self,
+        part: &Part<'_>,
+        problem: &Problem,
+        (scope, reach): (Scope, Reach),
+    ) -> Ended {
         if problem.level == Level::SnapshotIsolation && !pivot::exists(problem) {
             return Ended::Exhausted;
         }
         let mut effort = std::mem::take(&mut self.effort);
         effort.parts += 1;
         let (how, deadline) = ((self.options.mode, self.first, reach), self.deadline);
-        let ended =
-            search(problem, how, deadline, &mut effort, &mut |assignment| self.found(part, problem, assignment, scope));
+        let ended = search(problem, how, deadline, &mut effort, &mut |assignment| {
+            self.found(part, problem, assignment, scope)
+        });
         self.effort = effort;
         if self.is_late { Ended::OutOfTime } else { ended }
     }
 
     /// Makes a prediction of what was found, confirms it and hands it on.
-    fn found(&mut self, part: &Part<'_>, problem: &Problem, assignment: &Assignment, scope: Scope) -> Next {
+    fn found(
+        &mut self,
+        part: &Part<'_>,
+        problem: &Problem,
+        assignment: &Assignment,
+        scope: Scope,
+    ) -> Next {
         let candidate: Candidate = part.candidate(problem, assignment);
         let mut prediction = build(self.history, self.run, &candidate, self.options, self.deadline);
         let what = (self.options.level, self.options.boundary);
@@ -245,7 +282,8 @@ fn facts(
     prediction: &Prediction,
 ) -> Vec<(usize, Option<u32>)> {
     let Some(violation) = &prediction.violation else { return Vec::new() };
-    let shown: Vec<OpId> = violation.ops.iter().filter_map(|op| prediction.observed_op(op.id?)).collect();
+    let shown: Vec<OpId> =
+        violation.ops.iter().filter_map(|op| prediction.observed_op(op.id?)).collect();
     let is_shown = |read: &crate::problem::Read| {
         let events = &part.run.txns[problem.nodes[read.node as usize].txn as usize].events;
         read.events.iter().any(|&event| shown.contains(&events[event as usize].op))

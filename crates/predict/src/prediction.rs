@@ -1,4 +1,5 @@
-//! A prediction as data: the predicted history, where it differs from the observed one, and why it is not serializable.
+//! A prediction as data: the predicted history, where it differs from the observed one, and why it
+//! is not serializable.
 
 use crate::candidate::{Candidate, Kept};
 use crate::plan;
@@ -16,7 +17,8 @@ pub struct Prediction {
     pub level: Level,
     /// Where its sessions end.
     pub boundary: Boundary,
-    /// The history: events only (reads of own writes, and writes that their transaction overwrites, are left out).
+    /// The history: events only (reads of own writes, and writes that their transaction overwrites,
+    /// are left out).
     pub history: History,
     /// The reads that have another writer than observed.
     pub changed: Vec<ChangedRead>,
@@ -24,7 +26,8 @@ pub struct Prediction {
     pub outlook: Outlook,
     /// Where each session ends.
     pub sessions: Vec<SessionEnd>,
-    /// Why it is not serializable; its operations are numbered as in `history`. `None` only if that was too hard to explain.
+    /// Why it is not serializable; its operations are numbered as in `history`. `None` only if that
+    /// was too hard to explain.
     pub violation: Option<Violation>,
     /// The transactions that a person should look at, as they were and as they are predicted.
     pub shown: Vec<ShownTxn>,
@@ -42,7 +45,8 @@ impl Prediction {
         self.observed.get(op.index()).copied()
     }
 
-    /// The reads that the explanation rests on, with their writers, by numbers of the observed history.
+    /// The reads that the explanation rests on, with their writers, by numbers of the observed
+    /// history.
     pub(crate) fn cycle_reads(&self) -> Vec<(OpId, Option<TxnId>)> {
         self.cycle_reads.clone()
     }
@@ -121,9 +125,11 @@ pub struct PlannedTxn {
     pub name: String,
     /// Whether all of it is kept.
     pub whole: bool,
-    /// Whether the prediction needs it: it has changed reads, is part of the explanation, or happens before such a one.
+    /// Whether the prediction needs it: it has changed reads, is part of the explanation, or
+    /// happens before such a one.
     pub needed: bool,
-    /// Whether it aborted in the observed run; it is no part of the prediction then, but runs in its place.
+    /// Whether it aborted in the observed run; it is no part of the prediction then, but runs in
+    /// its place.
     pub aborted: bool,
     /// Its events, in program order.
     pub events: Vec<Planned>,
@@ -168,12 +174,14 @@ pub enum Cut {
     Short(OpRef),
     /// Reads of this transaction have other writers: what comes after it is not known.
     AtTxn(TxnRef),
-    /// Nothing has another writer, but what comes after this transaction (or anything at all) would not fit: it happens after another
-    /// session's boundary, or the level does not allow it together with the changed reads.
+    /// Nothing has another writer, but what comes after this transaction (or anything at all) would
+    /// not fit: it happens after another session's boundary, or the level does not allow it
+    /// together with the changed reads.
     After(Option<TxnRef>),
 }
 
-/// Makes the prediction that a candidate stands for, with an explanation if there is time; the outlook is yet to be seen.
+/// Makes the prediction that a candidate stands for, with an explanation if there is time; the
+/// outlook is yet to be seen.
 pub(crate) fn build(
     history: &History,
     run: &Run,
@@ -186,15 +194,25 @@ pub(crate) fn build(
     let changed = wiring.changed(candidate, &predicted);
     let sessions = history
         .sessions()
-        .map(|session| session_end(history, session, candidate.sessions[session.index()], &changed, options.boundary))
+        .map(|session| {
+            session_end(
+                history,
+                session,
+                candidate.sessions[session.index()],
+                &changed,
+                options.boundary,
+            )
+        })
         .collect();
     let violation = explain(&predicted, deadline);
     let shown = wiring.shown(&predicted, violation.as_ref(), &changed, candidate);
     let plan = plan::plan(&wiring, violation.as_ref(), &changed);
     let writer = |read: &OpId| wiring.sources.get(read).copied().flatten();
-    let reads = violation.iter().flat_map(|violation| &violation.ops).filter(|op| op.action == "read");
-    let mut cycle_reads: Vec<(OpId, Option<TxnId>)> =
-        reads.filter_map(|op| wiring.kept.get(op.id?.index()).map(|read| (*read, writer(read)))).collect();
+    let reads =
+        violation.iter().flat_map(|violation| &violation.ops).filter(|op| op.action == "read");
+    let mut cycle_reads: Vec<(OpId, Option<TxnId>)> = reads
+        .filter_map(|op| wiring.kept.get(op.id?.index()).map(|read| (*read, writer(read))))
+        .collect();
     cycle_reads.sort_unstable();
     cycle_reads.dedup();
     Prediction {
@@ -215,9 +233,13 @@ pub(crate) fn build(
 /// The smallest reason why a history is not serializable.
 fn explain(history: &History, deadline: Option<Instant>) -> Option<Violation> {
     let levels = vec![Level::Serializable];
-    let report = check(history, &seriatim_check::Options { levels, threads: 1, deadline, ..Default::default() });
+    let report = check(
+        history,
+        &seriatim_check::Options { levels, threads: 1, deadline, ..Default::default() },
+    );
     let exemplars = report.anomalies.into_iter().map(|group| group.exemplar);
-    exemplars.min_by_key(|violation| (violation.txn_count(), violation.cycle.len(), violation.ops.len()))
+    exemplars
+        .min_by_key(|violation| (violation.txn_count(), violation.cycle.len(), violation.ops.len()))
 }
 
 /// Who reads from whom in a candidate.
@@ -247,8 +269,10 @@ impl<'h> Wiring<'h> {
         };
         for txn in &run.txns {
             let Kept { whole_until, partial } = candidate.sessions[txn.session as usize];
-            let is_kept =
-                |op: OpId| txn.id.0 < whole_until || partial.is_some_and(|(cut, last)| cut == txn.id && op <= last);
+            let is_kept = |op: OpId| {
+                txn.id.0 < whole_until
+                    || partial.is_some_and(|(cut, last)| cut == txn.id && op <= last)
+            };
             for event in &txn.events {
                 match event.act {
                     Act::Read(source) => {
@@ -279,11 +303,14 @@ impl<'h> Wiring<'h> {
         self.writes.get(&(source, self.history.op(read).key)).copied()
     }
 
-    /// The predicted history. Values that look the same are made distinct, so that nothing is left open.
+    /// The predicted history. Values that look the same are made distinct, so that nothing is left
+    /// open.
     fn history(&self) -> History {
         let all = || self.writes.values().copied();
         let mut count: FxHashMap<(KeyId, Value), u32> = FxHashMap::default();
-        for (key, value) in all().map(|write| (self.history.op(write).key, self.history.op(write).value)) {
+        for (key, value) in
+            all().map(|write| (self.history.op(write).key, self.history.op(write).value))
+        {
             *count.entry((key, value)).or_default() += 1;
         }
         let initial = self.history.initial();
@@ -293,7 +320,8 @@ impl<'h> Wiring<'h> {
         };
         let mut writes: Vec<OpId> = all().filter(ambiguous).collect();
         writes.sort_unstable();
-        let mut reads: Vec<(OpId, Option<OpId>)> = self.sources.keys().map(|&read| (read, self.write(read))).collect();
+        let mut reads: Vec<(OpId, Option<OpId>)> =
+            self.sources.keys().map(|&read| (read, self.write(read))).collect();
         reads.sort_unstable();
         self.history.rewired(&writes, &reads).restricted_to(&self.kept)
     }
@@ -307,7 +335,12 @@ impl<'h> Wiring<'h> {
             .filter_map(|&(read, source)| {
                 let value = predicted.value_text(predicted.op(*place.get(&read)?).value);
                 let observed = self.txn(self.observed.get(&read).copied().flatten());
-                Some(ChangedRead { read: refs.op(read), observed, predicted: self.txn(source), value })
+                Some(ChangedRead {
+                    read: refs.op(read),
+                    observed,
+                    predicted: self.txn(source),
+                    value,
+                })
             })
             .collect();
         changed.sort_by_key(|changed| changed.read.id);
@@ -324,7 +357,8 @@ impl<'h> Wiring<'h> {
         txn.map_or_else(|| refs.initial(), |txn| refs.txn(txn))
     }
 
-    /// The events of the explanation and the changed reads, by transaction; and the transactions that are cut in the middle.
+    /// The events of the explanation and the changed reads, by transaction; and the transactions
+    /// that are cut in the middle.
     fn shown(
         &self,
         predicted: &History,
@@ -333,11 +367,13 @@ impl<'h> Wiring<'h> {
         candidate: &Candidate,
     ) -> Vec<ShownTxn> {
         let explained = violation.iter().flat_map(|violation| &violation.ops);
-        let mut ops: Vec<OpId> = explained.filter_map(|op| self.kept.get(op.id?.index()).copied()).collect();
+        let mut ops: Vec<OpId> =
+            explained.filter_map(|op| self.kept.get(op.id?.index()).copied()).collect();
         ops.extend(changed.iter().filter_map(|changed| changed.read.id));
         // What is lost with a cut: the writes that no longer happen.
         for (txn, last) in candidate.sessions.iter().filter_map(|kept| kept.partial) {
-            let lost = self.writes.iter().filter(|((writer, _), write)| *writer == txn && **write > last);
+            let lost =
+                self.writes.iter().filter(|((writer, _), write)| *writer == txn && **write > last);
             ops.extend(lost.map(|(_, &write)| write));
         }
         ops.sort_unstable();
@@ -347,7 +383,11 @@ impl<'h> Wiring<'h> {
         for op in ops {
             let id = self.history.txn_of(op);
             if shown.last().is_none_or(|last| last.txn.id != Some(id)) {
-                shown.push(ShownTxn { txn: self.txn(Some(id)), fate: self.fate(id), events: Vec::new() });
+                shown.push(ShownTxn {
+                    txn: self.txn(Some(id)),
+                    fate: self.fate(id),
+                    events: Vec::new(),
+                });
             }
             if let Some(last) = shown.last_mut() {
                 last.events.push(self.event(op, place.get(&op).copied(), predicted));
@@ -365,7 +405,9 @@ impl<'h> Wiring<'h> {
     }
 
     fn event(&self, op: OpId, place: Option<OpId>, predicted: &History) -> ShownEvent {
-        let from = |sources: &FxHashMap<OpId, Option<TxnId>>| sources.get(&op).map(|&source| self.txn(source));
+        let from = |sources: &FxHashMap<OpId, Option<TxnId>>| {
+            sources.get(&op).map(|&source| self.txn(source))
+        };
         ShownEvent {
             observed: Refs(self.history).op(op),
             observed_from: from(&self.observed),
@@ -403,7 +445,9 @@ fn session_end(
     let cut = match (kept.partial, last_whole) {
         (Some((_, last)), _) if here.contains(&Some(last)) => Some(Cut::AtRead(refs.op(last))),
         (Some((_, last)), _) => Some(Cut::Short(refs.op(last))),
-        (None, Some(txn)) if boundary == Boundary::Relaxed && changed_in(txn) => Some(Cut::AtTxn(refs.txn(txn))),
+        (None, Some(txn)) if boundary == Boundary::Relaxed && changed_in(txn) => {
+            Some(Cut::AtTxn(refs.txn(txn)))
+        }
         (None, _) if cut_off.is_empty() => None,
         (None, txn) => Some(Cut::After(txn.map(|txn| refs.txn(txn)))),
     };

@@ -1,12 +1,15 @@
 //! What there is to choose: the conflicting accesses of a run, and nothing else.
 //!
-//! A run has thousands of reads, but few of them matter. A key that nobody writes cannot change anything. Keys that the same
-//! transactions write at the same points are one *class*: whoever reads two of them reads them from the same writer, at every level
-//! above read committed (each of two writers would have to precede the other), so that a transaction has one choice for each class
-//! that it reads; at read committed it has two for each run of such reads, because it may see a newer version only once.
+//! A run has thousands of reads, but few of them matter. A key that nobody writes cannot change
+//! anything. Keys that the same transactions write at the same points are one *class*: whoever
+//! reads two of them reads them from the same writer, at every level above read committed (each of
+//! two writers would have to precede the other), so that a transaction has one choice for each
+//! class that it reads; at read committed it has two for each run of such reads, because it may see
+//! a newer version only once.
 //!
-//! Under the strict boundary a transaction may end with any read. A *slot* is a piece of a transaction that is kept or cut whole: a read
-//! that is a choice, or the writes between two reads (also of what nobody writes). Under the relaxed boundary a transaction is one slot.
+//! Under the strict boundary a transaction may end with any read. A *slot* is a piece of a
+//! transaction that is kept or cut whole: a read that is a choice, or the writes between two reads
+//! (also of what nobody writes). Under the relaxed boundary a transaction is one slot.
 
 use crate::Boundary;
 use crate::run::{Act, Run, Txn};
@@ -27,7 +30,8 @@ pub(crate) struct Node {
     pub next: Option<u32>,
     /// For each slot the index of its first event.
     pub slots: Vec<u32>,
-    /// For each slot whether the transaction may end with it under the strict boundary: there is a read in it or before the next one.
+    /// For each slot whether the transaction may end with it under the strict boundary: there is a
+    /// read in it or before the next one.
     pub may_end: Vec<bool>,
     /// Its reads, as a range of [`Problem::reads`].
     pub reads: Range<u32>,
@@ -49,7 +53,8 @@ pub(crate) struct Read {
     pub observed: Option<u32>,
     /// Whom it may read from; the initial state first.
     pub candidates: Vec<Option<u32>>,
-    /// The events, as indices of the events of the transaction; the first one is the one that may be a boundary.
+    /// The events, as indices of the events of the transaction; the first one is the one that may
+    /// be a boundary.
     pub events: Vec<u32>,
 }
 
@@ -63,17 +68,20 @@ pub(crate) struct Problem {
     pub reads: Vec<Read>,
     /// The place of each node in the serial order of the run.
     pub place: Vec<u32>,
-    /// Reads and writers from which they would return nothing where something was observed, or the reverse: what an application
-    /// asks for before it goes one way or the other.
+    /// Reads and writers from which they would return nothing where something was observed, or the
+    /// reverse: what an application asks for before it goes one way or the other.
     pub risky: Vec<(usize, Option<u32>)>,
 }
 
 impl Problem {
     pub fn new(run: &Run, level: Level, boundary: Boundary) -> Problem {
         let (class_of, class_count) = classes(run, level, boundary);
-        let relevant = |txn: &Txn| txn.events.iter().any(|event| class_of[event.key.index()].is_some());
-        let txns: Vec<u32> = (0..run.txns.len() as u32).filter(|&txn| relevant(&run.txns[txn as usize])).collect();
-        let node_of: FxHashMap<u32, u32> = txns.iter().enumerate().map(|(node, &txn)| (txn, node as u32)).collect();
+        let relevant =
+            |txn: &Txn| txn.events.iter().any(|event| class_of[event.key.index()].is_some());
+        let txns: Vec<u32> =
+            (0..run.txns.len() as u32).filter(|&txn| relevant(&run.txns[txn as usize])).collect();
+        let node_of: FxHashMap<u32, u32> =
+            txns.iter().enumerate().map(|(node, &txn)| (txn, node as u32)).collect();
         let mut problem = Problem {
             level,
             boundary,
@@ -95,7 +103,15 @@ impl Problem {
                 run,
                 txn,
                 &class_of,
-                Node { txn, session, prev, next, slots: Vec::new(), may_end: Vec::new(), reads: 0..0 },
+                Node {
+                    txn,
+                    session,
+                    prev,
+                    next,
+                    slots: Vec::new(),
+                    may_end: Vec::new(),
+                    reads: 0..0,
+                },
             );
         }
         problem.find_candidates(run, &node_of);
@@ -106,7 +122,8 @@ impl Problem {
 
     fn risky(&self, run: &Run) -> Vec<(usize, Option<u32>)> {
         let writes = |node: &Node| {
-            let events = run.txns[node.txn as usize].events.iter().filter(|event| event.act == Act::Write);
+            let events =
+                run.txns[node.txn as usize].events.iter().filter(|event| event.act == Act::Write);
             events.map(|event| (event.key, event.nothing)).collect()
         };
         let written: Vec<FxHashMap<KeyId, bool>> = self.nodes.iter().map(writes).collect();
@@ -132,7 +149,8 @@ impl Problem {
     fn add_node(&mut self, run: &Run, txn: u32, class_of: &[Option<u32>], mut node: Node) {
         let number = self.nodes.len() as u32;
         let first_read = self.reads.len();
-        let mut cutter = Cutter { merge_all: self.level != Level::ReadCommitted, ..Cutter::default() };
+        let mut cutter =
+            Cutter { merge_all: self.level != Level::ReadCommitted, ..Cutter::default() };
         for (index, event) in run.txns[txn as usize].events.iter().enumerate() {
             let class = class_of[event.key.index()];
             match (event.act, class) {
@@ -168,8 +186,10 @@ impl Problem {
         node.reads = first_read as u32..self.reads.len() as u32;
         let events = &run.txns[txn as usize].events;
         let ends = node.slots.iter().skip(1).copied().chain([events.len() as u32]);
-        let pieces = node.slots.iter().zip(ends).map(|(&from, to)| &events[from as usize..to as usize]);
-        node.may_end = pieces.map(|piece| piece.iter().any(|event| event.act != Act::Write)).collect();
+        let pieces =
+            node.slots.iter().zip(ends).map(|(&from, to)| &events[from as usize..to as usize]);
+        node.may_end =
+            pieces.map(|piece| piece.iter().any(|event| event.act != Act::Write)).collect();
         self.nodes.push(node);
     }
 
@@ -180,9 +200,11 @@ impl Problem {
             if let Act::Read(source) = txn.events[read.events[0] as usize].act {
                 read.observed = source.map(|source| node_of[&source]);
             }
-            let later_in_session =
-                |writer: u32| writer >= read.node && self.nodes[writer as usize].session == node.session;
-            let writers = self.classes[read.class as usize].writers.iter().map(|&(writer, _)| writer);
+            let later_in_session = |writer: u32| {
+                writer >= read.node && self.nodes[writer as usize].session == node.session
+            };
+            let writers =
+                self.classes[read.class as usize].writers.iter().map(|&(writer, _)| writer);
             let others = writers.filter(|&writer| !later_in_session(writer));
             read.candidates = std::iter::once(None).chain(others.map(Some)).collect();
         }

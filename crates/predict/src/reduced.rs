@@ -1,4 +1,5 @@
-//! A history of the conflicting accesses alone: one key a class, one value a writer. It is serializable iff the whole history is.
+//! A history of the conflicting accesses alone: one key a class, one value a writer. It is
+//! serializable iff the whole history is.
 
 use crate::encode::Assignment;
 use crate::problem::Problem;
@@ -16,14 +17,23 @@ pub(crate) enum Serial {
 }
 
 /// Asks the serializability checker.
-pub(crate) fn serial_order(problem: &Problem, assignment: &Assignment, deadline: Option<Instant>) -> Serial {
+pub(crate) fn serial_order(
+    problem: &Problem,
+    assignment: &Assignment,
+    deadline: Option<Instant>,
+) -> Serial {
     let (history, nodes) = history(problem, assignment);
     let levels = vec![Level::Serializable];
-    let report = check(&history, &Options { levels, keep_orders: true, deadline, threads: 1, ..Options::default() });
+    let report = check(
+        &history,
+        &Options { levels, keep_orders: true, deadline, threads: 1, ..Options::default() },
+    );
     let Some(verdict) = report.verdicts.into_iter().next() else { return Serial::OutOfTime };
     match (verdict.outcome, verdict.order) {
         (Outcome::Violated, _) => Serial::None,
-        (Outcome::Holds, Some(order)) => Serial::Order(order.into_iter().map(|txn| nodes[txn.index()]).collect()),
+        (Outcome::Holds, Some(order)) => {
+            Serial::Order(order.into_iter().map(|txn| nodes[txn.index()]).collect())
+        }
         _ => Serial::OutOfTime,
     }
 }
@@ -31,8 +41,11 @@ pub(crate) fn serial_order(problem: &Problem, assignment: &Assignment, deadline:
 /// The history, and the node of each of its transactions.
 fn history(problem: &Problem, assignment: &Assignment) -> (History, Vec<u32>) {
     let classes = problem.classes.len() as u32;
-    let mut columns = Columns { key_names: KeyNames::Numbers { count: classes }, ..Columns::default() };
-    let value = |node: Option<u32>| node.and_then(|node| Value::small(u64::from(node) + 1)).unwrap_or(Value::NULL);
+    let mut columns =
+        Columns { key_names: KeyNames::Numbers { count: classes }, ..Columns::default() };
+    let value = |node: Option<u32>| {
+        node.and_then(|node| Value::small(u64::from(node) + 1)).unwrap_or(Value::NULL)
+    };
     let mut writes: Vec<Vec<(u32, u32)>> = vec![Vec::new(); problem.nodes.len()];
     for (class, content) in problem.classes.iter().enumerate() {
         for &(writer, slot) in &content.writers {
@@ -40,7 +53,8 @@ fn history(problem: &Problem, assignment: &Assignment) -> (History, Vec<u32>) {
         }
     }
     let mut nodes = Vec::new();
-    for number in (0..problem.nodes.len() as u32).filter(|&node| assignment.kept[node as usize] > 0) {
+    for number in (0..problem.nodes.len() as u32).filter(|&node| assignment.kept[node as usize] > 0)
+    {
         nodes.push(number);
         let txn = columns.push_txn(problem.nodes[number as usize].session, Status::Committed);
         for read in problem.reads_of(number) {
@@ -54,6 +68,7 @@ fn history(problem: &Problem, assignment: &Assignment) -> (History, Vec<u32>) {
             }
         }
     }
-    let history = columns.finish().expect("a part of a run is not larger than the history that it is of");
+    let history =
+        columns.finish().expect("a part of a run is not larger than the history that it is of");
     (history, nodes)
 }

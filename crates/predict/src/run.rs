@@ -1,8 +1,10 @@
-//! The observed run as prediction sees it: transactions that count, their events, and who read from whom.
+//! The observed run as prediction sees it: transactions that count, their events, and who read from
+//! whom.
 //!
-//! As in the paper (section 2.1) only two kinds of operations are events: reads that no write of their own transaction to the key
-//! precedes, and the last write of a transaction to a key. Aborted transactions are no part of a run; transactions of unknown
-//! outcome are if somebody read from them.
+//! As in the paper (section 2.1) only two kinds of operations are events: reads that no write of
+//! their own transaction to the key precedes, and the last write of a transaction to a key. Aborted
+//! transactions are no part of a run; transactions of unknown outcome are if somebody read from
+//! them.
 
 use crate::PredictError;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -49,7 +51,8 @@ impl Run {
     /// The run of a history with this serial order of the transactions that count.
     pub fn new(history: &History, order: &[TxnId]) -> Result<Run, PredictError> {
         let sources = Sources::new(history);
-        let mut places: Vec<(TxnId, u32)> = order.iter().enumerate().map(|(place, &txn)| (txn, place as u32)).collect();
+        let mut places: Vec<(TxnId, u32)> =
+            order.iter().enumerate().map(|(place, &txn)| (txn, place as u32)).collect();
         places.sort_unstable();
         let number: FxHashMap<TxnId, u32> =
             places.iter().enumerate().map(|(number, &(txn, _))| (txn, number as u32)).collect();
@@ -60,8 +63,9 @@ impl Run {
         }
         let place = places.iter().map(|&(_, place)| place).collect();
         let initially = |key: KeyId| history.initial().value_of(key).unwrap_or(Value::NULL);
-        let nothing_before =
-            (0..history.key_count()).map(|key| is_nothing(history, initially(KeyId::from(key)))).collect();
+        let nothing_before = (0..history.key_count())
+            .map(|key| is_nothing(history, initially(KeyId::from(key))))
+            .collect();
         let (session_count, key_count) = (history.session_count(), history.key_count());
         Ok(Run { txns, session_count, key_count, place, nothing_before })
     }
@@ -73,16 +77,19 @@ impl Run {
         order
     }
 
-    /// The part of the run that consists of `txns` (ascending): what they read from others is the initial state of the part.
+    /// The part of the run that consists of `txns` (ascending): what they read from others is the
+    /// initial state of the part.
     pub fn part(&self, txns: &[u32]) -> Run {
-        let number: FxHashMap<u32, u32> = txns.iter().enumerate().map(|(new, &old)| (old, new as u32)).collect();
+        let number: FxHashMap<u32, u32> =
+            txns.iter().enumerate().map(|(new, &old)| (old, new as u32)).collect();
         let inside = |act| match act {
             Act::Read(source) => Act::Read(source.and_then(|source| number.get(&source).copied())),
             Act::Write => Act::Write,
         };
         let part = |&txn: &u32| {
             let Txn { id, session, events } = &self.txns[txn as usize];
-            let events = events.iter().map(|event| Event { act: inside(event.act), ..*event }).collect();
+            let events =
+                events.iter().map(|event| Event { act: inside(event.act), ..*event }).collect();
             Txn { id: *id, session: *session, events }
         };
         let mut by_place: Vec<u32> = (0..txns.len() as u32).collect();
@@ -105,7 +112,9 @@ impl Run {
     fn nothing_before(&self, place: u32) -> Vec<bool> {
         let mut nothing = self.nothing_before.clone();
         for txn in self.in_order().into_iter().take_while(|&txn| self.place[txn as usize] < place) {
-            for event in self.txns[txn as usize].events.iter().filter(|event| event.act == Act::Write) {
+            for event in
+                self.txns[txn as usize].events.iter().filter(|event| event.act == Act::Write)
+            {
                 nothing[event.key.index()] = event.nothing;
             }
         }
@@ -131,7 +140,11 @@ impl<'h> Sources<'h> {
         Sources { history, writers }
     }
 
-    fn events(&self, txn: TxnId, number: &FxHashMap<TxnId, u32>) -> Result<Vec<Event>, PredictError> {
+    fn events(
+        &self,
+        txn: TxnId,
+        number: &FxHashMap<TxnId, u32>,
+    ) -> Result<Vec<Event>, PredictError> {
         let last = last_writes(self.history, txn);
         let mut written: FxHashSet<KeyId> = FxHashSet::default();
         let mut events = Vec::new();
@@ -144,7 +157,8 @@ impl<'h> Sources<'h> {
                     events.push(Event { op: id, key: op.key, act: Act::Write, nothing });
                 }
             } else if !written.contains(&op.key) {
-                let (act, nothing) = (Act::Read(self.source(txn, id, number)?), is_nothing(self.history, op.value));
+                let (act, nothing) =
+                    (Act::Read(self.source(txn, id, number)?), is_nothing(self.history, op.value));
                 events.push(Event { op: id, key: op.key, act, nothing });
             }
         }
@@ -152,13 +166,20 @@ impl<'h> Sources<'h> {
     }
 
     /// Who wrote what `read` returned.
-    fn source(&self, reader: TxnId, read: OpId, number: &FxHashMap<TxnId, u32>) -> Result<Option<u32>, PredictError> {
+    fn source(
+        &self,
+        reader: TxnId,
+        read: OpId,
+        number: &FxHashMap<TxnId, u32>,
+    ) -> Result<Option<u32>, PredictError> {
         let op = self.history.op(read);
         let initial = self.history.initial();
         let all = self.writers.get(&(op.key, op.value)).map_or(&[][..], Vec::as_slice);
         let maybe_initial = op.value == Value::NULL
-            || (initial.value_of(op.key) == Some(op.value) && (all.is_empty() || !initial.yields(op.key)));
-        let mut writers = all.iter().filter(|&&writer| writer != reader).filter_map(|writer| number.get(writer));
+            || (initial.value_of(op.key) == Some(op.value)
+                && (all.is_empty() || !initial.yields(op.key)));
+        let mut writers =
+            all.iter().filter(|&&writer| writer != reader).filter_map(|writer| number.get(writer));
         match (writers.next(), writers.next(), maybe_initial) {
             (None, _, true) => Ok(None),
             (Some(&writer), None, false) => Ok(Some(writer)),
@@ -171,8 +192,8 @@ impl<'h> Sources<'h> {
     }
 }
 
-/// Whether a value is one that programs ask for: nothing, zero, false, empty. Applications that write a value twice to a key tell
-/// the writes apart by a number behind it.
+/// Whether a value is one that programs ask for: nothing, zero, false, empty. Applications that
+/// write a value twice to a key tell the writes apart by a number behind it.
 fn is_nothing(history: &History, value: Value) -> bool {
     if value == Value::NULL {
         return true;
@@ -182,7 +203,8 @@ fn is_nothing(history: &History, value: Value) -> bool {
         Some((text, number)) if number.parse::<u32>().is_ok() => text.to_owned(),
         _ => text.trim_matches('"').to_owned(),
     };
-    matches!(text.as_str(), "" | "nil" | "null" | "false") || text.parse::<f64>().is_ok_and(|number| number == 0.0)
+    matches!(text.as_str(), "" | "nil" | "null" | "false")
+        || text.parse::<f64>().is_ok_and(|number| number == 0.0)
 }
 
 /// The last write of `txn` to each key.

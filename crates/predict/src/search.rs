@@ -1,12 +1,15 @@
 //! Propose a history, ask the serializability checker, learn from the order that it finds.
 //!
-//! A proposal is a model of the formula: within the boundary, allowed by the level, and not serialized by any version order that is
-//! known so far. If the checker finds an order that serializes it, its version order becomes known; so each round rules out all
-//! histories of at least one more version order, of which there are finitely many. When the formula has no model, none exists.
+//! A proposal is a model of the formula: within the boundary, allowed by the level, and not
+//! serialized by any version order that is known so far. If the checker finds an order that
+//! serializes it, its version order becomes known; so each round rules out all histories of at
+//! least one more version order, of which there are finitely many. When the formula has no model,
+//! none exists.
 //!
-//! What all commit orders have in common (`pco`) mostly settles a proposal: a cycle in it refutes serializability, and an order that
-//! extends it mostly serializes the history. Only in between the checker is asked. Mode *approx* takes nothing but proposals with such a
-//! cycle and passes over others.
+//! What all commit orders have in common (`pco`) mostly settles a proposal: a cycle in it refutes
+//! serializability, and an order that extends it mostly serializes the history. Only in between the
+//! checker is asked. Mode *approx* takes nothing but proposals with such a cycle and passes over
+//! others.
 
 use crate::encode::{Assignment, Encoding, SIZES_MAX, Wishes};
 use crate::formula::Solved;
@@ -61,7 +64,8 @@ pub(crate) fn search(
     effort: &mut Effort,
     found: &mut dyn FnMut(&Assignment) -> Next,
 ) -> Ended {
-    let mut search = Search { problem, mode, deadline, encoding: Encoding::new(problem, deadline), effort };
+    let mut search =
+        Search { problem, mode, deadline, encoding: Encoding::new(problem, deadline), effort };
     let ended = search.run((first, reach), found);
     search.effort.add(search.encoding.effort());
     ended
@@ -107,12 +111,14 @@ impl Search<'_> {
         Ended::Exhausted
     }
 
-    /// What to look for, one after the other. A prediction comes true unless the application goes another way because of what it
-    /// reads. Mostly it asks whether there is something, so reads that find nothing instead of something, or the reverse, come last;
-    /// so do predictions that rest on what a transaction reads after it has read something else. Under the strict boundary only a
-    /// transaction that aborts is in the way; those that write nothing have little reason to, so their reads are changed first.
-    /// After all of these come those that cannot go on: a transaction is cut although all its reads are as observed, or
-    /// the level does not allow what it was observed to write after its boundary.
+    /// What to look for, one after the other. A prediction comes true unless the application goes
+    /// another way because of what it reads. Mostly it asks whether there is something, so reads
+    /// that find nothing instead of something, or the reverse, come last; so do predictions that
+    /// rest on what a transaction reads after it has read something else. Under the strict boundary
+    /// only a transaction that aborts is in the way; those that write nothing have little reason
+    /// to, so their reads are changed first. After all of these come those that cannot go on: a
+    /// transaction is cut although all its reads are as observed, or the level does not allow what
+    /// it was observed to write after its boundary.
     fn stages(&self, (first, reach): (First, Reach)) -> Vec<Wishes> {
         let problem = self.problem;
         let of_writers = match problem.boundary {
@@ -122,7 +128,8 @@ impl Search<'_> {
         let kinds: Vec<Vec<usize>> = of_writers.into_iter().chain([Vec::new()]).collect();
         let calm = [true, false];
         let is_wide = problem.boundary == Boundary::Strict && reach == Reach::All;
-        let sizes: Vec<Option<usize>> = (2..SIZES_MAX.min(problem.nodes.len())).map(Some).chain([None]).collect();
+        let sizes: Vec<Option<usize>> =
+            (2..SIZES_MAX.min(problem.nodes.len())).map(Some).chain([None]).collect();
         let stages = |size: Option<usize>, calm: bool, settled: bool| {
             kinds.iter().map(move |as_observed| Wishes {
                 size,
@@ -133,12 +140,14 @@ impl Search<'_> {
             })
         };
         let settled: Vec<Wishes> = match first {
-            First::Small => {
-                sizes.iter().flat_map(|&size| calm.iter().flat_map(move |&calm| stages(size, calm, true))).collect()
-            }
-            First::Likely => {
-                calm.iter().flat_map(|&calm| sizes.iter().flat_map(move |&size| stages(size, calm, true))).collect()
-            }
+            First::Small => sizes
+                .iter()
+                .flat_map(|&size| calm.iter().flat_map(move |&calm| stages(size, calm, true)))
+                .collect(),
+            First::Likely => calm
+                .iter()
+                .flat_map(|&calm| sizes.iter().flat_map(move |&size| stages(size, calm, true)))
+                .collect(),
         };
         let wide = sizes.iter().filter(|_| is_wide).flat_map(|&size| stages(size, false, false));
         settled.into_iter().chain(wide).collect()
@@ -178,8 +187,11 @@ impl Search<'_> {
         let mut needed: Vec<usize> = Vec::new();
         loop {
             let changed = prediction.changed(self.problem);
-            let Some(&tried) = changed.iter().find(|read| !needed.contains(read)) else { return prediction };
-            let as_observed = all.clone().filter(|read| *read == tried || !changed.contains(read)).collect();
+            let Some(&tried) = changed.iter().find(|read| !needed.contains(read)) else {
+                return prediction;
+            };
+            let as_observed =
+                all.clone().filter(|read| *read == tried || !changed.contains(read)).collect();
             match self.propose(&Wishes { as_observed, ..wishes.clone() }) {
                 Proposed::Prediction(smaller) => prediction = smaller,
                 Proposed::Nothing | Proposed::Exhausted => needed.push(tried),
@@ -191,16 +203,26 @@ impl Search<'_> {
     /// The same prediction with sessions as long as they can be: what need not be cut is not.
     fn longer(&mut self, wishes: &Wishes, mut prediction: Assignment) -> Assignment {
         let changed = prediction.changed(self.problem);
-        let as_observed: Vec<usize> = (0..self.problem.reads.len()).filter(|read| !changed.contains(read)).collect();
-        let mut given_up: Vec<u32> = changed.iter().map(|&read| self.session(self.problem.reads[read].node)).collect();
+        let as_observed: Vec<usize> =
+            (0..self.problem.reads.len()).filter(|read| !changed.contains(read)).collect();
+        let mut given_up: Vec<u32> =
+            changed.iter().map(|&read| self.session(self.problem.reads[read].node)).collect();
         loop {
             let ends = prediction.ends(self.problem);
-            let Some(&next) = ends.next.iter().find(|end| !given_up.contains(&self.session(end.0))) else {
+            let Some(&next) = ends.next.iter().find(|end| !given_up.contains(&self.session(end.0)))
+            else {
                 return prediction;
             };
             let kept = ends.last.into_iter().chain([next]).collect();
-            match self.propose(&Wishes { size: None, as_observed: as_observed.clone(), kept, ..wishes.clone() }) {
-                Proposed::Prediction(longer) if longer.changed(self.problem) == changed => prediction = longer,
+            match self.propose(&Wishes {
+                size: None,
+                as_observed: as_observed.clone(),
+                kept,
+                ..wishes.clone()
+            }) {
+                Proposed::Prediction(longer) if longer.changed(self.problem) == changed => {
+                    prediction = longer
+                }
                 Proposed::OutOfTime => return prediction,
                 _ => given_up.push(self.session(next.0)),
             }
@@ -220,10 +242,17 @@ enum Judged {
     OutOfTime,
 }
 
-fn judge(problem: &Problem, proposal: &Assignment, mode: Mode, deadline: Option<Instant>) -> Judged {
+fn judge(
+    problem: &Problem,
+    proposal: &Assignment,
+    mode: Mode,
+    deadline: Option<Instant>,
+) -> Judged {
     match pco::common(problem, proposal) {
         Common::Cyclic => Judged::Unserializable,
-        Common::Order(order) if pco::serializes(problem, proposal, &order) => Judged::Serializable(order),
+        Common::Order(order) if pco::serializes(problem, proposal, &order) => {
+            Judged::Serializable(order)
+        }
         Common::Order(_) => match reduced::serial_order(problem, proposal, deadline) {
             Serial::None if mode == Mode::Approx => Judged::PassedOver,
             Serial::None => Judged::Unserializable,
@@ -233,9 +262,11 @@ fn judge(problem: &Problem, proposal: &Assignment, mode: Mode, deadline: Option<
     }
 }
 
-/// The place of each transaction in an order that begins with `order`; what is cut follows as observed.
+/// The place of each transaction in an order that begins with `order`; what is cut follows as
+/// observed.
 fn places(problem: &Problem, order: &[u32]) -> Vec<u32> {
-    let mut ranked: Vec<u32> = (0..problem.nodes.len() as u32).filter(|node| !order.contains(node)).collect();
+    let mut ranked: Vec<u32> =
+        (0..problem.nodes.len() as u32).filter(|node| !order.contains(node)).collect();
     ranked.sort_unstable_by_key(|&node| problem.place[node as usize]);
     let mut place = vec![0; problem.nodes.len()];
     for (rank, &node) in order.iter().chain(&ranked).enumerate() {
@@ -251,8 +282,8 @@ mod tests {
     use seriatim_check::Level;
     use seriatim_history::{TxnId, notation};
 
-    /// Two keys with two writers each, and each of the four ways to order them closes a cycle, though nothing is forced: what all
-    /// commit orders have in common has no cycle.
+    /// Two keys with two writers each, and each of the four ways to order them closes a cycle,
+    /// though nothing is forced: what all commit orders have in common has no cycle.
     #[test]
     fn only_mode_exact_sees_a_contradiction_that_needs_a_case_distinction() {
         let history = notation::parse(

@@ -3,7 +3,9 @@
 use seriatim_check::Level;
 use seriatim_history::{History, notation};
 use seriatim_predict::confirm::{Doubt, confirm};
-use seriatim_predict::{Answer, Boundary, Cut, Mode, Options, Outlook, PredictError, Prediction, predict, predict_all};
+use seriatim_predict::{
+    Answer, Boundary, Cut, Mode, Options, Outlook, PredictError, Prediction, predict, predict_all,
+};
 use std::ops::ControlFlow;
 use std::time::Duration;
 
@@ -20,7 +22,8 @@ fn relaxed(level: Level) -> Options {
 
 #[test]
 fn empty_transactions_are_no_part_of_a_prediction() {
-    let run = notation::parse("a: | r(x,nil) w(x,1) | w(z,1)\nb: r(x,1) w(x,2) |  | w(z,2)").unwrap();
+    let run =
+        notation::parse("a: | r(x,nil) w(x,1) | w(z,1)\nb: r(x,1) w(x,2) |  | w(z,2)").unwrap();
     let prediction = found(&run, &relaxed(Level::Causal));
     assert_eq!(prediction.changed.len(), 1);
 }
@@ -28,13 +31,20 @@ fn empty_transactions_are_no_part_of_a_prediction() {
 #[test]
 fn a_lost_update_needs_the_relaxed_boundary_and_a_level_below_snapshot_isolation() {
     let run = notation::parse("a: r(x,nil) w(x,1)\nb: r(x,1) w(x,2)").unwrap();
-    for level in [Level::ReadCommitted, Level::ReadAtomic, Level::Causal, Level::PrefixConsistency] {
+    for level in [Level::ReadCommitted, Level::ReadAtomic, Level::Causal, Level::PrefixConsistency]
+    {
         let prediction = found(&run, &relaxed(level));
         assert_eq!(prediction.violation.unwrap().kind.info().code, "lost-update", "{level}");
         assert!(matches!(prediction.sessions[1].cut, Some(Cut::AtTxn(_))));
-        assert!(matches!(predict(&run, &Options::new(level)).unwrap(), Answer::NoneExists(_)), "{level}");
+        assert!(
+            matches!(predict(&run, &Options::new(level)).unwrap(), Answer::NoneExists(_)),
+            "{level}"
+        );
     }
-    assert!(matches!(predict(&run, &relaxed(Level::SnapshotIsolation)).unwrap(), Answer::NoneExists(_)));
+    assert!(matches!(
+        predict(&run, &relaxed(Level::SnapshotIsolation)).unwrap(),
+        Answer::NoneExists(_)
+    ));
 }
 
 #[test]
@@ -44,7 +54,8 @@ fn a_write_skew_is_predicted_at_snapshot_isolation() {
     assert_eq!(prediction.violation.unwrap().kind.info().code, "write-skew");
 }
 
-/// Both go on to write z after the read that would have to change, and the database would refuse one of them.
+/// Both go on to write z after the read that would have to change, and the database would refuse
+/// one of them.
 #[test]
 fn what_snapshot_isolation_would_refuse_is_cut_short() {
     let strict = Options::new(Level::SnapshotIsolation);
@@ -59,39 +70,50 @@ fn what_snapshot_isolation_would_refuse_is_cut_short() {
     assert_eq!(found(&refused, &Options::new(Level::PrefixConsistency)).outlook, Outlook::GoesOn);
 }
 
-/// Nothing makes t end with its read, which is as observed; but if it does, r may miss what it writes next.
+/// Nothing makes t end with its read, which is as observed; but if it does, r may miss what it
+/// writes next.
 #[test]
 fn a_strict_boundary_may_be_a_read_that_is_as_observed() {
-    let run = notation::parse("v: w(a,1) w(x,5)\nt: w(p,1) r(a,1) w(x,6)\nr: r(p,1) r(x,6)").unwrap();
+    let run =
+        notation::parse("v: w(a,1) w(x,5)\nt: w(p,1) r(a,1) w(x,6)\nr: r(p,1) r(x,6)").unwrap();
     let prediction = found(&run, &Options::new(Level::ReadAtomic));
     assert_eq!(prediction.outlook, Outlook::CutShort);
     assert!(matches!(prediction.sessions[1].cut, Some(Cut::Short(_))));
     assert_eq!(prediction.changed.len(), 1);
 }
 
-/// The read between the writes is of a key that nobody writes; a transaction may end with it nevertheless.
+/// The read between the writes is of a key that nobody writes; a transaction may end with it
+/// nevertheless.
 #[test]
 fn a_strict_boundary_may_be_a_read_that_cannot_change() {
-    let run = notation::parse("v: w(a,1) w(x,5)\nt: r(a,1) w(p,1) r(c,nil) w(x,6)\nr: r(p,1) r(x,6)").unwrap();
+    let run =
+        notation::parse("v: w(a,1) w(x,5)\nt: r(a,1) w(p,1) r(c,nil) w(x,6)\nr: r(p,1) r(x,6)")
+            .unwrap();
     let prediction = found(&run, &Options::new(Level::ReadAtomic));
     assert_eq!(prediction.outlook, Outlook::CutShort);
 }
 
-/// Of two reads that could be changed, the one that still finds something is: applications ask whether there is something.
+/// Of two reads that could be changed, the one that still finds something is: applications ask
+/// whether there is something.
 #[test]
 fn what_is_likely_to_come_true_comes_first() {
     let run = notation::parse(
-        "initial x=5 y=5\na: r(x,5) w(x,0) | r(y,5) w(y,7)\nb: r(x,0) w(x,8) | r(y,7) w(y,9)\nc: r(x,8) w(x,4)",
+        "initial x=5 y=5\na: r(x,5) w(x,0) | r(y,5) w(y,7)\nb: r(x,0) w(x,8) | r(y,7) w(y,9)\nc: \
+         r(x,8) w(x,4)",
     )
     .unwrap();
     let prediction = found(&run, &relaxed(Level::Causal));
-    let values: Vec<&str> = prediction.changed.iter().map(|changed| changed.value.as_str()).collect();
+    let values: Vec<&str> =
+        prediction.changed.iter().map(|changed| changed.value.as_str()).collect();
     assert!(!values.contains(&"0"), "{values:?}");
 }
 
 #[test]
 fn sessions_that_need_no_end_run_to_theirs() {
-    let run = notation::parse("a: r(x,nil) w(x,1) | w(y,1) | r(y,1)\nb: r(x,1) w(x,2)\nc: w(q,1) | r(q,1)").unwrap();
+    let run = notation::parse(
+        "a: r(x,nil) w(x,1) | w(y,1) | r(y,1)\nb: r(x,1) w(x,2)\nc: w(q,1) | r(q,1)",
+    )
+    .unwrap();
     let prediction = found(&run, &relaxed(Level::Causal));
     assert_eq!(prediction.sessions[0].cut, None);
     assert_eq!(prediction.sessions[2].cut, None);
@@ -136,9 +158,10 @@ fn budget_that_is_used_up_is_undecided() {
 
 #[test]
 fn all_predictions_differ_in_their_cycle() {
-    let run =
-        notation::parse("a: r(x,nil) w(x,1) | r(y,nil) w(y,1)\nb: r(x,1) w(x,2) | r(y,1) w(y,2)\nc: r(x,2) r(y,2)")
-            .unwrap();
+    let run = notation::parse(
+        "a: r(x,nil) w(x,1) | r(y,nil) w(y,1)\nb: r(x,1) w(x,2) | r(y,1) w(y,2)\nc: r(x,2) r(y,2)",
+    )
+    .unwrap();
     let mut circles = Vec::new();
     let answer = predict_all(&run, &relaxed(Level::Causal), &mut |prediction| {
         let violation = prediction.violation.unwrap();
@@ -174,12 +197,14 @@ fn long_runs_are_searched_in_windows() {
             value += 1;
         }
     }
-    let text: Vec<String> = lines.iter().enumerate().map(|(i, line)| format!("s{i}: {}", line.join(" | "))).collect();
+    let text: Vec<String> =
+        lines.iter().enumerate().map(|(i, line)| format!("s{i}: {}", line.join(" | "))).collect();
     let run = notation::parse(&text.join("\n")).unwrap();
     let prediction = found(&run, &relaxed(Level::Causal));
     confirm(&run, &prediction.history, Level::Causal, Boundary::Relaxed).unwrap();
     // Strict, nothing is found in any window; that says nothing about the whole.
-    let answer = predict(&run, &Options { mode: Mode::Approx, ..Options::new(Level::Causal) }).unwrap();
+    let answer =
+        predict(&run, &Options { mode: Mode::Approx, ..Options::new(Level::Causal) }).unwrap();
     assert!(matches!(answer, Answer::Undecided(seriatim_predict::Open::Size, _)), "{answer:?}");
 }
 
@@ -187,26 +212,40 @@ fn long_runs_are_searched_in_windows() {
 #[test]
 fn the_checker_refuses_what_is_wrong() {
     let observed = notation::parse("a: r(x,nil) w(x,1)\nb: r(x,1) w(x,2)").unwrap();
-    let refused = |text: &str, level, boundary| confirm(&observed, &notation::parse(text).unwrap(), level, boundary);
+    let refused = |text: &str, level, boundary| {
+        confirm(&observed, &notation::parse(text).unwrap(), level, boundary)
+    };
     let lost = "a: r(x,nil) w(x,1)\nb: r(x,nil) w(x,2)";
     assert_eq!(refused(lost, Level::Causal, Boundary::Relaxed), Ok(Outlook::GoesOn));
     // The write after a changed read is not known.
     assert!(matches!(refused(lost, Level::Causal, Boundary::Strict), Err(Doubt::Changed { .. })));
-    assert_eq!(refused(lost, Level::SnapshotIsolation, Boundary::Relaxed), Err(Doubt::Level(Level::SnapshotIsolation)));
+    assert_eq!(
+        refused(lost, Level::SnapshotIsolation, Boundary::Relaxed),
+        Err(Doubt::Level(Level::SnapshotIsolation))
+    );
     let same = "a: r(x,nil) w(x,1)\nb: r(x,1) w(x,2)";
     assert_eq!(refused(same, Level::Causal, Boundary::Relaxed), Err(Doubt::Serializable));
     let cut = "a: r(x,nil) w(x,1)\nb: r(x,nil)";
     assert!(matches!(refused(cut, Level::Causal, Boundary::Relaxed), Err(Doubt::NoPrefix { .. })));
     let other = "a: r(x,nil) w(y,1)\nb: r(x,nil) w(x,2)";
-    assert!(matches!(refused(other, Level::Causal, Boundary::Relaxed), Err(Doubt::NoPrefix { .. })));
+    assert!(matches!(
+        refused(other, Level::Causal, Boundary::Relaxed),
+        Err(Doubt::NoPrefix { .. })
+    ));
     // Two changed reads in a row, of which the first is not the last event.
     let two = notation::parse("a: w(x,1) w(y,1)\nb: r(x,1) r(y,1)").unwrap();
     let both = notation::parse("a: w(x,1) w(y,1)\nb: r(x,nil) r(y,nil)").unwrap();
-    assert!(matches!(confirm(&two, &both, Level::ReadCommitted, Boundary::Strict), Err(Doubt::Changed { .. })));
+    assert!(matches!(
+        confirm(&two, &both, Level::ReadCommitted, Boundary::Strict),
+        Err(Doubt::Changed { .. })
+    ));
     // A transaction does not end with a write.
     let writes = notation::parse("a: r(y,nil) w(x,1) w(z,1)\nb: w(y,1) r(x,1)").unwrap();
     let between = notation::parse("a: r(y,nil) w(x,1)\nb: w(y,1) r(x,nil)").unwrap();
-    assert!(matches!(confirm(&writes, &between, Level::Causal, Boundary::Strict), Err(Doubt::NoPrefix { .. })));
+    assert!(matches!(
+        confirm(&writes, &between, Level::Causal, Boundary::Strict),
+        Err(Doubt::NoPrefix { .. })
+    ));
     // Nobody may read from a transaction whose reads have changed.
     let chain = notation::parse("a: w(x,1)\nb: r(x,1) w(y,1)\nc: r(y,1) r(x,1)").unwrap();
     let after = notation::parse("a: w(x,1)\nb: r(x,nil) w(y,1)\nc: r(y,1) r(x,1)").unwrap();

@@ -1,5 +1,6 @@
-//! The search against the definition, on random serializable runs: found if and only if something exists, at every level, within both
-//! boundaries, in both modes; and every prediction passes the independent checker.
+//! The search against the definition, on random serializable runs: found if and only if something
+//! exists, at every level, within both boundaries, in both modes; and every prediction passes the
+//! independent checker.
 
 use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
@@ -22,7 +23,8 @@ fn run(txns: &[Txn], sessions: usize) -> History {
         let mut text = String::new();
         for &(is_read, key) in ops {
             if is_read {
-                let value = if latest[key] == 0 { "nil".to_owned() } else { latest[key].to_string() };
+                let value =
+                    if latest[key] == 0 { "nil".to_owned() } else { latest[key].to_string() };
                 text += &format!("r(k{key},{value}) ");
             } else {
                 next += 1;
@@ -33,17 +35,23 @@ fn run(txns: &[Txn], sessions: usize) -> History {
         lines[*session].push(text);
     }
     let lines = lines.iter().enumerate().filter(|(_, txns)| !txns.is_empty());
-    let text: Vec<String> = lines.map(|(session, txns)| format!("s{session}: {}", txns.join("| "))).collect();
+    let text: Vec<String> =
+        lines.map(|(session, txns)| format!("s{session}: {}", txns.join("| "))).collect();
     notation::parse(&text.join("\n")).unwrap()
 }
 
-fn txns(sessions: usize, keys: usize, count: RangeInclusive<usize>) -> impl Strategy<Value = Vec<Txn>> {
+fn txns(
+    sessions: usize,
+    keys: usize,
+    count: RangeInclusive<usize>,
+) -> impl Strategy<Value = Vec<Txn>> {
     // Transactions that read before they write make the runs in which something can go wrong.
     let some = || proptest::collection::vec(0..keys, 0..3);
     let ordered = (some(), some(), some()).prop_filter_map("empty", |(reads, writes, last)| {
         let reads = reads.into_iter().map(|key| (true, key));
-        let ops =
-            reads.chain(writes.into_iter().map(|key| (false, key))).chain(last.into_iter().map(|key| (true, key)));
+        let ops = reads
+            .chain(writes.into_iter().map(|key| (false, key)))
+            .chain(last.into_iter().map(|key| (true, key)));
         let ops: Vec<(bool, usize)> = ops.take(4).collect();
         (!ops.is_empty()).then_some(ops)
     });
@@ -64,8 +72,8 @@ impl Tally {
         self.0.entry((level.code(), boundary.word())).or_default()[usize::from(exists)] += 1;
     }
 
-    /// A comparison in which hardly ever something exists, or hardly ever nothing, says little. Strict predictions at snapshot
-    /// isolation take a write skew, which chance makes less often.
+    /// A comparison in which hardly ever something exists, or hardly ever nothing, says little.
+    /// Strict predictions at snapshot isolation take a write skew, which chance makes less often.
     fn assert_both_are_frequent(&self) {
         let overall = self.0.values().fold([0, 0], |sum, one| [sum[0] + one[0], sum[1] + one[1]]);
         assert!(share(overall) >= 0.1, "{overall:?}: {self:?}");
@@ -91,9 +99,13 @@ fn compare(history: &History, tally: &mut Tally) {
                 let found = match predict(history, &options).unwrap() {
                     Answer::Found(prediction) => {
                         confirm::confirm(history, &prediction.history, level, boundary).unwrap();
-                        // The independent checker asks the checkers of levels; here the definitions are asked.
+                        // The independent checker asks the checkers of levels; here the definitions
+                        // are asked.
                         assert!(definition::satisfies(&prediction.history, level), "{level}");
-                        assert!(!definition::satisfies(&prediction.history, Level::Serializable), "{level}");
+                        assert!(
+                            !definition::satisfies(&prediction.history, Level::Serializable),
+                            "{level}"
+                        );
                         true
                     }
                     Answer::NoneExists(_) => false,
@@ -108,8 +120,10 @@ fn compare(history: &History, tally: &mut Tally) {
 
 /// Compares on 150 random runs, the same every time, so that the shares are too.
 fn compare_many(sessions: usize, keys: usize, count: RangeInclusive<usize>) {
-    let config = ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() };
-    let mut runner = TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
+    let config =
+        ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() };
+    let mut runner =
+        TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
     let tally = RefCell::new(Tally::default());
     let outcome = runner.run(&txns(sessions, keys, count), |txns| {
         compare(&run(&txns, sessions), &mut tally.borrow_mut());

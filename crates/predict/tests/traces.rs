@@ -1,7 +1,7 @@
 //! The traces of the published tool, at causal consistency and read committed, with every strategy.
 //!
-//! The folder is looked for where `SERIATIM_ISOPREDICT` says, else in `../../../shared/histories/isopredict`; without it the tests
-//! pass and say so.
+//! The folder is looked for where `SERIATIM_ISOPREDICT` says, else in
+//! `../../../shared/histories/isopredict`; without it the tests pass and say so.
 
 use seriatim_check::Level;
 use seriatim_history::History;
@@ -67,7 +67,8 @@ const ROWS: [&str; 10] = [
 fn every_small_trace_has_a_row() {
     let Some(folder) = folder("micro") else { return };
     let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
-    let mut names: Vec<String> = files.map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned()).collect();
+    let mut names: Vec<String> =
+        files.map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned()).collect();
     names.sort();
     assert_eq!(names, ROWS);
 }
@@ -85,8 +86,9 @@ fn expect(name: &str, expected: [[&str; 4]; 2]) {
 
 #[test]
 fn always_serial() {
-    // At CC, strict, the tool finds nothing: s2.t0 reads the older x, a boundary, and s1.t2 reads the y that s2.t0 wrote before that. We
-    // follow the paper, which lets others read what a boundary transaction wrote before its boundary; the tool does not.
+    // At CC, strict, the tool finds nothing: s2.t0 reads the older x, a boundary, and s1.t2 reads
+    // the y that s2.t0 wrote before that. We follow the paper, which lets others read what a
+    // boundary transaction wrote before its boundary; the tool does not.
     expect("always_serial_2s4t", [["sat", "sat", "unsat", "unsat"], ["sat", "sat", "sat", "sat"]]);
     expect("always_serial_3s3t", [["unsat"; 4], ["unsat"; 4]]);
     expect("always_serial_3s4t", [["unsat"; 4], ["unsat"; 4]]);
@@ -101,8 +103,8 @@ fn inputs_that_violate_the_level() {
 
 #[test]
 fn inputs_that_are_not_serializable() {
-    // Where the tool says sat it predicts from an input that is already unserializable: 2s4t at RC, 2s5t at CC and (but for
-    // Exact-Strict) at RC.
+    // Where the tool says sat it predicts from an input that is already unserializable: 2s4t at RC,
+    // 2s5t at CC and (but for Exact-Strict) at RC.
     expect("simple_causal_2s3t", [["already"; 4], ["already"; 4]]);
     expect("simple_causal_2s4t", [["already"; 4], ["already"; 4]]);
     expect("simple_causal_2s5t", [["already"; 4], ["already"; 4]]);
@@ -125,12 +127,14 @@ fn smallbank_as_the_tool_has_it() {
     assert_eq!(answer(&sql, Level::Causal, (Mode::Approx, Boundary::Relaxed)), "sat");
 }
 
-/// Every trace is answered at both levels with every strategy; small ones within half a second, large ones within five.
+/// Every trace is answered at both levels with every strategy; small ones within half a second,
+/// large ones within five.
 #[test]
 fn every_trace_is_answered_in_time() {
     for name in ["micro", "smallbank", "oltp"] {
         let Some(folder) = folder(name) else { return };
-        let mut files: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+        let mut files: Vec<PathBuf> =
+            std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
         files.sort();
         for path in files {
             let history = read(&path);

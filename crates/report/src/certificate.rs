@@ -1,6 +1,6 @@
-//! Certificates: what `check` found, so that `verify` can confirm it without searching. JSON Lines, a header and then one line for
-//! each level; transactions and operations by their numbers in the history, from 0, session by session. The shape is documented by
-//! [`crate::schema::CERTIFICATE`].
+//! Certificates: what `check` found, so that `verify` can confirm it without searching. JSON Lines,
+//! a header and then one line for each level; transactions and operations by their numbers in the
+//! history, from 0, session by session. The shape is documented by [`crate::schema::CERTIFICATE`].
 //!
 //! What a certificate says is data; whether it is true is for [`seriatim_check::confirm`] to say.
 
@@ -41,7 +41,9 @@ impl Header {
             ("operation", self.operations, history.op_count()),
         ];
         let count = counts.into_iter().find(|(_, said, is)| said != is);
-        let count = count.map(|(what, said, is)| format!("that one has {}, this one {is}", plural(said as u64, what)));
+        let count = count.map(|(what, said, is)| {
+            format!("that one has {}, this one {is}", plural(said as u64, what))
+        });
         count.or_else(|| {
             let same = self.fingerprint == fingerprint(history);
             (!same).then(|| "it has as many transactions and operations, but others".to_owned())
@@ -101,7 +103,9 @@ impl Claim {
     pub fn confirm(&self, history: &History, level: Level) -> Option<Result<(), Doubt>> {
         Some(match self {
             Claim::Points(points) => confirm::points(history, level, points),
-            Claim::Order(order, sources) => confirm::order(history, level, order, sources.as_deref()),
+            Claim::Order(order, sources) => {
+                confirm::order(history, level, order, sources.as_deref())
+            }
             Claim::Cut => confirm::cut_isolation(history),
             Claim::Violated(ops) => confirm::violation(history, level, ops),
             Claim::Unproven | Claim::Undecided => return None,
@@ -165,16 +169,21 @@ fn line(verdict: &Verdict, history: &History, report: &Report) -> Line {
             let exemplar = exemplar(report, verdict.level);
             line.kind = exemplar.map(|violation| violation.kind.info().code.to_owned());
             // Where nobody has found a small violation, there is still the history itself.
-            let ops = exemplar.map_or_else(|| (0..history.op_count()).map(OpId::from).collect(), ops_of);
-            line.operations = Some(confirm::completed(history, &ops).iter().map(|op| op.0).collect());
+            let ops =
+                exemplar.map_or_else(|| (0..history.op_count()).map(OpId::from).collect(), ops_of);
+            line.operations =
+                Some(confirm::completed(history, &ops).iter().map(|op| op.0).collect());
         }
         Outcome::Holds if verdict.level == Level::CutIsolation => {}
         Outcome::Holds => match points(verdict, report) {
             Some(points) => line.points = Some(points.iter().map(numbered).collect()),
             None => {
-                line.order = verdict.order.as_ref().map(|order| order.iter().map(|txn| txn.0).collect());
-                let numbers = |&(read, write): &(OpId, Option<OpId>)| (read.0, write.map(|write| write.0));
-                line.sources = verdict.sources.as_ref().map(|sources| sources.iter().map(numbers).collect());
+                line.order =
+                    verdict.order.as_ref().map(|order| order.iter().map(|txn| txn.0).collect());
+                let numbers =
+                    |&(read, write): &(OpId, Option<OpId>)| (read.0, write.map(|write| write.0));
+                line.sources =
+                    verdict.sources.as_ref().map(|sources| sources.iter().map(numbers).collect());
             }
         },
     }
@@ -183,7 +192,10 @@ fn line(verdict: &Verdict, history: &History, report: &Report) -> Line {
 
 /// The points of the level, or of a stronger one: these are confirmed faster than orders.
 fn points<'r>(verdict: &'r Verdict, report: &'r Report) -> Option<&'r [Event]> {
-    let stronger = report.verdicts.iter().filter(|other| !verdict.level.is_strong() && other.level > verdict.level);
+    let stronger = report
+        .verdicts
+        .iter()
+        .filter(|other| !verdict.level.is_strong() && other.level > verdict.level);
     std::iter::once(verdict).chain(stronger).find_map(|verdict| verdict.points.as_deref())
 }
 
@@ -194,12 +206,20 @@ fn numbered(event: &Event) -> (Point, u32) {
     }
 }
 
-/// The smallest violation of `level` that was found: one of the level itself, or of a weaker one on the ladder.
+/// The smallest violation of `level` that was found: one of the level itself, or of a weaker one on
+/// the ladder.
 pub fn exemplar(report: &Report, level: Level) -> Option<&Violation> {
-    let on_ladder = |other: &Level| *other != Level::CutIsolation && level != Level::CutIsolation && *other < level;
-    let violates = |violation: &&Violation| violation.levels.iter().any(|other| *other == level || on_ladder(other));
+    let on_ladder = |other: &Level| {
+        *other != Level::CutIsolation && level != Level::CutIsolation && *other < level
+    };
+    let violates = |violation: &&Violation| {
+        violation.levels.iter().any(|other| *other == level || on_ladder(other))
+    };
     let exemplars = report.anomalies.iter().map(|group| &group.exemplar);
-    exemplars.filter(violates).filter(|violation| !violation.ops.is_empty()).min_by_key(|violation| violation.ops.len())
+    exemplars
+        .filter(violates)
+        .filter(|violation| !violation.ops.is_empty())
+        .min_by_key(|violation| violation.ops.len())
 }
 
 /// The operations of a violation, without those of the initial transaction.
@@ -209,15 +229,21 @@ pub fn ops_of(violation: &Violation) -> Vec<OpId> {
 
 /// Reads a certificate.
 pub fn parse(text: &str) -> Result<Certificate, Malformed> {
-    let mut lines =
-        text.lines().enumerate().map(|(at, line)| (at + 1, line)).filter(|(_, line)| !line.trim().is_empty());
+    let mut lines = text
+        .lines()
+        .enumerate()
+        .map(|(at, line)| (at + 1, line))
+        .filter(|(_, line)| !line.trim().is_empty());
     let Some((number, first)) = lines.next() else {
         return Err(malformed(1, "expected the header of a certificate, found nothing"));
     };
     let header: Header = read(number, first, "the header of a certificate")?;
     if header.seriatim_certificate != VERSION {
         let found = header.seriatim_certificate;
-        return Err(malformed(number, format!("expected a certificate of version {VERSION}, found version {found}")));
+        return Err(malformed(
+            number,
+            format!("expected a certificate of version {VERSION}, found version {found}"),
+        ));
     }
     let mut claims = Vec::new();
     let mut last = number;
@@ -226,10 +252,16 @@ pub fn parse(text: &str) -> Result<Certificate, Malformed> {
         claims.push(claim(line).map_err(|problem| malformed(number, problem))?);
         last = number;
     }
-    let missing = header.levels.iter().find(|code| !claims.iter().any(|(level, _)| level.code() == *code));
+    let missing =
+        header.levels.iter().find(|code| !claims.iter().any(|(level, _)| level.code() == *code));
     match missing {
-        Some(code) => Err(malformed(last + 1, format!("expected the verdict of level `{code}`, found the end"))),
-        None if claims.is_empty() => Err(malformed(last + 1, "expected the verdict of a level, found the end")),
+        Some(code) => Err(malformed(
+            last + 1,
+            format!("expected the verdict of level `{code}`, found the end"),
+        )),
+        None if claims.is_empty() => {
+            Err(malformed(last + 1, "expected the verdict of a level, found the end"))
+        }
         None => Ok(Certificate { header, claims }),
     }
 }
@@ -242,12 +274,17 @@ fn read<'t, T: Deserialize<'t>>(number: usize, text: &'t str, what: &str) -> Res
     serde_json::from_str(text).map_err(|error| {
         let place = format!(" at line {} column {}", error.line(), error.column());
         let cause = error.to_string().replace(&place, "");
-        Malformed { line: number, column: Some(error.column()), problem: format!("expected {what}: {cause}") }
+        Malformed {
+            line: number,
+            column: Some(error.column()),
+            problem: format!("expected {what}: {cause}"),
+        }
     })
 }
 
 fn claim(line: Line) -> Result<(Level, Claim), String> {
-    let level: Level = line.level.parse().map_err(|error: seriatim_check::UnknownLevel| error.to_string())?;
+    let level: Level =
+        line.level.parse().map_err(|error: seriatim_check::UnknownLevel| error.to_string())?;
     if let Some(kind) = &line.kind
         && !Kind::ALL.iter().any(|known| known.info().code == kind)
     {
@@ -269,14 +306,28 @@ fn claim(line: Line) -> Result<(Level, Claim), String> {
             Level::CutIsolation => Claim::Cut,
             _ => Claim::Unproven,
         },
-        ("holds", ..) => return Err("expected either `points` or `order` (with `sources` or without)".to_owned()),
+        ("holds", ..) => {
+            return Err(
+                "expected either `points` or `order` (with `sources` or without)".to_owned()
+            );
+        }
         ("violated", None, None, Some(ops)) if line.sources.is_none() => {
             Claim::Violated(ops.into_iter().map(OpId).collect())
         }
-        ("violated", ..) => return Err("expected `operations`, and none of `points`, `order` and `sources`".to_owned()),
+        ("violated", ..) => {
+            return Err(
+                "expected `operations`, and none of `points`, `order` and `sources`".to_owned()
+            );
+        }
         ("undecided", None, None, None) if line.sources.is_none() => Claim::Undecided,
-        ("undecided", ..) => return Err("expected nothing beside the verdict `undecided`".to_owned()),
-        (other, ..) => return Err(format!("expected the verdict `holds`, `violated` or `undecided`, found `{other}`")),
+        ("undecided", ..) => {
+            return Err("expected nothing beside the verdict `undecided`".to_owned());
+        }
+        (other, ..) => {
+            return Err(format!(
+                "expected the verdict `holds`, `violated` or `undecided`, found `{other}`"
+            ));
+        }
     };
     Ok((level, claim))
 }
@@ -318,7 +369,10 @@ mod tests {
         for line in lines {
             assert!(!validator().is_valid(&serde_json::from_str(line).unwrap()), "{line}");
             assert!(
-                serde_json::from_str::<Line>(line).map_err(|error| error.to_string()).and_then(claim).is_err(),
+                serde_json::from_str::<Line>(line)
+                    .map_err(|error| error.to_string())
+                    .and_then(claim)
+                    .is_err(),
                 "{line}"
             );
         }
@@ -327,10 +381,14 @@ mod tests {
     /// Whatever is changed in a certificate, reading it ends with an answer.
     #[test]
     fn damaged_certificates_are_read_or_refused() {
-        let history = notation::parse("a: r(x,0) w(y,1)\nb: r(y,0) w(x,1)\nc: w(z,1)\nd: w(z,1) | r(z,1)").unwrap();
+        let history =
+            notation::parse("a: r(x,0) w(y,1)\nb: r(y,0) w(x,1)\nc: w(z,1)\nd: w(z,1) | r(z,1)")
+                .unwrap();
         let report = check(&history, &Options { keep_orders: true, ..Options::default() });
         let text = render("history", &history, &report);
-        assert!(parse(&text).is_ok_and(|certificate| certificate.header.difference(&history).is_none()));
+        assert!(
+            parse(&text).is_ok_and(|certificate| certificate.header.difference(&history).is_none())
+        );
         let validator = validator();
         for line in text.lines() {
             let line: serde_json::Value = serde_json::from_str(line).unwrap();
@@ -338,7 +396,9 @@ mod tests {
         }
         let mut state = 1u64;
         let mut random = |below: usize| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             (state >> 33) as usize % below
         };
         let (mut read, mut refused) = (0, 0);

@@ -1,7 +1,9 @@
 //! What a renderer is given: an input with its verdicts, or an input that could not be read.
 
 use seriatim_check::{Level, OpRef, Report, TxnRef, Undecided};
-use seriatim_history::{ColumnsError, History, KeyId, Op, OpId, OpKind, ReadError, Spot, Status, Value, ValueKind};
+use seriatim_history::{
+    ColumnsError, History, KeyId, Op, OpId, OpKind, ReadError, Spot, Status, Value, ValueKind,
+};
 use std::time::Duration;
 
 /// How many writes of one value are named.
@@ -90,12 +92,17 @@ impl Duplicate {
 
     /// `None` if the value can come from one write only.
     fn of_value(history: &History, key: KeyId, value: Value) -> Option<Self> {
-        let is_source = |op: &OpId| history.op(*op).value == value && may_be_read(history, *op, key);
+        let is_source =
+            |op: &OpId| history.op(*op).value == value && may_be_read(history, *op, key);
         let writes: Vec<OpId> = all_ops(history).filter(is_source).collect();
         let initial = history.initial();
         let is_initial = initial.value_of(key) == Some(value) && !initial.yields(key);
         (writes.len() + usize::from(is_initial) > 1).then(|| Duplicate {
-            writes: writes.iter().take(WRITES_NAMED_MAX).map(|&op| reference(history, op)).collect(),
+            writes: writes
+                .iter()
+                .take(WRITES_NAMED_MAX)
+                .map(|&op| reference(history, op))
+                .collect(),
             more: writes.len().saturating_sub(WRITES_NAMED_MAX) as u64,
             is_initial,
         })
@@ -103,13 +110,15 @@ impl Duplicate {
 }
 
 fn find_read(history: &History, key: &str, value: &str) -> Option<Op> {
-    let named: Vec<bool> =
-        (0..history.key_count()).map(|id| history.key_name(KeyId::from(id)).to_string() == key).collect();
+    let named: Vec<bool> = (0..history.key_count())
+        .map(|id| history.key_name(KeyId::from(id)).to_string() == key)
+        .collect();
     let reads = all_ops(history).map(|op| history.op(op)).filter(|op| op.kind == OpKind::Read);
     reads.filter(|op| named[op.key.index()]).find(|op| history.value_text(op.value) == value)
 }
 
-/// Whether others may read what `op` wrote to `key`: nobody reads from aborted transactions, or what was overwritten in its own.
+/// Whether others may read what `op` wrote to `key`: nobody reads from aborted transactions, or
+/// what was overwritten in its own.
 fn may_be_read(history: &History, op: OpId, key: KeyId) -> bool {
     let content = history.op(op);
     if content.kind == OpKind::Read || content.key != key {
@@ -167,7 +176,8 @@ pub struct Unread {
     pub size: Option<Size>,
 }
 
-/// The size of an input that was not read; of a compressed one this is only the least that it can be.
+/// The size of an input that was not read; of a compressed one this is only the least that it can
+/// be.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Size {
     /// How many bytes it has at least.
@@ -193,7 +203,9 @@ impl Unreadable {
     /// Takes `error` apart into place, cause and next step.
     pub fn new(input: &str, error: &ReadError) -> Self {
         let (message, spot, hint) = match error {
-            ReadError::Syntax { spot, problem, hint } => (problem.clone(), spot.clone(), hint.clone()),
+            ReadError::Syntax { spot, problem, hint } => {
+                (problem.clone(), spot.clone(), hint.clone())
+            }
             ReadError::Io { file, source } => (source.to_string(), in_file(file), None),
             ReadError::UnknownFormat { spot, detail } => {
                 let hint = "name the format with --from".to_owned();

@@ -1,6 +1,7 @@
 //! For pictures: the exemplar of each anomaly as a Graphviz graph, one cluster for each session.
 //!
-//! Solid edges were observed (session order, reads, real time) or follow from that at once; dashed ones are inferred.
+//! Solid edges were observed (session order, reads, real time) or follow from that at once; dashed
+//! ones are inferred.
 
 use crate::checked::Checked;
 use crate::prose::{clean, item, txn};
@@ -10,8 +11,12 @@ use std::fmt::Write as _;
 
 /// The graph of all exemplars of `inputs`.
 pub fn render(inputs: &[Checked]) -> String {
-    let mut page = String::from("digraph seriatim {\n  rankdir=LR;\n  node [shape=box, fontname=\"monospace\"];\n");
-    let groups = inputs.iter().flat_map(|checked| checked.report.anomalies.iter().map(move |group| (checked, group)));
+    let mut page = String::from(
+        "digraph seriatim {\n  rankdir=LR;\n  node [shape=box, fontname=\"monospace\"];\n",
+    );
+    let groups = inputs
+        .iter()
+        .flat_map(|checked| checked.report.anomalies.iter().map(move |group| (checked, group)));
     for (number, (checked, group)) in groups.enumerate() {
         page += &exemplar(number, &checked.input, group);
     }
@@ -38,7 +43,8 @@ struct Node<'a> {
     ops: Vec<&'a OpRef>,
 }
 
-/// The transactions of a violation by session; the initial transaction is in a session without a name.
+/// The transactions of a violation by session; the initial transaction is in a session without a
+/// name.
 fn sessions(violation: &Violation) -> BTreeMap<&str, Vec<Node<'_>>> {
     let mut nodes: BTreeMap<&str, Vec<Node<'_>>> = BTreeMap::new();
     for txn in all_edges(violation).into_iter().flat_map(|edge| [&edge.from, &edge.to]) {
@@ -56,7 +62,10 @@ fn sessions(violation: &Violation) -> BTreeMap<&str, Vec<Node<'_>>> {
     nodes
 }
 
-fn node<'n, 'a>(nodes: &'n mut BTreeMap<&'a str, Vec<Node<'a>>>, txn: &'a TxnRef) -> &'n mut Node<'a> {
+fn node<'n, 'a>(
+    nodes: &'n mut BTreeMap<&'a str, Vec<Node<'a>>>,
+    txn: &'a TxnRef,
+) -> &'n mut Node<'a> {
     let session = nodes.entry(txn.session.as_str()).or_default();
     let at = session.iter().position(|node| node.txn.id == txn.id).unwrap_or_else(|| {
         session.push(Node { txn, ops: Vec::new() });
@@ -70,10 +79,14 @@ fn session_cluster(number: usize, index: usize, session: &str, nodes: &[Node<'_>
     let named = nodes.iter().any(|node| node.txn.id.is_some());
     if named {
         let label = quoted(&format!("session {session}"));
-        let _ = writeln!(page, "    subgraph cluster_{number}_{index} {{\n      label={label}; style=dashed;");
+        let _ = writeln!(
+            page,
+            "    subgraph cluster_{number}_{index} {{\n      label={label}; style=dashed;"
+        );
     }
     for node in nodes {
-        let _ = writeln!(page, "      {} [label={}];", id(number, node.txn), quoted(&node_label(node)));
+        let _ =
+            writeln!(page, "      {} [label={}];", id(number, node.txn), quoted(&node_label(node)));
     }
     if named {
         page.push_str("    }\n");
@@ -107,8 +120,12 @@ fn grounds(reason: &Reason) -> Vec<&Edge> {
         | Reason::ReadWrite { why: Why::Known(edges) | Why::Otherwise(edges), .. } => edges,
         _ => return Vec::new(),
     };
-    let observed =
-        |edge: &&Edge| matches!(edge.reason, Reason::SessionOrder | Reason::WriteRead { .. } | Reason::RealTime { .. });
+    let observed = |edge: &&Edge| {
+        matches!(
+            edge.reason,
+            Reason::SessionOrder | Reason::WriteRead { .. } | Reason::RealTime { .. }
+        )
+    };
     edges.iter().filter(observed).collect()
 }
 
@@ -134,7 +151,9 @@ pub(crate) fn edge_label(edge: &Edge) -> String {
         Reason::SessionOrder => "so".to_owned(),
         Reason::Initial => "initial".to_owned(),
         Reason::WriteRead { read, .. } => format!("wr({})", read.key),
-        Reason::Overwritten { read, .. } => format!("commit order: {} reads {}", txn(&read.txn), item(read)),
+        Reason::Overwritten { read, .. } => {
+            format!("commit order: {} reads {}", txn(&read.txn), item(read))
+        }
         Reason::VersionOrder { earlier, .. } => format!("version order({})", earlier.key),
         Reason::RealTime { .. } => "rt".to_owned(),
         Reason::WriteWrite { earlier, .. } => format!("ww({})", earlier.key),
@@ -151,7 +170,9 @@ fn id(number: usize, txn: &TxnRef) -> String {
 
 /// A string of DOT: quotes and backslashes escaped, line breaks as `\n`.
 pub(crate) fn quoted(text: &str) -> String {
-    let lines: Vec<String> =
-        text.split('\n').map(|line| clean(line).replace('\\', "\\\\").replace('"', "\\\"")).collect();
+    let lines: Vec<String> = text
+        .split('\n')
+        .map(|line| clean(line).replace('\\', "\\\\").replace('"', "\\\""))
+        .collect();
     format!("\"{}\"", lines.join("\\n"))
 }

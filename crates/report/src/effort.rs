@@ -4,14 +4,16 @@ use crate::prose::and;
 use crate::text::{grouped, plural, seconds};
 use seriatim_check::{Effort, Level, Report, Undecided};
 
-/// What was proved before a search was given up because of `reason`, and how far it came; `None` if it was not given up.
+/// What was proved before a search was given up because of `reason`, and how far it came; `None` if
+/// it was not given up.
 pub(crate) fn so_far(report: &Report, reason: &Undecided) -> Option<String> {
     if !matches!(reason, Undecided::Budget | Undecided::Memory) {
         return None;
     }
     let open = report.verdicts.iter().filter(|verdict| verdict.undecided.as_ref() == Some(reason));
     let tried = open.filter_map(|verdict| Some((verdict.level, of_level(report, verdict.level)?)));
-    let tried: Vec<String> = tried.map(|(level, effort)| format!("At {level}, {}.", done(effort))).collect();
+    let tried: Vec<String> =
+        tried.map(|(level, effort)| format!("At {level}, {}.", done(effort))).collect();
     Some([vec![proved(report)], tried].concat().join(" "))
 }
 
@@ -19,7 +21,11 @@ fn proved(report: &Report) -> String {
     let holds = report.proved.holds.map(|level| format!("{level} holds"));
     let violated = report.proved.violated.map(|level| format!("{level} is violated"));
     let known: Vec<String> = holds.into_iter().chain(violated).collect();
-    if known.is_empty() { "Nothing was proved so far.".to_owned() } else { format!("Proved so far: {}.", and(&known)) }
+    if known.is_empty() {
+        "Nothing was proved so far.".to_owned()
+    } else {
+        format!("Proved so far: {}.", and(&known))
+    }
 }
 
 fn done(effort: &Effort) -> String {
@@ -31,7 +37,9 @@ fn done(effort: &Effort) -> String {
     let broken = plural(effort.broken_last, "constraint");
     let searched = match effort.choices {
         0 => "no choice was searched".to_owned(),
-        choices => format!("{} led to {}", plural(choices, "choice"), plural(effort.conflicts, "conflict")),
+        choices => {
+            format!("{} led to {}", plural(choices, "choice"), plural(effort.conflicts, "conflict"))
+        }
     };
     format!("{tried} were tried, {forced} found to be forced, {broken} left open, and {searched}")
 }
@@ -44,7 +52,8 @@ pub(crate) fn of_level(report: &Report, level: Level) -> Option<&Effort> {
 /// The effort at a level in one line: what the steps took, and how much there was to do.
 pub(crate) fn line(level: Level, effort: &Effort) -> String {
     format!(
-        "{level}: build {}; prune {} ({}, {}, {} → {} broken constraints); solve {} ({}, {}, {}); explain {}",
+        "{level}: build {}; prune {} ({}, {}, {} → {} broken constraints); solve {} ({}, {}, {}); \
+         explain {}",
         seconds(effort.build),
         seconds(effort.prune),
         plural(effort.rounds, "order"),

@@ -174,12 +174,20 @@ pub fn render(explored: &Explored, width: usize) -> String {
         page += &render_behaviour(behaviour, &explored.command, width);
     }
     if !explored.groups.is_empty() {
-        page += &format!("\n{}\n", paint(BOLD, "Counterexamples by the cycle of dependencies that they show:"));
-        page += &wrap(&format!("See the first of each again with {} --replay TOKEN.", explored.command), "  ", width);
+        page += &format!(
+            "\n{}\n",
+            paint(BOLD, "Counterexamples by the cycle of dependencies that they show:")
+        );
+        page += &wrap(
+            &format!("See the first of each again with {} --replay TOKEN.", explored.command),
+            "  ",
+            width,
+        );
         for group in &explored.groups {
             let line = format!("{}: {}", clean(&group.cycle), clean(&group.reason));
             page += &wrap(&line, &format!("  {} × ", grouped(group.count)), width);
-            page += &format!("{}\n", paint(DIM, &format!("    --replay {}", told_token(&group.token))));
+            page +=
+                &format!("{}\n", paint(DIM, &format!("    --replay {}", told_token(&group.token))));
         }
     }
     page
@@ -188,16 +196,25 @@ pub fn render(explored: &Explored, width: usize) -> String {
 fn told_cut(explored: &Explored) -> String {
     let was = if explored.cut == 1 { "behaviour was" } else { "behaviours were" };
     let limit = "a program may have 128 transactions, of which each client gets an equal share";
-    let told = format!("{} {was} cut, because a client needed more transactions: {limit}.", grouped(explored.cut));
+    let told = format!(
+        "{} {was} cut, because a client needed more transactions: {limit}.",
+        grouped(explored.cut)
+    );
     // More time would not help.
-    if explored.histories == 0 { told + " Not one came to its end: try fewer or smaller clients." } else { told }
+    if explored.histories == 0 {
+        told + " Not one came to its end: try fewer or smaller clients."
+    } else {
+        told
+    }
 }
 
 fn told_stopped(stopped: &Stopped) -> String {
     let why = if stopped.is_interrupted { "It was interrupted." } else { "The budget is spent." };
     match &stopped.checkpoint {
         Some(file) => format!("{why} The same command goes on from {}.", clean(file)),
-        None => format!("{why} With --checkpoint FILE a later run can go on where one has stopped."),
+        None => {
+            format!("{why} With --checkpoint FILE a later run can go on where one has stopped.")
+        }
     }
 }
 
@@ -218,19 +235,37 @@ fn headline(explored: &Explored) -> String {
         (Question::Robust, Outcome::Violated) if explored.is_replay => {
             format!("this behaviour at {level} is not serializable")
         }
-        (Question::Count, Outcome::Holds) => "nothing to check: no assertions; try --robust".to_owned(),
+        (Question::Count, Outcome::Holds) => {
+            "nothing to check: no assertions; try --robust".to_owned()
+        }
         (Question::Count, Outcome::Violated) => format!("the program goes wrong at {level}"),
-        (Question::Count, Outcome::Undecided) => format!("at least {all}{part} at {level}; not all were visited"),
+        (Question::Count, Outcome::Undecided) => {
+            format!("at least {all}{part} at {level}; not all were visited")
+        }
         (Question::Assertions, Outcome::Holds) if explored.histories == 1 => {
-            format!("the assertions hold in the only {}{part} at {level}", all.trim_start_matches("1 "))
+            format!(
+                "the assertions hold in the only {}{part} at {level}",
+                all.trim_start_matches("1 ")
+            )
         }
-        (Question::Assertions, Outcome::Holds) => format!("the assertions hold in all {all}{part} at {level}"),
+        (Question::Assertions, Outcome::Holds) => {
+            format!("the assertions hold in all {all}{part} at {level}")
+        }
         (Question::Robust, Outcome::Holds) if explored.histories == 1 => {
-            format!("robust: the only {}{part} at {level} is serializable", all.trim_start_matches("1 "))
+            format!(
+                "robust: the only {}{part} at {level} is serializable",
+                all.trim_start_matches("1 ")
+            )
         }
-        (Question::Assertions, Outcome::Violated) => format!("the assertions do not hold at {level}"),
-        (Question::Robust, Outcome::Holds) => format!("robust: all {all}{part} at {level} are serializable"),
-        (Question::Robust, Outcome::Violated) => format!("not robust: not everything at {level} is serializable"),
+        (Question::Assertions, Outcome::Violated) => {
+            format!("the assertions do not hold at {level}")
+        }
+        (Question::Robust, Outcome::Holds) => {
+            format!("robust: all {all}{part} at {level} are serializable")
+        }
+        (Question::Robust, Outcome::Violated) => {
+            format!("not robust: not everything at {level} is serializable")
+        }
         (_, Outcome::Undecided) => {
             format!("undecided: nothing found in {all}{part} at {level}, and not all were visited")
         }
@@ -279,9 +314,13 @@ fn render_behaviour(behaviour: &Behaviour, command: &str, width: usize) -> Strin
     if let Some(reason) = &behaviour.reason {
         page += &wrap(&format!("Counterexample: {}.", clean(reason)), "  ", width);
     }
-    let is_short = behaviour.sessions.iter().flat_map(|story| &story.transactions).any(is_told_in_short);
-    let title =
-        if is_short { "What the sessions did, in short (--format json has all):" } else { "What the sessions did:" };
+    let is_short =
+        behaviour.sessions.iter().flat_map(|story| &story.transactions).any(is_told_in_short);
+    let title = if is_short {
+        "What the sessions did, in short (--format json has all):"
+    } else {
+        "What the sessions did:"
+    };
     page += &format!("\n{}\n", paint(BOLD, title));
     for story in &behaviour.sessions {
         let txns: Vec<String> = story.transactions.iter().map(told).collect();
@@ -296,7 +335,10 @@ fn render_behaviour(behaviour: &Behaviour, command: &str, width: usize) -> Strin
     }
     page.push('\n');
     page += &text::render(&behaviour.checked, &Layout { width, ..Layout::default() });
-    page += &format!("\nSee this behaviour again:\n  {command} --replay {}\n", told_token(&behaviour.token));
+    page += &format!(
+        "\nSee this behaviour again:\n  {command} --replay {}\n",
+        told_token(&behaviour.token)
+    );
     page
 }
 
@@ -320,9 +362,11 @@ fn told_token(token: &str) -> &str {
 
 /// A transaction, in short if there is much in it.
 fn told(txn: &Txn) -> String {
-    let shown = if txn.operations.len() > OPERATIONS_MAX { OPERATIONS_SHOWN } else { txn.operations.len() };
-    let operation =
-        |(kind, key, value): &(char, String, String)| format!("{kind}({},{})", clean(key), short(&clean(value)));
+    let shown =
+        if txn.operations.len() > OPERATIONS_MAX { OPERATIONS_SHOWN } else { txn.operations.len() };
+    let operation = |(kind, key, value): &(char, String, String)| {
+        format!("{kind}({},{})", clean(key), short(&clean(value)))
+    };
     let mut all = txn.operations[..shown].iter().map(operation).collect::<Vec<_>>().join(" ");
     if shown < txn.operations.len() {
         all += &format!(" … ({} more)", txn.operations.len() - shown);
@@ -393,7 +437,11 @@ pub fn json(explored: &Explored) -> String {
         cut: explored.cut,
         counterexamples: explored.counterexamples,
         // The shares of the children of a node may not add up to its own exactly.
-        share: if explored.is_complete && explored.part.1 == 1 { 1.0 } else { explored.share.min(1.0) },
+        share: if explored.is_complete && explored.part.1 == 1 {
+            1.0
+        } else {
+            explored.share.min(1.0)
+        },
         complete: explored.is_complete,
         part: explored.part.0,
         parts: explored.part.1,
@@ -413,7 +461,11 @@ fn behaviour_object(behaviour: &Behaviour) -> BehaviourObject<'_> {
     };
     BehaviourObject {
         reason: behaviour.reason.as_deref(),
-        locals: behaviour.locals.iter().map(|(session, state)| LocalObject { session, state }).collect(),
+        locals: behaviour
+            .locals
+            .iter()
+            .map(|(session, state)| LocalObject { session, state })
+            .collect(),
         sessions: &behaviour.sessions,
         strongest: report.strongest().map(|level| level.code()),
         anomalies: report.anomalies.iter().map(anomaly).collect(),
@@ -425,7 +477,12 @@ fn behaviour_object(behaviour: &Behaviour) -> BehaviourObject<'_> {
 pub fn progress(histories: u64, ends: u64, seconds: f64, visited: f64) -> String {
     let rate = (ends as f64 / seconds.max(f64::EPSILON)) as u64;
     let of = if ends == histories { String::new() } else { format!(" of {}", grouped(ends)) };
-    format!("{}{of}, {}/s, {} of the tree", plural_histories(histories), grouped(rate), share(visited))
+    format!(
+        "{}{of}, {}/s, {} of the tree",
+        plural_histories(histories),
+        grouped(rate),
+        share(visited)
+    )
 }
 
 /// A share of the tree, which is an estimate.
@@ -443,8 +500,14 @@ mod tests {
     #[test]
     fn the_progress_line_tells_histories_rate_and_share() {
         assert_eq!(progress(1, 1, 0.5, 0.25), "1 history, 2/s, ~25.00 % of the tree");
-        assert_eq!(progress(52_537, 52_537, 3.0, 0.115), "52,537 histories, 17,512/s, ~11.50 % of the tree");
-        assert_eq!(progress(290, 31_341, 3.0, 1e-9), "290 histories of 31,341, 10,447/s, < 0.01 % of the tree");
+        assert_eq!(
+            progress(52_537, 52_537, 3.0, 0.115),
+            "52,537 histories, 17,512/s, ~11.50 % of the tree"
+        );
+        assert_eq!(
+            progress(290, 31_341, 3.0, 1e-9),
+            "290 histories of 31,341, 10,447/s, < 0.01 % of the tree"
+        );
         assert_eq!(progress(0, 0, 0.0, 0.0), "0 histories, 0/s, < 0.01 % of the tree");
     }
 }

@@ -1,12 +1,13 @@
-//! For machines: one object for each input, on one line. The shape is documented by [`crate::schema::CHECK`].
+//! For machines: one object for each input, on one line. The shape is documented by
+//! [`crate::schema::CHECK`].
 
 use crate::checked::{Checked, Duplicate, Unread, Unreadable};
 use crate::effort;
 use crate::prose;
 use serde::{Serialize, Serializer};
 use seriatim_check::{
-    AnomalyGroup, Edge, Effort, Excluded, Level, OpRef, Origin, Outcome, Reason, Report, TxnRef, Undecided, Verdict,
-    Violation, Why,
+    AnomalyGroup, Edge, Effort, Excluded, Level, OpRef, Origin, Outcome, Reason, Report, TxnRef,
+    Undecided, Verdict, Violation, Why,
 };
 use seriatim_history::PlaceUnit;
 use std::time::Duration;
@@ -230,7 +231,11 @@ impl<'a> CheckedObject<'a> {
         CheckedObject {
             input,
             format,
-            levels: report.verdicts.iter().map(|verdict| (verdict.level.code(), verdict.outcome.word())).collect(),
+            levels: report
+                .verdicts
+                .iter()
+                .map(|verdict| (verdict.level.code(), verdict.outcome.word()))
+                .collect(),
             strongest: report.strongest().map(|level| level.code()),
             weakest_violated: report.weakest_violated().map(|level| level.code()),
             anomalies: report.anomalies.iter().map(Anomaly::new).collect(),
@@ -241,7 +246,12 @@ impl<'a> CheckedObject<'a> {
             keys: counts.keys,
             skipped: counts.skipped,
             time_ms: TimeMs::new(checked),
-            efforts: report.timings.efforts.iter().map(|(level, effort)| Done::new(*level, effort)).collect(),
+            efforts: report
+                .timings
+                .efforts
+                .iter()
+                .map(|(level, effort)| Done::new(*level, effort))
+                .collect(),
         }
     }
 }
@@ -274,7 +284,8 @@ impl<'a> Instance<'a> {
 
 impl<'a> Operation<'a> {
     fn new(op: &'a OpRef) -> Self {
-        let number = |unit| op.place.as_ref().filter(|place| place.unit == unit).map(|place| place.number);
+        let number =
+            |unit| op.place.as_ref().filter(|place| place.unit == unit).map(|place| place.number);
         Operation {
             transaction: &op.txn.name,
             session: session(&op.txn),
@@ -307,9 +318,14 @@ impl<'a> Step<'a> {
             origin: None,
         };
         match &edge.reason {
-            // Edges of a visible path are session order and write-read, so this does not nest further.
-            Reason::Overwritten { visible, .. } => Step { visible: visible.iter().map(Step::new).collect(), ..plain },
-            Reason::RealTime { end, begin } => Step { end: Some(*end), begin: Some(*begin), ..plain },
+            // Edges of a visible path are session order and write-read, so this does not nest
+            // further.
+            Reason::Overwritten { visible, .. } => {
+                Step { visible: visible.iter().map(Step::new).collect(), ..plain }
+            }
+            Reason::RealTime { end, begin } => {
+                Step { end: Some(*end), begin: Some(*begin), ..plain }
+            }
             Reason::WriteRead { origin, .. } => Step { origin: Source::new(origin), ..plain },
             Reason::WriteWrite { why, .. } => Step { why: Some(Derived::new(why)), ..plain },
             Reason::ReadWrite { origin, why, .. } => {
@@ -379,7 +395,8 @@ impl<'a> Source<'a> {
 }
 
 fn open(checked: &Checked) -> Vec<Open<'_>> {
-    let undecided = checked.report.verdicts.iter().filter(|verdict| verdict.outcome == Outcome::Undecided);
+    let undecided =
+        checked.report.verdicts.iter().filter(|verdict| verdict.outcome == Outcome::Undecided);
     undecided.map(|verdict| Open::new(verdict, checked)).collect()
 }
 
@@ -419,7 +436,10 @@ impl<'a> Open<'a> {
     fn given_up(level: Level, reason: &'a str, report: &'a Report) -> Self {
         let effort = effort::of_level(report, level).map(|effort| Done::new(level, effort));
         let code = |level: Level| level.code();
-        let proved = Proved { holds: report.proved.holds.map(code), violated: report.proved.violated.map(code) };
+        let proved = Proved {
+            holds: report.proved.holds.map(code),
+            violated: report.proved.violated.map(code),
+        };
         Open { reason, proved: Some(proved), effort, ..Open::empty(level) }
     }
 }

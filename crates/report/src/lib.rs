@@ -1,14 +1,15 @@
 //! Verdicts as text for people, JSON for machines and DOT for pictures.
 //!
-//! Everything here is rendered from the data of a [`seriatim_check::Report`]; no renderer looks at a history's operations
-//! or knows how a level is checked ([`Counts`] and [`Duplicate`] are what the caller takes from the history beforehand). One
-//! file an output:
+//! Everything here is rendered from the data of a [`seriatim_check::Report`]; no renderer looks at
+//! a history's operations or knows how a level is checked ([`Counts`] and [`Duplicate`] are what
+//! the caller takes from the history beforehand). One file an output:
 //!
 //! * [`text`] – what the terminal shows,
 //! * [`json`] – one object for each input, described by the schema in [`schema`],
 //! * [`dot`] – the exemplars as a Graphviz graph,
 //! * [`explored`] – what the exploration of a program came to, as text and JSON,
-//! * [`certificate`] – every verdict with its proof, for `seriatim verify`; the one output that is read again,
+//! * [`certificate`] – every verdict with its proof, for `seriatim verify`; the one output that is
+//!   read again,
 //! * [`predicted`] – what `seriatim predict` found: text, JSON, DOT, SVG and HTML,
 //! * [`knowledge`] – what is known about each anomaly and each level, for `seriatim explain`.
 //!

@@ -1,20 +1,26 @@
-//! Explanations in sentences: one template for each kind of anomaly and one for each reason of an edge.
+//! Explanations in sentences: one template for each kind of anomaly and one for each reason of an
+//! edge.
 //!
-//! The sentences are made from the data of a [`Violation`] alone. Names come from files, so control characters in them
-//! are made visible (a file must not be able to steer a terminal) and very long values are cut.
+//! The sentences are made from the data of a [`Violation`] alone. Names come from files, so control
+//! characters in them are made visible (a file must not be able to steer a terminal) and very long
+//! values are cut.
 
 use crate::scenario;
 use seriatim_check::{Edge, Kind, Level, OpRef, Reason, TxnRef, Violation};
 
 /// The longest value that is quoted in full.
 const VALUE_CHARS_MAX: usize = 60;
-/// The longest path, or list of reads, that a summary spells out; longer ones are left to the numbered steps.
+/// The longest path, or list of reads, that a summary spells out; longer ones are left to the
+/// numbered steps.
 const PATH_SPELLED_MAX: usize = 3;
 
 /// What happened, in a few sentences.
 pub fn summary(violation: &Violation) -> String {
     let is_strong = |edge: &Edge| {
-        matches!(edge.reason, Reason::ReadWrite { .. } | Reason::WriteWrite { .. } | Reason::RealTime { .. })
+        matches!(
+            edge.reason,
+            Reason::ReadWrite { .. } | Reason::WriteWrite { .. } | Reason::RealTime { .. }
+        )
     };
     let told = match violation.kind {
         _ if violation.cycle.iter().any(is_strong) => scenario::story(violation),
@@ -26,7 +32,9 @@ pub fn summary(violation: &Violation) -> String {
         Kind::IntermediateRead => intermediate(violation),
         Kind::CyclicCausality | Kind::WriteCycle => cyclic(violation),
         Kind::NonRepeatableRead => non_repeatable(violation),
-        Kind::NonMonotonicReadCausal | Kind::FracturedReadCausal | Kind::CausalityViolation => stale_read(violation),
+        Kind::NonMonotonicReadCausal | Kind::FracturedReadCausal | Kind::CausalityViolation => {
+            stale_read(violation)
+        }
         Kind::NonMonotonicReadCommit | Kind::FracturedReadCommit | Kind::ConflictingCommitOrder => {
             conflicting(violation)
         }
@@ -42,7 +50,8 @@ pub fn summary(violation: &Violation) -> String {
     told + &unknown_outcomes(&violation.ops)
 }
 
-/// A sentence for each transaction of unknown outcome that was read from: why it is taken for committed.
+/// A sentence for each transaction of unknown outcome that was read from: why it is taken for
+/// committed.
 fn unknown_outcomes(ops: &[OpRef]) -> String {
     let mut told: Vec<&TxnRef> = Vec::new();
     let mut text = String::new();
@@ -51,7 +60,9 @@ fn unknown_outcomes(ops: &[OpRef]) -> String {
         if let (Some(read), false) = (reader, told.contains(&&write.txn)) {
             told.push(&write.txn);
             let (writer, reader) = (txn(&write.txn), txn(&read.txn));
-            text += &format!(" (The outcome of {writer} is unknown; it committed, because {reader} read from it.)");
+            text += &format!(
+                " (The outcome of {writer} is unknown; it committed, because {reader} read from it.)"
+            );
         }
     }
     text
@@ -60,12 +71,14 @@ fn unknown_outcomes(ops: &[OpRef]) -> String {
 /// Whether a read returned what an operation wrote, alone or in a list.
 fn returned(read: &OpRef, write: &OpRef) -> bool {
     let list = || read.value.strip_prefix('[').and_then(|list| list.strip_suffix(']'));
-    let listed = || list().is_some_and(|list| list.split(' ').any(|element| element == write.value));
+    let listed =
+        || list().is_some_and(|list| list.split(' ').any(|element| element == write.value));
     let holds = if write.action == "append" { listed() } else { read.value == write.value };
     read.action == "read" && read.key == write.key && holds
 }
 
-/// The contradiction step by step, each `T1 < T2, because …`; empty for anomalies that need no order.
+/// The contradiction step by step, each `T1 < T2, because …`; empty for anomalies that need no
+/// order.
 pub fn steps(violation: &Violation) -> Vec<String> {
     let last = violation.cycle.len().saturating_sub(1);
     let step = |(i, edge): (usize, &Edge)| match i {
@@ -97,7 +110,9 @@ pub(crate) fn because(edge: &Edge) -> String {
             at(write),
             scenario::not_from(origin),
         ),
-        Reason::Overwritten { read, source, other, visible } => overwritten(edge, read, source, other, visible),
+        Reason::Overwritten { read, source, other, visible } => {
+            overwritten(edge, read, source, other, visible)
+        }
         Reason::VersionOrder { earlier, later, read } => format!(
             "{} reads {}{}, in which {} (appended by {}) stands before {} (appended by {})",
             txn(&read.txn),
@@ -111,7 +126,13 @@ pub(crate) fn because(edge: &Edge) -> String {
     }
 }
 
-fn overwritten(edge: &Edge, read: &OpRef, source: &OpRef, other: &OpRef, visible: &[Edge]) -> String {
+fn overwritten(
+    edge: &Edge,
+    read: &OpRef,
+    source: &OpRef,
+    other: &OpRef,
+    visible: &[Edge],
+) -> String {
     let reader = txn(&read.txn);
     let seen: Vec<String> = visible.iter().map(edge_clause).collect();
     let seen = if seen.is_empty() { String::new() } else { format!(" ({})", and(&seen)) };
@@ -132,14 +153,25 @@ fn overwritten(edge: &Edge, read: &OpRef, source: &OpRef, other: &OpRef, visible
 pub(crate) fn edge_clause(edge: &Edge) -> String {
     let (from, to) = (txn(&edge.from), txn(&edge.to));
     match &edge.reason {
-        Reason::SessionOrder => format!("{from} precedes {to} in session {}", clean(&edge.to.session)),
+        Reason::SessionOrder => {
+            format!("{from} precedes {to} in session {}", clean(&edge.to.session))
+        }
         Reason::Initial => "the initial state precedes every transaction".to_owned(),
         Reason::WriteRead { read, .. } => format!("{to} reads {} from {from}", item(read)),
         Reason::Overwritten { .. } => format!("{from} must have committed before {to}"),
-        Reason::VersionOrder { earlier, .. } => format!("{from} appended to {} before {to}", key(&earlier.key)),
-        Reason::RealTime { end, begin } => format!("{from} ended (at {end}) before {to} began (at {begin})"),
+        Reason::VersionOrder { earlier, .. } => {
+            format!("{from} appended to {} before {to}", key(&earlier.key))
+        }
+        Reason::RealTime { end, begin } => {
+            format!("{from} ended (at {end}) before {to} began (at {begin})")
+        }
         Reason::WriteWrite { earlier, later, .. } if later.action == "append" => {
-            format!("{to} appended {} to {} after {}", value(&later.value), key(&later.key), value(&earlier.value))
+            format!(
+                "{to} appended {} to {} after {}",
+                value(&later.value),
+                key(&later.key),
+                value(&earlier.value)
+            )
         }
         Reason::WriteWrite { earlier, later, .. } => {
             format!("{to} overwrote {} of {from} with {}", item(earlier), item(later))
@@ -154,14 +186,19 @@ fn thin_air(violation: &Violation) -> Option<String> {
     let read = violation.ops.first()?;
     if let Some(element) = &read.element {
         return Some(format!(
-            "{} reads {}, but {}, element {} of the list, was appended by nobody: it came out of thin air.",
+            "{} reads {}, but {}, element {} of the list, was appended by nobody: it came out of \
+             thin air.",
             who(&read.txn),
             item(read),
             value(&element.value),
             element.position,
         ));
     }
-    Some(format!("{} reads {}, but nobody wrote that value: it came out of thin air.", who(&read.txn), item(read)))
+    Some(format!(
+        "{} reads {}, but nobody wrote that value: it came out of thin air.",
+        who(&read.txn),
+        item(read)
+    ))
 }
 
 fn aborted(violation: &Violation) -> Option<String> {
@@ -178,7 +215,11 @@ fn aborted(violation: &Violation) -> Option<String> {
 fn future(violation: &Violation) -> Option<String> {
     let [read, write, ..] = violation.ops.as_slice() else { return None };
     let it = who(&read.txn);
-    Some(format!("{it} reads {} and only then writes {}: it reads its own future.", item(read), item(write)))
+    Some(format!(
+        "{it} reads {} and only then writes {}: it reads its own future.",
+        item(read),
+        item(write)
+    ))
 }
 
 fn not_my_own(violation: &Violation) -> Option<String> {
@@ -206,7 +247,8 @@ fn not_my_last(violation: &Violation) -> Option<String> {
 fn intermediate(violation: &Violation) -> Option<String> {
     let [write, newer, read, ..] = violation.ops.as_slice() else { return None };
     Some(format!(
-        "{} reads {} from {}, but {} itself overwrote it with {}: only the last write of a transaction may be seen by others.",
+        "{} reads {} from {}, but {} itself overwrote it with {}: only the last write of a \
+         transaction may be seen by others.",
         who(&read.txn),
         item(read),
         who(&write.txn),
@@ -220,7 +262,8 @@ fn cyclic(violation: &Violation) -> Option<String> {
     let end = format!("so {} would have to come before itself: a contradiction.", txn(&first.from));
     if violation.cycle.len() > PATH_SPELLED_MAX + 1 {
         return Some(format!(
-            "{} transactions precede each other in a circle, by session order and by what was read; {end}",
+            "{} transactions precede each other in a circle, by session order and by what was \
+             read; {end}",
             violation.cycle.len(),
         ));
     }
@@ -230,12 +273,16 @@ fn cyclic(violation: &Violation) -> Option<String> {
 
 fn non_repeatable(violation: &Violation) -> Option<String> {
     let [first, second, writes @ ..] = violation.ops.as_slice() else { return None };
-    let from = |read: &OpRef| match writes.iter().find(|write| write.key == read.key && write.value == read.value) {
+    let from = |read: &OpRef| match writes
+        .iter()
+        .find(|write| write.key == read.key && write.value == read.value)
+    {
         Some(write) => read_from(read, write),
         None => item(read),
     };
     Some(format!(
-        "{} reads {} and later {}, without having written {} in between: the value changed under its eyes.",
+        "{} reads {} and later {}, without having written {} in between: the value changed under \
+         its eyes.",
         who(&first.txn),
         from(first),
         from(second),
@@ -245,10 +292,14 @@ fn non_repeatable(violation: &Violation) -> Option<String> {
 
 /// One read that the causal order of two writes contradicts: TAP-h, k and m.
 fn stale_read(violation: &Violation) -> Option<String> {
-    let inferred = violation.cycle.iter().position(|edge| matches!(edge.reason, Reason::Overwritten { .. }))?;
+    let inferred = violation
+        .cycle
+        .iter()
+        .position(|edge| matches!(edge.reason, Reason::Overwritten { .. }))?;
     let edge = &violation.cycle[inferred];
     let Reason::Overwritten { read, source, other, visible } = &edge.reason else { return None };
-    // The cycle without the inferred edge is the path from the writer that was read to the writer that was seen.
+    // The cycle without the inferred edge is the path from the writer that was read to the writer
+    // that was seen.
     let (before, after) = (&violation.cycle[..inferred], &violation.cycle[inferred + 1..]);
     let order: Vec<&Edge> = after.iter().chain(before).collect();
     let overwrite = path_clause(&order, &edge.to, &edge.from);
@@ -265,7 +316,8 @@ fn stale_read(violation: &Violation) -> Option<String> {
     ))
 }
 
-/// Whether the reader overlooks a write of its own session: it reads what an earlier transaction there had overwritten.
+/// Whether the reader overlooks a write of its own session: it reads what an earlier transaction
+/// there had overwritten.
 pub(crate) fn is_stale_in_session(violation: &Violation) -> bool {
     let by_session = |edge: &Edge| match &edge.reason {
         Reason::Overwritten { visible, .. } => {
@@ -286,7 +338,8 @@ fn seen_directly(visible: &[Edge]) -> Option<&OpRef> {
 
 /// The reader read from both writers; told in the order in which it did.
 fn both_reads(read: &OpRef, source: &OpRef, seen: &OpRef, other: &OpRef) -> String {
-    let (stale, fresh) = (read_from(read, source), format!("{} from {}", item(seen), txn(&other.txn)));
+    let (stale, fresh) =
+        (read_from(read, source), format!("{} from {}", item(seen), txn(&other.txn)));
     let (first, second) = if read.id < seen.id { (stale, fresh) } else { (fresh, stale) };
     let told = format!("{} reads {first}, then {second}", who(&read.txn));
     if seen.key == read.key {
@@ -296,7 +349,13 @@ fn both_reads(read: &OpRef, source: &OpRef, seen: &OpRef, other: &OpRef) -> Stri
 }
 
 /// The reader depends on the other writer through its session or through others.
-fn read_and_dependence(read: &OpRef, source: &OpRef, other: &OpRef, visible: &[Edge], overwrite: &str) -> String {
+fn read_and_dependence(
+    read: &OpRef,
+    source: &OpRef,
+    other: &OpRef,
+    visible: &[Edge],
+    overwrite: &str,
+) -> String {
     let path: Vec<&Edge> = visible.iter().collect();
     format!(
         "{} reads {}. But {} overwrote that with {} ({overwrite}), and {} depends on {} ({})",
@@ -316,7 +375,12 @@ fn path_clause(path: &[&Edge], from: &TxnRef, to: &TxnRef) -> String {
         let clauses: Vec<String> = path.iter().map(|edge| edge_clause(edge)).collect();
         return and(&clauses);
     }
-    format!("{} comes before {} by {} steps of session order and reads", txn(from), txn(to), path.len())
+    format!(
+        "{} comes before {} by {} steps of session order and reads",
+        txn(from),
+        txn(to),
+        path.len()
+    )
 }
 
 /// Several reads that ask for opposite commit orders: TAP-i, l and n.
@@ -326,8 +390,11 @@ fn conflicting(violation: &Violation) -> Option<String> {
     if demands.is_empty() {
         return None;
     }
-    let rest =
-        if demands.len() < violation.cycle.len() { "Together with session order and reads this" } else { "This" };
+    let rest = if demands.len() < violation.cycle.len() {
+        "Together with session order and reads this"
+    } else {
+        "This"
+    };
     Some(format!(
         "{}. {rest} puts {} before itself: no commit order satisfies all of it, a contradiction.",
         demands.join(". "),
@@ -364,7 +431,8 @@ fn incompatible(violation: &Violation) -> Option<String> {
         ));
     }
     Some(format!(
-        "{} reads {}, and {} reads {}: neither list begins with the other, so no order of the appends explains both.",
+        "{} reads {}, and {} reads {}: neither list begins with the other, so no order of the \
+         appends explains both.",
         who(&one.txn),
         item(one),
         who(&two.txn),
@@ -377,7 +445,11 @@ fn duplicate_element(violation: &Violation) -> Option<String> {
     let appended = match rest {
         [] => "an element stands in the list twice".to_owned(),
         [append, ..] => {
-            format!("{}, appended by {}, stands in the list twice", value(&append.value), who(&append.txn))
+            format!(
+                "{}, appended by {}, stands in the list twice",
+                value(&append.value),
+                who(&append.txn)
+            )
         }
     };
     Some(format!("{} reads {}: {appended}.", who(&read.txn), item(read)))
@@ -442,13 +514,19 @@ pub(crate) fn value(text: &str) -> String {
     format!("{head}…{tail}")
 }
 
-/// The first and the last elements of a list, whole; `None` if that is no list, or if one of them alone is too long.
+/// The first and the last elements of a list, whole; `None` if that is no list, or if one of them
+/// alone is too long.
 fn cut_list(text: &str, half: usize) -> Option<String> {
     if !text.starts_with('[') {
         return None;
     }
-    let before = text.char_indices().take_while(|(i, _)| *i <= half).filter(|(_, c)| *c == ' ').last()?.0;
-    let after = text.char_indices().filter(|(i, c)| text.len() - i <= half && *c == ' ').map(|(i, _)| i).next()?;
+    let before =
+        text.char_indices().take_while(|(i, _)| *i <= half).filter(|(_, c)| *c == ' ').last()?.0;
+    let after = text
+        .char_indices()
+        .filter(|(i, c)| text.len() - i <= half && *c == ' ')
+        .map(|(i, _)| i)
+        .next()?;
     Some(format!("{} …{}", &text[..before], &text[after..]))
 }
 
@@ -470,13 +548,20 @@ pub fn clean(text: &str) -> String {
     if !text.chars().any(char::is_control) {
         return text.to_owned();
     }
-    text.chars().flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] }).collect()
+    text.chars()
+        .flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] })
+        .collect()
 }
 
-/// Levels that forbid something, in short: whatever one level of the ladder forbids, those above it forbid too.
+/// Levels that forbid something, in short: whatever one level of the ladder forbids, those above it
+/// forbid too.
 pub(crate) fn levels(levels: &[Level]) -> String {
-    let beside = levels.iter().filter(|&&level| level == Level::CutIsolation).map(|level| format!("{level}, "));
-    let on_ladder: Vec<Level> = levels.iter().copied().filter(|&level| level != Level::CutIsolation).collect();
+    let beside = levels
+        .iter()
+        .filter(|&&level| level == Level::CutIsolation)
+        .map(|level| format!("{level}, "));
+    let on_ladder: Vec<Level> =
+        levels.iter().copied().filter(|&level| level != Level::CutIsolation).collect();
     let lowest = match on_ladder.as_slice() {
         [] => String::new(),
         [only] => only.to_string(),

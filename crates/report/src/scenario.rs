@@ -1,7 +1,9 @@
-//! The stories of the strong levels: what the transactions did, in the order of events, and why that cannot be.
+//! The stories of the strong levels: what the transactions did, in the order of events, and why
+//! that cannot be.
 //!
-//! A story names who read what and whom they missed. The steps then say of each edge why it must hold; an edge that nobody
-//! observed says so, and [`derivation`] tells the whole of it, as deeply as it is nested.
+//! A story names who read what and whom they missed. The steps then say of each edge why it must
+//! hold; an edge that nobody observed says so, and [`derivation`] tells the whole of it, as deeply
+//! as it is nested.
 
 use crate::prose::{and, assignment, at, edge_clause, item, key, read_from, step, txn, value, who};
 use seriatim_check::{Edge, Excluded, Kind, OpRef, Origin, Reason, TxnRef, Violation, Why};
@@ -31,7 +33,9 @@ struct Missed<'v> {
 
 fn missed(edge: &Edge) -> Option<Missed<'_>> {
     match &edge.reason {
-        Reason::ReadWrite { read, source, overwrite, .. } => Some(Missed { read, source, overwrite }),
+        Reason::ReadWrite { read, source, overwrite, .. } => {
+            Some(Missed { read, source, overwrite })
+        }
         _ => None,
     }
 }
@@ -41,16 +45,21 @@ fn lost_update(violation: &Violation) -> Option<String> {
     let same = |op: &&OpRef| op.key == read.key;
     let ops = || violation.ops.iter().filter(same);
     let mine = ops().find(|op| op.action != "read" && op.txn == read.txn)?;
-    let (first, second) = if read.txn.id < overwrite.txn.id { (mine, overwrite) } else { (overwrite, mine) };
+    let (first, second) =
+        if read.txn.id < overwrite.txn.id { (mine, overwrite) } else { (overwrite, mine) };
     let (both, each) = match first.action {
         "append" => (
             format!("both append to {}", key(&read.key)),
             format!("{} and {}", value(&first.value), value(&second.value)),
         ),
-        _ => (format!("both write {}", key(&read.key)), format!("{} and {}", item(first), item(second))),
+        _ => (
+            format!("both write {}", key(&read.key)),
+            format!("{} and {}", item(first), item(second)),
+        ),
     };
     Some(format!(
-        "{} and {} both read {}, and then {both} ({each}): whichever of them committed second overwrote an update that it \
+        "{} and {} both read {}, and then {both} ({each}): whichever of them committed second \
+         overwrote an update that it \
          had not seen. One of the updates is lost.",
         who(&first.txn),
         who(&second.txn),
@@ -69,7 +78,8 @@ fn write_skew(violation: &Violation) -> Option<String> {
         }
     };
     Some(format!(
-        "{}; {}. Each read what the other overwrote and missed the other's write, so each would have to come before the \
+        "{}; {}. Each read what the other overwrote and missed the other's write, so each would \
+         have to come before the \
          other: a write skew.",
         act(&one, &two),
         act(&two, &one),
@@ -95,15 +105,19 @@ fn long_fork(violation: &Violation) -> Option<String> {
     let sights: Vec<String> = (0..cycle.len()).filter_map(sight).collect();
     let [one, two] = sights.as_slice() else { return None };
     Some(format!(
-        "{one}; {two}. The two readers disagree about which of the two writes came first, so they cannot both have read from \
+        "{one}; {two}. The two readers disagree about which of the two writes came first, so they \
+         cannot both have read from \
          one order of commits: a long fork.",
     ))
 }
 
 /// Exactly one read that missed a write of a transaction that it comes after.
 fn one_missed(violation: &Violation) -> Option<String> {
-    let mut all = violation.cycle.iter().enumerate().filter_map(|(i, edge)| Some((i, missed(edge)?)));
-    let (Some((at, Missed { read, source, overwrite })), None) = (all.next(), all.next()) else { return None };
+    let mut all =
+        violation.cycle.iter().enumerate().filter_map(|(i, edge)| Some((i, missed(edge)?)));
+    let (Some((at, Missed { read, source, overwrite })), None) = (all.next(), all.next()) else {
+        return None;
+    };
     let cycle = &violation.cycle;
     let path: Vec<String> = cycle[at + 1..].iter().chain(&cycle[..at]).map(clause).collect();
     if path.len() > CIRCLE_SPELLED_MAX {
@@ -148,7 +162,8 @@ fn circle(violation: &Violation) -> Option<String> {
     };
     if violation.cycle.len() > CIRCLE_SPELLED_MAX {
         return Some(format!(
-            "{} transactions must each come before the next, as the steps show, and the last before {}: {end}.",
+            "{} transactions must each come before the next, as the steps show, and the last \
+             before {}: {end}.",
             violation.cycle.len(),
             txn(&first.from),
         ));
@@ -192,7 +207,9 @@ fn replaced(overwrite: &OpRef) -> String {
 pub(crate) fn because(edge: &Edge) -> Option<String> {
     let (from, to) = (txn(&edge.from), txn(&edge.to));
     match &edge.reason {
-        Reason::RealTime { end, begin } => Some(format!("{from} ended (at {end}) before {to} began (at {begin})")),
+        Reason::RealTime { end, begin } => {
+            Some(format!("{from} ended (at {end}) before {to} began (at {begin})"))
+        }
         Reason::WriteWrite { earlier, later, why } if later.action == "append" => Some(format!(
             "{to} appended {}{} to {} after {} of {from}{}{}",
             value(&later.value),
@@ -251,7 +268,8 @@ fn after(path: &[Edge], later: &OpRef) -> String {
 /// How a step says that its derivation is too long for it.
 pub(crate) const IMPOSSIBLE: &str = "the opposite order is impossible";
 
-/// The derivation of an order in one breath, if it is short and rests on nothing that needs one itself.
+/// The derivation of an order in one breath, if it is short and rests on nothing that needs one
+/// itself.
 fn otherwise(cycle: &[Edge]) -> String {
     let general = IMPOSSIBLE.to_owned();
     let Some((supposed, path)) = cycle.split_first() else { return general };
@@ -260,14 +278,20 @@ fn otherwise(cycle: &[Edge]) -> String {
     }
     let known = and(&path.iter().map(edge_clause).collect::<Vec<_>>());
     match &supposed.reason {
-        Reason::ReadWrite { read, source, why: Why::Supposed, origin: Origin::Only, .. } => format!(
-            "otherwise {}, which reads {}, would come before {}, but {known}",
-            txn(&supposed.from),
-            read_from(read, source),
-            txn(&supposed.to),
-        ),
+        Reason::ReadWrite { read, source, why: Why::Supposed, origin: Origin::Only, .. } => {
+            format!(
+                "otherwise {}, which reads {}, would come before {}, but {known}",
+                txn(&supposed.from),
+                read_from(read, source),
+                txn(&supposed.to),
+            )
+        }
         Reason::WriteWrite { why: Why::Supposed, .. } => {
-            format!("otherwise {} would come before {}, but {known}", txn(&supposed.from), txn(&supposed.to))
+            format!(
+                "otherwise {} would come before {}, but {known}",
+                txn(&supposed.from),
+                txn(&supposed.to)
+            )
         }
         _ => general,
     }
@@ -295,15 +319,19 @@ pub(crate) fn not_from(origin: &Origin) -> String {
             format!(" ({} wrote this value too, but it cannot have come from there)", and(&names))
         }
         Origin::Repeated => {
-            " (others wrote this value too, but it cannot have come from there, as shown above)".to_owned()
+            " (others wrote this value too, but it cannot have come from there, as shown above)"
+                .to_owned()
         }
         Origin::TooDeep => {
-            " (others wrote this value too; why it cannot have come from there is too long to be told)".to_owned()
+            " (others wrote this value too; why it cannot have come from there is too long to be \
+             told)"
+                .to_owned()
         }
     }
 }
 
-/// The derivations behind one step, each line with how deeply it is nested; empty if the step was observed.
+/// The derivations behind one step, each line with how deeply it is nested; empty if the step was
+/// observed.
 pub(crate) fn derivation(edge: &Edge) -> Vec<(usize, String)> {
     let mut lines = Vec::new();
     derive(edge, 1, &mut lines);
@@ -324,7 +352,10 @@ fn derive(edge: &Edge, depth: usize, lines: &mut Vec<(usize, String)>) {
         others.iter().for_each(|other| exclude(read, other, depth, lines));
     }
     if let Some((earlier, later, Why::Otherwise(cycle))) = order {
-        lines.push((depth, format!("Suppose that {} came before {}:", version(later), version(earlier))));
+        lines.push((
+            depth,
+            format!("Suppose that {} came before {}:", version(later), version(earlier)),
+        ));
         refute(cycle, depth, lines);
     }
 }

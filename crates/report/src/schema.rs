@@ -1,4 +1,5 @@
-//! The JSON Schemas (draft 2020-12) of what machines read and write, as files that `seriatim schema` prints.
+//! The JSON Schemas (draft 2020-12) of what machines read and write, as files that `seriatim
+//! schema` prints.
 
 /// Of one line of `seriatim check --format json`.
 pub const CHECK: &str = include_str!("../schema/check.schema.json");

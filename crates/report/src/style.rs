@@ -1,5 +1,5 @@
-//! The few colours of the terminal. Text is always rendered with them; whoever writes it to something that is not a
-//! terminal strips them.
+//! The few colours of the terminal. Text is always rendered with them; whoever writes it to
+//! something that is not a terminal strips them.
 
 use anstyle::{AnsiColor, Style};
 use seriatim_check::Outcome;
@@ -33,6 +33,7 @@ pub fn paint(style: Style, text: &str) -> String {
 pub fn strip(text: &str) -> String {
     let mut parts = text.split('\u{1b}');
     let first = parts.next().unwrap_or_default().to_owned();
-    // Each colour is `ESC [ … m`; names from files cannot contain ESC, because the prose makes it visible.
+    // Each colour is `ESC [ … m`; names from files cannot contain ESC, because the prose makes it
+    // visible.
     parts.fold(first, |page, part| page + part.split_once('m').map_or("", |(_, rest)| rest))
 }

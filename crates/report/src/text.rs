@@ -1,4 +1,5 @@
-//! For people: the verdict first, then the smallest explanation of each kind of anomaly, then details.
+//! For people: the verdict first, then the smallest explanation of each kind of anomaly, then
+//! details.
 //!
 //! The text carries colours ([`crate::style`]); strip them where they are not wanted.
 
@@ -8,7 +9,9 @@ use crate::prose::{self, and, clean};
 use crate::scenario;
 use crate::style::{self, BAD, BOLD, DIM, OPEN, paint};
 use crate::wrap::wrap;
-use seriatim_check::{AnomalyGroup, Edge, Kind, Level, OpRef, Outcome, Reason, Report, Undecided, Violation};
+use seriatim_check::{
+    AnomalyGroup, Edge, Kind, Level, OpRef, Outcome, Reason, Report, Undecided, Violation,
+};
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -65,25 +68,37 @@ pub fn render(checked: &Checked, layout: &Layout) -> String {
 
 /// The page about an input that is too large to be read: one line, or two.
 pub fn render_unread(unread: &Unread, layout: &Layout) -> String {
-    let page = format!("{}: {}\n", paint(BOLD, &clean(&unread.input)), paint(OPEN, "undecided at every level"));
-    if layout.detail == Detail::Verdict { page } else { page + &wrap(&too_large(unread), "  ", layout.width) }
+    let page = format!(
+        "{}: {}\n",
+        paint(BOLD, &clean(&unread.input)),
+        paint(OPEN, "undecided at every level")
+    );
+    if layout.detail == Detail::Verdict {
+        page
+    } else {
+        page + &wrap(&too_large(unread), "  ", layout.width)
+    }
 }
 
 /// Why an input was not read.
 pub fn too_large(unread: &Unread) -> String {
     let bytes = plural(unread.bytes_max, "byte");
-    let because = format!("Undecided, because of the memory limit: it lets an input have {bytes}, and this one has");
+    let because = format!(
+        "Undecided, because of the memory limit: it lets an input have {bytes}, and this one has"
+    );
     match unread.size {
         None => format!("{because} more. Nothing was read."),
         Some(size) => format!(
-            "{because} at least {}, for which the limit would have to be {} or more. Nothing was read.",
+            "{because} at least {}, for which the limit would have to be {} or more. Nothing was \
+             read.",
             grouped(size.bytes),
             plural(size.memory, "byte"),
         ),
     }
 }
 
-/// The line about an input that could not be read: `error: file:line:column: what is wrong; what to do`.
+/// The line about an input that could not be read: `error: file:line:column: what is wrong; what to
+/// do`.
 pub fn render_error(unreadable: &Unreadable) -> String {
     let hint = unreadable.hint.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default();
     let problem = format!("{}: {}{hint}", unreadable.spot, unreadable.message);
@@ -92,7 +107,11 @@ pub fn render_error(unreadable: &Unreadable) -> String {
 
 fn verdict_line(checked: &Checked) -> String {
     let style = style::of(overall(&checked.report));
-    format!("{}: {}\n", paint(BOLD, &clean(&checked.input)), paint(style, &headline(&checked.report)))
+    format!(
+        "{}: {}\n",
+        paint(BOLD, &clean(&checked.input)),
+        paint(style, &headline(&checked.report))
+    )
 }
 
 /// The verdict over all levels of a report: violated if one is, else undecided if one is.
@@ -105,8 +124,8 @@ pub fn overall(report: &Report) -> Outcome {
     }
 }
 
-/// The verdict in one sentence: on the ladder if all of its levels were checked, else level by level. Strict
-/// serializability may be missing: most histories have no times.
+/// The verdict in one sentence: on the ladder if all of its levels were checked, else level by
+/// level. Strict serializability may be missing: most histories have no times.
 pub fn headline(report: &Report) -> String {
     let needless = |level: Level| level == Level::StrictSerializable;
     if Level::LADDER.iter().all(|&level| report.verdict(level).is_some() || needless(level)) {
@@ -127,7 +146,8 @@ fn on_the_ladder(report: &Report) -> String {
     let holds = report.strongest().map(|level| format!("holds up to {level}"));
     let violated = violated_levels(report);
     let violates = (!violated.is_empty()).then(|| format!("violates {}", and(&violated)));
-    let open: Vec<String> = with_outcome(report, Outcome::Undecided).map(|level| level.to_string()).collect();
+    let open: Vec<String> =
+        with_outcome(report, Outcome::Undecided).map(|level| level.to_string()).collect();
     let undecided = (!open.is_empty()).then(|| format!("undecided at {}", and(&open)));
     [holds, violates, undecided].into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
@@ -139,7 +159,8 @@ fn top(report: &Report) -> Level {
 
 fn violated_levels(report: &Report) -> Vec<String> {
     let top = top(report);
-    let beside = with_outcome(report, Outcome::Violated).find(|&level| level == Level::CutIsolation);
+    let beside =
+        with_outcome(report, Outcome::Violated).find(|&level| level == Level::CutIsolation);
     let ladder = report.weakest_violated().map(|level| match level == top {
         true => level.to_string(),
         false => format!("{level} (and above)"),
@@ -148,7 +169,11 @@ fn violated_levels(report: &Report) -> Vec<String> {
 }
 
 fn with_outcome(report: &Report, outcome: Outcome) -> impl Iterator<Item = Level> {
-    report.verdicts.iter().filter(move |verdict| verdict.outcome == outcome).map(|verdict| verdict.level)
+    report
+        .verdicts
+        .iter()
+        .filter(move |verdict| verdict.outcome == outcome)
+        .map(|verdict| verdict.level)
 }
 
 fn size_line(checked: &Checked) -> String {
@@ -174,13 +199,18 @@ fn dimmed(text: &str, first: &str, width: usize) -> String {
 fn levels(checked: &Checked, layout: &Layout) -> String {
     let report = &checked.report;
     let mut page = String::from("\n");
-    let longest = report.verdicts.iter().map(|verdict| verdict.level.name().len()).max().unwrap_or(0);
+    let longest =
+        report.verdicts.iter().map(|verdict| verdict.level.name().len()).max().unwrap_or(0);
     for verdict in &report.verdicts {
         let word = paint(style::of(verdict.outcome), verdict.outcome.word());
         let _ = writeln!(page, "  {:<1$}  {word}", verdict.level.name(), longest);
     }
     if is_silent_about_times(checked) {
-        page += &dimmed("strict serializability: not checked, the history has no times", "  ", layout.width);
+        page += &dimmed(
+            "strict serializability: not checked, the history has no times",
+            "  ",
+            layout.width,
+        );
     }
     page += &open_verdicts(checked, layout);
     page
@@ -189,7 +219,8 @@ fn levels(checked: &Checked, layout: &Layout) -> String {
 /// Whether strict serializability is missing although all levels were asked for.
 fn is_silent_about_times(checked: &Checked) -> bool {
     let is_there = |level: Level| checked.report.verdict(level).is_some();
-    let others = Level::ALL.into_iter().filter(|&level| level != Level::StrictSerializable).all(is_there);
+    let others =
+        Level::ALL.into_iter().filter(|&level| level != Level::StrictSerializable).all(is_there);
     others && !is_there(Level::StrictSerializable) && !checked.counts.has_times
 }
 
@@ -200,8 +231,10 @@ fn open_verdicts(checked: &Checked, layout: &Layout) -> String {
     let mut told = Vec::new();
     for reason in report.verdicts.iter().filter_map(|verdict| verdict.undecided.as_ref()) {
         if !told.contains(&reason) {
-            let known = effort::so_far(report, reason).map(|known| format!(" {known}")).unwrap_or_default();
-            let more = why_searched(report, reason).map_or_else(|| memory_needed(report, reason), str::to_owned);
+            let known =
+                effort::so_far(report, reason).map(|known| format!(" {known}")).unwrap_or_default();
+            let more = why_searched(report, reason)
+                .map_or_else(|| memory_needed(report, reason), str::to_owned);
             let text = undecided(reason, checked.duplicate.as_ref()) + &more + &known;
             page += &wrap(&text, "  ", layout.width);
             told.push(reason);
@@ -215,10 +248,13 @@ fn open_verdicts(checked: &Checked, layout: &Layout) -> String {
 
 /// Weak levels are searched for one reason only, which nobody would guess.
 fn why_searched(report: &Report, reason: &Undecided) -> Option<&'static str> {
-    let is_open =
-        report.verdicts.iter().any(|verdict| !verdict.level.is_strong() && verdict.undecided.as_ref() == Some(reason));
+    let is_open = report
+        .verdicts
+        .iter()
+        .any(|verdict| !verdict.level.is_strong() && verdict.undecided.as_ref() == Some(reason));
     (is_open && *reason == Undecided::Budget).then_some(
-        " Levels below prefix consistency need a search here because values were written several times and read: a read may \
+        " Levels below prefix consistency need a search here because values were written several \
+         times and read: a read may \
          come from any of the writes.",
     )
 }
@@ -237,15 +273,21 @@ fn memory_needed(report: &Report, reason: &Undecided) -> String {
 pub fn undecided(reason: &Undecided, duplicate: Option<&Duplicate>) -> String {
     match reason {
         Undecided::DuplicateValue { key, value, reads } => format!(
-            "Undecided, because {}, so that a read of it may come from any of them ({} of such values in all). Let every \
+            "Undecided, because {}, so that a read of it may come from any of them ({} of such \
+             values in all). Let every \
              append to a key append a value of its own, and record again.",
             written_twice(&prose::assignment(key, value), duplicate),
             plural(*reads, "read"),
         ),
-        Undecided::Budget => "Undecided, because the search used up its budget and was given up.".to_owned(),
-        Undecided::Memory => "Undecided, because of the memory limit: going on would have taken more.".to_owned(),
+        Undecided::Budget => {
+            "Undecided, because the search used up its budget and was given up.".to_owned()
+        }
+        Undecided::Memory => {
+            "Undecided, because of the memory limit: going on would have taken more.".to_owned()
+        }
         Undecided::NoTimes => {
-            "Strict serializability is undecided, because the history has no begin and end times.".to_owned()
+            "Strict serializability is undecided, because the history has no begin and end times."
+                .to_owned()
         }
         other => format!("Undecided: {other:?}."),
     }
@@ -253,7 +295,9 @@ pub fn undecided(reason: &Undecided, duplicate: Option<&Duplicate>) -> String {
 
 /// Who wrote a value that was read, as far as that is known.
 fn written_twice(read: &str, duplicate: Option<&Duplicate>) -> String {
-    let Some(duplicate) = duplicate else { return format!("several transactions wrote {read} and it was read") };
+    let Some(duplicate) = duplicate else {
+        return format!("several transactions wrote {read} and it was read");
+    };
     let mut writers: Vec<String> = Vec::new();
     for write in &duplicate.writes {
         let writer = prose::txn(&write.txn);
@@ -284,10 +328,15 @@ fn anomaly(group: &AnomalyGroup, layout: &Layout) -> String {
     page
 }
 
-/// The name of a group and its size. A session that does not see its own write is a fractured read by definition, but nobody
-/// would call it so: if all instances that are known are of this sort, the heading says it.
+/// The name of a group and its size. A session that does not see its own write is a fractured read
+/// by definition, but nobody would call it so: if all instances that are known are of this sort,
+/// the heading says it.
 fn title(group: &AnomalyGroup) -> String {
-    let by_read = if group.count > 1 && is_seen_by_several(&group.exemplar) { ", counted by read" } else { "" };
+    let by_read = if group.count > 1 && is_seen_by_several(&group.exemplar) {
+        ", counted by read"
+    } else {
+        ""
+    };
     let (name, count) = (group.kind.info().name, plural(group.count, "instance") + by_read);
     if !prose::is_stale_in_session(&group.exemplar) {
         return format!("{name}: {count}");
@@ -299,7 +348,8 @@ fn title(group: &AnomalyGroup) -> String {
     }
 }
 
-/// Whether several reads show the same cycle, each of which counts: only cycles of two transactions are counted once.
+/// Whether several reads show the same cycle, each of which counts: only cycles of two transactions
+/// are counted once.
 fn is_seen_by_several(violation: &Violation) -> bool {
     let is_inferred = |edge: &&Edge| matches!(edge.reason, Reason::Overwritten { .. });
     violation.cycle.len() > 2 && violation.cycle.iter().filter(is_inferred).count() > 1
@@ -313,7 +363,8 @@ fn names_and_levels(group: &AnomalyGroup) -> String {
     if group.kind == Kind::DirtyWrite {
         // Whoever knows G0 knows it as what the weakest level forbids.
         return format!(
-            "G0, which Adya forbids from PL-1 on; registers do not show the order of writes, so here it is {forbidden}"
+            "G0, which Adya forbids from PL-1 on; registers do not show the order of writes, so \
+             here it is {forbidden}"
         );
     }
     if names.is_empty() { forbidden } else { format!("{}; {forbidden}", names.join(", ")) }
@@ -330,7 +381,11 @@ pub fn violation(violation: &Violation, layout: &Layout) -> String {
         }
     }
     if !layout.why && steps.iter().any(|step| step.contains(scenario::IMPOSSIBLE)) {
-        page += &dimmed("(`check --why` tells why an opposite order is impossible.)", "     ", layout.width);
+        page += &dimmed(
+            "(`check --why` tells why an opposite order is impossible.)",
+            "     ",
+            layout.width,
+        );
     }
     page + &operations(&violation.ops, layout.width)
 }
@@ -338,7 +393,9 @@ pub fn violation(violation: &Violation, layout: &Layout) -> String {
 /// Why an inferred step holds, indented as it is nested.
 fn derivation(edge: &Edge, layout: &Layout) -> String {
     let lines = scenario::derivation(edge).into_iter();
-    lines.map(|(depth, line)| wrap(&line, &format!("  {}- ", "   ".repeat(depth)), layout.width)).collect()
+    lines
+        .map(|(depth, line)| wrap(&line, &format!("  {}- ", "   ".repeat(depth)), layout.width))
+        .collect()
 }
 
 fn instances(group: &AnomalyGroup, layout: &Layout) -> String {
@@ -349,7 +406,8 @@ fn instances(group: &AnomalyGroup, layout: &Layout) -> String {
             continue;
         }
         page += &wrap(&prose::summary(instance), &format!("  #{} ", i + 1), layout.width);
-        let places: Vec<String> = in_program_order(&instance.ops).into_iter().filter_map(place).collect();
+        let places: Vec<String> =
+            in_program_order(&instance.ops).into_iter().filter_map(place).collect();
         if !places.is_empty() {
             let _ = writeln!(page, "{}", paint(DIM, &format!("     at {}", places.join(", "))));
         }
@@ -364,16 +422,25 @@ fn instances(group: &AnomalyGroup, layout: &Layout) -> String {
 /// The operations as a table; if that is too wide, each place stands on a line of its own.
 fn operations(ops: &[OpRef], width: usize) -> String {
     let rows: Vec<[String; 4]> = in_program_order(ops).into_iter().map(operation_row).collect();
-    let widest = |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
+    let widest =
+        |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let widths = [widest(0), widest(1), widest(2)];
-    let table = TABLE_INDENT.len() + widths.iter().map(|width| width + TABLE_GAP.len()).sum::<usize>();
+    let table =
+        TABLE_INDENT.len() + widths.iter().map(|width| width + TABLE_GAP.len()).sum::<usize>();
     if table - TABLE_GAP.len() > width {
         return rows.iter().map(|row| stacked(row, width)).collect();
     }
-    let gap = if table + widest(3) > width { format!("\n{TABLE_INDENT}  ") } else { TABLE_GAP.to_owned() };
+    let gap = if table + widest(3) > width {
+        format!("\n{TABLE_INDENT}  ")
+    } else {
+        TABLE_GAP.to_owned()
+    };
     let mut page = String::new();
     for [txn, session, act, place] in &rows {
-        let row = format!("{TABLE_INDENT}{txn:<0$}{TABLE_GAP}{session:<1$}{TABLE_GAP}{act}", widths[0], widths[1]);
+        let row = format!(
+            "{TABLE_INDENT}{txn:<0$}{TABLE_GAP}{session:<1$}{TABLE_GAP}{act}",
+            widths[0], widths[1]
+        );
         page += &row;
         if !place.is_empty() {
             let filling = if gap == TABLE_GAP { widths[2] - act.chars().count() } else { 0 };
@@ -384,8 +451,8 @@ fn operations(ops: &[OpRef], width: usize) -> String {
     page
 }
 
-/// The operations session by session and as they were done there, which is how they are numbered: a list that follows the story
-/// would have to contradict that.
+/// The operations session by session and as they were done there, which is how they are numbered: a
+/// list that follows the story would have to contradict that.
 fn in_program_order(ops: &[OpRef]) -> Vec<&OpRef> {
     let mut real: Vec<&OpRef> = ops.iter().filter(|op| op.id.is_some()).collect();
     real.sort_by_key(|op| op.id);
@@ -395,10 +462,12 @@ fn in_program_order(ops: &[OpRef]) -> Vec<&OpRef> {
 const TABLE_INDENT: &str = "    ";
 const TABLE_GAP: &str = "  ";
 
-/// An operation where there is no room for a table: its transaction, what it does, its place, a line each.
+/// An operation where there is no room for a table: its transaction, what it does, its place, a
+/// line each.
 fn stacked([txn, session, act, place]: &[String; 4], width: usize) -> String {
     let indent = format!("{TABLE_INDENT}  ");
-    let place = if place.is_empty() { String::new() } else { format!("{indent}{}\n", paint(DIM, place)) };
+    let place =
+        if place.is_empty() { String::new() } else { format!("{indent}{}\n", paint(DIM, place)) };
     wrap(&format!("{txn}, {session}:"), TABLE_INDENT, width) + &wrap(act, &indent, width) + &place
 }
 
@@ -428,7 +497,9 @@ fn times(checked: &Checked) -> String {
 /// A line for each strong level that was looked at.
 fn efforts(checked: &Checked, layout: &Layout) -> String {
     let efforts = checked.report.timings.efforts.iter();
-    efforts.map(|(level, effort)| dimmed(&effort::line(*level, effort), "  ", layout.width)).collect()
+    efforts
+        .map(|(level, effort)| dimmed(&effort::line(*level, effort), "  ", layout.width))
+        .collect()
 }
 
 pub(crate) fn seconds(time: Duration) -> String {
@@ -459,7 +530,8 @@ pub fn grouped(number: u64) -> String {
 
 /// The closing line over several inputs.
 pub fn tally(inputs: &[Result<Outcome, ()>]) -> String {
-    let count = |wanted: Result<Outcome, ()>| inputs.iter().filter(|&&input| input == wanted).count();
+    let count =
+        |wanted: Result<Outcome, ()>| inputs.iter().filter(|&&input| input == wanted).count();
     let holding = count(Ok(Outcome::Holds));
     let parts = [
         (holding, style::GOOD, if holding == 1 { "holds" } else { "hold" }),
@@ -468,6 +540,7 @@ pub fn tally(inputs: &[Result<Outcome, ()>]) -> String {
         (count(Err(())), BAD, "unreadable"),
     ];
     let shown = parts.iter().filter(|part| part.0 > 0);
-    let words: Vec<String> = shown.map(|(count, style, word)| paint(*style, &format!("{count} {word}"))).collect();
+    let words: Vec<String> =
+        shown.map(|(count, style, word)| paint(*style, &format!("{count} {word}"))).collect();
     format!("{}: {}\n", plural(inputs.len() as u64, "input"), words.join(", "))
 }

@@ -1,7 +1,8 @@
 //! Breaking paragraphs into lines.
 
-/// Breaks `text` at blanks into lines of at most `width` characters. The first line starts with `first`, the others with
-/// blanks of the same width. A word that is longer than a line stands alone on one.
+/// Breaks `text` at blanks into lines of at most `width` characters. The first line starts with
+/// `first`, the others with blanks of the same width. A word that is longer than a line stands
+/// alone on one.
 pub fn wrap(text: &str, first: &str, width: usize) -> String {
     let indent = first.chars().count();
     let mut page = first.to_owned();

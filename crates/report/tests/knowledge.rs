@@ -60,7 +60,8 @@ fn the_index() {
 
 #[test]
 fn a_page_of_each_sort() {
-    let pages = ["k", "ra", "write-skew", "si"].map(|name| strip(&render(find(name).unwrap()[0], 100)));
+    let pages =
+        ["k", "ra", "write-skew", "si"].map(|name| strip(&render(find(name).unwrap()[0], 100)));
     insta::assert_snapshot!(pages.join("\n"));
 }
 
@@ -74,7 +75,12 @@ fn transactions_in(text: &str) -> Vec<usize> {
 fn texts_name_only_transactions_of_their_example() {
     for entry in entries() {
         let count = notation::parse(entry.example.history).unwrap().txn_count();
-        assert!(transactions_in(entry.definition).is_empty(), "{}: {}", entry.code(), entry.definition);
+        assert!(
+            transactions_in(entry.definition).is_empty(),
+            "{}: {}",
+            entry.code(),
+            entry.definition
+        );
         for number in transactions_in(entry.example.remark) {
             assert!((1..=count).contains(&number), "{}: t{number}", entry.code());
         }
@@ -85,8 +91,11 @@ fn texts_name_only_transactions_of_their_example() {
 fn a_printed_example_is_in_the_notation_and_names_its_transactions() {
     for entry in entries() {
         let page = strip(&render(entry, 100));
-        let printed: String =
-            page.lines().filter(|line| line.contains("  # t")).map(|line| format!("{line}\n")).collect();
+        let printed: String = page
+            .lines()
+            .filter(|line| line.contains("  # t"))
+            .map(|line| format!("{line}\n"))
+            .collect();
         let history = notation::parse(&printed).unwrap();
         assert_eq!(
             history.txn_count(),
@@ -94,6 +103,11 @@ fn a_printed_example_is_in_the_notation_and_names_its_transactions() {
             "{}",
             entry.code()
         );
-        assert_eq!(transactions_in(&printed), (1..=history.txn_count()).collect::<Vec<_>>(), "{}", entry.code());
+        assert_eq!(
+            transactions_in(&printed),
+            (1..=history.txn_count()).collect::<Vec<_>>(),
+            "{}",
+            entry.code()
+        );
     }
 }

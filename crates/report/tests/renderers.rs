@@ -63,7 +63,10 @@ fn all_instances() {
 
 #[test]
 fn a_narrow_page() {
-    let page = checked(verdicts([Holds, Holds, Violated, Violated]), vec![of_kind(Kind::CausalityViolation)]);
+    let page = checked(
+        verdicts([Holds, Holds, Violated, Violated]),
+        vec![of_kind(Kind::CausalityViolation)],
+    );
     let pages = [60, 50, 36].map(|width| {
         let text = strip(&text::render(&page, &Layout { width, ..Layout::default() }));
         let after_verdict = text.lines().skip(1);
@@ -91,7 +94,10 @@ fn a_session_that_overlooks_its_own_write_has_a_heading_of_its_own() {
         text.lines().find(|line| line.contains("instance")).unwrap().to_owned()
     };
     // There are two instances, and one of them is not known.
-    assert_eq!(heading(&page), "fractured read: 2 instances, the smallest a stale read in its own session");
+    assert_eq!(
+        heading(&page),
+        "fractured read: 2 instances, the smallest a stale read in its own session"
+    );
     page.report.anomalies[0].count = 1;
     assert_eq!(heading(&page), "stale read in its own session (fractured read): 1 instance");
     page.report.anomalies[0].exemplar = of_kind(Kind::FracturedReadCausal);
@@ -110,9 +116,18 @@ fn given_up(reason: seriatim_check::Undecided) -> Checked {
     for verdict in page.report.verdicts.iter_mut().filter(|verdict| verdict.level.is_strong()) {
         (verdict.outcome, verdict.undecided) = (Undecided, Some(reason.clone()));
     }
-    page.report.proved = Proved { holds: Some(Level::Causal), violated: Some(Level::StrictSerializable) };
+    page.report.proved =
+        Proved { holds: Some(Level::Causal), violated: Some(Level::StrictSerializable) };
     let (rounds, forced, broken_first, broken_last) = (12, 1345, 99, 7);
-    let effort = Effort { rounds, forced, broken_first, broken_last, choices: 7, conflicts: 1, ..Effort::default() };
+    let effort = Effort {
+        rounds,
+        forced,
+        broken_first,
+        broken_last,
+        choices: 7,
+        conflicts: 1,
+        ..Effort::default()
+    };
     page.report.timings.efforts.push((Level::SnapshotIsolation, effort));
     page
 }
@@ -127,7 +142,12 @@ fn what_ran_out_says_what_was_proved() {
 
 #[test]
 fn json_of_what_ran_out_fits_the_schema() {
-    let unread = Unread { input: "h.txt".to_owned(), levels: Level::ALL.to_vec(), bytes_max: 1000, size: None };
+    let unread = Unread {
+        input: "h.txt".to_owned(),
+        levels: Level::ALL.to_vec(),
+        bytes_max: 1000,
+        size: None,
+    };
     let lines = [
         json::render(&given_up(seriatim_check::Undecided::Budget)),
         json::render(&given_up(seriatim_check::Undecided::Memory)),
@@ -147,7 +167,8 @@ fn json_of_every_kind_fits_the_schema() {
         let line = json::render(&checked(verdicts(outcomes), each_kind()));
         assert!(!line.contains('\n'));
         let value: serde_json::Value = serde_json::from_str(&line).unwrap();
-        let problems: Vec<String> = validator.iter_errors(&value).map(|error| error.to_string()).collect();
+        let problems: Vec<String> =
+            validator.iter_errors(&value).map(|error| error.to_string()).collect();
         assert!(problems.is_empty(), "{problems:?}");
     }
 }
@@ -155,19 +176,28 @@ fn json_of_every_kind_fits_the_schema() {
 #[test]
 fn json_of_an_unreadable_input_names_the_place() {
     let spot = Spot { file: Some("h.txt".into()), line: Some(3), column: Some(7), byte: None };
-    let error = ReadError::Syntax { spot, problem: "expected a number".to_owned(), hint: Some("look".to_owned()) };
+    let error = ReadError::Syntax {
+        spot,
+        problem: "expected a number".to_owned(),
+        hint: Some("look".to_owned()),
+    };
     let unreadable = Unreadable::new("h.txt", &error);
     let value: serde_json::Value = serde_json::from_str(&json::render_error(&unreadable)).unwrap();
     assert!(validator(schema::CHECK).is_valid(&value));
     assert_eq!(value["error"]["line"], 3);
     assert_eq!(value["error"]["column"], 7);
-    assert_eq!(strip(&text::render_error(&unreadable)), "error: h.txt:3:7: expected a number; look\n");
+    assert_eq!(
+        strip(&text::render_error(&unreadable)),
+        "error: h.txt:3:7: expected a number; look\n"
+    );
 }
 
 #[test]
 fn json_shape() {
-    let line =
-        json::render(&checked(verdicts([Holds, Holds, Violated, Violated]), vec![of_kind(Kind::FracturedReadCausal)]));
+    let line = json::render(&checked(
+        verdicts([Holds, Holds, Violated, Violated]),
+        vec![of_kind(Kind::FracturedReadCausal)],
+    ));
     let value: serde_json::Value = serde_json::from_str(&line).unwrap();
     insta::assert_snapshot!(serde_json::to_string_pretty(&value).unwrap());
 }
@@ -176,14 +206,19 @@ fn json_shape() {
 fn dot_groups_by_session() {
     let page = checked(
         verdicts([Holds, Holds, Violated, Violated]),
-        vec![of_kind(Kind::FracturedReadCausal), of_kind(Kind::CausalityViolation), of_kind(Kind::ThinAirRead)],
+        vec![
+            of_kind(Kind::FracturedReadCausal),
+            of_kind(Kind::CausalityViolation),
+            of_kind(Kind::ThinAirRead),
+        ],
     );
     insta::assert_snapshot!(dot::render(&[page]));
 }
 
 #[test]
 fn dot_shows_what_inferred_edges_rest_on() {
-    let page = checked(verdicts([Holds; 4]), vec![of_kind(Kind::ReadSkew), of_kind(Kind::StaleRead)]);
+    let page =
+        checked(verdicts([Holds; 4]), vec![of_kind(Kind::ReadSkew), of_kind(Kind::StaleRead)]);
     insta::assert_snapshot!(dot::render(&[page]));
 }
 
@@ -204,6 +239,12 @@ fn schemas_are_schemas() {
     let line = serde_json::json!({"session": "s1", "txn": "t7", "status": "unknown", "begin": 1, "ops":
         [["w", "x", 1], ["r", "y", null], ["append", "l", 3], ["r", "l", [1, 3]]]});
     assert!(validator(schema::HISTORY).is_valid(&line));
-    assert!(validator(schema::HISTORY).is_valid(&serde_json::json!({"seriatim": 1, "initial": {"x": 0}})));
-    assert!(!validator(schema::HISTORY).is_valid(&serde_json::json!({"session": "s", "ops": [["q", "x", 1]]})));
+    assert!(
+        validator(schema::HISTORY)
+            .is_valid(&serde_json::json!({"seriatim": 1, "initial": {"x": 0}}))
+    );
+    assert!(
+        !validator(schema::HISTORY)
+            .is_valid(&serde_json::json!({"session": "s", "ops": [["q", "x", 1]]}))
+    );
 }

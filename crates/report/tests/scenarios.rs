@@ -1,4 +1,5 @@
-//! Violations of the strong levels as people read them: known examples, each from the history to the page.
+//! Violations of the strong levels as people read them: known examples, each from the history to
+//! the page.
 
 #[allow(dead_code)] // Each test uses a part of it.
 mod common;
@@ -16,14 +17,20 @@ fn page(text: &str, kind: Kind) -> String {
     let told = explained(&notation::parse(text).unwrap()).unwrap();
     let codes: Vec<&str> = told.levels.iter().map(|level| level.code()).collect();
     let layout = Layout { why: true, ..Layout::default() };
-    let page = format!("{} ({})\n{}", told.kind.info().name, codes.join(" "), strip(&text::violation(&told, &layout)));
+    let page = format!(
+        "{} ({})\n{}",
+        told.kind.info().name,
+        codes.join(" "),
+        strip(&text::violation(&told, &layout))
+    );
     assert_eq!(told.kind, kind, "{page}");
     page
 }
 
 #[test]
 fn long_fork_of_polysi() {
-    let text = "a: w(x,10) w(y,10) | w(x,15)\nb: w(x,11)\nc: w(y,12)\nd: r(x,11) r(y,10)\ne: r(y,12) r(x,10)";
+    let text = "a: w(x,10) w(y,10) | w(x,15)\nb: w(x,11)\nc: w(y,12)\nd: r(x,11) r(y,10)\ne: \
+                r(y,12) r(x,10)";
     insta::assert_snapshot!(page(text, Kind::LongFork));
 }
 
@@ -34,12 +41,16 @@ fn lost_update_of_galera() {
 
 #[test]
 fn two_deposits() {
-    insta::assert_snapshot!(page("a: r(account,0) w(account,50)\nb: r(account,0) w(account,60)", Kind::LostUpdate));
+    insta::assert_snapshot!(page(
+        "a: r(account,0) w(account,50)\nb: r(account,0) w(account,60)",
+        Kind::LostUpdate
+    ));
 }
 
 #[test]
 fn write_skew_of_a_bank() {
-    let text = "bank: w(checking,100) w(savings,100)\nalice: r(checking,100) r(savings,100) w(checking,-50)\n\
+    let text = "bank: w(checking,100) w(savings,100)\nalice: r(checking,100) r(savings,100) \
+                w(checking,-50)\n\
                 bob: r(checking,100) r(savings,100) w(savings,-60)";
     insta::assert_snapshot!(page(text, Kind::WriteSkew));
 }
@@ -70,15 +81,18 @@ fn read_skew_by_an_order_of_writes() {
 
 #[test]
 fn two_anti_dependencies_apart() {
-    let text = "a: w(x,1) w(z,1)\nb: r(y,0) w(z,2)\nc: w(y,1)\nd: r(y,1) r(x,0)\ne: r(z,1) | r(z,2)";
+    let text =
+        "a: w(x,1) w(z,1)\nb: r(y,0) w(z,2)\nc: w(y,1)\nd: r(y,1) r(x,0)\ne: r(z,1) | r(z,2)";
     insta::assert_snapshot!(page(text, Kind::NonAdjacent));
 }
 
-/// Two orders of writes, all four combinations of which are contradictory although each order is possible.
+/// Two orders of writes, all four combinations of which are contradictory although each order is
+/// possible.
 #[test]
 fn no_choice_is_right() {
     let text = "a: w(x,1) w(a,1)\nb: w(x,2) w(b,1)\nc: w(y,1) w(c,1)\nd: w(y,2) w(d,1)\n\
-                e: r(x,1) r(c,1) r(d,1)\nf: r(x,2) r(c,1) r(d,1)\ng: r(y,1) r(a,1) r(b,1)\nh: r(y,2) r(a,1) r(b,1)";
+                e: r(x,1) r(c,1) r(d,1)\nf: r(x,2) r(c,1) r(d,1)\ng: r(y,1) r(a,1) r(b,1)\nh: \
+                r(y,2) r(a,1) r(b,1)";
     insta::assert_snapshot!(page(text, Kind::LongFork));
 }
 
@@ -94,7 +108,8 @@ fn lists() {
     insta::assert_snapshot!(page(text, Kind::ReadSkew));
 }
 
-/// Violations that were found in real databases. Their folder lies beside the project; without it this test says so and passes.
+/// Violations that were found in real databases. Their folder lies beside the project; without it
+/// this test says so and passes.
 #[test]
 fn real_violations() {
     let folder = Path::new("../../../shared/histories/real");

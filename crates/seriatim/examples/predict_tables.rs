@@ -1,16 +1,21 @@
-//! The tables of the IsoPredict paper with our applications: what is predicted over ten seeds, how much of it is validated, and how
-//! often random and adversarial choices find something instead.
+//! The tables of the IsoPredict paper with our applications: what is predicted over ten seeds, how
+//! much of it is validated, and how often random and adversarial choices find something instead.
 //!
-//! `cargo run --release -p seriatim --example predict_tables [tables45] [future] [tables67] [validation]`; ten seeds from `SEEDS_FROM`
-//! (default 10000) in steps of 10000. `validation` is not in the paper and is printed only if it is named: at every level and with every
-//! strategy, how many predictions validate, over the seeds `SEEDS` (as in `501-560`), in one row each; `validation cc rc` is only about
-//! these levels. Those that do not validate are told on standard error. With `PLAIN=1` in the environment runs follow the plain rule:
-//! transactions that aborted in the observed run may commit, and nobody stays open until the others have read.
+//! `cargo run --release -p seriatim --example predict_tables [tables45] [future] [tables67]
+//! [validation]`; ten seeds from `SEEDS_FROM` (default 10000) in steps of 10000. `validation` is
+//! not in the paper and is printed only if it is named: at every level and with every strategy, how
+//! many predictions validate, over the seeds `SEEDS` (as in `501-560`), in one row each;
+//! `validation cc rc` is only about these levels. Those that do not validate are told on standard
+//! error. With `PLAIN=1` in the environment runs follow the plain rule: transactions that aborted
+//! in the observed run may commit, and nobody stays open until the others have read.
 
 use seriatim::apps::{
-    self, BENCHMARKS, Fuzz, PlannedEvent, PlannedTxn, Rules, Setting, Workload, Writer, benchmark, run_directed_by,
+    self, BENCHMARKS, Fuzz, PlannedEvent, PlannedTxn, Rules, Setting, Workload, Writer, benchmark,
+    run_directed_by,
 };
-use seriatim::predict::{Answer, Boundary, Mode, Options, Outlook, Planned, Prediction, TxnPlace, predict};
+use seriatim::predict::{
+    Answer, Boundary, Mode, Options, Outlook, Planned, Prediction, TxnPlace, predict,
+};
 use seriatim::store::{ChooserKind, Latest, by_chance};
 use seriatim::{History, Level, Outcome};
 use std::error::Error;
@@ -30,9 +35,12 @@ const STRATEGIES: [(&str, Mode, Boundary); 4] = [
     ("Exact-Relaxed", Mode::Exact, Boundary::Relaxed),
 ];
 
-/// The paper's Tables 4 and 5: for each program and strategy `sat validated (diverged), seconds for constraints and solving`.
+/// The paper's Tables 4 and 5: for each program and strategy `sat validated (diverged), seconds for
+/// constraints and solving`.
 fn paper(level: Level, large: bool, program: &str, strategy: &str) -> &'static str {
-    let strategy = ["Exact-Strict", "Approx-Strict", "Approx-Relaxed"].iter().position(|name| *name == strategy);
+    let strategy = ["Exact-Strict", "Approx-Strict", "Approx-Relaxed"]
+        .iter()
+        .position(|name| *name == strategy);
     let is_there = [Level::Causal, Level::ReadCommitted].contains(&level);
     let Some(strategy) = strategy.filter(|_| is_there) else { return "–" };
     let table: [[&str; 3]; 4] = match (level, large) {
@@ -65,7 +73,8 @@ fn paper(level: Level, large: bool, program: &str, strategy: &str) -> &'static s
     table[program][strategy]
 }
 
-/// The paper's Tables 6 and 7: MonkeyDB's failures and unserializable runs, IsoPredict's, in percent.
+/// The paper's Tables 6 and 7: MonkeyDB's failures and unserializable runs, IsoPredict's, in
+/// percent.
 fn paper_comparison(level: Level, large: bool, program: &str) -> &'static str {
     let program = BENCHMARKS.iter().position(|name| *name == program).unwrap_or_default();
     let table = match (level, large) {
@@ -78,7 +87,8 @@ fn paper_comparison(level: Level, large: bool, program: &str) -> &'static str {
 }
 
 fn seeds() -> impl Iterator<Item = u64> {
-    let from = std::env::var("SEEDS_FROM").ok().and_then(|from| from.parse().ok()).unwrap_or(10_000);
+    let from =
+        std::env::var("SEEDS_FROM").ok().and_then(|from| from.parse().ok()).unwrap_or(10_000);
     (from..).step_by(SEED_STEP).take(SEEDS)
 }
 
@@ -106,7 +116,9 @@ fn observe(name: &str, workload: Workload) -> Result<(Box<dyn apps::App>, Histor
 fn plan(prediction: &Prediction) -> Vec<PlannedTxn> {
     let writer = |place: TxnPlace| Writer { session: place.session, index: place.index };
     let event = |event: &Planned| match event {
-        Planned::Read { key, from } => PlannedEvent::Read { read: key.clone(), from: from.map(writer) },
+        Planned::Read { key, from } => {
+            PlannedEvent::Read { read: key.clone(), from: from.map(writer) }
+        }
         Planned::Write { key } => PlannedEvent::Write { write: key.clone() },
     };
     let txn = |txn: &seriatim::predict::PlannedTxn| PlannedTxn {
@@ -127,7 +139,8 @@ struct Row {
     undecided: u32,
     validated: u32,
     diverged: u32,
-    /// Predictions in which a transaction is cut although it would go on, and how many of them validate.
+    /// Predictions in which a transaction is cut although it would go on, and how many of them
+    /// validate.
     short: u32,
     short_validated: u32,
     slowest: Duration,
@@ -135,7 +148,13 @@ struct Row {
 }
 
 impl Row {
-    fn add(&mut self, app: &dyn apps::App, seed: u64, history: &History, options: &Options) -> Result<()> {
+    fn add(
+        &mut self,
+        app: &dyn apps::App,
+        seed: u64,
+        history: &History,
+        options: &Options,
+    ) -> Result<()> {
         let start = Instant::now();
         let answer = predict(history, options)?;
         let time = start.elapsed();
@@ -144,23 +163,28 @@ impl Row {
         match answer {
             Answer::Found(prediction) => {
                 self.found += 1;
-                let rules = if std::env::var_os("PLAIN").is_some() { Rules::Plain } else { Rules::Helpful };
+                let rules =
+                    if std::env::var_os("PLAIN").is_some() { Rules::Plain } else { Rules::Helpful };
                 let directed = run_directed_by(rules, app, options.level, &plan(&prediction))?;
                 let is_short = prediction.outlook == Outlook::CutShort;
                 self.short += u32::from(is_short);
-                self.short_validated += u32::from(is_short && directed.is_serializable == Some(false));
+                self.short_validated +=
+                    u32::from(is_short && directed.is_serializable == Some(false));
                 self.validated += u32::from(directed.is_serializable == Some(false));
                 self.diverged += u32::from(directed.left.is_some());
                 if directed.is_serializable != Some(false) {
                     let left = directed.left.map(|left| left.to_string()).unwrap_or_default();
                     let changed = prediction.changed.iter();
-                    let changed = changed.map(|one| format!("{} {}", one.read.txn.name, one.read.key));
+                    let changed =
+                        changed.map(|one| format!("{} {}", one.read.txn.name, one.read.key));
                     let changed = changed.collect::<Vec<_>>().join(", ");
-                    let (name, level, strategy) = (app.name(), options.level.code(), options.boundary.word());
+                    let (name, level, strategy) =
+                        (app.name(), options.level.code(), options.boundary.word());
                     let (txns, mode) = (history.txn_count(), options.mode.word());
                     let short = if is_short { ", cut short" } else { "" };
                     eprintln!(
-                        "{name} seed {seed} ({txns} transactions) {level} {mode}-{strategy}{short}: not validated: {left} (changed: {changed})"
+                        "{name} seed {seed} ({txns} transactions) {level} \
+                         {mode}-{strategy}{short}: not validated: {left} (changed: {changed})"
                     );
                 }
             }
@@ -174,15 +198,29 @@ impl Row {
 fn predictions(level: Level, large: bool) -> Result<()> {
     println!("\n{level}, {} workload, {} seeds", if large { "large" } else { "small" }, SEEDS);
     println!(
-        "{:<10} {:<15} {:>5} {:>5} {:>9} {:>9} {:>9} {:>9} {:>9}  paper: found validated (diverged), time",
-        "program", "strategy", "none", "found", "undecided", "validated", "diverged", "mean ms", "max ms"
+        "{:<10} {:<15} {:>5} {:>5} {:>9} {:>9} {:>9} {:>9} {:>9}  paper: found validated \
+         (diverged), time",
+        "program",
+        "strategy",
+        "none",
+        "found",
+        "undecided",
+        "validated",
+        "diverged",
+        "mean ms",
+        "max ms"
     );
     for name in BENCHMARKS {
         for (strategy, mode, boundary) in STRATEGIES {
             let mut row = Row::default();
             for seed in seeds() {
                 let (app, history) = observe(name, workload(seed, large))?;
-                row.add(app.as_ref(), seed, &history, &Options { mode, boundary, ..Options::new(level) })?;
+                row.add(
+                    app.as_ref(),
+                    seed,
+                    &history,
+                    &Options { mode, boundary, ..Options::new(level) },
+                )?;
             }
             let mean = row.total.as_secs_f64() * 1e3 / SEEDS as f64;
             println!(
@@ -200,16 +238,19 @@ fn predictions(level: Level, large: bool) -> Result<()> {
     Ok(())
 }
 
-/// How many of the runs of a chooser break the assertion, and how many are not serializable, in percent.
+/// How many of the runs of a chooser break the assertion, and how many are not serializable, in
+/// percent.
 fn chosen(name: &str, large: bool, level: Level, chooser: ChooserKind) -> Result<(u64, u64)> {
     let (mut failed, mut unserializable) = (0, 0);
     for seed in seeds() {
         let app = benchmark(name, workload(seed, large)).ok_or("no such application")?;
-        let mut fuzz = Fuzz::new(app.as_ref(), Setting { level, interleaved: false }, chooser, seed);
+        let mut fuzz =
+            Fuzz::new(app.as_ref(), Setting { level, interleaved: false }, chooser, seed);
         for number in 0..RUNS {
             let run = fuzz.run(number)?;
             failed += u64::from(run.failure.is_some());
-            let options = seriatim::Options { levels: vec![Level::Serializable], ..Default::default() };
+            let options =
+                seriatim::Options { levels: vec![Level::Serializable], ..Default::default() };
             let report = seriatim::check_history(&run.history, &options);
             let outcome = report.verdict(Level::Serializable).map(|verdict| verdict.outcome);
             unserializable += u64::from(outcome == Some(Outcome::Violated));
@@ -222,10 +263,12 @@ fn chosen(name: &str, large: bool, level: Level, chooser: ChooserKind) -> Result
 fn comparison(level: Level, large: bool, boundary: Boundary) -> Result<()> {
     let size = if large { "large" } else { "small" };
     println!(
-        "\n{level}, {size} workload: failed and unserializable runs of the mock store, validated predictions, percent"
+        "\n{level}, {size} workload: failed and unserializable runs of the mock store, validated \
+         predictions, percent"
     );
     println!(
-        "{:<10} {:>12} {:>12} {:>12} {:>12} {:>10}  paper: MonkeyDB failed, unserializable, IsoPredict",
+        "{:<10} {:>12} {:>12} {:>12} {:>12} {:>10}  paper: MonkeyDB failed, unserializable, \
+         IsoPredict",
         "program", "random fail", "unser", "adversary", "unser", "predict"
     );
     for name in BENCHMARKS {
@@ -257,8 +300,13 @@ fn validation(level: Level, large: bool, seeds: &[u64]) -> Result<()> {
         for name in BENCHMARKS {
             for &seed in seeds {
                 let (app, history) = observe(name, workload(seed, large))?;
-                row.add(app.as_ref(), seed, &history, &Options { mode, boundary, ..Options::new(level) })
-                    .map_err(|error| format!("{name} seed {seed}: {error}"))?;
+                row.add(
+                    app.as_ref(),
+                    seed,
+                    &history,
+                    &Options { mode, boundary, ..Options::new(level) },
+                )
+                .map_err(|error| format!("{name} seed {seed}: {error}"))?;
             }
         }
         println!(
@@ -284,7 +332,8 @@ fn main() -> Result<()> {
     if wanted.iter().any(|one| one == "validation") {
         let seeds = named_seeds()?;
         println!(
-            "| level | size | strategy | none | undecided | found | validated | diverged | cut short | validated | slowest ms |"
+            "| level | size | strategy | none | undecided | found | validated | diverged | cut \
+             short | validated | slowest ms |"
         );
         println!("|---|---|---|---|---|---|---|---|---|---|---|");
         let levels = seriatim::predict::LEVELS.into_iter();

@@ -1,4 +1,5 @@
-//! How far an exploration has come, in a file: written from time to time and at the end, whole or not at all.
+//! How far an exploration has come, in a file: written from time to time and at the end, whole or
+//! not at all.
 
 use crate::exit::Failure;
 use crate::staged;
@@ -34,26 +35,34 @@ pub fn load(path: &Path, of: &str) -> Result<Option<Work>, Failure> {
     match std::fs::metadata(path) {
         Err(_) => return Ok(None),
         // A device may have no end.
-        Ok(metadata) if !metadata.is_file() => return Err(about("not a file; name another as checkpoint".to_owned())),
+        Ok(metadata) if !metadata.is_file() => {
+            return Err(about("not a file; name another as checkpoint".to_owned()));
+        }
         Ok(_) => {}
     }
     let bytes = std::fs::read(path).map_err(|error| about(error.to_string()))?;
     let broken = |error: serde_json::Error| {
-        about(format!("not a whole checkpoint of `seriatim explore`: {error}; remove it or name another file"))
+        about(format!(
+            "not a whole checkpoint of `seriatim explore`: {error}; remove it or name another file"
+        ))
     };
     let head: Head = serde_json::from_slice(&bytes).map_err(broken)?;
     if head.seriatim_checkpoint != VERSION {
         return Err(about(
-            "the checkpoint is of another version of seriatim; remove it or name another file".to_owned(),
+            "the checkpoint is of another version of seriatim; remove it or name another file"
+                .to_owned(),
         ));
     }
     let checkpoint: Checkpoint = serde_json::from_slice(&bytes).map_err(broken)?;
     if checkpoint.work.elapsed() > ELAPSED_MAX {
-        let problem = "not a checkpoint of `seriatim explore`: it says that it took longer than 1000 years";
+        let problem =
+            "not a checkpoint of `seriatim explore`: it says that it took longer than 1000 years";
         return Err(about(format!("{problem}; remove it or name another file")));
     }
     match difference(&checkpoint.of, of) {
-        Some(difference) => Err(about(format!("the checkpoint is of something else: {difference}; name another file"))),
+        Some(difference) => Err(about(format!(
+            "the checkpoint is of something else: {difference}; name another file"
+        ))),
         None => Ok(Some(checkpoint.work)),
     }
 }
@@ -64,7 +73,9 @@ fn difference(theirs: &str, mine: &str) -> Option<String> {
         return None;
     }
     let pairs = theirs.split(", ").zip(mine.split(", "));
-    let differing = pairs.filter(|(theirs, mine)| theirs != mine).map(|(theirs, mine)| match mine.split_once(' ') {
+    let differing = pairs.filter(|(theirs, mine)| theirs != mine).map(|(theirs, mine)| match mine
+        .split_once(' ')
+    {
         Some(("program", _)) => "another program".to_owned(),
         _ => format!("{theirs}, not {mine}"),
     });
@@ -81,7 +92,8 @@ pub struct Keeper<'p> {
 }
 
 impl<'p> Keeper<'p> {
-    /// Writes the file at once, so that one that cannot be written does not come as a surprise in the end.
+    /// Writes the file at once, so that one that cannot be written does not come as a surprise in
+    /// the end.
     pub fn begin(path: &'p Path, of: String, work: &Work) -> Result<Self, Failure> {
         let mut keeper = Keeper { path, of, kept: Instant::now(), unsaved: Some(work.clone()) };
         keeper.save()?;
@@ -107,7 +119,9 @@ impl<'p> Keeper<'p> {
             .and_then(|text| staged::write(self.path, |path| std::fs::write(path, text + "\n")));
         written.map_err(|error| {
             self.unsaved = Some(checkpoint.work);
-            let problem = format!("the checkpoint cannot be written: {error}; make room or name another file");
+            let problem = format!(
+                "the checkpoint cannot be written: {error}; make room or name another file"
+            );
             Failure::about(self.path.display(), problem)
         })
     }

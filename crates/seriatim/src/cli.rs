@@ -1,8 +1,9 @@
-//! The one definition of commands and flags, from which the parser, the help, the man pages and the completions come.
+//! The one definition of commands and flags, from which the parser, the help, the man pages and the
+//! completions come.
 
 use crate::commands::{
-    check, completions, convert, demo, explain, explore, fuzz, generate, man, minimize, observe, predict, replay,
-    schema, serve, stats, verify,
+    check, completions, convert, demo, explain, explore, fuzz, generate, man, minimize, observe,
+    predict, replay, schema, serve, stats, verify,
 };
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
@@ -16,15 +17,19 @@ use seriatim_store::{ChooserKind, LEVELS};
 use std::ffi::OsStr;
 
 const AFTER_HELP: &str = "\
-Exit codes: 0 every level asked for holds, 1 one is violated, 2 undecided, 3 bad input or usage, 4 internal error, \
-130 interrupted, 141 output closed by its reader, 143 terminated. Over several inputs 3 wins over 1, 1 over 2, 2 over 0.
+Exit codes: 0 every level asked for holds, 1 one is violated, 2 undecided, 3 bad input or usage, \
+                          4 internal error, \
+130 interrupted, 141 output closed by its reader, 143 terminated. Over several inputs 3 wins over \
+                          1, 1 over 2, 2 over 0.
 
-Text is wrapped to the width of the terminal, from 40 to 100 columns; if the output goes elsewhere, to COLUMNS if that is set, \
+Text is wrapped to the width of the terminal, from 40 to 100 columns; if the output goes \
+                          elsewhere, to COLUMNS if that is set, \
 else to 100.
 
 Try `seriatim demo` first.";
 
-/// Tells what weak transaction isolation does: checks histories of databases, and fuzzes, explores and predicts applications.
+/// Tells what weak transaction isolation does: checks histories of databases, and fuzzes, explores
+/// and predicts applications.
 #[derive(Parser, Debug)]
 #[command(name = "seriatim", version, after_help = AFTER_HELP, max_term_width = 100)]
 pub struct Cli {
@@ -48,7 +53,8 @@ pub enum Task {
     Predict(predict::Args),
     /// Run an application on a mock database until its assertion breaks
     Fuzz(fuzz::Args),
-    /// Run once more what `fuzz` kept, or run an application as `predict` says that it could go wrong
+    /// Run once more what `fuzz` kept, or run an application as `predict` says that it could go
+    /// wrong
     Replay(replay::Args),
     /// Explore every behaviour of a transactional program at an isolation level, each exactly once
     Explore(explore::Args),
@@ -58,7 +64,8 @@ pub enum Task {
     Convert(convert::Args),
     /// Make a history, valid at a level or with anomalies planted
     Generate(generate::Args),
-    /// Serve a database that may return anything its isolation level allows, and record what happens
+    /// Serve a database that may return anything its isolation level allows, and record what
+    /// happens
     Serve(serve::Args),
     /// Count what is in histories
     Stats(stats::Args),
@@ -100,7 +107,8 @@ impl LevelArg {
     }
 }
 
-/// Parses one of several names, in any of its usual spellings: `rc`, `read-committed`, `Read Committed`, `READ_COMMITTED`.
+/// Parses one of several names, in any of its usual spellings: `rc`, `read-committed`, `Read
+/// Committed`, `READ_COMMITTED`.
 #[derive(Clone, Debug)]
 pub struct Spelled<T> {
     /// What the names are of.
@@ -111,18 +119,23 @@ pub struct Spelled<T> {
 
 impl<T: Clone> Spelled<T> {
     /// Each choice has a name in commands and a name for people, and may have others.
-    pub fn new(what: &'static str, choices: impl IntoIterator<Item = (T, Vec<&'static str>)>) -> Self {
+    pub fn new(
+        what: &'static str,
+        choices: impl IntoIterator<Item = (T, Vec<&'static str>)>,
+    ) -> Self {
         Spelled { what, choices: choices.into_iter().collect() }
     }
 
     fn find(&self, text: &str) -> Option<T> {
         let wanted = plain(text);
-        let found = self.choices.iter().find(|(_, names)| names.iter().any(|name| plain(name) == wanted));
+        let found =
+            self.choices.iter().find(|(_, names)| names.iter().any(|name| plain(name) == wanted));
         found.map(|(value, _)| value.clone())
     }
 
     fn list(&self) -> String {
-        let names: Vec<String> = self.choices.iter().map(|(_, names)| names[..2].join(" (") + ")").collect();
+        let names: Vec<String> =
+            self.choices.iter().map(|(_, names)| names[..2].join(" (") + ")").collect();
         names.join(", ")
     }
 }
@@ -138,13 +151,16 @@ impl<T: Clone + Send + Sync + 'static> TypedValueParser for Spelled<T> {
     fn parse_ref(&self, cmd: &Command, _: Option<&Arg>, value: &OsStr) -> Result<T, clap::Error> {
         let text = value.to_string_lossy();
         self.find(&text).ok_or_else(|| {
-            let message = format!("unknown {} `{}`; known are {}\n", self.what, clean(&text), self.list());
+            let message =
+                format!("unknown {} `{}`; known are {}\n", self.what, clean(&text), self.list());
             clap::Error::raw(ErrorKind::InvalidValue, message).with_cmd(cmd)
         })
     }
 
     fn possible_values(&self) -> Option<Box<dyn Iterator<Item = PossibleValue> + '_>> {
-        Some(Box::new(self.choices.iter().map(|(_, names)| PossibleValue::new(names[0]).help(names[1]))))
+        Some(Box::new(
+            self.choices.iter().map(|(_, names)| PossibleValue::new(names[0]).help(names[1])),
+        ))
     }
 }
 
@@ -159,7 +175,8 @@ pub fn level_parser() -> Spelled<LevelArg> {
 
 /// Parses a level that a store can work at.
 pub fn store_level_parser() -> Spelled<Level> {
-    let names = |level: Level| (level, [&[level.code(), level.name()], other_names(level)].concat());
+    let names =
+        |level: Level| (level, [&[level.code(), level.name()], other_names(level)].concat());
     Spelled::new("level of a store", LEVELS.into_iter().map(names))
 }
 
@@ -178,18 +195,25 @@ fn isolations(what: &'static str, accepts: fn(Isolation) -> bool) -> Spelled<Iso
         None => (isolation, vec!["true", "any committed version", "none"]),
         Some(level) => (isolation, [&[level.code(), level.name()], other_names(level)].concat()),
     };
-    Spelled::new(what, Isolation::ALL.into_iter().filter(|isolation| accepts(*isolation)).map(names))
+    Spelled::new(
+        what,
+        Isolation::ALL.into_iter().filter(|isolation| accepts(*isolation)).map(names),
+    )
 }
 
 /// Parses a level that histories can be predicted at.
 pub fn predict_level_parser() -> Spelled<Level> {
-    let names = |level: Level| (level, [&[level.code(), level.name()], other_names(level)].concat());
+    let names =
+        |level: Level| (level, [&[level.code(), level.name()], other_names(level)].concat());
     Spelled::new("level to predict at", seriatim_predict::LEVELS.into_iter().map(names))
 }
 
 /// Parses the name of a chooser of a store.
 pub fn chooser_parser() -> Spelled<ChooserKind> {
-    Spelled::new("chooser", ChooserKind::ALL.map(|kind| (kind, vec![kind.code(), kind.description()])))
+    Spelled::new(
+        "chooser",
+        ChooserKind::ALL.map(|kind| (kind, vec![kind.code(), kind.description()])),
+    )
 }
 
 /// Further names of a level: those that `explain` knows.
@@ -200,7 +224,9 @@ fn other_names(level: Level) -> &'static [&'static str] {
 
 /// Parses the name of a file format.
 pub fn format_parser() -> impl TypedValueParser<Value = Format> {
-    let names = Format::ALL.iter().map(|format| PossibleValue::new(format.code()).help(format.description()));
+    let names = Format::ALL
+        .iter()
+        .map(|format| PossibleValue::new(format.code()).help(format.description()));
     PossibleValuesParser::new(names).try_map(|name| {
         let known = Format::ALL.iter().copied().find(|format| format.code() == name);
         known.ok_or_else(|| format!("unknown format {name}"))
@@ -214,9 +240,15 @@ mod tests {
     #[test]
     fn levels_have_many_spellings() {
         let parser = level_parser();
-        for name in
-            ["rc", "RC", "read-committed", "read committed", "Read_Committed", "ReadCommitted", " read committed"]
-        {
+        for name in [
+            "rc",
+            "RC",
+            "read-committed",
+            "read committed",
+            "Read_Committed",
+            "ReadCommitted",
+            " read committed",
+        ] {
             assert_eq!(parser.find(name), Some(LevelArg::One(Level::ReadCommitted)), "{name}");
         }
         for level in Level::ALL {

@@ -1,4 +1,5 @@
-//! From the arguments to inputs: files, standard input, directories that are a history, directories that hold some.
+//! From the arguments to inputs: files, standard input, directories that are a history, directories
+//! that hold some.
 
 use crate::exit::Failure;
 use crate::output;
@@ -21,7 +22,8 @@ const NOTHING_FOUND: &str = "no histories found in this directory";
 pub enum Origin {
     /// The user named it.
     Named,
-    /// It was found in this directory, which the user named; files that are no histories are passed over there.
+    /// It was found in this directory, which the user named; files that are no histories are passed
+    /// over there.
     Found(Arc<Path>),
 }
 
@@ -41,7 +43,8 @@ impl Input {
         Input { shown: path.display().to_string(), path, origin }
     }
 
-    /// Whether it is passed over unopened: a pipe that was only found in a directory may never have a writer.
+    /// Whether it is passed over unopened: a pipe that was only found in a directory may never have
+    /// a writer.
     pub fn is_skipped(&self) -> bool {
         self.origin != Origin::Named && is_special(&self.path)
     }
@@ -53,9 +56,14 @@ pub type Expanded = Result<Input, (String, ReadError)>;
 /// The inputs that `args` name, in this order; those of a directory sorted by name.
 pub fn expand(args: &[PathBuf]) -> Result<Vec<Expanded>, Failure> {
     if args.iter().filter(|arg| is_stdin(arg)).count() > 1 {
-        return Err(Failure::Message("only one of the inputs can be standard input; name `-` once".to_owned()));
+        return Err(Failure::Message(
+            "only one of the inputs can be standard input; name `-` once".to_owned(),
+        ));
     }
-    Ok(args.iter().flat_map(|arg| if is_collection(arg) { walk(arg) } else { vec![Ok(named(arg))] }).collect())
+    Ok(args
+        .iter()
+        .flat_map(|arg| if is_collection(arg) { walk(arg) } else { vec![Ok(named(arg))] })
+        .collect())
 }
 
 fn is_stdin(path: &Path) -> bool {
@@ -91,7 +99,8 @@ fn walk(root: &Path) -> Vec<Expanded> {
     found
 }
 
-/// Visible entries of a directory, by name. Links to directories are left out: they may lead in circles.
+/// Visible entries of a directory, by name. Links to directories are left out: they may lead in
+/// circles.
 fn children(dir: &Path) -> std::io::Result<Vec<PathBuf>> {
     let mut children = Vec::new();
     for entry in fs::read_dir(dir)? {
@@ -154,8 +163,15 @@ impl Search {
             return None;
         }
         let named = clean(&self.passed_over[..count.min(NAMED_MAX)].join(", "));
-        let more = if count > NAMED_MAX { format!(" and {} more", count - NAMED_MAX) } else { String::new() };
-        Some(format!("note: passed over {} without a history: {named}{more}\n", plural(count as u64, "file")))
+        let more = if count > NAMED_MAX {
+            format!(" and {} more", count - NAMED_MAX)
+        } else {
+            String::new()
+        };
+        Some(format!(
+            "note: passed over {} without a history: {named}{more}\n",
+            plural(count as u64, "file")
+        ))
     }
 
     /// The directories in which nothing else was found.
@@ -171,10 +187,15 @@ impl Search {
 }
 
 /// Reads one history and says what it does; `None` if it cannot be read, which is said too.
-pub fn read_input(path: &Path, format: Option<Format>, progress: Option<&Progress>) -> Option<(History, Format)> {
+pub fn read_input(
+    path: &Path,
+    format: Option<Format>,
+    progress: Option<&Progress>,
+) -> Option<(History, Format)> {
     let read = try_input(path, ReadOptions { format, ..ReadOptions::default() }, progress);
     let shown = path.display().to_string();
-    read.map_err(|error| output::message(&text::render_error(&Unreadable::new(&shown, &error)))).ok()
+    read.map_err(|error| output::message(&text::render_error(&Unreadable::new(&shown, &error))))
+        .ok()
 }
 
 /// Reads one history and says what it does.

@@ -1,5 +1,6 @@
-//! Ctrl-C and its relatives: the result that is being written is completed, half-written files are removed, the progress line
-//! goes away, and the exit code says which signal it was (130 for Ctrl-C, 143 for SIGTERM).
+//! Ctrl-C and its relatives: the result that is being written is completed, half-written files are
+//! removed, the progress line goes away, and the exit code says which signal it was (130 for
+//! Ctrl-C, 143 for SIGTERM).
 
 use crate::{output, progress, staged};
 use nix::sys::signal::{SigSet, Signal};
@@ -18,7 +19,8 @@ type Action = Box<dyn FnOnce(Signal) + Send>;
 /// What the next signal does instead of ending the program.
 static NEXT: Mutex<Option<Action>> = Mutex::new(None);
 
-/// Lets the next signal call `action` instead of ending the program; the one after that ends it, in case the action takes too long.
+/// Lets the next signal call `action` instead of ending the program; the one after that ends it, in
+/// case the action takes too long.
 pub fn call_next(action: impl FnOnce(Signal) + Send + 'static) {
     *NEXT.lock().unwrap_or_else(PoisonError::into_inner) = Some(Box::new(action));
 }
@@ -27,8 +29,8 @@ pub fn call_next(action: impl FnOnce(Signal) + Send + 'static) {
 static ASKED: OnceLock<Signal> = OnceLock::new();
 static IS_ASKED: AtomicBool = AtomicBool::new(false);
 
-/// Lets the next signal ask for an end, which the flag tells, so that what was found so far can be told; the one after that ends the
-/// program at once.
+/// Lets the next signal ask for an end, which the flag tells, so that what was found so far can be
+/// told; the one after that ends the program at once.
 pub fn ask_next() -> &'static AtomicBool {
     call_next(|signal| {
         ASKED.get_or_init(|| signal);
@@ -47,8 +49,9 @@ pub fn asked() -> Option<Signal> {
     ASKED.get().copied()
 }
 
-/// From now on an interrupt, a hang-up or a request to terminate ends the program cleanly. To be called before there is a
-/// second thread: threads inherit that these signals are kept for the one that waits for them.
+/// From now on an interrupt, a hang-up or a request to terminate ends the program cleanly. To be
+/// called before there is a second thread: threads inherit that these signals are kept for the one
+/// that waits for them.
 pub fn install() {
     let signals: SigSet = [Signal::SIGINT, Signal::SIGTERM, Signal::SIGHUP].into_iter().collect();
     // If the signals cannot be kept, their default action ends the program all the same.

@@ -1,9 +1,11 @@
-//! Seriatim checks recorded histories of databases against isolation levels and explains every anomaly.
+//! Seriatim checks recorded histories of databases against isolation levels and explains every
+//! anomaly.
 //!
-//! This crate is the facade: it has no code of its own but re-exports the stages of the pipeline, in the order in which
-//! data flows through them.
+//! This crate is the facade: it has no code of its own but re-exports the stages of the pipeline,
+//! in the order in which data flows through them.
 //!
-//! * [`history`] – what happened: sessions, transactions and events; reading and writing file formats,
+//! * [`history`] – what happened: sessions, transactions and events; reading and writing file
+//!   formats,
 //! * [`check`](mod@check) – does it satisfy a level, and if not, why,
 //! * [`predict`] – could an observed run have gone wrong at a weak level,
 //! * [`generate`] – histories made to order, for tests and benchmarks,
@@ -52,8 +54,8 @@
 //! # Ok::<(), notation::NotationError>(())
 //! ```
 //!
-//! Programs can be explored before there is any history. Whatever a causally consistent database does, two clients that count up may
-//! lose an update:
+//! Programs can be explored before there is any history. Whatever a causally consistent database
+//! does, two clients that count up may lose an update:
 //!
 //! ```
 //! use seriatim::Level;

@@ -1,4 +1,5 @@
-//! The command line. Thin: each subcommand is a file in `commands/`, everything it knows is in the library crates.
+//! The command line. Thin: each subcommand is a file in `commands/`, everything it knows is in the
+//! library crates.
 
 mod checkpoint;
 mod cli;
@@ -46,12 +47,14 @@ fn usage(message: &clap::Error) -> ExitCode {
     }
 }
 
-/// A panic is our mistake, wherever it happens: say so briefly, leave no half-written file, exit with code 4.
+/// A panic is our mistake, wherever it happens: say so briefly, leave no half-written file, exit
+/// with code 4.
 fn report_panics() {
     std::panic::set_hook(Box::new(|panic| {
         let _ = writeln!(
             std::io::stderr(),
-            "seriatim: internal error: {panic}\nThis is a bug in seriatim. Please report it with the command and, if you can, the input."
+            "seriatim: internal error: {panic}\nThis is a bug in seriatim. Please report it with \
+             the command and, if you can, the input."
         );
         staged::remove_all();
         std::process::exit(Exit::Internal as i32);

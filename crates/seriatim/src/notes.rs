@@ -8,11 +8,14 @@ use seriatim_report::text::plural;
 /// About lines of an input that the format does not know; `None` if there were none.
 pub fn skipped_note(input: &str, format: &str, skipped: u64) -> Option<String> {
     let (input, lines) = (clean(input), plural(skipped, "line"));
-    (skipped > 0).then(|| format!("note: {input}: skipped {lines} that the {format} format does not know\n"))
+    (skipped > 0)
+        .then(|| format!("note: {input}: skipped {lines} that the {format} format does not know\n"))
 }
 
 /// About what of a history a format does not carry; `None` if it carries everything.
 pub fn lost_note(history: &History, format: Format) -> Option<String> {
     let lost: Vec<String> = losses(history, format).iter().map(ToString::to_string).collect();
-    (!lost.is_empty()).then(|| format!("note: not everything fits into the {format} format: {}\n", lost.join("; ")))
+    (!lost.is_empty()).then(|| {
+        format!("note: not everything fits into the {format} format: {}\n", lost.join("; "))
+    })
 }

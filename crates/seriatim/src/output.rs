@@ -12,8 +12,8 @@ const WIDTH_MIN: usize = 40;
 /// Held while a result is being written, so that an interrupt does not cut it in the middle.
 static WRITING: Mutex<()> = Mutex::new(());
 
-/// Writes text with colours; they are stripped unless standard output is a terminal (NO_COLOR, CLICOLOR and
-/// CLICOLOR_FORCE are respected).
+/// Writes text with colours; they are stripped unless standard output is a terminal (NO_COLOR,
+/// CLICOLOR and CLICOLOR_FORCE are respected).
 pub fn text(page: &str) -> io::Result<()> {
     let _writing = WRITING.lock().unwrap_or_else(PoisonError::into_inner);
     let mut stream = AutoStream::auto(io::stdout());
@@ -34,7 +34,8 @@ pub fn message(text: &str) {
     let _ = anstream::stderr().write_all(text.as_bytes());
 }
 
-/// The width of the page: that of the terminal, or what COLUMNS says if the page goes somewhere else.
+/// The width of the page: that of the terminal, or what COLUMNS says if the page goes somewhere
+/// else.
 pub fn width() -> usize {
     let width = match io::stdout().is_terminal() {
         true => terminal_size::terminal_size().map(|(width, _)| usize::from(width.0)),
@@ -43,8 +44,8 @@ pub fn width() -> usize {
     width.unwrap_or(WIDTH_DEFAULT).clamp(WIDTH_MIN, WIDTH_DEFAULT)
 }
 
-/// Waits until the result that is being written is complete, at most `limit`: a reader that does not read must not
-/// keep us from ending.
+/// Waits until the result that is being written is complete, at most `limit`: a reader that does
+/// not read must not keep us from ending.
 pub fn wait_until_whole(limit: Duration) {
     let start = Instant::now();
     while WRITING.try_lock().is_err() && start.elapsed() < limit {

@@ -14,13 +14,14 @@ const TICK: Duration = Duration::from_millis(120);
 
 const SINGLE: &str = "{spinner} {elapsed} {read}{wide_msg}";
 const COUNT: &str = "{spinner} {pos}/{len} {noun} {bar:20} {elapsed}";
-const COUNT_AND_RATE: &str = "{spinner} {pos}/{len} {noun} {bar:20} {elapsed}, {per_sec:.1}, {eta} left";
+const COUNT_AND_RATE: &str =
+    "{spinner} {pos}/{len} {noun} {bar:20} {elapsed}, {per_sec:.1}, {eta} left";
 
 /// Whether a line may be on the terminal.
 static SHOWN: AtomicBool = AtomicBool::new(false);
 
-/// Takes the line away when the program ends in the middle. Whoever draws it may hold its locks for as long as a reader of our
-/// results does not read, so that none is taken here.
+/// Takes the line away when the program ends in the middle. Whoever draws it may hold its locks for
+/// as long as a reader of our results does not read, so that none is taken here.
 pub fn wipe() {
     if SHOWN.load(Ordering::Relaxed) {
         let _ = std::io::stderr().write_all(b"\r\x1b[2K");
@@ -66,7 +67,11 @@ impl Progress {
     pub fn over(inputs: usize, noun: &'static str) -> Self {
         let bar = ProgressBar::with_draw_target(Some(inputs as u64), ProgressDrawTarget::hidden());
         let meter = Arc::new(Meter::default());
-        bar.set_style(if inputs > 1 { counting(COUNT, noun) } else { with_meter(style(SINGLE), Arc::clone(&meter)) });
+        bar.set_style(if inputs > 1 {
+            counting(COUNT, noun)
+        } else {
+            with_meter(style(SINGLE), Arc::clone(&meter))
+        });
         let (end, ended) = mpsc::channel();
         if std::io::stderr().is_terminal() {
             show_later(bar.clone(), ended);
@@ -74,7 +79,8 @@ impl Progress {
         Progress { bar, meter, noun, _end: end }
     }
 
-    /// Progress of a command that writes to `target`; none if that is standard output, where the line would be in the way.
+    /// Progress of a command that writes to `target`; none if that is standard output, where the
+    /// line would be in the way.
     pub fn towards(target: &Path) -> Option<Self> {
         (target != Path::new("-")).then(|| Progress::start(1))
     }
@@ -131,7 +137,8 @@ fn with_meter(style: ProgressStyle, meter: Arc<Meter>) -> ProgressStyle {
     style.with_key("read", move |state: &ProgressState, line: &mut dyn fmt::Write| {
         if let Some((done, total)) = meter.bytes() {
             let rate = done as f64 / state.elapsed().as_secs_f64().max(f64::EPSILON);
-            let (percent, total, rate) = (done * 100 / total, HumanBytes(total), HumanBytes(rate as u64));
+            let (percent, total, rate) =
+                (done * 100 / total, HumanBytes(total), HumanBytes(rate as u64));
             // The line is drawn again soon.
             let _ = write!(line, "{percent} % of {total}, {rate}/s, ");
         }

@@ -4,7 +4,8 @@ use std::time::Duration;
 
 /// A time: a number with one of the units ms, s, m and h; seconds without one.
 pub fn duration(text: &str) -> Result<Duration, String> {
-    let expected = || "expected a time like 30s, 500ms, 2m or 1h (without a unit: seconds)".to_owned();
+    let expected =
+        || "expected a time like 30s, 500ms, 2m or 1h (without a unit: seconds)".to_owned();
     let (number, unit) = split(text);
     let scale = match unit {
         "ms" => 0.001,
@@ -17,13 +18,15 @@ pub fn duration(text: &str) -> Result<Duration, String> {
     Duration::try_from_secs_f64(number * scale).map_err(|_| "this time is out of range".to_owned())
 }
 
-/// A size in bytes: a number with one of the units K, M, G and T, which are powers of 1024 (also KiB and so on); KB and so on are
-/// powers of 1000. A bare number is refused: it is not clear of what.
+/// A size in bytes: a number with one of the units K, M, G and T, which are powers of 1024 (also
+/// KiB and so on); KB and so on are powers of 1000. A bare number is refused: it is not clear of
+/// what.
 pub fn size(text: &str) -> Result<u64, String> {
     let expected = || "expected a size like 4G, 512M or 2GiB".to_owned();
     let (number, unit) = split(text);
     let unit = unit.to_ascii_lowercase();
-    let power = unit.chars().next().and_then(|letter| "kmgt".find(letter)).ok_or_else(expected)? as i32 + 1;
+    let power =
+        unit.chars().next().and_then(|letter| "kmgt".find(letter)).ok_or_else(expected)? as i32 + 1;
     let base: f64 = match &unit[1..] {
         "" | "ib" => 1024.0,
         "b" => 1000.0,
@@ -66,7 +69,21 @@ mod tests {
         assert_eq!(size("1.5 kib"), Ok(1536));
         assert_eq!(size("3KB"), Ok(3000));
         assert_eq!(size("1t"), Ok(1 << 40));
-        for bad in ["", "4", "G", "lots", "-1G", "1.2.3G", "4X", "4Gb/s", "4é", "0G", "99999999999T", "nanG", "infG"] {
+        for bad in [
+            "",
+            "4",
+            "G",
+            "lots",
+            "-1G",
+            "1.2.3G",
+            "4X",
+            "4Gb/s",
+            "4é",
+            "0G",
+            "99999999999T",
+            "nanG",
+            "infG",
+        ] {
             assert!(size(bad).is_err(), "{bad}");
         }
     }

@@ -18,14 +18,18 @@ pub fn failure(app: &dyn App, failure: &str) -> String {
 /// The reads that a failure needs, under the names that `history` gives to the transactions.
 pub fn blame(weak: &[Choice], history: &History) -> String {
     if weak.is_empty() {
-        let text = "It fails even if every read returns the latest version: the transactions overlap.";
+        let text =
+            "It fails even if every read returns the latest version: the transactions overlap.";
         return format!("\n{}", wrap(text, "  ", output::width()));
     }
-    let title = wrap("The reads that it takes; all others return the latest version:", "", output::width());
+    let title =
+        wrap("The reads that it takes; all others return the latest version:", "", output::width());
     let mut page = format!("\n{}\n", paint(BOLD, title.trim_end()));
     for choice in weak {
-        let from = choice.writer.map_or("the initial state".to_owned(), |writer| called(history, writer));
-        let line = format!("{} reads {} from {from}", called(history, choice.reader), clean(&choice.key));
+        let from =
+            choice.writer.map_or("the initial state".to_owned(), |writer| called(history, writer));
+        let line =
+            format!("{} reads {} from {from}", called(history, choice.reader), clean(&choice.key));
         page += &wrap(&line, "  ", output::width());
     }
     page
@@ -136,7 +140,12 @@ pub fn blamed<'a>(weak: &'a [Choice], history: &History) -> Vec<Blamed<'a>> {
 
 impl<'a> Told<'a> {
     /// About a run of `app`; without one, all runs held.
-    pub fn new(app: &'a dyn App, level: &'a str, failure: Option<&'a str>, run: Option<&Run>) -> Told<'a> {
+    pub fn new(
+        app: &'a dyn App,
+        level: &'a str,
+        failure: Option<&'a str>,
+        run: Option<&Run>,
+    ) -> Told<'a> {
         Told {
             app: app.name(),
             assertion: app.assertion(),

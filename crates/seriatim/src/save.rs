@@ -1,5 +1,5 @@
-//! Writing a history where the user wants it, in the format that a flag or the name of the file asks for. A file appears whole
-//! or not at all.
+//! Writing a history where the user wants it, in the format that a flag or the name of the file
+//! asks for. A file appears whole or not at all.
 
 use crate::exit::Failure;
 use crate::staged;
@@ -9,23 +9,36 @@ use seriatim_history::{History, WriteError};
 use std::fs::Metadata;
 use std::path::{Path, PathBuf};
 
-/// The format to write: the one that was named, else the one that the ending of `target` asks for, else `otherwise`.
-pub fn format_for(named: Option<Format>, target: &Path, otherwise: Format) -> Result<Format, Failure> {
+/// The format to write: the one that was named, else the one that the ending of `target` asks for,
+/// else `otherwise`.
+pub fn format_for(
+    named: Option<Format>,
+    target: &Path,
+    otherwise: Format,
+) -> Result<Format, Failure> {
     match (named, formats::formats_of_name(target)) {
         (Some(format), _) => Ok(format),
         (None, []) => Ok(otherwise),
         (None, [format]) => Ok(*format),
         (None, several) => {
-            let choices: Vec<String> = several.iter().map(|format| format!("--to {format}")).collect();
-            let problem = format!("the name does not say which format to write; add {}", choices.join(" or "));
+            let choices: Vec<String> =
+                several.iter().map(|format| format!("--to {format}")).collect();
+            let problem = format!(
+                "the name does not say which format to write; add {}",
+                choices.join(" or ")
+            );
             Err(Failure::about(target.display(), problem))
         }
     }
 }
 
-/// Whether all of these can be written, as far as that can be seen: better said before long work than after it. Nothing is written
-/// over what is read (`inputs`), nor twice; `-` is standard output.
-pub fn may_write<'p>(outputs: impl IntoIterator<Item = &'p PathBuf>, inputs: &[&Path]) -> Result<(), Failure> {
+/// Whether all of these can be written, as far as that can be seen: better said before long work
+/// than after it. Nothing is written over what is read (`inputs`), nor twice; `-` is standard
+/// output.
+pub fn may_write<'p>(
+    outputs: impl IntoIterator<Item = &'p PathBuf>,
+    inputs: &[&Path],
+) -> Result<(), Failure> {
     let mut known: Vec<(PathBuf, &str)> = inputs
         .iter()
         .filter_map(|path| Some((path.canonicalize().ok()?, "is what is read; name another file")))

@@ -1,7 +1,8 @@
-//! Output files that appear whole or not at all: written into a temporary directory beside the target, then moved.
+//! Output files that appear whole or not at all: written into a temporary directory beside the
+//! target, then moved.
 //!
-//! A directory, so that whatever the writer leaves half-done (drafts of its own included) goes away with it. The
-//! directories in use are listed, so that an interrupt can remove them.
+//! A directory, so that whatever the writer leaves half-done (drafts of its own included) goes away
+//! with it. The directories in use are listed, so that an interrupt can remove them.
 
 use std::ffi::{OsStr, OsString};
 use std::fs;
@@ -28,8 +29,12 @@ fn remove(dir: &Path) {
     let _ = fs::remove_dir_all(dir);
 }
 
-/// Lets `write` make the file (or directory) `target`. On failure there is no new file, and an old one is unchanged.
-pub fn write<E: From<io::Error>>(target: &Path, write: impl FnOnce(&Path) -> Result<(), E>) -> Result<(), E> {
+/// Lets `write` make the file (or directory) `target`. On failure there is no new file, and an old
+/// one is unchanged.
+pub fn write<E: From<io::Error>>(
+    target: &Path,
+    write: impl FnOnce(&Path) -> Result<(), E>,
+) -> Result<(), E> {
     if is_special(target) {
         return write(target);
     }
@@ -39,8 +44,10 @@ pub fn write<E: From<io::Error>>(target: &Path, write: impl FnOnce(&Path) -> Res
     };
     let workplace = workplace(target, name);
     open_places().push(workplace.clone());
-    let written = fs::create_dir(&workplace).map_err(E::from).and_then(|()| write(&workplace.join(name)));
-    // The list stays locked until the file has its name, so that an interrupt comes before or after, not between.
+    let written =
+        fs::create_dir(&workplace).map_err(E::from).and_then(|()| write(&workplace.join(name)));
+    // The list stays locked until the file has its name, so that an interrupt comes before or
+    // after, not between.
     let mut open = open_places();
     open.retain(|path| *path != workplace);
     let moved = written.and_then(|()| Ok(fs::rename(workplace.join(name), target)?));
@@ -64,7 +71,8 @@ mod tests {
     use super::*;
 
     fn folder(name: &str) -> PathBuf {
-        let folder = std::env::temp_dir().join(format!("seriatim-staged-{}-{name}", std::process::id()));
+        let folder =
+            std::env::temp_dir().join(format!("seriatim-staged-{}-{name}", std::process::id()));
         fs::create_dir_all(&folder).unwrap();
         folder
     }

@@ -1,12 +1,15 @@
-//! Many inputs over the cores: each worker takes the next input, results come back in the order of the inputs.
+//! Many inputs over the cores: each worker takes the next input, results come back in the order of
+//! the inputs.
 //!
-//! Workers are detached: if the consumer of the results fails (a closed pipe), nobody waits for work that nobody wants.
+//! Workers are detached: if the consumer of the results fails (a closed pipe), nobody waits for
+//! work that nobody wants.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
 
-/// Does `work` on each item with up to `workers` threads, and hands each result to `sink` in the order of the items.
+/// Does `work` on each item with up to `workers` threads, and hands each result to `sink` in the
+/// order of the items.
 pub fn in_order<T, R, E>(
     items: Vec<T>,
     workers: usize,

@@ -1,4 +1,5 @@
-//! `seriatim check --certificate`, `verify` and `minimize`: what is written is confirmed, and nothing else is.
+//! `seriatim check --certificate`, `verify` and `minimize`: what is written is confirmed, and
+//! nothing else is.
 
 mod common;
 
@@ -12,8 +13,10 @@ const SKEW: &str = r#"{"seriatim":1}
 {"session":"b","txn":"two","status":"committed","ops":[["r","x",1],["r","y",1],["w","y",2]],"begin":2,"end":5}
 {"session":"c","txn":"last","status":"committed","ops":[["r","x",2],["r","y",2]],"begin":6,"end":7}
 "#;
-/// A value that two transactions wrote: causally consistent if the sources are chosen well, but no prefix of one order.
-const TWICE: &str = "w(0,1,0,0)\nw(0,1,1,1)\nw(1,1,1,1)\nw(1,2,2,2)\nr(0,1,3,3)\nr(1,0,3,3)\nr(1,2,4,4)\nr(0,0,4,4)\n";
+/// A value that two transactions wrote: causally consistent if the sources are chosen well, but no
+/// prefix of one order.
+const TWICE: &str = "w(0,1,0,0)\nw(0,1,1,1)\nw(1,1,1,1)\nw(1,2,2,2)\nr(0,1,3,3)\nr(1,0,3,3)\n\
+                     r(1,2,4,4)\nr(0,0,4,4)\n";
 
 /// Makes a certificate and returns its lines.
 fn certify(folder: &Folder, history: &str) -> Vec<Value> {
@@ -60,7 +63,12 @@ fn what_check_writes_is_confirmed() {
     assert_eq!(lines[0]["seriatim_certificate"], 1);
     assert_eq!((&lines[0]["sessions"], &lines[0]["transactions"]), (&json!(3), &json!(4)));
     let said = verify(&folder, &files[2], &lines).1;
-    assert!(said.contains("snapshot isolation: holds, confirmed\nserializability: violated, confirmed\n"), "{said}");
+    assert!(
+        said.contains(
+            "snapshot isolation: holds, confirmed\nserializability: violated, confirmed\n"
+        ),
+        "{said}"
+    );
     let skew = lines.iter().find(|line| line["level"] == "ser").unwrap();
     assert_eq!((&skew["verdict"], &skew["kind"]), (&json!("violated"), &json!("write-skew")));
 }
@@ -74,17 +82,25 @@ fn examples_are_confirmed() {
         let file = path.to_str().unwrap();
         let lines = certify(&folder, file);
         let (code, said) = verify(&folder, file, &lines);
-        assert!(code == Some(0) || (code == Some(2) && said.contains("undecided")), "{file}: {said}");
+        assert!(
+            code == Some(0) || (code == Some(2) && said.contains("undecided")),
+            "{file}: {said}"
+        );
     }
 }
 
 #[test]
 fn generated_histories_are_confirmed() {
     let folder = Folder::new();
-    for (level, plant) in [("ser", None), ("si", None), ("cc", None), ("cc", Some("fractured-read")), ("rc", None)] {
+    for (level, plant) in
+        [("ser", None), ("si", None), ("cc", None), ("cc", Some("fractured-read")), ("rc", None)]
+    {
         for seed in ["1", "2"] {
             let file = folder.at("h.jsonl");
-            let mut args = vec!["generate", &file, "--level", level, "--seed", seed, "--keys", "10", "--aborts", "0.1"];
+            let mut args = vec![
+                "generate", &file, "--level", level, "--seed", seed, "--keys", "10", "--aborts",
+                "0.1",
+            ];
             args.extend(plant.iter().flat_map(|plant| ["--plant", plant]));
             let made = run(&args);
             assert_eq!(made.code, Some(0), "{made:?}");
@@ -116,7 +132,8 @@ fn corrupted_points_are_rejected() {
     // What holds at one level need not hold at another.
     let mut stolen = lines.clone();
     let snapshot = of(&mut stolen, "si").clone();
-    *of(&mut stolen, "ser") = json!({"level": "ser", "verdict": "holds", "points": snapshot["points"]});
+    *of(&mut stolen, "ser") =
+        json!({"level": "ser", "verdict": "holds", "points": snapshot["points"]});
     let (code, said) = verify(&folder, &file, &stolen);
     assert_eq!(code, Some(1), "{said}");
     assert!(said.contains("serializability: holds, REJECTED: "), "{said}");
@@ -128,8 +145,13 @@ fn false_violations_and_orders_are_rejected() {
     let folder = Folder::new();
     let file = folder.file("skew.jsonl", SKEW);
     let lines = certify(&folder, &file);
-    for operations in [json!([]), json!([0, 1]), json!([2, 3, 4, 5, 6, 7]), json!([99]), json!([0, 4_294_967_295_u32])]
-    {
+    for operations in [
+        json!([]),
+        json!([0, 1]),
+        json!([2, 3, 4, 5, 6, 7]),
+        json!([99]),
+        json!([0, 4_294_967_295_u32]),
+    ] {
         let mut lines = lines.clone();
         of(&mut lines, "ser")["operations"] = operations;
         let (code, said) = verify(&folder, &file, &lines);
@@ -138,7 +160,8 @@ fn false_violations_and_orders_are_rejected() {
     }
     let mut weaker = lines.clone();
     let operations = of(&mut weaker, "ser")["operations"].clone();
-    *of(&mut weaker, "si") = json!({"level": "si", "verdict": "violated", "operations": operations});
+    *of(&mut weaker, "si") =
+        json!({"level": "si", "verdict": "violated", "operations": operations});
     assert_eq!(verify(&folder, &file, &weaker).0, Some(1));
     let bad = folder.file("bad.txt", CAUSAL);
     let lines = certify(&folder, &bad);
@@ -151,7 +174,11 @@ fn false_violations_and_orders_are_rejected() {
     }
     let mut timeless = lines.clone();
     timeless.push(json!({"level": "sser", "verdict": "holds", "points": []}));
-    assert!(verify(&folder, &bad, &timeless).1.contains("REJECTED: the history has no begin and end times"));
+    assert!(
+        verify(&folder, &bad, &timeless)
+            .1
+            .contains("REJECTED: the history has no begin and end times")
+    );
 }
 
 #[test]
@@ -161,7 +188,10 @@ fn a_certificate_is_about_one_history() {
     let lines = certify(&folder, &bad);
     let (code, said) = verify(&folder, &good, &lines);
     assert_eq!(code, Some(3));
-    assert!(said.contains("this certificate is for another history") && said.contains("4 transactions"), "{said}");
+    assert!(
+        said.contains("this certificate is for another history") && said.contains("4 transactions"),
+        "{said}"
+    );
     // As many of everything, but other values.
     let other = folder.file("other.txt", CAUSAL.replace("r(0,1,1,3)", "r(0,2,1,3)"));
     let (code, said) = verify(&folder, &other, &lines);
@@ -192,7 +222,9 @@ fn a_certificate_is_good_for_a_converted_history() {
 fn certificates_fit_their_schema() {
     let folder = Folder::new();
     let validator = common::schema("certificate");
-    for (name, text) in [("good.txt", GOOD), ("bad.txt", CAUSAL), ("skew.jsonl", SKEW), ("twice.txt", TWICE)] {
+    for (name, text) in
+        [("good.txt", GOOD), ("bad.txt", CAUSAL), ("skew.jsonl", SKEW), ("twice.txt", TWICE)]
+    {
         for line in certify(&folder, &folder.file(name, text)) {
             assert!(validator.is_valid(&line), "{line}");
         }
@@ -220,7 +252,8 @@ fn malformed_certificates_are_answered_with_the_place() {
         let ran = run(&["verify", &file, &folder.file("broken", text)]);
         assert_eq!(ran.code, Some(3), "{text}: {ran:?}");
         assert!(
-            ran.stderr.contains(expected) && ran.stderr.contains("broken:1") | ran.stderr.contains("broken:2"),
+            ran.stderr.contains(expected)
+                && ran.stderr.contains("broken:1") | ran.stderr.contains("broken:2"),
             "{ran:?}"
         );
     }
@@ -233,16 +266,26 @@ fn malformed_certificates_are_answered_with_the_place() {
         (r#"{"level":"si","verdict":"holds","points":[["b",99999999999]]}"#, "u32"),
         (r#"{"level":"si","verdict":"holds","points":[["b"]]}"#, "invalid length"),
         (r#"{"level":"si","verdict":"holds","order":"all"}"#, "expected a sequence"),
-        (r#"{"level":"si","verdict":"holds","points":[],"order":[]}"#, "either `points` or `order`"),
+        (
+            r#"{"level":"si","verdict":"holds","points":[],"order":[]}"#,
+            "either `points` or `order`",
+        ),
         (r#"{"level":"si","verdict":"violated"}"#, "expected `operations`"),
-        (r#"{"level":"si","verdict":"violated","kind":"bad luck","operations":[]}"#, "unknown anomaly"),
+        (
+            r#"{"level":"si","verdict":"violated","kind":"bad luck","operations":[]}"#,
+            "unknown anomaly",
+        ),
         (r#"{"level":"si","verdict":"undecided","extra":1}"#, "unknown field"),
         ("[[[[", "expected the verdict of a level"),
     ];
     for (line, expected) in lines {
         let ran = run(&["verify", &file, &folder.file("broken", format!("{only_si}\n{line}\n"))]);
         assert_eq!(ran.code, Some(3), "{line}: {ran:?}");
-        assert!(ran.stderr.contains("broken:2") && ran.stderr.contains(expected), "{line}: {}", ran.stderr);
+        assert!(
+            ran.stderr.contains("broken:2") && ran.stderr.contains(expected),
+            "{line}: {}",
+            ran.stderr
+        );
     }
     let binary = run(&["verify", &file, &folder.file("broken", b"\n\xff\xfe")]);
     assert_eq!(binary.code, Some(3));
@@ -258,7 +301,11 @@ fn a_certificate_is_for_one_input_and_a_file() {
     let (good, bad) = (folder.file("good.txt", GOOD), folder.file("bad.txt", CAUSAL));
     let several = run(&["check", &good, &bad, "--certificate", &folder.at("c")]);
     assert_eq!(several.code, Some(3));
-    assert!(several.stderr.contains("--certificate is for one input, here are 2"), "{}", several.stderr);
+    assert!(
+        several.stderr.contains("--certificate is for one input, here are 2"),
+        "{}",
+        several.stderr
+    );
     assert_eq!(run(&["check", &good, "--certificate", "-"]).code, Some(3));
     assert_eq!(run(&["check", &good, "--certificate", &folder.at("none/c")]).code, Some(3));
     assert_eq!(folder.names(), ["bad.txt", "good.txt"]);
@@ -266,20 +313,26 @@ fn a_certificate_is_for_one_input_and_a_file() {
     assert_eq!(undecided.code, Some(2));
     let ran = run(&["verify", &good, &folder.at("c")]);
     assert_eq!(ran.code, Some(2));
-    let expected = "serializability: holds, confirmed\nstrict serializability: undecided, nothing to confirm\n";
+    let expected = "serializability: holds, confirmed\nstrict serializability: undecided, nothing \
+                    to confirm\n";
     assert_eq!(ran.stdout, expected);
 }
 
 #[test]
 fn minimize_leaves_the_smallest_violation() {
     let folder = Folder::new();
-    let noise: String = (10..60).map(|i| format!("w({i},1,{},{i})\nr({i},1,{},{i})\n", i % 5, i % 5)).collect();
+    let noise: String =
+        (10..60).map(|i| format!("w({i},1,{},{i})\nr({i},1,{},{i})\n", i % 5, i % 5)).collect();
     let file = folder.file("bad.txt", CAUSAL.to_owned() + &noise);
     let small = folder.at("small.jsonl");
     for level in ["cc", "si", "ser"] {
         let ran = run(&["minimize", &file, "--level", level, "-o", &small]);
         assert_eq!((ran.code, ran.stdout.as_str()), (Some(0), ""), "{ran:?}");
-        assert!(ran.stderr.starts_with("4 of 54 transactions and 5 of 105 operations are left"), "{}", ran.stderr);
+        assert!(
+            ran.stderr.starts_with("4 of 54 transactions and 5 of 105 operations are left"),
+            "{}",
+            ran.stderr
+        );
         assert_eq!(run(&["check", "--quiet", &small, "--level", level]).code, Some(1));
     }
     let text = run(&["minimize", &file, "--level", "cc", "-o", "-", "--to", "plume"]);
@@ -297,7 +350,11 @@ fn minimize_writes_nothing_if_there_is_nothing_to_show() {
     let out = folder.at("small.jsonl");
     let holds = run(&["minimize", &good, "--level", "ser", "-o", &out]);
     assert_eq!(holds.code, Some(3));
-    assert!(holds.stderr.contains("serializability holds; nothing was written"), "{}", holds.stderr);
+    assert!(
+        holds.stderr.contains("serializability holds; nothing was written"),
+        "{}",
+        holds.stderr
+    );
     assert_eq!(run(&["minimize", &good, "--level", "sser", "-o", &out]).code, Some(2));
     assert_eq!(run(&["minimize", &good, "--level", "all", "-o", &out]).code, Some(3));
     assert_eq!(run(&["minimize", &folder.at("none"), "--level", "cc", "-o", &out]).code, Some(3));

@@ -41,7 +41,10 @@ fn the_first_line_is_the_verdict() {
     let bad = folder.file("bad.txt", CAUSAL);
     let ran = run(&["check", &bad]);
     let first = ran.stdout.lines().next().unwrap();
-    assert_eq!(first, format!("{bad}: holds up to read atomic; violates causal consistency (and above)"));
+    assert_eq!(
+        first,
+        format!("{bad}: holds up to read atomic; violates causal consistency (and above)")
+    );
     assert!(ran.stdout.contains(&format!("{bad}:5")), "{}", ran.stdout);
     assert!(ran.stderr.is_empty());
     let quiet = run(&["check", &bad, "--quiet"]);
@@ -61,7 +64,8 @@ fn levels_may_be_spelled_out_and_unknown_ones_are_answered_with_a_list() {
     assert_eq!(ran.stdout, format!("{bad}: read committed holds; read atomic holds\n"));
     let unknown = run(&["check", &bad, "--level", "chaos"]);
     assert_eq!(unknown.code, Some(3));
-    let listed = "unknown isolation level `chaos`; known are rc (read committed), ci (cut isolation)";
+    let listed =
+        "unknown isolation level `chaos`; known are rc (read committed), ci (cut isolation)";
     assert!(unknown.stderr.contains(listed), "{}", unknown.stderr);
 }
 
@@ -80,7 +84,8 @@ fn json_fits_the_schema_and_has_the_levels_asked_for() {
     args.extend(inputs.iter().map(String::as_str));
     let validator = schema("check");
     for line in run(&args).json() {
-        let problems: Vec<String> = validator.iter_errors(&line).map(|error| error.to_string()).collect();
+        let problems: Vec<String> =
+            validator.iter_errors(&line).map(|error| error.to_string()).collect();
         assert!(problems.is_empty(), "{line}: {problems:?}");
     }
     let two = &run(&["check", "--format", "json", "--level", "cc,rc", &inputs[1]]).json()[0];
@@ -197,7 +202,8 @@ fn directories_without_histories_are_one_json_object_each() {
     std::fs::create_dir(folder.at("empty")).unwrap();
     let good = folder.file("good.txt", GOOD);
     for command in ["check", "stats"] {
-        let ran = run(&[command, "--format", "json", &folder.at("empty"), &good, &folder.at("notes")]);
+        let ran =
+            run(&[command, "--format", "json", &folder.at("empty"), &good, &folder.at("notes")]);
         assert_eq!(ran.code, Some(3), "{ran:?}");
         let (lines, validator) = (ran.json(), schema(command));
         assert!(lines.iter().all(|line| validator.is_valid(line)), "{lines:?}");
@@ -219,14 +225,23 @@ fn the_first_of_many_files_that_are_passed_over_are_named() {
         folder.file(&format!("note-{i}.md"), "These are notes.\n");
     }
     let ran = run(&["check", "--quiet", folder.path().to_str().unwrap()]);
-    assert!(ran.stderr.contains("note-4.md and 4 more\n") && !ran.stderr.contains("note-5"), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("note-4.md and 4 more\n") && !ran.stderr.contains("note-5"),
+        "{}",
+        ran.stderr
+    );
 }
 
 #[test]
 fn many_inputs_come_back_in_their_order() {
     let folder = Folder::new();
     let inputs: Vec<String> = (0..60)
-        .map(|i| folder.file(&format!("{i}.txt"), if i % 7 == 0 { common::large(20_000) } else { GOOD.to_owned() }))
+        .map(|i| {
+            folder.file(
+                &format!("{i}.txt"),
+                if i % 7 == 0 { common::large(20_000) } else { GOOD.to_owned() },
+            )
+        })
         .collect();
     let mut args = vec!["check", "--format", "json", "--level", "rc"];
     args.extend(inputs.iter().map(String::as_str));
@@ -255,8 +270,9 @@ fn the_graph_is_written() {
 #[test]
 fn an_undecided_verdict_names_the_writers_and_their_places() {
     let folder = Folder::new();
-    let append =
-        |session: u32, element: u32| format!("{{\"session\":{session},\"ops\":[[\"append\",\"l\",{element}]]}}\n");
+    let append = |session: u32, element: u32| {
+        format!("{{\"session\":{session},\"ops\":[[\"append\",\"l\",{element}]]}}\n")
+    };
     let read = |list: &str| format!("{{\"session\":4,\"ops\":[[\"r\",\"l\",{list}]]}}\n");
     let text = append(1, 1) + &append(2, 2) + &append(3, 1) + &read("[1,2]") + &read("[1]");
     let path = folder.file("lists.jsonl", &text);
@@ -296,22 +312,29 @@ fn words(page: &str) -> String {
 #[test]
 fn the_wrong_element_of_a_list_is_named_and_no_number_is_cut() {
     let folder = Folder::new();
-    let appends: String = (0..300).map(|i| format!("{{:type :ok, :process 0, :value [[:append :x {i}]]}}\n")).collect();
+    let appends: String = (0..300)
+        .map(|i| format!("{{:type :ok, :process 0, :value [[:append :x {i}]]}}\n"))
+        .collect();
     let mut list: Vec<String> = (0..300).map(|i| i.to_string()).collect();
     list.insert(150, "9999".to_owned());
     let read = format!("{{:type :ok, :process 1, :value [[:r :x [{}]]]}}\n", list.join(" "));
     let page = words(&run(&["check", &folder.file("long.edn", appends + &read)]).stdout);
     assert!(page.contains("but 9999, element 151 of the list, was appended by nobody"), "{page}");
     assert!(page.contains("11 12 … 293 294"), "{page}");
-    let short = "{:type :ok, :process 0, :value [[:append :x 1]]}\n{:type :ok, :process 1, :value [[:r :x [1 2]]]}\n";
+    let short = "{:type :ok, :process 0, :value [[:append :x 1]]}\n{:type :ok, :process 1, :value \
+                 [[:r :x [1 2]]]}\n";
     let page = words(&run(&["check", &folder.file("short.edn", short)]).stdout);
-    assert!(page.contains("reads :x=[1 2], but 2, element 2 of the list, was appended by nobody"), "{page}");
+    assert!(
+        page.contains("reads :x=[1 2], but 2, element 2 of the list, was appended by nobody"),
+        "{page}"
+    );
 }
 
 #[test]
 fn a_damaged_trace_is_an_error_and_a_strange_one_too() {
     let folder = Folder::new();
-    let cut = folder.file("cut.txt", "WRITE KEY[x] Txn(1, 0)\nlog: started\nREAD KEY[x] Txn(2, 0) Fro");
+    let cut =
+        folder.file("cut.txt", "WRITE KEY[x] Txn(1, 0)\nlog: started\nREAD KEY[x] Txn(2, 0) Fro");
     let ran = run(&["check", &cut]);
     assert_eq!((ran.code, ran.stdout.as_str()), (Some(3), ""), "{ran:?}");
     assert!(ran.stderr.contains("cut.txt:3:23: expected `From(`, found `Fro`"), "{ran:?}");
@@ -324,16 +347,19 @@ fn a_damaged_trace_is_an_error_and_a_strange_one_too() {
 #[test]
 fn operations_are_listed_in_program_order() {
     let folder = Folder::new();
-    let fractured = folder.file("k.txt", "w(1,1,0,0)\nw(1,2,0,1)\nw(2,2,0,1)\nr(1,1,1,2)\nr(2,2,1,2)\n");
+    let fractured =
+        folder.file("k.txt", "w(1,1,0,0)\nw(1,2,0,1)\nw(2,2,0,1)\nr(1,1,1,2)\nr(2,2,1,2)\n");
     let page = run(&["check", &fractured]).stdout;
-    let places: Vec<&str> = page.lines().filter_map(|line| line.rsplit_once("k.txt:")).map(|(_, at)| at).collect();
+    let places: Vec<&str> =
+        page.lines().filter_map(|line| line.rsplit_once("k.txt:")).map(|(_, at)| at).collect();
     assert_eq!(places[places.len() - 5..], ["1", "2", "3", "4", "5"], "{page}");
 }
 
 #[test]
 fn a_contradiction_of_two_reads_is_one_instance_and_is_told_once() {
     let folder = Folder::new();
-    let text = "w(0,1,0,0)\nw(1,1,0,0)\nw(0,2,1,1)\nw(2,2,1,1)\nr(0,1,2,2)\nr(2,2,2,2)\nr(0,2,3,3)\nr(1,1,3,3)\n";
+    let text = "w(0,1,0,0)\nw(1,1,0,0)\nw(0,2,1,1)\nw(2,2,1,1)\nr(0,1,2,2)\nr(2,2,2,2)\n\
+                r(0,2,3,3)\nr(1,1,3,3)\n";
     let path = folder.file("l.txt", text);
     let page = run(&["check", "--max", "5", &path]).stdout;
     assert!(page.contains("fractured read against the commit order: 1 instance"), "{page}");
@@ -346,7 +372,10 @@ fn an_unknown_outcome_and_an_empty_list_are_told() {
     let unknown = r#"{"session":"a","txn":"t1","status":"unknown","ops":[["w","x",1],["w","y",1]]}
 {"session":"b","txn":"t2","ops":[["r","x",null],["r","y",1]]}"#;
     let page = words(&run(&["check", &folder.file("unknown.jsonl", unknown)]).stdout);
-    assert!(page.contains("The outcome of t1 is unknown; it committed, because t2 read from it."), "{page}");
+    assert!(
+        page.contains("The outcome of t1 is unknown; it committed, because t2 read from it."),
+        "{page}"
+    );
     let empty = r#"{"session":"a","txn":"t1","ops":[["append","l",1],["append","m",1]]}
 {"session":"b","txn":"t2","ops":[["r","l",[]],["r","m",[1]]]}"#;
     let page = words(&run(&["check", &folder.file("empty.jsonl", empty)]).stdout);
@@ -358,9 +387,17 @@ fn the_page_is_as_wide_as_columns_says() {
     let folder = Folder::new();
     let path = folder.file("bad.txt", CAUSAL);
     for (columns, width) in [("60", 60), ("7", 40), ("1000", 100), ("wide", 100)] {
-        let output = common::seriatim().args(["explain", "k"]).env("COLUMNS", columns).output().unwrap();
-        let longest = String::from_utf8(output.stdout).unwrap().lines().map(|line| line.chars().count()).max();
-        assert!(longest.is_some_and(|longest| longest <= width && longest > width - 15), "{columns}: {longest:?}");
+        let output =
+            common::seriatim().args(["explain", "k"]).env("COLUMNS", columns).output().unwrap();
+        let longest = String::from_utf8(output.stdout)
+            .unwrap()
+            .lines()
+            .map(|line| line.chars().count())
+            .max();
+        assert!(
+            longest.is_some_and(|longest| longest <= width && longest > width - 15),
+            "{columns}: {longest:?}"
+        );
     }
     assert_eq!(run(&["check", &path]).code, Some(1));
 }
@@ -379,11 +416,18 @@ fn a_history_without_times_is_told_so_if_all_levels_are_asked_for() {
 #[test]
 fn a_dirty_write_says_why_weak_levels_do_not_see_it() {
     let folder = Folder::new();
-    let text = "w(0,1,0,0)\nw(1,1,0,0)\nw(0,2,1,1)\nw(1,2,1,1)\nr(0,1,2,2)\nr(2,0,2,2)\nw(2,1,3,3)\nr(2,1,4,4)\n\
+    let text = "w(0,1,0,0)\nw(1,1,0,0)\nw(0,2,1,1)\nw(1,2,1,1)\nr(0,1,2,2)\nr(2,0,2,2)\n\
+                w(2,1,3,3)\nr(2,1,4,4)\n\
                 r(0,2,4,4)\nr(1,2,5,5)\nr(3,0,5,5)\nw(3,1,6,6)\nr(3,1,7,7)\nr(1,1,7,7)\n";
     let path = folder.file("dirty.txt", text);
-    let (page, why) = (words(&run(&["check", &path]).stdout), words(&run(&["check", "--why", &path]).stdout));
-    assert!(page.contains("G0, which Adya forbids from PL-1 on; registers do not show the order of writes"), "{page}");
+    let (page, why) =
+        (words(&run(&["check", &path]).stdout), words(&run(&["check", "--why", &path]).stdout));
+    assert!(
+        page.contains(
+            "G0, which Adya forbids from PL-1 on; registers do not show the order of writes"
+        ),
+        "{page}"
+    );
     assert!(page.contains("`check --why` tells why") && !why.contains("`check --why`"), "{page}");
 }
 
@@ -402,7 +446,8 @@ fn a_directory_of_logs_is_one_history_and_names_its_files() {
     let folder = Folder::new();
     folder.file(
         "run/J0.log",
-        "{\"value\": [[\"w\", 1, 1, true]]}\n{\"value\": [[\"w\", 1, 2, true], [\"w\", 2, 2, true]]}\n",
+        "{\"value\": [[\"w\", 1, 1, true]]}\n{\"value\": [[\"w\", 1, 2, true], [\"w\", 2, 2, \
+         true]]}\n",
     );
     folder.file("run/J1.log", "{\"value\": [[\"r\", 2, 2, false], [\"r\", 1, 1, false]]}\n");
     let ran = run(&["check", &folder.at("run")]);
@@ -467,7 +512,10 @@ fn what_a_budget_leaves_open_says_what_was_proved() {
     assert!(schema("check").is_valid(line), "{line}");
     let open = &line["undecided"][0];
     assert_eq!((&open["level"], &open["reason"]), (&"ser".into(), &"budget".into()));
-    assert_eq!((&open["proved"]["holds"], open["proved"]["violated"].is_null()), (&"cc".into(), true));
+    assert_eq!(
+        (&open["proved"]["holds"], open["proved"]["violated"].is_null()),
+        (&"cc".into(), true)
+    );
     assert_eq!(open["effort"]["level"], "ser");
 }
 
@@ -488,8 +536,14 @@ fn a_memory_limit_ends_in_undecided_and_a_generous_one_in_a_verdict() {
     let wide = run(&["check", "--memory", "4G", &skew, &skew]);
     assert_eq!(wide.code, Some(1), "{wide:?}");
     let part = folder.at("part.jsonl");
-    assert_eq!(run(&["minimize", &skew, "--level", "ser", "-o", &part, "--memory", "1M"]).code, Some(2));
-    assert_eq!(run(&["minimize", &skew, "--level", "ser", "-o", &part, "--memory", "4G"]).code, Some(0));
+    assert_eq!(
+        run(&["minimize", &skew, "--level", "ser", "-o", &part, "--memory", "1M"]).code,
+        Some(2)
+    );
+    assert_eq!(
+        run(&["minimize", &skew, "--level", "ser", "-o", &part, "--memory", "4G"]).code,
+        Some(0)
+    );
 }
 
 #[test]
@@ -502,14 +556,34 @@ fn an_input_that_would_fill_the_memory_is_not_read() {
     for input in [&large, &packed] {
         let ran = run(&["check", "--memory", "300K", "--level", "rc,ser", input]);
         assert_eq!(ran.code, Some(2), "{ran:?}");
-        assert!(ran.stdout.contains("undecided at every level") && ran.stdout.contains("Nothing was read"), "{ran:?}");
+        assert!(
+            ran.stdout.contains("undecided at every level")
+                && ran.stdout.contains("Nothing was read"),
+            "{ran:?}"
+        );
         let needed = 3 * std::fs::metadata(input).unwrap().len();
-        let told = words(&ran.stdout).replace(',', "").contains(&format!("limit would have to be {needed} bytes"));
+        let told = words(&ran.stdout)
+            .replace(',', "")
+            .contains(&format!("limit would have to be {needed} bytes"));
         assert_eq!(told, *input == large, "{ran:?}");
-        let line = &run(&["check", "--memory", "300K", "--format", "json", "--level", "rc,ser", input]).json()[0];
+        let line =
+            &run(&["check", "--memory", "300K", "--format", "json", "--level", "rc,ser", input])
+                .json()[0];
         assert!(schema("check").is_valid(line), "{line}");
-        assert_eq!((&line["levels"]["ser"], &line["undecided"][1]["reason"]), (&"undecided".into(), &"memory".into()));
-        let part = run(&["minimize", input, "--level", "cc", "-o", &folder.at("part"), "--memory", "300K"]);
+        assert_eq!(
+            (&line["levels"]["ser"], &line["undecided"][1]["reason"]),
+            (&"undecided".into(), &"memory".into())
+        );
+        let part = run(&[
+            "minimize",
+            input,
+            "--level",
+            "cc",
+            "-o",
+            &folder.at("part"),
+            "--memory",
+            "300K",
+        ]);
         assert_eq!(part.code, Some(2), "{part:?}");
         assert!(part.stderr.contains("raise --memory"), "{}", part.stderr);
     }
@@ -529,8 +603,10 @@ fn timings_tell_what_the_search_had_to_do() {
     let folder = Folder::new();
     let skew = folder.file("skew.txt", SKEW);
     let page = run(&["check", "--level", "ser", "--timings", &skew]).stdout;
-    let line =
-        page.lines().find(|line| line.starts_with("  serializability: build")).unwrap_or_else(|| panic!("{page}"));
+    let line = page
+        .lines()
+        .find(|line| line.starts_with("  serializability: build"))
+        .unwrap_or_else(|| panic!("{page}"));
     assert!(line.contains("prune"), "{page}");
     for word in ["constraint", "broken", "solve", "conflicts", "explain"] {
         assert!(page.contains(word), "{page}");

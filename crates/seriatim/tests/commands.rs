@@ -8,9 +8,13 @@ use seriatim_report::knowledge;
 
 #[test]
 fn mistakes_in_the_arguments_have_exit_code_3() {
-    for args in
-        [&["check"][..], &["check", "--level", "serial", "x"], &["nonsense"], &["check", "--threads", "0", "x"], &[]]
-    {
+    for args in [
+        &["check"][..],
+        &["check", "--level", "serial", "x"],
+        &["nonsense"],
+        &["check", "--threads", "0", "x"],
+        &[],
+    ] {
         let ran = run(args);
         assert_eq!(ran.code, Some(3), "{args:?}");
         assert!(!ran.stderr.is_empty() && ran.stdout.is_empty(), "{args:?}");
@@ -66,7 +70,10 @@ fn convert_writes_a_file_that_reads_back() {
 fn our_json_lines_fit_their_schema() {
     let folder = Folder::new();
     let path = folder.at("all.txt");
-    assert_eq!(run(&["generate", &path, "--aborts", "0.1", "--plant", "thin-air-read"]).code, Some(0));
+    assert_eq!(
+        run(&["generate", &path, "--aborts", "0.1", "--plant", "thin-air-read"]).code,
+        Some(0)
+    );
     let validator = schema("history");
     for line in run(&["convert", &path, "-", "--to", "jsonl"]).json() {
         assert!(validator.is_valid(&line), "{line}");
@@ -83,7 +90,9 @@ fn every_format_of_a_history_gives_the_same_verdict() {
         assert_eq!(converted.code, Some(0), "{format}: {}", converted.stderr);
         let checked = run(&["check", &to, "--quiet"]);
         assert!(
-            checked.stdout.ends_with(": holds up to read atomic; violates causal consistency (and above)\n"),
+            checked
+                .stdout
+                .ends_with(": holds up to read atomic; violates causal consistency (and above)\n"),
             "{format}: {checked:?}"
         );
     }
@@ -93,8 +102,13 @@ fn every_format_of_a_history_gives_the_same_verdict() {
 fn the_ending_of_the_output_decides_its_format() {
     let folder = Folder::new();
     let good = folder.file("good.txt", GOOD);
-    let cases =
-        [("a.txt", "plume"), ("a.edn", "elle"), ("a.jsonl", "jsonl"), ("a.hist.gz", "dbcop-hist"), ("a", "jsonl")];
+    let cases = [
+        ("a.txt", "plume"),
+        ("a.edn", "elle"),
+        ("a.jsonl", "jsonl"),
+        ("a.hist.gz", "dbcop-hist"),
+        ("a", "jsonl"),
+    ];
     for (name, format) in cases {
         let out = folder.at(name);
         assert_eq!(run(&["convert", &good, &out]).code, Some(0), "{name}");
@@ -107,7 +121,10 @@ fn the_ending_of_the_output_decides_its_format() {
         assert!(ran.stderr.contains("add --to elle-json or --to dbcop-json"), "{}", ran.stderr);
     }
     assert_eq!(run(&["generate", &folder.at("c.edn"), "--sessions", "2"]).code, Some(0));
-    assert_eq!(run(&["check", "--format", "json", &folder.at("c.edn")]).json()[0]["format"], "elle");
+    assert_eq!(
+        run(&["check", "--format", "json", &folder.at("c.edn")]).json()[0]["format"],
+        "elle"
+    );
 }
 
 #[test]
@@ -122,8 +139,10 @@ fn what_a_conversion_loses_is_said() {
     let note = |format: &str| run(&["convert", &full, "-", "--to", format]).stderr;
     assert_eq!(
         note("plume"),
-        "note: not everything fits into the plume format: 1 initial value written as 0; 1 aborted transaction merged with the \
-         one before; 1 read of an aborted transaction without effect; 2 numbered transactions numbered anew\n"
+        "note: not everything fits into the plume format: 1 initial value written as 0; 1 aborted \
+         transaction merged with the \
+         one before; 1 read of an aborted transaction without effect; 2 numbered transactions \
+         numbered anew\n"
     );
     for format in ["elle", "dbcop-hist"] {
         assert!(note(format).contains("1 initial value written as no value"), "{}", note(format));
@@ -134,14 +153,19 @@ fn what_a_conversion_loses_is_said() {
 #[test]
 fn lines_that_were_skipped_are_mentioned_even_quietly() {
     let folder = Folder::new();
-    let text = "WRITE KEY[x] Txn(1, 0)\nhello\nREAD KEY[x] Txn(2, 0) From(1, 0)\nREAD KEY[x] Txn(2, 1) From(0, 0)\n";
+    let text = "WRITE KEY[x] Txn(1, 0)\nhello\nREAD KEY[x] Txn(2, 0) From(1, 0)\nREAD KEY[x] \
+                Txn(2, 1) From(0, 0)\n";
     let trace = folder.file("trace.txt", text);
-    let expected = format!("note: {trace}: skipped 1 line that the isopredict format does not know\n");
+    let expected =
+        format!("note: {trace}: skipped 1 line that the isopredict format does not know\n");
     assert_eq!(run(&["check", "--quiet", &trace]).stderr, expected);
     assert_eq!(run(&["stats", &trace]).stderr, expected);
     assert!(run(&["convert", &trace, "-", "--to", "jsonl"]).stderr.starts_with(&expected));
     let page = run(&["check", &trace]).stdout;
-    assert!(page.contains("s2.t1 (session 2) reads the initial x=nil. But s1.t0 overwrote that"), "{page}");
+    assert!(
+        page.contains("s2.t1 (session 2) reads the initial x=nil. But s1.t0 overwrote that"),
+        "{page}"
+    );
 }
 
 #[test]
@@ -152,7 +176,10 @@ fn a_conversion_that_fails_leaves_no_file() {
     assert_eq!(ran.code, Some(3));
     assert!(ran.stderr.contains("broken.txt:2"), "{}", ran.stderr);
     let good = folder.file("good.txt", GOOD);
-    assert_eq!(run(&["convert", &good, &folder.at("no/such/dir/out.txt"), "--to", "plume"]).code, Some(3));
+    assert_eq!(
+        run(&["convert", &good, &folder.at("no/such/dir/out.txt"), "--to", "plume"]).code,
+        Some(3)
+    );
     assert_eq!(folder.names(), ["broken.txt", "good.txt"]);
 }
 
@@ -164,7 +191,8 @@ fn generated_histories_are_what_was_asked_for() {
     assert_eq!(run(&["check", &good, "--level", "rc,ra,cc"]).code, Some(0));
     assert_eq!(run(&["generate", &bad, "--plant", "fractured-read,thin-air-read"]).code, Some(0));
     let line = &run(&["check", &bad, "--format", "json"]).json()[0];
-    let kinds: Vec<&str> = line["anomalies"].as_array().unwrap().iter().map(|a| a["kind"].as_str().unwrap()).collect();
+    let kinds: Vec<&str> =
+        line["anomalies"].as_array().unwrap().iter().map(|a| a["kind"].as_str().unwrap()).collect();
     assert_eq!(kinds, ["thin-air-read", "fractured-read"]);
     let again = run(&["generate", "-", "--level", "cc", "--seed", "7"]).stdout;
     assert_eq!(again, std::fs::read_to_string(&good).unwrap());
@@ -179,9 +207,11 @@ fn histories_are_generated_for_every_format() {
     for format in Format::ALL {
         for level in ["ser", "Snapshot Isolation"] {
             let out = folder.at(&format!("{format}-{}", &level[..3]));
-            let ran = run(&["generate", &out, "--to", format.code(), "--level", level, "--keys", "50"]);
+            let ran =
+                run(&["generate", &out, "--to", format.code(), "--level", level, "--keys", "50"]);
             assert_eq!((ran.code, ran.stderr.as_str()), (Some(0), ""), "{format}");
-            let checked = run(&["check", "--from", format.code(), &out, "--quiet", "--level", level]);
+            let checked =
+                run(&["check", "--from", format.code(), &out, "--quiet", "--level", level]);
             assert_eq!(checked.code, Some(0), "{checked:?}");
         }
     }
@@ -200,7 +230,10 @@ fn stats_count_and_fit_their_schema() {
     let lines = ran.json();
     let validator = schema("stats");
     assert!(lines.iter().all(|line| validator.is_valid(line)), "{lines:?}");
-    assert_eq!((&lines[0]["reads"], &lines[0]["writes"], &lines[0]["keys"]), (&2.into(), &3.into(), &2.into()));
+    assert_eq!(
+        (&lines[0]["reads"], &lines[0]["writes"], &lines[0]["keys"]),
+        (&2.into(), &3.into(), &2.into())
+    );
     assert!(run(&["stats", &file]).stdout.contains("transactions"));
 }
 
@@ -208,8 +241,13 @@ fn stats_count_and_fit_their_schema() {
 fn the_demo_tells_its_stories() {
     let ran = run(&["demo"]);
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
-    for word in ["holds at every level", "non-monotonic read", "fractured read", "causality violation", "aborted read"]
-    {
+    for word in [
+        "holds at every level",
+        "non-monotonic read",
+        "fractured read",
+        "causality violation",
+        "aborted read",
+    ] {
         assert!(ran.stdout.contains(word), "{word}: {}", ran.stdout);
     }
     insta::assert_snapshot!(ran.stdout);
@@ -234,9 +272,14 @@ fn man_pages_and_completions_come_from_the_flags() {
         let page = std::fs::read_to_string(folder.at(&name)).unwrap().replace("\\-", "-");
         for (before, _) in page.match_indices("(1)").map(|(at, _)| page.split_at(at)) {
             let start = before.rfind("seriatim").unwrap();
-            let referred: String =
-                before[start..].chars().take_while(|c| c.is_ascii_lowercase() || *c == '-').collect();
-            assert!(folder.names().contains(&format!("{referred}.1")), "{name} refers to {referred}");
+            let referred: String = before[start..]
+                .chars()
+                .take_while(|c| c.is_ascii_lowercase() || *c == '-')
+                .collect();
+            assert!(
+                folder.names().contains(&format!("{referred}.1")),
+                "{name} refers to {referred}"
+            );
         }
     }
     for shell in ["bash", "zsh", "fish"] {
@@ -250,11 +293,15 @@ fn man_pages_and_completions_come_from_the_flags() {
 fn the_readme_shows_real_outputs() {
     let root = "../..";
     let readme = std::fs::read_to_string(format!("{root}/README.md")).unwrap();
-    for arguments in
-        [&["check", "examples/histories/chat.jsonl"][..], &["check", "--why", "examples/histories/stock.jsonl"]]
-    {
+    for arguments in [
+        &["check", "examples/histories/chat.jsonl"][..],
+        &["check", "--why", "examples/histories/stock.jsonl"],
+    ] {
         let output = common::seriatim().args(arguments).current_dir(root).output().unwrap();
-        assert!(readme.contains(&String::from_utf8(output.stdout).unwrap()), "paste the output of {arguments:?} again");
+        assert!(
+            readme.contains(&String::from_utf8(output.stdout).unwrap()),
+            "paste the output of {arguments:?} again"
+        );
     }
 }
 
@@ -275,7 +322,12 @@ fn an_application_breaks_below_serializability_and_breaks_again_in_a_replay() {
     let kept = folder.at("run.json");
     let found = run(&["fuzz", "cart", "--level", "causal", "--seed", "3", "--output", &kept]);
     assert_eq!(found.code, Some(1), "{}", found.stderr);
-    for told in ["cart: the assertion broke in run", "The reads that it takes", "lost update", "seriatim replay"] {
+    for told in [
+        "cart: the assertion broke in run",
+        "The reads that it takes",
+        "lost update",
+        "seriatim replay",
+    ] {
         assert!(found.stdout.contains(told), "{told}: {}", found.stdout);
     }
     let again = run(&["replay", &kept]);
@@ -284,7 +336,11 @@ fn an_application_breaks_below_serializability_and_breaks_again_in_a_replay() {
     assert!(!again.stdout.contains("left the recording"), "{}", again.stdout);
     let held = run(&["fuzz", "cart", "--level", "ser", "--runs", "20"]);
     assert_eq!(held.code, Some(0));
-    assert!(held.stdout.contains("the assertion held in 20 runs at serializability"), "{}", held.stdout);
+    assert!(
+        held.stdout.contains("the assertion held in 20 runs at serializability"),
+        "{}",
+        held.stdout
+    );
 }
 
 #[test]
@@ -292,18 +348,27 @@ fn a_budget_that_is_spent_leaves_fuzz_undecided() {
     let args = ["fuzz", "voter", "--level", "ser", "--runs", "100000000", "--budget", "300ms"];
     let ran = run(&args);
     assert_eq!(ran.code, Some(2), "{ran:?}");
-    assert!(ran.stdout.contains("held in the first ") && ran.stdout.contains("The budget is spent"), "{ran:?}");
+    assert!(
+        ran.stdout.contains("held in the first ") && ran.stdout.contains("The budget is spent"),
+        "{ran:?}"
+    );
     let machine = run(&[&args[..], &["--format", "json"]].concat());
     let line = &machine.json()[0];
     assert!(schema("fuzz").is_valid(line), "{line}");
-    assert_eq!((&line["outcome"], &line["search"]["stopped"]), (&"undecided".into(), &"budget".into()));
+    assert_eq!(
+        (&line["outcome"], &line["search"]["stopped"]),
+        (&"undecided".into(), &"budget".into())
+    );
 }
 
 #[test]
 fn what_cannot_be_written_is_said_before_the_work() {
     let folder = Folder::new();
     let fuzz = run(&["fuzz", "cart", "-o", &folder.at("")]);
-    assert!(fuzz.code == Some(3) && fuzz.stdout.is_empty() && fuzz.stderr.contains("is a folder"), "{fuzz:?}");
+    assert!(
+        fuzz.code == Some(3) && fuzz.stdout.is_empty() && fuzz.stderr.contains("is a folder"),
+        "{fuzz:?}"
+    );
     let serve = run(&["serve", "--http", "127.0.0.1:0", "--save", &folder.at("")]);
     assert!(serve.code == Some(3) && serve.stderr.contains("is a folder"), "{serve:?}");
     // Flags that would have no effect.
@@ -340,16 +405,25 @@ fn runs_for_machines_fit_their_schema() {
 fn a_run_that_cannot_be_replayed_or_kept_is_an_error_with_a_reason() {
     let folder = Folder::new();
     let broken = folder.file("broken.json", "{\"app\": \"cart\"");
-    for args in [&["replay", &broken][..], &["fuzz", "cart", "--runs", "0"], &["fuzz", "cart", "--level", "sser"]] {
+    for args in [
+        &["replay", &broken][..],
+        &["fuzz", "cart", "--runs", "0"],
+        &["fuzz", "cart", "--level", "sser"],
+    ] {
         let refused = run(args);
         assert_eq!(refused.code, Some(3), "{args:?}");
         assert!(refused.stderr.contains("error:"), "{}", refused.stderr);
     }
-    // What can be known before the search is said before it; what cannot does not keep the result from being told.
+    // What can be known before the search is said before it; what cannot does not keep the result
+    // from being told.
     let nowhere = run(&["fuzz", "cart", "--seed", "3", "--output", "/nowhere/run.json"]);
     assert_eq!((nowhere.code, nowhere.stdout.as_str()), (Some(3), ""));
     assert!(nowhere.stderr.contains("/nowhere/run.json"), "{}", nowhere.stderr);
     let unkept = run(&["fuzz", "cart", "--seed", "3", "--output", "/dev/full"]);
     assert_eq!(unkept.code, Some(3));
-    assert!(unkept.stdout.contains("the assertion broke") && unkept.stderr.contains("/dev/full"), "{}", unkept.stderr);
+    assert!(
+        unkept.stdout.contains("the assertion broke") && unkept.stderr.contains("/dev/full"),
+        "{}",
+        unkept.stderr
+    );
 }

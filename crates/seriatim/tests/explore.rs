@@ -9,14 +9,16 @@ use std::time::Duration;
 
 fn programs() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/programs");
-    let mut files: Vec<PathBuf> = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    let mut files: Vec<PathBuf> =
+        std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
     files.retain(|path| path.extension().is_some_and(|extension| extension == "tx"));
     files.sort();
     files
 }
 
 fn shipped(name: &str) -> String {
-    let path = programs().into_iter().find(|path| path.file_stem().is_some_and(|stem| stem == name));
+    let path =
+        programs().into_iter().find(|path| path.file_stem().is_some_and(|stem| stem == name));
     path.unwrap().to_str().unwrap().to_owned()
 }
 
@@ -34,15 +36,21 @@ fn every_shipped_program_shows_its_anomaly_at_one_level_and_not_at_the_next() {
     let mut shown = Vec::new();
     for path in programs() {
         let text = std::fs::read_to_string(&path).unwrap();
-        let line =
-            text.lines().find_map(|line| line.strip_prefix("# shows: ")).expect("every program says what it shows");
+        let line = text
+            .lines()
+            .find_map(|line| line.strip_prefix("# shows: "))
+            .expect("every program says what it shows");
         let (kind, levels) = line.split_once(" at ").unwrap();
         let (weak, strong) = levels.split_once(", not at ").unwrap();
         let path = path.to_str().unwrap();
         let (code, found) = json(&[path, "--level", weak]);
         assert_eq!((code, &found["verdict"]), (Some(1), &"violated".into()), "{path}");
-        let kinds: Vec<&str> =
-            found["behaviour"]["anomalies"].as_array().unwrap().iter().map(|a| a["kind"].as_str().unwrap()).collect();
+        let kinds: Vec<&str> = found["behaviour"]["anomalies"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|a| a["kind"].as_str().unwrap())
+            .collect();
         assert!(kinds.contains(&kind), "{path}: {kinds:?}");
         let (code, held) = json(&[path, "--level", strong]);
         assert_eq!((code, &held["verdict"]), (Some(0), &"holds".into()), "{path}: {held}");
@@ -58,7 +66,11 @@ fn a_counterexample_can_be_run_again() {
     let path = shipped("write-skew");
     let page = run(&["explore", &path, "--level", "si"]);
     assert_eq!(page.code, Some(1));
-    assert!(page.stdout.contains("the assertions do not hold at snapshot isolation"), "{}", page.stdout);
+    assert!(
+        page.stdout.contains("the assertions do not hold at snapshot isolation"),
+        "{}",
+        page.stdout
+    );
     assert!(page.stdout.contains("write skew: 1 instance"), "{}", page.stdout);
     let token = page.stdout.lines().last().unwrap().rsplit(' ').next().unwrap().to_owned();
     let again = run(&["explore", &path, "--level", "si", "--replay", &token]);
@@ -71,12 +83,22 @@ fn a_counterexample_can_be_run_again() {
     assert_eq!(refused.code, Some(3));
     assert!(
         refused.stderr.contains(
-            "is no behaviour at serializability: no commit order allows its reads; was it found at another --level?"
+            "is no behaviour at serializability: no commit order allows its reads; was it found \
+             at another --level?"
         ),
         "{}",
         refused.stderr
     );
-    for bad in ["", "0", "7:0", "0:9.9,1:0", "0:0.0.0,1:0.0", "x:y", "0:0.0,1:0.0,1:0", "99999999999999999999:0"] {
+    for bad in [
+        "",
+        "0",
+        "7:0",
+        "0:9.9,1:0",
+        "0:0.0.0,1:0.0",
+        "x:y",
+        "0:0.0,1:0.0,1:0",
+        "99999999999999999999:0",
+    ] {
         let ran = run(&["explore", &path, "--replay", bad]);
         assert_eq!(ran.code, Some(3), "{bad}: {}", ran.stdout);
         assert!(ran.stderr.contains("token"), "{bad}: {}", ran.stderr);
@@ -90,7 +112,11 @@ fn all_counterexamples_are_grouped_by_their_cycle() {
     let groups = all["groups"].as_array().unwrap();
     let counted: u64 = groups.iter().map(|group| group["count"].as_u64().unwrap()).sum();
     assert_eq!(Some(counted), all["counterexamples"].as_u64());
-    assert!(groups.len() > 1 && counted > groups.len() as u64, "{} groups of {counted}", groups.len());
+    assert!(
+        groups.len() > 1 && counted > groups.len() as u64,
+        "{} groups of {counted}",
+        groups.len()
+    );
     assert_eq!(all["histories"], 200);
 }
 
@@ -103,7 +129,8 @@ fn the_same_histories_with_any_number_of_threads_and_in_parts() {
     let whole = count(&["--threads", "1"]);
     assert_eq!(whole, (200, 35));
     assert_eq!(count(&["--threads", "3"]), whole);
-    let parts: Vec<(u64, u64)> = ["1/3", "2/3", "3/3"].iter().map(|part| count(&["--partition", part])).collect();
+    let parts: Vec<(u64, u64)> =
+        ["1/3", "2/3", "3/3"].iter().map(|part| count(&["--partition", part])).collect();
     let sum = parts.iter().fold((0, 0), |sum, part| (sum.0 + part.0, sum.1 + part.1));
     assert_eq!(sum, whole, "{parts:?}");
     assert!(parts.iter().all(|part| part.0 > 0), "{parts:?}");
@@ -156,11 +183,15 @@ fn the_baseline_comes_to_histories_many_times() {
 #[test]
 fn mistakes_in_a_program_are_shown_where_they_are() {
     let folder = Folder::new();
-    let path = folder.file("bad.tx", "init x = 1\nsession a {\n    begin\n        y := reed(x)\n    commit\n}\n");
+    let path = folder.file(
+        "bad.tx",
+        "init x = 1\nsession a {\n    begin\n        y := reed(x)\n    commit\n}\n",
+    );
     let ran = run(&["explore", &path]);
     assert_eq!(ran.code, Some(3));
     assert!(
-        ran.stderr.contains("bad.tx:4:14: there is no `reed(…)` in the language; did you mean `read`?"),
+        ran.stderr
+            .contains("bad.tx:4:14: there is no `reed(…)` in the language; did you mean `read`?"),
         "{}",
         ran.stderr
     );
@@ -181,8 +212,10 @@ fn mistakes_in_a_program_are_shown_where_they_are() {
 #[test]
 fn what_people_read_about_an_exploration() {
     let page = run(&["explore", &shipped("causality-violation"), "--level", "ra"]).stdout;
-    let page: Vec<&str> =
-        page.lines().filter(|line| !line.contains("histories in") && !line.contains("programs/")).collect();
+    let page: Vec<&str> = page
+        .lines()
+        .filter(|line| !line.contains("histories in") && !line.contains("programs/"))
+        .collect();
     insta::assert_snapshot!(page.join("\n"));
 }
 
@@ -225,10 +258,13 @@ fn a_counterexample_is_the_same_with_a_checkpoint_and_found_in_a_part() {
             break round;
         }
     };
-    // With a budget that ends before everything ahead of a counterexample is visited, another one may be told of first.
+    // With a budget that ends before everything ahead of a counterexample is visited, another one
+    // may be told of first.
     assert_eq!(told(&[&args[..], &["--checkpoint", &kept]].concat()), whole);
     assert_eq!(resumed.0, whole.0);
-    let part = |part: &str| json(&[&args[..], &["--partition", part]].concat()).1["behaviour"]["token"].clone();
+    let part = |part: &str| {
+        json(&[&args[..], &["--partition", part]].concat()).1["behaviour"]["token"].clone()
+    };
     assert!(["1/3", "2/3", "3/3"].map(part).contains(&whole.1["behaviour"]["token"]));
 }
 
@@ -258,7 +294,8 @@ fn an_interrupt_loses_nothing() {
     let file: serde_json::Value = serde_json::from_str(&file).unwrap();
     let of = |part: &serde_json::Value| part["histories"].as_u64().unwrap_or(0);
     let open = file["work"]["open"].as_array().unwrap();
-    let counted: u64 = of(&file["work"]["before"]) + open.iter().map(|subtree| of(&subtree["after"])).sum::<u64>();
+    let counted: u64 =
+        of(&file["work"]["before"]) + open.iter().map(|subtree| of(&subtree["after"])).sum::<u64>();
     assert!(counted > 0);
     assert_eq!(found["histories"].as_u64(), Some(counted), "the last slice is kept, too");
     assert_eq!(folder.names(), ["kept.json"]);
@@ -273,7 +310,11 @@ fn a_budget_is_spent_and_told_of() {
     assert_eq!(ran.code, Some(2));
     assert!(ran.stdout.contains("The budget is spent. With --checkpoint FILE"), "{}", ran.stdout);
     let ran = run(&[&args[..], &["--checkpoint", &kept]].concat());
-    assert!(ran.stdout.contains("The budget is spent. The same command goes on from"), "{}", ran.stdout);
+    assert!(
+        ran.stdout.contains("The budget is spent. The same command goes on from"),
+        "{}",
+        ran.stdout
+    );
     // Nothing at all can be done in no time, but the file is there.
     let none = folder.at("none.json");
     let ran = run(&["explore", "cart:1", "--budget", "0s", "--checkpoint", &none]);
@@ -289,13 +330,22 @@ fn checkpoints_that_cannot_be_used_are_refused_with_the_reason() {
     let whole = std::fs::read_to_string(&kept).unwrap();
     let short = folder.file("short.json", &whole[..whole.len() / 2]);
     let empty = folder.file("empty.json", "");
-    let newer = folder.file("newer.json", whole.replace(r#""seriatim_checkpoint":2"#, r#""seriatim_checkpoint":9"#));
+    let newer = folder.file(
+        "newer.json",
+        whole.replace(r#""seriatim_checkpoint":2"#, r#""seriatim_checkpoint":9"#),
+    );
     let missing = folder.at("no/such/folder.json");
     let here = folder.path().to_str().unwrap().to_owned();
     let program = folder.file("one.tx", "session a { begin write(x, 1) commit }");
     for (args, why) in [
-        (&["cart:2", "--checkpoint", &kept][..], "of something else: another program; name another file"),
-        (&["cart:1", "--level", "si", "--checkpoint", &kept], "of something else: level cc, not level si; name"),
+        (
+            &["cart:2", "--checkpoint", &kept][..],
+            "of something else: another program; name another file",
+        ),
+        (
+            &["cart:1", "--level", "si", "--checkpoint", &kept],
+            "of something else: level cc, not level si; name",
+        ),
         (&["cart:1", "--checkpoint", &short], "not a whole checkpoint"),
         (&["cart:1", "--checkpoint", &empty], "not a whole checkpoint"),
         (&["cart:1", "--checkpoint", &newer], "of another version"),
@@ -321,14 +371,23 @@ fn hostile_programs_and_flags_are_refused_with_the_reason() {
     std::fs::write(&binary, b"session a {\n b\xffgin").unwrap();
     let here = folder.path().to_str().unwrap().to_owned();
     for (program, why) in [
-        (text("open.tx", "session a {\n begin\n x := read(y)\n"), "open.tx:3:14: the end of the file is not expected"),
+        (
+            text("open.tx", "session a {\n begin\n x := read(y)\n"),
+            "open.tx:3:14: the end of the file is not expected",
+        ),
         (text("empty.tx", ""), "empty.tx:1:1: the program has no session"),
-        (text("round.tx", &session("repeat 1000000000 { x := 1 }")), "round.tx:3:20: this goes round more than"),
+        (
+            text("round.tx", &session("repeat 1000000000 { x := 1 }")),
+            "round.tx:3:20: this goes round more than",
+        ),
         (
             text("deep.tx", &session(&format!("x := {}1", "(".repeat(100_000)))),
             "deep.tx:3:47: this is nested more than",
         ),
-        (text("many.tx", &session(&"write(x, 1)\n".repeat(1_000_000))), "has more than 10000 operations"),
+        (
+            text("many.tx", &session(&"write(x, 1)\n".repeat(1_000_000))),
+            "has more than 10000 operations",
+        ),
         (text("name.tx", &"x".repeat(5_000_000)), "name.tx:1:1: this name has more than 100 bytes"),
         (
             text("number.tx", &session(&format!("x := {}", "9".repeat(5_000)))),
@@ -357,7 +416,11 @@ fn hostile_programs_and_flags_are_refused_with_the_reason() {
     ] {
         let ran = run(&["explore", "cart:1", flags[0], flags[1]]);
         assert_eq!(ran.code, Some(3), "{flags:?}: {}", ran.stdout);
-        assert!(!ran.stderr.contains('\u{1b}') && !ran.stderr.is_empty(), "{flags:?}: {}", ran.stderr);
+        assert!(
+            !ran.stderr.contains('\u{1b}') && !ran.stderr.is_empty(),
+            "{flags:?}: {}",
+            ran.stderr
+        );
     }
     let long = run(&["explore", "cart:1", "--replay", &"x".repeat(5_000)]);
     assert!(long.code == Some(3) && long.stderr.len() < 300, "{}", long.stderr);
@@ -372,10 +435,15 @@ fn many_keys_and_the_marks_of_other_editors_are_fine() {
     let keys: String = (0..200_000).map(|key| format!("init k{key} = {key}\n")).collect();
     let many = folder.file("many.tx", &(keys + session));
     assert_eq!(run(&["explore", &many]).code, Some(0));
-    let large = folder.file("large.tx", "session a {\n begin\n x := 9223372036854775807 + 1\n commit\n}\n");
+    let large =
+        folder.file("large.tx", "session a {\n begin\n x := 9223372036854775807 + 1\n commit\n}\n");
     let ran = run(&["explore", &large]);
     assert_eq!(ran.code, Some(1));
-    assert!(ran.stdout.contains("the program goes wrong") && ran.stdout.contains("line 3"), "{}", ran.stdout);
+    assert!(
+        ran.stdout.contains("the program goes wrong") && ran.stdout.contains("line 3"),
+        "{}",
+        ran.stdout
+    );
 }
 
 #[test]
@@ -391,7 +459,9 @@ fn clients_that_try_again_without_end_are_explored() {
     }
     let ran = run(&["explore", "stack", "--level", "rc"]);
     assert!(
-        ran.stdout.contains("1 behaviour was cut, because a client needed more transactions: a program may have 128"),
+        ran.stdout.contains(
+            "1 behaviour was cut, because a client needed more transactions: a program may have 128"
+        ),
         "{}",
         ran.stdout
     );
@@ -424,19 +494,27 @@ fn the_hint_is_a_command_that_works_as_it_is_printed() {
         assert_eq!(hint(&again.stdout), hint(&page.stdout));
     }
     let page = run(&["explore", &mixed, "--level", "ser"]).stdout;
-    assert!(page.contains("do not hold at serializability (1 transaction at read committed)\n"), "{page}");
+    assert!(
+        page.contains("do not hold at serializability (1 transaction at read committed)\n"),
+        "{page}"
+    );
 }
 
 #[test]
 fn a_token_that_does_not_fit_says_why() {
     let path = shipped("causality-violation");
-    let token = json(&[&path, "--level", "ra"]).1["behaviour"]["token"].as_str().unwrap().to_owned();
+    let token =
+        json(&[&path, "--level", "ra"]).1["behaviour"]["token"].as_str().unwrap().to_owned();
     let ran = run(&["explore", &path, "--level", "cc", "--replay", &token]);
     assert_eq!(ran.code, Some(3));
     assert!(ran.stderr.contains("is no behaviour at causal consistency: "), "{}", ran.stderr);
     assert!(ran.stderr.contains("was it found at another --level?"), "{}", ran.stderr);
     let ran = run(&["explore", &shipped("lost-update"), "--replay", "0:9,1:0"]);
-    assert!(ran.stderr.contains("reads from number 9, but there are only 0 before it"), "{}", ran.stderr);
+    assert!(
+        ran.stderr.contains("reads from number 9, but there are only 0 before it"),
+        "{}",
+        ran.stderr
+    );
 }
 
 #[test]
@@ -450,45 +528,67 @@ fn the_exit_code_says_which_signal_it_was() {
 
 #[test]
 fn programs_are_suggested_and_read_from_standard_input() {
-    for (name, meant) in
-        [("crat", "did you mean cart"), ("courseware", "courseware-overflow"), ("smalbank", "smallbank")]
-    {
+    for (name, meant) in [
+        ("crat", "did you mean cart"),
+        ("courseware", "courseware-overflow"),
+        ("smalbank", "smallbank"),
+    ] {
         let ran = run(&["explore", name]);
         assert_eq!(ran.code, Some(3));
-        assert!(ran.stderr.contains(meant) && ran.stderr.contains("did you mean"), "{}", ran.stderr);
+        assert!(
+            ran.stderr.contains(meant) && ran.stderr.contains("did you mean"),
+            "{}",
+            ran.stderr
+        );
     }
     for app in ["smallbank", "voter", "tpcc", "wikipedia", "tpcc:1", "cart:1"] {
         assert!(run(&["explore", "--help"]).stdout.replace("\n", " ").contains(app), "{app}");
         assert!(run(&["explore", "nothing-of-this-kind-at-all"]).stderr.contains(app), "{app}");
     }
-    for args in [&["cart", "--size", "2x2"][..], &["cart", "--base", "ser"], &["cart", "--base", "pc"]] {
+    for args in
+        [&["cart", "--size", "2x2"][..], &["cart", "--base", "ser"], &["cart", "--base", "pc"]]
+    {
         assert_eq!(run(&[&["explore"], args].concat()).code, Some(3), "{args:?}");
     }
     let text = std::fs::read(shipped("write-skew")).unwrap();
     let ran = run_with_stdin(&["explore", "-", "--level", "ser"], &text);
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
-    assert!(ran.stdout.starts_with("-: the assertions hold in all 2 histories at serializability"), "{}", ran.stdout);
+    assert!(
+        ran.stdout.starts_with("-: the assertions hold in all 2 histories at serializability"),
+        "{}",
+        ran.stdout
+    );
 }
 
 #[test]
 fn the_language_can_be_looked_up_and_what_it_says_is_true() {
     let page = run(&["explain", "language"]);
     assert_eq!(page.code, Some(0));
-    for what in
-        ["session", "begin at", "repeat", "for i in", "abort", "final(", "32 sessions, 128 transactions", "hold 0"]
-    {
+    for what in [
+        "session",
+        "begin at",
+        "repeat",
+        "for i in",
+        "abort",
+        "final(",
+        "32 sessions, 128 transactions",
+        "hold 0",
+    ] {
         assert!(page.stdout.contains(what), "{what}");
     }
-    let example: Vec<&str> = page.stdout.lines().filter_map(|line| line.strip_prefix("    ")).take(16).collect();
+    let example: Vec<&str> =
+        page.stdout.lines().filter_map(|line| line.strip_prefix("    ")).take(16).collect();
     let ran = run_with_stdin(&["explore", "-", "--level", "cc"], example.join("\n").as_bytes());
     assert!(ran.stdout.starts_with("-: the assertions"), "{}{}", ran.stdout, ran.stderr);
     // Locals that an aborted transaction set stay set.
-    let text = "session a { begin got := 1; write(x, 1); abort commit }\nassert a.got == 1 && final(x) == 0";
+    let text = "session a { begin got := 1; write(x, 1); abort commit }\nassert a.got == 1 && \
+                final(x) == 0";
     let ran = run_with_stdin(&["explore", "-"], text.as_bytes());
     assert_eq!(ran.code, Some(0), "{}{}", ran.stdout, ran.stderr);
     assert!(ran.stdout.contains("hold in the only history"), "{}", ran.stdout);
     let full = |sessions: usize, txns: usize| {
-        let session = |number| format!("session s{number} {{ {} }}\n", "begin commit ".repeat(txns));
+        let session =
+            |number| format!("session s{number} {{ {} }}\n", "begin commit ".repeat(txns));
         (0..sessions).map(session).collect::<String>()
     };
     for (text, code) in [(full(32, 4), 0), (full(33, 1), 3), (full(1, 129), 3)] {
@@ -505,7 +605,10 @@ fn assertions_that_say_nothing_are_told_of() {
             "-:2:14: nobody writes yy, and it has no initial value; keys that have values are: x",
         ),
         ("init x = 1, x = 2\n".to_owned() + session, "-:1:13: x has an initial value already"),
-        ("init x[1] = 1\ninit x[1] = 1\n".to_owned() + session, "-:2:6: x[1] has an initial value already"),
+        (
+            "init x[1] = 1\ninit x[1] = 1\n".to_owned() + session,
+            "-:2:6: x[1] has an initial value already",
+        ),
     ] {
         let ran = run_with_stdin(&["explore", "-"], text.as_bytes());
         assert_eq!(ran.code, Some(3), "{text}: {}", ran.stdout);
@@ -513,9 +616,16 @@ fn assertions_that_say_nothing_are_told_of() {
     }
     let ran = run_with_stdin(&["explore", "-"], session.as_bytes());
     assert_eq!(ran.code, Some(0));
-    assert!(ran.stdout.starts_with("-: nothing to check: no assertions; try --robust\n"), "{}", ran.stdout);
+    assert!(
+        ran.stdout.starts_with("-: nothing to check: no assertions; try --robust\n"),
+        "{}",
+        ran.stdout
+    );
     let (code, counted) = json(&["cart:1"]);
-    assert_eq!((code, &counted["verdict"], &counted["question"]), (Some(0), &"holds".into(), &"count".into()));
+    assert_eq!(
+        (code, &counted["verdict"], &counted["question"]),
+        (Some(0), &"holds".into(), &"count".into())
+    );
     assert_eq!((&counted["complete"], counted["share"].as_f64()), (&true.into(), Some(1.0)));
 }
 
@@ -530,7 +640,10 @@ fn words_of_other_languages_are_explained() {
         ("a := not 1", "write `!`"),
         ("a := \"", "`\"` means nothing here"),
     ] {
-        let ran = run_with_stdin(&["explore", "-"], format!("session a {{ begin {statement} commit }}").as_bytes());
+        let ran = run_with_stdin(
+            &["explore", "-"],
+            format!("session a {{ begin {statement} commit }}").as_bytes(),
+        );
         assert_eq!(ran.code, Some(3), "{statement}: {}", ran.stdout);
         assert!(ran.stderr.contains(why), "{statement}: {}", ran.stderr);
     }
@@ -546,11 +659,15 @@ fn a_checkpoint_is_of_one_version_and_one_program() {
     let whole = std::fs::read_to_string(&kept).unwrap();
     let version = concat!("seriatim ", env!("CARGO_PKG_VERSION"));
     let elapsed = whole.find(r#""elapsed":{"secs":"#).unwrap();
-    let forever = whole[..elapsed].to_owned() + r#""elapsed":{"secs":18446744073709551615,"nanos":0}}}"#;
+    let forever =
+        whole[..elapsed].to_owned() + r#""elapsed":{"secs":18446744073709551615,"nanos":0}}}"#;
     for (text, why) in [
         (whole.replace(version, "seriatim 0.0.0"), "seriatim 0.0.0, not seriatim"),
         (whole.replace("program ", "program 1"), "another program"),
-        (whole.replace(r#""seriatim_checkpoint":2"#, r#""seriatim_checkpoint":1"#), "of another version"),
+        (
+            whole.replace(r#""seriatim_checkpoint":2"#, r#""seriatim_checkpoint":1"#),
+            "of another version",
+        ),
         (forever, "longer than 1000 years"),
     ] {
         std::fs::write(&kept, text).unwrap();

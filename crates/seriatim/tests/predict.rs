@@ -6,7 +6,8 @@ use common::{Folder, run, schema};
 
 /// Two deposits one after the other; the second could have missed the first.
 const DEPOSITS: &str = "READ KEY[x] Txn(1, 0) From(0, 0)\nWRITE KEY[x] Txn(1, 0)\n\
-                        READ KEY[x] Txn(2, 0) From(1, 0)\nWRITE KEY[x] Txn(2, 0)\nREAD KEY[x] Txn(2, 1) From(2, 0)\n";
+                        READ KEY[x] Txn(2, 0) From(1, 0)\nWRITE KEY[x] Txn(2, 0)\nREAD KEY[x] \
+                        Txn(2, 1) From(2, 0)\n";
 
 #[test]
 fn a_prediction_is_told_side_by_side() {
@@ -43,11 +44,21 @@ fn the_answer_is_in_the_exit_code() {
     let trace = folder.file("deposits.txt", DEPOSITS);
     let none = run(&["predict", &trace, "--level", "cc"]);
     assert_eq!(none.code, Some(0), "{none:?}");
-    assert!(none.stdout.contains("no unserializable history exists within the boundary"), "{}", none.stdout);
-    let late = run(&["predict", &trace, "--level", "cc", "--boundary", "relaxed", "--budget", "0ms"]);
+    assert!(
+        none.stdout.contains("no unserializable history exists within the boundary"),
+        "{}",
+        none.stdout
+    );
+    let late =
+        run(&["predict", &trace, "--level", "cc", "--boundary", "relaxed", "--budget", "0ms"]);
     assert_eq!(late.code, Some(2), "{late:?}");
     assert!(late.stdout.contains("undecided"), "{}", late.stdout);
-    let skew = folder.file("skew.txt", "READ KEY[x] Txn(1, 0) From(0, 0)\nWRITE KEY[x] Txn(1, 0)\nREAD KEY[x] Txn(2, 0) From(0, 0)\nWRITE KEY[x] Txn(2, 0)\n");
+    let skew = folder.file(
+        "skew.txt",
+        "READ KEY[x] Txn(1, 0) From(0, 0)\nWRITE KEY[x] Txn(1, \
+                                        0)\nREAD KEY[x] Txn(2, 0) From(0, 0)\nWRITE KEY[x] Txn(2, \
+                                        0)\n",
+    );
     let already = run(&["predict", &skew, "--level", "cc"]);
     assert_eq!(already.code, Some(1), "{already:?}");
     assert!(already.stdout.contains("is not serializable itself"), "{}", already.stdout);
@@ -60,7 +71,8 @@ fn bad_input_and_usage_are_errors_with_a_reason() {
     let twice = folder.file("twice.txt", "w(0,1,0,0)\nw(0,1,1,1)\nr(0,1,2,2)\n");
     let lists = folder.file(
         "lists.edn",
-        "{:type :ok, :process 0, :value [[:append 1 1]]}\n{:type :ok, :process 1, :value [[:r 1 [1]]]}\n",
+        "{:type :ok, :process 0, :value [[:append 1 1]]}\n{:type :ok, :process 1, :value [[:r 1 \
+         [1]]]}\n",
     );
     for (args, told) in [
         (&["predict", &trace, "--level", "ser"][..], "unknown level to predict at"),
@@ -84,7 +96,9 @@ fn json_fits_its_schema_and_pictures_are_written() {
     let schema = schema("predict");
     let (dot, svg, html) = (folder.at("p.dot"), folder.at("p.svg"), folder.at("p.html"));
     let pictures = ["--dot", &dot, "--svg", &svg, "--html", &html];
-    let relaxed = [&["predict", &trace, "-l", "cc", "--boundary", "relaxed", "-f", "json"][..], &pictures].concat();
+    let relaxed =
+        [&["predict", &trace, "-l", "cc", "--boundary", "relaxed", "-f", "json"][..], &pictures]
+            .concat();
     for (args, answer) in [
         (&relaxed[..], "found"),
         (&["predict", &trace, "-l", "cc", "-f", "json"], "none"),
@@ -93,7 +107,8 @@ fn json_fits_its_schema_and_pictures_are_written() {
     ] {
         let said = run(args);
         let [object] = &said.json()[..] else { panic!("{said:?}") };
-        let errors: Vec<String> = schema.iter_errors(object).map(|error| error.to_string()).collect();
+        let errors: Vec<String> =
+            schema.iter_errors(object).map(|error| error.to_string()).collect();
         assert!(errors.is_empty(), "{args:?}: {errors:?}");
         assert_eq!(object["answer"], answer, "{args:?}");
     }
@@ -109,7 +124,8 @@ fn what_is_observed_can_be_predicted_and_replayed() {
     for app in ["smallbank", "tpcc", "cart"] {
         let (observed, predicted) = (folder.at("run.jsonl"), folder.at("prediction.json"));
         assert_eq!(run(&["observe", app, "--seed", "20000", "-o", &observed]).code, Some(0));
-        let found = run(&["predict", &observed, "-l", "cc", "--boundary", "relaxed", "-o", &predicted]);
+        let found =
+            run(&["predict", &observed, "-l", "cc", "--boundary", "relaxed", "-o", &predicted]);
         assert_eq!(found.code, Some(1), "{app}: {found:?}");
         let again = run(&["replay", &predicted, app]);
         assert_eq!(again.code, Some(1), "{app}: {again:?}");
@@ -117,10 +133,19 @@ fn what_is_observed_can_be_predicted_and_replayed() {
         assert!(said.iter().any(|said| again.stdout.contains(said)), "{}", again.stdout);
         let machine = run(&["replay", &predicted, app, "--format", "json"]);
         let lines = machine.json();
-        assert!(schema("replay").is_valid(&lines[0]) && schema("check").is_valid(&lines[0]["check"]), "{machine:?}");
-        assert_eq!((machine.code, lines.len(), &lines[0]["serializable"]), (Some(1), 1, &false.into()));
+        assert!(
+            schema("replay").is_valid(&lines[0]) && schema("check").is_valid(&lines[0]["check"]),
+            "{machine:?}"
+        );
+        assert_eq!(
+            (machine.code, lines.len(), &lines[0]["serializable"]),
+            (Some(1), 1, &false.into())
+        );
         let is_validated = lines[0]["outcome"] == "validated";
-        assert_eq!((is_validated, lines[0]["divergence"].is_null()), (again.stdout.contains(said[0]), is_validated));
+        assert_eq!(
+            (is_validated, lines[0]["divergence"].is_null()),
+            (again.stdout.contains(said[0]), is_validated)
+        );
         // Neither without its application nor with another one.
         for args in [&["replay", &predicted][..], &["replay", &predicted, "voter"]] {
             assert_eq!(run(args).code, Some(3), "{args:?}");
@@ -133,7 +158,16 @@ fn the_same_seed_observes_the_same_run() {
     let folder = Folder::new();
     let read = |name: &str| std::fs::read(folder.at(name)).unwrap();
     for (file, seed) in [("a.jsonl", "7"), ("b.jsonl", "7"), ("c.jsonl", "8")] {
-        let done = run(&["observe", "wikipedia", "--seed", seed, "--size", "large", "-o", &folder.at(file)]);
+        let done = run(&[
+            "observe",
+            "wikipedia",
+            "--seed",
+            seed,
+            "--size",
+            "large",
+            "-o",
+            &folder.at(file),
+        ]);
         assert_eq!(done.code, Some(0), "{done:?}");
     }
     assert_eq!(read("a.jsonl"), read("b.jsonl"));
@@ -154,7 +188,10 @@ fn damaged_predictions_are_refused_with_a_reason() {
     let folder = Folder::new();
     let (observed, predicted) = (folder.at("run.jsonl"), folder.at("prediction.json"));
     assert_eq!(run(&["observe", "smallbank", "--seed", "20000", "-o", &observed]).code, Some(0));
-    assert_eq!(run(&["predict", &observed, "-l", "cc", "--boundary", "relaxed", "-o", &predicted]).code, Some(1));
+    assert_eq!(
+        run(&["predict", &observed, "-l", "cc", "--boundary", "relaxed", "-o", &predicted]).code,
+        Some(1)
+    );
     let good = std::fs::read_to_string(&predicted).unwrap();
     let txn = |value: &mut serde_json::Value, field: &str, number: u64| {
         value["predictions"][0]["transactions"][0][field] = number.into();
@@ -165,7 +202,12 @@ fn damaged_predictions_are_refused_with_a_reason() {
     let read_themselves = |value: &mut serde_json::Value| {
         for txn in value["predictions"][0]["transactions"].as_array_mut().unwrap() {
             let from = serde_json::json!({ "session": txn["session"], "index": txn["index"] });
-            for event in txn["events"].as_array_mut().unwrap().iter_mut().filter(|event| event.get("read").is_some()) {
+            for event in txn["events"]
+                .as_array_mut()
+                .unwrap()
+                .iter_mut()
+                .filter(|event| event.get("read").is_some())
+            {
                 event["from"] = from.clone();
             }
         }
@@ -178,32 +220,52 @@ fn damaged_predictions_are_refused_with_a_reason() {
         (good[..good.len() / 2].to_owned(), "not what `seriatim predict --output` wrote"),
         (String::new(), "not what `seriatim predict --output` wrote"),
         ("[]".to_owned(), "not what `seriatim predict --output` wrote"),
-        (changed(&good, |value| txn(value, "session", u64::from(u32::MAX))), "its sessions are not numbered"),
-        (changed(&good, |value| txn(value, "index", u64::MAX)), "not what `seriatim predict --output` wrote"),
+        (
+            changed(&good, |value| txn(value, "session", u64::from(u32::MAX))),
+            "its sessions are not numbered",
+        ),
+        (
+            changed(&good, |value| txn(value, "index", u64::MAX)),
+            "not what `seriatim predict --output` wrote",
+        ),
         (changed(&good, |value| workload(value, "sessions", 1_000_000_000)), "1000000000 sessions"),
         (changed(&good, |value| workload(value, "sessions", 0)), "0 sessions"),
         (changed(&good, |value| workload(value, "sessions", 1)), "the application has 1 sessions"),
         (changed(&good, |value| workload(value, "transactions", u64::MAX)), "transactions"),
         (changed(&good, |value| value["level"] = "ser".into()), "nothing can be predicted at"),
         (changed(&good, |value| value["level"] = "foo".into()), "unknown isolation level"),
-        (changed(&good, |value| value["predictions"] = serde_json::json!([])), "there is no prediction in it"),
+        (
+            changed(&good, |value| value["predictions"] = serde_json::json!([])),
+            "there is no prediction in it",
+        ),
         (
             changed(&good, |value| value["observed"] = serde_json::Value::Null),
             "does not say how the application was run",
         ),
-        (changed(&good, |value| value["predictions"][0]["transactions"] = serde_json::json!([])), "no transaction"),
+        (
+            changed(&good, |value| value["predictions"][0]["transactions"] = serde_json::json!([])),
+            "no transaction",
+        ),
         (changed(&good, read_themselves), "in a circle"),
         (changed(&good, twice), "twice"),
     ] {
         let damaged = folder.file("damaged.json", &text);
         let refused = run(&["replay", &damaged, "smallbank"]);
         assert_eq!(refused.code, Some(3), "{told}: {refused:?}");
-        assert!(refused.stderr.contains(told) && refused.stderr.contains("damaged.json"), "{told}: {}", refused.stderr);
+        assert!(
+            refused.stderr.contains(told) && refused.stderr.contains("damaged.json"),
+            "{told}: {}",
+            refused.stderr
+        );
     }
     // A transaction that does not exist never runs: that is a divergence.
-    let absent = folder.file("absent.json", changed(&good, |value| txn(value, "index", u64::from(u32::MAX))));
+    let absent = folder
+        .file("absent.json", changed(&good, |value| txn(value, "index", u64::from(u32::MAX))));
     let diverged = run(&["replay", &absent, "smallbank"]);
-    assert!(diverged.code.is_some_and(|code| code < 2) && diverged.stdout.contains("diverged"), "{diverged:?}");
+    assert!(
+        diverged.code.is_some_and(|code| code < 2) && diverged.stdout.contains("diverged"),
+        "{diverged:?}"
+    );
 }
 
 #[test]
@@ -214,13 +276,16 @@ fn all_predictions_come_smallest_first() {
     let found = run(&["predict", &observed, "-l", "rc", "--all", "-f", "json"]);
     let [object] = &found.json()[..] else { panic!("{found:?}") };
     let predictions = object["predictions"].as_array().unwrap();
-    let sizes: Vec<usize> = predictions.iter().map(|one| one["cycle"].as_array().unwrap().len()).collect();
+    let sizes: Vec<usize> =
+        predictions.iter().map(|one| one["cycle"].as_array().unwrap().len()).collect();
     assert!(sizes.is_sorted() && sizes.first() < sizes.last(), "{sizes:?}");
-    let differ: std::collections::HashSet<String> = predictions.iter().map(|one| one["cycle"].to_string()).collect();
+    let differ: std::collections::HashSet<String> =
+        predictions.iter().map(|one| one["cycle"].to_string()).collect();
     assert_eq!(differ.len(), predictions.len());
 }
 
-/// SmallBank's transactions cannot go wrong at snapshot isolation, and a thousand of them are no reason not to know.
+/// SmallBank's transactions cannot go wrong at snapshot isolation, and a thousand of them are no
+/// reason not to know.
 #[test]
 fn a_long_run_is_answered_at_every_level() {
     let folder = Folder::new();
@@ -228,7 +293,8 @@ fn a_long_run_is_answered_at_every_level() {
     let flags = ["--sessions", "10", "--transactions", "100", "-o", &observed];
     assert_eq!(run(&[&["observe", "smallbank"][..], &flags].concat()).code, Some(0));
     for (level, code) in [("rc", 1), ("ra", 1), ("cc", 1), ("pc", 1), ("si", 0)] {
-        let answer = run(&["predict", &observed, "-l", level, "--boundary", "relaxed", "--budget", "60s"]);
+        let answer =
+            run(&["predict", &observed, "-l", level, "--boundary", "relaxed", "--budget", "60s"]);
         assert_eq!(answer.code, Some(code), "{level}: {answer:?}");
     }
 }

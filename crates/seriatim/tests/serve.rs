@@ -1,4 +1,5 @@
-//! `seriatim serve`: many clients at once, of whom some leave without a word, and an end by signal that loses nothing.
+//! `seriatim serve`: many clients at once, of whom some leave without a word, and an end by signal
+//! that loses nothing.
 
 #![cfg(unix)]
 
@@ -32,8 +33,10 @@ impl Serving {
         let mut stderr = BufReader::new(child.stderr.take().unwrap());
         let mut line = String::new();
         stderr.read_line(&mut line).unwrap();
-        let address = line.strip_prefix("listening on http://").and_then(|rest| rest.split(' ').next());
-        let address = address.and_then(|address| address.parse().ok()).unwrap_or_else(|| panic!("{line}"));
+        let address =
+            line.strip_prefix("listening on http://").and_then(|rest| rest.split(' ').next());
+        let address =
+            address.and_then(|address| address.parse().ok()).unwrap_or_else(|| panic!("{line}"));
         Serving { child, stderr, address }
     }
 
@@ -43,7 +46,8 @@ impl Serving {
 
     /// Ends the server by a signal; what it says then.
     fn end(mut self, signal: &str) -> String {
-        let status = Command::new("kill").args([signal, &self.child.id().to_string()]).status().unwrap();
+        let status =
+            Command::new("kill").args([signal, &self.child.id().to_string()]).status().unwrap();
         assert!(status.success());
         let mut rest = String::new();
         self.stderr.read_to_string(&mut rest).unwrap();
@@ -73,7 +77,8 @@ fn a_signal_saves_what_happened_and_aborts_what_is_open() {
         let said = server.end(signal);
         assert!(said.contains("saved 2 transactions"), "{said}");
         let history = read(&out);
-        let committed = history.txns().filter(|&txn| history.status(txn) == Status::Committed).count();
+        let committed =
+            history.txns().filter(|&txn| history.status(txn) == Status::Committed).count();
         assert_eq!((history.txn_count(), committed), (2, 1), "{signal}");
         assert_eq!(run(&["check", "--level", "si", &out]).code, Some(0));
         assert_eq!(folder.names(), [name]);
@@ -89,14 +94,21 @@ fn a_history_that_does_not_fit_its_format_is_not_lost() {
     let mut client = server.client();
     let session = client.session();
     client.ok("POST", &format!("{session}/begin"), "");
-    client.ok("POST", &format!("{session}/write"), r#"{"key": "a key of words", "value": {"a": "b c"}}"#);
+    client.ok(
+        "POST",
+        &format!("{session}/write"),
+        r#"{"key": "a key of words", "value": {"a": "b c"}}"#,
+    );
     client.ok("POST", &format!("{session}/commit"), "");
     let Serving { mut child, mut stderr, .. } = server;
     Command::new("kill").args(["-TERM", &child.id().to_string()]).status().unwrap();
     let mut said = String::new();
     stderr.read_to_string(&mut said).unwrap();
     assert_eq!(child.wait().unwrap().code(), Some(3), "{said}");
-    assert!(said.contains("cannot hold the key") && said.contains("out.txt.1.jsonl instead"), "{said}");
+    assert!(
+        said.contains("cannot hold the key") && said.contains("out.txt.1.jsonl instead"),
+        "{said}"
+    );
     assert_eq!(folder.names(), ["out.txt.1.jsonl", "out.txt.jsonl"]);
     assert_eq!(read(&folder.at("out.txt.1.jsonl")).txn_count(), 1);
     assert_eq!(std::fs::read_to_string(folder.at("out.txt.jsonl")).unwrap(), "precious");
@@ -138,7 +150,8 @@ const CLIENTS: u64 = 64;
 const KEYS: u64 = 500;
 const IDLE: &str = "3s";
 
-/// What became of the transactions of one client. Each writes a value of its own, by which the history knows it.
+/// What became of the transactions of one client. Each writes a value of its own, by which the
+/// history knows it.
 #[derive(Default)]
 struct Fates {
     committed: Vec<String>,
@@ -152,7 +165,8 @@ struct Fates {
     requests: u64,
 }
 
-/// Lets clients loose, ends the server, and compares what clients were told with the history that was saved.
+/// Lets clients loose, ends the server, and compares what clients were told with the history that
+/// was saved.
 fn stress(level: &str, time: Duration) {
     let folder = Folder::new();
     let out = folder.at("out.jsonl");
@@ -187,7 +201,8 @@ fn compare(history: &History, fates: &[Fates]) {
     for txn in history.txns() {
         assert_ne!(history.status(txn), Status::Unknown, "nothing is open after the end");
         if history.status(txn) == Status::Committed {
-            let writes = history.ops_of(txn).map(|op| history.op(OpId(op))).filter(|op| op.kind.is_write());
+            let writes =
+                history.ops_of(txn).map(|op| history.op(OpId(op))).filter(|op| op.kind.is_write());
             written.extend(writes.filter_map(|op| match history.value_atom(op.value) {
                 Some(Atom::Str(text)) => Some(text.to_string()),
                 _ => None,
@@ -195,12 +210,15 @@ fn compare(history: &History, fates: &[Fates]) {
         }
     }
     for client in fates {
-        let lost: Vec<&String> = client.committed.iter().filter(|value| !written.contains(*value)).collect();
+        let lost: Vec<&String> =
+            client.committed.iter().filter(|value| !written.contains(*value)).collect();
         assert!(lost.is_empty(), "commits that the history does not have: {lost:?}");
-        let extra: Vec<&String> = client.not_committed.iter().filter(|value| written.contains(*value)).collect();
+        let extra: Vec<&String> =
+            client.not_committed.iter().filter(|value| written.contains(*value)).collect();
         assert!(extra.is_empty(), "commits that did not happen: {extra:?}");
     }
-    let told: usize = fates.iter().map(|client| client.committed.len() + client.unknown.len()).sum();
+    let told: usize =
+        fates.iter().map(|client| client.committed.len() + client.unknown.len()).sum();
     assert!(written.len() <= told, "commits that nobody asked for");
     assert!(fates.iter().all(|client| !client.committed.is_empty()), "a client did nothing");
 }
@@ -208,7 +226,8 @@ fn compare(history: &History, fates: &[Fates]) {
 fn report(level: &str, took: Duration, checking: Duration, history: &History, fates: &[Fates]) {
     let sum = |of: fn(&Fates) -> u64| fates.iter().map(of).sum::<u64>();
     eprintln!(
-        "{level}: {took:.1?}, {} requests, {} commits told, {} not committed ({} serialization failures), {} unknown, \
+        "{level}: {took:.1?}, {} requests, {} commits told, {} not committed ({} serialization \
+         failures), {} unknown, \
          {} sessions, {} disconnects; {} transactions in the history, checked in {checking:.1?}",
         sum(|client| client.requests),
         sum(|client| client.committed.len() as u64),
@@ -231,11 +250,19 @@ struct Visitor {
 
 impl Visitor {
     fn new(address: SocketAddr, number: u64) -> Visitor {
-        Visitor { client: Client::new(address), number, random: number + 1, fates: Fates::default() }
+        Visitor {
+            client: Client::new(address),
+            number,
+            random: number + 1,
+            fates: Fates::default(),
+        }
     }
 
     fn below(&mut self, limit: u64) -> u64 {
-        self.random = self.random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.random = self
+            .random
+            .wrapping_mul(6_364_136_223_846_793_005)
+            .wrapping_add(1_442_695_040_888_963_407);
         (self.random >> 33) % limit
     }
 
@@ -259,7 +286,8 @@ impl Visitor {
 
     /// Whether the session can be used for another one.
     fn transaction(&mut self, session: &str) -> bool {
-        let count = self.fates.committed.len() + self.fates.not_committed.len() + self.fates.unknown.len();
+        let count =
+            self.fates.committed.len() + self.fates.not_committed.len() + self.fates.unknown.len();
         let value = format!("{}-{count}", self.number);
         assert_eq!(self.post(format!("{session}/begin"), ""), 200);
         for _ in 0..self.below(4) {

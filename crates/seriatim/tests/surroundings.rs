@@ -15,14 +15,19 @@ fn a_closed_pipe_ends_quietly() {
     let folder = Folder::new();
     let thin: String = (0..20_000).map(|i| format!("r(0,{},0,{i})\n", i + 1)).collect();
     let path = folder.file("thin.txt", thin);
-    for args in [&["check", "--all", &path][..], &["convert", &path, "-", "--to", "plume"], &["explain"]] {
+    for args in
+        [&["check", "--all", &path][..], &["convert", &path, "-", "--to", "plume"], &["explain"]]
+    {
         let mut child = start(args);
         let mut first = [0];
         child.stdout.take().unwrap().read_exact(&mut first).unwrap();
         let output = child.wait_with_output().unwrap();
         // `explain` may have written everything before the pipe was closed.
         let code = output.status.code();
-        assert!(code == Some(141) || (args == ["explain"] && code == Some(0)), "{args:?}: {code:?}");
+        assert!(
+            code == Some(141) || (args == ["explain"] && code == Some(0)),
+            "{args:?}: {code:?}"
+        );
         assert_eq!(String::from_utf8_lossy(&output.stderr), "", "{args:?}");
     }
 }
@@ -32,12 +37,17 @@ fn a_full_disk_is_an_error_with_a_reason() {
     let Ok(full) = File::options().write(true).open("/dev/full") else { return };
     let folder = Folder::new();
     let path = folder.file("bad.txt", CAUSAL);
-    for args in [&["check", &path][..], &["convert", &path, "-", "--to", "plume"], &["demo"], &["--help"]] {
+    for args in
+        [&["check", &path][..], &["convert", &path, "-", "--to", "plume"], &["demo"], &["--help"]]
+    {
         let output = seriatim().args(args).stdout(full.try_clone().unwrap()).output().unwrap();
         assert_eq!(output.status.code(), Some(3), "{args:?}");
         assert!(String::from_utf8_lossy(&output.stderr).contains("No space left"), "{args:?}");
     }
-    for args in [&["check", &path, "--dot", "/dev/full"][..], &["convert", &path, "/dev/full", "--to", "plume"]] {
+    for args in [
+        &["check", &path, "--dot", "/dev/full"][..],
+        &["convert", &path, "/dev/full", "--to", "plume"],
+    ] {
         let ran = run(args);
         assert_eq!(ran.code, Some(3), "{ran:?}");
         assert!(ran.stderr.contains("/dev/full: No space left"), "{}", ran.stderr);
@@ -60,7 +70,8 @@ fn an_interrupt_ends_cleanly() {
 #[test]
 fn an_interrupt_while_writing_leaves_no_half_file() {
     let folder = Folder::new();
-    let args = ["generate", &folder.at("out.txt.gz"), "--sessions", "20", "--transactions", "20000"];
+    let args =
+        ["generate", &folder.at("out.txt.gz"), "--sessions", "20", "--transactions", "20000"];
     let child = start(&args);
     let started = Instant::now();
     while folder.names().is_empty() {
@@ -110,7 +121,8 @@ fn an_interrupt_tells_what_fuzz_and_predict_have_found() {
     let folder = Folder::new();
     let (observed, kept) = (folder.at("run.jsonl"), folder.at("predictions.json"));
     assert_eq!(
-        run(&["observe", "smallbank", "--sessions", "8", "--transactions", "100", "-o", &observed]).code,
+        run(&["observe", "smallbank", "--sessions", "8", "--transactions", "100", "-o", &observed])
+            .code,
         Some(0)
     );
     let fuzz = ["fuzz", "wikipedia", "--level", "ser", "--runs", "100000000"];
@@ -126,7 +138,10 @@ fn an_interrupt_tells_what_fuzz_and_predict_have_found() {
         });
         let ran = ran.unwrap_or_else(|| panic!("{args:?} tells nothing"));
         assert_eq!(ran.code, Some(130), "{ran:?}");
-        assert!(ran.stdout.contains("Interrupted;") || ran.stderr.contains("interrupted; found so far"), "{ran:?}");
+        assert!(
+            ran.stdout.contains("Interrupted;") || ran.stderr.contains("interrupted; found so far"),
+            "{ran:?}"
+        );
     }
     assert!(std::fs::read_to_string(&kept).unwrap().contains("predictions"));
 }
@@ -155,7 +170,8 @@ fn a_pipe_in_a_directory_is_passed_over_and_a_named_one_is_read() {
         let ran = run(&[command, folder.path().to_str().unwrap()]);
         assert_eq!(ran.code, Some(0), "{ran:?}");
         assert!(
-            ran.stderr.contains("passed over 1 file without a history") && ran.stderr.contains("fifo.txt"),
+            ran.stderr.contains("passed over 1 file without a history")
+                && ran.stderr.contains("fifo.txt"),
             "{ran:?}"
         );
     }
@@ -187,16 +203,21 @@ fn colours_are_for_terminals() {
     assert!(!String::from_utf8(output.stdout).unwrap().contains('\u{1b}'));
 }
 
-/// Nothing is written over what is read, nor two things into one file, and that is said before the work is done.
+/// Nothing is written over what is read, nor two things into one file, and that is said before the
+/// work is done.
 #[test]
 fn files_to_write_are_looked_at_first() {
     let folder = Folder::new();
-    let text = "READ KEY[x] Txn(1, 0) From(0, 0)\nWRITE KEY[x] Txn(1, 0)\nREAD KEY[x] Txn(2, 0) From(1, 0)\n";
+    let text = "READ KEY[x] Txn(1, 0) From(0, 0)\nWRITE KEY[x] Txn(1, 0)\nREAD KEY[x] Txn(2, 0) \
+                From(1, 0)\n";
     let (trace, same) = (folder.file("run.txt", text), folder.at("same"));
     for (args, told) in [
         (&["predict", &trace, "-l", "cc", "-o", &trace][..], "is what is read"),
         (&["predict", &trace, "-l", "cc", "--svg", &same, "--dot", &same], "is named twice"),
-        (&["predict", &trace, "-l", "cc", "-o", "/nowhere/prediction.json"], "there is no such folder"),
+        (
+            &["predict", &trace, "-l", "cc", "-o", "/nowhere/prediction.json"],
+            "there is no such folder",
+        ),
         (&["replay", &trace, "--save", &trace], "is what is read"),
         (&["fuzz", "cart", "--seed", "3", "-o", &same, "--save", &same], "is named twice"),
     ] {

@@ -16,7 +16,8 @@ pub struct Config {
     pub seed: u64,
     /// One transaction at a time: the others wait for it to end.
     pub serial: bool,
-    /// After how many commits the store forgets old versions; see [`seriatim_store::Builder::horizon`].
+    /// After how many commits the store forgets old versions; see
+    /// [`seriatim_store::Builder::horizon`].
     pub horizon: Option<NonZeroU32>,
     /// The longest random wait before a transaction.
     pub delay_max: Duration,

@@ -1,6 +1,8 @@
-//! What all protocols share: the store, its sessions, and settings that can change while clients are connected.
+//! What all protocols share: the store, its sessions, and settings that can change while clients
+//! are connected.
 //!
-//! Locks are taken in this order: the hub's, a session's, the store's. None is held while something is awaited.
+//! Locks are taken in this order: the hub's, a session's, the store's. None is held while something
+//! is awaited.
 
 use crate::ChooserKind;
 use crate::config::Config;
@@ -26,7 +28,10 @@ pub(crate) enum HubError {
     UnknownSession(String),
     #[error("session {session} has ended: {end}; open another one")]
     SessionEnded { session: u64, end: End },
-    #[error("{max} sessions are open, which is the limit; close one, or wait until one has been idle for {idle:?}")]
+    #[error(
+        "{max} sessions are open, which is the limit; close one, or wait until one has been idle \
+         for {idle:?}"
+    )]
     TooManySessions { max: usize, idle: Duration },
     #[error("the session has no open transaction; begin one first")]
     NoTransaction,
@@ -56,7 +61,8 @@ pub(crate) struct Hub {
     delay: Option<Mutex<Delay>>,
     /// Closed when the server stops.
     going: Semaphore,
-    /// One permit if transactions run one at a time. Not left to the store: waiting there would block a thread.
+    /// One permit if transactions run one at a time. Not left to the store: waiting there would
+    /// block a thread.
     turns: Option<Arc<Semaphore>>,
     inner: Mutex<Inner>,
 }
@@ -87,7 +93,11 @@ impl Inner {
     }
 }
 
-fn new_store(level: Level, chooser: Box<dyn Chooser>, horizon: Option<NonZeroU32>) -> Result<Store<Value>, StoreError> {
+fn new_store(
+    level: Level,
+    chooser: Box<dyn Chooser>,
+    horizon: Option<NonZeroU32>,
+) -> Result<Store<Value>, StoreError> {
     let builder = Store::<Value>::builder(level).chooser(chooser);
     match horizon {
         Some(commits) => builder.horizon(commits).build(),
@@ -99,14 +109,22 @@ impl Hub {
     pub fn new(config: &Config) -> Result<Hub, StoreError> {
         let mut picks = Picks::new(config.chooser, config.seed);
         let store = new_store(config.level, picks.chooser(), config.horizon)?;
-        let inner = Inner { store, picks, slots: BTreeMap::new(), next: 0, ended: BTreeMap::new(), closed: false };
+        let inner = Inner {
+            store,
+            picks,
+            slots: BTreeMap::new(),
+            next: 0,
+            ended: BTreeMap::new(),
+            closed: false,
+        };
         Ok(Hub {
             sessions_max: config.sessions_max,
             body_bytes_max: config.body_bytes_max,
             idle_max: config.idle_max,
             turn_wait_max: config.turn_wait_max,
             horizon: config.horizon,
-            delay: (!config.delay_max.is_zero()).then(|| Mutex::new(Delay::new(config.delay_max, config.seed))),
+            delay: (!config.delay_max.is_zero())
+                .then(|| Mutex::new(Delay::new(config.delay_max, config.seed))),
             going: Semaphore::new(0),
             turns: config.serial.then(|| Arc::new(Semaphore::new(1))),
             inner: Mutex::new(inner),
@@ -278,7 +296,11 @@ mod tests {
     }
 
     fn wait<T>(future: impl Future<Output = T>) -> T {
-        tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(future)
+        tokio::runtime::Builder::new_current_thread()
+            .enable_time()
+            .build()
+            .unwrap()
+            .block_on(future)
     }
 
     #[test]
@@ -307,7 +329,10 @@ mod tests {
             Err(HubError::SessionEnded { end, .. }) => end,
             _ => panic!("session {id} lives"),
         };
-        assert_eq!([ids[0], ids[1], late].map(end), [End::Closed, End::Idle(Duration::ZERO), End::Reset]);
+        assert_eq!(
+            [ids[0], ids[1], late].map(end),
+            [End::Closed, End::Idle(Duration::ZERO), End::Reset]
+        );
         assert!(matches!(hub.slot(99), Err(HubError::UnknownSession(_))));
         assert_eq!(hub.session_count(), 0);
     }
@@ -333,7 +358,8 @@ mod tests {
 
     #[test]
     fn an_end_aborts_the_open_transaction_and_frees_its_turn() {
-        let config = Config { serial: true, turn_wait_max: Duration::from_millis(20), ..Config::default() };
+        let config =
+            Config { serial: true, turn_wait_max: Duration::from_millis(20), ..Config::default() };
         let hub = hub(config);
         let (one, two) = (hub.open_session().unwrap().id, hub.open_session().unwrap().id);
         wait(hub.begin(one, None)).unwrap();

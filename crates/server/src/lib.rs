@@ -1,7 +1,9 @@
-//! The store over the network: clients in any language talk to a database that may return anything its isolation level allows.
+//! The store over the network: clients in any language talk to a database that may return anything
+//! its isolation level allows.
 //!
-//! A [`Server`] listens until it is told to stop, and then hands over the history of everything that happened. `hub.rs` has
-//! what all protocols share (sessions, transactions, settings); `http/` is HTTP with JSON.
+//! A [`Server`] listens until it is told to stop, and then hands over the history of everything
+//! that happened. `hub.rs` has what all protocols share (sessions, transactions, settings); `http/`
+//! is HTTP with JSON.
 //!
 //! ```
 //! use seriatim_server::{Config, Server};

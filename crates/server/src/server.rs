@@ -18,7 +18,8 @@ use tokio::sync::watch;
 pub enum ServeError {
     /// The address cannot be used.
     #[error(
-        "cannot listen on {address}: {source}; name a free address like 127.0.0.1:8080, or port 0 for any free port"
+        "cannot listen on {address}: {source}; name a free address like 127.0.0.1:8080, or port 0 \
+         for any free port"
     )]
     Bind {
         /// The address.
@@ -58,10 +59,13 @@ impl Server {
     /// Listens on `address`, a host and a port; port 0 is any free port.
     pub fn bind(address: &str, config: Config) -> Result<Server, ServeError> {
         let hub = Arc::new(Hub::new(&config)?);
-        let runtime = Builder::new_multi_thread().enable_all().build().map_err(ServeError::Threads)?;
+        let runtime =
+            Builder::new_multi_thread().enable_all().build().map_err(ServeError::Threads)?;
         let bound = runtime.block_on(TcpListener::bind(address));
-        let bound = bound.and_then(|listener| listener.local_addr().map(|address| (listener, address)));
-        let (listener, address) = bound.map_err(|source| ServeError::Bind { address: address.to_owned(), source })?;
+        let bound =
+            bound.and_then(|listener| listener.local_addr().map(|address| (listener, address)));
+        let (listener, address) =
+            bound.map_err(|source| ServeError::Bind { address: address.to_owned(), source })?;
         Ok(Server { runtime, listener, address, hub, stop: watch::Sender::new(false) })
     }
 
@@ -75,15 +79,16 @@ impl Server {
         Stopper(self.stop.clone())
     }
 
-    /// Serves until it is stopped. Transactions that are open then abort. Returns what happened: every commit that a client was
-    /// told of is in it.
+    /// Serves until it is stopped. Transactions that are open then abort. Returns what happened:
+    /// every commit that a client was told of is in it.
     pub fn run(self) -> History {
         let Server { runtime, listener, hub, stop, .. } = self;
         runtime.spawn(end_idle_sessions(Arc::clone(&hub)));
         runtime.spawn(stop_waiting(Arc::clone(&hub), stop.subscribe()));
         let router = http::router(Arc::clone(&hub));
         let left = runtime.block_on(http::accept(listener, router, stop.subscribe()));
-        // In this order: whoever is still connected must not commit something that the history does not have.
+        // In this order: whoever is still connected must not commit something that the history does
+        // not have.
         hub.close();
         drop(left);
         runtime.shutdown_background();

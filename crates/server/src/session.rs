@@ -1,7 +1,7 @@
 //! One session of a client: at most one open transaction, and an end that comes exactly once.
 //!
-//! The locks here and in the store are held only for as long as the store takes to answer, never while something is awaited, so
-//! that requests call them directly.
+//! The locks here and in the store are held only for as long as the store takes to answer, never
+//! while something is awaited, so that requests call them directly.
 
 use crate::hub::HubError;
 use serde_json::Value;
@@ -30,12 +30,15 @@ impl fmt::Display for End {
             End::Idle(limit) => write!(f, "it was idle for more than {limit:?}"),
             End::Reset => f.write_str("the store was reset"),
             End::Shutdown => f.write_str("the server is shutting down"),
-            End::Forgotten => f.write_str("it was closed, was idle for too long, or the store was reset"),
+            End::Forgotten => {
+                f.write_str("it was closed, was idle for too long, or the store was reset")
+            }
         }
     }
 }
 
-/// An open transaction. The transaction is dropped before its turn, so that the next one finds it ended.
+/// An open transaction. The transaction is dropped before its turn, so that the next one finds it
+/// ended.
 struct Open {
     txn: Txn<Value>,
     turn: Option<OwnedSemaphorePermit>,
@@ -104,7 +107,10 @@ impl Slot {
     }
 
     /// Does something in the open transaction; if that fails, the transaction is over.
-    pub fn in_transaction<T>(&self, act: impl FnOnce(&mut Txn<Value>) -> Result<T, StoreError>) -> Result<T, HubError> {
+    pub fn in_transaction<T>(
+        &self,
+        act: impl FnOnce(&mut Txn<Value>) -> Result<T, StoreError>,
+    ) -> Result<T, HubError> {
         self.with(|live| {
             let open = live.open.as_mut().ok_or(HubError::NoTransaction)?;
             let result = act(&mut open.txn);

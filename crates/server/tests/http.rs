@@ -58,7 +58,9 @@ fn a_transaction_from_its_begin_to_the_history() {
     let server = Running::new(at(Level::Serializable));
     let mut client = server.client();
     let session = client.session();
-    let mut post = |action: &str, body: Value| client.ok("POST", &format!("{session}/{action}"), &body.to_string());
+    let mut post = |action: &str, body: Value| {
+        client.ok("POST", &format!("{session}/{action}"), &body.to_string())
+    };
     assert_eq!(post("begin", json!({})), json!({ "transaction": 0, "level": "ser" }));
     let value = json!({ "deep": [1, 2.5, null, "ä"] });
     assert_eq!(post("write", json!({ "key": "a/1", "value": value })), json!({ "written": true }));
@@ -81,7 +83,8 @@ fn a_transaction_from_its_begin_to_the_history() {
 
     for format in ["", "?format=jsonl", "?format=elle"] {
         let text = client.call("GET", &format!("/history{format}"), "").unwrap().text;
-        let (history, _) = read_bytes(text.as_bytes(), "download", &ReadOptions::default()).unwrap();
+        let (history, _) =
+            read_bytes(text.as_bytes(), "download", &ReadOptions::default()).unwrap();
         assert_eq!(committed(&history), 1, "{format}");
     }
     assert_eq!(client.ok("DELETE", &session, ""), json!({ "closed": true }));
@@ -104,7 +107,14 @@ fn mistakes_are_answered_with_a_code_and_a_sentence() {
         ("POST", own("read"), "{", 400, "bad_request", "EOF"),
         ("POST", own("read"), r#"{"key": 1}"#, 400, "bad_request", "expected a string"),
         ("POST", own("write"), r#"{"key": "x"}"#, 400, "bad_request", "missing field `value`"),
-        ("POST", own("write"), r#"{"key": "x", "value": 1, "no": 1}"#, 400, "bad_request", "unknown field `no`"),
+        (
+            "POST",
+            own("write"),
+            r#"{"key": "x", "value": 1, "no": 1}"#,
+            400,
+            "bad_request",
+            "unknown field `no`",
+        ),
         ("POST", own("begin"), "", 409, "transaction_open", "commit or abort"),
         ("POST", own("begin"), r#"{"level": "chaos"}"#, 400, "bad_request", "works at rc, ra"),
         ("POST", own("fly"), "", 404, "unknown_path", "/openapi.json"),
@@ -114,8 +124,22 @@ fn mistakes_are_answered_with_a_code_and_a_sentence() {
         ("POST", "/sessions/-1/abort".to_owned(), "", 404, "unknown_session", "`-1`"),
         ("POST", format!("{closed}/commit"), "", 410, "session_ended", "it was closed"),
         ("DELETE", closed.clone(), "", 410, "session_ended", "open another"),
-        ("PUT", "/admin/level".to_owned(), r#"{"level": "sser"}"#, 400, "bad_request", "works at rc, ra"),
-        ("PUT", "/admin/chooser".to_owned(), r#"{"chooser": "luck"}"#, 400, "bad_request", "latest-per-session"),
+        (
+            "PUT",
+            "/admin/level".to_owned(),
+            r#"{"level": "sser"}"#,
+            400,
+            "bad_request",
+            "works at rc, ra",
+        ),
+        (
+            "PUT",
+            "/admin/chooser".to_owned(),
+            r#"{"chooser": "luck"}"#,
+            400,
+            "bad_request",
+            "latest-per-session",
+        ),
         ("PUT", "/admin/seed".to_owned(), r#"{"seed": -1}"#, 400, "bad_request", "number"),
         ("GET", "/history?format=poem".to_owned(), "", 400, "bad_request", "plume"),
         ("GET", "/history?from=1".to_owned(), "", 400, "bad_request", "from"),
@@ -124,7 +148,11 @@ fn mistakes_are_answered_with_a_code_and_a_sentence() {
     ];
     for (method, path, body, status, code, part) in cases {
         let answer = client.call(method, &path, body).unwrap();
-        assert_eq!((answer.status, answer.code().as_str()), (status, code), "{method} {path} {body}: {answer:?}");
+        assert_eq!(
+            (answer.status, answer.code().as_str()),
+            (status, code),
+            "{method} {path} {body}: {answer:?}"
+        );
         assert!(answer.json()["message"].as_str().unwrap().contains(part), "{part}: {answer:?}");
     }
     // None of it has hurt the transaction.
@@ -142,11 +170,19 @@ fn an_update_that_would_be_lost_is_a_serialization_failure() {
     for session in &sessions {
         client.ok("POST", &format!("{session}/begin"), "");
         client.ok("POST", &format!("{session}/read"), r#"{"key": "stock"}"#);
-        client.ok("POST", &format!("{session}/write"), &json!({ "key": "stock", "value": session }).to_string());
+        client.ok(
+            "POST",
+            &format!("{session}/write"),
+            &json!({ "key": "stock", "value": session }).to_string(),
+        );
     }
     client.ok("POST", &format!("{}/commit", sessions[0]), "");
     let failed = client.call("POST", &format!("{}/commit", sessions[1]), "").unwrap();
-    assert_eq!((failed.status, failed.code().as_str()), (409, "serialization_failure"), "{failed:?}");
+    assert_eq!(
+        (failed.status, failed.code().as_str()),
+        (409, "serialization_failure"),
+        "{failed:?}"
+    );
     client.ok("POST", &format!("{}/begin", sessions[1]), "");
     let history = server.stop();
     assert_eq!((history.txn_count(), committed(&history)), (3, 1));
@@ -156,7 +192,8 @@ fn an_update_that_would_be_lost_is_a_serialization_failure() {
 
 #[test]
 fn bodies_and_sessions_have_limits() {
-    let server = Running::new(Config { body_bytes_max: 1000, sessions_max: 2, ..Config::default() });
+    let server =
+        Running::new(Config { body_bytes_max: 1000, sessions_max: 2, ..Config::default() });
     let mut client = server.client();
     let session = client.session();
     client.session();
@@ -228,7 +265,13 @@ fn whoever_leaves_halfway_has_done_nothing() {
     let mut client = server.client();
     let session = client.session();
     client.ok("POST", &format!("{session}/begin"), "");
-    client.send_half("POST", &format!("{session}/write"), r#"{"key": "x", "value": "something long enough"}"#).unwrap();
+    client
+        .send_half(
+            "POST",
+            &format!("{session}/write"),
+            r#"{"key": "x", "value": "something long enough"}"#,
+        )
+        .unwrap();
     client.send(b"\x16\x03\x01 this is not HTTP\r\n\r\n").unwrap();
     assert_eq!(client.receive().unwrap().status, 400);
     client.leave();
@@ -284,6 +327,9 @@ fn an_address_that_is_taken_is_named() {
     let server = Running::new(Config::default());
     let taken = Server::bind(&server.address.to_string(), Config::default());
     let message = taken.err().unwrap().to_string();
-    assert!(message.contains(&server.address.to_string()) && message.contains("port 0"), "{message}");
+    assert!(
+        message.contains(&server.address.to_string()) && message.contains("port 0"),
+        "{message}"
+    );
     server.stop();
 }

@@ -1,19 +1,24 @@
 //! Picks versions so that things go wrong.
 //!
-//! A history is unserializable if session order, reads and overwrites close a cycle. Reading a version that somebody has overwritten
-//! puts the reader before whoever overwrote it; if that one must also come before the reader, the cycle is closed. So a version that
-//! closes one is taken if there is any. So is one that will close it as soon as the transaction writes the key, if those who read
-//! this key usually write it: that is a lost update. If there is none, a session that has neither seen anything of the others nor
-//! written anything reads what is new, and any other session reads what is old: the first puts somebody before the reader, the second
-//! puts the reader before somebody, and a cycle needs both. Chance decides the rest, and everything once in a while.
+//! A history is unserializable if session order, reads and overwrites close a cycle. Reading a
+//! version that somebody has overwritten puts the reader before whoever overwrote it; if that one
+//! must also come before the reader, the cycle is closed. So a version that closes one is taken if
+//! there is any. So is one that will close it as soon as the transaction writes the key, if those
+//! who read this key usually write it: that is a lost update. If there is none, a session that has
+//! neither seen anything of the others nor written anything reads what is new, and any other
+//! session reads what is old: the first puts somebody before the reader, the second puts the reader
+//! before somebody, and a cycle needs both. Chance decides the rest, and everything once in a
+//! while.
 //!
-//! An attack on what an application needs first (that somebody is registered) may keep it from doing anything that could go wrong.
-//! So values after which a transaction did not write are avoided, and some runs are patient: what seems to be a condition of
-//! writing is up to date in them, and only the rest is attacked.
+//! An attack on what an application needs first (that somebody is registered) may keep it from
+//! doing anything that could go wrong. So values after which a transaction did not write are
+//! avoided, and some runs are patient: what seems to be a condition of writing is up to date in
+//! them, and only the rest is attacked.
 //!
-//! Attacks are not the only way in which things can go wrong, so that the longer nothing does, the more runs explore
-//! instead: they do what was tried least. A run avoids what earlier ones have done, as far as it can see: what clients do next
-//! depends on the values that they have read, not on who wrote these.
+//! Attacks are not the only way in which things can go wrong, so that the longer nothing does, the
+//! more runs explore instead: they do what was tried least. A run avoids what earlier ones have
+//! done, as far as it can see: what clients do next depends on the values that they have read, not
+//! on who wrote these.
 
 use crate::chooser::{Chooser, Ended, PendingRead, TxnName};
 use crate::cycles::Look;
@@ -27,8 +32,8 @@ use rand_pcg::Pcg64Mcg;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::{Arc, Mutex};
 
-/// How often chance decides on a version although a cycle could be closed: some assertions break only in runs that look harmless
-/// first.
+/// How often chance decides on a version although a cycle could be closed: some assertions break
+/// only in runs that look harmless first.
 const WHIM: f64 = 0.05;
 /// The same once the history is unserializable: what breaks the assertion may be something else.
 const WHIM_WHEN_BROKEN: f64 = 0.15;
@@ -54,7 +59,8 @@ impl Adversary {
 
     /// What to do in run number `run`.
     pub fn run(&self, run: u64) -> Plot {
-        let mut random = Pcg64Mcg::seed_from_u64(self.seed ^ run.wrapping_mul(0x9E37_79B9_7F4A_7C15));
+        let mut random =
+            Pcg64Mcg::seed_from_u64(self.seed ^ run.wrapping_mul(0x9E37_79B9_7F4A_7C15));
         let experience = lock(&self.experience);
         let runs = f64::from(experience.runs);
         let explores = random.random_bool(runs / (runs + PATIENCE));
@@ -141,7 +147,8 @@ impl Opponent {
         for session in std::mem::take(&mut self.committed) {
             let mut ended = read.log.sessions[session as usize].committed.iter().rev();
             let last = ended.find(|&&txn| read.log.txn(txn).state == State::Committed);
-            self.broken = self.broken || last.is_some_and(|&last| Look::new(read.log).is_broken(last));
+            self.broken =
+                self.broken || last.is_some_and(|&last| Look::new(read.log).is_broken(last));
         }
         let values: Vec<u64> = (0..read.versions.len()).map(|place| read.value(place)).collect();
         let wishes = self.wishes(read, &values);
@@ -154,21 +161,33 @@ impl Opponent {
         self.last_read.insert((read.reader.session, read.key_number), read.versions[choice].source);
         let seen = seen(read.reader, read.number, read.key, values[choice]);
         let is_old = choice + 1 < read.versions.len();
-        self.open.entry(read.reader).or_default().push(Sight { key: read.key.into(), seen, is_old });
+        self.open.entry(read.reader).or_default().push(Sight {
+            key: read.key.into(),
+            seen,
+            is_old,
+        });
         choice
     }
 
-    /// Lets those go on who will write something, as far as earlier runs tell: the more versions there are, the more can go wrong for
-    /// those who come later.
+    /// Lets those go on who will write something, as far as earlier runs tell: the more versions
+    /// there are, the more can go wrong for those who come later.
     fn next_client(&mut self, alive: &[usize]) -> usize {
-        let wishes =
-            if self.explores || self.random.random_bool(WHIM_OF_TURNS) { Vec::new() } else { self.writers(alive) };
+        let wishes = if self.explores || self.random.random_bool(WHIM_OF_TURNS) {
+            Vec::new()
+        } else {
+            self.writers(alive)
+        };
         let turns = |client: usize| self.turns.get(&client).copied().unwrap_or(0);
         let had = |client: usize, turns: u32| hash(&(client, turns, "turns"));
-        let after =
-            |client| self.point.wrapping_sub(had(client, turns(client))).wrapping_add(had(client, turns(client) + 1));
-        let options: Vec<Choosable> =
-            alive.iter().map(|&client| Choosable { name: client as u64, next: after(client) }).collect();
+        let after = |client| {
+            self.point
+                .wrapping_sub(had(client, turns(client)))
+                .wrapping_add(had(client, turns(client) + 1))
+        };
+        let options: Vec<Choosable> = alive
+            .iter()
+            .map(|&client| Choosable { name: client as u64, next: after(client) })
+            .collect();
         let choice = self.decide(hash(&(self.point, "turn")), &options, &wishes);
         *self.turns.entry(alive[choice]).or_default() += 1;
         choice
@@ -182,12 +201,13 @@ impl Opponent {
         (0..alive.len()).filter(|&place| writes(alive[place])).collect()
     }
 
-    /// Takes one of `wishes`, or of all options if there are none: what leads to something new if possible, and, to explore, what
-    /// was tried least.
+    /// Takes one of `wishes`, or of all options if there are none: what leads to something new if
+    /// possible, and, to explore, what was tried least.
     fn decide(&mut self, point: u64, options: &[Choosable], wishes: &[usize]) -> usize {
         let experience = lock(&self.experience);
         let tried = &experience.tried;
-        let is_fresh = |place: &usize| !tried.is_spent(point, options[*place].name, options[*place].next);
+        let is_fresh =
+            |place: &usize| !tried.is_spent(point, options[*place].name, options[*place].next);
         let all: Vec<usize> = (0..options.len()).collect();
         let fresh: Vec<usize> = all.iter().copied().filter(is_fresh).collect();
         let wished: Vec<usize> = wishes.iter().copied().filter(is_fresh).collect();
@@ -209,7 +229,12 @@ impl Opponent {
         let choice = self.any_of(from, options);
         if self.decisions.len() < KNOWN_MAX {
             let (state, option) = (self.point, options[choice].name);
-            self.decisions.push(Decision { state, point, option, options: names(0..options.len(), options).len() });
+            self.decisions.push(Decision {
+                state,
+                point,
+                option,
+                options: names(0..options.len(), options).len(),
+            });
         }
         self.point = options[choice].next;
         choice
@@ -225,7 +250,9 @@ impl Opponent {
 
     /// The versions that serve the purpose; none if any will do.
     fn wishes(&mut self, read: &PendingRead<'_>, values: &[u64]) -> Vec<usize> {
-        if self.explores || self.random.random_bool(if self.broken { WHIM_WHEN_BROKEN } else { WHIM }) {
+        if self.explores
+            || self.random.random_bool(if self.broken { WHIM_WHEN_BROKEN } else { WHIM })
+        {
             return Vec::new();
         }
         if self.spared.contains(read.key) {
@@ -233,8 +260,10 @@ impl Opponent {
         }
         let attack = self.attack(read);
         let experience = lock(&self.experience);
-        let helps =
-            |&place: &usize| !experience.hinders(read.reader, seen(read.reader, read.number, read.key, values[place]));
+        let helps = |&place: &usize| {
+            !experience
+                .hinders(read.reader, seen(read.reader, read.number, read.key, values[place]))
+        };
         let helpful: Vec<usize> = attack.iter().copied().filter(helps).collect();
         if helpful.is_empty() { (0..values.len()).filter(helps).collect() } else { helpful }
     }
@@ -245,13 +274,18 @@ impl Opponent {
         let updated = lock(&self.experience).is_updated(read.reader, read.key);
         let look = Look::new(read.log);
         let source = |place: &usize| read.versions[*place].source;
-        let closing: Vec<usize> = all.clone().filter(|place| look.closes(read, source(place), updated)).collect();
+        let closing: Vec<usize> =
+            all.clone().filter(|place| look.closes(read, source(place), updated)).collect();
         if closing.is_empty() {
-            let is_old = |place: &usize| !look.overwriters(read.key_number, source(place), read.txn).is_empty();
-            let has_part = read.log.knows_others(read.txn) || read.log.has_written(read.reader.session);
+            let is_old = |place: &usize| {
+                !look.overwriters(read.key_number, source(place), read.txn).is_empty()
+            };
+            let has_part =
+                read.log.knows_others(read.txn) || read.log.has_written(read.reader.session);
             return all.filter(|place| is_old(place) == has_part).collect();
         }
-        // Who is about to write goes by what the session has just read; who only looks would see nothing new.
+        // Who is about to write goes by what the session has just read; who only looks would see
+        // nothing new.
         let known = self.last_read.get(&(read.reader.session, read.key_number));
         let (again, others): (Vec<usize>, Vec<usize>) =
             closing.into_iter().partition(|place| Some(&source(place)) == known);

@@ -20,10 +20,17 @@ pub struct Builder {
 
 impl Builder {
     pub(crate) fn new(level: Level) -> Builder {
-        Builder { level, chooser: Box::new(Random::new(0)), serial: None, horizon: None, delay: None }
+        Builder {
+            level,
+            chooser: Box::new(Random::new(0)),
+            serial: None,
+            horizon: None,
+            delay: None,
+        }
     }
 
-    /// Who picks among the versions that a read may return; [`Random`] with seed 0 unless said otherwise.
+    /// Who picks among the versions that a read may return; [`Random`] with seed 0 unless said
+    /// otherwise.
     pub fn chooser(mut self, chooser: impl Chooser + 'static) -> Builder {
         self.chooser = Box::new(chooser);
         self
@@ -35,18 +42,19 @@ impl Builder {
         self
     }
 
-    /// Bounds memory: each time `ends` transactions have ended, the store makes up its mind about what has committed so far.
-    /// From then on reads return either the last of those versions or one that was committed later. That is a restriction: some
-    /// behaviours that the level allows are not seen. Only at read committed, read atomic and causal consistency. The history and
-    /// the choices tell only of what is remembered. A version that an open transaction has read, and what must come behind it,
-    /// stays until the transaction ends.
+    /// Bounds memory: each time `ends` transactions have ended, the store makes up its mind about
+    /// what has committed so far. From then on reads return either the last of those versions or
+    /// one that was committed later. That is a restriction: some behaviours that the level allows
+    /// are not seen. Only at read committed, read atomic and causal consistency. The history and
+    /// the choices tell only of what is remembered. A version that an open transaction has read,
+    /// and what must come behind it, stays until the transaction ends.
     pub fn horizon(mut self, ends: NonZeroU32) -> Builder {
         self.horizon = Some(ends);
         self
     }
 
-    /// Waits before each transaction for a random time of at most `longest`, so that threads come in another order each time. The
-    /// times depend on `seed`; MonkeyDB's paper takes 4 ms.
+    /// Waits before each transaction for a random time of at most `longest`, so that threads come
+    /// in another order each time. The times depend on `seed`; MonkeyDB's paper takes 4 ms.
     pub fn delay(mut self, longest: Duration, seed: u64) -> Builder {
         self.delay = Some(Delay::new(longest, seed));
         self

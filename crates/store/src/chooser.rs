@@ -1,6 +1,7 @@
 //! Who picks among the versions that a read may return.
 //!
-//! All choosers are seeded or need no chance at all: the same program in the same order of steps sees the same values again.
+//! All choosers are seeded or need no chance at all: the same program in the same order of steps
+//! sees the same values again.
 
 use crate::log::Log;
 use rand::{RngExt, SeedableRng};
@@ -44,8 +45,9 @@ pub struct PendingRead<'a> {
 }
 
 impl PendingRead<'_> {
-    /// A number that stands for the value of version number `place`: the same for values that are serialised in the same way. (Maps
-    /// without an order may be serialised in several ways; with them a seed does not fix what the adversary does.)
+    /// A number that stands for the value of version number `place`: the same for values that are
+    /// serialised in the same way. (Maps without an order may be serialised in several ways; with
+    /// them a seed does not fix what the adversary does.)
     pub fn value(&self, place: usize) -> u64 {
         (self.value)(place)
     }
@@ -53,7 +55,8 @@ impl PendingRead<'_> {
 
 /// Who picks the version that a read returns.
 pub trait Chooser: Send {
-    /// The index of a version in [`PendingRead::versions`]; the last one is taken if there is none of that number.
+    /// The index of a version in [`PendingRead::versions`]; the last one is taken if there is none
+    /// of that number.
     fn choose(&mut self, read: &PendingRead<'_>) -> usize;
 
     /// Hears of each transaction that ended.
@@ -99,8 +102,8 @@ impl Chooser for Random {
     }
 }
 
-/// The version that committed last: what a database without concurrency returns. Transactions that run one at a time are
-/// serializable with it.
+/// The version that committed last: what a database without concurrency returns. Transactions that
+/// run one at a time are serializable with it.
 #[derive(Clone, Copy, Default, Debug)]
 pub struct Latest;
 
@@ -110,7 +113,8 @@ impl Chooser for Latest {
     }
 }
 
-/// Of each session only its latest version, and any of these: for transactions that check what an application left behind.
+/// Of each session only its latest version, and any of these: for transactions that check what an
+/// application left behind.
 #[derive(Clone, Debug)]
 pub struct LatestPerSession(Pcg64Mcg);
 
@@ -174,7 +178,8 @@ pub struct Choice {
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 pub enum Divergence {
     /// The script says nothing about this read.
-    #[error("transaction {} of session {} reads {key} as its external read {read}, which the script does not know", .reader.txn, .reader.session)]
+    #[error("transaction {} of session {} reads {key} as its external read {read}, which the \
+             script does not know", .reader.txn, .reader.session)]
     UnknownRead {
         /// The transaction that reads.
         reader: TxnName,
@@ -212,8 +217,8 @@ fn writer_name(writer: &Option<TxnName>) -> String {
     }
 }
 
-/// Makes recorded choices again, and remembers where the run first left them. A read whose choice is unknown or not possible returns the
-/// latest version.
+/// Makes recorded choices again, and remembers where the run first left them. A read whose choice
+/// is unknown or not possible returns the latest version.
 #[derive(Debug)]
 pub struct Script {
     choices: HashMap<(TxnName, u32), Choice>,
@@ -236,7 +241,8 @@ impl Track {
 impl Script {
     /// A script of these choices.
     pub fn new(choices: impl IntoIterator<Item = Choice>) -> Script {
-        let choices = choices.into_iter().map(|choice| ((choice.reader, choice.read), choice)).collect();
+        let choices =
+            choices.into_iter().map(|choice| ((choice.reader, choice.read), choice)).collect();
         Script { choices, partial: false, divergence: Arc::default() }
     }
 
@@ -269,7 +275,10 @@ impl Script {
 impl Chooser for Script {
     fn choose(&mut self, read: &PendingRead<'_>) -> usize {
         self.follow(read).unwrap_or_else(|divergence| {
-            self.divergence.lock().unwrap_or_else(PoisonError::into_inner).get_or_insert(divergence);
+            self.divergence
+                .lock()
+                .unwrap_or_else(PoisonError::into_inner)
+                .get_or_insert(divergence);
             read.versions.len() - 1
         })
     }

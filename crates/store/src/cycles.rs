@@ -1,6 +1,8 @@
-//! Cycles of session order, reads and overwrites in what has happened so far: what makes a history unserializable.
+//! Cycles of session order, reads and overwrites in what has happened so far: what makes a history
+//! unserializable.
 //!
-//! Looking for them costs the more the longer the history is, so that a look has a limit; what lies beyond is not seen.
+//! Looking for them costs the more the longer the history is, so that a look has a limit; what lies
+//! beyond is not seen.
 
 use crate::chooser::PendingRead;
 use crate::log::{Log, State};
@@ -41,15 +43,18 @@ impl<'l> Look<'l> {
             || self.overtakes(read, source)
     }
 
-    /// Whether a version that the reader knows of must come behind `source`: reading from `source` puts it before.
+    /// Whether a version that the reader knows of must come behind `source`: reading from `source`
+    /// puts it before.
     fn overtakes(&self, read: &PendingRead<'_>, source: u32) -> bool {
         let log = self.log;
         if log.is_settled(source) {
             return false;
         }
         let writers = self.writers(read.key_number).iter();
-        let known: FxHashSet<u32> =
-            writers.copied().filter(|&writer| writer != source && log.precedes(writer, read.txn)).collect();
+        let known: FxHashSet<u32> = writers
+            .copied()
+            .filter(|&writer| writer != source && log.precedes(writer, read.txn))
+            .collect();
         !known.is_empty() && self.reaches(self.successors(source), |txn| known.contains(&txn))
     }
 
@@ -68,7 +73,8 @@ impl<'l> Look<'l> {
         others.filter(|&writer| is_behind(writer)).collect()
     }
 
-    /// Whether one of `start`, or somebody whom one of them must come before in every serial order, is wanted.
+    /// Whether one of `start`, or somebody whom one of them must come before in every serial order,
+    /// is wanted.
     fn reaches(&self, start: Vec<u32>, is_wanted: impl Fn(u32) -> bool) -> bool {
         let mut seen: FxHashSet<u32> = start.iter().copied().collect();
         let mut waiting = start;
@@ -84,8 +90,8 @@ impl<'l> Look<'l> {
         false
     }
 
-    /// Whom `txn` must come before: the next of its session, its readers, and those who overwrote what it read. One that took its
-    /// writes back has a place, too: clients know what it read.
+    /// Whom `txn` must come before: the next of its session, its readers, and those who overwrote
+    /// what it read. One that took its writes back has a place, too: clients know what it read.
     fn successors(&self, txn: u32) -> Vec<u32> {
         let record = self.log.txn(txn);
         let mut next = Vec::new();

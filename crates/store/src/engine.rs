@@ -35,8 +35,9 @@ impl Engine {
         Witness::new(committed.into_iter().map(|txn| Point { txn, is_commit: true }).collect())
     }
 
-    /// The versions of `key` that `txn` may read: the transactions that wrote them, in the order of their commits, the initial one
-    /// first. Never empty at a weak level; if it is empty at a strong one, the transaction cannot commit any more.
+    /// The versions of `key` that `txn` may read: the transactions that wrote them, in the order of
+    /// their commits, the initial one first. Never empty at a weak level; if it is empty at a
+    /// strong one, the transaction cannot commit any more.
     pub fn admissible(&mut self, txn: u32, key: u32) -> Vec<u32> {
         let Some(witness) = &self.witness else {
             return weak::admissible(&self.log, &self.reach, &self.open_edges(), txn, key);
@@ -46,7 +47,9 @@ impl Engine {
         if self.log.txn(txn).level.is_strong() {
             let fitting = witness.fitting(&self.log, txn, key);
             return all
-                .filter(|&source| fitting.contains(&source) || self.other_order(txn, key, source, &[]))
+                .filter(|&source| {
+                    fitting.contains(&source) || self.other_order(txn, key, source, &[])
+                })
                 .collect();
         }
         all.filter(|&source| self.weak_fits(witness, txn, key, source)).collect()
@@ -63,7 +66,9 @@ impl Engine {
     fn weak_fits(&self, witness: &Witness, txn: u32, key: u32, source: u32) -> bool {
         match weak::demand(&self.log, txn, key, source) {
             Demand::Impossible => false,
-            Demand::Edges(edges) => witness.respects(&edges) || self.other_order(txn, key, source, &edges),
+            Demand::Edges(edges) => {
+                witness.respects(&edges) || self.other_order(txn, key, source, &edges)
+            }
         }
     }
 
@@ -80,7 +85,13 @@ impl Engine {
     fn force(&mut self, txn: u32, key: u32, source: u32, edges: Vec<(u32, u32)>) {
         match &mut self.witness {
             Some(witness) if !witness.respects(&edges) => {
-                let question = Question { log: &self.log, witness, txn, also: Some((key, source)), edges: &edges };
+                let question = Question {
+                    log: &self.log,
+                    witness,
+                    txn,
+                    also: Some((key, source)),
+                    edges: &edges,
+                };
                 if let Some(mut sequence) = question.answer() {
                     sequence.retain(|point| point.txn != txn);
                     *witness = Witness::new(sequence);
@@ -100,7 +111,8 @@ impl Engine {
         self.end(txn, State::Committed)
     }
 
-    /// Takes the writes of `txn` back and keeps what it read; false if nobody can have read that any more: then it is aborted.
+    /// Takes the writes of `txn` back and keeps what it read; false if nobody can have read that
+    /// any more: then it is aborted.
     pub fn withdraw(&mut self, txn: u32) -> bool {
         self.log.txns[txn as usize].writes.clear();
         self.end(txn, State::Withdrawn)
@@ -123,8 +135,9 @@ impl Engine {
         self.log.open().flat_map(|txn| self.log.txn(txn).forced.iter().copied()).collect()
     }
 
-    /// Settles what can be settled and forgets what nobody needs, except for the last `count` transactions. Only for stores whose
-    /// transactions are all weak. Returns those that are needed.
+    /// Settles what can be settled and forgets what nobody needs, except for the last `count`
+    /// transactions. Only for stores whose transactions are all weak. Returns those that are
+    /// needed.
     pub fn settle(&mut self, count: usize) -> FxHashSet<u32> {
         let order = self.reach.settleable(&self.log, &self.open_edges());
         self.log.settle(&order);

@@ -32,7 +32,8 @@ impl Outcome {
 
     /// Whether something was written less often here than there.
     fn is_rarer_than(self, other: Outcome) -> bool {
-        u64::from(self.wrote) * u64::from(other.times) < u64::from(other.wrote) * u64::from(self.times)
+        u64::from(self.wrote) * u64::from(other.times)
+            < u64::from(other.wrote) * u64::from(self.times)
     }
 }
 
@@ -93,7 +94,8 @@ pub(crate) fn seen(reader: TxnName, number: u32, key: &str, value: u64) -> u64 {
 }
 
 impl Experience {
-    /// Whether `session` will write something after it has ended so many transactions, for all that is known.
+    /// Whether `session` will write something after it has ended so many transactions, for all that
+    /// is known.
     pub fn has_writes_left(&self, session: u32, ended: u32) -> bool {
         let habit = |txn: u32| self.habits.get(&TxnName { session, txn });
         if self.runs == 0 {
@@ -109,20 +111,28 @@ impl Experience {
         known.is_none_or(|uses| uses.update.wrote >= uses.update.idle())
     }
 
-    /// Whether `reader`, who sometimes writes and sometimes does not, mostly does not after seeing this.
+    /// Whether `reader`, who sometimes writes and sometimes does not, mostly does not after seeing
+    /// this.
     pub fn hinders(&self, reader: TxnName, seen: u64) -> bool {
-        let wavers = self.habits.get(&reader).is_some_and(|habit| habit.outcome.wrote > 0 && habit.outcome.idle() > 0);
+        let wavers = self
+            .habits
+            .get(&reader)
+            .is_some_and(|habit| habit.outcome.wrote > 0 && habit.outcome.idle() > 0);
         let Outcome { times, wrote } = self.values.get(&seen).copied().unwrap_or_default();
         wavers && f64::from(wrote) + 1.0 < HINDRANCE * (f64::from(times) + 2.0)
     }
 
-    /// The keys on which it may depend whether transactions write at all: those of which one read an old version, and wrote nothing,
-    /// although it wrote more often after reading the latest one, or might. Not if it never writes.
+    /// The keys on which it may depend whether transactions write at all: those of which one read
+    /// an old version, and wrote nothing, although it wrote more often after reading the latest
+    /// one, or might. Not if it never writes.
     pub fn conditions(&self) -> FxHashSet<Box<str>> {
         let never_writes = |name: &TxnName| {
-            self.habits.get(name).is_some_and(|habit| habit.outcome.wrote == 0 && habit.is_idle_anyway)
+            self.habits
+                .get(name)
+                .is_some_and(|habit| habit.outcome.wrote == 0 && habit.is_idle_anyway)
         };
-        let keys = self.uses.iter().filter(|((name, _), uses)| uses.is_condition() && !never_writes(name));
+        let keys =
+            self.uses.iter().filter(|((name, _), uses)| uses.is_condition() && !never_writes(name));
         keys.map(|((_, key), _)| key.clone()).collect()
     }
 
@@ -168,7 +178,10 @@ mod tests {
         assert!(experience.conditions().is_empty());
         note(&mut experience, ONE, 2, true, &[]);
         assert_eq!(experience.conditions(), [Box::from("x")].into_iter().collect());
-        assert!(experience.hinders(ONE, seen(ONE, 0, "x", 2)) && !experience.hinders(ONE, seen(ONE, 0, "x", 1)));
+        assert!(
+            experience.hinders(ONE, seen(ONE, 0, "x", 2))
+                && !experience.hinders(ONE, seen(ONE, 0, "x", 1))
+        );
         assert!(!experience.hinders(ONE, seen(ONE, 0, "x", 3)));
     }
 

@@ -1,7 +1,8 @@
 //! Goes through all that can happen, one run after another.
 //!
-//! A run is a sequence of decisions: who goes on, and which version a read returns. The explorer takes the first option of each, and
-//! in the next run the next option of the last decision that has one left. Programs must do the same again if they see the same.
+//! A run is a sequence of decisions: who goes on, and which version a read returns. The explorer
+//! takes the first option of each, and in the next run the next option of the last decision that
+//! has one left. Programs must do the same again if they see the same.
 
 use crate::chooser::{Chooser, PendingRead};
 use crate::plot::{Plot, hash, lock};
@@ -54,14 +55,16 @@ impl Explorer {
         Explorer::default()
     }
 
-    /// Goes on only once from points that clients can reach in several ways, having read the same. For read committed, read atomic
-    /// and causal consistency, where what may happen depends on nothing else.
+    /// Goes on only once from points that clients can reach in several ways, having read the same.
+    /// For read committed, read atomic and causal consistency, where what may happen depends on
+    /// nothing else.
     pub fn merging() -> Explorer {
         let tree = Tree { known: Some(FxHashSet::default()), ..Tree::default() };
         Explorer { tree: Arc::new(Mutex::new(tree)), begun: false }
     }
 
-    /// What to do in the next run; `None` when everything has been done. The run before must have ended.
+    /// What to do in the next run; `None` when everything has been done. The run before must have
+    /// ended.
     pub fn run(&mut self) -> Option<Plot> {
         if std::mem::replace(&mut self.begun, true) && !lock(&self.tree).advance() {
             return None;

@@ -37,9 +37,11 @@ impl<T> Kept<T> {
 
     /// Those that are there, with their numbers, in their order.
     pub fn iter(&self) -> impl Iterator<Item = (usize, &T)> {
-        let mut old: Vec<(usize, &T)> = self.old.iter().map(|(&number, item)| (number, item)).collect();
+        let mut old: Vec<(usize, &T)> =
+            self.old.iter().map(|(&number, item)| (number, item)).collect();
         old.sort_unstable_by_key(|&(number, _)| number);
-        old.into_iter().chain(self.recent.iter().enumerate().map(|(place, item)| (self.first + place, item)))
+        old.into_iter()
+            .chain(self.recent.iter().enumerate().map(|(place, item)| (self.first + place, item)))
     }
 
     /// Those that are there, in no order.

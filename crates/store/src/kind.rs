@@ -43,7 +43,9 @@ impl ChooserKind {
     pub fn description(self) -> &'static str {
         match self {
             ChooserKind::Random => "any version, each as likely as the others",
-            ChooserKind::Latest => "the version that committed last; serializable if transactions run one at a time",
+            ChooserKind::Latest => {
+                "the version that committed last; serializable if transactions run one at a time"
+            }
             ChooserKind::LatestPerSession => "the latest version of some session",
             ChooserKind::Stale => "any version, the older the likelier",
             ChooserKind::Adversary => "the version with which things go wrong",

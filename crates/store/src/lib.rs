@@ -1,9 +1,10 @@
 //! A database that may return anything its isolation level allows.
 //!
-//! A [`Store`] keeps every version of every key. When a transaction reads, the store works out which versions its isolation level
-//! allows, given everything that has been read and written so far, and a [`Chooser`] picks one: at random, always the latest, as a
-//! script says, or as an adversary who wants things to go wrong. Any behaviour of any database at that level can come out, and
-//! nothing else.
+//! A [`Store`] keeps every version of every key. When a transaction reads, the store works out
+//! which versions its isolation level allows, given everything that has been read and written so
+//! far, and a [`Chooser`] picks one: at random, always the latest, as a script says, or as an
+//! adversary who wants things to go wrong. Any behaviour of any database at that level can come
+//! out, and nothing else.
 
 mod adversary;
 mod builder;
@@ -34,8 +35,8 @@ mod writers;
 pub use adversary::Adversary;
 pub use builder::Builder;
 pub use chooser::{
-    Choice, Chooser, Divergence, Ended, Latest, LatestPerSession, PendingRead, Random, Script, Stale, Track, TxnName,
-    Version,
+    Choice, Chooser, Divergence, Ended, Latest, LatestPerSession, PendingRead, Random, Script,
+    Stale, Track, TxnName, Version,
 };
 pub use delay::Delay;
 pub use explorer::Explorer;

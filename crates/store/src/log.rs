@@ -1,11 +1,13 @@
-//! What has happened in the store so far, with what the axioms ask about it: who wrote a key, and what is in whose causal past.
+//! What has happened in the store so far, with what the axioms ask about it: who wrote a key, and
+//! what is in whose causal past.
 //!
-//! Transactions are numbered as they begin. Those of a session that committed form a chain, so that a causal past is one number
-//! for each session: how many of its transactions belong to it. One that took its writes back counts as committed here: what it read
-//! is in its session's past.
+//! Transactions are numbered as they begin. Those of a session that committed form a chain, so that
+//! a causal past is one number for each session: how many of its transactions belong to it. One
+//! that took its writes back counts as committed here: what it read is in its session's past.
 //!
-//! With a version horizon, old transactions are *settled*: they precede all others in the commit order for good, and of what they
-//! wrote only the last version of each key can still be read. What nobody needs any more is forgotten.
+//! With a version horizon, old transactions are *settled*: they precede all others in the commit
+//! order for good, and of what they wrote only the last version of each key can still be read. What
+//! nobody needs any more is forgotten.
 
 use crate::kept::Kept;
 use crate::writers::{Writer, Writers};
@@ -40,7 +42,8 @@ pub(crate) struct Read {
 #[derive(Clone, Debug)]
 pub(crate) struct Record {
     pub session: u32,
-    /// Its place among the committed transactions of its session: what it is, or will be if it commits.
+    /// Its place among the committed transactions of its session: what it is, or will be if it
+    /// commits.
     pub number: u32,
     pub level: Level,
     pub state: State,
@@ -58,8 +61,8 @@ pub(crate) struct Record {
     pub settled: bool,
 }
 
-/// A causal past: for each session how many of its committed transactions are in it, by session, without those of which none is.
-/// Sessions of which everything is settled may be missing, too.
+/// A causal past: for each session how many of its committed transactions are in it, by session,
+/// without those of which none is. Sessions of which everything is settled may be missing, too.
 #[derive(Clone, Default, PartialEq, Eq, Debug)]
 pub(crate) struct Past(Vec<(u32, u32)>);
 
@@ -79,10 +82,13 @@ impl Past {
 
     /// Adds another past; whether that is something new.
     pub fn join(&mut self, other: &Past) -> bool {
-        let is_like =
-            self.0.len() == other.0.len() && self.0.iter().zip(&other.0).all(|(mine, theirs)| mine.0 == theirs.0);
+        let is_like = self.0.len() == other.0.len()
+            && self.0.iter().zip(&other.0).all(|(mine, theirs)| mine.0 == theirs.0);
         if !is_like {
-            return other.0.iter().fold(false, |new, &(session, count)| self.reach(session, count) | new);
+            return other
+                .0
+                .iter()
+                .fold(false, |new, &(session, count)| self.reach(session, count) | new);
         }
         let mut new = false;
         for (mine, theirs) in self.0.iter_mut().zip(&other.0) {
@@ -197,7 +203,8 @@ impl Log {
     /// The writers in `past`, without those that are in the causal past of another one.
     pub fn last_seen(&self, writers: &Writers, past: &Past) -> Vec<u32> {
         let mut seen: Vec<Writer> = writers.seen(past).collect();
-        // Whoever has seen another one committed later, and the last one has mostly seen all of them.
+        // Whoever has seen another one committed later, and the last one has mostly seen all of
+        // them.
         seen.sort_unstable_by_key(|writer| Reverse(writer.commit));
         let mut last: Vec<u32> = Vec::new();
         for writer in seen {
@@ -234,7 +241,8 @@ impl Log {
 
     pub fn add_read(&mut self, txn: u32, read: Read) {
         if read.source != INITIAL {
-            // A past is all that is before something in it, so that there is nothing new in one that is known.
+            // A past is all that is before something in it, so that there is nothing new in one
+            // that is known.
             if !self.precedes(read.source, txn) {
                 self.txns[txn as usize].past = self.past_with(txn, read.source);
             }
@@ -259,7 +267,8 @@ impl Log {
         record.state = state;
         record.commit = self.commits;
         self.commits += 1;
-        let (session, number, commit, writes) = (record.session, record.number, record.commit, record.writes.clone());
+        let (session, number, commit, writes) =
+            (record.session, record.number, record.commit, record.writes.clone());
         let mut past = record.past.clone();
         past.reach(session, number + 1);
         let home = &mut self.sessions[session as usize];
@@ -297,14 +306,16 @@ impl Log {
         self.sessions[record.session as usize].get(before)
     }
 
-    /// Calls `visit` with what comes right before `txn` in its session, and with what it read from, unless it is settled.
+    /// Calls `visit` with what comes right before `txn` in its session, and with what it read from,
+    /// unless it is settled.
     pub fn predecessors(&self, txn: u32, mut visit: impl FnMut(u32)) {
         self.previous(txn).into_iter().for_each(&mut visit);
         let sources = self.txn(txn).reads.iter().map(|read| read.source);
         sources.filter(|&source| !self.is_settled(source)).for_each(visit);
     }
 
-    /// Calls `visit` with what comes right behind committed `txn` in its session, and with what read from it, if it has ended.
+    /// Calls `visit` with what comes right behind committed `txn` in its session, and with what
+    /// read from it, if it has ended.
     pub fn successors(&self, txn: u32, mut visit: impl FnMut(u32)) {
         let record = self.txn(txn);
         let next = self.sessions[record.session as usize].get(record.number + 1);
@@ -358,20 +369,23 @@ impl Log {
 
     /// Leaves out of all pasts what does not matter any more.
     pub fn trim(&mut self) {
-        let alive: FxHashSet<u32> = (0..self.sessions.len() as u32).filter(|&session| self.is_alive(session)).collect();
+        let alive: FxHashSet<u32> =
+            (0..self.sessions.len() as u32).filter(|&session| self.is_alive(session)).collect();
         let records = self.txns.iter_mut().map(|record| &mut record.past);
         for past in records.chain(self.sessions.iter_mut().map(|session| &mut session.past)) {
             past.retain(|session| alive.contains(&session));
         }
     }
 
-    /// The transactions that somebody may still ask about: those that are not settled, what they have read from, and whoever wrote
-    /// the last settled version of a key.
+    /// The transactions that somebody may still ask about: those that are not settled, what they
+    /// have read from, and whoever wrote the last settled version of a key.
     pub fn needed(&self) -> FxHashSet<u32> {
         let alive: Vec<u32> = self.unsettled().chain(self.open()).collect();
-        let sources = alive.iter().flat_map(|&txn| self.txn(txn).reads.iter().map(|read| read.source));
+        let sources =
+            alive.iter().flat_map(|&txn| self.txn(txn).reads.iter().map(|read| read.source));
         let last = self.keys.iter().map(|writers| writers.settled);
-        let mut needed: FxHashSet<u32> = sources.chain(last).filter(|&source| source != INITIAL).collect();
+        let mut needed: FxHashSet<u32> =
+            sources.chain(last).filter(|&source| source != INITIAL).collect();
         needed.extend(alive);
         needed
     }

@@ -1,8 +1,10 @@
-//! Who must commit before whom: session order, reads, and the edges that the axioms force, closed under transitivity.
+//! Who must commit before whom: session order, reads, and the edges that the axioms force, closed
+//! under transitivity.
 //!
-//! For each committed transaction one number a session: how many of the session's transactions must commit before it. A question
-//! costs one comparison; a new edge costs as many transactions as learn something from it, which are those between its ends.
-//! Edges that the reads of open transactions force are kept apart until these commit, so that an abort costs nothing.
+//! For each committed transaction one number a session: how many of the session's transactions must
+//! commit before it. A question costs one comparison; a new edge costs as many transactions as
+//! learn something from it, which are those between its ends. Edges that the reads of open
+//! transactions force are kept apart until these commit, so that an abort costs nothing.
 
 use crate::kept::Kept;
 use crate::log::{Log, Past};
@@ -39,7 +41,8 @@ impl Reach {
         earlier.number < self.before[later as usize].of(earlier.session)
     }
 
-    /// Whether `edges` close a cycle with what is known and with `open`, the edges that open transactions force.
+    /// Whether `edges` close a cycle with what is known and with `open`, the edges that open
+    /// transactions force.
     pub fn refuses(&self, log: &Log, edges: &[(u32, u32)], open: &[(u32, u32)]) -> bool {
         if edges.iter().any(|&(from, to)| self.reaches(log, to, from)) {
             return true;
@@ -109,8 +112,9 @@ impl Reach {
         committed
     }
 
-    /// The committed transactions that can be settled now, in an order that fits all edges, `open` among them, and otherwise that of
-    /// the commits. What an open transaction has read must stay the last settled version of its key, or unsettled.
+    /// The committed transactions that can be settled now, in an order that fits all edges, `open`
+    /// among them, and otherwise that of the commits. What an open transaction has read must stay
+    /// the last settled version of its key, or unsettled.
     pub fn settleable(&self, log: &Log, open: &[(u32, u32)]) -> Vec<u32> {
         let mut waits: FxHashMap<u32, u32> = log.unsettled().map(|txn| (txn, 0)).collect();
         let mut later: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
@@ -149,7 +153,8 @@ impl Reach {
     }
 }
 
-/// Which keys open transactions have read, and whether what they read is settled: then no other version may be settled after it.
+/// Which keys open transactions have read, and whether what they read is settled: then no other
+/// version may be settled after it.
 struct Holds(FxHashMap<u32, Vec<(u32, bool)>>);
 
 impl Holds {
@@ -164,7 +169,9 @@ impl Holds {
     /// Whether `txn` must stay unsettled; if not, it is settled now.
     fn hold(&mut self, log: &Log, txn: u32) -> bool {
         let writes = &log.txn(txn).writes;
-        let is_held = |key: &u32| self.0.get(key).is_some_and(|reads| reads.iter().any(|&(_, settled)| settled));
+        let is_held = |key: &u32| {
+            self.0.get(key).is_some_and(|reads| reads.iter().any(|&(_, settled)| settled))
+        };
         if writes.iter().any(is_held) {
             return true;
         }
@@ -188,7 +195,9 @@ mod tests {
     fn edges_are_refused_exactly_if_they_close_a_cycle() {
         let mut state = 1u64;
         let mut random = |below: u64| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             ((state >> 33) % below) as u32
         };
         let (mut taken, mut refused) = (0, 0);
@@ -205,7 +214,8 @@ mod tests {
             let mut open: Vec<(u32, u32)> = Vec::new();
             for _ in 0..40 {
                 let new = [(random(12), random(12)), (random(12), random(12))];
-                let with: Vec<(u32, u32)> = edges.iter().chain(&open).chain(&new).copied().collect();
+                let with: Vec<(u32, u32)> =
+                    edges.iter().chain(&open).chain(&new).copied().collect();
                 let cyclic = (0..12).any(|txn| reaches_itself(&with, txn));
                 assert_eq!(reach.refuses(&log, &new, &open), cyclic);
                 refused += u32::from(cyclic);
@@ -227,7 +237,8 @@ mod tests {
     }
 
     fn reaches_itself(edges: &[(u32, u32)], start: u32) -> bool {
-        let mut found: Vec<u32> = edges.iter().filter(|edge| edge.0 == start).map(|edge| edge.1).collect();
+        let mut found: Vec<u32> =
+            edges.iter().filter(|edge| edge.0 == start).map(|edge| edge.1).collect();
         let mut next = 0;
         while next < found.len() {
             for &(from, to) in edges {

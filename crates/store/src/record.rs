@@ -78,7 +78,11 @@ pub(crate) fn history<'e, V: Serialize + 'e>(
     txns: impl Iterator<Item = Told<'e, V>>,
 ) -> History {
     let names = keys.iter().map(|name| Atom::Str((**name).into())).collect();
-    let mut columns = Columns { session_count: sessions, key_names: KeyNames::Table(names), ..Columns::default() };
+    let mut columns = Columns {
+        session_count: sessions,
+        key_names: KeyNames::Table(names),
+        ..Columns::default()
+    };
     let mut values = Values {
         atoms: Atoms::default(),
         used: FxHashSet::default(),
@@ -95,7 +99,11 @@ pub(crate) fn history<'e, V: Serialize + 'e>(
     for (txn, told) in txns.enumerate() {
         let txn = txn as u32;
         columns.push_txn(told.session, status(told.state));
-        for event in told.events.iter().filter(|event| !told.writes_only || matches!(event, Event::Write { .. })) {
+        for event in told
+            .events
+            .iter()
+            .filter(|event| !told.writes_only || matches!(event, Event::Write { .. }))
+        {
             let (kind, key, value) = match event {
                 Event::Write { key, value } => {
                     let name = values.name(*key, value);
@@ -114,8 +122,11 @@ pub(crate) fn history<'e, V: Serialize + 'e>(
     }
     for (op, key, source) in reads {
         let initial = columns.initial.values.get(&KeyId(key)).copied();
-        columns.op_value[op] =
-            if source == INITIAL { initial.unwrap_or(Value::NULL) } else { values.last[&(source, key)] };
+        columns.op_value[op] = if source == INITIAL {
+            initial.unwrap_or(Value::NULL)
+        } else {
+            values.last[&(source, key)]
+        };
     }
     columns.atoms = values.atoms;
     columns.finish().expect("a store has fewer transactions than ids are wide")

@@ -1,4 +1,5 @@
-//! Takes turns: clients on threads of their own, of which only one runs at a time, so that a seed fixes the whole run.
+//! Takes turns: clients on threads of their own, of which only one runs at a time, so that a seed
+//! fixes the whole run.
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
@@ -11,7 +12,8 @@ struct Turns {
     wake: Vec<Condvar>,
 }
 
-/// Says which of the clients that are left goes on, as an index of the list; the last one if it is too large.
+/// Says which of the clients that are left goes on, as an index of the list; the last one if it is
+/// too large.
 pub type Schedule = Box<dyn FnMut(&[usize]) -> usize + Send>;
 
 struct State {
@@ -58,7 +60,8 @@ impl Turn {
 
     fn wait(&self, mut state: MutexGuard<'_, State>) {
         while state.running != Some(self.client) {
-            state = self.turns.wake[self.client].wait(state).unwrap_or_else(PoisonError::into_inner);
+            state =
+                self.turns.wake[self.client].wait(state).unwrap_or_else(PoisonError::into_inner);
         }
     }
 }
@@ -74,8 +77,8 @@ impl Drop for Leave {
     }
 }
 
-/// Runs all clients, one at a time; at each [`Turn::next`] chance decides who goes on. The same seed gives the same interleaving if
-/// the clients depend on nothing else.
+/// Runs all clients, one at a time; at each [`Turn::next`] chance decides who goes on. The same
+/// seed gives the same interleaving if the clients depend on nothing else.
 ///
 /// ```
 /// use std::sync::Mutex;
@@ -111,12 +114,18 @@ pub fn by_turns(turns: Vec<u32>) -> Schedule {
     })
 }
 
-/// Runs all clients, one at a time; at each [`Turn::next`] the schedule decides who goes on. Returns what the clients returned, and
-/// who got each turn.
-pub fn interleave_by<R: Send, C: FnOnce(Turn) -> R + Send>(schedule: Schedule, clients: Vec<C>) -> (Vec<R>, Vec<u32>) {
+/// Runs all clients, one at a time; at each [`Turn::next`] the schedule decides who goes on.
+/// Returns what the clients returned, and who got each turn.
+pub fn interleave_by<R: Send, C: FnOnce(Turn) -> R + Send>(
+    schedule: Schedule,
+    clients: Vec<C>,
+) -> (Vec<R>, Vec<u32>) {
     let count = clients.len();
     let state = State { schedule, turns: Vec::new(), alive: (0..count).collect(), running: None };
-    let turns = Arc::new(Turns { state: Mutex::new(state), wake: (0..count).map(|_| Condvar::new()).collect() });
+    let turns = Arc::new(Turns {
+        state: Mutex::new(state),
+        wake: (0..count).map(|_| Condvar::new()).collect(),
+    });
     let results = std::thread::scope(|scope| {
         let start = |(number, client): (usize, C)| {
             let turn = Turn { turns: Arc::clone(&turns), client: number };
@@ -131,7 +140,9 @@ pub fn interleave_by<R: Send, C: FnOnce(Turn) -> R + Send>(schedule: Schedule, c
         let threads: Vec<_> = clients.into_iter().enumerate().map(start).collect();
         turns.pass(&mut turns.lock());
         let results = threads.into_iter().map(|thread| thread.join());
-        results.map(|result| result.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+        results
+            .map(|result| result.unwrap_or_else(|panic| std::panic::resume_unwind(panic)))
+            .collect()
     });
     let taken = std::mem::take(&mut turns.lock().turns);
     (results, taken)
@@ -194,7 +205,8 @@ mod tests {
                 *done.lock().unwrap() += 1;
             }),
         ];
-        let result = std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| interleave(1, clients)));
+        let result =
+            std::panic::catch_unwind(std::panic::AssertUnwindSafe(|| interleave(1, clients)));
         assert!(result.is_err());
         assert_eq!(*done.lock().unwrap(), 1);
     }

@@ -1,9 +1,11 @@
-//! Is there any sequence of points that shows a history valid? Tried only when the transaction does not fit into the sequence
-//! that is there.
+//! Is there any sequence of points that shows a history valid? Tried only when the transaction does
+//! not fit into the sequence that is there.
 //!
-//! A depth-first search over the points that may come next, the old sequence first, that never visits a state twice: a state is
-//! how far each session has come and who wrote each key last. The cost is exponential, so it is not tried for long sequences: a store
-//! with more than [`POINTS_MAX`] points refuses behaviours that only another order of what has committed would show valid.
+//! A depth-first search over the points that may come next, the old sequence first, that never
+//! visits a state twice: a state is how far each session has come and who wrote each key last. The
+//! cost is exponential, so it is not tried for long sequences: a store with more than
+//! [`POINTS_MAX`] points refuses behaviours that only another order of what has committed would
+//! show valid.
 
 use crate::log::{INITIAL, Log, State};
 use crate::witness::{Point, Witness, has_begin};
@@ -78,8 +80,13 @@ impl<'q> Search<'q> {
     }
 
     fn collect_edges(&mut self) {
-        let records =
-            self.question.log.txns.iter().map(|(_, record)| record).filter(|record| record.state != State::Aborted);
+        let records = self
+            .question
+            .log
+            .txns
+            .iter()
+            .map(|(_, record)| record)
+            .filter(|record| record.state != State::Aborted);
         let edges = records.flat_map(|record| &record.forced).chain(self.question.edges);
         for &(before, after) in edges {
             self.before.entry(after).or_default().push(before);
@@ -111,7 +118,8 @@ impl<'q> Search<'q> {
     }
 
     fn state(&self) -> Visited {
-        let mut last: Vec<(u32, u32)> = self.last_writer.iter().map(|(&key, &txn)| (key, txn)).collect();
+        let mut last: Vec<(u32, u32)> =
+            self.last_writer.iter().map(|(&key, &txn)| (key, txn)).collect();
         last.sort_unstable();
         (self.placed.clone(), last)
     }
@@ -121,7 +129,8 @@ impl<'q> Search<'q> {
         let point = self.points[next];
         self.placed[next] = true;
         self.path.push(point);
-        let old = if point.is_commit { self.do_commit(point.txn) } else { self.do_begin(point.txn) };
+        let old =
+            if point.is_commit { self.do_commit(point.txn) } else { self.do_begin(point.txn) };
         if self.go() {
             return true;
         }
@@ -177,7 +186,9 @@ impl<'q> Search<'q> {
     fn may_start(&self, txn: u32) -> bool {
         let previous = self.question.log.previous(txn);
         previous.is_none_or(|previous| self.committed.contains(&previous))
-            && self.reads(txn).all(|(_, source)| source == INITIAL || self.committed.contains(&source))
+            && self
+                .reads(txn)
+                .all(|(_, source)| source == INITIAL || self.committed.contains(&source))
     }
 
     fn reads(&self, txn: u32) -> impl Iterator<Item = (u32, u32)> + '_ {
@@ -186,12 +197,16 @@ impl<'q> Search<'q> {
     }
 
     fn reads_last_versions(&self, txn: u32) -> bool {
-        self.reads(txn).all(|(key, source)| self.last_writer.get(&key).copied().unwrap_or(INITIAL) == source)
+        self.reads(txn)
+            .all(|(key, source)| self.last_writer.get(&key).copied().unwrap_or(INITIAL) == source)
     }
 
     fn may_commit(&self, txn: u32) -> bool {
         let log = self.question.log;
-        let waits = self.before.get(&txn).is_some_and(|all| all.iter().any(|before| !self.committed.contains(before)));
+        let waits = self
+            .before
+            .get(&txn)
+            .is_some_and(|all| all.iter().any(|before| !self.committed.contains(before)));
         let conflict = |&other: &u32| {
             let other_record = log.txn(other);
             other != txn
@@ -201,16 +216,24 @@ impl<'q> Search<'q> {
         !waits && !self.begun.iter().any(conflict) && !self.spoils_a_read(txn)
     }
 
-    /// Whether the commit overwrites a version that a strong transaction which has not read yet must find.
+    /// Whether the commit overwrites a version that a strong transaction which has not read yet
+    /// must find.
     fn spoils_a_read(&self, txn: u32) -> bool {
         let log = self.question.log;
         let writes = &log.txn(txn).writes;
-        let open = self.points.iter().zip(&self.placed).filter(|(point, placed)| !**placed && point.txn != txn);
-        open.filter(|(point, _)| !point.is_commit || !has_begin(log.txn(point.txn).level)).any(|(point, _)| {
-            log.txn(point.txn).level.is_strong()
-                && self.reads(point.txn).any(|(key, source)| {
-                    writes.contains(&key) && self.last_writer.get(&key).copied().unwrap_or(INITIAL) == source
-                })
-        })
+        let open = self
+            .points
+            .iter()
+            .zip(&self.placed)
+            .filter(|(point, placed)| !**placed && point.txn != txn);
+        open.filter(|(point, _)| !point.is_commit || !has_begin(log.txn(point.txn).level)).any(
+            |(point, _)| {
+                log.txn(point.txn).level.is_strong()
+                    && self.reads(point.txn).any(|(key, source)| {
+                        writes.contains(&key)
+                            && self.last_writer.get(&key).copied().unwrap_or(INITIAL) == source
+                    })
+            },
+        )
     }
 }

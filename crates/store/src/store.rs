@@ -26,7 +26,10 @@ use std::time::{Duration, Instant};
 #[non_exhaustive]
 pub enum StoreError {
     /// The transaction cannot commit any more at its level; it has been aborted.
-    #[error("serialization failure: the transaction cannot commit at {0} any more; it has been aborted, try it again")]
+    #[error(
+        "serialization failure: the transaction cannot commit at {0} any more; it has been \
+         aborted, try it again"
+    )]
     SerializationFailure(Level),
     /// The transaction has ended.
     #[error("the transaction has already ended")]
@@ -37,7 +40,8 @@ pub enum StoreError {
     /// One transaction at a time, and the other one did not end.
     #[error("waited {0:?} for the transaction of another session to end")]
     WaitedTooLong(Duration),
-    /// A store has read committed, read atomic, causal consistency, prefix consistency, snapshot isolation and serializability.
+    /// A store has read committed, read atomic, causal consistency, prefix consistency, snapshot
+    /// isolation and serializability.
     #[error("a store cannot work at {0}; use rc, ra, cc, pc, si or ser")]
     UnsupportedLevel(Level),
     /// At strong levels there is no version horizon.
@@ -102,7 +106,8 @@ struct Inner<V> {
     chooser: Box<dyn Chooser>,
     /// Gives values a number.
     fingerprint: fn(Option<&V>) -> u64,
-    /// For reads and writes of one key; the names come from clients, so that the hashes are hard to guess.
+    /// For reads and writes of one key; the names come from clients, so that the hashes are hard to
+    /// guess.
     keys: HashMap<Arc<str>, u32>,
     /// For scans.
     sorted: BTreeMap<Arc<str>, u32>,
@@ -148,7 +153,8 @@ impl<V> Shared<V> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Tells the chooser and those who wait that `txn` ended. Wakers run code of others, so that the store is not locked then.
+    /// Tells the chooser and those who wait that `txn` ended. Wakers run code of others, so that
+    /// the store is not locked then.
     fn end(&self, mut inner: MutexGuard<'_, Inner<V>>, txn: u32) {
         inner.end(txn);
         let waiting = std::mem::take(&mut inner.waiting);
@@ -175,8 +181,8 @@ impl<V> Shared<V> {
 }
 
 impl<V: Serialize> Store<V> {
-    /// A store at `level` whose reads return any admissible version; a level that a store cannot have is replaced by the nearest
-    /// weaker one. [`Store::builder`] says more.
+    /// A store at `level` whose reads return any admissible version; a level that a store cannot
+    /// have is replaced by the nearest weaker one. [`Store::builder`] says more.
     pub fn new(level: Level) -> Store<V> {
         let level = match level {
             Level::StrictSerializable => Level::Serializable,
@@ -216,7 +222,11 @@ impl<V: Serialize> Store<V> {
             delay: plan.delay,
             waiting: Vec::new(),
         };
-        Ok(Store(Arc::new(Shared { inner: Mutex::new(inner), ended: Condvar::new(), serial: plan.serial })))
+        Ok(Store(Arc::new(Shared {
+            inner: Mutex::new(inner),
+            ended: Condvar::new(),
+            serial: plan.serial,
+        })))
     }
 }
 
@@ -274,17 +284,21 @@ impl<V: Clone> Store<V> {
 }
 
 impl<V: Serialize> Store<V> {
-    /// What has happened so far. Values that were written twice to a key are told apart by a number.
+    /// What has happened so far. Values that were written twice to a key are told apart by a
+    /// number.
     pub fn history(&self) -> History {
         let inner = self.0.lock();
-        let txns = inner.engine.log.txns.iter().zip(inner.events.iter()).map(|((number, record), (_, events))| Told {
-            number: number as u32,
-            session: record.session,
-            state: record.state,
-            events,
-            // What an aborted transaction has read is not kept for its sake.
-            writes_only: record.settled || (inner.horizon.is_some() && record.state == State::Aborted),
-        });
+        let txns = inner.engine.log.txns.iter().zip(inner.events.iter()).map(
+            |((number, record), (_, events))| Told {
+                number: number as u32,
+                session: record.session,
+                state: record.state,
+                events,
+                // What an aborted transaction has read is not kept for its sake.
+                writes_only: record.settled
+                    || (inner.horizon.is_some() && record.state == State::Aborted),
+            },
+        );
         record::history(&inner.names, &inner.initial, inner.begun.len() as u32, txns)
     }
 }
@@ -331,7 +345,11 @@ impl<V> Session<V> {
     }
 
     /// Begins if no other transaction is open; otherwise `waker` hears of the end of one.
-    pub(crate) fn try_begin(&self, level: Level, waker: &Waker) -> Option<Result<Txn<V>, StoreError>> {
+    pub(crate) fn try_begin(
+        &self,
+        level: Level,
+        waker: &Waker,
+    ) -> Option<Result<Txn<V>, StoreError>> {
         match self.may_begin(level) {
             Ok(inner) if inner.open == 0 => Some(Ok(self.begin_in(inner, level))),
             Ok(mut inner) => {
@@ -388,9 +406,11 @@ impl<V> Inner<V> {
     fn choose(&mut self, txn: u32, key: u32) -> Option<u32> {
         let sources = self.engine.admissible(txn, key);
         let name = |source: u32| (source != INITIAL).then(|| self.txn_names[source as usize]);
-        let versions: Vec<Version> = sources.iter().map(|&source| Version { writer: name(source), source }).collect();
+        let versions: Vec<Version> =
+            sources.iter().map(|&source| Version { writer: name(source), source }).collect();
         let last = versions.len().checked_sub(1)?;
-        let (log, initial, events, fingerprint) = (&self.engine.log, &self.initial, &self.events, self.fingerprint);
+        let (log, initial, events, fingerprint) =
+            (&self.engine.log, &self.initial, &self.events, self.fingerprint);
         let read = PendingRead {
             reader: self.txn_names[txn as usize],
             number: log.txn(txn).reads.len() as u32,
@@ -401,8 +421,13 @@ impl<V> Inner<V> {
             log,
             value: &|place| fingerprint(value(initial, events, versions[place].source, key)),
         };
-        // Who tries again gets the latest version: a chooser that likes old ones could refuse it for ever.
-        let place = if self.failed[read.reader.session as usize] { last } else { self.chooser.choose(&read).min(last) };
+        // Who tries again gets the latest version: a chooser that likes old ones could refuse it
+        // for ever.
+        let place = if self.failed[read.reader.session as usize] {
+            last
+        } else {
+            self.chooser.choose(&read).min(last)
+        };
         let Version { writer, source } = versions[place];
         let (reader, number) = (read.reader, read.number);
         self.choices.push(Chosen { txn, key, reader, read: number, writer, latest: place == last });
@@ -465,7 +490,12 @@ fn written<V>(events: &[Event<V>], key: u32) -> Option<&Option<V>> {
 }
 
 /// What `source` left in `key`.
-fn value<'v, V>(initial: &'v [Option<V>], events: &'v Kept<Vec<Event<V>>>, source: u32, key: u32) -> Option<&'v V> {
+fn value<'v, V>(
+    initial: &'v [Option<V>],
+    events: &'v Kept<Vec<Event<V>>>,
+    source: u32,
+    key: u32,
+) -> Option<&'v V> {
     if source == INITIAL {
         return initial[key as usize].as_ref();
     }

@@ -1,4 +1,5 @@
-//! For random small programs: what the store can do, over all interleavings and choices, is what the definition allows.
+//! For random small programs: what the store can do, over all interleavings and choices, is what
+//! the definition allows.
 
 use crate::LEVELS;
 use crate::engine::Engine;
@@ -33,12 +34,17 @@ struct Random(u64);
 
 impl Random {
     fn below(&mut self, limit: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % limit
     }
 }
 
-fn random_program(random: &mut Random, pick: impl Fn(&mut Random) -> Level, withdraws: bool) -> Program {
+fn random_program(
+    random: &mut Random,
+    pick: impl Fn(&mut Random) -> Level,
+    withdraws: bool,
+) -> Program {
     let mut left = 3 + random.below(3);
     let mut program: Program = Vec::new();
     while left > 0 && program.len() < 3 {
@@ -69,13 +75,19 @@ struct Run {
     behaviour: Behaviour,
 }
 
-/// Explores all interleavings and choices; `serial` allows a transaction to begin only when none is open.
+/// Explores all interleavings and choices; `serial` allows a transaction to begin only when none is
+/// open.
 fn behaviours(program: &Program, serial: bool, stuck: &mut u64) -> BTreeSet<Behaviour> {
     let mut engine = Engine::default();
     program.iter().for_each(|_| {
         engine.log.open_session();
     });
-    let start = Run { engine, at: vec![(0, 0, None); program.len()], names: Vec::new(), behaviour: Vec::new() };
+    let start = Run {
+        engine,
+        at: vec![(0, 0, None); program.len()],
+        names: Vec::new(),
+        behaviour: Vec::new(),
+    };
     let (mut found, mut open) = (BTreeSet::new(), vec![start]);
     while let Some(run) = open.pop() {
         if run.at.iter().zip(program).all(|(at, session)| at.0 == session.len()) {
@@ -85,7 +97,9 @@ fn behaviours(program: &Program, serial: bool, stuck: &mut u64) -> BTreeSet<Beha
             continue;
         }
         for session in 0..program.len() {
-            if serial && run.at.iter().enumerate().any(|(other, at)| other != session && at.2.is_some()) {
+            if serial
+                && run.at.iter().enumerate().any(|(other, at)| other != session && at.2.is_some())
+            {
                 continue;
             }
             if run.at[session].0 < program[session].len() {
@@ -142,10 +156,14 @@ fn step(program: &Program, run: &Run, session: usize, stuck: &mut u64) -> Vec<Ru
 
 /// All assignments of sources to the external reads that the definition allows, literally.
 fn allowed(program: &Program) -> BTreeSet<Behaviour> {
-    let txns: Vec<(usize, usize)> =
-        program.iter().enumerate().flat_map(|(s, session)| (0..session.len()).map(move |t| (s, t))).collect();
+    let txns: Vec<(usize, usize)> = program
+        .iter()
+        .enumerate()
+        .flat_map(|(s, session)| (0..session.len()).map(move |t| (s, t)))
+        .collect();
     let writes = |(s, t): (usize, usize), key: u32| {
-        !program[s][t].withdrawn && program[s][t].steps.iter().any(|step| matches!(step, Step::Write(k) if *k == key))
+        !program[s][t].withdrawn
+            && program[s][t].steps.iter().any(|step| matches!(step, Step::Write(k) if *k == key))
     };
     let mut reads = Vec::new();
     for &(s, t) in &txns {
@@ -161,19 +179,26 @@ fn allowed(program: &Program) -> BTreeSet<Behaviour> {
     let mut all: Vec<Behaviour> = vec![Vec::new()];
     for &(place, key) in &reads {
         let own = (place.0, place.1);
-        let sources: Vec<Name> =
-            [None].into_iter().chain(txns.iter().filter(|&&t| t != own && writes(t, key)).map(|&t| Some(t))).collect();
+        let sources: Vec<Name> = [None]
+            .into_iter()
+            .chain(txns.iter().filter(|&&t| t != own && writes(t, key)).map(|&t| Some(t)))
+            .collect();
         all = all
             .into_iter()
             .flat_map(|b| {
-                sources.iter().map(move |&source| [b.clone(), vec![(place, source)]].concat()).collect::<Vec<_>>()
+                sources
+                    .iter()
+                    .map(move |&source| [b.clone(), vec![(place, source)]].concat())
+                    .collect::<Vec<_>>()
             })
             .collect();
     }
     let orders = permutations(&txns);
     let keys: Vec<u32> = reads.iter().map(|read| read.1).collect();
-    let mut good: BTreeSet<Behaviour> =
-        all.into_iter().filter(|b| orders.iter().any(|order| satisfies(program, &writes, order, b, &keys))).collect();
+    let mut good: BTreeSet<Behaviour> = all
+        .into_iter()
+        .filter(|b| orders.iter().any(|order| satisfies(program, &writes, order, b, &keys)))
+        .collect();
     good = good
         .into_iter()
         .map(|mut b| {
@@ -233,26 +258,34 @@ fn satisfies(
     behaviour.iter().zip(keys).all(|(&((s, t, step), source), &key)| {
         let t3 = place((s, t));
         let level = program[s][t].level;
-        (0..n).filter(|&t2| t2 != t3 && Some(order[t2]) != source && writes(order[t2], key)).all(|t2| {
-            let prefix = |t2: usize| (t2..n).any(|mid| direct[mid][t3]);
-            let phi = match level {
-                Level::ReadCommitted => {
-                    behaviour.iter().any(|&((s2, t_, i), src)| (s2, t_) == (s, t) && i < step && src == Some(order[t2]))
-                }
-                Level::ReadAtomic => direct[t2][t3],
-                Level::Causal => causal[t2][t3],
-                Level::PrefixConsistency => prefix(t2),
-                Level::SnapshotIsolation => {
-                    prefix(t2) || (t2..t3).any(|t4| (0..2).any(|k| writes(order[t4], k) && writes(order[t3], k)))
-                }
-                _ => t2 < t3,
-            };
-            !phi || source.is_some_and(|source| t2 < place(source))
-        })
+        (0..n).filter(|&t2| t2 != t3 && Some(order[t2]) != source && writes(order[t2], key)).all(
+            |t2| {
+                let prefix = |t2: usize| (t2..n).any(|mid| direct[mid][t3]);
+                let phi = match level {
+                    Level::ReadCommitted => behaviour.iter().any(|&((s2, t_, i), src)| {
+                        (s2, t_) == (s, t) && i < step && src == Some(order[t2])
+                    }),
+                    Level::ReadAtomic => direct[t2][t3],
+                    Level::Causal => causal[t2][t3],
+                    Level::PrefixConsistency => prefix(t2),
+                    Level::SnapshotIsolation => {
+                        prefix(t2)
+                            || (t2..t3).any(|t4| {
+                                (0..2).any(|k| writes(order[t4], k) && writes(order[t3], k))
+                            })
+                    }
+                    _ => t2 < t3,
+                };
+                !phi || source.is_some_and(|source| t2 < place(source))
+            },
+        )
     })
 }
 
-fn compare(seeds: std::ops::Range<u64>, pick: impl Fn(&mut Random) -> Level + Copy) -> (usize, u64) {
+fn compare(
+    seeds: std::ops::Range<u64>,
+    pick: impl Fn(&mut Random) -> Level + Copy,
+) -> (usize, u64) {
     let (mut behaviours_seen, mut stuck) = (0, 0);
     for seed in seeds {
         let program = random_program(&mut Random(seed), pick, false);
@@ -283,7 +316,8 @@ fn what_the_store_can_do_is_what_mixed_levels_allow() {
     compare(2000..2100, |random| LEVELS[random.below(3) as usize]);
 }
 
-/// Strong transactions that have written do not know yet that they will take it back, so that they may be refused more than they must.
+/// Strong transactions that have written do not know yet that they will take it back, so that they
+/// may be refused more than they must.
 #[test]
 fn what_is_read_before_writes_are_taken_back_is_what_the_levels_allow() {
     let mut withdrawn = 0;
@@ -295,7 +329,8 @@ fn what_is_read_before_writes_are_taken_back_is_what_the_levels_allow() {
         let is_weak = program.iter().flatten().all(|plan| !plan.level.is_strong());
         withdrawn += program.iter().flatten().filter(|plan| plan.withdrawn).count();
         let allowed = allowed(&program);
-        let is_short = program.iter().flatten().map(|plan| plan.steps.len() + 1).sum::<usize>() <= 9;
+        let is_short =
+            program.iter().flatten().map(|plan| plan.steps.len() + 1).sum::<usize>() <= 9;
         for serial in [true, false].into_iter().take(1 + usize::from(is_short)) {
             let found = behaviours(&program, serial, &mut 0);
             assert!(found.is_subset(&allowed), "seed {seed}: {program:?}");

@@ -1,8 +1,9 @@
 //! What was tried at which point of a run, so that no run has to be done twice.
 //!
-//! A state is everything that was read and everybody's turns so far, in whatever order, as a hash; a point is a question that is
-//! asked there. An option of a point is *spent* when everything behind it has been tried: when it led to the end of a run, or to a
-//! point all of whose options are spent. So is a state that was the end of a run, or whose question has only spent options.
+//! A state is everything that was read and everybody's turns so far, in whatever order, as a hash;
+//! a point is a question that is asked there. An option of a point is *spent* when everything
+//! behind it has been tried: when it led to the end of a run, or to a point all of whose options
+//! are spent. So is a state that was the end of a run, or whose question has only spent options.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 
@@ -41,7 +42,10 @@ pub(crate) struct Tried {
 impl Tried {
     /// How often `option` was tried at `point`.
     pub fn count(&self, point: u64, option: u64) -> u32 {
-        self.points.get(&point).and_then(|point| point.options.get(&option)).map_or(0, |&(count, _)| count)
+        self.points
+            .get(&point)
+            .and_then(|point| point.options.get(&option))
+            .map_or(0, |&(count, _)| count)
     }
 
     /// Whether there is nothing new behind `option`, which leads to the state `next`.
@@ -50,7 +54,10 @@ impl Tried {
     }
 
     fn is_tried_out(&self, point: u64, option: u64) -> bool {
-        self.points.get(&point).and_then(|point| point.options.get(&option)).is_some_and(|&(_, spent)| spent)
+        self.points
+            .get(&point)
+            .and_then(|point| point.options.get(&option))
+            .is_some_and(|&(_, spent)| spent)
     }
 
     /// A run has ended in the state `end` that made these decisions, in this order.
@@ -92,7 +99,9 @@ mod tests {
             ]
         };
         tried.end_run(&run(0, 0), 100);
-        assert!(tried.is_spent(10, 0, 90) && !tried.is_spent(10, 1, 90) && !tried.is_spent(1, 0, 5));
+        assert!(
+            tried.is_spent(10, 0, 90) && !tried.is_spent(10, 1, 90) && !tried.is_spent(1, 0, 5)
+        );
         // Another way to the same end.
         assert!(tried.is_spent(77, 7, 100));
         tried.end_run(&run(0, 1), 101);

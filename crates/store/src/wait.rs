@@ -1,7 +1,7 @@
 //! Waits for the turn to begin a transaction, without blocking the thread.
 //!
-//! Nothing else in the store ever waits: reads, writes and commits answer at once and may be called from asynchronous code as they
-//! are.
+//! Nothing else in the store ever waits: reads, writes and commits answer at once and may be called
+//! from asynchronous code as they are.
 
 use crate::store::{Session, StoreError, Txn};
 use futures_timer::Delay;

@@ -1,11 +1,13 @@
 //! Which versions a read may return at read committed, read atomic and causal consistency.
 //!
-//! Reading x from t1 in t3 is allowed iff the commit order edges that the axiom then asks for close no cycle. They are of two
-//! kinds: from every other writer t2 of x that t3 has seen to t1, and, because t3 sees more than before, from every newly seen
-//! writer of a key y that t3 has read before to what it read there. Edges from the last writer of each session are enough,
-//! session order does the rest; at causal consistency, of the writers of x those that no other seen one has seen. What a
-//! transaction has seen committed before it began to be seen, so nothing that happens later adds an edge for a read of the past: a read
-//! that was allowed stays allowed, and a commit never fails.
+//! Reading x from t1 in t3 is allowed iff the commit order edges that the axiom then asks for close
+//! no cycle. They are of two kinds: from every other writer t2 of x that t3 has seen to t1, and,
+//! because t3 sees more than before, from every newly seen writer of a key y that t3 has read
+//! before to what it read there. Edges from the last writer of each session are enough, session
+//! order does the rest; at causal consistency, of the writers of x those that no other seen one has
+//! seen. What a transaction has seen committed before it began to be seen, so nothing that happens
+//! later adds an edge for a read of the past: a read that was allowed stays allowed, and a commit
+//! never fails.
 
 use crate::log::{INITIAL, Log};
 use crate::reach::Reach;
@@ -19,9 +21,15 @@ pub(crate) enum Demand {
     Edges(Vec<(u32, u32)>),
 }
 
-/// The versions of `key` that `txn`, an open transaction at a weak level, may read: oldest commit first, the initial one before
-/// all others. `open` are the edges that open transactions force.
-pub(crate) fn admissible(log: &Log, reach: &Reach, open: &[(u32, u32)], txn: u32, key: u32) -> Vec<u32> {
+/// The versions of `key` that `txn`, an open transaction at a weak level, may read: oldest commit
+/// first, the initial one before all others. `open` are the edges that open transactions force.
+pub(crate) fn admissible(
+    log: &Log,
+    reach: &Reach,
+    open: &[(u32, u32)],
+    txn: u32,
+    key: u32,
+) -> Vec<u32> {
     let seen = seen_writers(log, txn, key);
     let fits = |source: &u32| match demand_of(log, txn, &seen, *source) {
         Demand::Impossible => false,
@@ -30,7 +38,8 @@ pub(crate) fn admissible(log: &Log, reach: &Reach, open: &[(u32, u32)], txn: u32
     candidates(log, txn, key, &seen).into_iter().filter(fits).collect()
 }
 
-/// Versions that are not excluded at first sight, given the writers that were seen. Of what is settled only the last.
+/// Versions that are not excluded at first sight, given the writers that were seen. Of what is
+/// settled only the last.
 fn candidates(log: &Log, txn: u32, key: u32, seen: &[u32]) -> Vec<u32> {
     let Some(writers) = log.keys.get(key as usize) else { return vec![INITIAL] };
     let mut all = vec![writers.settled];
@@ -67,8 +76,8 @@ fn demand_of(log: &Log, txn: u32, seen: &[u32], source: u32) -> Demand {
     if possible { Demand::Edges(edges) } else { Demand::Impossible }
 }
 
-/// The writers of `key` that `txn` has seen, by the rule of its level; of each session the last, at causal consistency without those
-/// that another one of them has seen.
+/// The writers of `key` that `txn` has seen, by the rule of its level; of each session the last, at
+/// causal consistency without those that another one of them has seen.
 fn seen_writers(log: &Log, txn: u32, key: u32) -> Vec<u32> {
     let record = log.txn(txn);
     let Some(writers) = log.keys.get(key as usize) else { return Vec::new() };
@@ -85,8 +94,9 @@ fn seen_writers(log: &Log, txn: u32, key: u32) -> Vec<u32> {
     seen
 }
 
-/// Asks for `before` to commit before `after`; false if that is impossible. What causality gives is not asked for. If both are
-/// settled, `before` is: while somebody reads a key, none of its versions is settled behind what was read.
+/// Asks for `before` to commit before `after`; false if that is impossible. What causality gives is
+/// not asked for. If both are settled, `before` is: while somebody reads a key, none of its
+/// versions is settled behind what was read.
 fn ask(log: &Log, before: u32, after: u32, edges: &mut Vec<(u32, u32)>) -> bool {
     if before == after {
         return true;
@@ -106,14 +116,25 @@ fn ask(log: &Log, before: u32, after: u32, edges: &mut Vec<(u32, u32)>) -> bool 
     true
 }
 
-/// Read atomic: `source` is seen now, so it must come before what was read of the keys that it wrote.
-fn ask_for_earlier_reads_atomic(log: &Log, txn: u32, source: u32, edges: &mut Vec<(u32, u32)>) -> bool {
+/// Read atomic: `source` is seen now, so it must come before what was read of the keys that it
+/// wrote.
+fn ask_for_earlier_reads_atomic(
+    log: &Log,
+    txn: u32,
+    source: u32,
+    edges: &mut Vec<(u32, u32)>,
+) -> bool {
     let reads = log.txn(txn).reads.iter().filter(|read| log.writes(source, read.key));
     reads.into_iter().all(|read| ask(log, source, read.source, edges))
 }
 
 /// Causal: `source` and its causal past are seen now.
-fn ask_for_earlier_reads_causal(log: &Log, txn: u32, source: u32, edges: &mut Vec<(u32, u32)>) -> bool {
+fn ask_for_earlier_reads_causal(
+    log: &Log,
+    txn: u32,
+    source: u32,
+    edges: &mut Vec<(u32, u32)>,
+) -> bool {
     if log.precedes(source, txn) {
         return true;
     }

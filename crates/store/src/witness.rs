@@ -1,12 +1,14 @@
-//! A sequence of points that shows the history valid as it stands, for stores with transactions at strong levels.
+//! A sequence of points that shows the history valid as it stands, for stores with transactions at
+//! strong levels.
 //!
-//! A transaction at a weak level or at serializability is one point, its commit. At prefix consistency and snapshot isolation it
-//! has a begin point too, where it reads. A strong transaction reads, at its point, the last version of each key before it. At
-//! snapshot isolation nobody else commits a write to one of its keys between its two points. Weak transactions ask for edges
-//! between commits, as everywhere.
+//! A transaction at a weak level or at serializability is one point, its commit. At prefix
+//! consistency and snapshot isolation it has a begin point too, where it reads. A strong
+//! transaction reads, at its point, the last version of each key before it. At snapshot isolation
+//! nobody else commits a write to one of its keys between its two points. Weak transactions ask for
+//! edges between commits, as everywhere.
 //!
-//! As long as a new transaction fits somewhere into the sequence nothing has to be searched. If it does not, `search` looks for
-//! another sequence.
+//! As long as a new transaction fits somewhere into the sequence nothing has to be searched. If it
+//! does not, `search` looks for another sequence.
 
 use crate::log::{INITIAL, Log};
 use rustc_hash::FxHashSet;
@@ -79,7 +81,8 @@ impl Witness {
         let mut low = log.previous(txn).map_or(0, |previous| self.commit(previous) as usize + 1);
         let mut high = self.sequence.len();
         for read in &log.txn(txn).reads {
-            let from = if read.source == INITIAL { 0 } else { self.commit(read.source) as usize + 1 };
+            let from =
+                if read.source == INITIAL { 0 } else { self.commit(read.source) as usize + 1 };
             low = low.max(from);
             high = high.min(self.next_write(log, read.key, from).unwrap_or(high));
         }
@@ -94,9 +97,12 @@ impl Witness {
             writers.iter().map(|&writer| (self.commit(writer) as usize + 1, writer)).collect();
         versions.push((0, INITIAL));
         versions.sort_unstable();
-        let until = |place: usize| versions.get(place + 1).map_or(self.sequence.len(), |next| next.0 - 1);
+        let until =
+            |place: usize| versions.get(place + 1).map_or(self.sequence.len(), |next| next.0 - 1);
         let last = |place: usize| until(place).min(*window.end());
-        let fits = |&(place, &(from, _)): &(usize, &(usize, u32))| from.max(*window.start()) <= last(place);
+        let fits = |&(place, &(from, _)): &(usize, &(usize, u32))| {
+            from.max(*window.start()) <= last(place)
+        };
         versions.iter().enumerate().filter(fits).map(|(_, &(_, writer))| writer).collect()
     }
 
@@ -124,7 +130,10 @@ impl Witness {
     }
 
     fn place_serial(&mut self, log: &Log, txn: u32, window: RangeInclusive<usize>) -> bool {
-        let Some(gap) = window.rev().take(TRIES).find(|&gap| self.may_commit_at(log, txn, gap)) else { return false };
+        let Some(gap) = window.rev().take(TRIES).find(|&gap| self.may_commit_at(log, txn, gap))
+        else {
+            return false;
+        };
         self.insert(gap, Point { txn, is_commit: true });
         true
     }
@@ -142,10 +151,11 @@ impl Witness {
         true
     }
 
-    /// Whether the writes of `txn` may become visible before place `gap`: nobody reads an older version behind it, and no
-    /// snapshot of another writer of these keys is open there.
+    /// Whether the writes of `txn` may become visible before place `gap`: nobody reads an older
+    /// version behind it, and no snapshot of another writer of these keys is open there.
     fn may_commit_at(&self, log: &Log, txn: u32, gap: usize) -> bool {
-        gap == self.sequence.len() || log.txn(txn).writes.iter().all(|&key| self.may_write_at(log, key, gap))
+        gap == self.sequence.len()
+            || log.txn(txn).writes.iter().all(|&key| self.may_write_at(log, key, gap))
     }
 
     fn may_write_at(&self, log: &Log, key: u32, gap: usize) -> bool {
@@ -155,8 +165,11 @@ impl Witness {
                 return true;
             }
             let reads_here = self.reads_at(log, point.txn) as usize >= gap;
-            let reads_older =
-                reads_here && other.reads.iter().any(|read| read.key == key && self.is_before(read.source, gap));
+            let reads_older = reads_here
+                && other
+                    .reads
+                    .iter()
+                    .any(|read| read.key == key && self.is_before(read.source, gap));
             let snapshot = other.level == Level::SnapshotIsolation
                 && point.is_commit
                 && (self.places[point.txn as usize].0 as usize) < gap

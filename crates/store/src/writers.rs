@@ -20,7 +20,8 @@ pub(crate) struct Writers {
     pub settled: u32,
     /// In the order of their commits.
     pub all: Vec<u32>,
-    /// The last one of each session. Mostly a reader has seen it and needs no more, so that these lie together.
+    /// The last one of each session. Mostly a reader has seen it and needs no more, so that these
+    /// lie together.
     last: Vec<Writer>,
     /// Those before, ascending, in the order of `last`.
     earlier: Vec<Vec<Writer>>,
@@ -36,7 +37,9 @@ impl Writers {
     pub fn add(&mut self, writer: Writer) {
         self.all.push(writer.txn);
         match self.last.iter().position(|other| other.session == writer.session) {
-            Some(place) => self.earlier[place].push(std::mem::replace(&mut self.last[place], writer)),
+            Some(place) => {
+                self.earlier[place].push(std::mem::replace(&mut self.last[place], writer))
+            }
             None => {
                 self.last.push(writer);
                 self.earlier.push(Vec::new());
@@ -48,13 +51,21 @@ impl Writers {
     pub fn seen<'w>(&'w self, past: &'w Past) -> impl Iterator<Item = Writer> + 'w {
         self.last.iter().zip(&self.earlier).filter_map(|(last, earlier)| {
             let count = past.of(last.session);
-            if last.number < count { Some(*last) } else { earlier[..first_behind(earlier, count)].last().copied() }
+            if last.number < count {
+                Some(*last)
+            } else {
+                earlier[..first_behind(earlier, count)].last().copied()
+            }
         })
     }
 
     /// Those that are not in `past`.
     pub fn unseen<'w>(&'w self, past: &'w Past) -> impl Iterator<Item = u32> + 'w {
-        let sessions = self.last.iter().zip(&self.earlier).filter(|(last, _)| last.number >= past.of(last.session));
+        let sessions = self
+            .last
+            .iter()
+            .zip(&self.earlier)
+            .filter(|(last, _)| last.number >= past.of(last.session));
         let behind = |(last, earlier): (&'w Writer, &'w Vec<Writer>)| {
             earlier[first_behind(earlier, past.of(last.session))..].iter().chain([last])
         };

@@ -2,7 +2,8 @@
 
 use seriatim_check::{Level, Options, Outcome, check};
 use seriatim_store::{
-    Adversary, Choice, Chooser, Divergence, LEVELS, Latest, Random, Script, Stale, Store, StoreError, TxnName,
+    Adversary, Choice, Chooser, Divergence, LEVELS, Latest, Random, Script, Stale, Store,
+    StoreError, TxnName,
 };
 use std::time::Duration;
 
@@ -15,7 +16,8 @@ fn small_random(state: &mut u64, below: u64) -> u64 {
 #[test]
 fn threads_leave_a_history_that_satisfies_the_level() {
     for level in LEVELS {
-        let store: Store<u64> = Store::<u64>::builder(level).chooser(Random::new(5)).build().unwrap();
+        let store: Store<u64> =
+            Store::<u64>::builder(level).chooser(Random::new(5)).build().unwrap();
         std::thread::scope(|scope| {
             for thread in 0..4u64 {
                 let session = store.session();
@@ -43,7 +45,8 @@ fn threads_leave_a_history_that_satisfies_the_level() {
                 });
             }
         });
-        let report = check(&store.history(), &Options { levels: vec![level], ..Options::default() });
+        let report =
+            check(&store.history(), &Options { levels: vec![level], ..Options::default() });
         assert_eq!(report.verdict(level).unwrap().outcome, Outcome::Holds, "{level}");
     }
 }
@@ -74,7 +77,8 @@ fn what_was_read_before_writes_were_taken_back_goes_on_to_count() {
     for (withdraws, again) in [(true, vec![Some(1)]), (false, vec![None, Some(1)])] {
         let mut seen = std::collections::BTreeSet::new();
         for seed in 0..20 {
-            let store: Store<i64> = Store::<i64>::builder(Level::Causal).chooser(Latest).build().unwrap();
+            let store: Store<i64> =
+                Store::<i64>::builder(Level::Causal).chooser(Latest).build().unwrap();
             let (writer, reader) = (store.session(), store.session());
             let mut txn = writer.begin().unwrap();
             txn.write("x", 1).unwrap();
@@ -93,7 +97,9 @@ fn what_was_read_before_writes_were_taken_back_goes_on_to_count() {
             seen.insert(txn.read("x").unwrap());
             txn.commit().unwrap();
             let history = store.history();
-            let aborted = history.txns().filter(|&txn| history.status(txn) == seriatim_history::Status::Aborted);
+            let aborted = history
+                .txns()
+                .filter(|&txn| history.status(txn) == seriatim_history::Status::Aborted);
             assert_eq!((aborted.count(), history.txn_count()), (1, 3));
         }
         assert_eq!(seen.into_iter().collect::<Vec<_>>(), again);
@@ -102,12 +108,14 @@ fn what_was_read_before_writes_were_taken_back_goes_on_to_count() {
 
 #[test]
 fn what_cannot_have_been_read_any_more_cannot_be_kept() {
-    let store: Store<i64> = Store::<i64>::builder(Level::Serializable).chooser(Latest).build().unwrap();
+    let store: Store<i64> =
+        Store::<i64>::builder(Level::Serializable).chooser(Latest).build().unwrap();
     let (one, two, three) = (store.session(), store.session(), store.session());
     let mut write = three.begin().unwrap();
     write.write("y", 1).unwrap();
     write.commit().unwrap();
-    // The one that is open comes behind the writer of y and before that of x, who comes before the writer of y.
+    // The one that is open comes behind the writer of y and before that of x, who comes before the
+    // writer of y.
     let mut open = one.begin().unwrap();
     assert_eq!((open.read("y"), open.read("x")), (Ok(Some(1)), Ok(None)));
     store.set_chooser(Script::new([Choice {
@@ -153,25 +161,34 @@ fn a_script_makes_the_same_choices_and_says_where_it_is_left() {
         let mut txn = reader.begin().unwrap();
         keys.iter().map(|key| txn.read(key).unwrap()).collect::<Vec<_>>()
     };
-    let store: Store<i64> = Store::<i64>::builder(Level::ReadCommitted).chooser(Stale::new(1)).build().unwrap();
+    let store: Store<i64> =
+        Store::<i64>::builder(Level::ReadCommitted).chooser(Stale::new(1)).build().unwrap();
     let values = run(&store, &["x", "y"]);
     let script = || Script::new(store.choices());
     let (same, track) = (script(), script().track());
-    let again: Store<i64> = Store::<i64>::builder(Level::ReadCommitted).chooser(same).build().unwrap();
+    let again: Store<i64> =
+        Store::<i64>::builder(Level::ReadCommitted).chooser(same).build().unwrap();
     assert_eq!(run(&again, &["x", "y"]), values);
     assert_eq!((again.choices(), track.divergence()), (store.choices(), None));
     let other = script();
     let track = other.track();
-    let again: Store<i64> = Store::<i64>::builder(Level::ReadCommitted).chooser(other).build().unwrap();
+    let again: Store<i64> =
+        Store::<i64>::builder(Level::ReadCommitted).chooser(other).build().unwrap();
     run(&again, &["y"]);
     let reader = TxnName { session: 1, txn: 0 };
     let expected = Divergence::OtherKey { reader, key: "y".to_owned(), expected: "x".to_owned() };
     assert_eq!(track.divergence(), Some(expected));
-    let choice =
-        Choice { reader, read: 0, key: "x".to_owned(), writer: Some(TxnName { session: 0, txn: 9 }), latest: true };
+    let choice = Choice {
+        reader,
+        read: 0,
+        key: "x".to_owned(),
+        writer: Some(TxnName { session: 0, txn: 9 }),
+        latest: true,
+    };
     let impossible = Script::new([choice]);
     let track = impossible.track();
-    let again: Store<i64> = Store::<i64>::builder(Level::ReadCommitted).chooser(impossible).build().unwrap();
+    let again: Store<i64> =
+        Store::<i64>::builder(Level::ReadCommitted).chooser(impossible).build().unwrap();
     run(&again, &["x"]);
     assert!(matches!(track.divergence(), Some(Divergence::NotAdmissible { .. })));
 }
@@ -191,12 +208,16 @@ fn one_transaction_at_a_time_waits_but_not_forever() {
 fn levels_that_a_store_cannot_keep_are_refused() {
     assert!(Store::<i64>::builder(Level::CutIsolation).build::<i64>().is_err());
     let store: Store<i64> = Store::new(Level::Causal);
-    assert!(matches!(store.session().begin_at(Level::StrictSerializable), Err(StoreError::UnsupportedLevel(_))));
+    assert!(matches!(
+        store.session().begin_at(Level::StrictSerializable),
+        Err(StoreError::UnsupportedLevel(_))
+    ));
 }
 
 #[test]
 fn values_that_were_written_twice_are_told_apart() {
-    let store: Store<String> = Store::<String>::builder(Level::Causal).chooser(Latest).build().unwrap();
+    let store: Store<String> =
+        Store::<String>::builder(Level::Causal).chooser(Latest).build().unwrap();
     store.load("x", "same".to_owned());
     let session = store.session();
     for _ in 0..3 {
@@ -209,14 +230,25 @@ fn values_that_were_written_twice_are_told_apart() {
     assert_eq!(report.strongest(), Some(Level::Serializable));
 }
 
-/// Sessions that take turns at random. What happened, as seen from outside, in the notation of histories, and the store.
-fn run_with_horizon(levels: &[Level], seed: u64, horizon: u32, txns: usize) -> (String, Store<u64>) {
+/// Sessions that take turns at random. What happened, as seen from outside, in the notation of
+/// histories, and the store.
+fn run_with_horizon(
+    levels: &[Level],
+    seed: u64,
+    horizon: u32,
+    txns: usize,
+) -> (String, Store<u64>) {
     let horizon = std::num::NonZeroU32::new(horizon).unwrap();
-    let chooser: Box<dyn Chooser> =
-        if seed.is_multiple_of(2) { Box::new(Random::new(seed)) } else { Adversary::new(seed).run(0).chooser };
-    let store: Store<u64> = Store::<u64>::builder(levels[0]).chooser(chooser).horizon(horizon).build().unwrap();
+    let chooser: Box<dyn Chooser> = if seed.is_multiple_of(2) {
+        Box::new(Random::new(seed))
+    } else {
+        Adversary::new(seed).run(0).chooser
+    };
+    let store: Store<u64> =
+        Store::<u64>::builder(levels[0]).chooser(chooser).horizon(horizon).build().unwrap();
     let sessions: Vec<_> = (0..4).map(|_| store.session()).collect();
-    let mut open: Vec<Option<(seriatim_store::Txn<u64>, Vec<String>)>> = (0..4).map(|_| None).collect();
+    let mut open: Vec<Option<(seriatim_store::Txn<u64>, Vec<String>)>> =
+        (0..4).map(|_| None).collect();
     let mut told: Vec<Vec<String>> = vec![Vec::new(); 4];
     let (mut state, mut done, mut value) = (seed, 0, 0);
     while done < txns {
@@ -230,7 +262,10 @@ fn run_with_horizon(levels: &[Level], seed: u64, horizon: u32, txns: usize) -> (
         match small_random(&mut state, 8) {
             0..=2 => {
                 let found = txn.read(&key).unwrap();
-                ops.push(format!("r({key},{})", found.map_or("nil".to_owned(), |found| found.to_string())));
+                ops.push(format!(
+                    "r({key},{})",
+                    found.map_or("nil".to_owned(), |found| found.to_string())
+                ));
             }
             3..=5 => {
                 value += 1;
@@ -265,7 +300,8 @@ fn run_with_horizon(levels: &[Level], seed: u64, horizon: u32, txns: usize) -> (
             _ => drop(open[client].take_if(|_| small_random(&mut state, 4) == 0)),
         }
     }
-    let lines = told.iter().enumerate().map(|(client, txns)| format!("s{client}: {}\n", txns.join(" | ")));
+    let lines =
+        told.iter().enumerate().map(|(client, txns)| format!("s{client}: {}\n", txns.join(" | ")));
     (lines.collect(), store)
 }
 
@@ -310,7 +346,8 @@ fn a_horizon_forgets_what_was_aborted_and_sessions_that_come_and_go() {
 
 #[test]
 fn a_transaction_that_failed_has_ended() {
-    let store: Store<i64> = Store::<i64>::builder(Level::Serializable).chooser(Latest).build().unwrap();
+    let store: Store<i64> =
+        Store::<i64>::builder(Level::Serializable).chooser(Latest).build().unwrap();
     let (one, two) = (store.session(), store.session());
     let (mut first, mut second) = (one.begin().unwrap(), two.begin().unwrap());
     for txn in [&mut first, &mut second] {
@@ -353,8 +390,11 @@ fn a_transaction_that_failed_has_ended() {
 #[test]
 fn behind_the_horizon_only_the_last_version_is_read() {
     let horizon = std::num::NonZeroU32::new(6).unwrap();
-    let store: Store<i64> =
-        Store::<i64>::builder(Level::Causal).chooser(Stale::new(1)).horizon(horizon).build().unwrap();
+    let store: Store<i64> = Store::<i64>::builder(Level::Causal)
+        .chooser(Stale::new(1))
+        .horizon(horizon)
+        .build()
+        .unwrap();
     let (writer, reader) = (store.session(), store.session());
     let mut seen = Vec::new();
     for value in 1..=7 {
@@ -372,7 +412,10 @@ fn behind_the_horizon_only_the_last_version_is_read() {
     assert!(seen.contains(&true), "an old version is still read sometimes");
     let refused = Store::<i64>::builder(Level::SnapshotIsolation).horizon(horizon).build::<i64>();
     assert_eq!(refused.err(), Some(StoreError::NoHorizon(Level::SnapshotIsolation)));
-    assert_eq!(store.set_level(Level::Serializable), Err(StoreError::NoHorizon(Level::Serializable)));
+    assert_eq!(
+        store.set_level(Level::Serializable),
+        Err(StoreError::NoHorizon(Level::Serializable))
+    );
 }
 
 #[test]
@@ -385,7 +428,8 @@ fn asynchronous_code_waits_for_its_turn_and_not_for_ever() {
     assert_eq!(block_on(two.begin_async()).err(), Some(StoreError::WaitedTooLong(patience)));
     assert_eq!(block_on(one.begin_async()).err(), Some(StoreError::TransactionOpen));
     drop(txn);
-    let store: Store<i64> = Store::<i64>::builder(Level::Causal).serial(Duration::from_secs(60)).build().unwrap();
+    let store: Store<i64> =
+        Store::<i64>::builder(Level::Causal).serial(Duration::from_secs(60)).build().unwrap();
     let (one, two) = (store.session(), store.session());
     let txn = one.begin().unwrap();
     std::thread::scope(|scope| {
@@ -395,7 +439,8 @@ fn asynchronous_code_waits_for_its_turn_and_not_for_ever() {
         });
         block_on(two.begin_at_async(Level::ReadCommitted)).unwrap().commit().unwrap();
     });
-    let delayed: Store<i64> = Store::<i64>::builder(Level::Causal).delay(Duration::from_millis(4), 1).build().unwrap();
+    let delayed: Store<i64> =
+        Store::<i64>::builder(Level::Causal).delay(Duration::from_millis(4), 1).build().unwrap();
     let start = std::time::Instant::now();
     for _ in 0..10 {
         block_on(delayed.session().begin_async()).unwrap().commit().unwrap();

@@ -12,17 +12,18 @@ pub(super) fn load() -> Vec<(String, Value)> {
 pub(super) fn step(random: &mut Random, _: Slot) -> Step {
     let (cart, item) = (format!("cart:{}", random.below(2)), random.below(2) as i64);
     match random.below(4) {
-        0 => {
-            Step::new(format!("add {item} to {cart}"), move |db| change_in(db, &cart, |items| items.with(item.into())))
-        }
+        0 => Step::new(format!("add {item} to {cart}"), move |db| {
+            change_in(db, &cart, |items| items.with(item.into()))
+        }),
         1 => Step::new(format!("delete {item} from {cart}"), move |db| {
             change_in(db, &cart, |items| items.without(&item.into()))
         }),
         2 => {
             let quantity = random.below(3);
             Step::new(format!("{quantity} of {item} in {cart}"), move |db| {
-                let set =
-                    |items: &Value| (0..quantity).fold(items.without(&item.into()), |all, _| all.with(item.into()));
+                let set = |items: &Value| {
+                    (0..quantity).fold(items.without(&item.into()), |all, _| all.with(item.into()))
+                };
                 change_in(db, &cart, set)
             })
         }

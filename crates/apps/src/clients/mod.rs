@@ -1,7 +1,8 @@
-//! Client programs: sessions of random transactions of an application, as in the evaluation of the explorer's paper (Section 7.2).
+//! Client programs: sessions of random transactions of an application, as in the evaluation of the
+//! explorer's paper (Section 7.2).
 //!
-//! The transactions are those of the applications; here is only how they are drawn: every kind is equally likely, parameters are
-//! uniform over a few values, and everything follows from the seed.
+//! The transactions are those of the applications; here is only how they are drawn: every kind is
+//! equally likely, parameters are uniform over a few values, and everything follows from the seed.
 
 mod cart;
 mod courseware;
@@ -16,7 +17,8 @@ use crate::wikipedia::{Edit, Phase};
 use crate::workload::{End, Random};
 use seriatim_explore::{Program, Stop, Tx};
 
-/// Which keys the tables of the applications have: those of the paper. With a key for each cell there are fewer conflicts.
+/// Which keys the tables of the applications have: those of the paper. With a key for each cell
+/// there are fewer conflicts.
 const LAYOUT: Layout = Layout::Rows;
 
 /// What a transaction does; `None` takes it back.
@@ -38,7 +40,10 @@ pub(crate) struct Step {
 
 impl Step {
     /// A transaction of an application that says only whether it wants to commit.
-    fn of(name: String, body: impl Fn(&mut dyn Db) -> Result<End, DbError> + Send + Sync + 'static) -> Step {
+    fn of(
+        name: String,
+        body: impl Fn(&mut dyn Db) -> Result<End, DbError> + Send + Sync + 'static,
+    ) -> Step {
         Step::new(name, move |db| {
             Ok(match body(db)? {
                 End::Commit => Some(DONE.into()),
@@ -47,7 +52,10 @@ impl Step {
         })
     }
 
-    fn new(name: String, body: impl Fn(&mut dyn Db) -> Result<Option<Value>, DbError> + Send + Sync + 'static) -> Step {
+    fn new(
+        name: String,
+        body: impl Fn(&mut dyn Db) -> Result<Option<Value>, DbError> + Send + Sync + 'static,
+    ) -> Step {
         Step { name, body: Body::One(Box::new(body)) }
     }
 }
@@ -103,8 +111,9 @@ pub struct ClientProgram {
 }
 
 impl ClientProgram {
-    /// The program of this seed, with so many steps in each session; `None` if there is no such application. With fewer sessions or
-    /// steps it is a part of the program with more. A step is a transaction; an edit of Wikipedia is two or four.
+    /// The program of this seed, with so many steps in each session; `None` if there is no such
+    /// application. With fewer sessions or steps it is a part of the program with more. A step is a
+    /// transaction; an edit of Wikipedia is two or four.
     pub fn new(app: &str, seed: u64, sessions: usize, txns: usize) -> Option<ClientProgram> {
         let kind = KINDS.iter().find(|kind| kind.name == app)?;
         let session = |session: usize| {
@@ -117,7 +126,9 @@ impl ClientProgram {
 
     /// What the sessions do, for people: one line each.
     pub fn lines(&self) -> Vec<String> {
-        let line = |steps: &Vec<Step>| steps.iter().map(|step| step.name.as_str()).collect::<Vec<_>>().join("; ");
+        let line = |steps: &Vec<Step>| {
+            steps.iter().map(|step| step.name.as_str()).collect::<Vec<_>>().join("; ")
+        };
         self.sessions.iter().map(line).collect()
     }
 
@@ -178,7 +189,11 @@ impl Body {
     }
 }
 
-fn next_transaction(steps: &[Step], tx: &mut Tx<'_, Value>, progress: &mut Progress) -> Result<(), Stop> {
+fn next_transaction(
+    steps: &[Step],
+    tx: &mut Tx<'_, Value>,
+    progress: &mut Progress,
+) -> Result<(), Stop> {
     let mut inside = Inside { tx, stop: None };
     let after = steps[progress.done].body.transaction(&mut inside, &progress.phase);
     if let Some(stop) = inside.stop {
@@ -234,7 +249,9 @@ impl Db for Inside<'_, '_> {
     fn abort(&mut self) {}
 
     fn withdraw(&mut self) -> Result<(), DbError> {
-        Err(DbError::Failed("the body of a transaction says in the end whether it is taken back".to_owned()))
+        Err(DbError::Failed(
+            "the body of a transaction says in the end whether it is taken back".to_owned(),
+        ))
     }
 
     fn layout(&self) -> Layout {

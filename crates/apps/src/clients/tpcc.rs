@@ -13,8 +13,14 @@ pub(super) fn step(random: &mut Random, slot: Slot) -> Step {
     let district = random.between(1, DISTRICTS);
     let (name, txn) = match random.below(5) {
         0 => (format!("new order in {district}"), Txn::NewOrder(Request::draw(random, district))),
-        1 => (format!("payment in {district}"), Txn::Payment(Payment::draw(random, district, slot.key()))),
-        2 => (format!("order status in {district}"), Txn::OrderStatus { district, by: By::draw(random) }),
+        1 => (
+            format!("payment in {district}"),
+            Txn::Payment(Payment::draw(random, district, slot.key())),
+        ),
+        2 => (
+            format!("order status in {district}"),
+            Txn::OrderStatus { district, by: By::draw(random) },
+        ),
         3 => {
             let carrier = random.between(1, CARRIERS);
             ("delivery".to_owned(), Txn::Delivery { districts: DISTRICTS, carrier })

@@ -24,7 +24,9 @@ pub(super) fn step(random: &mut Random, slot: Slot) -> Step {
             db.write(&following(user), left.clone())?;
             Ok(Some(left))
         }),
-        2 => Step::new(format!("{user} tweets"), move |db| tweet_in(db, user, &Value::Int(slot.number()))),
+        2 => Step::new(format!("{user} tweets"), move |db| {
+            tweet_in(db, user, &Value::Int(slot.number()))
+        }),
         3 => Step::new(format!("feed of {user}"), move |db| feed_in(db, user)),
         _ => Step::new(format!("timeline of {user}"), move |db| db.read(&tweets(user)).map(Some)),
     }

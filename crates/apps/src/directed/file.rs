@@ -41,10 +41,11 @@ impl Predicted {
 }
 
 impl PredictedRun {
-    /// The transactions with the numbers that sessions have in the store; a file may have them in another order. `None` if the
-    /// sessions are not called by these numbers.
+    /// The transactions with the numbers that sessions have in the store; a file may have them in
+    /// another order. `None` if the sessions are not called by these numbers.
     pub fn plan(&self) -> Option<Vec<PlannedTxn>> {
-        let numbers: Vec<u32> = self.sessions.iter().map(|one| one.session.parse().ok()).collect::<Option<_>>()?;
+        let numbers: Vec<u32> =
+            self.sessions.iter().map(|one| one.session.parse().ok()).collect::<Option<_>>()?;
         let number = |session: u32| numbers.get(session as usize).copied();
         let mut plan = self.transactions.clone();
         for txn in &mut plan {

@@ -64,12 +64,14 @@ fn writer(txn: &Option<TxnName>) -> String {
     txn.as_ref().map_or("the initial state".to_owned(), shown)
 }
 
-/// The first point at which a run left its plan: a read, else what a transaction wrote or how it ended.
+/// The first point at which a run left its plan: a read, else what a transaction wrote or how it
+/// ended.
 pub(super) fn left(plan: &[PlannedTxn], choices: &[Choice], history: &History) -> Option<Left> {
     // What a transaction read that aborts again does not matter.
     let lasting = plan.iter().filter(|txn| !txn.aborted);
     let planned: HashMap<TxnName, &PlannedTxn> = lasting.map(|txn| (txn.name(), txn)).collect();
-    let by_read = choices.iter().find_map(|choice| wrong_read(planned.get(&choice.reader)?, choice));
+    let by_read =
+        choices.iter().find_map(|choice| wrong_read(planned.get(&choice.reader)?, choice));
     let mut needed = plan.iter().filter(|txn| txn.needed);
     by_read.or_else(|| needed.find_map(|txn| wrong_end(txn, choices, history)))
 }
@@ -84,7 +86,12 @@ fn wrong_read(txn: &PlannedTxn, choice: &Choice) -> Option<Left> {
         return Some(Left::OtherKey { txn: txn.name(), found, expected });
     }
     let (found, expected) = (choice.writer, writer);
-    (found != expected).then(|| Left::OtherWriter { txn: txn.name(), key: key.to_owned(), found, expected })
+    (found != expected).then(|| Left::OtherWriter {
+        txn: txn.name(),
+        key: key.to_owned(),
+        found,
+        expected,
+    })
 }
 
 fn wrong_end(txn: &PlannedTxn, choices: &[Choice], history: &History) -> Option<Left> {
@@ -97,14 +104,18 @@ fn wrong_end(txn: &PlannedTxn, choices: &[Choice], history: &History) -> Option<
         (None, false) => return Some(Left::NotCommitted { txn: name }),
         (Some(_), false) => {}
     }
-    let (found, expected) = (choices.iter().filter(|choice| choice.reader == name).count(), txn.reads().count());
+    let (found, expected) =
+        (choices.iter().filter(|choice| choice.reader == name).count(), txn.reads().count());
     if !txn.whole {
         return (found < expected).then_some(Left::OtherReads { txn: name, found, expected });
     }
     if found != expected {
         return Some(Left::OtherReads { txn: name, found, expected });
     }
-    let ops = history.ops_of(committed?).map(|op| history.op(OpId(op))).filter(|op| op.kind != OpKind::Read);
+    let ops = history
+        .ops_of(committed?)
+        .map(|op| history.op(OpId(op)))
+        .filter(|op| op.kind != OpKind::Read);
     let written: BTreeSet<String> = ops.map(|op| history.key_name(op.key).to_string()).collect();
     let written: BTreeSet<&str> = written.iter().map(String::as_str).collect();
     let key = written.symmetric_difference(&txn.writes()).next().map(|key| (*key).to_owned());

@@ -1,16 +1,21 @@
-//! Runs an application as a prediction says, and finds out where it leaves the prediction (sections 5 and 6 of the IsoPredict paper).
+//! Runs an application as a prediction says, and finds out where it leaves the prediction (sections
+//! 5 and 6 of the IsoPredict paper).
 //!
-//! Transactions run one at a time, in an order that extends session order and who reads from whom; each read returns what the prediction
-//! says if that version exists and the level allows it, else the latest one. Only what the prediction needs runs: the
-//! transactions on its cycle and with changed reads, and those that happen before them, each to its end; then everybody stops, so
-//! that nothing else goes wrong by chance.
+//! Transactions run one at a time, in an order that extends session order and who reads from whom;
+//! each read returns what the prediction says if that version exists and the level allows it, else
+//! the latest one. Only what the prediction needs runs: the transactions on its cycle and with
+//! changed reads, and those that happen before them, each to its end; then everybody stops, so that
+//! nothing else goes wrong by chance.
 //!
-//! Two things are not as in the paper, because runs that it allows went wrong for no reason of the application's:
+//! Two things are not as in the paper, because runs that it allows went wrong for no reason of the
+//! application's:
 //!
-//! - What a transaction does after its last predicted read is not known. It must not bind the transactions that come later, so a
-//!   transaction that nobody has to wait for stays open there until all others have read what they should.
-//! - A transaction that aborted in the observed run keeps its place and reads what it read then, if that is there. Without it, it might
-//!   commit and bring in something that nobody predicted; the database refuses that commit, as a database may.
+//! - What a transaction does after its last predicted read is not known. It must not bind the
+//!   transactions that come later, so a transaction that nobody has to wait for stays open there
+//!   until all others have read what they should.
+//! - A transaction that aborted in the observed run keeps its place and reads what it read then, if
+//!   that is there. Without it, it might commit and bring in something that nobody predicted; the
+//!   database refuses that commit, as a database may.
 
 mod file;
 mod left;
@@ -42,7 +47,8 @@ pub struct Directed {
 /// What a run does beside reading what is predicted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Rules {
-    /// Transactions that nobody has to wait for stay open until all others have read, and those that aborted abort again.
+    /// Transactions that nobody has to wait for stay open until all others have read, and those
+    /// that aborted abort again.
     #[default]
     Helpful,
     /// Neither: every transaction runs to its end when it is its turn.
@@ -50,12 +56,21 @@ pub enum Rules {
 }
 
 /// Runs `app` at `level` as `plan` says.
-pub fn run_directed(app: &dyn App, level: Level, plan: &[PlannedTxn]) -> Result<Directed, RunError> {
+pub fn run_directed(
+    app: &dyn App,
+    level: Level,
+    plan: &[PlannedTxn],
+) -> Result<Directed, RunError> {
     run_directed_by(Rules::Helpful, app, level, plan)
 }
 
 /// Runs `app` at `level` as `plan` says, by these rules.
-pub fn run_directed_by(rules: Rules, app: &dyn App, level: Level, plan: &[PlannedTxn]) -> Result<Directed, RunError> {
+pub fn run_directed_by(
+    rules: Rules,
+    app: &dyn App,
+    level: Level,
+    plan: &[PlannedTxn],
+) -> Result<Directed, RunError> {
     plan::check(plan, app.clients())?;
     let order = plan::order(plan)?;
     let script = Script::partial(plan.iter().filter(|txn| txn.needed).flat_map(plan::choices));
@@ -91,7 +106,8 @@ pub fn run_directed_by(rules: Rules, app: &dyn App, level: Level, plan: &[Planne
 }
 
 fn is_serializable(history: &History) -> Option<bool> {
-    let report = check(history, &Options { levels: vec![Level::Serializable], ..Options::default() });
+    let report =
+        check(history, &Options { levels: vec![Level::Serializable], ..Options::default() });
     match report.verdict(Level::Serializable)?.outcome {
         Outcome::Holds => Some(true),
         Outcome::Violated => Some(false),
@@ -118,7 +134,8 @@ impl Permits {
     }
 }
 
-/// Lets every client come to its first transaction, then those of `order` run one after the other, then all stop.
+/// Lets every client come to its first transaction, then those of `order` run one after the other,
+/// then all stop.
 fn follow(order: &[TxnName], clients: usize, permits: Arc<Permits>) -> Schedule {
     let mut first: VecDeque<usize> = (0..clients).collect();
     let mut order: VecDeque<TxnName> = order.iter().copied().collect();
@@ -151,7 +168,8 @@ struct Directions {
 impl Directions {
     fn of(plan: &[PlannedTxn]) -> Directions {
         let needed = || plan.iter().filter(|txn| txn.needed);
-        let read_from: HashSet<TxnName> = needed().flat_map(PlannedTxn::reads).filter_map(|read| read.1).collect();
+        let read_from: HashSet<TxnName> =
+            needed().flat_map(PlannedTxn::reads).filter_map(|read| read.1).collect();
         let mut last: HashMap<u32, &PlannedTxn> = HashMap::new();
         for txn in needed().filter(|txn| !txn.aborted) {
             let known = last.entry(txn.session).or_insert(txn);
@@ -182,9 +200,24 @@ struct DirectedDb<'d> {
 }
 
 impl<'d> DirectedDb<'d> {
-    fn new(db: StoreDb, turn: Turn, number: usize, permits: Arc<Permits>, directions: &'d Directions) -> Self {
+    fn new(
+        db: StoreDb,
+        turn: Turn,
+        number: usize,
+        permits: Arc<Permits>,
+        directions: &'d Directions,
+    ) -> Self {
         let txn = TxnName { session: number as u32, txn: 0 };
-        DirectedDb { db, turn, permits, directions, txn, begun: 0, reads: 0, written: HashSet::new() }
+        DirectedDb {
+            db,
+            turn,
+            permits,
+            directions,
+            txn,
+            begun: 0,
+            reads: 0,
+            written: HashSet::new(),
+        }
     }
 }
 
@@ -229,7 +262,8 @@ impl Db for DirectedDb<'_> {
         self.db.abort();
     }
 
-    /// A prediction leaves aborted transactions out, so that what they read must not bind what comes after them.
+    /// A prediction leaves aborted transactions out, so that what they read must not bind what
+    /// comes after them.
     fn withdraw(&mut self) -> Result<(), DbError> {
         self.db.abort();
         Ok(())

@@ -93,7 +93,8 @@ pub enum PlanError {
     Empty,
     /// It is about another run.
     #[error(
-        "it has a transaction of session {session}, and the application has {clients} sessions; predict again from the observed run"
+        "it has a transaction of session {session}, and the application has {clients} sessions; \
+         predict again from the observed run"
     )]
     UnknownSession {
         /// The session.
@@ -106,7 +107,8 @@ pub enum PlanError {
     Twice(TxnName),
     /// There is no order for it.
     #[error(
-        "its transactions read from each other in a circle, which no run does; predict again from the observed run"
+        "its transactions read from each other in a circle, which no run does; predict again from \
+         the observed run"
     )]
     Circle,
 }
@@ -141,8 +143,9 @@ pub(super) fn choices(txn: &PlannedTxn) -> Vec<Choice> {
     txn.reads().enumerate().map(choice).collect()
 }
 
-/// The needed transactions in an order that extends session order and who reads from whom; the first that may come is the one of the
-/// session that is furthest behind, so that the order is always the same.
+/// The needed transactions in an order that extends session order and who reads from whom; the
+/// first that may come is the one of the session that is furthest behind, so that the order is
+/// always the same.
 pub(super) fn order(plan: &[PlannedTxn]) -> Result<Vec<TxnName>, PlanError> {
     let needed: Vec<&PlannedTxn> = plan.iter().filter(|txn| txn.needed).collect();
     let names: BTreeSet<TxnName> = needed.iter().map(|txn| txn.name()).collect();
@@ -160,10 +163,12 @@ pub(super) fn order(plan: &[PlannedTxn]) -> Result<Vec<TxnName>, PlanError> {
             let writers = txn.reads().filter_map(|read| read.1);
             writers.filter(|writer| names.contains(writer)).all(|writer| done.contains(&writer))
         };
-        let mut heads: Vec<&PlannedTxn> = sessions.values().filter_map(|txns| txns.front().copied()).collect();
+        let mut heads: Vec<&PlannedTxn> =
+            sessions.values().filter_map(|txns| txns.front().copied()).collect();
         heads.sort_by_key(|txn| (txn.index, txn.session));
         // What aborts waits for its writers only if they do not wait for what follows it.
-        let ready = heads.iter().find(|txn| is_ready(txn)).or_else(|| heads.iter().find(|txn| txn.aborted));
+        let ready =
+            heads.iter().find(|txn| is_ready(txn)).or_else(|| heads.iter().find(|txn| txn.aborted));
         let next = ready.ok_or(PlanError::Circle)?.name();
         if let Some(txns) = sessions.get_mut(&next.session) {
             txns.pop_front();

@@ -1,8 +1,9 @@
-//! What must hold under serializability: the consistency conditions of TPC-C, as MonkeyDB and IsoPredict number them.
+//! What must hold under serializability: the consistency conditions of TPC-C, as MonkeyDB and
+//! IsoPredict number them.
 
 use super::{
-    CUSTOMER, CUSTOMERS, DISTRICT, DISTRICTS, HISTORY, LINES_MAX, NEW_ORDER, ORDER, ORDER_LINE, Tpcc, W, WAREHOUSE,
-    customer_key, district_key, line_key, order_key, orders_max,
+    CUSTOMER, CUSTOMERS, DISTRICT, DISTRICTS, HISTORY, LINES_MAX, NEW_ORDER, ORDER, ORDER_LINE,
+    Tpcc, W, WAREHOUSE, customer_key, district_key, line_key, order_key, orders_max,
 };
 use crate::db::{Db, DbError};
 use crate::value::Value;
@@ -53,13 +54,19 @@ pub(super) struct Books {
 
 impl Books {
     pub fn read(db: &mut dyn Db, app: &Tpcc) -> Result<Books, DbError> {
-        let mut books = Books { ytd: WAREHOUSE.int(db, W, "w_ytd")?, districts: Vec::new(), payments: Vec::new() };
+        let mut books = Books {
+            ytd: WAREHOUSE.int(db, W, "w_ytd")?,
+            districts: Vec::new(),
+            payments: Vec::new(),
+        };
         for district in 1..=DISTRICTS {
             books.districts.push(read_district(db, district, orders_max(app.0.total()))?);
         }
-        let customers = |district| (1..=CUSTOMERS).map(move |customer| customer_key(district, customer));
+        let customers =
+            |district| (1..=CUSTOMERS).map(move |customer| customer_key(district, customer));
         let loaded = (1..=DISTRICTS).flat_map(customers).map(|key| format!("load-{key}"));
-        let of = |client: usize| (0..app.0.transactions).map(move |number| format!("{client}-{number}"));
+        let of =
+            |client: usize| (0..app.0.transactions).map(move |number| format!("{client}-{number}"));
         let rows = loaded.chain((0..app.0.sessions).flat_map(of));
         for row in HISTORY.rows(db, rows)? {
             books.payments.push(Paid {
@@ -82,8 +89,12 @@ impl Books {
 
     fn district(&self, district: &District) -> Result<(), String> {
         let here = |number: &str| format!("{number}: in district {}", district.number);
-        let paid: i64 =
-            self.payments.iter().filter(|paid| paid.district == district.number).map(|paid| paid.amount).sum();
+        let paid: i64 = self
+            .payments
+            .iter()
+            .filter(|paid| paid.district == district.number)
+            .map(|paid| paid.amount)
+            .sum();
         equal(&(here("A9") + " were taken"), district.ytd, "and the history says", paid)?;
         district.numbers()?;
         district.lines()?;
@@ -96,8 +107,11 @@ impl Books {
         let lines = orders.flat_map(|order| &order.lines).filter(|line| line.is_delivered);
         let delivered: i64 = lines.map(|line| line.amount).sum();
         let mine = (district.number, customer.number);
-        let paid: i64 = self.payments.iter().filter(|paid| paid.customer == mine).map(|paid| paid.amount).sum();
-        let who = |number: &str| format!("{number}: customer {} of district {}", customer.number, district.number);
+        let paid: i64 =
+            self.payments.iter().filter(|paid| paid.customer == mine).map(|paid| paid.amount).sum();
+        let who = |number: &str| {
+            format!("{number}: customer {} of district {}", customer.number, district.number)
+        };
         equal(
             &(who("A10") + " has a balance of"),
             customer.balance,
@@ -114,11 +128,28 @@ impl District {
     fn numbers(&self) -> Result<(), String> {
         let here = |number: &str| format!("{number}: in district {}", self.number);
         if let Some(last) = self.orders.iter().map(|order| order.number).max() {
-            equal(&(here("A2") + " the last order should be"), self.next_order - 1, "and is", last)?;
+            equal(
+                &(here("A2") + " the last order should be"),
+                self.next_order - 1,
+                "and is",
+                last,
+            )?;
         }
-        let (Some(&first), Some(&last)) = (self.open.first(), self.open.last()) else { return Ok(()) };
-        equal(&(here("A2") + " the last open order should be"), self.next_order - 1, "and is", last)?;
-        equal(&(here("A3") + " open orders span"), last - first + 1, "and are", self.open.len() as i64)?;
+        let (Some(&first), Some(&last)) = (self.open.first(), self.open.last()) else {
+            return Ok(());
+        };
+        equal(
+            &(here("A2") + " the last open order should be"),
+            self.next_order - 1,
+            "and is",
+            last,
+        )?;
+        equal(
+            &(here("A3") + " open orders span"),
+            last - first + 1,
+            "and are",
+            self.open.len() as i64,
+        )?;
         let closed = self.orders.len() as i64 - self.open.len() as i64;
         if closed >= 2 || self.orders.is_empty() {
             return Ok(());
@@ -142,7 +173,12 @@ impl Order {
         if self.has_carrier && self.is_open {
             return Err(what("A5") + " has a carrier and is open");
         }
-        equal(&(what("A6") + " says that it has"), self.lines_said, "lines and has", self.lines.len() as i64)?;
+        equal(
+            &(what("A6") + " says that it has"),
+            self.lines_said,
+            "lines and has",
+            self.lines.len() as i64,
+        )?;
         match self.lines.last() {
             Some(line) if line.is_delivered != self.has_carrier => {
                 Err(what("A7") + " has a carrier or a delivered last line, but not both")
@@ -178,13 +214,19 @@ fn read_district(db: &mut dyn Db, number: i64, orders: i64) -> Result<District, 
     }
     for customer in 1..=CUSTOMERS {
         let key = customer_key(number, customer);
-        let (balance, paid) = (CUSTOMER.int(db, &key, "c_balance")?, CUSTOMER.int(db, &key, "c_ytd_payment")?);
+        let (balance, paid) =
+            (CUSTOMER.int(db, &key, "c_balance")?, CUSTOMER.int(db, &key, "c_ytd_payment")?);
         district.customers.push(Customer { number: customer, balance, paid });
     }
     Ok(district)
 }
 
-fn read_order(db: &mut dyn Db, district: i64, number: i64, is_open: bool) -> Result<Order, DbError> {
+fn read_order(
+    db: &mut dyn Db,
+    district: i64,
+    number: i64,
+    is_open: bool,
+) -> Result<Order, DbError> {
     let key = order_key(district, number);
     let mut lines = Vec::new();
     for line in 1..=LINES_MAX {

@@ -1,8 +1,10 @@
-//! The initial content: two delivered orders and an open one in each district, balances that agree with them.
+//! The initial content: two delivered orders and an open one in each district, balances that agree
+//! with them.
 
 use super::{
-    CUSTOMER, CUSTOMERS, DISTRICT, DISTRICTS, HISTORY, I, ITEM, LAST_NAME, LOADED_ORDERS, NEW_ORDER, ORDER, ORDER_LINE,
-    STOCK, W, WAREHOUSE, customer_key, district_key, line_key, order_key, stock_key,
+    CUSTOMER, CUSTOMERS, DISTRICT, DISTRICTS, HISTORY, I, ITEM, LAST_NAME, LOADED_ORDERS,
+    NEW_ORDER, ORDER, ORDER_LINE, STOCK, W, WAREHOUSE, customer_key, district_key, line_key,
+    order_key, stock_key,
 };
 use crate::value::Value;
 use crate::workload::Random;
@@ -11,14 +13,22 @@ type Rows = Vec<(String, Value)>;
 
 /// What each customer has paid.
 const PAID: i64 = 1_000;
-const ADDRESS: [(&str, &str); 5] =
-    [("name", "name"), ("street_1", "street"), ("city", "city"), ("state", "OH"), ("zip", "431111111")];
+const ADDRESS: [(&str, &str); 5] = [
+    ("name", "name"),
+    ("street_1", "street"),
+    ("city", "city"),
+    ("state", "OH"),
+    ("zip", "431111111"),
+];
 
 /// All rows; always the same ones.
 pub(crate) fn rows() -> Rows {
     let mut random = Random::of_seed(0);
     let mut rows = place(WAREHOUSE, W, &[("w_tax", 10), ("w_ytd", PAID * CUSTOMERS * DISTRICTS)]);
-    rows.extend(ITEM.load(I, &[("i_name", "item".into()), ("i_price", Value::Int(1_234)), ("i_data", "data".into())]));
+    rows.extend(ITEM.load(
+        I,
+        &[("i_name", "item".into()), ("i_price", Value::Int(1_234)), ("i_data", "data".into())],
+    ));
     rows.extend(STOCK.load(
         &stock_key(),
         &[

@@ -1,8 +1,10 @@
-//! TPC-C: a wholesale supplier with one warehouse, two districts, three customers each, and one item.
+//! TPC-C: a wholesale supplier with one warehouse, two districts, three customers each, and one
+//! item.
 //!
-//! The workload of MonkeyDB and IsoPredict: new orders 45 %, payments 43 %, order status, delivery and stock level 4 % each; joins,
-//! aggregates and orderings are loops of the client. Money is counted in cents. `load.rs` has the initial content, `orders.rs` and
-//! `others.rs` the transactions, `assertions.rs` what must hold (A1 to A12).
+//! The workload of MonkeyDB and IsoPredict: new orders 45 %, payments 43 %, order status, delivery
+//! and stock level 4 % each; joins, aggregates and orderings are loops of the client. Money is
+//! counted in cents. `load.rs` has the initial content, `orders.rs` and `others.rs` the
+//! transactions, `assertions.rs` what must hold (A1 to A12).
 
 mod assertions;
 mod load;
@@ -55,8 +57,13 @@ enum Kind {
     StockLevel,
 }
 
-const WEIGHTS: [(Kind, i64); 5] =
-    [(Kind::NewOrder, 45), (Kind::Payment, 43), (Kind::OrderStatus, 4), (Kind::Delivery, 4), (Kind::StockLevel, 4)];
+const WEIGHTS: [(Kind, i64); 5] = [
+    (Kind::NewOrder, 45),
+    (Kind::Payment, 43),
+    (Kind::OrderStatus, 4),
+    (Kind::Delivery, 4),
+    (Kind::StockLevel, 4),
+];
 
 fn district_key(district: i64) -> String {
     format!("{W}-{district}")
@@ -113,7 +120,9 @@ impl Txn {
             Txn::NewOrder(ref request) => orders::new_order(db, request),
             Txn::Payment(ref payment) => others::payment(db, payment),
             Txn::OrderStatus { district, by } => others::order_status(db, district, by, orders_max),
-            Txn::Delivery { districts, carrier } => orders::delivery(db, districts, carrier, orders_max),
+            Txn::Delivery { districts, carrier } => {
+                orders::delivery(db, districts, carrier, orders_max)
+            }
             Txn::StockLevel { district } => others::stock_level(db, district),
         }
     }
@@ -125,11 +134,14 @@ impl Tpcc {
         let district = home(client);
         match random.weighted(&WEIGHTS) {
             Kind::NewOrder => Txn::NewOrder(Request::draw(random, district)),
-            Kind::Payment => Txn::Payment(Payment::draw(random, district, format!("{client}-{number}"))),
-            Kind::OrderStatus => Txn::OrderStatus { district, by: By::draw(random) },
-            Kind::Delivery => {
-                Txn::Delivery { districts: delivered_districts(client), carrier: random.between(1, CARRIERS) }
+            Kind::Payment => {
+                Txn::Payment(Payment::draw(random, district, format!("{client}-{number}")))
             }
+            Kind::OrderStatus => Txn::OrderStatus { district, by: By::draw(random) },
+            Kind::Delivery => Txn::Delivery {
+                districts: delivered_districts(client),
+                carrier: random.between(1, CARRIERS),
+            },
             Kind::StockLevel => Txn::StockLevel { district },
         }
     }
@@ -155,7 +167,9 @@ pub(crate) enum By {
 /// The numbers of a customer and of the rows that were read to find him.
 fn find_customer(db: &mut dyn Db, district: i64, by: By) -> Result<Option<i64>, DbError> {
     match by {
-        By::Id(customer) => Ok(CUSTOMER.exists(db, &customer_key(district, customer))?.then_some(customer)),
+        By::Id(customer) => {
+            Ok(CUSTOMER.exists(db, &customer_key(district, customer))?.then_some(customer))
+        }
         By::Name => {
             let rows = (1..=CUSTOMERS).map(|customer| customer_key(district, customer));
             let found = CUSTOMER.select(db, rows, "c_last", &LAST_NAME.into())?;
@@ -197,7 +211,12 @@ impl App for Tpcc {
         self.0.sessions
     }
 
-    fn run(&self, client: usize, db: &mut dyn Db, see: &mut dyn FnMut(Value)) -> Result<(), DbError> {
+    fn run(
+        &self,
+        client: usize,
+        db: &mut dyn Db,
+        see: &mut dyn FnMut(Value),
+    ) -> Result<(), DbError> {
         let mut random = self.0.random(client);
         for number in 0..self.0.transactions {
             let txn = self.draw(&mut random, client, number);

@@ -1,8 +1,8 @@
 //! New orders and their delivery.
 
 use super::{
-    CUSTOMER, CUSTOMERS, DISTRICT, ITEM, LINES_ORDERED, NEW_ORDER, ORDER, ORDER_LINE, STOCK, W, WAREHOUSE,
-    customer_key, district_key, line_key, lines_of, order_key, stock_key,
+    CUSTOMER, CUSTOMERS, DISTRICT, ITEM, LINES_ORDERED, NEW_ORDER, ORDER, ORDER_LINE, STOCK, W,
+    WAREHOUSE, customer_key, district_key, line_key, lines_of, order_key, stock_key,
 };
 use crate::db::{Db, DbError};
 use crate::value::Value;
@@ -49,7 +49,11 @@ pub(super) fn new_order(db: &mut dyn Db, request: &Request) -> Result<End, DbErr
     DISTRICT.set(db, &district, "d_next_o_id", number + 1)?;
     let count = request.lines.len() as i64;
     let order = order_key(request.district, number);
-    ORDER.insert(db, &order, &[("o_c_id", Value::Int(request.customer)), ("o_ol_cnt", Value::Int(count))])?;
+    ORDER.insert(
+        db,
+        &order,
+        &[("o_c_id", Value::Int(request.customer)), ("o_ol_cnt", Value::Int(count))],
+    )?;
     NEW_ORDER.insert(db, &order, &[])?;
     let mut stocks = Vec::new();
     for line in &request.lines {
@@ -86,7 +90,8 @@ struct Stock {
 impl Stock {
     fn read(db: &mut dyn Db) -> Result<Stock, DbError> {
         let columns = ["s_dist", "s_data", "s_quantity", "s_ytd", "s_order_cnt", "s_remote_cnt"];
-        let [_, _, quantity, ytd, orders, remote] = STOCK.columns(db, &stock_key(), columns)?.map(|cell| cell.number());
+        let [_, _, quantity, ytd, orders, remote] =
+            STOCK.columns(db, &stock_key(), columns)?.map(|cell| cell.number());
         Ok(Stock { quantity, ytd, orders, remote })
     }
 
@@ -103,7 +108,12 @@ impl Stock {
 }
 
 /// Delivers the oldest open order of each of the first `districts` districts.
-pub(super) fn delivery(db: &mut dyn Db, districts: i64, carrier: i64, orders_max: i64) -> Result<End, DbError> {
+pub(super) fn delivery(
+    db: &mut dyn Db,
+    districts: i64,
+    carrier: i64,
+    orders_max: i64,
+) -> Result<End, DbError> {
     for district in 1..=districts {
         let open = NEW_ORDER.rows(db, (1..=orders_max).map(|order| order_key(district, order)))?;
         let Some(order) = open.first() else { continue };

@@ -1,8 +1,8 @@
 //! Payments, and the transactions that only read.
 
 use super::{
-    By, CUSTOMER, DISTRICT, DISTRICTS, HISTORY, ORDER, ORDER_LINE, W, WAREHOUSE, customer_key, district_key,
-    find_customer, lines_of, order_key,
+    By, CUSTOMER, DISTRICT, DISTRICTS, HISTORY, ORDER, ORDER_LINE, W, WAREHOUSE, customer_key,
+    district_key, find_customer, lines_of, order_key,
 };
 use crate::db::{Db, DbError};
 use crate::tables::Table;
@@ -26,7 +26,8 @@ pub(crate) struct Payment {
 
 impl Payment {
     pub fn draw(random: &mut Random, district: i64, row: String) -> Payment {
-        let customer_district = if random.percent(85) { district } else { random.between(1, DISTRICTS) };
+        let customer_district =
+            if random.percent(85) { district } else { random.between(1, DISTRICTS) };
         let by = By::draw(random);
         Payment { district, customer_district, by, amount: random.between(100, 500_000), row }
     }
@@ -43,7 +44,9 @@ pub(super) fn payment(db: &mut dyn Db, payment: &Payment) -> Result<End, DbError
     WAREHOUSE.look_at(db, W, ADDRESS)?;
     add(db, DISTRICT, &district, "d_ytd", payment.amount)?;
     DISTRICT.look_at(db, &district, ADDRESS)?;
-    let Some(customer) = find_customer(db, payment.customer_district, payment.by)? else { return Ok(End::Abort) };
+    let Some(customer) = find_customer(db, payment.customer_district, payment.by)? else {
+        return Ok(End::Abort);
+    };
     let key = customer_key(payment.customer_district, customer);
     let columns = ["c_balance", "c_ytd_payment", "c_payment_cnt", "c_credit"];
     let [balance, paid, payments, credit] = CUSTOMER.columns(db, &key, columns)?;
@@ -72,7 +75,12 @@ pub(super) fn payment(db: &mut dyn Db, payment: &Payment) -> Result<End, DbError
 }
 
 /// The newest order of a customer, and its lines.
-pub(super) fn order_status(db: &mut dyn Db, district: i64, by: By, orders_max: i64) -> Result<End, DbError> {
+pub(super) fn order_status(
+    db: &mut dyn Db,
+    district: i64,
+    by: By,
+    orders_max: i64,
+) -> Result<End, DbError> {
     let Some(customer) = find_customer(db, district, by)? else { return Ok(End::Abort) };
     CUSTOMER.look_at(db, &customer_key(district, customer), ["c_balance", "c_first", "c_last"])?;
     let mut newest = None;
@@ -84,19 +92,22 @@ pub(super) fn order_status(db: &mut dyn Db, district: i64, by: By, orders_max: i
     })?;
     let Some(order) = newest else { return Ok(End::Commit) };
     ORDER.look_at(db, &order, ["o_carrier_id"])?;
-    let look = |db: &mut dyn Db, line: String| ORDER_LINE.look_at(db, &line, ["ol_i_id", "ol_amount", "ol_delivery_d"]);
+    let look = |db: &mut dyn Db, line: String| {
+        ORDER_LINE.look_at(db, &line, ["ol_i_id", "ol_amount", "ol_delivery_d"])
+    };
     ORDER_LINE.each(db, lines_of(&order), look)?;
     Ok(End::Commit)
 }
 
-/// What the last orders of a district need of the stock. As in the benchmark, the lines of the last 20 orders are looked at only if
-/// there are more than that, which is never so here.
+/// What the last orders of a district need of the stock. As in the benchmark, the lines of the last
+/// 20 orders are looked at only if there are more than that, which is never so here.
 pub(super) fn stock_level(db: &mut dyn Db, district: i64) -> Result<End, DbError> {
     let next = DISTRICT.int(db, &district_key(district), "d_next_o_id")?;
     let first = if next <= LEVEL_ORDERS { next } else { next - LEVEL_ORDERS };
     for order in first..next {
         let order = order_key(district, order);
-        ORDER_LINE.each(db, lines_of(&order), |db, line| ORDER_LINE.look_at(db, &line, ["ol_i_id"]))?;
+        ORDER_LINE
+            .each(db, lines_of(&order), |db, line| ORDER_LINE.look_at(db, &line, ["ol_i_id"]))?;
     }
     Ok(End::Commit)
 }

@@ -1,14 +1,20 @@
-//! Are the verdicts of a certificate true? Asked by those who do not trust whoever wrote it: nothing of what it says is believed,
-//! and nothing that the search of [`crate::check`] uses is used. What is too large for the definition itself is left to plain
-//! saturation at the weak levels and to [`crate::frontier`] at the strong ones; what is too hard for these is not confirmed.
+//! Are the verdicts of a certificate true? Asked by those who do not trust whoever wrote it:
+//! nothing of what it says is believed, and nothing that the search of [`crate::check`] uses is
+//! used. What is too large for the definition itself is left to plain saturation at the weak levels
+//! and to [`crate::frontier`] at the strong ones; what is too hard for these is not confirmed.
 //!
-//! A level that holds is shown by points, or by an order. A level that is violated is shown by operations that violate it when
-//! everything else is removed. That proves something only if removing cannot turn a consistent history inconsistent. It cannot, if
+//! A level that holds is shown by points, or by an order. A level that is violated is shown by
+//! operations that violate it when everything else is removed. That proves something only if
+//! removing cannot turn a consistent history inconsistent. It cannot, if
 //!
-//! - a read keeps every write that it may have come from, and what its transaction wrote to the key last before it,
-//! - an element of a list that stays keeps every append that it may be (others vanish from all lists), and the last one stays,
-//! - what a transaction wrote to a key last stays with what it wrote there before, which would be taken for the last otherwise,
-//! - a transaction of unknown outcome stays one, unless what was read of it shows that it committed.
+//! - a read keeps every write that it may have come from, and what its transaction wrote to the key
+//!   last before it,
+//! - an element of a list that stays keeps every append that it may be (others vanish from all
+//!   lists), and the last one stays,
+//! - what a transaction wrote to a key last stays with what it wrote there before, which would be
+//!   taken for the last otherwise,
+//! - a transaction of unknown outcome stays one, unless what was read of it shows that it
+//!   committed.
 
 mod saturate;
 
@@ -90,15 +96,22 @@ impl Doubt {
             Doubt::Rejected(_) => "the points or the order do not show it".to_owned(),
             Doubt::NoTimes => "the history has no begin and end times".to_owned(),
             Doubt::NotRepeated(read) => {
-                format!("{} returned another value than a read of the same key before it", names.op(read))
+                format!(
+                    "{} returned another value than a read of the same key before it",
+                    names.op(read)
+                )
             }
             Doubt::Source(read) => format!("{} cannot come from there", names.op(read)),
             Doubt::NoSource(read) => format!("it is not said where {} comes from", names.op(read)),
-            Doubt::NoOperation(op, count) => format!("there is no operation {op}; the history has {count}"),
+            Doubt::NoOperation(op, count) => {
+                format!("there is no operation {op}; the history has {count}")
+            }
             Doubt::LeftOut(op) => {
                 format!("{} is left out, but what the others show may depend on it", names.op(op))
             }
-            Doubt::NoViolation => "the operations that are named do not violate the level".to_owned(),
+            Doubt::NoViolation => {
+                "the operations that are named do not violate the level".to_owned()
+            }
             Doubt::TooHard => "too hard to confirm".to_owned(),
         }
     }
@@ -110,8 +123,8 @@ pub fn points(history: &History, level: Level, points: &[Event]) -> Result<(), D
     Ok(verify_points(history, level, points)?)
 }
 
-/// Does this commit order show that `level` holds, if each of the reads in `sources` comes from the write beside it (`None`: the
-/// initial value)?
+/// Does this commit order show that `level` holds, if each of the reads in `sources` comes from the
+/// write beside it (`None`: the initial value)?
 pub fn order(
     history: &History,
     level: Level,
@@ -131,7 +144,8 @@ pub fn order(
     }
 }
 
-/// Does cut isolation hold? It needs no proof: no transaction that counts may read two values of a key before it writes the key.
+/// Does cut isolation hold? It needs no proof: no transaction that counts may read two values of a
+/// key before it writes the key.
 pub fn cut_isolation(history: &History) -> Result<(), Doubt> {
     let facts = Facts::of(history);
     let counts = facts.counting();
@@ -161,7 +175,12 @@ pub fn violation(history: &History, level: Level, ops: &[OpId]) -> Result<(), Do
     violation_within(history, level, ops, limits)
 }
 
-fn violation_within(history: &History, level: Level, ops: &[OpId], limits: Limits) -> Result<(), Doubt> {
+fn violation_within(
+    history: &History,
+    level: Level,
+    ops: &[OpId],
+    limits: Limits,
+) -> Result<(), Doubt> {
     if let Some(strange) = ops.iter().find(|op| op.index() >= history.op_count()) {
         return Err(Doubt::NoOperation(strange.0, history.op_count()));
     }
@@ -169,12 +188,15 @@ fn violation_within(history: &History, level: Level, ops: &[OpId], limits: Limit
         return Err(Doubt::LeftOut(missing));
     }
     let counts = counting(history);
-    let status = |txn: TxnId| if counts[txn.index()] { Status::Committed } else { history.status(txn) };
+    let status =
+        |txn: TxnId| if counts[txn.index()] { Status::Committed } else { history.status(txn) };
     let part = history.restricted_with(ops, status);
     if level.is_strong() {
         match frontier::search_within(&part, level, STATES_MAX, limits) {
             Found::Violated => return Ok(()),
-            Found::Holds(points) if verify_points(&part, level, &points).is_ok() => return Err(Doubt::NoViolation),
+            Found::Holds(points) if verify_points(&part, level, &points).is_ok() => {
+                return Err(Doubt::NoViolation);
+            }
             // Of elements that were appended twice the search does not keep in mind which is which.
             Found::Holds(_) | Found::OutOfBudget => {}
         }
@@ -210,7 +232,9 @@ pub fn completed(history: &History, ops: &[OpId]) -> Vec<OpId> {
 /// The operations without which `ops` prove nothing.
 fn left_out(history: &History, ops: &[OpId]) -> Vec<OpId> {
     let kept: FxHashSet<OpId> = ops.iter().copied().collect();
-    let written = |op: &OpId| Some(history.op(*op)).filter(|op| op.kind.is_write()).map(|op| (op.key, op.value));
+    let written = |op: &OpId| {
+        Some(history.op(*op)).filter(|op| op.kind.is_write()).map(|op| (op.key, op.value))
+    };
     let kept_values: FxHashSet<(KeyId, Value)> = ops.iter().filter_map(written).collect();
     let mut needed: FxHashMap<(KeyId, Value), Need> = FxHashMap::default();
     let mut missing = Vec::new();
@@ -245,7 +269,12 @@ fn left_out(history: &History, ops: &[OpId]) -> Vec<OpId> {
                 missing.push(last);
             }
             let last = last == id;
-            missing.extend(needed.get(&(op.key, op.value)).filter(|need| need.asks_for(op.kind, last)).map(|_| id));
+            missing.extend(
+                needed
+                    .get(&(op.key, op.value))
+                    .filter(|need| need.asks_for(op.kind, last))
+                    .map(|_| id),
+            );
         }
     }
     missing.retain(|op| !kept.contains(op));
@@ -293,7 +322,8 @@ fn check_times(history: &History, level: Level) -> Result<(), Doubt> {
     if timeless { Err(Doubt::NoTimes) } else { Ok(()) }
 }
 
-/// Each of `sources` may be true, and no other read could come from one of the writes that they distinguish.
+/// Each of `sources` may be true, and no other read could come from one of the writes that they
+/// distinguish.
 fn check_sources(history: &History, sources: &[(OpId, Option<OpId>)]) -> Result<(), Doubt> {
     let named = sources.iter().flat_map(|&(read, write)| [Some(read), write]).flatten();
     if let Some(strange) = named.into_iter().find(|op| op.index() >= history.op_count()) {
@@ -305,7 +335,9 @@ fn check_sources(history: &History, sources: &[(OpId, Option<OpId>)]) -> Result<
         let fits = |write: OpId| {
             let other = history.op(write);
             let same = (other.key, other.value) == (op.key, op.value);
-            other.kind.is_write() && same && history.status(history.txn_of(write)) != Status::Aborted
+            other.kind.is_write()
+                && same
+                && history.status(history.txn_of(write)) != Status::Aborted
         };
         let possible = write.map_or_else(|| facts.may_be_initial(op.key, op.value), fits);
         if op.kind != OpKind::Read || elements(history, op.value).is_some() || !possible {
@@ -347,7 +379,8 @@ fn elements(history: &History, value: Value) -> Option<&[Value]> {
 }
 
 fn last_element(history: &History, value: Value) -> Value {
-    elements(history, value).map_or(value, |elements| elements.last().copied().unwrap_or(Value::NULL))
+    elements(history, value)
+        .map_or(value, |elements| elements.last().copied().unwrap_or(Value::NULL))
 }
 
 /// Whether two reads returned the same.
@@ -383,7 +416,13 @@ impl<'h> Facts<'h> {
     fn add(&mut self, txn: TxnId) {
         let initial = self.history.initial();
         let mut later: FxHashSet<KeyId> = FxHashSet::default();
-        for op in self.history.ops_of(txn).rev().map(|op| self.history.op(OpId(op))).filter(|op| op.kind.is_write()) {
+        for op in self
+            .history
+            .ops_of(txn)
+            .rev()
+            .map(|op| self.history.op(OpId(op)))
+            .filter(|op| op.kind.is_write())
+        {
             let written = (op.key, op.value);
             if later.insert(op.key) {
                 self.left.entry(written).or_default().push(txn);
@@ -398,14 +437,17 @@ impl<'h> Facts<'h> {
     }
 
     fn may_be_initial(&self, key: KeyId, value: Value) -> bool {
-        value == Value::NULL || (self.history.initial().value_of(key) == Some(value) && !self.replaced.contains(&key))
+        value == Value::NULL
+            || (self.history.initial().value_of(key) == Some(value)
+                && !self.replaced.contains(&key))
     }
 
-    /// The transactions that committed: those that are known to have, and those of unknown outcome that one of these can only have
-    /// read from.
+    /// The transactions that committed: those that are known to have, and those of unknown outcome
+    /// that one of these can only have read from.
     fn counting(&self) -> Vec<bool> {
         let history = self.history;
-        let mut counts: Vec<bool> = history.txns().map(|txn| history.status(txn) == Status::Committed).collect();
+        let mut counts: Vec<bool> =
+            history.txns().map(|txn| history.status(txn) == Status::Committed).collect();
         let mut waiting: Vec<TxnId> = history.txns().filter(|txn| counts[txn.index()]).collect();
         while let Some(reader) = waiting.pop() {
             for writer in self.only_sources(reader) {
@@ -472,7 +514,10 @@ mod tests {
         assert_eq!(cut_isolation(&notation::parse(text).unwrap()), Ok(()));
         let unrepeated = "a: r(x,1) r(x,2)\nb: w(x,1) | w(x,2)";
         assert_eq!(shown(unrepeated, Level::CutIsolation, &[0, 1, 2, 3]), Ok(()));
-        assert_eq!(cut_isolation(&notation::parse(unrepeated).unwrap()), Err(Doubt::NotRepeated(OpId(1))));
+        assert_eq!(
+            cut_isolation(&notation::parse(unrepeated).unwrap()),
+            Err(Doubt::NotRepeated(OpId(1)))
+        );
     }
 
     #[test]
@@ -489,7 +534,8 @@ mod tests {
         let history = notation::parse("a: w(x,1)\nb: w(x,1)\nc: r(x,1) | r(x,1)").unwrap();
         let txns: Vec<TxnId> = history.txns().collect();
         let said = |sources: &[(u32, Option<u32>)]| {
-            let sources: Vec<_> = sources.iter().map(|&(read, write)| (OpId(read), write.map(OpId))).collect();
+            let sources: Vec<_> =
+                sources.iter().map(|&(read, write)| (OpId(read), write.map(OpId))).collect();
             order(&history, Level::Causal, &txns, Some(&sources))
         };
         assert_eq!(said(&[(2, Some(0)), (3, Some(1))]), Ok(()));
@@ -501,7 +547,8 @@ mod tests {
 
     #[test]
     fn a_search_that_takes_too_long_confirms_nothing() {
-        let text = "a: w(x,1)\nb: w(y,1)\nc: r(x,1) r(y,0)\nd: r(y,1) r(x,0)\ne: r(x,1)\nf: r(y,1)\ng: r(x,1)";
+        let text = "a: w(x,1)\nb: w(y,1)\nc: r(x,1) r(y,0)\nd: r(y,1) r(x,0)\ne: r(x,1)\nf: \
+                    r(y,1)\ng: r(x,1)";
         let history = notation::parse(text).unwrap();
         let ops: Vec<OpId> = (0..history.op_count()).map(OpId::from).collect();
         let until = |deadline| {
@@ -515,8 +562,11 @@ mod tests {
     #[test]
     fn long_transactions_take_no_longer_than_short_ones() {
         let count = 40_000;
-        let ops = (0..count).map(|key| format!("w(k{key},1)")).chain((0..count).map(|key| format!("r(k{key},1)")));
-        let history = notation::parse(&format!("a: {}", ops.collect::<Vec<_>>().join(" "))).unwrap();
+        let ops = (0..count)
+            .map(|key| format!("w(k{key},1)"))
+            .chain((0..count).map(|key| format!("r(k{key},1)")));
+        let history =
+            notation::parse(&format!("a: {}", ops.collect::<Vec<_>>().join(" "))).unwrap();
         let all: Vec<OpId> = (0..history.op_count()).map(OpId::from).collect();
         let start = Instant::now();
         assert_eq!(left_out(&history, &all), []);
@@ -529,10 +579,19 @@ mod tests {
         let history = notation::parse("a: w(x,1)\nb: r(x,1)").unwrap();
         let told = |doubt: Doubt| doubt.told(&history);
         let read = "the read of x = 1 in t2 (session b)";
-        assert_eq!(told(Doubt::NoSource(OpId(1))), format!("it is not said where {read} comes from"));
+        assert_eq!(
+            told(Doubt::NoSource(OpId(1))),
+            format!("it is not said where {read} comes from")
+        );
         let rejected = Doubt::Rejected(Rejection::SessionOrder(TxnId(1), TxnId(0)));
-        assert_eq!(told(rejected), "t2 (session b) comes after t1 (session a) in its session but not in the order");
-        assert!(told(Doubt::Rejected(Rejection::NotAPermutation(TxnId(9)))).ends_with("(at transaction number 9)"));
+        assert_eq!(
+            told(rejected),
+            "t2 (session b) comes after t1 (session a) in its session but not in the order"
+        );
+        assert!(
+            told(Doubt::Rejected(Rejection::NotAPermutation(TxnId(9))))
+                .ends_with("(at transaction number 9)")
+        );
     }
 
     #[test]

@@ -1,5 +1,6 @@
-//! Is a small history violated at read committed, read atomic or causal consistency? By the axiom, read by read: the edges that it
-//! asks for depend on session order and reads alone, so the level is violated iff they close a cycle with these.
+//! Is a small history violated at read committed, read atomic or causal consistency? By the axiom,
+//! read by read: the edges that it asks for depend on session order and reads alone, so the level
+//! is violated iff they close a cycle with these.
 //!
 //! Plain and slow (cubic), and shares nothing with the search that it confirms.
 
@@ -17,7 +18,8 @@ pub(super) enum Shown {
     Open,
 }
 
-/// An external read: transaction, operation, key and the transaction that it came from (`None`: the initial one).
+/// An external read: transaction, operation, key and the transaction that it came from (`None`: the
+/// initial one).
 struct Sourced {
     reader: usize,
     op: OpId,
@@ -39,7 +41,8 @@ struct Saturation<'h> {
 
 /// Looks at `history`, in which `level` is one of the weak levels.
 pub(super) fn shown(history: &History, level: Level) -> Shown {
-    let txns: Vec<TxnId> = history.txns().filter(|&txn| history.status(txn) == Status::Committed).collect();
+    let txns: Vec<TxnId> =
+        history.txns().filter(|&txn| history.status(txn) == Status::Committed).collect();
     let count = txns.len();
     let mut saturation = Saturation {
         history,
@@ -80,7 +83,8 @@ impl Saturation<'_> {
         if !self.add_axiom() || self.is_cyclic() { Shown::Violated } else { Shown::Holds }
     }
 
-    /// Whether a read of a register returned something else than the transaction's own last write to it.
+    /// Whether a read of a register returned something else than the transaction's own last write
+    /// to it.
     fn ignores_own_writes(&self, txn: TxnId) -> bool {
         let mut own: FxHashMap<KeyId, Value> = FxHashMap::default();
         self.history.ops_of(txn).map(|op| self.history.op(OpId(op))).any(|op| match op.kind {
@@ -99,9 +103,11 @@ impl Saturation<'_> {
         let value = last_element(self.history, op.value);
         let writers = self.facts.left.get(&(op.key, value)).map_or(&[][..], Vec::as_slice);
         // Of those who are not in the list nobody knows whether they committed.
-        let writers: Option<Vec<usize>> = writers.iter().map(|&writer| self.place(writer)).collect();
+        let writers: Option<Vec<usize>> =
+            writers.iter().map(|&writer| self.place(writer)).collect();
         let Some(writers) = writers else { return Err(Shown::Open) };
-        let mut places: Vec<Option<usize>> = writers.into_iter().filter(|&txn| txn != reader).map(Some).collect();
+        let mut places: Vec<Option<usize>> =
+            writers.into_iter().filter(|&txn| txn != reader).map(Some).collect();
         if self.facts.may_be_initial(op.key, value) {
             places.push(None);
         }
@@ -128,7 +134,9 @@ impl Saturation<'_> {
     fn add_sessions(&mut self) {
         for later in 0..self.txns.len() {
             for earlier in 0..later {
-                if self.history.session_of(self.txns[earlier]) == self.history.session_of(self.txns[later]) {
+                if self.history.session_of(self.txns[earlier])
+                    == self.history.session_of(self.txns[later])
+                {
                     self.direct[later][earlier] = true;
                     self.before[later].push(earlier);
                 }
@@ -138,11 +146,18 @@ impl Saturation<'_> {
 
     /// Neighbours in a list were appended in its order. `None` if it is open who appended them.
     fn add_versions(&mut self) -> Option<()> {
-        for op in self.txns.iter().flat_map(|&txn| self.history.ops_of(txn)).map(|op| self.history.op(OpId(op))) {
+        for op in self
+            .txns
+            .iter()
+            .flat_map(|&txn| self.history.ops_of(txn))
+            .map(|op| self.history.op(OpId(op)))
+        {
             let list = elements(self.history, op.value).unwrap_or_default();
             let mut previous = None;
             for &element in list {
-                let [writer] = self.facts.appended.get(&(op.key, element))?[..] else { return None };
+                let [writer] = self.facts.appended.get(&(op.key, element))?[..] else {
+                    return None;
+                };
                 let writer = self.place(writer)?;
                 if let Some(earlier) = previous.filter(|&earlier| earlier != writer) {
                     self.before[writer].push(earlier);
@@ -164,8 +179,11 @@ impl Saturation<'_> {
                 Level::Causal => causal[reader][writer],
                 _ => self.direct[reader][writer],
             };
-            let other = |&writer: &usize| writer != reader && Some(writer) != source && self.writes(writer, read.key);
-            let edges: Vec<usize> = (0..self.txns.len()).filter(other).filter(|&writer| seen(writer)).collect();
+            let other = |&writer: &usize| {
+                writer != reader && Some(writer) != source && self.writes(writer, read.key)
+            };
+            let edges: Vec<usize> =
+                (0..self.txns.len()).filter(other).filter(|&writer| seen(writer)).collect();
             match source {
                 Some(source) => self.before[source].extend(edges),
                 None if edges.is_empty() => {}
@@ -181,7 +199,8 @@ impl Saturation<'_> {
     }
 
     fn was_read_before(&self, read: &Sourced, writer: usize) -> bool {
-        let earlier = self.reads.iter().filter(|other| other.reader == read.reader && other.op < read.op);
+        let earlier =
+            self.reads.iter().filter(|other| other.reader == read.reader && other.op < read.op);
         earlier.map(|other| other.source).any(|source| source == Some(writer))
     }
 
@@ -208,7 +227,8 @@ impl Saturation<'_> {
     fn is_cyclic(&self) -> bool {
         let mut gone = vec![false; self.txns.len()];
         loop {
-            let free = |&txn: &usize| !gone[txn] && self.before[txn].iter().all(|&earlier| gone[earlier]);
+            let free =
+                |&txn: &usize| !gone[txn] && self.before[txn].iter().all(|&earlier| gone[earlier]);
             let next: Vec<usize> = (0..self.txns.len()).filter(free).collect();
             if next.is_empty() {
                 return gone.contains(&false);
@@ -228,7 +248,9 @@ mod tests {
     fn random_text(seed: u64) -> String {
         let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
         let mut random = |below: u64| {
-            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            state = state
+                .wrapping_mul(6_364_136_223_846_793_005)
+                .wrapping_add(1_442_695_040_888_963_407);
             (state >> 33) % below
         };
         let mut written = [0; 2];
@@ -260,7 +282,8 @@ mod tests {
             let text = random_text(seed);
             let history = notation::parse(&text).unwrap();
             for level in Level::WEAK {
-                let expected = if oracle::satisfies(&history, level) { Shown::Holds } else { Shown::Violated };
+                let expected =
+                    if oracle::satisfies(&history, level) { Shown::Holds } else { Shown::Violated };
                 assert_eq!(shown(&history, level), expected, "{level}:\n{text}");
                 if expected == Shown::Holds { holds += 1 } else { violated += 1 }
             }

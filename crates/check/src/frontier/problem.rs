@@ -1,6 +1,8 @@
-//! A history in which every outcome is known, reduced to what the search needs: dense numbers of keys and versions.
+//! A history in which every outcome is known, reduced to what the search needs: dense numbers of
+//! keys and versions.
 //!
-//! A version is a key with a value (or with its initial value): transactions that write the same value write the same version.
+//! A version is a key with a value (or with its initial value): transactions that write the same
+//! value write the same version.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use seriatim_history::{History, KeyId, OpId, OpKind, Status, TxnId, Value, ValueKind};
@@ -103,8 +105,8 @@ pub(super) fn last_writes(history: &History, txn: TxnId) -> FxHashMap<KeyId, Val
     ops.filter(|op| op.kind.is_write()).map(|op| (op.key, op.value)).collect()
 }
 
-/// The reads of a transaction that it did not write itself before, as what they are compared with; `None` if it does not see
-/// its own writes.
+/// The reads of a transaction that it did not write itself before, as what they are compared with;
+/// `None` if it does not see its own writes.
 pub(super) fn external_reads(history: &History, txn: TxnId) -> Option<Vec<(KeyId, Value)>> {
     let mut own: FxHashMap<KeyId, Value> = FxHashMap::default();
     let mut reads = Vec::new();
@@ -132,8 +134,11 @@ impl<'h> Initials<'h> {
         let initial = history.initial();
         let live = history.txns().filter(|&txn| history.status(txn) != Status::Aborted);
         let ops = live.flat_map(|txn| history.ops_of(txn)).map(|op| history.op(OpId(op)));
-        let replacing =
-            ops.filter(|op| op.kind.is_write() && initial.yields(op.key) && initial.value_of(op.key) == Some(op.value));
+        let replacing = ops.filter(|op| {
+            op.kind.is_write()
+                && initial.yields(op.key)
+                && initial.value_of(op.key) == Some(op.value)
+        });
         Initials { history, replaced: replacing.map(|op| op.key).collect() }
     }
 
@@ -199,7 +204,8 @@ impl<'h> Builder<'h> {
     /// Finds the longest list of each key; `None` if another list is not a prefix of it.
     fn number_lists(&mut self) -> Option<()> {
         let history = self.history;
-        let ops = self.that_count().flat_map(|txn| history.ops_of(txn)).map(|op| history.op(OpId(op)));
+        let ops =
+            self.that_count().flat_map(|txn| history.ops_of(txn)).map(|op| history.op(OpId(op)));
         let lists: Vec<(KeyId, &[Value])> = ops
             .filter_map(|op| match op.value.kind() {
                 ValueKind::List(number) => Some((op.key, history.list(number))),
@@ -238,9 +244,12 @@ impl<'h> Builder<'h> {
                 reads.push(read);
             }
         }
-        let write = |(key, value)| Write { key: self.keys[&key], version: self.versions[&(key, value)].0 };
+        let write =
+            |(key, value)| Write { key: self.keys[&key], version: self.versions[&(key, value)].0 };
         let ops = self.history.ops_of(txn).map(|op| self.history.op(OpId(op)));
-        let appends = ops.filter(|op| op.kind.is_write()).filter_map(|op| self.elements.get(&(op.key, op.value)));
+        let appends = ops
+            .filter(|op| op.kind.is_write())
+            .filter_map(|op| self.elements.get(&(op.key, op.value)));
         Some(Txn {
             id: txn,
             file_order: self.history.file_order()[txn.index()],
@@ -254,7 +263,8 @@ impl<'h> Builder<'h> {
     /// Nobody reads from itself at its begin point.
     fn read(&self, reader: TxnId, key: KeyId, value: Value) -> Option<Read> {
         let number = self.keys[&key];
-        let written = self.versions.get(&(key, value)).filter(|(_, writer)| *writer != Some(reader));
+        let written =
+            self.versions.get(&(key, value)).filter(|(_, writer)| *writer != Some(reader));
         let initial = self.initials.allow(key, value).then_some(number);
         let accepts = match (written.map(|version| version.0), initial) {
             (Some(written), Some(initial)) => [written, initial],

@@ -16,7 +16,8 @@ pub(super) struct State<'a> {
     current: Vec<u32>,
     /// Whether a writer of the key has begun (SI).
     locked: Vec<bool>,
-    /// For each version: reads of transactions that have not begun which accept it, and those which accept no other.
+    /// For each version: reads of transactions that have not begun which accept it, and those which
+    /// accept no other.
     pending: Vec<u32>,
     pending_only: Vec<u32>,
     /// For each version, and for each key: transactions that have not committed which write it.
@@ -99,11 +100,16 @@ impl<'a> State<'a> {
         self.hash
     }
 
-    /// All that the future depends on: how far the sessions and the lists are, and the current versions that will be read.
+    /// All that the future depends on: how far the sessions and the lists are, and the current
+    /// versions that will be read.
     pub fn snapshot(&self) -> Box<[u32]> {
-        let sessions =
-            self.committed.iter().zip(&self.begun).map(|(&committed, &begun)| committed << 1 | u32::from(begun));
-        let live = self.current.iter().copied().filter(|&version| self.pending[version as usize] > 0);
+        let sessions = self
+            .committed
+            .iter()
+            .zip(&self.begun)
+            .map(|(&committed, &begun)| committed << 1 | u32::from(begun));
+        let live =
+            self.current.iter().copied().filter(|&version| self.pending[version as usize] > 0);
         sessions.chain(self.lists.progress.iter().copied()).chain(live).collect()
     }
 
@@ -116,9 +122,12 @@ impl<'a> State<'a> {
         self.begun[session as usize]
     }
 
-    /// Whether the session's next transaction, which has not begun, reads the current versions, and may write.
+    /// Whether the session's next transaction, which has not begun, reads the current versions, and
+    /// may write.
     pub fn can_begin(&self, session: u32) -> bool {
-        let Some(txn) = self.next_txn(session).filter(|_| !self.has_begun(session)) else { return false };
+        let Some(txn) = self.next_txn(session).filter(|_| !self.has_begun(session)) else {
+            return false;
+        };
         txn.reads.iter().all(|read| self.is_current(*read))
             && !txn.writes.iter().any(|write| self.locked[write.key as usize])
     }
@@ -127,7 +136,8 @@ impl<'a> State<'a> {
         read.versions().any(|version| self.current[read.key as usize] == version)
     }
 
-    /// Whether one of the versions that the session's next transaction reads now could be read later as well.
+    /// Whether one of the versions that the session's next transaction reads now could be read
+    /// later as well.
     pub fn reads_what_can_return(&self, session: u32) -> bool {
         let can_return = |read: &Read| {
             let current = self.current[read.key as usize];
@@ -136,10 +146,12 @@ impl<'a> State<'a> {
         self.next_txn(session).is_some_and(|txn| txn.reads.iter().any(can_return))
     }
 
-    /// Whether the next transaction of `reader` must begin before that of `writer` commits: it reads a version that is lost
-    /// then.
+    /// Whether the next transaction of `reader` must begin before that of `writer` commits: it
+    /// reads a version that is lost then.
     pub fn must_read_before(&self, reader: u32, writer: u32) -> bool {
-        let (Some(reader), Some(writer)) = (self.next_txn(reader), self.next_txn(writer)) else { return false };
+        let (Some(reader), Some(writer)) = (self.next_txn(reader), self.next_txn(writer)) else {
+            return false;
+        };
         reader.reads.iter().any(|read| {
             let lost = |write: &Write| write.key == read.key && self.loses(write) == read.only();
             read.only().is_some() && writer.writes.iter().any(lost)
@@ -152,18 +164,24 @@ impl<'a> State<'a> {
         (current != write.version && self.writers_left[current as usize] == 0).then_some(current)
     }
 
-    /// Whether a commit of the session's next transaction, which has begun or can begin, can come first in any solution from
-    /// here: what it replaces is not read any more, and no later writer of the key wants to come before it.
+    /// Whether a commit of the session's next transaction, which has begun or can begin, can come
+    /// first in any solution from here: what it replaces is not read any more, and no later writer
+    /// of the key wants to come before it.
     pub fn disturbs_nobody(&self, session: u32) -> bool {
         let Some(txn) = self.next_txn(session) else { return false };
         let keeps_others_out = self.locking && self.has_begun(session);
         txn.writes.iter().all(|write| {
             let current = self.current[write.key as usize];
             let own = |read: &&Read| read.versions().any(|version| version == current);
-            let own_reads = if self.has_begun(session) { 0 } else { txn.reads.iter().filter(own).count() as u32 };
+            let own_reads = if self.has_begun(session) {
+                0
+            } else {
+                txn.reads.iter().filter(own).count() as u32
+            };
             let unread = current == write.version || self.pending[current as usize] == own_reads;
             let last_writer = self.key_writers_left[write.key as usize] == 1;
-            let never_read = self.pending[write.version as usize] == 0 && !self.lists.is_list(write.key);
+            let never_read =
+                self.pending[write.version as usize] == 0 && !self.lists.is_list(write.key);
             unread && (keeps_others_out || last_writer || never_read)
         })
     }
@@ -185,7 +203,8 @@ impl<'a> State<'a> {
     pub fn began_before(&self, session: u32, ends: EarliestEnds) -> bool {
         let Some(txn) = self.next_txn(session) else { return false };
         let elsewhere = if ends.session == session { ends.second } else { ends.first };
-        let later = self.earliest_end[session as usize][self.committed[session as usize] as usize + 1];
+        let later =
+            self.earliest_end[session as usize][self.committed[session as usize] as usize + 1];
         txn.times.0 <= elsewhere.min(later)
     }
 
@@ -316,8 +335,9 @@ impl<'a> State<'a> {
     }
 }
 
-/// How much of each list has been appended. An append is the next element of its list, or it is passed over, which is wrong if
-/// the rest of the list then needs more appends of the element than there are.
+/// How much of each list has been appended. An append is the next element of its list, or it is
+/// passed over, which is wrong if the rest of the list then needs more appends of the element than
+/// there are.
 struct Lists<'a> {
     lists: &'a [List],
     element_list: &'a [u32],
@@ -337,9 +357,19 @@ impl<'a> Lists<'a> {
             key_has_list[list.key as usize] = true;
             list.elements.iter().for_each(|&element| needed[element as usize] += 1);
         }
-        problem.txns().flat_map(|txn| &txn.appends).for_each(|&element| left[element as usize] += 1);
+        problem
+            .txns()
+            .flat_map(|txn| &txn.appends)
+            .for_each(|&element| left[element as usize] += 1);
         let progress = vec![0; problem.lists.len()];
-        Lists { lists: &problem.lists, element_list: &problem.element_list, key_has_list, progress, left, needed }
+        Lists {
+            lists: &problem.lists,
+            element_list: &problem.element_list,
+            key_has_list,
+            progress,
+            left,
+            needed,
+        }
     }
 
     fn is_list(&self, key: u32) -> bool {

@@ -1,7 +1,9 @@
-//! Which transactions of unknown outcome committed: those that must have, and choices about those that may have.
+//! Which transactions of unknown outcome committed: those that must have, and choices about those
+//! that may have.
 //!
-//! What nobody can have read from is left out: removing it never turns a consistent history inconsistent. What a transaction that
-//! counts can only have read from counts. With distinct values that settles all; the others are choices.
+//! What nobody can have read from is left out: removing it never turns a consistent history
+//! inconsistent. What a transaction that counts can only have read from counts. With distinct
+//! values that settles all; the others are choices.
 
 use super::problem::{Initials, external_reads, last_writes};
 use rustc_hash::FxHashMap;
@@ -41,7 +43,8 @@ impl Worlds {
     }
 
     fn add_forced(&mut self, suppliers: &Suppliers<'_>) {
-        let mut open: Vec<TxnId> = suppliers.history.txns().filter(|txn| self.counts[txn.index()]).collect();
+        let mut open: Vec<TxnId> =
+            suppliers.history.txns().filter(|txn| self.counts[txn.index()]).collect();
         while let Some(reader) = open.pop() {
             for supply in suppliers.of_reads(reader) {
                 if let [Some(only)] = supply[..]
@@ -55,7 +58,8 @@ impl Worlds {
     }
 
     fn add_optional(&mut self, suppliers: &Suppliers<'_>) {
-        let mut open: Vec<TxnId> = suppliers.history.txns().filter(|txn| self.counts[txn.index()]).collect();
+        let mut open: Vec<TxnId> =
+            suppliers.history.txns().filter(|txn| self.counts[txn.index()]).collect();
         let mut seen = self.counts.clone();
         while let Some(reader) = open.pop() {
             for txn in suppliers.of_reads(reader).into_iter().flatten().flatten() {
@@ -87,7 +91,9 @@ impl<'h> Suppliers<'h> {
             for written in last_writes(history, txn) {
                 writers.entry(written).or_default().push(txn);
             }
-            for op in history.ops_of(txn).map(|op| history.op(OpId(op))).filter(|op| op.kind.is_write()) {
+            for op in
+                history.ops_of(txn).map(|op| history.op(OpId(op))).filter(|op| op.kind.is_write())
+            {
                 let known = appenders.entry((op.key, op.value)).or_default();
                 if known.last() != Some(&txn) {
                     known.push(txn);
@@ -97,13 +103,16 @@ impl<'h> Suppliers<'h> {
         Suppliers { history, initials: Initials::of(history), writers, appenders }
     }
 
-    /// For each read of `reader`, and each element of its lists, who may have written it; `None` is the initial transaction.
+    /// For each read of `reader`, and each element of its lists, who may have written it; `None` is
+    /// the initial transaction.
     fn of_reads(&self, reader: TxnId) -> Vec<Vec<Option<TxnId>>> {
         let reads = external_reads(self.history, reader).unwrap_or_default();
-        let mut all: Vec<Vec<Option<TxnId>>> = reads.iter().map(|&read| self.of_read(reader, read)).collect();
+        let mut all: Vec<Vec<Option<TxnId>>> =
+            reads.iter().map(|&read| self.of_read(reader, read)).collect();
         for op in self.history.ops_of(reader).map(|op| self.history.op(OpId(op))) {
             if let ValueKind::List(number) = op.value.kind() {
-                let appenders = |&element| self.appenders.get(&(op.key, element)).into_iter().flatten();
+                let appenders =
+                    |&element| self.appenders.get(&(op.key, element)).into_iter().flatten();
                 let lists = self.history.list(number).iter();
                 all.extend(lists.map(|element| appenders(element).copied().map(Some).collect()));
             }
@@ -112,7 +121,12 @@ impl<'h> Suppliers<'h> {
     }
 
     fn of_read(&self, reader: TxnId, (key, value): (KeyId, Value)) -> Vec<Option<TxnId>> {
-        let writers = self.writers.get(&(key, value)).into_iter().flatten().filter(|&&writer| writer != reader);
+        let writers = self
+            .writers
+            .get(&(key, value))
+            .into_iter()
+            .flatten()
+            .filter(|&&writer| writer != reader);
         let initial = self.initials.allow(key, value).then_some(None);
         writers.copied().map(Some).chain(initial).collect()
     }

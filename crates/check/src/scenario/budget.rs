@@ -3,7 +3,8 @@
 use crate::limits::Limits;
 use std::time::Instant;
 
-/// How much work may still be done, in steps of a few nanoseconds: a word of bits that is looked at, an edge that is followed.
+/// How much work may still be done, in steps of a few nanoseconds: a word of bits that is looked
+/// at, an edge that is followed.
 #[derive(Clone, Debug)]
 pub struct Budget {
     left: u64,
@@ -90,7 +91,13 @@ mod tests {
         assert_eq!(Budget::within(at(Instant::now())).spend(1), Err(Exhausted));
         let deadline = Instant::now() + Duration::from_secs(60);
         let mut budget = Budget::within(at(deadline));
-        assert!(budget.half().limits.deadline.is_some_and(|half| half < deadline - Duration::from_secs(20)));
+        assert!(
+            budget
+                .half()
+                .limits
+                .deadline
+                .is_some_and(|half| half < deadline - Duration::from_secs(20))
+        );
         assert_eq!(budget.spend(1), Ok(()));
     }
 }

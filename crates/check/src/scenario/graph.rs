@@ -1,7 +1,9 @@
-//! The edges of a refutation between nodes of transactions, with chains for what all earlier ones have in common.
+//! The edges of a refutation between nodes of transactions, with chains for what all earlier ones
+//! have in common.
 //!
-//! Everything in a session precedes everything after it there, and so it is with real time. Chains say that with a number of
-//! edges that is linear: a transaction enters the chain after it, and whoever leaves the chain later comes after it by one step.
+//! Everything in a session precedes everything after it there, and so it is with real time. Chains
+//! say that with a number of edges that is linear: a transaction enters the chain after it, and
+//! whoever leaves the chain later comes after it by one step.
 //!
 //! ```text
 //! a      b      c          a ──► b: the session, from a

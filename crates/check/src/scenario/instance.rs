@@ -1,11 +1,13 @@
 //! The part of a history that a refutation looks at: some operations, matched by themselves.
 //!
-//! An instance means the same as [`History::restricted_to`] of these operations, with two differences: transactions of
-//! unknown outcome keep it, so that one that nobody need have read from constrains nothing; and reads that are wrong by
-//! themselves (thin air, aborted, intermediate, own write ignored) are passed over, since weaker checks report them first.
+//! An instance means the same as [`History::restricted_to`] of these operations, with two
+//! differences: transactions of unknown outcome keep it, so that one that nobody need have read
+//! from constrains nothing; and reads that are wrong by themselves (thin air, aborted,
+//! intermediate, own write ignored) are passed over, since weaker checks report them first.
 //!
-//! Of a list only its last element and the order of the elements that were appended once count: an element that was appended
-//! several times says nothing about its place, so a contradiction that needs it is not found.
+//! Of a list only its last element and the order of the elements that were appended once count: an
+//! element that was appended several times says nothing about its place, so a contradiction that
+//! needs it is not found.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use seriatim_history::{History, KeyId, OpId, OpKind, Status, TxnId, Value, ValueKind};
@@ -110,8 +112,15 @@ impl<'h> Instance<'h> {
     /// The elements of the list that `op` read, if it did, of which an append is there.
     fn kept_elements(&self, op: OpId, appends: &Appends) -> Option<Vec<Value>> {
         let operation = self.history.op(op);
-        let elements = elements(self.history, operation.value).filter(|_| operation.kind == OpKind::Read)?;
-        Some(elements.iter().copied().filter(|item| appends.0.contains_key(&(operation.key, *item))).collect())
+        let elements =
+            elements(self.history, operation.value).filter(|_| operation.kind == OpKind::Read)?;
+        Some(
+            elements
+                .iter()
+                .copied()
+                .filter(|item| appends.0.contains_key(&(operation.key, *item)))
+                .collect(),
+        )
     }
 
     fn add_lists(&mut self, txn: usize, op: OpId, appends: &Appends) {
@@ -120,12 +129,19 @@ impl<'h> Instance<'h> {
         }
     }
 
-    fn add_read(&mut self, txn: usize, op: OpId, appends: &Appends, visible: &FxHashMap<(KeyId, Value), Vec<Source>>) {
+    fn add_read(
+        &mut self,
+        txn: usize,
+        op: OpId,
+        appends: &Appends,
+        visible: &FxHashMap<(KeyId, Value), Vec<Source>>,
+    ) {
         let operation = self.history.op(op);
         if operation.kind != OpKind::Read {
             return;
         }
-        let (key, last) = (operation.key, |kept: Vec<Value>| kept.last().copied().unwrap_or(Value::NULL));
+        let (key, last) =
+            (operation.key, |kept: Vec<Value>| kept.last().copied().unwrap_or(Value::NULL));
         let value = self.kept_elements(op, appends).map_or(operation.value, last);
         let written = visible.get(&(key, value)).map_or(&[][..], Vec::as_slice);
         let mut candidates: Vec<Source> =
@@ -148,7 +164,14 @@ impl<'h> Instance<'h> {
     }
 
     /// Orders of consecutive elements; elements with several writers are passed over.
-    fn add_listed(&mut self, reader: usize, read: OpId, key: KeyId, list: &[Value], appends: &Appends) {
+    fn add_listed(
+        &mut self,
+        reader: usize,
+        read: OpId,
+        key: KeyId,
+        list: &[Value],
+        appends: &Appends,
+    ) {
         let mut previous: Option<(usize, OpId)> = None;
         for item in list {
             let [(txn, op)] = appends.0[&(key, *item)][..] else { continue };
@@ -188,9 +211,13 @@ impl<'h> Instance<'h> {
 
     /// The transactions with times by their end, and how many ends are before the begin of each.
     pub fn moments(&self) -> Vec<(usize, usize)> {
-        let timed =
-            self.txns.iter().enumerate().filter_map(|(number, txn)| Some((self.history.times(txn.id)?, number)));
-        let mut ends: Vec<(i64, usize, i64)> = timed.map(|((begin, end), number)| (end, number, begin)).collect();
+        let timed = self
+            .txns
+            .iter()
+            .enumerate()
+            .filter_map(|(number, txn)| Some((self.history.times(txn.id)?, number)));
+        let mut ends: Vec<(i64, usize, i64)> =
+            timed.map(|((begin, end), number)| (end, number, begin)).collect();
         ends.sort_unstable();
         let before = |begin: i64| ends.partition_point(|other| other.0 < begin);
         ends.iter().map(|&(_, number, begin)| (number, before(begin))).collect()
@@ -283,5 +310,6 @@ pub(super) fn internal_reads(history: &History, ops: &[OpId]) -> FxHashSet<OpId>
 /// Whether a read of `value` may come from the initial transaction.
 fn may_be_initial(history: &History, key: KeyId, value: Value, written: bool) -> bool {
     let initial = history.initial();
-    value == Value::NULL || (initial.value_of(key) == Some(value) && !(written && initial.yields(key)))
+    value == Value::NULL
+        || (initial.value_of(key) == Some(value) && !(written && initial.yields(key)))
 }

@@ -1,9 +1,10 @@
 //! Why a small history violates a strong level, as a person would tell it.
 //!
-//! The solver of the strong levels says *violated* and names a superset of the guilty operations. Here that becomes an
-//! explanation: a complete decision procedure for histories of tens of transactions ([`refute`]) that keeps the reason of
-//! everything it infers; the smallest part that it still refutes ([`shrink`]); and that part's contradiction with names,
-//! reasons and the anomaly that it is ([`explain`]). The idea is that of PolySI (VLDB 2023, section 5.3 and Theorem 20):
+//! The solver of the strong levels says *violated* and names a superset of the guilty operations.
+//! Here that becomes an explanation: a complete decision procedure for histories of tens of
+//! transactions ([`refute`]) that keeps the reason of everything it infers; the smallest part that
+//! it still refutes ([`shrink`]); and that part's contradiction with names, reasons and the anomaly
+//! that it is ([`explain`]). The idea is that of PolySI (VLDB 2023, section 5.3 and Theorem 20):
 //! bring back what causes each edge, then drop what is not needed.
 //!
 //! ```text
@@ -76,14 +77,21 @@ fn refute_instance(instance: &Instance<'_>, level: Level, budget: &mut Budget) -
     }
 }
 
-/// Explains why `ops` violate `level`, a strong one: the smallest part of them that does, its contradiction, its name.
-/// `None` if they do not, or if that is too hard to see. If the budget ends early, the part is not the smallest.
-pub fn explain(full: &History, ops: &[OpId], level: Level, budget: &mut Budget) -> Option<Violation> {
+/// Explains why `ops` violate `level`, a strong one: the smallest part of them that does, its
+/// contradiction, its name. `None` if they do not, or if that is too hard to see. If the budget
+/// ends early, the part is not the smallest.
+pub fn explain(
+    full: &History,
+    ops: &[OpId],
+    level: Level,
+    budget: &mut Budget,
+) -> Option<Violation> {
     let (ops, proof) = minimal_proof(full, ops, level, budget)?;
     let instance = Instance::new(full, &ops);
     let levels = violated_levels(&instance, &ops, level, budget);
     // Real time is not needed to refute what is not serializable anyway.
-    let shown_at = if levels.contains(&Level::Serializable) { level.min(Level::Serializable) } else { level };
+    let shown_at =
+        if levels.contains(&Level::Serializable) { level.min(Level::Serializable) } else { level };
     let proof = match refute_instance(&instance, shown_at, budget) {
         Refutation::Violated(proof) => proof,
         Refutation::Consistent | Refutation::OutOfBudget => proof,
@@ -97,12 +105,20 @@ pub fn explain(full: &History, ops: &[OpId], level: Level, budget: &mut Budget) 
 }
 
 /// The levels that an instance, which violates `known`, violates, as far as one knows.
-fn violated_levels(instance: &Instance<'_>, ops: &[OpId], known: Level, budget: &mut Budget) -> Vec<Level> {
+fn violated_levels(
+    instance: &Instance<'_>,
+    ops: &[OpId],
+    known: Level,
+    budget: &mut Budget,
+) -> Vec<Level> {
     let weak = Level::ALL.into_iter().filter(|level| !level.is_strong()).collect();
     let Limits { deadline, memory } = budget.limits();
     let options = Options { levels: weak, threads: 1, deadline, memory, ..Options::default() };
     let verdicts = check(&part(instance.history, ops), &options).verdicts;
-    let weak = verdicts.iter().filter(|verdict| verdict.outcome == Outcome::Violated).map(|verdict| verdict.level);
+    let weak = verdicts
+        .iter()
+        .filter(|verdict| verdict.outcome == Outcome::Violated)
+        .map(|verdict| verdict.level);
     let mut levels: Vec<Level> = weak.collect();
     for level in Level::STRONG {
         let above = level >= known || levels.iter().any(|&weaker| weaker != Level::CutIsolation);
@@ -113,25 +129,37 @@ fn violated_levels(instance: &Instance<'_>, ops: &[OpId], known: Level, budget: 
     levels
 }
 
-/// The history of `ops` alone. A transaction of unknown outcome that need not have committed stays one: what it read may excuse
-/// nobody and accuse nobody.
+/// The history of `ops` alone. A transaction of unknown outcome that need not have committed stays
+/// one: what it read may excuse nobody and accuse nobody.
 fn part(history: &History, ops: &[OpId]) -> History {
     if ops.iter().all(|&op| history.status(history.txn_of(op)) != Status::Unknown) {
         return history.restricted_to(ops);
     }
     let counts = confirm::counting(history);
-    history.restricted_with(ops, |txn| if counts[txn.index()] { Status::Committed } else { history.status(txn) })
+    history.restricted_with(ops, |txn| {
+        if counts[txn.index()] { Status::Committed } else { history.status(txn) }
+    })
 }
 
-/// The operations of a smallest part of `ops` that violates `level`, sorted; none if `ops` do not violate it, or if that is
-/// too hard to see. Smallest means that nothing can be left out: a read is left out together with a write that it may have
-/// come from.
-pub fn minimal_violation(history: &History, ops: &[OpId], level: Level, budget: &mut Budget) -> Option<Vec<OpId>> {
+/// The operations of a smallest part of `ops` that violates `level`, sorted; none if `ops` do not
+/// violate it, or if that is too hard to see. Smallest means that nothing can be left out: a read
+/// is left out together with a write that it may have come from.
+pub fn minimal_violation(
+    history: &History,
+    ops: &[OpId],
+    level: Level,
+    budget: &mut Budget,
+) -> Option<Vec<OpId>> {
     minimal_proof(history, ops, level, budget).map(|(ops, _)| ops)
 }
 
 /// The same with the proof of an instance of these operations.
-fn minimal_proof(history: &History, ops: &[OpId], level: Level, budget: &mut Budget) -> Option<(Vec<OpId>, Proof)> {
+fn minimal_proof(
+    history: &History,
+    ops: &[OpId],
+    level: Level,
+    budget: &mut Budget,
+) -> Option<(Vec<OpId>, Proof)> {
     let ops = match lost_update(history, ops, level, budget) {
         Some(ops) => ops,
         None => shrink(history, ops, level, &mut budget.half()),
@@ -142,9 +170,15 @@ fn minimal_proof(history: &History, ops: &[OpId], level: Level, budget: &mut Bud
     }
 }
 
-/// The operations of a lost update among `ops`, sorted. It is looked for first, because people know it, and because what is left out
-/// one by one may leave something else of it: whoever updates two keys at once loses updates of both.
-fn lost_update(history: &History, ops: &[OpId], level: Level, budget: &mut Budget) -> Option<Vec<OpId>> {
+/// The operations of a lost update among `ops`, sorted. It is looked for first, because people know
+/// it, and because what is left out one by one may leave something else of it: whoever updates two
+/// keys at once loses updates of both.
+fn lost_update(
+    history: &History,
+    ops: &[OpId],
+    level: Level,
+    budget: &mut Budget,
+) -> Option<Vec<OpId>> {
     let instance = Instance::new(history, ops);
     // What was appended to a list is not lost: a list that shows both says which is the order.
     let appends = |read: &Read| {
@@ -164,7 +198,10 @@ fn lost_update(history: &History, ops: &[OpId], level: Level, budget: &mut Budge
         part
     });
     let is_violated = |part: &[OpId], budget: &mut Budget| {
-        matches!(refute_instance(&Instance::new(history, part), level, budget), Refutation::Violated(_))
+        matches!(
+            refute_instance(&Instance::new(history, part), level, budget),
+            Refutation::Violated(_)
+        )
     };
     parts.into_iter().find(|part| is_violated(part, budget))
 }

@@ -1,4 +1,5 @@
-//! Which anomaly a contradiction is. The name follows from the labels of its cycle; that of a lost update from its operations.
+//! Which anomaly a contradiction is. The name follows from the labels of its cycle; that of a lost
+//! update from its operations.
 
 use super::instance::{Instance, Read, Source, Txn};
 use super::proof::{Label, OrderWhy, Step};
@@ -16,21 +17,28 @@ pub(super) fn kind(instance: &Instance<'_>, cycle: &[Rc<Step>], levels: &[Level]
         Kind::LongFork => Kind::NonAdjacent,
         other => other,
     };
-    // Orders that were inferred at a strong level may make a cycle that looks as if weaker ones forbade it too.
+    // Orders that were inferred at a strong level may make a cycle that looks as if weaker ones
+    // forbade it too.
     let fits = |kind: &Kind| kind.info().forbidden_by.iter().all(|level| levels.contains(level));
     [by_shape, wider, Kind::AntiDependencyCycle].into_iter().find(fits).unwrap_or(Kind::StaleRead)
 }
 
-/// Two transactions read the same version of a key and both write it, and nobody else is there but the writer of it.
+/// Two transactions read the same version of a key and both write it, and nobody else is there but
+/// the writer of it.
 fn is_lost_update(instance: &Instance<'_>) -> bool {
     let involved = instance.txns.iter().filter(|txn| !is_witness(instance, txn)).count();
-    let writers = |read: &Read| read.candidates.iter().filter(|&&source| source != Source::Initial).count();
+    let writers =
+        |read: &Read| read.candidates.iter().filter(|&&source| source != Source::Initial).count();
     lost_updates(instance).any(|(read, _)| involved == 2 + writers(read))
 }
 
 /// Reads of the same version of a key by transactions that both write the key.
-pub(super) fn lost_updates<'i>(instance: &'i Instance<'_>) -> impl Iterator<Item = (&'i Read, &'i Read)> {
-    let is_update = |read: &&Read| read.candidates.len() == 1 && instance.txns[read.txn].write(read.key).is_some();
+pub(super) fn lost_updates<'i>(
+    instance: &'i Instance<'_>,
+) -> impl Iterator<Item = (&'i Read, &'i Read)> {
+    let is_update = |read: &&Read| {
+        read.candidates.len() == 1 && instance.txns[read.txn].write(read.key).is_some()
+    };
     let mut last: FxHashMap<(KeyId, Source), &Read> = FxHashMap::default();
     instance.reads.iter().filter(is_update).filter_map(move |read| {
         let earlier = last.insert((read.key, read.candidates[0]), read)?;
@@ -50,7 +58,8 @@ fn is_witness(instance: &Instance<'_>, txn: &Txn) -> bool {
 fn by_labels(cycle: &[Rc<Step>]) -> Kind {
     let is_rw = |step: &Rc<Step>| matches!(step.label, Label::ReadWrite { .. });
     let count = cycle.iter().filter(|step| is_rw(step)).count();
-    let adjacent = (0..cycle.len()).any(|i| is_rw(&cycle[i]) && is_rw(&cycle[(i + 1) % cycle.len()]));
+    let adjacent =
+        (0..cycle.len()).any(|i| is_rw(&cycle[i]) && is_rw(&cycle[(i + 1) % cycle.len()]));
     if cycle.iter().any(|step| matches!(step.label, Label::RealTime)) {
         return Kind::StaleRead;
     }
@@ -79,8 +88,8 @@ fn by_writes(cycle: &[Rc<Step>]) -> Kind {
     }
 }
 
-/// A transaction that the reader saw overwrote what it read: a weak level's anomaly if nothing but reads and sessions
-/// shows that it saw it.
+/// A transaction that the reader saw overwrote what it read: a weak level's anomaly if nothing but
+/// reads and sessions shows that it saw it.
 fn by_single(cycle: &[Rc<Step>]) -> Kind {
     let causal = |step: &&Rc<Step>| matches!(step.label, Label::Session | Label::WriteRead(_));
     match cycle.iter().filter(causal).count() {

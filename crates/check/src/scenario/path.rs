@@ -1,4 +1,5 @@
-//! Cheapest paths and cycles, by Dijkstra's algorithm. A cycle that is easy to follow has few steps with short derivations.
+//! Cheapest paths and cycles, by Dijkstra's algorithm. A cycle that is easy to follow has few steps
+//! with short derivations.
 
 use super::budget::{Budget, Exhausted};
 use super::graph::{Graph, Link};
@@ -32,12 +33,15 @@ impl Preference {
         let cost = u64::from(cost.min(1 << 20));
         match self {
             Preference::Simple => cost,
-            Preference::Short => (1 << (COST_BITS + INFERRED_BITS)) | (u64::from(!observed) << COST_BITS) | cost,
+            Preference::Short => {
+                (1 << (COST_BITS + INFERRED_BITS)) | (u64::from(!observed) << COST_BITS) | cost
+            }
         }
     }
 }
 
-/// The cheapest path from `from` to `to` of at least one edge; edges inside a transaction cost nothing and are left out.
+/// The cheapest path from `from` to `to` of at least one edge; edges inside a transaction cost
+/// nothing and are left out.
 pub(super) fn cheapest(
     graph: &Graph,
     from: usize,
@@ -92,7 +96,12 @@ impl<'g> Search<'g> {
     }
 
     /// The cheapest path to `to`, if it weighs less than `below`.
-    fn run(mut self, to: usize, below: u64, budget: &mut Budget) -> Result<Option<(u64, Cycle)>, Exhausted> {
+    fn run(
+        mut self,
+        to: usize,
+        below: u64,
+        budget: &mut Budget,
+    ) -> Result<Option<(u64, Cycle)>, Exhausted> {
         budget.spend(self.best.len() as u64)?;
         self.expand(self.from, 0, budget)?;
         while let Some(Reverse((weight, node))) = self.heap.pop() {

@@ -1,7 +1,8 @@
 //! What is known about an instance, and why: the facts of a refutation with their derivations.
 //!
-//! A proof is a cycle of steps. Each step owns its derivation, and derivations refer only to facts that were known before
-//! them, so they are well founded. Derivations are shared; how large one would be if it were written out is its `cost`.
+//! A proof is a cycle of steps. Each step owns its derivation, and derivations refer only to facts
+//! that were known before them, so they are well founded. Derivations are shared; how large one
+//! would be if it were written out is its `cost`.
 
 use super::instance::Source;
 use rustc_hash::FxHashSet;
@@ -114,7 +115,9 @@ impl Origin {
     pub fn new(read: usize, source: Source, why: OriginWhy) -> Rc<Origin> {
         let cost = match &why {
             OriginWhy::Only | OriginWhy::Supposed => 0,
-            OriginWhy::Others(others) => others.iter().fold(0u32, |sum, (_, cycle)| sum.saturating_add(cost(cycle))),
+            OriginWhy::Others(others) => {
+                others.iter().fold(0u32, |sum, (_, cycle)| sum.saturating_add(cost(cycle)))
+            }
         };
         Rc::new(Origin { read, source, why, cost })
     }
@@ -125,8 +128,9 @@ pub(super) fn cost(cycle: &[Rc<Step>]) -> u32 {
     cycle.iter().fold(0u32, |sum, step| sum.saturating_add(step.cost))
 }
 
-/// How good it is to conclude something from this refutation, if its opposite is refuted too; smaller is better. What was
-/// observed should settle the order, and of two refutations alike the shorter one is left to be the contradiction.
+/// How good it is to conclude something from this refutation, if its opposite is refuted too;
+/// smaller is better. What was observed should settle the order, and of two refutations alike the
+/// shorter one is left to be the contradiction.
 pub(super) fn as_conclusion(refutation: &[Rc<Step>]) -> (usize, Reverse<u32>) {
     (refutation.iter().filter(|step| !step.is_observed()).count(), Reverse(cost(refutation)))
 }

@@ -1,8 +1,9 @@
 //! Deciding an instance: saturate, try what is open, then split into cases.
 //!
-//! Saturation refutes nearly everything. Where it does not, one order of two writers (or one source of a read) is supposed
-//! and saturated; a contradiction refutes it, and its opposite is known with that contradiction as its reason. Where that
-//! is not enough either, the supposed case is decided completely, by the same means. This ends: each case knows more.
+//! Saturation refutes nearly everything. Where it does not, one order of two writers (or one source
+//! of a read) is supposed and saturated; a contradiction refutes it, and its opposite is known with
+//! that contradiction as its reason. Where that is not enough either, the supposed case is decided
+//! completely, by the same means. This ends: each case knows more.
 
 use super::budget::{Budget, Exhausted};
 use super::instance::Source;
@@ -23,7 +24,9 @@ enum Question {
 impl Question {
     fn suppose<'i>(&self, state: &State<'i>, budget: &mut Budget) -> Result<State<'i>, Exhausted> {
         match *self {
-            Question::Order(earlier, later, key) => state.suppose_order(earlier, later, key, budget),
+            Question::Order(earlier, later, key) => {
+                state.suppose_order(earlier, later, key, budget)
+            }
             Question::Origin(read, source) => state.suppose_origin(read, source, budget),
         }
     }
@@ -32,9 +35,16 @@ impl Question {
         matches!((self, other), (Question::Order(a, b, _), Question::Order(c, d, _)) if (a, b) == (d, c))
     }
 
-    fn refute(&self, state: &mut State<'_>, cycle: Cycle, budget: &mut Budget) -> Result<(), Exhausted> {
+    fn refute(
+        &self,
+        state: &mut State<'_>,
+        cycle: Cycle,
+        budget: &mut Budget,
+    ) -> Result<(), Exhausted> {
         match *self {
-            Question::Order(earlier, later, key) => state.conclude_order(later, earlier, key, cycle, budget),
+            Question::Order(earlier, later, key) => {
+                state.conclude_order(later, earlier, key, cycle, budget)
+            }
             Question::Origin(read, source) => state.exclude(read, source, cycle, budget),
         }
     }
@@ -62,21 +72,28 @@ fn solve_case(
         if depth == DEPTH_MAX {
             return Err(Exhausted);
         }
-        match solve_case(question.suppose(&state, budget)?, Preference::Simple, depth + 1, budget)? {
+        match solve_case(question.suppose(&state, budget)?, Preference::Simple, depth + 1, budget)?
+        {
             Some(cycle) => question.refute(&mut state, cycle, budget)?,
             None => return Ok(None),
         }
     }
 }
 
-/// Supposes each open possibility by itself; whether something was learnt. If both orders of two writers are refuted, one
-/// of the refutations is taken as a conclusion; the other one is then the contradiction.
+/// Supposes each open possibility by itself; whether something was learnt. If both orders of two
+/// writers are refuted, one of the refutations is taken as a conclusion; the other one is then the
+/// contradiction.
 fn probe(state: &mut State<'_>, budget: &mut Budget) -> Result<bool, Exhausted> {
     let mut refuted: Vec<(Question, Cycle)> = Vec::new();
     for question in questions(state, budget)? {
-        let Some(cycle) = question.suppose(state, budget)?.saturate(Preference::Simple, budget)? else { continue };
+        let Some(cycle) = question.suppose(state, budget)?.saturate(Preference::Simple, budget)?
+        else {
+            continue;
+        };
         match refuted.iter().position(|(other, _)| question.is_opposite(other)) {
-            Some(at) if as_conclusion(&cycle) < as_conclusion(&refuted[at].1) => refuted[at] = (question, cycle),
+            Some(at) if as_conclusion(&cycle) < as_conclusion(&refuted[at].1) => {
+                refuted[at] = (question, cycle)
+            }
             Some(_) => {}
             None => refuted.push((question, cycle)),
         }
@@ -91,8 +108,11 @@ fn probe(state: &mut State<'_>, budget: &mut Budget) -> Result<bool, Exhausted> 
 /// Everything that is open, sources first: they decide more.
 fn questions(state: &State<'_>, budget: &mut Budget) -> Result<Vec<Question>, Exhausted> {
     let reads = state.open_reads().into_iter();
-    let origins = reads.flat_map(|(read, left)| left.into_iter().map(move |source| Question::Origin(read, source)));
+    let origins = reads.flat_map(|(read, left)| {
+        left.into_iter().map(move |source| Question::Origin(read, source))
+    });
     let pairs = state.open_pairs(budget)?.into_iter();
-    let orders = pairs.flat_map(|(a, b, key)| [Question::Order(a, b, key), Question::Order(b, a, key)]);
+    let orders =
+        pairs.flat_map(|(a, b, key)| [Question::Order(a, b, key), Question::Order(b, a, key)]);
     Ok(origins.chain(orders).collect())
 }

@@ -1,9 +1,10 @@
 //! The smallest part of a history that still violates a level, found by leaving things out.
 //!
-//! Leaving something out must not make a consistent history inconsistent. Operations of a consistent history alone are
-//! consistent, with one condition: a read needs every write that it may have come from. Otherwise leaving out one of two
-//! writes of a value would decide a choice that the history leaves open. A list needs the append of its last element, and
-//! all appends of elements that were appended several times; other elements vanish from it with their appends.
+//! Leaving something out must not make a consistent history inconsistent. Operations of a
+//! consistent history alone are consistent, with one condition: a read needs every write that it
+//! may have come from. Otherwise leaving out one of two writes of a value would decide a choice
+//! that the history leaves open. A list needs the append of its last element, and all appends of
+//! elements that were appended several times; other elements vanish from it with their appends.
 
 use super::budget::Budget;
 use super::instance::{Instance, Source, elements, internal_reads};
@@ -14,9 +15,15 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use seriatim_history::{History, KeyId, OpId, OpKind, Status, TxnId, Value};
 use std::rc::Rc;
 
-/// The operations of a violating part of `history`, sorted. If `ops` with the writes that their reads need do not violate
-/// the level, or the budget does not suffice to see it, these are returned as they are.
-pub(crate) fn shrink(history: &History, ops: &[OpId], level: Level, budget: &mut Budget) -> Vec<OpId> {
+/// The operations of a violating part of `history`, sorted. If `ops` with the writes that their
+/// reads need do not violate the level, or the budget does not suffice to see it, these are
+/// returned as they are.
+pub(crate) fn shrink(
+    history: &History,
+    ops: &[OpId],
+    level: Level,
+    budget: &mut Budget,
+) -> Vec<OpId> {
     let part = Part::new(history, ops);
     let Some(core) = part.used(&part.ops, level, budget) else { return part.ops };
     let forwards = part.delete(core.clone(), level, budget, Direction::Forwards);
@@ -80,8 +87,8 @@ impl<'h> Part<'h> {
         txns
     }
 
-    /// The part of `ops` that their proof speaks of, and what the reads in it need, again and again while that is smaller
-    /// and violates the level too; `None` if `ops` do not violate it.
+    /// The part of `ops` that their proof speaks of, and what the reads in it need, again and again
+    /// while that is smaller and violates the level too; `None` if `ops` do not violate it.
     fn used(&self, ops: &[OpId], level: Level, budget: &mut Budget) -> Option<Vec<OpId>> {
         let mut verified: Option<Vec<OpId>> = None;
         let mut current = ops.to_vec();
@@ -91,7 +98,9 @@ impl<'h> Part<'h> {
                 return verified;
             }
             let instance = Instance::new(self.history, &current);
-            let Refutation::Violated(proof) = refute_instance(&instance, level, budget) else { return verified };
+            let Refutation::Violated(proof) = refute_instance(&instance, level, budget) else {
+                return verified;
+            };
             let used = self.with_needs(proof.ops(&instance));
             let smaller = used.len() < current.len();
             verified = Some(current);
@@ -103,7 +112,8 @@ impl<'h> Part<'h> {
     }
 
     fn with_needs(&self, mut ops: Vec<OpId>) -> Vec<OpId> {
-        let needed: Vec<OpId> = ops.iter().filter_map(|op| self.needs.get(op)).flatten().copied().collect();
+        let needed: Vec<OpId> =
+            ops.iter().filter_map(|op| self.needs.get(op)).flatten().copied().collect();
         ops.extend(needed);
         ops.sort_unstable();
         ops.dedup();
@@ -111,7 +121,13 @@ impl<'h> Part<'h> {
     }
 
     /// Leaves out transactions, then operations, one by one, until none can go.
-    fn delete(&self, mut ops: Vec<OpId>, level: Level, budget: &mut Budget, direction: Direction) -> Vec<OpId> {
+    fn delete(
+        &self,
+        mut ops: Vec<OpId>,
+        level: Level,
+        budget: &mut Budget,
+        direction: Direction,
+    ) -> Vec<OpId> {
         loop {
             let before = ops.len();
             for txn in direction.of(self.txns(&ops)) {
@@ -126,7 +142,13 @@ impl<'h> Part<'h> {
         }
     }
 
-    fn try_without(&self, ops: &mut Vec<OpId>, gone: impl Fn(OpId) -> bool, level: Level, budget: &mut Budget) {
+    fn try_without(
+        &self,
+        ops: &mut Vec<OpId>,
+        gone: impl Fn(OpId) -> bool,
+        level: Level,
+        budget: &mut Budget,
+    ) {
         if budget.is_spent() || !ops.iter().any(|&op| gone(op)) {
             return;
         }
@@ -137,7 +159,9 @@ impl<'h> Part<'h> {
 
     /// `ops` without those that are `gone`, and without the reads that need one of them.
     fn without(&self, ops: &[OpId], gone: impl Fn(OpId) -> bool) -> Vec<OpId> {
-        let unfounded = |op: &OpId| self.needs.get(op).is_some_and(|needs| needs.iter().any(|&need| gone(need)));
+        let unfounded = |op: &OpId| {
+            self.needs.get(op).is_some_and(|needs| needs.iter().any(|&need| gone(need)))
+        };
         ops.iter().copied().filter(|op| !gone(*op) && !unfounded(op)).collect()
     }
 }
@@ -152,8 +176,12 @@ fn wanted(history: &History, ops: &[OpId]) -> FxHashSet<(KeyId, Value)> {
     values.collect()
 }
 
-/// The writes of these values by transactions that did not abort: the last to their key, and all appends.
-fn writers(history: &History, wanted: &FxHashSet<(KeyId, Value)>) -> FxHashMap<(KeyId, Value), Vec<OpId>> {
+/// The writes of these values by transactions that did not abort: the last to their key, and all
+/// appends.
+fn writers(
+    history: &History,
+    wanted: &FxHashSet<(KeyId, Value)>,
+) -> FxHashMap<(KeyId, Value), Vec<OpId>> {
     let (kinds, keys, values) = (history.kinds(), history.keys(), history.values());
     let fits = |op: &usize| kinds[*op].is_write() && wanted.contains(&(keys[*op], values[*op]));
     let found: Vec<OpId> = (0..history.op_count()).filter(fits).map(OpId::from).collect();
@@ -163,7 +191,9 @@ fn writers(history: &History, wanted: &FxHashSet<(KeyId, Value)>) -> FxHashMap<(
             continue;
         }
         let last = last_writes(history, of_txn);
-        for &op in of_txn.iter().filter(|op| kinds[op.index()] == OpKind::Append || last.contains(op)) {
+        for &op in
+            of_txn.iter().filter(|op| kinds[op.index()] == OpKind::Append || last.contains(op))
+        {
             writers.entry((keys[op.index()], values[op.index()])).or_default().push(op);
         }
     }
@@ -174,14 +204,21 @@ fn writers(history: &History, wanted: &FxHashSet<(KeyId, Value)>) -> FxHashMap<(
 fn last_writes(history: &History, writes: &[OpId]) -> FxHashSet<OpId> {
     let ops = history.ops_of(history.txn_of(writes[0]));
     let mut later: FxHashSet<KeyId> = FxHashSet::default();
-    let written = (writes[0].0..ops.end).rev().map(OpId).filter(|&op| history.op(op).kind.is_write());
+    let written =
+        (writes[0].0..ops.end).rev().map(OpId).filter(|&op| history.op(op).kind.is_write());
     written.filter(|&op| later.insert(history.op(op).key)).collect()
 }
 
-fn needs_of(history: &History, read: OpId, writers: &FxHashMap<(KeyId, Value), Vec<OpId>>) -> Vec<OpId> {
+fn needs_of(
+    history: &History,
+    read: OpId,
+    writers: &FxHashMap<(KeyId, Value), Vec<OpId>>,
+) -> Vec<OpId> {
     let operation = history.op(read);
     let of = |value: &Value| writers.get(&(operation.key, *value)).map_or(&[][..], Vec::as_slice);
-    let Some(items) = elements(history, operation.value) else { return of(&operation.value).to_vec() };
+    let Some(items) = elements(history, operation.value) else {
+        return of(&operation.value).to_vec();
+    };
     let several = items.iter().map(of).filter(|writers| writers.len() > 1);
     let last = items.last().map(of);
     several.chain(last).flatten().copied().collect()
@@ -192,10 +229,14 @@ impl Proof {
     pub(super) fn ops(&self, instance: &Instance<'_>) -> Vec<OpId> {
         let steps = proof::all_steps(&self.cycle);
         let mut ops: Vec<OpId> = steps.iter().flat_map(|step| step_ops(instance, step)).collect();
-        let involved: FxHashSet<usize> = steps.iter().flat_map(|step| [step.from, step.to]).collect();
+        let involved: FxHashSet<usize> =
+            steps.iter().flat_map(|step| [step.from, step.to]).collect();
         ops.extend(witnesses(instance, &involved));
         let shown: FxHashSet<TxnId> = ops.iter().map(|&op| instance.history.txn_of(op)).collect();
-        let silent = involved.into_iter().map(|txn| &instance.txns[txn]).filter(|txn| !shown.contains(&txn.id));
+        let silent = involved
+            .into_iter()
+            .map(|txn| &instance.txns[txn])
+            .filter(|txn| !shown.contains(&txn.id));
         ops.extend(silent.filter_map(|txn| txn.ops.first().copied()).collect::<Vec<_>>());
         ops.sort_unstable();
         ops.dedup();
@@ -214,7 +255,9 @@ fn witnesses(instance: &Instance<'_>, involved: &FxHashSet<usize>) -> Vec<OpId> 
         }
         let reads = instance.reads.iter().filter(|read| read.candidates == [Source::Txn(txn)]);
         let lists = instance.listed.iter().filter(|listed| listed.from == txn || listed.to == txn);
-        let all = reads.map(|read| (read.txn, read.op)).chain(lists.map(|listed| (listed.reader, listed.read)));
+        let all = reads
+            .map(|read| (read.txn, read.op))
+            .chain(lists.map(|listed| (listed.reader, listed.read)));
         for (reader, op) in all {
             found.push(op);
             if seen.insert(reader) {
@@ -236,7 +279,11 @@ fn step_ops(instance: &Instance<'_>, step: &Rc<Step>) -> Vec<OpId> {
         }
         Label::WriteWrite(order) => {
             let listed = listed_ops(instance, order);
-            [write(step.from, order.key), write(step.to, order.key)].into_iter().flatten().chain(listed).collect()
+            [write(step.from, order.key), write(step.to, order.key)]
+                .into_iter()
+                .flatten()
+                .chain(listed)
+                .collect()
         }
         Label::ReadWrite { origin, order } => {
             let read = &instance.reads[origin.read];
@@ -245,7 +292,12 @@ fn step_ops(instance: &Instance<'_>, step: &Rc<Step>) -> Vec<OpId> {
                 Source::Initial => None,
             };
             let listed = order.iter().flat_map(|order| listed_ops(instance, order));
-            write(step.to, read.key).into_iter().chain(source).chain([read.op]).chain(listed).collect()
+            write(step.to, read.key)
+                .into_iter()
+                .chain(source)
+                .chain([read.op])
+                .chain(listed)
+                .collect()
         }
     }
 }

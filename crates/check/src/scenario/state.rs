@@ -1,12 +1,14 @@
 //! A graph of what must precede what, with all that follows from it by itself.
 //!
-//! SER and SSER have one node a transaction. SI and PC have two, begin and commit: session order, reads and real time lead
-//! from a commit to a begin, read-write edges from a begin to a commit, write-write edges from a commit to a begin at SI and
-//! to a commit at PC. A history satisfies the level iff the versions of each key can be put into an order (and each read
-//! given a source) such that this graph is acyclic.
+//! SER and SSER have one node a transaction. SI and PC have two, begin and commit: session order,
+//! reads and real time lead from a commit to a begin, read-write edges from a begin to a commit,
+//! write-write edges from a commit to a begin at SI and to a commit at PC. A history satisfies the
+//! level iff the versions of each key can be put into an order (and each read given a source) such
+//! that this graph is acyclic.
 //!
-//! Saturation: if one order of two writers of a key would close a cycle, the other one holds. It works in rounds, and each
-//! round looks only at what was known before it, which keeps derivations shallow.
+//! Saturation: if one order of two writers of a key would close a cycle, the other one holds. It
+//! works in rounds, and each round looks only at what was known before it, which keeps derivations
+//! shallow.
 
 use super::budget::{Budget, Exhausted};
 use super::graph::{Graph, Link};
@@ -45,7 +47,8 @@ enum Fact {
 pub(super) struct State<'i> {
     pub instance: &'i Instance<'i>,
     shape: Shape,
-    /// Between the nodes of transactions and moments of real time; sessions need no nodes of their own here.
+    /// Between the nodes of transactions and moments of real time; sessions need no nodes of their
+    /// own here.
     reach: Reach,
     graph: Graph,
     /// Pairs (earlier, later) of transactions that write a common key.
@@ -62,17 +65,23 @@ pub(super) struct State<'i> {
 
 impl<'i> State<'i> {
     /// What the input says; not saturated.
-    pub fn new(instance: &'i Instance<'i>, level: Level, budget: &mut Budget) -> Result<State<'i>, Exhausted> {
+    pub fn new(
+        instance: &'i Instance<'i>,
+        level: Level,
+        budget: &mut Budget,
+    ) -> Result<State<'i>, Exhausted> {
         let shape = match level {
             Level::PrefixConsistency => Shape::Split { ww_to_begin: false },
             Level::SnapshotIsolation => Shape::Split { ww_to_begin: true },
             _ => Shape::Whole,
         };
         let (n, per_txn) = (instance.txns.len(), if shape == Shape::Whole { 1 } else { 2 });
-        let moments = if level == Level::StrictSerializable { instance.moments() } else { Vec::new() };
+        let moments =
+            if level == Level::StrictSerializable { instance.moments() } else { Vec::new() };
         let nodes = n * per_txn + moments.len();
         budget.spend((nodes * nodes / 32) as u64)?;
-        let sessions = instance.txns.iter().map(|txn| instance.history.session_of(txn.id)).collect();
+        let sessions =
+            instance.txns.iter().map(|txn| instance.history.session_of(txn.id)).collect();
         let mut state = State {
             instance,
             shape,
@@ -89,7 +98,11 @@ impl<'i> State<'i> {
         Ok(state)
     }
 
-    fn add_input(&mut self, moments: &[(usize, usize)], budget: &mut Budget) -> Result<(), Exhausted> {
+    fn add_input(
+        &mut self,
+        moments: &[(usize, usize)],
+        budget: &mut Budget,
+    ) -> Result<(), Exhausted> {
         let n = self.instance.txns.len();
         if self.shape != Shape::Whole {
             for txn in 0..n {
@@ -111,7 +124,8 @@ impl<'i> State<'i> {
                 self.graph.add(first + txn - 1, first + txn, Link::Inside);
             }
             if self.instance.are_neighbours(txn, txn + 1) {
-                // Of two reasons alike the one that is found first is told: what the session says needs no reading of values.
+                // Of two reasons alike the one that is found first is told: what the session says
+                // needs no reading of values.
                 self.graph.add(commit, next, Link::Session);
                 self.graph.add(commit, first + txn, Link::Inside);
                 self.graph.add(first + txn, next, Link::Session);
@@ -122,7 +136,12 @@ impl<'i> State<'i> {
     }
 
     /// A chain of moments, one for each end of a transaction.
-    fn add_moments(&mut self, first: usize, ends: &[(usize, usize)], budget: &mut Budget) -> Result<(), Exhausted> {
+    fn add_moments(
+        &mut self,
+        first: usize,
+        ends: &[(usize, usize)],
+        budget: &mut Budget,
+    ) -> Result<(), Exhausted> {
         for (moment, &(txn, before)) in ends.iter().enumerate() {
             self.add_edge(self.commit(txn), first + moment, Link::Inside, budget)?;
             if moment > 0 {
@@ -159,7 +178,13 @@ impl<'i> State<'i> {
         self.add_edge(from, to, Link::Step(step), budget)
     }
 
-    fn add_edge(&mut self, from: usize, to: usize, link: Link, budget: &mut Budget) -> Result<(), Exhausted> {
+    fn add_edge(
+        &mut self,
+        from: usize,
+        to: usize,
+        link: Link,
+        budget: &mut Budget,
+    ) -> Result<(), Exhausted> {
         self.graph.add(from, to, link);
         self.add_reach(from, to, budget)
     }
@@ -173,7 +198,9 @@ impl<'i> State<'i> {
     fn learn(&mut self, mut facts: Vec<Fact>, budget: &mut Budget) -> Result<(), Exhausted> {
         while let Some(fact) = facts.pop() {
             match fact {
-                Fact::Counts(txn) if !self.counts[txn] => self.learn_counts(txn, &mut facts, budget)?,
+                Fact::Counts(txn) if !self.counts[txn] => {
+                    self.learn_counts(txn, &mut facts, budget)?
+                }
                 Fact::Origin(origin) if self.origins[origin.read].is_none() => {
                     self.learn_origin(origin, &mut facts, budget)?;
                 }
@@ -186,7 +213,12 @@ impl<'i> State<'i> {
         Ok(())
     }
 
-    fn learn_counts(&mut self, txn: usize, facts: &mut Vec<Fact>, budget: &mut Budget) -> Result<(), Exhausted> {
+    fn learn_counts(
+        &mut self,
+        txn: usize,
+        facts: &mut Vec<Fact>,
+        budget: &mut Budget,
+    ) -> Result<(), Exhausted> {
         self.counts[txn] = true;
         let instance = self.instance;
         for &read in &instance.txns[txn].reads {
@@ -201,7 +233,8 @@ impl<'i> State<'i> {
             facts.extend([Fact::Counts(listed.from), Fact::Counts(listed.to), Fact::Order(order)]);
         }
         for read in instance.initial_reads(txn) {
-            let initial = self.origins[read].clone().filter(|origin| origin.source == Source::Initial);
+            let initial =
+                self.origins[read].clone().filter(|origin| origin.source == Source::Initial);
             if let Some(origin) = initial {
                 self.add_overwrite(&origin, txn, None, budget)?;
             }
@@ -223,7 +256,10 @@ impl<'i> State<'i> {
         match origin.source {
             Source::Txn(writer) => {
                 facts.push(Fact::Counts(writer));
-                self.add_step(Step::new(writer, read.txn, Label::WriteRead(origin.clone())), budget)?;
+                self.add_step(
+                    Step::new(writer, read.txn, Label::WriteRead(origin.clone())),
+                    budget,
+                )?;
                 for &other in others {
                     if let Some(order) = self.order(writer, other).cloned() {
                         self.add_overwrite(&origin, other, Some(order), budget)?;
@@ -249,17 +285,27 @@ impl<'i> State<'i> {
         Ok(())
     }
 
-    /// The edges that an order of versions means: write-write, and read-write from the readers of the earlier version.
+    /// The edges that an order of versions means: write-write, and read-write from the readers of
+    /// the earlier version.
     fn consequences(&self, order: &Rc<Order>) -> Vec<Rc<Step>> {
         let write_write = Step::new(order.earlier, order.later, Label::WriteWrite(order.clone()));
-        let readers = self.instance.txns[order.earlier].readers.iter().filter_map(|&read| self.origins[read].as_ref());
+        let readers = self.instance.txns[order.earlier]
+            .readers
+            .iter()
+            .filter_map(|&read| self.origins[read].as_ref());
         let readers = readers.filter(|origin| origin.source == Source::Txn(order.earlier));
-        let overwrites = readers.filter_map(|origin| self.overwrite(origin, order.later, Some(order.clone())));
+        let overwrites =
+            readers.filter_map(|origin| self.overwrite(origin, order.later, Some(order.clone())));
         std::iter::once(write_write).chain(overwrites).collect()
     }
 
     /// The edge from a reader to a transaction that overwrote what it read.
-    fn overwrite(&self, origin: &Rc<Origin>, by: usize, order: Option<Rc<Order>>) -> Option<Rc<Step>> {
+    fn overwrite(
+        &self,
+        origin: &Rc<Origin>,
+        by: usize,
+        order: Option<Rc<Order>>,
+    ) -> Option<Rc<Step>> {
         let read = &self.instance.reads[origin.read];
         self.instance.txns[by].write(read.key).filter(|_| by != read.txn)?;
         Some(Step::new(read.txn, by, Label::ReadWrite { origin: origin.clone(), order }))
@@ -280,15 +326,23 @@ impl<'i> State<'i> {
     }
 
     /// Infers orders until nothing more follows; the contradiction, if there is one.
-    pub fn saturate(&mut self, preference: Preference, budget: &mut Budget) -> Result<Option<Cycle>, Exhausted> {
+    pub fn saturate(
+        &mut self,
+        preference: Preference,
+        budget: &mut Budget,
+    ) -> Result<Option<Cycle>, Exhausted> {
         loop {
             if self.cyclic {
-                let nodes = (0..self.begin(self.instance.txns.len())).filter(|&node| self.reach.has(node, node));
+                let nodes = (0..self.begin(self.instance.txns.len()))
+                    .filter(|&node| self.reach.has(node, node));
                 return path::best_cycle(&self.graph, nodes, preference, budget);
             }
             let mut forced = Vec::new();
             for (a, b, key) in self.open_pairs(budget)? {
-                forced.extend(one_side(self.forced(a, b, key, budget)?, self.forced(b, a, key, budget)?));
+                forced.extend(one_side(
+                    self.forced(a, b, key, budget)?,
+                    self.forced(b, a, key, budget)?,
+                ));
             }
             if forced.is_empty() {
                 return Ok(None);
@@ -301,7 +355,8 @@ impl<'i> State<'i> {
     pub fn open_pairs(&self, budget: &mut Budget) -> Result<Vec<Pair>, Exhausted> {
         budget.spend(1 + 4 * self.pairs.len() as u64)?;
         let counting = self.pairs.iter().filter(|&&(a, b, _)| self.counts[a] && self.counts[b]);
-        let open = counting.filter(|&&(a, b, _)| self.order(a, b).is_none() && self.order(b, a).is_none());
+        let open =
+            counting.filter(|&&(a, b, _)| self.order(a, b).is_none() && self.order(b, a).is_none());
         Ok(open.copied().collect())
     }
 
@@ -322,7 +377,10 @@ impl<'i> State<'i> {
             if !self.reach.has(to, from) {
                 continue;
             }
-            let Some(path) = path::cheapest(&self.graph, to, from, Preference::Simple, budget)? else { continue };
+            let Some(path) = path::cheapest(&self.graph, to, from, Preference::Simple, budget)?
+            else {
+                continue;
+            };
             let cycle: Cycle = std::iter::once(step).chain(path).collect();
             if best.as_deref().is_none_or(|best| cost(&cycle) < cost(best)) {
                 best = Some(cycle);
@@ -336,12 +394,15 @@ impl<'i> State<'i> {
         Ok(best.map(|cycle| Order::new(earlier, later, key_of(&cycle), OrderWhy::Otherwise(cycle))))
     }
 
-    /// Reads of transactions that count whose source is not known, with the candidates that are left.
+    /// Reads of transactions that count whose source is not known, with the candidates that are
+    /// left.
     pub fn open_reads(&self) -> Vec<(usize, Vec<Source>)> {
         let reads = self.instance.reads.iter().enumerate();
-        let open = reads.filter(|(number, read)| self.counts[read.txn] && self.origins[*number].is_none());
+        let open =
+            reads.filter(|(number, read)| self.counts[read.txn] && self.origins[*number].is_none());
         open.map(|(number, read)| {
-            let gone = |source: &Source| self.refuted[number].iter().any(|(refuted, _)| refuted == source);
+            let gone =
+                |source: &Source| self.refuted[number].iter().any(|(refuted, _)| refuted == source);
             (number, read.candidates.iter().copied().filter(|source| !gone(source)).collect())
         })
         .collect()
@@ -359,7 +420,12 @@ impl<'i> State<'i> {
     }
 
     /// The same with a source that is supposed.
-    pub fn suppose_origin(&self, read: usize, source: Source, budget: &mut Budget) -> Result<State<'i>, Exhausted> {
+    pub fn suppose_origin(
+        &self,
+        read: usize,
+        source: Source,
+        budget: &mut Budget,
+    ) -> Result<State<'i>, Exhausted> {
         self.suppose(Fact::Origin(Origin::new(read, source, OriginWhy::Supposed)), budget)
     }
 
@@ -380,14 +446,25 @@ impl<'i> State<'i> {
         cycle: Cycle,
         budget: &mut Budget,
     ) -> Result<(), Exhausted> {
-        self.learn(vec![Fact::Order(Order::new(earlier, later, key, OrderWhy::Otherwise(cycle)))], budget)
+        self.learn(
+            vec![Fact::Order(Order::new(earlier, later, key, OrderWhy::Otherwise(cycle)))],
+            budget,
+        )
     }
 
     /// Excludes a candidate that was refuted by `cycle`; the last one left is the source.
-    pub fn exclude(&mut self, read: usize, source: Source, cycle: Cycle, budget: &mut Budget) -> Result<(), Exhausted> {
+    pub fn exclude(
+        &mut self,
+        read: usize,
+        source: Source,
+        cycle: Cycle,
+        budget: &mut Budget,
+    ) -> Result<(), Exhausted> {
         self.refuted[read].push((source, cycle));
-        let gone = |source: &Source| self.refuted[read].iter().any(|(refuted, _)| refuted == source);
-        let mut left = self.instance.reads[read].candidates.iter().copied().filter(|source| !gone(source));
+        let gone =
+            |source: &Source| self.refuted[read].iter().any(|(refuted, _)| refuted == source);
+        let mut left =
+            self.instance.reads[read].candidates.iter().copied().filter(|source| !gone(source));
         let (Some(last), None) = (left.next(), left.next()) else { return Ok(()) };
         let why = OriginWhy::Others(self.refuted[read].clone());
         self.learn(vec![Fact::Origin(Origin::new(read, last, why))], budget)
@@ -409,16 +486,19 @@ fn pairs(instance: &Instance<'_>, budget: &mut Budget) -> Result<Rc<[Pair]>, Exh
     Ok(pairs.into())
 }
 
-/// If both orders of two writers of a key are impossible, one of the two conclusions is taken, and the other's refutation is
-/// the contradiction: that can be followed, "neither can be first" could not. If different keys ask for the two orders, that
-/// is what went wrong: the writes are interleaved.
+/// If both orders of two writers of a key are impossible, one of the two conclusions is taken, and
+/// the other's refutation is the contradiction: that can be followed, "neither can be first" could
+/// not. If different keys ask for the two orders, that is what went wrong: the writes are
+/// interleaved.
 fn one_side(one: Option<Rc<Order>>, other: Option<Rc<Order>>) -> Vec<Rc<Order>> {
     let rank = |order: &Order| match &order.why {
         OrderWhy::Otherwise(cycle) => proof::as_conclusion(cycle),
         _ => Default::default(),
     };
     match (one, other) {
-        (Some(one), Some(other)) if one.key == other.key => vec![if rank(&other) < rank(&one) { other } else { one }],
+        (Some(one), Some(other)) if one.key == other.key => {
+            vec![if rank(&other) < rank(&one) { other } else { one }]
+        }
         (one, other) => one.into_iter().chain(other).collect(),
     }
 }

@@ -9,7 +9,8 @@ use seriatim_history::KeyId;
 use std::cmp::Reverse;
 use std::rc::Rc;
 
-/// How deeply derivations may be nested: whoever reads more has lost the thread, and readers of JSON have limits too.
+/// How deeply derivations may be nested: whoever reads more has lost the thread, and readers of
+/// JSON have limits too.
 const DEPTH_MAX: usize = 16;
 
 /// Tells the proofs of one instance.
@@ -26,10 +27,12 @@ impl<'i> Teller<'i> {
         Teller { instance, orders: FxHashSet::default(), origins: FxHashSet::default(), depth: 0 }
     }
 
-    /// The contradiction itself; the step that takes the most explaining comes last, the earliest transaction first.
+    /// The contradiction itself; the step that takes the most explaining comes last, the earliest
+    /// transaction first.
     pub fn contradiction(&mut self, cycle: &Cycle) -> Vec<Edge> {
         let after = |i: usize| &cycle[(i + 1) % cycle.len()];
-        let last = (0..cycle.len()).min_by_key(|&i| (Reverse(cycle[i].cost), after(i).from)).unwrap_or(0);
+        let last =
+            (0..cycle.len()).min_by_key(|&i| (Reverse(cycle[i].cost), after(i).from)).unwrap_or(0);
         self.edges_from(cycle, last + 1)
     }
 
@@ -56,13 +59,19 @@ impl<'i> Teller<'i> {
         match &step.label {
             Label::Session => Reason::SessionOrder,
             Label::RealTime => {
-                let times = |txn: usize| self.instance.history.times(self.instance.txns[txn].id).unwrap_or_default();
+                let times = |txn: usize| {
+                    self.instance.history.times(self.instance.txns[txn].id).unwrap_or_default()
+                };
                 Reason::RealTime { end: times(step.from).1, begin: times(step.to).0 }
             }
             Label::WriteRead(origin) => {
                 let read = &self.instance.reads[origin.read];
                 let write = self.source(origin.source, read.key);
-                Reason::WriteRead { write, read: self.refs().op(read.op), origin: self.origin(origin) }
+                Reason::WriteRead {
+                    write,
+                    read: self.refs().op(read.op),
+                    origin: self.origin(origin),
+                }
             }
             Label::WriteWrite(order) => {
                 let (earlier, later) = self.written(order);
@@ -72,7 +81,12 @@ impl<'i> Teller<'i> {
         }
     }
 
-    fn read_write(&mut self, step: &Step, origin: &Rc<proof::Origin>, order: Option<&Rc<Order>>) -> Reason {
+    fn read_write(
+        &mut self,
+        step: &Step,
+        origin: &Rc<proof::Origin>,
+        order: Option<&Rc<Order>>,
+    ) -> Reason {
         let read = &self.instance.reads[origin.read];
         let source = self.source(origin.source, read.key);
         let overwrite = self.source(Source::Txn(step.to), read.key);
@@ -84,7 +98,9 @@ impl<'i> Teller<'i> {
     fn why(&mut self, order: &Rc<Order>) -> Why {
         let cycle = match &order.why {
             OrderWhy::Supposed => return Why::Supposed,
-            OrderWhy::Listed(number) => return Why::Listed(self.refs().op(self.instance.listed[*number].read)),
+            OrderWhy::Listed(number) => {
+                return Why::Listed(self.refs().op(self.instance.listed[*number].read));
+            }
             OrderWhy::Otherwise(cycle) => cycle,
         };
         if let Some(path) = observed_path(cycle) {
@@ -163,14 +179,18 @@ impl Step {
             Label::Session | Label::RealTime => false,
             Label::WriteRead(from) => origin(from),
             Label::WriteWrite(by) => order(by),
-            Label::ReadWrite { origin: from, order: by } => origin(from) || by.as_ref().is_some_and(order),
+            Label::ReadWrite { origin: from, order: by } => {
+                origin(from) || by.as_ref().is_some_and(order)
+            }
         }
     }
 }
 
-/// The path from the earlier writer to the later one, if the opposite order is refuted by nothing but what was observed.
+/// The path from the earlier writer to the later one, if the opposite order is refuted by nothing
+/// but what was observed.
 fn observed_path(cycle: &Cycle) -> Option<&[Rc<Step>]> {
     let (first, path) = cycle.split_first()?;
-    let direct = matches!(&first.label, Label::WriteWrite(order) if matches!(order.why, OrderWhy::Supposed));
+    let direct =
+        matches!(&first.label, Label::WriteWrite(order) if matches!(order.why, OrderWhy::Supposed));
     (direct && path.iter().all(|step| step.is_observed())).then_some(path)
 }

@@ -13,7 +13,8 @@ struct Random(u64);
 
 impl Random {
     fn below(&mut self, bound: u64) -> u64 {
-        self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        self.0 =
+            self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) % bound
     }
 
@@ -37,8 +38,16 @@ struct Make {
     orderly: bool,
 }
 
-const PLAIN: Make =
-    Make { txns: 6, ops: 4, keys: 3, sessions: 4, duplicates: false, unknown: false, times: false, orderly: false };
+const PLAIN: Make = Make {
+    txns: 6,
+    ops: 4,
+    keys: 3,
+    sessions: 4,
+    duplicates: false,
+    unknown: false,
+    times: false,
+    orderly: false,
+};
 
 /// A random history in the notation: reads return what somebody writes to the key, or 0.
 fn random_text(make: Make, seed: u64) -> String {
@@ -69,13 +78,15 @@ fn random_text(make: Make, seed: u64) -> String {
         let mut text = String::new();
         for &(write, key, value) in ops {
             let readable = |writer: usize| writer < txn || (writer > txn && !make.orderly);
-            let others: Vec<u64> = written.iter().filter(|w| readable(w.0) && w.1 == key).map(|w| w.2).collect();
+            let others: Vec<u64> =
+                written.iter().filter(|w| readable(w.0) && w.1 == key).map(|w| w.2).collect();
             let read = match random.below(3) {
                 0 => 0,
                 _ if others.is_empty() => 0,
                 _ => others[random.below(others.len() as u64) as usize],
             };
-            text += &if write { format!("w(k{key},{value}) ") } else { format!("r(k{key},{read}) ") };
+            text +=
+                &if write { format!("w(k{key},{value}) ") } else { format!("r(k{key},{read}) ") };
         }
         if make.unknown && random.one_in(4) {
             text.push('?');
@@ -192,9 +203,10 @@ fn lists_show_the_order_of_versions() {
     assert_both(compare((0..3000).map(random_lists)));
 }
 
-/// Two writers of a key for each of `choices` keys, and a reader of each version. Whichever of the writers of key i comes
-/// first, its reader precedes the other writer, and all writers of key i are read by the readers of key i+1 (around the
-/// corner): every way to choose orders closes a cycle, through all of the choices.
+/// Two writers of a key for each of `choices` keys, and a reader of each version. Whichever of the
+/// writers of key i comes first, its reader precedes the other writer, and all writers of key i are
+/// read by the readers of key i+1 (around the corner): every way to choose orders closes a cycle,
+/// through all of the choices.
 fn gadget(choices: usize) -> String {
     let mut text = String::new();
     for i in 0..choices {
@@ -220,8 +232,12 @@ fn choices_that_are_all_wrong_are_refuted_although_each_is_possible() {
             let saturated = state.saturate(path::Preference::Short, &mut Budget::default());
             assert!(matches!(saturated, Ok(None)), "saturation alone is not enough");
             for gone in history.txns() {
-                let rest: Vec<OpId> = ops.iter().copied().filter(|&op| history.txn_of(op) != gone).collect();
-                assert!(!violated(&history.restricted_to(&rest), level), "{gone:?} is not needed at {level}");
+                let rest: Vec<OpId> =
+                    ops.iter().copied().filter(|&op| history.txn_of(op) != gone).collect();
+                assert!(
+                    !violated(&history.restricted_to(&rest), level),
+                    "{gone:?} is not needed at {level}"
+                );
             }
         }
     }
@@ -231,7 +247,8 @@ fn choices_that_are_all_wrong_are_refuted_although_each_is_possible() {
 fn distant_fork(between: usize) -> String {
     let session = |name: &str, write: &str, read: &str| {
         let others = (0..between).map(|i| format!("w({name}{i},1)"));
-        let txns: Vec<String> = [write.to_owned()].into_iter().chain(others).chain([read.to_owned()]).collect();
+        let txns: Vec<String> =
+            [write.to_owned()].into_iter().chain(others).chain([read.to_owned()]).collect();
         format!("{name}: {}\n", txns.join(" | "))
     };
     session("a", "w(x,1)", "r(y,0)") + &session("b", "w(y,1)", "r(x,0)")
@@ -239,14 +256,22 @@ fn distant_fork(between: usize) -> String {
 
 /// A chain of orders, each of which is forced by the one before; the last one is contradicted.
 fn chain(links: usize) -> String {
-    let mut text = "z: r(m0,1) r(end,0)\ny: w(end,1) w(over,1)\n".replace("m0", &format!("m{}", links - 1));
+    let mut text =
+        "z: r(m0,1) r(end,0)\ny: w(end,1) w(over,1)\n".replace("m0", &format!("m{}", links - 1));
     text += "v: r(over,1) r(last,0)\n";
     for i in 0..links {
-        let (before, after) =
-            (i.wrapping_sub(1), if i + 1 < links { format!("r(l{i},1)") } else { "w(last,1)".to_owned() });
-        let (first, second) =
-            if i == 0 { ("w(begin,1)".to_owned(), "r(begin,1) ") } else { (format!("w(l{before},1)"), "") };
-        text += &format!("a{i}: w(x{i},1) {first}\nb{i}: {second}w(x{i},2) w(m{i},1)\nr{i}: r(x{i},1) {after}\n");
+        let (before, after) = (
+            i.wrapping_sub(1),
+            if i + 1 < links { format!("r(l{i},1)") } else { "w(last,1)".to_owned() },
+        );
+        let (first, second) = if i == 0 {
+            ("w(begin,1)".to_owned(), "r(begin,1) ")
+        } else {
+            (format!("w(l{before},1)"), "")
+        };
+        text += &format!(
+            "a{i}: w(x{i},1) {first}\nb{i}: {second}w(x{i},2) w(m{i},1)\nr{i}: r(x{i},1) {after}\n"
+        );
         if i > 0 {
             text += &format!("s{i}: r(m{before},1) r(x{i},2)\n");
         }
@@ -267,16 +292,24 @@ fn what_a_session_has_in_between_is_skipped() {
 #[test]
 fn a_long_session_is_no_part_of_a_violation() {
     let history = notation::parse(&distant_fork(1100)).unwrap();
-    let options = Options { levels: vec![Level::PrefixConsistency, Level::Serializable], ..Options::default() };
+    let options = Options {
+        levels: vec![Level::PrefixConsistency, Level::Serializable],
+        ..Options::default()
+    };
     let report = check(&history, &options);
     assert_eq!(report.verdicts[1].outcome, Outcome::Violated);
-    assert_eq!(report.anomalies.iter().map(|group| group.exemplar.ops.len()).collect::<Vec<_>>(), [4]);
+    assert_eq!(
+        report.anomalies.iter().map(|group| group.exemplar.ops.len()).collect::<Vec<_>>(),
+        [4]
+    );
 }
 
 #[test]
 fn long_transactions_are_read_once() {
     let count = 20_000;
-    let writes = (0..count).map(|key| format!("w(k{key},1)")).chain((0..count).map(|key| format!("r(k{key},1)")));
+    let writes = (0..count)
+        .map(|key| format!("w(k{key},1)"))
+        .chain((0..count).map(|key| format!("r(k{key},1)")));
     let reads = (0..count).map(|key| format!("r(k{key},1)"));
     let join = |ops: &mut dyn Iterator<Item = String>| ops.collect::<Vec<_>>().join(" ");
     let text = format!(
@@ -310,8 +343,12 @@ fn explanations_end_in_time() {
 #[test]
 fn a_lost_update_stays_one_if_a_read_shows_that_it_was_committed() {
     let history = notation::parse("a: r(x,0) w(x,1) ?\nb: r(x,0) w(x,2)\nc: r(x,1)").unwrap();
-    let report = check(&history, &Options { levels: vec![Level::SnapshotIsolation], ..Options::default() });
-    assert_eq!(report.anomalies.iter().map(|group| group.kind).collect::<Vec<_>>(), [Kind::LostUpdate]);
+    let report =
+        check(&history, &Options { levels: vec![Level::SnapshotIsolation], ..Options::default() });
+    assert_eq!(
+        report.anomalies.iter().map(|group| group.kind).collect::<Vec<_>>(),
+        [Kind::LostUpdate]
+    );
     assert_eq!(report.anomalies[0].exemplar.ops.len(), 5);
 }
 
@@ -320,9 +357,17 @@ fn a_lost_update_stays_one_if_a_read_shows_that_it_was_committed() {
 fn who_updates_two_keys_at_once_loses_updates() {
     let one = ["a: r(x,0) r(y,0) w(x,1) w(y,1)", "a: r(y,0) r(x,0) w(y,1) w(x,1)"];
     let two = ["b: r(x,0) r(y,0) w(x,2) w(y,2)", "b: r(y,0) w(y,2) r(x,0) w(x,2)"];
-    for text in one.iter().flat_map(|one| two.map(|two| [format!("{one}\n{two}"), format!("{two}\n{one}")])).flatten() {
+    for text in one
+        .iter()
+        .flat_map(|one| two.map(|two| [format!("{one}\n{two}"), format!("{two}\n{one}")]))
+        .flatten()
+    {
         let report = check(&notation::parse(&text).unwrap(), &Options::default());
-        assert_eq!(report.anomalies.iter().map(|group| group.kind).collect::<Vec<_>>(), [Kind::LostUpdate], "{text}");
+        assert_eq!(
+            report.anomalies.iter().map(|group| group.kind).collect::<Vec<_>>(),
+            [Kind::LostUpdate],
+            "{text}"
+        );
         assert_eq!(report.anomalies[0].exemplar.ops.len(), 4, "{text}");
     }
 }
@@ -338,19 +383,31 @@ fn with_unknown(text: &str, seed: u64) -> String {
     text.lines().map(&mut marked).collect()
 }
 
-/// Every violated strong level has an anomaly, whose operations violate the level by themselves; how often that was so.
+/// Every violated strong level has an anomaly, whose operations violate the level by themselves;
+/// how often that was so.
 fn shows_every_violation(texts: impl Iterator<Item = String>) -> usize {
     let mut shown = 0;
     for text in texts {
         let history = notation::parse(&text).unwrap();
-        let report = check(&history, &Options { levels: Level::ALL.to_vec(), threads: 1, ..Options::default() });
-        let is_violated = |level: &Level| report.verdict(*level).is_some_and(|v| v.outcome == Outcome::Violated);
+        let report = check(
+            &history,
+            &Options { levels: Level::ALL.to_vec(), threads: 1, ..Options::default() },
+        );
+        let is_violated =
+            |level: &Level| report.verdict(*level).is_some_and(|v| v.outcome == Outcome::Violated);
         for level in Level::STRONG.into_iter().filter(is_violated) {
-            let told = report.anomalies.iter().flat_map(|group| group.instances.iter().chain([&group.exemplar]));
-            let ops = told.map(|told| told.ops.iter().filter_map(|op| op.id).collect::<Vec<OpId>>());
+            let told = report
+                .anomalies
+                .iter()
+                .flat_map(|group| group.instances.iter().chain([&group.exemplar]));
+            let ops =
+                told.map(|told| told.ops.iter().filter_map(|op| op.id).collect::<Vec<OpId>>());
             let parts: Vec<History> = ops.map(|ops| history.restricted_to(&ops)).collect();
             assert!(!parts.is_empty(), "{level} is violated without anomaly:\n{text}");
-            assert!(parts.iter().any(|part| !oracle::satisfies(part, level)), "{level} holds in its anomaly:\n{text}");
+            assert!(
+                parts.iter().any(|part| !oracle::satisfies(part, level)),
+                "{level} holds in its anomaly:\n{text}"
+            );
             shown += 1;
         }
     }
@@ -362,8 +419,13 @@ fn every_violation_of_a_strong_level_is_shown() {
     let seeds = 800;
     let make = Make { unknown: true, orderly: true, txns: 7, ops: 3, ..PLAIN };
     assert!(shows_every_violation((0..seeds).map(|seed| random_text(make, seed))) > 100);
-    assert!(shows_every_violation((0..seeds).map(|seed| random_text(Make { times: true, ..make }, seed))) > 100);
-    let lists = (0..seeds).flat_map(|seed| [random_lists(seed), with_unknown(&random_lists(seed), seed)]);
+    assert!(
+        shows_every_violation(
+            (0..seeds).map(|seed| random_text(Make { times: true, ..make }, seed))
+        ) > 100
+    );
+    let lists =
+        (0..seeds).flat_map(|seed| [random_lists(seed), with_unknown(&random_lists(seed), seed)]);
     assert!(shows_every_violation(lists) > 100);
     let make = Make { duplicates: true, keys: 2, times: false, ..make };
     assert!(shows_every_violation((0..2000).map(|seed| random_text(make, seed))) > 100);
@@ -371,11 +433,18 @@ fn every_violation_of_a_strong_level_is_shown() {
 
 /// What is left of `ops` without transaction `gone`: the reads that need it go too.
 fn without_txn(history: &History, ops: &[OpId], gone: TxnId) -> Vec<OpId> {
-    let of_gone: Vec<_> = history.ops_of(gone).map(|op| history.op(OpId(op))).filter(|op| op.kind.is_write()).collect();
+    let of_gone: Vec<_> = history
+        .ops_of(gone)
+        .map(|op| history.op(OpId(op)))
+        .filter(|op| op.kind.is_write())
+        .collect();
     let needs = |op: OpId| {
         let op = history.op(op);
-        let last = instance::elements(history, op.value).and_then(|items| items.last().copied()).unwrap_or(op.value);
-        op.kind == OpKind::Read && of_gone.iter().any(|write| write.key == op.key && write.value == last)
+        let last = instance::elements(history, op.value)
+            .and_then(|items| items.last().copied())
+            .unwrap_or(op.value);
+        op.kind == OpKind::Read
+            && of_gone.iter().any(|write| write.key == op.key && write.value == last)
     };
     ops.iter().copied().filter(|&op| history.txn_of(op) != gone && !needs(op)).collect()
 }
@@ -389,12 +458,17 @@ fn shrinks_well(texts: impl Iterator<Item = String>) {
             let ops = shrink(&history, &all, level, &mut Budget::default());
             let part = history.restricted_to(&ops);
             assert!(violated(&part, level), "{ops:?} at {level} of\n{text}");
-            // Restriction would decide unknown outcomes, so the rest is looked at in the history itself.
-            for txn in history.txns().filter(|&txn| ops.iter().any(|&op| history.txn_of(op) == txn)) {
+            // Restriction would decide unknown outcomes, so the rest is looked at in the history
+            // itself.
+            for txn in history.txns().filter(|&txn| ops.iter().any(|&op| history.txn_of(op) == txn))
+            {
                 let rest = Instance::new(&history, &without_txn(&history, &ops, txn));
                 let refuted = refute_instance(&rest, level, &mut Budget::default());
                 let name = history.txn_name(txn);
-                assert!(matches!(refuted, Refutation::Consistent), "{name} of {ops:?} at {level} of\n{text}");
+                assert!(
+                    matches!(refuted, Refutation::Consistent),
+                    "{name} of {ops:?} at {level} of\n{text}"
+                );
             }
             shrunk += 1;
         }
@@ -450,7 +524,10 @@ fn explains_well(texts: impl Iterator<Item = String>, kinds: &mut BTreeMap<Kind,
             for &level in told.levels.iter().filter(|level| level.is_strong()) {
                 assert!(violated(&part, level), "{:?} at {level} of\n{text}", told.kind);
             }
-            assert!(told.kind.info().forbidden_by.iter().all(|level| told.levels.contains(level)), "{told:?}");
+            assert!(
+                told.kind.info().forbidden_by.iter().all(|level| told.levels.contains(level)),
+                "{told:?}"
+            );
             assert_closed(&told.cycle, &text);
             *kinds.entry(told.kind).or_default() += 1;
         }
@@ -462,9 +539,15 @@ fn explanations_are_violated_by_themselves() {
     let mut kinds = BTreeMap::new();
     let make = Make { txns: 9, ops: 3, orderly: true, ..PLAIN };
     explains_well((0..1500).map(|seed| random_text(make, seed)), &mut kinds);
-    explains_well((0..2000).map(|seed| random_text(Make { keys: 5, sessions: 9, ..make }, seed)), &mut kinds);
+    explains_well(
+        (0..2000).map(|seed| random_text(Make { keys: 5, sessions: 9, ..make }, seed)),
+        &mut kinds,
+    );
     explains_well((0..500).map(|seed| random_text(Make { times: true, ..make }, seed)), &mut kinds);
-    explains_well((0..500).map(|seed| random_text(Make { duplicates: true, unknown: true, ..make }, seed)), &mut kinds);
+    explains_well(
+        (0..500).map(|seed| random_text(Make { duplicates: true, unknown: true, ..make }, seed)),
+        &mut kinds,
+    );
     explains_well((0..500).map(random_lists), &mut kinds);
     explains_well([2, 3].into_iter().map(gadget), &mut kinds);
     let long_fork = "a: w(x,1)\nb: w(y,1)\nc: r(x,1) r(y,0)\nd: r(y,1) r(x,0)";

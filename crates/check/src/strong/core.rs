@@ -1,8 +1,9 @@
-//! Which transactions a contradiction needs: those on the paths that it speaks of, and on the paths behind every forced edge there.
+//! Which transactions a contradiction needs: those on the paths that it speaks of, and on the paths
+//! behind every forced edge there.
 //!
-//! Of a run along one session only the ends are needed: session order leads from one to the other without those between them.
-//! An edge that a list shows needs who read the list; a transaction of unknown outcome needs who read from it, because it counts
-//! only then.
+//! Of a run along one session only the ends are needed: session order leads from one to the other
+//! without those between them. An edge that a list shows needs who read the list; a transaction of
+//! unknown outcome needs who read from it, because it counts only then.
 
 use super::Rounds;
 use super::facts::Facts;
@@ -19,7 +20,12 @@ use seriatim_history::{OpId, Status, TxnId};
 use std::collections::VecDeque;
 
 /// The transactions that a contradiction needs.
-pub(crate) fn transactions(facts: &Facts<'_>, graph: &Graph, rounds: &Rounds<'_>, found: &Contradiction) -> Vec<u32> {
+pub(crate) fn transactions(
+    facts: &Facts<'_>,
+    graph: &Graph,
+    rounds: &Rounds<'_>,
+    found: &Contradiction,
+) -> Vec<u32> {
     let mut core = Core {
         facts,
         graph,
@@ -80,8 +86,9 @@ impl Core<'_> {
                 for &read in matched {
                     self.matched(Some(read));
                 }
-                let inside: Vec<u32> =
-                    (0..self.graph.forced.len() as u32).filter(|&edge| self.is_inside(edge)).collect();
+                let inside: Vec<u32> = (0..self.graph.forced.len() as u32)
+                    .filter(|&edge| self.is_inside(edge))
+                    .collect();
                 for edge in inside {
                     self.explain(self.graph.forced[edge as usize].reason);
                 }
@@ -91,7 +98,9 @@ impl Core<'_> {
 
     fn is_inside(&self, edge: u32) -> bool {
         let (from, to) = self.graph.forced[edge as usize].arc;
-        let inside = |point: u32| point < self.graph.txn_points && self.txns.contains(&self.graph.model.txn(point));
+        let inside = |point: u32| {
+            point < self.graph.txn_points && self.txns.contains(&self.graph.model.txn(point))
+        };
         inside(from) && inside(to)
     }
 
@@ -113,8 +122,12 @@ impl Core<'_> {
                     self.matched(Some(*read));
                     self.explain(*order);
                 }
-                Reason::Order { earlier, later, against, known } => self.against(*later, *earlier, *against, *known),
-                Reason::Bound { open, point, side, known } => self.bound(open, *point, *side, *known),
+                Reason::Order { earlier, later, against, known } => {
+                    self.against(*later, *earlier, *against, *known)
+                }
+                Reason::Bound { open, point, side, known } => {
+                    self.bound(open, *point, *side, *known)
+                }
                 Reason::Match { read, excluded, known } => self.no_source(*read, excluded, *known),
             }
         }
@@ -158,7 +171,9 @@ impl Core<'_> {
         for &(slot, why) in excluded {
             let writer = self.facts.writer(slot);
             match (why, writer) {
-                (Excluded::Future, Some(writer)) => self.path(model.begin(read.reader), model.commit(writer), known),
+                (Excluded::Future, Some(writer)) => {
+                    self.path(model.begin(read.reader), model.commit(writer), known)
+                }
                 (Excluded::ReplacedBy(other), writer) => {
                     self.txns.insert(other);
                     self.path(model.commit(other), model.begin(read.reader), known);
@@ -195,7 +210,8 @@ impl Core<'_> {
             let forced = forced.map(|edge| self.graph.forced[edge as usize].arc.0);
             for earlier in self.graph.sources(point).iter().copied().chain(forced) {
                 // Only what the start reaches can be on the way.
-                let useful = earlier == from || self.reach.is_none_or(|reach| reach.reaches(from, earlier));
+                let useful =
+                    earlier == from || self.reach.is_none_or(|reach| reach.reaches(from, earlier));
                 if useful && !before.contains_key(&earlier) {
                     before.insert(earlier, point);
                     queue.push_back(earlier);
@@ -218,7 +234,8 @@ impl Core<'_> {
         }
     }
 
-    /// An edge of a path or a cycle. Those along a session lead from the edge before them to the one after them.
+    /// An edge of a path or a cycle. Those along a session lead from the edge before them to the
+    /// one after them.
     fn step(&mut self, from: u32, to: u32, known: u32) {
         if !self.is_along_session(from, to) {
             self.edge(from, to, known);
@@ -254,7 +271,8 @@ impl Core<'_> {
 }
 
 impl Core<'_> {
-    /// Adds who read from the transactions of unknown outcome, and from those of the readers that are unknown themselves.
+    /// Adds who read from the transactions of unknown outcome, and from those of the readers that
+    /// are unknown themselves.
     fn add_witnesses(&mut self) {
         let history = self.facts.history;
         let is_unknown = |txn: &u32| history.status(TxnId(*txn)) == Status::Unknown;
@@ -278,7 +296,10 @@ impl Core<'_> {
 
 /// The edges that lists show, with the reads of the lists.
 fn listed(facts: &Facts<'_>, graph: &Graph) -> FxHashMap<Arc, u32> {
-    known_edges(facts.index).iter().map(|edge| (graph.model.write_write(edge.from, edge.to), edge.read)).collect()
+    known_edges(facts.index)
+        .iter()
+        .map(|edge| (graph.model.write_write(edge.from, edge.to), edge.read))
+        .collect()
 }
 
 /// Whom a transaction read from.
@@ -291,15 +312,20 @@ fn sources(facts: &Facts<'_>, reader: u32) -> Vec<u32> {
 fn witnesses(facts: &Facts<'_>) -> FxHashMap<u32, u32> {
     let is_unknown = |txn: u32| facts.history.status(TxnId(txn)) == Status::Unknown;
     let mut shown: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
-    for (reader, writer) in lists::read_from(facts.history).into_iter().filter(|pair| is_unknown(pair.1)) {
+    for (reader, writer) in
+        lists::read_from(facts.history).into_iter().filter(|pair| is_unknown(pair.1))
+    {
         shown.entry(reader).or_default().push(writer);
     }
-    let committed = facts.history.txns().filter(|&txn| facts.history.status(txn) == Status::Committed);
+    let committed =
+        facts.history.txns().filter(|&txn| facts.history.status(txn) == Status::Committed);
     let mut readers: VecDeque<u32> = committed.map(|txn| txn.0).collect();
     let mut witnesses: FxHashMap<u32, u32> = FxHashMap::default();
     while let Some(reader) = readers.pop_front() {
         let listed = shown.get(&reader).into_iter().flatten().copied();
-        for writer in sources(facts, reader).into_iter().chain(listed).filter(|&writer| is_unknown(writer)) {
+        for writer in
+            sources(facts, reader).into_iter().chain(listed).filter(|&writer| is_unknown(writer))
+        {
             witnesses.entry(writer).or_insert_with(|| {
                 readers.push_back(writer);
                 reader
@@ -309,7 +335,8 @@ fn witnesses(facts: &Facts<'_>) -> FxHashMap<u32, u32> {
     witnesses
 }
 
-/// The points of a cycle among those that are not in `order`, which is a topological order as far as there is one.
+/// The points of a cycle among those that are not in `order`, which is a topological order as far
+/// as there is one.
 pub(crate) fn cycle(graph: &Graph, order: &[u32]) -> Vec<u32> {
     let mut left = graph.present.clone();
     for &point in order {

@@ -1,8 +1,9 @@
-//! What the strong levels need to know of a history: versions, who reads them, who must have read what.
+//! What the strong levels need to know of a history: versions, who reads them, who must have read
+//! what.
 //!
-//! A *slot* is a version of a key, or the initial value of a key. Of the readers of a slot in one session only the last one
-//! matters: whatever must come after it comes after the earlier ones too. So a slot has at most as many readers here as there
-//! are sessions.
+//! A *slot* is a version of a key, or the initial value of a key. Of the readers of a slot in one
+//! session only the last one matters: whatever must come after it comes after the earlier ones too.
+//! So a slot has at most as many readers here as there are sessions.
 
 use crate::index::{INITIAL, Index};
 use crate::lists::last_element;
@@ -67,10 +68,11 @@ pub(crate) struct Facts<'a> {
     pub ambiguous_of: Lists,
     /// For each version its value, if its key has ambiguous reads.
     version_value: Vec<u64>,
-    /// The slots of each value that an ambiguous read returned: shared by its reads, so that there are not more than slots.
+    /// The slots of each value that an ambiguous read returned: shared by its reads, so that there
+    /// are not more than slots.
     candidates: Vec<u32>,
-    /// Whether an ambiguous read may come from a transaction of unknown outcome that nobody else read from, or returned a
-    /// list: then a choice of sources is not all there is to choose.
+    /// Whether an ambiguous read may come from a transaction of unknown outcome that nobody else
+    /// read from, or returned a list: then a choice of sources is not all there is to choose.
     pub doubtful: bool,
 }
 
@@ -85,7 +87,8 @@ impl<'a> Facts<'a> {
         }
         let readers = last_readers(index, versions, keys);
         let slots = versions + keys;
-        let of_slots = (0..slots).flat_map(|slot| readers.of(slot).iter().map(move |&reader| (reader, slot)));
+        let of_slots =
+            (0..slots).flat_map(|slot| readers.of(slot).iter().map(move |&reader| (reader, slot)));
         let reads = Lists::new(history.txn_count(), of_slots);
         let written = Lists::new(history.txn_count(), index.versions.txn.iter().copied().zip(0..));
         let mut facts = Facts {
@@ -135,7 +138,10 @@ impl<'a> Facts<'a> {
     #[inline]
     pub fn candidates<'f>(&'f self, read: &Ambiguous) -> impl Iterator<Item = u32> + use<'f> {
         let reader = read.reader;
-        self.slots_of_value(read).iter().copied().filter(move |&slot| self.writer(slot) != Some(reader))
+        self.slots_of_value(read)
+            .iter()
+            .copied()
+            .filter(move |&slot| self.writer(slot) != Some(reader))
     }
 
     /// The slots with the value of an ambiguous read, its own among them.
@@ -209,13 +215,21 @@ impl<'a> Facts<'a> {
             if last.replace((reader, value)) == Some((reader, value)) {
                 continue;
             }
-            let candidates = shared.get(&value).cloned().unwrap_or_else(|| self.add_candidates(key, value, &slots));
+            let candidates = shared
+                .get(&value)
+                .cloned()
+                .unwrap_or_else(|| self.add_candidates(key, value, &slots));
             shared.insert(value, candidates.clone());
             self.ambiguous.push(Ambiguous { reader, key, value, candidates });
         }
     }
 
-    fn add_candidates(&mut self, key: u32, value: u64, slots: &FxHashMap<u64, Vec<u32>>) -> Range<u32> {
+    fn add_candidates(
+        &mut self,
+        key: u32,
+        value: u64,
+        slots: &FxHashMap<u64, Vec<u32>>,
+    ) -> Range<u32> {
         let first = self.candidates.len() as u32;
         self.candidates.extend(slots.get(&value).map_or(&[][..], Vec::as_slice));
         if self.may_be_initial(key, value) {
@@ -230,19 +244,26 @@ impl<'a> Facts<'a> {
 
     fn last_write(&self, txn: u32, key: u32) -> u64 {
         let ops = self.history.ops_of(TxnId(txn)).rev().map(|op| self.history.op(OpId(op)));
-        ops.filter(|op| op.kind.is_write() && op.key.0 == key).map(|op| op.value.raw()).next().unwrap_or_default()
+        ops.filter(|op| op.kind.is_write() && op.key.0 == key)
+            .map(|op| op.value.raw())
+            .next()
+            .unwrap_or_default()
     }
 
-    /// A value that was written is read from the initial transaction only if the initial value does not yield to it.
+    /// A value that was written is read from the initial transaction only if the initial value does
+    /// not yield to it.
     fn may_be_initial(&self, key: u32, value: u64) -> bool {
         let (initial, key) = (self.history.initial(), seriatim_history::KeyId(key));
-        value == Value::NULL.raw() || (initial.value_of(key).map(Value::raw) == Some(value) && !initial.yields(key))
+        value == Value::NULL.raw()
+            || (initial.value_of(key).map(Value::raw) == Some(value) && !initial.yields(key))
     }
 
     fn unread_unknown_writes(&self) -> bool {
-        let reads: FxHashMap<(u32, u64), ()> = self.ambiguous.iter().map(|read| ((read.key, read.value), ())).collect();
+        let reads: FxHashMap<(u32, u64), ()> =
+            self.ambiguous.iter().map(|read| ((read.key, read.value), ())).collect();
         let unknown = self.history.txns().filter(|txn| {
-            self.history.status(*txn) == seriatim_history::Status::Unknown && !self.index.counts[txn.index()]
+            self.history.status(*txn) == seriatim_history::Status::Unknown
+                && !self.index.counts[txn.index()]
         });
         unknown.flat_map(|txn| self.history.ops_of(txn)).any(|op| {
             let op = self.history.op(OpId(op));
@@ -255,7 +276,8 @@ impl<'a> Facts<'a> {
 fn last_readers(index: &Index, versions: u32, keys: u32) -> Lists {
     let mut pairs: Vec<(u32, u32)> = Vec::with_capacity(index.reads.txn.len());
     for key in 0..keys {
-        let reads = index.reads.start[key as usize] as usize..index.reads.start[key as usize + 1] as usize;
+        let reads =
+            index.reads.start[key as usize] as usize..index.reads.start[key as usize + 1] as usize;
         let first = pairs.len();
         for read in reads {
             let source = index.reads.source[read];

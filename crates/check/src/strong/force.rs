@@ -1,5 +1,5 @@
-//! What must be: of two orders of versions one may close a cycle, so the other holds; of the writers of a value all but one may be
-//! impossible as the source of a read.
+//! What must be: of two orders of versions one may close a cycle, so the other holds; of the
+//! writers of a value all but one may be impossible as the source of a read.
 //!
 //! Only what an order of the points breaks is looked at. Whatever no order breaks needs no edge.
 
@@ -19,8 +19,8 @@ use std::sync::Arc as Shared;
 pub(crate) enum Against {
     /// Known edges lead from the earlier writer to the later one.
     Writers,
-    /// This reader of the later version would have begun before the earlier one was written, yet known edges lead from there
-    /// to it.
+    /// This reader of the later version would have begun before the earlier one was written, yet
+    /// known edges lead from there to it.
     Reader(u32),
     /// The same with an ambiguous read (by number) that was matched with the later version.
     Matched(u32),
@@ -37,16 +37,19 @@ pub(crate) enum Excluded {
     NotAfter(u32, Against),
 }
 
-/// Why a forced edge is there. Each speaks of what was known when the first `known` forced edges were.
+/// Why a forced edge is there. Each speaks of what was known when the first `known` forced edges
+/// were.
 #[derive(Clone, Debug)]
 pub(crate) enum Reason {
     /// The reader saw the initial value, by an ambiguous read (by number) if there is one.
     Initial { reader: u32, writer: u32, read: Option<u32> },
-    /// An ambiguous read (by number) was matched with a version that was replaced by the reason with this number.
+    /// An ambiguous read (by number) was matched with a version that was replaced by the reason
+    /// with this number.
     Replaced { read: u32, order: u32 },
     /// `earlier` wrote before `later`.
     Order { earlier: u32, later: u32, against: Against, known: u32 },
-    /// The point comes before or after all candidates that an ambiguous read has left, so it comes before or after the reader.
+    /// The point comes before or after all candidates that an ambiguous read has left, so it comes
+    /// before or after the reader.
     Bound { open: Shared<OpenRead>, point: u32, side: Side, known: u32 },
     /// The read (by number) has one candidate left.
     Match { read: u32, excluded: Vec<(u32, Excluded)>, known: u32 },
@@ -66,12 +69,13 @@ pub(crate) enum Contradiction {
     Cycle(Vec<u32>),
     /// The reader saw the initial value although known edges lead from the writer to it.
     StaleInitial { reader: u32, writer: u32, read: Option<u32> },
-    /// Neither order of two writers is possible: `first` before `second` because of the first reason, and so on.
+    /// Neither order of two writers is possible: `first` before `second` because of the first
+    /// reason, and so on.
     NeitherOrder { first: u32, second: u32, against: [Against; 2] },
     /// No candidate of the read (by number) is left.
     NoSource { read: u32, excluded: Vec<(u32, Excluded)> },
-    /// The search found no choice; these transactions are involved, and these ambiguous reads: some with candidates that
-    /// were excluded before, some that were matched before.
+    /// The search found no choice; these transactions are involved, and these ambiguous reads: some
+    /// with candidates that were excluded before, some that were matched before.
     Exhausted { txns: Vec<u32>, open: Vec<OpenRead>, matched: Vec<u32> },
 }
 
@@ -103,7 +107,8 @@ pub(crate) struct Findings {
     pub open_reads: Vec<OpenRead>,
     /// How many candidates the open reads have, excluded ones too.
     open_size: usize,
-    /// Not everything was looked at: the limits were reached, or too much is open to be written down.
+    /// Not everything was looked at: the limits were reached, or too much is open to be written
+    /// down.
     pub is_cut: bool,
 }
 
@@ -158,8 +163,8 @@ impl<'a> Forcing<'a> {
         Forcing { facts, model, reach, reasons, fixed, known, limits, steps: 0, done, found }
     }
 
-    /// Finds the edges that the broken places show to be forced. If the limits are reached it stops early: what it has found is
-    /// right, and whoever asked looks at the limits before going on.
+    /// Finds the edges that the broken places show to be forced. If the limits are reached it stops
+    /// early: what it has found is right, and whoever asked looks at the limits before going on.
     pub fn run(mut self, broken: &[Broken]) -> Result<Findings, Contradiction> {
         for &broken in broken {
             if self.is_over() {
@@ -206,7 +211,8 @@ impl<'a> Forcing<'a> {
         self.steps += 1;
         // Looking at the clock costs as much as a step.
         let is_time_to_look = self.steps.is_multiple_of(64);
-        self.found.is_cut |= self.found.open_size > OPEN_MAX || is_time_to_look && self.limits.is_over();
+        self.found.is_cut |=
+            self.found.open_size > OPEN_MAX || is_time_to_look && self.limits.is_over();
         self.found.is_cut
     }
 
@@ -221,7 +227,12 @@ impl<'a> Forcing<'a> {
         self.reasons.len() as u32 - 1
     }
 
-    fn initial_first(&mut self, reader: u32, writer: u32, read: Option<u32>) -> Result<(), Contradiction> {
+    fn initial_first(
+        &mut self,
+        reader: u32,
+        writer: u32,
+        read: Option<u32>,
+    ) -> Result<(), Contradiction> {
         let arc = self.model.read_write(reader, writer);
         if self.reach.reaches(arc.1, arc.0) {
             return Err(Contradiction::StaleInitial { reader, writer, read });
@@ -231,7 +242,8 @@ impl<'a> Forcing<'a> {
         Ok(())
     }
 
-    /// Settles the order of two writers of a key, if it is forced; `a` is the earlier one in the present order.
+    /// Settles the order of two writers of a key, if it is forced; `a` is the earlier one in the
+    /// present order.
     fn order(&mut self, a: u32, b: u32) -> Result<Ordered, Contradiction> {
         if !self.done.insert((a.min(b), a.max(b))) {
             return Ok(Ordered::Before);
@@ -244,7 +256,11 @@ impl<'a> Forcing<'a> {
             (Some(against), None) => self.settle(b, a, against),
             (None, Some(against)) => self.settle(a, b, against),
             (Some(first), Some(second)) => {
-                return Err(Contradiction::NeitherOrder { first: a, second: b, against: [first, second] });
+                return Err(Contradiction::NeitherOrder {
+                    first: a,
+                    second: b,
+                    against: [first, second],
+                });
             }
         }
         Ok(Ordered::Settled)
@@ -258,20 +274,29 @@ impl<'a> Forcing<'a> {
         }
         let commit = self.model.commit(b);
         let seen = |reader: u32| {
-            reader != b && self.reach.reaches(commit, self.model.begin(reader)) == holds(Rule::SeenWriter)
+            reader != b
+                && self.reach.reaches(commit, self.model.begin(reader)) == holds(Rule::SeenWriter)
         };
         let mut found = None;
         self.facts.common_versions(a, b, |version| {
-            let reader = || self.facts.readers.of(version).iter().copied().find(|&reader| seen(reader));
-            let read = || self.fixed.reads_of(version).find(|&read| seen(self.facts.ambiguous[read as usize].reader));
-            found = found.or_else(|| reader().map(Against::Reader)).or_else(|| read().map(Against::Matched));
+            let reader =
+                || self.facts.readers.of(version).iter().copied().find(|&reader| seen(reader));
+            let read = || {
+                self.fixed
+                    .reads_of(version)
+                    .find(|&read| seen(self.facts.ambiguous[read as usize].reader))
+            };
+            found = found
+                .or_else(|| reader().map(Against::Reader))
+                .or_else(|| read().map(Against::Matched));
         });
         found
     }
 
     /// `earlier` wrote before `later`, since the opposite is impossible.
     fn settle(&mut self, earlier: u32, later: u32, against: Against) {
-        let (earlier, later) = if holds(Rule::OtherOrder) { (earlier, later) } else { (later, earlier) };
+        let (earlier, later) =
+            if holds(Rule::OtherOrder) { (earlier, later) } else { (later, earlier) };
         let order = self.remember(Reason::Order { earlier, later, against, known: self.known });
         for arc in order_arcs(self.facts, self.model, earlier, later) {
             self.add(arc, order);
@@ -319,10 +344,12 @@ impl<'a> Forcing<'a> {
         match left.as_slice() {
             [] => return Err(Contradiction::NoSource { read: number, excluded }),
             &[slot] => {
-                let reason = self.remember(Reason::Match { read: number, excluded, known: self.known });
+                let reason =
+                    self.remember(Reason::Match { read: number, excluded, known: self.known });
                 self.fixed.fix(number, slot, reason);
                 self.found.matched += 1;
-                if let Some(writer) = self.facts.writer(slot).filter(|_| holds(Rule::LastCandidate)) {
+                if let Some(writer) = self.facts.writer(slot).filter(|_| holds(Rule::LastCandidate))
+                {
                     let arc = self.model.follows(writer, read.reader);
                     self.add(arc, reason);
                 }
@@ -339,45 +366,57 @@ impl<'a> Forcing<'a> {
         Ok(())
     }
 
-    /// Whichever candidate it is: what comes before all of them comes before the reader, and the reader comes before the versions
-    /// that replace all of them.
+    /// Whichever candidate it is: what comes before all of them comes before the reader, and the
+    /// reader comes before the versions that replace all of them.
     fn bounds(&mut self, open: &OpenRead) {
         let reader = self.facts.ambiguous[open.read as usize].reader;
         let begin = self.model.begin(reader);
-        let writers: Vec<u32> = open.candidates.iter().filter_map(|&slot| self.facts.writer(slot)).collect();
+        let writers: Vec<u32> =
+            open.candidates.iter().filter_map(|&slot| self.facts.writer(slot)).collect();
         let mut points: Vec<(u32, Side)> =
             self.replacing(open, &writers).into_iter().map(|p| (p, Side::After)).collect();
         if writers.len() == open.candidates.len() {
-            let commits: Vec<u32> = writers.iter().map(|&writer| self.model.commit(writer)).collect();
-            points.extend(self.reach.before_all(&commits, begin).into_iter().map(|p| (p, Side::Before)));
+            let commits: Vec<u32> =
+                writers.iter().map(|&writer| self.model.commit(writer)).collect();
+            points.extend(
+                self.reach.before_all(&commits, begin).into_iter().map(|p| (p, Side::Before)),
+            );
         }
         if points.is_empty() {
             return;
         }
         let open = Shared::new(open.clone());
         for (point, side) in points {
-            let reason = Reason::Bound { open: Shared::clone(&open), point, side, known: self.known };
+            let reason =
+                Reason::Bound { open: Shared::clone(&open), point, side, known: self.known };
             let reason = self.remember(reason);
             self.add(if side == Side::Before { (point, begin) } else { (begin, point) }, reason);
         }
     }
 
-    /// The commit points of the first version in each session that replaces all of `writers`, where it is not known yet that the
-    /// reader comes before.
+    /// The commit points of the first version in each session that replaces all of `writers`, where
+    /// it is not known yet that the reader comes before.
     fn replacing(&self, open: &OpenRead, writers: &[u32]) -> Vec<u32> {
         let read = &self.facts.ambiguous[open.read as usize];
-        let (begin, session) = (self.model.begin(read.reader), |txn: u32| self.facts.index.txn_session[txn as usize]);
+        let (begin, session) =
+            (self.model.begin(read.reader), |txn: u32| self.facts.index.txn_session[txn as usize]);
         let mut points = Vec::new();
         let mut done = NONE;
         for version in self.facts.versions(read.key) {
             let writer = self.facts.index.versions.txn[version as usize];
             let commit = self.model.commit(writer);
-            if done == session(writer) || writer == read.reader || open.candidates.binary_search(&version).is_ok() {
+            if done == session(writer)
+                || writer == read.reader
+                || open.candidates.binary_search(&version).is_ok()
+            {
                 continue;
             }
             if self.reach.reaches(begin, commit) {
                 done = session(writer);
-            } else if writers.iter().all(|&other| self.reach.reaches(self.model.commit(other), commit)) {
+            } else if writers
+                .iter()
+                .all(|&other| self.reach.reaches(self.model.commit(other), commit))
+            {
                 done = session(writer);
                 points.push(commit);
             }
@@ -385,13 +424,15 @@ impl<'a> Forcing<'a> {
         points
     }
 
-    /// A matched read whose slot is replaced before it begins: the version came before the slot, or the reader before the
-    /// version.
+    /// A matched read whose slot is replaced before it begins: the version came before the slot, or
+    /// the reader before the version.
     fn chosen(&mut self, number: u32, version: u32) -> Result<(), Contradiction> {
         let (slot, reader) = (self.fixed.of(number), self.facts.ambiguous[number as usize].reader);
         let later = self.facts.index.versions.txn[version as usize];
         if slot != NONE {
-            let Some(source) = self.facts.writer(slot) else { return self.initial_first(reader, later, Some(number)) };
+            let Some(source) = self.facts.writer(slot) else {
+                return self.initial_first(reader, later, Some(number));
+            };
             if self.order(source, later)? == Ordered::Settled {
                 return Ok(());
             }
@@ -423,7 +464,8 @@ impl<'a> Forcing<'a> {
         let model = self.model;
         let writer = self.facts.writer(slot);
         if writer.is_some_and(|writer| {
-            self.reach.reaches(model.begin(read.reader), model.commit(writer)) == holds(Rule::Candidates)
+            self.reach.reaches(model.begin(read.reader), model.commit(writer))
+                == holds(Rule::Candidates)
         }) {
             return Some(Excluded::Future);
         }
@@ -440,9 +482,14 @@ impl<'a> Forcing<'a> {
     }
 }
 
-/// The edges that follow if `earlier` writes before `later`: between the writers, and from the readers of each version that is
-/// replaced.
-pub(crate) fn order_arcs(facts: &Facts<'_>, model: Model, earlier: u32, later: u32) -> Vec<(u32, u32)> {
+/// The edges that follow if `earlier` writes before `later`: between the writers, and from the
+/// readers of each version that is replaced.
+pub(crate) fn order_arcs(
+    facts: &Facts<'_>,
+    model: Model,
+    earlier: u32,
+    later: u32,
+) -> Vec<(u32, u32)> {
     let mut arcs = Vec::new();
     if holds(Rule::WriteWrite) {
         arcs.push(model.write_write(earlier, later));
@@ -457,12 +504,22 @@ pub(crate) fn order_arcs(facts: &Facts<'_>, model: Model, earlier: u32, later: u
     arcs
 }
 
-/// The ambiguous reads (by number) that are known to read what `later` replaces if `earlier` writes before it.
-pub(crate) fn replaced_reads(facts: &Facts<'_>, fixed: &Sources, earlier: u32, later: u32) -> Vec<u32> {
+/// The ambiguous reads (by number) that are known to read what `later` replaces if `earlier` writes
+/// before it.
+pub(crate) fn replaced_reads(
+    facts: &Facts<'_>,
+    fixed: &Sources,
+    earlier: u32,
+    later: u32,
+) -> Vec<u32> {
     let mut reads = Vec::new();
     if !facts.ambiguous.is_empty() {
         facts.common_versions(earlier, later, |version| {
-            reads.extend(fixed.reads_of(version).filter(|&read| facts.ambiguous[read as usize].reader != later));
+            reads.extend(
+                fixed
+                    .reads_of(version)
+                    .filter(|&read| facts.ambiguous[read as usize].reader != later),
+            );
         });
     }
     reads

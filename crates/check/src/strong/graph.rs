@@ -1,4 +1,5 @@
-//! The known edges between points: session order, reads, real time, and what was found to be forced.
+//! The known edges between points: session order, reads, real time, and what was found to be
+//! forced.
 
 use super::facts::{Facts, Lists};
 use super::model::{Arc, Model};
@@ -31,7 +32,8 @@ pub(crate) struct Graph {
     pub forced: Vec<Forced>,
     in_head: Vec<u32>,
     out_head: Vec<u32>,
-    /// How many points belong to transactions; the points after them stand for moments of real time.
+    /// How many points belong to transactions; the points after them stand for moments of real
+    /// time.
     pub txn_points: u32,
 }
 
@@ -40,12 +42,16 @@ impl Graph {
         let txn_points = facts.history.txn_count() as u32 * model.points();
         let mut arcs = Vec::new();
         let mut present = vec![false; txn_points as usize];
-        for txn in facts.history.txns().map(|txn| txn.0).filter(|&txn| facts.index.counts[txn as usize]) {
+        for txn in
+            facts.history.txns().map(|txn| txn.0).filter(|&txn| facts.index.counts[txn as usize])
+        {
             present[model.begin(txn) as usize] = true;
             present[model.commit(txn) as usize] = true;
             txn_arcs(facts, model, txn, &mut arcs);
         }
-        arcs.extend(known_edges(facts.index).iter().map(|edge| model.write_write(edge.from, edge.to)));
+        arcs.extend(
+            known_edges(facts.index).iter().map(|edge| model.write_write(edge.from, edge.to)),
+        );
         if real_time {
             real_time_arcs(facts, model, txn_points, &mut present, &mut arcs);
         }
@@ -73,12 +79,18 @@ impl Graph {
     pub fn add(&mut self, arc: Arc, reason: u32) {
         let number = self.forced.len() as u32;
         let (from, to) = (arc.0 as usize, arc.1 as usize);
-        self.forced.push(Forced { arc, reason, next_in: self.in_head[to], next_out: self.out_head[from] });
+        self.forced.push(Forced {
+            arc,
+            reason,
+            next_in: self.in_head[to],
+            next_out: self.out_head[from],
+        });
         self.in_head[to] = number;
         self.out_head[from] = number;
     }
 
-    /// Removes the forced edges but the first `known`, and returns them in their order with their reasons.
+    /// Removes the forced edges but the first `known`, and returns them in their order with their
+    /// reasons.
     pub fn take_back(&mut self, known: usize) -> Vec<(Arc, u32)> {
         let newer = self.forced.split_off(known);
         for edge in newer.iter().rev() {
@@ -158,12 +170,19 @@ fn txn_arcs(facts: &Facts<'_>, model: Model, txn: u32, arcs: &mut Vec<Arc>) {
     arcs.truncate(kept);
 }
 
-/// Real time by a chain of moments, one for each end: a transaction comes before the moment of its end, and after the last
-/// moment before its begin. So n transactions need O(n) edges.
-fn real_time_arcs(facts: &Facts<'_>, model: Model, first: u32, present: &mut Vec<bool>, arcs: &mut Vec<Arc>) {
+/// Real time by a chain of moments, one for each end: a transaction comes before the moment of its
+/// end, and after the last moment before its begin. So n transactions need O(n) edges.
+fn real_time_arcs(
+    facts: &Facts<'_>,
+    model: Model,
+    first: u32,
+    present: &mut Vec<bool>,
+    arcs: &mut Vec<Arc>,
+) {
     let counted = facts.history.txns().filter(|txn| facts.index.counts[txn.index()]);
-    let mut timed: Vec<(i64, u32, i64)> =
-        counted.filter_map(|txn| facts.history.times(txn).map(|(begin, end)| (end, txn.0, begin))).collect();
+    let mut timed: Vec<(i64, u32, i64)> = counted
+        .filter_map(|txn| facts.history.times(txn).map(|(begin, end)| (end, txn.0, begin)))
+        .collect();
     timed.sort_unstable();
     present.resize(present.len() + timed.len(), true);
     for (moment, &(_, txn, begin)) in timed.iter().enumerate() {

@@ -1,10 +1,11 @@
-//! A topological order of the known edges that breaks few reads: near to a wish, but no writer is placed while a reader of
-//! the version that it replaces is still to come.
+//! A topological order of the known edges that breaks few reads: near to a wish, but no writer is
+//! placed while a reader of the version that it replaces is still to come.
 //!
-//! Transactions whose predecessors are placed wait in a queue by their wish. One that would overwrite a version with readers to
-//! come is put aside until they are placed; with two points a transaction, the begins of such readers are pulled forward
-//! instead. A read whose value has several writers waits until its value is the current one. If everybody waits, the
-//! first by wish goes on and something breaks: the search will look at it.
+//! Transactions whose predecessors are placed wait in a queue by their wish. One that would
+//! overwrite a version with readers to come is put aside until they are placed; with two points a
+//! transaction, the begins of such readers are pulled forward instead. A read whose value has
+//! several writers waits until its value is the current one. If everybody waits, the first by wish
+//! goes on and something breaks: the search will look at it.
 
 use super::facts::Facts;
 use super::graph::Graph;
@@ -49,16 +50,24 @@ enum Obstacle {
 }
 
 impl<'a> Greedy<'a> {
-    /// An order of all points near to `wish` (by transaction); shorter than the number of points iff there is a cycle.
-    pub fn order(facts: &'a Facts<'a>, graph: &'a Graph, wish: &'a [u32], chosen: &'a [u32]) -> Vec<u32> {
+    /// An order of all points near to `wish` (by transaction); shorter than the number of points
+    /// iff there is a cycle.
+    pub fn order(
+        facts: &'a Facts<'a>,
+        graph: &'a Graph,
+        wish: &'a [u32],
+        chosen: &'a [u32],
+    ) -> Vec<u32> {
         let points = graph.points();
-        let waiting_for = (0..points as u32).map(|point| graph.predecessors(point).count() as u32).collect();
+        let waiting_for =
+            (0..points as u32).map(|point| graph.predecessors(point).count() as u32).collect();
         let mut readers_by_choice: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
         for (read, &slot) in facts.ambiguous.iter().zip(chosen).filter(|(_, slot)| **slot != NONE) {
             readers_by_choice.entry(slot).or_default().push(read.reader);
         }
         let by_choice = |slot: u32| readers_by_choice.get(&slot).map_or(0, Vec::len);
-        let pending = (0..facts.slot_count()).map(|slot| (facts.readers.of(slot).len() + by_choice(slot)) as u32);
+        let pending = (0..facts.slot_count())
+            .map(|slot| (facts.readers.of(slot).len() + by_choice(slot)) as u32);
         let mut greedy = Greedy {
             pending: pending.collect(),
             facts,
@@ -117,13 +126,16 @@ impl<'a> Greedy<'a> {
 
     fn try_txn(&mut self, txn: u32) {
         let (begin, commit) = (self.graph.model.begin(txn), self.graph.model.commit(txn));
-        if self.is_placed(commit) || (!self.is_placed(begin) && self.waiting_for[begin as usize] > 0) {
+        if self.is_placed(commit)
+            || (!self.is_placed(begin) && self.waiting_for[begin as usize] > 0)
+        {
             return;
         }
         let missing = self.waiting_for[commit as usize];
         let begins_now = begin != commit && !self.is_placed(begin);
         if missing > u32::from(begins_now) {
-            // The commit waits for others, which will call again; the begin waits with it unless it is pulled.
+            // The commit waits for others, which will call again; the begin waits with it unless it
+            // is pulled.
             self.aside.insert((self.wish[txn as usize], txn));
             return;
         }
@@ -133,7 +145,9 @@ impl<'a> Greedy<'a> {
                 self.aside.insert((self.wish[txn as usize], txn));
                 match obstacle {
                     Obstacle::Readers(slot) => self.until_read.entry(slot).or_default().push(txn),
-                    Obstacle::Value(key, value) => self.until_written.entry((key, value)).or_default().push(txn),
+                    Obstacle::Value(key, value) => {
+                        self.until_written.entry((key, value)).or_default().push(txn)
+                    }
                     Obstacle::OpenWriter => self.until_committed.push(txn),
                 }
             }
@@ -177,7 +191,9 @@ impl<'a> Greedy<'a> {
         if !self.is_placed(self.graph.model.begin(txn)) {
             for &number in facts.ambiguous_of.of(txn) {
                 let read = &facts.ambiguous[number as usize];
-                if self.chosen[number as usize] == NONE && !facts.fits(read, self.current[read.key as usize]) {
+                if self.chosen[number as usize] == NONE
+                    && !facts.fits(read, self.current[read.key as usize])
+                {
                     return Some(Obstacle::Value(read.key, read.value));
                 }
             }
@@ -201,7 +217,10 @@ impl<'a> Greedy<'a> {
             0 => false,
             1 => {
                 let reads = self.facts.readers.of(slot).contains(&txn)
-                    || self.readers_by_choice.get(&slot).is_some_and(|readers| readers.contains(&txn));
+                    || self
+                        .readers_by_choice
+                        .get(&slot)
+                        .is_some_and(|readers| readers.contains(&txn));
                 !reads || self.is_placed(self.graph.model.begin(txn))
             }
             _ => true,
@@ -243,7 +262,9 @@ impl<'a> Greedy<'a> {
                     if left == 0 {
                         moments.push(next);
                     }
-                } else if left == 0 || (left == 1 && next == graph.model.commit(graph.model.txn(next))) {
+                } else if left == 0
+                    || (left == 1 && next == graph.model.commit(graph.model.txn(next)))
+                {
                     self.enqueue(graph.model.txn(next));
                 }
             }

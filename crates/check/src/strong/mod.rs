@@ -1,8 +1,10 @@
-//! The strong levels: prefix consistency, snapshot isolation, serializability, strict serializability.
+//! The strong levels: prefix consistency, snapshot isolation, serializability, strict
+//! serializability.
 //!
-//! Guess an order of the begin and commit points, see what it breaks, add the edges that are forced there, repeat. When
-//! nothing is forced any more, the choices that are left go to a SAT solver with a theory of acyclicity. An order that breaks
-//! nothing is the certificate of "holds"; a contradiction names the few transactions that show the violation.
+//! Guess an order of the begin and commit points, see what it breaks, add the edges that are forced
+//! there, repeat. When nothing is forced any more, the choices that are left go to a SAT solver
+//! with a theory of acyclicity. An order that breaks nothing is the certificate of "holds"; a
+//! contradiction names the few transactions that show the violation.
 
 mod core;
 mod facts;
@@ -54,13 +56,15 @@ pub(crate) struct Target {
 /// The answer for a strong level.
 #[derive(Debug)]
 pub(crate) enum Decision {
-    /// The points of the transactions in an order that satisfies the level: (transaction, whether it is its commit).
+    /// The points of the transactions in an order that satisfies the level: (transaction, whether
+    /// it is its commit).
     Holds(Vec<(u32, bool)>),
     /// These transactions alone violate the level.
     Violated(Vec<u32>),
     /// The time or the memory ran out; [`Limits::reason`] knows which.
     OutOfBudget,
-    /// Beyond what this search can do: an ambiguous read may come from a transaction that perhaps did not commit.
+    /// Beyond what this search can do: an ambiguous read may come from a transaction that perhaps
+    /// did not commit.
     Unsupported,
 }
 
@@ -73,7 +77,8 @@ pub struct Effort {
     pub forced: u64,
     /// Constraints that the first order broke.
     pub broken_first: u64,
-    /// Constraints that were still broken when nothing more was forced: those that the search was left with.
+    /// Constraints that were still broken when nothing more was forced: those that the search was
+    /// left with.
     pub broken_last: u64,
     /// How often a repaired order showed that more is forced.
     pub restarts: u64,
@@ -136,7 +141,9 @@ pub(crate) fn decide(
     let decision = match result {
         Ok(Some(order)) => Decision::Holds(as_points(&graph, &order)),
         Ok(None) => Decision::OutOfBudget,
-        Err(contradiction) => Decision::Violated(core::transactions(&facts, &graph, &rounds, &contradiction)),
+        Err(contradiction) => {
+            Decision::Violated(core::transactions(&facts, &graph, &rounds, &contradiction))
+        }
     };
     (decision, rounds.effort)
 }
@@ -196,7 +203,9 @@ impl<'a> Rounds<'a> {
     /// An order of the points that breaks nothing; `None` if the budget ran out.
     fn run(&mut self, graph: &mut Graph) -> Result<Option<Order>, Contradiction> {
         let mut wish = vec![0u32; self.facts.history.txn_count()];
-        for (place, txn) in first_guess(self.facts.history, self.facts.index).into_iter().enumerate() {
+        for (place, txn) in
+            first_guess(self.facts.history, self.facts.index).into_iter().enumerate()
+        {
             wish[txn as usize] = place as u32 + 1;
         }
         loop {
@@ -219,7 +228,8 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    /// Repairs the order or, if that does not do, searches; unless the repaired order shows that more is forced.
+    /// Repairs the order or, if that does not do, searches; unless the repaired order shows that
+    /// more is forced.
     fn solve(
         &mut self,
         graph: &mut Graph,
@@ -263,12 +273,15 @@ impl<'a> Rounds<'a> {
             if broken.is_empty() {
                 return Ok(Pruned::Fits(order));
             }
-            if self.reach.is_none() && !Reach::fits(graph.points(), self.facts.history.session_count(), &self.limits) {
+            if self.reach.is_none()
+                && !Reach::fits(graph.points(), self.facts.history.session_count(), &self.limits)
+            {
                 return Ok(Pruned::OutOfBudget);
             }
             self.know(graph, &order);
             let found = self.force(graph.model, graph.forced.len() as u32, &broken)?;
-            let is_slow = found.is_empty() || found.arcs.len() + found.matched < broken.len() / SLOW_ROUND;
+            let is_slow =
+                found.is_empty() || found.arcs.len() + found.matched < broken.len() / SLOW_ROUND;
             let known = graph.forced.len();
             self.force_on(graph, found)?;
             if is_slow && self.knows_all(graph) {
@@ -283,7 +296,8 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    /// Adds what was found, and what follows from it at the places that are still open; whether there was anything.
+    /// Adds what was found, and what follows from it at the places that are still open; whether
+    /// there was anything.
     fn force_on(&mut self, graph: &mut Graph, mut found: Findings) -> Result<bool, Contradiction> {
         let mut any = false;
         loop {
@@ -295,11 +309,13 @@ impl<'a> Rounds<'a> {
             if !self.know_more(graph, &found.arcs) {
                 return Ok(true);
             }
-            found = self.forcing(graph.model, graph.forced.len() as u32, |forcing| forcing.again(&found))?;
+            found = self
+                .forcing(graph.model, graph.forced.len() as u32, |forcing| forcing.again(&found))?;
         }
     }
 
-    /// What is broken if the ambiguous reads read what they are known to, and nothing is said of the others.
+    /// What is broken if the ambiguous reads read what they are known to, and nothing is said of
+    /// the others.
     fn scan_fixed(&mut self, model: Model, position: &[u32]) -> Vec<Broken> {
         let chosen = self.fixed.slots().to_vec();
         self.scan(model, position, &chosen)
@@ -307,8 +323,16 @@ impl<'a> Rounds<'a> {
 
     fn scan(&mut self, model: Model, position: &[u32], chosen: &[u32]) -> Vec<Broken> {
         let ambiguous_by_key = &self.ambiguous_by_key;
-        Scan { facts: self.facts, model, position, chosen, ambiguous_by_key, keys: self.keys, threads: self.threads }
-            .run(&mut self.versions)
+        Scan {
+            facts: self.facts,
+            model,
+            position,
+            chosen,
+            ambiguous_by_key,
+            keys: self.keys,
+            threads: self.threads,
+        }
+        .run(&mut self.versions)
     }
 
     /// Makes sure that all known edges are in `reach`; `order` is a topological order of them.
@@ -325,7 +349,8 @@ impl<'a> Rounds<'a> {
         self.reached == Some(graph.forced.len())
     }
 
-    /// Adds `arcs`, the newest of the graph, to `reach`, if they are few and close no cycle; whether they were added.
+    /// Adds `arcs`, the newest of the graph, to `reach`, if they are few and close no cycle;
+    /// whether they were added.
     fn know_more(&mut self, graph: &Graph, arcs: &[(Arc, u32)]) -> bool {
         let Some(reach) = self.reach.as_mut().and_then(Shared::get_mut) else { return false };
         let mut left = graph.points();
@@ -346,11 +371,24 @@ impl<'a> Rounds<'a> {
         work: impl FnOnce(Forcing<'_>) -> Result<Findings, Contradiction>,
     ) -> Result<Findings, Contradiction> {
         let Some(reach) = self.reach.as_deref() else { return Ok(Findings::default()) };
-        work(Forcing::new(self.facts, model, reach, &mut self.reasons, &mut self.fixed, known, self.limits))
+        work(Forcing::new(
+            self.facts,
+            model,
+            reach,
+            &mut self.reasons,
+            &mut self.fixed,
+            known,
+            self.limits,
+        ))
     }
 
     /// What is forced where the order is broken.
-    fn force(&mut self, model: Model, known: u32, broken: &[Broken]) -> Result<Findings, Contradiction> {
+    fn force(
+        &mut self,
+        model: Model,
+        known: u32,
+        broken: &[Broken],
+    ) -> Result<Findings, Contradiction> {
         self.forcing(model, known, |forcing| forcing.run(broken))
     }
 
@@ -359,9 +397,15 @@ impl<'a> Rounds<'a> {
         self.forcing(graph.model, graph.forced.len() as u32, |forcing| forcing.match_all())
     }
 
-    /// Tries to mend what is left by choices that are never taken back. When that gets slow, the order that was reached may show
-    /// that more is forced; then the choices start anew from there. `order` fits the first `known` forced edges.
-    fn repair(&mut self, graph: &mut Graph, order: &[u32], known: usize) -> Result<Repaired, Contradiction> {
+    /// Tries to mend what is left by choices that are never taken back. When that gets slow, the
+    /// order that was reached may show that more is forced; then the choices start anew from there.
+    /// `order` fits the first `known` forced edges.
+    fn repair(
+        &mut self,
+        graph: &mut Graph,
+        order: &[u32],
+        known: usize,
+    ) -> Result<Repaired, Contradiction> {
         let model = graph.model;
         let position = positions(order, graph.points());
         let mut repair = Repair::new(self.facts, model, Acyclic::new(graph, position));
@@ -401,7 +445,12 @@ impl<'a> Rounds<'a> {
     }
 
     /// Adds what the repaired order shows to be forced, if it is worth it to start anew.
-    fn force_repaired(&mut self, repair: &mut Repair<'_>, pace: Pace, open: usize) -> Result<Forced, Contradiction> {
+    fn force_repaired(
+        &mut self,
+        repair: &mut Repair<'_>,
+        pace: Pace,
+        open: usize,
+    ) -> Result<Forced, Contradiction> {
         let graph = &mut *repair.theory.graph;
         let known = graph.forced.len();
         let broken = self.scan_fixed(graph.model, &repair.theory.position);
@@ -415,13 +464,19 @@ impl<'a> Rounds<'a> {
         Ok(if is_known && repair.theory.catch_up(known) { Forced::Kept } else { Forced::NotKept })
     }
 
-    /// Searches from the order that is given by the places of its points, the parts of the history on all threads.
-    fn search(&mut self, graph: &mut Graph, position: Vec<u32>) -> Result<Option<Order>, Contradiction> {
+    /// Searches from the order that is given by the places of its points, the parts of the history
+    /// on all threads.
+    fn search(
+        &mut self,
+        graph: &mut Graph,
+        position: Vec<u32>,
+    ) -> Result<Option<Order>, Contradiction> {
         let broken = self.scan_fixed(graph.model, &position);
         self.effort.count_broken(broken.len());
         // Moments of real time join everything.
         let is_whole = graph.points() > graph.txn_points as usize;
-        let parts = if is_whole { Vec::new() } else { parts::split(self.facts, &broken, self.threads) };
+        let parts =
+            if is_whole { Vec::new() } else { parts::split(self.facts, &broken, self.threads) };
         let found = match parts.len() {
             0 | 1 => self.search_part(graph, position)?,
             _ => self.search_parts(graph, &position, &parts)?,
@@ -429,7 +484,8 @@ impl<'a> Rounds<'a> {
         Ok(found.map(|position| order_of(&position, &graph.present)))
     }
 
-    /// Searches the parts, which are given by their keys. Each moves points of its own only, so their places fit together.
+    /// Searches the parts, which are given by their keys. Each moves points of its own only, so
+    /// their places fit together.
     fn search_parts(
         &mut self,
         graph: &mut Graph,
@@ -451,7 +507,9 @@ impl<'a> Rounds<'a> {
                 }
                 Ok(None) => together = None,
                 Ok(Some(found)) => {
-                    for (place, (new, old)) in together.iter_mut().flatten().zip(found.into_iter().zip(position)) {
+                    for (place, (new, old)) in
+                        together.iter_mut().flatten().zip(found.into_iter().zip(position))
+                    {
                         if new != *old {
                             *place = new;
                         }
@@ -479,8 +537,13 @@ impl<'a> Rounds<'a> {
         }
     }
 
-    /// Hands what is broken to the SAT solver, model by model; returns the places of the points in an order that breaks nothing.
-    fn search_part(&mut self, graph: &mut Graph, position: Vec<u32>) -> Result<Option<Vec<u32>>, Contradiction> {
+    /// Hands what is broken to the SAT solver, model by model; returns the places of the points in
+    /// an order that breaks nothing.
+    fn search_part(
+        &mut self,
+        graph: &mut Graph,
+        position: Vec<u32>,
+    ) -> Result<Option<Vec<u32>>, Contradiction> {
         let model = graph.model;
         let known = graph.forced.len() as u32;
         let mut search = Search::new(self.facts, graph, position, self.limits);
@@ -495,7 +558,8 @@ impl<'a> Rounds<'a> {
                 return Ok(None);
             }
             let new = search.add(&found, &chosen, &self.fixed);
-            let forced_fit = found.arcs.iter().all(|&(arc, reason)| search.theory.add_known(arc, reason));
+            let forced_fit =
+                found.arcs.iter().all(|&(arc, reason)| search.theory.add_known(arc, reason));
             self.effort.forced += found.arcs.len() as u64;
             self.effort.choices = search.choices();
             if search.is_full() || self.limits.is_over() {
@@ -510,7 +574,8 @@ impl<'a> Rounds<'a> {
             }
             self.effort.models += 1;
             let answer = search.solve();
-            (self.effort.conflicts, self.effort.decisions) = (search.conflicts(), search.decisions());
+            (self.effort.conflicts, self.effort.decisions) =
+                (search.conflicts(), search.decisions());
             match answer {
                 None => return Ok(None),
                 Some(false) => return Err(search.exhausted()),
@@ -574,7 +639,8 @@ fn positions(order: &[u32], points: usize) -> Vec<u32> {
 }
 
 fn order_of(position: &[u32], present: &[bool]) -> Order {
-    let mut points: Vec<u32> = (0..position.len() as u32).filter(|&point| present[point as usize]).collect();
+    let mut points: Vec<u32> =
+        (0..position.len() as u32).filter(|&point| present[point as usize]).collect();
     points.sort_unstable_by_key(|&point| position[point as usize]);
     points
 }

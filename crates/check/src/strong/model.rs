@@ -1,8 +1,9 @@
-//! The graph that decides a strong level: nodes are points in time, edges say which point must come first.
+//! The graph that decides a strong level: nodes are points in time, edges say which point must come
+//! first.
 //!
-//! Serializability has one point for each transaction. Snapshot isolation and prefix consistency have two: a transaction
-//! reads at its begin point and writes at its commit point. The history satisfies the level iff the versions of each key
-//! can be ordered so that the graph has no cycle.
+//! Serializability has one point for each transaction. Snapshot isolation and prefix consistency
+//! have two: a transaction reads at its begin point and writes at its commit point. The history
+//! satisfies the level iff the versions of each key can be ordered so that the graph has no cycle.
 
 /// Which points there are, and what an order of two versions means for them.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

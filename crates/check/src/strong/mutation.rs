@@ -1,5 +1,6 @@
-//! The rules that make the answers right, and a way to break one of them on purpose: the tests do, one rule after the other, and
-//! expect a wrong answer somewhere. Outside of tests every rule holds, at no cost.
+//! The rules that make the answers right, and a way to break one of them on purpose: the tests do,
+//! one rule after the other, and expect a wrong answer somewhere. Outside of tests every rule
+//! holds, at no cost.
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Rule {

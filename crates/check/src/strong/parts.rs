@@ -1,14 +1,17 @@
-//! Parts of a history that share neither sessions nor keys have no cycle in common: each is searched by itself.
+//! Parts of a history that share neither sessions nor keys have no cycle in common: each is
+//! searched by itself.
 
 use super::facts::Facts;
 use super::scan::Broken;
 use rustc_hash::FxHashMap;
 use seriatim_history::OpId;
 
-/// How many parts there are for each thread at most: some take longer than others, but each costs a copy of the graph.
+/// How many parts there are for each thread at most: some take longer than others, but each costs a
+/// copy of the graph.
 const PARTS_A_THREAD: usize = 4;
 
-/// The keys of the parts that have something broken; parts are taken together if there are too many.
+/// The keys of the parts that have something broken; parts are taken together if there are too
+/// many.
 pub(crate) fn split(facts: &Facts<'_>, broken: &[Broken], threads: usize) -> Vec<Vec<u32>> {
     let mut links = Links::new(facts);
     let mut number: FxHashMap<u32, usize> = FxHashMap::default();
@@ -28,7 +31,9 @@ pub(crate) fn split(facts: &Facts<'_>, broken: &[Broken], threads: usize) -> Vec
 
 fn key_of(facts: &Facts<'_>, place: &Broken) -> u32 {
     match *place {
-        Broken::Read { version, .. } | Broken::Chosen { version, .. } => facts.version_key[version as usize],
+        Broken::Read { version, .. } | Broken::Chosen { version, .. } => {
+            facts.version_key[version as usize]
+        }
         Broken::Overlap { earlier, .. } => facts.version_key[earlier as usize],
         Broken::Value { read } => facts.ambiguous[read as usize].key,
     }

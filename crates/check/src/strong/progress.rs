@@ -1,9 +1,11 @@
 //! Whether repairs get on, or had better start anew or give way to the search.
 
-/// How many restarts of the repairs in a row may leave as much broken as before, until the search takes over.
+/// How many restarts of the repairs in a row may leave as much broken as before, until the search
+/// takes over.
 const VAIN_MAX: u32 = 2;
 
-/// A round of guessing is slow if it settles less than one in so many of the broken places: a new order costs more than a repair.
+/// A round of guessing is slow if it settles less than one in so many of the broken places: a new
+/// order costs more than a repair.
 pub(crate) const SLOW_ROUND: usize = 6;
 
 /// A pass of repairs is slow if it leaves all but one in so many of the broken places.

@@ -1,7 +1,7 @@
 //! Which point reaches which along the known edges: one number for each point and session.
 //!
-//! Sessions are chains of points, so what reaches a point is a prefix of each session. Rows are computed in a topological
-//! order, O(edges · sessions); a question costs O(1).
+//! Sessions are chains of points, so what reaches a point is a prefix of each session. Rows are
+//! computed in a topological order, O(edges · sessions); a question costs O(1).
 
 use super::Limits;
 use super::facts::Facts;
@@ -13,7 +13,8 @@ use seriatim_history::room;
 pub(crate) struct Reach {
     model: Model,
     sessions: usize,
-    /// For each point, for each session how many of its points (from the first) reach the point or are it.
+    /// For each point, for each session how many of its points (from the first) reach the point or
+    /// are it.
     rows: Vec<u32>,
     /// For each transaction its session and its place there.
     places: Vec<(u32, u32)>,
@@ -62,10 +63,12 @@ impl Reach {
         }
     }
 
-    /// Adds `arc` to rows that were right without it; `None` if it closes a cycle, else how many rows changed. The arc must be in the
-    /// graph already, and those that are not in the rows yet may be too.
+    /// Adds `arc` to rows that were right without it; `None` if it closes a cycle, else how many
+    /// rows changed. The arc must be in the graph already, and those that are not in the rows yet
+    /// may be too.
     ///
-    /// Whatever `arc.0` did not reach before gets the row of `arc.0`, and nothing else: so each point is visited once.
+    /// Whatever `arc.0` did not reach before gets the row of `arc.0`, and nothing else: so each
+    /// point is visited once.
     pub fn extend(&mut self, graph: &Graph, (from, to): Arc) -> Option<usize> {
         if self.reaches(to, from) {
             return None;
@@ -111,7 +114,8 @@ impl Reach {
         }
         let counts = least.into_iter().zip(row(to)).enumerate();
         let news = counts.filter(|(_, (least, known))| least > known && *least != u32::MAX);
-        news.map(|(session, (count, _))| self.firsts[session] * self.model.points() + count - 1).collect()
+        news.map(|(session, (count, _))| self.firsts[session] * self.model.points() + count - 1)
+            .collect()
     }
 
     #[inline]

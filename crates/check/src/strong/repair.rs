@@ -1,6 +1,7 @@
-//! Mending an order by choices that are never taken back: each broken place is looked at as the order stands by then, and one of
-//! the two ways to mend it is taken if it closes no cycle. Most histories that hold need nothing more; where both ways are
-//! blocked by earlier choices, the search takes over from the order that was reached.
+//! Mending an order by choices that are never taken back: each broken place is looked at as the
+//! order stands by then, and one of the two ways to mend it is taken if it closes no cycle. Most
+//! histories that hold need nothing more; where both ways are blocked by earlier choices, the
+//! search takes over from the order that was reached.
 
 use super::facts::Facts;
 use super::force::{order_arcs, replaced_reads};
@@ -78,12 +79,14 @@ impl<'a> Repair<'a> {
             && source.is_none_or(|source| self.commit(source) < self.commit(writer))
     }
 
-    /// `first` writes before `second` (then `more` too), or the other way round: first the way that has to move less.
+    /// `first` writes before `second` (then `more` too), or the other way round: first the way that
+    /// has to move less.
     fn either_order(&mut self, first: u32, second: u32, more: &[Arc], fixed: &Sources) -> bool {
         let mut forward = self.arcs(first, second, fixed);
         forward.extend(more);
         let backward = self.arcs(second, first, fixed);
-        let (first, then) = match self.theory.farthest(&forward) <= self.theory.farthest(&backward) {
+        let (first, then) = match self.theory.farthest(&forward) <= self.theory.farthest(&backward)
+        {
             true => (forward, backward),
             false => (backward, forward),
         };
@@ -93,7 +96,11 @@ impl<'a> Repair<'a> {
     fn arcs(&self, earlier: u32, later: u32, fixed: &Sources) -> Vec<Arc> {
         let mut arcs = order_arcs(self.facts, self.model, earlier, later);
         let reads = replaced_reads(self.facts, fixed, earlier, later).into_iter();
-        arcs.extend(reads.map(|read| self.model.read_write(self.facts.ambiguous[read as usize].reader, later)));
+        arcs.extend(
+            reads.map(|read| {
+                self.model.read_write(self.facts.ambiguous[read as usize].reader, later)
+            }),
+        );
         arcs
     }
 
@@ -123,18 +130,21 @@ impl<'a> Repair<'a> {
         mended || self.drop_choice(read, slot)
     }
 
-    /// What the read was said to read cannot be kept: it has to be something else. Whether anything was said.
+    /// What the read was said to read cannot be kept: it has to be something else. Whether anything
+    /// was said.
     fn drop_choice(&mut self, read: u32, slot: u32) -> bool {
         self.matched.remove(&read).is_some() && self.failed.insert((read, slot))
     }
 
     fn overlap(&mut self, earlier: u32, later: u32, fixed: &Sources) -> bool {
         let (earlier, later) = (self.writer(earlier), self.writer(later));
-        let overlap = self.begin(later) < self.commit(earlier) && self.begin(earlier) < self.commit(later);
+        let overlap =
+            self.begin(later) < self.commit(earlier) && self.begin(earlier) < self.commit(later);
         overlap && self.either_order(earlier, later, &[], fixed)
     }
 
-    /// Says what an ambiguous read reads: the candidate nearest before it for which that is possible.
+    /// Says what an ambiguous read reads: the candidate nearest before it for which that is
+    /// possible.
     fn value(&mut self, number: u32) -> bool {
         let read = &self.facts.ambiguous[number as usize];
         if self.matched.contains_key(&number) {

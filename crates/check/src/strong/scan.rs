@@ -1,5 +1,5 @@
-//! What is broken in an order of the points: reads of versions that are overwritten before the reader begins, writers that
-//! overlap, reads whose value is not the current one.
+//! What is broken in an order of the points: reads of versions that are overwritten before the
+//! reader begins, writers that overlap, reads whose value is not the current one.
 
 use super::facts::Facts;
 use super::model::Model;
@@ -14,7 +14,8 @@ pub(crate) enum Broken {
     Read { slot: u32, version: u32, reader: u32 },
     /// The writers of two versions overlap (snapshot isolation).
     Overlap { earlier: u32, later: u32 },
-    /// An ambiguous read (by number) reads the slot that was chosen for it at a point at which `version` has replaced it.
+    /// An ambiguous read (by number) reads the slot that was chosen for it at a point at which
+    /// `version` has replaced it.
     Chosen { read: u32, version: u32 },
     /// An ambiguous read (by number) returned another value than the current one.
     Value { read: u32 },
@@ -38,8 +39,8 @@ pub(crate) struct Scan<'a> {
 type Sorted = Vec<(u32, u32)>;
 
 impl Scan<'_> {
-    /// All that is broken, at most three overwriting versions for each read. `versions` has those of each key in the order of the
-    /// last scan, which is not far from that of this one.
+    /// All that is broken, at most three overwriting versions for each read. `versions` has those
+    /// of each key in the order of the last scan, which is not far from that of this one.
     pub fn run(&self, versions: &mut [u32]) -> Vec<Broken> {
         if let Some(keys) = self.keys {
             return self.scan_keys(keys.iter().copied(), versions);
@@ -47,22 +48,29 @@ impl Scan<'_> {
         let start = &self.facts.index.versions.start;
         let ranges = parallel::split_by_weight(start, self.threads.max(1));
         let lengths = ranges.iter().map(|keys| (start[keys.end] - start[keys.start]) as usize);
-        let jobs: Vec<_> = parallel::cut(versions, lengths).into_iter().zip(ranges.clone()).collect();
-        let parts =
-            parallel::run(jobs, |(versions, keys)| self.scan_keys(keys.start as u32..keys.end as u32, versions));
+        let jobs: Vec<_> =
+            parallel::cut(versions, lengths).into_iter().zip(ranges.clone()).collect();
+        let parts = parallel::run(jobs, |(versions, keys)| {
+            self.scan_keys(keys.start as u32..keys.end as u32, versions)
+        });
         parts.into_iter().flatten().collect()
     }
 
-    /// Scans `keys`; the first one in `versions` is the first of them, unless `versions` are those of all keys.
+    /// Scans `keys`; the first one in `versions` is the first of them, unless `versions` are those
+    /// of all keys.
     fn scan_keys(&self, keys: impl Iterator<Item = u32>, versions: &mut [u32]) -> Vec<Broken> {
         let mut broken = Vec::new();
         let mut sorted = Sorted::new();
         let mut keys = keys.peekable();
         let is_all = versions.len() == self.facts.version_key.len();
-        let first = keys.peek().filter(|_| !is_all).map_or(0, |&key| self.facts.versions(key).start);
+        let first =
+            keys.peek().filter(|_| !is_all).map_or(0, |&key| self.facts.versions(key).start);
         for key in keys {
             let range = self.facts.versions(key);
-            self.sort(&mut versions[(range.start - first) as usize..(range.end - first) as usize], &mut sorted);
+            self.sort(
+                &mut versions[(range.start - first) as usize..(range.end - first) as usize],
+                &mut sorted,
+            );
             if holds(Rule::InitialFirst) {
                 self.scan_readers(self.facts.initial_slot(key), &sorted, &mut broken);
             }
@@ -101,11 +109,14 @@ impl Scan<'_> {
     /// Readers of `slot` that begin after one of the versions behind it.
     fn scan_readers(&self, slot: u32, behind: &[(u32, u32)], broken: &mut Vec<Broken>) {
         for &reader in self.facts.readers.of(slot) {
-            self.scan_reader(reader, behind, |version| broken.push(Broken::Read { slot, version, reader }));
+            self.scan_reader(reader, behind, |version| {
+                broken.push(Broken::Read { slot, version, reader })
+            });
         }
     }
 
-    /// Calls `found` for the first, the last and a middle one of the versions behind that `reader` begins after.
+    /// Calls `found` for the first, the last and a middle one of the versions behind that `reader`
+    /// begins after.
     #[inline]
     fn scan_reader(&self, reader: u32, behind: &[(u32, u32)], mut found: impl FnMut(u32)) {
         let begin = self.begin(reader);
@@ -135,7 +146,9 @@ impl Scan<'_> {
 
     fn scan_ambiguous(&self, key: u32, sorted: &Sorted, broken: &mut Vec<Broken>) {
         let first = self.ambiguous_by_key.partition_point(|&(other, _)| other < key);
-        for &(_, number) in self.ambiguous_by_key[first..].iter().take_while(|&&(other, _)| other == key) {
+        for &(_, number) in
+            self.ambiguous_by_key[first..].iter().take_while(|&&(other, _)| other == key)
+        {
             let read = &self.facts.ambiguous[number as usize];
             let slot = self.chosen[number as usize];
             if slot != NONE && !holds(Rule::ChosenSource) {
@@ -144,13 +157,16 @@ impl Scan<'_> {
             if slot != NONE {
                 let is_later = |&place: &(u32, u32)| place > (self.commit(slot), slot);
                 let is_initial = self.facts.writer(slot).is_none();
-                let place = if is_initial { 0 } else { sorted.partition_point(|place| !is_later(place)) };
+                let place =
+                    if is_initial { 0 } else { sorted.partition_point(|place| !is_later(place)) };
                 let found = |version| broken.push(Broken::Chosen { read: number, version });
                 self.scan_reader(read.reader, &sorted[place..], found);
                 continue;
             }
             let before = sorted.partition_point(|version| version.0 < self.begin(read.reader));
-            let current = sorted[..before].last().map_or(self.facts.initial_slot(key), |&(_, version)| version);
+            let current = sorted[..before]
+                .last()
+                .map_or(self.facts.initial_slot(key), |&(_, version)| version);
             if !self.facts.fits(read, current) {
                 broken.push(Broken::Value { read: number });
             }
@@ -185,7 +201,8 @@ mod tests {
         for length in 0..40 {
             let expected: Vec<(u32, u32)> = (0..length).map(|i| (i, i)).collect();
             for factor in [1, 7, 11, 41 - 1] {
-                let mut items: Vec<(u32, u32)> = (0..length).map(|i| (i * factor % 41, i)).collect();
+                let mut items: Vec<(u32, u32)> =
+                    (0..length).map(|i| (i * factor % 41, i)).collect();
                 items.sort_unstable_by_key(|item| item.1);
                 let mut wanted = items.clone();
                 wanted.sort_unstable();

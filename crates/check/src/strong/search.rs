@@ -1,7 +1,8 @@
 //! Choosing between orders that are both possible so far, with a SAT solver.
 //!
-//! The solver is given only what the present order of the points breaks, and decides in the direction of that order first.
-//! Its model gives a new order; what that breaks is handed over in turn, until an order breaks nothing or no choice is left.
+//! The solver is given only what the present order of the points breaks, and decides in the
+//! direction of that order first. Its model gives a new order; what that breaks is handed over in
+//! turn, until an order breaks nothing or no choice is left.
 
 use super::Limits;
 use super::facts::Facts;
@@ -55,7 +56,12 @@ pub(crate) struct Search<'a> {
 }
 
 impl<'a> Search<'a> {
-    pub fn new(facts: &'a Facts<'a>, graph: &'a mut Graph, position: Vec<u32>, limits: Limits) -> Search<'a> {
+    pub fn new(
+        facts: &'a Facts<'a>,
+        graph: &'a mut Graph,
+        position: Vec<u32>,
+        limits: Limits,
+    ) -> Search<'a> {
         let model = graph.model;
         Search {
             facts,
@@ -108,7 +114,8 @@ impl<'a> Search<'a> {
         }
         // The solver tries `false` first: the way that has to move less.
         let variable = self.solver.new_var(lbool::UNDEF, true);
-        let (forward, backward) = (self.arcs(pair.hint, pair.other, fixed), self.arcs(pair.other, pair.hint, fixed));
+        let (forward, backward) =
+            (self.arcs(pair.hint, pair.other, fixed), self.arcs(pair.other, pair.hint, fixed));
         let hint_is_nearer = self.theory.farthest(&forward) <= self.theory.farthest(&backward);
         let hinted = Lit::new(variable, !hint_is_nearer);
         self.theory.define(hinted, forward);
@@ -117,11 +124,16 @@ impl<'a> Search<'a> {
         hinted
     }
 
-    /// What follows if `earlier` writes before `later`, also for the reads that were matched by now.
+    /// What follows if `earlier` writes before `later`, also for the reads that were matched by
+    /// now.
     fn arcs(&mut self, earlier: u32, later: u32, fixed: &Sources) -> Vec<Arc> {
         let mut arcs = order_arcs(self.facts, self.model, earlier, later);
         let reads = replaced_reads(self.facts, fixed, earlier, later);
-        arcs.extend(reads.iter().map(|&read| self.model.read_write(self.facts.ambiguous[read as usize].reader, later)));
+        arcs.extend(
+            reads.iter().map(|&read| {
+                self.model.read_write(self.facts.ambiguous[read as usize].reader, later)
+            }),
+        );
         self.matched.extend(reads);
         arcs
     }
@@ -157,25 +169,36 @@ impl<'a> Search<'a> {
         self.open.push(open.clone());
     }
 
-    /// The candidate that is the last one before the reader in the present order, or else the first one.
+    /// The candidate that is the last one before the reader in the present order, or else the first
+    /// one.
     fn preferred(&self, reader: u32, candidates: &[u32]) -> u32 {
         let begin = self.theory.position[self.model.begin(reader) as usize];
         let place = |slot: u32| match self.facts.writer(slot) {
             Some(writer) => self.theory.position[self.model.commit(writer) as usize] + 1,
             None => 0,
         };
-        let before = candidates.iter().copied().filter(|&slot| place(slot) <= begin).max_by_key(|&slot| place(slot));
-        before.or_else(|| candidates.iter().copied().min_by_key(|&slot| place(slot))).unwrap_or(NONE)
+        let before = candidates
+            .iter()
+            .copied()
+            .filter(|&slot| place(slot) <= begin)
+            .max_by_key(|&slot| place(slot));
+        before
+            .or_else(|| candidates.iter().copied().min_by_key(|&slot| place(slot)))
+            .unwrap_or(NONE)
     }
 
-    /// If the read reads `slot`, then the version came before it, or the reader began before the version.
+    /// If the read reads `slot`, then the version came before it, or the reader began before the
+    /// version.
     fn choice(&mut self, number: u32, version: u32, slot: u32, fixed: &Sources) {
         if self.clauses.insert((number, slot, version), ()).is_some() {
             return;
         }
         let reader = self.facts.ambiguous[number as usize].reader;
         let writer = self.facts.index.versions.txn[version as usize];
-        let source = self.facts.writer(slot).map(|source| self.pair(Pair { hint: source, other: writer }, fixed));
+        let source = self
+            .facts
+            .writer(slot)
+            .map(|source| self.pair(Pair { hint: source, other: writer }, fixed));
         let is_fixed = fixed.of(number) == slot;
         let arc = self.model.read_write(reader, writer);
         if is_fixed && source.is_some_and(|source| self.theory.stands_for(source, arc)) {
@@ -189,7 +212,11 @@ impl<'a> Search<'a> {
             self.matched.push(number);
         } else {
             let selectors = self.selectors.get(&number).into_iter().flatten();
-            clause.extend(selectors.filter(|selector| selector.slot == slot).map(|selector| !selector.literal));
+            clause.extend(
+                selectors
+                    .filter(|selector| selector.slot == slot)
+                    .map(|selector| !selector.literal),
+            );
         }
         self.solver.add_clause_reuse(&mut clause);
     }
@@ -219,7 +246,9 @@ impl<'a> Search<'a> {
     /// Writes down what the model chose for the reads.
     pub fn choose(&self, chosen: &mut [u32]) {
         for (&number, selectors) in &self.selectors {
-            let selected = selectors.iter().find(|selector| self.solver.value_lit(selector.literal) == lbool::TRUE);
+            let selected = selectors
+                .iter()
+                .find(|selector| self.solver.value_lit(selector.literal) == lbool::TRUE);
             if let Some(selector) = selected {
                 chosen[number as usize] = selector.slot;
             }
@@ -239,9 +268,11 @@ impl<'a> Search<'a> {
         self.solver.num_decisions()
     }
 
-    /// No choice is left: everybody who was on a cycle, and the ambiguous reads that were asked about.
+    /// No choice is left: everybody who was on a cycle, and the ambiguous reads that were asked
+    /// about.
     pub fn exhausted(&self) -> Contradiction {
-        let points = self.theory.involved.iter().filter(|&&point| point < self.theory.graph.txn_points);
+        let points =
+            self.theory.involved.iter().filter(|&&point| point < self.theory.graph.txn_points);
         let mut txns: Vec<u32> = points.map(|&point| self.model.txn(point)).collect();
         txns.sort_unstable();
         txns.dedup();

@@ -19,17 +19,20 @@ struct Shape {
     values: Option<u64>,
     /// One of so many reads is of any version instead of one of the newest.
     stale: u64,
-    /// A transaction takes less than this, and begins one tick after the one before it; without it there are no times.
+    /// A transaction takes less than this, and begins one tick after the one before it; without it
+    /// there are no times.
     ticks: Option<u64>,
 }
 
 fn random_history(seed: u64, shape: Shape) -> History {
     let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) + 1;
     let mut random = |below: u64| {
-        state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (state >> 33) % below
     };
-    let mut columns = Columns { key_names: KeyNames::Numbers { count: shape.keys as u32 }, ..Columns::default() };
+    let mut columns =
+        Columns { key_names: KeyNames::Numbers { count: shape.keys as u32 }, ..Columns::default() };
     let mut written: Vec<Vec<u64>> = vec![Vec::new(); shape.keys as usize];
     let mut next = 0;
     for _ in 0..shape.txns {
@@ -45,11 +48,15 @@ fn random_history(seed: u64, shape: Shape) -> History {
             let kind = if random(2) == 0 { OpKind::Write } else { OpKind::Read };
             next += 1;
             let value = match kind {
-                OpKind::Read if random(shape.stale) == 0 => match random(written[key].len() as u64 + 1) {
-                    0 => 0,
-                    place => written[key][place as usize - 1],
-                },
-                OpKind::Read => written[key].iter().rev().nth(random(2) as usize).copied().unwrap_or(0),
+                OpKind::Read if random(shape.stale) == 0 => {
+                    match random(written[key].len() as u64 + 1) {
+                        0 => 0,
+                        place => written[key][place as usize - 1],
+                    }
+                }
+                OpKind::Read => {
+                    written[key].iter().rev().nth(random(2) as usize).copied().unwrap_or(0)
+                }
                 _ => shape.values.map_or(next, |values| 1 + random(values)),
             };
             if kind == OpKind::Write {
@@ -77,9 +84,14 @@ const MODELS: [(Level, Model); 3] = [
 
 const STRICT: (Level, Model) = (Level::StrictSerializable, Model::Serial);
 
-fn decide_alone(history: &History, index: &Index, (level, model): (Level, Model)) -> (Decision, Effort) {
+fn decide_alone(
+    history: &History,
+    index: &Index,
+    (level, model): (Level, Model),
+) -> (Decision, Effort) {
     let target = Target { model, real_time: level == Level::StrictSerializable };
-    let limits = Limits { deadline: Some(Instant::now() + Duration::from_secs(20)), ..Limits::default() };
+    let limits =
+        Limits { deadline: Some(Instant::now() + Duration::from_secs(20)), ..Limits::default() };
     decide(history, index, target, limits, 1)
 }
 
@@ -91,7 +103,8 @@ fn as_events(points: Vec<(u32, bool)>) -> Vec<Event> {
     points.into_iter().map(as_event).collect()
 }
 
-/// Compares with the search over frontiers, has every order verified and every set of guilty transactions re-checked.
+/// Compares with the search over frontiers, has every order verified and every set of guilty
+/// transactions re-checked.
 fn compare(shape: Shape, seeds: std::ops::Range<u64>) -> (u32, u32) {
     let (mut holding, mut violated) = (0, 0);
     for seed in seeds {
@@ -113,7 +126,9 @@ fn compare(shape: Shape, seeds: std::ops::Range<u64>) -> (u32, u32) {
                     assert_core(&history, level, &txns, seed);
                     violated += 1;
                 }
-                (found, decision) => panic!("{found:?} but {decision:?} {effort:?}: seed {seed} at {level}"),
+                (found, decision) => {
+                    panic!("{found:?} but {decision:?} {effort:?}: seed {seed} at {level}")
+                }
             }
         }
     }
@@ -121,7 +136,8 @@ fn compare(shape: Shape, seeds: std::ops::Range<u64>) -> (u32, u32) {
 }
 
 fn assert_core(history: &History, level: Level, txns: &[u32], seed: u64) {
-    let ops: Vec<OpId> = txns.iter().flat_map(|&txn| history.ops_of(TxnId(txn))).map(OpId).collect();
+    let ops: Vec<OpId> =
+        txns.iter().flat_map(|&txn| history.ops_of(TxnId(txn))).map(OpId).collect();
     let written = |op: OpId| {
         let op = history.op(op);
         op.value == Value::NULL
@@ -140,12 +156,18 @@ fn assert_core(history: &History, level: Level, txns: &[u32], seed: u64) {
     let ops: Vec<OpId> = ops.into_iter().filter(|&op| written(op)).collect();
     let part = history.restricted_to(&ops);
     let found = frontier::search(&part, level, 10_000_000);
-    assert!(matches!(found, Found::Violated), "the core {txns:?} is not violated: seed {seed} at {level}");
+    assert!(
+        matches!(found, Found::Violated),
+        "the core {txns:?} is not violated: seed {seed} at {level}"
+    );
 }
 
-const FEW: Shape = Shape { sessions: 3, keys: 3, txns: 7, ops: 4, values: None, stale: 3, ticks: None };
-const MORE: Shape = Shape { sessions: 4, keys: 4, txns: 14, ops: 5, values: None, stale: 12, ticks: None };
-const DUPLICATES: Shape = Shape { sessions: 3, keys: 2, txns: 7, ops: 3, values: Some(3), stale: 4, ticks: None };
+const FEW: Shape =
+    Shape { sessions: 3, keys: 3, txns: 7, ops: 4, values: None, stale: 3, ticks: None };
+const MORE: Shape =
+    Shape { sessions: 4, keys: 4, txns: 14, ops: 5, values: None, stale: 12, ticks: None };
+const DUPLICATES: Shape =
+    Shape { sessions: 3, keys: 2, txns: 7, ops: 3, values: Some(3), stale: 4, ticks: None };
 const MORE_DUPLICATES: Shape =
     Shape { sessions: 4, keys: 4, txns: 14, ops: 4, values: Some(4), stale: 12, ticks: None };
 
@@ -167,13 +189,24 @@ fn measure() {
         Ok("pc") => Model::Prefix,
         _ => Model::Serial,
     };
-    let (history, _) =
-        seriatim_history::formats::read_path(std::path::Path::new(&path), &path, &Default::default()).unwrap();
+    let (history, _) = seriatim_history::formats::read_path(
+        std::path::Path::new(&path),
+        &path,
+        &Default::default(),
+    )
+    .unwrap();
     let start = Instant::now();
     let index = Index::build(&history, 2);
-    println!("index {:?}, ambiguous {}, faults {}", start.elapsed(), index.ambiguous.len(), index.faults.len());
-    let limits = Limits { deadline: Some(Instant::now() + Duration::from_secs(100)), ..Limits::default() };
-    let (decision, effort) = decide(&history, &index, Target { model, real_time: false }, limits, 2);
+    println!(
+        "index {:?}, ambiguous {}, faults {}",
+        start.elapsed(),
+        index.ambiguous.len(),
+        index.faults.len()
+    );
+    let limits =
+        Limits { deadline: Some(Instant::now() + Duration::from_secs(100)), ..Limits::default() };
+    let (decision, effort) =
+        decide(&history, &index, Target { model, real_time: false }, limits, 2);
     println!("{:?}: {effort:?}", start.elapsed());
     match decision {
         Decision::Holds(points) => println!("holds, {} points", points.len()),
@@ -181,14 +214,15 @@ fn measure() {
     }
 }
 
-/// A violation that only the search finds, each transaction in a session of its own; with `missing` one of its reads is left out,
-/// and it is none.
+/// A violation that only the search finds, each transaction in a session of its own; with `missing`
+/// one of its reads is left out, and it is none.
 fn gadget(missing: Option<usize>) -> History {
     let mut text = String::new();
     let mut links = 0;
     for i in 0..2 {
         for side in ["p", "q"] {
-            text += &format!("{side}{i}: w(x{i},{side}) w({side}{i},1)\n{side}{i}r: r(x{i},{side})");
+            text +=
+                &format!("{side}{i}: w(x{i},{side}) w({side}{i},1)\n{side}{i}r: r(x{i},{side})");
             for writer in ["p", "q"] {
                 if missing != Some(links) {
                     text += &format!(" r({writer}{},1)", 1 - i);
@@ -205,10 +239,12 @@ const TIMED: Shape = Shape { ticks: Some(4), ..FEW };
 
 /// Small histories on which a broken rule shows, the likeliest first, with the levels to look at.
 fn subjects() -> impl Iterator<Item = (History, Vec<(Level, Model)>)> {
-    let gadgets = std::iter::once(None).chain((0..8).map(Some)).map(|missing| (gadget(missing), MODELS.to_vec()));
+    let gadgets = std::iter::once(None)
+        .chain((0..8).map(Some))
+        .map(|missing| (gadget(missing), MODELS.to_vec()));
     let random = (0..400).flat_map(|seed| {
-        let plain =
-            [FEW, MORE, DUPLICATES, MORE_DUPLICATES].map(|shape| (random_history(seed, shape), MODELS.to_vec()));
+        let plain = [FEW, MORE, DUPLICATES, MORE_DUPLICATES]
+            .map(|shape| (random_history(seed, shape), MODELS.to_vec()));
         plain.into_iter().chain([(random_history(seed, TIMED), vec![STRICT])])
     });
     gadgets.chain(random)
@@ -223,7 +259,9 @@ fn is_right(history: &History, levels: &[(Level, Model)]) -> bool {
     levels.iter().all(|&(level, model)| {
         let found = frontier::search(history, level, 10_000_000);
         match (found, decide_alone(history, &index, (level, model)).0) {
-            (Found::Holds(_), Decision::Holds(points)) => verify_points(history, level, &as_events(points)).is_ok(),
+            (Found::Holds(_), Decision::Holds(points)) => {
+                verify_points(history, level, &as_events(points)).is_ok()
+            }
             (Found::Violated, Decision::Violated(_)) => true,
             _ => false,
         }

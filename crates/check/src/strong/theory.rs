@@ -1,9 +1,10 @@
-//! Acyclicity as a theory of the SAT solver: literals stand for edges, and no set of true literals may close a cycle with the
-//! known edges.
+//! Acyclicity as a theory of the SAT solver: literals stand for edges, and no set of true literals
+//! may close a cycle with the known edges.
 //!
-//! A dynamic topological order (Pearce and Kelly) sees most edges to be harmless without looking at anything else; where an
-//! edge points backwards, only points between its ends are visited. A cycle becomes the clause of the literals on it, with a
-//! path that has as few of them as possible. Undoing removes edges and leaves the order as it is: it still fits.
+//! A dynamic topological order (Pearce and Kelly) sees most edges to be harmless without looking at
+//! anything else; where an edge points backwards, only points between its ends are visited. A cycle
+//! becomes the clause of the literals on it, with a path that has as few of them as possible.
+//! Undoing removes edges and leaves the order as it is: it still fits.
 
 use super::graph::Graph;
 use super::model::Arc;
@@ -111,7 +112,8 @@ impl<'g> Acyclic<'g> {
         fits
     }
 
-    /// Changes the order so that the forced edges of the graph but the first `known` fit; `false` if there is a cycle.
+    /// Changes the order so that the forced edges of the graph but the first `known` fit; `false`
+    /// if there is a cycle.
     pub fn catch_up(&mut self, known: usize) -> bool {
         let newer = self.graph.take_back(known);
         newer.into_iter().fold(true, |fits, (arc, reason)| self.add_known(arc, reason) && fits)
@@ -156,7 +158,8 @@ impl<'g> Acyclic<'g> {
         std::iter::successors(first, move |&edge| some(self.stack[edge as usize].next_in))
     }
 
-    /// Adds the edges of a true literal; `false` if one of them closes a cycle, whose clause is put into `clause`.
+    /// Adds the edges of a true literal; `false` if one of them closes a cycle, whose clause is put
+    /// into `clause`.
     fn assert(&mut self, literal: Lit, clause: &mut Vec<Lit>) -> bool {
         let place = literal.idx() as usize;
         let count = self.edges.get(place).map_or(0, Vec::len);
@@ -188,7 +191,9 @@ impl<'g> Acyclic<'g> {
         if from == to {
             return false;
         }
-        let Some(after) = self.reached_from(to, from, high) else { return !holds(Rule::CycleCheck) };
+        let Some(after) = self.reached_from(to, from, high) else {
+            return !holds(Rule::CycleCheck);
+        };
         let before = self.reaching(from, low);
         self.reorder(before, after);
         true
@@ -209,7 +214,9 @@ impl<'g> Acyclic<'g> {
                 if successor == goal {
                     return None;
                 }
-                if self.position[successor as usize] < high && self.mark[successor as usize] != self.round {
+                if self.position[successor as usize] < high
+                    && self.mark[successor as usize] != self.round
+                {
                     self.mark[successor as usize] = self.round;
                     found.push(successor);
                 }
@@ -229,7 +236,9 @@ impl<'g> Acyclic<'g> {
             let labelled = self.labelled_into(point).map(|edge| self.stack[edge as usize].from);
             let predecessors: Vec<u32> = self.graph.predecessors(point).chain(labelled).collect();
             for predecessor in predecessors {
-                if self.position[predecessor as usize] > low && self.mark[predecessor as usize] != self.round {
+                if self.position[predecessor as usize] > low
+                    && self.mark[predecessor as usize] != self.round
+                {
                     self.mark[predecessor as usize] = self.round;
                     found.push(predecessor);
                 }
@@ -243,14 +252,16 @@ impl<'g> Acyclic<'g> {
         before.sort_unstable_by_key(|&point| self.position[point as usize]);
         after.sort_unstable_by_key(|&point| self.position[point as usize]);
         before.append(&mut after);
-        let mut places: Vec<u32> = before.iter().map(|&point| self.position[point as usize]).collect();
+        let mut places: Vec<u32> =
+            before.iter().map(|&point| self.position[point as usize]).collect();
         places.sort_unstable();
         for (point, place) in before.into_iter().zip(places) {
             self.position[point as usize] = place;
         }
     }
 
-    /// The clause that forbids the cycle which `arc` of `literal` closes: a path back with the fewest literals.
+    /// The clause that forbids the cycle which `arc` of `literal` closes: a path back with the
+    /// fewest literals.
     fn explain(&mut self, (from, to): Arc, literal: Lit, clause: &mut Vec<Lit>) {
         self.cycles += 1;
         let path = self.lightest_path(to, from);
@@ -268,8 +279,8 @@ impl<'g> Acyclic<'g> {
         self.involved.extend([from, to]);
     }
 
-    /// A path from `start` to `goal` with as few labelled edges as possible (0-1 breadth-first search), as the points after
-    /// the first with the label of the edge into each.
+    /// A path from `start` to `goal` with as few labelled edges as possible (0-1 breadth-first
+    /// search), as the points after the first with the label of the edge into each.
     fn lightest_path(&self, start: u32, goal: u32) -> Vec<(u32, u32)> {
         let high = self.position[goal as usize];
         let mut steps: rustc_hash::FxHashMap<u32, (u32, Step)> = rustc_hash::FxHashMap::default();
@@ -283,7 +294,8 @@ impl<'g> Acyclic<'g> {
                 break;
             }
             let plain = self.graph.successors(point).map(|to| (to, NO_LABEL));
-            let labelled = self.labelled_out_of(point).map(|edge| (self.stack[edge as usize].to, edge));
+            let labelled =
+                self.labelled_out_of(point).map(|edge| (self.stack[edge as usize].to, edge));
             for (to, label) in plain.chain(labelled) {
                 if self.position[to as usize] > high {
                     continue;
@@ -291,7 +303,11 @@ impl<'g> Acyclic<'g> {
                 let cost = weight + u32::from(label != NO_LABEL);
                 if steps.get(&to).is_none_or(|step| cost < step.0) {
                     steps.insert(to, (cost, Step { before: point, label }));
-                    if label == NO_LABEL { queue.push_front((cost, to)) } else { queue.push_back((cost, to)) }
+                    if label == NO_LABEL {
+                        queue.push_front((cost, to))
+                    } else {
+                        queue.push_back((cost, to))
+                    }
                 }
             }
         }

@@ -1,7 +1,8 @@
 //! How far into each session the causal past of a transaction reaches, as far as an order shows it.
 //!
-//! A causal past holds, with a transaction, all before it in its session. So one number for each session says what is in it. The
-//! numbers of a block of sessions are kept for all transactions at a time: memory is bounded, however many sessions there are.
+//! A causal past holds, with a transaction, all before it in its session. So one number for each
+//! session says what is in it. The numbers of a block of sessions are kept for all transactions at
+//! a time: memory is bounded, however many sessions there are.
 
 use super::External;
 use seriatim_history::{History, SessionId, TxnId};
@@ -16,14 +17,19 @@ pub(super) struct Pasts {
     sessions: Range<usize>,
     /// The transactions of these sessions.
     txns: Range<u32>,
-    /// For each transaction and session the first transaction of the session that is not in the past; 0 if none is.
+    /// For each transaction and session the first transaction of the session that is not in the
+    /// past; 0 if none is.
     ends: Vec<u32>,
 }
 
 impl Pasts {
-    /// The pasts in one block of sessions after the other. `reads` stand in the order of their transactions, which extends session
-    /// order and has writers before their readers.
-    pub fn in_blocks(history: &History, order: &[TxnId], reads: &[External]) -> impl Iterator<Item = Pasts> {
+    /// The pasts in one block of sessions after the other. `reads` stand in the order of their
+    /// transactions, which extends session order and has writers before their readers.
+    pub fn in_blocks(
+        history: &History,
+        order: &[TxnId],
+        reads: &[External],
+    ) -> impl Iterator<Item = Pasts> {
         Pasts::in_blocks_of((CELLS_MAX / history.txn_count().max(1)).max(1), history, order, reads)
     }
 
@@ -92,7 +98,8 @@ mod tests {
 
     #[test]
     fn narrow_blocks_say_the_same_as_wide_ones() {
-        let history = notation::parse("a: w(x,1) | w(x,2)\nb: r(x,1) w(y,1)\nc: r(y,1) | w(z,1)").unwrap();
+        let history =
+            notation::parse("a: w(x,1) | w(x,2)\nb: r(x,1) w(y,1)\nc: r(y,1) | w(z,1)").unwrap();
         let order: Vec<TxnId> = history.txns().collect();
         let read = |reader: u32, source: u32| External {
             reader: TxnId(reader),
@@ -106,13 +113,28 @@ mod tests {
             assert_eq!(blocks.len(), 3usize.div_ceil(width));
             let ends = |txn: u32| -> Vec<u32> {
                 let of = |block: &Pasts| {
-                    block.sessions.clone().map(|s| block.end(TxnId(txn), SessionId(s as u32))).collect()
+                    block
+                        .sessions
+                        .clone()
+                        .map(|s| block.end(TxnId(txn), SessionId(s as u32)))
+                        .collect()
                 };
                 blocks.iter().flat_map(|block| -> Vec<u32> { of(block) }).collect()
             };
-            assert_eq!([ends(1), ends(2), ends(3), ends(4)], [[1, 0, 0], [1, 0, 0], [1, 3, 0], [1, 3, 4]]);
-            assert!(blocks.iter().all(|block| block.of_block(&order).iter().all(|txn| block.txns.contains(&txn.0))));
-            assert_eq!(blocks.iter().map(|block| block.of_block(&order).len()).sum::<usize>(), order.len());
+            assert_eq!(
+                [ends(1), ends(2), ends(3), ends(4)],
+                [[1, 0, 0], [1, 0, 0], [1, 3, 0], [1, 3, 4]]
+            );
+            assert!(
+                blocks.iter().all(|block| block
+                    .of_block(&order)
+                    .iter()
+                    .all(|txn| block.txns.contains(&txn.0)))
+            );
+            assert_eq!(
+                blocks.iter().map(|block| block.of_block(&order).len()).sum::<usize>(),
+                order.len()
+            );
         }
     }
 }

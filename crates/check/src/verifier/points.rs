@@ -1,8 +1,10 @@
-//! Begin and commit points as certificates of the strong levels: one walk with a table of the current versions.
+//! Begin and commit points as certificates of the strong levels: one walk with a table of the
+//! current versions.
 //!
-//! A begin point sees all commits before it and nothing else. That is prefix consistency; at SI moreover no two writers of a key
-//! may overlap; at SER and SSER nothing stands between the two points of a transaction, and at SSER they agree with real time.
-//! Reads match by value, so it does not matter whether a value was written twice. Time O(n).
+//! A begin point sees all commits before it and nothing else. That is prefix consistency; at SI
+//! moreover no two writers of a key may overlap; at SER and SSER nothing stands between the two
+//! points of a transaction, and at SSER they agree with real time. Reads match by value, so it does
+//! not matter whether a value was written twice. Time O(n).
 
 use super::Rejection;
 use crate::level::Level;
@@ -10,13 +12,15 @@ use crate::outcome::Event;
 use seriatim_history::{History, KeyId, OpId, OpKind, Status, TxnId, Value, ValueKind};
 use std::collections::{HashMap, HashSet};
 
-/// Accepts `events` iff they are begin and commit points of `history` at `level`: all committed transactions, some of unknown
-/// outcome, no aborted ones. Levels below prefix consistency ask for less than these points show; for them the points of prefix
-/// consistency are accepted.
+/// Accepts `events` iff they are begin and commit points of `history` at `level`: all committed
+/// transactions, some of unknown outcome, no aborted ones. Levels below prefix consistency ask for
+/// less than these points show; for them the points of prefix consistency are accepted.
 pub fn verify_points(history: &History, level: Level, events: &[Event]) -> Result<(), Rejection> {
     let mut walk = Walk::new(history, level, longest_lists(history, events)?);
     for &event in events {
-        if event.txn().index() >= history.txn_count() || history.status(event.txn()) == Status::Aborted {
+        if event.txn().index() >= history.txn_count()
+            || history.status(event.txn()) == Status::Aborted
+        {
             return Err(Rejection::NotAPermutation(event.txn()));
         }
         walk.now += 1;
@@ -29,8 +33,13 @@ pub fn verify_points(history: &History, level: Level, events: &[Event]) -> Resul
     walk.check_lists()
 }
 
-/// The same for a commit order: each transaction begins as early as it may, which is best for its reads.
-pub(super) fn verify_order(history: &History, level: Level, order: &[TxnId]) -> Result<(), Rejection> {
+/// The same for a commit order: each transaction begins as early as it may, which is best for its
+/// reads.
+pub(super) fn verify_order(
+    history: &History,
+    level: Level,
+    order: &[TxnId],
+) -> Result<(), Rejection> {
     if let Some(&strange) = order.iter().find(|txn| txn.index() >= history.txn_count()) {
         return Err(Rejection::NotAPermutation(strange));
     }
@@ -58,8 +67,8 @@ struct Walk<'h> {
     lists: HashMap<KeyId, Growth<'h>>,
 }
 
-/// How much of the longest list of a key has been appended. An append of the next element is taken to be that element, so that
-/// every element comes from one append for all who read it.
+/// How much of the longest list of a key has been appended. An append of the next element is taken
+/// to be that element, so that every element comes from one append for all who read it.
 struct Growth<'h> {
     list: &'h [Value],
     read: OpId,
@@ -150,7 +159,8 @@ impl<'h> Walk<'h> {
 
     /// Whether the list that `id` read, if it did and the list is not empty, is the current one.
     fn list_is_current(&self, id: OpId) -> bool {
-        let is_current = |key, list| self.lists.get(&key).is_some_and(|growth| growth.is_current(list));
+        let is_current =
+            |key, list| self.lists.get(&key).is_some_and(|growth| growth.is_current(list));
         list(self.history, id).is_none_or(|(_, key, list)| list.is_empty() || is_current(key, list))
     }
 
@@ -158,7 +168,9 @@ impl<'h> Walk<'h> {
         match self.current.get(&key) {
             Some(&current) => current == value,
             None if value == Value::NULL => true,
-            None => self.history.initial().value_of(key) == Some(value) && !self.replaced.contains(&key),
+            None => {
+                self.history.initial().value_of(key) == Some(value) && !self.replaced.contains(&key)
+            }
         }
     }
 
@@ -182,7 +194,9 @@ impl<'h> Walk<'h> {
                 growth.append(op.value);
             }
             let before = self.written_at.insert(op.key, self.now);
-            if self.level == Level::SnapshotIsolation && before.is_some_and(|at| begun < at && at < self.now) {
+            if self.level == Level::SnapshotIsolation
+                && before.is_some_and(|at| begun < at && at < self.now)
+            {
                 return Err(Rejection::Conflict(txn, op.key));
             }
             self.current.insert(op.key, op.value);
@@ -206,7 +220,8 @@ impl<'h> Walk<'h> {
     }
 }
 
-/// Keys to which somebody who did not abort wrote the initial value, where such a write takes its place.
+/// Keys to which somebody who did not abort wrote the initial value, where such a write takes its
+/// place.
 pub(super) fn replaced_initial_values(history: &History) -> HashSet<KeyId> {
     let initial = history.initial();
     let live = history.txns().filter(|&txn| history.status(txn) != Status::Aborted);
@@ -223,12 +238,18 @@ fn last_element(history: &History, value: Value) -> Value {
 }
 
 /// The longest list of each key, of which all others are prefixes.
-fn longest_lists<'h>(history: &'h History, events: &[Event]) -> Result<HashMap<KeyId, Growth<'h>>, Rejection> {
+fn longest_lists<'h>(
+    history: &'h History,
+    events: &[Event],
+) -> Result<HashMap<KeyId, Growth<'h>>, Rejection> {
     let mut longest: HashMap<KeyId, Growth<'h>> = HashMap::new();
     let known = commits(events).filter(|txn| txn.index() < history.txn_count());
-    for (read, key, list) in known.flat_map(|txn| history.ops_of(txn)).filter_map(|id| list(history, OpId(id))) {
+    for (read, key, list) in
+        known.flat_map(|txn| history.ops_of(txn)).filter_map(|id| list(history, OpId(id)))
+    {
         let known = longest.entry(key).or_insert(Growth { list, read, len: 0, current: false });
-        let (shorter, longer) = if list.len() > known.list.len() { (known.list, list) } else { (list, known.list) };
+        let (shorter, longer) =
+            if list.len() > known.list.len() { (known.list, list) } else { (list, known.list) };
         if !longer.starts_with(shorter) {
             return Err(Rejection::ListOrder(read));
         }
@@ -254,10 +275,17 @@ fn list(history: &History, id: OpId) -> Option<(OpId, KeyId, &[Value])> {
     }
 }
 
-/// Points for a commit order. A transaction begins after what comes before it in its session, after what it read from, and, at
-/// SI, after the last commit to a key that it writes; later would only let it miss what it reads.
+/// Points for a commit order. A transaction begins after what comes before it in its session, after
+/// what it read from, and, at SI, after the last commit to a key that it writes; later would only
+/// let it miss what it reads.
 fn points_of(history: &History, level: Level, order: &[TxnId]) -> Vec<Event> {
-    let mut bounds = Bounds { history, level, session: HashMap::new(), version: HashMap::new(), key: HashMap::new() };
+    let mut bounds = Bounds {
+        history,
+        level,
+        session: HashMap::new(),
+        version: HashMap::new(),
+        key: HashMap::new(),
+    };
     let mut beginning: Vec<Vec<TxnId>> = vec![Vec::new(); order.len()];
     for (place, &txn) in order.iter().enumerate() {
         beginning[bounds.begin_of(txn, place)].push(txn);
@@ -303,7 +331,8 @@ impl Bounds<'_> {
     fn commit(&mut self, txn: TxnId, place: usize) {
         self.session.insert(self.history.session_of(txn).0, place + 1);
         let ops = self.history.ops_of(txn).map(|op| self.history.op(OpId(op)));
-        let last: HashMap<KeyId, Value> = ops.filter(|op| op.kind.is_write()).map(|op| (op.key, op.value)).collect();
+        let last: HashMap<KeyId, Value> =
+            ops.filter(|op| op.kind.is_write()).map(|op| (op.key, op.value)).collect();
         for (key, value) in last {
             self.version.insert((key, value), place + 1);
             self.key.insert(key, place + 1);
@@ -318,7 +347,9 @@ mod tests {
     use seriatim_history::notation;
 
     fn verdict(text: &str, level: Level, events: &[(char, u32)]) -> Result<(), Rejection> {
-        let event = |&(point, txn): &(char, u32)| if point == 'b' { Begin(TxnId(txn)) } else { Commit(TxnId(txn)) };
+        let event = |&(point, txn): &(char, u32)| {
+            if point == 'b' { Begin(TxnId(txn)) } else { Commit(TxnId(txn)) }
+        };
         let events: Vec<Event> = events.iter().map(event).collect();
         verify_points(&notation::parse(text).unwrap(), level, &events)
     }
@@ -330,8 +361,14 @@ mod tests {
     fn each_level_asks_for_its_own() {
         let skew = "a: r(x,0) r(y,0) w(x,1)\nb: r(x,0) r(y,0) w(y,1)";
         assert_eq!(verdict(skew, Level::SnapshotIsolation, &OVERLAPPING), Ok(()));
-        assert_eq!(verdict(skew, Level::Serializable, &OVERLAPPING), Err(Rejection::Points(TxnId(0))));
-        assert_eq!(verdict(skew, Level::Serializable, &SERIAL), Err(Rejection::NotCurrent(OpId(3))));
+        assert_eq!(
+            verdict(skew, Level::Serializable, &OVERLAPPING),
+            Err(Rejection::Points(TxnId(0)))
+        );
+        assert_eq!(
+            verdict(skew, Level::Serializable, &SERIAL),
+            Err(Rejection::NotCurrent(OpId(3)))
+        );
         let lost = "a: r(x,0) w(x,1)\nb: r(x,0) w(x,2)";
         assert_eq!(verdict(lost, Level::PrefixConsistency, &OVERLAPPING), Ok(()));
         let conflict = Err(Rejection::Conflict(TxnId(1), KeyId(0)));
@@ -348,8 +385,14 @@ mod tests {
         let at = |events: &[(char, u32)]| verdict(text, Level::PrefixConsistency, events);
         assert_eq!(at(&SERIAL), Ok(()));
         assert_eq!(at(&[&SERIAL[..], &[('b', 3), ('c', 3)]].concat()), Ok(()));
-        assert_eq!(at(&[&SERIAL[..], &[('b', 3)]].concat()), Err(Rejection::NotAPermutation(TxnId(3))));
-        assert_eq!(at(&[&SERIAL[..], &[('b', 2), ('c', 2)]].concat()), Err(Rejection::NotAPermutation(TxnId(2))));
+        assert_eq!(
+            at(&[&SERIAL[..], &[('b', 3)]].concat()),
+            Err(Rejection::NotAPermutation(TxnId(3)))
+        );
+        assert_eq!(
+            at(&[&SERIAL[..], &[('b', 2), ('c', 2)]].concat()),
+            Err(Rejection::NotAPermutation(TxnId(2)))
+        );
         assert_eq!(at(&[&SERIAL[..], &[('c', 1)]].concat()), Err(Rejection::Points(TxnId(1))));
         assert_eq!(at(&SERIAL[..2]), Err(Rejection::NotAPermutation(TxnId(1))));
         assert_eq!(at(&SERIAL[1..]), Err(Rejection::Points(TxnId(0))));
@@ -363,9 +406,13 @@ mod tests {
         let reader = [('b', 2), ('c', 2)];
         assert_eq!(verdict(text, Level::Serializable, &[&SERIAL[..], &reader].concat()), Ok(()));
         let swapped = [('b', 1), ('c', 1), ('b', 0), ('c', 0), ('b', 2), ('c', 2)];
-        assert_eq!(verdict(text, Level::Serializable, &swapped), Err(Rejection::NotCurrent(OpId(2))));
+        assert_eq!(
+            verdict(text, Level::Serializable, &swapped),
+            Err(Rejection::NotCurrent(OpId(2)))
+        );
         let hidden = "a: a(x,1)\nb: a(x,2)\nc: r(x,[2 1])\nd: a(x,1)";
-        let order = [('b', 0), ('c', 0), ('b', 1), ('c', 1), ('b', 3), ('c', 3), ('b', 2), ('c', 2)];
+        let order =
+            [('b', 0), ('c', 0), ('b', 1), ('c', 1), ('b', 3), ('c', 3), ('b', 2), ('c', 2)];
         assert_eq!(verdict(hidden, Level::Serializable, &order), Ok(()));
     }
 }

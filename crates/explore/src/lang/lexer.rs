@@ -24,8 +24,8 @@ impl std::fmt::Display for Token {
 
 /// Longer signs before their beginnings.
 const SIGNS: [&str; 27] = [
-    ":=", "==", "!=", "<=", ">=", "&&", "||", "..", "=>", "{", "}", "(", ")", "[", "]", ";", ",", ".", "=", "<", ">",
-    "+", "-", "*", "/", "%", "!",
+    ":=", "==", "!=", "<=", ">=", "&&", "||", "..", "=>", "{", "}", "(", ")", "[", "]", ";", ",",
+    ".", "=", "<", ">", "+", "-", "*", "/", "%", "!",
 ];
 
 /// The most bytes of a name: errors show it.
@@ -62,7 +62,11 @@ fn token(rest: &str, spot: Spot) -> Result<(Token, &str), LangError> {
     if first.is_ascii_digit() {
         let (digits, left) = rest.split_at(while_in(|c| c.is_ascii_digit()));
         let too_large = |_| {
-            let shown = if digits.len() > WORD_MAX { "this number" } else { &format!("the number {digits}") };
+            let shown = if digits.len() > WORD_MAX {
+                "this number"
+            } else {
+                &format!("the number {digits}")
+            };
             LangError::new(spot, format!("{shown} is too large"), "numbers have 64 bits")
         };
         return Ok((Token::Number(digits.parse().map_err(too_large)?), left));
@@ -81,7 +85,11 @@ fn token(rest: &str, spot: Spot) -> Result<(Token, &str), LangError> {
     match SIGNS.into_iter().find(|sign| rest.starts_with(sign)) {
         Some(sign) => Ok((Token::Sign(sign), &rest[sign.len()..])),
         None => {
-            let shown = if first.is_ascii_graphic() { first.to_string() } else { first.escape_default().to_string() };
+            let shown = if first.is_ascii_graphic() {
+                first.to_string()
+            } else {
+                first.escape_default().to_string()
+            };
             Err(LangError::new(spot, format!("`{shown}` means nothing here"), "remove it"))
         }
     }

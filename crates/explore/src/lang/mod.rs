@@ -23,19 +23,23 @@
 //! assert final(seats) >= 0
 //! ```
 //!
-//! - `init key = number, …` sets initial values, one for a key; keys without one hold 0. A key is a name, or a name with numbers in brackets:
-//!   `seat[3]`, `seat[row][i + 1]`.
-//! - `session name { … }` has transactions `begin … commit`, each with its own level if it says so: `begin at rc`.
-//! - Statements: `a := read(key)`, `write(key, expr)`, `a := expr`, `if cond { … } else { … }`, `repeat 3 { … }`,
-//!   `for i in 1..3 { … }` (both ends included; bounds are numbers), `abort`, `assert cond`. A semicolon or a new line separates them;
-//!   neither is needed. Locals that an aborted transaction set stay set.
-//! - Expressions are 64-bit numbers with `+ - * / %`, `== != < <= > >=`, `&& || !` and parentheses; true is 1 and false is 0. Locals
-//!   belong to the session and hold 0 before they are set.
-//! - `assert` outside of sessions is about the end: `name.local` is a local of a session, `final(key)` what the key holds. Where several
-//!   commit orders are possible, it must be true with the latest values of each. Somebody must write the key or give it an initial value.
+//! - `init key = number, …` sets initial values, one for a key; keys without one hold 0. A key is a
+//!   name, or a name with numbers in brackets: `seat[3]`, `seat[row][i + 1]`.
+//! - `session name { … }` has transactions `begin … commit`, each with its own level if it says so:
+//!   `begin at rc`.
+//! - Statements: `a := read(key)`, `write(key, expr)`, `a := expr`, `if cond { … } else { … }`,
+//!   `repeat 3 { … }`, `for i in 1..3 { … }` (both ends included; bounds are numbers), `abort`,
+//!   `assert cond`. A semicolon or a new line separates them; neither is needed. Locals that an
+//!   aborted transaction set stay set.
+//! - Expressions are 64-bit numbers with `+ - * / %`, `== != < <= > >=`, `&& || !` and parentheses;
+//!   true is 1 and false is 0. Locals belong to the session and hold 0 before they are set.
+//! - `assert` outside of sessions is about the end: `name.local` is a local of a session,
+//!   `final(key)` what the key holds. Where several commit orders are possible, it must be true
+//!   with the latest values of each. Somebody must write the key or give it an initial value.
 //! - `#` and `//` start a comment.
 //!
-//! A program that divides by zero or computes a number that is too large violates its assertions at that place.
+//! A program that divides by zero or computes a number that is too large violates its assertions at
+//! that place.
 
 mod ast;
 mod lexer;
@@ -69,7 +73,11 @@ pub struct LangError {
 }
 
 impl LangError {
-    pub(crate) fn new(spot: Spot, problem: impl Into<String>, hint: impl Into<String>) -> LangError {
+    pub(crate) fn new(
+        spot: Spot,
+        problem: impl Into<String>,
+        hint: impl Into<String>,
+    ) -> LangError {
         LangError { spot, problem: problem.into(), hint: hint.into() }
     }
 }

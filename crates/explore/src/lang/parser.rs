@@ -1,4 +1,5 @@
-//! Tokens into programs: recursive descent, with a limit on the depth, on the size of expressions and on what loops do.
+//! Tokens into programs: recursive descent, with a limit on the depth, on the size of expressions
+//! and on what loops do.
 
 use super::ast::{Assertion, Expr, Key, Op, Session, Stmt, Transaction};
 use super::lexer::{Token, tokens};
@@ -34,8 +35,8 @@ const ELSEWHERE: [(&str, &str); 8] = [
 
 /// Words that are no names.
 const WORDS: [&str; 15] = [
-    "init", "session", "begin", "commit", "at", "read", "write", "if", "else", "for", "in", "repeat", "assert",
-    "abort", "final",
+    "init", "session", "begin", "commit", "at", "read", "write", "if", "else", "for", "in",
+    "repeat", "assert", "abort", "final",
 ];
 
 /// Operators by how tightly they bind, loosest first.
@@ -154,9 +155,10 @@ impl Parser {
                 self.advance();
                 Ok(name)
             }
-            Token::Name(word) => {
-                self.fail(format!("`{word}` is a word of the language"), format!("choose another {what}"))
-            }
+            Token::Name(word) => self.fail(
+                format!("`{word}` is a word of the language"),
+                format!("choose another {what}"),
+            ),
             _ => self.expected(what),
         }
     }
@@ -218,10 +220,15 @@ impl Parser {
         let spot = self.spot();
         let name = self.name("name of the session")?;
         if self.source.sessions.iter().any(|session| session.name == name) {
-            return Err(LangError::new(spot, format!("there is a session {name} already"), "choose another name"));
+            return Err(LangError::new(
+                spot,
+                format!("there is a session {name} already"),
+                "choose another name",
+            ));
         }
         if self.source.sessions.len() == SESSIONS_MAX {
-            return self.fail(format!("more than {SESSIONS_MAX} sessions"), "make the program smaller");
+            return self
+                .fail(format!("more than {SESSIONS_MAX} sessions"), "make the program smaller");
         }
         self.must("{")?;
         self.locals = Some(Vec::new());
@@ -233,7 +240,10 @@ impl Parser {
             txns.push(self.transaction()?);
             let others: usize = self.source.sessions.iter().map(|session| session.txns.len()).sum();
             if others + txns.len() > TXNS_MAX {
-                return self.fail(format!("more than {TXNS_MAX} transactions"), "make the program smaller");
+                return self.fail(
+                    format!("more than {TXNS_MAX} transactions"),
+                    "make the program smaller",
+                );
             }
         }
         let locals = self.locals.take().unwrap_or_default();
@@ -259,7 +269,9 @@ impl Parser {
         if name == "true" {
             return Ok(Isolation::Nothing);
         }
-        let wrong = |problem: String| LangError::new(spot, problem, "expected true, rc, ra, cc, pc, si or ser");
+        let wrong = |problem: String| {
+            LangError::new(spot, problem, "expected true, rc, ra, cc, pc, si or ser")
+        };
         let level: Level = name.parse().map_err(|_| wrong(format!("there is no level {name}")))?;
         Isolation::of(level).map_err(|_| wrong(format!("programs cannot be explored at {level}")))
     }
@@ -326,9 +338,13 @@ impl Parser {
     fn is_no_call(&self, word: &str) -> Parsed<()> {
         match (self.token(), self.tokens.get(self.at + 1)) {
             (Token::Name(name), Some((Token::Sign("("), _)))
-                if !WORDS.contains(&name.as_str()) && !ELSEWHERE.iter().any(|(other, _)| name == other) =>
+                if !WORDS.contains(&name.as_str())
+                    && !ELSEWHERE.iter().any(|(other, _)| name == other) =>
             {
-                self.fail(format!("there is no `{name}(…)` in the language"), format!("did you mean `{word}`?"))
+                self.fail(
+                    format!("there is no `{name}(…)` in the language"),
+                    format!("did you mean `{word}`?"),
+                )
             }
             _ => Ok(()),
         }
@@ -377,7 +393,10 @@ impl Parser {
         let around = self.rounds;
         self.rounds = around.saturating_mul(rounds.max(1));
         if self.rounds > ROUNDS_MAX {
-            return self.fail(format!("this goes round more than {ROUNDS_MAX} times"), "make the loop shorter");
+            return self.fail(
+                format!("this goes round more than {ROUNDS_MAX} times"),
+                "make the loop shorter",
+            );
         }
         let body = self.block()?;
         self.rounds = around;
@@ -387,7 +406,8 @@ impl Parser {
     fn deeper(&mut self) -> Parsed<()> {
         self.depth += 1;
         if self.depth > DEPTH_MAX {
-            return self.fail(format!("this is nested more than {DEPTH_MAX} times"), "make it flatter");
+            return self
+                .fail(format!("this is nested more than {DEPTH_MAX} times"), "make it flatter");
         }
         Ok(())
     }
@@ -406,7 +426,8 @@ impl Parser {
     fn assertion(&mut self) -> Parsed<Assertion> {
         let (spot, from) = (self.spot(), self.at);
         let expr = self.expr()?;
-        let words = self.tokens[from..self.at].iter().map(|(token, _)| token.to_string().replace('`', ""));
+        let words =
+            self.tokens[from..self.at].iter().map(|(token, _)| token.to_string().replace('`', ""));
         Ok(Assertion { spot, text: tidy(&words.collect::<Vec<_>>().join(" ")), expr })
     }
 
@@ -439,7 +460,10 @@ impl Parser {
     fn part(&mut self) -> Parsed<()> {
         self.parts += 1;
         if self.parts > PARTS_MAX {
-            return self.fail(format!("this expression has more than {PARTS_MAX} parts"), "use locals for its parts");
+            return self.fail(
+                format!("this expression has more than {PARTS_MAX} parts"),
+                "use locals for its parts",
+            );
         }
         Ok(())
     }
@@ -493,7 +517,10 @@ impl Parser {
 
     fn latest(&mut self) -> Parsed<Expr> {
         if self.locals.is_some() {
-            return self.fail("transactions do not know what keys hold in the end", "read the key into a local");
+            return self.fail(
+                "transactions do not know what keys hold in the end",
+                "read the key into a local",
+            );
         }
         self.advance();
         self.must("(")?;
@@ -514,9 +541,16 @@ impl Parser {
                 known.truncate(KEYS_TOLD_MAX);
                 let hint = match known.is_empty() {
                     true => format!("write to {key}, or give it a value with `init {key} = 0`"),
-                    false => format!("keys that have values are: {}; or write `init {key} = 0`", known.join(", ")),
+                    false => format!(
+                        "keys that have values are: {}; or write `init {key} = 0`",
+                        known.join(", ")
+                    ),
                 };
-                Err(LangError::new(*spot, format!("nobody writes {key}, and it has no initial value"), hint))
+                Err(LangError::new(
+                    *spot,
+                    format!("nobody writes {key}, and it has no initial value"),
+                    hint,
+                ))
             }
         }
     }
@@ -532,13 +566,22 @@ impl Parser {
         if let Some(locals) = &self.locals {
             let Some(number) = locals.iter().position(|known| *known == name) else {
                 let hint = format!("set it before, as in `{name} := read(x)`");
-                return Err(LangError::new(spot, format!("the local {name} has not been set"), hint));
+                return Err(LangError::new(
+                    spot,
+                    format!("the local {name} has not been set"),
+                    hint,
+                ));
             };
             return Ok(Expr::Local(number));
         }
-        let Some(session) = self.source.sessions.iter().position(|session| session.name == name) else {
+        let Some(session) = self.source.sessions.iter().position(|session| session.name == name)
+        else {
             let hint = "outside of sessions write `session.local` or `final(key)`";
-            return Err(LangError::new(spot, format!("there is no session {name} before this"), hint));
+            return Err(LangError::new(
+                spot,
+                format!("there is no session {name} before this"),
+                hint,
+            ));
         };
         self.must(".")?;
         let spot = self.spot();
@@ -556,8 +599,16 @@ impl Parser {
 
 /// Tokens as people write them.
 fn tidy(text: &str) -> String {
-    let joined =
-        [("( ", "("), (" )", ")"), (" (", "("), ("[ ", "["), (" ]", "]"), (" [", "["), (" . ", "."), ("! ", "!")];
+    let joined = [
+        ("( ", "("),
+        (" )", ")"),
+        (" (", "("),
+        ("[ ", "["),
+        (" ]", "]"),
+        (" [", "["),
+        (" . ", "."),
+        ("! ", "!"),
+    ];
     let text = joined.iter().fold(text.to_owned(), |text, (from, to)| text.replace(from, to));
     // A parenthesis stands beside a name, but apart from an operator.
     ["+", "-", "*", "/", "%", "==", "!=", "<", "<=", ">", ">=", "&&", "||"]

@@ -8,9 +8,11 @@ use crate::program::{Program, Stop, Tx};
 /// The locals of a session.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Registers {
-    /// Their values, in the order in which the text names them first; those that were not set may be missing.
+    /// Their values, in the order in which the text names them first; those that were not set may
+    /// be missing.
     pub values: Vec<i64>,
-    /// What went wrong in the session first: an assertion that was false, or a number that cannot be computed.
+    /// What went wrong in the session first: an assertion that was false, or a number that cannot
+    /// be computed.
     pub failure: Option<String>,
 }
 
@@ -183,7 +185,8 @@ fn check_one(assertion: &Assertion, end: &End<'_, i64, Registers>) -> Result<(),
     end.finally(|read| {
         let mut seen: Vec<String> = Vec::new();
         let result = value(&assertion.expr, &mut |leaf| end_value(leaf, end, read, &mut seen));
-        let with = if seen.is_empty() { String::new() } else { format!(" with {}", seen.join(", ")) };
+        let with =
+            if seen.is_empty() { String::new() } else { format!(" with {}", seen.join(", ")) };
         match result {
             Ok(0) => Err(told(assertion) + &with),
             Ok(_) => Ok(()),
@@ -199,7 +202,9 @@ fn end_value(
     seen: &mut Vec<String>,
 ) -> Result<i64, String> {
     match leaf {
-        Expr::LocalOf(session, local) => Ok(end.locals().get(*session).map_or(0, |locals| locals.get(*local))),
+        Expr::LocalOf(session, local) => {
+            Ok(end.locals().get(*session).map_or(0, |locals| locals.get(*local)))
+        }
         Expr::Final(key) => {
             let mut index = |expr: &Expr| {
                 value(expr, &mut |leaf| match leaf {

@@ -1,4 +1,5 @@
-//! Which format to write if one cannot hold a history: only those that can, which is found out by trying.
+//! Which format to write if one cannot hold a history: only those that can, which is found out by
+//! trying.
 
 use super::{Format, write_as};
 use crate::error::WriteError;
@@ -11,7 +12,9 @@ const OFFERED: [Format; 4] = [Format::Plume, Format::DbcopHist, Format::ElleEdn,
 /// The same error, with the formats that hold the whole history.
 pub(super) fn advised(history: &History, error: WriteError) -> WriteError {
     let WriteError::Unsupported { format, what, hint } = error else { return error };
-    let fits = |other: &Format| other.code() != format && write_as(history, *other, &mut io::sink()).is_ok();
+    let fits = |other: &Format| {
+        other.code() != format && write_as(history, *other, &mut io::sink()).is_ok()
+    };
     let codes: Vec<&str> = OFFERED.into_iter().filter(fits).map(Format::code).collect();
     let advice = match codes.as_slice() {
         [] => None,

@@ -1,7 +1,8 @@
-//! AWDIT's text: `w K V` or `r K V` a line, a line of dashes between transactions, of equal signs between sessions.
+//! AWDIT's text: `w K V` or `r K V` a line, a line of dashes between transactions, of equal signs
+//! between sessions.
 //!
-//! There is no initial value unless the file writes one, and no aborted transaction. Transactions and sessions
-//! without operations cannot be told from separators, and are left out.
+//! There is no initial value unless the file writes one, and no aborted transaction. Transactions
+//! and sessions without operations cannot be told from separators, and are left out.
 
 use super::Format;
 use super::build::Builder;
@@ -16,7 +17,8 @@ use std::io::Write;
 
 /// Reads a history.
 pub(super) fn read(bytes: &[u8], source: &Source) -> Result<History, ReadError> {
-    let mut reader = Reader { builder: Builder::default(), sessions: 0, session_open: false, txn: None };
+    let mut reader =
+        Reader { builder: Builder::default(), sessions: 0, session_open: false, txn: None };
     for line in significant_lines(bytes) {
         reader.line(&line, source)?;
     }
@@ -49,19 +51,25 @@ impl Reader {
     }
 
     fn op(&mut self, line: &Line<'_>, source: &Source) -> Result<(), ReadError> {
-        let column_of = |word: &[u8]| line.column(word.as_ptr() as usize - line.text.as_ptr() as usize);
+        let column_of =
+            |word: &[u8]| line.column(word.as_ptr() as usize - line.text.as_ptr() as usize);
         let mut words = line.text.split(u8::is_ascii_whitespace).filter(|word| !word.is_empty());
         let kind = match words.next() {
             Some(b"w" | b"W") => OpKind::Write,
             Some(b"r" | b"R") => OpKind::Read,
             _ => {
-                let problem = format!("expected `w K V`, `r K V`, `---` or `===`, found {}", excerpt(line.text));
+                let problem = format!(
+                    "expected `w K V`, `r K V`, `---` or `===`, found {}",
+                    excerpt(line.text)
+                );
                 return Err(source.at(line.number, line.column(0), problem));
             }
         };
         let mut number = |what: &str| {
             let word = words.next().unwrap_or(&line.text[line.text.len()..]);
-            let bad = |bad: super::text::BadInteger| source.at(line.number, column_of(word), bad.problem(what, word));
+            let bad = |bad: super::text::BadInteger| {
+                source.at(line.number, column_of(word), bad.problem(what, word))
+            };
             integer(word).map(Atom::Int).map_err(bad)
         };
         let (key, value) = (number("a key")?, number("a value")?);
@@ -96,7 +104,11 @@ pub(super) fn write(history: &History, out: &mut dyn Write) -> Result<(), WriteE
     writing.only_statuses(&[Status::Committed])?;
     let mut first_session = true;
     for session in history.sessions() {
-        let mut txns = history.txns_of(session).map(TxnId).filter(|&txn| !history.ops_of(txn).is_empty()).peekable();
+        let mut txns = history
+            .txns_of(session)
+            .map(TxnId)
+            .filter(|&txn| !history.ops_of(txn).is_empty())
+            .peekable();
         if txns.peek().is_none() {
             continue;
         }
@@ -143,7 +155,10 @@ mod tests {
     #[test]
     fn mistakes_have_a_place() {
         let error = |text: &str| read(text.as_bytes(), &Source::new("h")).unwrap_err().to_string();
-        assert_eq!(error("w 0 0\n  r 1"), "h:2:6: expected a value (an integer), found the end of the line");
+        assert_eq!(
+            error("w 0 0\n  r 1"),
+            "h:2:6: expected a value (an integer), found the end of the line"
+        );
         assert_eq!(error("w 0 1 2"), "h:1:7: expected the end of the line, found `2`");
         assert!(error("x 1 2").starts_with("h:1:1: expected `w K V`"));
         assert!(error("---\n").contains("no transactions"));

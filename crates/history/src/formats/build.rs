@@ -67,7 +67,8 @@ impl Builder {
 
     /// What a read of a list returned; an empty list is what the initial transaction left.
     pub fn list(&mut self, items: impl IntoIterator<Item = Atom>) -> Value {
-        let items: Box<[Value]> = items.into_iter().map(|item| self.columns.atoms.value(item)).collect();
+        let items: Box<[Value]> =
+            items.into_iter().map(|item| self.columns.atoms.value(item)).collect();
         if items.is_empty() {
             return Value::NULL;
         }

@@ -33,8 +33,10 @@ impl<'a> Bytes<'a> {
     /// The next `count` bytes, which are `what`.
     pub fn take(&mut self, count: usize, what: &str) -> Result<&'a [u8], ReadError> {
         if count > self.remaining() {
-            let problem =
-                format!("the file is truncated: {what} takes {count} bytes, but only {} are left", self.remaining());
+            let problem = format!(
+                "the file is truncated: {what} takes {count} bytes, but only {} are left",
+                self.remaining()
+            );
             return Err(self.fail_at(self.at, problem));
         }
         let taken = &self.bytes[self.at..self.at + count];
@@ -60,14 +62,18 @@ impl<'a> Bytes<'a> {
         Ok(u64::from_be_bytes(self.word(what)?))
     }
 
-    /// A little-endian count of things that take at least `least` bytes each: more than can follow is a mistake.
+    /// A little-endian count of things that take at least `least` bytes each: more than can follow
+    /// is a mistake.
     pub fn count_le(&mut self, least: usize, what: &str) -> Result<usize, ReadError> {
         let start = self.at;
         let count = self.u64_le(what)?;
         let most = self.remaining() / least.max(1);
         match usize::try_from(count).ok().filter(|&count| count <= most) {
             Some(count) => Ok(count),
-            None => Err(self.fail_at(start, format!("{what} is {count}, but only {most} can follow in this file"))),
+            None => Err(self.fail_at(
+                start,
+                format!("{what} is {count}, but only {most} can follow in this file"),
+            )),
         }
     }
 }

@@ -4,10 +4,11 @@
 //! S txn | W write, key, value | R writer, write, key, value | C txn          (each word 8 bytes)
 //! ```
 //!
-//! A read names the transaction and the write that it reads from; values are hashes that may repeat. So the number of
-//! the write is what we call its value, except for keys whose records carry VeriStrong's mark for "unknown writer":
-//! there the value itself must do. Some recorders add a time to S and C; nothing in the file says so, and we
-//! try that only if the plain layout does not fit.
+//! A read names the transaction and the write that it reads from; values are hashes that may
+//! repeat. So the number of the write is what we call its value, except for keys whose records
+//! carry VeriStrong's mark for "unknown writer": there the value itself must do. Some recorders add
+//! a time to S and C; nothing in the file says so, and we try that only if the plain layout does
+//! not fit.
 
 use super::Format;
 use super::build::Builder;
@@ -64,7 +65,10 @@ struct Log {
 /// Whether a file starts like a log, in either layout.
 pub(super) fn looks_like(bytes: &[u8]) -> bool {
     let record = |at: usize| bytes.get(at).is_some_and(|byte| b"RWC".contains(byte));
-    bytes.first() == Some(&b'S') && bytes.len() >= 18 && (record(9) || record(17)) && bytes[1..9].contains(&0)
+    bytes.first() == Some(&b'S')
+        && bytes.len() >= 18
+        && (record(9) || record(17))
+        && bytes[1..9].contains(&0)
 }
 
 /// Reads the files of a history, one a session.
@@ -81,11 +85,12 @@ pub(super) fn read(files: &[LogFile<'_>], shown_as: &Source) -> Result<History, 
     }
     refuse_repeated_ids(&log, files)?;
     for log_txn in &log.txns {
-        let txn = builder.named_txn(log_txn.session, Status::Committed, Atom::Int(log_txn.id.into()));
+        let txn =
+            builder.named_txn(log_txn.session, Status::Committed, Atom::Int(log_txn.id.into()));
         for op in &log.ops[log_txn.ops.clone()] {
-            let value = writers
-                .value(op, &mut builder)
-                .map_err(|problem| files[log_txn.session as usize].source.at_byte(op.place, problem))?;
+            let value = writers.value(op, &mut builder).map_err(|problem| {
+                files[log_txn.session as usize].source.at_byte(op.place, problem)
+            })?;
             let key = builder.key(Atom::Int(op.key.into()));
             builder.op(txn, op.kind, key, value, op.place as u64);
         }
@@ -109,13 +114,19 @@ fn parse(files: &[LogFile<'_>], layout: Layout) -> Result<Log, ReadError> {
 
 impl Log {
     /// `S (R|W)* C`
-    fn txn(&mut self, session: u32, bytes: &mut Bytes<'_>, layout: Layout) -> Result<(), ReadError> {
+    fn txn(
+        &mut self,
+        session: u32,
+        bytes: &mut Bytes<'_>,
+        layout: Layout,
+    ) -> Result<(), ReadError> {
         let place = bytes.position();
         let letter = bytes.u8("a record")?;
         if letter != b'S' {
-            return Err(
-                bytes.fail_at(place, format!("expected the start of a transaction (S), found {}", shown(letter)))
-            );
+            return Err(bytes.fail_at(
+                place,
+                format!("expected the start of a transaction (S), found {}", shown(letter)),
+            ));
         }
         let id = bytes.u64_be("the id of a transaction")?;
         let begin = time(bytes, layout)?;
@@ -127,21 +138,36 @@ impl Log {
                 b'W' => self.op(OpKind::Write, at, bytes)?,
                 b'C' => {
                     if bytes.u64_be("the id of a transaction")? != id {
-                        return Err(
-                            bytes.fail_at(at, format!("expected the commit of transaction {id}, found another's"))
-                        );
+                        return Err(bytes.fail_at(
+                            at,
+                            format!("expected the commit of transaction {id}, found another's"),
+                        ));
                     }
                     break;
                 }
-                b'A' => return Err(bytes.fail_at(at, "an abort (A): clients drop aborted transactions")),
-                other => return Err(bytes.fail_at(at, format!("expected R, W or C, found {}", shown(other)))),
+                b'A' => {
+                    return Err(
+                        bytes.fail_at(at, "an abort (A): clients drop aborted transactions")
+                    );
+                }
+                other => {
+                    return Err(
+                        bytes.fail_at(at, format!("expected R, W or C, found {}", shown(other)))
+                    );
+                }
             }
         }
         let end = time(bytes, layout)?;
         if end < begin {
             return Err(bytes.fail_at(place, format!("transaction {id} ends before it begins")));
         }
-        self.txns.push(LogTxn { session, id, place, times: (begin, end), ops: first..self.ops.len() });
+        self.txns.push(LogTxn {
+            session,
+            id,
+            place,
+            times: (begin, end),
+            ops: first..self.ops.len(),
+        });
         Ok(())
     }
 
@@ -164,7 +190,11 @@ fn time(bytes: &mut Bytes<'_>, layout: Layout) -> Result<i64, ReadError> {
 }
 
 fn shown(letter: u8) -> String {
-    if letter.is_ascii_graphic() { format!("`{}`", letter as char) } else { format!("the byte {letter:#04x}") }
+    if letter.is_ascii_graphic() {
+        format!("`{}`", letter as char)
+    } else {
+        format!("the byte {letter:#04x}")
+    }
 }
 
 fn refuse_repeated_ids(log: &Log, files: &[LogFile<'_>]) -> Result<(), ReadError> {
@@ -172,7 +202,10 @@ fn refuse_repeated_ids(log: &Log, files: &[LogFile<'_>]) -> Result<(), ReadError
     for txn in &log.txns {
         if let Some(first) = seen.insert(txn.id, txn) {
             let first_file = &files[first.session as usize].source.name;
-            let problem = format!("transaction {} was already at byte {} of {first_file}", txn.id, first.place);
+            let problem = format!(
+                "transaction {} was already at byte {} of {first_file}",
+                txn.id, first.place
+            );
             return Err(files[txn.session as usize].source.at_byte(txn.place, problem));
         }
     }
@@ -181,7 +214,8 @@ fn refuse_repeated_ids(log: &Log, files: &[LogFile<'_>]) -> Result<(), ReadError
 
 /// Who wrote what.
 struct Writers {
-    /// The transaction of each (key, write) and the value that it wrote; `None` if several claim it.
+    /// The transaction of each (key, write) and the value that it wrote; `None` if several claim
+    /// it.
     writer_of: FxHashMap<(u64, u64), Option<(u64, u64)>>,
     /// Keys whose writes are told apart by value.
     by_value: FxHashSet<u64>,
@@ -189,7 +223,8 @@ struct Writers {
 
 impl Writers {
     fn of(log: &Log) -> Writers {
-        let unknown = |op: &&LogOp| op.write == UNKNOWN || (op.kind == OpKind::Read && op.writer == UNKNOWN);
+        let unknown =
+            |op: &&LogOp| op.write == UNKNOWN || (op.kind == OpKind::Read && op.writer == UNKNOWN);
         let by_value = log.ops.iter().filter(unknown).map(|op| op.key).collect();
         let mut writer_of: FxHashMap<(u64, u64), Option<(u64, u64)>> = FxHashMap::default();
         for txn in &log.txns {
@@ -223,7 +258,10 @@ impl Writers {
 /// Whether a read says of its write what the write itself says: (transaction, value).
 fn agree(read: &LogOp, (writer, value): (u64, u64)) -> Result<(), String> {
     if writer != read.writer {
-        let problem = format!("this read names transaction {} as the writer of write {}", read.writer, read.write);
+        let problem = format!(
+            "this read names transaction {} as the writer of write {}",
+            read.writer, read.write
+        );
         return Err(format!("{problem}, but transaction {writer} did that write"));
     }
     if value != read.value {
@@ -237,7 +275,8 @@ fn agree(read: &LogOp, (writer, value): (u64, u64)) -> Result<(), String> {
 pub(super) struct LogWriter<'h> {
     writing: Writing<'h>,
     txn_ids: Vec<u64>,
-    /// Writer and number of each write, and the number of each value that was read but never written.
+    /// Writer and number of each write, and the number of each value that was read but never
+    /// written.
     writes: FxHashMap<(KeyId, Value), (u64, u64)>,
     /// Keys with a value that is written twice.
     by_value: FxHashSet<KeyId>,
@@ -253,13 +292,19 @@ impl<'h> LogWriter<'h> {
         writing.only_statuses(&[Status::Committed])?;
         let txn_ids = txn_ids(&writing);
         let timed = carries_times(history);
-        let mut writer =
-            LogWriter { writing, txn_ids, writes: FxHashMap::default(), by_value: FxHashSet::default(), timed };
+        let mut writer = LogWriter {
+            writing,
+            txn_ids,
+            writes: FxHashMap::default(),
+            by_value: FxHashSet::default(),
+            timed,
+        };
         writer.number_writes();
         Ok(writer)
     }
 
-    /// Numbers the writes: by their values if these are unique over all keys, as the numbers must be.
+    /// Numbers the writes: by their values if these are unique over all keys, as the numbers must
+    /// be.
     fn number_writes(&mut self) {
         let history = self.writing.history;
         let reserved = |number: u64| [INIT, NOT_FOUND, UNKNOWN].contains(&number);
@@ -267,12 +312,14 @@ impl<'h> LogWriter<'h> {
         let ops: Vec<OpId> = (0..history.op_count() as u32).map(OpId).collect();
         let value_is_number =
             ops.iter().map(|&op| history.op(op)).filter(|op| op.kind.is_write()).all(|op| {
-                matches!(op.value.kind(), ValueKind::Int(number) if !reserved(number)) && seen.insert(op.value)
+                matches!(op.value.kind(), ValueKind::Int(number) if !reserved(number))
+                    && seen.insert(op.value)
             });
         let nobody = (0..=u64::MAX).rev().find(|id| !self.txn_ids.contains(id)).unwrap_or(u64::MAX);
         for txn in history.txns() {
             for (op, content) in self.writing.ops(txn).filter(|(_, op)| op.kind.is_write()) {
-                let number = if value_is_number { content.value.raw() } else { 100_000 + u64::from(op.0) };
+                let number =
+                    if value_is_number { content.value.raw() } else { 100_000 + u64::from(op.0) };
                 let id = (self.txn_ids[txn.index()], number);
                 if self.writes.insert((content.key, content.value), id).is_some() {
                     self.by_value.insert(content.key);
@@ -320,8 +367,10 @@ impl<'h> LogWriter<'h> {
         let (mut writer, mut write) = self.writes[&(content.key, content.value)];
         let value = match content.value.kind() {
             ValueKind::Int(number) => number,
-            _ if self.by_value.contains(&content.key) => u64::try_from(self.writing.integer_value(op)?)
-                .map_err(|_| self.writing.unsupported_op(op, "negative values", ""))?,
+            _ if self.by_value.contains(&content.key) => {
+                u64::try_from(self.writing.integer_value(op)?)
+                    .map_err(|_| self.writing.unsupported_op(op, "negative values", ""))?
+            }
             _ => write,
         };
         if self.by_value.contains(&content.key) {
@@ -338,14 +387,20 @@ impl<'h> LogWriter<'h> {
 fn txn_ids(writing: &Writing<'_>) -> Vec<u64> {
     let magic = [INIT, NOT_FOUND, UNKNOWN];
     let kept = writing.integer_txn_names().and_then(|names| {
-        names.into_iter().map(|name| u64::try_from(name).ok().filter(|id| !magic.contains(id))).collect()
+        names
+            .into_iter()
+            .map(|name| u64::try_from(name).ok().filter(|id| !magic.contains(id)))
+            .collect()
     });
     kept.unwrap_or_else(|| (0..writing.history.txn_count() as u64).map(|i| 0x10_0000 + i).collect())
 }
 
 /// The number of each transaction.
 pub(super) fn txn_numbers(history: &History) -> Vec<Option<i128>> {
-    txn_ids(&Writing::new(history, Format::Cobra)).into_iter().map(|id| Some(i128::from(id))).collect()
+    txn_ids(&Writing::new(history, Format::Cobra))
+        .into_iter()
+        .map(|id| Some(i128::from(id)))
+        .collect()
 }
 
 /// Whether the times of a history can be written: all of them, or none.
@@ -390,21 +445,31 @@ mod tests {
 
     #[test]
     fn writes_are_known_by_their_numbers() {
-        let one = log(&[(b'S', &[1]), (b'R', &[INIT, INIT, 7, 0]), (b'W', &[100, 7, 5]), (b'C', &[1])]);
-        let two = log(&[(b'S', &[2]), (b'R', &[1, 100, 7, 5]), (b'R', &[9, 999, 7, 5]), (b'C', &[2])]);
+        let one =
+            log(&[(b'S', &[1]), (b'R', &[INIT, INIT, 7, 0]), (b'W', &[100, 7, 5]), (b'C', &[1])]);
+        let two =
+            log(&[(b'S', &[2]), (b'R', &[1, 100, 7, 5]), (b'R', &[9, 999, 7, 5]), (b'C', &[2])]);
         let history = parse_files(&[one, two]).unwrap();
         assert_eq!((history.session_count(), history.txn_count(), history.op_count()), (2, 2, 4));
-        let values: Vec<String> = history.values().iter().map(|&value| history.value_text(value)).collect();
+        let values: Vec<String> =
+            history.values().iter().map(|&value| history.value_text(value)).collect();
         assert_eq!(values, ["nil", "100", "100", "999"]);
         assert_eq!(history.place(OpId(3)).unwrap().to_string(), "T1.log@42");
     }
 
     #[test]
     fn an_unknown_writer_is_found_by_value() {
-        let one = log(&[(b'S', &[1]), (b'W', &[UNKNOWN, 7, 5]), (b'W', &[100, 8, 6]), (b'C', &[1])]);
-        let two = log(&[(b'S', &[2]), (b'R', &[UNKNOWN, UNKNOWN, 7, 5]), (b'R', &[1, 100, 8, 6]), (b'C', &[2])]);
+        let one =
+            log(&[(b'S', &[1]), (b'W', &[UNKNOWN, 7, 5]), (b'W', &[100, 8, 6]), (b'C', &[1])]);
+        let two = log(&[
+            (b'S', &[2]),
+            (b'R', &[UNKNOWN, UNKNOWN, 7, 5]),
+            (b'R', &[1, 100, 8, 6]),
+            (b'C', &[2]),
+        ]);
         let history = parse_files(&[one, two]).unwrap();
-        let values: Vec<String> = history.values().iter().map(|&value| history.value_text(value)).collect();
+        let values: Vec<String> =
+            history.values().iter().map(|&value| history.value_text(value)).collect();
         assert_eq!(values, ["5", "100", "5", "100"]);
     }
 
@@ -423,7 +488,11 @@ mod tests {
         assert!(error.starts_with("T1.log at byte 9: this read names transaction 3"), "{error}");
         let two = log(&[(b'S', &[2]), (b'R', &[1, 100, 7, 6]), (b'C', &[2])]);
         let error = parse_files(&[one.clone(), two]).unwrap_err().to_string();
-        assert_eq!(error, "T1.log at byte 9: this read returned 6 from write 100 of transaction 1, but that wrote 5");
+        assert_eq!(
+            error,
+            "T1.log at byte 9: this read returned 6 from write 100 of transaction 1, but that \
+             wrote 5"
+        );
         for len in 1..one.len() {
             assert!(parse_files(&[one[..len].to_vec()]).is_err(), "{len}");
         }

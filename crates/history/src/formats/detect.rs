@@ -1,16 +1,19 @@
 //! Which format is this? The content decides, never the name of the file.
 //!
-//! Binary formats first, by their structure; then the first lines of text that say something. A JSON file is told by the
-//! names of the members of its first object.
+//! Binary formats first, by their structure; then the first lines of text that say something. A
+//! JSON file is told by the names of the members of its first object.
 
-use super::text::{NO_TRANSACTIONS, RIGHT_FILE, Source, excerpt, is_comment, significant_lines, without_bom};
+use super::text::{
+    NO_TRANSACTIONS, RIGHT_FILE, Source, excerpt, is_comment, significant_lines, without_bom,
+};
 use super::{Format, awdit, cobra, dbcop, isopredict};
 use crate::error::{ReadError, Spot};
 
 /// How much of a text is looked at before we give up.
 const BYTES_LOOKED_AT: usize = 1 << 18;
 
-/// How many lines may say nothing before one gives the format away; a source file that quotes a history is none.
+/// How many lines may say nothing before one gives the format away; a source file that quotes a
+/// history is none.
 const STRANGE_LINES_MAX: usize = 4;
 
 /// The format of a content, if it looks like one that we know.
@@ -29,7 +32,8 @@ pub fn detect(bytes: &[u8]) -> Option<Format> {
         if let Some(format) = of_line(trimmed, text[at..].trim_ascii_start()) {
             return Some(format);
         }
-        strange += usize::from(!trimmed.is_empty() && !is_comment(trimmed) && !trimmed.starts_with(b";"));
+        strange +=
+            usize::from(!trimmed.is_empty() && !is_comment(trimmed) && !trimmed.starts_with(b";"));
         if strange > STRANGE_LINES_MAX {
             return None;
         }
@@ -49,7 +53,9 @@ fn of_line(line: &[u8], from_here: &[u8]) -> Option<Format> {
     match line {
         [b'{', ..] => of_object(from_here),
         [b'[' | b'(', ..] => of_bracket(from_here),
-        [b'r' | b'w', rest @ ..] if rest.trim_ascii_start().starts_with(b"(") => Some(Format::Plume),
+        [b'r' | b'w', rest @ ..] if rest.trim_ascii_start().starts_with(b"(") => {
+            Some(Format::Plume)
+        }
         [b'r' | b'w' | b'R' | b'W', b' ' | b'\t', ..] => Some(Format::Awdit),
         _ if awdit::is_rule(line, b'=') => Some(Format::Awdit),
         _ if isopredict::matches(line) => Some(Format::IsoPredict),
@@ -60,7 +66,10 @@ fn of_line(line: &[u8], from_here: &[u8]) -> Option<Format> {
 /// `#jepsen.history.Op{…}` is a map behind a tag, not a comment.
 fn is_tagged_edn(line: &[u8]) -> bool {
     let Some(rest) = line.strip_prefix(b"#") else { return false };
-    let tag = rest.iter().take_while(|byte| byte.is_ascii_alphanumeric() || b"._-/".contains(byte)).count();
+    let tag = rest
+        .iter()
+        .take_while(|byte| byte.is_ascii_alphanumeric() || b"._-/".contains(byte))
+        .count();
     tag > 0 && rest[tag..].trim_ascii_start().starts_with(b"{:")
 }
 
@@ -118,7 +127,9 @@ fn member_names(text: &[u8]) -> Vec<&[u8]> {
                 let start = at + 1;
                 at = string_end(text, start);
                 let string = &text[start.min(at)..at];
-                let is_name = text.get(at + 1..).is_some_and(|rest| rest.trim_ascii_start().starts_with(b":"));
+                let is_name = text
+                    .get(at + 1..)
+                    .is_some_and(|rest| rest.trim_ascii_start().starts_with(b":"));
                 if depth == 1 && is_name {
                     names.push(string);
                 }
@@ -141,7 +152,8 @@ fn string_end(text: &[u8], mut at: usize) -> usize {
     at.min(text.len())
 }
 
-/// The error for a content in no format: the first thing that says something is what no format expects.
+/// The error for a content in no format: the first thing that says something is what no format
+/// expects.
 pub(super) fn unknown(bytes: &[u8], source: &Source) -> ReadError {
     let file = Some(source.name.clone());
     if bytes[..bytes.len().min(1024)].contains(&0) {
@@ -173,7 +185,10 @@ mod tests {
             ("; c\n[ ;d\n {:type :ok}]", Format::ElleEdn),
             ("#jepsen.history.Op{:index 0}", Format::ElleEdn),
             ("[#jepsen.history.Op{:index 0}]", Format::ElleEdn),
-            ("{\"index\": 1, \"type\": \"ok\", \"value\": [[\"r\", 1, {\"ops\": 1}]]}", Format::ElleJson),
+            (
+                "{\"index\": 1, \"type\": \"ok\", \"value\": [[\"r\", 1, {\"ops\": 1}]]}",
+                Format::ElleJson,
+            ),
             ("[\n  {\n \"value\": [], \"process\": 1, \"type\": \"ok\"}]", Format::ElleJson),
             ("{\"value\": [[\"r\", 1, 2, false]]}", Format::Viper),
             ("{\"params\":{},\n\"data\":[]}", Format::DbcopJson),
@@ -191,7 +206,8 @@ mod tests {
     #[test]
     fn what_no_format_expects_has_a_place() {
         let message = |bytes: &[u8]| unknown(bytes, &Source::new("h")).to_string();
-        let expected = "h:3:3: not a history in any format that we know (found `hello`); name the format with --from";
+        let expected = "h:3:3: not a history in any format that we know (found `hello`); name the \
+                        format with --from";
         assert_eq!(message(b"# c\r\n\n  hello\r\nworld"), expected);
         assert!(message(b"\0\0").starts_with("h at byte 0: not a history"));
         assert!(message(b"\n# only\n").starts_with("h:1:1: no transactions"));
@@ -199,7 +215,19 @@ mod tests {
 
     #[test]
     fn what_is_nothing_is_nothing() {
-        for text in ["", "\n\n", "# only\n", "hello", "{", "[", "\"", "{\"a\":1}", "\0\0\0\0", "{\"a", "{\"\\"] {
+        for text in [
+            "",
+            "\n\n",
+            "# only\n",
+            "hello",
+            "{",
+            "[",
+            "\"",
+            "{\"a\":1}",
+            "\0\0\0\0",
+            "{\"a",
+            "{\"\\",
+        ] {
             assert_eq!(detect(text.as_bytes()), None, "{text}");
         }
     }

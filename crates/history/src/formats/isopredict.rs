@@ -1,9 +1,10 @@
 //! Traces in which a read names the transaction that it reads from, and nothing has a value.
 //!
-//! The transaction `Txn(1, 0)` of a trace is called `s1.t0`: a name that can stand in a sentence. We give each write a value
-//! of its own: the name of its transaction (and a count, for all but the last write of one key by one transaction, which is
-//! the one that others can read). The initial transaction `0, 0` is left out, and reads from it are of the initial value. A
-//! read from a transaction without such a write implies the write.
+//! The transaction `Txn(1, 0)` of a trace is called `s1.t0`: a name that can stand in a sentence.
+//! We give each write a value of its own: the name of its transaction (and a count, for all but the
+//! last write of one key by one transaction, which is the one that others can read). The initial
+//! transaction `0, 0` is left out, and reads from it are of the initial value. A read from a
+//! transaction without such a write implies the write.
 
 mod event;
 
@@ -51,8 +52,8 @@ impl fmt::Display for Id {
     }
 }
 
-/// Reads a history. Lines of something else are counted; a line that begins like an event must be one, or a file that is cut
-/// off would pass for a shorter history.
+/// Reads a history. Lines of something else are counted; a line that begins like an event must be
+/// one, or a file that is cut off would pass for a shorter history.
 pub(super) fn read(bytes: &[u8], source: &Source) -> Result<History, ReadError> {
     let mut reader = Reader::default();
     let mut foreign = None;
@@ -78,7 +79,8 @@ fn bad_event(source: &Source, line: &Line<'_>, bad: Bad) -> ReadError {
 
 /// Nothing in the whole file is an event.
 fn no_event(source: &Source, line: &Line<'_>) -> ReadError {
-    let problem = format!("expected an event like `WRITE KEY[x] Txn(1, 0)`, found {}", excerpt(line.text));
+    let problem =
+        format!("expected an event like `WRITE KEY[x] Txn(1, 0)`, found {}", excerpt(line.text));
     let hint = "no line of the file is one; is it an IsoPredict trace?".to_owned();
     source.at_with_hint(line.number, line.column(0), problem, Some(hint))
 }
@@ -150,8 +152,8 @@ impl Reader {
         self.builder.value(Atom::Str(text.into()))
     }
 
-    /// Adds the writes that only their readers mention: at the end of the writer, or, if the reader is the writer
-    /// itself, just before the read.
+    /// Adds the writes that only their readers mention: at the end of the writer, or, if the reader
+    /// is the writer itself, just before the read.
     fn imply_writes(&mut self) {
         let writes = self.pending.iter().filter(|op| op.from.is_none()).map(|op| (op.txn, op.key));
         let mut known: FxHashSet<(Id, KeyId)> = writes.collect();
@@ -170,8 +172,8 @@ impl Reader {
         self.pending = all;
     }
 
-    /// Makes the transactions: those with events in order of appearance, and each that only its readers mention before
-    /// the first of its session with a larger index.
+    /// Makes the transactions: those with events in order of appearance, and each that only its
+    /// readers mention before the first of its session with a larger index.
     fn number_txns(&mut self) -> FxHashMap<Id, u32> {
         let mut implied: BTreeSet<Id> = self.pending.iter().map(|op| op.txn).collect();
         implied.retain(|id| !self.seen.contains(id));
@@ -226,9 +228,16 @@ pub(super) fn carries_names(history: &History) -> bool {
 
 /// The ids of the input if they are of this format, otherwise new ones.
 fn ids(history: &History) -> Vec<Id> {
-    let of = |session: crate::SessionId| (0..history.txns_of(session).len() as u64).map(move |n| (session, n));
-    let numbered =
-        || history.sessions().flat_map(of).map(|(session, index)| Id(u64::from(session.0) + 1, index)).collect();
+    let of = |session: crate::SessionId| {
+        (0..history.txns_of(session).len() as u64).map(move |n| (session, n))
+    };
+    let numbered = || {
+        history
+            .sessions()
+            .flat_map(of)
+            .map(|(session, index)| Id(u64::from(session.0) + 1, index))
+            .collect()
+    };
     named_ids(history).unwrap_or_else(numbered)
 }
 
@@ -239,7 +248,8 @@ fn named_ids(history: &History) -> Option<Vec<Id>> {
         let Atom::Str(name) = history.txn_name(txn) else { return None };
         let id = Id::of_name(&name)?;
         let session = history.session_of(txn);
-        let fits = id != INITIAL && seen.insert(id) && *sessions.entry(id.0).or_insert(session) == session;
+        let fits =
+            id != INITIAL && seen.insert(id) && *sessions.entry(id.0).or_insert(session) == session;
         fits.then_some(id)
     });
     named.collect()
@@ -262,19 +272,28 @@ fn sources(writing: &Writing<'_>) -> Result<Sources, WriteError> {
 }
 
 impl Writer<'_> {
-    fn op(&self, txn: TxnId, (op, content): (OpId, Op), out: &mut dyn Write) -> Result<(), WriteError> {
+    fn op(
+        &self,
+        txn: TxnId,
+        (op, content): (OpId, Op),
+        out: &mut dyn Write,
+    ) -> Result<(), WriteError> {
         let key = self.key(op, content.key)?;
         let id = self.ids[txn.index()];
         let Some(from) = self.from(txn, op, content)? else {
             match key {
                 Key::Plain(key) => writeln!(out, "WRITE KEY[{key}] Txn({id})")?,
-                Key::Element(element, set) => writeln!(out, "INSERT[{element}] to Set[{set}] Txn({id})")?,
+                Key::Element(element, set) => {
+                    writeln!(out, "INSERT[{element}] to Set[{set}] Txn({id})")?
+                }
             }
             return Ok(());
         };
         match key {
             Key::Plain(key) => writeln!(out, "READ KEY[{key}] Txn({id}) From({from})")?,
-            Key::Element(element, set) => writeln!(out, "CONTAINS[{element}] in Set[{set}] From({from}) Txn({id})")?,
+            Key::Element(element, set) => {
+                writeln!(out, "CONTAINS[{element}] in Set[{set}] From({from}) Txn({id})")?
+            }
         }
         Ok(())
     }
@@ -289,24 +308,34 @@ impl Writer<'_> {
         }
         let hint = "a read names its writer there";
         match self.sources.get(&(content.key, content.value)) {
-            None => Err(self.writing.unsupported_op(op, "a read of a value that nobody wrote", hint)),
-            Some(&(writer, _)) if writer == txn && self.latest_own(txn, op, content) => Ok(Some(self.ids[txn.index()])),
+            None => {
+                Err(self.writing.unsupported_op(op, "a read of a value that nobody wrote", hint))
+            }
+            Some(&(writer, _)) if writer == txn && self.latest_own(txn, op, content) => {
+                Ok(Some(self.ids[txn.index()]))
+            }
             Some(&(writer, true)) if writer != txn => Ok(Some(self.ids[writer.index()])),
-            Some(_) => Err(self.writing.unsupported_op(op, "a read of an intermediate or later write", hint)),
+            Some(_) => Err(self.writing.unsupported_op(
+                op,
+                "a read of an intermediate or later write",
+                hint,
+            )),
         }
     }
 
     /// Whether a read returned what its own transaction had written last before it.
     fn latest_own(&self, txn: TxnId, op: OpId, content: Op) -> bool {
         let before = self.writing.ops(txn).take_while(|&(other, _)| other < op);
-        let last = before.filter(|(_, other)| other.kind.is_write() && other.key == content.key).last();
+        let last =
+            before.filter(|(_, other)| other.kind.is_write() && other.key == content.key).last();
         last.is_some_and(|(_, write)| write.value == content.value)
     }
 
     fn key(&self, op: OpId, key: KeyId) -> Result<Key, WriteError> {
         let name = self.writing.history.key_name(key);
         let text = name.to_string();
-        let element = text.strip_prefix("Set(").and_then(|text| text.strip_suffix(')')?.split_once(':'));
+        let element =
+            text.strip_prefix("Set(").and_then(|text| text.strip_suffix(')')?.split_once(':'));
         let plain = |text: &str| !text.contains([']', '\n', '\r']) && text.trim() == text;
         let as_read = matches!(name, Atom::Int(_)) || key_atom(&text) == name;
         match element {
@@ -336,12 +365,15 @@ mod tests {
     #[test]
     fn reads_are_matched_with_their_writers() {
         let history = parse(
-            "WRITE KEY[x] Txn(0, 0)\nREAD KEY[x] Txn(1, 0) From(0, 0)\nREAD KEY[7] Txn(1, 0) From(2, 0)\nnonsense\n\
-             WRITE KEY[7] Txn(2, 0)\nCONTAINS[k] in Set[s] From(2, 0) Txn(1, 1)\nREAD KEY[7] Txn(2, 0) From(2, 0)",
+            "WRITE KEY[x] Txn(0, 0)\nREAD KEY[x] Txn(1, 0) From(0, 0)\nREAD KEY[7] Txn(1, 0) \
+             From(2, 0)\nnonsense\n\
+             WRITE KEY[7] Txn(2, 0)\nCONTAINS[k] in Set[s] From(2, 0) Txn(1, 1)\nREAD KEY[7] \
+             Txn(2, 0) From(2, 0)",
         );
         assert_eq!((history.session_count(), history.txn_count(), history.op_count()), (2, 3, 6));
         assert_eq!(history.skipped(), 1);
-        let values: Vec<String> = history.values().iter().map(|&value| history.value_text(value)).collect();
+        let values: Vec<String> =
+            history.values().iter().map(|&value| history.value_text(value)).collect();
         assert_eq!(values, ["nil", "s2.t0", "s2.t0", "s2.t0", "s2.t0", "s2.t0"]);
         assert_eq!(history.key_name(history.op(OpId(2)).key), Atom::Str("Set(s:k)".into()));
         assert_eq!(history.op(OpId(5)).kind, OpKind::Write);
@@ -352,16 +384,19 @@ mod tests {
     fn a_transaction_that_only_readers_mention_stands_at_its_index() {
         let history = parse(
             "WRITE KEY[x] Txn(1, 0)\nWRITE KEY[x] Txn(1, 4)\nREAD KEY[y] Txn(2, 0) From(1, 2)\n\
-             READ KEY[z] Txn(2, 0) From(1, 1)\nREAD KEY[z] Txn(2, 1) From(1, 9)\nREAD KEY[z] Txn(2, 1) From(3, 0)",
+             READ KEY[z] Txn(2, 0) From(1, 1)\nREAD KEY[z] Txn(2, 1) From(1, 9)\nREAD KEY[z] \
+             Txn(2, 1) From(3, 0)",
         );
-        let names: Vec<String> = history.txns().map(|txn| history.txn_name(txn).to_string()).collect();
+        let names: Vec<String> =
+            history.txns().map(|txn| history.txn_name(txn).to_string()).collect();
         assert_eq!(names, ["s1.t0", "s1.t1", "s1.t2", "s1.t4", "s1.t9", "s2.t0", "s2.t1", "s3.t0"]);
     }
 
     #[test]
     fn only_the_last_of_several_writes_can_be_read_by_others() {
         let history = parse(
-            "WRITE KEY[x] Txn(1, 0)\nREAD KEY[x] Txn(1, 0) From(1, 0)\nWRITE KEY[x] Txn(1, 0)\nREAD KEY[x] Txn(2, 0) From(1, 0)",
+            "WRITE KEY[x] Txn(1, 0)\nREAD KEY[x] Txn(1, 0) From(1, 0)\nWRITE KEY[x] Txn(1, \
+             0)\nREAD KEY[x] Txn(2, 0) From(1, 0)",
         );
         let values: Vec<Value> = history.values().to_vec();
         assert_eq!(values[0], values[1]);

@@ -1,7 +1,8 @@
-//! JSON values one after the other, or as one array, without ever holding more than one of them in memory.
+//! JSON values one after the other, or as one array, without ever holding more than one of them in
+//! memory.
 //!
-//! [`Values`] only finds where a value ends (brackets and strings); `serde_json` then parses that piece, and limits
-//! the depth of nesting while it does. Comment lines may stand between values.
+//! [`Values`] only finds where a value ends (brackets and strings); `serde_json` then parses that
+//! piece, and limits the depth of nesting while it does. Comment lines may stand between values.
 
 use super::text::{Source, excerpt, without_bom};
 use crate::atom::Atom;
@@ -23,24 +24,33 @@ impl<'a> Item<'a> {
             let message = error.to_string();
             let problem = message.split(" at line ").next().unwrap_or_default().to_owned();
             let line = self.line + (error.line() as u64).saturating_sub(1);
-            let column =
-                if error.line() <= 1 { self.column + error.column().saturating_sub(1) } else { error.column() };
+            let column = if error.line() <= 1 {
+                self.column + error.column().saturating_sub(1)
+            } else {
+                error.column()
+            };
             source.at(line, column, format!("not JSON: {problem}"))
         })
     }
 
-    /// An error at its start. Numbers are quoted as they stand in the file, not as they were rounded.
+    /// An error at its start. Numbers are quoted as they stand in the file, not as they were
+    /// rounded.
     pub fn fail(&self, source: &Source, problem: impl Into<String>) -> ReadError {
         source.at(self.line, self.column, self.unrounded(problem.into()))
     }
 
     /// `problem` with the large numbers and fractions of this value as they are written in it.
     pub fn unrounded(&self, problem: String) -> String {
-        let rounded = |number: &&str| number.parse::<i128>().is_err() || number.len() > DIGITS_EXACT;
+        let rounded =
+            |number: &&str| number.parse::<i128>().is_err() || number.len() > DIGITS_EXACT;
         let numbers = numbers(self.text).into_iter().filter(rounded);
-        numbers.fold(problem, |problem, written| match serde_json::from_str::<serde_json::Number>(written) {
-            Ok(read) if read.to_string() != written => problem.replace(&read.to_string(), written),
-            _ => problem,
+        numbers.fold(problem, |problem, written| {
+            match serde_json::from_str::<serde_json::Number>(written) {
+                Ok(read) if read.to_string() != written => {
+                    problem.replace(&read.to_string(), written)
+                }
+                _ => problem,
+            }
         })
     }
 
@@ -58,7 +68,12 @@ impl<'a> Item<'a> {
     /// The elements of an array.
     pub fn elements(&self, source: &'a Source) -> Values<'a> {
         Values {
-            cursor: Cursor { bytes: self.text, at: 0, line: self.line, line_start: 1 - self.column as isize },
+            cursor: Cursor {
+                bytes: self.text,
+                at: 0,
+                line: self.line,
+                line_start: 1 - self.column as isize,
+            },
             mode: Mode::Start,
             source,
         }
@@ -66,7 +81,12 @@ impl<'a> Item<'a> {
 
     /// The members of an object, in order.
     pub fn members(&self, source: &'a Source) -> Result<Vec<(String, Item<'a>)>, ReadError> {
-        let mut cursor = Cursor { bytes: self.text, at: 0, line: self.line, line_start: 1 - self.column as isize };
+        let mut cursor = Cursor {
+            bytes: self.text,
+            at: 0,
+            line: self.line,
+            line_start: 1 - self.column as isize,
+        };
         let mut members = Vec::new();
         cursor.expect(b'{', source)?;
         cursor.skip_blank();
@@ -104,7 +124,9 @@ fn numbers(text: &[u8]) -> Vec<&str> {
         quoted ^= closes;
         quoted || !(c.is_ascii_alphanumeric() || "+-.".contains(c))
     };
-    text.split(separates).filter(|word| word.starts_with(|c: char| c.is_ascii_digit() || c == '-')).collect()
+    text.split(separates)
+        .filter(|word| word.starts_with(|c: char| c.is_ascii_digit() || c == '-'))
+        .collect()
 }
 
 /// The values of a text.
@@ -132,7 +154,8 @@ impl<'a> Values<'a> {
     fn step(&mut self) -> Result<Option<Item<'a>>, ReadError> {
         self.cursor.skip_blank();
         if self.mode == Mode::Start {
-            self.mode = if self.cursor.peek() == Some(b'[') { Mode::ArrayStart } else { Mode::Sequence };
+            self.mode =
+                if self.cursor.peek() == Some(b'[') { Mode::ArrayStart } else { Mode::Sequence };
             if self.mode == Mode::ArrayStart {
                 self.cursor.at += 1;
                 self.cursor.skip_blank();
@@ -140,7 +163,9 @@ impl<'a> Values<'a> {
         }
         match (self.mode, self.cursor.peek()) {
             (Mode::Sequence | Mode::End, None) => return Ok(None),
-            (Mode::End, Some(_)) => return Err(self.cursor.unexpected(self.source, "the end of the file")),
+            (Mode::End, Some(_)) => {
+                return Err(self.cursor.unexpected(self.source, "the end of the file"));
+            }
             (Mode::Array | Mode::ArrayStart, Some(b']')) => {
                 self.cursor.at += 1;
                 self.mode = Mode::End;
@@ -249,7 +274,10 @@ impl<'a> Cursor<'a> {
             Some(b'{' | b'[') => self.skip_nested(),
             Some(b'"') => self.skip_string(),
             Some(byte) if byte.is_ascii_alphanumeric() || byte == b'-' => {
-                while self.peek().is_some_and(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte)) {
+                while self
+                    .peek()
+                    .is_some_and(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(&byte))
+                {
                     self.at += 1;
                 }
                 true
@@ -309,13 +337,19 @@ pub(super) fn atom(json: &Json) -> Result<Atom, String> {
         Json::String(text) => Ok(Atom::Str(text.as_str().into())),
         Json::Number(number) => {
             let integer = number.as_i64().map(i128::from).or(number.as_u64().map(i128::from));
-            integer.map(Atom::Int).ok_or_else(|| format!("the number {number} is not an integer of 64 bits"))
+            integer
+                .map(Atom::Int)
+                .ok_or_else(|| format!("the number {number} is not an integer of 64 bits"))
         }
-        other => Err(format!("expected an integer or a string, found {}", excerpt(other.to_string().as_bytes()))),
+        other => Err(format!(
+            "expected an integer or a string, found {}",
+            excerpt(other.to_string().as_bytes())
+        )),
     }
 }
 
-/// An atom as JSON. A keyword becomes a string with its colon; an integer that JSON readers would round, a string.
+/// An atom as JSON. A keyword becomes a string with its colon; an integer that JSON readers would
+/// round, a string.
 pub(super) fn of_atom(atom: &Atom) -> Json {
     match atom {
         Atom::Int(number) => match (i64::try_from(*number), u64::try_from(*number)) {
@@ -334,22 +368,36 @@ mod tests {
     fn texts(input: &str) -> Result<Vec<(String, u64, usize)>, ReadError> {
         let source = Source::new("h");
         let values = Values::new(input.as_bytes(), &source);
-        values.map(|item| item.map(|i| (String::from_utf8_lossy(i.text).into_owned(), i.line, i.column))).collect()
+        values
+            .map(|item| {
+                item.map(|i| (String::from_utf8_lossy(i.text).into_owned(), i.line, i.column))
+            })
+            .collect()
     }
 
     #[test]
     fn values_come_one_a_line_or_in_an_array() {
         let lines = texts("# c\n{\"a\":\"]}\\\"\"}\n\n  {\n}\n7").unwrap();
-        let expected = [("{\"a\":\"]}\\\"\"}".to_owned(), 2, 1), ("{\n}".to_owned(), 4, 3), ("7".to_owned(), 6, 1)];
+        let expected = [
+            ("{\"a\":\"]}\\\"\"}".to_owned(), 2, 1),
+            ("{\n}".to_owned(), 4, 3),
+            ("7".to_owned(), 6, 1),
+        ];
         assert_eq!(lines, expected);
-        assert_eq!(texts("[ {} ,\n{}]\n").unwrap(), [("{}".to_owned(), 1, 3), ("{}".to_owned(), 2, 1)]);
+        assert_eq!(
+            texts("[ {} ,\n{}]\n").unwrap(),
+            [("{}".to_owned(), 1, 3), ("{}".to_owned(), 2, 1)]
+        );
         assert_eq!(texts("[]").unwrap(), []);
     }
 
     #[test]
     fn what_does_not_fit_is_an_error_with_a_place() {
         let error = |input: &str| texts(input).unwrap_err().to_string();
-        assert!(error("{}\n{\"a\": [1").starts_with("h:2:1: the JSON value that starts here never ends"));
+        assert!(
+            error("{}\n{\"a\": [1")
+                .starts_with("h:2:1: the JSON value that starts here never ends")
+        );
         assert_eq!(error("[{} {}]"), "h:1:5: expected `,`, found `{}]`");
         assert_eq!(error("[{}] x"), "h:1:6: expected the end of the file, found `x`");
         assert_eq!(error("[{}"), "h:1:4: expected `,`, found the end of the file");
@@ -364,7 +412,10 @@ mod tests {
         let item = Values::new(text.as_bytes(), &source).next().unwrap().unwrap();
         let Json::Object(object) = item.parse(&source).unwrap() else { panic!("an object") };
         let problem = atom(&object["a"][1]).unwrap_err();
-        assert_eq!(item.unrounded(problem), "the number 123456789012345678901234567890 is not an integer of 64 bits");
+        assert_eq!(
+            item.unrounded(problem),
+            "the number 123456789012345678901234567890 is not an integer of 64 bits"
+        );
         assert_eq!(item.unrounded("1.5".to_owned()), "1.50");
     }
 

@@ -1,11 +1,13 @@
-//! Our own format: a transaction a line, as JSON, after an optional header. It holds everything a history has.
+//! Our own format: a transaction a line, as JSON, after an optional header. It holds everything a
+//! history has.
 //!
 //! ```text
 //! {"seriatim":1,"initial":{"x":0},"source":"…"}
 //! {"session":"s1","txn":"t7","status":"committed","begin":1,"end":2,"ops":[["w","x",1],["r","y",null]]}
 //! ```
 //!
-//! Fields that mean nothing to us are kept and written back. [`SCHEMA`] describes the lines for other programs.
+//! Fields that mean nothing to us are kept and written back. [`SCHEMA`] describes the lines for
+//! other programs.
 
 use super::Format;
 use super::build::Builder;
@@ -65,7 +67,8 @@ impl From<&str> for Problem {
 }
 
 impl Problem {
-    /// The error; only now it is worth looking where in the line the operation stands, which is quoted as it stands there.
+    /// The error; only now it is worth looking where in the line the operation stands, which is
+    /// quoted as it stands there.
     fn at(self, line: &Item<'_>, source: &Source) -> ReadError {
         let op = self.op.and_then(|op| line.member("ops", source)?.element(op, source));
         match op {
@@ -88,17 +91,22 @@ impl Reader {
     fn header(&mut self, mut fields: Map<String, Json>) -> Result<(), String> {
         let version = fields.remove("seriatim").unwrap_or_default();
         if version.as_u64() != Some(VERSION) {
-            return Err(format!("this is version {version} of the format, but we only know version {VERSION}"));
+            return Err(format!(
+                "this is version {version} of the format, but we only know version {VERSION}"
+            ));
         }
         match fields.remove("initial") {
             None | Some(Json::Null) => {}
             Some(Json::Object(values)) => {
                 for (key, value) in values {
-                    let value = json::atom(&value).map_err(|problem| format!("initial value of `{key}`: {problem}"))?;
+                    let value = json::atom(&value)
+                        .map_err(|problem| format!("initial value of `{key}`: {problem}"))?;
                     self.initial.push((key, self.builder.value(value)));
                 }
             }
-            Some(_) => return Err("`initial` must be an object of keys and their values".to_owned()),
+            Some(_) => {
+                return Err("`initial` must be an object of keys and their values".to_owned());
+            }
         }
         self.builder.columns.extra = extra(fields);
         Ok(())
@@ -109,7 +117,10 @@ impl Reader {
         let session = json::atom(&session).map_err(|problem| format!("session: {problem}"))?;
         let name = match fields.remove("txn") {
             None | Some(Json::Null) => Atom::Int(item.line.into()),
-            Some(name) => self.unique(json::atom(&name).map_err(|problem| format!("txn: {problem}"))?, item.line)?,
+            Some(name) => self.unique(
+                json::atom(&name).map_err(|problem| format!("txn: {problem}"))?,
+                item.line,
+            )?,
         };
         let status = status(fields.remove("status"))?;
         self.times.push(times(fields.remove("begin"), fields.remove("end"))?);
@@ -127,18 +138,23 @@ impl Reader {
         Ok(())
     }
 
-    /// A transaction is one line: a second one of its name is another, or the rest of one that was cut.
+    /// A transaction is one line: a second one of its name is another, or the rest of one that was
+    /// cut.
     fn unique(&mut self, name: Atom, line: u64) -> Result<Atom, String> {
         match self.lines.insert(name.clone(), line) {
             None => Ok(name),
-            Some(first) => Err(format!("the transaction {name} of line {line} was already in line {first}")),
+            Some(first) => {
+                Err(format!("the transaction {name} of line {line} was already in line {first}"))
+            }
         }
     }
 
     /// An error ends where the operation is to be quoted.
     fn op(&mut self, txn: u32, op: &Json, line: u64) -> Result<(), String> {
         let bad = || "expected an operation like [\"w\",\"x\",1], found".to_owned();
-        let [kind, key, value] = op.as_array().ok_or_else(bad)?.as_slice() else { return Err(bad()) };
+        let [kind, key, value] = op.as_array().ok_or_else(bad)?.as_slice() else {
+            return Err(bad());
+        };
         let kind = match kind.as_str() {
             Some("r") => OpKind::Read,
             Some("w") => OpKind::Write,
@@ -166,13 +182,17 @@ impl Reader {
     fn finish(mut self, source: &Source) -> Result<History, ReadError> {
         self.set_initial();
         if self.times.iter().any(|&times| times != (None, None)) {
-            let times = self.times.iter().map(|(begin, end)| (begin.unwrap_or(i64::MIN), end.unwrap_or(i64::MAX)));
+            let times = self
+                .times
+                .iter()
+                .map(|(begin, end)| (begin.unwrap_or(i64::MIN), end.unwrap_or(i64::MAX)));
             self.builder.columns.txn_times = Some(times.collect());
         }
         self.builder.finish(source, PlaceUnit::Line)
     }
 
-    /// The names of members are always strings: one stands for the key of that name, be it a string or an integer.
+    /// The names of members are always strings: one stands for the key of that name, be it a string
+    /// or an integer.
     fn set_initial(&mut self) {
         let mut by_text: FxHashMap<String, Vec<KeyId>> = FxHashMap::default();
         for (i, name) in self.builder.key_names().iter().enumerate() {
@@ -195,7 +215,9 @@ fn status(field: Option<Json>) -> Result<Status, String> {
         Some(Some("unknown")) => Ok(Status::Unknown),
         _ => {
             let found = field.unwrap_or_default();
-            Err(format!("expected the status \"committed\", \"aborted\" or \"unknown\", found {found}"))
+            Err(format!(
+                "expected the status \"committed\", \"aborted\" or \"unknown\", found {found}"
+            ))
         }
     }
 }
@@ -234,7 +256,8 @@ pub(super) fn write(history: &History, out: &mut dyn Write) -> Result<(), WriteE
     Ok(())
 }
 
-/// Names for transactions of which no two are equal: register text calls all aborted ones -1, for example.
+/// Names for transactions of which no two are equal: register text calls all aborted ones -1, for
+/// example.
 struct DistinctNames {
     taken: FxHashSet<Atom>,
     /// How often each name that occurs again has been given out.
@@ -244,7 +267,10 @@ struct DistinctNames {
 impl DistinctNames {
     fn new(history: &History) -> DistinctNames {
         let mut taken = FxHashSet::default();
-        let again = history.txns().map(|txn| history.txn_name(txn)).filter(|name| !taken.insert(name.clone()));
+        let again = history
+            .txns()
+            .map(|txn| history.txn_name(txn))
+            .filter(|name| !taken.insert(name.clone()));
         let given = again.map(|name| (name, 0)).collect();
         DistinctNames { taken, given }
     }
@@ -266,22 +292,29 @@ impl DistinctNames {
     }
 }
 
-/// Keys whose initial value must be named: those of the input, and those to which the default is written
-/// although it does not yield. For all others `null` says it.
+/// Keys whose initial value must be named: those of the input, and those to which the default is
+/// written although it does not yield. For all others `null` says it.
 fn explicit_initial(history: &History) -> FxHashMap<KeyId, Value> {
     let initial = history.initial();
     let mut explicit = initial.values.clone();
     if let Some(default) = initial.default.filter(|_| !initial.yields_to_writes) {
         let ops = (0..history.op_count() as u32).map(|op| history.op(crate::OpId(op)));
-        let written =
-            ops.filter(|op| op.kind.is_write() && op.value == default && !initial.values.contains_key(&op.key));
+        let written = ops.filter(|op| {
+            op.kind.is_write() && op.value == default && !initial.values.contains_key(&op.key)
+        });
         explicit.extend(written.map(|op| (op.key, default)));
     }
     explicit
 }
 
-fn write_header(history: &History, explicit: &FxHashMap<KeyId, Value>, out: &mut dyn Write) -> Result<(), WriteError> {
-    let values = explicit.iter().map(|(&key, &value)| (history.key_name(key).to_string(), json_value(history, value)));
+fn write_header(
+    history: &History,
+    explicit: &FxHashMap<KeyId, Value>,
+    out: &mut dyn Write,
+) -> Result<(), WriteError> {
+    let values = explicit
+        .iter()
+        .map(|(&key, &value)| (history.key_name(key).to_string(), json_value(history, value)));
     let values: Map<String, Json> = values.collect();
     let mut header = format!("{{\"seriatim\":{VERSION}");
     if !values.is_empty() {
@@ -330,7 +363,12 @@ fn write_txn(
         };
         json!([kind, json::of_atom(&history.key_name(op.key)), json_value(history, value)])
     });
-    Ok(writeln!(out, "{},\"ops\":{}}}", members(history.txn_extra(txn)), Json::Array(ops.collect()))?)
+    Ok(writeln!(
+        out,
+        "{},\"ops\":{}}}",
+        members(history.txn_extra(txn)),
+        Json::Array(ops.collect())
+    )?)
 }
 
 #[cfg(test)]
@@ -364,25 +402,31 @@ mod tests {
         assert!(error("{\"session\":1,\"ops\":[]}\n{\"session\":1,\"ops\":[}").starts_with("h:2:"));
         assert!(error("{\"seriatim\":2}").contains("version 2"));
         assert!(error("{\"seriatim\":1}").contains("no transactions"));
-        assert!(error("{\"session\":1,\"status\":\"ok\",\"ops\":[]}").contains("expected the status"));
+        assert!(
+            error("{\"session\":1,\"status\":\"ok\",\"ops\":[]}").contains("expected the status")
+        );
     }
 
     #[test]
     fn one_transaction_on_two_lines_names_both() {
         let error = |text: &str| read(text.as_bytes(), &Source::new("h")).unwrap_err().to_string();
         for session in ["a", "b"] {
-            let line = |session: &str| format!("{{\"session\":\"{session}\",\"txn\":\"t\",\"ops\":[]}}\n");
+            let line =
+                |session: &str| format!("{{\"session\":\"{session}\",\"txn\":\"t\",\"ops\":[]}}\n");
             let message = error(&[line("a"), "\n".to_owned(), line(session)].concat());
             assert_eq!(message, "h:3:1: the transaction t of line 3 was already in line 1");
         }
-        // Without names, and with the number of such a line as a name, nothing is meant to be the same.
-        let text = "{\"session\":1,\"ops\":[]}\n{\"session\":1,\"txn\":1,\"ops\":[]}\n{\"session\":1,\"ops\":[]}";
+        // Without names, and with the number of such a line as a name, nothing is meant to be the
+        // same.
+        let text = "{\"session\":1,\"ops\":[]}\n{\"session\":1,\"txn\":1,\"ops\":[]}\n\
+                    {\"session\":1,\"ops\":[]}";
         assert_eq!(read(text.as_bytes(), &Source::new("h")).unwrap().txn_count(), 3);
     }
 
     #[test]
     fn names_that_occur_again_are_told_apart_when_written() {
-        let text = "{\"session\":1,\"ops\":[]}\n{\"session\":1,\"txn\":1,\"ops\":[]}\n{\"session\":1,\"txn\":\"1 (2)\",\"ops\":[]}";
+        let text = "{\"session\":1,\"ops\":[]}\n{\"session\":1,\"txn\":1,\"ops\":[]}\n\
+                    {\"session\":1,\"txn\":\"1 (2)\",\"ops\":[]}";
         let history = read(text.as_bytes(), &Source::new("h")).unwrap();
         let mut out = Vec::new();
         write(&history, &mut out).unwrap();

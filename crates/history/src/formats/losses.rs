@@ -1,5 +1,5 @@
-//! What a format does not carry although the history can be written in it: no verdict depends on it, but whoever converts a
-//! history should know.
+//! What a format does not carry although the history can be written in it: no verdict depends on
+//! it, but whoever converts a history should know.
 
 use super::renumbered::renumbered;
 use super::{Format, cobra, isopredict};
@@ -31,29 +31,51 @@ pub fn losses(history: &History, format: Format) -> Vec<Loss> {
     let carried = Carried::by(format);
     let loss = |count: usize, what, fate| Loss { count: count as u64, what, fate };
     let all = [
-        loss(initial_values(history, carried.initial), ["initial value", "initial values"], carried.initial.fate()),
+        loss(
+            initial_values(history, carried.initial),
+            ["initial value", "initial values"],
+            carried.initial.fate(),
+        ),
         loss(
             if carried.values { 0 } else { values(history, format) },
             VALUES,
             "replaced by what tells the writes apart",
         ),
-        loss(if carried.aborted { 0 } else { merged(history) }, ABORTED, "merged with the one before"),
-        loss(if carried.aborted { 0 } else { aborted_reads(history) }, ABORTED_READS, "without effect"),
+        loss(
+            if carried.aborted { 0 } else { merged(history) },
+            ABORTED,
+            "merged with the one before",
+        ),
+        loss(
+            if carried.aborted { 0 } else { aborted_reads(history) },
+            ABORTED_READS,
+            "without effect",
+        ),
         loss(if carried.empty { 0 } else { empty(history) }, EMPTY, "left out"),
         loss(if carried.times { 0 } else { timed(history, format) }, TIMED, "without them"),
         loss(if carried.names { 0 } else { named(history, format) }, NAMED, "numbered instead"),
         loss(renumbered(history, format), NUMBERED, "numbered anew"),
-        loss(if carried.names { 0 } else { named_sessions(history) }, NAMED_SESSIONS, "numbered instead"),
-        loss(if carried.extras { 0 } else { extras(history) }, ["unknown field", "unknown fields"], "left out"),
+        loss(
+            if carried.names { 0 } else { named_sessions(history) },
+            NAMED_SESSIONS,
+            "numbered instead",
+        ),
+        loss(
+            if carried.extras { 0 } else { extras(history) },
+            ["unknown field", "unknown fields"],
+            "left out",
+        ),
     ];
     all.into_iter().filter(|loss| loss.count > 0).collect()
 }
 
 const VALUES: [&str; 2] = ["written value", "written values"];
 const ABORTED: [&str; 2] = ["aborted transaction", "aborted transactions"];
-const ABORTED_READS: [&str; 2] = ["read of an aborted transaction", "reads of aborted transactions"];
+const ABORTED_READS: [&str; 2] =
+    ["read of an aborted transaction", "reads of aborted transactions"];
 const EMPTY: [&str; 2] = ["transaction without operations", "transactions without operations"];
-const TIMED: [&str; 2] = ["transaction with begin and end time", "transactions with begin and end times"];
+const TIMED: [&str; 2] =
+    ["transaction with begin and end time", "transactions with begin and end times"];
 const NAMED: [&str; 2] = ["named transaction", "named transactions"];
 const NUMBERED: [&str; 2] = ["numbered transaction", "numbered transactions"];
 const NAMED_SESSIONS: [&str; 2] = ["named session", "named sessions"];
@@ -106,12 +128,15 @@ const ALL: Carried = Carried {
 };
 
 /// Most formats. Where transactions that did not commit are refused, none are lost.
-const USUAL: Carried = Carried { initial: InitialValues::Nil, times: false, names: false, extras: false, ..ALL };
+const USUAL: Carried =
+    Carried { initial: InitialValues::Nil, times: false, names: false, extras: false, ..ALL };
 
 impl Carried {
     fn by(format: Format) -> Carried {
         match format {
-            Format::Plume => Carried { initial: InitialValues::Zero, aborted: false, empty: false, ..USUAL },
+            Format::Plume => {
+                Carried { initial: InitialValues::Zero, aborted: false, empty: false, ..USUAL }
+            }
             Format::Cobra => Carried { values: false, ..USUAL },
             Format::DbcopBincode => Carried { initial: InitialValues::Zero, ..USUAL },
             Format::DbcopHist | Format::DbcopJson => USUAL,
@@ -139,7 +164,8 @@ fn initial_values(history: &History, carried: InitialValues) -> usize {
 /// Written values that are lost where the format has no room for them.
 fn values(history: &History, format: Format) -> usize {
     let writes = history.kinds().iter().zip(history.values()).filter(|(kind, _)| kind.is_write());
-    let is_kept = |value: &Value| format == Format::Cobra && matches!(value.kind(), ValueKind::Int(_));
+    let is_kept =
+        |value: &Value| format == Format::Cobra && matches!(value.kind(), ValueKind::Int(_));
     writes.filter(|(_, value)| !is_kept(value)).count()
 }
 
@@ -152,12 +178,18 @@ fn merged(history: &History) -> usize {
     let mut order = history.txns_in_file_order();
     order.retain(|&txn| !history.ops_of(txn).is_empty());
     let aborted = |txn: TxnId| is_aborted(history, txn).then(|| history.session_of(txn));
-    order.windows(2).filter(|pair| aborted(pair[1]).is_some() && aborted(pair[0]) == aborted(pair[1])).count()
+    order
+        .windows(2)
+        .filter(|pair| aborted(pair[1]).is_some() && aborted(pair[0]) == aborted(pair[1]))
+        .count()
 }
 
 fn aborted_reads(history: &History) -> usize {
     let aborted = history.txns().filter(|&txn| is_aborted(history, txn));
-    aborted.flat_map(|txn| history.ops_of(txn)).filter(|&op| history.op(OpId(op)).kind == OpKind::Read).count()
+    aborted
+        .flat_map(|txn| history.ops_of(txn))
+        .filter(|&op| history.op(OpId(op)).kind == OpKind::Read)
+        .count()
 }
 
 fn empty(history: &History) -> usize {
@@ -177,7 +209,10 @@ fn named(history: &History, format: Format) -> usize {
 }
 
 fn named_sessions(history: &History) -> usize {
-    history.sessions().filter(|&session| !matches!(history.session_name(session), Atom::Int(_))).count()
+    history
+        .sessions()
+        .filter(|&session| !matches!(history.session_name(session), Atom::Int(_)))
+        .count()
 }
 
 fn extras(history: &History) -> usize {
@@ -243,7 +278,8 @@ mod tests {
     fn traces_keep_their_own_names_and_lose_values() {
         let text = b"WRITE KEY[x] Txn(7, 3)\nREAD KEY[x] Txn(9, 12) From(7, 3)\n";
         let (trace, _) = read_bytes(text, "h", &ReadOptions::default()).unwrap();
-        let lost: Vec<String> = losses(&trace, Format::IsoPredict).iter().map(Loss::to_string).collect();
+        let lost: Vec<String> =
+            losses(&trace, Format::IsoPredict).iter().map(Loss::to_string).collect();
         assert_eq!(lost, ["1 written value replaced by what tells the writes apart"]);
     }
 }

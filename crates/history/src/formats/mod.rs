@@ -1,9 +1,9 @@
 //! The file formats, one file each, and how an input's format is recognised.
 //!
-//! [`read_path`] opens whatever the user names, finds out its format from the content, and reads it;
-//! [`write_path`] and [`write()`] go the other way. A format that cannot hold something says so
-//! ([`crate::WriteError::Unsupported`]) rather than to write another history; what is lost without another verdict (initial
-//! values, say) [`losses`] counts.
+//! [`read_path`] opens whatever the user names, finds out its format from the content, and reads
+//! it; [`write_path`] and [`write()`] go the other way. A format that cannot hold something says so
+//! ([`crate::WriteError::Unsupported`]) rather than to write another history; what is lost without
+//! another verdict (initial values, say) [`losses`] counts.
 
 mod advice;
 mod awdit;
@@ -77,15 +77,31 @@ pub enum Format {
 
 /// Code and description of each format.
 const TABLE: &[(Format, &str, &str)] = &[
-    (Format::Plume, "plume", "register text, r(key,value,session,txn) a line (Plume, PolySI, IsoVista)"),
-    (Format::Cobra, "cobra", "directory of binary client logs T<n>.log (Cobra, PolySI, VeriStrong)"),
+    (
+        Format::Plume,
+        "plume",
+        "register text, r(key,value,session,txn) a line (Plume, PolySI, IsoVista)",
+    ),
+    (
+        Format::Cobra,
+        "cobra",
+        "directory of binary client logs T<n>.log (Cobra, PolySI, VeriStrong)",
+    ),
     (Format::DbcopBincode, "dbcop", "dbcop's binary history.bincode"),
     (Format::DbcopHist, "dbcop-hist", "dbcop's text, transactions like [x:=1 y==2]"),
     (Format::DbcopJson, "dbcop-json", "dbcop's JSON"),
-    (Format::Awdit, "awdit", "AWDIT's text, `w K V` a line between lines of dashes and equal signs"),
+    (
+        Format::Awdit,
+        "awdit",
+        "AWDIT's text, `w K V` a line between lines of dashes and equal signs",
+    ),
     (Format::ElleEdn, "elle", "Jepsen history in EDN, list-append or rw-register (Elle)"),
     (Format::ElleJson, "elle-json", "Jepsen history as JSON objects, an array or one a line"),
-    (Format::IsoPredict, "isopredict", "trace in which each read names the transaction that it reads from"),
+    (
+        Format::IsoPredict,
+        "isopredict",
+        "trace in which each read names the transaction that it reads from",
+    ),
     (Format::Viper, "viper", "directory of JSON logs J<n>.log, a transaction a line"),
     (Format::Jsonl, "jsonl", "Seriatim's own JSON lines, a transaction a line; holds everything"),
 ];
@@ -169,7 +185,8 @@ pub struct ReadOptions {
     pub threads: usize,
     /// Where a reader of large files may say how far it has come.
     pub meter: Option<Arc<Meter>>,
-    /// The most bytes that are read, plain or decompressed; larger inputs are refused with [`ReadError::OverLimit`].
+    /// The most bytes that are read, plain or decompressed; larger inputs are refused with
+    /// [`ReadError::OverLimit`].
     pub bytes_max: Option<u64>,
 }
 
@@ -192,7 +209,11 @@ pub fn is_directory_format(format: Format) -> bool {
 }
 
 /// Reads the file or directory `path`, which messages call `shown_as`; `-` is the standard input.
-pub fn read_path(path: &Path, shown_as: &str, options: &ReadOptions) -> Result<(History, Format), ReadError> {
+pub fn read_path(
+    path: &Path,
+    shown_as: &str,
+    options: &ReadOptions,
+) -> Result<(History, Format), ReadError> {
     if path != Path::new("-") && path.is_dir() {
         return directory::read(path, shown_as, options);
     }
@@ -200,22 +221,33 @@ pub fn read_path(path: &Path, shown_as: &str, options: &ReadOptions) -> Result<(
     read_plain(&input, shown_as, options)
 }
 
-/// Reads a history from memory, compressed or not, as if it were the content of the file `shown_as`.
-pub fn read_bytes(bytes: &[u8], shown_as: &str, options: &ReadOptions) -> Result<(History, Format), ReadError> {
+/// Reads a history from memory, compressed or not, as if it were the content of the file
+/// `shown_as`.
+pub fn read_bytes(
+    bytes: &[u8],
+    shown_as: &str,
+    options: &ReadOptions,
+) -> Result<(History, Format), ReadError> {
     match input::decompress(bytes, shown_as, options.byte_limit())? {
         Some(plain) => read_plain(&plain, shown_as, options),
         None => read_plain(bytes, shown_as, options),
     }
 }
 
-fn read_plain(bytes: &[u8], shown_as: &str, options: &ReadOptions) -> Result<(History, Format), ReadError> {
+fn read_plain(
+    bytes: &[u8],
+    shown_as: &str,
+    options: &ReadOptions,
+) -> Result<(History, Format), ReadError> {
     let source = Source::new(shown_as);
     let format = match options.format.or_else(|| detect(bytes)) {
         Some(format) => format,
         None => return Err(detect::unknown(bytes, &source)),
     };
     let history = match format {
-        Format::Plume => plume::read(bytes, &source, options.thread_count(), options.meter.as_deref()),
+        Format::Plume => {
+            plume::read(bytes, &source, options.thread_count(), options.meter.as_deref())
+        }
         Format::Cobra => cobra::read(&[only_file(bytes, &source)], &source),
         Format::DbcopBincode => dbcop::bincode::read(bytes, &source),
         Format::DbcopHist => dbcop::hist::read(bytes, &source),
@@ -235,8 +267,8 @@ fn only_file<'a>(bytes: &'a [u8], source: &Source) -> LogFile<'a> {
     LogFile { session: Atom::Int(1), source: source.clone(), bytes }
 }
 
-/// Writes a history to a stream. Formats with a file for each session can only do that for a single session.
-/// What cannot be expressed is an error that names formats that can.
+/// Writes a history to a stream. Formats with a file for each session can only do that for a single
+/// session. What cannot be expressed is an error that names formats that can.
 pub fn write(history: &History, format: Format, out: &mut dyn Write) -> Result<(), WriteError> {
     if format.is_directory_format() && history.session_count() != 1 {
         return Err(several_sessions(history, format));
@@ -269,7 +301,11 @@ fn write_as(history: &History, format: Format, out: &mut dyn Write) -> Result<()
 
 fn several_sessions(history: &History, format: Format) -> WriteError {
     let what = format!("{} sessions in one file", history.session_count());
-    WriteError::Unsupported { format: format.code(), what, hint: "name a directory to write to".to_owned() }
+    WriteError::Unsupported {
+        format: format.code(),
+        what,
+        hint: "name a directory to write to".to_owned(),
+    }
 }
 
 #[cfg(test)]

@@ -14,11 +14,13 @@ const ENDINGS: &[(&str, &[Format])] = &[
     ("log", &[Format::Cobra, Format::Viper]),
 ];
 
-/// The formats that a file called `path` may be meant to have, `.gz` and `.zst` aside; none if the name says nothing.
+/// The formats that a file called `path` may be meant to have, `.gz` and `.zst` aside; none if the
+/// name says nothing.
 ///
 /// Register text is the usual `.txt`; AWDIT's text and traces have to be asked for.
 pub fn formats_of_name(path: &Path) -> &'static [Format] {
-    let ending = |path: &Path| path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
+    let ending =
+        |path: &Path| path.extension().map(|ending| ending.to_string_lossy().to_lowercase());
     let ending = match ending(path).as_deref() {
         Some("gz" | "zst") => path.file_stem().and_then(|stem| ending(Path::new(stem))),
         _ => ending(path),

@@ -1,11 +1,12 @@
-//! Which transactions have another number after they were written in a format: whoever looks for transaction 17 of the input in a
-//! report about the output should know.
+//! Which transactions have another number after they were written in a format: whoever looks for
+//! transaction 17 of the input in a report about the output should know.
 
 use super::{Format, cobra, elle, plume};
 use crate::atom::Atom;
 use crate::model::{History, Names};
 
-/// How many transactions with a number in the input get another one. Numbers that no input gave are not missed.
+/// How many transactions with a number in the input get another one. Numbers that no input gave are
+/// not missed.
 pub(super) fn renumbered(history: &History, format: Format) -> usize {
     if matches!(history.txn_names, Names::Implicit { .. }) {
         return 0;
@@ -26,7 +27,12 @@ pub(super) fn renumbered(history: &History, format: Format) -> usize {
         Atom::Int(number) => written != Some(number),
         _ => false,
     };
-    history.txns().map(|txn| history.txn_name(txn)).zip(written).filter(|pair| differs(pair.clone())).count()
+    history
+        .txns()
+        .map(|txn| history.txn_name(txn))
+        .zip(written)
+        .filter(|pair| differs(pair.clone()))
+        .count()
 }
 
 #[cfg(test)]
@@ -45,7 +51,8 @@ mod tests {
             let options = ReadOptions { format: Some(format), ..ReadOptions::default() };
             let (back, _) = read_bytes(&bytes, "back", &options).unwrap();
             let pairs = history.txns().zip(back.txns());
-            let differ = pairs.filter(|&(txn, copy)| history.txn_name(txn) != back.txn_name(copy)).count();
+            let differ =
+                pairs.filter(|&(txn, copy)| history.txn_name(txn) != back.txn_name(copy)).count();
             assert_eq!(renumbered(&history, format), differ, "{format}: {text}");
         }
     }
@@ -56,8 +63,15 @@ mod tests {
         compare("w(1,1,1,1)\nr(1,1,1,2)\nw(2,1,2,3)\n");
         compare("w(1,1,1,0)\nr(1,1,1,1)\nw(2,1,2,2)\n");
         let line = |session: u32, txn: u32, time: u32, op: &str| {
-            format!("{{\"session\":{session},\"txn\":{txn},\"begin\":{time},\"end\":{},\"ops\":[[{op}]]}}\n", time + 1)
+            format!(
+                "{{\"session\":{session},\"txn\":{txn},\"begin\":{time},\"end\":{},\"ops\":[[{op}]]}}\n",
+                time + 1
+            )
         };
-        compare(&(line(1, 7, 1, "\"w\",1,1") + &line(2, 8, 3, "\"r\",1,1") + &line(1, 9, 5, "\"w\",1,2")));
+        compare(
+            &(line(1, 7, 1, "\"w\",1,1")
+                + &line(2, 8, 3, "\"r\",1,1")
+                + &line(1, 9, 5, "\"w\",1,2")),
+        );
     }
 }

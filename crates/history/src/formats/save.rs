@@ -1,7 +1,8 @@
 //! Writing a history to a path so that nothing half-written stands under its name.
 //!
-//! A file is written beside its destination and takes its name only when everything, the last buffer included, has
-//! arrived on the disk. A directory must be new or empty, because stray logs would become sessions.
+//! A file is written beside its destination and takes its name only when everything, the last
+//! buffer included, has arrived on the disk. A directory must be new or empty, because stray logs
+//! would become sessions.
 
 use super::advice::advised;
 use super::{Format, cobra, viper, write};
@@ -22,7 +23,10 @@ pub fn write_path(history: &History, format: Format, path: &Path) -> Result<(), 
     }
 }
 
-fn write_file(path: &Path, content: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>) -> Result<(), WriteError> {
+fn write_file(
+    path: &Path,
+    content: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>,
+) -> Result<(), WriteError> {
     // A pipe or a device has no name to take over.
     if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
         return write_compressed(File::create(path)?, path, content).map(drop);
@@ -45,7 +49,8 @@ fn draft_path(path: &Path) -> PathBuf {
     path.with_file_name(format!(".{name}.{}.part", std::process::id()))
 }
 
-/// Writes through the compression that the name of the file asks for, and returns the file with nothing left behind.
+/// Writes through the compression that the name of the file asks for, and returns the file with
+/// nothing left behind.
 fn write_compressed(
     file: File,
     path: &Path,
@@ -54,7 +59,8 @@ fn write_compressed(
     let buffer = BufWriter::with_capacity(1 << 18, file);
     let buffer = match path.extension().and_then(|extension| extension.to_str()) {
         Some("gz") => {
-            let mut encoder = BufWriter::new(GzEncoder::new(buffer, flate2::Compression::default()));
+            let mut encoder =
+                BufWriter::new(GzEncoder::new(buffer, flate2::Compression::default()));
             content(&mut encoder)?;
             unbuffered(encoder)?.finish()?
         }
@@ -100,8 +106,11 @@ fn write_viper(history: &History, path: &Path) -> Result<(), WriteError> {
 
 /// The numbers for file names: those of the input if the sessions have different ones.
 fn session_numbers(history: &History) -> Vec<(SessionId, u64)> {
-    let names = super::writing::distinct_integers(history.sessions().map(|session| history.session_name(session)));
-    let numbers: Option<Vec<u64>> = names.and_then(|names| names.into_iter().map(|n| u64::try_from(n).ok()).collect());
+    let names = super::writing::distinct_integers(
+        history.sessions().map(|session| history.session_name(session)),
+    );
+    let numbers: Option<Vec<u64>> =
+        names.and_then(|names| names.into_iter().map(|n| u64::try_from(n).ok()).collect());
     let numbers = numbers.unwrap_or_else(|| (1..=history.session_count() as u64).collect());
     history.sessions().zip(numbers).collect()
 }

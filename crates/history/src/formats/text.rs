@@ -45,14 +45,19 @@ impl Source {
 
     /// An error at a byte (from 0) of a binary file.
     pub fn at_byte(&self, byte: usize, problem: impl Into<String>) -> ReadError {
-        let spot = Spot { file: Some(self.name.clone()), byte: Some(byte as u64), ..Spot::default() };
+        let spot =
+            Spot { file: Some(self.name.clone()), byte: Some(byte as u64), ..Spot::default() };
         ReadError::Syntax { spot, problem: problem.into(), hint: None }
     }
 
     /// The error for a file that follows its format but has no transaction.
     pub fn no_transactions(&self) -> ReadError {
         let spot = Spot { file: Some(self.name.clone()), ..Spot::default() };
-        ReadError::Syntax { spot, problem: NO_TRANSACTIONS.to_owned(), hint: Some(RIGHT_FILE.to_owned()) }
+        ReadError::Syntax {
+            spot,
+            problem: NO_TRANSACTIONS.to_owned(),
+            hint: Some(RIGHT_FILE.to_owned()),
+        }
     }
 }
 
@@ -78,7 +83,11 @@ impl Line<'_> {
 pub(crate) fn significant_lines(bytes: &[u8]) -> impl Iterator<Item = Line<'_>> {
     without_bom(bytes).split(|&byte| byte == b'\n').enumerate().filter_map(|(i, raw)| {
         let text = raw.trim_ascii_start();
-        let line = Line { number: i as u64 + 1, indent: raw.len() - text.len(), text: text.trim_ascii_end() };
+        let line = Line {
+            number: i as u64 + 1,
+            indent: raw.len() - text.len(),
+            text: text.trim_ascii_end(),
+        };
         (!line.text.is_empty() && !is_comment(line.text)).then_some(line)
     })
 }
@@ -106,7 +115,8 @@ pub(crate) fn excerpt(text: &[u8]) -> String {
     format!("`{safe}{dots}`")
 }
 
-/// A character as it stands in the file, unless it could steer a terminal. Quotes stay as they are: they are part of what was found.
+/// A character as it stands in the file, unless it could steer a terminal. Quotes stay as they are:
+/// they are part of what was found.
 fn visible(character: char) -> String {
     match character {
         '"' | '\'' | '\\' => character.to_string(),
@@ -137,7 +147,9 @@ impl BadInteger {
     pub fn problem(self, what: &str, rest: &[u8]) -> String {
         match self {
             BadInteger::NoDigit => format!("expected {what} (an integer), found {}", excerpt(rest)),
-            BadInteger::DoesNotFit => format!("{what} {} does not fit into 64 bits", excerpt(digits_of(rest))),
+            BadInteger::DoesNotFit => {
+                format!("{what} {} does not fit into 64 bits", excerpt(digits_of(rest)))
+            }
         }
     }
 }
@@ -198,7 +210,8 @@ mod tests {
 
     #[test]
     fn blank_lines_comments_and_carriage_returns_are_passed_over() {
-        let lines: Vec<_> = significant_lines(b"\xef\xbb\xbf# a\r\n\r\n  x y \r\n// b\nz").collect();
+        let lines: Vec<_> =
+            significant_lines(b"\xef\xbb\xbf# a\r\n\r\n  x y \r\n// b\nz").collect();
         assert_eq!(
             lines.iter().map(|line| (line.number, line.text)).collect::<Vec<_>>(),
             [(3, &b"x y"[..]), (5, &b"z"[..])]

@@ -1,9 +1,10 @@
-//! Viper's JSON logs: a file a session, a committed transaction a line, `{"value": [["r", k, v, false], …]}`.
+//! Viper's JSON logs: a file a session, a committed transaction a line, `{"value": [["r", k, v,
+//! false], …]}`.
 //!
-//! Inserts are writes; deletes are writes of a value that marks the key as dead; a range is a read of each row that it
-//! returned. A read that found a deleted row says so with a flag, and is of the deletion, if the key has only one.
-//! One transaction with `"isInitial": true` may give the initial state; without it, a value that
-//! nobody wrote is taken to be part of the unknown initial state.
+//! Inserts are writes; deletes are writes of a value that marks the key as dead; a range is a read
+//! of each row that it returned. A read that found a deleted row says so with a flag, and is of the
+//! deletion, if the key has only one. One transaction with `"isInitial": true` may give the initial
+//! state; without it, a value that nobody wrote is taken to be part of the unknown initial state.
 
 use super::Format;
 use super::build::Builder;
@@ -66,7 +67,8 @@ impl Reader {
                 self.builder.columns.files.push(file.source.name.clone());
                 self.builder.session(file.session.clone())
             });
-            self.txn(session, &content, &item).map_err(|problem| item.fail(&file.source, problem))?;
+            self.txn(session, &content, &item)
+                .map_err(|problem| item.fail(&file.source, problem))?;
         }
         Ok(())
     }
@@ -97,10 +99,20 @@ impl Reader {
                 let value = match (access.value, access.kind) {
                     (Some(value), _) => self.builder.value(value),
                     (None, OpKind::Read) => Value::NULL,
-                    (None, _) => self.builder.value(Atom::Str(format!("deleted {tombstone}").into())),
+                    (None, _) => {
+                        self.builder.value(Atom::Str(format!("deleted {tombstone}").into()))
+                    }
                 };
                 let (kind, dead) = (access.kind, access.dead);
-                self.pending.push(Pending { txn, kind, key, value, dead, line: item.line, column: item.column });
+                self.pending.push(Pending {
+                    txn,
+                    kind,
+                    key,
+                    value,
+                    dead,
+                    line: item.line,
+                    column: item.column,
+                });
             }
         }
         Ok(())
@@ -108,7 +120,8 @@ impl Reader {
 
     fn finish(mut self, shown_as: &Source) -> Result<History, ReadError> {
         self.match_dead_reads()?;
-        let writes = self.pending.iter().filter(|op| op.kind != OpKind::Read).map(|op| (op.key, op.value));
+        let writes =
+            self.pending.iter().filter(|op| op.kind != OpKind::Read).map(|op| (op.key, op.value));
         let written: FxHashSet<(KeyId, Value)> = writes.collect();
         for op in std::mem::take(&mut self.pending) {
             let unwritten = op.kind == OpKind::Read && !written.contains(&(op.key, op.value));
@@ -121,8 +134,8 @@ impl Reader {
         self.builder.finish(shown_as, PlaceUnit::Line)
     }
 
-    /// Gives each read of a deleted row the value of the deletion: its own transaction's, or the only one. A key that
-    /// nobody deletes was not there from the beginning.
+    /// Gives each read of a deleted row the value of the deletion: its own transaction's, or the
+    /// only one. A key that nobody deletes was not there from the beginning.
     fn match_dead_reads(&mut self) -> Result<(), ReadError> {
         let mut deletions = Deletions::default();
         for op in self.pending.iter().filter(|op| op.dead && op.kind != OpKind::Read) {
@@ -137,7 +150,9 @@ impl Reader {
                     let matched = match (own.get(&(txn, key)), deletions.get(&key)) {
                         (Some(&value), _) | (None, Some(&(value, 1))) => value,
                         (None, None) => Value::NULL,
-                        (None, Some(&(_, count))) => return Err(self.ambiguous(&self.pending[i], count)),
+                        (None, Some(&(_, count))) => {
+                            return Err(self.ambiguous(&self.pending[i], count));
+                        }
                     };
                     self.pending[i].value = matched;
                 }
@@ -152,7 +167,9 @@ impl Reader {
         let columns = &self.builder.columns;
         let name = columns.files[columns.txns[op.txn as usize].session as usize].clone();
         let key = &self.builder.key_names()[op.key.index()];
-        let problem = format!("this read found key {key} deleted, but {count} deletions may have been what it saw");
+        let problem = format!(
+            "this read found key {key} deleted, but {count} deletions may have been what it saw"
+        );
         let hint = "record a value of its own with each deletion".to_owned();
         Source { name }.at_with_hint(op.line, op.column, problem, Some(hint))
     }
@@ -169,12 +186,17 @@ struct Access {
 
 fn mops(content: &Json) -> Result<&[Json], String> {
     let mops = content.get("value").and_then(Json::as_array);
-    mops.map(Vec::as_slice).ok_or_else(|| "expected a transaction like {\"value\": [[\"r\", 1, 2, false]]}".to_owned())
+    mops.map(Vec::as_slice)
+        .ok_or_else(|| "expected a transaction like {\"value\": [[\"r\", 1, 2, false]]}".to_owned())
 }
 
 fn accesses(mop: &Json) -> Result<Vec<Access>, String> {
-    let bad =
-        || format!("expected an operation like [\"w\", 1, 2, true], found {}", excerpt(mop.to_string().as_bytes()));
+    let bad = || {
+        format!(
+            "expected an operation like [\"w\", 1, 2, true], found {}",
+            excerpt(mop.to_string().as_bytes())
+        )
+    };
     let parts = mop.as_array().ok_or_else(bad)?;
     let [name, key, value, flags @ ..] = parts.as_slice() else { return Err(bad()) };
     let name = name.as_str().ok_or_else(bad)?;
@@ -217,9 +239,10 @@ fn range(flags: &[Json], _upper: &Json) -> Option<Result<Vec<Access>, String>> {
             let value = if dead { None } else { Some(json::atom(value)?) };
             Ok(Access { kind: OpKind::Read, key: json::atom(id)?, value, dead })
         }
-        _ => {
-            Err(format!("expected a row like {{\"id\": 1, \"val\": 2}}, found {}", excerpt(row.to_string().as_bytes())))
-        }
+        _ => Err(format!(
+            "expected a row like {{\"id\": 1, \"val\": 2}}, found {}",
+            excerpt(row.to_string().as_bytes())
+        )),
     };
     Some(rows.map(row).collect())
 }
@@ -229,7 +252,8 @@ pub(super) struct LogWriter<'h> {
     writing: Writing<'h>,
     written: FxHashSet<(KeyId, Value)>,
     written_zero: FxHashSet<KeyId>,
-    /// Whether the initial state must be written, because there is one or because a read contradicts it.
+    /// Whether the initial state must be written, because there is one or because a read
+    /// contradicts it.
     pub needs_initial: bool,
 }
 
@@ -241,9 +265,12 @@ impl<'h> LogWriter<'h> {
         writing.refuse_contested_reads(|key| history.initial().values.contains_key(&key))?;
         writing.only_statuses(&[Status::Committed])?;
         let ops = || (0..history.op_count() as u32).map(|op| history.op(OpId(op)));
-        let written: FxHashSet<_> = ops().filter(|op| op.kind.is_write()).map(|op| (op.key, op.value)).collect();
+        let written: FxHashSet<_> =
+            ops().filter(|op| op.kind.is_write()).map(|op| (op.key, op.value)).collect();
         let from_nowhere = |op: Op| {
-            op.kind == OpKind::Read && !written.contains(&(op.key, op.value)) && !writing.is_initial(op.key, op.value)
+            op.kind == OpKind::Read
+                && !written.contains(&(op.key, op.value))
+                && !writing.is_initial(op.key, op.value)
         };
         let needs_initial = !history.initial().values.is_empty() || ops().any(from_nowhere);
         let written_zero = writing.keys_written_zero();
@@ -253,7 +280,8 @@ impl<'h> LogWriter<'h> {
     /// Writes the initial transaction.
     pub fn write_initial(&self, out: &mut dyn Write) -> Result<(), WriteError> {
         let history = self.writing.history;
-        let mut values: Vec<(KeyId, Value)> = history.initial().values.iter().map(|(&k, &v)| (k, v)).collect();
+        let mut values: Vec<(KeyId, Value)> =
+            history.initial().values.iter().map(|(&k, &v)| (k, v)).collect();
         values.sort_unstable();
         let mops: Vec<Json> = values
             .into_iter()
@@ -268,7 +296,8 @@ impl<'h> LogWriter<'h> {
     /// Writes the log of a session.
     pub fn write(&self, session: SessionId, out: &mut dyn Write) -> Result<(), WriteError> {
         for txn in self.writing.history.txns_of(session).map(TxnId) {
-            let mops: Result<Vec<Json>, WriteError> = self.writing.ops(txn).map(|op| self.mop(op)).collect();
+            let mops: Result<Vec<Json>, WriteError> =
+                self.writing.ops(txn).map(|op| self.mop(op)).collect();
             writeln!(out, "{}", json!({"value": mops?}))?;
         }
         Ok(())
@@ -282,7 +311,8 @@ impl<'h> LogWriter<'h> {
         }
         let value = if self.writing.is_initial(content.key, content.value) {
             self.initial_value(op, content)?
-        } else if content.value.raw() == 0 && !self.written.contains(&(content.key, content.value)) {
+        } else if content.value.raw() == 0 && !self.written.contains(&(content.key, content.value))
+        {
             let hint = "0 means no value there";
             return Err(self.writing.unsupported_op(op, "a read of a 0 that nobody wrote", hint));
         } else {
@@ -324,11 +354,13 @@ mod tests {
 
     #[test]
     fn what_nobody_wrote_is_initial_unless_the_initial_state_is_known() {
-        let log = "{\"value\": [[\"r\", 1, -5, false], [\"w\", 1, 7, true], [\"w\", 1, 8, false]]}\n";
+        let log =
+            "{\"value\": [[\"r\", 1, -5, false], [\"w\", 1, 7, true], [\"w\", 1, 8, false]]}\n";
         let history = parse(&[log, "{\"value\": [[\"r\", 1, 7, false]]}"]).unwrap();
         assert_eq!((history.session_count(), history.txn_count(), history.op_count()), (2, 2, 3));
         assert_eq!(history.op(OpId(0)).value, Value::NULL);
-        let history = parse(&["{\"isInitial\": true, \"value\": [[\"w\", 2, 3, true]]}", log]).unwrap();
+        let history =
+            parse(&["{\"isInitial\": true, \"value\": [[\"w\", 2, 3, true]]}", log]).unwrap();
         assert_eq!(history.session_count(), 1);
         assert_eq!(history.value_text(history.op(OpId(0)).value), "-5");
         assert_eq!(history.initial().values.len(), 1);
@@ -336,9 +368,10 @@ mod tests {
 
     #[test]
     fn deletes_mark_and_ranges_read() {
-        let history = parse(&["{\"value\": [[\"d\", 1, 0, 5, false, true], [\"i\", 2, 9, 0, true, true], \
+        let history =
+            parse(&["{\"value\": [[\"d\", 1, 0, 5, false, true], [\"i\", 2, 9, 0, true, true], \
                                [\"range\", 1, \"nil\", [{\"id\": 2, \"val\": 9}], []]]}"])
-        .unwrap();
+            .unwrap();
         let kinds = history.kinds().to_vec();
         assert_eq!(kinds, [OpKind::Write, OpKind::Write, OpKind::Read]);
         assert_eq!(history.value_text(history.op(OpId(0)).value), "deleted 0");
@@ -351,10 +384,15 @@ mod tests {
         let reads = "{\"value\": [[\"r\", 1, 0, true], [\"r\", 2, 0, true]]}\n";
         let range = "{\"value\": [[\"range\", 0, 9, [], [{\"id\": 1, \"val\": 0}]]]}\n";
         let history = parse(&[delete, &[reads, range].concat()]).unwrap();
-        let values: Vec<String> = history.values().iter().map(|&value| history.value_text(value)).collect();
+        let values: Vec<String> =
+            history.values().iter().map(|&value| history.value_text(value)).collect();
         assert_eq!(values, ["deleted 0", "deleted 0", "nil", "deleted 0"]);
-        let error = parse(&[&[delete, delete].concat(), &["\n", reads].concat()]).unwrap_err().to_string();
-        assert!(error.starts_with("J1.log:2:1: this read found key 1 deleted, but 2 deletions may"), "{error}");
+        let error =
+            parse(&[&[delete, delete].concat(), &["\n", reads].concat()]).unwrap_err().to_string();
+        assert!(
+            error.starts_with("J1.log:2:1: this read found key 1 deleted, but 2 deletions may"),
+            "{error}"
+        );
         // What a transaction deleted itself is what it sees.
         let own = "{\"value\": [[\"d\", 1, 0, 5, false, true], [\"r\", 1, null, true]]}\n";
         let history = parse(&[delete, own]).unwrap();
@@ -364,7 +402,10 @@ mod tests {
     #[test]
     fn mistakes_have_a_place() {
         let error = |text: &str| parse(&[text]).unwrap_err().to_string();
-        assert!(error("\n{\"value\": [[\"q\", 1, 2]]}").starts_with("J0.log:2:1: expected an operation"));
+        assert!(
+            error("\n{\"value\": [[\"q\", 1, 2]]}")
+                .starts_with("J0.log:2:1: expected an operation")
+        );
         assert!(error("{\"valu\": []}").contains("expected a transaction"));
         assert!(error("").contains("no transactions"));
     }

@@ -1,4 +1,5 @@
-//! What the writers share: which reads are of the initial value, and refusals that say where and what to do.
+//! What the writers share: which reads are of the initial value, and refusals that say where and
+//! what to do.
 
 use super::Format;
 use crate::atom::{Atom, Value, ValueKind};
@@ -21,7 +22,8 @@ impl<'h> Writing<'h> {
     pub fn new(history: &'h History, format: Format) -> Writing<'h> {
         let initial = history.initial();
         let ops = (0..history.op_count() as u32).map(|op| history.op(OpId(op)));
-        let rewritten = ops.filter(|op| op.kind.is_write() && initial.value_of(op.key) == Some(op.value));
+        let rewritten =
+            ops.filter(|op| op.kind.is_write() && initial.value_of(op.key) == Some(op.value));
         let rewritten: FxHashSet<KeyId> = rewritten.map(|op| op.key).collect();
         let (yielded, contested) = rewritten.into_iter().partition(|&key| initial.yields(key));
         Writing { history, format, yielded, contested }
@@ -30,7 +32,8 @@ impl<'h> Writing<'h> {
     /// Whether a read of `value` from `key` is one of the initial value.
     pub fn is_initial(&self, key: KeyId, value: Value) -> bool {
         let initial = self.history.initial();
-        value == Value::NULL || (initial.value_of(key) == Some(value) && !self.yielded.contains(&key))
+        value == Value::NULL
+            || (initial.value_of(key) == Some(value) && !self.yielded.contains(&key))
     }
 
     /// The operations of a transaction with their numbers.
@@ -39,9 +42,14 @@ impl<'h> Writing<'h> {
         history.ops_of(txn).map(move |op| (OpId(op), history.op(OpId(op))))
     }
 
-    /// A refusal; `reason` may be empty. Which formats to write instead is added by [`super::write`].
+    /// A refusal; `reason` may be empty. Which formats to write instead is added by
+    /// [`super::write`].
     pub fn unsupported(&self, what: impl Into<String>, reason: &str) -> WriteError {
-        WriteError::Unsupported { format: self.format.code(), what: what.into(), hint: reason.to_owned() }
+        WriteError::Unsupported {
+            format: self.format.code(),
+            what: what.into(),
+            hint: reason.to_owned(),
+        }
     }
 
     /// `what` in an operation, with its place.
@@ -63,15 +71,17 @@ impl<'h> Writing<'h> {
         }
     }
 
-    /// Refuses reads of a value that may be the initial one or that of a transaction, except of the keys that the
-    /// format `keeps` so: to write them as either would decide what the history leaves open.
+    /// Refuses reads of a value that may be the initial one or that of a transaction, except of the
+    /// keys that the format `keeps` so: to write them as either would decide what the history
+    /// leaves open.
     pub fn refuse_contested_reads(&self, keeps: impl Fn(KeyId) -> bool) -> Result<(), WriteError> {
         if self.contested.is_empty() {
             return Ok(());
         }
         let is_contested = |op: &OpId| {
             let Op { kind, key, value } = self.history.op(*op);
-            let contested = self.contested.contains(&key) && self.history.initial().value_of(key) == Some(value);
+            let contested = self.contested.contains(&key)
+                && self.history.initial().value_of(key) == Some(value);
             kind == OpKind::Read && contested && !keeps(key)
         };
         match (0..self.history.op_count() as u32).map(OpId).find(is_contested) {
@@ -85,7 +95,9 @@ impl<'h> Writing<'h> {
 
     /// Refuses transactions that ended otherwise than `allowed`.
     pub fn only_statuses(&self, allowed: &[Status]) -> Result<(), WriteError> {
-        let Some(txn) = self.history.txns().find(|&txn| !allowed.contains(&self.history.status(txn))) else {
+        let Some(txn) =
+            self.history.txns().find(|&txn| !allowed.contains(&self.history.status(txn)))
+        else {
             return Ok(());
         };
         let what = match self.history.status(txn) {
@@ -100,7 +112,11 @@ impl<'h> Writing<'h> {
     pub fn integer_key(&self, op: OpId) -> Result<i128, WriteError> {
         match self.history.key_name(self.history.op(op).key) {
             Atom::Int(number) => Ok(number),
-            name => Err(self.unsupported_op(op, &format!("keys that are not integers, like `{name}`"), "")),
+            name => Err(self.unsupported_op(
+                op,
+                &format!("keys that are not integers, like `{name}`"),
+                "",
+            )),
         }
     }
 
@@ -129,8 +145,13 @@ impl<'h> Writing<'h> {
         ops.filter(|op| op.kind.is_write() && op.value.raw() == 0).map(|op| op.key).collect()
     }
 
-    /// For formats in which 0 is the initial value of every key: the number that stands for a read of `op`.
-    pub fn zero_based_read(&self, op: OpId, written_zero: &FxHashSet<KeyId>) -> Result<i128, WriteError> {
+    /// For formats in which 0 is the initial value of every key: the number that stands for a read
+    /// of `op`.
+    pub fn zero_based_read(
+        &self,
+        op: OpId,
+        written_zero: &FxHashSet<KeyId>,
+    ) -> Result<i128, WriteError> {
         let Op { key, value, .. } = self.history.op(op);
         let initial = self.is_initial(key, value);
         if initial && written_zero.contains(&key) {

@@ -1,4 +1,5 @@
-//! Histories within the boundary (section 4.5 of the paper): what is cut, and who may read from whom.
+//! Histories within the boundary (section 4.5 of the paper): what is cut, and who may read from
+//! whom.
 
 use super::Selectors;
 use crate::Boundary;
@@ -16,12 +17,18 @@ pub(super) struct Bounds {
     pub changed: Vec<Lit>,
 }
 
-/// Which slots are kept, and whom each kept read reads from. If `settled` is true, only changed reads end a transaction early.
+/// Which slots are kept, and whom each kept read reads from. If `settled` is true, only changed
+/// reads end a transaction early.
 pub(super) fn encode(problem: &Problem, formula: &mut Formula, settled: Lit) -> Bounds {
     let kept = prefixes(problem, formula);
-    let select: Vec<Selectors> = problem.reads.iter().map(|read| selectors(problem, formula, &kept, read)).collect();
-    let changed =
-        problem.reads.iter().zip(&select).map(|(read, select)| changed(formula, &kept, read, select)).collect();
+    let select: Vec<Selectors> =
+        problem.reads.iter().map(|read| selectors(problem, formula, &kept, read)).collect();
+    let changed = problem
+        .reads
+        .iter()
+        .zip(&select)
+        .map(|(read, select)| changed(formula, &kept, read, select))
+        .collect();
     let bounds = Bounds { kept, select, changed };
     match problem.boundary {
         Boundary::Strict => end_at_reads(problem, formula, &bounds, settled),
@@ -32,8 +39,11 @@ pub(super) fn encode(problem: &Problem, formula: &mut Formula, settled: Lit) -> 
 
 /// Each session keeps a prefix.
 fn prefixes(problem: &Problem, formula: &mut Formula) -> Vec<Vec<Lit>> {
-    let kept: Vec<Vec<Lit>> =
-        problem.nodes.iter().map(|node| node.slots.iter().map(|_| formula.likely()).collect()).collect();
+    let kept: Vec<Vec<Lit>> = problem
+        .nodes
+        .iter()
+        .map(|node| node.slots.iter().map(|_| formula.likely()).collect())
+        .collect();
     for (node, slots) in problem.nodes.iter().zip(&kept) {
         let next = node.next.map(|next| kept[next as usize][0]);
         let chain: Vec<Lit> = slots.iter().copied().chain(next).collect();
@@ -45,12 +55,19 @@ fn prefixes(problem: &Problem, formula: &mut Formula) -> Vec<Vec<Lit>> {
 }
 
 /// A kept read has exactly one writer, whose write is kept.
-fn selectors(problem: &Problem, formula: &mut Formula, kept: &[Vec<Lit>], read: &Read) -> Selectors {
+fn selectors(
+    problem: &Problem,
+    formula: &mut Formula,
+    kept: &[Vec<Lit>],
+    read: &Read,
+) -> Selectors {
     let here = kept[read.node as usize][read.slot as usize];
     let select: Selectors = read
         .candidates
         .iter()
-        .map(|&writer| (writer, if writer == read.observed { formula.likely() } else { formula.unlikely() }))
+        .map(|&writer| {
+            (writer, if writer == read.observed { formula.likely() } else { formula.unlikely() })
+        })
         .collect();
     let literals: Vec<Lit> = select.iter().map(|one| one.1).collect();
     formula.implies(&[here], &literals);
@@ -79,15 +96,19 @@ fn changed(formula: &mut Formula, kept: &[Vec<Lit>], read: &Read, select: &Selec
     changed
 }
 
-/// Strict: a read with another writer is the last event of its session that is kept. A transaction ends early only with a read; if
-/// `settled` is true, only with one that has another writer.
+/// Strict: a read with another writer is the last event of its session that is kept. A transaction
+/// ends early only with a read; if `settled` is true, only with one that has another writer.
 fn end_at_reads(problem: &Problem, formula: &mut Formula, bounds: &Bounds, settled: Lit) {
     for (number, slots) in bounds.kept.iter().enumerate() {
-        let read =
-            |slot: usize| problem.reads_of(number as u32).find(|&read| problem.reads[read].slot as usize == slot);
+        let read = |slot: usize| {
+            problem.reads_of(number as u32).find(|&read| problem.reads[read].slot as usize == slot)
+        };
         for (slot, pair) in slots.windows(2).enumerate() {
             let changed = read(slot).map(|read| bounds.changed[read]);
-            formula.implies(&[pair[0], settled], &changed.into_iter().chain([pair[1]]).collect::<Vec<_>>());
+            formula.implies(
+                &[pair[0], settled],
+                &changed.into_iter().chain([pair[1]]).collect::<Vec<_>>(),
+            );
             if !problem.nodes[number].may_end[slot] {
                 formula.implies(&[pair[0]], &[pair[1]]);
             }
@@ -95,17 +116,20 @@ fn end_at_reads(problem: &Problem, formula: &mut Formula, bounds: &Bounds, settl
     }
     for (read, &changed) in problem.reads.iter().zip(&bounds.changed) {
         let slots = &bounds.kept[read.node as usize];
-        let next = || problem.nodes[read.node as usize].next.map(|next| bounds.kept[next as usize][0]);
+        let next =
+            || problem.nodes[read.node as usize].next.map(|next| bounds.kept[next as usize][0]);
         if let Some(after) = slots.get(read.slot as usize + 1).copied().or_else(next) {
             formula.implies(&[changed], &[!after]);
         }
     }
 }
 
-/// Relaxed: a transaction with such a read is the last of its session that is kept, and nobody reads from it.
+/// Relaxed: a transaction with such a read is the last of its session that is kept, and nobody
+/// reads from it.
 fn end_at_changed_txns(problem: &Problem, formula: &mut Formula, bounds: &Bounds) {
     let ends: Vec<Lit> = problem.nodes.iter().map(|_| formula.unlikely()).collect();
-    for ((read, select), &changed) in problem.reads.iter().zip(&bounds.select).zip(&bounds.changed) {
+    for ((read, select), &changed) in problem.reads.iter().zip(&bounds.select).zip(&bounds.changed)
+    {
         formula.implies(&[changed], &[ends[read.node as usize]]);
         for &(writer, selected) in select {
             if let Some(writer) = writer {

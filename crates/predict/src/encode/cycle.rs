@@ -1,16 +1,17 @@
 //! Histories that one version order does not serialize: its graph has a cycle.
 //!
-//! The edges (Adya's): session order; reads; overwrites, from a writer to later writers of the same; anti-dependencies, from a reader
-//! to the later writers of what it read. To say that there is a cycle it is enough to choose some transactions and for each of them
-//! an edge to a chosen one. For n transactions these are at most n² edges, and one clause for each.
+//! The edges (Adya's): session order; reads; overwrites, from a writer to later writers of the
+//! same; anti-dependencies, from a reader to the later writers of what it read. To say that there
+//! is a cycle it is enough to choose some transactions and for each of them an edge to a chosen
+//! one. For n transactions these are at most n² edges, and one clause for each.
 
 use super::Encoding;
 use batsat::Lit;
 use rustc_hash::FxHashMap;
 
 impl Encoding<'_> {
-    /// From now on the graph of the version order in which the transactions come by `place` must have a cycle. Returns for each
-    /// transaction whether it is one of those chosen.
+    /// From now on the graph of the version order in which the transactions come by `place` must
+    /// have a cycle. Returns for each transaction whether it is one of those chosen.
     pub fn must_be_cyclic(&mut self, place: &[u32]) -> Vec<Lit> {
         let count = self.problem.nodes.len() as u32;
         let edges = self.edges(place);
@@ -67,7 +68,10 @@ impl Encoding<'_> {
                     if place[from as usize] >= place[to as usize] {
                         continue;
                     }
-                    let both = (self.kept[from as usize][from_slot as usize], self.kept[to as usize][to_slot as usize]);
+                    let both = (
+                        self.kept[from as usize][from_slot as usize],
+                        self.kept[to as usize][to_slot as usize],
+                    );
                     if known.contains_key(&both) {
                         continue;
                     }
@@ -82,15 +86,22 @@ impl Encoding<'_> {
     }
 
     /// The reader precedes a writer that comes after the one it reads from.
-    fn add_anti_dependencies(&mut self, number: usize, place: &[u32], edges: &mut FxHashMap<(u32, u32), Vec<Lit>>) {
+    fn add_anti_dependencies(
+        &mut self,
+        number: usize,
+        place: &[u32],
+        edges: &mut FxHashMap<(u32, u32), Vec<Lit>>,
+    ) {
         let read = &self.problem.reads[number];
         for &(later, slot) in &self.problem.classes[read.class as usize].writers {
             if later == read.node {
                 continue;
             }
-            let older =
-                |writer: Option<u32>| writer.is_none_or(|writer| place[writer as usize] < place[later as usize]);
-            let grounds: Vec<Lit> = self.firm[number].iter().filter(|one| older(one.0)).map(|one| one.1).collect();
+            let older = |writer: Option<u32>| {
+                writer.is_none_or(|writer| place[writer as usize] < place[later as usize])
+            };
+            let grounds: Vec<Lit> =
+                self.firm[number].iter().filter(|one| older(one.0)).map(|one| one.1).collect();
             let missed = self.formula.unlikely();
             self.formula.implies(&[missed], &grounds);
             self.formula.implies(&[missed], &[self.kept[later as usize][slot as usize]]);

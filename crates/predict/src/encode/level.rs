@@ -1,8 +1,10 @@
-//! Histories that a level allows: some order of the transactions extends session order and reads, and satisfies the axiom.
+//! Histories that a level allows: some order of the transactions extends session order and reads,
+//! and satisfies the axiom.
 //!
-//! The order is one literal for each pair, with transitivity for each triple: n³/3 clauses, and an instance has tens of transactions.
-//! At RC, RA and CC it orders transactions; at PC and SI their begin and commit points, for which a read of the snapshot is a clause
-//! of two comparisons (the graph with two nodes a transaction of Viper and of `check`, which is equivalent to the axiom).
+//! The order is one literal for each pair, with transitivity for each triple: n³/3 clauses, and an
+//! instance has tens of transactions. At RC, RA and CC it orders transactions; at PC and SI their
+//! begin and commit points, for which a read of the snapshot is a clause of two comparisons (the
+//! graph with two nodes a transaction of Viper and of `check`, which is equivalent to the axiom).
 
 use super::Encoding;
 use crate::formula::Formula;
@@ -30,7 +32,9 @@ impl Order {
         let count = place.len();
         let before: Vec<Vec<Lit>> = (0..count)
             .map(|a| {
-                let pair = |b: usize| if place[a] < place[b] { formula.likely() } else { formula.unlikely() };
+                let pair = |b: usize| {
+                    if place[a] < place[b] { formula.likely() } else { formula.unlikely() }
+                };
                 (a + 1..count).map(pair).collect()
             })
             .collect();
@@ -97,7 +101,8 @@ fn axiom(encoding: &mut Encoding<'_>, order: &Order, seen: &Seen, number: usize)
                     Some(t1) => vec![order.before(t2, t1)],
                     None => Vec::new(),
                 };
-                let premises: Vec<Lit> = visible.iter().chain(&written).copied().chain([selected]).collect();
+                let premises: Vec<Lit> =
+                    visible.iter().chain(&written).copied().chain([selected]).collect();
                 encoding.formula.implies(&premises, &first);
             }
         }
@@ -108,7 +113,8 @@ fn axiom(encoding: &mut Encoding<'_>, order: &Order, seen: &Seen, number: usize)
 enum Seen {
     /// For each read, whom its transaction has read from before it.
     ByRead(Vec<FxHashMap<u32, Lit>>),
-    /// For each pair of transactions (of different sessions) whether the first is visible to the second.
+    /// For each pair of transactions (of different sessions) whether the first is visible to the
+    /// second.
     ByTxn(FxHashMap<(u32, u32), Lit>),
 }
 
@@ -152,7 +158,9 @@ impl Seen {
         for (read, select) in problem.reads.iter().zip(&encoding.select) {
             for &(writer, selected) in select {
                 let Some(writer) = writer else { continue };
-                let from = *reads.entry((writer, read.node)).or_insert_with(|| encoding.formula.unlikely());
+                let from = *reads
+                    .entry((writer, read.node))
+                    .or_insert_with(|| encoding.formula.unlikely());
                 encoding.formula.implies(&[selected], &[from]);
             }
         }
@@ -161,7 +169,9 @@ impl Seen {
 
     /// CC: t2 happens before t3. Only one direction is needed: what follows from the reads is true.
     fn causal(encoding: &mut Encoding<'_>) -> Seen {
-        let Seen::ByTxn(reads) = Seen::direct(encoding) else { return Seen::ByTxn(FxHashMap::default()) };
+        let Seen::ByTxn(reads) = Seen::direct(encoding) else {
+            return Seen::ByTxn(FxHashMap::default());
+        };
         let problem = encoding.problem;
         let formula = &mut encoding.formula;
         let count = problem.nodes.len() as u32;
@@ -172,7 +182,9 @@ impl Seen {
             }
         }
         for (&(a, b), &now) in &happens {
-            if let Some(&before) = problem.nodes[b as usize].prev.and_then(|prev| happens.get(&(a, prev))) {
+            if let Some(&before) =
+                problem.nodes[b as usize].prev.and_then(|prev| happens.get(&(a, prev)))
+            {
                 formula.implies(&[before], &[now]);
             }
         }
@@ -193,10 +205,12 @@ impl Seen {
     }
 }
 
-/// PC, SI: everybody reads what was committed when he began; at SI writers of a key are not concurrent.
+/// PC, SI: everybody reads what was committed when he began; at SI writers of a key are not
+/// concurrent.
 fn snapshots(encoding: &mut Encoding<'_>) {
     let problem = encoding.problem;
-    let place: Vec<u32> = problem.place.iter().flat_map(|&place| [2 * place, 2 * place + 1]).collect();
+    let place: Vec<u32> =
+        problem.place.iter().flat_map(|&place| [2 * place, 2 * place + 1]).collect();
     let order = Order::new(&mut encoding.formula, &place);
     for (number, node) in problem.nodes.iter().enumerate() {
         let number = number as u32;
@@ -228,7 +242,9 @@ fn snapshot_read(encoding: &mut Encoding<'_>, order: &Order, number: usize) {
     let read = &problem.reads[number];
     for &(writer, selected) in &encoding.select[number] {
         if let Some(writer) = writer {
-            encoding.formula.implies(&[selected], &[order.before(commit(writer), begin(read.node))]);
+            encoding
+                .formula
+                .implies(&[selected], &[order.before(commit(writer), begin(read.node))]);
         }
         for &(other, slot) in &problem.classes[read.class as usize].writers {
             if other == read.node || Some(other) == writer {
@@ -249,7 +265,10 @@ fn apart(encoding: &mut Encoding<'_>, order: &Order) {
     for class in &encoding.problem.classes {
         for (i, &(one, slot)) in class.writers.iter().enumerate() {
             for &(other, other_slot) in &class.writers[i + 1..] {
-                let apart = [order.before(commit(one), begin(other)), order.before(commit(other), begin(one))];
+                let apart = [
+                    order.before(commit(one), begin(other)),
+                    order.before(commit(other), begin(one)),
+                ];
                 for first in encoding.counts(one, slot) {
                     for second in encoding.counts(other, other_slot) {
                         encoding.formula.implies(&[first.as_slice(), &second].concat(), &apart);

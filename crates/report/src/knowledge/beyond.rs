@@ -1,5 +1,5 @@
-//! Names that people look for and that are no kind or level of the checker: patterns that the checker does not report by
-//! that name.
+//! Names that people look for and that are no kind or level of the checker: patterns that the
+//! checker does not report by that name.
 
 use super::strong::READ_COMMITTED;
 use super::{Entry, Example, Sort, Subject, from};
@@ -16,16 +16,20 @@ pub(super) const ENTRIES: &[Entry] = &[
             violated: &[],
         },
         aliases: &["phantom-read", "p3", "a3"],
-        definition: "A transaction evaluates a predicate twice, and rows that match it have come or gone.",
+        definition: "A transaction evaluates a predicate twice, and rows that match it have come \
+                     or gone.",
         example: Example {
             history: "a: r(x,nil)\nb: w(x,1)",
-            remark: "If x is a row that t2 inserts, t1 looked for it too early. Histories of keys and values cannot express \
+            remark: "If x is a row that t2 inserts, t1 looked for it too early. Histories of keys \
+                     and values cannot express \
                      that t1 would look for all rows like x.",
         },
         databases: &[
             READ_COMMITTED,
-            "REPEATABLE READ of SQL Server and \"read stability\" of Db2, which lock rows that exist but not those to come.",
-            "REPEATABLE READ of PostgreSQL does not show it, although the SQL standard would allow it there.",
+            "REPEATABLE READ of SQL Server and \"read stability\" of Db2, which lock rows that \
+             exist but not those to come.",
+            "REPEATABLE READ of PostgreSQL does not show it, although the SQL standard would \
+             allow it there.",
         ],
     },
     Entry {
@@ -37,22 +41,32 @@ pub(super) const ENTRIES: &[Entry] = &[
             violated: from(Level::CutIsolation),
         },
         aliases: &["rr", "pl-2.99"],
-        definition: "What a transaction has read once does not change for it. In the SQL standard: no dirty reads and no \
-                     non-repeatable reads, but phantoms; of the checked levels, read committed together with cut isolation \
-                     (rc, ci) is closest to this. In Adya's definition (PL-2.99): no G1 and no G2-item, which is \
-                     serializability for single keys, but not for predicates. In many databases the name stands for snapshot \
-                     isolation, which allows the write skew that Adya's definition forbids, and forbids phantoms that it \
+        definition: "What a transaction has read once does not change for it. In the SQL \
+                     standard: no dirty reads and no \
+                     non-repeatable reads, but phantoms; of the checked levels, read committed \
+                     together with cut isolation \
+                     (rc, ci) is closest to this. In Adya's definition (PL-2.99): no G1 and no \
+                     G2-item, which is \
+                     serializability for single keys, but not for predicates. In many databases \
+                     the name stands for snapshot \
+                     isolation, which allows the write skew that Adya's definition forbids, and \
+                     forbids phantoms that it \
                      allows.",
         example: Example {
             history: "a: w(x,1)\nb: r(x,nil) r(x,1)",
-            remark: "x changes between the two reads of t2: a non-repeatable read violates every reading of the name.",
+            remark: "x changes between the two reads of t2: a non-repeatable read violates every \
+                     reading of the name.",
         },
         databases: &[
-            "PostgreSQL, YugabyteDB, TiDB (its default) and Spanner: REPEATABLE READ is snapshot isolation. It shows no \
+            "PostgreSQL, YugabyteDB, TiDB (its default) and Spanner: REPEATABLE READ is snapshot \
+             isolation. It shows no \
              phantoms, but write skew.",
-            "MySQL/InnoDB (its default): plain SELECTs read from a snapshot, locking reads and writes see the newest rows, so \
-             that lost updates, read skew and even non-repeatable reads are possible (Jepsen, 8.0.34).",
-            "SQL Server: read locks are kept to the end, as in Adya's definition; phantoms are possible. Db2 calls this level \
+            "MySQL/InnoDB (its default): plain SELECTs read from a snapshot, locking reads and \
+             writes see the newest rows, so \
+             that lost updates, read skew and even non-repeatable reads are possible (Jepsen, \
+             8.0.34).",
+            "SQL Server: read locks are kept to the end, as in Adya's definition; phantoms are \
+             possible. Db2 calls this level \
              \"read stability\", and its own REPEATABLE READ is serializable.",
             "Oracle has no level of this name.",
         ],

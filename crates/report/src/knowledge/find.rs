@@ -14,19 +14,26 @@ pub struct Unknown {
     pub suggestions: Vec<String>,
 }
 
-/// The entries called `name`: a code, a name, a letter (`h`, `tap-h`), a name of Adya or Elle, in any case. Several
-/// anomalies may share one (`G1c`).
+/// The entries called `name`: a code, a name, a letter (`h`, `tap-h`), a name of Adya or Elle, in
+/// any case. Several anomalies may share one (`G1c`).
 pub fn find(name: &str) -> Result<Vec<&'static Entry>, Unknown> {
     let wanted = normal(name);
-    // A code means exactly one entry, even where another entry has it as a second name. A phrase is what people say, who may
-    // mean another entry that has just this phrase.
+    // A code means exactly one entry, even where another entry has it as a second name. A phrase is
+    // what people say, who may mean another entry that has just this phrase.
     let said = name.trim().to_ascii_lowercase();
     let is_phrase = |alias: &&str| alias.contains(' ') && **alias == said;
     let is_exact = |entry: &&Entry| entry.code() == wanted || entry.aliases.iter().any(is_phrase);
     let exact: Vec<&Entry> = entries().filter(is_exact).collect();
-    let found =
-        if exact.is_empty() { entries().filter(|entry| names(entry).contains(&wanted)).collect() } else { exact };
-    if found.is_empty() { Err(Unknown { name: name.to_owned(), suggestions: suggestions(&wanted) }) } else { Ok(found) }
+    let found = if exact.is_empty() {
+        entries().filter(|entry| names(entry).contains(&wanted)).collect()
+    } else {
+        exact
+    };
+    if found.is_empty() {
+        Err(Unknown { name: name.to_owned(), suggestions: suggestions(&wanted) })
+    } else {
+        Ok(found)
+    }
 }
 
 /// All names of an entry, in the form of [`normal`].
@@ -35,7 +42,9 @@ fn names(entry: &Entry) -> Vec<String> {
     names.extend(entry.aliases.iter().map(|alias| normal(alias)));
     if let Subject::Anomaly(kind) = entry.subject {
         let info = kind.info();
-        names.extend(info.tap.iter().flat_map(|letter| [letter.to_string(), format!("tap-{letter}")]));
+        names.extend(
+            info.tap.iter().flat_map(|letter| [letter.to_string(), format!("tap-{letter}")]),
+        );
         names.extend(info.adya.iter().flat_map(|names| names.split('/')).map(normal));
     }
     names
@@ -80,7 +89,9 @@ mod tests {
     use super::*;
 
     fn codes(name: &str) -> Vec<&'static str> {
-        find(name).map(|entries| entries.iter().map(|entry| entry.code()).collect()).unwrap_or_default()
+        find(name)
+            .map(|entries| entries.iter().map(|entry| entry.code()).collect())
+            .unwrap_or_default()
     }
 
     #[test]
@@ -98,8 +109,13 @@ mod tests {
 
     #[test]
     fn a_general_pattern_has_the_pages_of_all_its_cases() {
-        let g_single =
-            ["non-monotonic-read", "non-repeatable-read", "fractured-read", "causality-violation", "read-skew"];
+        let g_single = [
+            "non-monotonic-read",
+            "non-repeatable-read",
+            "fractured-read",
+            "causality-violation",
+            "read-skew",
+        ];
         assert_eq!(codes("G-single"), g_single);
         assert_eq!(codes("read-skew"), ["read-skew"]);
         assert_eq!(codes("G1"), ["aborted-read", "intermediate-read", "cyclic-causality"]);
@@ -112,10 +128,14 @@ mod tests {
         assert_eq!(codes("A5A"), ["fractured-read"]);
         assert_eq!(codes("read skew"), ["fractured-read", "read-skew"]);
         assert_eq!(codes("Read Skew"), codes("read skew"));
-        for (name, code) in [("P1", "aborted-read"), ("A1", "aborted-read"), ("A2", "non-repeatable-read")] {
+        for (name, code) in
+            [("P1", "aborted-read"), ("A1", "aborted-read"), ("A2", "non-repeatable-read")]
+        {
             assert_eq!(codes(name), [code], "{name}");
         }
-        for (name, code) in [("A3", "phantom"), ("P3", "phantom"), ("P4", "lost-update"), ("A5B", "write-skew")] {
+        for (name, code) in
+            [("A3", "phantom"), ("P3", "phantom"), ("P4", "lost-update"), ("A5B", "write-skew")]
+        {
             assert_eq!(codes(name), [code], "{name}");
         }
     }
@@ -132,7 +152,10 @@ mod tests {
         let unknown = find("fractred-read").unwrap_err();
         assert_eq!(unknown.suggestions.first().map(String::as_str), Some("fractured-read"));
         assert!(find("zzzzzzzzzz").unwrap_err().suggestions.is_empty());
-        assert!(find("qq").unwrap_err().suggestions.is_empty(), "two letters are not like every two others");
+        assert!(
+            find("qq").unwrap_err().suggestions.is_empty(),
+            "two letters are not like every two others"
+        );
         assert_eq!(find("p9").unwrap_err().suggestions, ["p0", "p1", "p2"]);
     }
 

@@ -1,9 +1,11 @@
-//! What is known about each anomaly and each level, as data: definition, smallest example, who allows it.
+//! What is known about each anomaly and each level, as data: definition, smallest example, who
+//! allows it.
 //!
-//! The anomalies that are checked are in `anomalies.rs` and `strong.rs`, the levels in `levels.rs`, and names that people look for but
-//! that are no kind or level of the checker in `beyond.rs`.
-//! Every example is in the notation of [`seriatim_history::notation`] and is checked by a test. Definitions call the
-//! transactions of a pattern by capital letters; t1, t2, … are those of the example.
+//! The anomalies that are checked are in `anomalies.rs` and `strong.rs`, the levels in `levels.rs`,
+//! and names that people look for but that are no kind or level of the checker in `beyond.rs`.
+//! Every example is in the notation of [`seriatim_history::notation`] and is checked by a test.
+//! Definitions call the transactions of a pattern by capital letters; t1, t2, … are those of the
+//! example.
 
 mod anomalies;
 mod beyond;
@@ -38,7 +40,8 @@ pub enum Subject {
         code: &'static str,
         /// Its name for people.
         name: &'static str,
-        /// Which levels forbid it (an anomaly) or where it stands among the levels (a level), in words.
+        /// Which levels forbid it (an anomaly) or where it stands among the levels (a level), in
+        /// words.
         levels: &'static str,
         /// The checked levels that the example violates.
         violated: &'static [Level],
@@ -74,8 +77,8 @@ pub struct Entry {
     pub definition: &'static str,
     /// The smallest example.
     pub example: Example,
-    /// Which well-known databases allow it (an anomaly) or offer it (a level), each at which setting, by documentation
-    /// and published tests.
+    /// Which well-known databases allow it (an anomaly) or offer it (a level), each at which
+    /// setting, by documentation and published tests.
     pub databases: &'static [&'static str],
 }
 
@@ -117,8 +120,8 @@ impl Entry {
     }
 }
 
-/// The levels that forbid what `level` forbids: read committed and cut isolation do not contain each other, all others contain
-/// those before them.
+/// The levels that forbid what `level` forbids: read committed and cut isolation do not contain
+/// each other, all others contain those before them.
 const fn from(level: Level) -> &'static [Level] {
     match level {
         Level::ReadCommitted => &Level::LADDER,

@@ -39,7 +39,8 @@ pub fn index(width: usize) -> String {
     page += &section("Anomalies", width, |entry| matches!(entry.subject, Subject::Anomaly(_)));
     page += &section("Further anomalies", width, |entry| is_beyond(entry, Sort::Anomaly));
     page += &section("Further levels", width, |entry| is_beyond(entry, Sort::Level));
-    page + "`seriatim explain NAME` tells more; letters (h, tap-h) and names such as G1a work too.\n"
+    page + "`seriatim explain NAME` tells more; letters (h, tap-h) and names such as G1a work \
+            too.\n"
 }
 
 fn is_beyond(entry: &Entry, sort: Sort) -> bool {
@@ -69,7 +70,8 @@ fn legend(history: &str) -> String {
         ("!", "! marks an aborted transaction"),
         ("@", "@1-2 is when a transaction begins and ends"),
     ];
-    let used = signs.into_iter().filter(|(sign, _)| history.contains(sign)).map(|(_, meaning)| meaning);
+    let used =
+        signs.into_iter().filter(|(sign, _)| history.contains(sign)).map(|(_, meaning)| meaning);
     let parts: Vec<&str> = ["One session a line"].into_iter().chain(used).collect();
     parts.join("; ") + ":"
 }
@@ -77,8 +79,11 @@ fn legend(history: &str) -> String {
 fn section(title: &str, width: usize, belongs: impl Fn(&Entry) -> bool) -> String {
     let mut page = format!("{}\n", paint(BOLD, title));
     for entry in entries().filter(|entry| belongs(entry)) {
-        page +=
-            &wrap(&format!("{} ({})", entry.name(), summary_names(entry)), &format!("  {:<28}", entry.code()), width);
+        page += &wrap(
+            &format!("{} ({})", entry.name(), summary_names(entry)),
+            &format!("  {:<28}", entry.code()),
+            width,
+        );
     }
     page.push('\n');
     page
@@ -86,10 +91,14 @@ fn section(title: &str, width: usize, belongs: impl Fn(&Entry) -> bool) -> Strin
 
 fn summary_names(entry: &Entry) -> String {
     match entry.subject {
-        Subject::Anomaly(kind) => {
-            names_of_kind(kind).into_iter().chain([level_codes(kind)]).collect::<Vec<_>>().join(", ")
+        Subject::Anomaly(kind) => names_of_kind(kind)
+            .into_iter()
+            .chain([level_codes(kind)])
+            .collect::<Vec<_>>()
+            .join(", "),
+        Subject::Level(_) => {
+            and(&entry.aliases.iter().map(|&alias| alias.to_owned()).collect::<Vec<_>>())
         }
-        Subject::Level(_) => and(&entry.aliases.iter().map(|&alias| alias.to_owned()).collect::<Vec<_>>()),
         Subject::Beyond { sort: Sort::Anomaly, levels, .. } => format!("forbidden by {levels}"),
         Subject::Beyond { sort: Sort::Level, levels, .. } => levels.to_owned(),
     }
@@ -97,15 +106,23 @@ fn summary_names(entry: &Entry) -> String {
 
 fn level_codes(kind: Kind) -> String {
     let levels = kind.info().forbidden_by;
-    let beside = levels.iter().find(|&&level| level == Level::CutIsolation).map(|level| format!("{}, ", level.code()));
-    let lowest = levels.iter().find(|&&level| level != Level::CutIsolation).map_or("", |level| level.code());
+    let beside = levels
+        .iter()
+        .find(|&&level| level == Level::CutIsolation)
+        .map(|level| format!("{}, ", level.code()));
+    let lowest =
+        levels.iter().find(|&&level| level != Level::CutIsolation).map_or("", |level| level.code());
     let above = if levels.len() > 1 { " and above" } else { "" };
     format!("forbidden by {}{lowest}{above}", beside.unwrap_or_default())
 }
 
 fn names_of_kind(kind: Kind) -> Vec<String> {
     let info = kind.info();
-    info.tap.map(|letter| format!("TAP-{letter}")).into_iter().chain(info.adya.map(str::to_owned)).collect()
+    info.tap
+        .map(|letter| format!("TAP-{letter}"))
+        .into_iter()
+        .chain(info.adya.map(str::to_owned))
+        .collect()
 }
 
 fn other_names(entry: &Entry) -> String {

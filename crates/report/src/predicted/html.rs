@@ -8,8 +8,10 @@ use crate::text::Layout;
 use seriatim_predict::{Outlook, Prediction};
 use std::fmt::Write as _;
 
-const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;max-width:72rem;margin:2rem auto;padding:0 1rem;color:#222}\
-table{border-collapse:collapse;width:100%}td,th{border:1px solid #ccc;padding:.25rem .6rem;text-align:left;vertical-align:top}\
+const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;max-width:72rem;margin:2rem \
+                     auto;padding:0 1rem;color:#222}\
+table{border-collapse:collapse;width:100%}td,th{border:1px solid #ccc;padding:.25rem \
+                     .6rem;text-align:left;vertical-align:top}\
 td{font-family:monospace}.changed{color:#c0392b;font-weight:bold}.cut{color:#999;text-decoration:line-through}\
 .txn td{background:#f4f4f4;font-weight:bold}figure{overflow:auto;margin:1rem 0}";
 
@@ -17,7 +19,8 @@ td{font-family:monospace}.changed{color:#c0392b;font-weight:bold}.cut{color:#999
 pub fn render(found: &Predicted) -> String {
     let title = escape(&format!("{}: prediction at {}", found.input, found.options.level));
     let mut page = format!(
-        "<!doctype html>\n<html lang=\"en\"><head><meta charset=\"utf-8\"><title>{title}</title><style>{STYLE}</style></head>\n<body>\n"
+        "<!doctype html>\n<html lang=\"en\"><head><meta \
+         charset=\"utf-8\"><title>{title}</title><style>{STYLE}</style></head>\n<body>\n"
     );
     let plain = strip(&text::render(found, &Layout::default()));
     let first = plain.lines().next().unwrap_or_default();
@@ -33,7 +36,10 @@ pub fn render(found: &Predicted) -> String {
 }
 
 fn one(number: usize, prediction: &Prediction) -> String {
-    let kind = prediction.violation.as_ref().map_or("not serializable", |violation| violation.kind.info().name);
+    let kind = prediction
+        .violation
+        .as_ref()
+        .map_or("not serializable", |violation| violation.kind.info().name);
     let mut page = format!("<h2>{}. {}</h2>\n", number + 1, escape(kind));
     if let Some(violation) = &prediction.violation {
         let _ = writeln!(page, "<p>{}</p>\n<ol>", escape(&prose::summary(violation)));
@@ -47,7 +53,8 @@ fn one(number: usize, prediction: &Prediction) -> String {
 }
 
 fn table(prediction: &Prediction) -> String {
-    let mut page = String::from("<table>\n<tr><th>session</th><th>observed</th><th>predicted</th></tr>\n");
+    let mut page =
+        String::from("<table>\n<tr><th>session</th><th>observed</th><th>predicted</th></tr>\n");
     for shown in &prediction.shown {
         let name = escape(&txn(&shown.txn));
         let session = escape(&shown.txn.session);
@@ -63,7 +70,11 @@ fn table(prediction: &Prediction) -> String {
                 None => ("cut", observed(event)),
             };
             let left = escape(&observed(event));
-            let _ = writeln!(page, "<tr><td></td><td>{left}</td><td class=\"{class}\">{}</td></tr>", escape(&right));
+            let _ = writeln!(
+                page,
+                "<tr><td></td><td>{left}</td><td class=\"{class}\">{}</td></tr>",
+                escape(&right)
+            );
         }
     }
     page + "</table>\n"
@@ -73,7 +84,11 @@ fn ends(prediction: &Prediction) -> String {
     let mut page = String::from("<ul>\n");
     for session in &prediction.sessions {
         let names: Vec<String> = session.cut_off.iter().map(txn).collect();
-        let cut_off = if names.is_empty() { String::new() } else { format!("; cut off: {}", names.join(", ")) };
+        let cut_off = if names.is_empty() {
+            String::new()
+        } else {
+            format!("; cut off: {}", names.join(", "))
+        };
         let line = format!("session {} {}{cut_off}", session.session, ending(session.cut.as_ref()));
         let _ = writeln!(page, "<li>{}</li>", escape(&line));
     }

@@ -1,10 +1,13 @@
-//! For machines: one object. The shape is documented by [`crate::schema::PREDICT`]; `seriatim replay` reads it.
+//! For machines: one object. The shape is documented by [`crate::schema::PREDICT`]; `seriatim
+//! replay` reads it.
 
 use super::{Predicted, circle};
 use crate::prose;
 use serde_json::{Value, json};
 use seriatim_check::TxnRef;
-use seriatim_predict::{Answer, Cut, Effort, Open, Outlook, Planned, PlannedTxn, Prediction, SessionEnd, TxnPlace};
+use seriatim_predict::{
+    Answer, Cut, Effort, Open, Outlook, Planned, PlannedTxn, Prediction, SessionEnd, TxnPlace,
+};
 
 /// The object about one input, on one line without a line end.
 pub fn render(found: &Predicted) -> String {
@@ -19,7 +22,8 @@ pub fn render(found: &Predicted) -> String {
         Answer::AlreadyUnserializable { violates_level } => Some(violates_level),
         _ => None,
     };
-    let extra: Option<Value> = found.extra.as_ref().and_then(|extra| serde_json::from_str(extra).ok());
+    let extra: Option<Value> =
+        found.extra.as_ref().and_then(|extra| serde_json::from_str(extra).ok());
     json!({
         "input": found.input,
         "format": found.format,
@@ -61,7 +65,9 @@ fn effort_object(effort: &Effort) -> Value {
 
 fn prediction(prediction: &Prediction) -> Value {
     let violation = prediction.violation.as_ref();
-    let cycle = violation.map(|violation| violation.cycle.iter().map(edge).collect::<Vec<_>>()).unwrap_or_default();
+    let cycle = violation
+        .map(|violation| violation.cycle.iter().map(edge).collect::<Vec<_>>())
+        .unwrap_or_default();
     json!({
         "anomaly": violation.map(|violation| violation.kind.info().code),
         "summary": violation.map(prose::summary),

@@ -1,4 +1,5 @@
-//! What `seriatim predict` found, one file an output. Everything is rendered from the data of a [`Prediction`].
+//! What `seriatim predict` found, one file an output. Everything is rendered from the data of a
+//! [`Prediction`].
 
 pub mod dot;
 pub mod html;
@@ -25,7 +26,8 @@ pub struct Predicted {
     pub predictions: Vec<Prediction>,
     /// How the search ended.
     pub answer: Answer,
-    /// Fields of the input that mean nothing to prediction, as a JSON object: `observe` says there how to run the application again.
+    /// Fields of the input that mean nothing to prediction, as a JSON object: `observe` says there
+    /// how to run the application again.
     pub extra: Option<String>,
 }
 
@@ -44,7 +46,9 @@ fn act(op: &OpRef, content: &str, from: Option<&TxnRef>) -> String {
     let item = format!("{} {}={}", op.action, key(&op.key), value(content));
     match from {
         Some(from) if from.id.is_none() => format!("{item} (initial)"),
-        Some(from) if from.name == content => format!("{} {} from {}", op.action, key(&op.key), txn(from)),
+        Some(from) if from.name == content => {
+            format!("{} {} from {}", op.action, key(&op.key), txn(from))
+        }
         Some(from) => format!("{item} from {}", txn(from)),
         None if op.txn.name == content => format!("{} {}", op.action, key(&op.key)),
         None => item,
@@ -65,7 +69,11 @@ fn ending(cut: Option<&Cut>) -> String {
     match cut {
         None => "runs to its end".to_owned(),
         Some(Cut::AtRead(read)) => {
-            format!("ends with the read of {} in {}: what it does next is not known", key(&read.key), txn(&read.txn))
+            format!(
+                "ends with the read of {} in {}: what it does next is not known",
+                key(&read.key),
+                txn(&read.txn)
+            )
         }
         Some(Cut::Short(read)) => format!(
             "ends with the read of {} in {}, although that is as observed and it would go on",
@@ -74,12 +82,15 @@ fn ending(cut: Option<&Cut>) -> String {
         ),
         Some(Cut::AtTxn(last)) => format!("ends with {}: what follows is not known", txn(last)),
         Some(Cut::After(None)) => "is left out".to_owned(),
-        Some(Cut::After(Some(last))) => format!("is cut after {}: what follows would not fit", txn(last)),
+        Some(Cut::After(Some(last))) => {
+            format!("is cut after {}: what follows would not fit", txn(last))
+        }
     }
 }
 
 /// What to say about a prediction that cannot go on.
-const CUT_SHORT: &str = "A transaction is cut although it would go on: the level may not allow this together with what it was observed to \
+const CUT_SHORT: &str = "A transaction is cut although it would go on: the level may not allow \
+                         this together with what it was observed to \
                          do next. The application may not get there.";
 
 /// The cycle in one line: `a -rw(x)-> b -so-> a`.

@@ -1,4 +1,5 @@
-//! A prediction as a picture without any tool: a lane for each session, a box for each transaction that matters, the cycle as arrows.
+//! A prediction as a picture without any tool: a lane for each session, a box for each transaction
+//! that matters, the cycle as arrows.
 
 use super::{fate, observed, predicted, short_label};
 use crate::prose::{clean, txn};
@@ -34,7 +35,8 @@ pub fn render(prediction: &Prediction) -> String {
             bottom.push(TOP);
             lanes.len() - 1
         });
-        let lines = shown.events.len().min(EVENTS_MAX) + 1 + usize::from(shown.events.len() > EVENTS_MAX);
+        let lines =
+            shown.events.len().min(EVENTS_MAX) + 1 + usize::from(shown.events.len() > EVENTS_MAX);
         let spot = Spot { x: 20 + lane * LANE, y: bottom[lane], height: lines * LINE + 14 };
         bottom[lane] += spot.height + GAP;
         boxes += &transaction(shown, &spot);
@@ -43,15 +45,19 @@ pub fn render(prediction: &Prediction) -> String {
     let width = 20 + lanes.len().max(1) * LANE;
     let height = bottom.iter().copied().max().unwrap_or(TOP) + 10;
     let mut page = format!(
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" width=\"{width}\" height=\"{height}\" \
-         font-family=\"monospace\" font-size=\"12\" role=\"img\">\n<defs><marker id=\"head\" markerWidth=\"9\" markerHeight=\"7\" \
-         refX=\"8\" refY=\"3.5\" orient=\"auto\"><polygon points=\"0 0, 9 3.5, 0 7\" fill=\"#c0392b\"/></marker></defs>\n"
+        "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {width} {height}\" \
+         width=\"{width}\" height=\"{height}\" \
+         font-family=\"monospace\" font-size=\"12\" role=\"img\">\n<defs><marker id=\"head\" \
+         markerWidth=\"9\" markerHeight=\"7\" \
+         refX=\"8\" refY=\"3.5\" orient=\"auto\"><polygon points=\"0 0, 9 3.5, 0 7\" \
+         fill=\"#c0392b\"/></marker></defs>\n"
     );
     for (lane, session) in lanes.iter().enumerate() {
         let x = 20 + lane * LANE + BOX / 2;
         let _ = writeln!(
             page,
-            "<text x=\"{x}\" y=\"28\" text-anchor=\"middle\" font-weight=\"bold\">session {}</text>",
+            "<text x=\"{x}\" y=\"28\" text-anchor=\"middle\" font-weight=\"bold\">session \
+             {}</text>",
             escape(session)
         );
     }
@@ -60,12 +66,18 @@ pub fn render(prediction: &Prediction) -> String {
 
 fn transaction(shown: &ShownTxn, spot: &Spot) -> String {
     let mut page = format!(
-        "<rect x=\"{}\" y=\"{}\" width=\"{BOX}\" height=\"{}\" rx=\"4\" fill=\"#fff\" stroke=\"#555\"/>\n",
+        "<rect x=\"{}\" y=\"{}\" width=\"{BOX}\" height=\"{}\" rx=\"4\" fill=\"#fff\" \
+         stroke=\"#555\"/>\n",
         spot.x, spot.y, spot.height
     );
     let mut y = spot.y + LINE;
     let mut line = |text: &str, style: &str| {
-        let _ = writeln!(page, "<text x=\"{}\" y=\"{y}\" {style}>{}</text>", spot.x + 8, escape(&cut(text)));
+        let _ = writeln!(
+            page,
+            "<text x=\"{}\" y=\"{y}\" {style}>{}</text>",
+            spot.x + 8,
+            escape(&cut(text))
+        );
         y += LINE;
     };
     line(&format!("{} {}", txn(&shown.txn), fate(shown.fate)), "font-weight=\"bold\"");
@@ -73,7 +85,10 @@ fn transaction(shown: &ShownTxn, spot: &Spot) -> String {
         match predicted(event) {
             Some(text) if event.is_changed() => line(&format!("* {text}"), "fill=\"#c0392b\""),
             Some(text) => line(&format!("  {text}"), ""),
-            None => line(&format!("  {}", observed(event)), "fill=\"#999\" text-decoration=\"line-through\""),
+            None => line(
+                &format!("  {}", observed(event)),
+                "fill=\"#999\" text-decoration=\"line-through\"",
+            ),
         }
     }
     if shown.events.len() > EVENTS_MAX {
@@ -93,13 +108,18 @@ fn cut(text: &str) -> String {
 
 fn arrows(prediction: &Prediction, spots: &BTreeMap<Option<u32>, Spot>) -> String {
     let mut page = String::new();
-    // The explanation numbers transactions as the prediction does, the boxes as the run does: they have names in common.
+    // The explanation numbers transactions as the prediction does, the boxes as the run does: they
+    // have names in common.
     let spot = |wanted: &TxnRef| {
-        let shown =
-            prediction.shown.iter().find(|shown| shown.txn.name == wanted.name && shown.txn.session == wanted.session);
+        let shown = prediction
+            .shown
+            .iter()
+            .find(|shown| shown.txn.name == wanted.name && shown.txn.session == wanted.session);
         shown.and_then(|shown| spots.get(&shown.txn.id.map(|id| id.0)))
     };
-    for (number, edge) in prediction.violation.iter().flat_map(|violation| &violation.cycle).enumerate() {
+    for (number, edge) in
+        prediction.violation.iter().flat_map(|violation| &violation.cycle).enumerate()
+    {
         let (Some(from), Some(to)) = (spot(&edge.from), spot(&edge.to)) else { continue };
         let offset = 14 * (number % 3) + 10;
         let (x1, x2) = match from.x.cmp(&to.x) {
@@ -114,7 +134,8 @@ fn arrows(prediction: &Prediction, spots: &BTreeMap<Option<u32>, Spot>) -> Strin
         };
         let _ = writeln!(
             page,
-            "<path d=\"M{x1} {y1} L{x2} {y2}\" stroke=\"#c0392b\" stroke-width=\"2\" fill=\"none\" marker-end=\"url(#head)\"/>\n\
+            "<path d=\"M{x1} {y1} L{x2} {y2}\" stroke=\"#c0392b\" stroke-width=\"2\" \
+             fill=\"none\" marker-end=\"url(#head)\"/>\n\
              <text x=\"{}\" y=\"{}\" fill=\"#c0392b\" text-anchor=\"middle\">{}</text>",
             (x1 + x2) / 2,
             (y1 + y2) / 2 - 4,
@@ -126,5 +147,9 @@ fn arrows(prediction: &Prediction, spots: &BTreeMap<Option<u32>, Spot>) -> Strin
 
 /// Text for XML and HTML.
 pub(super) fn escape(text: &str) -> String {
-    clean(text).replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
+    clean(text)
+        .replace('&', "&amp;")
+        .replace('<', "&lt;")
+        .replace('>', "&gt;")
+        .replace('"', "&quot;")
 }

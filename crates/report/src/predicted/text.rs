@@ -1,4 +1,5 @@
-//! For people: the answer first, then the observed and the predicted run side by side, then why it is not serializable.
+//! For people: the answer first, then the observed and the predicted run side by side, then why it
+//! is not serializable.
 
 use super::{CUT_SHORT, Predicted, circle, ending, fate, observed, predicted};
 use crate::prose::{clean, txn};
@@ -6,7 +7,9 @@ use crate::style::{BAD, BOLD, DIM, GOOD, OPEN, paint};
 use crate::text::{self, Layout, grouped, plural};
 use crate::wrap::wrap;
 use seriatim_check::TxnRef;
-use seriatim_predict::{Answer, Effort, Fate, Mode, Open, Outlook, Prediction, ShownEvent, ShownTxn};
+use seriatim_predict::{
+    Answer, Effort, Fate, Mode, Open, Outlook, Prediction, ShownEvent, ShownTxn,
+};
 use std::fmt::Write as _;
 
 /// How many changed reads of a transaction, and how many names of transactions, are shown.
@@ -26,18 +29,27 @@ pub fn render(found: &Predicted, layout: &Layout) -> String {
 }
 
 fn headline(found: &Predicted) -> String {
-    let what =
-        format!("{}, {} boundary, {}", found.options.level, found.options.boundary.word(), found.options.mode.word());
+    let what = format!(
+        "{}, {} boundary, {}",
+        found.options.level,
+        found.options.boundary.word(),
+        found.options.mode.word()
+    );
     let (style, verdict) = match (&found.answer, found.predictions.len()) {
         (_, 1) => (BAD, format!("could have gone wrong at {what}")),
         (_, count) if count > 1 => (
             BAD,
-            format!("could have gone wrong at {what}, in {} ways that differ in their cycle", grouped(count as u64)),
+            format!(
+                "could have gone wrong at {what}, in {} ways that differ in their cycle",
+                grouped(count as u64)
+            ),
         ),
         (Answer::NoneExists(_), _) if found.options.mode == Mode::Approx => {
             (GOOD, format!("no prediction of the kind that mode approx looks for at {what}"))
         }
-        (Answer::NoneExists(_), _) => (GOOD, format!("no unserializable history exists within the boundary ({what})")),
+        (Answer::NoneExists(_), _) => {
+            (GOOD, format!("no unserializable history exists within the boundary ({what})"))
+        }
         (Answer::AlreadyUnserializable { .. }, _) => {
             (BAD, "is not serializable itself; nothing needs predicting".to_owned())
         }
@@ -91,7 +103,11 @@ fn side_by_side(prediction: &Prediction, width: usize) -> String {
 }
 
 fn rows(shown: &ShownTxn, column: usize) -> String {
-    let mut page = row(&format!("  {}", txn(&shown.txn)), &format!("  {}", after(&shown.txn, shown.fate)), column);
+    let mut page = row(
+        &format!("  {}", txn(&shown.txn)),
+        &format!("  {}", after(&shown.txn, shown.fate)),
+        column,
+    );
     let (mut changed, mut left_out) = (0, 0);
     for event in &shown.events {
         changed += usize::from(event.is_changed());
@@ -138,7 +154,8 @@ fn pad(text: &str, width: usize) -> String {
 fn ends(prediction: &Prediction, width: usize) -> String {
     let mut page = String::new();
     for session in &prediction.sessions {
-        let mut line = format!("session {} {}", clean(&session.session), ending(session.cut.as_ref()));
+        let mut line =
+            format!("session {} {}", clean(&session.session), ending(session.cut.as_ref()));
         if !session.cut_off.is_empty() {
             let names: Vec<String> = session.cut_off.iter().take(SHOWN_MAX).map(txn).collect();
             let more = session.cut_off.len().saturating_sub(SHOWN_MAX);
@@ -169,10 +186,13 @@ fn reason(open: Open) -> &'static str {
     match open {
         Open::Budget => "The budget is used up: there may be (other) predictions.",
         Open::Size => {
-            "The run has too many conflicting transactions to be searched as a whole; what its parts have to offer was found."
+            "The run has too many conflicting transactions to be searched as a whole; what its \
+             parts have to offer was found."
         }
         Open::Stopped => "The search was stopped.",
-        Open::Observed => "Whether the run itself is serializable is not known: its check used up the budget.",
+        Open::Observed => {
+            "Whether the run itself is serializable is not known: its check used up the budget."
+        }
     }
 }
 

@@ -1,8 +1,9 @@
-//! Hand-made explanations, one of each shape, so that the renderers are tested without any algorithm.
+//! Hand-made explanations, one of each shape, so that the renderers are tested without any
+//! algorithm.
 
 use seriatim_check::{
-    AnomalyGroup, Budget, Edge, Kind, Level, OpRef, Origin, Outcome, Reason, Report, Timings, TxnRef, Undecided,
-    Verdict, Violation, explain_violation,
+    AnomalyGroup, Budget, Edge, Kind, Level, OpRef, Origin, Outcome, Reason, Report, Timings,
+    TxnRef, Undecided, Verdict, Violation, explain_violation,
 };
 use seriatim_history::{History, OpId, Place, PlaceUnit, TxnId, notation};
 use seriatim_report::knowledge::{Subject, entries};
@@ -10,11 +11,23 @@ use seriatim_report::{Checked, Counts, Times};
 use std::time::Duration;
 
 pub fn txn(number: u32, session: &str, index: u32) -> TxnRef {
-    TxnRef { id: Some(TxnId(number)), name: number.to_string(), session: session.to_owned(), index, is_unknown: false }
+    TxnRef {
+        id: Some(TxnId(number)),
+        name: number.to_string(),
+        session: session.to_owned(),
+        index,
+        is_unknown: false,
+    }
 }
 
 pub fn initial() -> TxnRef {
-    TxnRef { id: None, name: "initial".to_owned(), session: String::new(), index: 0, is_unknown: false }
+    TxnRef {
+        id: None,
+        name: "initial".to_owned(),
+        session: String::new(),
+        index: 0,
+        is_unknown: false,
+    }
 }
 
 pub fn op(line: u32, txn: &TxnRef, action: &'static str, key: &str, value: &str) -> OpRef {
@@ -36,11 +49,20 @@ pub fn edge(from: &TxnRef, to: &TxnRef, reason: Reason) -> Edge {
 }
 
 pub fn write_read(write: &OpRef, read: &OpRef) -> Edge {
-    edge(&write.txn, &read.txn, Reason::WriteRead { write: write.clone(), read: read.clone(), origin: Origin::Only })
+    edge(
+        &write.txn,
+        &read.txn,
+        Reason::WriteRead { write: write.clone(), read: read.clone(), origin: Origin::Only },
+    )
 }
 
 pub fn overwritten(read: &OpRef, source: &OpRef, other: &OpRef, visible: Vec<Edge>) -> Edge {
-    let reason = Reason::Overwritten { read: read.clone(), source: source.clone(), other: other.clone(), visible };
+    let reason = Reason::Overwritten {
+        read: read.clone(),
+        source: source.clone(),
+        other: other.clone(),
+        visible,
+    };
     edge(&other.txn, &source.txn, reason)
 }
 
@@ -55,8 +77,12 @@ pub fn each_kind() -> Vec<Violation> {
 
 pub fn of_kind(kind: Kind) -> Violation {
     match kind {
-        Kind::NonMonotonicReadCausal | Kind::FracturedReadCausal | Kind::CausalityViolation => stale(kind),
-        Kind::NonMonotonicReadCommit | Kind::FracturedReadCommit | Kind::ConflictingCommitOrder => conflict(kind),
+        Kind::NonMonotonicReadCausal | Kind::FracturedReadCausal | Kind::CausalityViolation => {
+            stale(kind)
+        }
+        Kind::NonMonotonicReadCommit | Kind::FracturedReadCommit | Kind::ConflictingCommitOrder => {
+            conflict(kind)
+        }
         kind if kind >= Kind::DirtyWrite => strong(kind),
         _ => unordered(kind),
     }
@@ -88,11 +114,17 @@ fn unordered(kind: Kind) -> Violation {
         Kind::AbortedRead => violation(kind, &[&w1, &r1], vec![]),
         Kind::FutureRead => violation(kind, &[&r1, &own(4, "write", "1")], vec![]),
         Kind::NotMyOwnWrite => violation(kind, &[&own(2, "write", "7"), &w1, &r1], vec![]),
-        Kind::NotMyLastWrite => violation(kind, &[&own(1, "write", "1"), &own(2, "write", "2"), &r1], vec![]),
+        Kind::NotMyLastWrite => {
+            violation(kind, &[&own(1, "write", "1"), &own(2, "write", "2"), &r1], vec![])
+        }
         Kind::IntermediateRead => violation(kind, &[&w1, &w2, &r1], vec![]),
         Kind::NonRepeatableRead => violation(kind, &[&r1, &r2, &w1, &w2], vec![]),
-        Kind::IncompatibleOrder => violation(kind, &[&list(5, &t1, "[1 2]"), &list(6, &t2, "[2 1]")], vec![]),
-        Kind::DuplicateElement => violation(kind, &[&list(5, &t1, "[1 1]"), &op(1, &t2, "append", "l", "1")], vec![]),
+        Kind::IncompatibleOrder => {
+            violation(kind, &[&list(5, &t1, "[1 2]"), &list(6, &t2, "[2 1]")], vec![])
+        }
+        Kind::DuplicateElement => {
+            violation(kind, &[&list(5, &t1, "[1 1]"), &op(1, &t2, "append", "l", "1")], vec![])
+        }
         Kind::WriteCycle => write_cycle(kind),
         _ => {
             let (wy, ry) = (op(5, &t2, "write", "y", "1"), op(6, &t1, "read", "y", "1"));
@@ -109,14 +141,19 @@ fn write_cycle(kind: Kind) -> Violation {
     let (m1, m2) = (append(3, &t1, "m", "1"), append(4, &t2, "m", "2"));
     let (rl, rm) = (op(5, &t3, "read", "l", "[1 2]"), op(6, &t3, "read", "m", "[2 1]"));
     let version = |earlier: &OpRef, later: &OpRef, read: &OpRef| {
-        let reason = Reason::VersionOrder { earlier: earlier.clone(), later: later.clone(), read: read.clone() };
+        let reason = Reason::VersionOrder {
+            earlier: earlier.clone(),
+            later: later.clone(),
+            read: read.clone(),
+        };
         edge(&earlier.txn, &later.txn, reason)
     };
     let cycle = vec![version(&l1, &l2, &rl), version(&m2, &m1, &rm)];
     violation(kind, &[&l1, &l2, &m1, &m2, &rl, &rm], cycle)
 }
 
-/// t7 reads y from t5, then x from t2, which t5 overwrote (or, for a causality violation, the initial x).
+/// t7 reads y from t5, then x from t2, which t5 overwrote (or, for a causality violation, the
+/// initial x).
 fn stale(kind: Kind) -> Violation {
     let (t2, t5, t6, t7) = (txn(2, "3", 0), txn(5, "3", 1), txn(6, "3", 2), txn(7, "4", 0));
     let other = op(2, &t5, "write", "x", "4");
@@ -134,7 +171,8 @@ fn stale(kind: Kind) -> Violation {
     let wz = op(4, &t6, "write", "z", "6");
     let rz = op(7, &t7, "read", "z", "6");
     let visible = vec![edge(&t5, &t6, Reason::SessionOrder), write_read(&wz, &rz)];
-    let cycle = vec![edge(&initial(), &t5, Reason::Initial), overwritten(&read, &source, &other, visible)];
+    let cycle =
+        vec![edge(&initial(), &t5, Reason::Initial), overwritten(&read, &source, &other, visible)];
     violation(kind, &[&other, &wz, &rz, &read], cycle)
 }
 
@@ -142,7 +180,8 @@ fn stale(kind: Kind) -> Violation {
 fn conflict(kind: Kind) -> Violation {
     let (t1, t2, t3, t4) = (txn(1, "0", 0), txn(2, "1", 0), txn(3, "2", 0), txn(4, "3", 0));
     let w = |line, txn, key, value| op(line, txn, "write", key, value);
-    let (x1, y1, x2, y2) = (w(1, &t1, "x", "1"), w(2, &t1, "y", "1"), w(3, &t2, "x", "2"), w(4, &t2, "y", "2"));
+    let (x1, y1, x2, y2) =
+        (w(1, &t1, "x", "1"), w(2, &t1, "y", "1"), w(3, &t2, "x", "2"), w(4, &t2, "y", "2"));
     let (r3y, r3x) = (op(5, &t3, "read", "y", "2"), op(6, &t3, "read", "x", "1"));
     let (r4y, r4x) = (op(7, &t4, "read", "y", "1"), op(8, &t4, "read", "x", "2"));
     let first = overwritten(&r3x, &x1, &x2, vec![write_read(&y2, &r3y)]);
@@ -182,7 +221,14 @@ pub fn checked(verdicts: Vec<Verdict>, violations: Vec<Violation>) -> Checked {
     Checked {
         input: "h.txt".to_owned(),
         format: "plume",
-        counts: Counts { sessions: 4, transactions: 7, operations: 1234, keys: 3, skipped: 0, has_times: false },
+        counts: Counts {
+            sessions: 4,
+            transactions: 7,
+            operations: 1234,
+            keys: 3,
+            skipped: 0,
+            has_times: false,
+        },
         report: Report {
             verdicts,
             anomalies: violations.into_iter().map(group).collect(),

@@ -11,7 +11,9 @@ use seriatim_check::{Options, Outcome};
 use seriatim_history::formats::{self, Format, ReadOptions};
 use seriatim_history::{History, ReadError};
 use seriatim_report::text::{Detail, Layout};
-use seriatim_report::{Checked, Counts, Duplicate, Size, Times, Unread, Unreadable, certificate, dot, json, text};
+use seriatim_report::{
+    Checked, Counts, Duplicate, Size, Times, Unread, Unreadable, certificate, dot, json, text,
+};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
@@ -21,10 +23,12 @@ const THREADS_MAX: i64 = 64;
 /// The flags.
 #[derive(clap::Args, Debug)]
 pub struct Args {
-    /// Histories: files, directories (a history, or searched for histories), or - for standard input
+    /// Histories: files, directories (a history, or searched for histories), or - for standard
+    /// input
     #[arg(required = true, value_name = "FILE|DIR")]
     inputs: Vec<PathBuf>,
-    /// Levels to check, separated by commas; without it all, with the strongest that holds and the weakest violated
+    /// Levels to check, separated by commas; without it all, with the strongest that holds and the
+    /// weakest violated
     #[arg(long, short, value_name = "LEVEL", value_parser = level_parser(), value_delimiter = ',')]
     level: Vec<LevelArg>,
     /// The format of the inputs, if the content should not decide
@@ -33,11 +37,12 @@ pub struct Args {
     /// How to write the results
     #[arg(long, short, value_enum, default_value_t = Style::Human)]
     format: Style,
-    /// Also write the smallest instance of each anomaly as a Graphviz graph to this file; with - the graph goes to standard
-    /// output and the text to standard error
+    /// Also write the smallest instance of each anomaly as a Graphviz graph to this file; with -
+    /// the graph goes to standard output and the text to standard error
     #[arg(long, value_name = "FILE")]
     dot: Option<PathBuf>,
-    /// Also write a certificate of every verdict to this file, for `seriatim verify`; for one input only
+    /// Also write a certificate of every verdict to this file, for `seriatim verify`; for one input
+    /// only
     #[arg(long, value_name = "FILE")]
     certificate: Option<PathBuf>,
     /// List every instance of each anomaly, not only the smallest
@@ -49,18 +54,21 @@ pub struct Args {
     /// Tell for each inferred step how it is known, down to what was read
     #[arg(long)]
     why: bool,
-    /// Give up after this long on an input whose levels need a search, like 30s, 500ms or 2m; what is open then is undecided
+    /// Give up after this long on an input whose levels need a search, like 30s, 500ms or 2m; what
+    /// is open then is undecided
     #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true, default_value = "10m")]
     budget: Duration,
-    /// Give up what would take more memory than this, like 4G, 512M or 2GiB; what is open then is undecided. It bounds the resident
-    /// memory of the program: an input of more than a third of it is not read, clocks and graphs are sized before they are made, and a
-    /// search watches what it uses. Several inputs are then checked one after the other
+    /// Give up what would take more memory than this, like 4G, 512M or 2GiB; what is open then is
+    /// undecided. It bounds the resident memory of the program: an input of more than a third of it
+    /// is not read, clocks and graphs are sized before they are made, and a search watches what it
+    /// uses. Several inputs are then checked one after the other
     #[arg(long, value_name = "SIZE", value_parser = size)]
     memory: Option<u64>,
     /// Use at most N threads, up to 64 [default: one for each core]
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=THREADS_MAX))]
     threads: Option<u16>,
-    /// Say where the time went and, for each level that needs a search, how much there was to do; in JSON it always stands
+    /// Say where the time went and, for each level that needs a search, how much there was to do;
+    /// in JSON it always stands
     #[arg(long)]
     timings: bool,
     /// Only one line for each input
@@ -94,7 +102,10 @@ impl Args {
 
 fn at_least_one(text: &str) -> Result<usize, String> {
     match text.parse() {
-        Ok(0) => Err("at least one instance is listed; without --all and --max only the smallest is shown".to_owned()),
+        Ok(0) => Err(
+            "at least one instance is listed; without --all and --max only the smallest is shown"
+                .to_owned(),
+        ),
         Ok(number) => Ok(number),
         Err(error) => Err(error.to_string()),
     }
@@ -148,7 +159,8 @@ fn size_of(path: &Path, bytes_max: u64) -> Option<Size> {
     (bytes > bytes_max).then(|| Size { bytes, memory: bytes.saturating_mul(MEMORY_PER_BYTE) })
 }
 
-/// How much memory an input takes for each of its bytes: its content is there with the history made of it, which is larger by half.
+/// How much memory an input takes for each of its bytes: its content is there with the history made
+/// of it, which is larger by half.
 const MEMORY_PER_BYTE: u64 = 3;
 
 /// How large an input may be.
@@ -163,7 +175,8 @@ struct Work {
     /// How long one input may be searched.
     budget: Duration,
     workers: usize,
-    /// The program ends after this input: giving its memory back piece by piece would only cost time.
+    /// The program ends after this input: giving its memory back piece by piece would only cost
+    /// time.
     alone: bool,
     stage: Stage,
 }
@@ -223,13 +236,24 @@ impl Work {
             }
             Err(ReadError::OverLimit { bytes_max, .. }) => {
                 let (shown, levels) = (input.shown.clone(), self.check.levels.clone());
-                Examined::Unread(Unread { input: shown, levels, bytes_max, size: size_of(&input.path, bytes_max) })
+                Examined::Unread(Unread {
+                    input: shown,
+                    levels,
+                    bytes_max,
+                    size: size_of(&input.path, bytes_max),
+                })
             }
             Err(error) => Examined::Unreadable(Unreadable::new(&input.shown, &error)),
         }
     }
 
-    fn check(&self, input: &Input, history: History, format: Format, start: Instant) -> (Checked, Option<String>) {
+    fn check(
+        &self,
+        input: &Input,
+        history: History,
+        format: Format,
+        start: Instant,
+    ) -> (Checked, Option<String>) {
         let read = start.elapsed();
         let operations = text::plural(history.op_count() as u64, "operation");
         self.stage.now(format!("checking {} ({operations})", input.shown));
@@ -237,7 +261,8 @@ impl Work {
         let times = Times { read, total: start.elapsed() };
         let counts = Counts::of(&history);
         let duplicate = Duplicate::of(&history, &report);
-        let certificate = self.check.keep_orders.then(|| certificate::render(&input.shown, &history, &report));
+        let certificate =
+            self.check.keep_orders.then(|| certificate::render(&input.shown, &history, &report));
         if self.alone {
             std::mem::forget(history);
         }
@@ -265,7 +290,12 @@ impl Printer {
     fn new(args: &Args, inputs: &[Expanded]) -> Self {
         Printer {
             style: args.format,
-            layout: Layout { width: output::width(), detail: args.detail(), timings: args.timings, why: args.why },
+            layout: Layout {
+                width: output::width(),
+                detail: args.detail(),
+                timings: args.timings,
+                why: args.why,
+            },
             several: inputs.len() > 1,
             aside: args.graph_to_stdout(),
             keep: args.dot.is_some(),
@@ -359,7 +389,8 @@ impl Printer {
         if self.aside {
             return Ok(output::raw(graph.as_bytes())?);
         }
-        staged::write(path, |path| std::fs::write(path, &graph)).map_err(|error| Failure::about(path.display(), error))
+        staged::write(path, |path| std::fs::write(path, &graph))
+            .map_err(|error| Failure::about(path.display(), error))
     }
 
     fn exit(&self) -> Exit {

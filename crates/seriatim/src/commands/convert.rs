@@ -22,8 +22,8 @@ pub struct Args {
     /// The format of the input, if the content should not decide
     #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
     from: Option<Format>,
-    /// The format of the output; without it the ending of OUT decides (.jsonl, .edn, .hist, .bincode, .txt for plume; before
-    /// .gz or .zst), and if that says nothing it is jsonl
+    /// The format of the output; without it the ending of OUT decides (.jsonl, .edn, .hist,
+    /// .bincode, .txt for plume; before .gz or .zst), and if that says nothing it is jsonl
     #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
     to: Option<Format>,
 }

@@ -8,8 +8,9 @@ use seriatim_report::wrap;
 /// The flags.
 #[derive(clap::Args, Debug)]
 pub struct Args {
-    /// An anomaly or a level: a code (fractured-read), a letter (k, tap-k), a name of Adya or Elle (G1a), a level (rc);
-    /// without it, all are listed. `language` is that of programs for `seriatim explore`
+    /// An anomaly or a level: a code (fractured-read), a letter (k, tap-k), a name of Adya or Elle
+    /// (G1a), a level (rc); without it, all are listed. `language` is that of programs for
+    /// `seriatim explore`
     name: Option<String>,
 }
 
@@ -36,5 +37,8 @@ fn not_found(unknown: &Unknown) -> String {
     if unknown.suggestions.is_empty() {
         return format!("no anomaly or level is called `{name}`; `seriatim explain` lists all");
     }
-    format!("no anomaly or level is called `{name}`; did you mean {}?", unknown.suggestions.join(", "))
+    format!(
+        "no anomaly or level is called `{name}`; did you mean {}?",
+        unknown.suggestions.join(", ")
+    )
 }

@@ -14,8 +14,8 @@ use seriatim_apps::{APPS, BENCHMARK_APPS};
 use seriatim_check::Outcome;
 use seriatim_explore::lang::{LangError, Source};
 use seriatim_explore::{
-    Algorithm, Counterexample, End, Exploration, ExploreError, Explorer, Isolation, Local, Part, Program, Property,
-    Value, replay,
+    Algorithm, Counterexample, End, Exploration, ExploreError, Explorer, Isolation, Local, Part,
+    Program, Property, Value, replay,
 };
 use seriatim_report::explored::{self, Behaviour, Cycle, Explored, Question, Stopped};
 use seriatim_report::knowledge::alike;
@@ -27,15 +27,22 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 const AFTER_HELP: &str = "\
-A program is a file in a small language (`seriatim explain language`), or a shipped application. Random clients draw every kind of \
-transaction of their application equally likely, with few different parameters. Transactions run at --level unless the file gives \
-them one of their own. At levels up to causal consistency every history is visited once and no step is in vain; above, the histories \
-of --base are visited and those that the level does not allow are passed over. What an aborted transaction wrote has no effect; what it \
-read obeys the level. Behaviours have at most 128 transactions, which the clients of an application share equally: one that tries again \
+A program is a file in a small language (`seriatim explain language`), or a shipped application. \
+                          Random clients draw every kind of \
+transaction of their application equally likely, with few different parameters. Transactions run \
+                          at --level unless the file gives \
+them one of their own. At levels up to causal consistency every history is visited once and no \
+                          step is in vain; above, the histories \
+of --base are visited and those that the level does not allow are passed over. What an aborted \
+                          transaction wrote has no effect; what it \
+read obeys the level. Behaviours have at most 128 transactions, which the clients of an \
+                          application share equally: one that tries again \
 and again is cut there, and then nothing is known to hold.
 
-Exit codes: 0 the assertions hold in every history (or with --robust every history is serializable; or there is nothing to check), 1 \
-they do not, 2 undecided within the budget or because behaviours were cut, 3 bad input or usage, 4 internal error, 130, 143 or 129 ended \
+Exit codes: 0 the assertions hold in every history (or with --robust every history is \
+                          serializable; or there is nothing to check), 1 \
+they do not, 2 undecided within the budget or because behaviours were cut, 3 bad input or usage, \
+                          4 internal error, 130, 143 or 129 ended \
 by a signal, 141 output closed by its reader.";
 
 /// A program that people write is much smaller; a device has no end.
@@ -51,13 +58,14 @@ const THREADS_MAX: i64 = 64;
 #[derive(clap::Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
-    /// A program (a file like lost-update.tx, or - for standard input), an application (stack, courseware-overflow,
-    /// courseware-removed, cart, twitter, smallbank, voter, tpcc, wikipedia), or random clients of an application (cart:1, twitter:1,
-    /// courseware:1, wikipedia:1, tpcc:1, where the number is the seed)
+    /// A program (a file like lost-update.tx, or - for standard input), an application (stack,
+    /// courseware-overflow, courseware-removed, cart, twitter, smallbank, voter, tpcc, wikipedia),
+    /// or random clients of an application (cart:1, twitter:1, courseware:1, wikipedia:1, tpcc:1,
+    /// where the number is the seed)
     #[arg(value_name = "FILE|APP|APP:SEED")]
     program: String,
-    /// How many sessions random clients have and how many transactions in each, where an edit of Wikipedia, which is two or four, counts
-    /// as one; each from 1 to 10 [default: 3x3]
+    /// How many sessions random clients have and how many transactions in each, where an edit of
+    /// Wikipedia, which is two or four, counts as one; each from 1 to 10 [default: 3x3]
     #[arg(long, value_name = "SxT", value_parser = sizes)]
     size: Option<(usize, usize)>,
     /// The level of transactions that have none of their own
@@ -72,7 +80,8 @@ pub struct Args {
     /// Ask whether every history is serializable, instead of whether the assertions hold
     #[arg(long)]
     robust: bool,
-    /// Go on after the first counterexample, and group all by the cycle of dependencies that they show
+    /// Go on after the first counterexample, and group all by the cycle of dependencies that they
+    /// show
     #[arg(long)]
     all: bool,
     /// Use at most N threads, up to 64 [default: one for each core]
@@ -124,7 +133,8 @@ impl AlgorithmArg {
 pub fn run(args: &Args) -> Result<Exit, Failure> {
     let random = random_clients(args)?;
     if args.size.is_some() && random.is_none() {
-        let problem = "only random clients have a --size; remove the flag, or name clients like cart:1";
+        let problem =
+            "only random clients have a --size; remove the flag, or name clients like cart:1";
         return Err(Failure::about(&args.program, problem));
     }
     // Refuses a checkpoint that is the program, or that cannot be written.
@@ -160,8 +170,14 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         source.locals_of(session).iter().enumerate().map(pair).collect::<Vec<_>>().join(", ")
     };
     let property = |end: &End<'_, i64, _>| source.check(end);
-    Subject { program: source.program(), question, property: &property, shown: &shown, text: Some(text.clone()) }
-        .run(args)
+    Subject {
+        program: source.program(),
+        question,
+        property: &property,
+        shown: &shown,
+        text: Some(text.clone()),
+    }
+    .run(args)
 }
 
 /// Random clients, if the program is an application with a seed.
@@ -184,28 +200,39 @@ fn random_clients(args: &Args) -> Result<Option<ClientProgram>, Failure> {
 fn sizes(text: &str) -> Result<(usize, usize), String> {
     let expected = || "expected sessions and transactions, like 3x3, each from 1 to 10".to_owned();
     let (sessions, txns) = text.split_once('x').ok_or_else(expected)?;
-    let number = |text: &str| text.parse().ok().filter(|number| (1..=10).contains(number)).ok_or_else(expected);
+    let number = |text: &str| {
+        text.parse().ok().filter(|number| (1..=10).contains(number)).ok_or_else(expected)
+    };
     Ok((number(sessions)?, number(txns)?))
 }
 
 fn read(path: &str) -> Result<String, Failure> {
     let bytes = read_bytes(path).map_err(|error| {
-        let apps: Vec<String> = APPS.into_iter().chain(BENCHMARK_APPS).map(|app| app.name().to_owned()).collect();
+        let apps: Vec<String> =
+            APPS.into_iter().chain(BENCHMARK_APPS).map(|app| app.name().to_owned()).collect();
         let random: Vec<String> = clients::names().map(|name| format!("{name}:1")).collect();
         let is_name = !path.contains(['/', '.']) && error.kind() == std::io::ErrorKind::NotFound;
         let near = alike(path, apps.iter().chain(&random).filter(|_| is_name).cloned());
         if !near.is_empty() {
-            return Failure::about(path, format!("no such file or application; did you mean {}?", near.join(", ")));
+            return Failure::about(
+                path,
+                format!("no such file or application; did you mean {}?", near.join(", ")),
+            );
         }
-        let expected =
-            format!("expected a program file, one of the applications {}, or random clients", apps.join(", "));
+        let expected = format!(
+            "expected a program file, one of the applications {}, or random clients",
+            apps.join(", ")
+        );
         Failure::Message(format!("{path}: {error}; {expected} like {}", random.join(", ")))
     })?;
     let text = String::from_utf8(bytes).map_err(|error| {
         let valid = String::from_utf8_lossy(&error.as_bytes()[..error.utf8_error().valid_up_to()]);
-        let (line, last) = (valid.matches('\n').count() + 1, valid.rsplit('\n').next().unwrap_or_default());
+        let (line, last) =
+            (valid.matches('\n').count() + 1, valid.rsplit('\n').next().unwrap_or_default());
         let column = last.chars().count() + 1;
-        Failure::Message(format!("{path}:{line}:{column}: this is no text in UTF-8; save the program as UTF-8"))
+        Failure::Message(format!(
+            "{path}:{line}:{column}: this is no text in UTF-8; save the program as UTF-8"
+        ))
     })?;
     Ok(text.strip_prefix('\u{feff}').map_or_else(|| text.clone(), str::to_owned))
 }
@@ -227,11 +254,15 @@ fn read_bytes(path: &str) -> std::io::Result<Vec<u8>> {
 fn located(path: &str, text: &str, error: &LangError) -> Failure {
     let LangError { spot, problem, hint } = error;
     let first = (spot.column - 1).saturating_sub(EXCERPT_CHARS / 2);
-    let line = text.lines().nth(spot.line - 1).unwrap_or_default().chars().skip(first).take(EXCERPT_CHARS);
+    let line =
+        text.lines().nth(spot.line - 1).unwrap_or_default().chars().skip(first).take(EXCERPT_CHARS);
     let line: String = line.map(|c| if c.is_control() { ' ' } else { c }).collect();
     let lead = if first > 0 { "… " } else { "" };
     let mark = " ".repeat(lead.chars().count() + spot.column - 1 - first);
-    Failure::Message(format!("{path}:{}:{}: {problem}; {hint}\n  {lead}{line}\n  {mark}^", spot.line, spot.column))
+    Failure::Message(format!(
+        "{path}:{}:{}: {problem}; {hint}\n  {lead}{line}\n  {mark}^",
+        spot.line, spot.column
+    ))
 }
 
 fn shown_values(seen: &[seriatim_apps::Value]) -> String {
@@ -307,7 +338,12 @@ impl<V: Value, L: Local> Subject<'_, V, L> {
         let stage = progress.stage();
         let result = explorer.resume(work, &|end| self.check(args, end), &mut |work| {
             let tally = work.tally();
-            stage.now(explored::progress(tally.histories, tally.ends, work.elapsed().as_secs_f64(), tally.share));
+            stage.now(explored::progress(
+                tally.histories,
+                tally.ends,
+                work.elapsed().as_secs_f64(),
+                tally.share,
+            ));
             keeper.iter_mut().for_each(|keeper| keeper.note(work));
         });
         drop(progress);
@@ -337,10 +373,18 @@ impl<V: Value, L: Local> Subject<'_, V, L> {
 
     /// The level, and those of single transactions that have another one.
     fn level(&self, args: &Args) -> String {
-        let own = self.program.own_levels().into_iter().filter(|(isolation, _)| *isolation != args.level);
-        let own: Vec<String> =
-            own.map(|(isolation, count)| format!("{} at {isolation}", plural(count as u64, "transaction"))).collect();
-        if own.is_empty() { args.level.to_string() } else { format!("{} ({})", args.level, own.join(", ")) }
+        let own =
+            self.program.own_levels().into_iter().filter(|(isolation, _)| *isolation != args.level);
+        let own: Vec<String> = own
+            .map(|(isolation, count)| {
+                format!("{} at {isolation}", plural(count as u64, "transaction"))
+            })
+            .collect();
+        if own.is_empty() {
+            args.level.to_string()
+        } else {
+            format!("{} ({})", args.level, own.join(", "))
+        }
     }
 
     fn question(&self, args: &Args) -> Question {
@@ -381,7 +425,11 @@ impl<V: Value, L: Local> Subject<'_, V, L> {
             elapsed: exploration.elapsed,
             stopped: (!exploration.is_done).then(|| Stopped {
                 is_interrupted: interrupt::asked().is_some(),
-                checkpoint: args.checkpoint.as_ref().filter(|_| is_kept).map(|path| path.display().to_string()),
+                checkpoint: args
+                    .checkpoint
+                    .as_ref()
+                    .filter(|_| is_kept)
+                    .map(|path| path.display().to_string()),
             }),
             groups: exploration.groups.iter().map(group).collect(),
             behaviour: exploration.counterexample.map(|found| self.behaviour(args, found)),
@@ -389,11 +437,19 @@ impl<V: Value, L: Local> Subject<'_, V, L> {
     }
 
     fn behaviour(&self, args: &Args, found: Counterexample<L>) -> Behaviour {
-        let local = |(number, (name, local)): (usize, (&str, &L))| (name.to_owned(), (self.shown)(number, local));
+        let local = |(number, (name, local)): (usize, (&str, &L))| {
+            (name.to_owned(), (self.shown)(number, local))
+        };
         let reason = (!found.reason.is_empty()).then_some(found.reason);
         Behaviour {
             reason,
-            locals: self.program.session_names().zip(&found.locals).enumerate().map(local).collect(),
+            locals: self
+                .program
+                .session_names()
+                .zip(&found.locals)
+                .enumerate()
+                .map(local)
+                .collect(),
             sessions: explored::stories(&found.history),
             checked: Checked {
                 input: format!("the history of {}", args.program),
@@ -444,7 +500,8 @@ impl<V: Value, L: Local> Subject<'_, V, L> {
 
 /// The command that explores the same, without what a replay does not take.
 fn command(args: &Args) -> String {
-    let mut command = format!("seriatim explore {} --level {}", shell_word(&args.program), args.level.code());
+    let mut command =
+        format!("seriatim explore {} --level {}", shell_word(&args.program), args.level.code());
     if let Some((sessions, txns)) = args.size {
         command += &format!(" --size {sessions}x{txns}");
     }
@@ -470,5 +527,7 @@ fn shell_word(word: &str) -> String {
 
 /// A number that tells texts apart (FNV-1a).
 fn fingerprint(text: &str) -> u64 {
-    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+    text.bytes().fold(0xcbf2_9ce4_8422_2325, |hash, byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
 }

@@ -20,10 +20,13 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 const AFTER_HELP: &str = "\
-The application runs on a mock store that may return any version of a cell that the level allows. What the assertion itself reads \
-are the latest versions, so that only the application's own reads are weak. (Most assertions are about what clients saw.) The same seed does the same runs again.
+The application runs on a mock store that may return any version of a cell that the level allows. \
+                          What the assertion itself reads \
+are the latest versions, so that only the application's own reads are weak. (Most assertions are \
+                          about what clients saw.) The same seed does the same runs again.
 
-Exit codes: 0 the assertion held in all runs, 1 it broke, 2 it held until the budget was spent, 3 bad input or usage, 130, 143 or 129 ended by a signal, 141 output closed \
+Exit codes: 0 the assertion held in all runs, 1 it broke, 2 it held until the budget was spent, 3 \
+                          bad input or usage, 130, 143 or 129 ended by a signal, 141 output closed \
 by its reader.";
 
 /// The flags.
@@ -54,7 +57,8 @@ pub struct Args {
     /// How the result is written
     #[arg(long, short, value_enum, default_value_t = Style::Human)]
     format: Style,
-    /// Where to keep the run that failed, with only the old versions that the failure needs, for `seriatim replay`
+    /// Where to keep the run that failed, with only the old versions that the failure needs, for
+    /// `seriatim replay`
     #[arg(long, short, value_name = "RUN")]
     output: Option<PathBuf>,
     /// Where to write the history of that run as JSON Lines, for `seriatim check` and the others
@@ -73,7 +77,8 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         }
     };
     // What was found is told even if it cannot be kept, and kept even if nobody reads it any more.
-    let is_output_taken = [&args.output, &args.save].into_iter().flatten().any(|path| path == Path::new("-"));
+    let is_output_taken =
+        [&args.output, &args.save].into_iter().flatten().any(|path| path == Path::new("-"));
     let told = match is_output_taken {
         true => {
             output::message(&page);
@@ -166,11 +171,13 @@ fn exit(args: &Args, runs: u64) -> Exit {
 }
 
 fn keep(path: &Path, recording: &Recording) -> Result<(), Failure> {
-    let text = serde_json::to_string_pretty(recording).map_err(|error| Failure::about(path.display(), error))?;
+    let text = serde_json::to_string_pretty(recording)
+        .map_err(|error| Failure::about(path.display(), error))?;
     if path == Path::new("-") {
         return Ok(output::text(&(text + "\n"))?);
     }
-    staged::write(path, |path| std::fs::write(path, text + "\n")).map_err(|error| Failure::about(path.display(), error))
+    staged::write(path, |path| std::fs::write(path, text + "\n"))
+        .map_err(|error| Failure::about(path.display(), error))
 }
 
 /// What is told about a run that failed, with only the reads that the failure needs.
@@ -183,16 +190,22 @@ fn broke(app: &dyn App, number: u64, args: &Args, weak: &[Choice], run: &Run) ->
         return told.line();
     }
     let width = output::width();
-    let verdict = format!("{}: the assertion broke in run {} at {}", app.name(), grouped(number), args.level);
+    let verdict =
+        format!("{}: the assertion broke in run {} at {}", app.name(), grouped(number), args.level);
     let verdict = wrap(&format!("{verdict} (seed {})", args.seed), "", width);
     let mut page = format!("{}\n", paint(BAD, verdict.trim_end()));
     page += &runs::failure(app, failure);
     page += &runs::blame(weak, &run.history);
     page += &runs::explained(app, run);
     let next = match &args.output {
-        Some(path) if path == Path::new("-") => "The run is on standard output, for `seriatim replay`.".to_owned(),
-        Some(path) => format!("See it again with `seriatim replay {}`.", clean(&path.display().to_string())),
-        None => "Keep the run with --output RUN, and see it again with `seriatim replay RUN`.".to_owned(),
+        Some(path) if path == Path::new("-") => {
+            "The run is on standard output, for `seriatim replay`.".to_owned()
+        }
+        Some(path) => {
+            format!("See it again with `seriatim replay {}`.", clean(&path.display().to_string()))
+        }
+        None => "Keep the run with --output RUN, and see it again with `seriatim replay RUN`."
+            .to_owned(),
     };
     page + "\n" + &wrap(&next, "", width)
 }
@@ -209,18 +222,38 @@ fn held(app: &dyn App, args: &Args, runs: u64) -> String {
         return told.line();
     }
     if is_whole {
-        let held = format!("{}: the assertion held in {} at {}", app.name(), plural(runs, "run"), args.level);
+        let held = format!(
+            "{}: the assertion held in {} at {}",
+            app.name(),
+            plural(runs, "run"),
+            args.level
+        );
         return format!("{}\n  {}\n", paint(GOOD, &held), app.assertion());
     }
     let of = plural(args.runs, "run");
-    let held = format!("{}: the assertion held in the first {} of {of} at {}", app.name(), grouped(runs), args.level);
+    let held = format!(
+        "{}: the assertion held in the first {} of {of} at {}",
+        app.name(),
+        grouped(runs),
+        args.level
+    );
     let why = if why == "budget" { "The budget is spent" } else { "Interrupted" };
-    format!("{}\n  {}\n  {why}; the same seed would do the same runs again.\n", paint(OPEN, &held), app.assertion())
+    format!(
+        "{}\n  {}\n  {why}; the same seed would do the same runs again.\n",
+        paint(OPEN, &held),
+        app.assertion()
+    )
 }
 
 impl Args {
     fn search(&self, runs: u64) -> Search<'_> {
-        Search { chooser: self.chooser.code(), serial: self.serial, seed: self.seed, runs, stopped: None }
+        Search {
+            chooser: self.chooser.code(),
+            serial: self.serial,
+            seed: self.seed,
+            runs,
+            stopped: None,
+        }
     }
 }
 

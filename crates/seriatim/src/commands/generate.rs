@@ -18,7 +18,8 @@ pub struct Args {
     /// Where to write it, or - for standard output
     #[arg(value_name = "OUT")]
     output: PathBuf,
-    /// The format of the output; without it the ending of OUT decides, as for convert, and if that says nothing it is plume
+    /// The format of the output; without it the ending of OUT decides, as for convert, and if that
+    /// says nothing it is plume
     #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
     to: Option<Format>,
     /// The level that the simulated store keeps, and no more
@@ -85,7 +86,8 @@ impl Args {
             guarantee: self.level,
             aborts: self.aborts,
             plant: self.plant.clone(),
-            // Who asks for aborts is told that the format has none; who does not need not know that the store has some.
+            // Who asks for aborts is told that the format has none; who does not need not know that
+            // the store has some.
             committed_only: self.aborts == 0.0 && !format.holds_aborted(),
             initial_writes: !format.holds_initial_values(),
             seed: self.seed,
@@ -96,7 +98,9 @@ impl Args {
         match self.distribution {
             Distribution::Uniform => KeyChoice::Uniform,
             Distribution::Zipfian => KeyChoice::Zipfian { exponent: self.exponent },
-            Distribution::Hotspot => KeyChoice::Hotspot { keys: self.hot_keys, operations: self.hot_operations },
+            Distribution::Hotspot => {
+                KeyChoice::Hotspot { keys: self.hot_keys, operations: self.hot_operations }
+            }
         }
     }
 }
@@ -109,18 +113,23 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
     if let Some(progress) = &progress {
         progress.stage().now(format!("generating {}", plural(workload.operations(), "operation")));
     }
-    let history = seriatim_generate::generate(&workload).map_err(|error| Failure::Message(error.to_string()))?;
+    let history = seriatim_generate::generate(&workload)
+        .map_err(|error| Failure::Message(error.to_string()))?;
     save(&history, to, &args.output)?;
     Ok(Exit::Holds)
 }
 
 fn guarantee_parser() -> Spelled<Guarantee> {
-    Spelled::new("level", Guarantee::ALL.map(|guarantee| (guarantee, vec![guarantee.code(), guarantee.name()])))
+    Spelled::new(
+        "level",
+        Guarantee::ALL.map(|guarantee| (guarantee, vec![guarantee.code(), guarantee.name()])),
+    )
 }
 
 /// Only what a register history can show.
 fn plant_parser() -> impl TypedValueParser<Value = Kind> {
-    let plantable = || Kind::ALL.into_iter().filter(|&kind| seriatim_generate::can_be_planted(kind));
+    let plantable =
+        || Kind::ALL.into_iter().filter(|&kind| seriatim_generate::can_be_planted(kind));
     let codes = plantable().map(|kind| PossibleValue::new(kind.info().code).help(kind.info().name));
     PossibleValuesParser::new(codes).try_map(move |code| {
         let kind = plantable().find(|kind| kind.info().code == code);

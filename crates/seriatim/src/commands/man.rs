@@ -11,7 +11,8 @@ use std::path::{Path, PathBuf};
 /// The flags.
 #[derive(clap::Args, Debug)]
 pub struct Args {
-    /// Write seriatim.1 and a page for each command into this directory, instead of printing seriatim.1
+    /// Write seriatim.1 and a page for each command into this directory, instead of printing
+    /// seriatim.1
     dir: Option<PathBuf>,
 }
 
@@ -45,15 +46,27 @@ Over several inputs 3 wins over 1, 1 over 2, and 2 over 0.
 /// What to type and what it does.
 const EXAMPLES: &[(&str, &str)] = &[
     ("seriatim demo", "See the tool at work on shipped examples."),
-    ("seriatim check history.edn", "Which levels does a history satisfy, and what is wrong with it?"),
-    ("seriatim check -q --level rc,ra runs/", "Check every history in a directory at two levels, a line each."),
+    (
+        "seriatim check history.edn",
+        "Which levels does a history satisfy, and what is wrong with it?",
+    ),
+    (
+        "seriatim check -q --level rc,ra runs/",
+        "Check every history in a directory at two levels, a line each.",
+    ),
     ("seriatim check --format json h.txt | jq .strongest", "The same for machines."),
     ("seriatim check --dot - h.txt 2>/dev/null | dot -Tsvg >h.svg", "Draw the anomalies."),
     ("seriatim check --certificate h.cert h.txt", "Also write down why each verdict is true."),
     ("seriatim verify h.txt h.cert", "Confirm that, without the search that found it."),
-    ("seriatim minimize h.txt --level si -o small.jsonl", "The smallest part that violates snapshot isolation."),
+    (
+        "seriatim minimize h.txt --level si -o small.jsonl",
+        "The smallest part that violates snapshot isolation.",
+    ),
     ("seriatim convert h.txt h.edn.gz", "Write a history in another format, compressed."),
-    ("seriatim generate h.txt --level cc --plant fractured-read", "Make a history with an anomaly in it."),
+    (
+        "seriatim generate h.txt --level cc --plant fractured-read",
+        "Make a history with an anomaly in it.",
+    ),
     (
         "seriatim serve --http 127.0.0.1:8080 --level cc --save run.jsonl",
         "A weak database to test an application with.",
@@ -68,7 +81,9 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
     command.build();
     match &args.dir {
         None => output::raw(&page(&command, "seriatim", &names(&command))?)?,
-        Some(dir) => write_all(&command, dir).map_err(|error| Failure::about(dir.display(), error))?,
+        Some(dir) => {
+            write_all(&command, dir).map_err(|error| Failure::about(dir.display(), error))?
+        }
     }
     Ok(Exit::Holds)
 }
@@ -98,11 +113,14 @@ fn page(command: &clap::Command, title: &str, all: &[String]) -> io::Result<Vec<
     Ok(roff)
 }
 
-/// What the exit codes mean: what the help of the command says of them, or else what is true of most.
+/// What the exit codes mean: what the help of the command says of them, or else what is true of
+/// most.
 fn exit_status(command: &clap::Command) -> String {
     let help = command.get_after_help().map(ToString::to_string).unwrap_or_default();
     match help.find("Exit codes") {
-        Some(start) if !command.has_subcommands() => format!(".SH EXIT STATUS\n{}\n", escaped(help[start..].trim())),
+        Some(start) if !command.has_subcommands() => {
+            format!(".SH EXIT STATUS\n{}\n", escaped(help[start..].trim()))
+        }
         _ => EXIT_STATUS.to_owned(),
     }
 }
@@ -111,7 +129,8 @@ fn exit_status(command: &clap::Command) -> String {
 fn examples(title: &str) -> String {
     let of_page = title.replace('-', " ");
     let entries = EXAMPLES.iter().filter(|(line, _)| line.starts_with(&of_page));
-    let texts: String = entries.map(|(line, about)| format!(".TP\n\\fB{}\\fR\n{about}\n", escaped(line))).collect();
+    let texts: String =
+        entries.map(|(line, about)| format!(".TP\n\\fB{}\\fR\n{about}\n", escaped(line))).collect();
     if texts.is_empty() { texts } else { format!(".SH EXAMPLES\n{texts}") }
 }
 

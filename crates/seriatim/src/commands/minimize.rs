@@ -19,10 +19,12 @@ use std::path::PathBuf;
 use std::time::{Duration, Instant};
 
 const AFTER_HELP: &str = "\
-The part is the smallest violation that was found: nothing else is in it, and it alone violates the level. Transactions of unknown \
+The part is the smallest violation that was found: nothing else is in it, and it alone violates \
+                          the level. Transactions of unknown \
 outcome in it are written as committed, because that is known from what was read of them.
 
-Exit codes: 0 the part was written; nothing is written with 2 (the level is undecided, or no part was found) and 3 (the level \
+Exit codes: 0 the part was written; nothing is written with 2 (the level is undecided, or no part \
+                          was found) and 3 (the level \
 holds, bad input or usage).";
 
 /// The flags.
@@ -35,13 +37,15 @@ pub struct Args {
     /// The level that the part violates
     #[arg(long, short, value_name = "LEVEL", value_parser = level_parser())]
     level: LevelArg,
-    /// Where to write the part, or - for standard output; a name that ends in .gz or .zst is compressed
+    /// Where to write the part, or - for standard output; a name that ends in .gz or .zst is
+    /// compressed
     #[arg(long, short, value_name = "OUT")]
     output: PathBuf,
     /// The format of the input, if the content should not decide
     #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
     from: Option<Format>,
-    /// The format of the output; without it the ending of OUT decides, and if that says nothing it is jsonl
+    /// The format of the output; without it the ending of OUT decides, and if that says nothing it
+    /// is jsonl
     #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
     to: Option<Format>,
     /// Give up after this long on a level that needs a search, like 30s, 500ms or 2m
@@ -55,7 +59,9 @@ pub struct Args {
 /// Reads, checks, writes the part.
 pub fn run(args: &Args) -> Result<Exit, Failure> {
     let LevelArg::One(level) = args.level else {
-        return Err(Failure::Message("a part is minimal for one level; name one with --level".to_owned()));
+        return Err(Failure::Message(
+            "a part is minimal for one level; name one with --level".to_owned(),
+        ));
     };
     let to = format_for(args.to, &args.output, Format::Jsonl)?;
     let shown = args.input.display().to_string();
@@ -65,7 +71,11 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
             progress.stage().now(doing);
         }
     };
-    let read = ReadOptions { format: args.from, bytes_max: args.memory.map(bytes_max), ..ReadOptions::default() };
+    let read = ReadOptions {
+        format: args.from,
+        bytes_max: args.memory.map(bytes_max),
+        ..ReadOptions::default()
+    };
     let (history, from) = match try_input(&args.input, read, progress.as_ref()) {
         Ok(read) => read,
         Err(error) => {
@@ -83,7 +93,10 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
     let small = match part(&history, level, &options, args.budget) {
         Found::Part(small) => small,
         Found::Nothing(exit, problem) => {
-            output::message(&format!("{}: {level} {problem}; nothing was written\n", clean(&shown)));
+            output::message(&format!(
+                "{}: {level} {problem}; nothing was written\n",
+                clean(&shown)
+            ));
             return Ok(exit);
         }
     };
@@ -116,14 +129,18 @@ fn part(history: &History, level: Level, options: &Options, budget: Option<Durat
         _ => return Found::Nothing(Exit::Undecided, undecided(&report, level)),
     }
     let small = exemplar(&report, level).map(|violation| history.restricted_to(&ops_of(violation)));
-    // What is written is checked once more: a part that shows nothing would mislead. The search for it may have used up its time.
+    // What is written is checked once more: a part that shows nothing would mislead. The search for
+    // it may have used up its time.
     let violates = |small: &History| {
         let report = check(small, &from_now(options, budget));
         report.verdict(level).map(|verdict| verdict.outcome) == Some(Outcome::Violated)
     };
     match small.filter(violates) {
         Some(small) => Found::Part(Box::new(small)),
-        None => Found::Nothing(Exit::Undecided, "is violated, but no small part was found that violates it"),
+        None => Found::Nothing(
+            Exit::Undecided,
+            "is violated, but no small part was found that violates it",
+        ),
     }
 }
 
@@ -136,8 +153,9 @@ fn undecided(report: &Report, level: Level) -> &'static str {
 }
 
 fn left(history: &History, small: &History, level: Level) -> String {
-    let of =
-        |small: usize, all: usize, what: &str| format!("{} of {}", grouped(small as u64), plural(all as u64, what));
+    let of = |small: usize, all: usize, what: &str| {
+        format!("{} of {}", grouped(small as u64), plural(all as u64, what))
+    };
     let txns = of(small.txn_count(), history.txn_count(), "transaction");
     let ops = of(small.op_count(), history.op_count(), "operation");
     format!("{txns} and {ops} are left; they violate {level}\n")

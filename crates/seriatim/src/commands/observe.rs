@@ -1,4 +1,5 @@
-//! `seriatim observe`: a serializable run of a shipped application, recorded for `seriatim predict`.
+//! `seriatim observe`: a serializable run of a shipped application, recorded for `seriatim
+//! predict`.
 
 use crate::cli::format_parser;
 use crate::commands::fuzz::app_parser;
@@ -16,8 +17,10 @@ use seriatim_store::{Latest, by_chance};
 use std::path::PathBuf;
 
 const AFTER_HELP: &str = "\
-Transactions run one at a time on a mock store and read the latest versions, so the run is serializable. The seed decides their order \
-and, for the benchmark applications smallbank, voter, tpcc and wikipedia, what they do. In a file of our JSON Lines the application \
+Transactions run one at a time on a mock store and read the latest versions, so the run is \
+                          serializable. The seed decides their order \
+and, for the benchmark applications smallbank, voter, tpcc and wikipedia, what they do. In a file \
+                          of our JSON Lines the application \
 and its workload are kept, so that `seriatim replay` can run it again.
 
 Exit codes: 0 recorded, 3 bad input or usage.";
@@ -38,13 +41,15 @@ pub struct Args {
     /// How many sessions a benchmark application has, instead of 3
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=SESSIONS_MAX as i64))]
     sessions: Option<u16>,
-    /// How many transactions each session of a benchmark application attempts, instead of what --size says
+    /// How many transactions each session of a benchmark application attempts, instead of what
+    /// --size says
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=TRANSACTIONS_MAX as i64))]
     transactions: Option<u16>,
     /// Where to write the run, or - for standard output
     #[arg(long, short, value_name = "FILE")]
     output: PathBuf,
-    /// The format of the output; without it the ending of FILE decides, and if that says nothing it is jsonl
+    /// The format of the output; without it the ending of FILE decides, and if that says nothing it
+    /// is jsonl
     #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
     to: Option<Format>,
 }
@@ -63,9 +68,13 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
     let to = format_for(args.to, &args.output, Format::Jsonl)?;
     may_write([&args.output], &[])?;
     let is_benchmark = BENCHMARKS.contains(&args.app);
-    if !is_benchmark && (args.size.is_some() || args.sessions.is_some() || args.transactions.is_some()) {
+    if !is_benchmark
+        && (args.size.is_some() || args.sessions.is_some() || args.transactions.is_some())
+    {
         let others = BENCHMARKS.join(", ");
-        let problem = format!("what it does is fixed; only {others} have --size, --sessions and --transactions");
+        let problem = format!(
+            "what it does is fixed; only {others} have --size, --sessions and --transactions"
+        );
         return Err(Failure::about(args.app, problem));
     }
     let per_session = args.transactions.map(usize::from).unwrap_or(match args.size {
@@ -79,12 +88,16 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         transactions: is_benchmark.then_some(per_session),
     };
     let runnable = observed.runnable().map_err(|error| Failure::about(args.app, error))?;
-    // One at a time and with the latest versions, the weakest level is serializable too, and the cheapest.
+    // One at a time and with the latest versions, the weakest level is serializable too, and the
+    // cheapest.
     let setting = Setting { level: Level::ReadCommitted, interleaved: false };
     let run = seriatim_apps::run(runnable.app(), setting, Latest, by_chance(args.seed))
         .map_err(|error| Failure::about(args.app, error))?;
     if let Some(failure) = &run.failure {
-        return Err(Failure::about(args.app, format!("the assertion broke in a serial run: {failure}")));
+        return Err(Failure::about(
+            args.app,
+            format!("the assertion broke in a serial run: {failure}"),
+        ));
     }
     let extra = serde_json::json!({ FIELD: observed }).to_string();
     let history = run.history.with_extra(&extra);
@@ -92,8 +105,10 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
     if let Some(note) = lost_note(&history, to) {
         output::message(&note);
     }
-    let (txns, ops) =
-        (plural(history.txn_count() as u64, "transaction"), plural(history.op_count() as u64, "operation"));
+    let (txns, ops) = (
+        plural(history.txn_count() as u64, "transaction"),
+        plural(history.op_count() as u64, "operation"),
+    );
     output::message(&format!("recorded {txns} and {ops} of {}\n", args.app));
     Ok(Exit::Holds)
 }

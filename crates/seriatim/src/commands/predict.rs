@@ -12,7 +12,9 @@ use clap::ValueEnum;
 use seriatim_check::Level;
 use seriatim_history::History;
 use seriatim_history::formats::Format;
-use seriatim_predict::{Answer, Effort, Open, Options, Outlook, PredictError, Prediction, predict, predict_all};
+use seriatim_predict::{
+    Answer, Effort, Open, Options, Outlook, PredictError, Prediction, predict, predict_all,
+};
 use seriatim_report::predicted::{self, Predicted};
 use seriatim_report::text::{Layout, plural};
 use std::ops::ControlFlow;
@@ -22,14 +24,20 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
 const AFTER_HELP: &str = "\
-The run must be serializable and say who read from whom. A prediction is a history of the same application that the level allows and \
-that is not serializable: each session keeps a prefix of what it did and ends where a read returns something else than observed, with \
-that read (strict) or with its transaction (relaxed), because nobody knows what the application does then. Strict, a transaction may \
-also end with a read that is as observed, and what it would have written next need not fit: such predictions, which the application \
-may not get to, are looked for after all others and marked; that none exists means not even one of these. `seriatim replay` runs a \
+The run must be serializable and say who read from whom. A prediction is a history of the same \
+                          application that the level allows and \
+that is not serializable: each session keeps a prefix of what it did and ends where a read \
+                          returns something else than observed, with \
+that read (strict) or with its transaction (relaxed), because nobody knows what the application \
+                          does then. Strict, a transaction may \
+also end with a read that is as observed, and what it would have written next need not fit: such \
+                          predictions, which the application \
+may not get to, are looked for after all others and marked; that none exists means not even one \
+                          of these. `seriatim replay` runs a \
 shipped application accordingly.
 
-Exit codes: 0 none exists within the boundary, 1 a prediction was found (or the run itself is not serializable), 2 undecided, 3 bad \
+Exit codes: 0 none exists within the boundary, 1 a prediction was found (or the run itself is not \
+                          serializable), 2 undecided, 3 bad \
 input or usage, 4 a mistake of seriatim's.";
 
 /// The flags.
@@ -116,7 +124,8 @@ impl Args {
 pub fn run(args: &Args) -> Result<Exit, Failure> {
     let files = [&args.output, &args.dot, &args.svg, &args.html];
     if files.into_iter().flatten().any(|path| path == Path::new("-")) {
-        let message = "standard output is for the result; let --output, --dot, --svg and --html name files";
+        let message =
+            "standard output is for the result; let --output, --dot, --svg and --html name files";
         return Err(Failure::Message(message.to_owned()));
     }
     may_write(files.into_iter().flatten(), &[&args.input])?;
@@ -128,7 +137,8 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
     if let Some(note) = skipped_note(&shown, format.code(), history.skipped()) {
         progress.aside(|| output::message(&note));
     }
-    let source = Source { input: shown, format: format.code(), extra: history.extra().map(str::to_owned) };
+    let source =
+        Source { input: shown, format: format.code(), extra: history.extra().map(str::to_owned) };
     let so_far = SoFar::default();
     so_far.tell_at_signal(args, &source);
     let searched = search(args, &history, &progress, &so_far);
@@ -152,8 +162,14 @@ struct Source {
 }
 
 impl Source {
-    fn predicted(&self, args: &Args, mut predictions: Vec<Prediction>, answer: Answer) -> Predicted {
-        // The search goes by the cycle in the observed order of versions; what a person is shown may be smaller.
+    fn predicted(
+        &self,
+        args: &Args,
+        mut predictions: Vec<Prediction>,
+        answer: Answer,
+    ) -> Predicted {
+        // The search goes by the cycle in the observed order of versions; what a person is shown
+        // may be smaller.
         predictions.sort_by_key(|prediction| {
             let size = prediction.violation.as_ref().map_or(usize::MAX, |why| why.cycle.len());
             (size, prediction.outlook == Outlook::CutShort)
@@ -163,7 +179,8 @@ impl Source {
     }
 }
 
-/// The predictions so far, for whoever tells them: the search when it has ended, or a signal before.
+/// The predictions so far, for whoever tells them: the search when it has ended, or a signal
+/// before.
 #[derive(Clone, Default)]
 struct SoFar {
     predictions: Arc<Mutex<Vec<Prediction>>>,
@@ -175,7 +192,8 @@ impl SoFar {
         self.predictions.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// The next signal tells of what was found so far and ends the program; the search cannot be asked to end.
+    /// The next signal tells of what was found so far and ends the program; the search cannot be
+    /// asked to end.
     fn tell_at_signal(&self, args: &Args, source: &Source) {
         let (so_far, args, source) = (self.clone(), args.clone(), source.clone());
         interrupt::call_next(move |signal| {
@@ -190,7 +208,11 @@ impl SoFar {
             } else {
                 "interrupted; nothing was found so far\n"
             });
-            let found = source.predicted(&args, predictions, Answer::Undecided(Open::Stopped, Effort::default()));
+            let found = source.predicted(
+                &args,
+                predictions,
+                Answer::Undecided(Open::Stopped, Effort::default()),
+            );
             let told = if is_any { print(&args, &found) } else { Ok(()) };
             if let Err(Failure::Message(problem)) = told {
                 output::message(&format!("error: {problem}\n"));
@@ -247,7 +269,8 @@ fn failed(shown: &str, error: &PredictError) -> Result<Exit, Failure> {
     match error {
         PredictError::Unconfirmed(_) => {
             output::message(&format!(
-                "internal error: {shown}: {error}\nThis is a bug in seriatim. Please report it with the input.\n"
+                "internal error: {shown}: {error}\nThis is a bug in seriatim. Please report it \
+                 with the input.\n"
             ));
             Ok(Exit::Internal)
         }
@@ -275,7 +298,10 @@ fn write_files(args: &Args, found: &Predicted) -> Result<(), Failure> {
     match (found.predictions.first(), &args.svg) {
         (Some(first), path) => write(path.as_deref(), || predicted::svg(first)),
         (None, Some(path)) => {
-            output::message(&format!("note: {} is not written, because there is nothing to draw", path.display()));
+            output::message(&format!(
+                "note: {} is not written, because there is nothing to draw",
+                path.display()
+            ));
             Ok(())
         }
         (None, None) => Ok(()),
@@ -285,7 +311,8 @@ fn write_files(args: &Args, found: &Predicted) -> Result<(), Failure> {
 fn write(path: Option<&Path>, content: impl FnOnce() -> String) -> Result<(), Failure> {
     let Some(path) = path else { return Ok(()) };
     let content = content();
-    staged::write(path, |path| std::fs::write(path, &content)).map_err(|error| Failure::about(path.display(), error))
+    staged::write(path, |path| std::fs::write(path, &content))
+        .map_err(|error| Failure::about(path.display(), error))
 }
 
 fn exit(found: &Predicted) -> Exit {

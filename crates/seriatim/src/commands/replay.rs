@@ -1,4 +1,5 @@
-//! `seriatim replay`: a run that `fuzz` kept, once more; or an application as `predict` says that it could go wrong.
+//! `seriatim replay`: a run that `fuzz` kept, once more; or an application as `predict` says that
+//! it could go wrong.
 
 mod prediction;
 mod recording;
@@ -11,14 +12,20 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 const AFTER_HELP: &str = "\
-With APP, FILE is what `seriatim predict --output` wrote from a run that `seriatim observe` recorded. The application runs on a mock \
-store, transactions one at a time in an order that fits the prediction; each read returns what is predicted if the level allows \
-it, else the latest version. Two rules help a prediction to come true: a transaction that nobody has to wait for stays open after its \
-last predicted read until all others have read, and one that aborted in the observed run is made to abort again. A prediction is \
+With APP, FILE is what `seriatim predict --output` wrote from a run that `seriatim observe` \
+                          recorded. The application runs on a mock \
+store, transactions one at a time in an order that fits the prediction; each read returns what is \
+                          predicted if the level allows \
+it, else the latest version. Two rules help a prediction to come true: a transaction that nobody \
+                          has to wait for stays open after its \
+last predicted read until all others have read, and one that aborted in the observed run is made \
+                          to abort again. A prediction is \
 validated if the run was as predicted and is not serializable.
 
-Exit codes of a run: 0 the assertion held this time, 1 it broke again, 3 bad input or usage. Exit codes of a prediction: 0 the run is \
-serializable, 1 it is not (validated, or diverged but not serializable), 2 undecided, 3 bad input or usage. Over several predictions 1 \
+Exit codes of a run: 0 the assertion held this time, 1 it broke again, 3 bad input or usage. Exit \
+                          codes of a prediction: 0 the run is \
+serializable, 1 it is not (validated, or diverged but not serializable), 2 undecided, 3 bad input \
+                          or usage. Over several predictions 1 \
 wins over 2, 2 over 0.";
 
 /// The flags.
@@ -34,7 +41,8 @@ pub struct Args {
     /// How the result is written
     #[arg(long, short, value_enum, default_value_t = Style::Human)]
     format: Style,
-    /// Where to write the history of the run, as JSON Lines; of several predictions that of the first
+    /// Where to write the history of the run, as JSON Lines; of several predictions that of the
+    /// first
     #[arg(long, value_name = "FILE")]
     save: Option<PathBuf>,
 }

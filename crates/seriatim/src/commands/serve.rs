@@ -1,4 +1,5 @@
-//! `seriatim serve`: a database that may return anything its level allows, over the network, until a signal ends it.
+//! `seriatim serve`: a database that may return anything its level allows, over the network, until
+//! a signal ends it.
 
 use crate::cli::{chooser_parser, format_parser, store_level_parser};
 use crate::exit::{Exit, Failure};
@@ -21,10 +22,12 @@ const NAMES_MAX: u32 = 1000;
 /// The flags.
 #[derive(clap::Args, Debug)]
 #[command(
-    after_help = "Ctrl-C or SIGTERM ends it: requests that have arrived are answered, for up to five seconds, open transactions abort, \
+    after_help = "Ctrl-C or SIGTERM ends it: requests that have arrived are answered, for up to \
+                  five seconds, open transactions abort, \
                   the history is saved. A second one ends it at once, without that.
 
-Exit codes: 0 ended by Ctrl-C or SIGTERM with everything saved, 3 bad input or usage, or the history could not be written where it \
+Exit codes: 0 ended by Ctrl-C or SIGTERM with everything saved, 3 bad input or usage, or the \
+                  history could not be written where it \
 should be, 4 internal error, 130 or 143 ended by a second Ctrl-C or SIGTERM."
 )]
 pub struct Args {
@@ -43,11 +46,13 @@ pub struct Args {
     /// One transaction at a time: others wait for it to end, for at most ten seconds
     #[arg(long)]
     serial: bool,
-    /// Wait before each transaction for a random time of at most this, so that clients come in another order each time
+    /// Wait before each transaction for a random time of at most this, so that clients come in
+    /// another order each time
     #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true, default_value = "0s")]
     delay: Duration,
-    /// Each time N transactions have ended, forget all but the last version of each key; bounds memory, and restricts what reads may
-    /// return; the history tells only of the last transactions (only at rc, ra and cc)
+    /// Each time N transactions have ended, forget all but the last version of each key; bounds
+    /// memory, and restricts what reads may return; the history tells only of the last transactions
+    /// (only at rc, ra and cc)
     #[arg(long, value_name = "N")]
     horizon: Option<NonZeroU32>,
     /// How many sessions may be open
@@ -62,7 +67,8 @@ pub struct Args {
     /// Where to write the history at the end, or - for standard output
     #[arg(long, value_name = "FILE")]
     save: Option<PathBuf>,
-    /// The format of FILE; without it the ending decides, as for convert, and if that says nothing it is jsonl
+    /// The format of FILE; without it the ending decides, as for convert, and if that says nothing
+    /// it is jsonl
     #[arg(long, value_name = "FORMAT", value_parser = format_parser(), requires = "save")]
     to: Option<Format>,
 }
@@ -92,7 +98,8 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         Some(path) => Some((path.as_path(), format_for(args.to, path, Format::Jsonl)?)),
         None => None,
     };
-    let server = Server::bind(&args.http, args.config()).map_err(|error| Failure::Message(error.to_string()))?;
+    let server = Server::bind(&args.http, args.config())
+        .map_err(|error| Failure::Message(error.to_string()))?;
     let stopper = server.stopper();
     interrupt::call_next(move |_| stopper.stop());
     output::message(&format!("listening on http://{} at {}\n", server.address(), args.level));
@@ -103,7 +110,8 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
     Ok(Exit::Holds)
 }
 
-/// Saves the history. If that cannot be done where or how it should be, it is saved as JSON Lines elsewhere: it cannot be made again.
+/// Saves the history. If that cannot be done where or how it should be, it is saved as JSON Lines
+/// elsewhere: it cannot be made again.
 fn keep(history: &History, format: Format, path: &Path) -> Result<(), Failure> {
     let saved = save(history, format, path);
     if saved.is_err() && path != Path::new("-") {
@@ -119,7 +127,8 @@ fn keep(history: &History, format: Format, path: &Path) -> Result<(), Failure> {
     Ok(())
 }
 
-/// Files that are not there yet: beside `path`, unless that is a device, and where temporary ones go.
+/// Files that are not there yet: beside `path`, unless that is a device, and where temporary ones
+/// go.
 fn elsewhere(path: &Path) -> impl Iterator<Item = PathBuf> {
     let is_file = std::fs::metadata(path).map_or(true, |found| found.is_file());
     let temporary = std::env::temp_dir().join(format!("seriatim-{}", std::process::id()));

@@ -17,7 +17,8 @@ use std::path::PathBuf;
 /// The flags.
 #[derive(clap::Args, Debug)]
 pub struct Args {
-    /// Histories: files, directories (a history, or searched for histories), or - for standard input
+    /// Histories: files, directories (a history, or searched for histories), or - for standard
+    /// input
     #[arg(required = true, value_name = "FILE|DIR")]
     inputs: Vec<PathBuf>,
     /// The format of the inputs, if the content should not decide
@@ -48,7 +49,12 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
     Ok(worst)
 }
 
-fn one(input: &Expanded, args: &Args, progress: &Progress, search: &mut Search) -> Result<Exit, Failure> {
+fn one(
+    input: &Expanded,
+    args: &Args,
+    progress: &Progress,
+    search: &mut Search,
+) -> Result<Exit, Failure> {
     let input = match input {
         Ok(input) => input,
         Err((shown, error)) => return unreadable(&Unreadable::new(shown, error), args.format),
@@ -58,7 +64,11 @@ fn one(input: &Expanded, args: &Args, progress: &Progress, search: &mut Search) 
         return Ok(Exit::Holds);
     }
     progress.stage().now(format!("reading {}", input.shown));
-    let options = ReadOptions { format: args.from, meter: Some(progress.stage().meter()), ..ReadOptions::default() };
+    let options = ReadOptions {
+        format: args.from,
+        meter: Some(progress.stage().meter()),
+        ..ReadOptions::default()
+    };
     match formats::read_path(&input.path, &input.shown, &options) {
         Ok((history, format)) => {
             if let Some(note) = skipped_note(&input.shown, format.code(), history.skipped()) {
@@ -87,7 +97,8 @@ fn print(stats: &Stats<'_>, style: Style) -> Result<Exit, Failure> {
     match style {
         Style::Human => output::text(&stats.page())?,
         Style::Json => {
-            let line = serde_json::to_string(stats).map_err(|error| Failure::about(stats.input, error))?;
+            let line =
+                serde_json::to_string(stats).map_err(|error| Failure::about(stats.input, error))?;
             output::raw((line + "\n").as_bytes())?;
         }
     }
@@ -139,14 +150,20 @@ impl<'a> Stats<'a> {
             skipped: history.skipped(),
             duplicate_values: duplicate_values(history),
             operations_per_transaction_max: sizes().max().unwrap_or(0),
-            transactions_per_session_max: history.sessions().map(|s| history.txns_of(s).len()).max().unwrap_or(0),
+            transactions_per_session_max: history
+                .sessions()
+                .map(|s| history.txns_of(s).len())
+                .max()
+                .unwrap_or(0),
             times: history.has_times(),
         }
     }
 
     fn page(&self) -> String {
         let mut page = format!("{} ({} format)\n", paint(BOLD, self.input), self.format);
-        let mut row = |name: &str, count: usize| page += &format!("  {name:<32}{:>14}\n", grouped(count as u64));
+        let mut row = |name: &str, count: usize| {
+            page += &format!("  {name:<32}{:>14}\n", grouped(count as u64))
+        };
         row("sessions", self.sessions);
         row("transactions", self.transactions);
         row("  committed", self.committed);
@@ -162,7 +179,11 @@ impl<'a> Stats<'a> {
         row("longest transaction", self.operations_per_transaction_max);
         row("longest session", self.transactions_per_session_max);
         row("lines passed over", self.skipped as usize);
-        page + &format!("  {:<32}{:>14}\n", "begin and end times", if self.times { "yes" } else { "no" })
+        page + &format!(
+            "  {:<32}{:>14}\n",
+            "begin and end times",
+            if self.times { "yes" } else { "no" }
+        )
     }
 }
 
@@ -170,7 +191,8 @@ impl<'a> Stats<'a> {
 fn duplicate_values(history: &History) -> usize {
     let ops = history.kinds().iter().zip(history.keys()).zip(history.values());
     let writes = ops.filter(|((kind, _), _)| kind.is_write());
-    let mut writes: Vec<(u32, u64)> = writes.map(|((_, key), value)| (key.0, value.raw())).collect();
+    let mut writes: Vec<(u32, u64)> =
+        writes.map(|((_, key), value)| (key.0, value.raw())).collect();
     writes.sort_unstable();
     writes.chunk_by(|a, b| a == b).filter(|same| same.len() > 1).count()
 }

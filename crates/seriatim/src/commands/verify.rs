@@ -16,8 +16,10 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 const AFTER_HELP: &str = "\
-Exit codes: 0 every verdict of the certificate is confirmed, 1 one is rejected, 2 none is rejected, but one is undecided or too \
-hard to confirm, 3 bad input or usage, or the certificate is for another history. A history that was converted to another format \
+Exit codes: 0 every verdict of the certificate is confirmed, 1 one is rejected, 2 none is \
+                          rejected, but one is undecided or too \
+hard to confirm, 3 bad input or usage, or the certificate is for another history. A history that \
+                          was converted to another format \
 is the same one as long as its transactions, operations and values are.";
 
 /// The flags.
@@ -38,13 +40,19 @@ pub struct Args {
 /// Reads both, confirms or rejects line by line.
 pub fn run(args: &Args) -> Result<Exit, Failure> {
     if args.input == Path::new("-") && args.certificate == Path::new("-") {
-        return Err(Failure::Message("only one of history and certificate can be standard input".to_owned()));
+        return Err(Failure::Message(
+            "only one of history and certificate can be standard input".to_owned(),
+        ));
     }
     let certificate = load(&args.certificate)?;
     let shown = args.input.display().to_string();
     let progress = Progress::start(1);
     progress.stage().now(format!("reading {shown}"));
-    let options = ReadOptions { format: args.from, meter: Some(progress.stage().meter()), ..ReadOptions::default() };
+    let options = ReadOptions {
+        format: args.from,
+        meter: Some(progress.stage().meter()),
+        ..ReadOptions::default()
+    };
     let (history, format) = match formats::read_path(&args.input, &shown, &options) {
         Ok(read) => read,
         Err(error) => {
@@ -59,8 +67,10 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
     if let Some(difference) = certificate.header.difference(&history) {
         drop(progress);
         let (about, shown) = (clean(&certificate.header.input), args.certificate.display());
-        let problem =
-            format!("this certificate is for another history ({about}): {difference}; name the file it was made for");
+        let problem = format!(
+            "this certificate is for another history ({about}): {difference}; name the file it \
+             was made for"
+        );
         return Err(Failure::about(shown, problem));
     }
     let mut worst = Exit::Holds;
@@ -92,7 +102,12 @@ fn load(path: &Path) -> Result<Certificate, Failure> {
     })
 }
 
-fn judged(history: &History, level: Level, claim: &Claim, result: Option<Result<(), Doubt>>) -> (Exit, String) {
+fn judged(
+    history: &History,
+    level: Level,
+    claim: &Claim,
+    result: Option<Result<(), Doubt>>,
+) -> (Exit, String) {
     let verdict = match claim {
         Claim::Violated(_) => "violated",
         Claim::Undecided => "undecided",
@@ -100,8 +115,12 @@ fn judged(history: &History, level: Level, claim: &Claim, result: Option<Result<
     };
     match result {
         None => (Exit::Undecided, format!("{level}: {verdict}, nothing to confirm\n")),
-        Some(Ok(())) => (Exit::Holds, format!("{level}: {verdict}, {}\n", paint(GOOD, "confirmed"))),
-        Some(Err(Doubt::TooHard)) => (Exit::Undecided, format!("{level}: {verdict}, too hard to confirm\n")),
+        Some(Ok(())) => {
+            (Exit::Holds, format!("{level}: {verdict}, {}\n", paint(GOOD, "confirmed")))
+        }
+        Some(Err(Doubt::TooHard)) => {
+            (Exit::Undecided, format!("{level}: {verdict}, too hard to confirm\n"))
+        }
         Some(Err(doubt)) => {
             let why = clean(&doubt.told(history));
             (Exit::Violated, format!("{level}: {verdict}, {}: {why}\n", rejected()))

@@ -1,4 +1,5 @@
-//! Connections: accepted up to a limit, given up when they stall, and brought to an end when the server stops.
+//! Connections: accepted up to a limit, given up when they stall, and brought to an end when the
+//! server stops.
 
 use super::stalled::Stalled;
 use axum::Router;
@@ -24,9 +25,13 @@ const END_WAIT_MAX: Duration = Duration::from_secs(5);
 /// When accepting fails (no file is left, say): how long until it is tried again.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 
-/// Serves connections until `stop` is true; requests that have arrived by then are answered. The connections that are left after
-/// that are dropped with what this returns.
-pub(crate) async fn accept(listener: TcpListener, router: Router, mut stop: watch::Receiver<bool>) -> JoinSet<()> {
+/// Serves connections until `stop` is true; requests that have arrived by then are answered. The
+/// connections that are left after that are dropped with what this returns.
+pub(crate) async fn accept(
+    listener: TcpListener,
+    router: Router,
+    mut stop: watch::Receiver<bool>,
+) -> JoinSet<()> {
     let places = Arc::new(Semaphore::new(CONNECTIONS_MAX));
     let mut connections = JoinSet::new();
     loop {
@@ -51,7 +56,10 @@ async fn stopped(stop: &mut watch::Receiver<bool>) {
 }
 
 /// The next connection, and its place among those that are allowed.
-async fn next(listener: &TcpListener, places: &Arc<Semaphore>) -> (TcpStream, Option<OwnedSemaphorePermit>) {
+async fn next(
+    listener: &TcpListener,
+    places: &Arc<Semaphore>,
+) -> (TcpStream, Option<OwnedSemaphorePermit>) {
     // Nobody closes the semaphore, so there is a place.
     let place = Arc::clone(places).acquire_owned().await.ok();
     loop {
@@ -74,7 +82,8 @@ async fn converse(
     builder.timer(TokioTimer::new()).header_read_timeout(HEAD_WAIT_MAX);
     let stream = TokioIo::new(Stalled::new(stream, WRITE_WAIT_MAX));
     let mut connection = pin!(builder.serve_connection(stream, TowerToHyperService::new(router)));
-    // How a connection ends is the client's business: errors are disconnects and malformed heads, which hyper has answered.
+    // How a connection ends is the client's business: errors are disconnects and malformed heads,
+    // which hyper has answered.
     let ended = tokio::select! {
         _ = connection.as_mut() => true,
         () = stopped(&mut stop) => false,

@@ -27,7 +27,10 @@ pub(super) async fn level(State(hub): State<Shared>) -> Reply {
     Ok(Answer::ok(json!({ "level": hub.level().code() })))
 }
 
-pub(super) async fn set_level(State(hub): State<Shared>, Payload(body): Payload<LevelBody>) -> Reply {
+pub(super) async fn set_level(
+    State(hub): State<Shared>,
+    Payload(body): Payload<LevelBody>,
+) -> Reply {
     hub.set_level(parse_level(&body.level)?)?;
     level(State(hub)).await
 }
@@ -65,7 +68,10 @@ pub(super) async fn chooser(State(hub): State<Shared>) -> Reply {
     Ok(Answer::ok(json!({ "chooser": hub.chooser().code() })))
 }
 
-pub(super) async fn set_chooser(State(hub): State<Shared>, Payload(body): Payload<ChooserBody>) -> Reply {
+pub(super) async fn set_chooser(
+    State(hub): State<Shared>,
+    Payload(body): Payload<ChooserBody>,
+) -> Reply {
     let kind = body
         .chooser
         .parse()

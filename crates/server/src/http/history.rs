@@ -15,20 +15,23 @@ pub(super) struct Wanted {
     format: Option<String>,
 }
 
-/// On a thread of its own: a long history takes a while to write, and other clients need not wait for that.
+/// On a thread of its own: a long history takes a while to write, and other clients need not wait
+/// for that.
 pub(super) async fn download(
     State(hub): State<Shared>,
     wanted: Result<Query<Wanted>, QueryRejection>,
 ) -> Result<Response, Problem> {
     let Query(wanted) = wanted.map_err(|error| Problem::bad_request(error.body_text()))?;
     let format = wanted.format.as_deref().map_or(Ok(Format::Jsonl), str::parse);
-    let format = format.map_err(|error: UnknownFormatName| Problem::bad_request(error.to_string()))?;
+    let format =
+        format.map_err(|error: UnknownFormatName| Problem::bad_request(error.to_string()))?;
     let written = tokio::task::spawn_blocking(move || {
         let mut bytes = Vec::new();
         formats::write(&hub.history(), format, &mut bytes).map(|()| bytes)
     });
     let bytes = written.await.map_err(|_| internal())?;
-    let bytes = bytes.map_err(|error| Problem::bad_request(format!("{error}; format=jsonl holds everything")))?;
+    let bytes = bytes
+        .map_err(|error| Problem::bad_request(format!("{error}; format=jsonl holds everything")))?;
     Ok(([(header::CONTENT_TYPE, content_type(format))], bytes).into_response())
 }
 

@@ -1,6 +1,8 @@
-//! HTTP with JSON: `POST /sessions`, then `begin`, `read`, `write`, `commit` below `/sessions/{session}`.
+//! HTTP with JSON: `POST /sessions`, then `begin`, `read`, `write`, `commit` below
+//! `/sessions/{session}`.
 //!
-//! [`routes`] is the one list of what there is; the router is made of it, and a test compares it with `openapi.json`.
+//! [`routes`] is the one list of what there is; the router is made of it, and a test compares it
+//! with `openapi.json`.
 
 mod accept;
 mod admin;
@@ -67,7 +69,8 @@ async fn unknown_path() -> Problem {
 }
 
 async fn wrong_method() -> Problem {
-    let message = "this path does not know this method; GET /openapi.json lists what there is".to_owned();
+    let message =
+        "this path does not know this method; GET /openapi.json lists what there is".to_owned();
     Problem { status: StatusCode::METHOD_NOT_ALLOWED, code: "wrong_method", message }
 }
 

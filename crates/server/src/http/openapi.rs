@@ -1,4 +1,5 @@
-//! The description of the interface for programs: `openapi.json`, kept by hand and compared with the routes.
+//! The description of the interface for programs: `openapi.json`, kept by hand and compared with
+//! the routes.
 
 use axum::http::header;
 use axum::response::IntoResponse;
@@ -28,11 +29,13 @@ mod tests {
             .unwrap()
             .iter()
             .flat_map(|(path, methods)| {
-                let methods = methods.as_object().unwrap().keys().filter(|key| *key != "parameters");
+                let methods =
+                    methods.as_object().unwrap().keys().filter(|key| *key != "parameters");
                 methods.map(|method| (method.to_uppercase(), path.clone()))
             })
             .collect();
-        let routed = routes().into_iter().map(|(method, path, _)| (method.to_string(), path.to_owned()));
+        let routed =
+            routes().into_iter().map(|(method, path, _)| (method.to_string(), path.to_owned()));
         assert_eq!(described, routed.collect());
     }
 
@@ -50,7 +53,11 @@ mod tests {
             waiting.extend(value.as_array().into_iter().flatten());
         }
         assert!(references > 20);
-        let operations = document["paths"].as_object().unwrap().values().flat_map(|path| path.as_object().unwrap());
+        let operations = document["paths"]
+            .as_object()
+            .unwrap()
+            .values()
+            .flat_map(|path| path.as_object().unwrap());
         let operations: Vec<&Value> =
             operations.filter(|(key, _)| *key != "parameters").map(|(_, value)| value).collect();
         let names: BTreeSet<&str> =

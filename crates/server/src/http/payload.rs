@@ -35,7 +35,9 @@ impl<T: Shape> FromRequest<Shared> for Payload<T> {
         let bytes = bytes.map_err(|_| too_slow())?;
         let bytes = bytes.map_err(|rejection| match rejection.status() {
             StatusCode::PAYLOAD_TOO_LARGE => too_large(hub.body_bytes_max),
-            _ => Problem::bad_request("the body of the request could not be read to its end".to_owned()),
+            _ => Problem::bad_request(
+                "the body of the request could not be read to its end".to_owned(),
+            ),
         })?;
         parse(&bytes).map(Payload)
     }
@@ -48,18 +50,24 @@ fn parse<T: Shape>(bytes: &[u8]) -> Result<T, Problem> {
         return Ok(value);
     }
     serde_json::from_slice(bytes).map_err(|error| {
-        Problem::bad_request(format!("the body is not what is expected here, {}: {error}", T::EXPECTED))
+        Problem::bad_request(format!(
+            "the body is not what is expected here, {}: {error}",
+            T::EXPECTED
+        ))
     })
 }
 
 fn too_slow() -> Problem {
-    let message = format!("the body did not arrive within {BODY_WAIT_MAX:?}; send the request again");
+    let message =
+        format!("the body did not arrive within {BODY_WAIT_MAX:?}; send the request again");
     Problem { status: StatusCode::REQUEST_TIMEOUT, code: "too_slow", message }
 }
 
 fn too_large(bytes_max: usize) -> Problem {
-    let message =
-        format!("the body is larger than {bytes_max} bytes; send less, or start the server with a larger --max-body");
+    let message = format!(
+        "the body is larger than {bytes_max} bytes; send less, or start the server with a larger \
+         --max-body"
+    );
     Problem { status: StatusCode::PAYLOAD_TOO_LARGE, code: "body_too_large", message }
 }
 
@@ -109,7 +117,11 @@ mod tests {
             let problem = parse::<Key>(body.as_bytes()).unwrap_err();
             assert_eq!(problem.status, StatusCode::BAD_REQUEST);
             assert!(problem.message.contains(r#"{"key": text}"#), "{}", problem.message);
-            assert!(problem.message.contains(cause) || body == "[1]", "{body}: {}", problem.message);
+            assert!(
+                problem.message.contains(cause) || body == "[1]",
+                "{body}: {}",
+                problem.message
+            );
         }
         assert!(parse::<Key>(&[0xff, 0xfe]).is_err());
         assert!(parse::<Key>(&b"[".repeat(100_000)).is_err());

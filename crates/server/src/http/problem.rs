@@ -1,4 +1,5 @@
-//! What clients are told when something did not work: a status, a code for programs, a sentence for people.
+//! What clients are told when something did not work: a status, a code for programs, a sentence for
+//! people.
 
 use super::Answer;
 use crate::hub::HubError;
@@ -24,7 +25,8 @@ impl Problem {
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        Answer::with(self.status, json!({ "code": self.code, "message": self.message })).into_response()
+        Answer::with(self.status, json!({ "code": self.code, "message": self.message }))
+            .into_response()
     }
 }
 
@@ -33,7 +35,9 @@ impl From<HubError> for Problem {
         let (status, code) = match &error {
             HubError::UnknownSession(_) => (StatusCode::NOT_FOUND, "unknown_session"),
             HubError::SessionEnded { .. } => (StatusCode::GONE, "session_ended"),
-            HubError::TooManySessions { .. } => (StatusCode::TOO_MANY_REQUESTS, "too_many_sessions"),
+            HubError::TooManySessions { .. } => {
+                (StatusCode::TOO_MANY_REQUESTS, "too_many_sessions")
+            }
             HubError::NoTransaction => (StatusCode::CONFLICT, "no_transaction"),
             HubError::ShuttingDown => (StatusCode::SERVICE_UNAVAILABLE, "shutting_down"),
             HubError::Store(error) => of_store(error),
@@ -48,7 +52,9 @@ fn of_store(error: &StoreError) -> (StatusCode, &'static str) {
         StoreError::TransactionOpen => (StatusCode::CONFLICT, "transaction_open"),
         StoreError::Ended => (StatusCode::CONFLICT, "no_transaction"),
         StoreError::WaitedTooLong(_) => (StatusCode::SERVICE_UNAVAILABLE, "waited_too_long"),
-        StoreError::UnsupportedLevel(_) | StoreError::NoHorizon(_) => (StatusCode::BAD_REQUEST, "bad_request"),
+        StoreError::UnsupportedLevel(_) | StoreError::NoHorizon(_) => {
+            (StatusCode::BAD_REQUEST, "bad_request")
+        }
         _ => (StatusCode::INTERNAL_SERVER_ERROR, "internal"),
     }
 }

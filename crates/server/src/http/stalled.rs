@@ -1,4 +1,5 @@
-//! A stream whose writes do not wait forever: a client that reads nothing of its answer is given up.
+//! A stream whose writes do not wait forever: a client that reads nothing of its answer is given
+//! up.
 
 use std::io::{self, ErrorKind};
 use std::pin::Pin;
@@ -23,7 +24,11 @@ impl Stalled {
     }
 
     /// What a write came to, or an error if it has waited for too long.
-    fn limit<T>(&mut self, context: &mut Context<'_>, result: Poll<io::Result<T>>) -> Poll<io::Result<T>> {
+    fn limit<T>(
+        &mut self,
+        context: &mut Context<'_>,
+        result: Poll<io::Result<T>>,
+    ) -> Poll<io::Result<T>> {
         if result.is_ready() {
             self.waiting = false;
             return result;
@@ -37,13 +42,21 @@ impl Stalled {
 }
 
 impl AsyncRead for Stalled {
-    fn poll_read(mut self: Pin<&mut Self>, cx: &mut Context<'_>, buffer: &mut ReadBuf<'_>) -> Poll<io::Result<()>> {
+    fn poll_read(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        buffer: &mut ReadBuf<'_>,
+    ) -> Poll<io::Result<()>> {
         Pin::new(&mut self.stream).poll_read(cx, buffer)
     }
 }
 
 impl AsyncWrite for Stalled {
-    fn poll_write(mut self: Pin<&mut Self>, cx: &mut Context<'_>, bytes: &[u8]) -> Poll<io::Result<usize>> {
+    fn poll_write(
+        mut self: Pin<&mut Self>,
+        cx: &mut Context<'_>,
+        bytes: &[u8],
+    ) -> Poll<io::Result<usize>> {
         let result = Pin::new(&mut self.stream).poll_write(cx, bytes);
         self.limit(cx, result)
     }

@@ -1,5 +1,5 @@
-//! Sessions and what transactions do. No handler awaits anything between a change of the store and its answer, so that a client
-//! that disconnects leaves nothing half done.
+//! Sessions and what transactions do. No handler awaits anything between a change of the store and
+//! its answer, so that a client that disconnects leaves nothing half done.
 
 use super::payload::{Payload, SessionId, Shape};
 use super::problem::Problem;
@@ -34,7 +34,11 @@ impl Shape for Begin {
     }
 }
 
-pub(super) async fn begin(State(hub): State<Shared>, SessionId(id): SessionId, Payload(body): Payload<Begin>) -> Reply {
+pub(super) async fn begin(
+    State(hub): State<Shared>,
+    SessionId(id): SessionId,
+    Payload(body): Payload<Begin>,
+) -> Reply {
     let level = body.level.as_deref().map(parse_level).transpose()?;
     let (name, level) = hub.begin(id, level).await?;
     Ok(Answer::ok(json!({ "transaction": name.txn, "level": level.code() })))
@@ -58,12 +62,20 @@ impl Shape for Key {
     const EXPECTED: &'static str = r#"{"key": text}"#;
 }
 
-pub(super) async fn read(State(hub): State<Shared>, SessionId(id): SessionId, Payload(body): Payload<Key>) -> Reply {
+pub(super) async fn read(
+    State(hub): State<Shared>,
+    SessionId(id): SessionId,
+    Payload(body): Payload<Key>,
+) -> Reply {
     let value = hub.slot(id)?.in_transaction(|txn| txn.read(&body.key))?;
     Ok(Answer::ok(json!({ "found": value.is_some(), "value": value })))
 }
 
-pub(super) async fn remove(State(hub): State<Shared>, SessionId(id): SessionId, Payload(body): Payload<Key>) -> Reply {
+pub(super) async fn remove(
+    State(hub): State<Shared>,
+    SessionId(id): SessionId,
+    Payload(body): Payload<Key>,
+) -> Reply {
     hub.slot(id)?.in_transaction(|txn| txn.remove(&body.key))?;
     Ok(Answer::ok(json!({ "removed": true })))
 }
@@ -78,9 +90,14 @@ impl Shape for Prefix {
     const EXPECTED: &'static str = r#"{"prefix": text}"#;
 }
 
-pub(super) async fn scan(State(hub): State<Shared>, SessionId(id): SessionId, Payload(body): Payload<Prefix>) -> Reply {
+pub(super) async fn scan(
+    State(hub): State<Shared>,
+    SessionId(id): SessionId,
+    Payload(body): Payload<Prefix>,
+) -> Reply {
     let found = hub.slot(id)?.in_transaction(|txn| txn.scan(&body.prefix))?;
-    let entries: Vec<Value> = found.into_iter().map(|(key, value)| json!({ "key": key, "value": value })).collect();
+    let entries: Vec<Value> =
+        found.into_iter().map(|(key, value)| json!({ "key": key, "value": value })).collect();
     Ok(Answer::ok(json!({ "entries": entries })))
 }
 
@@ -95,7 +112,11 @@ impl Shape for Write {
     const EXPECTED: &'static str = r#"{"key": text, "value": anything}"#;
 }
 
-pub(super) async fn write(State(hub): State<Shared>, SessionId(id): SessionId, Payload(body): Payload<Write>) -> Reply {
+pub(super) async fn write(
+    State(hub): State<Shared>,
+    SessionId(id): SessionId,
+    Payload(body): Payload<Write>,
+) -> Reply {
     hub.slot(id)?.in_transaction(|txn| txn.write(&body.key, body.value))?;
     Ok(Answer::ok(json!({ "written": true })))
 }
@@ -111,7 +132,8 @@ pub(super) struct CompareAndSet {
 }
 
 impl Shape for CompareAndSet {
-    const EXPECTED: &'static str = r#"{"key": text, "expected": anything or left out, "value": anything}"#;
+    const EXPECTED: &'static str =
+        r#"{"key": text, "expected": anything or left out, "value": anything}"#;
 }
 
 fn present<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Option<Value>, D::Error> {
@@ -124,7 +146,8 @@ pub(super) async fn compare_and_set(
     Payload(body): Payload<CompareAndSet>,
 ) -> Reply {
     let CompareAndSet { key, expected, value } = body;
-    let set = hub.slot(id)?.in_transaction(|txn| txn.compare_and_set(&key, expected.as_ref(), value))?;
+    let set =
+        hub.slot(id)?.in_transaction(|txn| txn.compare_and_set(&key, expected.as_ref(), value))?;
     Ok(Answer::ok(json!({ "set": set })))
 }
 
@@ -133,7 +156,8 @@ pub(super) async fn commit(State(hub): State<Shared>, SessionId(id): SessionId) 
     Ok(Answer::ok(json!({ "committed": true })))
 }
 
-/// Not an error without a transaction: clients abort when they do not know whether the last request has arrived.
+/// Not an error without a transaction: clients abort when they do not know whether the last request
+/// has arrived.
 pub(super) async fn abort(State(hub): State<Shared>, SessionId(id): SessionId) -> Reply {
     let aborted = hub.slot(id)?.abort()?;
     Ok(Answer::ok(json!({ "aborted": aborted })))

@@ -1,4 +1,5 @@
-//! A small HTTP client over a plain socket, so that tests can also leave in the middle of a request.
+//! A small HTTP client over a plain socket, so that tests can also leave in the middle of a
+//! request.
 
 #![allow(dead_code)]
 
@@ -111,5 +112,8 @@ impl Client {
 
 /// A whole request.
 pub fn request(method: &str, path: &str, body: &str) -> String {
-    format!("{method} {path} HTTP/1.1\r\nhost: test\r\ncontent-length: {}\r\n\r\n{body}", body.len())
+    format!(
+        "{method} {path} HTTP/1.1\r\nhost: test\r\ncontent-length: {}\r\n\r\n{body}",
+        body.len()
+    )
 }

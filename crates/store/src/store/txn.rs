@@ -31,10 +31,15 @@ impl<V: Clone> Txn<V> {
     fn open(&self) -> Result<MutexGuard<'_, Inner<V>>, StoreError> {
         let inner = self.shared.lock();
         // One that failed may be forgotten by now.
-        if !self.ended && inner.is_open(self.name.session, self.number) { Ok(inner) } else { Err(StoreError::Ended) }
+        if !self.ended && inner.is_open(self.name.session, self.number) {
+            Ok(inner)
+        } else {
+            Err(StoreError::Ended)
+        }
     }
 
-    /// What `key` holds; `None` if it holds nothing. Own writes are seen; anything else may be any version that the level allows.
+    /// What `key` holds; `None` if it holds nothing. Own writes are seen; anything else may be any
+    /// version that the level allows.
     pub fn read(&mut self, key: &str) -> Result<Option<V>, StoreError> {
         let mut inner = self.open()?;
         let key = inner.key(key);
@@ -61,7 +66,12 @@ impl<V: Clone> Txn<V> {
     }
 
     /// Reads `key` and, if it holds `expected`, writes `new`. Whether it did.
-    pub fn compare_and_set(&mut self, key: &str, expected: Option<&V>, new: V) -> Result<bool, StoreError>
+    pub fn compare_and_set(
+        &mut self,
+        key: &str,
+        expected: Option<&V>,
+        new: V,
+    ) -> Result<bool, StoreError>
     where
         V: PartialEq,
     {
@@ -73,13 +83,17 @@ impl<V: Clone> Txn<V> {
         Ok(equal)
     }
 
-    /// All keys that begin with `prefix` and hold something, with what they hold. Reads every key with this prefix that the store
-    /// has ever heard of.
+    /// All keys that begin with `prefix` and hold something, with what they hold. Reads every key
+    /// with this prefix that the store has ever heard of.
     pub fn scan(&mut self, prefix: &str) -> Result<Vec<(String, V)>, StoreError> {
         let mut inner = self.open()?;
-        let range = inner.sorted.range::<str, _>((std::ops::Bound::Included(prefix), std::ops::Bound::Unbounded));
-        let keys: Vec<u32> =
-            range.take_while(|(name, _)| name.starts_with(prefix)).map(|(_, &number)| number).collect();
+        let range = inner
+            .sorted
+            .range::<str, _>((std::ops::Bound::Included(prefix), std::ops::Bound::Unbounded));
+        let keys: Vec<u32> = range
+            .take_while(|(name, _)| name.starts_with(prefix))
+            .map(|(_, &number)| number)
+            .collect();
         let mut found = Vec::new();
         for key in keys {
             match read(&mut inner, self.number, key) {
@@ -92,7 +106,11 @@ impl<V: Clone> Txn<V> {
     }
 
     /// Passes a result on, or aborts the transaction if there is none.
-    fn or_fail<T>(&self, mut inner: MutexGuard<'_, Inner<V>>, result: Option<T>) -> Result<T, StoreError> {
+    fn or_fail<T>(
+        &self,
+        mut inner: MutexGuard<'_, Inner<V>>,
+        result: Option<T>,
+    ) -> Result<T, StoreError> {
         result.ok_or_else(|| {
             inner.engine.abort(self.number);
             inner.note_failure(self.number, true);
@@ -116,7 +134,8 @@ fn read<V: Clone>(inner: &mut Inner<V>, txn: u32, key: u32) -> Option<Option<V>>
 }
 
 impl<V> Txn<V> {
-    /// Makes the writes visible. Fails only at prefix consistency, snapshot isolation and serializability.
+    /// Makes the writes visible. Fails only at prefix consistency, snapshot isolation and
+    /// serializability.
     pub fn commit(self) -> Result<(), StoreError> {
         self.finish(Engine::commit)
     }
@@ -134,13 +153,15 @@ impl<V> Txn<V> {
         if ended { Ok(()) } else { Err(StoreError::SerializationFailure(self.level)) }
     }
 
-    /// Takes everything back: what the transaction read does not count any more, as if it had never been.
+    /// Takes everything back: what the transaction read does not count any more, as if it had never
+    /// been.
     pub fn abort(mut self) {
         self.give_up();
     }
 
-    /// Takes the writes back, while what the transaction read goes on to obey the level, as if it had committed: its session does not
-    /// see older versions afterwards. Fails only at prefix consistency, snapshot isolation and serializability.
+    /// Takes the writes back, while what the transaction read goes on to obey the level, as if it
+    /// had committed: its session does not see older versions afterwards. Fails only at prefix
+    /// consistency, snapshot isolation and serializability.
     pub fn withdraw(self) -> Result<(), StoreError> {
         self.finish(Engine::withdraw)
     }

@@ -1,4 +1,5 @@
-//! dbcop's binary files: Rust structs as bincode 1 lays them out, little-endian and without any magic number.
+//! dbcop's binary files: Rust structs as bincode 1 lays them out, little-endian and without any
+//! magic number.
 //!
 //! ```text
 //! u64 id, nodes, variables, transactions per session, events per transaction | string info, start, end
@@ -44,7 +45,8 @@ pub(in crate::formats) fn read(bytes: &[u8], source: &Source) -> Result<History,
         read_session(&mut bytes, session as u32, &mut builder)?;
     }
     if bytes.remaining() > 0 {
-        let problem = format!("expected the end of the file, but {} bytes follow", bytes.remaining());
+        let problem =
+            format!("expected the end of the file, but {} bytes follow", bytes.remaining());
         return Err(bytes.fail_at(bytes.position(), problem));
     }
     let columns = &mut builder.columns;
@@ -72,7 +74,11 @@ fn read_header(bytes: &mut Bytes<'_>) -> Result<[u64; 5], ReadError> {
     Ok(parameters)
 }
 
-fn read_session(bytes: &mut Bytes<'_>, session: u32, builder: &mut Builder) -> Result<(), ReadError> {
+fn read_session(
+    bytes: &mut Bytes<'_>,
+    session: u32,
+    builder: &mut Builder,
+) -> Result<(), ReadError> {
     for _ in 0..bytes.count_le(9, "the number of transactions")? {
         let txn = builder.txn(session, Status::Committed);
         for _ in 0..bytes.count_le(EVENT_BYTES, "the number of events")? {
@@ -114,7 +120,9 @@ pub(in crate::formats) fn write(history: &History, out: &mut dyn Write) -> Resul
     writing.refuse_contested_reads(|_| false)?;
     writing.only_statuses(&[Status::Committed, Status::Aborted])?;
     let written_zero = writing.keys_written_zero();
-    if !history.initial().values.is_empty() && history.initial().values.values().any(|value| value.raw() != 0) {
+    if !history.initial().values.is_empty()
+        && history.initial().values.values().any(|value| value.raw() != 0)
+    {
         let hint = "every key starts as 0 there";
         return Err(writing.unsupported("initial values other than 0", hint));
     }
@@ -131,12 +139,16 @@ pub(in crate::formats) fn write(history: &History, out: &mut dyn Write) -> Resul
                     true => writing.integer_value(op)?,
                     false if content.value.raw() == 0 && written_zero.contains(&content.key) => {
                         let hint = "every key starts as 0 there";
-                        return Err(writing.unsupported_op(op, "a read of a 0 that a transaction wrote", hint));
+                        return Err(writing.unsupported_op(
+                            op,
+                            "a read of a 0 that a transaction wrote",
+                            hint,
+                        ));
                     }
                     false => writing.zero_based_read(op, &written_zero)?,
                 };
-                let value =
-                    u64::try_from(value).map_err(|_| writing.unsupported_op(op, &format!("the value {value}"), ""))?;
+                let value = u64::try_from(value)
+                    .map_err(|_| writing.unsupported_op(op, &format!("the value {value}"), ""))?;
                 out.write_all(&[u8::from(is_write)])?;
                 number(out, writing.unsigned_key(op)?)?;
                 number(out, value)?;
@@ -216,9 +228,14 @@ mod tests {
         let mut huge = bytes.clone();
         huge[0x44..0x4c].fill(0xff);
         let error = read(&huge, &Source::new("h")).unwrap_err().to_string();
-        assert!(error.starts_with("h at byte 68: the number of sessions is 18446744073709551615"), "{error}");
+        assert!(
+            error.starts_with("h at byte 68: the number of sessions is 18446744073709551615"),
+            "{error}"
+        );
         let mut longer = bytes;
         longer.push(0);
-        assert!(read(&longer, &Source::new("h")).unwrap_err().to_string().contains("1 bytes follow"));
+        assert!(
+            read(&longer, &Source::new("h")).unwrap_err().to_string().contains("1 bytes follow")
+        );
     }
 }

@@ -1,4 +1,5 @@
-//! dbcop's text: `[x:=1 y:=2] [y==2]`, transactions in brackets, a line of dashes before each further session.
+//! dbcop's text: `[x:=1 y:=2] [y==2]`, transactions in brackets, a line of dashes before each
+//! further session.
 //!
 //! `x==?` reads a variable that nobody has written; `]!` ends a transaction that did not commit.
 
@@ -16,7 +17,8 @@ use std::io::Write;
 
 /// Reads a history.
 pub(in crate::formats) fn read(bytes: &[u8], source: &Source) -> Result<History, ReadError> {
-    let mut reader = Reader { builder: Builder::default(), sessions: 0, session_open: false, txn: None };
+    let mut reader =
+        Reader { builder: Builder::default(), sessions: 0, session_open: false, txn: None };
     let mut last = 1;
     for line in significant_lines(bytes) {
         last = line.number;
@@ -24,10 +26,16 @@ pub(in crate::formats) fn read(bytes: &[u8], source: &Source) -> Result<History,
             reader.session_open = false;
             continue;
         }
-        reader.line(&line).map_err(|(at, problem)| source.at(line.number, line.column(at), problem))?;
+        reader
+            .line(&line)
+            .map_err(|(at, problem)| source.at(line.number, line.column(at), problem))?;
     }
     if reader.txn.is_some() {
-        return Err(source.at(last, 0, "expected `]` before the end of the file; is it truncated?"));
+        return Err(source.at(
+            last,
+            0,
+            "expected `]` before the end of the file; is it truncated?",
+        ));
     }
     reader.builder.columns.txn_names = crate::Names::Implicit { first: 1 };
     reader.builder.columns.session_names = crate::Names::Implicit { first: 1 };
@@ -90,11 +98,15 @@ impl Reader {
         let len = rest.iter().position(ends).unwrap_or(rest.len());
         let word = &rest[..len];
         let bad = || format!("expected `x:=1`, `x==1`, `x==?` or `]`, found {}", excerpt(rest));
-        let sign =
-            word.windows(2).position(|pair| pair == b":=" || pair == b"==").filter(|&at| at > 0).ok_or_else(bad)?;
+        let sign = word
+            .windows(2)
+            .position(|pair| pair == b":=" || pair == b"==")
+            .filter(|&at| at > 0)
+            .ok_or_else(bad)?;
         let (name, value) = (&word[..sign], &word[sign + 2..]);
         let kind = if word[sign] == b':' { OpKind::Write } else { OpKind::Read };
-        let name = std::str::from_utf8(name).map_err(|_| "the name of a variable is not UTF-8".to_owned())?;
+        let name = std::str::from_utf8(name)
+            .map_err(|_| "the name of a variable is not UTF-8".to_owned())?;
         let value = match (value, kind) {
             (b"?", OpKind::Read) => Value::NULL,
             _ => {
@@ -102,7 +114,9 @@ impl Reader {
                 self.builder.value(Atom::Int(number))
             }
         };
-        let key = self.builder.key(integer(name.as_bytes()).map_or_else(|_| Atom::Str(name.into()), Atom::Int));
+        let key = self
+            .builder
+            .key(integer(name.as_bytes()).map_or_else(|_| Atom::Str(name.into()), Atom::Int));
         self.builder.op(txn, kind, key, value, line);
         Ok(len)
     }
@@ -120,7 +134,8 @@ pub(in crate::formats) fn write(history: &History, out: &mut dyn Write) -> Resul
             writeln!(out, "---")?;
         }
         for txn in history.txns_of(session).map(TxnId) {
-            let events: Result<Vec<String>, WriteError> = writing.ops(txn).map(|op| event(&writing, op)).collect();
+            let events: Result<Vec<String>, WriteError> =
+                writing.ops(txn).map(|op| event(&writing, op)).collect();
             let end = if history.status(txn) == Status::Committed { "" } else { "!" };
             writeln!(out, "[{}]{end}", events?.join(" "))?;
         }
@@ -166,7 +181,10 @@ mod tests {
     #[test]
     fn mistakes_have_a_place() {
         let error = |text: &str| read(text.as_bytes(), &Source::new("h")).unwrap_err().to_string();
-        assert_eq!(error("[x:=1]\n[x=1]"), "h:2:2: expected `x:=1`, `x==1`, `x==?` or `]`, found `x=1]`");
+        assert_eq!(
+            error("[x:=1]\n[x=1]"),
+            "h:2:2: expected `x:=1`, `x==1`, `x==?` or `]`, found `x=1]`"
+        );
         assert_eq!(error("x:=1"), "h:1:1: expected `[`, found `x:=1`");
         assert!(error("[x:=1").contains("truncated"));
         assert!(error("[x:=?]").contains("expected a value"));

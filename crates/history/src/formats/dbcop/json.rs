@@ -1,6 +1,8 @@
-//! dbcop's JSON: `{"params":{…},"info":"","start":…,"end":…,"data":[[{"events":[…],"committed":true}]]}`.
+//! dbcop's JSON:
+//! `{"params":{…},"info":"","start":…,"end":…,"data":[[{"events":[…],"committed":true}]]}`.
 //!
-//! The array of sessions (the value of `data`) may stand alone. A version of `null` is an uninitialised variable.
+//! The array of sessions (the value of `data`) may stand alone. A version of `null` is an
+//! uninitialised variable.
 
 use crate::atom::{Atom, Value};
 use crate::error::{ReadError, WriteError};
@@ -51,23 +53,32 @@ fn data<'a>(item: Item<'a>, source: &'a Source) -> Result<Item<'a>, ReadError> {
     }
 }
 
-fn read_session(item: Item<'_>, session: u32, builder: &mut Builder, source: &Source) -> Result<(), ReadError> {
+fn read_session(
+    item: Item<'_>,
+    session: u32,
+    builder: &mut Builder,
+    source: &Source,
+) -> Result<(), ReadError> {
     if !item.text.starts_with(b"[") {
-        return Err(
-            item.fail(source, format!("expected a session (an array of transactions), found {}", excerpt(item.text)))
-        );
+        return Err(item.fail(
+            source,
+            format!("expected a session (an array of transactions), found {}", excerpt(item.text)),
+        ));
     }
     for txn in item.elements(source) {
         let txn = txn?;
         let content = txn.parse(source)?;
-        read_txn(&content, session, txn.line, builder).map_err(|problem| txn.fail(source, problem))?;
+        read_txn(&content, session, txn.line, builder)
+            .map_err(|problem| txn.fail(source, problem))?;
     }
     Ok(())
 }
 
 fn read_txn(content: &Json, session: u32, line: u64, builder: &mut Builder) -> Result<(), String> {
     let events = content.get("events").and_then(Json::as_array);
-    let events = events.ok_or_else(|| "expected a transaction like {\"events\":[…],\"committed\":true}".to_owned())?;
+    let events = events.ok_or_else(|| {
+        "expected a transaction like {\"events\":[…],\"committed\":true}".to_owned()
+    })?;
     let status = match content.get("committed") {
         Some(Json::Bool(true)) => Status::Committed,
         Some(Json::Bool(false)) => Status::Aborted,
@@ -91,7 +102,10 @@ fn read_txn(content: &Json, session: u32, line: u64, builder: &mut Builder) -> R
 fn parts(event: &Json) -> Result<(OpKind, &Json, Option<&Json>), String> {
     let bad = || {
         let found = excerpt(event.to_string().as_bytes());
-        format!("expected an event like {{\"Write\":{{\"variable\":0,\"version\":1}}}} or [\"w\",0,1], found {found}")
+        format!(
+            "expected an event like {{\"Write\":{{\"variable\":0,\"version\":1}}}} or \
+             [\"w\",0,1], found {found}"
+        )
     };
     let kind_of = |name: &str| match name {
         "Read" | "r" => Some(OpKind::Read),
@@ -119,11 +133,15 @@ pub(in crate::formats) fn write(history: &History, out: &mut dyn Write) -> Resul
     let (nodes, variables) = (history.session_count(), history.key_count());
     let params = json!({"id": 0, "n_node": nodes, "n_variable": variables, "n_transaction": txns, "n_event": events});
     let time = "1970-01-01T00:00:00Z";
-    writeln!(out, "{{\"params\":{params},\"info\":\"seriatim\",\"start\":\"{time}\",\"end\":\"{time}\",\"data\":[")?;
+    writeln!(
+        out,
+        "{{\"params\":{params},\"info\":\"seriatim\",\"start\":\"{time}\",\"end\":\"{time}\",\"data\":["
+    )?;
     for (i, session) in history.sessions().enumerate() {
         write!(out, "{}[", if i > 0 { ",\n" } else { "" })?;
         for (j, txn) in history.txns_of(session).map(TxnId).enumerate() {
-            let events: Result<Vec<Json>, WriteError> = writing.ops(txn).map(|op| event(&writing, op)).collect();
+            let events: Result<Vec<Json>, WriteError> =
+                writing.ops(txn).map(|op| event(&writing, op)).collect();
             let committed = history.status(txn) == Status::Committed;
             let separator = if j > 0 { ",\n" } else { "" };
             write!(out, "{separator}{}", json!({"events": events?, "committed": committed}))?;
@@ -137,7 +155,9 @@ fn event(writing: &Writing<'_>, (op, content): (OpId, Op)) -> Result<Json, Write
     let integer = |number: i128| json::of_atom(&Atom::Int(number));
     let variable = integer(writing.integer_key(op)?);
     if content.kind != OpKind::Read {
-        return Ok(json!({"Write": {"variable": variable, "version": integer(writing.integer_value(op)?)}}));
+        return Ok(
+            json!({"Write": {"variable": variable, "version": integer(writing.integer_value(op)?)}}),
+        );
     }
     let version = match writing.is_initial(content.key, content.value) {
         true => Json::Null,
@@ -154,9 +174,15 @@ mod tests {
     fn both_spellings_and_the_bare_array_are_read() {
         let sessions = "[[{\"events\":[[\"w\",0,1],{\"Read\":{\"variable\":0,\"version\":null}}],\n\"committed\":true}],\n\
                         [{\"events\":[{\"Write\":{\"variable\":1,\"version\":2}}],\"committed\":false}]]";
-        for text in [sessions.to_owned(), format!("{{\"params\":{{}},\n\"data\":{sessions}, \"end\": null}}")] {
+        for text in [
+            sessions.to_owned(),
+            format!("{{\"params\":{{}},\n\"data\":{sessions}, \"end\": null}}"),
+        ] {
             let history = read(text.as_bytes(), &Source::new("h")).unwrap();
-            assert_eq!((history.session_count(), history.txn_count(), history.op_count()), (2, 2, 3));
+            assert_eq!(
+                (history.session_count(), history.txn_count(), history.op_count()),
+                (2, 2, 3)
+            );
             assert_eq!(history.op(OpId(1)).value, Value::NULL);
             assert_eq!(history.status(TxnId(1)), Status::Aborted);
         }
@@ -165,10 +191,15 @@ mod tests {
     #[test]
     fn mistakes_have_a_place() {
         let error = |text: &str| read(text.as_bytes(), &Source::new("h")).unwrap_err().to_string();
-        assert!(error("[[\n{\"events\":[[\"x\",0,1]],\"committed\":true}]]").starts_with("h:2:1: expected an event"));
+        assert!(
+            error("[[\n{\"events\":[[\"x\",0,1]],\"committed\":true}]]")
+                .starts_with("h:2:1: expected an event")
+        );
         assert!(error("[[{\"events\":[]}]]").contains("\"committed\""));
         assert!(error("{\"info\":1}").contains("no `data`"));
         assert!(error("[]").contains("no transactions"));
-        assert!(error("[[{\"events\":[],\"committed\":true}]").contains("found the end of the file"));
+        assert!(
+            error("[[{\"events\":[],\"committed\":true}]").contains("found the end of the file")
+        );
     }
 }

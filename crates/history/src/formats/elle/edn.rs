@@ -1,4 +1,5 @@
-//! EDN, as far as histories use it: maps, vectors, keywords, strings and integers; everything else is passed through.
+//! EDN, as far as histories use it: maps, vectors, keywords, strings and integers; everything else
+//! is passed through.
 //!
 //! Nesting is kept on a stack of our own and limited, so that no input can exhaust the machine's.
 
@@ -16,7 +17,8 @@ pub(super) enum Edn {
     Str(Box<str>),
     /// Without its colon.
     Keyword(Box<str>),
-    /// A symbol, a float, a ratio, a character, an integer that does not fit: as it stands in the file.
+    /// A symbol, a float, a ratio, a character, an integer that does not fit: as it stands in the
+    /// file.
     Other(Box<str>),
     /// A vector, a list or a set.
     Seq(Vec<Edn>),
@@ -70,7 +72,16 @@ struct Open {
 impl<'a> Forms<'a> {
     pub fn new(bytes: &'a [u8], source: &'a Source) -> Forms<'a> {
         let bytes = without_bom(bytes);
-        Forms { bytes, at: 0, line: 1, line_start: 0, source, in_vector: false, started: false, failed: false }
+        Forms {
+            bytes,
+            at: 0,
+            line: 1,
+            line_start: 0,
+            source,
+            in_vector: false,
+            started: false,
+            failed: false,
+        }
     }
 
     fn peek(&self) -> Option<u8> {
@@ -93,7 +104,9 @@ impl<'a> Forms<'a> {
             self.skip_blank();
         }
         match self.peek() {
-            None if self.in_vector => Err(self.fail("expected `]` at the end of the history; is the file truncated?")),
+            None if self.in_vector => {
+                Err(self.fail("expected `]` at the end of the history; is the file truncated?"))
+            }
             None => Ok(None),
             Some(b']' | b')') if self.in_vector => {
                 self.at += 1;
@@ -101,18 +114,22 @@ impl<'a> Forms<'a> {
                 self.skip_blank();
                 match self.peek() {
                     None => Ok(None),
-                    Some(_) => Err(self.fail(format!("expected the end of the file, found {}", self.rest()))),
+                    Some(_) => {
+                        Err(self
+                            .fail(format!("expected the end of the file, found {}", self.rest())))
+                    }
                 }
             }
             Some(_) => {
-                let start = Start { at: self.at, line: self.line, line_start: self.line_start as isize };
+                let start =
+                    Start { at: self.at, line: self.line, line_start: self.line_start as isize };
                 self.value().map(|value| Some(Form { value, start }))
             }
         }
     }
 
-    /// Line and column of an operation in the `:value` of the map that starts at `map`. Values do not know where they stand, so
-    /// the map is read again: once for each error.
+    /// Line and column of an operation in the `:value` of the map that starts at `map`. Values do
+    /// not know where they stand, so the map is read again: once for each error.
     pub fn operation(&self, map: Start, index: usize) -> Option<(u64, usize)> {
         let mut inside = Forms {
             at: map.at + 1,
@@ -200,8 +217,10 @@ impl<'a> Forms<'a> {
     fn unclosed(&self, open: Option<&Open>) -> ReadError {
         match open {
             Some(open) => {
-                let problem =
-                    format!("`{}` is missing for what starts here; is the file truncated?", open.close as char);
+                let problem = format!(
+                    "`{}` is missing for what starts here; is the file truncated?",
+                    open.close as char
+                );
                 self.source.at(open.line, open.column, problem)
             }
             None => self.fail("expected a value, found the end of the file"),
@@ -210,7 +229,8 @@ impl<'a> Forms<'a> {
 
     fn open(&mut self, open: &mut Vec<Open>) -> Result<(), ReadError> {
         if open.len() == DEPTH_MAX {
-            return Err(self.fail(format!("nested more than {DEPTH_MAX} levels deep: this is not a history")));
+            return Err(self
+                .fail(format!("nested more than {DEPTH_MAX} levels deep: this is not a history")));
         }
         let (line, column) = (self.line, self.column());
         let is_set = self.peek() == Some(b'#');
@@ -242,7 +262,13 @@ impl<'a> Forms<'a> {
         self.at += 1;
         loop {
             match self.peek() {
-                None => return Err(self.source.at(line, column, "this string never ends; is the file truncated?")),
+                None => {
+                    return Err(self.source.at(
+                        line,
+                        column,
+                        "this string never ends; is the file truncated?",
+                    ));
+                }
                 Some(b'"') => break,
                 Some(b'\\') => {
                     self.at += 1;
@@ -259,7 +285,8 @@ impl<'a> Forms<'a> {
             }
         }
         self.at += 1;
-        let text = String::from_utf8(text).map_err(|_| self.source.at(line, column, "this string is not UTF-8"))?;
+        let text = String::from_utf8(text)
+            .map_err(|_| self.source.at(line, column, "this string is not UTF-8"))?;
         Ok(Edn::Str(text.into()))
     }
 
@@ -280,7 +307,10 @@ impl<'a> Forms<'a> {
     }
 
     fn unicode(&mut self, text: &mut Vec<u8>) -> Result<(), ReadError> {
-        let digits = self.bytes.get(self.at + 1..self.at + 5).and_then(|digits| std::str::from_utf8(digits).ok());
+        let digits = self
+            .bytes
+            .get(self.at + 1..self.at + 5)
+            .and_then(|digits| std::str::from_utf8(digits).ok());
         let code = digits.and_then(|digits| u32::from_str_radix(digits, 16).ok());
         let Some(character) = code.and_then(char::from_u32) else {
             return Err(self.fail("expected four hexadecimal digits of a character after `\\u`"));
@@ -346,12 +376,15 @@ mod tests {
 
     fn values(text: &str) -> Result<Vec<Edn>, String> {
         let source = Source::new("h");
-        Forms::new(text.as_bytes(), &source).map(|form| form.map(|f| f.value).map_err(|e| e.to_string())).collect()
+        Forms::new(text.as_bytes(), &source)
+            .map(|form| form.map(|f| f.value).map_err(|e| e.to_string()))
+            .collect()
     }
 
     #[test]
     fn everything_that_histories_contain_is_read() {
-        let text = "; note\n#jepsen.history.Op{:a 1, \"b\\n\\u0041\" [nil -2N 1.5 2/3 \\] x]} #{:s} (true)";
+        let text = "; note\n#jepsen.history.Op{:a 1, \"b\\n\\u0041\" [nil -2N 1.5 2/3 \\] x]} \
+                    #{:s} (true)";
         let expected = [
             Edn::Map(vec![
                 Edn::Keyword("a".into()),
@@ -375,7 +408,11 @@ mod tests {
 
     #[test]
     fn mistakes_have_a_place() {
-        assert!(values("{:a 1}\n {:a [1 2}").unwrap_err().starts_with("h:2:10: this bracket closes nothing"));
+        assert!(
+            values("{:a 1}\n {:a [1 2}")
+                .unwrap_err()
+                .starts_with("h:2:10: this bracket closes nothing")
+        );
         assert!(values("{:a").unwrap_err().starts_with("h:1:1: `}` is missing"));
         assert!(values("{:a}").unwrap_err().contains("a value for each key"));
         assert!(values(&"[".repeat(1000)).unwrap_err().contains("nested more than 100"));

@@ -1,9 +1,10 @@
 //! Elle's and Jepsen's histories: maps of operations, in EDN or as JSON objects.
 //!
-//! A transaction is an invocation and its completion by one process, which is the session. `:ok` committed, `:fail`
-//! aborted, `:info` (or no completion at all) is unknown. What an unfinished or failed transaction read is often
-//! not known (`nil`): such reads are dropped. In an `:ok` transaction `nil` and `[]` are the initial value.
-//! Times are only meaningful between invocations and completions, so a file without invocations has none.
+//! A transaction is an invocation and its completion by one process, which is the session. `:ok`
+//! committed, `:fail` aborted, `:info` (or no completion at all) is unknown. What an unfinished or
+//! failed transaction read is often not known (`nil`): such reads are dropped. In an `:ok`
+//! transaction `nil` and `[]` are the initial value. Times are only meaningful between invocations
+//! and completions, so a file without invocations has none.
 
 mod edn;
 mod write;
@@ -29,7 +30,8 @@ pub(super) fn read_edn(bytes: &[u8], source: &Source) -> Result<History, ReadErr
         let form = form?;
         let start = form.start;
         reader.form(form).map_err(|problem| {
-            let (line, column) = problem.mop.and_then(|mop| forms.operation(start, mop)).unwrap_or(start.place());
+            let (line, column) =
+                problem.mop.and_then(|mop| forms.operation(start, mop)).unwrap_or(start.place());
             source.at(line, column, problem.text)
         })?;
     }
@@ -44,8 +46,10 @@ pub(super) fn read_json(bytes: &[u8], source: &Source) -> Result<History, ReadEr
         let value = of_json(item.parse(source)?);
         let start = Start { at: 0, line: item.line, line_start: 1 - item.column as isize };
         reader.form(Form { value, start }).map_err(|problem| {
-            let operations = || item.member("value", source).or_else(|| item.member(":value", source));
-            let place = problem.mop.and_then(|mop| operations()?.element(mop, source)).unwrap_or(item);
+            let operations =
+                || item.member("value", source).or_else(|| item.member(":value", source));
+            let place =
+                problem.mop.and_then(|mop| operations()?.element(mop, source)).unwrap_or(item);
             place.fail(source, item.unrounded(problem.text))
         })?;
     }
@@ -64,9 +68,12 @@ fn of_json(json: Json) -> Edn {
         Json::Bool(value) => Edn::Other(value.to_string().into()),
         Json::String(text) => Edn::Str(text.into()),
         Json::Array(items) => Edn::Seq(items.into_iter().map(of_json).collect()),
-        Json::Object(members) => {
-            Edn::Map(members.into_iter().flat_map(|(name, value)| [Edn::Str(name.into()), of_json(value)]).collect())
-        }
+        Json::Object(members) => Edn::Map(
+            members
+                .into_iter()
+                .flat_map(|(name, value)| [Edn::Str(name.into()), of_json(value)])
+                .collect(),
+        ),
     }
 }
 
@@ -170,8 +177,15 @@ impl Reader {
     }
 
     /// Adds a transaction from its invocation, its completion, or both.
-    fn txn(&mut self, status: Status, begin: Option<Event>, end: Option<Event>) -> Result<(), String> {
-        let Some(process) = end.as_ref().or(begin.as_ref()).map(|event| event.process) else { return Ok(()) };
+    fn txn(
+        &mut self,
+        status: Status,
+        begin: Option<Event>,
+        end: Option<Event>,
+    ) -> Result<(), String> {
+        let Some(process) = end.as_ref().or(begin.as_ref()).map(|event| event.process) else {
+            return Ok(());
+        };
         let stamp = |event: &Option<Event>| event.as_ref().map(|event| event.stamp);
         self.stamps.push((stamp(&begin), stamp(&end)));
         let session = self.builder.session(Atom::Int(process));
@@ -202,7 +216,8 @@ impl Reader {
         open.sort_by_key(|event| event.stamp.position);
         for event in open {
             let line = event.line;
-            self.txn(Status::Unknown, Some(event), None).map_err(|problem| source.at(line, 1, problem))?;
+            self.txn(Status::Unknown, Some(event), None)
+                .map_err(|problem| source.at(line, 1, problem))?;
         }
         let unit = Unit::of(&self.stamps);
         if self.invoked {
@@ -264,7 +279,11 @@ impl Unit {
 /// What a map says; `None` if it is not about a transaction of a client.
 fn event(form: Form, position: i64) -> Result<Option<Event>, Problem> {
     let Edn::Map(items) = form.value else {
-        return Err(format!("expected a map like {{:type :ok, …}}, found {}", describe(&form.value)).into());
+        return Err(format!(
+            "expected a map like {{:type :ok, …}}, found {}",
+            describe(&form.value)
+        )
+        .into());
     };
     let fields = fields(items, position)?;
     let Some(Edn::Int(process)) = fields.process else {
@@ -283,13 +302,21 @@ fn event(form: Form, position: i64) -> Result<Option<Event>, Problem> {
         Some("info") => Type::Info,
         _ => {
             let found = fields.kind.as_ref().map_or("none".to_owned(), describe);
-            return Err(format!("expected a :type of invoke, ok, fail or info, found {found}").into());
+            return Err(
+                format!("expected a :type of invoke, ok, fail or info, found {found}").into()
+            );
         }
     };
     let mops = match fields.value {
         None | Some(Edn::Nil) => None,
-        Some(Edn::Seq(mops)) => Some(mops.into_iter().enumerate().map(numbered_mop).collect::<Result<_, _>>()?),
-        Some(other) => return Err(format!("expected a :value like [[:r x nil]], found {}", describe(&other)).into()),
+        Some(Edn::Seq(mops)) => {
+            Some(mops.into_iter().enumerate().map(numbered_mop).collect::<Result<_, _>>()?)
+        }
+        Some(other) => {
+            return Err(
+                format!("expected a :value like [[:r x nil]], found {}", describe(&other)).into()
+            );
+        }
     };
     Ok(Some(Event { kind, process, stamp: fields.stamp, mops, line: form.start.line }))
 }
@@ -336,12 +363,19 @@ fn numbered_mop((number, value): (usize, Edn)) -> Result<Mop, Problem> {
 
 fn mop(value: Edn) -> Result<Mop, String> {
     let description = describe(&value);
-    let bad = || format!("expected an operation like [:append x 1], [:w x 1] or [:r x nil], found {description}");
+    let bad = || {
+        format!(
+            "expected an operation like [:append x 1], [:w x 1] or [:r x nil], found {description}"
+        )
+    };
     let Edn::Seq(parts) = value else { return Err(bad()) };
-    let is_flag = |part: &Edn| matches!(part, Edn::Other(text) if &**text == "true" || &**text == "false");
+    let is_flag =
+        |part: &Edn| matches!(part, Edn::Other(text) if &**text == "true" || &**text == "false");
     let known_length = parts.len() == 3 || (parts.len() == 4 && is_flag(&parts[3]));
     let mut parts = parts.into_iter();
-    let (Some(name), Some(key), Some(argument), true) = (parts.next(), parts.next(), parts.next(), known_length) else {
+    let (Some(name), Some(key), Some(argument), true) =
+        (parts.next(), parts.next(), parts.next(), known_length)
+    else {
         return Err(bad());
     };
     let kind = match word(&name) {
@@ -352,9 +386,9 @@ fn mop(value: Edn) -> Result<Mop, String> {
     };
     let argument = match (argument, kind) {
         (Edn::Nil, OpKind::Read) => Argument::Nil,
-        (Edn::Seq(items), OpKind::Read) => {
-            Argument::List(items.into_iter().map(|item| atom(item, "an element")).collect::<Result<_, _>>()?)
-        }
+        (Edn::Seq(items), OpKind::Read) => Argument::List(
+            items.into_iter().map(|item| atom(item, "an element")).collect::<Result<_, _>>()?,
+        ),
         (other, _) => Argument::One(atom(other, "a value")?),
     };
     Ok(Mop { kind, key: atom(key, "a key")?, argument })
@@ -368,7 +402,10 @@ fn atom(value: Edn, what: &str) -> Result<Atom, String> {
         Edn::Other(text) if text.bytes().all(|b| b.is_ascii_digit() || b == b'-') => {
             Err(format!("{what} {} does not fit into 64 bits", excerpt(text.as_bytes())))
         }
-        other => Err(format!("expected {what} (an integer, a string or a keyword), found {}", describe(&other))),
+        other => Err(format!(
+            "expected {what} (an integer, a string or a keyword), found {}",
+            describe(&other)
+        )),
     }
 }
 

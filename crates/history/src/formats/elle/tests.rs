@@ -9,7 +9,8 @@ fn error(text: &str) -> String {
     read_edn(text.as_bytes(), &Source::new("h")).unwrap_err().to_string()
 }
 
-const LIST_APPEND: &str = "{:index 0, :type :invoke, :process 0, :time 10, :f :txn, :value [[:append 5 1] [:r 5 nil]]}
+const LIST_APPEND: &str =
+    "{:index 0, :type :invoke, :process 0, :time 10, :f :txn, :value [[:append 5 1] [:r 5 nil]]}
 {:index 1 :type :info :process :nemesis :f :kill :value nil}
 {:index 2, :type :invoke, :process 1, :time 20, :f :txn, :value [[:append 5 2] [:r 5 nil]]}
 {:index 3, :type :ok, :process 0, :time 30, :f :txn, :value [[:append 5 1] [:r 5 [1]]]}
@@ -39,7 +40,8 @@ fn invocations_and_completions_make_transactions_with_times() {
 #[test]
 fn without_invocations_there_are_no_times() {
     let history = edn(
-        "[{:type :ok :process 1 :value [[:w :x \"a\"] [:r \"y\" nil]]}\n{:type :fail, :process 1, :value [[:w :x 2]]}]",
+        "[{:type :ok :process 1 :value [[:w :x \"a\"] [:r \"y\" nil]]}\n{:type :fail, :process 1, \
+         :value [[:w :x 2]]}]",
     );
     assert!(!history.has_times());
     assert_eq!(history.status(TxnId(1)), Status::Aborted);
@@ -48,7 +50,8 @@ fn without_invocations_there_are_no_times() {
 
 #[test]
 fn json_says_the_same() {
-    let json = "{\"type\":\"ok\",\"process\":1,\"f\":\"txn\",\"value\":[[\"append\",5,1],[\"r\",5,[1]]]}";
+    let json =
+        "{\"type\":\"ok\",\"process\":1,\"f\":\"txn\",\"value\":[[\"append\",5,1],[\"r\",5,[1]]]}";
     for text in [format!("{json}\n{json}\n"), format!("[{json},\n{json}]")] {
         let history = read_json(text.as_bytes(), &Source::new("h")).unwrap();
         assert_eq!((history.txn_count(), history.op_count()), (2, 4));
@@ -57,9 +60,15 @@ fn json_says_the_same() {
 
 #[test]
 fn mistakes_have_a_place() {
-    assert!(error("{:type :ok, :process 0, :value [[:x 1 2]]}").starts_with("h:1:33: expected an operation like"));
+    assert!(
+        error("{:type :ok, :process 0, :value [[:x 1 2]]}")
+            .starts_with("h:1:33: expected an operation like")
+    );
     assert!(error("{:type :ok, :process 0}").contains("needs a :value"));
     assert!(error("{:type :huh, :process 0, :value []}").contains("expected a :type"));
-    assert!(error("\n{:type :ok, :process 0, :value [[:w 99999999999999999999 1]]}").starts_with("h:2:33: a key"));
+    assert!(
+        error("\n{:type :ok, :process 0, :value [[:w 99999999999999999999 1]]}")
+            .starts_with("h:2:33: a key")
+    );
     assert!(error("7").contains("expected a map"));
 }

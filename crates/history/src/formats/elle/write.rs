@@ -1,7 +1,8 @@
 //! Jepsen histories out of a history.
 //!
-//! With times, invocations and completions are written in their order; without, only completions are, so that
-//! no real-time order appears where there was none. Initial values become `nil`, the only one that Elle knows.
+//! With times, invocations and completions are written in their order; without, only completions
+//! are, so that no real-time order appears where there was none. Initial values become `nil`, the
+//! only one that Elle knows.
 
 use crate::atom::{Atom, Value, ValueKind};
 use crate::error::WriteError;
@@ -15,7 +16,10 @@ use std::fmt::Write as _;
 use std::io::Write;
 
 /// Writes EDN.
-pub(in crate::formats) fn write_edn(history: &History, out: &mut dyn Write) -> Result<(), WriteError> {
+pub(in crate::formats) fn write_edn(
+    history: &History,
+    out: &mut dyn Write,
+) -> Result<(), WriteError> {
     let writing = Writing::new(history, Format::ElleEdn);
     for (index, event) in events(&writing)?.iter().enumerate() {
         let mut mops = String::new();
@@ -28,24 +32,33 @@ pub(in crate::formats) fn write_edn(history: &History, out: &mut dyn Write) -> R
         }
         let time = event.time.map(|time| format!(", :time {time}")).unwrap_or_default();
         let (kind, process) = (event.kind(history), event.process);
-        writeln!(out, "{{:index {index}, :type :{kind}, :process {process}{time}, :f :txn, :value [{mops}]}}")?;
+        writeln!(
+            out,
+            "{{:index {index}, :type :{kind}, :process {process}{time}, :f :txn, :value [{mops}]}}"
+        )?;
     }
     Ok(())
 }
 
 /// Writes JSON objects, one a line.
-pub(in crate::formats) fn write_json(history: &History, out: &mut dyn Write) -> Result<(), WriteError> {
+pub(in crate::formats) fn write_json(
+    history: &History,
+    out: &mut dyn Write,
+) -> Result<(), WriteError> {
     let writing = Writing::new(history, Format::ElleJson);
     for (index, event) in events(&writing)?.iter().enumerate() {
         let mops: Vec<Json> = writing
             .ops(event.txn)
             .map(|(op, content)| {
                 let key = json::of_atom(&history.key_name(content.key));
-                json!([kind_name(content.kind), key, json_value(history, event.shown(&writing, op))])
+                json!([
+                    kind_name(content.kind),
+                    key,
+                    json_value(history, event.shown(&writing, op))
+                ])
             })
             .collect();
-        let mut map =
-            json!({"index": index, "type": event.kind(history), "process": event.process, "f": "txn", "value": mops});
+        let mut map = json!({"index": index, "type": event.kind(history), "process": event.process, "f": "txn", "value": mops});
         if let (Some(time), Some(map)) = (event.time, map.as_object_mut()) {
             map.insert("time".to_owned(), time.into());
         }
@@ -88,7 +101,8 @@ impl Event {
     }
 }
 
-/// The number of each transaction: the index of its completion. None if the history cannot be written.
+/// The number of each transaction: the index of its completion. None if the history cannot be
+/// written.
 pub(in crate::formats) fn txn_numbers(history: &History) -> Vec<Option<i128>> {
     let mut numbers = vec![None; history.txn_count()];
     let events = events(&Writing::new(history, Format::ElleEdn)).unwrap_or_default();
@@ -106,21 +120,35 @@ fn events(writing: &Writing<'_>) -> Result<Vec<Event>, WriteError> {
     let process = |txn: TxnId| processes[history.session_of(txn).index()];
     if !history.has_times() {
         let order = history.txns_in_file_order().into_iter();
-        return Ok(order.map(|txn| Event { txn, process: process(txn), time: None, is_invocation: false }).collect());
+        return Ok(order
+            .map(|txn| Event { txn, process: process(txn), time: None, is_invocation: false })
+            .collect());
     }
     refuse_times_that_run_backwards(writing)?;
-    let last = history.txns().filter_map(|txn| history.times(txn)).flat_map(|(begin, end)| [begin, end]);
+    let last =
+        history.txns().filter_map(|txn| history.times(txn)).flat_map(|(begin, end)| [begin, end]);
     let last = last.filter(|&time| time != i64::MAX && time != i64::MIN).max().unwrap_or(0);
     let mut events = Vec::new();
     for session in history.sessions() {
-        // From the last to the first: a transaction without an end must end before the next one begins.
+        // From the last to the first: a transaction without an end must end before the next one
+        // begins.
         let mut next_begin = last;
         for txn in history.txns_of(session).rev().map(TxnId) {
             let (begin, end) = history.times(txn).unwrap_or((i64::MIN, i64::MAX));
             let end = if end == i64::MAX { next_begin.max(begin) } else { end };
-            events.push(Event { txn, process: process(txn), time: Some(end), is_invocation: false });
+            events.push(Event {
+                txn,
+                process: process(txn),
+                time: Some(end),
+                is_invocation: false,
+            });
             if begin != i64::MIN {
-                events.push(Event { txn, process: process(txn), time: Some(begin), is_invocation: true });
+                events.push(Event {
+                    txn,
+                    process: process(txn),
+                    time: Some(begin),
+                    is_invocation: true,
+                });
                 next_begin = begin;
             }
         }
@@ -131,7 +159,8 @@ fn events(writing: &Writing<'_>) -> Result<Vec<Event>, WriteError> {
     Ok(events)
 }
 
-/// In transactions that did not commit, `nil` says that the value is unknown, not that it is initial.
+/// In transactions that did not commit, `nil` says that the value is unknown, not that it is
+/// initial.
 fn refuse_unknown_initial_reads(writing: &Writing<'_>) -> Result<(), WriteError> {
     let history = writing.history;
     for txn in history.txns().filter(|&txn| history.status(txn) == Status::Unknown) {
@@ -153,10 +182,14 @@ fn refuse_times_that_run_backwards(writing: &Writing<'_>) -> Result<(), WriteErr
             let (begin, end) = history.times(txn).unwrap_or((now, now));
             let unended = end == i64::MAX;
             if (begin != i64::MIN && begin < now) || end < begin || (now == i64::MAX && !unended) {
-                let what = format!("a session whose times run backwards (transaction {})", history.txn_name(txn));
+                let what = format!(
+                    "a session whose times run backwards (transaction {})",
+                    history.txn_name(txn)
+                );
                 return Err(writing.unsupported(what, ""));
             }
-            // Nothing says when a transaction of unknown outcome ended: the next one only comes after its begin.
+            // Nothing says when a transaction of unknown outcome ended: the next one only comes
+            // after its begin.
             now = if unended { now.max(begin) } else { end };
         }
     }
@@ -165,7 +198,8 @@ fn refuse_times_that_run_backwards(writing: &Writing<'_>) -> Result<(), WriteErr
 
 fn processes(writing: &Writing<'_>) -> Vec<i64> {
     let names = writing.integer_session_names();
-    let names = names.and_then(|names| names.into_iter().map(|name| i64::try_from(name).ok()).collect());
+    let names =
+        names.and_then(|names| names.into_iter().map(|name| i64::try_from(name).ok()).collect());
     names.unwrap_or_else(|| (0..writing.history.session_count() as i64).collect())
 }
 
@@ -173,7 +207,9 @@ fn edn_atom(atom: &Atom) -> String {
     match atom {
         Atom::Str(text) => edn_string(text),
         // A keyword from elsewhere may contain what ends one: better a string.
-        Atom::Keyword(text) if text.is_empty() || text.bytes().any(|b| b <= b' ' || b",;\"{}[]()".contains(&b)) => {
+        Atom::Keyword(text)
+            if text.is_empty() || text.bytes().any(|b| b <= b' ' || b",;\"{}[]()".contains(&b)) =>
+        {
             edn_string(&format!(":{text}"))
         }
         other => other.to_string(),
@@ -200,7 +236,8 @@ fn edn_value(writing: &Writing<'_>, value: Value) -> String {
     let history = writing.history;
     match value.kind() {
         ValueKind::List(number) => {
-            let items: Vec<String> = history.list(number).iter().map(|&item| edn_scalar(history, item)).collect();
+            let items: Vec<String> =
+                history.list(number).iter().map(|&item| edn_scalar(history, item)).collect();
             format!("[{}]", items.join(" "))
         }
         _ => edn_scalar(history, value),

@@ -30,11 +30,15 @@ pub(super) fn event(text: &[u8]) -> Result<Option<Event>, Bad> {
         return Ok(None);
     }
     let utf8 = std::str::from_utf8(text);
-    let text = utf8.map_err(|error| Bad { at: error.valid_up_to(), problem: "expected text in UTF-8".to_owned() })?;
+    let text = utf8.map_err(|error| Bad {
+        at: error.valid_up_to(),
+        problem: "expected text in UTF-8".to_owned(),
+    })?;
     Cursor { text, at: 0 }.event().map(Some)
 }
 
-/// Whether a line can only be meant as an event: it begins with one of the words, or names a transaction.
+/// Whether a line can only be meant as an event: it begins with one of the words, or names a
+/// transaction.
 fn is_meant(text: &[u8]) -> bool {
     let word = text.iter().take_while(|byte| byte.is_ascii_uppercase()).count();
     let next = text.get(word);
@@ -74,7 +78,9 @@ impl<'a> Cursor<'a> {
             let from = self.id("From(")?;
             return Ok(Event { key, txn: self.id("Txn(")?, from: Some(from) });
         }
-        Err(self.expected("an event, which begins with READ KEY[, WRITE KEY[, INSERT[, DELETE[ or CONTAINS["))
+        Err(self.expected(
+            "an event, which begins with READ KEY[, WRITE KEY[, INSERT[, DELETE[ or CONTAINS[",
+        ))
     }
 
     /// The pseudo-key of an element of a set.
@@ -96,7 +102,10 @@ impl<'a> Cursor<'a> {
         let at = self.at;
         let inner = self.until(')')?;
         let Some((session, index)) = inner.split_once(',') else {
-            let problem = format!("expected session and index like `1, 0`, found {}", excerpt(inner.as_bytes()));
+            let problem = format!(
+                "expected session and index like `1, 0`, found {}",
+                excerpt(inner.as_bytes())
+            );
             return Err(Bad { at, problem });
         };
         Ok(Id(number(session, at)?, number(index, at + session.len() + 1)?))
@@ -132,7 +141,10 @@ impl<'a> Cursor<'a> {
     }
 
     fn expected(&self, what: &str) -> Bad {
-        Bad { at: self.at, problem: format!("expected {what}, found {}", excerpt(self.rest().as_bytes())) }
+        Bad {
+            at: self.at,
+            problem: format!("expected {what}, found {}", excerpt(self.rest().as_bytes())),
+        }
     }
 }
 
@@ -141,9 +153,13 @@ fn number(text: &str, at: usize) -> Result<u64, Bad> {
     let at = at + text.len() - text.trim_start().len();
     let text = text.trim();
     if text.is_empty() || !text.bytes().all(|byte| byte.is_ascii_digit()) {
-        return Err(Bad { at, problem: format!("expected a number in an id, found {}", excerpt(text.as_bytes())) });
+        return Err(Bad {
+            at,
+            problem: format!("expected a number in an id, found {}", excerpt(text.as_bytes())),
+        });
     }
-    text.parse().map_err(|_| Bad { at, problem: format!("the id {text} does not fit into 64 bits") })
+    text.parse()
+        .map_err(|_| Bad { at, problem: format!("the id {text} does not fit into 64 bits") })
 }
 
 #[cfg(test)]
@@ -156,8 +172,14 @@ mod tests {
 
     #[test]
     fn an_event_that_is_cut_off_says_what_is_missing_and_where() {
-        assert_eq!(bad("READ KEY[chk:1] Txn(1, 0"), (24, "expected `)`, found the end of the line".to_owned()));
-        assert_eq!(bad("READ KEY[x] Txn(1, 0)"), (21, "expected `From(`, found the end of the line".to_owned()));
+        assert_eq!(
+            bad("READ KEY[chk:1] Txn(1, 0"),
+            (24, "expected `)`, found the end of the line".to_owned())
+        );
+        assert_eq!(
+            bad("READ KEY[x] Txn(1, 0)"),
+            (21, "expected `From(`, found the end of the line".to_owned())
+        );
         assert_eq!(bad("WRITE"), (0, bad("WRITE").1));
         assert_eq!(bad("WRITE KEY[x] Txn(1, q)").0, 20);
         assert_eq!(bad("WRITE KEY[x] Txn(10)").0, 17);
@@ -168,7 +190,14 @@ mod tests {
 
     #[test]
     fn lines_of_other_programs_are_left_alone() {
-        for line in ["nonsense", "INSERT INTO t VALUES (1)", "12:00 INFO started", "READY", "DELETED 5 rows", "\u{1}"] {
+        for line in [
+            "nonsense",
+            "INSERT INTO t VALUES (1)",
+            "12:00 INFO started",
+            "READY",
+            "DELETED 5 rows",
+            "\u{1}",
+        ] {
             assert!(matches!(event(line.as_bytes()), Ok(None)), "{line}");
         }
     }

@@ -15,7 +15,8 @@ const NARROW_KEYS: u64 = 1 << 31;
 /// A transaction of the piece.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct LocalTxn {
-    /// Integers above the largest `i64` are stored as the negative number of the same bits: see [`Widths`].
+    /// Integers above the largest `i64` are stored as the negative number of the same bits: see
+    /// [`Widths`].
     pub session: i64,
     pub id: i64,
     pub aborted: bool,
@@ -23,7 +24,8 @@ pub(super) struct LocalTxn {
     pub line: u32,
 }
 
-/// Which halves of the 64-bit numbers occur as ids: only if both do, a stored id would be ambiguous.
+/// Which halves of the 64-bit numbers occur as ids: only if both do, a stored id would be
+/// ambiguous.
 #[derive(Clone, Copy, Default, Debug)]
 pub(super) struct Widths {
     pub negative: bool,
@@ -38,7 +40,8 @@ impl Widths {
     }
 }
 
-/// A mistake in the piece: line (from 0), column (from 1) and problem, and the line of an earlier mention.
+/// A mistake in the piece: line (from 0), column (from 1) and problem, and the line of an earlier
+/// mention.
 #[derive(Debug)]
 pub(super) struct PieceError {
     pub line: u64,
@@ -54,7 +57,8 @@ pub(super) struct Piece {
     pub widths: Widths,
     /// How many lines it has.
     pub lines: u64,
-    /// If set, the keys of the operations are indices of this table; otherwise they are the numbers themselves.
+    /// If set, the keys of the operations are indices of this table; otherwise they are the numbers
+    /// themselves.
     pub keys: Option<KeyTable>,
     pub max_key: u64,
     pub atoms: Atoms,
@@ -65,7 +69,8 @@ pub(super) struct Piece {
     open_abort: Option<i64>,
 }
 
-/// The last transaction of a session that was looked up: sessions interleave, each for itself hardly ever changes.
+/// The last transaction of a session that was looked up: sessions interleave, each for itself
+/// hardly ever changes.
 #[derive(Clone, Copy)]
 struct Recent {
     session: i64,
@@ -94,7 +99,8 @@ impl KeyTable {
 }
 
 impl Piece {
-    /// Parses the lines that start in `bytes[start..end]`; `start` and `end` are beginnings of lines.
+    /// Parses the lines that start in `bytes[start..end]`; `start` and `end` are beginnings of
+    /// lines.
     pub fn parse(bytes: &[u8], start: usize, end: usize) -> Piece {
         let mut piece = Piece::with_room_for(end - start);
         let mut at = start;
@@ -105,7 +111,8 @@ impl Piece {
                     piece.quick_line(fields);
                 }
                 None => {
-                    let len = bytes[at..end].iter().position(|&byte| byte == b'\n').unwrap_or(end - at);
+                    let len =
+                        bytes[at..end].iter().position(|&byte| byte == b'\n').unwrap_or(end - at);
                     piece.careful_line(&bytes[at..at + len]);
                     at += len + 1;
                 }
@@ -220,10 +227,13 @@ impl Piece {
         let count = self.ops.kind.len() as u32;
         match &mut self.ops.places {
             Places::Each(lines) => lines.push(self.lines as u32),
-            Places::Consecutive { .. } if count == 0 => self.ops.places = Places::Consecutive { first: self.lines },
+            Places::Consecutive { .. } if count == 0 => {
+                self.ops.places = Places::Consecutive { first: self.lines }
+            }
             Places::Consecutive { first } => {
                 let first = *first as u32;
-                self.ops.places = Places::Each((first..first + count).chain([self.lines as u32]).collect());
+                self.ops.places =
+                    Places::Each((first..first + count).chain([self.lines as u32]).collect());
             }
             Places::None => {}
         }
@@ -241,7 +251,8 @@ impl Piece {
         number
     }
 
-    /// The transaction of a line with the id -1: that of the previous line if it is one too, of the same session.
+    /// The transaction of a line with the id -1: that of the previous line if it is one too, of the
+    /// same session.
     fn aborted_txn(&mut self, session: i64) -> u32 {
         if self.open_abort != Some(session) {
             self.open_abort = Some(session);

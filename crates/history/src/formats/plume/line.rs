@@ -1,8 +1,10 @@
-//! One line of register text, two ways: a quick one for the usual line, a careful one for everything else.
+//! One line of register text, two ways: a quick one for the usual line, a careful one for
+//! everything else.
 //!
-//! The quick way takes exactly `r(1,2,3,4)` and a line feed, with numbers of at most 15 digits, and says "not mine" to
-//! anything else. The careful way knows blanks, comments, signs and large numbers, and what to complain about; it
-//! defines the language, of which the quick way's is a part.
+//! The quick way takes exactly `r(1,2,3,4)` and a line feed, with numbers of at most 15 digits, and
+//! says "not mine" to anything else. The careful way knows blanks, comments, signs and large
+//! numbers, and what to complain about; it defines the language, of which the quick way's is a
+//! part.
 
 use crate::formats::text::{BadInteger, excerpt, integer_prefix, is_comment};
 use crate::model::OpKind;
@@ -59,8 +61,9 @@ fn quick_number(bytes: &[u8], at: usize, end: u8) -> Option<(u64, usize)> {
     Some((number, at + len + 1))
 }
 
-/// The number that the first digits of the next eight bytes make, and how many they are, without a loop:
-/// the digits move to the high end of a word, then neighbours are joined to pairs, and pairs to the number.
+/// The number that the first digits of the next eight bytes make, and how many they are, without a
+/// loop: the digits move to the high end of a word, then neighbours are joined to pairs, and pairs
+/// to the number.
 #[inline(always)]
 fn eight_digits(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
     const ONES: u64 = 0x0101_0101_0101_0101;
@@ -118,7 +121,9 @@ impl Cursor<'_> {
             Some(b'w') => OpKind::Write,
             _ => {
                 let found = excerpt(self.text);
-                return Err(format!("expected `r(key,value,session,txn)` or `w(…)`, found {found}"));
+                return Err(format!(
+                    "expected `r(key,value,session,txn)` or `w(…)`, found {found}"
+                ));
             }
         };
         self.at = 1;
@@ -142,7 +147,8 @@ impl Cursor<'_> {
 
     fn number(&mut self, what: &str) -> Result<i128, String> {
         let rest = self.rest();
-        let (number, len) = integer_prefix(rest).map_err(|bad: BadInteger| bad.problem(what, rest))?;
+        let (number, len) =
+            integer_prefix(rest).map_err(|bad: BadInteger| bad.problem(what, rest))?;
         self.at += len;
         Ok(number)
     }
@@ -176,7 +182,8 @@ mod tests {
                 };
                 prop_assert_eq!(wide, careful);
             } else {
-                // Only what is wrong, or has a number of 16 digits and more, may be left to the careful way.
+                // Only what is wrong, or has a number of 16 digits and more, may be left to the
+                // careful way.
                 let long = line.split(|c: char| !c.is_ascii_digit()).any(|digits| digits.len() > 15);
                 prop_assert!(long || careful(line.as_bytes()).is_err() || line.ends_with(' '));
             }

@@ -1,12 +1,14 @@
-//! Register text: `r(key,value,session,txn)` and `w(…)`, one operation a line (Plume, PolySI, IsoVista).
+//! Register text: `r(key,value,session,txn)` and `w(…)`, one operation a line (Plume, PolySI,
+//! IsoVista).
 //!
-//! The id -1 marks aborted transactions: each run of such lines of one session is one transaction, whose reads are
-//! dropped. The value 0 is the initial value of keys to which nobody writes 0. A first transaction that does
-//! nothing but write zeros is the initial transaction written out.
+//! The id -1 marks aborted transactions: each run of such lines of one session is one transaction,
+//! whose reads are dropped. The value 0 is the initial value of keys to which nobody writes 0. A
+//! first transaction that does nothing but write zeros is the initial transaction written out.
 //!
-//! These files are the large ones, so this reader is built for speed: pieces of the file that end at line ends are
-//! parsed by threads into columns ([`block`]), then the few things that pieces must agree on are joined in file
-//! order (transactions, sessions, keys and values that are not small numbers), and [`Columns`] sorts the rest.
+//! These files are the large ones, so this reader is built for speed: pieces of the file that end
+//! at line ends are parsed by threads into columns ([`block`]), then the few things that pieces
+//! must agree on are joined in file order (transactions, sessions, keys and values that are not
+//! small numbers), and [`Columns`] sorts the rest.
 
 mod block;
 mod line;
@@ -33,7 +35,12 @@ const PIECE_BYTES_MIN: usize = 1 << 18;
 const PIECE_BYTES_MAX: usize = 1 << 25;
 
 /// Reads a history with up to `threads` threads; `meter` tells others how far that is.
-pub(super) fn read(bytes: &[u8], source: &Source, threads: usize, meter: Option<&Meter>) -> Result<History, ReadError> {
+pub(super) fn read(
+    bytes: &[u8],
+    source: &Source,
+    threads: usize,
+    meter: Option<&Meter>,
+) -> Result<History, ReadError> {
     let bytes = without_bom(bytes);
     let mut pieces = parse_pieces(bytes, threads, meter);
     let mut joined = Joined::new(&pieces);
@@ -53,7 +60,8 @@ pub(super) fn read(bytes: &[u8], source: &Source, threads: usize, meter: Option<
     columns.initial.yields_to_writes = true;
     let key_of = |name: i128| table.as_ref().map_or(KeyId(name as u32), |table| table[&name]);
     let zero = columns.initial.default;
-    columns.initial.values = initial_keys.into_iter().filter_map(|name| Some((key_of(name), zero?))).collect();
+    columns.initial.values =
+        initial_keys.into_iter().filter_map(|name| Some((key_of(name), zero?))).collect();
     columns.key_names = key_names;
     columns.atoms = atoms;
     columns.place_unit = PlaceUnit::Line;
@@ -138,8 +146,14 @@ impl Joined {
         }
     }
 
-    /// Joins the next piece, whose first line is `first_line`: its runs name transactions of the file afterwards.
-    fn piece(&mut self, piece: &mut Piece, first_line: u64, source: &Source) -> Result<(), ReadError> {
+    /// Joins the next piece, whose first line is `first_line`: its runs name transactions of the
+    /// file afterwards.
+    fn piece(
+        &mut self,
+        piece: &mut Piece,
+        first_line: u64,
+        source: &Source,
+    ) -> Result<(), ReadError> {
         self.widths(piece, source)?;
         let mut number_of = Vec::with_capacity(piece.txns.len());
         for (local, txn) in std::mem::take(&mut piece.txns).iter().enumerate() {
@@ -162,13 +176,20 @@ impl Joined {
         self.negative |= piece.widths.negative;
         self.above_i64 |= piece.widths.above_i64;
         if self.negative && self.above_i64 {
-            let problem = "some ids are negative and others above 2^63, so that we cannot tell them apart";
+            let problem =
+                "some ids are negative and others above 2^63, so that we cannot tell them apart";
             return Err(source.at(1, 0, problem));
         }
         Ok(())
     }
 
-    fn txn(&mut self, txn: &LocalTxn, first: bool, first_line: u64, source: &Source) -> Result<u32, ReadError> {
+    fn txn(
+        &mut self,
+        txn: &LocalTxn,
+        first: bool,
+        first_line: u64,
+        source: &Source,
+    ) -> Result<u32, ReadError> {
         if txn.aborted {
             return Ok(self.aborted(txn, first, first_line));
         }
@@ -204,7 +225,13 @@ impl Joined {
         self.session_of.push(session);
     }
 
-    fn two_sessions(&self, txn: &LocalTxn, number: u32, first_line: u64, source: &Source) -> ReadError {
+    fn two_sessions(
+        &self,
+        txn: &LocalTxn,
+        number: u32,
+        first_line: u64,
+        source: &Source,
+    ) -> ReadError {
         let earlier = &self.txns[number as usize];
         let line = self.lines[number as usize];
         let problem = format!(
@@ -224,14 +251,17 @@ impl Joined {
 
     /// If the first transaction only writes zeros, drops its operations and returns their keys.
     fn take_initial(&mut self, pieces: &mut [Piece]) -> Vec<i128> {
-        let writes_zero = |ops: &Block, i: usize| ops.kind[i] == OpKind::Write && ops.value[i].raw() == 0;
-        let only_zeros = runs_of_first(pieces).all(|(ops, mut range)| range.all(|i| writes_zero(ops, i)));
+        let writes_zero =
+            |ops: &Block, i: usize| ops.kind[i] == OpKind::Write && ops.value[i].raw() == 0;
+        let only_zeros =
+            runs_of_first(pieces).all(|(ops, mut range)| range.all(|i| writes_zero(ops, i)));
         if self.txns[0].aborted || !only_zeros {
             return Vec::new();
         }
         let keys = pieces.iter().flat_map(|piece| {
-            runs_of_first(std::slice::from_ref(piece))
-                .flat_map(|(ops, range)| range.map(|i| key_name(ops.key[i], piece.keys.as_ref())).collect::<Vec<_>>())
+            runs_of_first(std::slice::from_ref(piece)).flat_map(|(ops, range)| {
+                range.map(|i| key_name(ops.key[i], piece.keys.as_ref())).collect::<Vec<_>>()
+            })
         });
         let keys = keys.collect();
         self.without_first = true;
@@ -251,7 +281,8 @@ impl Joined {
         }
         let mut columns = Columns::default();
         for (txn, &session) in self.txns.iter().zip(&self.session_of) {
-            columns.push_txn(session, if txn.aborted { Status::Aborted } else { Status::Committed });
+            columns
+                .push_txn(session, if txn.aborted { Status::Aborted } else { Status::Committed });
         }
         columns.session_names = self.names(self.session_ids.iter().map(|&id| (id, false)));
         columns.txn_names = self.names(self.txns.iter().map(|txn| (txn.id, txn.aborted)));
@@ -272,7 +303,9 @@ impl Joined {
         if !self.above_i64 {
             return Names::Numbers(ids.map(|(id, _)| id).collect());
         }
-        Names::Table(ids.map(|(id, aborted)| Atom::Int(if aborted { -1 } else { self.id(id) })).collect())
+        Names::Table(
+            ids.map(|(id, aborted)| Atom::Int(if aborted { -1 } else { self.id(id) })).collect(),
+        )
     }
 }
 
@@ -386,7 +419,8 @@ fn join_atoms(pieces: &mut [Piece]) -> Atoms {
             continue;
         }
         let local = std::mem::take(&mut piece.atoms);
-        let global: Vec<Value> = (0..local.len() as u32).map(|i| all.value(local.get(i).clone())).collect();
+        let global: Vec<Value> =
+            (0..local.len() as u32).map(|i| all.value(local.get(i).clone())).collect();
         for value in &mut piece.ops.value {
             if let ValueKind::Atom(number) = value.kind() {
                 *value = global[number as usize];

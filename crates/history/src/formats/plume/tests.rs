@@ -11,7 +11,10 @@ fn error(text: &str) -> String {
 
 #[test]
 fn transactions_of_a_session_stand_in_order_of_first_appearance() {
-    let history = parse("w(0,4,1,20)\nr(0,4,2,3)\n\n# note\nw(1,5,1,10)\r\n w( 2 , 6 , 1 , 20 ) // late\nr(1,5,2,3)");
+    let history = parse(
+        "w(0,4,1,20)\nr(0,4,2,3)\n\n# note\nw(1,5,1,10)\r\n w( 2 , 6 , 1 , 20 ) // \
+         late\nr(1,5,2,3)",
+    );
     assert_eq!(history.session_count(), 2);
     assert_eq!(history.txn_name(TxnId(0)), Atom::Int(20));
     assert_eq!(history.ops_of(TxnId(0)), 0..2);
@@ -24,7 +27,8 @@ fn transactions_of_a_session_stand_in_order_of_first_appearance() {
 
 #[test]
 fn runs_of_minus_one_are_aborted_transactions_without_their_reads() {
-    let history = parse("w(1,1,0,-1)\nr(1,1,0,-1)\nw(2,1,0,-1)\nw(3,1,1,-1)\nw(1,2,0,5)\nw(1,3,0,-1)\n");
+    let history =
+        parse("w(1,1,0,-1)\nr(1,1,0,-1)\nw(2,1,0,-1)\nw(3,1,1,-1)\nw(1,2,0,5)\nw(1,3,0,-1)\n");
     assert_eq!(history.txn_count(), 4);
     assert_eq!(history.status(TxnId(0)), Status::Aborted);
     assert_eq!(history.ops_of(TxnId(0)), 0..2);
@@ -46,7 +50,9 @@ fn a_first_transaction_of_zeros_is_the_initial_one() {
 
 #[test]
 fn numbers_are_opaque_and_may_have_64_bits() {
-    let history = parse("w(-3,18446744073709551615,9223372036854775808,18446744073709551614)\nr(-3,-7,5,6)\n");
+    let history = parse(
+        "w(-3,18446744073709551615,9223372036854775808,18446744073709551614)\nr(-3,-7,5,6)\n",
+    );
     assert_eq!(history.key_name(KeyId(0)), Atom::Int(-3));
     assert_eq!(history.value_text(history.op(OpId(0)).value), "18446744073709551615");
     assert_eq!(history.value_text(history.op(OpId(1)).value), "-7");
@@ -61,7 +67,11 @@ fn numbers_are_opaque_and_may_have_64_bits() {
 fn errors_name_line_column_and_the_other_line() {
     assert_eq!(error("w(1,1,0,0)\nr(1,1,0\n"), "h:2:8: expected `,`, found the end of the line");
     let message = error("w(1,1,0,7)\n#\nw(1,2,1,8)\nr(1,1,1,7)\n");
-    assert!(message.starts_with("h:4:1: transaction 7 is of session 1 here, but of session 0 in line 1"), "{message}");
+    assert!(
+        message
+            .starts_with("h:4:1: transaction 7 is of session 1 here, but of session 0 in line 1"),
+        "{message}"
+    );
     assert!(error("\n# nothing\n").contains("no transactions"));
 }
 
@@ -72,7 +82,12 @@ fn many_pieces_make_the_same_history_as_one() {
     for i in 0..60_000u64 {
         let txn = if i % 97 < 4 { -1 } else { i as i64 / 10 };
         let value = if i % 1000 == 0 { u64::MAX - i } else { i + 1 };
-        text += &format!("{}({},{value},{},{txn})\n", if i % 3 == 0 { 'r' } else { 'w' }, i * 7 % 1009, i / 10 % 7);
+        text += &format!(
+            "{}({},{value},{},{txn})\n",
+            if i % 3 == 0 { 'r' } else { 'w' },
+            i * 7 % 1009,
+            i / 10 % 7
+        );
         if i % 5003 == 0 {
             text += "# comment\n";
         }

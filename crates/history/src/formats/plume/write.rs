@@ -1,7 +1,7 @@
 //! Register text out of a history.
 //!
-//! Transactions without operations leave no trace, and neighbouring aborted transactions of a session become one:
-//! the format has no way to say otherwise, and no verdict depends on it.
+//! Transactions without operations leave no trace, and neighbouring aborted transactions of a
+//! session become one: the format has no way to say otherwise, and no verdict depends on it.
 
 use crate::error::WriteError;
 use crate::formats::Format;
@@ -15,10 +15,14 @@ use std::io::Write;
 pub(in crate::formats) fn write(history: &History, out: &mut dyn Write) -> Result<(), WriteError> {
     let writing = Writing::new(history, Format::Plume);
     writing.registers_only()?;
-    // Written out as 0, which is what it was: then a write of 0 is a duplicate here as it was there.
-    writing.refuse_contested_reads(|key| history.initial().values.get(&key).is_some_and(|value| value.raw() == 0))?;
+    // Written out as 0, which is what it was: then a write of 0 is a duplicate here as it was
+    // there.
+    writing.refuse_contested_reads(|key| {
+        history.initial().values.get(&key).is_some_and(|value| value.raw() == 0)
+    })?;
     writing.only_statuses(&[Status::Committed, Status::Aborted])?;
-    let writer = Writer { ids: Ids::new(&writing), written_zero: writing.keys_written_zero(), writing };
+    let writer =
+        Writer { ids: Ids::new(&writing), written_zero: writing.keys_written_zero(), writing };
     writer.initial(out)?;
     for txn in writer.order()? {
         writer.txn(txn, out)?;
@@ -32,7 +36,8 @@ struct Writer<'h> {
     written_zero: FxHashSet<KeyId>,
 }
 
-/// The ids to write: those of the input where they are integers that can stand, otherwise numbers from 1.
+/// The ids to write: those of the input where they are integers that can stand, otherwise numbers
+/// from 1.
 struct Ids {
     sessions: Vec<i128>,
     txns: FxHashMap<TxnId, i128>,
@@ -45,11 +50,13 @@ impl Ids {
         let history = writing.history;
         let sessions = writing.integer_session_names();
         let sessions = sessions.unwrap_or_else(|| (1..=history.session_count() as i128).collect());
-        let committed: Vec<TxnId> = history.txns().filter(|&txn| history.status(txn) == Status::Committed).collect();
+        let committed: Vec<TxnId> =
+            history.txns().filter(|&txn| history.status(txn) == Status::Committed).collect();
         let names = committed.iter().map(|&txn| history.txn_name(txn));
         let numbers = distinct_integers(names);
         // The two halves of the 64-bit range together are ambiguous to the reader, and -1 is taken.
-        let numbers = numbers.filter(|numbers| numbers.iter().all(|&id| (0..1 << 63).contains(&id)));
+        let numbers =
+            numbers.filter(|numbers| numbers.iter().all(|&id| (0..1 << 63).contains(&id)));
         let numbers = numbers.unwrap_or_else(|| (1..=committed.len() as i128).collect());
         let free = numbers.iter().max().map_or(0, |max| max + 1);
         Ids { sessions, txns: committed.into_iter().zip(numbers).collect(), free }
@@ -63,10 +70,11 @@ pub(in crate::formats) fn txn_numbers(history: &History) -> Vec<Option<i128>> {
 }
 
 impl Writer<'_> {
-    /// Keys whose initial value is given as 0. Any other becomes the 0 that every key starts with, which yields to writes
-    /// of 0.
+    /// Keys whose initial value is given as 0. Any other becomes the 0 that every key starts with,
+    /// which yields to writes of 0.
     fn zeros(&self) -> Vec<KeyId> {
-        let zeros = self.writing.history.initial().values.iter().filter(|(_, value)| value.raw() == 0);
+        let zeros =
+            self.writing.history.initial().values.iter().filter(|(_, value)| value.raw() == 0);
         let mut keys: Vec<KeyId> = zeros.map(|(&key, _)| key).collect();
         keys.sort_unstable();
         keys
@@ -94,11 +102,14 @@ impl Writer<'_> {
         if !self.zeros().is_empty() || !order.first().is_some_and(|&txn| self.looks_initial(txn)) {
             return Ok(order);
         }
-        let firsts: FxHashSet<TxnId> = history.sessions().filter_map(|s| self.first_of(s)).collect();
+        let firsts: FxHashSet<TxnId> =
+            history.sessions().filter_map(|s| self.first_of(s)).collect();
         let other = order.iter().position(|&txn| firsts.contains(&txn) && !self.looks_initial(txn));
         let Some(other) = other else {
             let what = "only sessions that start by writing zeros";
-            return Err(self.writing.unsupported(what, "it takes the first for the initial values"));
+            return Err(self
+                .writing
+                .unsupported(what, "it takes the first for the initial values"));
         };
         order[..=other].rotate_right(1);
         Ok(order)
@@ -111,7 +122,8 @@ impl Writer<'_> {
 
     fn looks_initial(&self, txn: TxnId) -> bool {
         let writes_zero = |op: crate::Op| op.kind == OpKind::Write && op.value.raw() == 0;
-        self.writing.history.status(txn) == Status::Committed && self.writing.ops(txn).all(|(_, op)| writes_zero(op))
+        self.writing.history.status(txn) == Status::Committed
+            && self.writing.ops(txn).all(|(_, op)| writes_zero(op))
     }
 
     fn txn(&self, txn: TxnId, out: &mut dyn Write) -> Result<(), WriteError> {
@@ -133,7 +145,8 @@ impl Writer<'_> {
         if id == -1 && self.writing.is_initial(content.key, content.value) {
             return Ok(0);
         }
-        let explicit_zero = self.writing.history.initial().values.get(&content.key).is_some_and(|v| v.raw() == 0);
+        let explicit_zero =
+            self.writing.history.initial().values.get(&content.key).is_some_and(|v| v.raw() == 0);
         // A nil is the initial value for certain: beside a write of 0 it must not become a 0.
         let open = content.value.raw() == 0 || !self.written_zero.contains(&content.key);
         if explicit_zero && open && self.writing.is_initial(content.key, content.value) {

@@ -17,11 +17,14 @@ use seriatim_report::{clean, text, wrap};
 /// Runs the application as each prediction says.
 pub fn run(args: &Args, app: &str, bytes: &[u8]) -> Result<Exit, Failure> {
     let shown = args.run.display();
-    let predicted: Predicted =
-        serde_json::from_slice(bytes).map_err(|error| Failure::about(&shown, not_a_prediction(bytes, &error)))?;
+    let predicted: Predicted = serde_json::from_slice(bytes)
+        .map_err(|error| Failure::about(&shown, not_a_prediction(bytes, &error)))?;
     let level: Level = predicted.level.parse().map_err(|error| Failure::about(&shown, error))?;
     if !seriatim_predict::LEVELS.contains(&level) {
-        return Err(Failure::about(&shown, seriatim_predict::PredictError::UnsupportedLevel(level)));
+        return Err(Failure::about(
+            &shown,
+            seriatim_predict::PredictError::UnsupportedLevel(level),
+        ));
     }
     let observed = observed(args, app, &predicted)?;
     let runnable = observed.runnable().map_err(|problem| Failure::about(&shown, problem))?;
@@ -32,10 +35,14 @@ pub fn run(args: &Args, app: &str, bytes: &[u8]) -> Result<Exit, Failure> {
     let mut exit = Exit::Holds;
     for (number, prediction) in predicted.predictions.iter().enumerate() {
         let plan = prediction.plan().ok_or_else(|| {
-            Failure::about(&shown, "its sessions are not numbered as `seriatim observe` numbers them")
+            Failure::about(
+                &shown,
+                "its sessions are not numbered as `seriatim observe` numbers them",
+            )
         })?;
-        let directed = run_directed(runnable.app(), level, &plan)
-            .map_err(|error| Failure::about(format!("{shown}: prediction {}", number + 1), error))?;
+        let directed = run_directed(runnable.app(), level, &plan).map_err(|error| {
+            Failure::about(format!("{shown}: prediction {}", number + 1), error)
+        })?;
         if args.format == Style::Json {
             output::text(&line(app, &predicted.level, number + 1, &directed))?;
         } else {
@@ -68,24 +75,31 @@ fn not_a_prediction(bytes: &[u8], error: &serde_json::Error) -> String {
 fn observed<'p>(args: &Args, app: &str, predicted: &'p Predicted) -> Result<&'p Observed, Failure> {
     let shown = args.run.display();
     let Some(observed) = predicted.application() else {
-        let problem = "it does not say how the application was run; predict from a file that `seriatim observe` wrote";
+        let problem = "it does not say how the application was run; predict from a file that \
+                       `seriatim observe` wrote";
         return Err(Failure::about(shown, problem));
     };
     match observed.app == app {
         true => Ok(observed),
-        false => Err(Failure::about(shown, format!("the prediction is about {}, not {app}", clean(&observed.app)))),
+        false => Err(Failure::about(
+            shown,
+            format!("the prediction is about {}, not {app}", clean(&observed.app)),
+        )),
     }
 }
 
 /// What became of a prediction, for machines and for people.
 fn verdict(directed: &Directed) -> (&'static str, &'static str) {
     match (&directed.left, directed.is_serializable) {
-        (None, Some(false)) => ("validated", "validated: the run was as predicted and is not serializable"),
+        (None, Some(false)) => {
+            ("validated", "validated: the run was as predicted and is not serializable")
+        }
         (Some(_), Some(false)) => ("diverged-unserializable", "diverged but not serializable"),
         (Some(_), Some(true)) => ("diverged-serializable", "diverged and serializable"),
-        (None, Some(true)) => {
-            ("as-predicted-serializable", "the run was as predicted, as far as it goes, and is serializable")
-        }
+        (None, Some(true)) => (
+            "as-predicted-serializable",
+            "the run was as predicted, as far as it goes, and is serializable",
+        ),
         (_, None) => ("undecided", "whether the run is serializable is undecided"),
     }
 }
@@ -112,7 +126,11 @@ fn page(app: &str, directed: &Directed) -> String {
     };
     let mut page = format!("{app}: {}\n", paint(style, verdict(directed).1));
     if let Some(left) = &directed.left {
-        page += &wrap(&format!("The run left the prediction first where {left}."), "  ", output::width());
+        page += &wrap(
+            &format!("The run left the prediction first where {left}."),
+            "  ",
+            output::width(),
+        );
     }
     let layout = Layout { width: output::width(), ..Layout::default() };
     page += &format!("\n{}", text::render(&runs::checked(app, &directed.history), &layout));

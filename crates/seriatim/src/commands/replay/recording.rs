@@ -15,7 +15,8 @@ use std::path::Path;
 /// Runs it again, and says whether it went the same way.
 pub fn run(args: &Args, bytes: &[u8]) -> Result<Exit, Failure> {
     let shown = args.run.display();
-    let recording: Recording = serde_json::from_slice(bytes).map_err(|error| not_a_run(&args.run, bytes, &error))?;
+    let recording: Recording =
+        serde_json::from_slice(bytes).map_err(|error| not_a_run(&args.run, bytes, &error))?;
     let replayed = recording.replay().map_err(|error| Failure::about(&shown, error))?;
     output::text(&told(args, &recording, &replayed)?)?;
     if let Some(path) = &args.save {
@@ -26,7 +27,8 @@ pub fn run(args: &Args, bytes: &[u8]) -> Result<Exit, Failure> {
 
 fn told(args: &Args, recording: &Recording, replayed: &Replayed) -> Result<String, Failure> {
     let shown = args.run.display();
-    let app = seriatim_apps::find(&recording.app).ok_or_else(|| Failure::about(&shown, "no such application"))?;
+    let app = seriatim_apps::find(&recording.app)
+        .ok_or_else(|| Failure::about(&shown, "no such application"))?;
     let run = &replayed.run;
     let (failure, history) = (run.failure.as_deref(), &run.history);
     let blamed = recording.to_blame().map_err(|error| Failure::about(&shown, error))?;
@@ -45,7 +47,8 @@ fn told(args: &Args, recording: &Recording, replayed: &Replayed) -> Result<Strin
     let mut page = format!("{verdict}\n");
     page += &failure.map_or_else(String::new, |failure| runs::failure(app, failure));
     if let Some(departure) = &replayed.departure {
-        let left = wrap(&format!("The run left the recording: {departure}."), "  ", output::width());
+        let left =
+            wrap(&format!("The run left the recording: {departure}."), "  ", output::width());
         page += &paint(OPEN, &left).to_string();
     }
     page += &weak.map_or_else(String::new, |weak| runs::blame(&weak, history));
@@ -54,7 +57,9 @@ fn told(args: &Args, recording: &Recording, replayed: &Replayed) -> Result<Strin
 
 fn not_a_run(path: &Path, bytes: &[u8], error: &serde_json::Error) -> Failure {
     let problem = match serde_json::from_slice::<Predicted>(bytes) {
-        Ok(_) => "this is a prediction; name the application too: `seriatim replay FILE APP`".to_owned(),
+        Ok(_) => {
+            "this is a prediction; name the application too: `seriatim replay FILE APP`".to_owned()
+        }
         Err(_) => format!("not a run that `seriatim fuzz --output` wrote: {error}"),
     };
     Failure::about(path.display(), problem)
