@@ -2,9 +2,9 @@
 
 use flate2::read::GzEncoder;
 use seriatim_apps::{Predicted, Recording, run_directed};
-use seriatim_check::{Level, oracle};
+use seriatim_isolation::{Level, oracle};
 use seriatim_explore::lang::Source;
-use seriatim_explore::{Explorer, Isolation, replay};
+use seriatim_explore::{Explorer, replay};
 use seriatim_history::formats::{Format, ReadOptions, read_bytes, write};
 use seriatim_history::{History, OpId, notation};
 use seriatim_report::certificate::{Claim, parse};
@@ -107,12 +107,12 @@ pub fn program(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let Ok(source) = Source::parse(text) else { return };
     let program = source.program();
-    for isolation in [Isolation::ReadCommitted, Isolation::Causal, Isolation::Snapshot] {
-        let explorer = Explorer::new(&program, isolation).budget(Duration::from_millis(5));
+    for level in [Level::ReadCommitted, Level::Causal, Level::SnapshotIsolation] {
+        let explorer = Explorer::new(&program, level).budget(Duration::from_millis(5));
         let explored = explorer.run(&|end| {
             let token = end.token();
             let again =
-                replay(&program, isolation, &token, |end| (end.token(), end.locals().to_vec()));
+                replay(&program, level, &token, |end| (end.token(), end.locals().to_vec()));
             assert_eq!(again.expect("it was explored"), (token, end.locals().to_vec()));
             source.check(end)
         });

@@ -8,7 +8,7 @@
 //! those with one state only.
 
 use seriatim_apps::{Harness, Run, RunError, Setting, Value, run};
-use seriatim_check::Level;
+use seriatim_isolation::Level;
 use seriatim_store::{Adversary, Explorer, Plot, Random, by_chance};
 use std::collections::HashSet;
 use std::fmt::Write as _;

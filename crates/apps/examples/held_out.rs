@@ -7,7 +7,7 @@
 //! within RUNS are left out. One that the adversary does not break counts as RUNS.
 
 use seriatim_apps::{APPS, App, Drawn, Fuzz, Setting};
-use seriatim_check::Level;
+use seriatim_isolation::Level;
 use seriatim_store::ChooserKind;
 
 type Failure = Box<dyn std::error::Error>;

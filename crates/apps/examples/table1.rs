@@ -4,7 +4,7 @@
 //! Usage: table1 [RUNS [LEVEL [interleaved]]]
 
 use seriatim_apps::{APPS, App, Fuzz, Setting};
-use seriatim_check::Level;
+use seriatim_isolation::Level;
 use seriatim_store::ChooserKind;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {

@@ -3,8 +3,8 @@
 use crate::db::{Db, DbError, StoreDb};
 use crate::directed::PlanError;
 use crate::value::Value;
-use seriatim_check::Level;
 use seriatim_history::History;
+use seriatim_isolation::Level;
 use seriatim_store::{Choice, Chooser, Latest, Schedule, Store, StoreError, interleave_by};
 
 /// An application with its clients and what must hold of it under serializability.

@@ -4,7 +4,7 @@
 use crate::app::{App, Run, RunError, Setting, run};
 use crate::find;
 use serde::{Deserialize, Serialize};
-use seriatim_check::Level;
+use seriatim_isolation::Level;
 use seriatim_store::{
     Adversary, Choice, ChooserKind, Divergence, LEVELS, Latest, LatestPerSession, Random, Script,
     Stale, by_chance, by_turns,

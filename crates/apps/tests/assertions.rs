@@ -2,7 +2,8 @@
 //! broke can be had again.
 
 use seriatim_apps::{APPS, Fuzz, Harness, Recording, Setting, Value, run};
-use seriatim_check::{Level, Options, Outcome, check};
+use seriatim_check::{Options, Outcome, check};
+use seriatim_isolation::Level;
 use seriatim_store::{ChooserKind, Explorer, LEVELS};
 use std::collections::HashSet;
 

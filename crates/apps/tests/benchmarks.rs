@@ -2,7 +2,8 @@
 //! wrong below it.
 
 use seriatim_apps::{BENCHMARKS, Fuzz, Setting, Workload, benchmark, run};
-use seriatim_check::{Level, Options, Outcome, check};
+use seriatim_check::{Options, Outcome, check};
+use seriatim_isolation::Level;
 use seriatim_store::{ChooserKind, Latest, by_chance};
 
 #[test]

@@ -3,7 +3,7 @@
 use seriatim_apps::{
     App, Db, DbError, PlanError, PlannedEvent, PlannedTxn, RunError, Value, Writer, run_directed,
 };
-use seriatim_check::Level;
+use seriatim_isolation::Level;
 
 /// An application of these clients.
 struct Tiny(&'static [Client]);

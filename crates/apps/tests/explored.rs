@@ -3,17 +3,18 @@
 
 use seriatim_apps::clients::ClientProgram;
 use seriatim_apps::{APPS, App, Db, DbError, StoreDb, Value, explore, find, transact};
-use seriatim_explore::{End, Explorer, Isolation};
+use seriatim_explore::{End, Explorer};
+use seriatim_isolation::Level;
 use seriatim_store::{Random, Store, by_chance, interleave_by};
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 use std::time::Duration;
 
 /// Everything that users may see, client by client.
-fn explored(app: &'static dyn App, isolation: Isolation) -> BTreeSet<Vec<Vec<Value>>> {
+fn explored(app: &'static dyn App, level: Level) -> BTreeSet<Vec<Vec<Value>>> {
     let program = explore::program(app);
     let all = Mutex::new(BTreeSet::new());
-    let result = Explorer::new(&program, isolation).threads(2).run(&|end| {
+    let result = Explorer::new(&program, level).threads(2).run(&|end| {
         all.lock().unwrap().insert(end.locals().to_vec());
         Ok(())
     });
@@ -63,8 +64,7 @@ enum Mode {
 }
 
 /// What users see in one run on the store, with random versions in a random order.
-fn monkey(app: &'static dyn App, isolation: Isolation, seed: u64, mode: Mode) -> Vec<Vec<Value>> {
-    let level = isolation.level().unwrap();
+fn monkey(app: &'static dyn App, level: Level, seed: u64, mode: Mode) -> Vec<Vec<Value>> {
     let store: Store<Value> =
         Store::<Value>::builder(level).chooser(Random::new(seed)).build().unwrap();
     for (key, value) in app.load() {
@@ -86,32 +86,32 @@ fn monkey(app: &'static dyn App, isolation: Isolation, seed: u64, mode: Mode) ->
 
 #[test]
 fn what_the_mock_store_shows_is_explored() {
-    for (name, isolation) in [
-        ("cart", Isolation::ReadCommitted),
-        ("cart", Isolation::ReadAtomic),
-        ("cart", Isolation::Causal),
-        ("cart", Isolation::Prefix),
-        ("cart", Isolation::Snapshot),
-        ("cart", Isolation::Serializable),
-        ("twitter", Isolation::Causal),
-        ("twitter", Isolation::Snapshot),
-        ("courseware-removed", Isolation::Causal),
-        ("courseware-removed", Isolation::Serializable),
+    for (name, level) in [
+        ("cart", Level::ReadCommitted),
+        ("cart", Level::ReadAtomic),
+        ("cart", Level::Causal),
+        ("cart", Level::PrefixConsistency),
+        ("cart", Level::SnapshotIsolation),
+        ("cart", Level::Serializable),
+        ("twitter", Level::Causal),
+        ("twitter", Level::SnapshotIsolation),
+        ("courseware-removed", Level::Causal),
+        ("courseware-removed", Level::Serializable),
     ] {
         let app = find(name).unwrap();
-        let all = explored(app, isolation);
+        let all = explored(app, level);
         let mut seen = BTreeSet::new();
         for seed in 0..300 {
             let run = monkey(
                 app,
-                isolation,
+                level,
                 seed,
                 if seed % 2 == 0 { Mode::Serial } else { Mode::Interleaved },
             );
-            assert!(all.contains(&run), "{name} at {isolation}, seed {seed}: {run:?}");
+            assert!(all.contains(&run), "{name} at {level}, seed {seed}: {run:?}");
             seen.insert(run);
         }
-        println!("{name} at {isolation}: {} of {} states seen in 300 runs", seen.len(), all.len());
+        println!("{name} at {level}: {} of {} states seen in 300 runs", seen.len(), all.len());
     }
 }
 
@@ -120,19 +120,18 @@ fn assertions_break_at_causal_consistency_and_hold_when_serializable() {
     for app in APPS {
         let program = explore::program(app);
         let property = |end: &End<'_, Value, explore::Seen>| explore::verify(app, end);
-        let weak = Explorer::new(&program, Isolation::Causal).run(&property).unwrap();
+        let weak = Explorer::new(&program, Level::Causal).run(&property).unwrap();
         let found = weak
             .counterexample
             .unwrap_or_else(|| panic!("{} holds at causal consistency", app.name()));
         // The token reruns it.
-        let again = seriatim_explore::replay(&program, Isolation::Causal, &found.token, |end| {
+        let again = seriatim_explore::replay(&program, Level::Causal, &found.token, |end| {
             assert_eq!(end.locals(), found.locals);
             explore::verify(app, end)
         });
         assert_eq!(again.unwrap(), Err(found.reason));
-        let strong = Explorer::new(&program, Isolation::Serializable)
-            .threads(2)
-            .budget(Duration::from_secs(20));
+        let strong =
+            Explorer::new(&program, Level::Serializable).threads(2).budget(Duration::from_secs(20));
         if app.name() != "stack" {
             // The stack has too many behaviours for a test.
             assert_eq!(strong.run(&property).unwrap().holds(), Some(true), "{}", app.name());
@@ -154,12 +153,12 @@ fn random_clients_have_as_many_histories_as_ever() {
         ("tpcc", 4, 312, 59),
     ] {
         let program = ClientProgram::new(app, seed, 3, 3).unwrap().program();
-        let count = |isolation| {
-            let result = Explorer::new(&program, isolation).run(&|_| Ok(())).unwrap();
+        let count = |level| {
+            let result = Explorer::new(&program, level).run(&|_| Ok(())).unwrap();
             assert!(result.is_complete && result.tally.blocked == 0, "{app}:{seed}");
             result.tally.histories
         };
-        let counted = (count(Isolation::Causal), count(Isolation::Serializable));
+        let counted = (count(Level::Causal), count(Level::Serializable));
         assert_eq!(counted, (causal, serializable), "{app}:{seed}");
     }
     assert!(ClientProgram::new("chess", 1, 3, 3).is_none());
@@ -231,7 +230,7 @@ impl App for Fickle {
 }
 
 /// All but the one that allows everything.
-const LEVELS: [Isolation; 6] = *Isolation::ALL.last_chunk().unwrap();
+const CONSTRAINED: [Level; 6] = *seriatim_explore::LEVELS.last_chunk().unwrap();
 
 /// What an aborting transaction reads is explored, and what comes after it; only if the store is
 /// told to forget what was read, it may show more.
@@ -240,19 +239,15 @@ fn what_the_mock_store_shows_to_clients_that_abort_is_explored() {
     let (mut aborted, mut beyond) = (0, 0);
     for seed in 0..25 {
         let app: &'static dyn App = Box::leak(Box::new(Fickle { seed }));
-        for isolation in LEVELS {
-            let all = explored(app, isolation);
+        for level in CONSTRAINED {
+            let all = explored(app, level);
             for run in 0..25 {
                 for mode in [Mode::Serial, Mode::Interleaved] {
-                    let seen = monkey(app, isolation, run, mode);
-                    assert!(
-                        all.contains(&seen),
-                        "program {seed} at {isolation}, run {run}: {seen:?}"
-                    );
+                    let seen = monkey(app, level, run, mode);
+                    assert!(all.contains(&seen), "program {seed} at {level}, run {run}: {seen:?}");
                     aborted += usize::from(format!("{seen:?}").contains("aborted"));
                 }
-                beyond +=
-                    usize::from(!all.contains(&monkey(app, isolation, run, Mode::Forgetting)));
+                beyond += usize::from(!all.contains(&monkey(app, level, run, Mode::Forgetting)));
             }
         }
     }

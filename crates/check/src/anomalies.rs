@@ -10,9 +10,9 @@
 use crate::decide::{Context, ROUNDS_MAX, known_edges, positions};
 use crate::index::{INITIAL, Index, NONE};
 use crate::infer::Scope;
-use crate::level::Level;
 use crate::order::{Components, Edges, Inferred};
-use crate::violation::Kind;
+use seriatim_isolation::Anomaly;
+use seriatim_isolation::Level;
 
 /// What one level of the ladder adds to those below it.
 pub(crate) struct LevelFindings {
@@ -34,11 +34,13 @@ impl LevelFindings {
     }
 
     /// The kinds of the two sorts of edges.
-    pub fn kinds(&self) -> (Kind, Kind) {
+    pub fn kinds(&self) -> (Anomaly, Anomaly) {
         match self.level {
-            Level::ReadCommitted => (Kind::NonMonotonicReadCausal, Kind::NonMonotonicReadCommit),
-            Level::Causal => (Kind::CausalityViolation, Kind::ConflictingCommitOrder),
-            _ => (Kind::FracturedReadCausal, Kind::FracturedReadCommit),
+            Level::ReadCommitted => {
+                (Anomaly::NonMonotonicReadCausal, Anomaly::NonMonotonicReadCommit)
+            }
+            Level::Causal => (Anomaly::CausalityViolation, Anomaly::ConflictingCommitOrder),
+            _ => (Anomaly::FracturedReadCausal, Anomaly::FracturedReadCommit),
         }
     }
 }

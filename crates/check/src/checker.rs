@@ -5,7 +5,6 @@ use crate::anomalies::{self, LevelFindings};
 use crate::decide::{self, Context};
 use crate::index::Index;
 use crate::ladder::{Strong, Subject};
-use crate::level::Level;
 use crate::limits::Limits;
 use crate::matching::{self, Matched};
 use crate::memory::{self, Need, Room};
@@ -13,8 +12,10 @@ use crate::order::{Components, Edges, Graph, first_guess};
 use crate::outcome::{AnomalyGroup, Options, Outcome, Proved, Report, Timings, Undecided, Verdict};
 use crate::refs::Refs;
 use crate::summary::{Cycles, Summary};
-use crate::violation::{Kind, Violation};
+use crate::violation::Violation;
 use seriatim_history::{History, OpId, TxnId, ValueKind};
+use seriatim_isolation::Anomaly;
+use seriatim_isolation::Level;
 use std::collections::BTreeSet;
 use std::time::Instant;
 
@@ -144,14 +145,14 @@ impl Check<'_> {
             Graph { history: self.history, index: &index, edges: &no_edges }.components(&wish);
         let mut groups = self.without_levels(&index, &causal, &no_edges);
         if causal.has_cycle() {
-            self.forbid(Kind::CyclicCausality);
+            self.forbid(Anomaly::CyclicCausality);
             anomalies::cut_cycles(&mut index, self.history.txn_bounds(), &causal);
         }
         for kind in index.faults.iter().map(|fault| fault.kind).collect::<BTreeSet<_>>() {
             self.forbid(kind);
         }
         if !index.unrepeated.is_empty() {
-            self.forbid(Kind::NonRepeatableRead);
+            self.forbid(Anomaly::NonRepeatableRead);
         }
         let base = Graph { history: self.history, index: &index, edges: &no_edges }
             .components(&wish)
@@ -179,7 +180,7 @@ impl Check<'_> {
         let context = Context::new(self.history, index, &causal.order, self.options.threads);
         let summary = Summary::new(&context, self.options.instances);
         let cycles =
-            summary.cycles(&Cycles { kind: Kind::CyclicCausality, components: causal, edges });
+            summary.cycles(&Cycles { kind: Anomaly::CyclicCausality, components: causal, edges });
         let mut groups: Vec<AnomalyGroup> = cycles.into_iter().collect();
         groups.extend(summary.faults(&index.faults));
         groups.extend(summary.unrepeated());
@@ -196,11 +197,11 @@ impl Check<'_> {
         if !components.has_cycle() {
             return None;
         }
-        self.forbid(Kind::WriteCycle);
+        self.forbid(Anomaly::WriteCycle);
         let context = Context::new(self.history, index, base, self.options.threads);
         let summary = Summary::new(&context, self.options.instances);
         let group = summary.cycles(&Cycles {
-            kind: Kind::WriteCycle,
+            kind: Anomaly::WriteCycle,
             components: &components,
             edges: &edges,
         });
@@ -281,7 +282,7 @@ impl Check<'_> {
     }
 
     /// Remembers that `kind` was found.
-    fn forbid(&mut self, kind: Kind) {
+    fn forbid(&mut self, kind: Anomaly) {
         self.violated.extend(kind.info().forbidden_by);
     }
 

@@ -13,9 +13,9 @@
 use crate::clocks::{self, LazyClocks};
 use crate::index::{INITIAL, Index};
 use crate::infer::{Scope, Search};
-use crate::level::Level;
 use crate::order::{Edges, Graph, Inferred};
 use seriatim_history::History;
+use seriatim_isolation::Level;
 use std::ops::Range;
 use std::sync::OnceLock;
 

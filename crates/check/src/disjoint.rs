@@ -3,14 +3,15 @@
 
 use crate::index::{INITIAL, Index, NONE};
 use crate::ladder::{self, StrongOutcome, Subject};
-use crate::level::Level;
 use crate::limits::Limits;
 use crate::memory;
 use crate::outcome::{AnomalyGroup, Options};
 use crate::scenario::{self, Budget};
-use crate::violation::{Kind, Violation};
+use crate::violation::Violation;
 use rustc_hash::FxHashSet;
 use seriatim_history::{History, KeyId, OpId, OpKind, TxnId, Value};
+use seriatim_isolation::Anomaly;
+use seriatim_isolation::Level;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -157,11 +158,11 @@ fn ops_of(history: &History, index: &Index, txns: &[u32]) -> Vec<OpId> {
 
 /// The violations by kind, the smallest first.
 fn grouped(found: Vec<Violation>) -> Vec<AnomalyGroup> {
-    let mut kinds: BTreeMap<Kind, Vec<Violation>> = BTreeMap::new();
+    let mut kinds: BTreeMap<Anomaly, Vec<Violation>> = BTreeMap::new();
     for violation in found {
         kinds.entry(violation.kind).or_default().push(violation);
     }
-    let group = |(kind, mut instances): (Kind, Vec<Violation>)| {
+    let group = |(kind, mut instances): (Anomaly, Vec<Violation>)| {
         instances.sort_by_key(|violation| (violation.txn_count(), violation.ops.len()));
         let exemplar = instances.first().cloned()?;
         Some(AnomalyGroup { kind, count: instances.len() as u64, exemplar, instances })

@@ -7,12 +7,13 @@
 
 use crate::decide::Context;
 use crate::index::{Fault, INITIAL, Unrepeated};
-use crate::level::Level;
 use crate::order::{Components, Edges, Inferred, session_predecessor};
 use crate::refs::Refs;
-use crate::violation::{Edge, Element, Kind, OpRef, Origin, Reason, TxnRef, Violation};
+use crate::violation::{Edge, Element, OpRef, Origin, Reason, TxnRef, Violation};
 use rustc_hash::{FxHashMap, FxHashSet};
 use seriatim_history::{History, KeyId, OpId, TxnId, Value, ValueKind};
+use seriatim_isolation::Anomaly;
+use seriatim_isolation::Level;
 use std::collections::VecDeque;
 
 /// Makes explanations of one history.
@@ -119,7 +120,7 @@ impl<'a> Explainer<'a> {
     /// `to` to `from`.
     pub fn edge_violation(
         &self,
-        kind: Kind,
+        kind: Anomaly,
         level: Level,
         edge: Inferred,
         terrain: Terrain<'_>,
@@ -136,7 +137,7 @@ impl<'a> Explainer<'a> {
 
     /// The same without the search for the cycle: the read, the write that it returned, and the
     /// write that it missed.
-    pub fn edge_named(&self, kind: Kind, edge: Inferred) -> Option<Violation> {
+    pub fn edge_named(&self, kind: Anomaly, edge: Inferred) -> Option<Violation> {
         let key = self.history().op(OpId(edge.read)).key;
         let source = match edge.to {
             INITIAL => self.initial_write(key),
@@ -150,7 +151,7 @@ impl<'a> Explainer<'a> {
     /// A cycle of session order, reads and known version orders inside a component.
     pub fn cycle_violation(
         &self,
-        kind: Kind,
+        kind: Anomaly,
         components: &Components,
         edges: &Edges,
         member: u32,
@@ -232,7 +233,7 @@ impl<'a> Explainer<'a> {
     /// A read that is wrong by itself.
     pub fn fault_violation(&self, fault: &Fault) -> Violation {
         let mut ops: Vec<OpRef> = fault.ops.iter().map(|&op| self.op_ref(op)).collect();
-        if let (Kind::ThinAirRead, [read]) = (fault.kind, ops.as_mut_slice()) {
+        if let (Anomaly::ThinAirRead, [read]) = (fault.kind, ops.as_mut_slice()) {
             read.element = self.element_to_blame(fault);
         }
         Violation::new(fault.kind, ops, Vec::new())
@@ -266,7 +267,7 @@ impl<'a> Explainer<'a> {
                 ops.push(self.op_ref(append));
             }
         }
-        Violation::new(Kind::NonRepeatableRead, ops, Vec::new())
+        Violation::new(Anomaly::NonRepeatableRead, ops, Vec::new())
     }
 
     /// Who appended the first elements in which two lists differ; lists without these elements

@@ -25,12 +25,12 @@ mod problem;
 mod state;
 mod unknown;
 
-use crate::level::Level;
 use crate::limits::Limits;
 use crate::outcome::Event;
 use problem::Problem;
 use rustc_hash::FxHashMap;
 use seriatim_history::History;
+use seriatim_isolation::Level;
 use state::State;
 
 /// How much the memory of failed states may take: 256 MiB. What does not fit is searched again.

@@ -15,9 +15,9 @@
 use crate::lists::{self, ListFacts};
 use crate::parallel;
 use crate::resolve::{Entry, FROM_INITIAL, Found, UNRESOLVED, VISIBLE, resolve_keys};
-use crate::violation::Kind;
 use rustc_hash::FxHashSet;
 use seriatim_history::{History, KeyId, OpId, Status, TxnId, room};
+use seriatim_isolation::Anomaly;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
 
@@ -29,8 +29,8 @@ pub(crate) const INITIAL: u32 = u32::MAX - 1;
 /// A read that is wrong by itself (Plume's a to f, and the anomalies of lists).
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Fault {
-    pub kind: Kind,
-    /// The operations that show it, in the order that [`Kind`] documents.
+    pub kind: Anomaly,
+    /// The operations that show it, in the order that [`Anomaly`] documents.
     pub ops: Vec<u32>,
     /// Which element of the list that was read is to blame, from 0, if it is not the last one.
     pub element: Option<u32>,
@@ -100,7 +100,7 @@ impl Index {
             self.unrepeated.extend(part.unrepeated.into_iter().filter(|pair| counts(pair.first)));
             self.ambiguous.extend(part.ambiguous.into_iter().filter(|&op| counts(op)));
         }
-        let known: FxHashSet<(Kind, u32)> =
+        let known: FxHashSet<(Anomaly, u32)> =
             self.faults.iter().map(|fault| (fault.kind, fault.reader())).collect();
         let new = self
             .lists
@@ -117,17 +117,17 @@ impl Index {
 }
 
 impl Fault {
-    pub fn new(kind: Kind, ops: Vec<u32>) -> Fault {
+    pub fn new(kind: Anomaly, ops: Vec<u32>) -> Fault {
         Fault { kind, ops, element: None }
     }
 
     /// The read that shows the fault.
     pub fn reader(&self) -> u32 {
         match self.kind {
-            Kind::ThinAirRead
-            | Kind::FutureRead
-            | Kind::DuplicateElement
-            | Kind::IncompatibleOrder => self.ops[0],
+            Anomaly::ThinAirRead
+            | Anomaly::FutureRead
+            | Anomaly::DuplicateElement
+            | Anomaly::IncompatibleOrder => self.ops[0],
             _ => self.ops[self.ops.len() - 1],
         }
     }

@@ -16,11 +16,11 @@
 
 use crate::clocks::{Clocks, LazyClocks};
 use crate::index::{INITIAL, Index};
-use crate::level::Level;
 use crate::order::{Components, Inferred};
 use crate::parallel;
 use rustc_hash::FxHashMap;
 use seriatim_history::{History, TxnId};
+use seriatim_isolation::Level;
 use std::ops::Range;
 
 /// Which inferred edges to look for.

@@ -6,13 +6,13 @@
 use crate::disjoint;
 use crate::frontier::{self, Found};
 use crate::index::Index;
-use crate::level::Level;
 use crate::limits::Limits;
 use crate::memory;
 use crate::outcome::{AnomalyGroup, Event, Options, Outcome, Undecided, Verdict};
 use crate::strong::{self, Decision, Effort, Model, Target};
 use crate::verifier::verify_points;
 use seriatim_history::{History, TxnId};
+use seriatim_isolation::Level;
 use std::time::{Duration, Instant};
 
 /// What is known about one strong level.

@@ -8,7 +8,8 @@
 //! second algorithm for the strong levels.
 //!
 //! ```
-//! use seriatim_check::{check, Kind, Level, Options};
+//! use seriatim_check::{check, Options};
+//! use seriatim_isolation::{Anomaly, Level};
 //! use seriatim_history::notation;
 //!
 //! // Session b sees the new y of t1, but the old x, although t1 wrote both.
@@ -16,7 +17,7 @@
 //! let report = check(&history, &Options::default());
 //! assert_eq!(report.strongest(), Some(Level::ReadCommitted));
 //! assert_eq!(report.weakest_violated(), Some(Level::ReadAtomic));
-//! assert_eq!(report.anomalies[0].kind, Kind::FracturedReadCausal);
+//! assert_eq!(report.anomalies[0].kind, Anomaly::FracturedReadCausal);
 //! ```
 
 mod anomalies;
@@ -30,12 +31,10 @@ pub mod frontier;
 mod index;
 mod infer;
 mod ladder;
-mod level;
 mod limits;
 mod lists;
 mod matching;
 mod memory;
-pub mod oracle;
 mod order;
 mod outcome;
 mod parallel;
@@ -49,7 +48,6 @@ mod verifier;
 mod violation;
 
 pub use checker::check;
-pub use level::{Level, UnknownLevel};
 pub use matching::matched_history;
 pub use outcome::{
     AnomalyGroup, Effort, Event, Options, Outcome, Proved, Report, Timings, Undecided, Verdict,
@@ -57,6 +55,4 @@ pub use outcome::{
 pub use refs::Refs;
 pub use scenario::{Budget, explain as explain_violation, minimal_violation};
 pub use verifier::{Rejection, verify, verify_points};
-pub use violation::{
-    Edge, Element, Excluded, Kind, KindInfo, OpRef, Origin, Reason, TxnRef, Violation, Why,
-};
+pub use violation::{Edge, Element, Excluded, OpRef, Origin, Reason, TxnRef, Violation, Why};

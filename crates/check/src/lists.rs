@@ -6,9 +6,9 @@
 //! elements in the order of the list.
 
 use crate::index::Fault;
-use crate::violation::Kind;
 use rustc_hash::{FxHashMap, FxHashSet};
 use seriatim_history::{History, KeyId, OpId, OpKind, Status, TxnId, Value, ValueKind};
+use seriatim_isolation::Anomaly;
 
 /// `from` appended to `key` before `to`, as the list that `read` returned shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -168,7 +168,7 @@ pub(crate) fn examine(history: &History, counts: &[bool]) -> ListFacts {
             let differing = [list[i], long[i]];
             let writers = differing.iter().filter_map(|element| appends.of(key, *element)?.first());
             let ops = [op.0, long_op.0].into_iter().chain(writers).collect();
-            facts.faults.push(Fault::new(Kind::IncompatibleOrder, ops));
+            facts.faults.push(Fault::new(Anomaly::IncompatibleOrder, ops));
             contradicted.insert(key);
         }
     }
@@ -203,7 +203,7 @@ fn examine_list(
         several |= live.len() > 1;
         if *count > live.len().max(1) {
             let ops = std::iter::once(op.0).chain(appended.and_then(Appended::first)).collect();
-            found.push(Fault::new(Kind::DuplicateElement, ops));
+            found.push(Fault::new(Anomaly::DuplicateElement, ops));
         }
         if let [append] = live {
             found.extend(own_order(history, (op, history.txn_of(op)), previous, *append));
@@ -211,10 +211,11 @@ fn examine_list(
         }
         if i + 1 < list.len() && live.is_empty() {
             found.push(match appended.and_then(|appended| appended.aborted) {
-                Some(append) => Fault::new(Kind::AbortedRead, vec![append, op.0]),
-                None => {
-                    Fault { element: Some(i as u32), ..Fault::new(Kind::ThinAirRead, vec![op.0]) }
-                }
+                Some(append) => Fault::new(Anomaly::AbortedRead, vec![append, op.0]),
+                None => Fault {
+                    element: Some(i as u32),
+                    ..Fault::new(Anomaly::ThinAirRead, vec![op.0])
+                },
             });
         }
     }
@@ -236,11 +237,11 @@ fn own_order(
 ) -> Option<Fault> {
     let txn = history.txn_of(OpId(append));
     if txn == reader && append > read.0 {
-        return Some(Fault::new(Kind::FutureRead, vec![read.0, append]));
+        return Some(Fault::new(Anomaly::FutureRead, vec![read.0, append]));
     }
     let previous =
         previous.filter(|&previous| previous > append && history.txn_of(OpId(previous)) == txn)?;
-    Some(Fault::new(Kind::IncompatibleOrder, vec![read.0, append, previous]))
+    Some(Fault::new(Anomaly::IncompatibleOrder, vec![read.0, append, previous]))
 }
 
 /// Edges between the writers of consecutive elements; elements with several writers or none are

@@ -7,7 +7,6 @@
 //! operations that it names.
 
 use crate::checker::check;
-use crate::level::Level;
 use crate::limits::Limits;
 use crate::memory;
 use crate::outcome::{Options, Outcome, Undecided};
@@ -15,6 +14,7 @@ use crate::violation::Violation;
 use batsat::{Callbacks, Lit, Solver, SolverInterface, lbool};
 use rustc_hash::{FxHashMap, FxHashSet};
 use seriatim_history::{History, KeyId, OpId, OpKind, Status, TxnId, Value, ValueKind};
+use seriatim_isolation::Level;
 
 /// The answer for one level.
 pub(crate) enum Matched {

@@ -4,11 +4,11 @@
 //! operations.
 
 use crate::checker::{check_in_full, levels_to_report};
-use crate::level::Level;
 use crate::limits::Limits;
 use crate::outcome::{Options, Outcome, Report, Timings, Undecided, Verdict};
 use crate::resident;
 use seriatim_history::History;
+use seriatim_isolation::Level;
 
 /// Matching the reads to the writes, and the orders of the weak levels, for each operation.
 const INDEX_BYTES: u64 = 32;

@@ -1,9 +1,10 @@
 //! What a check answers: a verdict for each level, the anomalies behind it, and how long it took.
 
-use crate::level::Level;
 pub use crate::strong::Effort;
-use crate::violation::{Kind, Violation};
+use crate::violation::Violation;
 use seriatim_history::{OpId, TxnId};
+use seriatim_isolation::Anomaly;
+use seriatim_isolation::Level;
 use std::time::Duration;
 
 /// Whether a level holds.
@@ -104,7 +105,7 @@ impl Verdict {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct AnomalyGroup {
     /// The kind.
-    pub kind: Kind,
+    pub kind: Anomaly,
     /// How many instances there are: reads that show the anomaly (cycles, for cyclic causality).
     pub count: u64,
     /// The smallest instance that was found.
@@ -133,7 +134,7 @@ pub struct Timings {
 pub struct Report {
     /// One verdict for each level that was asked for, in the order of [`Level::ALL`].
     pub verdicts: Vec<Verdict>,
-    /// The anomalies, in the order of [`Kind::ALL`]; only kinds that a level that was asked for
+    /// The anomalies, in the order of [`Anomaly::ALL`]; only kinds that a level that was asked for
     /// forbids.
     pub anomalies: Vec<AnomalyGroup>,
     /// What was proved, also of levels that were looked at although nobody asked.

@@ -6,8 +6,8 @@
 
 use crate::index::{Fault, NONE, Unrepeated};
 use crate::lists;
-use crate::violation::Kind;
 use seriatim_history::{History, KeyId, OpKind, Status, TXNS_MAX, TxnId, Value};
+use seriatim_isolation::Anomaly;
 use std::ops::Range;
 
 /// One operation while its key is resolved. `slot` starts as the value and ends as the resolution.
@@ -264,7 +264,7 @@ impl Resolver<'_> {
         let writers = *self.table.get(value);
         if let Some(older) = self.older_own_write(entries, own_write, value, &writers) {
             let ops = vec![older, own_op, read.op];
-            self.found.faults.push(Fault::new(Kind::NotMyLastWrite, ops));
+            self.found.faults.push(Fault::new(Anomaly::NotMyLastWrite, ops));
             return;
         }
         let other = writers
@@ -272,11 +272,12 @@ impl Resolver<'_> {
             .into_iter()
             .find(|&w| w != NONE && entries[w as usize].txn() != read.txn());
         let fault = match other {
-            Some(other) => {
-                Fault::new(Kind::NotMyOwnWrite, vec![own_op, entries[other as usize].op, read.op])
-            }
+            Some(other) => Fault::new(
+                Anomaly::NotMyOwnWrite,
+                vec![own_op, entries[other as usize].op, read.op],
+            ),
             None if self.may_be_initial(value, &writers) => {
-                Fault::new(Kind::NotMyOwnWrite, vec![own_op, read.op])
+                Fault::new(Anomaly::NotMyOwnWrite, vec![own_op, read.op])
             }
             None => self.illegal_source(entries, read, &writers),
         };
@@ -352,7 +353,7 @@ impl Resolver<'_> {
             .find(|&w| own(w))
             .or(Some(writers.hidden).filter(|&w| own(w)));
         if let Some(later) = own_later {
-            return Fault::new(Kind::FutureRead, vec![read.op, entries[later as usize].op]);
+            return Fault::new(Anomaly::FutureRead, vec![read.op, entries[later as usize].op]);
         }
         if writers.hidden != NONE {
             let hidden = writers.hidden as usize;
@@ -361,13 +362,13 @@ impl Resolver<'_> {
                 .find(|entry| entry.is_write())
                 .map_or(read.op, |e| e.op);
             let ops = vec![entries[hidden].op, overwriting, read.op];
-            return Fault::new(Kind::IntermediateRead, ops);
+            return Fault::new(Anomaly::IntermediateRead, ops);
         }
         if writers.aborted != NONE {
             let ops = vec![entries[writers.aborted as usize].op, read.op];
-            return Fault::new(Kind::AbortedRead, ops);
+            return Fault::new(Anomaly::AbortedRead, ops);
         }
-        Fault::new(Kind::ThinAirRead, vec![read.op])
+        Fault::new(Anomaly::ThinAirRead, vec![read.op])
     }
 }
 

@@ -5,12 +5,13 @@ use crate::anomalies::LevelFindings;
 use crate::decide::{Context, positions};
 use crate::explain::{Explainer, Terrain};
 use crate::index::{Fault, INITIAL};
-use crate::level::Level;
 use crate::order::{Components, Edges, Inferred};
 use crate::outcome::AnomalyGroup;
-use crate::violation::{Kind, Violation};
+use crate::violation::Violation;
 use rustc_hash::FxHashMap;
 use seriatim_history::OpId;
+use seriatim_isolation::Anomaly;
+use seriatim_isolation::Level;
 use std::time::{Duration, Instant};
 
 /// How many candidates for the exemplar of a kind are tried, smallest estimate first.
@@ -35,7 +36,7 @@ pub(crate) struct Summary<'a> {
 /// Cycles found before any level is looked at: of session order and reads, or of these and version
 /// orders of lists.
 pub(crate) struct Cycles<'a> {
-    pub kind: Kind,
+    pub kind: Anomaly,
     pub components: &'a Components,
     pub edges: &'a Edges,
 }
@@ -62,7 +63,7 @@ impl<'a> Summary<'a> {
     pub fn unrepeated(&self) -> Option<AnomalyGroup> {
         let explainer = self.explainer(usize::MAX);
         let pairs = &self.context.index.unrepeated;
-        self.group(Kind::NonRepeatableRead, pairs, |&pair| {
+        self.group(Anomaly::NonRepeatableRead, pairs, |&pair| {
             Some(explainer.unrepeated_violation(pair))
         })
     }
@@ -98,7 +99,7 @@ impl<'a> Summary<'a> {
 
     fn edges(
         &self,
-        kind: Kind,
+        kind: Anomaly,
         level: Level,
         edges: &[Inferred],
         terrain: Terrain<'_>,
@@ -137,7 +138,7 @@ impl<'a> Summary<'a> {
     /// operations is the exemplar.
     fn group<T>(
         &self,
-        kind: Kind,
+        kind: Anomaly,
         items: &[T],
         explain: impl Fn(&T) -> Option<Violation>,
     ) -> Option<AnomalyGroup> {

@@ -11,10 +11,10 @@ mod points;
 
 pub use points::verify_points;
 
-use crate::level::Level;
 use crate::refs::Names;
 use pasts::Pasts;
 use seriatim_history::{History, KeyId, OpId, OpKind, Status, TxnId, Value, ValueKind};
+use seriatim_isolation::Level;
 use std::collections::HashMap;
 use std::fmt;
 

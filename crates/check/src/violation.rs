@@ -5,8 +5,8 @@
 //! downstream looks at the history again. Its operations alone (everything else removed from the
 //! history) still violate the level.
 
-use crate::level::Level;
 use seriatim_history::{OpId, Place, TxnId};
+use seriatim_isolation::{Anomaly, Level};
 
 /// A transaction as a report names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -178,7 +178,7 @@ pub struct Edge {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
     /// Which anomaly.
-    pub kind: Kind,
+    pub kind: Anomaly,
     /// The operations that show it, in the order in which a person should read them. The history
     /// that consists of these operations alone violates every level of `levels`.
     pub ops: Vec<OpRef>,
@@ -192,7 +192,7 @@ pub struct Violation {
 
 impl Violation {
     /// An instance that violates the levels that forbid its kind, and no other.
-    pub fn new(kind: Kind, ops: Vec<OpRef>, cycle: Vec<Edge>) -> Violation {
+    pub fn new(kind: Anomaly, ops: Vec<OpRef>, cycle: Vec<Edge>) -> Violation {
         Violation { kind, ops, levels: kind.info().forbidden_by.to_vec(), cycle }
     }
 
@@ -202,203 +202,5 @@ impl Violation {
         txns.sort_unstable();
         txns.dedup();
         txns.len()
-    }
-}
-
-/// The anomalies, Plume's patterns first.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum Kind {
-    /// TAP-a: a value that nobody wrote. `ops`: the read.
-    ThinAirRead,
-    /// TAP-b: a value that only an aborted transaction wrote. `ops`: the write, the read.
-    AbortedRead,
-    /// TAP-c: a value that the transaction itself writes only later. `ops`: the read, the write.
-    FutureRead,
-    /// TAP-d: the transaction wrote the key, then read another transaction's value. `ops`: own
-    /// write, the other write (absent if nobody wrote that value), the read.
-    NotMyOwnWrite,
-    /// TAP-e: the transaction read an older write of its own. `ops`: older write, newer write, the
-    /// read.
-    NotMyLastWrite,
-    /// TAP-f: a value that its writer itself overwrote. `ops`: the write, the overwriting write,
-    /// the read.
-    IntermediateRead,
-    /// TAP-g: session order and reads form a cycle. `cycle`: session-order and write-read edges.
-    CyclicCausality,
-    /// TAP-h: newer, then older, against the causal order. `cycle`: [source → … → other writer,
-    /// inferred edge back].
-    NonMonotonicReadCausal,
-    /// TAP-i: the same against an inferred commit order.
-    NonMonotonicReadCommit,
-    /// TAP-j: two different values of one key in one transaction. `ops`: first read, second read
-    /// (then their writes, where known).
-    NonRepeatableRead,
-    /// TAP-k: part of a transaction's writes seen, against the causal order.
-    FracturedReadCausal,
-    /// TAP-l: the same against an inferred commit order.
-    FracturedReadCommit,
-    /// TAP-m: a value that is overwritten in the reader's causal past.
-    CausalityViolation,
-    /// TAP-n: causally inferred commit orders contradict each other.
-    ConflictingCommitOrder,
-    /// Session order, reads and the version orders that lists show form a cycle.
-    WriteCycle,
-    /// Lists of one key of which none is a prefix of the other. `ops`: the two reads, then the
-    /// appends of the first elements that differ, where known. Or a list that has two appends of
-    /// one transaction the wrong way round. `ops`: the read, the earlier append, the later append.
-    IncompatibleOrder,
-    /// An element stands twice in a list. `ops`: the read (then the append, where known).
-    DuplicateElement,
-    /// A cycle of write-write edges and what was observed.
-    DirtyWrite,
-    /// A cycle with exactly one read-write edge: a transaction saw another one, but not all of it.
-    ReadSkew,
-    /// Two readers that saw two writes in opposite orders. `cycle`: write-read, read-write,
-    /// write-read, read-write.
-    LongFork,
-    /// A cycle with several read-write edges, of which no two follow each other.
-    NonAdjacent,
-    /// Two transactions that read the same version of a key and both wrote it. `ops`: theirs, and
-    /// the write of the version.
-    LostUpdate,
-    /// Two transactions that each overwrote what the other read. `cycle`: two read-write edges.
-    WriteSkew,
-    /// Any other cycle with read-write edges.
-    AntiDependencyCycle,
-    /// A cycle that needs real time: something was not seen although it had ended.
-    StaleRead,
-}
-
-/// What reports say about a kind of anomaly.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct KindInfo {
-    /// The identifier in JSON and for `explain`.
-    pub code: &'static str,
-    /// The name for people.
-    pub name: &'static str,
-    /// Plume's letter.
-    pub tap: Option<char>,
-    /// The name that Adya or Elle use.
-    pub adya: Option<&'static str>,
-    /// The levels that forbid it.
-    pub forbidden_by: &'static [Level],
-}
-
-/// Cut isolation stands apart: it is the second of all levels, and those from read atomic on
-/// contain it.
-const CI_RA_UP: &[Level] = Level::ALL.split_at(1).1;
-const RC_UP: &[Level] = &Level::LADDER;
-const RA_UP: &[Level] = Level::LADDER.split_at(1).1;
-const CC_UP: &[Level] = Level::LADDER.split_at(2).1;
-const PC_UP: &[Level] = Level::LADDER.split_at(3).1;
-const SI_UP: &[Level] = Level::LADDER.split_at(4).1;
-const SER_UP: &[Level] = Level::LADDER.split_at(5).1;
-const SSER: &[Level] = Level::LADDER.split_at(6).1;
-
-impl Kind {
-    /// All kinds, in the order of reports.
-    pub const ALL: [Kind; 25] = [
-        Kind::ThinAirRead,
-        Kind::AbortedRead,
-        Kind::FutureRead,
-        Kind::NotMyOwnWrite,
-        Kind::NotMyLastWrite,
-        Kind::IntermediateRead,
-        Kind::CyclicCausality,
-        Kind::NonMonotonicReadCausal,
-        Kind::NonMonotonicReadCommit,
-        Kind::NonRepeatableRead,
-        Kind::FracturedReadCausal,
-        Kind::FracturedReadCommit,
-        Kind::CausalityViolation,
-        Kind::ConflictingCommitOrder,
-        Kind::WriteCycle,
-        Kind::IncompatibleOrder,
-        Kind::DuplicateElement,
-        Kind::DirtyWrite,
-        Kind::ReadSkew,
-        Kind::LongFork,
-        Kind::NonAdjacent,
-        Kind::LostUpdate,
-        Kind::WriteSkew,
-        Kind::AntiDependencyCycle,
-        Kind::StaleRead,
-    ];
-
-    /// Name, letter and levels of this kind.
-    pub fn info(self) -> KindInfo {
-        let (code, name, tap, adya, forbidden_by) = match self {
-            Kind::ThinAirRead => ("thin-air-read", "thin-air read", 'a', None, RC_UP),
-            Kind::AbortedRead => ("aborted-read", "aborted read", 'b', Some("G1a"), RC_UP),
-            Kind::FutureRead => ("future-read", "future read", 'c', Some("internal"), RC_UP),
-            Kind::NotMyOwnWrite => {
-                ("not-my-own-write", "own write ignored", 'd', Some("internal"), RC_UP)
-            }
-            Kind::NotMyLastWrite => {
-                ("not-my-last-write", "own older write", 'e', Some("internal"), RC_UP)
-            }
-            Kind::IntermediateRead => {
-                ("intermediate-read", "intermediate read", 'f', Some("G1b"), RC_UP)
-            }
-            Kind::CyclicCausality => {
-                ("cyclic-causality", "cyclic causal order", 'g', Some("G1c"), RC_UP)
-            }
-            Kind::NonMonotonicReadCausal => {
-                ("non-monotonic-read", "non-monotonic read", 'h', Some("G-single"), RC_UP)
-            }
-            Kind::NonMonotonicReadCommit => (
-                "non-monotonic-read-commit",
-                "non-monotonic read against the commit order",
-                'i',
-                None,
-                RC_UP,
-            ),
-            Kind::NonRepeatableRead => {
-                ("non-repeatable-read", "non-repeatable read", 'j', Some("G-single"), CI_RA_UP)
-            }
-            Kind::FracturedReadCausal => {
-                ("fractured-read", "fractured read", 'k', Some("G-single"), RA_UP)
-            }
-            Kind::FracturedReadCommit => (
-                "fractured-read-commit",
-                "fractured read against the commit order",
-                'l',
-                None,
-                RA_UP,
-            ),
-            Kind::CausalityViolation => {
-                ("causality-violation", "causality violation", 'm', Some("G-single"), CC_UP)
-            }
-            Kind::ConflictingCommitOrder => {
-                ("conflicting-commit-order", "conflicting commit order", 'n', None, CC_UP)
-            }
-            _ => return self.info_without_letter(),
-        };
-        KindInfo { code, name, tap: Some(tap), adya, forbidden_by }
-    }
-
-    /// The kinds that are not among Plume's patterns.
-    fn info_without_letter(self) -> KindInfo {
-        let (code, name, adya, forbidden_by) = match self {
-            Kind::WriteCycle => ("write-cycle", "write cycle", "G0 / G1c", RC_UP),
-            Kind::IncompatibleOrder => {
-                ("incompatible-order", "incompatible list orders", "incompatible-order", RC_UP)
-            }
-            Kind::DuplicateElement => {
-                ("duplicate-element", "duplicate list element", "duplicate-elements", RC_UP)
-            }
-            Kind::DirtyWrite => ("dirty-write", "dirty write", "G0", PC_UP),
-            Kind::ReadSkew => ("read-skew", "read skew", "G-single", SI_UP),
-            Kind::LongFork => ("long-fork", "long fork", "G-nonadjacent", PC_UP),
-            Kind::NonAdjacent => {
-                ("non-adjacent", "non-adjacent anti-dependencies", "G-nonadjacent", SI_UP)
-            }
-            Kind::LostUpdate => ("lost-update", "lost update", "P4", SI_UP),
-            Kind::WriteSkew => ("write-skew", "write skew", "G2-item", SER_UP),
-            Kind::StaleRead => ("stale-read", "stale read in real time", "realtime", SSER),
-            _ => ("anti-dependency-cycle", "anti-dependency cycle", "G2-item", SER_UP),
-        };
-        KindInfo { code, name, tap: None, adya: Some(adya), forbidden_by }
     }
 }

@@ -1,14 +1,15 @@
 //! Corners that existing tools get wrong, by name, and histories that must simply be answered.
 
 use seriatim_check::frontier::{self, Found};
-use seriatim_check::{Kind, Level, Options, Outcome, Report, Undecided, Verdict, check};
+use seriatim_check::{Options, Outcome, Report, Undecided, Verdict, check};
 use seriatim_history::{Columns, History, KeyId, KeyNames, OpKind, Status, Value, notation};
+use seriatim_isolation::{Anomaly, Level};
 
 fn report(text: &str) -> Report {
     check(&notation::parse(text).unwrap(), &Options::default())
 }
 
-fn kinds(report: &Report) -> Vec<Kind> {
+fn kinds(report: &Report) -> Vec<Anomaly> {
     report.anomalies.iter().map(|group| group.kind).collect()
 }
 
@@ -27,7 +28,7 @@ fn letters(text: &str) -> String {
 fn the_initial_transaction_precedes_everything() {
     let lost = report("a: w(x,1) | r(x,0)");
     assert_eq!(lost.strongest(), Some(Level::ReadCommitted));
-    assert_eq!(kinds(&lost), [Kind::FracturedReadCausal]);
+    assert_eq!(kinds(&lost), [Anomaly::FracturedReadCausal]);
     assert_eq!(letters("a: w(x,1) w(y,1)\nb: r(y,1) r(x,0)"), "vhvv vvv");
 }
 
@@ -41,7 +42,7 @@ fn repeated_reads_from_several_writers_may_go_forward_but_not_back() {
     assert_eq!(letters("a: w(x,1)\nb: w(x,2)\nc: r(x,1) r(x,2)"), "hvvv vvv");
     let back = report("a: w(x,1)\nb: w(x,2)\nc: r(x,1) r(x,2) r(x,1)");
     assert_eq!(back.weakest_violated(), Some(Level::ReadCommitted));
-    assert!(kinds(&back).contains(&Kind::NonMonotonicReadCommit));
+    assert!(kinds(&back).contains(&Anomaly::NonMonotonicReadCommit));
 }
 
 #[test]
@@ -84,7 +85,7 @@ fn unknown_transactions_count_iff_somebody_reads_from_them() {
 #[test]
 fn cyclic_histories_are_answered_and_checking_goes_on() {
     let both = report("a: r(x,1) w(y,1)\nb: r(y,1) w(x,1)\nc: w(p,1) | r(p,0)");
-    assert_eq!(kinds(&both), [Kind::CyclicCausality, Kind::FracturedReadCausal]);
+    assert_eq!(kinds(&both), [Anomaly::CyclicCausality, Anomaly::FracturedReadCausal]);
     assert_eq!(both.anomalies[0].exemplar.cycle.len(), 2);
 }
 
@@ -121,13 +122,13 @@ fn reads_of_a_value_that_was_written_twice_may_come_from_either_write() {
 #[test]
 fn each_fault_is_reported_as_its_own_anomaly() {
     let cases = [
-        ("a: r(x,9)", Kind::ThinAirRead),
-        ("a: w(x,1)!\nb: r(x,1)", Kind::AbortedRead),
-        ("a: r(x,1) w(x,1)", Kind::FutureRead),
-        ("a: w(x,1)\nb: w(x,2) r(x,1)", Kind::NotMyOwnWrite),
-        ("a: w(x,2) r(x,nil)", Kind::NotMyOwnWrite),
-        ("a: w(x,1) w(x,2) r(x,1)", Kind::NotMyLastWrite),
-        ("a: w(x,1) w(x,2)\nb: r(x,1)", Kind::IntermediateRead),
+        ("a: r(x,9)", Anomaly::ThinAirRead),
+        ("a: w(x,1)!\nb: r(x,1)", Anomaly::AbortedRead),
+        ("a: r(x,1) w(x,1)", Anomaly::FutureRead),
+        ("a: w(x,1)\nb: w(x,2) r(x,1)", Anomaly::NotMyOwnWrite),
+        ("a: w(x,2) r(x,nil)", Anomaly::NotMyOwnWrite),
+        ("a: w(x,1) w(x,2) r(x,1)", Anomaly::NotMyLastWrite),
+        ("a: w(x,1) w(x,2)\nb: r(x,1)", Anomaly::IntermediateRead),
     ];
     for (text, kind) in cases {
         assert_eq!(kinds(&report(text)), [kind], "{text}");
@@ -144,21 +145,21 @@ fn each_fault_is_reported_as_its_own_anomaly() {
 fn lists_give_the_version_order() {
     assert_eq!(letters("a: a(x,1)\nb: a(x,2)\nc: r(x,[1])\nd: r(x,[1 2])"), "hhhh hhh");
     let incompatible = report("a: a(x,1)\nb: a(x,2)\nc: r(x,[1 2])\nd: r(x,[2])");
-    assert_eq!(kinds(&incompatible), [Kind::IncompatibleOrder]);
+    assert_eq!(kinds(&incompatible), [Anomaly::IncompatibleOrder]);
     let duplicate = report("a: a(x,1)\nb: r(x,[1 1])");
-    assert_eq!(kinds(&duplicate), [Kind::DuplicateElement]);
+    assert_eq!(kinds(&duplicate), [Anomaly::DuplicateElement]);
     let aborted = report("a: a(x,1)!\nb: a(x,2)\nc: r(x,[1 2])");
-    assert_eq!(kinds(&aborted), [Kind::AbortedRead]);
+    assert_eq!(kinds(&aborted), [Anomaly::AbortedRead]);
     let own_order = report("a: a(x,1) a(x,2)\nb: r(x,[2 1 3])\nc: a(x,3)");
-    assert_eq!(kinds(&own_order), [Kind::IncompatibleOrder]);
+    assert_eq!(kinds(&own_order), [Anomaly::IncompatibleOrder]);
     let own_future = report("a: a(x,1) r(x,[2 1]) a(x,2)");
-    assert_eq!(kinds(&own_future), [Kind::FutureRead, Kind::IncompatibleOrder]);
+    assert_eq!(kinds(&own_future), [Anomaly::FutureRead, Anomaly::IncompatibleOrder]);
     // The session appends 1 before 2, the list has them the other way round.
     let write_cycle = report("a: a(x,1) | a(x,2)\nb: r(x,[2 1])");
-    assert_eq!(kinds(&write_cycle), [Kind::WriteCycle]);
+    assert_eq!(kinds(&write_cycle), [Anomaly::WriteCycle]);
     // t3 sees t2 and then the older list: the list itself shows the order.
     let back = report("a: a(x,1)\nb: a(x,2) a(y,1)\nc: r(y,[1]) r(x,[1])\nd: r(x,[1 2])");
-    assert_eq!(kinds(&back), [Kind::NonMonotonicReadCommit]);
+    assert_eq!(kinds(&back), [Anomaly::NonMonotonicReadCommit]);
 }
 
 #[test]
@@ -328,7 +329,7 @@ fn a_cycle_through_a_hundred_thousand_sessions_is_answered() {
         columns.push_op(txn, OpKind::Write, KeyId(session), Value::small(1).unwrap());
     }
     let report = check(&columns.finish().unwrap(), &Options::default());
-    assert_eq!(kinds(&report), [Kind::CyclicCausality]);
+    assert_eq!(kinds(&report), [Anomaly::CyclicCausality]);
     assert_eq!(report.anomalies[0].exemplar.cycle.len(), sessions as usize);
     assert!(start.elapsed() < FEW_SECONDS);
 }

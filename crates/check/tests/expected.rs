@@ -1,8 +1,9 @@
 //! Histories with known verdicts: the shipped ones, and the shared ones. The folder of those lies
 //! beside the project; without it these tests say so and pass.
 
-use seriatim_check::{Kind, Level, Options, Outcome, Report, check};
+use seriatim_check::{Options, Outcome, Report, check};
 use seriatim_history::formats::{ReadOptions, read_path};
+use seriatim_isolation::{Anomaly, Level};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
 
@@ -116,7 +117,8 @@ fn compare(
 fn shipped_taps() {
     let folder = Path::new("../../examples/histories/taps");
     let mut count = 0;
-    for (kind, letter) in Kind::ALL.into_iter().filter_map(|kind| Some((kind, kind.info().tap?))) {
+    for (kind, letter) in Anomaly::ALL.into_iter().filter_map(|kind| Some((kind, kind.info().tap?)))
+    {
         let path = folder.join(format!("tap-{letter}.txt"));
         let (history, _) = read_path(&path, "tap", &ReadOptions::default())
             .unwrap_or_else(|error| panic!("{error}"));
@@ -130,7 +132,7 @@ fn shipped_taps() {
                 path.display()
             );
         }
-        let found: Vec<Kind> = report.anomalies.iter().map(|group| group.kind).collect();
+        let found: Vec<Anomaly> = report.anomalies.iter().map(|group| group.kind).collect();
         assert!(found.contains(&kind), "{}: {found:?}", path.display());
         count += 1;
     }
@@ -234,13 +236,13 @@ fn real_violations() {
             "galera-lost-update.txt",
             Level::PrefixConsistency,
             Level::SnapshotIsolation,
-            Kind::LostUpdate,
+            Anomaly::LostUpdate,
         ),
-        ("pg_ser_bug.txt", Level::SnapshotIsolation, Level::Serializable, Kind::WriteSkew),
-        ("dgraph_si.txt", Level::ReadAtomic, Level::Causal, Kind::CausalityViolation),
-        ("dgraph-bincode", Level::ReadAtomic, Level::Causal, Kind::CausalityViolation),
-        ("yugabyte_tcc.txt", Level::ReadCommitted, Level::ReadAtomic, Kind::FracturedReadCausal),
-        ("yugabyte.txt", Level::ReadCommitted, Level::ReadAtomic, Kind::FracturedReadCausal),
+        ("pg_ser_bug.txt", Level::SnapshotIsolation, Level::Serializable, Anomaly::WriteSkew),
+        ("dgraph_si.txt", Level::ReadAtomic, Level::Causal, Anomaly::CausalityViolation),
+        ("dgraph-bincode", Level::ReadAtomic, Level::Causal, Anomaly::CausalityViolation),
+        ("yugabyte_tcc.txt", Level::ReadCommitted, Level::ReadAtomic, Anomaly::FracturedReadCausal),
+        ("yugabyte.txt", Level::ReadCommitted, Level::ReadAtomic, Anomaly::FracturedReadCausal),
     ];
     for (file, strongest, weakest_violated, kind) in expected {
         let report = report(&folder.join(file), &LEVELS);
@@ -250,7 +252,7 @@ fn real_violations() {
             assert_eq!(outcome(&report, level), expected, "{file} at {level}");
         }
         assert_eq!(report.strongest(), Some(strongest), "{file}");
-        let kinds: Vec<Kind> = report.anomalies.iter().map(|group| group.kind).collect();
+        let kinds: Vec<Anomaly> = report.anomalies.iter().map(|group| group.kind).collect();
         assert!(kinds.contains(&kind), "{file}: {kinds:?}");
     }
 }

@@ -2,8 +2,9 @@
 //! to order them closes a cycle, though each order by itself is possible: nothing is forced, so
 //! saturation sees nothing. Such gadgets lie hidden in larger valid histories here.
 
-use seriatim_check::{Effort, Level, Options, Outcome, Report, check, verify_points};
+use seriatim_check::{Effort, Options, Outcome, Report, check, verify_points};
 use seriatim_history::{History, notation};
+use seriatim_isolation::Level;
 
 /// A generator of numbers that needs nothing.
 struct Random(u64);

@@ -4,10 +4,11 @@
 use proptest::prelude::*;
 use seriatim_check::frontier::{self, Found};
 use seriatim_check::{
-    Event, Level, Options, Outcome, Report, Undecided, Verdict, Violation, check, confirm,
-    matched_history, oracle, verify, verify_points,
+    Event, Options, Outcome, Report, Undecided, Verdict, Violation, check, confirm,
+    matched_history, verify, verify_points,
 };
 use seriatim_history::{History, OpId, TxnId, notation};
+use seriatim_isolation::{Level, oracle};
 
 /// How a random history is made.
 #[derive(Clone, Copy, Debug)]

@@ -3,7 +3,7 @@
 //!
 //! Run with `cargo run --release -p seriatim-explore --example rate [THREADS]`.
 
-use seriatim_explore::{Explorer, Isolation, Program};
+use seriatim_explore::{Explorer, Program};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let threads = std::env::args().nth(1).and_then(|threads| threads.parse().ok()).unwrap_or(1);
@@ -24,14 +24,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 tx.write("cart", cart / 2)
             });
     }
-    for isolation in Isolation::ALL {
+    for level in seriatim_explore::LEVELS {
         let budget = std::time::Duration::from_secs(20);
         let result =
-            Explorer::new(&program, isolation).threads(threads).budget(budget).run(&|_| Ok(()))?;
+            Explorer::new(&program, level).threads(threads).budget(budget).run(&|_| Ok(()))?;
         let (histories, ends) = (result.tally.histories, result.tally.ends);
         let rate = ends as f64 / result.elapsed.as_secs_f64();
         println!(
-            "{isolation}: {histories} histories, {ends} ends, {rate:.0} ends/s, complete: {}",
+            "{level}: {histories} histories, {ends} ends, {rate:.0} ends/s, complete: {}",
             result.is_complete
         );
     }

@@ -162,8 +162,8 @@ impl<V: Value, L: Local> Engine<'_, V, L> {
     /// The transaction of a read, as it was before the read.
     fn reader_up_to(&self, r: ReadAt, closure: Closure) -> Reader {
         let record = &self.history.order()[r.place];
-        let isolation = self.base_of(record.id);
-        let mut reader = Reader::begin(&self.history, record.id, isolation, closure);
+        let level = self.base_of(record.id);
+        let mut reader = Reader::begin(&self.history, record.id, level, closure);
         for read in &record.reads[..r.read] {
             reader.read(&self.history, read.key, read.source);
         }

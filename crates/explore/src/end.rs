@@ -4,12 +4,12 @@ use crate::bits::{INITIAL, Id};
 use crate::cycles::{self, Label};
 use crate::describe;
 use crate::engine::{Engine, Setting};
-use crate::isolation::Isolation;
 use crate::ordered::Ordered;
 use crate::program::{Local, Program, Value};
 use crate::token;
 use crate::valid;
 use seriatim_history::History;
+use seriatim_isolation::Level;
 
 /// One behaviour of a program, complete.
 pub struct End<'e, V, L> {
@@ -61,13 +61,13 @@ impl<'e, V: Value, L: Local> End<'e, V, L> {
 
     /// Whether the behaviour is one that would also be possible if every transaction were at this
     /// level. Aborted transactions count: what they read obeys the level.
-    pub fn is_at(&self, isolation: Isolation) -> bool {
-        valid::is_valid(self.history, |_| isolation, &[])
+    pub fn is_at(&self, level: Level) -> bool {
+        valid::is_valid(self.history, |_| level, &[])
     }
 
     /// Whether the transactions may as well have run one after the other.
     pub fn is_serializable(&self) -> bool {
-        self.is_at(Isolation::Serializable)
+        self.is_at(Level::Serializable)
     }
 
     /// The cycle of dependencies because of which it is not serializable, if one is found without a
@@ -111,8 +111,8 @@ impl<'e, V: Value, L: Local> End<'e, V, L> {
         }
     }
 
-    fn isolation_of(&self, id: Id) -> Isolation {
-        self.setting.isolation_of(self.program, self.history.name(id))
+    fn level_of(&self, id: Id) -> Level {
+        self.setting.level_of(self.program, self.history.name(id))
     }
 }
 
@@ -148,10 +148,10 @@ impl<V: Value, L: Local> Finals<'_, '_, V, L> {
         }
         let known: Vec<(Id, Id)> =
             self.chosen.iter().flat_map(|(key, all, taken)| self.last(*key, all[*taken])).collect();
-        let isolation = |id| self.end.isolation_of(id);
+        let level = |id| self.end.level_of(id);
         let fits = |&last: &Id| {
             let edges = [known.clone(), self.last(key, last)].concat();
-            valid::is_valid(self.end.history, isolation, &edges)
+            valid::is_valid(self.end.history, level, &edges)
         };
         writers.iter().filter(fits).collect()
     }

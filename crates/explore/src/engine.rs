@@ -7,12 +7,12 @@
 
 use crate::bits::{INITIAL, Id, TXNS_MAX};
 use crate::error::ExploreError;
-use crate::isolation::Isolation;
 use crate::ordered::{Ordered, Record, Tail};
 use crate::program::{Code, Local, Program, Value};
 use crate::reader::Reader;
 use crate::run::{Run, begins_nothing};
 use crate::trail::{Choice, Fork, ReadAt};
+use seriatim_isolation::Level;
 use std::collections::VecDeque;
 use std::rc::Rc;
 
@@ -30,24 +30,24 @@ pub enum Algorithm {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Setting {
     /// Of transactions that have none of their own.
-    pub isolation: Isolation,
+    pub level: Level,
     /// The strongest that histories are kept consistent with on the way.
-    pub base: Isolation,
+    pub base: Level,
     pub algorithm: Algorithm,
 }
 
 impl Setting {
     /// The level of a transaction.
-    pub fn isolation_of<V: Value, L: Local>(
+    pub fn level_of<V: Value, L: Local>(
         &self,
         program: &Program<V, L>,
         (session, index): (u32, u32),
-    ) -> Isolation {
-        program.isolation_of(session as usize, index as usize).unwrap_or(self.isolation)
+    ) -> Level {
+        program.level_of(session as usize, index as usize).unwrap_or(self.level)
     }
 
-    fn base_of<V: Value, L: Local>(&self, program: &Program<V, L>, name: (u32, u32)) -> Isolation {
-        self.isolation_of(program, name).min(self.base)
+    fn base_of<V: Value, L: Local>(&self, program: &Program<V, L>, name: (u32, u32)) -> Level {
+        self.level_of(program, name).min(self.base)
     }
 }
 
@@ -191,7 +191,7 @@ impl<'p, V: Value, L: Local> Engine<'p, V, L> {
     }
 
     /// The level that the reads of a transaction are kept consistent with on the way.
-    pub fn base_of(&self, id: Id) -> Isolation {
+    pub fn base_of(&self, id: Id) -> Level {
         self.setting.base_of(self.program, self.history.name(id))
     }
 
@@ -387,7 +387,7 @@ impl<V: Value, L: Local> Engine<'_, V, L> {
         let (reader, key) = (self.told(reader.id), self.history.key_name(key));
         self.failure = Some(if is_writer {
             let problem = format!("{reader} may not read {key} from where it says");
-            ExploreError::TokenLevel { isolation: self.setting.isolation, problem }
+            ExploreError::TokenLevel { level: self.setting.level, problem }
         } else {
             ExploreError::Token(format!(
                 "{reader} reads {key} from a transaction that did not write it"

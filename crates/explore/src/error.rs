@@ -1,7 +1,7 @@
 //! What can go wrong in an exploration, with the place and what to do.
 
 use crate::bits::TXNS_MAX;
-use seriatim_check::Level;
+use seriatim_isolation::Level;
 
 /// The most operations of a transaction: each of them may look at all before it.
 pub(crate) const OPS_MAX: usize = 10_000;
@@ -32,7 +32,7 @@ pub enum ExploreError {
     Level(Level),
     /// The base of an exploration must be causally extensible.
     #[error("{0} cannot be the base of an exploration; choose true, rc, ra or cc")]
-    Base(crate::Isolation),
+    Base(Level),
     /// A transaction did something else when it was run again with the same reads.
     #[error(
         "the program is not deterministic: {place}: with the same reads it did `{before}` the \
@@ -72,12 +72,10 @@ pub enum ExploreError {
     #[error("the token does not fit this program: {0}")]
     Token(String),
     /// A replay token of a behaviour that the level does not allow.
-    #[error(
-        "the token is no behaviour at {isolation}: {problem}; was it found at another --level?"
-    )]
+    #[error("the token is no behaviour at {level}: {problem}; was it found at another --level?")]
     TokenLevel {
         /// The level.
-        isolation: crate::Isolation,
+        level: Level,
         /// What the level does not allow.
         problem: String,
     },

@@ -3,12 +3,12 @@
 
 use crate::end::End;
 use crate::error::ExploreError;
-use crate::isolation::Isolation;
 use crate::program::{Local, Program, Value};
 use crate::token;
 use crate::work::Found;
-use seriatim_check::{Level, Options, Report, check};
+use seriatim_check::{Options, Report, check};
 use seriatim_history::History;
+use seriatim_isolation::Level;
 
 /// A behaviour that violates the property.
 #[derive(Debug)]
@@ -28,21 +28,21 @@ pub struct Counterexample<L> {
 /// Runs the one behaviour that `token` names, and hands its end to `visit`.
 pub fn replay<V: Value, L: Local, R>(
     program: &Program<V, L>,
-    isolation: Isolation,
+    level: Level,
     token: &str,
     visit: impl FnOnce(&End<'_, V, L>) -> R,
 ) -> Result<R, ExploreError> {
-    let engine = token::replay(program, isolation, token)?;
+    let engine = token::replay(program, level, token)?;
     Ok(visit(&End::of(&engine)))
 }
 
 /// The counterexample that was found, as it is to be shown.
 pub(crate) fn counterexample<V: Value, L: Local>(
     program: &Program<V, L>,
-    isolation: Isolation,
+    level: Level,
     found: &Found,
 ) -> Result<Counterexample<L>, ExploreError> {
-    replay(program, isolation, &found.token, |end| Counterexample::of(end, found.reason.clone()))
+    replay(program, level, &found.token, |end| Counterexample::of(end, found.reason.clone()))
 }
 
 impl<L: Local> Counterexample<L> {
@@ -74,11 +74,11 @@ pub(crate) const SERIALIZABLE: &str = "serializable";
 /// The name of the anomaly of a behaviour that was found.
 pub(crate) fn anomaly<V: Value, L: Local>(
     program: &Program<V, L>,
-    isolation: Isolation,
+    level: Level,
     found: &Found,
 ) -> Result<Option<&'static str>, ExploreError> {
     let levels = [&Level::WEAK[..], &Level::STRONG[..3]].concat();
-    let history = replay(program, isolation, &found.token, |end| end.history())?;
+    let history = replay(program, level, &found.token, |end| end.history())?;
     let report = check(&history, &options(&levels));
     Ok(report.anomalies.first().map(|group| group.kind.info().name))
 }

@@ -10,12 +10,11 @@ use crate::end::End;
 use crate::engine::{Algorithm, Engine, Setting};
 use crate::error::ExploreError;
 use crate::explain::{self, Counterexample};
-use crate::isolation::Isolation;
 use crate::program::{Local, Program, Value};
 use crate::token;
 use crate::valid;
 use crate::work::{Found, Group, Groups, OTHERS, Part, Subtree, Tally, Work};
-use seriatim_check::Level;
+use seriatim_isolation::Level;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
@@ -39,8 +38,8 @@ const SUBTREES_PER_THREAD: usize = 8;
 /// An exploration to be made.
 pub struct Explorer<'p, V, L> {
     program: &'p Program<V, L>,
-    isolation: Isolation,
-    base: Isolation,
+    level: Level,
+    base: Level,
     algorithm: Algorithm,
     threads: usize,
     deadline: Option<Instant>,
@@ -53,7 +52,7 @@ pub struct Explorer<'p, V, L> {
 #[derive(Debug)]
 pub struct Exploration<L> {
     /// The level of transactions that have none of their own.
-    pub isolation: Isolation,
+    pub level: Level,
     /// Numbers.
     pub tally: Tally,
     /// Whether nothing is left to do: every behaviour was visited (of the part, if it was one) or
@@ -104,11 +103,11 @@ struct Slice<'s> {
 impl<'p, V: Value, L: Local> Explorer<'p, V, L> {
     /// Explores `program` with its transactions at `isolation`, those excepted that have a level of
     /// their own.
-    pub fn new(program: &'p Program<V, L>, isolation: Isolation) -> Self {
+    pub fn new(program: &'p Program<V, L>, level: Level) -> Self {
         Explorer {
             program,
-            isolation,
-            base: Isolation::Causal,
+            level,
+            base: Level::Causal,
             algorithm: Algorithm::Ce,
             threads: 1,
             deadline: None,
@@ -121,7 +120,7 @@ impl<'p, V: Value, L: Local> Explorer<'p, V, L> {
     /// Keeps histories consistent with `base` only on the way, and checks the level at their end
     /// (EXPLORE-CE*). Without it they are kept consistent with the level, or causal consistency if
     /// that is stronger.
-    pub fn base(mut self, base: Isolation) -> Self {
+    pub fn base(mut self, base: Level) -> Self {
         self.base = base;
         self
     }
@@ -199,12 +198,12 @@ impl<'p, V: Value, L: Local> Explorer<'p, V, L> {
         self.name_anomalies(&mut groups)?;
         let found = work.first.as_ref();
         Ok(Exploration {
-            isolation: self.isolation,
+            level: self.level,
             tally,
             is_done,
             is_complete: is_done && !work.skipped && tally.cut == 0,
             counterexample: found
-                .map(|found| explain::counterexample(self.program, self.isolation, found))
+                .map(|found| explain::counterexample(self.program, self.level, found))
                 .transpose()?,
             elapsed: work.elapsed(),
             groups,
@@ -214,7 +213,7 @@ impl<'p, V: Value, L: Local> Explorer<'p, V, L> {
     /// Puts the name of the anomaly before the cycles of the largest groups.
     fn name_anomalies(&self, groups: &mut [Group]) -> Result<(), ExploreError> {
         for group in groups.iter_mut().take(GROUPS_NAMED_MAX).filter(|group| has_cycle(group)) {
-            if let Some(name) = explain::anomaly(self.program, self.isolation, &group.first)? {
+            if let Some(name) = explain::anomaly(self.program, self.level, &group.first)? {
                 group.cycle = format!("{name}: {}", group.cycle);
             }
         }
@@ -225,7 +224,9 @@ impl<'p, V: Value, L: Local> Explorer<'p, V, L> {
         if self.base.is_strong() {
             return Err(ExploreError::Base(self.base));
         }
-        Ok(Setting { isolation: self.isolation, base: self.base, algorithm: self.algorithm })
+        supported(self.level)?;
+        self.program.own_levels().iter().try_for_each(|&(level, _)| supported(level))?;
+        Ok(Setting { level: self.level, base: self.base, algorithm: self.algorithm })
     }
 
     fn is_over(&self) -> bool {
@@ -425,15 +426,15 @@ fn needs_check<V: Value, L: Local>(program: &Program<V, L>, setting: Setting) ->
         }
         crate::program::Code::Steps(_) | crate::program::Code::Client(_) => Vec::new(),
     });
-    own.map(|(session, index)| program.isolation_of(session, index).unwrap_or(setting.isolation))
-        .chain([setting.isolation])
-        .any(|isolation| isolation > setting.base)
+    own.map(|(session, index)| program.level_of(session, index).unwrap_or(setting.level))
+        .chain([setting.level])
+        .any(|level| level > setting.base)
 }
 
 /// VALID of EXPLORE-CE*.
 fn is_at_its_levels<V: Value, L: Local>(engine: &Engine<'_, V, L>) -> bool {
-    let isolation = |id| engine.setting.isolation_of(engine.program, engine.history.name(id));
-    valid::is_valid(&engine.history, isolation, &[])
+    let level = |id| engine.setting.level_of(engine.program, engine.history.name(id));
+    valid::is_valid(&engine.history, level, &[])
 }
 
 /// Explores every behaviour of `program` at `level` and says whether `property` holds of all.
@@ -442,5 +443,22 @@ pub fn explore<V: Value, L: Local>(
     level: Level,
     property: impl Fn(&End<'_, V, L>) -> Result<(), String> + Sync,
 ) -> Result<Exploration<L>, ExploreError> {
-    Explorer::new(program, Isolation::of(level)?).run(&property)
+    Explorer::new(program, level).run(&property)
+}
+
+/// The levels that programs can be explored at, weakest first.
+pub const LEVELS: [Level; 7] = [
+    Level::Unconstrained,
+    Level::ReadCommitted,
+    Level::ReadAtomic,
+    Level::Causal,
+    Level::PrefixConsistency,
+    Level::SnapshotIsolation,
+    Level::Serializable,
+];
+
+/// Refuses levels that programs cannot be explored at: cut isolation stands apart from the others,
+/// and strict serializability needs times.
+pub(crate) fn supported(level: Level) -> Result<(), ExploreError> {
+    if LEVELS.contains(&level) { Ok(()) } else { Err(ExploreError::Level(level)) }
 }

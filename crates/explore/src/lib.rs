@@ -2,11 +2,11 @@
 //!
 //! A [`Program`] has sessions; a session has transactions, which are closures that read and write
 //! keys. [`explore`] visits every history that the program can have at a
-//! [`Level`](seriatim_check::Level): who read what from whom. Histories are not repeated, and
+//! [`Level`](seriatim_isolation::Level): who read what from whom. Histories are not repeated, and
 //! memory stays small however many there are. In a test, [`model`] does all of it:
 //!
 //! ```
-//! use seriatim_check::Level;
+//! use seriatim_isolation::Level;
 //! use seriatim_explore::{End, model};
 //!
 //! // Two doctors go off duty if somebody else is on duty.
@@ -29,7 +29,7 @@
 //! };
 //! assert_eq!(doctors(Level::Serializable).assert(somebody), 2);
 //! let found = doctors(Level::SnapshotIsolation).violate(somebody);
-//! assert_eq!(found.report.anomalies[0].kind, seriatim_check::Kind::WriteSkew);
+//! assert_eq!(found.report.anomalies[0].kind, seriatim_isolation::Anomaly::WriteSkew);
 //! assert_eq!(found.token, "0:0.0,1:0.0");
 //! ```
 //!
@@ -57,7 +57,6 @@ mod engine;
 mod error;
 mod explain;
 mod explorer;
-mod isolation;
 pub mod lang;
 mod model;
 mod ordered;
@@ -73,8 +72,7 @@ pub use end::End;
 pub use engine::Algorithm;
 pub use error::{ExploreError, Place};
 pub use explain::{Counterexample, replay};
-pub use explorer::{Exploration, Explorer, Observer, Property, explore};
-pub use isolation::Isolation;
+pub use explorer::{Exploration, Explorer, LEVELS, Observer, Property, explore};
 pub use model::{Model, model};
 pub use program::{Client, Local, Program, Session, Stop, Tx, Value};
 pub use work::{Found, Group, Groups, Part, Tally, Work};

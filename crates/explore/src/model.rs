@@ -3,23 +3,23 @@
 use crate::end::End;
 use crate::error::ExploreError;
 use crate::explain::Counterexample;
+use crate::explorer::supported;
 use crate::explorer::{Exploration, Explorer};
-use crate::isolation::Isolation;
 use crate::program::{Local, Program, Value};
-use seriatim_check::Level;
+use seriatim_isolation::Level;
 use std::sync::atomic::{AtomicU64, Ordering};
 
 /// A program that a test explores.
 pub struct Model<V, L> {
     program: Program<V, L>,
-    isolation: Isolation,
+    level: Level,
 }
 
 /// Describes a program whose transactions are at `level`.
 ///
 /// ```
 /// use seriatim_explore::model;
-/// use seriatim_check::Level;
+/// use seriatim_isolation::Level;
 ///
 /// let counters = model(Level::Causal, |p| {
 ///     for _ in 0..2 {
@@ -41,10 +41,10 @@ pub fn model<V: Value, L: Local>(
     level: Level,
     build: impl FnOnce(&mut Program<V, L>),
 ) -> Model<V, L> {
-    let isolation = Isolation::of(level).unwrap_or_else(|error| panic!("{error}"));
+    supported(level).unwrap_or_else(|error| panic!("{error}"));
     let mut program = Program::new();
     build(&mut program);
-    Model { program, isolation }
+    Model { program, level }
 }
 
 impl<V: Value, L: Local> Model<V, L> {
@@ -57,7 +57,7 @@ impl<V: Value, L: Local> Model<V, L> {
     pub fn assert(&self, property: impl Fn(&End<'_, V, L>) -> bool + Sync) -> u64 {
         let exploration = self.run(&property);
         if let Some(found) = &exploration.counterexample {
-            panic!("{}", told(found, self.isolation));
+            panic!("{}", told(found, self.level));
         }
         exploration.tally.histories
     }
@@ -81,7 +81,7 @@ impl<V: Value, L: Local> Model<V, L> {
     ///
     /// If the program is not deterministic.
     pub fn is_robust(&self) -> bool {
-        let robust = Explorer::new(&self.program, self.isolation).robust();
+        let robust = Explorer::new(&self.program, self.level).robust();
         whole(robust).counterexample.is_none()
     }
 
@@ -101,7 +101,7 @@ impl<V: Value, L: Local> Model<V, L> {
     ///
     /// If it names none.
     pub fn replay<R>(&self, token: &str, visit: impl FnOnce(&End<'_, V, L>) -> R) -> R {
-        crate::explain::replay(&self.program, self.isolation, token, visit)
+        crate::explain::replay(&self.program, self.level, token, visit)
             .unwrap_or_else(|error| panic!("{error}"))
     }
 
@@ -109,7 +109,7 @@ impl<V: Value, L: Local> Model<V, L> {
         let check = |end: &End<'_, V, L>| {
             if property(end) { Ok(()) } else { Err("the property is false".to_owned()) }
         };
-        whole(Explorer::new(&self.program, self.isolation).run(&check))
+        whole(Explorer::new(&self.program, self.level).run(&check))
     }
 }
 
@@ -122,10 +122,10 @@ fn whole<L>(result: Result<Exploration<L>, ExploreError>) -> Exploration<L> {
     exploration
 }
 
-fn told<L: Local>(found: &Counterexample<L>, isolation: Isolation) -> String {
+fn told<L: Local>(found: &Counterexample<L>, level: Level) -> String {
     let locals: Vec<String> = found.locals.iter().map(|local| format!("{local:?}")).collect();
     format!(
-        "the property does not hold at {isolation}: local states [{}], token {}",
+        "the property does not hold at {level}: local states [{}], token {}",
         locals.join(", "),
         found.token
     )

@@ -7,8 +7,8 @@
 
 use crate::engine::{Engine, Setting};
 use crate::error::ExploreError;
-use crate::isolation::Isolation;
 use rustc_hash::FxHashMap;
+use seriatim_isolation::Level;
 use std::collections::BTreeMap;
 use std::fmt;
 
@@ -102,7 +102,7 @@ type ClientBody<V, L> = Box<dyn Fn(&mut Client<'_, V>, &mut L) -> Result<(), Sto
 
 /// A transaction of a session.
 pub(crate) struct Transaction<V, L> {
-    pub isolation: Option<Isolation>,
+    pub level: Option<Level>,
     pub body: Body<V, L>,
 }
 
@@ -137,15 +137,15 @@ impl<V: Value, L: Local> Session<V, L> {
     /// Adds a transaction with a level of its own.
     pub fn transaction_at(
         &mut self,
-        isolation: Isolation,
+        level: Level,
         body: impl Fn(&mut Tx<'_, V>, &mut L) -> Result<(), Stop> + Send + Sync + 'static,
     ) -> &mut Self {
-        self.add(Some(isolation), Box::new(body))
+        self.add(Some(level), Box::new(body))
     }
 
-    fn add(&mut self, isolation: Option<Isolation>, body: Body<V, L>) -> &mut Self {
+    fn add(&mut self, level: Option<Level>, body: Body<V, L>) -> &mut Self {
         if let Code::Transactions(all) = &mut self.code {
-            all.push(Transaction { isolation, body });
+            all.push(Transaction { level, body });
         }
         self
     }
@@ -235,27 +235,21 @@ impl<V: Value, L: Local> Program<V, L> {
     }
 
     /// The levels that transactions were given, weakest first, with how many have each.
-    pub fn own_levels(&self) -> Vec<(Isolation, usize)> {
+    pub fn own_levels(&self) -> Vec<(Level, usize)> {
         let own = |session: &Session<V, L>| match &session.code {
-            Code::Transactions(all) => all.iter().filter_map(|txn| txn.isolation).collect(),
+            Code::Transactions(all) => all.iter().filter_map(|txn| txn.level).collect(),
             Code::Steps(_) | Code::Client(_) => Vec::new(),
         };
         let mut counts = BTreeMap::new();
-        self.sessions
-            .iter()
-            .flat_map(own)
-            .for_each(|isolation| *counts.entry(isolation).or_insert(0) += 1);
+        self.sessions.iter().flat_map(own).for_each(|level| *counts.entry(level).or_insert(0) += 1);
         counts.into_iter().collect()
     }
 
     /// What is in the database before, and what the sessions do if they run one after the other: a
     /// text that tells programs apart.
     pub fn outline(&self) -> Result<String, ExploreError> {
-        let setting = Setting {
-            isolation: Isolation::Causal,
-            base: Isolation::Causal,
-            algorithm: crate::Algorithm::Ce,
-        };
+        let setting =
+            Setting { level: Level::Causal, base: Level::Causal, algorithm: crate::Algorithm::Ce };
         let mut engine = Engine::new(self, setting);
         engine.advance()?;
         let initial: Vec<String> =
@@ -269,9 +263,9 @@ impl<V: Value, L: Local> Program<V, L> {
     }
 
     /// The level that a transaction was given, if it was.
-    pub(crate) fn isolation_of(&self, session: usize, index: usize) -> Option<Isolation> {
+    pub(crate) fn level_of(&self, session: usize, index: usize) -> Option<Level> {
         match &self.sessions[session].code {
-            Code::Transactions(all) => all.get(index)?.isolation,
+            Code::Transactions(all) => all.get(index)?.level,
             Code::Steps(_) | Code::Client(_) => None,
         }
     }

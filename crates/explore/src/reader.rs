@@ -8,14 +8,14 @@
 
 use crate::bits::{Bits, INITIAL, Id};
 use crate::closure::Closure;
-use crate::isolation::Isolation;
 use crate::ordered::Ordered;
+use seriatim_isolation::Level;
 
 /// A pending transaction as the axioms see it.
 #[derive(Clone, Debug)]
 pub(crate) struct Reader {
     pub id: Id,
-    pub isolation: Isolation,
+    pub level: Level,
     /// Its causal past.
     pub past: Bits,
     /// Session order and reads: what directly precedes it.
@@ -34,14 +34,14 @@ impl Reader {
     pub fn begin<V: Clone + Default, L>(
         ordered: &Ordered<V, L>,
         id: Id,
-        isolation: Isolation,
+        level: Level,
         mut closure: Closure,
     ) -> Reader {
         let previous = ordered.previous(id);
         closure.begin(id, previous);
         Reader {
             id,
-            isolation,
+            level,
             past: previous.map_or(Bits::NONE, |previous| ordered.past(previous).with(previous)),
             direct: ordered.session_past(id),
             sources: Bits::NONE,
@@ -99,10 +99,10 @@ impl Reader {
         source: Id,
         edges: &mut Vec<(Id, Id)>,
     ) -> bool {
-        let (seen, new) = match self.isolation {
-            Isolation::Nothing => return true,
-            Isolation::ReadCommitted => (self.sources, Bits::NONE),
-            Isolation::ReadAtomic => (self.direct, seen_by_reading(source).minus(self.direct)),
+        let (seen, new) = match self.level {
+            Level::Unconstrained => return true,
+            Level::ReadCommitted => (self.sources, Bits::NONE),
+            Level::ReadAtomic => (self.direct, seen_by_reading(source).minus(self.direct)),
             _ => (
                 self.past,
                 ordered_past(ordered, source).and(seen_by_reading(source)).minus(self.past),

@@ -9,10 +9,10 @@
 use crate::bits::{INITIAL, Id};
 use crate::engine::{Algorithm, Engine, Setting};
 use crate::error::ExploreError;
-use crate::isolation::Isolation;
 use crate::ordered::Ordered;
 use crate::program::{Local, Program, Value};
 use crate::valid;
+use seriatim_isolation::Level;
 
 /// The token of a history.
 pub(crate) fn of<V: Value, L: Local>(history: &Ordered<V, L>) -> String {
@@ -51,10 +51,10 @@ fn parse(token: &str) -> Result<Steps, ExploreError> {
 /// Runs the program as a token says.
 pub(crate) fn replay<'p, V: Value, L: Local>(
     program: &'p Program<V, L>,
-    isolation: Isolation,
+    level: Level,
     token: &str,
 ) -> Result<Engine<'p, V, L>, ExploreError> {
-    let setting = Setting { isolation, base: isolation.base(), algorithm: Algorithm::Dfs };
+    let setting = Setting { level, base: level.min(Level::Causal), algorithm: Algorithm::Dfs };
     let mut engine = Engine::new(program, setting);
     engine.is_replay = true;
     for (session, places) in parse(token)? {
@@ -72,13 +72,13 @@ pub(crate) fn replay<'p, V: Value, L: Local>(
     }
     let valid = valid::is_valid(
         &engine.history,
-        |id| setting.isolation_of(program, engine.history.name(id)),
+        |id| setting.level_of(program, engine.history.name(id)),
         &[],
     );
     match valid {
         true => Ok(engine),
         false => Err(ExploreError::TokenLevel {
-            isolation,
+            level,
             problem: "no commit order allows its reads".to_owned(),
         }),
     }

@@ -10,28 +10,28 @@
 
 use crate::bits::{Bits, INITIAL, Id};
 use crate::closure::Closure;
-use crate::isolation::Isolation;
 use crate::ordered::{Ordered, Record};
 use crate::program::{Local, Value};
 use crate::reader::Reader;
 use rustc_hash::FxHashSet;
+use seriatim_isolation::Level;
 
-/// Whether some commit order satisfies `isolation` of every transaction and also respects `edges`.
+/// Whether some commit order satisfies the level of every transaction and also respects `edges`.
 pub(crate) fn is_valid<V: Value, L: Local>(
     history: &Ordered<V, L>,
-    isolation: impl Fn(Id) -> Isolation,
+    level_of: impl Fn(Id) -> Level,
     edges: &[(Id, Id)],
 ) -> bool {
     let mut closure = Closure::default();
     let mut weak: Vec<(Id, Id)> = edges.to_vec();
     for record in history.order() {
-        let level = isolation(record.id).base();
+        let level = level_of(record.id).min(Level::Causal);
         let mut reader = Reader::begin(history, record.id, level, closure);
         if !record.reads.iter().all(|read| reader.read(history, read.key, read.source)) {
             return false;
         }
         // At a strong level these follow from the points.
-        if !isolation(record.id).is_strong() {
+        if !level_of(record.id).is_strong() {
             weak.append(&mut reader.edges);
         }
         closure = reader.closure;
@@ -39,8 +39,8 @@ pub(crate) fn is_valid<V: Value, L: Local>(
     if !closure.add_all(edges) {
         return false;
     }
-    let is_weak = |record: &std::rc::Rc<Record<V, L>>| !isolation(record.id).is_strong();
-    history.order().iter().all(is_weak) || Points::new(history, isolation, &weak).can_be_ordered()
+    let is_weak = |record: &std::rc::Rc<Record<V, L>>| !level_of(record.id).is_strong();
+    history.order().iter().all(is_weak) || Points::new(history, level_of, &weak).can_be_ordered()
 }
 
 /// A read of a strong transaction that must be done before the version is overwritten.
@@ -71,7 +71,7 @@ type Passed = (Bits, Bits);
 impl Points {
     fn new<V: Value, L: Local>(
         history: &Ordered<V, L>,
-        isolation: impl Fn(Id) -> Isolation,
+        level: impl Fn(Id) -> Level,
         edges: &[(Id, Id)],
     ) -> Points {
         let size = history
@@ -90,7 +90,7 @@ impl Points {
             all: Bits::NONE,
         };
         for record in history.order() {
-            points.add(history, record, isolation(record.id));
+            points.add(history, record, level(record.id));
         }
         for &(from, to) in edges {
             points.needs_to_commit[usize::from(to)] =
@@ -103,14 +103,14 @@ impl Points {
         &mut self,
         history: &Ordered<V, L>,
         record: &Record<V, L>,
-        isolation: Isolation,
+        level: Level,
     ) {
         let id = record.id;
         self.all = self.all.with(id);
-        if matches!(isolation, Isolation::Prefix | Isolation::Snapshot) {
+        if matches!(level, Level::PrefixConsistency | Level::SnapshotIsolation) {
             self.two_points = self.two_points.with(id);
         }
-        if isolation == Isolation::Snapshot {
+        if level == Level::SnapshotIsolation {
             self.snapshot = self.snapshot.with(id);
         }
         let needs = &mut self.needs[usize::from(id)];
@@ -124,7 +124,7 @@ impl Points {
             let rivals = history.writers(key).without(id);
             self.rivals[usize::from(id)] = self.rivals[usize::from(id)].and(rivals);
         }
-        if isolation.is_strong() {
+        if level.is_strong() {
             for read in &record.reads {
                 let spoilers = history.writers(read.key).without(id);
                 for writer in spoilers.iter().filter(|&writer| writer != read.source) {

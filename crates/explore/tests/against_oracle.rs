@@ -1,9 +1,10 @@
 //! For random small programs, with conditionals, aborts and several transactions a session: what is
 //! explored at a level is exactly what its definition allows, each history once.
 
-use seriatim_check::oracle;
-use seriatim_explore::{Algorithm, Explorer, Isolation, Part, Program};
+use seriatim_explore::{Algorithm, Explorer, LEVELS, Part, Program};
 use seriatim_history::{Atom, Atoms, Columns, History, KeyId, KeyNames, OpKind, Status};
+use seriatim_isolation::axioms::{Execution, Read, Transaction};
+use seriatim_isolation::{Level, Order, oracle};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Mutex;
@@ -95,10 +96,7 @@ fn key(number: u8) -> String {
     format!("k{number}")
 }
 
-fn program(
-    plan: &Plan,
-    levels: &impl Fn(usize, usize) -> Option<Isolation>,
-) -> Program<Cell, Memory> {
+fn program(plan: &Plan, levels: &impl Fn(usize, usize) -> Option<Level>) -> Program<Cell, Memory> {
     let mut program = Program::new();
     for (s, session) in plan.iter().enumerate() {
         let described = program.session();
@@ -279,15 +277,15 @@ fn history(behaviour: &Behaviour) -> History {
 }
 
 /// All but the one that allows everything.
-const LEVELS: [Isolation; 6] = *Isolation::ALL.last_chunk().unwrap();
+const CONSTRAINED: [Level; 6] = *LEVELS.last_chunk().unwrap();
 
 /// For each level what the definition allows; a stronger one allows less.
 fn allowed(all: &BTreeSet<Behaviour>) -> Vec<BTreeSet<Behaviour>> {
-    let mut sets = vec![BTreeSet::new(); LEVELS.len()];
+    let mut sets = vec![BTreeSet::new(); CONSTRAINED.len()];
     for behaviour in all {
         let history = history(behaviour);
-        for (set, level) in sets.iter_mut().zip(LEVELS) {
-            if !oracle::satisfies(&history, level.level().unwrap()) {
+        for (set, level) in sets.iter_mut().zip(CONSTRAINED) {
+            if !oracle::satisfies(&history, level) {
                 break;
             }
             set.insert(behaviour.clone());
@@ -332,7 +330,7 @@ fn compare(seeds: std::ops::Range<u64>, txns: u64) -> [usize; 6] {
             continue;
         }
         let program = program(&plan, &|_, _| None);
-        for ((set, level), count) in allowed(&all).iter().zip(LEVELS).zip(&mut counts) {
+        for ((set, level), count) in allowed(&all).iter().zip(CONSTRAINED).zip(&mut counts) {
             let told = format!("{level}, seed {seed}: {plan:?}");
             let found = explored(&Explorer::new(&program, level));
             let (found_set, missing) = (as_set(&found, &told), set.len());
@@ -343,7 +341,7 @@ fn compare(seeds: std::ops::Range<u64>, txns: u64) -> [usize; 6] {
             }
             *count += set.len();
         }
-        let nothing = explored(&Explorer::new(&program, Isolation::Nothing));
+        let nothing = explored(&Explorer::new(&program, Level::Unconstrained));
         assert_eq!(as_set(&nothing, "no isolation"), all, "seed {seed}: {plan:?}");
     }
     counts
@@ -370,8 +368,8 @@ fn many_larger_programs() {
         let program = program(&plan, &|_, _| None);
         let all = Mutex::new(Vec::new());
         let budget = std::time::Duration::from_millis(300);
-        let result = Explorer::new(&program, Isolation::Nothing).budget(budget).run(&|end| {
-            let strongest = LEVELS.iter().rposition(|&level| end.is_at(level));
+        let result = Explorer::new(&program, Level::Unconstrained).budget(budget).run(&|end| {
+            let strongest = CONSTRAINED.iter().rposition(|&level| end.is_at(level));
             let behaviour: Behaviour =
                 end.locals().iter().map(|memory| memory.log.clone()).collect();
             all.lock().unwrap().push((strongest, behaviour));
@@ -382,7 +380,7 @@ fn many_larger_programs() {
         }
         let all = all.into_inner().unwrap();
         programs += 1;
-        for (number, level) in LEVELS.into_iter().enumerate() {
+        for (number, level) in CONSTRAINED.into_iter().enumerate() {
             let told = format!("{level}, seed {seed}: {plan:?}");
             let set: BTreeSet<Behaviour> = all
                 .iter()
@@ -408,9 +406,9 @@ fn weaker_bases_and_the_baseline_come_to_the_same_set() {
         if everything(&plan).len() > 400 {
             continue;
         }
-        for level in LEVELS {
+        for level in CONSTRAINED {
             let set = as_set(&explored(&Explorer::new(&program, level)), &told);
-            for base in [Isolation::Nothing, Isolation::ReadCommitted, Isolation::ReadAtomic] {
+            for base in [Level::Unconstrained, Level::ReadCommitted, Level::ReadAtomic] {
                 assert_eq!(
                     as_set(&explored(&Explorer::new(&program, level).base(base)), &told),
                     set,
@@ -429,7 +427,7 @@ fn threads_and_parts_change_nothing() {
         let plan = random_plan(&mut Random(seed), 6);
         let program = program(&plan, &|_, _| None);
         let told = format!("seed {seed}: {plan:?}");
-        for level in [Isolation::ReadCommitted, Isolation::Causal, Isolation::Serializable] {
+        for level in [Level::ReadCommitted, Level::Causal, Level::Serializable] {
             let set = as_set(&explored(&Explorer::new(&program, level)), &told);
             assert_eq!(
                 as_set(&explored(&Explorer::new(&program, level).threads(3)), &told),
@@ -456,99 +454,32 @@ fn threads_and_parts_change_nothing() {
     }
 }
 
-/// A transaction as the axioms with a level for each see it.
-struct Txn {
-    name: (u8, u8),
-    level: Isolation,
-    /// External reads in program order: key, and who wrote it ((0, 0) is the initial state).
-    reads: Vec<(u8, (u8, u8))>,
-    writes: BTreeSet<u8>,
-}
-
-fn txns(behaviour: &Behaviour, level: &impl Fn(usize, usize) -> Isolation) -> Vec<Txn> {
-    let mut all = Vec::new();
-    for (s, log) in behaviour.iter().enumerate() {
-        for (t, did) in log.split_inclusive(|did| matches!(did, Did::End(_))).enumerate() {
-            let name = (s as u8 + 1, t as u8 + 1);
-            let (mut reads, mut writes) = (Vec::new(), BTreeSet::new());
-            for did in did {
-                match did {
-                    Did::Read(key, cell) if !writes.contains(key) => {
-                        reads.push((*key, (cell.writer.0, cell.writer.1)))
-                    }
-                    Did::Write(key, _) => {
-                        writes.insert(*key);
-                    }
-                    Did::Read(..) => {}
-                    Did::End(is_committed) if !is_committed => writes.clear(),
-                    Did::End(_) => {}
+/// What the axioms with a level for each transaction see. Aborted transactions wrote nothing.
+fn execution(behaviour: &Behaviour, level: &impl Fn(usize, usize) -> Level) -> Execution {
+    let logs = behaviour.iter().enumerate().flat_map(|(session, log)| {
+        let txns = log.split_inclusive(|did| matches!(did, Did::End(_))).enumerate();
+        txns.map(move |(index, did)| ((session, index), did))
+    });
+    let logs: Vec<((usize, usize), &[Did])> = logs.collect();
+    let number = |(session, index, _): (u8, u8, u8)| {
+        let name = (usize::from(session).checked_sub(1)?, usize::from(index).checked_sub(1)?);
+        logs.iter().position(|log| log.0 == name)
+    };
+    let txns = logs.iter().map(|&((session, index), did)| {
+        let (mut reads, mut writes) = (Vec::new(), Vec::new());
+        for did in did {
+            match did {
+                Did::Read(key, cell) if !writes.contains(&usize::from(*key)) => {
+                    reads.push(Read { key: usize::from(*key), source: number(cell.writer) });
                 }
-            }
-            all.push(Txn { name, level: level(s, t), reads, writes });
-        }
-    }
-    all
-}
-
-/// Whether `order` is a commit order: the axioms of the specification, each read's by the level of
-/// its transaction.
-fn accepts(txns: &[Txn], order: &[usize]) -> bool {
-    let n = order.len();
-    let at = |place: usize| &txns[order[place]];
-    let place = |name: (u8, u8)| (0..n).find(|&place| at(place).name == name);
-    let session = |i: usize, j: usize| at(i).name.0 == at(j).name.0 && at(i).name.1 < at(j).name.1;
-    let reads = |i: usize, j: usize| at(j).reads.iter().any(|(_, from)| *from == at(i).name);
-    let direct: Vec<Vec<bool>> =
-        (0..n).map(|i| (0..n).map(|j| session(i, j) || reads(i, j)).collect()).collect();
-    if (0..n).any(|i| (0..=i).any(|j| direct[i][j])) {
-        return false;
-    }
-    let mut causal = direct.clone();
-    for k in 0..n {
-        for i in 0..n {
-            for j in 0..n {
-                causal[i][j] |= causal[i][k] && causal[k][j];
+                Did::Write(key, _) => writes.push(usize::from(*key)),
+                Did::End(false) => writes.clear(),
+                Did::Read(..) | Did::End(true) => {}
             }
         }
-    }
-    (0..n).all(|t3| {
-        at(t3).reads.iter().enumerate().all(|(number, (key, from))| {
-            let others = (0..n)
-                .filter(|&t2| t2 != t3 && at(t2).name != *from && at(t2).writes.contains(key));
-            others.into_iter().all(|t2| {
-                let prefix = || (t2..n).any(|t| direct[t][t3]);
-                let seen = match at(t3).level {
-                    Isolation::Nothing => false,
-                    Isolation::ReadCommitted => {
-                        at(t3).reads[..number].iter().any(|(_, from)| *from == at(t2).name)
-                    }
-                    Isolation::ReadAtomic => direct[t2][t3],
-                    Isolation::Causal => causal[t2][t3],
-                    Isolation::Prefix => prefix(),
-                    Isolation::Snapshot => {
-                        prefix() || (t2..t3).any(|t4| !at(t4).writes.is_disjoint(&at(t3).writes))
-                    }
-                    Isolation::Serializable => t2 < t3,
-                };
-                !seen || place(*from).is_some_and(|t1| t2 < t1)
-            })
-        })
-    })
-}
-
-fn some_order(txns: &[Txn], order: &mut Vec<usize>) -> bool {
-    if order.len() == txns.len() {
-        return accepts(txns, order);
-    }
-    (0..txns.len()).any(|txn| {
-        if order.contains(&txn) {
-            return false;
-        }
-        order.push(txn);
-        let found = some_order(txns, order);
-        order.pop();
-        found
-    })
+        Transaction::new(session, level(session, index), reads, writes)
+    });
+    Execution { txns: txns.collect(), order: Order::Sessions }
 }
 
 #[test]
@@ -562,8 +493,8 @@ fn mixed_levels_are_what_the_axioms_allow() {
             continue;
         }
         // Half of the programs are weak only, so that no check is needed at the end.
-        let choices = if seed % 2 == 0 { &Isolation::ALL[..4] } else { &Isolation::ALL[..] };
-        let levels: Vec<Vec<Isolation>> = plan
+        let choices = if seed % 2 == 0 { &LEVELS[..4] } else { &LEVELS[..] };
+        let levels: Vec<Vec<Level>> = plan
             .iter()
             .map(|session| {
                 session
@@ -575,11 +506,11 @@ fn mixed_levels_are_what_the_axioms_allow() {
         let level = |s: usize, t: usize| levels[s][t];
         let set: BTreeSet<Behaviour> = all
             .into_iter()
-            .filter(|behaviour| some_order(&txns(behaviour, &level), &mut Vec::new()))
+            .filter(|behaviour| execution(behaviour, &level).is_consistent())
             .collect();
         let program = program(&plan, &|s, t| Some(level(s, t)));
         let told = format!("{levels:?}, seed {seed}: {plan:?}");
-        let found = explored(&Explorer::new(&program, Isolation::Nothing));
+        let found = explored(&Explorer::new(&program, Level::Unconstrained));
         assert_eq!(found.blocked, 0, "{told}");
         if seed % 2 == 0 {
             assert_eq!(found.ends, found.list.len() as u64, "{told}");
@@ -599,7 +530,7 @@ fn cycles_are_found_in_most_unserializable_behaviours_and_in_no_other() {
         let program = program(&plan, &|_, _| None);
         let counts = Mutex::new((0, 0));
         let budget = std::time::Duration::from_millis(500);
-        let result = Explorer::new(&program, Isolation::ReadCommitted).budget(budget).run(&|end| {
+        let result = Explorer::new(&program, Level::ReadCommitted).budget(budget).run(&|end| {
             match (end.cycle(), end.is_serializable()) {
                 (Some(cycle), true) => return Err(format!("{cycle}, but it is serializable")),
                 (Some(_), false) => counts.lock().unwrap().0 += 1,

@@ -1,23 +1,21 @@
 //! The text language: what it means, and where it points when something is wrong.
 
+use seriatim_explore::Explorer;
 use seriatim_explore::lang::Source;
-use seriatim_explore::{Explorer, Isolation};
+use seriatim_isolation::Level;
 
 /// How many histories there are, and the first failure.
-fn explored(text: &str, isolation: Isolation) -> (u64, Option<String>) {
+fn explored(text: &str, level: Level) -> (u64, Option<String>) {
     let source = Source::parse(text).unwrap();
     let program = source.program();
-    let result = Explorer::new(&program, isolation).all().run(&|end| source.check(end)).unwrap();
+    let result = Explorer::new(&program, level).all().run(&|end| source.check(end)).unwrap();
     (result.tally.histories, result.counterexample.map(|found| found.reason))
 }
 
 /// The first failure of a program with one session, whose body is `text`.
 fn alone(text: &str) -> Option<String> {
-    explored(
-        &format!("init k = 7, a[1][2] = 3 session s {{ begin {text} commit }}"),
-        Isolation::Causal,
-    )
-    .1
+    explored(&format!("init k = 7, a[1][2] = 3 session s {{ begin {text} commit }}"), Level::Causal)
+        .1
 }
 
 #[test]
@@ -60,7 +58,7 @@ fn an_abort_leaves_no_trace_in_the_database() {
     let text = "session a { begin write(x, 1); seen := 1; abort; seen := 2 commit }
                 session b { begin x := read(x) commit }
                 assert b.x == 0 && a.seen == 1 && final(x) == 0";
-    assert_eq!(explored(text, Isolation::ReadCommitted), (1, None));
+    assert_eq!(explored(text, Level::ReadCommitted), (1, None));
 }
 
 #[test]
@@ -68,16 +66,16 @@ fn final_values_are_those_of_every_possible_order() {
     let text = "session a { begin write(x, 1) commit }
                 session b { begin write(x, 2) commit }
                 assert final(x) == 1";
-    assert!(explored(text, Isolation::Serializable).1.unwrap().ends_with("with final(x) = 2"));
+    assert!(explored(text, Level::Serializable).1.unwrap().ends_with("with final(x) = 2"));
     let both = "session a { begin write(x, 1); write(y, 1) commit }
                 session b { begin write(x, 2); write(y, 2) commit }
                 assert final(x) == final(y)";
-    assert_eq!(explored(both, Isolation::ReadCommitted), (1, None));
+    assert_eq!(explored(both, Level::ReadCommitted), (1, None));
     let read =
         "session a { begin write(x, 1) commit begin write(x, 2); if 0 { write(nobody, 1) } commit }
                 session b { begin x := read(x); write(y, x) commit }
                 assert final(x) == 2 && final(y) == b.x && final(nobody) == 0";
-    assert_eq!(explored(read, Isolation::ReadCommitted), (3, None));
+    assert_eq!(explored(read, Level::ReadCommitted), (3, None));
 }
 
 #[test]
@@ -89,8 +87,8 @@ fn transactions_may_have_levels_of_their_own() {
              assert a.n + b.n == 1"
         )
     };
-    assert!(explored(&text("pc"), Isolation::Serializable).1.is_some());
-    assert_eq!(explored(&text("si"), Isolation::ReadCommitted).1, None);
+    assert!(explored(&text("pc"), Level::Serializable).1.is_some());
+    assert_eq!(explored(&text("si"), Level::ReadCommitted).1, None);
 }
 
 #[test]

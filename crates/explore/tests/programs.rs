@@ -1,10 +1,8 @@
 //! Programs as closures: mixed levels, clients, tokens, and what happens to programs that are not
 //! deterministic.
 
-use seriatim_check::Level;
-use seriatim_explore::{
-    Exploration, ExploreError, Explorer, Isolation, Program, Tx, explore, model, replay,
-};
+use seriatim_explore::{Exploration, ExploreError, Explorer, Program, Tx, explore, model, replay};
+use seriatim_isolation::Level;
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, Ordering};
@@ -190,7 +188,7 @@ fn a_client_steps_and_transactions_do_the_same() {
     // Every token reruns its behaviour, and no other.
     let program = as_client();
     for (locals, token) in &clients {
-        replay(&program, Isolation::Causal, token, |end| {
+        replay(&program, Level::Causal, token, |end| {
             assert_eq!((end.locals(), &end.token()), (&locals[..], token));
         })
         .unwrap();
@@ -210,8 +208,11 @@ fn sessions_without_transactions_are_fine() {
     }
     let error = nothing_to_show(explore(&program, Level::StrictSerializable, |_| Ok(())));
     assert_eq!(error, ExploreError::Level(Level::StrictSerializable));
-    let base = Explorer::new(&program, Isolation::Serializable).base(Isolation::Snapshot);
-    assert_eq!(nothing_to_show(base.run(&|_| Ok(()))), ExploreError::Base(Isolation::Snapshot));
+    let base = Explorer::new(&program, Level::Serializable).base(Level::SnapshotIsolation);
+    assert_eq!(
+        nothing_to_show(base.run(&|_| Ok(()))),
+        ExploreError::Base(Level::SnapshotIsolation)
+    );
 }
 
 #[test]
@@ -287,7 +288,7 @@ fn waiting(by_steps: bool) -> Program<i64, i64> {
 fn behaviours_without_end_are_cut_and_nothing_is_known_to_hold() {
     for (threads, by_steps) in [(1, false), (3, false), (1, true), (3, true)] {
         let program = waiting(by_steps);
-        let explorer = Explorer::new(&program, Isolation::ReadCommitted).threads(threads);
+        let explorer = Explorer::new(&program, Level::ReadCommitted).threads(threads);
         let held = explorer.run(&|_| Ok(())).unwrap();
         assert_eq!((held.holds(), held.is_done, held.is_complete), (None, true, false));
         assert!(held.tally.cut > 0, "{:?}", held.tally);

@@ -1,7 +1,8 @@
 //! What is reported of an exploration does not depend on how many threads made it, in how many
 //! goes, or in how many parts.
 
-use seriatim_explore::{Algorithm, End, Explorer, Isolation, Part, Program, Work};
+use seriatim_explore::{Algorithm, End, Explorer, Part, Program, Work};
+use seriatim_isolation::Level;
 use std::time::Duration;
 
 type Seen = Vec<i64>;
@@ -65,7 +66,7 @@ const DENSITIES: [i64; 6] = [11, 71, 199, 401, 601, 1_000_003];
 #[test]
 fn any_number_of_threads_reports_the_same() {
     let program = program();
-    for level in [Isolation::Causal, Isolation::Snapshot] {
+    for level in [Level::Causal, Level::SnapshotIsolation] {
         for every in DENSITIES {
             let one = reported(&Explorer::new(&program, level), every);
             for threads in [2, 4] {
@@ -80,7 +81,7 @@ fn any_number_of_threads_reports_the_same() {
 fn every_counterexample_is_counted_once_by_any_number_of_threads() {
     let program = program();
     let groups = |threads| {
-        let result = Explorer::new(&program, Isolation::Causal)
+        let result = Explorer::new(&program, Level::Causal)
             .threads(threads)
             .all()
             .run(&property(11))
@@ -102,10 +103,10 @@ fn every_counterexample_is_counted_once_by_any_number_of_threads() {
 fn work_that_was_kept_at_any_moment_reports_the_same() {
     let program = program();
     for every in DENSITIES {
-        let explorer = Explorer::new(&program, Isolation::Causal);
+        let explorer = Explorer::new(&program, Level::Causal);
         let whole = reported(&explorer, every);
         let mut moments = Vec::new();
-        let two = Explorer::new(&program, Isolation::Causal).threads(2);
+        let two = Explorer::new(&program, Level::Causal).threads(2);
         two.resume(two.begin().unwrap(), &property(every), &mut |work| moments.push(work.clone()))
             .unwrap();
         assert!(moments.len() > 1 || whole.1 < 50, "{} moments", moments.len());
@@ -119,10 +120,10 @@ fn work_that_was_kept_at_any_moment_reports_the_same() {
 fn one_of_the_parts_has_the_first_counterexample() {
     let program = program();
     for every in DENSITIES {
-        let (verdict, .., first) = reported(&Explorer::new(&program, Isolation::Causal), every);
+        let (verdict, .., first) = reported(&Explorer::new(&program, Level::Causal), every);
         for of in [2, 5] {
             let part = |number, threads| {
-                let explorer = Explorer::new(&program, Isolation::Causal)
+                let explorer = Explorer::new(&program, Level::Causal)
                     .part(Part { number, of })
                     .threads(threads);
                 reported(&explorer, every)
@@ -150,9 +151,8 @@ fn one_of_the_parts_has_the_first_counterexample() {
 fn the_baseline_too() {
     let program = program();
     let baseline = |threads| {
-        let explorer = Explorer::new(&program, Isolation::Serializable)
-            .algorithm(Algorithm::Dfs)
-            .threads(threads);
+        let explorer =
+            Explorer::new(&program, Level::Serializable).algorithm(Algorithm::Dfs).threads(threads);
         reported(&explorer, 97)
     };
     assert_eq!(baseline(1), baseline(3));

@@ -2,19 +2,21 @@
 //! planted on demand.
 //!
 //! A [`Workload`] says how large and how contended; [`generate`] simulates a store that keeps
-//! exactly what the [`Guarantee`] promises and no more. All is decided by the seed.
+//! exactly what the level promises and no more. All is decided by the seed.
 //!
 //! ```
-//! use seriatim_check::{Kind, Level, Options, check};
-//! use seriatim_generate::{Guarantee, Workload, generate};
+//! use seriatim_check::{Options, check};
+//! use seriatim_isolation::{Anomaly, Level};
+//! use seriatim_generate::{Workload, generate};
 //!
-//! let workload = Workload { sessions: 4, txns_per_session: 50, guarantee: Guarantee::Causal, ..Workload::default() };
+//! let workload =
+//!     Workload { sessions: 4, level: Level::Causal, ..Workload::default() };
 //! let report = check(&generate(&workload).unwrap(), &Options::default());
 //! assert!(report.strongest() >= Some(Level::Causal));
 //!
-//! let flawed = Workload { plant: vec![Kind::CausalityViolation], ..workload };
+//! let flawed = Workload { plant: vec![Anomaly::CausalityViolation], ..workload };
 //! let report = check(&generate(&flawed).unwrap(), &Options::default());
-//! assert_eq!(report.anomalies[0].kind, Kind::CausalityViolation);
+//! assert_eq!(report.anomalies[0].kind, Anomaly::CausalityViolation);
 //! ```
 
 mod initial;
@@ -24,7 +26,7 @@ mod store;
 mod workload;
 
 pub use plant::can_be_planted;
-pub use workload::{Guarantee, KeyChoice, UnknownGuarantee, Workload, WorkloadError};
+pub use workload::{KeyChoice, LEVELS, Workload, WorkloadError};
 
 use rand::SeedableRng;
 use rand_pcg::Pcg64Mcg;

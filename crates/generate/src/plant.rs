@@ -1,37 +1,37 @@
 //! Anomalies planted on purpose: a few transactions in sessions of their own, on keys of their own,
 //! so that the rest of the history neither excuses nor changes them.
 
-use seriatim_check::Kind;
 use seriatim_history::{Columns, KeyId, KeyNames, OpKind, Status, Value};
+use seriatim_isolation::Anomaly;
 
 /// The smallest history of each kind: sessions by line, transactions separated by `|`, operations
 /// `w`/`r`, key, value; a trailing `!` marks an aborted transaction. The transactions commit in the
 /// order in which the text is read.
-fn recipe(kind: Kind) -> &'static [&'static str] {
+fn recipe(kind: Anomaly) -> &'static [&'static str] {
     match kind {
-        Kind::ThinAirRead => &["rx9"],
-        Kind::AbortedRead => &["wx1!", "rx1"],
-        Kind::FutureRead => &["rx1 wx1"],
-        Kind::NotMyOwnWrite => &["wx1", "wx2 rx1"],
-        Kind::NotMyLastWrite => &["wx1 wx2 rx1"],
-        Kind::IntermediateRead => &["wx1 wx2", "rx1"],
-        Kind::CyclicCausality => &["rx1 wy1", "ry1 wx1"],
-        Kind::NonMonotonicReadCausal => &["wx1 | wx2 wy2", "ry2 rx1"],
-        Kind::NonMonotonicReadCommit => &["wx1 wz1", "wx2 wy2", "ry2 rx1", "rz1 rx2"],
-        Kind::NonRepeatableRead => &["wx1", "wx2", "rx1 rx2"],
-        Kind::FracturedReadCausal => &["wx1 | wx2 wy2", "rx1 ry2"],
-        Kind::FracturedReadCommit => &["wx1 wz1", "wx2 wy2", "rx1 ry2", "rx2 rz1"],
-        Kind::CausalityViolation => &["wx1 | wx2 | wy1", "ry1 rx1"],
-        Kind::ConflictingCommitOrder => &["wx1 | wz1", "wx2 | wy1", "ry1 rx1", "rz1 rx2"],
-        Kind::DirtyWrite => {
+        Anomaly::ThinAirRead => &["rx9"],
+        Anomaly::AbortedRead => &["wx1!", "rx1"],
+        Anomaly::FutureRead => &["rx1 wx1"],
+        Anomaly::NotMyOwnWrite => &["wx1", "wx2 rx1"],
+        Anomaly::NotMyLastWrite => &["wx1 wx2 rx1"],
+        Anomaly::IntermediateRead => &["wx1 wx2", "rx1"],
+        Anomaly::CyclicCausality => &["rx1 wy1", "ry1 wx1"],
+        Anomaly::NonMonotonicReadCausal => &["wx1 | wx2 wy2", "ry2 rx1"],
+        Anomaly::NonMonotonicReadCommit => &["wx1 wz1", "wx2 wy2", "ry2 rx1", "rz1 rx2"],
+        Anomaly::NonRepeatableRead => &["wx1", "wx2", "rx1 rx2"],
+        Anomaly::FracturedReadCausal => &["wx1 | wx2 wy2", "rx1 ry2"],
+        Anomaly::FracturedReadCommit => &["wx1 wz1", "wx2 wy2", "rx1 ry2", "rx2 rz1"],
+        Anomaly::CausalityViolation => &["wx1 | wx2 | wy1", "ry1 rx1"],
+        Anomaly::ConflictingCommitOrder => &["wx1 | wz1", "wx2 | wy1", "ry1 rx1", "rz1 rx2"],
+        Anomaly::DirtyWrite => {
             &["wx1 wy1", "wx2 wy2", "rx1 rz0", "wz1", "rz1 rx2", "ry2 ra0", "wa1", "ra1 ry1"]
         }
-        Kind::ReadSkew => &["wx1 wy1", "rx0 wy2", "ry1 | ry2"],
-        Kind::LongFork => &["wx1", "wy1", "rx1 ry0", "ry1 rx0"],
-        Kind::NonAdjacent => &["wx1 wz1", "ry0 wz2", "wy1", "ry1 rx0", "rz1 | rz2"],
-        Kind::LostUpdate => &["wx1", "rx1 wx2", "rx1 wx3"],
-        Kind::WriteSkew => &["rx0 wy1", "ry0 wx1"],
-        Kind::AntiDependencyCycle => &["rx0 wy1", "ry0 wz1", "rz0 wx1"],
+        Anomaly::ReadSkew => &["wx1 wy1", "rx0 wy2", "ry1 | ry2"],
+        Anomaly::LongFork => &["wx1", "wy1", "rx1 ry0", "ry1 rx0"],
+        Anomaly::NonAdjacent => &["wx1 wz1", "ry0 wz2", "wy1", "ry1 rx0", "rz1 | rz2"],
+        Anomaly::LostUpdate => &["wx1", "rx1 wx2", "rx1 wx3"],
+        Anomaly::WriteSkew => &["rx0 wy1", "ry0 wx1"],
+        Anomaly::AntiDependencyCycle => &["rx0 wy1", "ry0 wz1", "rz0 wx1"],
         _ => &[],
     }
 }
@@ -40,12 +40,12 @@ fn recipe(kind: Kind) -> &'static [&'static str] {
 const KEYS: &str = "xyza";
 
 /// Whether an anomaly of this kind can be planted: those of lists cannot, nor those of real time.
-pub fn can_be_planted(kind: Kind) -> bool {
+pub fn can_be_planted(kind: Anomaly) -> bool {
     !recipe(kind).is_empty()
 }
 
 /// Adds one instance of each of `kinds` at the end of the columns.
-pub(crate) fn plant(kinds: &[Kind], columns: &mut Columns) {
+pub(crate) fn plant(kinds: &[Anomaly], columns: &mut Columns) {
     for &kind in kinds {
         let first_key = columns.key_names.len() as u32;
         for line in recipe(kind) {

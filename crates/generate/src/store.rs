@@ -1,4 +1,4 @@
-//! A store that keeps exactly what its guarantee promises.
+//! A store that keeps exactly what its level promises.
 //!
 //! Transactions commit one after the other; the sequence of commits is the commit order that shows
 //! the history valid. What differs is which versions a transaction may read:
@@ -18,11 +18,12 @@
 //! read: the axiom holds.
 
 use crate::keys::Keys;
-use crate::workload::{Guarantee, Workload, WorkloadError};
+use crate::workload::{Workload, WorkloadError};
 use rand::RngExt;
 use rand_pcg::Pcg64Mcg;
 use rustc_hash::FxHashMap;
 use seriatim_history::{Columns, KeyId, KeyNames, OpKind, Places, Status, Value};
+use seriatim_isolation::Level;
 
 /// How far back, in versions of a key, the weak stores look for a version to read.
 const STALENESS_MAX: usize = 4;
@@ -110,7 +111,7 @@ fn empty_columns(workload: &Workload) -> Columns {
 impl<'w> Store<'w> {
     fn new(workload: &'w Workload) -> Store<'w> {
         let sessions = workload.sessions as usize;
-        let causal = workload.guarantee == Guarantee::Causal;
+        let causal = workload.level == Level::Causal;
         Store {
             workload,
             versions: vec![Vec::new(); workload.keys as usize],
@@ -167,14 +168,14 @@ impl<'w> Store<'w> {
 
     fn begin(&mut self, session: u32, random: &mut Pcg64Mcg) -> Running {
         let mut running = Running { session, ..Running::default() };
-        match self.workload.guarantee {
-            Guarantee::Snapshot => {
+        match self.workload.level {
+            Level::SnapshotIsolation => {
                 let age =
                     random.random_range(0..=SNAPSHOT_AGE_PER_SESSION * self.workload.sessions);
                 running.snapshot =
                     self.commits().saturating_sub(age).max(self.last_commit[session as usize]);
             }
-            Guarantee::Causal => self.gossip(session, random),
+            Level::Causal => self.gossip(session, random),
             _ => {}
         }
         running
@@ -207,19 +208,18 @@ impl<'w> Store<'w> {
         let newest = |visible: &dyn Fn(&Version) -> bool| {
             versions.iter().rev().find(|v| visible(v)).copied()
         };
-        match self.workload.guarantee {
-            Guarantee::Serializable => newest(&|_| true).unwrap_or(INITIAL),
-            Guarantee::Snapshot => {
+        match self.workload.level {
+            Level::Serializable => newest(&|_| true).unwrap_or(INITIAL),
+            Level::SnapshotIsolation => {
                 newest(&|version| version.commit <= running.snapshot).unwrap_or(INITIAL)
             }
-            Guarantee::Causal => {
+            Level::Causal => {
                 let heard = &self.heard[running.session as usize];
                 newest(&|version| version.commit <= heard[version.session as usize])
                     .unwrap_or(INITIAL)
             }
-            Guarantee::ReadCommitted | Guarantee::ReadAtomic => {
-                self.choose_stale(running, key, random)
-            }
+            // Read committed and read atomic: `Workload::validate` lets no other level through.
+            _ => self.choose_stale(running, key, random),
         }
     }
 
@@ -236,7 +236,7 @@ impl<'w> Store<'w> {
             else {
                 continue;
             };
-            if self.workload.guarantee == Guarantee::ReadCommitted
+            if self.workload.level == Level::ReadCommitted
                 || self.keeps_reads_atomic(running, version)
             {
                 return version;
@@ -252,8 +252,8 @@ impl<'w> Store<'w> {
             .iter()
             .map(|&(_, commit)| commit)
             .filter(|&commit| self.wrote(commit, key));
-        let own = match self.workload.guarantee {
-            Guarantee::ReadAtomic => self.own_writes[running.session as usize].get(&key).copied(),
+        let own = match self.workload.level {
+            Level::ReadAtomic => self.own_writes[running.session as usize].get(&key).copied(),
             _ => None,
         };
         // A key that was read before gives the same version again at read atomic.
@@ -278,7 +278,7 @@ impl<'w> Store<'w> {
 
     /// First committer wins.
     fn conflicts(&self, running: &Running) -> bool {
-        self.workload.guarantee == Guarantee::Snapshot
+        self.workload.level == Level::SnapshotIsolation
             && running.writes.iter().any(|&(key, _)| {
                 self.versions[key as usize]
                     .last()
@@ -292,7 +292,7 @@ impl<'w> Store<'w> {
         for &(key, value) in &running.writes {
             self.versions[key as usize].push(Version { commit, session, value });
             self.written.push(key);
-            if self.workload.guarantee == Guarantee::ReadAtomic {
+            if self.workload.level == Level::ReadAtomic {
                 self.own_writes[session as usize].insert(key, commit);
             }
         }

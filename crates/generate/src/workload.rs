@@ -1,9 +1,7 @@
 //! What a generated history looks like.
 
-use seriatim_check::Kind;
 use seriatim_history::{ColumnsError, TXNS_MAX};
-use std::fmt;
-use std::str::FromStr;
+use seriatim_isolation::{Anomaly, Level};
 
 /// A key takes some 30 bytes before anything is written to it: 2 GiB.
 const KEYS_MAX: u64 = 1 << 26;
@@ -14,76 +12,16 @@ const CAUSAL_SESSIONS_MAX: u64 = 1 << 14;
 /// The values of a key are numbers of 32 bits.
 const OPERATIONS_MAX: u64 = (u32::MAX / 2) as u64;
 
-/// What the simulated store promises, and the histories keep.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord)]
-#[non_exhaustive]
-pub enum Guarantee {
-    /// Read committed.
-    ReadCommitted,
-    /// Read atomic.
-    ReadAtomic,
-    /// Causal consistency, convergent.
-    Causal,
-    /// Snapshot isolation, with conflicting transactions aborted.
-    Snapshot,
-    /// Serializable: one transaction after the other.
-    Serializable,
-}
-
-impl Guarantee {
-    /// All guarantees, weakest first.
-    pub const ALL: [Guarantee; 5] = [
-        Guarantee::ReadCommitted,
-        Guarantee::ReadAtomic,
-        Guarantee::Causal,
-        Guarantee::Snapshot,
-        Guarantee::Serializable,
-    ];
-
-    /// The short name.
-    pub fn code(self) -> &'static str {
-        match self {
-            Guarantee::ReadCommitted => "rc",
-            Guarantee::ReadAtomic => "ra",
-            Guarantee::Causal => "cc",
-            Guarantee::Snapshot => "si",
-            Guarantee::Serializable => "ser",
-        }
-    }
-
-    /// The name for people.
-    pub fn name(self) -> &'static str {
-        match self {
-            Guarantee::ReadCommitted => "read committed",
-            Guarantee::ReadAtomic => "read atomic",
-            Guarantee::Causal => "causal consistency",
-            Guarantee::Snapshot => "snapshot isolation",
-            Guarantee::Serializable => "serializable",
-        }
-    }
-}
-
-impl fmt::Display for Guarantee {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(self.code())
-    }
-}
-
-/// A guarantee's name was not recognised.
-#[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[error("unknown guarantee `{0}`; expected one of rc, ra, cc, si, ser")]
-pub struct UnknownGuarantee(pub String);
-
-impl FromStr for Guarantee {
-    type Err = UnknownGuarantee;
-
-    fn from_str(text: &str) -> Result<Guarantee, UnknownGuarantee> {
-        let found = Guarantee::ALL
-            .into_iter()
-            .find(|guarantee| guarantee.code() == text.to_ascii_lowercase());
-        found.ok_or_else(|| UnknownGuarantee(text.to_owned()))
-    }
-}
+/// The levels that a history can be generated at, weakest first. At causal consistency the store
+/// converges; at snapshot isolation transactions that conflict abort; at serializability one
+/// transaction runs after the other.
+pub const LEVELS: [Level; 5] = [
+    Level::ReadCommitted,
+    Level::ReadAtomic,
+    Level::Causal,
+    Level::SnapshotIsolation,
+    Level::Serializable,
+];
 
 /// How operations choose their keys.
 #[derive(Clone, Copy, PartialEq, Debug)]
@@ -120,12 +58,12 @@ pub struct Workload {
     pub reads: f64,
     /// How keys are chosen.
     pub key_choice: KeyChoice,
-    /// What the store promises.
-    pub guarantee: Guarantee,
-    /// Share of the transactions that abort, from 0 to 1 (conflicts at `Snapshot` come on top).
+    /// What the store promises: one of [`LEVELS`].
+    pub level: Level,
+    /// Share of the transactions that abort, from 0 to 1 (conflicts at snapshot isolation come on top).
     pub aborts: f64,
     /// Anomalies to plant, each once, in sessions and on keys of their own.
-    pub plant: Vec<Kind>,
+    pub plant: Vec<Anomaly>,
     /// Whether transactions that abort are left out of the history: for formats that cannot say so.
     pub committed_only: bool,
     /// Whether the initial values are written by a first transaction, in a session of its own: for
@@ -144,7 +82,7 @@ impl Default for Workload {
             keys: 1000,
             reads: 0.5,
             key_choice: KeyChoice::Uniform,
-            guarantee: Guarantee::Serializable,
+            level: Level::Serializable,
             aborts: 0.0,
             plant: Vec::new(),
             committed_only: false,
@@ -185,6 +123,9 @@ pub enum WorkloadError {
     /// Too large with what was planted.
     #[error("{0}")]
     TooLarge(#[from] ColumnsError),
+    /// No history can be generated at this level.
+    #[error("histories cannot be generated at {0}; choose rc, ra, cc, si or ser")]
+    Level(Level),
     /// Some kinds have no register history that shows them.
     #[error(
         "`{0}` cannot be planted: it needs lists or times, and generated histories have neither"
@@ -226,13 +167,16 @@ impl Workload {
         if let Some(kind) = self.plant.iter().find(|&&kind| !crate::plant::can_be_planted(kind)) {
             return Err(WorkloadError::NotPlantable(kind.info().code));
         }
+        if !LEVELS.contains(&self.level) {
+            return Err(WorkloadError::Level(self.level));
+        }
         self.check_sizes()
     }
 
     /// Refuses what would only end when the memory does.
     fn check_sizes(&self) -> Result<(), WorkloadError> {
         let txns = u64::from(self.sessions) * u64::from(self.txns_per_session);
-        let causal = self.guarantee == Guarantee::Causal;
+        let causal = self.level == Level::Causal;
         let sizes = [
             ("operations", self.operations(), OPERATIONS_MAX),
             ("keys", u64::from(self.keys), KEYS_MAX),

@@ -1,19 +1,10 @@
 //! Generated histories are what they claim to be, and the checker agrees at every size and shape.
 
 use proptest::prelude::*;
-use seriatim_check::{Kind, Level, Options, Outcome, check, oracle, verify};
-use seriatim_generate::{Guarantee, KeyChoice, Workload, can_be_planted, generate};
+use seriatim_check::{Options, Outcome, check, verify};
+use seriatim_generate::{KeyChoice, LEVELS, Workload, can_be_planted, generate};
 use seriatim_history::{OpId, Status, TxnId};
-
-fn promised(guarantee: Guarantee) -> Level {
-    match guarantee {
-        Guarantee::ReadCommitted => Level::ReadCommitted,
-        Guarantee::ReadAtomic => Level::ReadAtomic,
-        Guarantee::Causal => Level::Causal,
-        Guarantee::Snapshot => Level::SnapshotIsolation,
-        _ => Level::Serializable,
-    }
-}
+use seriatim_isolation::{Anomaly, Level, oracle};
 
 fn workloads() -> impl Strategy<Value = Workload> {
     let choice = prop_oneof![
@@ -21,18 +12,8 @@ fn workloads() -> impl Strategy<Value = Workload> {
         Just(KeyChoice::Zipfian { exponent: 0.99 }),
         Just(KeyChoice::Hotspot { keys: 0.2, operations: 0.8 }),
     ];
-    let guarantee = proptest::sample::select(Guarantee::ALL.to_vec());
-    (
-        1..6u32,
-        0..30u32,
-        0..7u32,
-        1..12u32,
-        0.0..1.0f64,
-        choice,
-        guarantee,
-        0.0..0.3f64,
-        any::<u64>(),
-    )
+    let level = proptest::sample::select(LEVELS.to_vec());
+    (1..6u32, 0..30u32, 0..7u32, 1..12u32, 0.0..1.0f64, choice, level, 0.0..0.3f64, any::<u64>())
         .prop_map(
             |(
                 sessions,
@@ -41,7 +22,7 @@ fn workloads() -> impl Strategy<Value = Workload> {
                 keys,
                 reads,
                 key_choice,
-                guarantee,
+                level,
                 aborts,
                 seed,
             )| Workload {
@@ -51,7 +32,7 @@ fn workloads() -> impl Strategy<Value = Workload> {
                 keys,
                 reads,
                 key_choice,
-                guarantee,
+                level,
                 aborts,
                 plant: Vec::new(),
                 committed_only: false,
@@ -68,7 +49,7 @@ proptest! {
     #[test]
     fn the_promise_is_kept(workload in workloads()) {
         let history = generate(&workload).unwrap();
-        let level = promised(workload.guarantee);
+        let level = workload.level;
         let options = Options { levels: vec![level], keep_orders: true, ..Options::default() };
         let verdict = check(&history, &options).verdicts.remove(0);
         prop_assert_eq!(verdict.outcome, Outcome::Holds);
@@ -91,18 +72,17 @@ proptest! {
 
 #[test]
 fn each_kind_can_be_planted_and_is_found_as_that_kind() {
-    for kind in Kind::ALL.into_iter().filter(|kind| kind.info().tap.is_some()) {
-        for guarantee in Guarantee::ALL {
-            let workload =
-                Workload { plant: vec![kind], guarantee, seed: 7, ..Workload::default() };
+    for kind in Anomaly::ALL.into_iter().filter(|kind| kind.info().tap.is_some()) {
+        for level in LEVELS {
+            let workload = Workload { plant: vec![kind], level, seed: 7, ..Workload::default() };
             let report = check(&generate(&workload).unwrap(), &Options::default());
             let planted = report.anomalies.iter().find(|group| group.kind == kind);
-            assert!(planted.is_some(), "{kind:?} in {guarantee}");
-            if promised(guarantee) >= Level::Causal {
+            assert!(planted.is_some(), "{kind:?} in {level}");
+            if level >= Level::Causal {
                 assert_eq!(
                     report.anomalies.len(),
                     1,
-                    "{kind:?} in {guarantee}: {:?}",
+                    "{kind:?} in {level}: {:?}",
                     report.anomalies
                 );
                 for level in Level::WEAK.into_iter().chain([Level::CutIsolation]) {
@@ -121,16 +101,16 @@ fn each_kind_can_be_planted_and_is_found_as_that_kind() {
 #[test]
 fn each_kind_of_the_strong_levels_can_be_planted_and_is_named() {
     let strong =
-        Kind::ALL.into_iter().filter(|&kind| kind.info().tap.is_none() && can_be_planted(kind));
+        Anomaly::ALL.into_iter().filter(|&kind| kind.info().tap.is_none() && can_be_planted(kind));
     for kind in strong {
         let workload = Workload {
             plant: vec![kind],
-            guarantee: Guarantee::Serializable,
+            level: Level::Serializable,
             seed: 7,
             ..Workload::default()
         };
         let report = check(&generate(&workload).unwrap(), &Options::default());
-        let kinds: Vec<Kind> = report.anomalies.iter().map(|group| group.kind).collect();
+        let kinds: Vec<Anomaly> = report.anomalies.iter().map(|group| group.kind).collect();
         assert_eq!(kinds, [kind]);
         assert!(report.anomalies[0].exemplar.txn_count() <= 8, "{kind:?}");
         for verdict in report.verdicts {
@@ -147,13 +127,11 @@ fn each_kind_of_the_strong_levels_can_be_planted_and_is_named() {
 
 #[test]
 fn the_weak_stores_are_weak() {
-    let big =
-        |guarantee| Workload { guarantee, keys: 20, txns_per_session: 200, ..Workload::default() };
-    let strongest =
-        |guarantee| check(&generate(&big(guarantee)).unwrap(), &Options::default()).strongest();
-    assert_eq!(strongest(Guarantee::ReadCommitted), Some(Level::ReadCommitted));
-    assert_eq!(strongest(Guarantee::ReadAtomic), Some(Level::ReadAtomic));
-    assert_eq!(strongest(Guarantee::Causal), Some(Level::Causal));
+    let big = |level| Workload { level, keys: 20, txns_per_session: 200, ..Workload::default() };
+    let strongest = |level| check(&generate(&big(level)).unwrap(), &Options::default()).strongest();
+    assert_eq!(strongest(Level::ReadCommitted), Some(Level::ReadCommitted));
+    assert_eq!(strongest(Level::ReadAtomic), Some(Level::ReadAtomic));
+    assert_eq!(strongest(Level::Causal), Some(Level::Causal));
 }
 
 #[test]
@@ -182,7 +160,7 @@ fn impossible_workloads_are_refused() {
         .is_err()
     );
     assert!(
-        generate(&Workload { plant: vec![Kind::IncompatibleOrder], ..Workload::default() })
+        generate(&Workload { plant: vec![Anomaly::IncompatibleOrder], ..Workload::default() })
             .is_err()
     );
     let huge = Workload { sessions: u32::MAX, txns_per_session: u32::MAX, ..Workload::default() };
@@ -196,7 +174,7 @@ fn what_is_too_large_is_refused_before_it_takes_memory() {
         ("sessions", Workload { sessions: u32::MAX, txns_per_session: 0, ..Workload::default() }),
         (
             "sessions of a causal store",
-            Workload { sessions: 16_385, guarantee: Guarantee::Causal, ..Workload::default() },
+            Workload { sessions: 16_385, level: Level::Causal, ..Workload::default() },
         ),
         (
             "transactions",
@@ -220,8 +198,8 @@ fn what_is_too_large_is_refused_before_it_takes_memory() {
 
 #[test]
 fn initial_values_can_be_writes_and_aborted_transactions_can_be_left_out() {
-    for guarantee in Guarantee::ALL {
-        let plain = Workload { guarantee, keys: 50, ..Workload::default() };
+    for level in LEVELS {
+        let plain = Workload { level, keys: 50, ..Workload::default() };
         let workload = Workload { initial_writes: true, committed_only: true, ..plain.clone() };
         let (before, after) = (generate(&plain).unwrap(), generate(&workload).unwrap());
         assert_eq!(after.session_count(), before.session_count() + 1);
@@ -238,6 +216,6 @@ fn initial_values_can_be_writes_and_aborted_transactions_can_be_left_out() {
             reads.filter(|(_, value)| **value == zero).all(|((_, key), _)| first.contains(key))
         );
         let strongest = |history| check(history, &Options::default()).strongest();
-        assert!(strongest(&after) >= strongest(&before), "{guarantee}");
+        assert!(strongest(&after) >= strongest(&before), "{level}");
     }
 }

@@ -2,8 +2,8 @@
 //! `LEVELS` (comma-separated codes; default `cc,rc`): one line of tab-separated words for each
 //! level, mode and boundary.
 
-use seriatim_check::Level;
 use seriatim_history::formats::{ReadOptions, read_path};
+use seriatim_isolation::Level;
 use seriatim_predict::{Answer, Boundary, Mode, Options, predict};
 use std::path::Path;
 use std::time::{Duration, Instant};

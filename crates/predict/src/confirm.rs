@@ -3,10 +3,11 @@
 //! the search but the checkers of histories, and looks at nothing but the two histories.
 
 use crate::Boundary;
-use seriatim_check::{Level, Options, Outcome, check};
+use seriatim_check::{Options, Outcome, check};
 use seriatim_history::{
     Columns, History, KeyId, KeyNames, OpId, OpKind, SessionId, Status, TxnId, Value,
 };
+use seriatim_isolation::Level;
 use std::collections::{HashMap, HashSet};
 use std::time::Instant;
 

@@ -30,7 +30,7 @@
 //! their [`Outlook`] says so.
 //!
 //! ```
-//! use seriatim_check::Level;
+//! use seriatim_isolation::Level;
 //! use seriatim_history::notation;
 //! use seriatim_predict::{Answer, Boundary, Options, predict};
 //!
@@ -66,7 +66,7 @@ pub use prediction::{
     TxnPlace,
 };
 
-use seriatim_check::Level;
+use seriatim_isolation::Level;
 use std::time::Duration;
 
 /// The levels that histories can be predicted at, weakest first.

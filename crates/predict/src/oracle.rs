@@ -3,8 +3,9 @@
 //! in property tests. It shares no code with the search.
 
 use crate::Boundary;
-use seriatim_check::{Level, Options, Outcome, check};
+use seriatim_check::{Options, Outcome, check};
 use seriatim_history::{History, KeyId, OpId, OpKind, TxnId, Value};
+use seriatim_isolation::Level;
 
 /// An event of a run, in session order.
 #[derive(Clone, Copy, Debug)]

@@ -16,8 +16,9 @@ use crate::run::Run;
 use crate::search::{Ended, First, Next, Reach, search};
 use crate::{Answer, Effort, LEVELS, Open, Options, PredictError};
 use rustc_hash::FxHashSet;
-use seriatim_check::{Level, Outcome, check};
+use seriatim_check::{Outcome, check};
 use seriatim_history::{History, OpId, TxnId};
+use seriatim_isolation::Level;
 use std::ops::ControlFlow;
 use std::time::Instant;
 

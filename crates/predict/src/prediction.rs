@@ -6,8 +6,9 @@ use crate::plan;
 use crate::run::{Act, Run};
 use crate::{Boundary, Options, Outlook};
 use rustc_hash::{FxHashMap, FxHashSet};
-use seriatim_check::{Level, OpRef, Refs, TxnRef, Violation, check};
+use seriatim_check::{OpRef, Refs, TxnRef, Violation, check};
 use seriatim_history::{History, KeyId, OpId, SessionId, TxnId, Value};
+use seriatim_isolation::Level;
 use std::time::Instant;
 
 /// A history that the application could have had at the level, and that is not serializable.

@@ -14,8 +14,8 @@
 use crate::Boundary;
 use crate::run::{Act, Run, Txn};
 use rustc_hash::FxHashMap;
-use seriatim_check::Level;
 use seriatim_history::KeyId;
+use seriatim_isolation::Level;
 use std::ops::Range;
 
 /// A transaction with conflicting accesses.

@@ -3,8 +3,9 @@
 
 use crate::encode::Assignment;
 use crate::problem::Problem;
-use seriatim_check::{Level, Options, Outcome, check};
+use seriatim_check::{Options, Outcome, check};
 use seriatim_history::{Columns, History, KeyId, KeyNames, OpKind, Status, Value};
+use seriatim_isolation::Level;
 use std::time::Instant;
 
 /// What the checker says about a history.

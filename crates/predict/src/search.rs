@@ -279,8 +279,8 @@ fn places(problem: &Problem, order: &[u32]) -> Vec<u32> {
 mod tests {
     use super::*;
     use crate::run::Run;
-    use seriatim_check::Level;
     use seriatim_history::{TxnId, notation};
+    use seriatim_isolation::Level;
 
     /// Two keys with two writers each, and each of the four ways to order them closes a cycle,
     /// though nothing is forced: what all commit orders have in common has no cycle.

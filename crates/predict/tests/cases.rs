@@ -1,7 +1,7 @@
 //! Single cases, each with its reason.
 
-use seriatim_check::Level;
 use seriatim_history::{History, notation};
+use seriatim_isolation::Level;
 use seriatim_predict::confirm::{Doubt, confirm};
 use seriatim_predict::{
     Answer, Boundary, Cut, Mode, Options, Outlook, PredictError, Prediction, predict, predict_all,

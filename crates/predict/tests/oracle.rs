@@ -4,8 +4,8 @@
 
 use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
-use seriatim_check::{Level, oracle as definition};
 use seriatim_history::{History, notation};
+use seriatim_isolation::{Level, oracle as definition};
 use seriatim_predict::{Answer, Boundary, LEVELS, Mode, Options, confirm, oracle, predict};
 use std::cell::RefCell;
 use std::collections::BTreeMap;

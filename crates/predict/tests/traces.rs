@@ -3,9 +3,9 @@
 //! The folder is looked for where `SERIATIM_ISOPREDICT` says, else in
 //! `../../../shared/histories/isopredict`; without it the tests pass and say so.
 
-use seriatim_check::Level;
 use seriatim_history::History;
 use seriatim_history::formats::{ReadOptions, read_path};
+use seriatim_isolation::Level;
 use seriatim_predict::{Answer, Boundary, Mode, Options, confirm, predict};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};

@@ -7,8 +7,9 @@
 use crate::text::plural;
 use serde::{Deserialize, Serialize};
 use seriatim_check::confirm::{self, Doubt};
-use seriatim_check::{Event, Kind, Level, Outcome, Report, Verdict, Violation};
+use seriatim_check::{Event, Outcome, Report, Verdict, Violation};
 use seriatim_history::{History, OpId, TxnId};
+use seriatim_isolation::{Anomaly, Level};
 
 /// The version of the format.
 const VERSION: u64 = 1;
@@ -284,9 +285,12 @@ fn read<'t, T: Deserialize<'t>>(number: usize, text: &'t str, what: &str) -> Res
 
 fn claim(line: Line) -> Result<(Level, Claim), String> {
     let level: Level =
-        line.level.parse().map_err(|error: seriatim_check::UnknownLevel| error.to_string())?;
+        line.level.parse().map_err(|error: seriatim_isolation::UnknownLevel| error.to_string())?;
+    if !Level::ALL.contains(&level) {
+        return Err(seriatim_isolation::UnknownLevel(line.level).to_string());
+    }
     if let Some(kind) = &line.kind
-        && !Kind::ALL.iter().any(|known| known.info().code == kind)
+        && !Anomaly::ALL.iter().any(|known| known.info().code == kind)
     {
         return Err(format!("unknown anomaly `{kind}`"));
     }

@@ -1,9 +1,10 @@
 //! What a renderer is given: an input with its verdicts, or an input that could not be read.
 
-use seriatim_check::{Level, OpRef, Report, TxnRef, Undecided};
+use seriatim_check::{OpRef, Report, TxnRef, Undecided};
 use seriatim_history::{
     ColumnsError, History, KeyId, Op, OpId, OpKind, ReadError, Spot, Status, Value, ValueKind,
 };
+use seriatim_isolation::Level;
 use std::time::Duration;
 
 /// How many writes of one value are named.

@@ -2,7 +2,8 @@
 
 use crate::prose::and;
 use crate::text::{grouped, plural, seconds};
-use seriatim_check::{Effort, Level, Report, Undecided};
+use seriatim_check::{Effort, Report, Undecided};
+use seriatim_isolation::Level;
 
 /// What was proved before a search was given up because of `reason`, and how far it came; `None` if
 /// it was not given up.

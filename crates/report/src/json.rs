@@ -6,10 +6,11 @@ use crate::effort;
 use crate::prose;
 use serde::{Serialize, Serializer};
 use seriatim_check::{
-    AnomalyGroup, Edge, Effort, Excluded, Level, OpRef, Origin, Outcome, Reason, Report, TxnRef,
+    AnomalyGroup, Edge, Effort, Excluded, OpRef, Origin, Outcome, Reason, Report, TxnRef,
     Undecided, Verdict, Violation, Why,
 };
 use seriatim_history::PlaceUnit;
+use seriatim_isolation::Level;
 use std::time::Duration;
 
 /// The line about an input that was checked, without a line end.

@@ -6,7 +6,8 @@
 //! values are cut.
 
 use crate::scenario;
-use seriatim_check::{Edge, Kind, Level, OpRef, Reason, TxnRef, Violation};
+use seriatim_check::{Edge, OpRef, Reason, TxnRef, Violation};
+use seriatim_isolation::{Anomaly, Level};
 
 /// The longest value that is quoted in full.
 const VALUE_CHARS_MAX: usize = 60;
@@ -24,22 +25,22 @@ pub fn summary(violation: &Violation) -> String {
     };
     let told = match violation.kind {
         _ if violation.cycle.iter().any(is_strong) => scenario::story(violation),
-        Kind::ThinAirRead => thin_air(violation),
-        Kind::AbortedRead => aborted(violation),
-        Kind::FutureRead => future(violation),
-        Kind::NotMyOwnWrite => not_my_own(violation),
-        Kind::NotMyLastWrite => not_my_last(violation),
-        Kind::IntermediateRead => intermediate(violation),
-        Kind::CyclicCausality | Kind::WriteCycle => cyclic(violation),
-        Kind::NonRepeatableRead => non_repeatable(violation),
-        Kind::NonMonotonicReadCausal | Kind::FracturedReadCausal | Kind::CausalityViolation => {
-            stale_read(violation)
-        }
-        Kind::NonMonotonicReadCommit | Kind::FracturedReadCommit | Kind::ConflictingCommitOrder => {
-            conflicting(violation)
-        }
-        Kind::IncompatibleOrder => incompatible(violation),
-        Kind::DuplicateElement => duplicate_element(violation),
+        Anomaly::ThinAirRead => thin_air(violation),
+        Anomaly::AbortedRead => aborted(violation),
+        Anomaly::FutureRead => future(violation),
+        Anomaly::NotMyOwnWrite => not_my_own(violation),
+        Anomaly::NotMyLastWrite => not_my_last(violation),
+        Anomaly::IntermediateRead => intermediate(violation),
+        Anomaly::CyclicCausality | Anomaly::WriteCycle => cyclic(violation),
+        Anomaly::NonRepeatableRead => non_repeatable(violation),
+        Anomaly::NonMonotonicReadCausal
+        | Anomaly::FracturedReadCausal
+        | Anomaly::CausalityViolation => stale_read(violation),
+        Anomaly::NonMonotonicReadCommit
+        | Anomaly::FracturedReadCommit
+        | Anomaly::ConflictingCommitOrder => conflicting(violation),
+        Anomaly::IncompatibleOrder => incompatible(violation),
+        Anomaly::DuplicateElement => duplicate_element(violation),
         _ => None,
     };
     // A violation of unexpected shape still names its operations.
@@ -325,7 +326,7 @@ pub(crate) fn is_stale_in_session(violation: &Violation) -> bool {
         }
         _ => false,
     };
-    violation.kind == Kind::FracturedReadCausal && violation.cycle.iter().any(by_session)
+    violation.kind == Anomaly::FracturedReadCausal && violation.cycle.iter().any(by_session)
 }
 
 /// The read by which the reader itself saw the other writer, if it did so by a read of its own.

@@ -6,7 +6,8 @@
 //! as it is nested.
 
 use crate::prose::{and, assignment, at, edge_clause, item, key, read_from, step, txn, value, who};
-use seriatim_check::{Edge, Excluded, Kind, OpRef, Origin, Reason, TxnRef, Violation, Why};
+use seriatim_check::{Edge, Excluded, OpRef, Origin, Reason, TxnRef, Violation, Why};
+use seriatim_isolation::Anomaly;
 
 /// The longest circle that a story spells out; longer ones are left to the numbered steps.
 const CIRCLE_SPELLED_MAX: usize = 6;
@@ -16,9 +17,9 @@ const INLINE_MAX: usize = 3;
 /// What happened, for the kinds of the strong levels; `None` for explanations of other shapes.
 pub(crate) fn story(violation: &Violation) -> Option<String> {
     let told = match violation.kind {
-        Kind::LostUpdate => lost_update(violation),
-        Kind::WriteSkew => write_skew(violation),
-        Kind::LongFork => long_fork(violation),
+        Anomaly::LostUpdate => lost_update(violation),
+        Anomaly::WriteSkew => write_skew(violation),
+        Anomaly::LongFork => long_fork(violation),
         _ => one_missed(violation),
     };
     told.or_else(|| circle(violation))
@@ -124,7 +125,7 @@ fn one_missed(violation: &Violation) -> Option<String> {
         return None;
     }
     let there = match violation.kind {
-        Kind::StaleRead => " The write was there already,",
+        Anomaly::StaleRead => " The write was there already,",
         _ => "",
     };
     Some(format!(
@@ -157,7 +158,7 @@ fn subject(reader: &TxnRef, there: &str) -> String {
 fn circle(violation: &Violation) -> Option<String> {
     let first = violation.cycle.first()?;
     let end = match violation.kind {
-        Kind::DirtyWrite => "neither can have come first, their writes are interleaved",
+        Anomaly::DirtyWrite => "neither can have come first, their writes are interleaved",
         _ => "no order of commits agrees with all of it",
     };
     if violation.cycle.len() > CIRCLE_SPELLED_MAX {

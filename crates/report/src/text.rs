@@ -9,9 +9,8 @@ use crate::prose::{self, and, clean};
 use crate::scenario;
 use crate::style::{self, BAD, BOLD, DIM, OPEN, paint};
 use crate::wrap::wrap;
-use seriatim_check::{
-    AnomalyGroup, Edge, Kind, Level, OpRef, Outcome, Reason, Report, Undecided, Violation,
-};
+use seriatim_check::{AnomalyGroup, Edge, OpRef, Outcome, Reason, Report, Undecided, Violation};
+use seriatim_isolation::{Anomaly, Level};
 use std::fmt::Write as _;
 use std::time::Duration;
 
@@ -360,7 +359,7 @@ fn names_and_levels(group: &AnomalyGroup) -> String {
     let tap = info.tap.map(|letter| format!("TAP-{letter}"));
     let names: Vec<String> = tap.into_iter().chain(info.adya.map(str::to_owned)).collect();
     let forbidden = format!("forbidden by {}", prose::levels(&group.exemplar.levels));
-    if group.kind == Kind::DirtyWrite {
+    if group.kind == Anomaly::DirtyWrite {
         // Whoever knows G0 knows it as what the weakest level forbids.
         return format!(
             "G0, which Adya forbids from PL-1 on; registers do not show the order of writes, so \

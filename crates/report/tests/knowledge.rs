@@ -4,14 +4,15 @@
 mod common;
 
 use common::explained;
-use seriatim_check::{Kind, Level, Options, Outcome, check};
+use seriatim_check::{Options, Outcome, check};
 use seriatim_history::notation;
+use seriatim_isolation::{Anomaly, Level};
 use seriatim_report::knowledge::{Subject, entries, find, index, render};
 use seriatim_report::style::strip;
 
 #[test]
 fn every_kind_and_level_has_an_entry() {
-    for kind in Kind::ALL {
+    for kind in Anomaly::ALL {
         assert!(entries().any(|entry| entry.subject == Subject::Anomaly(kind)), "{kind:?}");
     }
     for level in Level::ALL {
@@ -45,7 +46,7 @@ fn every_example_of_an_anomaly_shows_it_and_nothing_else() {
         let Subject::Anomaly(kind) = entry.subject else { continue };
         let history = notation::parse(entry.example.history).unwrap();
         let report = check(&history, &Options::default());
-        let mut shown: Vec<Kind> = report.anomalies.iter().map(|group| group.kind).collect();
+        let mut shown: Vec<Anomaly> = report.anomalies.iter().map(|group| group.kind).collect();
         if shown.is_empty() {
             shown.extend(explained(&history).map(|told| told.kind));
         }

@@ -4,8 +4,9 @@
 mod common;
 
 use common::{checked, each_kind, of_kind, verdict, verdicts};
-use seriatim_check::{Effort, Kind, Level, Outcome, Proved, Reason};
+use seriatim_check::{Effort, Outcome, Proved, Reason};
 use seriatim_history::{ReadError, Spot};
+use seriatim_isolation::{Anomaly, Level};
 use seriatim_report::style::strip;
 use seriatim_report::text::{self, Detail, Layout};
 use seriatim_report::{Checked, Unread, Unreadable, dot, json, schema, steps, summary};
@@ -46,7 +47,7 @@ fn headlines() {
 fn a_page_for_people() {
     let page = checked(
         verdicts([Holds, Holds, Violated, Violated]),
-        vec![of_kind(Kind::FracturedReadCausal), of_kind(Kind::CausalityViolation)],
+        vec![of_kind(Anomaly::FracturedReadCausal), of_kind(Anomaly::CausalityViolation)],
     );
     let layout = Layout { timings: true, ..Layout::default() };
     insta::assert_snapshot!(strip(&text::render(&page, &layout)));
@@ -54,7 +55,7 @@ fn a_page_for_people() {
 
 #[test]
 fn all_instances() {
-    let page = checked(verdicts([Violated; 4]), vec![of_kind(Kind::AbortedRead)]);
+    let page = checked(verdicts([Violated; 4]), vec![of_kind(Anomaly::AbortedRead)]);
     insta::assert_snapshot!(strip(&text::render(
         &page,
         &Layout { detail: Detail::Instances, width: 70, ..Layout::default() }
@@ -65,7 +66,7 @@ fn all_instances() {
 fn a_narrow_page() {
     let page = checked(
         verdicts([Holds, Holds, Violated, Violated]),
-        vec![of_kind(Kind::CausalityViolation)],
+        vec![of_kind(Anomaly::CausalityViolation)],
     );
     let pages = [60, 50, 36].map(|width| {
         let text = strip(&text::render(&page, &Layout { width, ..Layout::default() }));
@@ -87,7 +88,7 @@ fn a_session_that_overlooks_its_own_write_has_a_heading_of_its_own() {
         common::edge(&common::initial(), &t1, Reason::Initial),
         common::overwritten(&read, &source, &other, visible),
     ];
-    let stale = common::violation(Kind::FracturedReadCausal, &[&other, &read], cycle);
+    let stale = common::violation(Anomaly::FracturedReadCausal, &[&other, &read], cycle);
     let mut page = checked(verdicts([Holds, Holds, Violated, Violated]), vec![stale]);
     let heading = |page: &Checked| {
         let text = strip(&text::render(page, &Layout::default()));
@@ -100,7 +101,7 @@ fn a_session_that_overlooks_its_own_write_has_a_heading_of_its_own() {
     );
     page.report.anomalies[0].count = 1;
     assert_eq!(heading(&page), "stale read in its own session (fractured read): 1 instance");
-    page.report.anomalies[0].exemplar = of_kind(Kind::FracturedReadCausal);
+    page.report.anomalies[0].exemplar = of_kind(Anomaly::FracturedReadCausal);
     assert!(heading(&page).starts_with("fractured read: 1 instance ("));
 }
 
@@ -196,7 +197,7 @@ fn json_of_an_unreadable_input_names_the_place() {
 fn json_shape() {
     let line = json::render(&checked(
         verdicts([Holds, Holds, Violated, Violated]),
-        vec![of_kind(Kind::FracturedReadCausal)],
+        vec![of_kind(Anomaly::FracturedReadCausal)],
     ));
     let value: serde_json::Value = serde_json::from_str(&line).unwrap();
     insta::assert_snapshot!(serde_json::to_string_pretty(&value).unwrap());
@@ -207,9 +208,9 @@ fn dot_groups_by_session() {
     let page = checked(
         verdicts([Holds, Holds, Violated, Violated]),
         vec![
-            of_kind(Kind::FracturedReadCausal),
-            of_kind(Kind::CausalityViolation),
-            of_kind(Kind::ThinAirRead),
+            of_kind(Anomaly::FracturedReadCausal),
+            of_kind(Anomaly::CausalityViolation),
+            of_kind(Anomaly::ThinAirRead),
         ],
     );
     insta::assert_snapshot!(dot::render(&[page]));
@@ -217,14 +218,16 @@ fn dot_groups_by_session() {
 
 #[test]
 fn dot_shows_what_inferred_edges_rest_on() {
-    let page =
-        checked(verdicts([Holds; 4]), vec![of_kind(Kind::ReadSkew), of_kind(Kind::StaleRead)]);
+    let page = checked(
+        verdicts([Holds; 4]),
+        vec![of_kind(Anomaly::ReadSkew), of_kind(Anomaly::StaleRead)],
+    );
     insta::assert_snapshot!(dot::render(&[page]));
 }
 
 #[test]
 fn json_keeps_the_whole_derivation() {
-    let line = json::render(&checked(verdicts([Holds; 4]), vec![of_kind(Kind::ReadSkew)]));
+    let line = json::render(&checked(verdicts([Holds; 4]), vec![of_kind(Anomaly::ReadSkew)]));
     let value: serde_json::Value = serde_json::from_str(&line).unwrap();
     let steps = &value["anomalies"][0]["exemplar"]["cycle"];
     insta::assert_snapshot!(serde_json::to_string_pretty(steps).unwrap());

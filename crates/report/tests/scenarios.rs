@@ -5,15 +5,15 @@
 mod common;
 
 use common::explained;
-use seriatim_check::Kind;
 use seriatim_history::formats::{ReadOptions, read_path};
 use seriatim_history::notation;
+use seriatim_isolation::Anomaly;
 use seriatim_report::style::strip;
 use seriatim_report::text::{self, Layout};
 use std::path::Path;
 
 /// The page about a history, with all derivations, under the name of its kind.
-fn page(text: &str, kind: Kind) -> String {
+fn page(text: &str, kind: Anomaly) -> String {
     let told = explained(&notation::parse(text).unwrap()).unwrap();
     let codes: Vec<&str> = told.levels.iter().map(|level| level.code()).collect();
     let layout = Layout { why: true, ..Layout::default() };
@@ -31,19 +31,22 @@ fn page(text: &str, kind: Kind) -> String {
 fn long_fork_of_polysi() {
     let text = "a: w(x,10) w(y,10) | w(x,15)\nb: w(x,11)\nc: w(y,12)\nd: r(x,11) r(y,10)\ne: \
                 r(y,12) r(x,10)";
-    insta::assert_snapshot!(page(text, Kind::LongFork));
+    insta::assert_snapshot!(page(text, Anomaly::LongFork));
 }
 
 #[test]
 fn lost_update_of_galera() {
-    insta::assert_snapshot!(page("1: w(0,4) | r(0,4) w(0,5)\n2: r(0,4) w(0,13)", Kind::LostUpdate));
+    insta::assert_snapshot!(page(
+        "1: w(0,4) | r(0,4) w(0,5)\n2: r(0,4) w(0,13)",
+        Anomaly::LostUpdate
+    ));
 }
 
 #[test]
 fn two_deposits() {
     insta::assert_snapshot!(page(
         "a: r(account,0) w(account,50)\nb: r(account,0) w(account,60)",
-        Kind::LostUpdate
+        Anomaly::LostUpdate
     ));
 }
 
@@ -52,38 +55,38 @@ fn write_skew_of_a_bank() {
     let text = "bank: w(checking,100) w(savings,100)\nalice: r(checking,100) r(savings,100) \
                 w(checking,-50)\n\
                 bob: r(checking,100) r(savings,100) w(savings,-60)";
-    insta::assert_snapshot!(page(text, Kind::WriteSkew));
+    insta::assert_snapshot!(page(text, Anomaly::WriteSkew));
 }
 
 #[test]
 fn stale_read() {
-    insta::assert_snapshot!(page("a: w(x,1) @1-2\nb: r(x,0) @3-4", Kind::StaleRead));
+    insta::assert_snapshot!(page("a: w(x,1) @1-2\nb: r(x,0) @3-4", Anomaly::StaleRead));
 }
 
 #[test]
 fn three_anti_dependencies() {
     let text = "a: r(x,0) w(y,1)\nb: r(y,0) w(z,1)\nc: r(z,0) w(x,1)";
-    insta::assert_snapshot!(page(text, Kind::AntiDependencyCycle));
+    insta::assert_snapshot!(page(text, Anomaly::AntiDependencyCycle));
 }
 
 #[test]
 fn dirty_write() {
     let text = "a: w(x,1) w(y,1)\nb: w(x,2) w(y,2)\nc: r(x,1) r(p,0)\nd: w(p,1)\ne: r(p,1) r(x,2)\n\
                 f: r(y,2) r(q,0)\ng: w(q,1)\nh: r(q,1) r(y,1)";
-    insta::assert_snapshot!(page(text, Kind::DirtyWrite));
+    insta::assert_snapshot!(page(text, Anomaly::DirtyWrite));
 }
 
 #[test]
 fn read_skew_by_an_order_of_writes() {
     let text = "a: w(x,1) w(y,1)\nb: r(x,0) w(y,2)\nc: r(y,1) | r(y,2)";
-    insta::assert_snapshot!(page(text, Kind::ReadSkew));
+    insta::assert_snapshot!(page(text, Anomaly::ReadSkew));
 }
 
 #[test]
 fn two_anti_dependencies_apart() {
     let text =
         "a: w(x,1) w(z,1)\nb: r(y,0) w(z,2)\nc: w(y,1)\nd: r(y,1) r(x,0)\ne: r(z,1) | r(z,2)";
-    insta::assert_snapshot!(page(text, Kind::NonAdjacent));
+    insta::assert_snapshot!(page(text, Anomaly::NonAdjacent));
 }
 
 /// Two orders of writes, all four combinations of which are contradictory although each order is
@@ -93,19 +96,19 @@ fn no_choice_is_right() {
     let text = "a: w(x,1) w(a,1)\nb: w(x,2) w(b,1)\nc: w(y,1) w(c,1)\nd: w(y,2) w(d,1)\n\
                 e: r(x,1) r(c,1) r(d,1)\nf: r(x,2) r(c,1) r(d,1)\ng: r(y,1) r(a,1) r(b,1)\nh: \
                 r(y,2) r(a,1) r(b,1)";
-    insta::assert_snapshot!(page(text, Kind::LongFork));
+    insta::assert_snapshot!(page(text, Anomaly::LongFork));
 }
 
 #[test]
 fn duplicate_values() {
     let text = "a: w(x,1) w(y,1)\nb: w(x,1) w(z,1)\nc: r(x,1) r(y,0) r(z,0)";
-    insta::assert_snapshot!(page(text, Kind::FracturedReadCausal));
+    insta::assert_snapshot!(page(text, Anomaly::FracturedReadCausal));
 }
 
 #[test]
 fn lists() {
     let text = "a: a(l,1)\nb: r(l,[1]) a(l,2)\nc: r(l,[1]) a(l,3)\nd: r(l,[1 2 3])";
-    insta::assert_snapshot!(page(text, Kind::ReadSkew));
+    insta::assert_snapshot!(page(text, Anomaly::ReadSkew));
 }
 
 /// Violations that were found in real databases. Their folder lies beside the project; without it
@@ -123,8 +126,8 @@ fn real_violations() {
         assert_eq!(told.kind, kind, "{file}");
         strip(&text::violation(&told, &Layout::default()))
     };
-    let galera = page("galera-lost-update.txt", Kind::LostUpdate);
-    let postgres = page("pg_ser_bug.txt", Kind::WriteSkew);
-    let yugabyte = page("yugabyte_tcc.txt", Kind::FracturedReadCausal);
+    let galera = page("galera-lost-update.txt", Anomaly::LostUpdate);
+    let postgres = page("pg_ser_bug.txt", Anomaly::WriteSkew);
+    let yugabyte = page("yugabyte_tcc.txt", Anomaly::FracturedReadCausal);
     insta::assert_snapshot!([galera, postgres, yugabyte].join("\n"));
 }

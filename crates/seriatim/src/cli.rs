@@ -8,12 +8,11 @@ use crate::commands::{
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Arg, Command, Parser, Subcommand, ValueEnum};
-use seriatim_check::Level;
-use seriatim_explore::Isolation;
 use seriatim_history::formats::Format;
+use seriatim_isolation::Level;
 use seriatim_report::clean;
 use seriatim_report::knowledge::{self, Subject};
-use seriatim_store::{ChooserKind, LEVELS};
+use seriatim_store::ChooserKind;
 use std::ffi::OsStr;
 
 const AFTER_HELP: &str = "\
@@ -175,37 +174,36 @@ pub fn level_parser() -> Spelled<LevelArg> {
 
 /// Parses a level that a store can work at.
 pub fn store_level_parser() -> Spelled<Level> {
-    let names =
-        |level: Level| (level, [&[level.code(), level.name()], other_names(level)].concat());
-    Spelled::new("level of a store", LEVELS.into_iter().map(names))
+    one_of("level of a store", seriatim_store::LEVELS)
+}
+
+/// Parses a level that a history can be generated at.
+pub fn generate_level_parser() -> Spelled<Level> {
+    one_of("level", seriatim_generate::LEVELS)
 }
 
 /// Parses a level that programs can be explored at, or `true`.
-pub fn isolation_parser() -> Spelled<Isolation> {
-    isolations("level of an exploration", |_| true)
+pub fn explore_level_parser() -> Spelled<Level> {
+    one_of("level of an exploration", seriatim_explore::LEVELS)
 }
 
 /// Parses a level that histories can be kept consistent with on the way.
-pub fn base_parser() -> Spelled<Isolation> {
-    isolations("base of an exploration", Isolation::is_causally_extensible)
-}
-
-fn isolations(what: &'static str, accepts: fn(Isolation) -> bool) -> Spelled<Isolation> {
-    let names = |isolation: Isolation| match isolation.level() {
-        None => (isolation, vec!["true", "any committed version", "none"]),
-        Some(level) => (isolation, [&[level.code(), level.name()], other_names(level)].concat()),
-    };
-    Spelled::new(
-        what,
-        Isolation::ALL.into_iter().filter(|isolation| accepts(*isolation)).map(names),
-    )
+pub fn base_parser() -> Spelled<Level> {
+    let bases = seriatim_explore::LEVELS.into_iter().filter(|level| level.is_causally_extensible());
+    one_of("base of an exploration", bases)
 }
 
 /// Parses a level that histories can be predicted at.
 pub fn predict_level_parser() -> Spelled<Level> {
-    let names =
-        |level: Level| (level, [&[level.code(), level.name()], other_names(level)].concat());
-    Spelled::new("level to predict at", seriatim_predict::LEVELS.into_iter().map(names))
+    one_of("level to predict at", seriatim_predict::LEVELS)
+}
+
+fn one_of(what: &'static str, levels: impl IntoIterator<Item = Level>) -> Spelled<Level> {
+    let names = |level: Level| match level {
+        Level::Unconstrained => (level, vec!["true", "any committed version", "none"]),
+        _ => (level, [&[level.code(), level.name()], other_names(level)].concat()),
+    };
+    Spelled::new(what, levels.into_iter().map(names))
 }
 
 /// Parses the name of a chooser of a store.

@@ -37,7 +37,7 @@
 //!
 //! ```
 //! use seriatim::history::notation;
-//! use seriatim::{Kind, Level, Options};
+//! use seriatim::{Anomaly, Level, Options};
 //!
 //! let history = notation::parse(
 //!     "teller:  w(alice,70) w(bob,80)
@@ -48,7 +48,7 @@
 //! assert_eq!(report.weakest_violated(), Some(Level::ReadAtomic));
 //!
 //! let [fractured] = report.anomalies.as_slice() else { panic!("one anomaly") };
-//! assert_eq!((fractured.kind, fractured.count), (Kind::FracturedReadCausal, 1));
+//! assert_eq!((fractured.kind, fractured.count), (Anomaly::FracturedReadCausal, 1));
 //! let story = seriatim::report::summary(&fractured.exemplar);
 //! assert!(story.starts_with("t2 (session auditor) reads the initial bob=nil, then alice=70 from t1."), "{story}");
 //! # Ok::<(), notation::NotationError>(())
@@ -69,7 +69,7 @@
 //!     }
 //! });
 //! let found = counters.violate(|end| end.locals().iter().sum::<i64>() == 1);
-//! assert_eq!(found.report.anomalies[0].kind, seriatim::Kind::LostUpdate);
+//! assert_eq!(found.report.anomalies[0].kind, seriatim::Anomaly::LostUpdate);
 //! ```
 
 pub use seriatim_apps as apps;
@@ -83,5 +83,7 @@ pub use seriatim_server as server;
 pub use seriatim_store as store;
 
 pub use seriatim_check::check as check_history;
-pub use seriatim_check::{Kind, Level, Options, Outcome, Report, Verdict, Violation};
+pub use seriatim_check::{Options, Outcome, Report, Verdict, Violation};
 pub use seriatim_history::History;
+pub use seriatim_isolation as isolation;
+pub use seriatim_isolation::{Anomaly, Level};

@@ -1,6 +1,6 @@
 //! How a server is to work.
 
-use seriatim_check::Level;
+use seriatim_isolation::Level;
 use seriatim_store::ChooserKind;
 use std::num::NonZeroU32;
 use std::time::Duration;

@@ -5,7 +5,7 @@
 
 use crate::hub::HubError;
 use serde_json::Value;
-use seriatim_check::Level;
+use seriatim_isolation::Level;
 use seriatim_store::{Session, StoreError, Txn, TxnName};
 use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};

@@ -5,9 +5,10 @@ mod client;
 
 use client::Client;
 use serde_json::{Value, json};
-use seriatim_check::{Level, Options, Outcome};
+use seriatim_check::{Options, Outcome};
 use seriatim_history::formats::{ReadOptions, read_bytes};
 use seriatim_history::{History, Status};
+use seriatim_isolation::Level;
 use seriatim_server::{Config, Server, Stopper};
 use std::net::SocketAddr;
 use std::thread::JoinHandle;

@@ -10,7 +10,7 @@
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use rusqlite::{Connection, params};
-use seriatim_check::Level;
+use seriatim_isolation::Level;
 use seriatim_store::{LEVELS, Random, Session, Store};
 use std::error::Error;
 use std::num::NonZeroU32;

@@ -4,7 +4,7 @@ use crate::chooser::{Chooser, Random};
 use crate::delay::Delay;
 use crate::store::{Store, StoreError};
 use serde::Serialize;
-use seriatim_check::Level;
+use seriatim_isolation::Level;
 use std::num::NonZeroU32;
 use std::time::Duration;
 

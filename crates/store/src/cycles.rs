@@ -116,7 +116,7 @@ impl<'l> Look<'l> {
 mod tests {
     use super::*;
     use crate::log::{INITIAL, Read};
-    use seriatim_check::Level;
+    use seriatim_isolation::Level;
 
     fn commit(log: &mut Log, session: u32, reads: &[(u32, u32)], writes: &[u32]) -> u32 {
         let txn = log.begin(session, Level::Causal);

@@ -6,7 +6,7 @@ use crate::search::Question;
 use crate::weak::{self, Demand};
 use crate::witness::{Point, Witness};
 use rustc_hash::FxHashSet;
-use seriatim_check::Level;
+use seriatim_isolation::Level;
 
 /// The store's memory of transactions, and an order that shows them valid.
 #[derive(Clone, Default, Debug)]

@@ -13,7 +13,7 @@ use std::sync::{Arc, Mutex};
 /// Walks through the tree of decisions, without reduction.
 ///
 /// ```
-/// use seriatim_check::Level;
+/// use seriatim_isolation::Level;
 /// use seriatim_store::{Explorer, Store};
 ///
 /// let (mut explorer, mut seen) = (Explorer::new(), Vec::new());

@@ -12,7 +12,7 @@
 use crate::kept::Kept;
 use crate::writers::{Writer, Writers};
 use rustc_hash::FxHashSet;
-use seriatim_check::Level;
+use seriatim_isolation::Level;
 use std::cmp::Reverse;
 use std::collections::VecDeque;
 

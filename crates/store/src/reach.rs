@@ -188,7 +188,7 @@ impl Holds {
 mod tests {
     use super::*;
     use crate::log::State;
-    use seriatim_check::Level;
+    use seriatim_isolation::Level;
 
     /// Transactions of sessions of their own, without reads: all that is known are the edges.
     #[test]

@@ -10,7 +10,7 @@
 use crate::log::{INITIAL, Log, State};
 use crate::witness::{Point, Witness, has_begin};
 use rustc_hash::{FxHashMap, FxHashSet};
-use seriatim_check::Level;
+use seriatim_isolation::Level;
 
 /// The longest sequence for which another one is looked for.
 const POINTS_MAX: usize = 48;

@@ -13,8 +13,8 @@ use crate::kept::Kept;
 use crate::log::{INITIAL, State};
 use crate::record::{self, Event, Told};
 use serde::Serialize;
-use seriatim_check::Level;
 use seriatim_history::History;
+use seriatim_isolation::Level;
 use std::collections::{BTreeMap, HashMap};
 use std::num::NonZeroU32;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -69,7 +69,8 @@ fn supported(level: Level, horizon: Option<NonZeroU32>) -> Result<(), StoreError
 /// A database that may answer anything its isolation level allows. Clones are the same store.
 ///
 /// ```
-/// use seriatim_check::{check, Level, Options};
+/// use seriatim_check::{check, Options};
+/// use seriatim_isolation::Level;
 /// use seriatim_store::Store;
 ///
 /// let store: Store<i64> = Store::new(Level::Causal);

@@ -4,7 +4,8 @@
 use crate::LEVELS;
 use crate::engine::Engine;
 use crate::log::INITIAL;
-use seriatim_check::Level;
+use seriatim_isolation::axioms::{self, Execution, Transaction};
+use seriatim_isolation::{Level, Order};
 use std::collections::BTreeSet;
 
 #[derive(Clone, Copy, Debug)]
@@ -193,93 +194,27 @@ fn allowed(program: &Program) -> BTreeSet<Behaviour> {
             })
             .collect();
     }
-    let orders = permutations(&txns);
     let keys: Vec<u32> = reads.iter().map(|read| read.1).collect();
-    let mut good: BTreeSet<Behaviour> = all
-        .into_iter()
-        .filter(|b| orders.iter().any(|order| satisfies(program, &writes, order, b, &keys)))
-        .collect();
-    good = good
-        .into_iter()
-        .map(|mut b| {
-            b.sort();
-            b
-        })
-        .collect();
-    good
-}
-
-fn permutations(txns: &[(usize, usize)]) -> Vec<Vec<(usize, usize)>> {
-    if txns.is_empty() {
-        return vec![Vec::new()];
-    }
-    let mut all = Vec::new();
-    for first in 0..txns.len() {
-        let mut rest = txns.to_vec();
-        let txn = rest.remove(first);
-        all.extend(permutations(&rest).into_iter().map(|order| [vec![txn], order].concat()));
-    }
-    all
-}
-
-/// The axioms of the specification, each read's by the level of its transaction.
-fn satisfies(
-    program: &Program,
-    writes: &impl Fn((usize, usize), u32) -> bool,
-    order: &[(usize, usize)],
-    behaviour: &Behaviour,
-    keys: &[u32],
-) -> bool {
-    let n = order.len();
-    let place = |t: (usize, usize)| order.iter().position(|&o| o == t).unwrap();
-    // so and wr as relations on places.
-    let mut direct = vec![vec![false; n]; n];
-    for (i, a) in order.iter().enumerate() {
-        for (j, b) in order.iter().enumerate() {
-            direct[i][j] = a.0 == b.0 && a.1 < b.1;
-        }
-    }
-    for &((s, t, _), source) in behaviour {
-        if let Some(source) = source {
-            direct[place(source)][place((s, t))] = true;
-        }
-    }
-    if (0..n).any(|i| (0..=i).any(|j| direct[i][j])) {
-        return false;
-    }
-    let mut causal = direct.clone();
-    for k in 0..n {
-        for i in 0..n {
-            for j in 0..n {
-                causal[i][j] |= causal[i][k] && causal[k][j];
-            }
-        }
-    }
-    behaviour.iter().zip(keys).all(|(&((s, t, step), source), &key)| {
-        let t3 = place((s, t));
-        let level = program[s][t].level;
-        (0..n).filter(|&t2| t2 != t3 && Some(order[t2]) != source && writes(order[t2], key)).all(
-            |t2| {
-                let prefix = |t2: usize| (t2..n).any(|mid| direct[mid][t3]);
-                let phi = match level {
-                    Level::ReadCommitted => behaviour.iter().any(|&((s2, t_, i), src)| {
-                        (s2, t_) == (s, t) && i < step && src == Some(order[t2])
-                    }),
-                    Level::ReadAtomic => direct[t2][t3],
-                    Level::Causal => causal[t2][t3],
-                    Level::PrefixConsistency => prefix(t2),
-                    Level::SnapshotIsolation => {
-                        prefix(t2)
-                            || (t2..t3).any(|t4| {
-                                (0..2).any(|k| writes(order[t4], k) && writes(order[t3], k))
-                            })
-                    }
-                    _ => t2 < t3,
-                };
-                !phi || source.is_some_and(|source| t2 < place(source))
-            },
-        )
-    })
+    let consistent = |behaviour: &Behaviour| {
+        let number = |name: (usize, usize)| txns.iter().position(|&txn| txn == name);
+        let txns = txns.iter().map(|&(s, t)| {
+            let mine =
+                behaviour.iter().zip(&keys).filter(|(read, _)| (read.0.0, read.0.1) == (s, t));
+            let reads = mine.map(|(read, &key)| axioms::Read {
+                key: key as usize,
+                source: read.1.and_then(number),
+            });
+            let written = (0..2).filter(|&key| writes((s, t), key)).map(|key| key as usize);
+            let level = program[s][t].level;
+            Transaction::new(s, level, reads.collect(), written.collect())
+        });
+        Execution { txns: txns.collect(), order: Order::Sessions }.is_consistent()
+    };
+    let sorted = |mut behaviour: Behaviour| {
+        behaviour.sort();
+        behaviour
+    };
+    all.into_iter().filter(consistent).map(sorted).collect()
 }
 
 fn compare(

@@ -5,7 +5,7 @@
 
 use crate::store::{Session, StoreError, Txn};
 use futures_timer::Delay;
-use seriatim_check::Level;
+use seriatim_isolation::Level;
 use std::future::Future;
 use std::pin::{Pin, pin};
 use std::task::{Context, Poll};
@@ -14,7 +14,7 @@ impl<V> Session<V> {
     /// Like [`Session::begin`], for asynchronous code of any runtime.
     ///
     /// ```
-    /// use seriatim_check::Level;
+    /// use seriatim_isolation::Level;
     /// use seriatim_store::{Store, StoreError};
     ///
     /// async fn work(store: &Store<i64>) -> Result<(), StoreError> {

@@ -11,7 +11,7 @@
 
 use crate::log::{INITIAL, Log};
 use crate::reach::Reach;
-use seriatim_check::Level;
+use seriatim_isolation::Level;
 
 /// What reading from a version would ask of the commit order.
 pub(crate) enum Demand {

@@ -12,7 +12,7 @@
 
 use crate::log::{INITIAL, Log};
 use rustc_hash::FxHashSet;
-use seriatim_check::Level;
+use seriatim_isolation::Level;
 use std::ops::RangeInclusive;
 
 /// A point of a transaction.

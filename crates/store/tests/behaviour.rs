@@ -1,6 +1,7 @@
 //! The store as its users see it.
 
-use seriatim_check::{Level, Options, Outcome, check};
+use seriatim_check::{Options, Outcome, check};
+use seriatim_isolation::Level;
 use seriatim_store::{
     Adversary, Choice, Chooser, Divergence, LEVELS, Latest, Random, Script, Stale, Store,
     StoreError, TxnName,

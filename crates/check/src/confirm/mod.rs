@@ -19,16 +19,16 @@
 mod saturate;
 
 use crate::frontier::{self, Found};
-use crate::level::Level;
 use crate::limits::Limits;
 use crate::matching::matched_history;
-use crate::oracle;
 use crate::outcome::Event;
 use crate::refs::Names;
 use crate::verifier::{Rejection, verify, verify_points};
 use rustc_hash::{FxHashMap, FxHashSet};
 use saturate::Shown;
 use seriatim_history::{History, KeyId, OpId, OpKind, Status, TxnId, Value, ValueKind};
+use seriatim_isolation::Level;
+use seriatim_isolation::oracle;
 use std::collections::BTreeSet;
 use std::fmt;
 use std::time::{Duration, Instant};

@@ -5,9 +5,9 @@
 //! Plain and slow (cubic), and shares nothing with the search that it confirms.
 
 use super::{Facts, elements, external_reads, last_element};
-use crate::level::Level;
 use rustc_hash::FxHashMap;
 use seriatim_history::{History, KeyId, OpId, OpKind, Status, TxnId, Value};
+use seriatim_isolation::Level;
 
 /// What saturation shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -241,8 +241,8 @@ impl Saturation<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::oracle;
     use seriatim_history::notation;
+    use seriatim_isolation::oracle;
 
     /// Three sessions, two keys, values written once; reads return anything that anybody writes.
     fn random_text(seed: u64) -> String {

@@ -29,13 +29,13 @@ pub(crate) use shrink::shrink;
 
 use crate::checker::check;
 use crate::confirm;
-use crate::level::Level;
 use crate::limits::Limits;
 use crate::outcome::{Options, Outcome};
 use crate::refs::Refs;
 use crate::violation::Violation;
 use instance::{Instance, Read, Source};
 use seriatim_history::{History, OpId, OpKind, Status};
+use seriatim_isolation::Level;
 use state::State;
 
 /// The most transactions that are looked at: reachability is kept as bits of pairs.

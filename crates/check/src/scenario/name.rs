@@ -3,24 +3,27 @@
 
 use super::instance::{Instance, Read, Source, Txn};
 use super::proof::{Label, OrderWhy, Step};
-use crate::level::Level;
-use crate::violation::Kind;
 use rustc_hash::FxHashMap;
 use seriatim_history::KeyId;
+use seriatim_isolation::Anomaly;
+use seriatim_isolation::Level;
 use std::rc::Rc;
 
 /// The kind of a cycle in an instance that is as small as possible and violates `levels`.
-pub(super) fn kind(instance: &Instance<'_>, cycle: &[Rc<Step>], levels: &[Level]) -> Kind {
-    let by_shape = if is_lost_update(instance) { Kind::LostUpdate } else { by_labels(cycle) };
+pub(super) fn kind(instance: &Instance<'_>, cycle: &[Rc<Step>], levels: &[Level]) -> Anomaly {
+    let by_shape = if is_lost_update(instance) { Anomaly::LostUpdate } else { by_labels(cycle) };
     let wider = match by_shape {
-        Kind::FracturedReadCausal | Kind::CausalityViolation => Kind::ReadSkew,
-        Kind::LongFork => Kind::NonAdjacent,
+        Anomaly::FracturedReadCausal | Anomaly::CausalityViolation => Anomaly::ReadSkew,
+        Anomaly::LongFork => Anomaly::NonAdjacent,
         other => other,
     };
     // Orders that were inferred at a strong level may make a cycle that looks as if weaker ones
     // forbade it too.
-    let fits = |kind: &Kind| kind.info().forbidden_by.iter().all(|level| levels.contains(level));
-    [by_shape, wider, Kind::AntiDependencyCycle].into_iter().find(fits).unwrap_or(Kind::StaleRead)
+    let fits = |kind: &Anomaly| kind.info().forbidden_by.iter().all(|level| levels.contains(level));
+    [by_shape, wider, Anomaly::AntiDependencyCycle]
+        .into_iter()
+        .find(fits)
+        .unwrap_or(Anomaly::StaleRead)
 }
 
 /// Two transactions read the same version of a key and both write it, and nobody else is there but
@@ -55,47 +58,47 @@ fn is_witness(instance: &Instance<'_>, txn: &Txn) -> bool {
     txn.ops.len() == txn.reads.len() && txn.reads.iter().all(shows)
 }
 
-fn by_labels(cycle: &[Rc<Step>]) -> Kind {
+fn by_labels(cycle: &[Rc<Step>]) -> Anomaly {
     let is_rw = |step: &Rc<Step>| matches!(step.label, Label::ReadWrite { .. });
     let count = cycle.iter().filter(|step| is_rw(step)).count();
     let adjacent =
         (0..cycle.len()).any(|i| is_rw(&cycle[i]) && is_rw(&cycle[(i + 1) % cycle.len()]));
     if cycle.iter().any(|step| matches!(step.label, Label::RealTime)) {
-        return Kind::StaleRead;
+        return Anomaly::StaleRead;
     }
     match (count, adjacent) {
         (0, _) => by_writes(cycle),
         // One edge of a cycle of one transaction would be adjacent to itself, but there are none.
         (1, _) => by_single(cycle),
-        (2, true) if cycle.len() == 2 => Kind::WriteSkew,
-        (2, false) if is_long_fork(cycle) => Kind::LongFork,
-        (_, false) => Kind::NonAdjacent,
-        (_, true) => Kind::AntiDependencyCycle,
+        (2, true) if cycle.len() == 2 => Anomaly::WriteSkew,
+        (2, false) if is_long_fork(cycle) => Anomaly::LongFork,
+        (_, false) => Anomaly::NonAdjacent,
+        (_, true) => Anomaly::AntiDependencyCycle,
     }
 }
 
 /// Without anti-dependencies: a weak level's anomaly unless an order of writes had to be inferred.
-fn by_writes(cycle: &[Rc<Step>]) -> Kind {
+fn by_writes(cycle: &[Rc<Step>]) -> Anomaly {
     let listed = |step: &Rc<Step>| match &step.label {
         Label::WriteWrite(order) => Some(matches!(order.why, OrderWhy::Listed(_))),
         _ => None,
     };
     let mut orders = cycle.iter().filter_map(listed).peekable();
     match () {
-        () if orders.peek().is_none() => Kind::CyclicCausality,
-        () if orders.all(|listed| listed) => Kind::WriteCycle,
-        () => Kind::DirtyWrite,
+        () if orders.peek().is_none() => Anomaly::CyclicCausality,
+        () if orders.all(|listed| listed) => Anomaly::WriteCycle,
+        () => Anomaly::DirtyWrite,
     }
 }
 
 /// A transaction that the reader saw overwrote what it read: a weak level's anomaly if nothing but
 /// reads and sessions shows that it saw it.
-fn by_single(cycle: &[Rc<Step>]) -> Kind {
+fn by_single(cycle: &[Rc<Step>]) -> Anomaly {
     let causal = |step: &&Rc<Step>| matches!(step.label, Label::Session | Label::WriteRead(_));
     match cycle.iter().filter(causal).count() {
-        1 if cycle.len() == 2 => Kind::FracturedReadCausal,
-        seen if seen + 1 == cycle.len() => Kind::CausalityViolation,
-        _ => Kind::ReadSkew,
+        1 if cycle.len() == 2 => Anomaly::FracturedReadCausal,
+        seen if seen + 1 == cycle.len() => Anomaly::CausalityViolation,
+        _ => Anomaly::ReadSkew,
     }
 }
 

@@ -10,9 +10,9 @@ use super::budget::Budget;
 use super::instance::{Instance, Source, elements, internal_reads};
 use super::proof::{self, Label, Step};
 use super::{Proof, Refutation, refute_instance};
-use crate::level::Level;
 use rustc_hash::{FxHashMap, FxHashSet};
 use seriatim_history::{History, KeyId, OpId, OpKind, Status, TxnId, Value};
+use seriatim_isolation::Level;
 use std::rc::Rc;
 
 /// The operations of a violating part of `history`, sorted. If `ops` with the writes that their

@@ -16,9 +16,9 @@ use super::instance::{Instance, Source};
 use super::path::{self, Preference};
 use super::proof::{self, Cycle, Label, Order, OrderWhy, Origin, OriginWhy, Step, cost};
 use super::reach::Reach;
-use crate::level::Level;
 use rustc_hash::FxHashMap;
 use seriatim_history::KeyId;
+use seriatim_isolation::Level;
 use std::rc::Rc;
 
 /// Which nodes the edges of a level join.

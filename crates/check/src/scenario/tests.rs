@@ -2,9 +2,10 @@
 
 use super::*;
 use crate::index::Index;
-use crate::oracle;
-use crate::violation::{Edge, Kind, Origin, Reason, Why};
+use crate::violation::{Edge, Origin, Reason, Why};
 use seriatim_history::{OpKind, TxnId, notation};
+use seriatim_isolation::Anomaly;
+use seriatim_isolation::oracle;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -321,7 +322,7 @@ fn long_transactions_are_read_once() {
     let all: Vec<OpId> = (0..history.op_count()).map(OpId::from).collect();
     let start = Instant::now();
     let told = explain(&history, &all, Level::Serializable, &mut Budget::default()).unwrap();
-    assert_eq!((told.kind, told.ops.len()), (Kind::WriteSkew, 4));
+    assert_eq!((told.kind, told.ops.len()), (Anomaly::WriteSkew, 4));
     assert!(start.elapsed() < Duration::from_secs(2), "{:?}", start.elapsed());
 }
 
@@ -347,7 +348,7 @@ fn a_lost_update_stays_one_if_a_read_shows_that_it_was_committed() {
         check(&history, &Options { levels: vec![Level::SnapshotIsolation], ..Options::default() });
     assert_eq!(
         report.anomalies.iter().map(|group| group.kind).collect::<Vec<_>>(),
-        [Kind::LostUpdate]
+        [Anomaly::LostUpdate]
     );
     assert_eq!(report.anomalies[0].exemplar.ops.len(), 5);
 }
@@ -365,7 +366,7 @@ fn who_updates_two_keys_at_once_loses_updates() {
         let report = check(&notation::parse(&text).unwrap(), &Options::default());
         assert_eq!(
             report.anomalies.iter().map(|group| group.kind).collect::<Vec<_>>(),
-            [Kind::LostUpdate],
+            [Anomaly::LostUpdate],
             "{text}"
         );
         assert_eq!(report.anomalies[0].exemplar.ops.len(), 4, "{text}");
@@ -512,7 +513,7 @@ fn assert_closed(cycle: &[Edge], text: &str) {
     }
 }
 
-fn explains_well(texts: impl Iterator<Item = String>, kinds: &mut BTreeMap<Kind, usize>) {
+fn explains_well(texts: impl Iterator<Item = String>, kinds: &mut BTreeMap<Anomaly, usize>) {
     for text in texts {
         let history = notation::parse(&text).unwrap();
         let all: Vec<OpId> = (0..history.op_count()).map(OpId::from).collect();
@@ -552,7 +553,7 @@ fn explanations_are_violated_by_themselves() {
     explains_well([2, 3].into_iter().map(gadget), &mut kinds);
     let long_fork = "a: w(x,1)\nb: w(y,1)\nc: r(x,1) r(y,0)\nd: r(y,1) r(x,0)";
     explains_well([long_fork.to_owned()].into_iter(), &mut kinds);
-    for kind in Kind::ALL.into_iter().filter(|&kind| kind >= Kind::DirtyWrite) {
+    for kind in Anomaly::ALL.into_iter().filter(|&kind| kind >= Anomaly::DirtyWrite) {
         assert!(kinds.contains_key(&kind), "{kind:?} not in {kinds:?}");
     }
 }

@@ -2,11 +2,11 @@
 
 use super::*;
 use crate::frontier::{self, Found};
-use crate::level::Level;
 use crate::outcome::Event;
 use crate::verifier::verify_points;
 use mutation::{Rule, without};
 use seriatim_history::{Columns, KeyId, KeyNames, OpId, OpKind, Status, TxnId, Value, notation};
+use seriatim_isolation::Level;
 
 /// How a random history is made.
 #[derive(Clone, Copy)]

@@ -7,9 +7,9 @@
 //! not matter whether a value was written twice. Time O(n).
 
 use super::Rejection;
-use crate::level::Level;
 use crate::outcome::Event;
 use seriatim_history::{History, KeyId, OpId, OpKind, Status, TxnId, Value, ValueKind};
+use seriatim_isolation::Level;
 use std::collections::{HashMap, HashSet};
 
 /// Accepts `events` iff they are begin and commit points of `history` at `level`: all committed

@@ -1,7 +1,7 @@
 //! Programs as they were written.
 
 use super::Spot;
-use crate::isolation::Isolation;
+use seriatim_isolation::Level;
 
 /// A key: a name, with numbers in brackets if it is one of many.
 #[derive(Clone, PartialEq, Debug)]
@@ -67,7 +67,7 @@ pub(crate) struct Assertion {
 
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Transaction {
-    pub isolation: Option<Isolation>,
+    pub level: Option<Level>,
     pub body: Vec<Stmt>,
 }
 

@@ -4,9 +4,9 @@
 use super::ast::{Assertion, Expr, Key, Op, Session, Stmt, Transaction};
 use super::lexer::{Token, tokens};
 use super::{LangError, Source, Spot};
-use crate::isolation::Isolation;
+use crate::explorer::supported;
 use rustc_hash::FxHashSet;
-use seriatim_check::Level;
+use seriatim_isolation::Level;
 
 /// How deep blocks and parentheses may be nested.
 const DEPTH_MAX: usize = 40;
@@ -255,25 +255,25 @@ impl Parser {
         if !self.takes("begin") {
             return self.expected("`begin` or the `}` that ends the session");
         }
-        let isolation = if self.takes("at") { Some(self.isolation()?) } else { None };
+        let level = if self.takes("at") { Some(self.level()?) } else { None };
         let mut body = Vec::new();
         while !self.takes("commit") {
             self.stmt_into(&mut body, "`commit`")?;
         }
-        Ok(Transaction { isolation, body })
+        Ok(Transaction { level, body })
     }
 
-    fn isolation(&mut self) -> Parsed<Isolation> {
+    fn level(&mut self) -> Parsed<Level> {
         let spot = self.spot();
         let name = self.name("level: rc, ra, cc, pc, si or ser")?;
-        if name == "true" {
-            return Ok(Isolation::Nothing);
-        }
         let wrong = |problem: String| {
             LangError::new(spot, problem, "expected true, rc, ra, cc, pc, si or ser")
         };
         let level: Level = name.parse().map_err(|_| wrong(format!("there is no level {name}")))?;
-        Isolation::of(level).map_err(|_| wrong(format!("programs cannot be explored at {level}")))
+        match supported(level) {
+            Ok(()) => Ok(level),
+            Err(_) => Err(wrong(format!("programs cannot be explored at {level}"))),
+        }
     }
 
     /// Adds a statement, or passes a semicolon. `end` is what else might come.

@@ -52,8 +52,8 @@ pub(super) fn program(source: &Source) -> Program<i64, Registers> {
         for txn in &session.txns {
             let body = txn.body.clone();
             let run = move |tx: &mut Tx<'_, i64>, locals: &mut Registers| run(&body, tx, locals);
-            match txn.isolation {
-                Some(isolation) => described.transaction_at(isolation, run),
+            match txn.level {
+                Some(level) => described.transaction_at(level, run),
                 None => described.transaction(run),
             };
         }

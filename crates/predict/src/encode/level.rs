@@ -11,7 +11,7 @@ use crate::formula::Formula;
 use crate::problem::Problem;
 use batsat::Lit;
 use rustc_hash::FxHashMap;
-use seriatim_check::Level;
+use seriatim_isolation::Level;
 
 pub(super) fn encode(encoding: &mut Encoding<'_>) {
     match encoding.problem.level {

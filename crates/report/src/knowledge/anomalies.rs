@@ -1,7 +1,7 @@
-//! The anomalies that are checked, in the order of [`Kind::ALL`].
+//! The anomalies that are checked, in the order of [`Anomaly::ALL`].
 
 use super::{Entry, Example, Subject};
-use seriatim_check::Kind;
+use seriatim_isolation::Anomaly;
 
 const DIRTY: &str = "READ UNCOMMITTED of MySQL/InnoDB, SQL Server (and its NOLOCK hint) and Db2 \
                      (\"uncommitted read\") \
@@ -37,7 +37,7 @@ const HALF_A_SNAPSHOT: &str = "REPEATABLE READ of MySQL/InnoDB (its default) in 
 /// One entry for each kind.
 pub(super) const ENTRIES: &[Entry] = &[
     Entry {
-        subject: Subject::Anomaly(Kind::ThinAirRead),
+        subject: Subject::Anomaly(Anomaly::ThinAirRead),
         aliases: &["out-of-thin-air", "garbage-read"],
         definition: "A read returns a value that nobody ever wrote to the key.",
         example: Example { history: "a: r(x,9)", remark: "Nobody writes 9." },
@@ -47,7 +47,7 @@ pub(super) const ENTRIES: &[Entry] = &[
         ],
     },
     Entry {
-        subject: Subject::Anomaly(Kind::AbortedRead),
+        subject: Subject::Anomaly(Anomaly::AbortedRead),
         aliases: &["dirty-read", "p1", "a1", "g1"],
         definition: "A committed transaction reads a value that only an aborted transaction wrote.",
         example: Example {
@@ -63,7 +63,7 @@ pub(super) const ENTRIES: &[Entry] = &[
         ],
     },
     Entry {
-        subject: Subject::Anomaly(Kind::FutureRead),
+        subject: Subject::Anomaly(Anomaly::FutureRead),
         aliases: &["read-own-future"],
         definition: "A transaction reads a value that it writes itself only later.",
         example: Example {
@@ -73,7 +73,7 @@ pub(super) const ENTRIES: &[Entry] = &[
         databases: &[INSIDE],
     },
     Entry {
-        subject: Subject::Anomaly(Kind::NotMyOwnWrite),
+        subject: Subject::Anomaly(Anomaly::NotMyOwnWrite),
         aliases: &["own-write-ignored"],
         definition: "A transaction writes a key and afterwards reads another transaction's value \
                      of it.",
@@ -84,7 +84,7 @@ pub(super) const ENTRIES: &[Entry] = &[
         databases: &[INSIDE],
     },
     Entry {
-        subject: Subject::Anomaly(Kind::NotMyLastWrite),
+        subject: Subject::Anomaly(Anomaly::NotMyLastWrite),
         aliases: &["own-older-write"],
         definition: "A transaction writes a key several times and afterwards reads back one of \
                      its older values.",
@@ -92,7 +92,7 @@ pub(super) const ENTRIES: &[Entry] = &[
         databases: &[INSIDE],
     },
     Entry {
-        subject: Subject::Anomaly(Kind::IntermediateRead),
+        subject: Subject::Anomaly(Anomaly::IntermediateRead),
         aliases: &["g1"],
         definition: "A transaction reads a value that its writer overwrote before it committed, \
                      so that it was never a \
@@ -104,7 +104,7 @@ pub(super) const ENTRIES: &[Entry] = &[
         databases: &[DIRTY, NOT_DIRTY],
     },
     Entry {
-        subject: Subject::Anomaly(Kind::CyclicCausality),
+        subject: Subject::Anomaly(Anomaly::CyclicCausality),
         aliases: &["circular-information-flow", "cyclic-co", "g1"],
         definition: "Session order and reads form a cycle: a transaction depends on itself.",
         example: Example {
@@ -117,7 +117,7 @@ pub(super) const ENTRIES: &[Entry] = &[
         ],
     },
     Entry {
-        subject: Subject::Anomaly(Kind::NonMonotonicReadCausal),
+        subject: Subject::Anomaly(Anomaly::NonMonotonicReadCausal),
         aliases: &["non-monotonic-reads", "monotonic-read", "read-goes-back"],
         definition: "A transaction reads something from W and afterwards a key from V, although W \
                      wrote this key too and V \
@@ -137,7 +137,7 @@ pub(super) const ENTRIES: &[Entry] = &[
         ],
     },
     Entry {
-        subject: Subject::Anomaly(Kind::NonMonotonicReadCommit),
+        subject: Subject::Anomaly(Anomaly::NonMonotonicReadCommit),
         aliases: &["non-monotonic-read-cm"],
         definition: "Several transactions read newer-then-older pairs that ask for contradictory \
                      commit orders: each of them \
@@ -149,7 +149,7 @@ pub(super) const ENTRIES: &[Entry] = &[
         databases: &[REPLICAS],
     },
     Entry {
-        subject: Subject::Anomaly(Kind::NonRepeatableRead),
+        subject: Subject::Anomaly(Anomaly::NonRepeatableRead),
         aliases: &["fuzzy-read", "unrepeatable-read", "imp", "p2", "a2"],
         definition: "A transaction reads one key twice, without writing it in between, and gets \
                      two different values.",
@@ -170,7 +170,7 @@ pub(super) const ENTRIES: &[Entry] = &[
         ],
     },
     Entry {
-        subject: Subject::Anomaly(Kind::FracturedReadCausal),
+        subject: Subject::Anomaly(Anomaly::FracturedReadCausal),
         aliases: &["fractured-reads", "read-your-writes", "a5a", "read skew"],
         definition: "A transaction sees a part of what W did (it read another key from W, or it \
                      follows W in its session) and \
@@ -192,7 +192,7 @@ pub(super) const ENTRIES: &[Entry] = &[
         ],
     },
     Entry {
-        subject: Subject::Anomaly(Kind::FracturedReadCommit),
+        subject: Subject::Anomaly(Anomaly::FracturedReadCommit),
         aliases: &["fractured-read-cm"],
         definition: "Several transactions each see a part of another one, in ways that ask for \
                      contradictory commit orders.",
@@ -204,7 +204,7 @@ pub(super) const ENTRIES: &[Entry] = &[
         databases: &[STATEMENTS, SNAPSHOTS],
     },
     Entry {
-        subject: Subject::Anomaly(Kind::CausalityViolation),
+        subject: Subject::Anomaly(Anomaly::CausalityViolation),
         aliases: &["causal-violation", "stale-read-causal"],
         definition: "A transaction reads a value that was overwritten by a transaction in its own \
                      causal past: by one that it \
@@ -226,7 +226,7 @@ pub(super) const ENTRIES: &[Entry] = &[
         ],
     },
     Entry {
-        subject: Subject::Anomaly(Kind::ConflictingCommitOrder),
+        subject: Subject::Anomaly(Anomaly::ConflictingCommitOrder),
         aliases: &["conflicting-cm", "conflict-cm"],
         definition: "Two or more transactions have causal pasts that ask for contradictory commit \
                      orders of concurrent writes, \
@@ -243,7 +243,7 @@ pub(super) const ENTRIES: &[Entry] = &[
         ],
     },
     Entry {
-        subject: Subject::Anomaly(Kind::WriteCycle),
+        subject: Subject::Anomaly(Anomaly::WriteCycle),
         aliases: &["dirty-write", "p0", "version-cycle"],
         definition: "The orders of versions that lists show, together with session order and \
                      reads, form a cycle: the writes of two \
@@ -266,7 +266,7 @@ pub(super) const ENTRIES: &[Entry] = &[
         ],
     },
     Entry {
-        subject: Subject::Anomaly(Kind::IncompatibleOrder),
+        subject: Subject::Anomaly(Anomaly::IncompatibleOrder),
         aliases: &["inconsistent-lists"],
         definition: "Two reads of an append-only list return lists of which neither is a prefix \
                      of the other.",
@@ -281,7 +281,7 @@ pub(super) const ENTRIES: &[Entry] = &[
         ],
     },
     Entry {
-        subject: Subject::Anomaly(Kind::DuplicateElement),
+        subject: Subject::Anomaly(Anomaly::DuplicateElement),
         aliases: &["duplicate-append"],
         definition: "An element that was appended once stands twice in a list.",
         example: Example {

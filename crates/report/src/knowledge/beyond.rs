@@ -3,7 +3,7 @@
 
 use super::strong::READ_COMMITTED;
 use super::{Entry, Example, Sort, Subject, from};
-use seriatim_check::Level;
+use seriatim_isolation::Level;
 
 /// Anomalies first, then levels.
 pub(super) const ENTRIES: &[Entry] = &[

@@ -1,7 +1,7 @@
 //! The levels that are checked.
 
 use super::{Entry, Example, LONG_FORK, LOST_UPDATE, STALE_READ, Subject, WRITE_SKEW};
-use seriatim_check::Level;
+use seriatim_isolation::Level;
 
 /// One entry for each level.
 pub(super) const ENTRIES: &[Entry] = &[

@@ -17,7 +17,7 @@ mod strong;
 pub use find::{Unknown, alike, find};
 pub use page::{index, render};
 
-use seriatim_check::{Kind, Level};
+use seriatim_isolation::{Anomaly, Level};
 
 // Examples that several entries share.
 const WRITE_SKEW: &str = "a: r(y,nil) w(x,1)\nb: r(x,nil) w(y,1)";
@@ -29,7 +29,7 @@ const STALE_READ: &str = "a: w(x,1) @1-2\nb: r(x,nil) @3-4";
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Subject {
     /// An anomaly that is checked.
-    Anomaly(Kind),
+    Anomaly(Anomaly),
     /// A level that is checked.
     Level(Level),
     /// An anomaly or a level that the checker does not report under this name.
@@ -123,10 +123,14 @@ impl Entry {
 /// The levels that forbid what `level` forbids: read committed and cut isolation do not contain
 /// each other, all others contain those before them.
 const fn from(level: Level) -> &'static [Level] {
-    match level {
-        Level::ReadCommitted => &Level::LADDER,
-        _ => Level::ALL.split_at(level as usize).1,
+    if matches!(level, Level::ReadCommitted) {
+        return &Level::LADDER;
     }
+    let mut first = 0;
+    while (Level::ALL[first] as usize) < level as usize {
+        first += 1;
+    }
+    Level::ALL.split_at(first).1
 }
 
 /// All entries: the levels, the anomalies, then what lies beyond.

@@ -4,7 +4,7 @@ use super::{Entry, Sort, Subject, entries};
 use crate::prose::{and, levels};
 use crate::style::{BOLD, DIM, paint};
 use crate::wrap::wrap;
-use seriatim_check::{Kind, Level};
+use seriatim_isolation::{Anomaly, Level};
 
 /// The page about one entry.
 pub fn render(entry: &Entry, width: usize) -> String {
@@ -104,7 +104,7 @@ fn summary_names(entry: &Entry) -> String {
     }
 }
 
-fn level_codes(kind: Kind) -> String {
+fn level_codes(kind: Anomaly) -> String {
     let levels = kind.info().forbidden_by;
     let beside = levels
         .iter()
@@ -116,7 +116,7 @@ fn level_codes(kind: Kind) -> String {
     format!("forbidden by {}{lowest}{above}", beside.unwrap_or_default())
 }
 
-fn names_of_kind(kind: Kind) -> Vec<String> {
+fn names_of_kind(kind: Anomaly) -> Vec<String> {
     let info = kind.info();
     info.tap
         .map(|letter| format!("TAP-{letter}"))

@@ -2,7 +2,7 @@
 //! its strict variant.
 
 use super::{Entry, Example, Subject};
-use seriatim_check::Kind;
+use seriatim_isolation::Anomaly;
 
 pub(super) const READ_COMMITTED: &str = "READ COMMITTED of PostgreSQL (its default), Oracle (its \
                                          default), SQL Server (its default), \
@@ -24,7 +24,7 @@ const INNODB_LOSES: &str = "REPEATABLE READ of MySQL/InnoDB (its default), if th
 /// In the order of reports.
 pub(super) const ENTRIES: &[Entry] = &[
     Entry {
-        subject: Subject::Anomaly(Kind::DirtyWrite),
+        subject: Subject::Anomaly(Anomaly::DirtyWrite),
         aliases: &["p0"],
         definition: "Two transactions write the same keys, and what was read shows that on one \
                      key the first came first and on \
@@ -47,7 +47,7 @@ pub(super) const ENTRIES: &[Entry] = &[
         ],
     },
     Entry {
-        subject: Subject::Anomaly(Kind::ReadSkew),
+        subject: Subject::Anomaly(Anomaly::ReadSkew),
         aliases: &[],
         definition: "A transaction misses a write of another one although it comes after it: a \
                      cycle with exactly one \
@@ -70,7 +70,7 @@ pub(super) const ENTRIES: &[Entry] = &[
         ],
     },
     Entry {
-        subject: Subject::Anomaly(Kind::LongFork),
+        subject: Subject::Anomaly(Anomaly::LongFork),
         aliases: &["parallel-snapshots"],
         definition: "Two readers see two independent writes in opposite orders.",
         example: Example {
@@ -83,7 +83,7 @@ pub(super) const ENTRIES: &[Entry] = &[
         ],
     },
     Entry {
-        subject: Subject::Anomaly(Kind::NonAdjacent),
+        subject: Subject::Anomaly(Anomaly::NonAdjacent),
         aliases: &[],
         definition: "A cycle with several anti-dependencies of which no two follow each other, \
                      and which is not simply a long \
@@ -102,7 +102,7 @@ pub(super) const ENTRIES: &[Entry] = &[
         ],
     },
     Entry {
-        subject: Subject::Anomaly(Kind::LostUpdate),
+        subject: Subject::Anomaly(Anomaly::LostUpdate),
         aliases: &[],
         definition: "Two transactions read the same version of a key and both write it: one \
                      update is lost.",
@@ -120,7 +120,7 @@ pub(super) const ENTRIES: &[Entry] = &[
         ],
     },
     Entry {
-        subject: Subject::Anomaly(Kind::WriteSkew),
+        subject: Subject::Anomaly(Anomaly::WriteSkew),
         aliases: &["a5b"],
         definition: "Two transactions each read what the other overwrites, and write different \
                      keys.",
@@ -138,7 +138,7 @@ pub(super) const ENTRIES: &[Entry] = &[
         ],
     },
     Entry {
-        subject: Subject::Anomaly(Kind::AntiDependencyCycle),
+        subject: Subject::Anomaly(Anomaly::AntiDependencyCycle),
         aliases: &["g2"],
         definition: "A cycle with two or more anti-dependencies in a row that is not simply a \
                      write skew: each transaction misses \
@@ -156,7 +156,7 @@ pub(super) const ENTRIES: &[Entry] = &[
         ],
     },
     Entry {
-        subject: Subject::Anomaly(Kind::StaleRead),
+        subject: Subject::Anomaly(Anomaly::StaleRead),
         aliases: &["real-time-violation"],
         definition: "The history is serializable, but only in an order that contradicts real \
                      time: a transaction does not see one \

@@ -2,10 +2,11 @@
 //! algorithm.
 
 use seriatim_check::{
-    AnomalyGroup, Budget, Edge, Kind, Level, OpRef, Origin, Outcome, Reason, Report, Timings,
-    TxnRef, Undecided, Verdict, Violation, explain_violation,
+    AnomalyGroup, Budget, Edge, OpRef, Origin, Outcome, Reason, Report, Timings, TxnRef, Undecided,
+    Verdict, Violation, explain_violation,
 };
 use seriatim_history::{History, OpId, Place, PlaceUnit, TxnId, notation};
+use seriatim_isolation::{Anomaly, Level};
 use seriatim_report::knowledge::{Subject, entries};
 use seriatim_report::{Checked, Counts, Times};
 use std::time::Duration;
@@ -66,30 +67,30 @@ pub fn overwritten(read: &OpRef, source: &OpRef, other: &OpRef, visible: Vec<Edg
     edge(&other.txn, &source.txn, reason)
 }
 
-pub fn violation(kind: Kind, ops: &[&OpRef], cycle: Vec<Edge>) -> Violation {
+pub fn violation(kind: Anomaly, ops: &[&OpRef], cycle: Vec<Edge>) -> Violation {
     Violation::new(kind, ops.iter().map(|&op| op.clone()).collect(), cycle)
 }
 
 /// One violation of each kind.
 pub fn each_kind() -> Vec<Violation> {
-    Kind::ALL.into_iter().map(of_kind).collect()
+    Anomaly::ALL.into_iter().map(of_kind).collect()
 }
 
-pub fn of_kind(kind: Kind) -> Violation {
+pub fn of_kind(kind: Anomaly) -> Violation {
     match kind {
-        Kind::NonMonotonicReadCausal | Kind::FracturedReadCausal | Kind::CausalityViolation => {
-            stale(kind)
-        }
-        Kind::NonMonotonicReadCommit | Kind::FracturedReadCommit | Kind::ConflictingCommitOrder => {
-            conflict(kind)
-        }
-        kind if kind >= Kind::DirtyWrite => strong(kind),
+        Anomaly::NonMonotonicReadCausal
+        | Anomaly::FracturedReadCausal
+        | Anomaly::CausalityViolation => stale(kind),
+        Anomaly::NonMonotonicReadCommit
+        | Anomaly::FracturedReadCommit
+        | Anomaly::ConflictingCommitOrder => conflict(kind),
+        kind if kind >= Anomaly::DirtyWrite => strong(kind),
         _ => unordered(kind),
     }
 }
 
 /// What the strong levels forbid, as it is really explained: the example of its entry.
-fn strong(kind: Kind) -> Violation {
+fn strong(kind: Anomaly) -> Violation {
     let entry = entries().find(|entry| entry.subject == Subject::Anomaly(kind)).unwrap();
     let told = explained(&notation::parse(entry.example.history).unwrap()).unwrap();
     assert_eq!(told.kind, kind);
@@ -103,29 +104,29 @@ pub fn explained(history: &History) -> Option<Violation> {
     Level::STRONG.into_iter().find_map(told)
 }
 
-fn unordered(kind: Kind) -> Violation {
+fn unordered(kind: Anomaly) -> Violation {
     let (t1, t2) = (txn(1, "0", 0), txn(2, "1", 0));
     let (w1, w2) = (op(1, &t1, "write", "x", "1"), op(2, &t1, "write", "x", "2"));
     let (r1, r2) = (op(3, &t2, "read", "x", "1"), op(4, &t2, "read", "x", "2"));
     let own = |line, action, value| op(line, &t2, action, "x", value);
     let list = |line, txn, value| op(line, txn, "read", "l", value);
     match kind {
-        Kind::ThinAirRead => violation(kind, &[&r1], vec![]),
-        Kind::AbortedRead => violation(kind, &[&w1, &r1], vec![]),
-        Kind::FutureRead => violation(kind, &[&r1, &own(4, "write", "1")], vec![]),
-        Kind::NotMyOwnWrite => violation(kind, &[&own(2, "write", "7"), &w1, &r1], vec![]),
-        Kind::NotMyLastWrite => {
+        Anomaly::ThinAirRead => violation(kind, &[&r1], vec![]),
+        Anomaly::AbortedRead => violation(kind, &[&w1, &r1], vec![]),
+        Anomaly::FutureRead => violation(kind, &[&r1, &own(4, "write", "1")], vec![]),
+        Anomaly::NotMyOwnWrite => violation(kind, &[&own(2, "write", "7"), &w1, &r1], vec![]),
+        Anomaly::NotMyLastWrite => {
             violation(kind, &[&own(1, "write", "1"), &own(2, "write", "2"), &r1], vec![])
         }
-        Kind::IntermediateRead => violation(kind, &[&w1, &w2, &r1], vec![]),
-        Kind::NonRepeatableRead => violation(kind, &[&r1, &r2, &w1, &w2], vec![]),
-        Kind::IncompatibleOrder => {
+        Anomaly::IntermediateRead => violation(kind, &[&w1, &w2, &r1], vec![]),
+        Anomaly::NonRepeatableRead => violation(kind, &[&r1, &r2, &w1, &w2], vec![]),
+        Anomaly::IncompatibleOrder => {
             violation(kind, &[&list(5, &t1, "[1 2]"), &list(6, &t2, "[2 1]")], vec![])
         }
-        Kind::DuplicateElement => {
+        Anomaly::DuplicateElement => {
             violation(kind, &[&list(5, &t1, "[1 1]"), &op(1, &t2, "append", "l", "1")], vec![])
         }
-        Kind::WriteCycle => write_cycle(kind),
+        Anomaly::WriteCycle => write_cycle(kind),
         _ => {
             let (wy, ry) = (op(5, &t2, "write", "y", "1"), op(6, &t1, "read", "y", "1"));
             violation(kind, &[&w1, &r1, &wy, &ry], vec![write_read(&w1, &r1), write_read(&wy, &ry)])
@@ -134,7 +135,7 @@ fn unordered(kind: Kind) -> Violation {
 }
 
 /// Two lists that show opposite orders of t1 and t2.
-fn write_cycle(kind: Kind) -> Violation {
+fn write_cycle(kind: Anomaly) -> Violation {
     let (t1, t2, t3) = (txn(1, "0", 0), txn(2, "1", 0), txn(3, "2", 0));
     let append = |line, txn, key, value| op(line, txn, "append", key, value);
     let (l1, l2) = (append(1, &t1, "l", "1"), append(2, &t2, "l", "2"));
@@ -154,14 +155,14 @@ fn write_cycle(kind: Kind) -> Violation {
 
 /// t7 reads y from t5, then x from t2, which t5 overwrote (or, for a causality violation, the
 /// initial x).
-fn stale(kind: Kind) -> Violation {
+fn stale(kind: Anomaly) -> Violation {
     let (t2, t5, t6, t7) = (txn(2, "3", 0), txn(5, "3", 1), txn(6, "3", 2), txn(7, "4", 0));
     let other = op(2, &t5, "write", "x", "4");
     let wy = op(3, &t5, "write", "y", "3");
-    let ry = op(if kind == Kind::FracturedReadCausal { 9 } else { 7 }, &t7, "read", "y", "3");
+    let ry = op(if kind == Anomaly::FracturedReadCausal { 9 } else { 7 }, &t7, "read", "y", "3");
     let source = op(1, &t2, "write", "x", "1");
     let read = op(8, &t7, "read", "x", "1");
-    if kind != Kind::CausalityViolation {
+    if kind != Anomaly::CausalityViolation {
         let so = edge(&t2, &t5, Reason::SessionOrder);
         let back = overwritten(&read, &source, &other, vec![write_read(&wy, &ry)]);
         return violation(kind, &[&source, &other, &wy, &ry, &read], vec![so, back]);
@@ -177,7 +178,7 @@ fn stale(kind: Kind) -> Violation {
 }
 
 /// Two readers that ask for opposite orders of t1 and t2.
-fn conflict(kind: Kind) -> Violation {
+fn conflict(kind: Anomaly) -> Violation {
     let (t1, t2, t3, t4) = (txn(1, "0", 0), txn(2, "1", 0), txn(3, "2", 0), txn(4, "3", 0));
     let w = |line, txn, key, value| op(line, txn, "write", key, value);
     let (x1, y1, x2, y2) =

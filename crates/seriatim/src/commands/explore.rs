@@ -1,7 +1,7 @@
 //! `seriatim explore`: every behaviour of a transactional program, each exactly once.
 
 use crate::checkpoint::Keeper;
-use crate::cli::{Style, base_parser, isolation_parser};
+use crate::cli::{Style, base_parser, explore_level_parser};
 use crate::exit::{Exit, Failure};
 use crate::progress::Progress;
 use crate::quantities::duration;
@@ -14,9 +14,10 @@ use seriatim_apps::{APPS, BENCHMARK_APPS};
 use seriatim_check::Outcome;
 use seriatim_explore::lang::{LangError, Source};
 use seriatim_explore::{
-    Algorithm, Counterexample, End, Exploration, ExploreError, Explorer, Isolation, Local, Part,
-    Program, Property, Value, replay,
+    Algorithm, Counterexample, End, Exploration, ExploreError, Explorer, Local, Part, Program,
+    Property, Value, replay,
 };
+use seriatim_isolation::Level;
 use seriatim_report::explored::{self, Behaviour, Cycle, Explored, Question, Stopped};
 use seriatim_report::knowledge::alike;
 use seriatim_report::text::plural;
@@ -69,11 +70,11 @@ pub struct Args {
     #[arg(long, value_name = "SxT", value_parser = sizes)]
     size: Option<(usize, usize)>,
     /// The level of transactions that have none of their own
-    #[arg(long, short, value_name = "LEVEL", value_parser = isolation_parser(), default_value = "cc")]
-    level: Isolation,
+    #[arg(long, short, value_name = "LEVEL", value_parser = explore_level_parser(), default_value = "cc")]
+    level: Level,
     /// The level that histories are kept consistent with on the way
     #[arg(long, value_name = "LEVEL", value_parser = base_parser(), default_value = "cc")]
-    base: Isolation,
+    base: Level,
     /// How to search
     #[arg(long, value_enum, default_value_t = AlgorithmArg::Ce)]
     algorithm: AlgorithmArg,
@@ -373,12 +374,9 @@ impl<V: Value, L: Local> Subject<'_, V, L> {
 
     /// The level, and those of single transactions that have another one.
     fn level(&self, args: &Args) -> String {
-        let own =
-            self.program.own_levels().into_iter().filter(|(isolation, _)| *isolation != args.level);
+        let own = self.program.own_levels().into_iter().filter(|(level, _)| *level != args.level);
         let own: Vec<String> = own
-            .map(|(isolation, count)| {
-                format!("{} at {isolation}", plural(count as u64, "transaction"))
-            })
+            .map(|(level, count)| format!("{} at {level}", plural(count as u64, "transaction")))
             .collect();
         if own.is_empty() {
             args.level.to_string()
@@ -477,7 +475,7 @@ impl<V: Value, L: Local> Subject<'_, V, L> {
             command: command(args),
             has_repetitions: args.algorithm == AlgorithmArg::Dfs && args.replay.is_none(),
             level_code: args.level.code(),
-            base_code: args.level.base().code(),
+            base_code: args.level.min(Level::Causal).code(),
             algorithm: args.algorithm.name(),
             question: self.question(args),
             outcome: if verdict.is_ok() { Outcome::Holds } else { Outcome::Violated },
@@ -505,7 +503,7 @@ fn command(args: &Args) -> String {
     if let Some((sessions, txns)) = args.size {
         command += &format!(" --size {sessions}x{txns}");
     }
-    if args.base != Isolation::Causal {
+    if args.base != Level::Causal {
         command += &format!(" --base {}", args.base.code());
     }
     if args.robust {

@@ -1,14 +1,14 @@
 //! `seriatim generate`: a history made to order.
 
-use crate::cli::{Spelled, format_parser};
+use crate::cli::{format_parser, generate_level_parser};
 use crate::exit::{Exit, Failure};
 use crate::progress::Progress;
 use crate::save::{format_for, save};
 use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
-use seriatim_check::Kind;
-use seriatim_generate::{Guarantee, KeyChoice, Workload};
+use seriatim_generate::{KeyChoice, Workload};
 use seriatim_history::formats::Format;
+use seriatim_isolation::{Anomaly, Level};
 use seriatim_report::text::plural;
 use std::path::PathBuf;
 
@@ -23,8 +23,8 @@ pub struct Args {
     #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
     to: Option<Format>,
     /// The level that the simulated store keeps, and no more
-    #[arg(long, short, value_name = "LEVEL", value_parser = guarantee_parser(), default_value = "ser")]
-    level: Guarantee,
+    #[arg(long, short, value_name = "LEVEL", value_parser = generate_level_parser(), default_value = "ser")]
+    level: Level,
     /// Sessions
     #[arg(long, value_name = "N", default_value_t = 10)]
     sessions: u32,
@@ -57,7 +57,7 @@ pub struct Args {
     hot_operations: f64,
     /// Anomalies to plant, each once, separated by commas
     #[arg(long, value_name = "ANOMALY", value_delimiter = ',', value_parser = plant_parser())]
-    plant: Vec<Kind>,
+    plant: Vec<Anomaly>,
     /// What decides everything that is random
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
@@ -83,7 +83,7 @@ impl Args {
             keys: self.keys,
             reads: self.reads,
             key_choice: self.key_choice(),
-            guarantee: self.level,
+            level: self.level,
             aborts: self.aborts,
             plant: self.plant.clone(),
             // Who asks for aborts is told that the format has none; who does not need not know that
@@ -119,17 +119,10 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
     Ok(Exit::Holds)
 }
 
-fn guarantee_parser() -> Spelled<Guarantee> {
-    Spelled::new(
-        "level",
-        Guarantee::ALL.map(|guarantee| (guarantee, vec![guarantee.code(), guarantee.name()])),
-    )
-}
-
 /// Only what a register history can show.
-fn plant_parser() -> impl TypedValueParser<Value = Kind> {
+fn plant_parser() -> impl TypedValueParser<Value = Anomaly> {
     let plantable =
-        || Kind::ALL.into_iter().filter(|&kind| seriatim_generate::can_be_planted(kind));
+        || Anomaly::ALL.into_iter().filter(|&kind| seriatim_generate::can_be_planted(kind));
     let codes = plantable().map(|kind| PossibleValue::new(kind.info().code).help(kind.info().name));
     PossibleValuesParser::new(codes).try_map(move |code| {
         let kind = plantable().find(|kind| kind.info().code == code);

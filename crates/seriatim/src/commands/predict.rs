@@ -9,9 +9,9 @@ use crate::quantities::duration;
 use crate::save::may_write;
 use crate::{interrupt, output, staged};
 use clap::ValueEnum;
-use seriatim_check::Level;
 use seriatim_history::History;
 use seriatim_history::formats::Format;
+use seriatim_isolation::Level;
 use seriatim_predict::{
     Answer, Effort, Open, Options, Outlook, PredictError, Prediction, predict, predict_all,
 };

@@ -8,7 +8,7 @@ use axum::extract::State;
 use axum::http::StatusCode;
 use serde::{Deserialize, Deserializer};
 use serde_json::{Value, json};
-use seriatim_check::Level;
+use seriatim_isolation::Level;
 
 pub(super) async fn open_session(State(hub): State<Shared>) -> Reply {
     let opened = hub.open_session()?;

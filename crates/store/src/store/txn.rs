@@ -4,7 +4,7 @@ use super::{Inner, Shared, StoreError, value, written};
 use crate::chooser::TxnName;
 use crate::engine::Engine;
 use crate::record::Event;
-use seriatim_check::Level;
+use seriatim_isolation::Level;
 use std::sync::{Arc, MutexGuard};
 
 /// An open transaction; dropped without a commit, it aborts.

@@ -1,12 +1,18 @@
-//! The isolation levels, as `isolation.md` of the specification defines them.
+//! The isolation levels: their names and their order. What they mean is in [`crate::axioms`].
 
 use std::fmt;
 use std::str::FromStr;
 
-/// An isolation level that can be checked.
+/// An isolation level, weakest first.
+///
+/// The derived order is that of [`Level::LADDER`] with [`Level::Unconstrained`] below it.
+/// [`Level::CutIsolation`] stands beside the ladder: it sorts where it does to be listed there, and
+/// [`Level::implies`] says what it has to do with the others.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Level {
+    /// No constraint: a read may return any committed version (the papers' level *true*).
+    Unconstrained,
     /// Read committed: only committed, final values; reads inside a transaction never go back in
     /// time.
     ReadCommitted,
@@ -29,7 +35,7 @@ pub enum Level {
 }
 
 impl Level {
-    /// All levels, in the order in which reports list them.
+    /// All levels that forbid something, in the order in which reports list them.
     pub const ALL: [Level; 8] = [
         Level::ReadCommitted,
         Level::CutIsolation,
@@ -65,9 +71,27 @@ impl Level {
         Level::STRONG.contains(&self)
     }
 
+    /// Whether a pending transaction that nothing reads from can always go on, whatever the others
+    /// have done (causal extensibility): so for all up to causal consistency. At the others a read
+    /// may have no admissible writer, and a commit may have to be refused.
+    pub fn is_causally_extensible(self) -> bool {
+        !self.is_strong()
+    }
+
+    /// Whether every history that satisfies this level satisfies `weaker`.
+    pub fn implies(self, weaker: Level) -> bool {
+        match (self, weaker) {
+            // Cut isolation is below read atomic, and above nothing but no constraint at all.
+            (Level::CutIsolation, _) => self == weaker || weaker == Level::Unconstrained,
+            (_, Level::CutIsolation) => self >= Level::ReadAtomic,
+            _ => self >= weaker,
+        }
+    }
+
     /// The short name used on the command line and in JSON.
     pub fn code(self) -> &'static str {
         match self {
+            Level::Unconstrained => "true",
             Level::ReadCommitted => "rc",
             Level::CutIsolation => "ci",
             Level::ReadAtomic => "ra",
@@ -82,6 +106,7 @@ impl Level {
     /// The name for people.
     pub fn name(self) -> &'static str {
         match self {
+            Level::Unconstrained => "no isolation",
             Level::ReadCommitted => "read committed",
             Level::CutIsolation => "cut isolation",
             Level::ReadAtomic => "read atomic",
@@ -102,7 +127,10 @@ impl fmt::Display for Level {
 
 /// A level's name was not recognised.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[error("unknown isolation level `{0}`; expected one of {codes}", codes = Level::ALL.map(Level::code).join(", "))]
+#[error(
+    "unknown isolation level `{0}`; expected one of {codes}",
+    codes = Level::ALL.map(Level::code).join(", ")
+)]
 pub struct UnknownLevel(pub String);
 
 impl FromStr for Level {
@@ -110,6 +138,7 @@ impl FromStr for Level {
 
     fn from_str(text: &str) -> Result<Self, UnknownLevel> {
         match text.to_ascii_lowercase().replace(['_', ' '], "-").as_str() {
+            "true" | "no-isolation" => Ok(Level::Unconstrained),
             "rc" | "read-committed" => Ok(Level::ReadCommitted),
             "ci" | "cut-isolation" | "item-cut-isolation" => Ok(Level::CutIsolation),
             "ra" | "read-atomic" => Ok(Level::ReadAtomic),
@@ -138,6 +167,20 @@ mod tests {
         assert_eq!("Snapshot Isolation".parse(), Ok(Level::SnapshotIsolation));
         assert_eq!("strict_serializable".parse(), Ok(Level::StrictSerializable));
         assert!("serial".parse::<Level>().unwrap_err().to_string().contains("sser"));
+    }
+
+    #[test]
+    fn a_level_implies_those_below_it_and_cut_isolation_stands_apart() {
+        for (index, level) in Level::LADDER.into_iter().enumerate() {
+            for (other_index, other) in Level::LADDER.into_iter().enumerate() {
+                assert_eq!(level.implies(other), index >= other_index, "{level}, {other}");
+            }
+            assert!(!Level::CutIsolation.implies(level), "{level}");
+            assert_eq!(level.implies(Level::CutIsolation), level != Level::ReadCommitted);
+            assert!(level.implies(Level::Unconstrained) && !Level::Unconstrained.implies(level));
+        }
+        assert!(Level::CutIsolation.implies(Level::CutIsolation));
+        assert!(Level::CutIsolation.implies(Level::Unconstrained));
     }
 
     #[test]

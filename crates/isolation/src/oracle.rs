@@ -1,16 +1,16 @@
-//! The definitions of `isolation.md`, literally: enumerate who read from whom, which unknown
-//! transactions committed, and all commit orders; accept if the axiom holds for one. Exponential,
-//! for histories of up to about seven transactions, and the measure of every fast algorithm in the
-//! property tests.
+//! Recorded histories, by the definition: enumerate which transactions of unknown outcome committed,
+//! who read from whom and which append each element of a list is; accept if the axioms hold for one
+//! choice. Exponential, for histories of up to about seven transactions, and the measure of every
+//! fast algorithm in the property tests.
 
-use crate::level::Level;
+use crate::Level;
+use crate::axioms::{self, Execution, Order, Transaction};
 use seriatim_history::{History, KeyId, OpId, OpKind, Status, TxnId, Value, ValueKind};
 
 /// A read, and where it reads from.
 #[derive(Clone, Copy, Debug)]
 struct Read {
     reader: usize,
-    op: u32,
     key: KeyId,
     source: Source,
 }
@@ -29,12 +29,24 @@ enum Source {
 
 /// Whether `history` satisfies `level`.
 pub fn satisfies(history: &History, level: Level) -> bool {
+    satisfies_mix(history, &|_| level, Order::Sessions)
+}
+
+/// Whether every transaction of `history` has what its own level promises, in the order that
+/// `order` speaks of. Of a transaction at cut isolation nothing is asked but that its reads repeat;
+/// if all are, it does not matter where values come from either.
+pub fn satisfies_mix(history: &History, levels: &dyn Fn(TxnId) -> Level, order: Order) -> bool {
     let unknown: Vec<TxnId> =
         history.txns().filter(|&txn| history.status(txn) == Status::Unknown).collect();
-    if level == Level::CutIsolation {
-        return cut_isolated(&World::new(history, &unknown, surely_committed(history, &unknown)));
+    let world = |choice| World::new(history, &unknown, choice);
+    if history.txns().all(|txn| levels(txn) == Level::CutIsolation) && history.txn_count() > 0 {
+        return world(surely_committed(history, &unknown)).is_cut_isolated(levels);
     }
-    (0..1u32 << unknown.len()).any(|choice| World::new(history, &unknown, choice).satisfies(level))
+    let demand = Demand { levels, order };
+    (0..1u32 << unknown.len()).any(|choice| {
+        let world = world(choice);
+        world.is_cut_isolated(levels) && world.satisfies(&demand)
+    })
 }
 
 /// Whether `order` is a commit order of `history` at `level`: it has all committed transactions,
@@ -50,12 +62,20 @@ pub fn accepts(history: &History, level: Level, order: &[TxnId]) -> bool {
     });
     let place = |txn| txns.iter().position(|other| other == txn);
     let order: Option<Vec<usize>> = order.iter().map(place).collect();
+    let demand = Demand { levels: &|_| level, order: Order::Sessions };
     let world = World { history, txns: txns.clone() };
-    !repeated
-        && complete
-        && order.is_some_and(|order| {
-            world.some_sources(|reads, appends| world.accepts(&order, (reads, appends), level))
+    let accepted = |order: &Vec<usize>| {
+        world.some_sources(|reads, appends| {
+            world.execution(reads, &demand).accepts(order) && world.lists_agree(appends, order)
         })
+    };
+    !repeated && complete && order.as_ref().is_some_and(accepted)
+}
+
+/// What is asked of a history.
+struct Demand<'a> {
+    levels: &'a dyn Fn(TxnId) -> Level,
+    order: Order,
 }
 
 /// The unknown transactions that a committed one, or another of this set, can only have read from:
@@ -141,10 +161,34 @@ impl<'h> World<'h> {
         self.ops(txn).filter(|op| op.1.is_write() && op.2 == key).last().map(|op| op.0)
     }
 
-    fn satisfies(&self, level: Level) -> bool {
+    fn satisfies(&self, demand: &Demand<'_>) -> bool {
         self.some_sources(|reads, appends| {
-            self.some_order(&mut Vec::new(), (reads, appends), level)
+            let execution = self.execution(reads, demand);
+            execution.some_commit_order(|order| self.lists_agree(appends, order))
         })
+    }
+
+    /// What the axioms need to know, if these are the sources of the reads.
+    fn execution(&self, reads: &[Read], demand: &Demand<'_>) -> Execution {
+        let txns = self.txns.iter().enumerate().map(|(number, &txn)| {
+            let mine = reads.iter().filter(|read| read.reader == number);
+            let reads = mine.map(|read| axioms::Read {
+                key: read.key.index(),
+                source: match read.source {
+                    Source::Initial => None,
+                    Source::Txn(writer) => Some(writer),
+                },
+            });
+            let writes = self.ops(number).filter(|op| op.1.is_write()).map(|op| op.2.index());
+            Transaction {
+                session: self.history.session_of(txn).index(),
+                level: (demand.levels)(txn),
+                times: self.history.times(txn),
+                reads: reads.collect(),
+                writes: writes.collect(),
+            }
+        });
+        Execution { txns: txns.collect(), order: demand.order }
     }
 
     /// Whether `accept` likes some choice of who read from whom, and of which append each element
@@ -356,136 +400,31 @@ impl<'h> World<'h> {
             || (initial.value_of(key) == Some(value) && !(written && initial.yields(key)))
     }
 
-    /// Whether some total order that starts with `prefix` is a commit order.
-    fn some_order(
-        &self,
-        prefix: &mut Vec<usize>,
-        sources: (&[Read], &[Appends]),
-        level: Level,
-    ) -> bool {
-        if prefix.len() == self.txns.len() {
-            return self.accepts(prefix, sources, level);
-        }
-        (0..self.txns.len()).any(|txn| {
-            // Only orders that extend session order are worth completing.
-            let too_early =
-                (0..self.txns.len()).any(|t| self.session_before(t, txn) && !prefix.contains(&t));
-            if too_early || prefix.contains(&txn) {
-                return false;
-            }
-            prefix.push(txn);
-            let found = self.some_order(prefix, sources, level);
-            prefix.pop();
-            found
-        })
-    }
-
-    fn session_before(&self, a: usize, b: usize) -> bool {
-        let (a, b) = (self.txns[a], self.txns[b]);
-        self.history.session_of(a) == self.history.session_of(b) && a < b
-    }
-
-    fn accepts(
-        &self,
-        order: &[usize],
-        (reads, appends): (&[Read], &[Appends]),
-        level: Level,
-    ) -> bool {
-        let n = self.txns.len();
-        let mut place = vec![0; n];
-        for (position, &txn) in order.iter().enumerate() {
-            place[txn] = position;
-        }
-        let mut direct = vec![vec![false; n]; n];
-        for (a, row) in direct.iter_mut().enumerate() {
-            for (b, cell) in row.iter_mut().enumerate() {
-                let read_from =
-                    reads.iter().any(|read| read.reader == b && read.source == Source::Txn(a));
-                *cell = self.session_before(a, b) || read_from;
-            }
-        }
-        let mut must = direct.clone();
-        if level == Level::StrictSerializable {
-            self.add_real_time(&mut must);
-        }
-        if pairs(n).any(|(a, b)| must[a][b] && place[a] >= place[b]) {
-            return false;
-        }
-        let mut causal = direct.clone();
-        close(&mut causal);
-        let order = Order { place: &place, direct: &direct, causal: &causal };
-        self.lists_agree(appends, order.place)
-            && reads.iter().all(|read| self.axiom(read, reads, level, &order))
-    }
-
-    /// Adds that a transaction that ended before another began comes first. Times that are not
-    /// known are the earliest begin and the latest end there are, which are before and after
-    /// nothing.
-    fn add_real_time(&self, must: &mut [Vec<bool>]) {
-        let times = |txn: usize| self.history.times(self.txns[txn]);
-        for (a, b) in pairs(self.txns.len()) {
-            if let (Some((_, end)), Some((begin, _))) = (times(a), times(b))
-                && a != b
-                && end < begin
-            {
-                must[a][b] = true;
-            }
-        }
-    }
-
-    fn axiom(&self, read: &Read, reads: &[Read], level: Level, order: &Order<'_>) -> bool {
-        let t3 = read.reader;
-        (0..self.txns.len()).all(|t2| {
-            if read.source == Source::Txn(t2) || t2 == t3 || self.last_write(t2, read.key).is_none()
-            {
-                return true;
-            }
-            !self.seen(t2, read, reads, level, order)
-                || matches!(read.source, Source::Txn(t1) if order.place[t2] < order.place[t1])
-        })
-    }
-
-    /// φ(t2, t3), where t3 is the reader.
-    fn seen(
-        &self,
-        t2: usize,
-        read: &Read,
-        reads: &[Read],
-        level: Level,
-        order: &Order<'_>,
-    ) -> bool {
-        let t3 = read.reader;
-        let prefix =
-            || (0..self.txns.len()).any(|t| order.at_or_before(t2, t) && order.direct[t][t3]);
-        let conflict = |t4: usize| {
-            order.at_or_before(t2, t4)
-                && order.place[t4] < order.place[t3]
-                && self.write_a_common_key(t4, t3)
-        };
-        match level {
-            Level::ReadCommitted => reads
-                .iter()
-                .any(|r| r.reader == t3 && r.source == Source::Txn(t2) && r.op < read.op),
-            Level::ReadAtomic => order.direct[t2][t3],
-            Level::Causal => order.causal[t2][t3],
-            Level::PrefixConsistency => prefix(),
-            Level::SnapshotIsolation => prefix() || (0..self.txns.len()).any(conflict),
-            Level::Serializable | Level::StrictSerializable => order.place[t2] < order.place[t3],
-            Level::CutIsolation => false,
-        }
-    }
-
-    fn write_a_common_key(&self, a: usize, b: usize) -> bool {
-        self.ops(a).any(|op| op.1.is_write() && self.last_write(b, op.2).is_some())
-    }
-
     /// The elements of every list were appended in the order of the list.
-    fn lists_agree(&self, appends: &[Appends], place: &[usize]) -> bool {
+    fn lists_agree(&self, appends: &[Appends], order: &[usize]) -> bool {
         let place_of = |op: &u32| {
-            let txn = self.txns.iter().position(|&txn| txn == self.history.txn_of(OpId(*op)));
-            (txn.map(|txn| place[txn]), *op)
+            let txn = self.history.txn_of(OpId(*op));
+            (order.iter().position(|&number| self.txns[number] == txn), *op)
         };
         appends.iter().all(|(_, ops)| ops.is_sorted_by_key(place_of))
+    }
+
+    /// No transaction at cut isolation reads two different values of a key before it writes the key.
+    fn is_cut_isolated(&self, levels: &dyn Fn(TxnId) -> Level) -> bool {
+        let asked =
+            (0..self.txns.len()).filter(|&txn| levels(self.txns[txn]) == Level::CutIsolation);
+        asked.into_iter().all(|txn| self.repeats_its_reads(txn))
+    }
+
+    fn repeats_its_reads(&self, txn: usize) -> bool {
+        let as_read = |(id, key, value): (u32, KeyId, Value)| {
+            let initial = self.may_be_initial(key, value);
+            let value = self.history.op(OpId(id)).value;
+            (key, if initial { Vec::new() } else { self.elements(value) })
+        };
+        let reads: Vec<(KeyId, Vec<Value>)> =
+            self.external_reads(txn).into_iter().map(as_read).collect();
+        reads.iter().all(|a| reads.iter().all(|b| a.0 != b.0 || a.1 == b.1))
     }
 }
 
@@ -494,60 +433,11 @@ fn try_sources(
     reads: &mut Vec<Read>,
     accept: &impl Fn(&[Read]) -> bool,
 ) -> bool {
-    let Some((reader, op, key, sources)) = choices.get(reads.len()) else { return accept(reads) };
+    let Some((reader, _, key, sources)) = choices.get(reads.len()) else { return accept(reads) };
     sources.iter().any(|&source| {
-        reads.push(Read { reader: *reader, op: *op, key: *key, source });
+        reads.push(Read { reader: *reader, key: *key, source });
         let found = try_sources(choices, reads, accept);
         reads.pop();
         found
-    })
-}
-
-/// A commit order, and what it is compared with.
-struct Order<'a> {
-    place: &'a [usize],
-    /// so ∪ wr.
-    direct: &'a [Vec<bool>],
-    /// (so ∪ wr)+.
-    causal: &'a [Vec<bool>],
-}
-
-impl Order<'_> {
-    /// (a, b) ∈ co*.
-    fn at_or_before(&self, a: usize, b: usize) -> bool {
-        self.place[a] <= self.place[b]
-    }
-}
-
-fn pairs(n: usize) -> impl Iterator<Item = (usize, usize)> {
-    (0..n).flat_map(move |a| (0..n).map(move |b| (a, b)))
-}
-
-fn close(relation: &mut [Vec<bool>]) {
-    let n = relation.len();
-    for middle in 0..n {
-        for a in 0..n {
-            for b in 0..n {
-                if relation[a][middle] && relation[middle][b] {
-                    relation[a][b] = true;
-                }
-            }
-        }
-    }
-}
-
-/// No transaction reads two different values of a key before it writes the key.
-fn cut_isolated(world: &World<'_>) -> bool {
-    (0..world.txns.len()).all(|txn| {
-        let as_read = |(id, key, value): (u32, KeyId, Value)| {
-            let initial = world.may_be_initial(key, value);
-            (
-                key,
-                if initial { Vec::new() } else { world.elements(world.history.op(OpId(id)).value) },
-            )
-        };
-        let reads: Vec<(KeyId, Vec<Value>)> =
-            world.external_reads(txn).into_iter().map(as_read).collect();
-        reads.iter().all(|a| reads.iter().all(|b| a.0 != b.0 || a.1 == b.1))
     })
 }
