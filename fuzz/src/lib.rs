@@ -1,13 +1,13 @@
 //! What the fuzz targets do with their bytes.
 
 use flate2::read::GzEncoder;
-use seriatim_apps::{Predicted, Recording, run_directed};
-use seriatim_isolation::{Level, oracle};
 use seriatim_explore::lang::Source;
 use seriatim_explore::{Explorer, replay};
 use seriatim_history::formats::{Format, ReadOptions, read_bytes, write};
 use seriatim_history::{History, OpId, notation};
+use seriatim_isolation::{Level, oracle};
 use seriatim_report::certificate::{Claim, parse};
+use seriatim_runs::{Predicted, Recording, run_directed};
 use std::io::Read;
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -111,8 +111,7 @@ pub fn program(bytes: &[u8]) {
         let explorer = Explorer::new(&program, level).budget(Duration::from_millis(5));
         let explored = explorer.run(&|end| {
             let token = end.token();
-            let again =
-                replay(&program, level, &token, |end| (end.token(), end.locals().to_vec()));
+            let again = replay(&program, level, &token, |end| (end.token(), end.locals().to_vec()));
             assert_eq!(again.expect("it was explored"), (token, end.locals().to_vec()));
             source.check(end)
         });
@@ -145,7 +144,7 @@ pub fn kept_or_predicted(bytes: &[u8]) {
     let Ok(runnable) = observed.runnable() else { return };
     for plan in predicted.predictions.iter().take(2).filter_map(|prediction| prediction.plan()) {
         if let Ok(directed) = run_directed(runnable.app(), level, &plan) {
-            let _ = directed.left.map(|left| left.to_string());
+            let _ = directed.departure.map(|departure| departure.to_string());
         }
     }
 }

@@ -1,11 +1,7 @@
-//! What an application is to those who run it, and one run of it on the mock store.
+//! What an application is to the code that runs it.
 
-use crate::db::{Db, DbError, StoreDb};
-use crate::directed::PlanError;
+use crate::db::{Db, DbError};
 use crate::value::Value;
-use seriatim_history::History;
-use seriatim_isolation::Level;
-use seriatim_store::{Choice, Chooser, Latest, Schedule, Store, StoreError, interleave_by};
 
 /// An application with its clients and what must hold of it under serializability.
 pub trait App: Sync {
@@ -27,70 +23,4 @@ pub trait App: Sync {
     /// Whether the assertion holds, by what the users saw and what is in the database at the end;
     /// otherwise why not.
     fn verify(&self, seen: &[Vec<Value>], db: &mut dyn Db) -> Result<Result<(), String>, DbError>;
-}
-
-/// How to run an application.
-#[derive(Clone, Copy, Debug)]
-pub struct Setting {
-    /// The level of its transactions.
-    pub level: Level,
-    /// Whether transactions of different clients overlap.
-    pub interleaved: bool,
-}
-
-/// What a run left behind.
-pub struct Run {
-    /// Why the assertion does not hold, if it does not.
-    pub failure: Option<String>,
-    /// What each client's user saw.
-    pub seen: Vec<Vec<Value>>,
-    /// What happened in the store, without the reads of the assertion.
-    pub history: History,
-    /// The version that each read got.
-    pub choices: Vec<Choice>,
-    /// Who went on, turn by turn.
-    pub turns: Vec<u32>,
-}
-
-/// Why a run came to no result.
-#[derive(Debug, thiserror::Error)]
-pub enum RunError {
-    /// The store cannot work like that.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// The application failed.
-    #[error("the application failed: {0}")]
-    Db(#[from] DbError),
-    /// It was to run as no application can.
-    #[error(transparent)]
-    Plan(#[from] PlanError),
-}
-
-/// Runs `app` once. The assertion reads the latest versions, so that only the application's own
-/// reads are weak.
-pub fn run(
-    app: &dyn App,
-    setting: Setting,
-    chooser: impl Chooser + 'static,
-    schedule: Schedule,
-) -> Result<Run, RunError> {
-    let store: Store<Value> = Store::<Value>::builder(setting.level).chooser(chooser).build()?;
-    for (key, value) in app.load() {
-        store.load(&key, value);
-    }
-    let sessions: Vec<_> = (0..app.clients()).map(|_| store.session()).collect();
-    let client = |(number, session)| {
-        move |turn| {
-            let mut db = StoreDb::with_turn(session, turn, setting.interleaved);
-            let mut seen = Vec::new();
-            app.run(number, &mut db, &mut |value| seen.push(value)).map(|()| seen)
-        }
-    };
-    let clients = sessions.into_iter().enumerate().map(client).collect();
-    let (results, turns) = interleave_by(schedule, clients);
-    let seen = results.into_iter().collect::<Result<Vec<_>, DbError>>()?;
-    let (history, choices) = (store.history(), store.choices());
-    store.set_chooser(Latest);
-    let verdict = app.verify(&seen, &mut StoreDb::new(store.session()))?;
-    Ok(Run { failure: verdict.err(), seen, history, choices, turns })
 }

@@ -11,6 +11,9 @@ pub enum DbError {
     /// The database aborted the transaction; it may be tried again.
     #[error("serialization failure")]
     SerializationFailure,
+    /// The connection is closed because the run ends here: give up.
+    #[error("the run ends here")]
+    Closed,
     /// Anything else: give up.
     #[error("{0}")]
     Failed(String),

@@ -6,12 +6,8 @@ mod cart;
 pub mod clients;
 mod courseware;
 mod db;
-mod directed;
 mod drawn;
-pub mod explore;
-mod fuzz;
 mod harness;
-pub mod observed;
 mod smallbank;
 mod stack;
 mod tables;
@@ -22,14 +18,9 @@ mod voter;
 mod wikipedia;
 mod workload;
 
-pub use app::{App, Run, RunError, Setting, run};
+pub use app::App;
 pub use db::{Db, DbError, StoreDb, transact};
-pub use directed::{
-    Directed, Left, PlanError, PlannedEvent, PlannedTxn, Predicted, PredictedRun, Rules, Writer,
-    run_directed, run_directed_by,
-};
 pub use drawn::Drawn;
-pub use fuzz::{Departure, Fuzz, Recording, ReplayError, Replayed};
 pub use harness::Harness;
 pub use tables::Layout;
 pub use value::Value;

@@ -115,12 +115,15 @@ pub(crate) struct Edit {
 /// Which transaction of an edit is next: the second one is the last unless somebody else watches
 /// the page.
 #[derive(Clone, Default, Debug)]
-pub(crate) enum Phase {
+pub enum Phase {
+    /// The first: look at the page.
     #[default]
     View,
+    /// The second: write the new revision.
     Write,
-    /// With those who watch the page.
+    /// The third: tell the users who watch the page.
     Notify(Vec<i64>),
+    /// The fourth: count the edit.
     Count(Vec<i64>),
 }
 

@@ -79,6 +79,7 @@ pub use seriatim_generate as generate;
 pub use seriatim_history as history;
 pub use seriatim_predict as predict;
 pub use seriatim_report as report;
+pub use seriatim_runs as runs;
 pub use seriatim_server as server;
 pub use seriatim_store as store;
 

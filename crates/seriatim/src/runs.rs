@@ -2,12 +2,13 @@
 
 use crate::output;
 use serde::Serialize;
-use seriatim_apps::{App, Run};
+use seriatim_apps::App;
 use seriatim_check::Options;
 use seriatim_history::{History, SessionId, TxnId};
 use seriatim_report::style::{BOLD, paint};
 use seriatim_report::text::{self, Layout};
 use seriatim_report::{Checked, Counts, Times, clean, json, wrap};
+use seriatim_runs::Run;
 use seriatim_store::{Choice, TxnName};
 
 /// What should have held, and what was seen instead.

@@ -13,13 +13,13 @@ mod wikipedia;
 use crate::db::{Db, DbError};
 use crate::tables::Layout;
 use crate::value::Value;
-use crate::wikipedia::{Edit, Phase};
+use crate::wikipedia::Edit;
+pub use crate::wikipedia::Phase;
 use crate::workload::{End, Random};
-use seriatim_explore::{Program, Stop, Tx};
 
 /// Which keys the tables of the applications have: those of the paper. With a key for each cell
 /// there are fewer conflicts.
-const LAYOUT: Layout = Layout::Rows;
+pub const LAYOUT: Layout = Layout::Rows;
 
 /// What a transaction does; `None` takes it back.
 type Single = Box<dyn Fn(&mut dyn Db) -> Result<Option<Value>, DbError> + Send + Sync>;
@@ -32,7 +32,7 @@ enum Body {
 }
 
 /// A transaction of a client program, or what its user takes for one.
-pub(crate) struct Step {
+pub struct Step {
     /// Its kind and parameters, for people.
     name: String,
     body: Body,
@@ -106,8 +106,10 @@ pub fn names() -> impl Iterator<Item = &'static str> {
 
 /// Sessions of random transactions of an application.
 pub struct ClientProgram {
-    load: Vec<(String, Value)>,
-    sessions: Vec<Vec<Step>>,
+    /// The initial content of the database.
+    pub load: Vec<(String, Value)>,
+    /// What each session does.
+    pub sessions: Vec<Vec<Step>>,
 }
 
 impl ClientProgram {
@@ -131,54 +133,22 @@ impl ClientProgram {
         };
         self.sessions.iter().map(line).collect()
     }
-
-    /// The program, to be explored.
-    pub fn program(self) -> Program<Value, Progress> {
-        let mut program = Program::new();
-        for (key, value) in self.load {
-            program.initial(&key, value);
-        }
-        for (number, steps) in self.sessions.into_iter().enumerate() {
-            let count = steps.len();
-            program.steps(
-                &format!("s{}", number + 1),
-                move |progress: &Progress| progress.done < count,
-                move |tx, progress| next_transaction(&steps, tx, progress),
-            );
-        }
-        program
-    }
-}
-
-/// How far a session has come.
-#[derive(Clone, Default, Debug)]
-pub struct Progress {
-    /// What its transactions returned.
-    pub seen: Vec<Value>,
-    /// How many steps are over.
-    done: usize,
-    /// Of the next one, if it has several.
-    phase: Phase,
-}
-
-impl Progress {
-    fn end_step(&mut self) {
-        self.done += 1;
-        self.phase = Phase::default();
-    }
 }
 
 /// What becomes of a step by one of its transactions.
-enum After {
+pub enum After {
+    /// It is over; what its user sees.
     Done(Value),
+    /// It has another transaction.
     Next(Phase),
+    /// The transaction takes itself back, and the step is over.
     Aborted,
 }
 
-impl Body {
-    /// Does the next transaction of a step.
-    fn transaction(&self, db: &mut dyn Db, phase: &Phase) -> Result<After, DbError> {
-        Ok(match self {
+impl Step {
+    /// Does the next transaction of the step.
+    pub fn transaction(&self, db: &mut dyn Db, phase: &Phase) -> Result<After, DbError> {
+        Ok(match &self.body {
             Body::One(body) => body(db)?.map_or(After::Aborted, After::Done),
             Body::Edit(edit) => match edit.transaction(db, phase)? {
                 (End::Commit, Some(next)) => After::Next(next),
@@ -186,75 +156,5 @@ impl Body {
                 (End::Abort, _) => After::Aborted,
             },
         })
-    }
-}
-
-fn next_transaction(
-    steps: &[Step],
-    tx: &mut Tx<'_, Value>,
-    progress: &mut Progress,
-) -> Result<(), Stop> {
-    let mut inside = Inside { tx, stop: None };
-    let after = steps[progress.done].body.transaction(&mut inside, &progress.phase);
-    if let Some(stop) = inside.stop {
-        return Err(stop);
-    }
-    match after {
-        Ok(After::Next(phase)) => {
-            progress.phase = phase;
-            return Ok(());
-        }
-        Ok(After::Done(value)) => progress.seen.push(value),
-        Ok(After::Aborted) | Err(_) => {
-            progress.end_step();
-            return tx.abort();
-        }
-    }
-    progress.end_step();
-    Ok(())
-}
-
-/// The database as the body of a transaction sees it.
-struct Inside<'i, 't> {
-    tx: &'i mut Tx<'t, Value>,
-    stop: Option<Stop>,
-}
-
-impl Inside<'_, '_> {
-    fn stopped(&mut self, stop: Stop) -> DbError {
-        self.stop = Some(stop);
-        DbError::Failed("the run ends here".to_owned())
-    }
-}
-
-impl Db for Inside<'_, '_> {
-    fn begin(&mut self) -> Result<(), DbError> {
-        Err(DbError::Failed("a transaction is open already".to_owned()))
-    }
-
-    fn read(&mut self, key: &str) -> Result<Value, DbError> {
-        let value = self.tx.read(key);
-        value.map_err(|stop| self.stopped(stop))
-    }
-
-    fn write(&mut self, key: &str, value: Value) -> Result<(), DbError> {
-        let written = self.tx.write(key, value);
-        written.map_err(|stop| self.stopped(stop))
-    }
-
-    fn commit(&mut self) -> Result<(), DbError> {
-        Err(DbError::Failed("the transaction commits when its body ends".to_owned()))
-    }
-
-    fn abort(&mut self) {}
-
-    fn withdraw(&mut self) -> Result<(), DbError> {
-        Err(DbError::Failed(
-            "the body of a transaction says in the end whether it is taken back".to_owned(),
-        ))
-    }
-
-    fn layout(&self) -> Layout {
-        LAYOUT
     }
 }

@@ -9,11 +9,12 @@
 mod assertions;
 mod load;
 mod orders;
-mod others;
+mod payment;
+mod queries;
 
 pub(crate) use load::rows;
 pub(crate) use orders::Request;
-pub(crate) use others::Payment;
+pub(crate) use payment::Payment;
 
 use crate::app::App;
 use crate::db::{Db, DbError};
@@ -118,12 +119,14 @@ impl Txn {
     pub fn run(&self, db: &mut dyn Db, orders_max: i64) -> Result<End, DbError> {
         match *self {
             Txn::NewOrder(ref request) => orders::new_order(db, request),
-            Txn::Payment(ref payment) => others::payment(db, payment),
-            Txn::OrderStatus { district, by } => others::order_status(db, district, by, orders_max),
+            Txn::Payment(ref payment) => payment::payment(db, payment),
+            Txn::OrderStatus { district, by } => {
+                queries::order_status(db, district, by, orders_max)
+            }
             Txn::Delivery { districts, carrier } => {
                 orders::delivery(db, districts, carrier, orders_max)
             }
-            Txn::StockLevel { district } => others::stock_level(db, district),
+            Txn::StockLevel { district } => queries::stock_level(db, district),
         }
     }
 }

@@ -9,7 +9,6 @@ use crate::save::may_write;
 use crate::{checkpoint, interrupt, output};
 use clap::ValueEnum;
 use seriatim_apps::clients::{self, ClientProgram};
-use seriatim_apps::explore as apps;
 use seriatim_apps::{APPS, BENCHMARK_APPS};
 use seriatim_check::Outcome;
 use seriatim_explore::lang::{LangError, Source};
@@ -22,6 +21,7 @@ use seriatim_report::explored::{self, Behaviour, Cycle, Explored, Question, Stop
 use seriatim_report::knowledge::alike;
 use seriatim_report::text::plural;
 use seriatim_report::{Checked, Counts, Times, clean};
+use seriatim_runs::explore as apps;
 use std::fs::File;
 use std::io::Read;
 use std::path::{Path, PathBuf};
@@ -153,7 +153,7 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
     if let Some(clients) = random {
         let text = Some(clients.lines().join("\n"));
         let subject = Subject {
-            program: clients.program(),
+            program: apps::client_program(clients),
             question: Question::Count,
             property: &|_| Ok(()),
             shown: &|_, progress| shown_values(&progress.seen),

@@ -8,11 +8,12 @@ use crate::notes::lost_note;
 use crate::output;
 use crate::save::{format_for, may_write, save};
 use clap::ValueEnum;
-use seriatim_apps::observed::{FIELD, Observed, SESSIONS_MAX, TRANSACTIONS_MAX};
-use seriatim_apps::{BENCHMARKS, Setting};
+use seriatim_apps::BENCHMARKS;
 use seriatim_history::formats::Format;
 use seriatim_isolation::Level;
 use seriatim_report::text::plural;
+use seriatim_runs::Setting;
+use seriatim_runs::observe::{FIELD, Observed, SESSIONS_MAX, TRANSACTIONS_MAX};
 use seriatim_store::{Latest, by_chance};
 use std::path::PathBuf;
 
@@ -91,7 +92,7 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
     // One at a time and with the latest versions, the weakest level is serializable too, and the
     // cheapest.
     let setting = Setting { level: Level::ReadCommitted, interleaved: false };
-    let run = seriatim_apps::run(runnable.app(), setting, Latest, by_chance(args.seed))
+    let run = seriatim_runs::run(runnable.app(), setting, Latest, by_chance(args.seed))
         .map_err(|error| Failure::about(args.app, error))?;
     if let Some(failure) = &run.failure {
         return Err(Failure::about(

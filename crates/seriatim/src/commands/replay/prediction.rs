@@ -6,13 +6,13 @@ use crate::exit::{Exit, Failure};
 use crate::output;
 use crate::runs;
 use crate::save::save;
-use seriatim_apps::observed::Observed;
-use seriatim_apps::{Directed, Predicted, Recording, run_directed};
 use seriatim_history::formats::Format;
 use seriatim_isolation::Level;
 use seriatim_report::style::{BAD, BOLD, GOOD, OPEN, paint};
 use seriatim_report::text::Layout;
 use seriatim_report::{clean, text, wrap};
+use seriatim_runs::observe::Observed;
+use seriatim_runs::{Directed, Predicted, Recording, run_directed};
 
 /// Runs the application as each prediction says.
 pub fn run(args: &Args, app: &str, bytes: &[u8]) -> Result<Exit, Failure> {
@@ -90,7 +90,7 @@ fn observed<'p>(args: &Args, app: &str, predicted: &'p Predicted) -> Result<&'p 
 
 /// What became of a prediction, for machines and for people.
 fn verdict(directed: &Directed) -> (&'static str, &'static str) {
-    match (&directed.left, directed.is_serializable) {
+    match (&directed.departure, directed.is_serializable) {
         (None, Some(false)) => {
             ("validated", "validated: the run was as predicted and is not serializable")
         }
@@ -112,7 +112,7 @@ fn line(app: &str, level: &str, number: usize, directed: &Directed) -> String {
         "prediction": number,
         "outcome": verdict(directed).0,
         "serializable": directed.is_serializable,
-        "divergence": directed.left.as_ref().map(ToString::to_string),
+        "divergence": directed.departure.as_ref().map(ToString::to_string),
         "check": runs::checked_json(app, &directed.history),
     });
     format!("{line}\n")
@@ -125,9 +125,9 @@ fn page(app: &str, directed: &Directed) -> String {
         None => OPEN,
     };
     let mut page = format!("{app}: {}\n", paint(style, verdict(directed).1));
-    if let Some(left) = &directed.left {
+    if let Some(departure) = &directed.departure {
         page += &wrap(
-            &format!("The run left the prediction first where {left}."),
+            &format!("The run left the prediction first where {departure}."),
             "  ",
             output::width(),
         );

@@ -6,10 +6,10 @@ use crate::exit::{Exit, Failure};
 use crate::output;
 use crate::runs::{self, Told};
 use crate::save::save;
-use seriatim_apps::{Predicted, Recording, Replayed};
 use seriatim_history::formats::Format;
 use seriatim_report::style::{BAD, GOOD, OPEN, paint};
 use seriatim_report::wrap;
+use seriatim_runs::{Predicted, Recording, Replayed};
 use std::path::Path;
 
 /// Runs it again, and says whether it went the same way.

@@ -1,8 +1,7 @@
 //! What was run when a history was observed, so that it can be run again.
 
-use crate::app::App;
-use crate::workload::{BENCHMARKS, Workload, benchmark};
 use serde::{Deserialize, Serialize};
+use seriatim_apps::{App, BENCHMARKS, Workload, benchmark, find};
 
 /// The most sessions of a benchmark application: each is a thread.
 pub const SESSIONS_MAX: usize = 1_000;
@@ -69,7 +68,7 @@ impl Observed {
     pub fn runnable(&self) -> Result<Runnable, ObservedError> {
         let unknown = || ObservedError::UnknownApp;
         if !BENCHMARKS.contains(&self.app.as_str()) {
-            return crate::find(&self.app).map(Runnable::Fixed).ok_or_else(unknown);
+            return find(&self.app).map(Runnable::Fixed).ok_or_else(unknown);
         }
         let small = Workload::small(self.seed);
         let workload = Workload {

@@ -2,9 +2,10 @@
 //! nothing that is not explored.
 
 use seriatim_apps::clients::ClientProgram;
-use seriatim_apps::{APPS, App, Db, DbError, StoreDb, Value, explore, find, transact};
+use seriatim_apps::{APPS, App, Db, DbError, StoreDb, Value, find, transact};
 use seriatim_explore::{End, Explorer};
 use seriatim_isolation::Level;
+use seriatim_runs::explore;
 use seriatim_store::{Random, Store, by_chance, interleave_by};
 use std::collections::BTreeSet;
 use std::sync::Mutex;
@@ -152,7 +153,7 @@ fn random_clients_have_as_many_histories_as_ever() {
         ("tpcc", 2, 2_886, 204),
         ("tpcc", 4, 312, 59),
     ] {
-        let program = ClientProgram::new(app, seed, 3, 3).unwrap().program();
+        let program = explore::client_program(ClientProgram::new(app, seed, 3, 3).unwrap());
         let count = |level| {
             let result = Explorer::new(&program, level).run(&|_| Ok(())).unwrap();
             assert!(result.is_complete && result.tally.blocked == 0, "{app}:{seed}");

@@ -1,9 +1,10 @@
 //! The assertions hold under serializability and break under causal consistency, and a run that
 //! broke can be had again.
 
-use seriatim_apps::{APPS, Fuzz, Harness, Recording, Setting, Value, run};
+use seriatim_apps::{APPS, Harness, Value};
 use seriatim_check::{Options, Outcome, check};
 use seriatim_isolation::Level;
+use seriatim_runs::{Fuzz, Recording, Setting, run};
 use seriatim_store::{ChooserKind, Explorer, LEVELS};
 use std::collections::HashSet;
 

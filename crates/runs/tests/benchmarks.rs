@@ -1,9 +1,10 @@
 //! The benchmark applications: their books agree in serial runs and under serializability, and get
 //! wrong below it.
 
-use seriatim_apps::{BENCHMARKS, Fuzz, Setting, Workload, benchmark, run};
+use seriatim_apps::{BENCHMARKS, Workload, benchmark};
 use seriatim_check::{Options, Outcome, check};
 use seriatim_isolation::Level;
+use seriatim_runs::{Fuzz, Setting, run};
 use seriatim_store::{ChooserKind, Latest, by_chance};
 
 #[test]

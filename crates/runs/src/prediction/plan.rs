@@ -103,7 +103,11 @@ pub enum PlanError {
         clients: usize,
     },
     /// A transaction cannot run twice.
-    #[error("it has transaction {} of session {} twice; predict again from the observed run", .0.txn, .0.session)]
+    #[error(
+        "it has transaction {} of session {} twice; predict again from the observed run",
+        .0.txn,
+        .0.session
+    )]
     Twice(TxnName),
     /// There is no order for it.
     #[error(

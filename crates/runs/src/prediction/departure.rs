@@ -7,7 +7,7 @@ use std::collections::{BTreeSet, HashMap};
 
 /// Where a run left a prediction.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum Left {
+pub enum PlanDeparture {
     /// It reads something else.
     #[error("{} reads {found} where {expected} was predicted", shown(.txn))]
     OtherKey {
@@ -66,7 +66,11 @@ fn writer(txn: &Option<TxnName>) -> String {
 
 /// The first point at which a run left its plan: a read, else what a transaction wrote or how it
 /// ended.
-pub(super) fn left(plan: &[PlannedTxn], choices: &[Choice], history: &History) -> Option<Left> {
+pub(super) fn find(
+    plan: &[PlannedTxn],
+    choices: &[Choice],
+    history: &History,
+) -> Option<PlanDeparture> {
     // What a transaction read that aborts again does not matter.
     let lasting = plan.iter().filter(|txn| !txn.aborted);
     let planned: HashMap<TxnName, &PlannedTxn> = lasting.map(|txn| (txn.name(), txn)).collect();
@@ -76,17 +80,17 @@ pub(super) fn left(plan: &[PlannedTxn], choices: &[Choice], history: &History) -
     by_read.or_else(|| needed.find_map(|txn| wrong_end(txn, choices, history)))
 }
 
-fn wrong_read(txn: &PlannedTxn, choice: &Choice) -> Option<Left> {
+fn wrong_read(txn: &PlannedTxn, choice: &Choice) -> Option<PlanDeparture> {
     let Some((key, writer)) = txn.reads().nth(choice.read as usize) else {
         let (found, expected) = (choice.read as usize + 1, txn.reads().count());
-        return txn.whole.then_some(Left::OtherReads { txn: txn.name(), found, expected });
+        return txn.whole.then_some(PlanDeparture::OtherReads { txn: txn.name(), found, expected });
     };
     if key != choice.key {
         let (found, expected) = (choice.key.clone(), key.to_owned());
-        return Some(Left::OtherKey { txn: txn.name(), found, expected });
+        return Some(PlanDeparture::OtherKey { txn: txn.name(), found, expected });
     }
     let (found, expected) = (choice.writer, writer);
-    (found != expected).then(|| Left::OtherWriter {
+    (found != expected).then(|| PlanDeparture::OtherWriter {
         txn: txn.name(),
         key: key.to_owned(),
         found,
@@ -94,23 +98,27 @@ fn wrong_read(txn: &PlannedTxn, choice: &Choice) -> Option<Left> {
     })
 }
 
-fn wrong_end(txn: &PlannedTxn, choices: &[Choice], history: &History) -> Option<Left> {
+fn wrong_end(txn: &PlannedTxn, choices: &[Choice], history: &History) -> Option<PlanDeparture> {
     let name = txn.name();
     let session = history.session_bounds().get(name.session as usize..name.session as usize + 2)?;
     let id = session[0].checked_add(name.txn).filter(|&id| id < session[1]).map(TxnId);
     let committed = id.filter(|&id| history.status(id) == Status::Committed);
     match (committed, txn.aborted) {
         (_, true) => return None,
-        (None, false) => return Some(Left::NotCommitted { txn: name }),
+        (None, false) => return Some(PlanDeparture::NotCommitted { txn: name }),
         (Some(_), false) => {}
     }
     let (found, expected) =
         (choices.iter().filter(|choice| choice.reader == name).count(), txn.reads().count());
     if !txn.whole {
-        return (found < expected).then_some(Left::OtherReads { txn: name, found, expected });
+        return (found < expected).then_some(PlanDeparture::OtherReads {
+            txn: name,
+            found,
+            expected,
+        });
     }
     if found != expected {
-        return Some(Left::OtherReads { txn: name, found, expected });
+        return Some(PlanDeparture::OtherReads { txn: name, found, expected });
     }
     let ops = history
         .ops_of(committed?)
@@ -119,5 +127,5 @@ fn wrong_end(txn: &PlannedTxn, choices: &[Choice], history: &History) -> Option<
     let written: BTreeSet<String> = ops.map(|op| history.key_name(op.key).to_string()).collect();
     let written: BTreeSet<&str> = written.iter().map(String::as_str).collect();
     let key = written.symmetric_difference(&txn.writes()).next().map(|key| (*key).to_owned());
-    key.map(|key| Left::OtherWrites { txn: name, key })
+    key.map(|key| PlanDeparture::OtherWrites { txn: name, key })
 }

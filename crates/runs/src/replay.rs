@@ -1,51 +1,10 @@
-//! Runs an application again and again until its assertion breaks, and finds out which reads are to
-//! blame.
+//! A run that was recorded, run again in the same way.
 
-use crate::app::{App, Run, RunError, Setting, run};
-use crate::find;
+use crate::run::{Run, RunError, Setting, run};
 use serde::{Deserialize, Serialize};
+use seriatim_apps::{App, find};
 use seriatim_isolation::Level;
-use seriatim_store::{
-    Adversary, Choice, ChooserKind, Divergence, LEVELS, Latest, LatestPerSession, Random, Script,
-    Stale, by_chance, by_turns,
-};
-
-/// Runs of one application, numbered from 0; a run depends on the seed, on its number and, with the
-/// adversary, on the runs before.
-pub struct Fuzz<'a> {
-    app: &'a dyn App,
-    setting: Setting,
-    strategy: ChooserKind,
-    seed: u64,
-    adversary: Adversary,
-}
-
-impl<'a> Fuzz<'a> {
-    /// Nothing has run yet.
-    pub fn new(app: &'a dyn App, setting: Setting, strategy: ChooserKind, seed: u64) -> Fuzz<'a> {
-        Fuzz { app, setting, strategy, seed, adversary: Adversary::new(seed) }
-    }
-
-    /// Does run number `number`.
-    pub fn run(&mut self, number: u64) -> Result<Run, RunError> {
-        // Not a sum: the runs of one seed must not be those of another one, shifted.
-        let seed = (self.seed.rotate_left(32) ^ number).wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        let seed = seed ^ (seed >> 29);
-        let (app, setting, turns) = (self.app, self.setting, by_chance(seed));
-        // Turns and versions must not be drawn from the same numbers.
-        let seed = seed.wrapping_mul(0x2545_F491_4F6C_DD1D) ^ 0x5eed;
-        match self.strategy {
-            ChooserKind::Random => run(app, setting, Random::new(seed), turns),
-            ChooserKind::Stale => run(app, setting, Stale::new(seed), turns),
-            ChooserKind::LatestPerSession => run(app, setting, LatestPerSession::new(seed), turns),
-            ChooserKind::Latest => run(app, setting, Latest, turns),
-            ChooserKind::Adversary => {
-                let plot = self.adversary.run(number);
-                run(app, setting, plot.chooser, plot.schedule)
-            }
-        }
-    }
-}
+use seriatim_store::{Choice, Divergence, LEVELS, Script, by_turns};
 
 /// Everything that is needed to run an application again in the same way.
 #[derive(Clone, PartialEq, Debug, Serialize, Deserialize)]
@@ -72,7 +31,10 @@ pub enum ReplayError {
     #[error("there is no application called {0}")]
     UnknownApp(String),
     /// A store has no such level.
-    #[error("unknown isolation level `{0}`; a store works at {known}", known = LEVELS.map(Level::code).join(", "))]
+    #[error(
+        "unknown isolation level `{0}`; a store works at {known}",
+        known = LEVELS.map(Level::code).join(", ")
+    )]
     UnknownLevel(String),
     /// It ran to no result.
     #[error(transparent)]
@@ -92,7 +54,7 @@ impl Recording {
         }
     }
 
-    fn parts(&self) -> Result<(&'static dyn App, Setting), ReplayError> {
+    pub(crate) fn parts(&self) -> Result<(&'static dyn App, Setting), ReplayError> {
         let app = find(&self.app).ok_or_else(|| ReplayError::UnknownApp(self.app.clone()))?;
         let level = self.level.parse().ok().filter(|level| LEVELS.contains(level));
         let level = level.ok_or_else(|| ReplayError::UnknownLevel(self.level.clone()))?;
@@ -125,39 +87,6 @@ impl Recording {
         }
         (self.failure != run.failure).then(|| Departure::Failure { expected: self.failure.clone() })
     }
-
-    /// The reads of old versions that the failure needs: with all others turned into reads of the
-    /// latest version it still fails, and with any one of these turned into one, too, it does not.
-    /// `None` if the recording does not fail.
-    pub fn to_blame(&self) -> Result<Option<(Vec<Choice>, Run)>, ReplayError> {
-        let (app, setting) = self.parts()?;
-        let fails = |weak: Vec<Choice>| -> Result<Option<Run>, ReplayError> {
-            let again = run(app, setting, Script::partial(weak), by_turns(self.turns.clone()))?;
-            Ok(again.failure.is_some().then_some(again))
-        };
-        if let Some(overlap) = fails(Vec::new())? {
-            return Ok(Some((Vec::new(), overlap)));
-        }
-        let Some(mut last) = fails(weak_reads(&self.choices))? else { return Ok(None) };
-        let mut place = weak_reads(&last.choices).len();
-        // A read that could not be spared may be spared once another one is: start again after each
-        // success.
-        while place > 0 {
-            place -= 1;
-            let mut fewer = weak_reads(&last.choices);
-            fewer.remove(place);
-            if let Some(run) = fails(fewer)? {
-                // Reads that do not happen any more are not needed either.
-                place = weak_reads(&run.choices).len();
-                last = run;
-            }
-        }
-        Ok(Some((weak_reads(&last.choices), last)))
-    }
-}
-
-fn weak_reads(choices: &[Choice]) -> Vec<Choice> {
-    choices.iter().filter(|choice| !choice.latest).cloned().collect()
 }
 
 /// A recording that was run again.

@@ -1,9 +1,8 @@
 //! Applications run as predicted, on two that are as small as they can be.
 
-use seriatim_apps::{
-    App, Db, DbError, PlanError, PlannedEvent, PlannedTxn, RunError, Value, Writer, run_directed,
-};
+use seriatim_apps::{App, Db, DbError, Value};
 use seriatim_isolation::Level;
+use seriatim_runs::{PlanError, PlannedEvent, PlannedTxn, RunError, Writer, run_directed};
 
 /// An application of these clients.
 struct Tiny(&'static [Client]);
@@ -98,7 +97,7 @@ fn what_aborted_does_not_commit() {
         planned(1, 0, vec![writes("x"), writes("y")]),
     ];
     let directed = run_directed(&app, Level::Causal, &plan).unwrap();
-    assert_eq!(directed.left, None);
+    assert_eq!(directed.departure, None);
 }
 
 /// Both readers may end with what they read of x and z, but not if one of them goes on first and
@@ -119,7 +118,7 @@ fn what_comes_after_a_boundary_binds_nobody() {
         planned(3, 0, vec![writes("x"), writes("z")]),
     ];
     let directed = run_directed(&app, Level::ReadCommitted, &plan).unwrap();
-    assert_eq!(directed.left, None);
+    assert_eq!(directed.departure, None);
     assert_eq!(directed.is_serializable, Some(false));
 }
 

@@ -1,7 +1,7 @@
 //! What `seriatim predict --output` writes, as far as it takes to run it.
 
 use super::plan::{PlannedEvent, PlannedTxn};
-use crate::observed::Observed;
+use crate::observe::Observed;
 use serde::Deserialize;
 
 /// A file of predictions.

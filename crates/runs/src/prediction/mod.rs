@@ -17,17 +17,16 @@
 //!   that is there. Without it, it might commit and bring in something that nobody predicted; the
 //!   database refuses that commit, as a database may.
 
+mod departure;
 mod file;
-mod left;
 mod plan;
 
+pub use departure::PlanDeparture;
 pub use file::{Predicted, PredictedRun};
-pub use left::Left;
 pub use plan::{PlanError, PlannedEvent, PlannedTxn, Writer};
 
-use crate::app::{App, RunError};
-use crate::db::{Db, DbError, StoreDb};
-use crate::value::Value;
+use crate::run::RunError;
+use seriatim_apps::{App, Db, DbError, StoreDb, Value};
 use seriatim_check::{Options, Outcome, check};
 use seriatim_history::History;
 use seriatim_isolation::Level;
@@ -40,7 +39,7 @@ pub struct Directed {
     /// What happened in the store.
     pub history: History,
     /// The first point at which the run left the prediction.
-    pub left: Option<Left>,
+    pub departure: Option<PlanDeparture>,
     /// Whether the run is serializable; `None` if that could not be decided.
     pub is_serializable: Option<bool>,
 }
@@ -96,14 +95,15 @@ pub fn run_directed_by(
     let results = interleave_by(follow(&order, app.clients(), Arc::clone(&permits)), clients).0;
     for result in results {
         match result {
-            Err(DbError::Failed(reason)) if reason == STOP => {}
+            // The plan has ended for this client.
+            Err(DbError::Closed) => {}
             other => other?,
         }
     }
     let history = store.history();
-    let left = left::left(plan, &store.choices(), &history);
+    let departure = departure::find(plan, &store.choices(), &history);
     let is_serializable = is_serializable(&history);
-    Ok(Directed { history, left, is_serializable })
+    Ok(Directed { history, departure, is_serializable })
 }
 
 fn is_serializable(history: &History) -> Option<bool> {
@@ -115,9 +115,6 @@ fn is_serializable(history: &History) -> Option<bool> {
         Outcome::Undecided => None,
     }
 }
-
-/// Why a client stops.
-const STOP: &str = "the plan ends here";
 
 /// How many transactions each client may still begin.
 struct Permits(Mutex<Vec<u32>>);
@@ -226,7 +223,7 @@ impl Db for DirectedDb<'_> {
     fn begin(&mut self) -> Result<(), DbError> {
         self.turn.next();
         if !self.permits.take(self.txn.session as usize) {
-            return Err(DbError::Failed(STOP.to_owned()));
+            return Err(DbError::Closed);
         }
         self.txn.txn = self.begun;
         self.begun += 1;

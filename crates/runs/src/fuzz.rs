@@ -1,0 +1,42 @@
+//! Runs an application again and again, each time otherwise, until its assertion breaks.
+
+use crate::run::{Run, RunError, Setting, run};
+use seriatim_apps::App;
+use seriatim_store::{Adversary, ChooserKind, Latest, LatestPerSession, Random, Stale, by_chance};
+
+/// Runs of one application, numbered from 0; a run depends on the seed, on its number and, with the
+/// adversary, on the runs before.
+pub struct Fuzz<'a> {
+    app: &'a dyn App,
+    setting: Setting,
+    strategy: ChooserKind,
+    seed: u64,
+    adversary: Adversary,
+}
+
+impl<'a> Fuzz<'a> {
+    /// Nothing has run yet.
+    pub fn new(app: &'a dyn App, setting: Setting, strategy: ChooserKind, seed: u64) -> Fuzz<'a> {
+        Fuzz { app, setting, strategy, seed, adversary: Adversary::new(seed) }
+    }
+
+    /// Does run number `number`.
+    pub fn run(&mut self, number: u64) -> Result<Run, RunError> {
+        // Not a sum: the runs of one seed must not be those of another one, shifted.
+        let seed = (self.seed.rotate_left(32) ^ number).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let seed = seed ^ (seed >> 29);
+        let (app, setting, turns) = (self.app, self.setting, by_chance(seed));
+        // Turns and versions must not be drawn from the same numbers.
+        let seed = seed.wrapping_mul(0x2545_F491_4F6C_DD1D) ^ 0x5eed;
+        match self.strategy {
+            ChooserKind::Random => run(app, setting, Random::new(seed), turns),
+            ChooserKind::Stale => run(app, setting, Stale::new(seed), turns),
+            ChooserKind::LatestPerSession => run(app, setting, LatestPerSession::new(seed), turns),
+            ChooserKind::Latest => run(app, setting, Latest, turns),
+            ChooserKind::Adversary => {
+                let plot = self.adversary.run(number);
+                run(app, setting, plot.chooser, plot.schedule)
+            }
+        }
+    }
+}
