@@ -6,11 +6,14 @@ export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$HOME/.cache/seriatim-target}"
 fail() { printf '%s: %s\n' "$(basename "$0")" "$*" >&2; exit 3; }
 [ -x /usr/bin/time ] || fail "GNU time is missing: apt-get install time"
 
+# measuring NAME: builds a program of bench/src/bin.
+measuring() { cargo build --release --quiet --locked --manifest-path bench/Cargo.toml --bin "$1"; }
+
 build() {
-    cargo build --release --quiet --locked -p seriatim
-    cargo build --release --quiet --locked -p seriatim-history --example split_numbers
+    cargo build --release --quiet --locked
+    measuring split_numbers
     ours="$CARGO_TARGET_DIR/release/seriatim"
-    limit="$CARGO_TARGET_DIR/release/examples/split_numbers"
+    limit="$CARGO_TARGET_DIR/release/split_numbers"
 }
 
 # measure SECONDS COMMAND…: prints "wall-seconds peak-MB", or "- -" if the command fails or takes longer than SECONDS. Exit

@@ -17,9 +17,9 @@ peer_seconds=${PEER_SECONDS:-900}
 if [ -n "${BUILT:-}" ]; then
     ours="$BUILT/seriatim" tables="$BUILT/predict_tables"
 else
-    cargo build --release --quiet --locked -p seriatim
-    cargo build --release --quiet --locked -p seriatim --example predict_tables
-    ours="$CARGO_TARGET_DIR/release/seriatim" tables="$CARGO_TARGET_DIR/release/examples/predict_tables"
+    cargo build --release --quiet --locked
+    measuring predict_tables
+    ours="$CARGO_TARGET_DIR/release/seriatim" tables="$CARGO_TARGET_DIR/release/predict_tables"
 fi
 scratch=$(mktemp -d)
 trap 'rm -rf "$scratch"' EXIT

@@ -6,9 +6,10 @@
 //! For each assertion, programs are drawn from FIRST_SEED on; those that chance does not break
 //! within RUNS are left out. One that the adversary does not break counts as RUNS.
 
-use seriatim_apps::{APPS, App, Drawn, Fuzz, Setting};
-use seriatim_isolation::Level;
-use seriatim_store::ChooserKind;
+use seriatim::apps::{APPS, App, Drawn};
+use seriatim::isolation::Level;
+use seriatim::runs::{Fuzz, Setting};
+use seriatim::store::ChooserKind;
 
 type Failure = Box<dyn std::error::Error>;
 

@@ -10,8 +10,8 @@
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use rusqlite::{Connection, params};
-use seriatim_isolation::Level;
-use seriatim_store::{LEVELS, Random, Session, Store};
+use seriatim::isolation::Level;
+use seriatim::store::{LEVELS, Random, Session, Store};
 use std::error::Error;
 use std::num::NonZeroU32;
 use std::time::Instant;

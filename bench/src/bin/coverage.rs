@@ -7,9 +7,10 @@
 //! from going through all runs. Harnesses with more than MOST_RUNS of them are left out, and so are
 //! those with one state only.
 
-use seriatim_apps::{Harness, Run, RunError, Setting, Value, run};
-use seriatim_isolation::Level;
-use seriatim_store::{Adversary, Explorer, Plot, Random, by_chance};
+use seriatim::apps::{Harness, Value};
+use seriatim::isolation::Level;
+use seriatim::runs::{Run, RunError, Setting, run};
+use seriatim::store::{Adversary, Explorer, Plot, Random, by_chance};
 use std::collections::HashSet;
 use std::fmt::Write as _;
 

@@ -2,9 +2,9 @@
 //! `LEVELS` (comma-separated codes; default `cc,rc`): one line of tab-separated words for each
 //! level, mode and boundary.
 
-use seriatim_history::formats::{ReadOptions, read_path};
-use seriatim_isolation::Level;
-use seriatim_predict::{Answer, Boundary, Mode, Options, predict};
+use seriatim::history::formats::{ReadOptions, read_path};
+use seriatim::isolation::Level;
+use seriatim::predict::{Answer, Boundary, Mode, Options, predict};
 use std::path::Path;
 use std::time::{Duration, Instant};
 

@@ -3,9 +3,10 @@
 //!
 //! Usage: table1 [RUNS [LEVEL [interleaved]]]
 
-use seriatim_apps::{APPS, App, Fuzz, Setting};
-use seriatim_isolation::Level;
-use seriatim_store::ChooserKind;
+use seriatim::apps::{APPS, App};
+use seriatim::isolation::Level;
+use seriatim::runs::{Fuzz, Setting};
+use seriatim::store::ChooserKind;
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut arguments = std::env::args().skip(1);

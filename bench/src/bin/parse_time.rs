@@ -1,7 +1,7 @@
 //! Prints how many operations a history has and how long it takes to read it: `parse_time FILE
 //! [THREADS [TIMES]]`.
 
-use seriatim_history::formats::{ReadOptions, read_path};
+use seriatim::history::formats::{ReadOptions, read_path};
 use std::path::Path;
 use std::time::Instant;
 

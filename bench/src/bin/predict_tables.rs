@@ -1,7 +1,7 @@
 //! The tables of the IsoPredict paper with our applications: what is predicted over ten seeds, how
 //! much of it is validated, and how often random and adversarial choices find something instead.
 //!
-//! `cargo run --release -p seriatim --example predict_tables [tables45] [future] [tables67]
+//! `cargo run --release --manifest-path bench/Cargo.toml --bin predict_tables [tables45] [future] [tables67]
 //! [validation]`; ten seeds from `SEEDS_FROM` (default 10000) in steps of 10000. `validation` is
 //! not in the paper and is printed only if it is named: at every level and with every strategy, how
 //! many predictions validate, over the seeds `SEEDS` (as in `501-560`), in one row each;
@@ -9,12 +9,12 @@
 //! error. With `PLAIN=1` in the environment runs follow the plain rule: transactions that aborted
 //! in the observed run may commit, and nobody stays open until the others have read.
 
-use seriatim::apps::{
-    self, BENCHMARKS, Fuzz, PlannedEvent, PlannedTxn, Rules, Setting, Workload, Writer, benchmark,
-    run_directed_by,
-};
+use seriatim::apps::{App, BENCHMARKS, Workload, benchmark};
 use seriatim::predict::{
     Answer, Boundary, Mode, Options, Outlook, Planned, Prediction, TxnPlace, predict,
+};
+use seriatim::runs::{
+    Fuzz, PlannedEvent, PlannedTxn, Rules, Setting, Writer, run, run_directed_by,
 };
 use seriatim::store::{ChooserKind, Latest, by_chance};
 use seriatim::{History, Level, Outcome};
@@ -103,10 +103,10 @@ fn workload(seed: u64, large: bool) -> Workload {
     if large { Workload::large(seed) } else { Workload::small(seed) }
 }
 
-fn observe(name: &str, workload: Workload) -> Result<(Box<dyn apps::App>, History)> {
+fn observe(name: &str, workload: Workload) -> Result<(Box<dyn App>, History)> {
     let app = benchmark(name, workload).ok_or("no such application")?;
     let setting = Setting { level: Level::ReadCommitted, interleaved: false };
-    let run = apps::run(app.as_ref(), setting, Latest, by_chance(workload.seed))?;
+    let run = run(app.as_ref(), setting, Latest, by_chance(workload.seed))?;
     match run.failure {
         Some(failure) => Err(format!("{name}: a serial run broke: {failure}").into()),
         None => Ok((app, run.history)),
@@ -150,7 +150,7 @@ struct Row {
 impl Row {
     fn add(
         &mut self,
-        app: &dyn apps::App,
+        app: &dyn App,
         seed: u64,
         history: &History,
         options: &Options,
@@ -171,9 +171,9 @@ impl Row {
                 self.short_validated +=
                     u32::from(is_short && directed.is_serializable == Some(false));
                 self.validated += u32::from(directed.is_serializable == Some(false));
-                self.diverged += u32::from(directed.left.is_some());
+                self.diverged += u32::from(directed.departure.is_some());
                 if directed.is_serializable != Some(false) {
-                    let left = directed.left.map(|left| left.to_string()).unwrap_or_default();
+                    let left = directed.departure.map(|left| left.to_string()).unwrap_or_default();
                     let changed = prediction.changed.iter();
                     let changed =
                         changed.map(|one| format!("{} {}", one.read.txn.name, one.read.key));

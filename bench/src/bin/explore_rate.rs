@@ -3,7 +3,7 @@
 //!
 //! Run with `cargo run --release -p seriatim-explore --example rate [THREADS]`.
 
-use seriatim_explore::{Explorer, Program};
+use seriatim::explore::{Explorer, Program};
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let threads = std::env::args().nth(1).and_then(|threads| threads.parse().ok()).unwrap_or(1);
@@ -24,7 +24,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
                 tx.write("cart", cart / 2)
             });
     }
-    for level in seriatim_explore::LEVELS {
+    for level in seriatim::explore::LEVELS {
         let budget = std::time::Duration::from_secs(20);
         let result =
             Explorer::new(&program, level).threads(threads).budget(budget).run(&|_| Ok(()))?;
