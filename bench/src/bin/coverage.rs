@@ -7,7 +7,8 @@
 //! from going through all runs. Harnesses with more than MOST_RUNS of them are left out, and so are
 //! those with one state only.
 
-use seriatim::apps::{Harness, Value};
+use seriatim::apps::Value;
+use seriatim::apps::clients::Clients;
 use seriatim::isolation::Level;
 use seriatim::runs::{Run, RunError, Setting, run};
 use seriatim::store::{Adversary, Explorer, Plot, Random, by_chance};
@@ -45,7 +46,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
         if found == harnesses {
             break;
         }
-        let harness = Harness::random(seed);
+        let harness = Clients::anything(seed);
         let Some(all) = all_states(&harness)? else {
             too_large += 1;
             continue;
@@ -82,12 +83,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-fn with(harness: &Harness, plot: Plot) -> Result<Run, RunError> {
+fn with(harness: &Clients, plot: Plot) -> Result<Run, RunError> {
     run(harness, CAUSAL, plot.chooser, plot.schedule)
 }
 
 /// Everything that clients can see; `None` if that takes too many runs.
-fn all_states(harness: &Harness) -> Result<Option<States>, RunError> {
+fn all_states(harness: &Clients) -> Result<Option<States>, RunError> {
     let mut explorer = Explorer::merging();
     let mut states = States::new();
     for number in 0.. {

@@ -6,7 +6,8 @@
 //! For each assertion, programs are drawn from FIRST_SEED on; those that chance does not break
 //! within RUNS are left out. One that the adversary does not break counts as RUNS.
 
-use seriatim::apps::{APPS, App, Drawn};
+use seriatim::apps::clients::Clients;
+use seriatim::apps::{App, SmallApp};
 use seriatim::isolation::Level;
 use seriatim::runs::{Fuzz, Setting};
 use seriatim::store::ChooserKind;
@@ -27,13 +28,14 @@ fn main() -> Result<(), Failure> {
          worse than chance | left out |"
     );
     println!("|---|---|---|---|---|---|---|");
-    for (place, app) in APPS.iter().enumerate() {
+    for which in SmallApp::ALL {
+        let app = which.app();
         let (mut means, mut left_out) = (Vec::new(), 0);
         for seed in first..first.saturating_add(SEEDS_A_PROGRAM * programs) {
             if means.len() as u64 == programs {
                 break;
             }
-            let drawn = Drawn::new(place, seed);
+            let drawn = Clients::asserted(which, seed);
             let Some(random) = mean(&drawn, ChooserKind::Random, runs, seed)? else {
                 left_out += 1;
                 continue;

@@ -4,20 +4,88 @@
 //! Under serializability a cart that was seen empty after a delete never has two of the item again.
 
 use crate::app::App;
-use crate::db::{Db, DbError, transact};
-use crate::harness::Operation;
+use crate::db::{Db, DbError, Operation, Transaction};
 use crate::value::Value;
-use rand::RngExt;
-use rand_pcg::Pcg64Mcg;
+use std::fmt;
 
 /// One client adds an item, one deletes it, one looks at the cart.
 pub struct Cart;
 
 const CART: &str = "cart";
-const ITEM: &str = "book";
+pub(crate) const ITEM: &str = "book";
 
-/// Changes what is in a cart, inside of a transaction.
-pub(crate) fn change_in(
+/// What a user does with a cart.
+#[derive(Clone, Debug)]
+pub(crate) enum Op {
+    Add {
+        cart: String,
+        item: Value,
+    },
+    Delete {
+        cart: String,
+        item: Value,
+    },
+    /// Makes it so many of an item.
+    Quantity {
+        cart: String,
+        item: Value,
+        quantity: usize,
+    },
+    Get {
+        cart: String,
+    },
+}
+
+impl Op {
+    /// Adds an item to the cart of the assertion.
+    pub fn add(item: &str) -> Op {
+        Op::Add { cart: CART.to_owned(), item: item.into() }
+    }
+
+    /// Takes an item from the cart of the assertion.
+    pub fn delete(item: &str) -> Op {
+        Op::Delete { cart: CART.to_owned(), item: item.into() }
+    }
+
+    /// Looks at the cart of the assertion.
+    pub fn get() -> Op {
+        Op::Get { cart: CART.to_owned() }
+    }
+}
+
+impl fmt::Display for Op {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Op::Add { cart, item } => write!(f, "add {item} to {cart}"),
+            Op::Delete { cart, item } => write!(f, "delete {item} from {cart}"),
+            Op::Quantity { cart, item, quantity } => write!(f, "{quantity} of {item} in {cart}"),
+            Op::Get { cart } => write!(f, "get {cart}"),
+        }
+    }
+}
+
+impl Transaction for Op {
+    fn body(&self, db: &mut dyn Db) -> Result<Option<Value>, DbError> {
+        match self {
+            Op::Add { cart, item } => change(db, cart, |items| items.with(item.clone())),
+            Op::Delete { cart, item } => change(db, cart, |items| items.without(item)),
+            Op::Quantity { cart, item, quantity } => change(db, cart, |items| {
+                (0..*quantity).fold(items.without(item), |all, _| all.with(item.clone()))
+            }),
+            Op::Get { cart } => db.read(cart).map(Some),
+        }
+    }
+
+    /// Only looking shows the cart.
+    fn answer(&self, left: Option<Value>) -> Value {
+        match self {
+            Op::Get { .. } => left.unwrap_or(Value::Null),
+            _ => Value::Null,
+        }
+    }
+}
+
+fn change(
     db: &mut dyn Db,
     cart: &str,
     by: impl Fn(&Value) -> Value,
@@ -25,15 +93,6 @@ pub(crate) fn change_in(
     let items = by(&db.read(cart)?);
     db.write(cart, items.clone())?;
     Ok(Some(items))
-}
-
-fn change(db: &mut dyn Db, by: impl Fn(&Value) -> Value) -> Result<(), DbError> {
-    transact(db, |db| change_in(db, CART, &by))?;
-    Ok(())
-}
-
-fn get(db: &mut dyn Db) -> Result<Value, DbError> {
-    Ok(transact(db, |db| db.read(CART).map(Some))?.unwrap_or(Value::Null))
 }
 
 impl App for Cart {
@@ -60,14 +119,9 @@ impl App for Cart {
         see: &mut dyn FnMut(Value),
     ) -> Result<(), DbError> {
         match client {
-            0 => change(db, |cart| cart.with(ITEM.into())),
-            1 => change(db, |cart| cart.without(&ITEM.into())),
-            _ => {
-                for _ in 0..3 {
-                    see(get(db)?);
-                }
-                Ok(())
-            }
+            0 => Op::add(ITEM).run(db).map(drop),
+            1 => Op::delete(ITEM).run(db).map(drop),
+            _ => (0..3).try_for_each(|_| Op::get().run(db).map(&mut *see)),
         }
     }
 
@@ -86,50 +140,10 @@ fn does_not_return<'a>(carts: impl Iterator<Item = &'a Value>) -> Result<(), Str
     }
 }
 
-/// The same for a client of a harness.
+/// Whether the item stays away for a client whose operations got these answers.
 pub(crate) fn stays_away<'a>(
     answered: impl Iterator<Item = (&'a Op, &'a Value)>,
 ) -> Result<(), String> {
-    does_not_return(
-        answered.filter(|(operation, _)| matches!(operation, Op::Get)).map(|(_, cart)| cart),
-    )
-}
-
-/// What a client of a random harness does to the cart.
-#[derive(Clone, Debug)]
-pub(crate) enum Op {
-    Add(&'static str),
-    Delete(&'static str),
-    Get,
-}
-
-const ITEMS: [&str; 2] = [ITEM, "pen"];
-
-impl Op {
-    /// Adds the item of the assertion.
-    pub const ADD: Op = Op::Add(ITEM);
-
-    /// Anything but adding.
-    pub fn of_return(random: &mut Pcg64Mcg) -> Op {
-        if random.random_range(0..3) == 0 { Op::Delete(ITEM) } else { Op::Get }
-    }
-
-    pub fn random(random: &mut Pcg64Mcg) -> Op {
-        let item = ITEMS[random.random_range(0..ITEMS.len())];
-        match random.random_range(0..3) {
-            0 => Op::Add(item),
-            1 => Op::Delete(item),
-            _ => Op::Get,
-        }
-    }
-}
-
-impl Operation for Op {
-    fn run(&self, db: &mut dyn Db) -> Result<Value, DbError> {
-        match *self {
-            Op::Add(item) => change(db, |cart| cart.with(item.into())).map(|()| Value::Null),
-            Op::Delete(item) => change(db, |cart| cart.without(&item.into())).map(|()| Value::Null),
-            Op::Get => get(db),
-        }
-    }
+    let looks = answered.filter(|(operation, _)| matches!(operation, Op::Get { .. }));
+    does_not_return(looks.map(|(_, cart)| cart))
 }

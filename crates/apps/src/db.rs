@@ -4,6 +4,7 @@
 use crate::tables::Layout;
 use crate::value::Value;
 use seriatim_store::{Session, StoreError, Turn, Txn};
+use std::fmt;
 
 /// Why an operation on the database failed.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
@@ -71,6 +72,26 @@ fn attempt<T>(
     }
     db.commit()?;
     Ok(result)
+}
+
+/// What a client does for its user.
+pub(crate) trait Operation: Send + Sync {
+    /// Does it; what the user sees.
+    fn run(&self, db: &mut dyn Db) -> Result<Value, DbError>;
+}
+
+/// An operation that is one transaction.
+pub(crate) trait Transaction: Send + Sync + fmt::Display {
+    /// What it does inside of the transaction, and what that leaves; `None` takes it back.
+    fn body(&self, db: &mut dyn Db) -> Result<Option<Value>, DbError>;
+    /// What the user sees of what the body left.
+    fn answer(&self, left: Option<Value>) -> Value;
+}
+
+impl<T: Transaction> Operation for T {
+    fn run(&self, db: &mut dyn Db) -> Result<Value, DbError> {
+        Ok(self.answer(transact(db, |db| self.body(db))?))
+    }
 }
 
 /// A session of the mock store as a connection.

@@ -4,11 +4,8 @@
 //! element is popped twice; under weaker levels two compare-and-sets may both find the old head.
 
 use crate::app::App;
-use crate::db::{Db, DbError, transact};
-use crate::harness::Operation;
+use crate::db::{Db, DbError, Operation, transact};
 use crate::value::Value;
-use rand::RngExt;
-use rand_pcg::Pcg64Mcg;
 
 /// Three clients push one element each and pop two.
 pub struct Stack;
@@ -59,7 +56,7 @@ fn is_popped_once<'a>(popped: impl Iterator<Item = &'a Value>) -> Result<(), Str
     twice.map_or(Ok(()), |(_, value)| Err(format!("{value} was popped twice")))
 }
 
-/// The same for the clients of a harness.
+/// Whether no element is popped twice by operations with these answers.
 pub(crate) fn pops_once<'a>(
     answered: impl Iterator<Item = (&'a Op, &'a Value)>,
 ) -> Result<(), String> {
@@ -111,25 +108,19 @@ fn pop(db: &mut dyn Db, attempts: usize) -> Result<Value, DbError> {
     Ok(Value::Null)
 }
 
-/// What a client of a random harness does; it tries only once, so that there is an end to what can
-/// happen.
-#[derive(Clone, Debug)]
+/// What a random client does; it tries only once, so that there is an end to what can happen.
+#[derive(Clone, Copy, Debug)]
 pub(crate) enum Op {
     Push(i64),
     Pop,
 }
 
-impl Op {
-    pub fn random(random: &mut Pcg64Mcg, unique: i64) -> Op {
-        if random.random_bool(0.5) { Op::Push(unique) } else { Op::Pop }
-    }
-}
-
 impl Operation for Op {
     fn run(&self, db: &mut dyn Db) -> Result<Value, DbError> {
-        match self {
+        match *self {
             Op::Push(value) => {
-                Ok(Value::Int(i64::from(push(db, &format!("node{value}"), Value::Int(*value), 1)?)))
+                let is_pushed = push(db, &format!("node{value}"), Value::Int(value), 1)?;
+                Ok(Value::Int(i64::from(is_pushed)))
             }
             Op::Pop => pop(db, 1),
         }

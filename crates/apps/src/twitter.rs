@@ -5,11 +5,9 @@
 //! follow B when she looked is what puts the look before the follow in every serial order.
 
 use crate::app::App;
-use crate::db::{Db, DbError, transact};
-use crate::harness::Operation;
+use crate::db::{Db, DbError, Operation, Transaction};
 use crate::value::Value;
-use rand::RngExt;
-use rand_pcg::Pcg64Mcg;
+use std::fmt;
 
 /// B tweets; A looks at B's timeline in one session and follows B in another.
 pub struct Twitter;
@@ -22,57 +20,70 @@ pub(crate) fn following(user: &str) -> String {
     format!("following:{user}")
 }
 
-/// Adds a tweet, inside of a transaction.
-pub(crate) fn tweet_in(
+/// What a user does.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Op {
+    Tweet(&'static str, i64),
+    Follow(&'static str, &'static str),
+    Unfollow(&'static str, &'static str),
+    /// What a user tweeted.
+    Timeline(&'static str),
+    /// What those tweeted whom a user follows.
+    Feed(&'static str),
+    /// Whom a user follows.
+    Following(&'static str),
+}
+
+impl fmt::Display for Op {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Op::Tweet(user, _) => write!(f, "{user} tweets"),
+            Op::Follow(user, other) => write!(f, "{user} follows {other}"),
+            Op::Unfollow(user, other) => write!(f, "{user} unfollows {other}"),
+            Op::Timeline(user) => write!(f, "timeline of {user}"),
+            Op::Feed(user) => write!(f, "feed of {user}"),
+            Op::Following(user) => write!(f, "followed by {user}"),
+        }
+    }
+}
+
+impl Transaction for Op {
+    fn body(&self, db: &mut dyn Db) -> Result<Option<Value>, DbError> {
+        match *self {
+            Op::Tweet(user, number) => change(db, &tweets(user), |all| all.with(number.into())),
+            Op::Follow(user, other) => {
+                change(db, &following(user), |all| all.with_new(other.into()))
+            }
+            Op::Unfollow(user, other) => {
+                change(db, &following(user), |all| all.without(&other.into()))
+            }
+            Op::Timeline(user) => db.read(&tweets(user)).map(Some),
+            Op::Feed(user) => feed(db, user),
+            Op::Following(user) => db.read(&following(user)).map(Some),
+        }
+    }
+
+    /// What was changed is not shown.
+    fn answer(&self, left: Option<Value>) -> Value {
+        match self {
+            Op::Tweet(..) | Op::Follow(..) | Op::Unfollow(..) => Value::Null,
+            Op::Timeline(_) | Op::Feed(_) | Op::Following(_) => left.unwrap_or(Value::Null),
+        }
+    }
+}
+
+fn change(
     db: &mut dyn Db,
-    user: &str,
-    text: &Value,
+    key: &str,
+    by: impl Fn(&Value) -> Value,
 ) -> Result<Option<Value>, DbError> {
-    let all = db.read(&tweets(user))?.with(text.clone());
-    db.write(&tweets(user), all.clone())?;
+    let all = by(&db.read(key)?);
+    db.write(key, all.clone())?;
     Ok(Some(all))
-}
-
-/// Lets a user follow another one, inside of a transaction.
-pub(crate) fn follow_in(
-    db: &mut dyn Db,
-    user: &str,
-    other: &str,
-) -> Result<Option<Value>, DbError> {
-    let all = db.read(&following(user))?.with_new(other.into());
-    db.write(&following(user), all.clone())?;
-    Ok(Some(all))
-}
-
-fn tweet(db: &mut dyn Db, user: &str, text: Value) -> Result<(), DbError> {
-    transact(db, |db| tweet_in(db, user, &text))?;
-    Ok(())
-}
-
-fn follow(db: &mut dyn Db, user: &str, other: &str) -> Result<(), DbError> {
-    transact(db, |db| follow_in(db, user, other))?;
-    Ok(())
-}
-
-fn unfollow(db: &mut dyn Db, user: &str, other: &str) -> Result<(), DbError> {
-    transact(db, |db| {
-        let old = db.read(&following(user))?;
-        db.write(&following(user), old.without(&other.into()))?;
-        Ok(Some(()))
-    })?;
-    Ok(())
-}
-
-fn timeline(db: &mut dyn Db, user: &str) -> Result<Value, DbError> {
-    Ok(transact(db, |db| db.read(&tweets(user)).map(Some))?.unwrap_or(Value::Null))
-}
-
-fn whom_follows(db: &mut dyn Db, user: &str) -> Result<Value, DbError> {
-    Ok(transact(db, |db| db.read(&following(user)).map(Some))?.unwrap_or(Value::Null))
 }
 
 /// The tweets of everybody whom a user follows, inside of a transaction.
-pub(crate) fn feed_in(db: &mut dyn Db, user: &str) -> Result<Option<Value>, DbError> {
+fn feed(db: &mut dyn Db, user: &str) -> Result<Option<Value>, DbError> {
     let mut all = Vec::new();
     for other in db.read(&following(user))?.items() {
         if let Value::Text(other) = other {
@@ -80,10 +91,6 @@ pub(crate) fn feed_in(db: &mut dyn Db, user: &str) -> Result<Option<Value>, DbEr
         }
     }
     Ok(Some(Value::from(all)))
-}
-
-fn feed(db: &mut dyn Db, user: &str) -> Result<Value, DbError> {
-    Ok(transact(db, |db| feed_in(db, user))?.unwrap_or(Value::Null))
 }
 
 impl App for Twitter {
@@ -111,18 +118,14 @@ impl App for Twitter {
         see: &mut dyn FnMut(Value),
     ) -> Result<(), DbError> {
         match client {
-            0 => (1..=3).try_for_each(|number| tweet(db, "b", Value::Int(number))),
+            0 => (1..=3).try_for_each(|number| Op::Tweet("b", number).run(db).map(drop)),
             1 => {
-                see(timeline(db, "b")?);
-                see(whom_follows(db, "a")?);
-                see(timeline(db, "b")?);
-                Ok(())
+                let operations = [Op::Timeline("b"), Op::Following("a"), Op::Timeline("b")];
+                operations.iter().try_for_each(|operation| operation.run(db).map(&mut *see))
             }
             _ => {
-                follow(db, "a", "b")?;
-                see(feed(db, "a")?);
-                see(feed(db, "a")?);
-                Ok(())
+                Op::Follow("a", "b").run(db)?;
+                (0..2).try_for_each(|_| Op::Feed("a").run(db).map(&mut *see))
             }
         }
     }
@@ -136,64 +139,6 @@ impl App for Twitter {
         Ok(missing.map_or(Ok(()), |tweet| {
             Err(format!("tweet {tweet} was seen before following, but the feed lacks it"))
         }))
-    }
-}
-
-/// What a client of a random harness does, for one of two users.
-#[derive(Clone, Debug)]
-pub(crate) enum Op {
-    Tweet(&'static str, i64),
-    Follow(&'static str, &'static str),
-    Unfollow(&'static str, &'static str),
-    Timeline(&'static str),
-    Feed(&'static str),
-    Following(&'static str),
-}
-
-impl Op {
-    /// What the three clients do: B and others tweet; A looks around; A follows B as operation
-    /// number `follow`, and reads her feed.
-    pub fn of_missing(
-        random: &mut Pcg64Mcg,
-        client: usize,
-        number: usize,
-        follow: usize,
-        unique: i64,
-    ) -> Op {
-        match (client, random.random_range(0..3)) {
-            (0, 0) => Op::Tweet("c", unique),
-            (0, _) => Op::Tweet("b", unique),
-            (1, 0) => Op::Following("a"),
-            (1, 1) => Op::Timeline("c"),
-            (1, _) => Op::Timeline("b"),
-            _ if number == follow => Op::Follow("a", "b"),
-            (_, 0) => Op::Follow("a", "c"),
-            _ => Op::Feed("a"),
-        }
-    }
-
-    pub fn random(random: &mut Pcg64Mcg, unique: i64) -> Op {
-        let (user, other) = if random.random_bool(0.5) { ("a", "b") } else { ("b", "a") };
-        match random.random_range(0..5) {
-            0 => Op::Tweet(user, unique),
-            1 => Op::Follow(user, other),
-            2 => Op::Unfollow(user, other),
-            3 => Op::Timeline(user),
-            _ => Op::Feed(user),
-        }
-    }
-}
-
-impl Operation for Op {
-    fn run(&self, db: &mut dyn Db) -> Result<Value, DbError> {
-        match *self {
-            Op::Tweet(user, number) => tweet(db, user, Value::Int(number)).map(|()| Value::Null),
-            Op::Follow(user, other) => follow(db, user, other).map(|()| Value::Null),
-            Op::Unfollow(user, other) => unfollow(db, user, other).map(|()| Value::Null),
-            Op::Timeline(user) => timeline(db, user),
-            Op::Feed(user) => feed(db, user),
-            Op::Following(user) => whom_follows(db, user),
-        }
     }
 }
 

@@ -73,6 +73,26 @@ impl Random {
         self.0.random_range(low..=high)
     }
 
+    /// A place in a list of so many.
+    pub fn index(&mut self, count: usize) -> usize {
+        self.0.random_range(0..count)
+    }
+
+    /// One of so many cases.
+    pub fn case(&mut self, count: i32) -> i32 {
+        self.0.random_range(0..count)
+    }
+
+    /// A small number from `low` to `high`, both included.
+    pub fn few(&mut self, low: i32, high: i32) -> i32 {
+        self.0.random_range(low..=high)
+    }
+
+    /// Whether a coin shows heads.
+    pub fn coin(&mut self) -> bool {
+        self.0.random_bool(0.5)
+    }
+
     /// A number below `limit`.
     pub fn below(&mut self, limit: usize) -> usize {
         (self.0.next_u64() % limit as u64) as usize

@@ -1,7 +1,8 @@
 //! The assertions hold under serializability and break under causal consistency, and a run that
 //! broke can be had again.
 
-use seriatim_apps::{APPS, Harness, Value};
+use seriatim_apps::clients::Clients;
+use seriatim_apps::{APPS, Value};
 use seriatim_check::{Options, Outcome, check};
 use seriatim_isolation::Level;
 use seriatim_runs::{Fuzz, Recording, Setting, run};
@@ -160,7 +161,7 @@ fn the_same_seed_does_the_same_runs() {
 
 /// What clients see in all runs of an explorer.
 fn all_states(
-    harness: &Harness,
+    harness: &Clients,
     mut explorer: Explorer,
     most: usize,
 ) -> Option<HashSet<Vec<Vec<Value>>>> {
@@ -177,7 +178,7 @@ fn all_states(
 fn merging_states_loses_none_and_random_runs_show_no_other() {
     let (mut compared, mut several) = (0, 0);
     for seed in 0..24 {
-        let harness = Harness::random(seed);
+        let harness = Clients::anything(seed);
         let Some(all) = all_states(&harness, Explorer::new(), 1500) else { continue };
         assert_eq!(
             all_states(&harness, Explorer::merging(), 1500).as_ref(),

@@ -1,160 +1,105 @@
-//! Client programs: sessions of random transactions of an application, as in the evaluation of the
-//! explorer's paper (Section 7.2).
+//! Random clients of the applications: everything follows from the seed.
 //!
-//! The transactions are those of the applications; here is only how they are drawn: every kind is
-//! equally likely, parameters are uniform over a few values, and everything follows from the seed.
+//! What clients do are the operations of the applications. How these are drawn is in one file an
+//! application, for three purposes:
+//!
+//! - [`Clients::anything`]: clients that may do anything, to see how much of what can happen does
+//!   happen,
+//! - [`Clients::asserted`]: clients that do what an assertion is about, to compare choosers that
+//!   were not made for them,
+//! - [`ClientProgram`]: sessions of transactions to explore, as in the evaluation of the explorer's
+//!   paper (Section 7.2).
 
+mod asserted;
 mod cart;
 mod courseware;
+mod program;
+mod stack;
 mod tpcc;
 mod twitter;
 mod wikipedia;
 
-use crate::db::{Db, DbError};
-use crate::tables::Layout;
-use crate::value::Value;
-use crate::wikipedia::Edit;
 pub use crate::wikipedia::Phase;
-use crate::workload::{End, Random};
+pub use program::{After, ClientProgram, LAYOUT, Step, names};
 
-/// Which keys the tables of the applications have: those of the paper. With a key for each cell
-/// there are fewer conflicts.
-pub const LAYOUT: Layout = Layout::Rows;
+use crate::SmallApp;
+use crate::app::App;
+use crate::db::{Db, DbError, Operation};
+use crate::value::Value;
+use crate::workload::Random;
+use program::Slot;
 
-/// What a transaction does; `None` takes it back.
-type Single = Box<dyn Fn(&mut dyn Db) -> Result<Option<Value>, DbError> + Send + Sync>;
+/// Whether what the users saw, and what is in the database at the end, is right.
+type Judge = Box<dyn Fn(&[Vec<Value>], &mut dyn Db) -> Judgement + Send + Sync>;
+type Judgement = Result<Result<(), String>, DbError>;
 
-/// What a step does.
-enum Body {
-    One(Single),
-    /// Two transactions, or four.
-    Edit(Edit),
+/// Clients of a small application who each do a few operations.
+pub struct Clients {
+    app: &'static dyn App,
+    assertion: &'static str,
+    load: Vec<(String, Value)>,
+    clients: Vec<Vec<Box<dyn Operation>>>,
+    judge: Judge,
 }
 
-/// A transaction of a client program, or what its user takes for one.
-pub struct Step {
-    /// Its kind and parameters, for people.
-    name: String,
-    body: Body,
-}
+/// The applications whose clients do anything.
+const ANYTHING: [SmallApp; 4] =
+    [SmallApp::Stack, SmallApp::Overflow, SmallApp::Cart, SmallApp::Twitter];
 
-impl Step {
-    /// A transaction of an application that says only whether it wants to commit.
-    fn of(
-        name: String,
-        body: impl Fn(&mut dyn Db) -> Result<End, DbError> + Send + Sync + 'static,
-    ) -> Step {
-        Step::new(name, move |db| {
-            Ok(match body(db)? {
-                End::Commit => Some(DONE.into()),
-                End::Abort => None,
-            })
-        })
-    }
-
-    fn new(
-        name: String,
-        body: impl Fn(&mut dyn Db) -> Result<Option<Value>, DbError> + Send + Sync + 'static,
-    ) -> Step {
-        Step { name, body: Body::One(Box::new(body)) }
-    }
-}
-
-/// What a transaction returns that has nothing to tell.
-const DONE: &str = "done";
-
-/// An application of which client programs can be made.
-struct Kind {
-    name: &'static str,
-    load: fn() -> Vec<(String, Value)>,
-    step: fn(&mut Random, Slot) -> Step,
-}
-
-/// Where a transaction stands in a program.
-#[derive(Clone, Copy)]
-struct Slot {
-    session: usize,
-    txn: usize,
-    /// How many transactions the program has.
-    total: usize,
-}
-
-impl Slot {
-    /// A number that no other transaction of the program has.
-    fn number(self) -> i64 {
-        (self.session * 100 + self.txn) as i64
-    }
-
-    /// A key that no other transaction of the program has.
-    fn key(self) -> String {
-        format!("{}-{}", self.session, self.txn)
-    }
-}
-
-const KINDS: [Kind; 5] = [
-    Kind { name: "cart", load: cart::load, step: cart::step },
-    Kind { name: "twitter", load: twitter::load, step: twitter::step },
-    Kind { name: "courseware", load: courseware::load, step: courseware::step },
-    Kind { name: "wikipedia", load: wikipedia::load, step: wikipedia::step },
-    Kind { name: "tpcc", load: tpcc::load, step: tpcc::step },
-];
-
-/// The applications of which client programs can be made.
-pub fn names() -> impl Iterator<Item = &'static str> {
-    KINDS.iter().map(|kind| kind.name)
-}
-
-/// Sessions of random transactions of an application.
-pub struct ClientProgram {
-    /// The initial content of the database.
-    pub load: Vec<(String, Value)>,
-    /// What each session does.
-    pub sessions: Vec<Vec<Step>>,
-}
-
-impl ClientProgram {
-    /// The program of this seed, with so many steps in each session; `None` if there is no such
-    /// application. With fewer sessions or steps it is a part of the program with more. A step is a
-    /// transaction; an edit of Wikipedia is two or four.
-    pub fn new(app: &str, seed: u64, sessions: usize, txns: usize) -> Option<ClientProgram> {
-        let kind = KINDS.iter().find(|kind| kind.name == app)?;
-        let session = |session: usize| {
-            let mut random = Random::of_seed(seed.wrapping_mul(1000).wrapping_add(session as u64));
-            let total = sessions * txns;
-            (0..txns).map(|txn| (kind.step)(&mut random, Slot { session, txn, total })).collect()
+impl Clients {
+    /// Two or three clients who each do two to four operations, and may do anything. Seeds one after
+    /// another go round the applications.
+    pub fn anything(seed: u64) -> Clients {
+        let mut random = Random::of_seed(seed);
+        let which = ANYTHING[seed as usize % ANYTHING.len()];
+        let mut unique = 0;
+        let mut operation = |random: &mut Random| -> Box<dyn Operation> {
+            unique += 1;
+            match which {
+                SmallApp::Stack => Box::new(stack::anything(random, unique)),
+                SmallApp::Overflow | SmallApp::RemovedCourse => {
+                    Box::new(courseware::anything(random))
+                }
+                SmallApp::Cart => Box::new(cart::anything(random)),
+                SmallApp::Twitter => Box::new(twitter::anything(random, unique)),
+            }
         };
-        Some(ClientProgram { load: (kind.load)(), sessions: (0..sessions).map(session).collect() })
-    }
-
-    /// What the sessions do, for people: one line each.
-    pub fn lines(&self) -> Vec<String> {
-        let line = |steps: &Vec<Step>| {
-            steps.iter().map(|step| step.name.as_str()).collect::<Vec<_>>().join("; ")
-        };
-        self.sessions.iter().map(line).collect()
+        let clients = (0..random.few(2, 3))
+            .map(|_| (0..random.few(2, 4)).map(|_| operation(&mut random)).collect())
+            .collect();
+        let app = which.app();
+        let judge: Judge = Box::new(|_, _| Ok(Ok(())));
+        Clients { app, assertion: "nothing in particular", load: app.load(), clients, judge }
     }
 }
 
-/// What becomes of a step by one of its transactions.
-pub enum After {
-    /// It is over; what its user sees.
-    Done(Value),
-    /// It has another transaction.
-    Next(Phase),
-    /// The transaction takes itself back, and the step is over.
-    Aborted,
-}
+impl App for Clients {
+    fn name(&self) -> &'static str {
+        self.app.name()
+    }
 
-impl Step {
-    /// Does the next transaction of the step.
-    pub fn transaction(&self, db: &mut dyn Db, phase: &Phase) -> Result<After, DbError> {
-        Ok(match &self.body {
-            Body::One(body) => body(db)?.map_or(After::Aborted, After::Done),
-            Body::Edit(edit) => match edit.transaction(db, phase)? {
-                (End::Commit, Some(next)) => After::Next(next),
-                (End::Commit, None) => After::Done(DONE.into()),
-                (End::Abort, _) => After::Aborted,
-            },
-        })
+    fn assertion(&self) -> &'static str {
+        self.assertion
+    }
+
+    fn load(&self) -> Vec<(String, Value)> {
+        self.load.clone()
+    }
+
+    fn clients(&self) -> usize {
+        self.clients.len()
+    }
+
+    fn run(
+        &self,
+        client: usize,
+        db: &mut dyn Db,
+        see: &mut dyn FnMut(Value),
+    ) -> Result<(), DbError> {
+        self.clients[client].iter().try_for_each(|operation| operation.run(db).map(&mut *see))
+    }
+
+    fn verify(&self, seen: &[Vec<Value>], db: &mut dyn Db) -> Judgement {
+        (self.judge)(seen, db)
     }
 }

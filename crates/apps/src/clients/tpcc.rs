@@ -1,6 +1,6 @@
 //! TPC-C: new order, payment, order status, delivery, stock level, in either district.
 
-use super::{LAYOUT, Slot, Step};
+use super::program::{LAYOUT, Slot, Step};
 use crate::tpcc::{self, By, CARRIERS, DISTRICTS, Payment, Request, Txn};
 use crate::value::Value;
 use crate::workload::Random;
@@ -28,5 +28,5 @@ pub(super) fn step(random: &mut Random, slot: Slot) -> Step {
         _ => (format!("stock level in {district}"), Txn::StockLevel { district }),
     };
     let orders_max = tpcc::orders_max(slot.total);
-    Step::of(name, move |db| txn.run(db, orders_max))
+    Step::silent(name, move |db| txn.run(db, orders_max))
 }

@@ -1,12 +1,45 @@
-//! Twitter: three users; follow, unfollow, tweet, read a feed, read a timeline.
+//! Twitter: follow, unfollow, tweet, read a feed, read a timeline.
 
-use super::{Slot, Step};
-use crate::twitter::{feed_in, follow_in, following, tweet_in, tweets};
+use super::Slot;
+use crate::twitter::{Op, following, tweets};
 use crate::value::Value;
 use crate::workload::Random;
 
 const USERS: [&str; 3] = ["a", "b", "c"];
 
+/// Anything with two users; `unique` is tweeted by no other operation.
+pub(super) fn anything(random: &mut Random, unique: i64) -> Op {
+    let (user, other) = if random.coin() { ("a", "b") } else { ("b", "a") };
+    match random.case(5) {
+        0 => Op::Tweet(user, unique),
+        1 => Op::Follow(user, other),
+        2 => Op::Unfollow(user, other),
+        3 => Op::Timeline(user),
+        _ => Op::Feed(user),
+    }
+}
+
+/// What three clients do that may leave tweets out of a feed: B and others tweet; A looks around; A
+/// follows B as operation number `follow`, and reads her feed.
+pub(super) fn missing(
+    random: &mut Random,
+    (client, number): (usize, usize),
+    follow: usize,
+    unique: i64,
+) -> Op {
+    match (client, random.case(3)) {
+        (0, 0) => Op::Tweet("c", unique),
+        (0, _) => Op::Tweet("b", unique),
+        (1, 0) => Op::Following("a"),
+        (1, 1) => Op::Timeline("c"),
+        (1, _) => Op::Timeline("b"),
+        _ if number == follow => Op::Follow("a", "b"),
+        (_, 0) => Op::Follow("a", "c"),
+        _ => Op::Feed("a"),
+    }
+}
+
+/// Three users, each of whom follows those behind.
 pub(super) fn load() -> Vec<(String, Value)> {
     let of = |user: &str| {
         let others = USERS.iter().filter(|&&other| other > user).map(|&other| Value::from(other));
@@ -15,19 +48,14 @@ pub(super) fn load() -> Vec<(String, Value)> {
     USERS.iter().flat_map(|user| of(user)).collect()
 }
 
-pub(super) fn step(random: &mut Random, slot: Slot) -> Step {
+/// A transaction of these users.
+pub(super) fn transaction(random: &mut Random, slot: Slot) -> Op {
     let (user, other) = (USERS[random.below(3)], USERS[random.below(3)]);
     match random.below(5) {
-        0 => Step::new(format!("{user} follows {other}"), move |db| follow_in(db, user, other)),
-        1 => Step::new(format!("{user} unfollows {other}"), move |db| {
-            let left = db.read(&following(user))?.without(&other.into());
-            db.write(&following(user), left.clone())?;
-            Ok(Some(left))
-        }),
-        2 => Step::new(format!("{user} tweets"), move |db| {
-            tweet_in(db, user, &Value::Int(slot.number()))
-        }),
-        3 => Step::new(format!("feed of {user}"), move |db| feed_in(db, user)),
-        _ => Step::new(format!("timeline of {user}"), move |db| db.read(&tweets(user)).map(Some)),
+        0 => Op::Follow(user, other),
+        1 => Op::Unfollow(user, other),
+        2 => Op::Tweet(user, slot.number()),
+        3 => Op::Feed(user),
+        _ => Op::Timeline(user),
     }
 }

@@ -1,7 +1,7 @@
 //! Wikipedia: read a page (registered or not), watch and unwatch it, edit it; two users, two pages.
 //! An edit is two transactions, or four if somebody else watches the page.
 
-use super::{Body, LAYOUT, Slot, Step};
+use super::program::{LAYOUT, Slot, Step};
 use crate::value::Value;
 use crate::wikipedia::{self, Edit, PAGES, Txn, USERS};
 use crate::workload::Random;
@@ -17,10 +17,10 @@ pub(super) fn step(random: &mut Random, slot: Slot) -> Step {
         1 => (format!("{user} unwatches {page}"), Txn::Unwatch { user, page }),
         2 => {
             let edit = Edit { user, page, key: slot.key() };
-            return Step { name: format!("{user} edits {page}"), body: Body::Edit(edit) };
+            return Step::edit(edit);
         }
         3 => (format!("anybody views {page}"), Txn::View { page }),
         _ => (format!("{user} views {page}"), Txn::ViewAs { user, page }),
     };
-    Step::of(name, move |db| txn.run(db))
+    Step::silent(name, move |db| txn.run(db))
 }
