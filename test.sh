@@ -24,7 +24,6 @@ wanted() { sed -n 's/^rust-version = "1\.\([0-9]*\).*"/1\1/p' Cargo.toml; }
 found() { rustc --version 2>/dev/null | sed -n 's/^rustc 1\.\([0-9]*\)\..*/1\1/p'; }
 
 install_rust() {
-    has curl || install curl ca-certificates
     say "installing Rust with rustup"
     curl --proto '=https' --tlsv1.2 -sSf https://sh.rustup.rs | sh -s -- -y --profile minimal -c rustfmt -c clippy ||
         fail "please install Rust 1.$(wanted | cut -c2-) or newer from https://rustup.rs"
@@ -32,6 +31,8 @@ install_rust() {
 }
 
 has cc || install gcc libc6-dev
+# The examples of docs/http.md use it.
+has curl || install curl ca-certificates
 if ! has cargo || [ "$(found)" -lt "$(wanted)" ]; then install_rust; fi
 [ "$(found)" -ge "$(wanted)" ] || fail "$(rustc --version) is too old: Rust 1.$(wanted | cut -c2-) or newer is needed"
 cargo fmt --version >/dev/null 2>&1 || fail "rustfmt is missing: rustup component add rustfmt"

@@ -290,22 +290,6 @@ fn man_pages_and_completions_come_from_the_flags() {
 }
 
 #[test]
-fn the_readme_shows_real_outputs() {
-    let root = "../..";
-    let readme = std::fs::read_to_string(format!("{root}/README.md")).unwrap();
-    for arguments in [
-        &["check", "examples/histories/chat.jsonl"][..],
-        &["check", "--why", "examples/histories/stock.jsonl"],
-    ] {
-        let output = common::seriatim().args(arguments).current_dir(root).output().unwrap();
-        assert!(
-            readme.contains(&String::from_utf8(output.stdout).unwrap()),
-            "paste the output of {arguments:?} again"
-        );
-    }
-}
-
-#[test]
 fn convert_says_that_transactions_are_numbered_anew() {
     let folder = Folder::new();
     let text = folder.file("h.txt", "w(1,1,1,10)\nr(1,1,2,20)\n");
