@@ -11,7 +11,7 @@ use seriatim::apps::Value;
 use seriatim::apps::clients::Clients;
 use seriatim::isolation::Level;
 use seriatim::runs::{Run, RunError, Setting, run};
-use seriatim::store::{Adversary, Explorer, Plot, Random, by_chance};
+use seriatim::store::{Adversary, AllRuns, RunPlan, Random, by_chance};
 use std::collections::HashSet;
 use std::fmt::Write as _;
 
@@ -83,13 +83,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     Ok(())
 }
 
-fn with(harness: &Clients, plot: Plot) -> Result<Run, RunError> {
+fn with(harness: &Clients, plot: RunPlan) -> Result<Run, RunError> {
     run(harness, CAUSAL, plot.chooser, plot.schedule)
 }
 
 /// Everything that clients can see; `None` if that takes too many runs.
 fn all_states(harness: &Clients) -> Result<Option<States>, RunError> {
-    let mut explorer = Explorer::merging();
+    let mut explorer = AllRuns::merging();
     let mut states = States::new();
     for number in 0.. {
         let Some(plot) = explorer.run() else { break };

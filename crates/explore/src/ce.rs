@@ -9,13 +9,14 @@
 //! Bouajjani, Enea, Román-Calvo: Dynamic Partial Order Reduction for Checking Correctness against
 //! Transaction Isolation Levels, PLDI 2023.
 
-use crate::bits::{Bits, INITIAL, Id};
 use crate::closure::Closure;
 use crate::engine::Engine;
+use crate::error::ExploreError;
 use crate::ordered::Record;
 use crate::program::{Local, Value};
 use crate::reader::Reader;
 use crate::trail::ReadAt;
+use crate::txn_set::{INITIAL, Id, TxnSet};
 use std::rc::Rc;
 
 impl<V: Value, L: Local> Engine<'_, V, L> {
@@ -60,7 +61,7 @@ impl<V: Value, L: Local> Engine<'_, V, L> {
     /// SWAP (Section 5.2): the history with everything before the read `r`, the causal past of the
     /// last transaction `t` and `t` itself; then the transaction of `r` up to `r`, which reads from
     /// `t`, and on.
-    pub(crate) fn swap(&mut self, r: ReadAt) {
+    pub(crate) fn swap(&mut self, r: ReadAt) -> Result<(), ExploreError> {
         let tail = self.history.split_off(r.place);
         let (reader, t) =
             (Rc::clone(&tail.records()[0]), Rc::clone(&tail.records()[tail.records().len() - 1]));
@@ -69,7 +70,7 @@ impl<V: Value, L: Local> Engine<'_, V, L> {
             self.history.push_again(Rc::clone(record));
         }
         self.keep_replaced(tail);
-        self.execute_again(reader, r.read, t.id);
+        self.execute_again(reader, r.read, t.id)
     }
 
     /// OPTIMALITY (Section 5.3): whether swapping `r` and `t` gives a consistent history that no
@@ -125,9 +126,9 @@ impl<V: Value, L: Local> Engine<'_, V, L> {
     /// READLATEST (Section 5.3): whether a read, which reads from its causal past, reads from the
     /// last write in `<` there that is valid in the history without what comes after the read, but
     /// with `kept`.
-    fn read_latest(&self, r: ReadAt, kept: Bits) -> bool {
+    fn read_latest(&self, r: ReadAt, kept: TxnSet) -> bool {
         let read = self.read(r);
-        let candidates = self.history.writers(read.key).common(read.past);
+        let candidates = self.history.writers(read.key).intersection(read.past);
         let is_later = |id: &Id| {
             read.source == INITIAL || self.history.place(*id) > self.history.place(read.source)
         };
@@ -139,7 +140,7 @@ impl<V: Value, L: Local> Engine<'_, V, L> {
         !later.any(|source| reader.may_read(&self.history, read.key, source))
     }
 
-    fn swap_is_consistent(&self, r: ReadAt, t: &Record<V, L>, kept: Bits) -> bool {
+    fn swap_is_consistent(&self, r: ReadAt, t: &Record<V, L>, kept: TxnSet) -> bool {
         let reader = self.reader_up_to(r, self.closure_with(r.place, kept));
         reader.may_read(&self.history, self.read(r).key, t.id)
     }
@@ -150,7 +151,7 @@ impl<V: Value, L: Local> Engine<'_, V, L> {
 
     /// What the commit order must respect in the history before `place`, with what comes later and
     /// is in `kept`.
-    fn closure_with(&self, place: usize, kept: Bits) -> Closure {
+    fn closure_with(&self, place: usize, kept: TxnSet) -> Closure {
         let mut closure = self.history.before(place).clone();
         for record in self.history.order()[place + 1..].iter().filter(|record| kept.has(record.id))
         {

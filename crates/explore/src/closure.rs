@@ -6,12 +6,12 @@
 //! for each transaction that it newly reaches, a snapshot costs a copy of as many words as there
 //! are transactions, which is how steps are taken back.
 
-use crate::bits::{Bits, INITIAL, Id};
+use crate::txn_set::{INITIAL, Id, TxnSet};
 
 /// For each transaction all that must commit before it.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Closure {
-    before: Vec<Bits>,
+    before: Vec<TxnSet>,
 }
 
 impl Closure {
@@ -19,14 +19,15 @@ impl Closure {
     #[inline]
     pub fn begin(&mut self, id: Id, previous: Option<Id>) {
         if self.before.len() <= usize::from(id) {
-            self.before.resize(usize::from(id) + 1, Bits::NONE);
+            self.before.resize(usize::from(id) + 1, TxnSet::NONE);
         }
-        self.before[usize::from(id)] = previous.map_or(Bits::NONE, |previous| self.up_to(previous));
+        self.before[usize::from(id)] =
+            previous.map_or(TxnSet::NONE, |previous| self.up_to(previous));
     }
 
     /// What must commit before `id`, and itself.
     #[inline]
-    fn up_to(&self, id: Id) -> Bits {
+    fn up_to(&self, id: Id) -> TxnSet {
         self.before[usize::from(id)].with(id)
     }
 
@@ -34,7 +35,7 @@ impl Closure {
     #[inline]
     pub fn read_from(&mut self, id: Id, source: Id) {
         if source != INITIAL {
-            self.before[usize::from(id)] = self.before[usize::from(id)].and(self.up_to(source));
+            self.before[usize::from(id)] = self.before[usize::from(id)].union(self.up_to(source));
         }
     }
 
@@ -50,7 +51,7 @@ impl Closure {
         let new = self.up_to(from);
         for (id, before) in self.before.iter_mut().enumerate() {
             if id == usize::from(to) || before.has(to) {
-                *before = before.and(new);
+                *before = before.union(new);
             }
         }
         true

@@ -6,9 +6,9 @@
 //! (ww), and t1 before t2 puts t3 before t2 (rw). That decides most behaviours; those that need a
 //! case distinction are left to the checker.
 
-use crate::bits::{Bits, INITIAL, Id};
 use crate::ordered::Ordered;
 use crate::program::{Local, Value};
+use crate::txn_set::{INITIAL, Id, TxnSet};
 use rustc_hash::FxHashSet;
 use std::collections::VecDeque;
 
@@ -34,7 +34,7 @@ struct Graph {
     edges: Vec<Edge>,
     known: FxHashSet<Edge>,
     /// By transaction: all that must come before it.
-    before: Vec<Bits>,
+    before: Vec<TxnSet>,
 }
 
 impl Graph {
@@ -53,7 +53,7 @@ impl Graph {
         let new = self.before[usize::from(edge.from)].with(edge.from);
         for (id, before) in self.before.iter_mut().enumerate() {
             if id == usize::from(edge.to) || before.has(edge.to) {
-                *before = before.and(new);
+                *before = before.union(new);
             }
         }
         None
@@ -91,7 +91,7 @@ pub(crate) fn find<V: Value, L: Local>(history: &Ordered<V, L>) -> Option<Vec<Ed
     records.sort_by_key(|record| (record.session, record.index));
     let size = records.iter().map(|record| usize::from(record.id) + 1).max()?;
     let mut graph =
-        Graph { edges: Vec::new(), known: FxHashSet::default(), before: vec![Bits::NONE; size] };
+        Graph { edges: Vec::new(), known: FxHashSet::default(), before: vec![TxnSet::NONE; size] };
     for record in &records {
         let previous = history.previous(record.id).map(|from| (from, Label::Session));
         let sources = record.reads.iter().filter(|read| read.source != INITIAL);
@@ -118,7 +118,7 @@ pub(crate) fn find<V: Value, L: Local>(history: &Ordered<V, L>) -> Option<Vec<Ed
     }
 }
 
-fn sorted<V: Value, L: Local>(history: &Ordered<V, L>, ids: Bits) -> Vec<Id> {
+fn sorted<V: Value, L: Local>(history: &Ordered<V, L>, ids: TxnSet) -> Vec<Id> {
     let mut ids: Vec<Id> = ids.iter().collect();
     ids.sort_by_key(|&id| history.name(id));
     ids

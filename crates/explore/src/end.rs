@@ -1,12 +1,12 @@
 //! The end of one behaviour: the local states, the history, and what the database may hold.
 
-use crate::bits::{INITIAL, Id};
 use crate::cycles::{self, Label};
-use crate::describe;
 use crate::engine::{Engine, Setting};
-use crate::ordered::Ordered;
+use crate::ordered::{Ordered, Record};
 use crate::program::{Local, Program, Value};
+use crate::to_history;
 use crate::token;
+use crate::txn_set::{INITIAL, Id};
 use crate::valid;
 use seriatim_history::History;
 use seriatim_isolation::Level;
@@ -49,9 +49,19 @@ impl<'e, V: Value, L: Local> End<'e, V, L> {
             .then(|| self.history.of_session(session as u32, txn as u32).is_committed)
     }
 
+    /// What a transaction said that panicked, with its place, if one did. It counts as aborted, and
+    /// its session ends there.
+    pub fn panicked(&self) -> Option<String> {
+        let told = |record: &std::rc::Rc<Record<V, L>>| {
+            let name = to_history::name(self.program, record.session, record.index);
+            record.panic.as_ref().map(|message| format!("{name} panicked: {message}"))
+        };
+        self.history.order().iter().find_map(told)
+    }
+
     /// What was read and written, for the checkers.
     pub fn history(&self) -> History {
-        describe::history(self.history, self.program)
+        to_history::history(self.history, self.program)
     }
 
     /// What reruns just this behaviour, see [`crate::replay`].
@@ -78,7 +88,7 @@ impl<'e, V: Value, L: Local> End<'e, V, L> {
         let edges = cycles::find(self.history)?;
         let name = |id: Id| {
             let (session, index) = self.history.name(id);
-            describe::name(self.program, session, index)
+            to_history::name(self.program, session, index)
         };
         let label = |label| match label {
             Label::Session => "so".to_owned(),

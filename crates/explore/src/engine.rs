@@ -5,13 +5,13 @@
 //! transaction is run again with the reads before it as they were, so a transaction is executed
 //! again only when one of its reads changes.
 
-use crate::bits::{INITIAL, Id, TXNS_MAX};
 use crate::error::ExploreError;
 use crate::ordered::{Ordered, Record, Tail};
-use crate::program::{Code, Local, Program, Value};
+use crate::program::{Code, Local, Program, Session, Value};
 use crate::reader::Reader;
 use crate::run::{Run, begins_nothing};
 use crate::trail::{Choice, Fork, ReadAt};
+use crate::txn_set::{INITIAL, Id, TXNS_MAX};
 use seriatim_isolation::Level;
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -51,38 +51,59 @@ impl Setting {
     }
 }
 
+/// Where a search stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum State {
+    /// Nothing has been run.
+    Fresh,
+    /// On the way to the end of a history.
+    Going,
+    /// A choice was made, and the search is not in its child yet.
+    Entering,
+    /// A read has no source: the way ends here.
+    Blocked,
+    /// At a complete history, or at one that is cut because it is too long.
+    AtEnd { is_cut: bool },
+    /// All sources come from a token, which may be wrong.
+    Replaying,
+}
+
+/// What a search has done so far.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Progress {
+    /// The share of the tree that it has left behind.
+    pub explored: f64,
+    /// How often there was no way to go on.
+    pub blocked: u64,
+    /// How often a behaviour became longer than there is room for.
+    pub cut: u64,
+    /// How many transactions were run.
+    pub executions: u64,
+}
+
+/// What is known of a session before anything runs.
+struct Bounds {
+    /// Whether it never begins a transaction.
+    is_empty: bool,
+    /// The most transactions that it may have.
+    room: u32,
+}
+
 /// A search in progress.
 pub(crate) struct Engine<'p, V, L> {
     pub program: &'p Program<V, L>,
     pub setting: Setting,
     pub history: Ordered<V, L>,
-    pub trail: Vec<Fork<V, L>>,
+    pub progress: Progress,
+    state: State,
+    trail: Vec<Fork<V, L>>,
     /// Forks below this are fixed: the search stays in their child.
     floor: usize,
     /// Which children to take at the next forks.
     guide: VecDeque<usize>,
-    /// Whether all sources come from a token, which may be wrong.
-    pub is_replay: bool,
-    has_begun: bool,
-    pub is_blocked: bool,
-    /// Whether the last choice was made, but the search is not in its child yet.
-    must_enter: bool,
-    pub failure: Option<ExploreError>,
-    /// By session: whether it never begins a transaction.
-    is_empty: Vec<bool>,
-    /// The share of the tree that the search is in, and that it has left behind.
+    /// The share of the tree that the search is in.
     share: f64,
-    pub explored: f64,
-    /// How often there was no way to go on.
-    pub blocked: u64,
-    /// How often a behaviour became longer than there is room for; and whether the last end is such
-    /// a one.
-    pub cut: u64,
-    pub is_cut: bool,
-    /// By session: the most transactions that it may have.
-    room: Vec<u32>,
-    /// How many transactions were run.
-    pub executions: u64,
+    bounds: Vec<Bounds>,
 }
 
 impl<'p, V: Value, L: Local> Engine<'p, V, L> {
@@ -91,27 +112,19 @@ impl<'p, V: Value, L: Local> Engine<'p, V, L> {
             program,
             setting,
             history: Ordered::new(program.sessions.len(), &program.initial),
+            progress: Progress::default(),
+            state: State::Fresh,
             trail: Vec::new(),
             floor: 0,
             guide: VecDeque::new(),
-            is_replay: false,
-            has_begun: false,
-            is_blocked: false,
-            must_enter: false,
-            failure: None,
-            is_empty: program
-                .sessions
-                .iter()
-                .map(|session| begins_nothing(&session.code))
-                .collect(),
             share: 1.0,
-            explored: 0.0,
-            blocked: 0,
-            cut: 0,
-            is_cut: false,
-            room: room(program),
-            executions: 0,
+            bounds: bounds(program),
         }
+    }
+
+    /// A run in which all sources come from a token.
+    pub fn replaying(program: &'p Program<V, L>, setting: Setting) -> Self {
+        Engine { state: State::Replaying, ..Engine::new(program, setting) }
     }
 
     /// A search in the subtree that `path` names.
@@ -125,37 +138,52 @@ impl<'p, V: Value, L: Local> Engine<'p, V, L> {
     /// Goes on to the next complete history, or to one that is cut because it is too long; false if
     /// there is none.
     pub fn advance(&mut self) -> Result<bool, ExploreError> {
-        if std::mem::replace(&mut self.has_begun, true) && !self.backtrack() {
+        let is_fresh = self.state == State::Fresh;
+        self.state = State::Going;
+        if !is_fresh && !self.backtrack()? {
             return Ok(false);
         }
         loop {
-            if let Some(failure) = self.failure.take() {
-                return Err(failure);
-            }
-            if std::mem::take(&mut self.is_blocked) {
-                self.blocked += 1;
-                self.explored += self.share;
-                if !self.backtrack() {
-                    return Ok(false);
+            match self.state {
+                State::Blocked => {
+                    self.progress.blocked += 1;
+                    self.progress.explored += self.share;
+                    self.state = State::Going;
+                    if !self.backtrack()? {
+                        return Ok(false);
+                    }
+                    continue;
                 }
-                continue;
-            }
-            if std::mem::take(&mut self.must_enter) {
-                self.enter_child();
-                continue;
+                State::Entering => {
+                    self.state = State::Going;
+                    self.enter_child()?;
+                    continue;
+                }
+                _ => {}
             }
             let next = match self.setting.algorithm {
                 Algorithm::Ce => self.next(),
-                Algorithm::Dfs => self.next_of_any(),
+                Algorithm::Dfs => self.next_of_any()?,
             };
             let Some(session) = next else {
-                self.explored += self.share;
-                self.is_cut = self.has_cut_session();
-                self.cut += u64::from(self.is_cut);
+                self.end();
                 return self.is_where_it_was_sent().map(|()| true);
             };
-            self.execute(session, Vec::new(), None);
+            self.execute(session, Vec::new(), None)?;
         }
+    }
+
+    /// No session has another transaction.
+    fn end(&mut self) {
+        let is_cut = self.has_cut_session();
+        self.progress.explored += self.share;
+        self.progress.cut += u64::from(is_cut);
+        self.state = State::AtEnd { is_cut };
+    }
+
+    /// Whether the search stands at a history that is cut because it is too long.
+    pub fn is_cut(&self) -> bool {
+        self.state == State::AtEnd { is_cut: true }
     }
 
     fn is_where_it_was_sent(&self) -> Result<(), ExploreError> {
@@ -198,16 +226,20 @@ impl<'p, V: Value, L: Local> Engine<'p, V, L> {
     /// Whether a session has another transaction.
     pub fn has_next(&self, session: u32) -> bool {
         match &self.program.sessions[session as usize].code {
-            Code::Transactions(all) => (self.history.done(session) as usize) < all.len(),
+            Code::Transactions(all) => {
+                let has_failed =
+                    self.history.last_of(session).is_some_and(|record| record.panic.is_some());
+                !has_failed && (self.history.done(session) as usize) < all.len()
+            }
             Code::Steps(_) | Code::Client(_) => match self.history.last_of(session) {
                 Some(record) => !record.is_last && self.has_room(session),
-                None => !self.is_empty[session as usize],
+                None => !self.bounds[session as usize].is_empty,
             },
         }
     }
 
     fn has_room(&self, session: u32) -> bool {
-        self.history.done(session) < self.room[session as usize]
+        self.history.done(session) < self.bounds[session as usize].room
     }
 
     /// Whether a client would go on if there were room: what the history says of it is only its
@@ -223,7 +255,7 @@ impl<'p, V: Value, L: Local> Engine<'p, V, L> {
     }
 
     /// Puts a choice on the trail; returns the number of the child to take.
-    pub fn fork(&mut self, choice: Choice<V, L>) -> usize {
+    pub fn fork(&mut self, choice: Choice<V, L>) -> Result<usize, ExploreError> {
         let mut fork = Fork::new(choice, 0, self.share);
         if let Some(child) = self.guide.pop_front() {
             if child >= fork.arity {
@@ -232,31 +264,29 @@ impl<'p, V: Value, L: Local> Engine<'p, V, L> {
                     fork.arity,
                     child + 1
                 );
-                self.failure = Some(ExploreError::Checkpoint(problem));
-            } else {
-                fork.child = child;
+                return Err(ExploreError::Checkpoint(problem));
             }
+            fork.child = child;
         }
         self.share = fork.share;
         let child = fork.child;
         self.trail.push(fork);
-        child
+        Ok(child)
     }
 
     /// Goes back to the last choice that has another child, and into it; false if there is none.
-    fn backtrack(&mut self) -> bool {
+    fn backtrack(&mut self) -> Result<bool, ExploreError> {
         while self.trail.len() > self.floor {
             self.take_swap_back();
-            let Some(fork) = self.trail.last_mut() else { return false };
+            let Some(fork) = self.trail.last_mut() else { return Ok(false) };
             if fork.child + 1 < fork.arity {
                 fork.child += 1;
                 self.share = fork.share;
-                self.enter_child();
-                return true;
+                return self.enter_child().map(|()| true);
             }
             self.trail.pop();
         }
-        false
+        Ok(false)
     }
 
     /// Undoes the swap of the last choice, if the search is in one.
@@ -271,24 +301,24 @@ impl<'p, V: Value, L: Local> Engine<'p, V, L> {
     }
 
     /// Goes into the child that the last choice names.
-    fn enter_child(&mut self) {
-        let Some(fork) = self.trail.last() else { return };
+    fn enter_child(&mut self) -> Result<(), ExploreError> {
+        let Some(fork) = self.trail.last() else { return Ok(()) };
         match &fork.choice {
             Choice::Source { at, sources } => {
                 let (at, source) = (*at, sources[fork.child]);
                 let record = Rc::clone(&self.history.order()[at.place]);
                 self.history.truncate(at.place);
-                self.execute_again(record, at.read, source);
+                self.execute_again(record, at.read, source)
             }
             Choice::Swap { len, reads, .. } => {
                 let (len, at) = (*len, reads[fork.child - 1]);
                 self.history.truncate(len);
-                self.swap(at);
+                self.swap(at)
             }
             Choice::Session { len, sessions } => {
                 let (len, session) = (*len, sessions[fork.child]);
                 self.history.truncate(len);
-                self.execute(session, Vec::new(), None);
+                self.execute(session, Vec::new(), None)
             }
         }
     }
@@ -301,67 +331,80 @@ impl<'p, V: Value, L: Local> Engine<'p, V, L> {
     }
 
     /// Runs a transaction again up to a read, which now reads from `source`, and then on.
-    pub fn execute_again(&mut self, record: Rc<Record<V, L>>, read: usize, source: Id) {
+    pub fn execute_again(
+        &mut self,
+        record: Rc<Record<V, L>>,
+        read: usize,
+        source: Id,
+    ) -> Result<(), ExploreError> {
         let mut sources: Vec<Id> = record.reads[..read].iter().map(|read| read.source).collect();
         sources.push(source);
-        self.execute(record.session, sources, Some(record));
+        self.execute(record.session, sources, Some(record))
     }
 
     /// Runs the next transaction of a session: its first reads read from `sources`, and up to the
     /// last of these it must do what it did in `before`.
-    pub fn execute(&mut self, session: u32, sources: Vec<Id>, before: Option<Rc<Record<V, L>>>) {
+    pub fn execute(
+        &mut self,
+        session: u32,
+        sources: Vec<Id>,
+        before: Option<Rc<Record<V, L>>>,
+    ) -> Result<(), ExploreError> {
         let index = self.history.done(session);
         let id = if self.has_room(session) { self.history.id(session, index) } else { None };
-        let Some(id) = id else {
-            self.failure = Some(ExploreError::TooManyTransactions);
-            return;
-        };
-        self.executions += 1;
+        let id = id.ok_or(ExploreError::TooManyTransactions)?;
+        self.progress.executions += 1;
         let base = self.setting.base_of(self.program, (session, index));
         let reader =
             Reader::begin(&self.history, id, base, self.history.before(self.history.len()).clone());
         let (program, place) = (self.program, self.history.len());
         let mut run = Run::new(self, reader, (session, index), sources, before);
         let local = run.code(&program.sessions[session as usize].code);
-        let Some((record, closure)) = run.finish(local) else { return };
+        let Some((record, closure)) = run.finish(local)? else { return Ok(()) };
         let is_committed = record.is_committed;
         self.history.push(Rc::new(record), closure);
-        if is_committed && self.failure.is_none() && self.setting.algorithm == Algorithm::Ce {
-            self.explore_swaps(place);
+        if is_committed && self.setting.algorithm == Algorithm::Ce {
+            self.explore_swaps(place)?;
         }
+        Ok(())
     }
 
     /// EXPLORESWAPS (Algorithm 2): the swaps that are worth exploring after the commit of the last
     /// transaction, as children beside going on.
-    fn explore_swaps(&mut self, place: usize) {
+    fn explore_swaps(&mut self, place: usize) -> Result<(), ExploreError> {
         let t = Rc::clone(&self.history.order()[place]);
         let mut reads = self.compute_reorderings(&t);
         reads.retain(|&at| self.optimality(at, &t));
         if reads.is_empty() {
-            return;
+            return Ok(());
         }
-        self.must_enter = self.fork(Choice::Swap { len: place + 1, reads, replaced: None }) > 0;
+        if self.fork(Choice::Swap { len: place + 1, reads, replaced: None })? > 0 {
+            self.state = State::Entering;
+        }
+        Ok(())
     }
 
-    /// The source of a read of a pending transaction: one of VALIDWRITES.
-    pub fn choose_source(&mut self, reader: &Reader, at: ReadAt, key: u32) -> Option<Id> {
-        if self.is_replay {
-            self.failure = Some(ExploreError::Token(format!(
-                "{} reads more than it says",
-                self.told(reader.id)
-            )));
-            return None;
+    /// The source of a read of a pending transaction: one of VALIDWRITES. `None` if there is none.
+    pub fn choose_source(
+        &mut self,
+        reader: &Reader,
+        at: ReadAt,
+        key: u32,
+    ) -> Result<Option<Id>, ExploreError> {
+        if self.state == State::Replaying {
+            let problem = format!("{} reads more than it says", self.told(reader.id));
+            return Err(ExploreError::Token(problem));
         }
         let sources = self.valid_writes(reader, key);
         match sources[..] {
             [] => {
-                self.is_blocked = true;
-                None
+                self.state = State::Blocked;
+                Ok(None)
             }
-            [only] => Some(only),
+            [only] => Ok(Some(only)),
             _ => {
-                let child = self.fork(Choice::Source { at, sources: sources.clone() });
-                self.failure.is_none().then(|| sources[child])
+                let child = self.fork(Choice::Source { at, sources: sources.clone() })?;
+                Ok(Some(sources[child]))
             }
         }
     }
@@ -378,28 +421,27 @@ impl<V: Value, L: Local> Engine<'_, V, L> {
         )
     }
 
-    /// Whether a token's source of a read is one that the read may have.
-    pub fn accepts(&mut self, reader: &Reader, key: u32, source: Id) -> bool {
-        if !self.is_replay || self.valid_writes(reader, key).contains(&source) {
-            return true;
+    /// Refuses a token's source of a read that the read may not have.
+    pub fn accept(&self, reader: &Reader, key: u32, source: Id) -> Result<(), ExploreError> {
+        if self.state != State::Replaying || self.valid_writes(reader, key).contains(&source) {
+            return Ok(());
         }
         let is_writer = source == INITIAL || self.history.writers(key).has(source);
         let (reader, key) = (self.told(reader.id), self.history.key_name(key));
-        self.failure = Some(if is_writer {
+        Err(if is_writer {
             let problem = format!("{reader} may not read {key} from where it says");
             ExploreError::TokenLevel { level: self.setting.level, problem }
         } else {
             ExploreError::Token(format!(
                 "{reader} reads {key} from a transaction that did not write it"
             ))
-        });
-        false
+        })
     }
 }
 
-/// By session: the most transactions that it may have. Clients share what transactions that are
-/// known leave, so that what is cut does not depend on where the search came from.
-fn room<V: Value, L: Local>(program: &Program<V, L>) -> Vec<u32> {
+/// What is known of the sessions. Clients share what transactions that are known leave of the room,
+/// so that what is cut does not depend on where the search came from.
+fn bounds<V: Value, L: Local>(program: &Program<V, L>) -> Vec<Bounds> {
     let known = |code: &Code<V, L>| match code {
         Code::Transactions(all) => Some(all.len()),
         Code::Steps(_) | Code::Client(_) => None,
@@ -407,5 +449,9 @@ fn room<V: Value, L: Local>(program: &Program<V, L>) -> Vec<u32> {
     let of = || program.sessions.iter().map(|session| known(&session.code));
     let clients = of().filter(Option::is_none).count().max(1);
     let each = TXNS_MAX.saturating_sub(of().flatten().sum()) / clients;
-    of().map(|known| known.unwrap_or(each) as u32).collect()
+    let bound = |(session, known): (&Session<V, L>, Option<usize>)| Bounds {
+        is_empty: begins_nothing(&session.code),
+        room: known.unwrap_or(each) as u32,
+    };
+    program.sessions.iter().zip(of()).map(bound).collect()
 }

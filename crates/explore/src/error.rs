@@ -1,6 +1,6 @@
 //! What can go wrong in an exploration, with the place and what to do.
 
-use crate::bits::TXNS_MAX;
+use crate::txn_set::TXNS_MAX;
 use seriatim_isolation::Level;
 
 /// The most operations of a transaction: each of them may look at all before it.

@@ -5,7 +5,7 @@ use crate::end::End;
 use crate::error::ExploreError;
 use crate::program::{Local, Program, Value};
 use crate::token;
-use crate::work::Found;
+use crate::work::FoundBehaviour;
 use seriatim_check::{Options, Report, check};
 use seriatim_history::History;
 use seriatim_isolation::Level;
@@ -40,7 +40,7 @@ pub fn replay<V: Value, L: Local, R>(
 pub(crate) fn counterexample<V: Value, L: Local>(
     program: &Program<V, L>,
     level: Level,
-    found: &Found,
+    found: &FoundBehaviour,
 ) -> Result<Counterexample<L>, ExploreError> {
     replay(program, level, &found.token, |end| Counterexample::of(end, found.reason.clone()))
 }
@@ -75,7 +75,7 @@ pub(crate) const SERIALIZABLE: &str = "serializable";
 pub(crate) fn anomaly<V: Value, L: Local>(
     program: &Program<V, L>,
     level: Level,
-    found: &Found,
+    found: &FoundBehaviour,
 ) -> Result<Option<&'static str>, ExploreError> {
     let levels = [&Level::WEAK[..], &Level::STRONG[..3]].concat();
     let history = replay(program, level, &found.token, |end| end.history())?;

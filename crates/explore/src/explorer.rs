@@ -7,13 +7,13 @@
 //! comes to one earlier.
 
 use crate::end::End;
-use crate::engine::{Algorithm, Engine, Setting};
+use crate::engine::{Algorithm, Engine, Progress, Setting};
 use crate::error::ExploreError;
 use crate::explain::{self, Counterexample};
 use crate::program::{Local, Program, Value};
 use crate::token;
 use crate::valid;
-use crate::work::{Found, Group, Groups, OTHERS, Part, Subtree, Tally, Work};
+use crate::work::{FoundBehaviour, Group, Groups, OTHERS, Part, Subtree, Tally, Work};
 use seriatim_isolation::Level;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -84,7 +84,7 @@ impl<L> Exploration<L> {
 /// What a thread made of a subtree.
 struct Chunk {
     tally: Tally,
-    found: Option<Found>,
+    found: Option<FoundBehaviour>,
     groups: Groups,
     rest: Vec<Vec<usize>>,
     /// Whether something behind the counterexample was left out.
@@ -381,14 +381,14 @@ impl<'w, V: Value, L: Local> Worker<'w, V, L> {
             skipped: false,
         };
         while engine.advance()? {
-            chunk.tally.ends += u64::from(!engine.is_cut);
-            if engine.is_cut {
+            chunk.tally.ends += u64::from(!engine.is_cut());
+            if engine.is_cut() {
                 // Nothing came to its end.
             } else if !needs_check || is_at_its_levels(&engine) {
                 self.visit(&engine, &mut chunk, property);
             }
             let is_enough = chunk.found.is_some() && !self.wants_all;
-            let looks = (chunk.tally.ends + engine.cut).is_multiple_of(HISTORIES_PER_LOOK);
+            let looks = (chunk.tally.ends + engine.progress.cut).is_multiple_of(HISTORIES_PER_LOOK);
             if is_enough {
                 chunk.skipped = !engine.rest().is_empty();
                 break;
@@ -398,18 +398,20 @@ impl<'w, V: Value, L: Local> Worker<'w, V, L> {
                 break;
             }
         }
-        (chunk.tally.blocked, chunk.tally.executions) = (engine.blocked, engine.executions);
-        chunk.tally.cut = engine.cut;
-        chunk.tally.share = engine.explored;
+        let Progress { explored, blocked, cut, executions } = engine.progress;
+        chunk.tally = Tally { share: explored, blocked, cut, executions, ..chunk.tally };
         Ok(chunk)
     }
 
     fn visit(&self, engine: &Engine<'_, V, L>, chunk: &mut Chunk, property: Property<'_, V, L>) {
         chunk.tally.histories += 1;
         let end = End::of(engine);
-        let Err(reason) = property(&end) else { return };
+        // A transaction that panicked is an assertion that failed, whatever is asked.
+        let verdict = end.panicked().map_or_else(|| property(&end), Err);
+        let Err(reason) = verdict else { return };
         chunk.tally.counterexamples += 1;
-        let found = Found { token: token::of(&engine.history), reason, path: engine.path() };
+        let found =
+            FoundBehaviour { token: token::of(&engine.history), reason, path: engine.path() };
         if self.wants_all {
             let cycle = explain::cycle(&end);
             chunk.groups.add(cycle, 1, found.clone());

@@ -46,11 +46,9 @@
 //! resumed, all counterexamples grouped by the cycle that they show, robustness, the baseline
 //! without reduction. [`lang`] is a small language for programs.
 
-mod bits;
 mod ce;
 mod closure;
 mod cycles;
-mod describe;
 mod dfs;
 mod end;
 mod engine;
@@ -60,11 +58,14 @@ mod explorer;
 pub mod lang;
 mod model;
 mod ordered;
+mod panics;
 mod program;
 mod reader;
 mod run;
+mod to_history;
 mod token;
 mod trail;
+mod txn_set;
 mod valid;
 mod work;
 
@@ -75,4 +76,4 @@ pub use explain::{Counterexample, replay};
 pub use explorer::{Exploration, Explorer, LEVELS, Observer, Property, explore};
 pub use model::{Model, model};
 pub use program::{Client, Local, Program, Session, Stop, Tx, Value};
-pub use work::{Found, Group, Groups, Part, Tally, Work};
+pub use work::{FoundBehaviour, Group, Groups, Part, Tally, Work};

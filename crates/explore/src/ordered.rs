@@ -6,8 +6,8 @@
 //! them, and taking a step back is forgetting the last record. For each place in the order there is
 //! a snapshot of what the commit order must respect.
 
-use crate::bits::{Bits, INITIAL, Id, TXNS_MAX};
 use crate::closure::Closure;
+use crate::txn_set::{INITIAL, Id, TXNS_MAX, TxnSet};
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
 
@@ -17,7 +17,7 @@ pub(crate) struct Read {
     pub key: u32,
     pub source: Id,
     /// The causal past of its transaction just before it.
-    pub past: Bits,
+    pub past: TxnSet,
     /// Which operation of its transaction it is.
     pub op: u32,
 }
@@ -46,11 +46,13 @@ pub(crate) struct Record<V, L> {
     pub reads: Vec<Read>,
     /// The keys that it wrote, each once; none if it aborted.
     pub written: Vec<u32>,
-    pub past: Bits,
+    pub past: TxnSet,
     /// What its reads ask of the commit order.
     pub edges: Vec<(Id, Id)>,
     /// The local state of its session after it.
     pub local: L,
+    /// What it said when it panicked, if it did.
+    pub panic: Option<Rc<str>>,
 }
 
 impl<V, L> Record<V, L> {
@@ -90,13 +92,13 @@ pub(crate) struct Ordered<V, L> {
     /// history.
     names: Vec<(u32, u32)>,
     /// By transaction: its causal past.
-    past: Vec<Bits>,
+    past: Vec<TxnSet>,
     /// By session: the numbers of its transactions.
     ids: Vec<Vec<Id>>,
     /// By session: how many of its transactions are in the history.
     done: Vec<u32>,
     /// By key: the committed transactions that wrote it.
-    writers: Vec<Bits>,
+    writers: Vec<TxnSet>,
     keys: FxHashMap<Box<str>, u32>,
     key_names: Vec<Box<str>>,
     initial: Vec<V>,
@@ -137,7 +139,7 @@ impl<V: Clone + Default, L> Ordered<V, L> {
         self.keys.insert(name.into(), key);
         self.key_names.push(name.into());
         self.initial.push(V::default());
-        self.writers.push(Bits::NONE);
+        self.writers.push(TxnSet::NONE);
         key
     }
 
@@ -175,7 +177,7 @@ impl<V: Clone + Default, L> Ordered<V, L> {
         self.ids[session as usize].push(id as Id);
         self.names.push((session, index));
         self.place.push(ABSENT);
-        self.past.push(Bits::NONE);
+        self.past.push(TxnSet::NONE);
         Some(id as Id)
     }
 
@@ -194,11 +196,11 @@ impl<V: Clone + Default, L> Ordered<V, L> {
 
     /// All transactions before this one in its session.
     #[inline]
-    pub fn session_past(&self, id: Id) -> Bits {
+    pub fn session_past(&self, id: Id) -> TxnSet {
         let (session, index) = self.name(id);
         self.ids[session as usize][..index as usize]
             .iter()
-            .fold(Bits::NONE, |past, &id| past.with(id))
+            .fold(TxnSet::NONE, |past, &id| past.with(id))
     }
 
     pub fn len(&self) -> usize {
@@ -240,12 +242,12 @@ impl<V: Clone + Default, L> Ordered<V, L> {
     }
 
     #[inline]
-    pub fn writers(&self, key: u32) -> Bits {
+    pub fn writers(&self, key: u32) -> TxnSet {
         self.writers[key as usize]
     }
 
     #[inline]
-    pub fn past(&self, id: Id) -> Bits {
+    pub fn past(&self, id: Id) -> TxnSet {
         self.past[usize::from(id)]
     }
 

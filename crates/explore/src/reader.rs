@@ -6,9 +6,9 @@
 //! more, reads before it ask for edges again: from what is seen now to what they read from. Nobody
 //! reads from a pending transaction, so its edges are all that a read adds.
 
-use crate::bits::{Bits, INITIAL, Id};
 use crate::closure::Closure;
 use crate::ordered::Ordered;
+use crate::txn_set::{INITIAL, Id, TxnSet};
 use seriatim_isolation::Level;
 
 /// A pending transaction as the axioms see it.
@@ -17,11 +17,11 @@ pub(crate) struct Reader {
     pub id: Id,
     pub level: Level,
     /// Its causal past.
-    pub past: Bits,
+    pub past: TxnSet,
     /// Session order and reads: what directly precedes it.
-    direct: Bits,
+    direct: TxnSet,
     /// What it read from.
-    sources: Bits,
+    sources: TxnSet,
     /// Keys and sources of its reads.
     reads: Vec<(u32, Id)>,
     /// What they ask for.
@@ -42,9 +42,9 @@ impl Reader {
         Reader {
             id,
             level,
-            past: previous.map_or(Bits::NONE, |previous| ordered.past(previous).with(previous)),
+            past: previous.map_or(TxnSet::NONE, |previous| ordered.past(previous).with(previous)),
             direct: ordered.session_past(id),
-            sources: Bits::NONE,
+            sources: TxnSet::NONE,
             reads: Vec::new(),
             edges: Vec::new(),
             closure,
@@ -86,7 +86,7 @@ impl Reader {
         if source != INITIAL {
             self.sources = self.sources.with(source);
             self.direct = self.direct.with(source);
-            self.past = self.past.and(ordered.past(source)).with(source);
+            self.past = self.past.union(ordered.past(source)).with(source);
         }
         possible && self.closure.add_all(&self.edges[first..])
     }
@@ -101,36 +101,36 @@ impl Reader {
     ) -> bool {
         let (seen, new) = match self.level {
             Level::Unconstrained => return true,
-            Level::ReadCommitted => (self.sources, Bits::NONE),
-            Level::ReadAtomic => (self.direct, seen_by_reading(source).minus(self.direct)),
+            Level::ReadCommitted => (self.sources, TxnSet::NONE),
+            Level::ReadAtomic => (self.direct, seen_by_reading(source).difference(self.direct)),
             _ => (
                 self.past,
-                ordered_past(ordered, source).and(seen_by_reading(source)).minus(self.past),
+                ordered_past(ordered, source).union(seen_by_reading(source)).difference(self.past),
             ),
         };
-        if !ask(ordered.writers(key).common(seen), source, edges) {
+        if !ask(ordered.writers(key).intersection(seen), source, edges) {
             return false;
         }
         new.is_empty()
             || self
                 .reads
                 .iter()
-                .all(|&(key, source)| ask(ordered.writers(key).common(new), source, edges))
+                .all(|&(key, source)| ask(ordered.writers(key).intersection(new), source, edges))
     }
 }
 
 /// The initial transaction is seen by all from the beginning.
-fn seen_by_reading(source: Id) -> Bits {
-    if source == INITIAL { Bits::NONE } else { Bits::one(source) }
+fn seen_by_reading(source: Id) -> TxnSet {
+    if source == INITIAL { TxnSet::NONE } else { TxnSet::one(source) }
 }
 
-fn ordered_past<V: Clone + Default, L>(ordered: &Ordered<V, L>, source: Id) -> Bits {
-    if source == INITIAL { Bits::NONE } else { ordered.past(source) }
+fn ordered_past<V: Clone + Default, L>(ordered: &Ordered<V, L>, source: Id) -> TxnSet {
+    if source == INITIAL { TxnSet::NONE } else { ordered.past(source) }
 }
 
 /// All `writers` but `source` itself must commit before it; nothing commits before the initial
 /// transaction.
-fn ask(writers: Bits, source: Id, edges: &mut Vec<(Id, Id)>) -> bool {
+fn ask(writers: TxnSet, source: Id, edges: &mut Vec<(Id, Id)>) -> bool {
     if source == INITIAL {
         return writers.is_empty();
     }

@@ -5,14 +5,15 @@
 //! transactions that are over are repeated from the history, then the one in question runs, and at
 //! the begin of the next one the code is stopped.
 
-use crate::bits::Id;
 use crate::closure::Closure;
 use crate::engine::Engine;
 use crate::error::{ExploreError, OPS_MAX, Place};
 use crate::ordered::{Op, Read, Record, own_value};
+use crate::panics;
 use crate::program::{Access, Body, Client, Code, Local, Stop, Tx, Value};
 use crate::reader::Reader;
 use crate::trail::ReadAt;
+use crate::txn_set::Id;
 use std::rc::Rc;
 
 /// Whether the code of a session ends without beginning a transaction.
@@ -24,7 +25,12 @@ pub(crate) fn begins_nothing<V: Value, L: Local>(code: &Code<V, L>) -> bool {
     };
     let mut probe = Probe { has_begun: false };
     // Whether it succeeds does not matter: only whether it came to a transaction.
-    let _ = body(&mut Client { access: &mut probe }, &mut L::default());
+    let panic = panics::caught(|| {
+        let _ = body(&mut Client { access: &mut probe }, &mut L::default());
+    });
+    if let Some(message) = panic.filter(|_| !probe.has_begun) {
+        panic!("a client panicked before its first transaction: {message}");
+    }
     !probe.has_begun
 }
 
@@ -92,6 +98,11 @@ pub(crate) struct Run<'e, 'p, V, L> {
     reads: Vec<Read>,
     /// Of the transaction that is being repeated: operations so far.
     repeated: usize,
+    /// Why the exploration cannot go on. User code is between here and the engine, so that it is
+    /// kept until the code has returned.
+    failure: Option<ExploreError>,
+    /// What the code said when it panicked.
+    panic: Option<Rc<str>>,
 }
 
 impl<'e, 'p, V: Value, L: Local> Run<'e, 'p, V, L> {
@@ -104,7 +115,20 @@ impl<'e, 'p, V: Value, L: Local> Run<'e, 'p, V, L> {
     ) -> Self {
         let stage = Stage::Stopped;
         let (ops, reads) = (Vec::new(), Vec::new());
-        Run { engine, reader, session, index, stage, sources, before, ops, reads, repeated: 0 }
+        Run {
+            engine,
+            reader,
+            session,
+            index,
+            stage,
+            sources,
+            before,
+            ops,
+            reads,
+            repeated: 0,
+            failure: None,
+            panic: None,
+        }
     }
 
     /// Runs the code; returns the local state behind the transaction.
@@ -122,7 +146,10 @@ impl<'e, 'p, V: Value, L: Local> Run<'e, 'p, V, L> {
             Code::Client(body) => {
                 self.stage = Stage::Repeating { index: 0, is_open: false };
                 let mut local = L::default();
-                let _ = body(&mut Client { access: self }, &mut local);
+                let panic = panics::caught(|| {
+                    let _ = body(&mut Client { access: self }, &mut local);
+                });
+                self.note_panic(panic);
                 if self.stage == Stage::Running {
                     self.stage = Stage::Aborted;
                 }
@@ -137,15 +164,30 @@ impl<'e, 'p, V: Value, L: Local> Run<'e, 'p, V, L> {
         let mut local = last.map_or_else(L::default, |record| record.local.clone());
         self.stage = Stage::Running;
         // How it ended is known from what it did.
-        let _ = body(&mut Tx { access: self }, &mut local);
+        let panic = panics::caught(|| {
+            let _ = body(&mut Tx { access: self }, &mut local);
+        });
+        self.note_panic(panic);
         if self.stage == Stage::Running {
             self.stage = Stage::Committed;
         }
         local
     }
 
+    /// A transaction that panics is taken back, and its session ends with it. Code that was stopped
+    /// may well panic on the way out; that means nothing.
+    fn note_panic(&mut self, panic: Option<String>) {
+        if let Some(message) = panic
+            && matches!(self.stage, Stage::Running | Stage::Committed | Stage::Aborted)
+        {
+            self.panic = Some(message.into());
+            self.stage = Stage::Aborted;
+        }
+    }
+
     /// The transaction that came out of it, unless it did not come to its end.
-    pub fn finish(mut self, local: L) -> Option<(Record<V, L>, Closure)> {
+    #[allow(clippy::type_complexity)]
+    pub fn finish(mut self, local: L) -> Result<Option<(Record<V, L>, Closure)>, ExploreError> {
         let (is_committed, is_last) = match self.stage {
             Stage::Committed => (true, true),
             Stage::Aborted => (false, true),
@@ -154,9 +196,9 @@ impl<'e, 'p, V: Value, L: Local> Run<'e, 'p, V, L> {
             Stage::Repeating { index, .. } => {
                 let _: Result<(), Stop> =
                     self.differs(index, self.repeated, None, "end of the session".to_owned());
-                return None;
+                return self.failure.map_or(Ok(None), Err);
             }
-            Stage::Running | Stage::Stopped => return None,
+            Stage::Running | Stage::Stopped => return self.failure.map_or(Ok(None), Err),
         };
         let mut written: Vec<u32> = Vec::new();
         for op in self.ops.iter().filter(|_| is_committed) {
@@ -180,13 +222,19 @@ impl<'e, 'p, V: Value, L: Local> Run<'e, 'p, V, L> {
             past,
             edges,
             local,
+            panic: self.panic,
         };
-        Some((record, closure))
+        Ok(Some((record, closure)))
     }
 
     fn stop<T>(&mut self) -> Result<T, Stop> {
         self.stage = Stage::Stopped;
         Err(Stop(()))
+    }
+
+    fn fail<T>(&mut self, failure: ExploreError) -> Result<T, Stop> {
+        self.failure = Some(failure);
+        self.stop()
     }
 
     fn place(&self, index: u32, op: usize) -> Place {
@@ -196,7 +244,7 @@ impl<'e, 'p, V: Value, L: Local> Run<'e, 'p, V, L> {
 
     fn misuse<T>(&mut self, problem: &'static str) -> Result<T, Stop> {
         let place = self.place(self.index, self.ops.len());
-        self.engine.failure = Some(ExploreError::Client { place, problem });
+        self.failure = Some(ExploreError::Client { place, problem });
         self.stop()
     }
 
@@ -210,7 +258,7 @@ impl<'e, 'p, V: Value, L: Local> Run<'e, 'p, V, L> {
     ) -> Result<T, Stop> {
         let place = self.place(index, op);
         let before = before.unwrap_or_else(|| "end of the transaction".to_owned());
-        self.engine.failure = Some(ExploreError::NotDeterministic { place, before, now });
+        self.failure = Some(ExploreError::NotDeterministic { place, before, now });
         self.stop()
     }
 
@@ -220,7 +268,7 @@ impl<'e, 'p, V: Value, L: Local> Run<'e, 'p, V, L> {
             return Ok(());
         }
         let place = self.place(self.index, self.ops.len());
-        self.engine.failure = Some(ExploreError::TooManyOperations { place });
+        self.failure = Some(ExploreError::TooManyOperations { place });
         self.stop()
     }
 
@@ -344,16 +392,18 @@ impl<V: Value, L: Local> Access<V> for Run<'_, '_, V, L> {
             Some(&source) => source,
             None => {
                 let at = ReadAt { place: self.engine.history.len(), read: number };
-                let Some(source) = self.engine.choose_source(&self.reader, at, key) else {
-                    self.stage =
-                        if self.engine.is_blocked { Stage::Blocked } else { Stage::Stopped };
-                    return Err(Stop(()));
-                };
-                source
+                match self.engine.choose_source(&self.reader, at, key) {
+                    Ok(Some(source)) => source,
+                    Ok(None) => {
+                        self.stage = Stage::Blocked;
+                        return Err(Stop(()));
+                    }
+                    Err(failure) => return self.fail(failure),
+                }
             }
         };
-        if !self.engine.accepts(&self.reader, key, source) {
-            return self.stop();
+        if let Err(failure) = self.engine.accept(&self.reader, key, source) {
+            return self.fail(failure);
         }
         let op = self.ops.len() as u32;
         self.reads.push(Read { key, source, past: self.reader.past, op });

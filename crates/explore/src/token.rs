@@ -6,11 +6,11 @@
 //! session that read the initial state, then one of the second that read the initial state and from
 //! it.
 
-use crate::bits::{INITIAL, Id};
 use crate::engine::{Algorithm, Engine, Setting};
 use crate::error::ExploreError;
 use crate::ordered::Ordered;
 use crate::program::{Local, Program, Value};
+use crate::txn_set::{INITIAL, Id};
 use crate::valid;
 use seriatim_isolation::Level;
 
@@ -55,8 +55,7 @@ pub(crate) fn replay<'p, V: Value, L: Local>(
     token: &str,
 ) -> Result<Engine<'p, V, L>, ExploreError> {
     let setting = Setting { level, base: level.min(Level::Causal), algorithm: Algorithm::Dfs };
-    let mut engine = Engine::new(program, setting);
-    engine.is_replay = true;
+    let mut engine = Engine::replaying(program, setting);
     for (session, places) in parse(token)? {
         step(&mut engine, session, &places)?;
     }
@@ -105,10 +104,7 @@ fn step<V: Value, L: Local>(
         }),
     };
     let sources = places.iter().map(source).collect::<Result<Vec<Id>, _>>()?;
-    engine.execute(session, sources, None);
-    if let Some(failure) = engine.failure.take() {
-        return Err(failure);
-    }
+    engine.execute(session, sources, None)?;
     match engine.history.order().last() {
         Some(record) if record.reads.len() == places.len() => Ok(()),
         _ => Err(wrong(format!("a transaction of session {session} reads less than it says"))),

@@ -4,8 +4,8 @@
 //! children along the way from the root name a node, on every machine and in every run: subtrees
 //! are handed out and searches resumed by them.
 
-use crate::bits::Id;
 use crate::ordered::Tail;
+use crate::txn_set::Id;
 
 /// A read that takes part in a swap: the place of its transaction in the order, and which of its
 /// reads.

@@ -8,11 +8,11 @@
 //! depends only on which points have passed, so a depth-first search visits each such set once:
 //! polynomially many for a fixed number of sessions (Biswas and Enea, OOPSLA 2019, Section 4).
 
-use crate::bits::{Bits, INITIAL, Id};
 use crate::closure::Closure;
 use crate::ordered::{Ordered, Record};
 use crate::program::{Local, Value};
 use crate::reader::Reader;
+use crate::txn_set::{INITIAL, Id, TxnSet};
 use rustc_hash::FxHashSet;
 use seriatim_isolation::Level;
 
@@ -52,21 +52,21 @@ struct Pin {
 /// What the order of the points must respect.
 struct Points {
     /// By transaction: what must commit before it begins (or commits, if it has one point only).
-    needs: Vec<Bits>,
+    needs: Vec<TxnSet>,
     /// By transaction: what else must commit before it commits.
-    needs_to_commit: Vec<Bits>,
+    needs_to_commit: Vec<TxnSet>,
     /// By transaction: the reads that its writes would spoil.
     pins: Vec<Vec<Pin>>,
     /// By transaction: who else writes a key that it writes.
-    rivals: Vec<Bits>,
+    rivals: Vec<TxnSet>,
     /// Those with a begin of their own, and those of them at snapshot isolation.
-    two_points: Bits,
-    snapshot: Bits,
-    all: Bits,
+    two_points: TxnSet,
+    snapshot: TxnSet,
+    all: TxnSet,
 }
 
 /// Which points have passed.
-type Passed = (Bits, Bits);
+type Passed = (TxnSet, TxnSet);
 
 impl Points {
     fn new<V: Value, L: Local>(
@@ -81,13 +81,13 @@ impl Points {
             .max()
             .unwrap_or_default();
         let mut points = Points {
-            needs: vec![Bits::NONE; size],
-            needs_to_commit: vec![Bits::NONE; size],
+            needs: vec![TxnSet::NONE; size],
+            needs_to_commit: vec![TxnSet::NONE; size],
             pins: (0..size).map(|_| Vec::new()).collect(),
-            rivals: vec![Bits::NONE; size],
-            two_points: Bits::NONE,
-            snapshot: Bits::NONE,
-            all: Bits::NONE,
+            rivals: vec![TxnSet::NONE; size],
+            two_points: TxnSet::NONE,
+            snapshot: TxnSet::NONE,
+            all: TxnSet::NONE,
         };
         for record in history.order() {
             points.add(history, record, level(record.id));
@@ -114,7 +114,7 @@ impl Points {
             self.snapshot = self.snapshot.with(id);
         }
         let needs = &mut self.needs[usize::from(id)];
-        *needs = history.previous(id).map_or(Bits::NONE, Bits::one);
+        *needs = history.previous(id).map_or(TxnSet::NONE, TxnSet::one);
         for read in &record.reads {
             if read.source != INITIAL {
                 *needs = needs.with(read.source);
@@ -122,7 +122,7 @@ impl Points {
         }
         for &key in &record.written {
             let rivals = history.writers(key).without(id);
-            self.rivals[usize::from(id)] = self.rivals[usize::from(id)].and(rivals);
+            self.rivals[usize::from(id)] = self.rivals[usize::from(id)].union(rivals);
         }
         if level.is_strong() {
             for read in &record.reads {
@@ -136,12 +136,12 @@ impl Points {
 
     fn can_be_ordered(&self) -> bool {
         let mut seen: FxHashSet<Passed> = FxHashSet::default();
-        let mut open: Vec<Passed> = vec![(Bits::NONE, Bits::NONE)];
+        let mut open: Vec<Passed> = vec![(TxnSet::NONE, TxnSet::NONE)];
         while let Some(passed) = open.pop() {
             if passed.1 == self.all {
                 return true;
             }
-            for id in self.all.minus(passed.1).iter() {
+            for id in self.all.difference(passed.1).iter() {
                 let next = match self.two_points.has(id) && !passed.0.has(id) {
                     true => self.begin(passed, id),
                     false => self.commit(passed, id),
@@ -162,12 +162,12 @@ impl Points {
 
     fn commit(&self, (begun, committed): Passed, id: Id) -> Option<Passed> {
         let at = usize::from(id);
-        if !committed.has_all(self.needs[at].and(self.needs_to_commit[at])) {
+        if !committed.has_all(self.needs[at].union(self.needs_to_commit[at])) {
             return None;
         }
         // Of two writers of a key that overlap, one at snapshot isolation must fail.
-        let open = begun.minus(committed).without(id);
-        if !open.common(self.snapshot).common(self.rivals[at]).is_empty() {
+        let open = begun.difference(committed).without(id);
+        if !open.intersection(self.snapshot).intersection(self.rivals[at]).is_empty() {
             return None;
         }
         let has_read = |reader: Id| {

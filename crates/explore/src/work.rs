@@ -66,7 +66,7 @@ impl Tally {
 
 /// A history that violates the property.
 #[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
-pub struct Found {
+pub struct FoundBehaviour {
     /// What reruns it.
     pub token: String,
     /// Why it violates the property.
@@ -83,7 +83,7 @@ pub struct Group {
     /// How many counterexamples there are.
     pub count: u64,
     /// The first of them.
-    pub first: Found,
+    pub first: FoundBehaviour,
 }
 
 /// One of several parts of a tree, which are disjoint and together complete.
@@ -148,7 +148,7 @@ pub struct Work {
     /// The numbers of what was visited before the first of them.
     before: Tally,
     /// The first counterexample.
-    pub first: Option<Found>,
+    pub first: Option<FoundBehaviour>,
     /// All counterexamples by their cycle, if they were asked for.
     pub groups: Groups,
     /// Whether something behind the first counterexample was left out.
@@ -211,7 +211,7 @@ impl Work {
         self.open.is_empty()
     }
 
-    pub(crate) fn add_found(&mut self, found: Found) {
+    pub(crate) fn add_found(&mut self, found: FoundBehaviour) {
         if self.first.as_ref().is_none_or(|first| found.path < first.path) {
             self.first = Some(found);
         }
@@ -222,11 +222,11 @@ impl Work {
 /// counted together.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
 pub struct Groups {
-    by_cycle: BTreeMap<String, (u64, Found)>,
+    by_cycle: BTreeMap<String, (u64, FoundBehaviour)>,
 }
 
 impl Groups {
-    pub(crate) fn add(&mut self, cycle: String, count: u64, first: Found) {
+    pub(crate) fn add(&mut self, cycle: String, count: u64, first: FoundBehaviour) {
         let is_full = self.by_cycle.len() >= GROUPS_MAX && !self.by_cycle.contains_key(&cycle);
         match self.by_cycle.entry(if is_full { OTHERS.to_owned() } else { cycle }) {
             Entry::Vacant(place) => {
@@ -280,8 +280,8 @@ fn children<V: Value, L: Local>(
 mod tests {
     use super::*;
 
-    fn found(path: usize) -> Found {
-        Found { token: String::new(), reason: String::new(), path: vec![path] }
+    fn found(path: usize) -> FoundBehaviour {
+        FoundBehaviour { token: String::new(), reason: String::new(), path: vec![path] }
     }
 
     #[test]

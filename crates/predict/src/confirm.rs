@@ -60,7 +60,7 @@ pub enum Doubt {
 
 /// An event: what it does, on which key, and for a read the name of the writer.
 #[derive(Clone, PartialEq, Eq, Debug)]
-struct Event {
+struct NamedEvent {
     is_read: bool,
     key: String,
     /// Session and name of the writer that a read reads from; `None` for the initial state and for
@@ -69,7 +69,7 @@ struct Event {
 }
 
 /// A transaction: its name and its events.
-type Txn = (String, Vec<Event>);
+type Txn = (String, Vec<NamedEvent>);
 
 /// Whether the transactions that a prediction cuts can go on.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -120,7 +120,7 @@ pub fn confirm_until(
         return Err(Doubt::Serializable);
     }
     let ends = before.iter().zip(&after).filter_map(|(before, after)| end(before, after));
-    let cut: Vec<(&Event, &Event)> = ends.collect();
+    let cut: Vec<(&NamedEvent, &NamedEvent)> = ends.collect();
     let goes_on = cut.is_empty()
         || (cut.iter().all(|(old, new)| old != new)
             && holds(&going_on(&before, &after)?, level, deadline)?);
@@ -128,7 +128,7 @@ pub fn confirm_until(
 }
 
 /// The last event of a session that ends within a transaction, as observed and as predicted.
-fn end<'e>(before: &'e [Txn], after: &'e [Txn]) -> Option<(&'e Event, &'e Event)> {
+fn end<'e>(before: &'e [Txn], after: &'e [Txn]) -> Option<(&'e NamedEvent, &'e NamedEvent)> {
     let new = &after.last()?.1;
     let old = &before[after.len() - 1].1;
     (new.len() < old.len()).then(|| Some((&old[new.len() - 1], new.last()?)))?
@@ -227,8 +227,9 @@ fn session(
 }
 
 /// Whether `new` does the same things as the first events of `old`, whomever they read from.
-fn prefix(old: &[Event], new: &[Event]) -> bool {
-    let same = |(old, new): (&Event, &Event)| old.is_read == new.is_read && old.key == new.key;
+fn prefix(old: &[NamedEvent], new: &[NamedEvent]) -> bool {
+    let same =
+        |(old, new): (&NamedEvent, &NamedEvent)| old.is_read == new.is_read && old.key == new.key;
     new.len() <= old.len() && old.iter().zip(new).all(same)
 }
 
@@ -284,7 +285,7 @@ fn counting(history: &History, writers: &Writers) -> Result<HashSet<TxnId>, Doub
 }
 
 /// Reads before any own write of the key, and last writes, in order.
-fn events(history: &History, txn: TxnId, writers: &Writers) -> Result<Vec<Event>, Doubt> {
+fn events(history: &History, txn: TxnId, writers: &Writers) -> Result<Vec<NamedEvent>, Doubt> {
     let reads: HashSet<OpId> = external(history, txn).into_iter().collect();
     let mut events = Vec::new();
     for id in history.ops_of(txn).map(OpId) {
@@ -295,9 +296,9 @@ fn events(history: &History, txn: TxnId, writers: &Writers) -> Result<Vec<Event>
             let named = |writer: TxnId| {
                 (history.session_of(writer).0, history.txn_name(writer).to_string())
             };
-            events.push(Event { is_read: true, key, writer: writer.map(named) });
+            events.push(NamedEvent { is_read: true, key, writer: writer.map(named) });
         } else if op.kind != OpKind::Read && last_write(history, txn, op.key) == Some(id) {
-            events.push(Event { is_read: false, key, writer: None });
+            events.push(NamedEvent { is_read: false, key, writer: None });
         }
     }
     Ok(events)

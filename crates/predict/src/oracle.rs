@@ -9,7 +9,7 @@ use seriatim_isolation::Level;
 
 /// An event of a run, in session order.
 #[derive(Clone, Copy, Debug)]
-struct Event {
+struct KeptEvent {
     txn: TxnId,
     op: OpId,
     is_read: bool,
@@ -19,7 +19,7 @@ struct Event {
 /// Whether a run of committed transactions with distinct values has a prediction at `level` within
 /// `boundary`.
 pub fn exists(history: &History, level: Level, boundary: Boundary) -> bool {
-    let sessions: Vec<Vec<Event>> = history
+    let sessions: Vec<Vec<KeptEvent>> = history
         .sessions()
         .map(|session| {
             history.txns_of(session).flat_map(|txn| events(history, TxnId(txn))).collect()
@@ -37,7 +37,7 @@ pub fn exists(history: &History, level: Level, boundary: Boundary) -> bool {
 }
 
 /// Reads from others, and last writes.
-fn events(history: &History, txn: TxnId) -> Vec<Event> {
+fn events(history: &History, txn: TxnId) -> Vec<KeptEvent> {
     let ops: Vec<OpId> = history.ops_of(txn).map(OpId).collect();
     let content = |op: OpId| history.op(op);
     let is_event = |&(place, op): &(usize, OpId)| {
@@ -50,7 +50,7 @@ fn events(history: &History, txn: TxnId) -> Vec<Event> {
         }
     };
     let all = ops.iter().copied().enumerate().filter(is_event);
-    all.map(|(_, op)| Event {
+    all.map(|(_, op)| KeptEvent {
         txn,
         op,
         is_read: content(op).kind == OpKind::Read,
@@ -60,7 +60,7 @@ fn events(history: &History, txn: TxnId) -> Vec<Event> {
 }
 
 /// Whether a session may end after `cut` events.
-fn may_cut(events: &[Event], cut: usize, boundary: Boundary) -> bool {
+fn may_cut(events: &[KeptEvent], cut: usize, boundary: Boundary) -> bool {
     let (Some(last), Some(next)) = (cut.checked_sub(1).map(|last| &events[last]), events.get(cut))
     else {
         return true;
@@ -90,23 +90,23 @@ struct Oracle<'a> {
     history: &'a History,
     level: Level,
     boundary: Boundary,
-    sessions: &'a [Vec<Event>],
+    sessions: &'a [Vec<KeptEvent>],
     /// How many events of each session are kept.
     kept: &'a [usize],
 }
 
 impl Oracle<'_> {
-    fn kept(&self) -> impl Iterator<Item = &Event> {
+    fn kept(&self) -> impl Iterator<Item = &KeptEvent> {
         self.sessions.iter().zip(self.kept).flat_map(|(events, &kept)| &events[..kept])
     }
 
     /// Whether the reads can have writers such that this is a prediction.
     fn some_sources(&self) -> bool {
-        let reads: Vec<&Event> = self.kept().filter(|event| event.is_read).collect();
+        let reads: Vec<&KeptEvent> = self.kept().filter(|event| event.is_read).collect();
         self.choose(&reads, &mut Vec::new())
     }
 
-    fn choose(&self, reads: &[&Event], chosen: &mut Vec<(OpId, Option<OpId>)>) -> bool {
+    fn choose(&self, reads: &[&KeptEvent], chosen: &mut Vec<(OpId, Option<OpId>)>) -> bool {
         let Some(read) = reads.get(chosen.len()) else { return self.is_prediction(chosen) };
         let observed = self.observed(read);
         let mut options: Vec<Option<OpId>> = vec![observed];
@@ -126,7 +126,7 @@ impl Oracle<'_> {
     }
 
     /// The write that `read` returned in the run.
-    fn observed(&self, read: &Event) -> Option<OpId> {
+    fn observed(&self, read: &KeptEvent) -> Option<OpId> {
         let value = self.history.op(read.op).value;
         let writes =
             self.sessions.iter().flatten().filter(|event| !event.is_read && event.key == read.key);
@@ -135,7 +135,7 @@ impl Oracle<'_> {
             .find(|&write| value != Value::NULL && self.history.op(write).value == value)
     }
 
-    fn may_change(&self, read: &Event) -> bool {
+    fn may_change(&self, read: &KeptEvent) -> bool {
         let session = self.history.session_of(read.txn).index();
         let last = self.kept[session].checked_sub(1).map(|last| &self.sessions[session][last]);
         last.is_some_and(|last| match self.boundary {

@@ -98,8 +98,8 @@ fn run(
     effort.time = start.elapsed();
     match (failure, ended) {
         (Some(doubt), _) => Err(PredictError::Unconfirmed(doubt)),
-        (None, Found::All) => Ok(Answer::NoneExists(effort)),
-        (None, Found::Some(open)) => Ok(Answer::Undecided(open, effort)),
+        (None, Coverage::All) => Ok(Answer::NoneExists(effort)),
+        (None, Coverage::Some(open)) => Ok(Answer::Undecided(open, effort)),
     }
 }
 
@@ -137,7 +137,7 @@ fn serial_order(
 }
 
 /// How far the search came.
-enum Found {
+enum Coverage {
     /// Everything that there is.
     All,
     Some(Open),
@@ -166,14 +166,14 @@ struct Task<'a> {
 }
 
 impl Task<'_> {
-    fn go(&mut self, wanted: Wanted) -> Found {
+    fn go(&mut self, wanted: Wanted) -> Coverage {
         let count = self.run.txns.len();
         let part = Part { whole: self.run, run: self.run.clone(), from: 0, to: count as u32 };
         let problem = Problem::new(&part.run, self.options.level, self.options.boundary);
         self.effort.transactions = problem.nodes.len() as u64;
         self.effort.reads = problem.reads.len() as u64;
         if problem.level == Level::SnapshotIsolation && !pivot::exists(&problem) {
-            return Found::All;
+            return Coverage::All;
         }
         let is_large = problem.nodes.len() > WHOLE_MAX;
         if is_large || (wanted == Wanted::First && problem.nodes.len() > WINDOW) {
@@ -183,18 +183,18 @@ impl Task<'_> {
             for &reach in reaches {
                 match self.windows(reach) {
                     Ended::Exhausted => {}
-                    Ended::Stopped => return Found::Some(Open::Stopped),
-                    Ended::OutOfTime => return Found::Some(Open::Budget),
+                    Ended::Stopped => return Coverage::Some(Open::Stopped),
+                    Ended::OutOfTime => return Coverage::Some(Open::Budget),
                 }
             }
         }
         if is_large {
-            return Found::Some(Open::Size);
+            return Coverage::Some(Open::Size);
         }
         match self.search(&part, &problem, (Scope::Whole, Reach::All)) {
-            Ended::Exhausted => Found::All,
-            Ended::Stopped => Found::Some(Open::Stopped),
-            Ended::OutOfTime => Found::Some(Open::Budget),
+            Ended::Exhausted => Coverage::All,
+            Ended::Stopped => Coverage::Some(Open::Stopped),
+            Ended::OutOfTime => Coverage::Some(Open::Budget),
         }
     }
 

@@ -64,14 +64,19 @@ pub(crate) fn search(
     effort: &mut Effort,
     found: &mut dyn FnMut(&Assignment) -> Next,
 ) -> Ended {
-    let mut search =
-        Search { problem, mode, deadline, encoding: Encoding::new(problem, deadline), effort };
+    let mut search = PredictionSearch {
+        problem,
+        mode,
+        deadline,
+        encoding: Encoding::new(problem, deadline),
+        effort,
+    };
     let ended = search.run((first, reach), found);
     search.effort.add(search.encoding.effort());
     ended
 }
 
-struct Search<'a> {
+struct PredictionSearch<'a> {
     problem: &'a Problem,
     mode: Mode,
     deadline: Option<Instant>,
@@ -88,7 +93,7 @@ enum Proposed {
     OutOfTime,
 }
 
-impl Search<'_> {
+impl PredictionSearch<'_> {
     fn run(&mut self, which: (First, Reach), found: &mut dyn FnMut(&Assignment) -> Next) -> Ended {
         for wishes in self.stages(which) {
             loop {

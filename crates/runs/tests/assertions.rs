@@ -6,7 +6,7 @@ use seriatim_apps::{APPS, Value};
 use seriatim_check::{Options, Outcome, check};
 use seriatim_isolation::Level;
 use seriatim_runs::{Fuzz, Recording, Setting, run};
-use seriatim_store::{ChooserKind, Explorer, LEVELS};
+use seriatim_store::{AllRuns, ChooserKind, LEVELS};
 use std::collections::HashSet;
 
 const STRATEGIES: [ChooserKind; 3] =
@@ -162,7 +162,7 @@ fn the_same_seed_does_the_same_runs() {
 /// What clients see in all runs of an explorer.
 fn all_states(
     harness: &Clients,
-    mut explorer: Explorer,
+    mut explorer: AllRuns,
     most: usize,
 ) -> Option<HashSet<Vec<Vec<Value>>>> {
     let setting = Setting { level: Level::Causal, interleaved: false };
@@ -179,9 +179,9 @@ fn merging_states_loses_none_and_random_runs_show_no_other() {
     let (mut compared, mut several) = (0, 0);
     for seed in 0..24 {
         let harness = Clients::anything(seed);
-        let Some(all) = all_states(&harness, Explorer::new(), 1500) else { continue };
+        let Some(all) = all_states(&harness, AllRuns::new(), 1500) else { continue };
         assert_eq!(
-            all_states(&harness, Explorer::merging(), 1500).as_ref(),
+            all_states(&harness, AllRuns::merging(), 1500).as_ref(),
             Some(&all),
             "harness {seed}"
         );

@@ -24,7 +24,7 @@ use crate::chooser::{Chooser, Ended, PendingRead, TxnName};
 use crate::cycles::Look;
 use crate::experience::{Experience, KNOWN_MAX, Sight, seen};
 use crate::log::State;
-use crate::plot::{Plot, hash, lock};
+use crate::run_plan::{RunPlan, hash, lock};
 use crate::schedule::Schedule;
 use crate::tried::Decision;
 use rand::{RngExt, SeedableRng};
@@ -58,7 +58,7 @@ impl Adversary {
     }
 
     /// What to do in run number `run`.
-    pub fn run(&self, run: u64) -> Plot {
+    pub fn run(&self, run: u64) -> RunPlan {
         let mut random =
             Pcg64Mcg::seed_from_u64(self.seed ^ run.wrapping_mul(0x9E37_79B9_7F4A_7C15));
         let experience = lock(&self.experience);
@@ -83,7 +83,7 @@ impl Adversary {
         }));
         let scheduler = Arc::clone(&opponent);
         let schedule: Schedule = Box::new(move |alive| lock(&scheduler).next_client(alive));
-        Plot { chooser: Box::new(Hand(opponent)), schedule }
+        RunPlan { chooser: Box::new(Hand(opponent)), schedule }
     }
 }
 

@@ -2,9 +2,9 @@
 
 use crate::log::{INITIAL, Log, Read, State};
 use crate::reach::Reach;
-use crate::search::Question;
 use crate::weak::{self, Demand};
 use crate::witness::{Point, Witness};
+use crate::witness_search::Question;
 use rustc_hash::FxHashSet;
 use seriatim_isolation::Level;
 

@@ -1,7 +1,7 @@
 //! What an adversary remembers of earlier runs: programs do the same again.
 
 use crate::chooser::{Ended, TxnName};
-use crate::plot::hash;
+use crate::run_plan::hash;
 use crate::tried::Tried;
 use rustc_hash::{FxHashMap, FxHashSet};
 

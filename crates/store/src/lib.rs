@@ -7,22 +7,21 @@
 //! out, and nothing else.
 
 mod adversary;
+mod all_runs;
 mod builder;
 mod chooser;
+mod chooser_kind;
 mod cycles;
 mod delay;
 mod engine;
 mod experience;
-mod explorer;
 mod fingerprint;
-mod kept;
-mod kind;
+mod forgetting_list;
 mod log;
-mod plot;
 mod reach;
 mod record;
+mod run_plan;
 mod schedule;
-mod search;
 mod store;
 #[cfg(test)]
 mod tests;
@@ -30,17 +29,18 @@ mod tried;
 mod wait;
 mod weak;
 mod witness;
+mod witness_search;
 mod writers;
 
 pub use adversary::Adversary;
+pub use all_runs::AllRuns;
 pub use builder::Builder;
 pub use chooser::{
     Choice, Chooser, Divergence, Ended, Latest, LatestPerSession, PendingRead, Random, Script,
     Stale, Track, TxnName, Version,
 };
+pub use chooser_kind::{ChooserKind, UnknownChooser};
 pub use delay::Delay;
-pub use explorer::Explorer;
-pub use kind::{ChooserKind, UnknownChooser};
-pub use plot::Plot;
+pub use run_plan::RunPlan;
 pub use schedule::{Schedule, Turn, by_chance, by_turns, interleave, interleave_by};
 pub use store::{LEVELS, Session, Store, StoreError, Txn};

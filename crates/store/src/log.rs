@@ -9,7 +9,7 @@
 //! order for good, and of what they wrote only the last version of each key can still be read. What
 //! nobody needs any more is forgotten.
 
-use crate::kept::Kept;
+use crate::forgetting_list::ForgettingList;
 use crate::writers::{Writer, Writers};
 use rustc_hash::FxHashSet;
 use seriatim_isolation::Level;
@@ -150,7 +150,7 @@ impl SessionLog {
 /// Everything that has happened.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Log {
-    pub txns: Kept<Record>,
+    pub txns: ForgettingList<Record>,
     pub sessions: Vec<SessionLog>,
     pub keys: Vec<Writers>,
     /// How many transactions have committed.

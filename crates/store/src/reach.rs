@@ -6,7 +6,7 @@
 //! learn something from it, which are those between its ends. Edges that the reads of open
 //! transactions force are kept apart until these commit, so that an abort costs nothing.
 
-use crate::kept::Kept;
+use crate::forgetting_list::ForgettingList;
 use crate::log::{Log, Past};
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
@@ -16,9 +16,9 @@ use std::collections::BinaryHeap;
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Reach {
     /// For each transaction who must commit before it.
-    before: Kept<Past>,
+    before: ForgettingList<Past>,
     /// Targets of forced edges.
-    forced: Kept<Vec<u32>>,
+    forced: ForgettingList<Vec<u32>>,
 }
 
 impl Reach {

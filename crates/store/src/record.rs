@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 /// Something that a transaction did.
 #[derive(Clone, Debug)]
-pub(crate) enum Event<V> {
+pub(crate) enum Recorded<V> {
     /// A read from another transaction.
     Read {
         key: u32,
@@ -65,7 +65,7 @@ pub(crate) struct Told<'e, V> {
     pub number: u32,
     pub session: u32,
     pub state: State,
-    pub events: &'e [Event<V>],
+    pub events: &'e [Recorded<V>],
     /// What it has read may be forgotten.
     pub writes_only: bool,
 }
@@ -102,17 +102,19 @@ pub(crate) fn history<'e, V: Serialize + 'e>(
         for event in told
             .events
             .iter()
-            .filter(|event| !told.writes_only || matches!(event, Event::Write { .. }))
+            .filter(|event| !told.writes_only || matches!(event, Recorded::Write { .. }))
         {
             let (kind, key, value) = match event {
-                Event::Write { key, value } => {
+                Recorded::Write { key, value } => {
                     let name = values.name(*key, value);
                     values.last.insert((told.number, *key), name);
                     (OpKind::Write, *key, name)
                 }
-                Event::OwnRead { key } => (OpKind::Read, *key, values.last[&(told.number, *key)]),
+                Recorded::OwnRead { key } => {
+                    (OpKind::Read, *key, values.last[&(told.number, *key)])
+                }
                 // A transaction that began later may have written it: filled in below.
-                Event::Read { key, source } => {
+                Recorded::Read { key, source } => {
                     reads.push((columns.op_value.len(), *key, *source));
                     (OpKind::Read, *key, Value::NULL)
                 }

@@ -9,9 +9,9 @@ use crate::chooser::{Choice, Chooser, Ended, PendingRead, TxnName, Version};
 use crate::delay::Delay;
 use crate::engine::Engine;
 use crate::fingerprint::fingerprint;
-use crate::kept::Kept;
+use crate::forgetting_list::ForgettingList;
 use crate::log::{INITIAL, State};
-use crate::record::{self, Event, Told};
+use crate::record::{self, Recorded, Told};
 use serde::Serialize;
 use seriatim_history::History;
 use seriatim_isolation::Level;
@@ -115,8 +115,8 @@ struct Inner<V> {
     names: Vec<Arc<str>>,
     initial: Vec<Option<V>>,
     /// What each transaction did, in its order.
-    events: Kept<Vec<Event<V>>>,
-    txn_names: Kept<TxnName>,
+    events: ForgettingList<Vec<Recorded<V>>>,
+    txn_names: ForgettingList<TxnName>,
     /// How many transactions each session has begun.
     begun: Vec<u32>,
     /// Sessions whose last transaction failed.
@@ -212,8 +212,8 @@ impl<V: Serialize> Store<V> {
             sorted: BTreeMap::new(),
             names: Vec::new(),
             initial: Vec::new(),
-            events: Kept::default(),
-            txn_names: Kept::default(),
+            events: ForgettingList::default(),
+            txn_names: ForgettingList::default(),
             begun: Vec::new(),
             failed: Vec::new(),
             choices: Vec::new(),
@@ -470,11 +470,11 @@ impl<V> Inner<V> {
 }
 
 /// The keys that a transaction wrote, each once, also if it took that back.
-fn written_keys<V>(events: &[Event<V>]) -> Vec<u32> {
+fn written_keys<V>(events: &[Recorded<V>]) -> Vec<u32> {
     let mut keys = Vec::new();
     for event in events {
         match event {
-            Event::Write { key, .. } if !keys.contains(key) => keys.push(*key),
+            Recorded::Write { key, .. } if !keys.contains(key) => keys.push(*key),
             _ => {}
         }
     }
@@ -482,9 +482,9 @@ fn written_keys<V>(events: &[Event<V>]) -> Vec<u32> {
 }
 
 /// What the last write of a transaction to `key` wrote; `None` if there is no such write.
-fn written<V>(events: &[Event<V>], key: u32) -> Option<&Option<V>> {
+fn written<V>(events: &[Recorded<V>], key: u32) -> Option<&Option<V>> {
     let mut writes = events.iter().rev().filter_map(|event| match event {
-        Event::Write { key: other, value } if *other == key => Some(value),
+        Recorded::Write { key: other, value } if *other == key => Some(value),
         _ => None,
     });
     writes.next()
@@ -493,7 +493,7 @@ fn written<V>(events: &[Event<V>], key: u32) -> Option<&Option<V>> {
 /// What `source` left in `key`.
 fn value<'v, V>(
     initial: &'v [Option<V>],
-    events: &'v Kept<Vec<Event<V>>>,
+    events: &'v ForgettingList<Vec<Recorded<V>>>,
     source: u32,
     key: u32,
 ) -> Option<&'v V> {

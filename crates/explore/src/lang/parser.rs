@@ -16,7 +16,7 @@ const PARTS_MAX: usize = 400;
 const ROUNDS_MAX: i64 = 1000;
 /// How many sessions there may be, and transactions in all of them.
 const SESSIONS_MAX: usize = 32;
-const TXNS_MAX: usize = crate::bits::TXNS_MAX;
+const TXNS_MAX: usize = crate::txn_set::TXNS_MAX;
 
 /// How many keys a message lists.
 const KEYS_TOLD_MAX: usize = 8;

@@ -3,7 +3,7 @@
 use super::{Inner, Shared, StoreError, value, written};
 use crate::chooser::TxnName;
 use crate::engine::Engine;
-use crate::record::Event;
+use crate::record::Recorded;
 use seriatim_isolation::Level;
 use std::sync::{Arc, MutexGuard};
 
@@ -61,7 +61,7 @@ impl<V: Clone> Txn<V> {
         let mut inner = self.open()?;
         let key = inner.key(key);
         inner.engine.write(self.number, key);
-        inner.events[self.number as usize].push(Event::Write { key, value });
+        inner.events[self.number as usize].push(Recorded::Write { key, value });
         Ok(())
     }
 
@@ -124,12 +124,12 @@ impl<V: Clone> Txn<V> {
 fn read<V: Clone>(inner: &mut Inner<V>, txn: u32, key: u32) -> Option<Option<V>> {
     if inner.engine.log.writes(txn, key) {
         let value = written(&inner.events[txn as usize], key).cloned().flatten();
-        inner.events[txn as usize].push(Event::OwnRead { key });
+        inner.events[txn as usize].push(Recorded::OwnRead { key });
         return Some(value);
     }
     let source = inner.choose(txn, key)?;
     inner.engine.read(txn, key, source);
-    inner.events[txn as usize].push(Event::Read { key, source });
+    inner.events[txn as usize].push(Recorded::Read { key, source });
     Some(value(&inner.initial, &inner.events, source, key).cloned())
 }
 

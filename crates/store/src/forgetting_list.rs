@@ -6,20 +6,20 @@ use std::ops::{Index, IndexMut};
 
 /// The last ones in a row, and those before them that somebody still needs.
 #[derive(Clone, Debug)]
-pub(crate) struct Kept<T> {
+pub(crate) struct ForgettingList<T> {
     /// The number of the first one in `recent`.
     first: usize,
     recent: VecDeque<T>,
     old: FxHashMap<usize, T>,
 }
 
-impl<T> Default for Kept<T> {
+impl<T> Default for ForgettingList<T> {
     fn default() -> Self {
-        Kept { first: 0, recent: VecDeque::new(), old: FxHashMap::default() }
+        ForgettingList { first: 0, recent: VecDeque::new(), old: FxHashMap::default() }
     }
 }
 
-impl<T> Kept<T> {
+impl<T> ForgettingList<T> {
     pub fn push(&mut self, item: T) {
         self.recent.push_back(item);
     }
@@ -62,7 +62,7 @@ impl<T> Kept<T> {
     }
 }
 
-impl<T> Index<usize> for Kept<T> {
+impl<T> Index<usize> for ForgettingList<T> {
     type Output = T;
 
     #[inline]
@@ -74,7 +74,7 @@ impl<T> Index<usize> for Kept<T> {
     }
 }
 
-impl<T> IndexMut<usize> for Kept<T> {
+impl<T> IndexMut<usize> for ForgettingList<T> {
     #[inline]
     fn index_mut(&mut self, number: usize) -> &mut T {
         match number.checked_sub(self.first) {
@@ -90,7 +90,7 @@ mod tests {
 
     #[test]
     fn what_is_needed_and_what_is_recent_stays() {
-        let mut kept: Kept<usize> = Kept::default();
+        let mut kept: ForgettingList<usize> = ForgettingList::default();
         (0..10).for_each(|number| kept.push(number));
         kept.forget(3, |number| number % 4 == 0);
         let left: Vec<usize> = kept

@@ -5,7 +5,7 @@
 //! has one left. Programs must do the same again if they see the same.
 
 use crate::chooser::{Chooser, PendingRead};
-use crate::plot::{Plot, hash, lock};
+use crate::run_plan::{RunPlan, hash, lock};
 use crate::schedule::Schedule;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::{Arc, Mutex};
@@ -14,9 +14,9 @@ use std::sync::{Arc, Mutex};
 ///
 /// ```
 /// use seriatim_isolation::Level;
-/// use seriatim_store::{Explorer, Store};
+/// use seriatim_store::{AllRuns, Store};
 ///
-/// let (mut explorer, mut seen) = (Explorer::new(), Vec::new());
+/// let (mut explorer, mut seen) = (AllRuns::new(), Vec::new());
 /// while let Some(plot) = explorer.run() {
 ///     let store: Store<i64> = Store::<i64>::builder(Level::Causal).chooser(plot.chooser).build().unwrap();
 ///     let (one, two) = (store.session(), store.session());
@@ -28,7 +28,7 @@ use std::sync::{Arc, Mutex};
 /// assert_eq!(seen, [None, Some(1)]);
 /// ```
 #[derive(Debug, Default)]
-pub struct Explorer {
+pub struct AllRuns {
     tree: Arc<Mutex<Tree>>,
     begun: bool,
 }
@@ -49,29 +49,29 @@ struct Tree {
     turns: FxHashMap<usize, u32>,
 }
 
-impl Explorer {
+impl AllRuns {
     /// Goes through all sequences of decisions.
-    pub fn new() -> Explorer {
-        Explorer::default()
+    pub fn new() -> AllRuns {
+        AllRuns::default()
     }
 
     /// Goes on only once from points that clients can reach in several ways, having read the same.
     /// For read committed, read atomic and causal consistency, where what may happen depends on
     /// nothing else.
-    pub fn merging() -> Explorer {
+    pub fn merging() -> AllRuns {
         let tree = Tree { known: Some(FxHashSet::default()), ..Tree::default() };
-        Explorer { tree: Arc::new(Mutex::new(tree)), begun: false }
+        AllRuns { tree: Arc::new(Mutex::new(tree)), begun: false }
     }
 
     /// What to do in the next run; `None` when everything has been done. The run before must have
     /// ended.
-    pub fn run(&mut self) -> Option<Plot> {
+    pub fn run(&mut self) -> Option<RunPlan> {
         if std::mem::replace(&mut self.begun, true) && !lock(&self.tree).advance() {
             return None;
         }
         let tree = Arc::clone(&self.tree);
         let schedule: Schedule = Box::new(move |alive| lock(&tree).next_client(alive));
-        Some(Plot { chooser: Box::new(Walk(Arc::clone(&self.tree))), schedule })
+        Some(RunPlan { chooser: Box::new(Walk(Arc::clone(&self.tree))), schedule })
     }
 }
 

@@ -7,7 +7,7 @@ use std::hash::{Hash, Hasher};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// What to do in one run.
-pub struct Plot {
+pub struct RunPlan {
     /// Picks the versions.
     pub chooser: Box<dyn Chooser>,
     /// Picks who goes on, if the clients take turns; client 0 is session 0, and so on.

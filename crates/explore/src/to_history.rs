@@ -3,9 +3,9 @@
 //! Checkers match a read to its write by the value, so a value that a key is given again gets a
 //! number behind it.
 
-use crate::bits::{INITIAL, Id};
 use crate::ordered::{Op, Ordered, Read, Record};
 use crate::program::{Local, Program, Value};
+use crate::txn_set::{INITIAL, Id};
 use rustc_hash::{FxHashMap, FxHashSet};
 use seriatim_history::{
     Atom, Atoms, Columns, History, Initial, KeyId, KeyNames, Names, OpKind, Status, Value as Named,

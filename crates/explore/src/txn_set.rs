@@ -12,14 +12,14 @@ pub(crate) const INITIAL: Id = Id::MAX;
 
 /// A set of transactions.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default, Debug)]
-pub(crate) struct Bits(pub u128);
+pub(crate) struct TxnSet(pub u128);
 
-impl Bits {
-    pub const NONE: Bits = Bits(0);
+impl TxnSet {
+    pub const NONE: TxnSet = TxnSet(0);
 
     #[inline]
-    pub fn one(id: Id) -> Bits {
-        Bits(1 << id)
+    pub fn one(id: Id) -> TxnSet {
+        TxnSet(1 << id)
     }
 
     #[inline]
@@ -28,28 +28,28 @@ impl Bits {
     }
 
     #[inline]
-    pub fn with(self, id: Id) -> Bits {
-        Bits(self.0 | 1 << id)
+    pub fn with(self, id: Id) -> TxnSet {
+        TxnSet(self.0 | 1 << id)
     }
 
     #[inline]
-    pub fn without(self, id: Id) -> Bits {
-        Bits(self.0 & !(1 << id))
+    pub fn without(self, id: Id) -> TxnSet {
+        TxnSet(self.0 & !(1 << id))
     }
 
     #[inline]
-    pub fn and(self, other: Bits) -> Bits {
-        Bits(self.0 | other.0)
+    pub fn union(self, other: TxnSet) -> TxnSet {
+        TxnSet(self.0 | other.0)
     }
 
     #[inline]
-    pub fn common(self, other: Bits) -> Bits {
-        Bits(self.0 & other.0)
+    pub fn intersection(self, other: TxnSet) -> TxnSet {
+        TxnSet(self.0 & other.0)
     }
 
     #[inline]
-    pub fn minus(self, other: Bits) -> Bits {
-        Bits(self.0 & !other.0)
+    pub fn difference(self, other: TxnSet) -> TxnSet {
+        TxnSet(self.0 & !other.0)
     }
 
     #[inline]
@@ -59,7 +59,7 @@ impl Bits {
 
     /// Whether all of `other` are in it.
     #[inline]
-    pub fn has_all(self, other: Bits) -> bool {
+    pub fn has_all(self, other: TxnSet) -> bool {
         other.0 & !self.0 == 0
     }
 
@@ -81,12 +81,12 @@ mod tests {
 
     #[test]
     fn a_set_has_what_was_put_in() {
-        let set = Bits::one(0).with(5).with(127);
+        let set = TxnSet::one(0).with(5).with(127);
         assert_eq!(set.iter().collect::<Vec<_>>(), [0, 5, 127]);
         assert!(set.has(127) && !set.has(1) && !set.has(INITIAL));
-        assert!(set.has_all(Bits::one(5)) && !set.has_all(Bits::one(6)));
-        assert_eq!(set.without(5).minus(Bits::one(0)), Bits::one(127));
-        assert_eq!(set.common(Bits::one(5).with(6)), Bits::one(5));
-        assert!(Bits::NONE.is_empty() && Bits::NONE.and(set) == set);
+        assert!(set.has_all(TxnSet::one(5)) && !set.has_all(TxnSet::one(6)));
+        assert_eq!(set.without(5).difference(TxnSet::one(0)), TxnSet::one(127));
+        assert_eq!(set.intersection(TxnSet::one(5).with(6)), TxnSet::one(5));
+        assert!(TxnSet::NONE.is_empty() && TxnSet::NONE.union(set) == set);
     }
 }

@@ -35,7 +35,7 @@ impl Question<'_> {
         if self.witness.sequence.len() > POINTS_MAX {
             return None;
         }
-        let mut search = Search::new(self);
+        let mut search = WitnessSearch::new(self);
         search.go().then_some(search.path)
     }
 }
@@ -43,7 +43,7 @@ impl Question<'_> {
 /// Which points are placed, and who wrote each key last.
 type Visited = (Vec<bool>, Vec<(u32, u32)>);
 
-struct Search<'q> {
+struct WitnessSearch<'q> {
     question: &'q Question<'q>,
     /// The points to place, in the order in which they are tried.
     points: Vec<Point>,
@@ -57,14 +57,14 @@ struct Search<'q> {
     dead: FxHashSet<Visited>,
 }
 
-impl<'q> Search<'q> {
-    fn new(question: &'q Question<'q>) -> Search<'q> {
+impl<'q> WitnessSearch<'q> {
+    fn new(question: &'q Question<'q>) -> WitnessSearch<'q> {
         let mut points = question.witness.sequence.clone();
         if has_begin(question.log.txn(question.txn).level) {
             points.push(Point { txn: question.txn, is_commit: false });
         }
         points.push(Point { txn: question.txn, is_commit: true });
-        let mut search = Search {
+        let mut search = WitnessSearch {
             question,
             placed: vec![false; points.len()],
             points,
