@@ -48,6 +48,12 @@ pub enum ExploreError {
         /// What it did when it was run again.
         now: String,
     },
+    /// A behaviour was another one when it was run again.
+    #[error(
+        "the program is not deterministic: when it is run again, {0}; transactions may depend on \
+         what they read and on their session's local state, and on nothing else"
+    )]
+    NotRepeatable(String),
     /// A client used its connection in a way that no database allows.
     #[error("{place}: {problem}")]
     Client {

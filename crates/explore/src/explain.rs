@@ -42,7 +42,14 @@ pub(crate) fn counterexample<V: Value, L: Local>(
     level: Level,
     found: &FoundBehaviour,
 ) -> Result<Counterexample<L>, ExploreError> {
-    replay(program, level, &found.token, |end| Counterexample::of(end, found.reason.clone()))
+    let shown = |end: &End<'_, V, L>| Counterexample::of(end, found.reason.clone());
+    replay(program, level, &found.token, shown).map_err(|error| match error {
+        // The token was made a moment ago.
+        ExploreError::Token(problem) | ExploreError::TokenLevel { problem, .. } => {
+            ExploreError::NotRepeatable(problem)
+        }
+        other => other,
+    })
 }
 
 impl<L: Local> Counterexample<L> {

@@ -6,6 +6,7 @@
 //! hand out; the first counterexample is the first in the order of the search, whichever thread
 //! comes to one earlier.
 
+use crate::determinism;
 use crate::end::End;
 use crate::engine::{Algorithm, Engine, Progress, Setting};
 use crate::error::ExploreError;
@@ -176,7 +177,9 @@ impl<'p, V: Value, L: Local> Explorer<'p, V, L> {
 
     /// The work of this exploration, for [`Explorer::resume`].
     pub fn begin(&self) -> Result<Work, ExploreError> {
-        Work::of(self.program, self.setting()?, self.part)
+        let setting = self.setting()?;
+        determinism::check(self.program, setting)?;
+        Work::of(self.program, setting, self.part)
     }
 
     /// Does what is left of `work`, and tells `observer` how far it came, several times a second.

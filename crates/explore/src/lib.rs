@@ -49,6 +49,7 @@
 mod ce;
 mod closure;
 mod cycles;
+mod determinism;
 mod dfs;
 mod end;
 mod engine;

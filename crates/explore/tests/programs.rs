@@ -94,6 +94,53 @@ fn a_client_that_is_not_deterministic_is_reported_too() {
 }
 
 #[test]
+fn a_program_is_run_again_before_it_is_said_to_be_right() {
+    let runs = AtomicI64::new(0);
+    let mut program: Program<i64, i64> = Program::new();
+    // Nothing is read, so that there is one behaviour, and nothing would be run again.
+    program
+        .named_session("careless")
+        .transaction(move |tx, _| tx.write("x", runs.fetch_add(1, Ordering::Relaxed)));
+    let error = nothing_to_show(explore(&program, Level::Causal, |_| Ok(())));
+    let place = "session careless, transaction 1, operation 1";
+    assert!(error.to_string().contains(place), "{error}");
+    let robust = nothing_to_show(Explorer::new(&program, Level::Causal).robust());
+    assert!(robust.to_string().contains(place), "{robust}");
+}
+
+#[test]
+fn an_assertion_inside_of_a_transaction_that_fails_is_a_counterexample() {
+    let mut program: Program<i64, i64> = Program::new();
+    program.named_session("writer").transaction(|tx, _| {
+        tx.write("x", 1)?;
+        tx.write("y", 1)
+    });
+    program
+        .named_session("reader")
+        .transaction(|tx, _| {
+            let (x, y) = (tx.read("x")?, tx.read("y")?);
+            assert_eq!(x, y, "a part of a transaction is seen");
+            tx.write("seen", 1)
+        })
+        .transaction(|tx, seen| {
+            *seen = tx.read("seen")?;
+            Ok(())
+        });
+    let run = |level| Explorer::new(&program, level).run(&|_| Ok(())).unwrap();
+    let found = run(Level::ReadCommitted).counterexample.expect("reads may be fractured");
+    assert!(found.reason.starts_with("reader-1 panicked: "), "{}", found.reason);
+    assert!(found.reason.contains("a part of a transaction is seen"), "{}", found.reason);
+    assert!(found.reason.contains("programs.rs:"), "{}", found.reason);
+    // The session ends with the panic, and the behaviour can be run again.
+    let transactions = replay(&program, Level::ReadCommitted, &found.token, |end| {
+        (end.is_committed(1, 0), end.is_committed(1, 1), end.panicked().is_some())
+    });
+    assert_eq!(transactions, Ok((Some(false), None, true)));
+    let atomic = run(Level::ReadAtomic);
+    assert!(atomic.counterexample.is_none() && atomic.is_complete);
+}
+
+#[test]
 fn a_client_must_use_its_connection_as_databases_allow() {
     for misuse in 0..3 {
         let mut program: Program<i64, i64> = Program::new();
