@@ -7,7 +7,7 @@ fail() { printf '%s: %s\n' "$(basename "$0")" "$*" >&2; exit 3; }
 [ -x /usr/bin/time ] || fail "GNU time is missing: apt-get install time"
 
 build() {
-    cargo build --release --quiet --locked -p seriatim
+    cargo build --release --quiet --locked -p seriatim-cli
     cargo build --release --quiet --locked -p seriatim-history --example split_numbers
     ours="$CARGO_TARGET_DIR/release/seriatim"
     limit="$CARGO_TARGET_DIR/release/examples/split_numbers"

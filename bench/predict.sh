@@ -17,7 +17,7 @@ peer_seconds=${PEER_SECONDS:-900}
 if [ -n "${BUILT:-}" ]; then
     ours="$BUILT/seriatim" tables="$BUILT/predict_tables"
 else
-    cargo build --release --quiet --locked -p seriatim
+    cargo build --release --quiet --locked -p seriatim-cli
     cargo build --release --quiet --locked -p seriatim --example predict_tables
     ours="$CARGO_TARGET_DIR/release/seriatim" tables="$CARGO_TARGET_DIR/release/examples/predict_tables"
 fi
