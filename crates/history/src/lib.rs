@@ -15,6 +15,7 @@
 mod assemble;
 mod atom;
 mod columns;
+mod compression;
 mod error;
 mod fingerprint;
 pub mod formats;
@@ -30,7 +31,7 @@ pub mod room;
 
 pub use atom::{Atom, Atoms, Value, ValueKind};
 pub use columns::{Columns, ColumnsError, TXNS_MAX, TxnMeta};
-pub use error::{ReadError, Spot, WriteError};
+pub use error::{ENABLE_COMPRESSION, ReadError, Spot, WriteError};
 pub use ids::{KeyId, OpId, SessionId, TxnId};
 pub use input::{Input, is_special};
 pub use meter::Meter;

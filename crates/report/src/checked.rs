@@ -2,7 +2,8 @@
 
 use seriatim_check::{OpRef, Report, TxnRef, Undecided};
 use seriatim_history::{
-    ColumnsError, History, KeyId, Op, OpId, OpKind, ReadError, Spot, Status, Value, ValueKind,
+    ColumnsError, ENABLE_COMPRESSION, History, KeyId, Op, OpId, OpKind, ReadError, Spot, Status,
+    Value, ValueKind,
 };
 use seriatim_isolation::Level;
 use std::time::Duration;
@@ -215,6 +216,10 @@ impl Unreadable {
             ReadError::OverLimit { file, bytes_max } => {
                 let hint = Some("raise --memory".to_owned());
                 (format!("larger than the {bytes_max} bytes that may be read"), in_file(file), hint)
+            }
+            ReadError::Compressed { file, compression } => {
+                let hint = Some(ENABLE_COMPRESSION.to_owned());
+                (format!("compressed with {compression}"), in_file(file), hint)
             }
             ReadError::TooLarge { file, source } => (too_large(source), in_file(file), None),
             other => (other.to_string(), in_file(input), None),

@@ -6,10 +6,10 @@
 
 use super::advice::advised;
 use super::{Format, cobra, viper, write};
+use crate::compression::Compression;
 use crate::error::WriteError;
 use crate::ids::SessionId;
 use crate::model::History;
-use flate2::write::GzEncoder;
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
 use std::path::{Path, PathBuf};
@@ -56,26 +56,15 @@ fn write_compressed(
     path: &Path,
     content: impl FnOnce(&mut dyn Write) -> Result<(), WriteError>,
 ) -> Result<File, WriteError> {
-    let buffer = BufWriter::with_capacity(1 << 18, file);
-    let buffer = match path.extension().and_then(|extension| extension.to_str()) {
-        Some("gz") => {
-            let mut encoder =
-                BufWriter::new(GzEncoder::new(buffer, flate2::Compression::default()));
-            content(&mut encoder)?;
-            unbuffered(encoder)?.finish()?
-        }
-        Some("zst") => {
-            let mut encoder = BufWriter::new(zstd::Encoder::new(buffer, 0)?);
-            content(&mut encoder)?;
-            unbuffered(encoder)?.finish()?
-        }
-        _ => {
-            let mut buffer = buffer;
-            content(&mut buffer)?;
-            buffer
-        }
+    let mut buffer = BufWriter::with_capacity(1 << 18, file);
+    let Some(compression) = Compression::of_name(path) else {
+        content(&mut buffer)?;
+        return Ok(unbuffered(buffer)?);
     };
-    Ok(unbuffered(buffer)?)
+    let refusal = WriteError::Compressed { compression: compression.name() };
+    let mut encoder = BufWriter::new(compression.encoder(buffer)?.ok_or(refusal)?);
+    content(&mut encoder)?;
+    Ok(unbuffered(unbuffered(encoder)?.finish()?)?)
 }
 
 /// What is behind a buffer, after the buffer is written.
