@@ -55,4 +55,6 @@ pub use outcome::{
 pub use refs::Refs;
 pub use scenario::{Budget, explain as explain_violation, minimal_violation};
 pub use verifier::{Rejection, verify, verify_points};
-pub use violation::{Edge, Element, Excluded, OpRef, Origin, Reason, TxnRef, Violation, Why};
+pub use violation::{
+    Edge, Element, Excluded, OpRef, Origin, Reason, TxnRef, ValueRef, Violation, Why,
+};

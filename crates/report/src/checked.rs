@@ -1,6 +1,6 @@
 //! What a renderer is given: an input with its verdicts, or an input that could not be read.
 
-use seriatim_check::{OpRef, Report, TxnRef, Undecided};
+use seriatim_check::{OpRef, Refs, Report, TxnRef, Undecided};
 use seriatim_history::{
     ColumnsError, ENABLE_COMPRESSION, History, KeyId, Op, OpId, OpKind, ReadError, Spot, Status,
     Value, ValueKind,
@@ -157,9 +157,9 @@ fn reference(history: &History, op: OpId) -> OpRef {
             index: txn.0 - history.txns_of(session).start,
             is_unknown: history.status(txn) == Status::Unknown,
         },
-        action: if content.kind == OpKind::Append { "append" } else { "write" },
+        kind: content.kind,
         key: history.key_name(content.key).to_string(),
-        value: history.value_text(content.value),
+        value: Refs(history).value(content.value),
         place: history.place(op),
         element: None,
     }

@@ -95,7 +95,7 @@ fn session_cluster(number: usize, index: usize, session: &str, nodes: &[Node<'_>
 }
 
 fn node_label(node: &Node<'_>) -> String {
-    let ops = node.ops.iter().map(|op| format!("\n{} {}", op.action, item(op)));
+    let ops = node.ops.iter().map(|op| format!("\n{} {}", op.action(), item(op)));
     std::iter::once(txn(node.txn)).chain(ops).collect()
 }
 

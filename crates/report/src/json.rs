@@ -89,7 +89,7 @@ struct Operation<'a> {
     session: Option<&'a str>,
     action: &'a str,
     key: &'a str,
-    value: &'a str,
+    value: String,
     #[serde(skip_serializing_if = "Option::is_none")]
     file: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -290,9 +290,9 @@ impl<'a> Operation<'a> {
         Operation {
             transaction: &op.txn.name,
             session: session(&op.txn),
-            action: op.action,
+            action: op.action(),
             key: &op.key,
-            value: &op.value,
+            value: op.value.to_string(),
             file: op.place.as_ref().map(|place| &*place.file),
             line: number(PlaceUnit::Line),
             byte: number(PlaceUnit::Byte),

@@ -6,7 +6,8 @@
 //! values are cut.
 
 use crate::scenario;
-use seriatim_check::{Edge, OpRef, Reason, TxnRef, Violation};
+use seriatim_check::{Edge, OpRef, Reason, TxnRef, ValueRef, Violation};
+use seriatim_history::OpKind;
 use seriatim_isolation::{Anomaly, Level};
 
 /// The longest value that is quoted in full.
@@ -56,7 +57,7 @@ pub fn summary(violation: &Violation) -> String {
 fn unknown_outcomes(ops: &[OpRef]) -> String {
     let mut told: Vec<&TxnRef> = Vec::new();
     let mut text = String::new();
-    for write in ops.iter().filter(|op| op.txn.is_unknown && op.action != "read") {
+    for write in ops.iter().filter(|op| op.txn.is_unknown && op.kind.is_write()) {
         let reader = ops.iter().find(|read| returned(read, write) && read.txn.id != write.txn.id);
         if let (Some(read), false) = (reader, told.contains(&&write.txn)) {
             told.push(&write.txn);
@@ -71,11 +72,12 @@ fn unknown_outcomes(ops: &[OpRef]) -> String {
 
 /// Whether a read returned what an operation wrote, alone or in a list.
 fn returned(read: &OpRef, write: &OpRef) -> bool {
-    let list = || read.value.strip_prefix('[').and_then(|list| list.strip_suffix(']'));
-    let listed =
-        || list().is_some_and(|list| list.split(' ').any(|element| element == write.value));
-    let holds = if write.action == "append" { listed() } else { read.value == write.value };
-    read.action == "read" && read.key == write.key && holds
+    let holds = match (write.kind, &read.value, &write.value) {
+        (OpKind::Append, ValueRef::List(list), ValueRef::Scalar(element)) => list.contains(element),
+        (OpKind::Append, ..) => false,
+        _ => read.value == write.value,
+    };
+    read.kind == OpKind::Read && read.key == write.key && holds
 }
 
 /// The contradiction step by step, each `T1 < T2, because …`; empty for anomalies that need no
@@ -145,7 +147,7 @@ fn overwritten(
         read_from(read, source),
         at(read),
         item(source),
-        if source.action == "append" { "have been appended after" } else { "have overwritten" },
+        if source.kind == OpKind::Append { "have been appended after" } else { "have overwritten" },
         item(other),
     )
 }
@@ -166,7 +168,7 @@ pub(crate) fn edge_clause(edge: &Edge) -> String {
         Reason::RealTime { end, begin } => {
             format!("{from} ended (at {end}) before {to} began (at {begin})")
         }
-        Reason::WriteWrite { earlier, later, .. } if later.action == "append" => {
+        Reason::WriteWrite { earlier, later, .. } if later.kind == OpKind::Append => {
             format!(
                 "{to} appended {} to {} after {}",
                 value(&later.value),
@@ -191,7 +193,7 @@ fn thin_air(violation: &Violation) -> Option<String> {
              thin air.",
             who(&read.txn),
             item(read),
-            value(&element.value),
+            word(&element.value),
             element.position,
         ));
     }
@@ -421,7 +423,7 @@ fn demand(edge: &Edge) -> Option<String> {
 
 fn incompatible(violation: &Violation) -> Option<String> {
     let [one, two, rest @ ..] = violation.ops.as_slice() else { return None };
-    if let ("append", [later]) = (two.action, rest) {
+    if let (OpKind::Append, [later]) = (two.kind, rest) {
         return Some(format!(
             "{} reads {}, but {} appended {} before {}: the list has them the other way round.",
             who(&one.txn),
@@ -457,7 +459,7 @@ fn duplicate_element(violation: &Violation) -> Option<String> {
 }
 
 fn op_clause(op: &OpRef) -> String {
-    format!("{} {}s {}{}", txn(&op.txn), op.action, item(op), at(op))
+    format!("{} {}s {}{}", txn(&op.txn), op.action(), item(op), at(op))
 }
 
 /// A transaction: numbers of a file get a `t` in front, other names stand as they are.
@@ -478,12 +480,12 @@ pub(crate) fn who(reference: &TxnRef) -> String {
 
 /// `x=1`; keys that are numbers are called `key 7`.
 pub(crate) fn item(op: &OpRef) -> String {
-    assignment(&op.key, &op.value)
+    format!("{}={}", key(&op.key), value(&op.value))
 }
 
-/// `x=1`, from its parts.
+/// `x=1`, of a value that is known as text.
 pub(crate) fn assignment(name: &str, text: &str) -> String {
-    format!("{}={}", key(name), value(text))
+    format!("{}={}", key(name), word(text))
 }
 
 /// What `read` returned and whose it is: `x=1 from t2`, `the initial x=0`.
@@ -495,40 +497,58 @@ pub(crate) fn read_from(read: &OpRef, source: &OpRef) -> String {
 }
 
 pub(crate) fn key(name: &str) -> String {
-    if is_number(name) { format!("key {name}") } else { value(name) }
+    if is_number(name) { format!("key {name}") } else { word(name) }
 }
 
-/// A value, in quotes if it has blanks (lists have brackets), cut if it is very long.
-pub(crate) fn value(text: &str) -> String {
+/// A value, cut if it is very long.
+pub(crate) fn value(value: &ValueRef) -> String {
+    match value {
+        ValueRef::Null => value.to_string(),
+        ValueRef::Scalar(text) => word(text),
+        ValueRef::List(elements) => list(elements),
+    }
+}
+
+/// A text, in quotes if it has blanks (texts in brackets show their ends), cut if it is very long.
+pub(crate) fn word(text: &str) -> String {
     let text = clean(text);
     let quoted = text.is_empty() || (text.contains(' ') && !text.starts_with('['));
     let text = if quoted { format!("\"{text}\"") } else { text };
-    if text.chars().count() <= VALUE_CHARS_MAX {
-        return text;
-    }
+    if text.chars().count() <= VALUE_CHARS_MAX { text } else { cut_in_the_middle(&text) }
+}
+
+fn cut_in_the_middle(text: &str) -> String {
     let half = VALUE_CHARS_MAX / 2;
-    if let Some(cut) = cut_list(&text, half) {
-        return cut;
-    }
     let head: String = text.chars().take(half).collect();
     let tail: String = text.chars().skip(text.chars().count() - half).collect();
     format!("{head}…{tail}")
 }
 
-/// The first and the last elements of a list, whole; `None` if that is no list, or if one of them
-/// alone is too long.
-fn cut_list(text: &str, half: usize) -> Option<String> {
-    if !text.starts_with('[') {
-        return None;
+/// A list: of a long one the first and the last elements, whole if they are short enough.
+fn list(elements: &[String]) -> String {
+    let elements: Vec<String> = elements.iter().map(|element| clean(element)).collect();
+    let whole = format!("[{}]", elements.join(" "));
+    if whole.chars().count() <= VALUE_CHARS_MAX {
+        return whole;
     }
-    let before =
-        text.char_indices().take_while(|(i, _)| *i <= half).filter(|(_, c)| *c == ' ').last()?.0;
-    let after = text
-        .char_indices()
-        .filter(|(i, c)| text.len() - i <= half && *c == ' ')
-        .map(|(i, _)| i)
-        .next()?;
-    Some(format!("{} …{}", &text[..before], &text[after..]))
+    // Each with the bracket or blank before it; the end has a bracket behind it, too.
+    let lengths = || elements.iter().map(|element| element.len() + 1);
+    let half = VALUE_CHARS_MAX / 2;
+    let (first, last) = (fitting(half, lengths()), fitting(half - 1, lengths().rev()));
+    if first == 0 || last == 0 {
+        return cut_in_the_middle(&whole);
+    }
+    let (head, tail) = (&elements[..first], &elements[elements.len() - last..]);
+    format!("[{} … {}]", head.join(" "), tail.join(" "))
+}
+
+/// How many of these lengths fit into `room`.
+fn fitting(room: usize, lengths: impl Iterator<Item = usize>) -> usize {
+    let sums = lengths.scan(0, |sum, length| {
+        *sum += length;
+        Some(*sum)
+    });
+    sums.take_while(|&sum| sum <= room).count()
 }
 
 /// ` (file:line)`, if it is known; without the directories, which the list of operations has.
@@ -591,16 +611,19 @@ mod tests {
 
     #[test]
     fn long_values_are_cut_in_the_middle() {
-        let cut = value(&"12".repeat(500));
+        let cut = word(&"12".repeat(500));
         assert!(cut.contains('…') && cut.chars().count() == VALUE_CHARS_MAX + 1, "{cut}");
     }
 
     #[test]
     fn a_list_is_cut_between_its_elements() {
-        let list: Vec<String> = (0..300).map(|number| number.to_string()).collect();
-        let cut = value(&format!("[{}]", list.join(" ")));
+        let numbers: Vec<String> = (0..300).map(|number| number.to_string()).collect();
+        let cut = list(&numbers);
         assert_eq!(cut, "[0 1 2 3 4 5 6 7 8 9 10 11 12 … 293 294 295 296 297 298 299]");
-        assert!(value(&format!("[{}]", "7".repeat(99))).contains('…'));
+        assert!(list(&["7".repeat(99)]).contains('…'));
+        // The text of an element may have blanks; it is not cut there.
+        let texts: Vec<String> = (0..20).map(|number| format!("number {number}")).collect();
+        assert_eq!(list(&texts), "[number 0 number 1 number 2 … number 18 number 19]");
     }
 
     #[test]
@@ -611,7 +634,7 @@ mod tests {
 
     #[test]
     fn values_with_blanks_are_quoted_and_lists_are_not() {
-        assert_eq!(value("Found it!"), "\"Found it!\"");
-        assert_eq!(value("[1 2]"), "[1 2]");
+        assert_eq!(word("Found it!"), "\"Found it!\"");
+        assert_eq!(list(&["1".to_owned(), "2".to_owned()]), "[1 2]");
     }
 }

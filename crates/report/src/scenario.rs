@@ -5,8 +5,9 @@
 //! hold; an edge that nobody observed says so, and [`derivation`] tells the whole of it, as deeply
 //! as it is nested.
 
-use crate::prose::{and, assignment, at, edge_clause, item, key, read_from, step, txn, value, who};
+use crate::prose::{and, at, edge_clause, item, key, read_from, step, txn, value, who};
 use seriatim_check::{Edge, Excluded, OpRef, Origin, Reason, TxnRef, Violation, Why};
+use seriatim_history::OpKind;
 use seriatim_isolation::Anomaly;
 
 /// The longest circle that a story spells out; longer ones are left to the numbered steps.
@@ -45,11 +46,11 @@ fn lost_update(violation: &Violation) -> Option<String> {
     let Missed { read, source, overwrite } = violation.cycle.iter().find_map(missed)?;
     let same = |op: &&OpRef| op.key == read.key;
     let ops = || violation.ops.iter().filter(same);
-    let mine = ops().find(|op| op.action != "read" && op.txn == read.txn)?;
+    let mine = ops().find(|op| op.kind.is_write() && op.txn == read.txn)?;
     let (first, second) =
         if read.txn.id < overwrite.txn.id { (mine, overwrite) } else { (overwrite, mine) };
-    let (both, each) = match first.action {
-        "append" => (
+    let (both, each) = match first.kind {
+        OpKind::Append => (
             format!("both append to {}", key(&read.key)),
             format!("{} and {}", value(&first.value), value(&second.value)),
         ),
@@ -143,8 +144,8 @@ fn one_missed(violation: &Violation) -> Option<String> {
 
 /// What a reader should have seen.
 fn unseen(write: &OpRef) -> String {
-    match write.action {
-        "append" => format!("the {} that {} appended", value(&write.value), txn(&write.txn)),
+    match write.kind {
+        OpKind::Append => format!("the {} that {} appended", value(&write.value), txn(&write.txn)),
         _ => format!("{} or something newer", item(write)),
     }
 }
@@ -198,8 +199,8 @@ fn origin(edge: &Edge) -> Option<&Origin> {
 
 /// What the later write did to the earlier version.
 fn replaced(overwrite: &OpRef) -> String {
-    match overwrite.action {
-        "append" => format!("extended with {}", value(&overwrite.value)),
+    match overwrite.kind {
+        OpKind::Append => format!("extended with {}", value(&overwrite.value)),
         _ => format!("overwrote with {}", item(overwrite)),
     }
 }
@@ -211,15 +212,17 @@ pub(crate) fn because(edge: &Edge) -> Option<String> {
         Reason::RealTime { end, begin } => {
             Some(format!("{from} ended (at {end}) before {to} began (at {begin})"))
         }
-        Reason::WriteWrite { earlier, later, why } if later.action == "append" => Some(format!(
-            "{to} appended {}{} to {} after {} of {from}{}{}",
-            value(&later.value),
-            at(later),
-            key(&later.key),
-            value(&earlier.value),
-            at(earlier),
-            how(why, later),
-        )),
+        Reason::WriteWrite { earlier, later, why } if later.kind == OpKind::Append => {
+            Some(format!(
+                "{to} appended {}{} to {} after {} of {from}{}{}",
+                value(&later.value),
+                at(later),
+                key(&later.key),
+                value(&earlier.value),
+                at(earlier),
+                how(why, later),
+            ))
+        }
         Reason::WriteWrite { earlier, later, why } => Some(format!(
             "{to} overwrote {} of {from}{} with {}{}{}",
             item(earlier),
@@ -362,8 +365,8 @@ fn derive(edge: &Edge, depth: usize, lines: &mut Vec<(usize, String)>) {
 }
 
 fn exclude(read: &OpRef, other: &Excluded, depth: usize, lines: &mut Vec<(usize, String)>) {
-    let read = assignment(&read.key, &read.value);
-    lines.push((depth, format!("Suppose that {read} was read from {}:", txn(&other.write.txn))));
+    let writer = txn(&other.write.txn);
+    lines.push((depth, format!("Suppose that {} was read from {writer}:", item(read))));
     refute(&other.cycle, depth, lines);
 }
 
