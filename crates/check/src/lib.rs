@@ -26,6 +26,7 @@ mod clocks;
 pub mod confirm;
 mod decide;
 mod disjoint;
+mod duplicate;
 mod explain;
 pub mod frontier;
 mod index;
@@ -48,6 +49,7 @@ mod verifier;
 mod violation;
 
 pub use checker::check;
+pub use duplicate::Duplicate;
 pub use matching::matched_history;
 pub use outcome::{
     AnomalyGroup, Effort, Event, Options, Outcome, Proved, Report, Timings, Undecided, Verdict,

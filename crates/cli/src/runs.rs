@@ -7,7 +7,7 @@ use seriatim_check::Options;
 use seriatim_history::{History, SessionId, TxnId};
 use seriatim_report::style::{BOLD, paint};
 use seriatim_report::text::{self, Layout};
-use seriatim_report::{Checked, Counts, Times, clean, json, wrap};
+use seriatim_report::{Checked, Times, clean, json, wrap};
 use seriatim_store::{Choice, TxnName};
 
 /// What should have held, and what was seen instead.
@@ -60,7 +60,7 @@ pub fn checked(name: &str, history: &History) -> Checked {
     let report = seriatim_check::check(history, &Options::default());
     let times = Times { total: start.elapsed(), ..Times::default() };
     let input = format!("the run of {name}");
-    Checked { input, format: "store", counts: Counts::of(history), report, times, duplicate: None }
+    Checked { input, format: "store", counts: history.counts(), report, times, duplicate: None }
 }
 
 /// The same for machines.

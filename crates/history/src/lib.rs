@@ -16,6 +16,7 @@ mod assemble;
 mod atom;
 mod columns;
 mod compression;
+mod counts;
 mod error;
 mod fingerprint;
 pub mod formats;
@@ -31,6 +32,7 @@ pub mod room;
 
 pub use atom::{Atom, Atoms, Value, ValueKind};
 pub use columns::{Columns, ColumnsError, TXNS_MAX, TxnMeta};
+pub use counts::Counts;
 pub use error::{ENABLE_COMPRESSION, ReadError, Spot, WriteError};
 pub use ids::{KeyId, OpId, SessionId, TxnId};
 pub use input::{Input, is_special};

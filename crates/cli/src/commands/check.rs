@@ -12,7 +12,7 @@ use seriatim_history::formats::{self, Format, ReadOptions};
 use seriatim_history::{History, ReadError};
 use seriatim_report::text::{Detail, Layout};
 use seriatim_report::{
-    Checked, Counts, Duplicate, Size, Times, Unread, Unreadable, certificate, dot, json, text,
+    Checked, Duplicate, Size, Times, Unread, Unreadable, certificate, dot, json, text,
 };
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
@@ -259,7 +259,7 @@ impl Work {
         self.stage.now(format!("checking {} ({operations})", input.shown));
         let report = seriatim_check::check(&history, &self.options_now());
         let times = Times { read, total: start.elapsed() };
-        let counts = Counts::of(&history);
+        let counts = history.counts();
         let duplicate = Duplicate::of(&history, &report);
         let certificate =
             self.check.keep_orders.then(|| certificate::render(&input.shown, &history, &report));

@@ -7,7 +7,7 @@ use seriatim_check::Options;
 use seriatim_history::formats::{self, ReadOptions};
 use seriatim_report::style::{BOLD, DIM, paint};
 use seriatim_report::text::{self, Layout};
-use seriatim_report::{Checked, Counts, Times, wrap};
+use seriatim_report::{Checked, Times, wrap};
 use std::time::Instant;
 
 /// The flags.
@@ -140,7 +140,7 @@ fn check(story: &Story) -> Result<Checked, Failure> {
     Ok(Checked {
         input: story.file.to_owned(),
         format: format.code(),
-        counts: Counts::of(&history),
+        counts: history.counts(),
         report,
         times: Times { read, total: start.elapsed() },
         duplicate: None,

@@ -1,5 +1,8 @@
 //! `seriatim explore`: every behaviour of a transactional program, each exactly once.
 
+mod program_file;
+mod stories;
+
 use crate::checkpoint::Keeper;
 use crate::cli::{Style, base_parser, explore_level_parser};
 use crate::exit::{Exit, Failure};
@@ -8,24 +11,22 @@ use crate::quantities::duration;
 use crate::save::may_write;
 use crate::{checkpoint, interrupt, output};
 use clap::ValueEnum;
+use program_file::{located, read};
 use seriatim_apps::clients::{self, ClientProgram};
 use seriatim_apps::explore as apps;
-use seriatim_apps::{APPS, BENCHMARK_APPS};
 use seriatim_check::Outcome;
-use seriatim_explore::lang::{LangError, Source};
+use seriatim_explore::lang::Source;
 use seriatim_explore::{
     Algorithm, Counterexample, End, Exploration, ExploreError, Explorer, Local, Part, Program,
     Property, Value, replay,
 };
 use seriatim_isolation::Level;
 use seriatim_report::explored::{self, Behaviour, Cycle, Explored, Question, Stopped};
-use seriatim_report::knowledge::alike;
 use seriatim_report::text::plural;
-use seriatim_report::{Checked, Counts, Times, clean};
-use std::fs::File;
-use std::io::Read;
+use seriatim_report::{Checked, Times, clean};
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
+use stories::stories;
 
 const AFTER_HELP: &str = "\
 A program is a file in a small language (`seriatim explain language`), or a shipped application. \
@@ -46,10 +47,6 @@ they do not, 2 undecided within the budget or because behaviours were cut, 3 bad
                           4 internal error, 130, 143 or 129 ended \
 by a signal, 141 output closed by its reader.";
 
-/// A program that people write is much smaller; a device has no end.
-const PROGRAM_BYTES_MAX: u64 = 64 << 20;
-/// How much of a line with a mistake is shown.
-const EXCERPT_CHARS: usize = 100;
 /// Sessions of random clients, and transactions in each.
 const SIZE: (usize, usize) = (3, 3);
 /// More threads than this only cost memory.
@@ -70,7 +67,13 @@ pub struct Args {
     #[arg(long, value_name = "SxT", value_parser = sizes)]
     size: Option<(usize, usize)>,
     /// The level of transactions that have none of their own
-    #[arg(long, short, value_name = "LEVEL", value_parser = explore_level_parser(), default_value = "cc")]
+    #[arg(
+        long,
+        short,
+        value_name = "LEVEL",
+        value_parser = explore_level_parser(),
+        default_value = "cc"
+    )]
     level: Level,
     /// The level that histories are kept consistent with on the way
     #[arg(long, value_name = "LEVEL", value_parser = base_parser(), default_value = "cc")]
@@ -205,65 +208,6 @@ fn sizes(text: &str) -> Result<(usize, usize), String> {
         text.parse().ok().filter(|number| (1..=10).contains(number)).ok_or_else(expected)
     };
     Ok((number(sessions)?, number(txns)?))
-}
-
-fn read(path: &str) -> Result<String, Failure> {
-    let bytes = read_bytes(path).map_err(|error| {
-        let apps: Vec<String> =
-            APPS.into_iter().chain(BENCHMARK_APPS).map(|app| app.name().to_owned()).collect();
-        let random: Vec<String> = clients::names().map(|name| format!("{name}:1")).collect();
-        let is_name = !path.contains(['/', '.']) && error.kind() == std::io::ErrorKind::NotFound;
-        let near = alike(path, apps.iter().chain(&random).filter(|_| is_name).cloned());
-        if !near.is_empty() {
-            return Failure::about(
-                path,
-                format!("no such file or application; did you mean {}?", near.join(", ")),
-            );
-        }
-        let expected = format!(
-            "expected a program file, one of the applications {}, or random clients",
-            apps.join(", ")
-        );
-        Failure::Message(format!("{path}: {error}; {expected} like {}", random.join(", ")))
-    })?;
-    let text = String::from_utf8(bytes).map_err(|error| {
-        let valid = String::from_utf8_lossy(&error.as_bytes()[..error.utf8_error().valid_up_to()]);
-        let (line, last) =
-            (valid.matches('\n').count() + 1, valid.rsplit('\n').next().unwrap_or_default());
-        let column = last.chars().count() + 1;
-        Failure::Message(format!(
-            "{path}:{line}:{column}: this is no text in UTF-8; save the program as UTF-8"
-        ))
-    })?;
-    Ok(text.strip_prefix('\u{feff}').map_or_else(|| text.clone(), str::to_owned))
-}
-
-fn read_bytes(path: &str) -> std::io::Result<Vec<u8>> {
-    let mut bytes = Vec::new();
-    let source: Box<dyn Read> = match path {
-        "-" => Box::new(std::io::stdin()),
-        _ => Box::new(File::open(path)?),
-    };
-    source.take(PROGRAM_BYTES_MAX + 1).read_to_end(&mut bytes)?;
-    if bytes.len() as u64 > PROGRAM_BYTES_MAX {
-        return Err(std::io::Error::other("larger than any program, 64 MB"));
-    }
-    Ok(bytes)
-}
-
-/// The error with its line, and a mark below the column; of a long line what is around the column.
-fn located(path: &str, text: &str, error: &LangError) -> Failure {
-    let LangError { spot, problem, hint } = error;
-    let first = (spot.column - 1).saturating_sub(EXCERPT_CHARS / 2);
-    let line =
-        text.lines().nth(spot.line - 1).unwrap_or_default().chars().skip(first).take(EXCERPT_CHARS);
-    let line: String = line.map(|c| if c.is_control() { ' ' } else { c }).collect();
-    let lead = if first > 0 { "… " } else { "" };
-    let mark = " ".repeat(lead.chars().count() + spot.column - 1 - first);
-    Failure::Message(format!(
-        "{path}:{}:{}: {problem}; {hint}\n  {lead}{line}\n  {mark}^",
-        spot.line, spot.column
-    ))
 }
 
 fn shown_values(seen: &[seriatim_apps::Value]) -> String {
@@ -448,11 +392,11 @@ impl<V: Value, L: Local> Subject<'_, V, L> {
                 .enumerate()
                 .map(local)
                 .collect(),
-            sessions: explored::stories(&found.history),
+            sessions: stories(&found.history),
             checked: Checked {
                 input: format!("the history of {}", args.program),
                 format: "explored",
-                counts: Counts::of(&found.history),
+                counts: found.history.counts(),
                 report: found.report,
                 times: Times::default(),
                 duplicate: None,

@@ -5,7 +5,7 @@
 //! hold; an edge that nobody observed says so, and [`derivation`] tells the whole of it, as deeply
 //! as it is nested.
 
-use crate::prose::{and, at, edge_clause, item, key, read_from, step, txn, value, who};
+use super::{and, at, edge_clause, item, key, read_from, step, txn, value, who};
 use seriatim_check::{Edge, Excluded, OpRef, Origin, Reason, TxnRef, Violation, Why};
 use seriatim_history::OpKind;
 use seriatim_isolation::Anomaly;
@@ -251,7 +251,11 @@ fn how(why: &Why, later: &OpRef) -> String {
         Why::Known(path) => format!(", since {}", after(path, later)),
         Why::Listed(read) => format!(", since {} reads {}{}", txn(&read.txn), item(read), at(read)),
         Why::Supposed => " (supposed)".to_owned(),
-        Why::Otherwise(cycle) => format!(", since {}", otherwise(cycle)),
+        Why::Otherwise(cycle) => {
+            let told = otherwise(cycle);
+            let told = told.unwrap_or_else(|| "the opposite order is impossible".to_owned());
+            format!(", since {told}")
+        }
         Why::Repeated => ", as shown above".to_owned(),
         Why::TooDeep => ", by a derivation that is too long to be told".to_owned(),
     }
@@ -269,35 +273,35 @@ fn after(path: &[Edge], later: &OpRef) -> String {
     }
 }
 
-/// How a step says that its derivation is too long for it.
-pub(crate) const IMPOSSIBLE: &str = "the opposite order is impossible";
+/// Whether the step of an edge leaves its derivation out, because it is too long.
+pub(crate) fn leaves_out_derivation(edge: &Edge) -> bool {
+    match &edge.reason {
+        Reason::WriteWrite { why: Why::Otherwise(cycle), .. }
+        | Reason::ReadWrite { why: Why::Otherwise(cycle), .. } => otherwise(cycle).is_none(),
+        _ => false,
+    }
+}
 
 /// The derivation of an order in one breath, if it is short and rests on nothing that needs one
 /// itself.
-fn otherwise(cycle: &[Edge]) -> String {
-    let general = IMPOSSIBLE.to_owned();
-    let Some((supposed, path)) = cycle.split_first() else { return general };
+fn otherwise(cycle: &[Edge]) -> Option<String> {
+    let (supposed, path) = cycle.split_first()?;
     if path.len() >= INLINE_MAX || !path.iter().all(is_plain) {
-        return general;
+        return None;
     }
     let known = and(&path.iter().map(edge_clause).collect::<Vec<_>>());
+    let (from, to) = (txn(&supposed.from), txn(&supposed.to));
     match &supposed.reason {
         Reason::ReadWrite { read, source, why: Why::Supposed, origin: Origin::Only, .. } => {
-            format!(
-                "otherwise {}, which reads {}, would come before {}, but {known}",
-                txn(&supposed.from),
-                read_from(read, source),
-                txn(&supposed.to),
-            )
+            let read = read_from(read, source);
+            Some(format!(
+                "otherwise {from}, which reads {read}, would come before {to}, but {known}"
+            ))
         }
         Reason::WriteWrite { why: Why::Supposed, .. } => {
-            format!(
-                "otherwise {} would come before {}, but {known}",
-                txn(&supposed.from),
-                txn(&supposed.to)
-            )
+            Some(format!("otherwise {from} would come before {to}, but {known}"))
         }
-        _ => general,
+        _ => None,
     }
 }
 

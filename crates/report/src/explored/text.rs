@@ -1,162 +1,21 @@
-//! What an exploration of a program came to, as text for people and as JSON for machines.
-//!
-//! The data is the caller's; nothing here knows how programs are explored.
+//! An exploration as text for people.
 
-use crate::checked::Checked;
-use crate::prose::{clean, summary};
+use super::{Behaviour, Explored, Question, Stopped, Txn};
+use crate::prose::clean;
 use crate::style::{self, BOLD, DIM, paint};
 use crate::text::{self, Layout, grouped};
 use crate::wrap::wrap;
-use serde::Serialize;
 use seriatim_check::Outcome;
-use seriatim_history::{History, OpId, OpKind, Status, TxnId};
-use std::time::Duration;
 
 /// A transaction with more operations than this is told in short, with so many.
 const OPERATIONS_MAX: usize = 12;
+
 const OPERATIONS_SHOWN: usize = 8;
+
 /// A value with more characters than this is told in short, with so many.
 const VALUE_MAX: usize = 40;
+
 const VALUE_SHOWN: usize = 30;
-
-/// What was asked of every behaviour.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
-pub enum Question {
-    /// Whether the assertions hold.
-    Assertions,
-    /// Whether it is serializable.
-    Robust,
-    /// Nothing: they were only counted.
-    Count,
-}
-
-/// An exploration.
-#[derive(Clone, Debug)]
-pub struct Explored {
-    /// The program as the user named it.
-    pub input: String,
-    /// The level, for people.
-    pub level: String,
-    /// The short name of the level.
-    pub level_code: &'static str,
-    /// The short name of the level that histories were kept consistent with on the way.
-    pub base_code: &'static str,
-    /// The algorithm.
-    pub algorithm: &'static str,
-    /// Whether the algorithm comes to a history many times, so that what is counted are executions.
-    pub has_repetitions: bool,
-    /// The command that explores this, to which `--replay TOKEN` can be added.
-    pub command: String,
-    /// What was asked.
-    pub question: Question,
-    /// The answer.
-    pub outcome: Outcome,
-    /// Histories at the level.
-    pub histories: u64,
-    /// Complete histories, those included that only the base allows.
-    pub ends: u64,
-    /// Calls that led nowhere.
-    pub blocked: u64,
-    /// Behaviours that are too long.
-    pub cut: u64,
-    /// Histories that violate what was asked.
-    pub counterexamples: u64,
-    /// The share of the tree that was visited.
-    pub share: f64,
-    /// Whether every behaviour was visited (of the part).
-    pub is_complete: bool,
-    /// Which part of how many.
-    pub part: (usize, usize),
-    /// How long it took.
-    pub elapsed: Duration,
-    /// How it ended early, if it did.
-    pub stopped: Option<Stopped>,
-    /// Whether it is one behaviour that was replayed.
-    pub is_replay: bool,
-    /// The first counterexample, or the behaviour that was replayed.
-    pub behaviour: Option<Behaviour>,
-    /// All counterexamples, if they were asked for.
-    pub groups: Vec<Cycle>,
-}
-
-/// The early end of an exploration.
-#[derive(Clone, Debug)]
-pub struct Stopped {
-    /// Whether somebody interrupted it; otherwise its budget was spent.
-    pub is_interrupted: bool,
-    /// The file from which it can go on.
-    pub checkpoint: Option<String>,
-}
-
-/// One behaviour.
-#[derive(Clone, Debug)]
-pub struct Behaviour {
-    /// Why it violates what was asked, if it does.
-    pub reason: Option<String>,
-    /// For each session its name and its local state.
-    pub locals: Vec<(String, String)>,
-    /// What each session did.
-    pub sessions: Vec<Story>,
-    /// What the checker says of it.
-    pub checked: Checked,
-    /// What reruns it.
-    pub token: String,
-}
-
-/// What a session did.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Story {
-    /// Its name.
-    pub session: String,
-    /// Its transactions.
-    pub transactions: Vec<Txn>,
-}
-
-/// A transaction of a story.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Txn {
-    /// Its name.
-    pub name: String,
-    /// Whether it committed.
-    pub committed: bool,
-    /// Its operations: `r` or `w`, the key, the value.
-    pub operations: Vec<(char, String, String)>,
-}
-
-/// Counterexamples with the same cycle.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
-pub struct Cycle {
-    /// The anomaly and its cycle.
-    pub cycle: String,
-    /// How many.
-    pub count: u64,
-    /// Why the first violates what was asked.
-    pub reason: String,
-    /// What reruns the first.
-    pub token: String,
-}
-
-/// What each session of a history did.
-pub fn stories(history: &History) -> Vec<Story> {
-    let txn = |id: TxnId| {
-        let operation = |op: OpId| {
-            let op = history.op(op);
-            let kind = if op.kind == OpKind::Read { 'r' } else { 'w' };
-            (kind, history.key_name(op.key).to_string(), history.value_text(op.value))
-        };
-        Txn {
-            name: history.txn_name(id).to_string(),
-            committed: history.status(id) == Status::Committed,
-            operations: history.ops_of(id).map(OpId).map(operation).collect(),
-        }
-    };
-    let story = |session| Story {
-        session: history.session_name(session).to_string(),
-        transactions: history.txns_of(session).map(TxnId).map(txn).collect(),
-    };
-    history.sessions().map(story).collect()
-}
 
 /// The page.
 pub fn render(explored: &Explored, width: usize) -> String {
@@ -375,101 +234,6 @@ fn told(txn: &Txn) -> String {
         (true, true) => "(nothing)".to_owned(),
         (true, false) => all,
         (false, _) => format!("{all} aborted").trim_start().to_owned(),
-    }
-}
-
-#[derive(Serialize)]
-struct Object<'a> {
-    input: &'a str,
-    level: &'a str,
-    base: &'a str,
-    algorithm: &'a str,
-    question: Question,
-    verdict: &'a str,
-    histories: u64,
-    end_states: u64,
-    blocked: u64,
-    cut: u64,
-    counterexamples: u64,
-    share: f64,
-    complete: bool,
-    part: usize,
-    parts: usize,
-    time_ms: f64,
-    behaviour: Option<BehaviourObject<'a>>,
-    groups: &'a [Cycle],
-}
-
-#[derive(Serialize)]
-struct BehaviourObject<'a> {
-    reason: Option<&'a str>,
-    locals: Vec<LocalObject<'a>>,
-    sessions: &'a [Story],
-    strongest: Option<&'a str>,
-    anomalies: Vec<AnomalyObject<'a>>,
-    token: &'a str,
-}
-
-#[derive(Serialize)]
-struct LocalObject<'a> {
-    session: &'a str,
-    state: &'a str,
-}
-
-#[derive(Serialize)]
-struct AnomalyObject<'a> {
-    kind: &'a str,
-    summary: String,
-}
-
-/// The line, without a line end, as [`crate::schema::EXPLORE`] describes it.
-pub fn json(explored: &Explored) -> String {
-    let object = Object {
-        input: &explored.input,
-        level: explored.level_code,
-        base: explored.base_code,
-        algorithm: explored.algorithm,
-        question: explored.question,
-        verdict: explored.outcome.word(),
-        histories: explored.histories,
-        end_states: explored.ends,
-        blocked: explored.blocked,
-        cut: explored.cut,
-        counterexamples: explored.counterexamples,
-        // The shares of the children of a node may not add up to its own exactly.
-        share: if explored.is_complete && explored.part.1 == 1 {
-            1.0
-        } else {
-            explored.share.min(1.0)
-        },
-        complete: explored.is_complete,
-        part: explored.part.0,
-        parts: explored.part.1,
-        time_ms: explored.elapsed.as_secs_f64() * 1e3,
-        behaviour: explored.behaviour.as_ref().map(behaviour_object),
-        groups: &explored.groups,
-    };
-    // Structs of strings and numbers always serialise; no error can occur.
-    serde_json::to_string(&object).unwrap_or_default()
-}
-
-fn behaviour_object(behaviour: &Behaviour) -> BehaviourObject<'_> {
-    let report = &behaviour.checked.report;
-    let anomaly = |group: &seriatim_check::AnomalyGroup| AnomalyObject {
-        kind: group.kind.info().code,
-        summary: summary(&group.exemplar),
-    };
-    BehaviourObject {
-        reason: behaviour.reason.as_deref(),
-        locals: behaviour
-            .locals
-            .iter()
-            .map(|(session, state)| LocalObject { session, state })
-            .collect(),
-        sessions: &behaviour.sessions,
-        strongest: report.strongest().map(|level| level.code()),
-        anomalies: report.anomalies.iter().map(anomaly).collect(),
-        token: &behaviour.token,
     }
 }
 
