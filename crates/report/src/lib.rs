@@ -9,6 +9,8 @@
 //! * [`json`] – one object for each input, described by the schema in [`schema`],
 //! * [`dot`] – the exemplars as a Graphviz graph,
 //! * [`explored`] – what the exploration of a program came to, as text and JSON,
+//! * [`runs`] – what `fuzz`, `replay` and `observe` did with an application, as text and JSON,
+//! * [`stats`] – what is in a history, counted, as text and JSON,
 //! * [`certificate`] – every verdict with its proof, for `seriatim verify`; the one output that is
 //!   read again,
 //! * [`predicted`] – what `seriatim predict` found: text, JSON, DOT, SVG and HTML,
@@ -41,7 +43,9 @@ pub mod json;
 pub mod knowledge;
 pub mod predicted;
 mod prose;
+pub mod runs;
 pub mod schema;
+pub mod stats;
 pub mod style;
 pub mod text;
 mod wrap;

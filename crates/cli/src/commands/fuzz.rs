@@ -4,17 +4,14 @@ use crate::cli::{Style, chooser_parser, store_level_parser};
 use crate::exit::{Exit, Failure};
 use crate::progress::Progress;
 use crate::quantities::duration;
-use crate::runs::{self, Search, Told};
 use crate::save::{may_write, save};
-use crate::{interrupt, output, staged};
+use crate::{interrupt, output, runs, staged};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use seriatim_apps::{APPS, App, BENCHMARK_APPS, Fuzz, Recording, Run, Setting};
 use seriatim_history::formats::Format;
 use seriatim_isolation::Level;
-use seriatim_report::style::{BAD, GOOD, OPEN, paint};
-use seriatim_report::text::{grouped, plural};
-use seriatim_report::{clean, wrap};
-use seriatim_store::{Choice, ChooserKind};
+use seriatim_report::runs::fuzzed::{self, Ending, Failed, Fuzzed, Kept, Stop};
+use seriatim_store::ChooserKind;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -37,13 +34,24 @@ pub struct Args {
     #[arg(value_name = "APP", value_parser = app_parser())]
     app: &'static str,
     /// The level of its transactions
-    #[arg(long, short, value_name = "LEVEL", value_parser = store_level_parser(), default_value = "cc")]
+    #[arg(
+        long,
+        short,
+        value_name = "LEVEL",
+        value_parser = store_level_parser(),
+        default_value = "cc"
+    )]
     level: Level,
     /// Who picks the versions that reads return
     #[arg(long, value_name = "NAME", value_parser = chooser_parser(), default_value = "adversary")]
     chooser: ChooserKind,
     /// How many runs to do at most
-    #[arg(long, value_name = "N", default_value_t = 1000, value_parser = clap::value_parser!(u64).range(1..))]
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1000,
+        value_parser = clap::value_parser!(u64).range(1..)
+    )]
     runs: u64,
     /// How long to go on at most, like 30s or 5m; a run that has begun ends first
     #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
@@ -69,12 +77,11 @@ pub struct Args {
 /// Runs the application until it fails, and says why.
 pub fn run(args: &Args) -> Result<Exit, Failure> {
     may_write(args.output.iter().chain(&args.save), &[])?;
-    let Found { page, recording, run } = match search(args, interrupt::ask_next())? {
-        Searched::Broke(found) => *found,
-        Searched::Held(runs) => {
-            output::text(&held(find(args.app)?, args, runs))?;
-            return Ok(exit(args, runs));
-        }
+    let FuzzSearch { fuzzed, broken } = search(args, interrupt::ask_next())?;
+    let page = told(&fuzzed, args.format);
+    let Some(broken) = broken else {
+        output::text(&page)?;
+        return Ok(exit(&fuzzed.ending));
     };
     // What was found is told even if it cannot be kept, and kept even if nobody reads it any more.
     let is_output_taken =
@@ -87,10 +94,10 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         false => output::text(&page),
     };
     if let Some(path) = &args.output {
-        keep(path, &recording)?;
+        keep(path, &broken.recording)?;
     }
     if let Some(path) = &args.save {
-        save(&run.history, Format::Jsonl, path)?;
+        save(&broken.run.history, Format::Jsonl, path)?;
     }
     told?;
     Ok(Exit::Violated)
@@ -110,63 +117,89 @@ pub fn cart() -> Result<String, Failure> {
         output: None,
         save: None,
     };
-    Ok(match search(&args, &AtomicBool::new(false))? {
-        Searched::Broke(found) => found.page,
-        Searched::Held(_) => String::new(),
-    })
+    let FuzzSearch { fuzzed, broken } = search(&args, &AtomicBool::new(false))?;
+    Ok(broken.map_or_else(String::new, |_| told(&fuzzed, args.format)))
 }
 
-fn find(name: &str) -> Result<&'static dyn App, Failure> {
-    seriatim_apps::find(name).ok_or_else(|| Failure::about(name, "no such application"))
+fn told(fuzzed: &Fuzzed<'_>, style: Style) -> String {
+    match style {
+        Style::Human => fuzzed::render(fuzzed, output::width()),
+        Style::Json => fuzzed::json(fuzzed) + "\n",
+    }
+}
+
+/// What a search came to.
+struct FuzzSearch {
+    /// For the report.
+    fuzzed: Fuzzed<'static>,
+    /// The run in which the assertion broke, if it did.
+    broken: Option<BrokenRun>,
 }
 
 /// A run that failed, with only the reads that the failure needs.
-struct Found {
-    page: String,
+struct BrokenRun {
     recording: Recording,
     run: Run,
 }
 
-/// How a search ended.
-enum Searched {
-    Broke(Box<Found>),
-    /// After so many runs.
-    Held(u64),
-}
-
 /// The first run that fails.
-fn search(args: &Args, is_asked_to_end: &AtomicBool) -> Result<Searched, Failure> {
+fn search(args: &Args, is_asked_to_end: &AtomicBool) -> Result<FuzzSearch, Failure> {
     let deadline = args.budget.and_then(|budget| Instant::now().checked_add(budget));
-    let app = find(args.app)?;
+    let app = seriatim_apps::find(args.app)
+        .ok_or_else(|| Failure::about(args.app, "no such application"))?;
     let setting = Setting { level: args.level, interleaved: !args.serial };
     let progress = Progress::over(args.runs as usize, "runs");
     let mut fuzz = Fuzz::new(app, setting, args.chooser, args.seed);
     for number in 0..args.runs {
         let is_late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
         if is_late || is_asked_to_end.load(Ordering::Relaxed) {
-            return Ok(Searched::Held(number));
+            let ending = Ending::Stopped(why_stopped());
+            return Ok(FuzzSearch { fuzzed: args.fuzzed(app, number, ending), broken: None });
         }
         let run = fuzz.run(number).map_err(|error| Failure::about(args.app, error))?;
         if run.failure.is_some() {
             interrupt::release();
             drop(progress);
-            let recording = Recording::of(app, setting, &run);
-            let blamed = recording.to_blame().map_err(|error| Failure::about(app.name(), error))?;
-            let (weak, run) = blamed.unwrap_or((Vec::new(), run));
-            let page = broke(app, number + 1, args, &weak, &run);
-            let recording = Recording::of(app, setting, &run);
-            return Ok(Searched::Broke(Box::new(Found { page, recording, run })));
+            return blame(args, app, number + 1, setting, run);
         }
         progress.advance();
     }
-    Ok(Searched::Held(args.runs))
+    let fuzzed = args.fuzzed(app, args.runs, Ending::Held);
+    Ok(FuzzSearch { fuzzed, broken: None })
 }
 
-fn exit(args: &Args, runs: u64) -> Exit {
-    match interrupt::asked() {
-        _ if runs == args.runs => Exit::Holds,
-        Some(signal) => signal.into(),
-        None => Exit::Undecided,
+fn why_stopped() -> Stop {
+    if interrupt::asked().is_some() { Stop::Interrupted } else { Stop::Budget }
+}
+
+/// Leaves out the old versions that a failure does not need, and explains what is left.
+fn blame(
+    args: &Args,
+    app: &'static dyn App,
+    number: u64,
+    setting: Setting,
+    run: Run,
+) -> Result<FuzzSearch, Failure> {
+    let recording = Recording::of(app, setting, &run);
+    let blamed = recording.to_blame().map_err(|error| Failure::about(app.name(), error))?;
+    let (weak, run) = blamed.unwrap_or((Vec::new(), run));
+    let failed = Failed {
+        failure: run.failure.clone().unwrap_or_default(),
+        blame: runs::blamed(&weak, &run.history),
+        checked: runs::checked(app.name(), &run.history),
+        kept: args.kept(),
+    };
+    let recording = Recording::of(app, setting, &run);
+    let fuzzed = args.fuzzed(app, number, Ending::Broke(Box::new(failed)));
+    Ok(FuzzSearch { fuzzed, broken: Some(BrokenRun { recording, run }) })
+}
+
+fn exit(ending: &Ending) -> Exit {
+    match (ending, interrupt::asked()) {
+        (Ending::Broke(_), _) => Exit::Violated,
+        (Ending::Held, _) => Exit::Holds,
+        (Ending::Stopped(_), Some(signal)) => signal.into(),
+        (Ending::Stopped(_), None) => Exit::Undecided,
     }
 }
 
@@ -180,79 +213,26 @@ fn keep(path: &Path, recording: &Recording) -> Result<(), Failure> {
         .map_err(|error| Failure::about(path.display(), error))
 }
 
-/// What is told about a run that failed, with only the reads that the failure needs.
-fn broke(app: &dyn App, number: u64, args: &Args, weak: &[Choice], run: &Run) -> String {
-    let failure = run.failure.as_deref().unwrap_or_default();
-    if args.format == Style::Json {
-        let mut told = Told::new(app, args.level.code(), Some(failure), Some(run));
-        told.search = Some(args.search(number));
-        told.blame = Some(runs::blamed(weak, &run.history));
-        return told.line();
-    }
-    let width = output::width();
-    let verdict =
-        format!("{}: the assertion broke in run {} at {}", app.name(), grouped(number), args.level);
-    let verdict = wrap(&format!("{verdict} (seed {})", args.seed), "", width);
-    let mut page = format!("{}\n", paint(BAD, verdict.trim_end()));
-    page += &runs::failure(app, failure);
-    page += &runs::blame(weak, &run.history);
-    page += &runs::explained(app, run);
-    let next = match &args.output {
-        Some(path) if path == Path::new("-") => {
-            "The run is on standard output, for `seriatim replay`.".to_owned()
-        }
-        Some(path) => {
-            format!("See it again with `seriatim replay {}`.", clean(&path.display().to_string()))
-        }
-        None => "Keep the run with --output RUN, and see it again with `seriatim replay RUN`."
-            .to_owned(),
-    };
-    page + "\n" + &wrap(&next, "", width)
-}
-
-fn held(app: &dyn App, args: &Args, runs: u64) -> String {
-    let is_whole = runs == args.runs;
-    let why = if interrupt::asked().is_some() { "interrupted" } else { "budget" };
-    if args.format == Style::Json {
-        let mut told = Told::new(app, args.level.code(), None, None);
-        told.search = Some(Search { stopped: (!is_whole).then_some(why), ..args.search(runs) });
-        if !is_whole {
-            told.outcome = "undecided";
-        }
-        return told.line();
-    }
-    if is_whole {
-        let held = format!(
-            "{}: the assertion held in {} at {}",
-            app.name(),
-            plural(runs, "run"),
-            args.level
-        );
-        return format!("{}\n  {}\n", paint(GOOD, &held), app.assertion());
-    }
-    let of = plural(args.runs, "run");
-    let held = format!(
-        "{}: the assertion held in the first {} of {of} at {}",
-        app.name(),
-        grouped(runs),
-        args.level
-    );
-    let why = if why == "budget" { "The budget is spent" } else { "Interrupted" };
-    format!(
-        "{}\n  {}\n  {why}; the same seed would do the same runs again.\n",
-        paint(OPEN, &held),
-        app.assertion()
-    )
-}
-
 impl Args {
-    fn search(&self, runs: u64) -> Search<'_> {
-        Search {
+    /// The report about `runs` runs.
+    fn fuzzed(&self, app: &'static dyn App, runs: u64, ending: Ending) -> Fuzzed<'static> {
+        Fuzzed {
+            app: runs::application(app),
+            level: self.level,
             chooser: self.chooser.code(),
             serial: self.serial,
             seed: self.seed,
             runs,
-            stopped: None,
+            runs_max: self.runs,
+            ending,
+        }
+    }
+
+    fn kept(&self) -> Kept {
+        match &self.output {
+            None => Kept::Nowhere,
+            Some(path) if path == Path::new("-") => Kept::StandardOutput,
+            Some(path) => Kept::File(path.display().to_string()),
         }
     }
 }

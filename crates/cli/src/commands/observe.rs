@@ -12,7 +12,7 @@ use seriatim_apps::observed::{FIELD, Observed, SESSIONS_MAX, TRANSACTIONS_MAX};
 use seriatim_apps::{BENCHMARKS, Setting};
 use seriatim_history::formats::Format;
 use seriatim_isolation::Level;
-use seriatim_report::text::plural;
+use seriatim_report::runs::observed;
 use seriatim_store::{Latest, by_chance};
 use std::path::PathBuf;
 
@@ -39,11 +39,19 @@ pub struct Args {
     #[arg(long, value_enum)]
     size: Option<Size>,
     /// How many sessions a benchmark application has, instead of 3
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=SESSIONS_MAX as i64))]
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = clap::value_parser!(u16).range(1..=SESSIONS_MAX as i64)
+    )]
     sessions: Option<u16>,
     /// How many transactions each session of a benchmark application attempts, instead of what
     /// --size says
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=TRANSACTIONS_MAX as i64))]
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = clap::value_parser!(u16).range(1..=TRANSACTIONS_MAX as i64)
+    )]
     transactions: Option<u16>,
     /// Where to write the run, or - for standard output
     #[arg(long, short, value_name = "FILE")]
@@ -105,10 +113,10 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
     if let Some(note) = lost_note(&history, to) {
         output::message(&note);
     }
-    let (txns, ops) = (
-        plural(history.txn_count() as u64, "transaction"),
-        plural(history.op_count() as u64, "operation"),
-    );
-    output::message(&format!("recorded {txns} and {ops} of {}\n", args.app));
+    output::message(&observed::render(&observed::Observed {
+        app: args.app,
+        transactions: history.txn_count(),
+        operations: history.op_count(),
+    }));
     Ok(Exit::Holds)
 }

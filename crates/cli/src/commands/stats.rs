@@ -6,11 +6,9 @@ use crate::inputs::{self, Expanded, Origin, Search};
 use crate::notes::skipped_note;
 use crate::output;
 use crate::progress::Progress;
-use serde::Serialize;
 use seriatim_history::formats::{self, Format, ReadOptions};
 use seriatim_history::{History, OpKind, ReadError, Status};
-use seriatim_report::style::{BOLD, paint};
-use seriatim_report::text::grouped;
+use seriatim_report::stats::{self, Stats};
 use seriatim_report::{Unreadable, json, text};
 use std::path::PathBuf;
 
@@ -74,7 +72,7 @@ fn one(
             if let Some(note) = skipped_note(&input.shown, format.code(), history.skipped()) {
                 progress.aside(|| output::message(&note));
             }
-            let stats = Stats::of(&history, &input.shown, format);
+            let stats = count(&history, &input.shown, format);
             progress.aside(|| print(&stats, args.format))
         }
         Err(ReadError::UnknownFormat { .. }) if input.origin != Origin::Named => {
@@ -93,97 +91,39 @@ fn unreadable(unreadable: &Unreadable, style: Style) -> Result<Exit, Failure> {
     Ok(Exit::BadInput)
 }
 
-fn print(stats: &Stats<'_>, style: Style) -> Result<Exit, Failure> {
+fn print(stats: &Stats, style: Style) -> Result<Exit, Failure> {
     match style {
-        Style::Human => output::text(&stats.page())?,
-        Style::Json => {
-            let line =
-                serde_json::to_string(stats).map_err(|error| Failure::about(stats.input, error))?;
-            output::raw((line + "\n").as_bytes())?;
-        }
+        Style::Human => output::text(&stats::render(stats))?,
+        Style::Json => output::raw((stats::json(stats) + "\n").as_bytes())?,
     }
     Ok(Exit::Holds)
 }
 
-/// The counts of one history. The fields are the interface of `--format json`.
-#[derive(Serialize, Default)]
-struct Stats<'a> {
-    input: &'a str,
-    format: &'static str,
-    sessions: usize,
-    transactions: usize,
-    committed: usize,
-    aborted: usize,
-    unknown: usize,
-    empty: usize,
-    operations: usize,
-    reads: usize,
-    writes: usize,
-    appends: usize,
-    keys: usize,
-    skipped: u64,
-    duplicate_values: usize,
-    operations_per_transaction_max: usize,
-    transactions_per_session_max: usize,
-    times: bool,
-}
-
-impl<'a> Stats<'a> {
-    fn of(history: &History, input: &'a str, format: Format) -> Self {
-        let status = |wanted| history.txns().filter(|&txn| history.status(txn) == wanted).count();
-        let kind = |wanted| history.kinds().iter().filter(|&&kind| kind == wanted).count();
-        let sizes = || history.txns().map(|txn| history.ops_of(txn).len());
-        Stats {
-            input,
-            format: format.code(),
-            sessions: history.session_count(),
-            transactions: history.txn_count(),
-            committed: status(Status::Committed),
-            aborted: status(Status::Aborted),
-            unknown: status(Status::Unknown),
-            empty: sizes().filter(|&size| size == 0).count(),
-            operations: history.op_count(),
-            reads: kind(OpKind::Read),
-            writes: kind(OpKind::Write),
-            appends: kind(OpKind::Append),
-            keys: history.keys_that_occur(),
-            skipped: history.skipped(),
-            duplicate_values: duplicate_values(history),
-            operations_per_transaction_max: sizes().max().unwrap_or(0),
-            transactions_per_session_max: history
-                .sessions()
-                .map(|s| history.txns_of(s).len())
-                .max()
-                .unwrap_or(0),
-            times: history.has_times(),
-        }
-    }
-
-    fn page(&self) -> String {
-        let mut page = format!("{} ({} format)\n", paint(BOLD, self.input), self.format);
-        let mut row = |name: &str, count: usize| {
-            page += &format!("  {name:<32}{:>14}\n", grouped(count as u64))
-        };
-        row("sessions", self.sessions);
-        row("transactions", self.transactions);
-        row("  committed", self.committed);
-        row("  aborted", self.aborted);
-        row("  of unknown outcome", self.unknown);
-        row("  without operations", self.empty);
-        row("operations", self.operations);
-        row("  reads", self.reads);
-        row("  writes", self.writes);
-        row("  appends", self.appends);
-        row("keys", self.keys);
-        row("values written more than once", self.duplicate_values);
-        row("longest transaction", self.operations_per_transaction_max);
-        row("longest session", self.transactions_per_session_max);
-        row("lines passed over", self.skipped as usize);
-        page + &format!(
-            "  {:<32}{:>14}\n",
-            "begin and end times",
-            if self.times { "yes" } else { "no" }
-        )
+/// Counts what is in a history.
+fn count(history: &History, input: &str, format: Format) -> Stats {
+    let status = |wanted| history.txns().filter(|&txn| history.status(txn) == wanted).count();
+    let kind = |wanted| history.kinds().iter().filter(|&&kind| kind == wanted).count();
+    let sizes = || history.txns().map(|txn| history.ops_of(txn).len());
+    let sessions = history.sessions().map(|session| history.txns_of(session).len());
+    Stats {
+        input: input.to_owned(),
+        format: format.code(),
+        sessions: history.session_count(),
+        transactions: history.txn_count(),
+        committed: status(Status::Committed),
+        aborted: status(Status::Aborted),
+        unknown: status(Status::Unknown),
+        empty: sizes().filter(|&size| size == 0).count(),
+        operations: history.op_count(),
+        reads: kind(OpKind::Read),
+        writes: kind(OpKind::Write),
+        appends: kind(OpKind::Append),
+        keys: history.keys_that_occur(),
+        skipped: history.skipped(),
+        duplicate_values: duplicate_values(history),
+        operations_per_transaction_max: sizes().max().unwrap_or(0),
+        transactions_per_session_max: sessions.max().unwrap_or(0),
+        times: history.has_times(),
     }
 }
 

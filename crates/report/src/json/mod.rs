@@ -17,6 +17,12 @@ pub fn render(checked: &Checked) -> String {
     line(&CheckedObject::new(checked))
 }
 
+/// What [`render`] writes, as part of another object.
+pub(crate) fn object(checked: &Checked) -> serde_json::Value {
+    // As above: no error can occur.
+    serde_json::to_value(CheckedObject::new(checked)).unwrap_or_default()
+}
+
 /// The line about an input that could not be read, without a line end.
 pub fn render_error(unreadable: &Unreadable) -> String {
     line(&ErrorObject::new(unreadable))

@@ -3,16 +3,14 @@
 use super::Args;
 use crate::cli::Style;
 use crate::exit::{Exit, Failure};
-use crate::output;
-use crate::runs;
 use crate::save::save;
+use crate::{output, runs};
 use seriatim_apps::observed::Observed;
-use seriatim_apps::{Directed, Predicted, Recording, run_directed};
+use seriatim_apps::{Predicted, Recording, run_directed};
 use seriatim_history::formats::Format;
 use seriatim_isolation::Level;
-use seriatim_report::style::{BAD, BOLD, GOOD, OPEN, paint};
-use seriatim_report::text::Layout;
-use seriatim_report::{clean, text, wrap};
+use seriatim_report::clean;
+use seriatim_report::runs::directed;
 
 /// Runs the application as each prediction says.
 pub fn run(args: &Args, app: &str, bytes: &[u8]) -> Result<Exit, Failure> {
@@ -31,7 +29,6 @@ pub fn run(args: &Args, app: &str, bytes: &[u8]) -> Result<Exit, Failure> {
     if predicted.predictions.is_empty() {
         return Err(Failure::about(&shown, "there is no prediction in it"));
     }
-    let several = predicted.predictions.len() > 1;
     let mut exit = Exit::Holds;
     for (number, prediction) in predicted.predictions.iter().enumerate() {
         let plan = prediction.plan().ok_or_else(|| {
@@ -43,14 +40,19 @@ pub fn run(args: &Args, app: &str, bytes: &[u8]) -> Result<Exit, Failure> {
         let directed = run_directed(runnable.app(), level, &plan).map_err(|error| {
             Failure::about(format!("{shown}: prediction {}", number + 1), error)
         })?;
-        if args.format == Style::Json {
-            output::text(&line(app, &predicted.level, number + 1, &directed))?;
-        } else {
-            if several {
-                output::text(&format!("{}\n", paint(BOLD, &format!("prediction {}", number + 1))))?;
-            }
-            output::text(&page(app, &directed))?;
-        }
+        let report = directed::Directed {
+            app,
+            level: &predicted.level,
+            number: number + 1,
+            has_others: predicted.predictions.len() > 1,
+            divergence: directed.left.as_ref().map(ToString::to_string),
+            is_serializable: directed.is_serializable,
+            checked: runs::checked(app, &directed.history),
+        };
+        output::text(&match args.format {
+            Style::Human => directed::render(&report, output::width()),
+            Style::Json => directed::json(&report) + "\n",
+        })?;
         if let Some(path) = args.save.as_ref().filter(|_| number == 0) {
             save(&directed.history, Format::Jsonl, path)?;
         }
@@ -86,53 +88,4 @@ fn observed<'p>(args: &Args, app: &str, predicted: &'p Predicted) -> Result<&'p 
             format!("the prediction is about {}, not {app}", clean(&observed.app)),
         )),
     }
-}
-
-/// What became of a prediction, for machines and for people.
-fn verdict(directed: &Directed) -> (&'static str, &'static str) {
-    match (&directed.left, directed.is_serializable) {
-        (None, Some(false)) => {
-            ("validated", "validated: the run was as predicted and is not serializable")
-        }
-        (Some(_), Some(false)) => ("diverged-unserializable", "diverged but not serializable"),
-        (Some(_), Some(true)) => ("diverged-serializable", "diverged and serializable"),
-        (None, Some(true)) => (
-            "as-predicted-serializable",
-            "the run was as predicted, as far as it goes, and is serializable",
-        ),
-        (_, None) => ("undecided", "whether the run is serializable is undecided"),
-    }
-}
-
-/// For machines; `seriatim schema replay` prints the schema.
-fn line(app: &str, level: &str, number: usize, directed: &Directed) -> String {
-    let line = serde_json::json!({
-        "app": app,
-        "level": level,
-        "prediction": number,
-        "outcome": verdict(directed).0,
-        "serializable": directed.is_serializable,
-        "divergence": directed.left.as_ref().map(ToString::to_string),
-        "check": runs::checked_json(app, &directed.history),
-    });
-    format!("{line}\n")
-}
-
-fn page(app: &str, directed: &Directed) -> String {
-    let style = match directed.is_serializable {
-        Some(true) => GOOD,
-        Some(false) => BAD,
-        None => OPEN,
-    };
-    let mut page = format!("{app}: {}\n", paint(style, verdict(directed).1));
-    if let Some(left) = &directed.left {
-        page += &wrap(
-            &format!("The run left the prediction first where {left}."),
-            "  ",
-            output::width(),
-        );
-    }
-    let layout = Layout { width: output::width(), ..Layout::default() };
-    page += &format!("\n{}", text::render(&runs::checked(app, &directed.history), &layout));
-    page
 }

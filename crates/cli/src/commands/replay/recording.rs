@@ -3,13 +3,11 @@
 use super::Args;
 use crate::cli::Style;
 use crate::exit::{Exit, Failure};
-use crate::output;
-use crate::runs::{self, Told};
 use crate::save::save;
+use crate::{output, runs};
 use seriatim_apps::{Predicted, Recording, Replayed};
 use seriatim_history::formats::Format;
-use seriatim_report::style::{BAD, GOOD, OPEN, paint};
-use seriatim_report::wrap;
+use seriatim_report::runs::replayed;
 use std::path::Path;
 
 /// Runs it again, and says whether it went the same way.
@@ -30,29 +28,21 @@ fn told(args: &Args, recording: &Recording, replayed: &Replayed) -> Result<Strin
     let app = seriatim_apps::find(&recording.app)
         .ok_or_else(|| Failure::about(&shown, "no such application"))?;
     let run = &replayed.run;
-    let (failure, history) = (run.failure.as_deref(), &run.history);
     let blamed = recording.to_blame().map_err(|error| Failure::about(&shown, error))?;
     // A recording that was changed by hand may blame reads of another run.
     let weak = blamed.filter(|(_, blamed)| blamed.choices == run.choices).map(|(weak, _)| weak);
-    if args.format == Style::Json {
-        let mut told = Told::new(app, &recording.level, failure, Some(run));
-        told.divergence = replayed.departure.as_ref().map(ToString::to_string);
-        told.blame = weak.as_ref().map(|weak| runs::blamed(weak, history));
-        return Ok(told.line());
-    }
-    let verdict = match failure {
-        Some(_) => paint(BAD, &format!("{}: the assertion broke again", app.name())),
-        None => paint(GOOD, &format!("{}: the assertion held this time", app.name())),
+    let replayed = replayed::Replayed {
+        app: runs::application(app),
+        level: &recording.level,
+        failure: run.failure.as_deref(),
+        departure: replayed.departure.as_ref().map(ToString::to_string),
+        blame: weak.map(|weak| runs::blamed(&weak, &run.history)),
+        checked: runs::checked(app.name(), &run.history),
     };
-    let mut page = format!("{verdict}\n");
-    page += &failure.map_or_else(String::new, |failure| runs::failure(app, failure));
-    if let Some(departure) = &replayed.departure {
-        let left =
-            wrap(&format!("The run left the recording: {departure}."), "  ", output::width());
-        page += &paint(OPEN, &left).to_string();
-    }
-    page += &weak.map_or_else(String::new, |weak| runs::blame(&weak, history));
-    Ok(page + &runs::explained(app, run))
+    Ok(match args.format {
+        Style::Human => replayed::render(&replayed, output::width()),
+        Style::Json => replayed::json(&replayed) + "\n",
+    })
 }
 
 fn not_a_run(path: &Path, bytes: &[u8], error: &serde_json::Error) -> Failure {
