@@ -2,7 +2,7 @@
 //! not at all.
 
 use crate::exit::Failure;
-use crate::staged;
+use crate::whole_files;
 use serde::{Deserialize, Serialize};
 use seriatim_explore::Work;
 use std::io::Error;
@@ -114,9 +114,9 @@ impl<'p> Keeper<'p> {
         self.kept = Instant::now();
         let Some(work) = self.unsaved.take() else { return Ok(()) };
         let checkpoint = Checkpoint { seriatim_checkpoint: VERSION, of: self.of.clone(), work };
-        let written = serde_json::to_string(&checkpoint)
-            .map_err(Error::other)
-            .and_then(|text| staged::write(self.path, |path| std::fs::write(path, text + "\n")));
+        let written = serde_json::to_string(&checkpoint).map_err(Error::other).and_then(|text| {
+            whole_files::write(self.path, |path| std::fs::write(path, text + "\n"))
+        });
         written.map_err(|error| {
             self.unsaved = Some(checkpoint.work);
             let problem = format!(

@@ -130,13 +130,13 @@ fn unlisted(dir: &Path, source: std::io::Error) -> (String, ReadError) {
 }
 
 /// What became of the files in the directories that were searched.
-pub struct Search {
+pub struct InputSearch {
     /// For each directory how many of its files have not been passed over.
     left: BTreeMap<Arc<Path>, usize>,
     passed_over: Vec<String>,
 }
 
-impl Search {
+impl InputSearch {
     /// Before any input is read.
     pub fn new(inputs: &[Expanded]) -> Self {
         let mut left = BTreeMap::new();
@@ -145,7 +145,7 @@ impl Search {
                 *left.entry(Arc::clone(directory)).or_default() += 1;
             }
         }
-        Search { left, passed_over: Vec::new() }
+        InputSearch { left, passed_over: Vec::new() }
     }
 
     /// `input` turned out to be no history.

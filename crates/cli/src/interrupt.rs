@@ -2,7 +2,7 @@
 //! removed, the progress line goes away, and the exit code says which signal it was (130 for
 //! Ctrl-C, 143 for SIGTERM).
 
-use crate::{output, progress, staged};
+use crate::{output, progress, whole_files};
 use nix::sys::signal::{SigSet, Signal};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, OnceLock, PoisonError};
@@ -79,7 +79,7 @@ fn wait(signals: &SigSet) {
 
 /// Ends the program as `signal` does.
 pub fn end(signal: Signal) {
-    staged::remove_all();
+    whole_files::remove_all();
     output::wait_until_whole(WRITE_WAIT_MAX);
     progress::wipe();
     std::process::exit(EXIT_SIGNAL + signal as i32);

@@ -4,28 +4,28 @@
 mod checkpoint;
 mod cli;
 mod commands;
+mod describe_run;
 mod exit;
 mod inputs;
 mod interrupt;
 mod language;
-mod notes;
+mod loss_notes;
 mod output;
 mod progress;
 mod quantities;
-mod runs;
-mod save;
-mod staged;
+mod whole_files;
 mod workers;
+mod write_history;
 
 use clap::Parser;
 use cli::Cli;
 use exit::Exit;
-use seriatim_history::room;
+use seriatim_history::large_columns;
 use std::io::Write;
 use std::process::ExitCode;
 
 fn main() -> ExitCode {
-    room::keep_freed();
+    large_columns::keep_freed();
     report_panics();
     interrupt::install();
     let cli = match Cli::try_parse() {
@@ -56,7 +56,7 @@ fn report_panics() {
             "seriatim: internal error: {panic}\nThis is a bug in seriatim. Please report it with \
              the command and, if you can, the input."
         );
-        staged::remove_all();
+        whole_files::remove_all();
         std::process::exit(Exit::Internal as i32);
     }));
 }

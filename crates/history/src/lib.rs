@@ -22,13 +22,13 @@ mod fingerprint;
 pub mod formats;
 mod ids;
 mod input;
+pub mod large_columns;
 mod meter;
 mod model;
 pub mod notation;
 mod place;
 mod rematch;
 mod restrict;
-pub mod room;
 
 pub use atom::{Atom, Atoms, Value, ValueKind};
 pub use columns::{Columns, ColumnsError, TXNS_MAX, TxnMeta};

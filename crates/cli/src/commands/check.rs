@@ -2,11 +2,11 @@
 
 use crate::cli::{LevelArg, Style, format_parser, level_parser};
 use crate::exit::{Exit, Failure};
-use crate::inputs::{self, Expanded, Input, Origin, Search};
-use crate::notes::skipped_note;
+use crate::inputs::{self, Expanded, Input, InputSearch, Origin};
+use crate::loss_notes::skipped_note;
 use crate::progress::{Progress, Stage};
 use crate::quantities::{duration, size};
-use crate::{output, staged, workers};
+use crate::{output, whole_files, workers};
 use seriatim_check::{Options, Outcome};
 use seriatim_history::formats::{self, Format, ReadOptions};
 use seriatim_history::{History, ReadError};
@@ -283,7 +283,7 @@ struct Printer {
     kept: Vec<Checked>,
     certificate: Option<String>,
     outcomes: Vec<Result<Outcome, ()>>,
-    search: Search,
+    search: InputSearch,
 }
 
 impl Printer {
@@ -302,7 +302,7 @@ impl Printer {
             kept: Vec::new(),
             certificate: None,
             outcomes: Vec::new(),
-            search: Search::new(inputs),
+            search: InputSearch::new(inputs),
         }
     }
 
@@ -369,7 +369,7 @@ impl Printer {
             self.graph(path)?;
         }
         if let (Some(path), Some(certificate)) = (&args.certificate, &self.certificate) {
-            staged::write(path, |path| std::fs::write(path, certificate))
+            whole_files::write(path, |path| std::fs::write(path, certificate))
                 .map_err(|error| Failure::about(path.display(), error))?;
         }
         if let Some(note) = self.search.note() {
@@ -389,7 +389,7 @@ impl Printer {
         if self.aside {
             return Ok(output::raw(graph.as_bytes())?);
         }
-        staged::write(path, |path| std::fs::write(path, &graph))
+        whole_files::write(path, |path| std::fs::write(path, &graph))
             .map_err(|error| Failure::about(path.display(), error))
     }
 

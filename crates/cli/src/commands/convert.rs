@@ -3,10 +3,10 @@
 use crate::cli::format_parser;
 use crate::exit::{Exit, Failure};
 use crate::inputs::read_input;
-use crate::notes::{lost_note, skipped_note};
+use crate::loss_notes::{lost_note, skipped_note};
 use crate::output;
 use crate::progress::Progress;
-use crate::save::{format_for, save};
+use crate::write_history::{format_for, save};
 use seriatim_history::formats::Format;
 use std::path::PathBuf;
 

@@ -8,7 +8,7 @@ use crate::cli::{Style, base_parser, explore_level_parser};
 use crate::exit::{Exit, Failure};
 use crate::progress::Progress;
 use crate::quantities::duration;
-use crate::save::may_write;
+use crate::write_history::may_write;
 use crate::{checkpoint, interrupt, output};
 use clap::ValueEnum;
 use program_file::{located, read};

@@ -4,8 +4,8 @@ use crate::cli::{Style, chooser_parser, store_level_parser};
 use crate::exit::{Exit, Failure};
 use crate::progress::Progress;
 use crate::quantities::duration;
-use crate::save::{may_write, save};
-use crate::{interrupt, output, runs, staged};
+use crate::write_history::{may_write, save};
+use crate::{describe_run, interrupt, output, whole_files};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use seriatim_apps::{APPS, App, BENCHMARK_APPS, Fuzz, Recording, Run, Setting};
 use seriatim_history::formats::Format;
@@ -185,8 +185,8 @@ fn blame(
     let (weak, run) = blamed.unwrap_or((Vec::new(), run));
     let failed = Failed {
         failure: run.failure.clone().unwrap_or_default(),
-        blame: runs::blamed(&weak, &run.history),
-        checked: runs::checked(app.name(), &run.history),
+        blame: describe_run::blamed(&weak, &run.history),
+        checked: describe_run::checked(app.name(), &run.history),
         kept: args.kept(),
     };
     let recording = Recording::of(app, setting, &run);
@@ -209,7 +209,7 @@ fn keep(path: &Path, recording: &Recording) -> Result<(), Failure> {
     if path == Path::new("-") {
         return Ok(output::text(&(text + "\n"))?);
     }
-    staged::write(path, |path| std::fs::write(path, text + "\n"))
+    whole_files::write(path, |path| std::fs::write(path, text + "\n"))
         .map_err(|error| Failure::about(path.display(), error))
 }
 
@@ -217,7 +217,7 @@ impl Args {
     /// The report about `runs` runs.
     fn fuzzed(&self, app: &'static dyn App, runs: u64, ending: Ending) -> Fuzzed<'static> {
         Fuzzed {
-            app: runs::application(app),
+            app: describe_run::application(app),
             level: self.level,
             chooser: self.chooser.code(),
             serial: self.serial,

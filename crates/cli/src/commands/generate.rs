@@ -3,7 +3,7 @@
 use crate::cli::{format_parser, generate_level_parser};
 use crate::exit::{Exit, Failure};
 use crate::progress::Progress;
-use crate::save::{format_for, save};
+use crate::write_history::{format_for, save};
 use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use seriatim_generate::{KeyChoice, Workload};

@@ -2,7 +2,7 @@
 
 use crate::cli::Cli;
 use crate::exit::{Exit, Failure};
-use crate::{output, staged};
+use crate::{output, whole_files};
 use clap::CommandFactory;
 use clap_mangen::Man;
 use std::io::{self, Write};
@@ -157,5 +157,5 @@ fn write_all(command: &clap::Command, dir: &Path) -> io::Result<()> {
 
 fn write(command: &clap::Command, title: &str, all: &[String], dir: &Path) -> io::Result<()> {
     let roff = page(command, title, all)?;
-    staged::write(&dir.join(format!("{title}.1")), |path| std::fs::write(path, &roff))
+    whole_files::write(&dir.join(format!("{title}.1")), |path| std::fs::write(path, &roff))
 }

@@ -4,11 +4,11 @@ use crate::cli::{LevelArg, format_parser, level_parser};
 use crate::commands::check::bytes_max;
 use crate::exit::{Exit, Failure};
 use crate::inputs::try_input;
-use crate::notes::{lost_note, skipped_note};
+use crate::loss_notes::{lost_note, skipped_note};
 use crate::output;
 use crate::progress::Progress;
 use crate::quantities::{duration, size};
-use crate::save::{format_for, save};
+use crate::write_history::{format_for, save};
 use seriatim_check::{Options, Outcome, Report, Undecided, check};
 use seriatim_history::formats::{Format, ReadOptions};
 use seriatim_history::{History, ReadError};
@@ -92,8 +92,8 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
     now(format!("checking {shown}"));
     let options = Options { levels: vec![level], memory: args.memory, ..Options::default() };
     let small = match part(&history, level, &options, args.budget) {
-        Found::Part(small) => small,
-        Found::Nothing(exit, problem) => {
+        Minimized::Part(small) => small,
+        Minimized::Nothing(exit, problem) => {
             output::message(&format!(
                 "{}: {level} {problem}; nothing was written\n",
                 clean(&shown)
@@ -111,7 +111,7 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
     Ok(Exit::Holds)
 }
 
-enum Found {
+enum Minimized {
     Part(Box<History>),
     Nothing(Exit, &'static str),
 }
@@ -122,12 +122,12 @@ fn from_now(options: &Options, budget: Option<Duration>) -> Options {
     Options { deadline, ..options.clone() }
 }
 
-fn part(history: &History, level: Level, options: &Options, budget: Option<Duration>) -> Found {
+fn part(history: &History, level: Level, options: &Options, budget: Option<Duration>) -> Minimized {
     let report = check(history, &from_now(options, budget));
     match report.verdict(level).map(|verdict| verdict.outcome) {
-        Some(Outcome::Holds) => return Found::Nothing(Exit::BadInput, "holds"),
+        Some(Outcome::Holds) => return Minimized::Nothing(Exit::BadInput, "holds"),
         Some(Outcome::Violated) => {}
-        _ => return Found::Nothing(Exit::Undecided, undecided(&report, level)),
+        _ => return Minimized::Nothing(Exit::Undecided, undecided(&report, level)),
     }
     let small = exemplar(&report, level).map(|violation| history.restricted_to(&ops_of(violation)));
     // What is written is checked once more: a part that shows nothing would mislead. The search for
@@ -137,8 +137,8 @@ fn part(history: &History, level: Level, options: &Options, budget: Option<Durat
         report.verdict(level).map(|verdict| verdict.outcome) == Some(Outcome::Violated)
     };
     match small.filter(violates) {
-        Some(small) => Found::Part(Box::new(small)),
-        None => Found::Nothing(
+        Some(small) => Minimized::Part(Box::new(small)),
+        None => Minimized::Nothing(
             Exit::Undecided,
             "is violated, but no small part was found that violates it",
         ),

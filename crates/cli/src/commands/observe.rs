@@ -4,9 +4,9 @@
 use crate::cli::format_parser;
 use crate::commands::fuzz::app_parser;
 use crate::exit::{Exit, Failure};
-use crate::notes::lost_note;
+use crate::loss_notes::lost_note;
 use crate::output;
-use crate::save::{format_for, may_write, save};
+use crate::write_history::{format_for, may_write, save};
 use clap::ValueEnum;
 use seriatim_apps::observed::{FIELD, Observed, SESSIONS_MAX, TRANSACTIONS_MAX};
 use seriatim_apps::{BENCHMARKS, Setting};

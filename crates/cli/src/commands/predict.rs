@@ -3,11 +3,11 @@
 use crate::cli::{Style, format_parser, predict_level_parser};
 use crate::exit::{Exit, Failure};
 use crate::inputs::read_input;
-use crate::notes::skipped_note;
+use crate::loss_notes::skipped_note;
 use crate::progress::{self, Progress};
 use crate::quantities::duration;
-use crate::save::may_write;
-use crate::{interrupt, output, staged};
+use crate::write_history::may_write;
+use crate::{interrupt, output, whole_files};
 use clap::ValueEnum;
 use seriatim_history::History;
 use seriatim_history::formats::Format;
@@ -311,7 +311,7 @@ fn write_files(args: &Args, found: &Predicted) -> Result<(), Failure> {
 fn write(path: Option<&Path>, content: impl FnOnce() -> String) -> Result<(), Failure> {
     let Some(path) = path else { return Ok(()) };
     let content = content();
-    staged::write(path, |path| std::fs::write(path, &content))
+    whole_files::write(path, |path| std::fs::write(path, &content))
         .map_err(|error| Failure::about(path.display(), error))
 }
 

@@ -7,7 +7,7 @@ mod recording;
 use crate::cli::Style;
 use crate::commands::fuzz::app_parser;
 use crate::exit::{Exit, Failure};
-use crate::save::may_write;
+use crate::write_history::may_write;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 

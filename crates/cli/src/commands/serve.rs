@@ -3,9 +3,9 @@
 
 use crate::cli::{chooser_parser, format_parser, store_level_parser};
 use crate::exit::{Exit, Failure};
-use crate::notes::lost_note;
+use crate::loss_notes::lost_note;
 use crate::quantities::{duration, size};
-use crate::save::{format_for, may_write, save};
+use crate::write_history::{format_for, may_write, save};
 use crate::{interrupt, output};
 use seriatim_history::History;
 use seriatim_history::formats::Format;

@@ -2,8 +2,8 @@
 
 use crate::cli::{Style, format_parser};
 use crate::exit::{Exit, Failure};
-use crate::inputs::{self, Expanded, Origin, Search};
-use crate::notes::skipped_note;
+use crate::inputs::{self, Expanded, InputSearch, Origin};
+use crate::loss_notes::skipped_note;
 use crate::output;
 use crate::progress::Progress;
 use seriatim_history::formats::{self, Format, ReadOptions};
@@ -31,7 +31,7 @@ pub struct Args {
 pub fn run(args: &Args) -> Result<Exit, Failure> {
     let inputs = inputs::expand(&args.inputs)?;
     let progress = Progress::start(inputs.len());
-    let mut search = Search::new(&inputs);
+    let mut search = InputSearch::new(&inputs);
     let mut worst = Exit::Holds;
     for input in inputs {
         worst = worst.and(one(&input, args, &progress, &mut search)?);
@@ -51,7 +51,7 @@ fn one(
     input: &Expanded,
     args: &Args,
     progress: &Progress,
-    search: &mut Search,
+    search: &mut InputSearch,
 ) -> Result<Exit, Failure> {
     let input = match input {
         Ok(input) => input,

@@ -2,7 +2,7 @@
 
 use crate::cli::format_parser;
 use crate::exit::{Exit, Failure};
-use crate::notes::skipped_note;
+use crate::loss_notes::skipped_note;
 use crate::output;
 use crate::progress::Progress;
 use seriatim_check::confirm::Doubt;

@@ -20,17 +20,17 @@ pub mod jsonl;
 mod losses;
 mod names;
 mod plume;
+mod refusals;
 mod renumbered;
-mod save;
 mod text;
 mod viper;
-mod writing;
+mod write_path;
 
 pub use detect::detect;
 pub use directory::is_history_directory;
 pub use losses::{Loss, losses};
 pub use names::formats_of_name;
-pub use save::write_path;
+pub use write_path::write_path;
 
 use crate::atom::Atom;
 use crate::error::{ReadError, WriteError};

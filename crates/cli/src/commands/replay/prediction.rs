@@ -3,8 +3,8 @@
 use super::Args;
 use crate::cli::Style;
 use crate::exit::{Exit, Failure};
-use crate::save::save;
-use crate::{output, runs};
+use crate::write_history::save;
+use crate::{describe_run, output};
 use seriatim_apps::observed::Observed;
 use seriatim_apps::{Predicted, Recording, run_directed};
 use seriatim_history::formats::Format;
@@ -47,7 +47,7 @@ pub fn run(args: &Args, app: &str, bytes: &[u8]) -> Result<Exit, Failure> {
             has_others: predicted.predictions.len() > 1,
             divergence: directed.left.as_ref().map(ToString::to_string),
             is_serializable: directed.is_serializable,
-            checked: runs::checked(app, &directed.history),
+            checked: describe_run::checked(app, &directed.history),
         };
         output::text(&match args.format {
             Style::Human => directed::render(&report, output::width()),

@@ -3,8 +3,8 @@
 use super::Args;
 use crate::cli::Style;
 use crate::exit::{Exit, Failure};
-use crate::save::save;
-use crate::{output, runs};
+use crate::write_history::save;
+use crate::{describe_run, output};
 use seriatim_apps::{Predicted, Recording, Replayed};
 use seriatim_history::formats::Format;
 use seriatim_report::runs::replayed;
@@ -32,12 +32,12 @@ fn told(args: &Args, recording: &Recording, replayed: &Replayed) -> Result<Strin
     // A recording that was changed by hand may blame reads of another run.
     let weak = blamed.filter(|(_, blamed)| blamed.choices == run.choices).map(|(weak, _)| weak);
     let replayed = replayed::Replayed {
-        app: runs::application(app),
+        app: describe_run::application(app),
         level: &recording.level,
         failure: run.failure.as_deref(),
         departure: replayed.departure.as_ref().map(ToString::to_string),
-        blame: weak.map(|weak| runs::blamed(&weak, &run.history)),
-        checked: runs::checked(app.name(), &run.history),
+        blame: weak.map(|weak| describe_run::blamed(&weak, &run.history)),
+        checked: describe_run::checked(app.name(), &run.history),
     };
     Ok(match args.format {
         Style::Human => replayed::render(&replayed, output::width()),

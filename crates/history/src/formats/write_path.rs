@@ -95,7 +95,7 @@ fn write_viper(history: &History, path: &Path) -> Result<(), WriteError> {
 
 /// The numbers for file names: those of the input if the sessions have different ones.
 fn session_numbers(history: &History) -> Vec<(SessionId, u64)> {
-    let names = super::writing::distinct_integers(
+    let names = super::refusals::distinct_integers(
         history.sessions().map(|session| history.session_name(session)),
     );
     let numbers: Option<Vec<u64>> =

@@ -1,5 +1,6 @@
 //! What a report needs to know about a run of an application on the mock store: the reads that a
-//! failure needs, under the names that the history gives to transactions, and what the checker says.
+//! failure needs, under the names that the history gives to transactions, and what the checker
+//! says.
 
 use seriatim_apps::App;
 use seriatim_check::Options;

@@ -1,4 +1,4 @@
-//! Room for large columns, in large pages where the system offers them on request.
+//! Memory for large columns, in large pages where the system offers them on request.
 //!
 //! A column of ten million operations is first touched page by page; with pages of 4 KiB the page
 //! faults cost as much as the parsing. Asking for large pages is only a hint: nothing depends on
@@ -18,7 +18,7 @@ pub fn filled<T: Clone>(fill: T, count: usize) -> Vec<T> {
     column
 }
 
-/// A column of `count` zeros, whose pages are first touched by whoever writes to them.
+/// A column of `count` zeros, whose pages are first touched when they are written.
 pub fn zeros<T: Copy + Default>(count: usize) -> Vec<T> {
     let column = vec![T::default(); count];
     advise(&column);

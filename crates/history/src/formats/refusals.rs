@@ -1,5 +1,5 @@
-//! What the writers share: which reads are of the initial value, and refusals that say where and
-//! what to do.
+//! What a format cannot hold: the questions that its writer asks of a history, and refusals that
+//! say where the history has it and what to do.
 
 use super::Format;
 use crate::atom::{Atom, Value, ValueKind};

@@ -2,7 +2,7 @@
 //! asks for. A file appears whole or not at all.
 
 use crate::exit::Failure;
-use crate::staged;
+use crate::whole_files;
 use nix::unistd::AccessFlags;
 use seriatim_history::formats::{self, Format};
 use seriatim_history::{History, WriteError};
@@ -89,7 +89,7 @@ pub fn save(history: &History, format: Format, target: &Path) -> Result<(), Fail
     if target == Path::new("-") {
         return to_stdout(history, format);
     }
-    staged::write(target, |path| formats::write_path(history, format, path))
+    whole_files::write(target, |path| formats::write_path(history, format, path))
         .map_err(|error: WriteError| Failure::about(target.display(), error))
 }
 
