@@ -21,6 +21,7 @@ pub struct Counts {
 
 impl History {
     /// How large it is.
+    #[must_use]
     pub fn counts(&self) -> Counts {
         Counts {
             sessions: self.session_count(),

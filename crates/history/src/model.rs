@@ -331,6 +331,7 @@ impl History {
 
     /// This history with fields of the whole input that mean nothing to us: the text of a JSON
     /// object.
+    #[must_use]
     pub fn with_extra(self, extra: &str) -> History {
         History { extra: Some(extra.into()), ..self }
     }

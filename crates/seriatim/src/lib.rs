@@ -22,11 +22,10 @@
 //! Read a file, check it, print the answer:
 //!
 //! ```no_run
-//! use seriatim::history::formats::{ReadOptions, read_path};
-//! use seriatim::{Level, Options, Outcome};
+//! use seriatim::{History, Level, Options, Outcome};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let (history, _format) = read_path("run.edn".as_ref(), "run.edn", &ReadOptions::default())?;
+//! let history = History::open("run.edn")?;
 //! let report = seriatim::check_history(&history, &Options::default());
 //! let verdict = report.verdict(Level::ReadAtomic);
 //! if verdict.is_some_and(|verdict| verdict.outcome == Outcome::Violated) {
