@@ -8,10 +8,10 @@ use serde_json::{Value, json};
 
 /// Two who read the same and write different keys, with times.
 const SKEW: &str = r#"{"seriatim":1}
-{"session":"a","txn":"init","status":"committed","ops":[["w","x",1],["w","y",1]],"begin":0,"end":1}
-{"session":"a","txn":"one","status":"committed","ops":[["r","x",1],["r","y",1],["w","x",2]],"begin":2,"end":5}
-{"session":"b","txn":"two","status":"committed","ops":[["r","x",1],["r","y",1],["w","y",2]],"begin":2,"end":5}
-{"session":"c","txn":"last","status":"committed","ops":[["r","x",2],["r","y",2]],"begin":6,"end":7}
+{"session":"a","txn":"init","ops":[["w","x",1],["w","y",1]],"begin":0,"end":1}
+{"session":"a","txn":"one","ops":[["r","x",1],["r","y",1],["w","x",2]],"begin":2,"end":5}
+{"session":"b","txn":"two","ops":[["r","x",1],["r","y",1],["w","y",2]],"begin":2,"end":5}
+{"session":"c","txn":"last","ops":[["r","x",2],["r","y",2]],"begin":6,"end":7}
 "#;
 /// A value that two transactions wrote: causally consistent if the sources are chosen well, but no
 /// prefix of one order.

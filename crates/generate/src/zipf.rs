@@ -3,9 +3,9 @@
 //!
 //! Rejection sampling below a hat that is 1 up to the first key and `x^-s` from there on: its
 //! integral can be inverted, so that a draw takes two random numbers, or a few more if it is
-//! rejected, and no table. The draws are those of the crate `rand_distr`, number for number, so that
-//! a seed keeps its history; the crate itself would bring three others into every project that
-//! depends on the library.
+//! rejected, and no table. The draws are those of the crate `rand_distr`, number for number, so
+//! that a seed keeps its history; the crate itself would bring three others into every project
+//! that depends on the library.
 
 use rand::RngExt;
 use rand_pcg::Pcg64Mcg;

@@ -2,8 +2,8 @@
 //! order.
 //!
 //! ```text
-//! session_txns  [0 .......... 3 ...... 5]        session s owns transactions session_txns[s]..session_txns[s+1]
-//! txn_ops       [0 .. 2 .. 4 .. 7 .. 8 .. 9]     transaction t owns operations txn_ops[t]..txn_ops[t+1]
+//! session_txns  [0 .......... 3 ...... 5]      session s: session_txns[s]..session_txns[s+1]
+//! txn_ops       [0 .. 2 .. 4 .. 7 .. 8 .. 9]   transaction t: txn_ops[t]..txn_ops[t+1]
 //! op_kind/key/value [ . . . . . . . . . ]
 //! ```
 //!

@@ -56,7 +56,13 @@ pub struct Args {
     why: bool,
     /// Give up after this long on an input whose levels need a search, like 30s, 500ms or 2m; what
     /// is open then is undecided
-    #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true, default_value = "10m")]
+    #[arg(
+        long,
+        value_name = "TIME",
+        value_parser = duration,
+        allow_hyphen_values = true,
+        default_value = "10m"
+    )]
     budget: Duration,
     /// Give up what would take more memory than this, like 4G, 512M or 2GiB; what is open then is
     /// undecided. It bounds the resident memory of the program: an input of more than a third of it

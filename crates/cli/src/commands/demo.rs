@@ -109,8 +109,8 @@ pub fn run(_args: &Args) -> Result<Exit, Failure> {
     ))?;
     output::text(&wrap(
         "Two clients change a shopping cart, a third looks at it. Nobody recorded anything: the \
-         application runs on a mock database \
-         that may return any version that causal consistency allows, until what must hold does not.",
+         application runs on a mock database that may return any version that causal consistency \
+         allows, until what must hold does not.",
         "",
         width,
     ))?;

@@ -23,7 +23,13 @@ pub struct Args {
     #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
     to: Option<Format>,
     /// The level that the simulated store keeps, and no more
-    #[arg(long, short, value_name = "LEVEL", value_parser = generate_level_parser(), default_value = "ser")]
+    #[arg(
+        long,
+        short,
+        value_name = "LEVEL",
+        value_parser = generate_level_parser(),
+        default_value = "ser"
+    )]
     level: Level,
     /// Sessions
     #[arg(long, value_name = "N", default_value_t = 10)]

@@ -60,10 +60,21 @@ pub struct Args {
     #[arg(long)]
     all: bool,
     /// With --all: no more than the N predictions that are found first
-    #[arg(long, value_name = "N", requires = "all", value_parser = clap::value_parser!(u32).range(1..))]
+    #[arg(
+        long,
+        value_name = "N",
+        requires = "all",
+        value_parser = clap::value_parser!(u32).range(1..)
+    )]
     max: Option<u32>,
     /// Give up after this long, like 30s, 500ms or 2m
-    #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true, default_value = "10m")]
+    #[arg(
+        long,
+        value_name = "TIME",
+        value_parser = duration,
+        allow_hyphen_values = true,
+        default_value = "10m"
+    )]
     budget: Duration,
     /// The format of the input, if the content should not decide
     #[arg(long, value_name = "FORMAT", value_parser = format_parser())]

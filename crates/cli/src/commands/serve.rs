@@ -35,7 +35,13 @@ pub struct Args {
     #[arg(long, value_name = "ADDR")]
     http: String,
     /// The level of transactions that do not ask for another one
-    #[arg(long, short, value_name = "LEVEL", value_parser = store_level_parser(), default_value = "cc")]
+    #[arg(
+        long,
+        short,
+        value_name = "LEVEL",
+        value_parser = store_level_parser(),
+        default_value = "cc"
+    )]
     level: Level,
     /// What decides everything that is random
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -48,7 +54,13 @@ pub struct Args {
     serial: bool,
     /// Wait before each transaction for a random time of at most this, so that clients come in
     /// another order each time
-    #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true, default_value = "0s")]
+    #[arg(
+        long,
+        value_name = "TIME",
+        value_parser = duration,
+        allow_hyphen_values = true,
+        default_value = "0s"
+    )]
     delay: Duration,
     /// Each time N transactions have ended, forget all but the last version of each key; bounds
     /// memory, and restricts what reads may return; the history tells only of the last transactions

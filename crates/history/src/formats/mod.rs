@@ -161,10 +161,14 @@ impl fmt::Display for Format {
 
 /// No format has this name.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[error("no format is called `{name}`; there are {}", Format::ALL.iter().map(|f| f.code()).collect::<Vec<_>>().join(", "))]
+#[error("no format is called `{name}`; there are {}", all_codes())]
 pub struct UnknownFormatName {
     /// The name.
     pub name: String,
+}
+
+fn all_codes() -> String {
+    Format::ALL.iter().map(|format| format.code()).collect::<Vec<_>>().join(", ")
 }
 
 impl FromStr for Format {

@@ -70,7 +70,8 @@ fn unknown_outcomes(ops: &[OpRef]) -> String {
             told.push(&write.txn);
             let (writer, reader) = (txn(&write.txn), txn(&read.txn));
             text += &format!(
-                " (The outcome of {writer} is unknown; it committed, because {reader} read from it.)"
+                " (The outcome of {writer} is unknown; it committed, because {reader} read from \
+                 it.)"
             );
         }
     }

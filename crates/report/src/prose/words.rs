@@ -1,7 +1,7 @@
 //! How transactions, keys, values and levels are called in sentences.
 //!
-//! Names come from files, so control characters in them are made visible (a file must not be able to
-//! steer a terminal) and very long values are cut.
+//! Names come from files, so control characters in them are made visible (a file must not be able
+//! to steer a terminal) and very long values are cut.
 
 use seriatim_check::{OpRef, TxnRef, ValueRef};
 use seriatim_isolation::Level;

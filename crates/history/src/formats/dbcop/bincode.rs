@@ -2,8 +2,11 @@
 //! magic number.
 //!
 //! ```text
-//! u64 id, nodes, variables, transactions per session, events per transaction | string info, start, end
-//! u64 #sessions { u64 #txns { u64 #events { u8 write, u64 variable, u64 value, u8 success }, u8 success } }
+//! u64 id, nodes, variables, transactions per session, events per transaction
+//! string info, start, end
+//! u64 #sessions {
+//!     u64 #txns { u64 #events { u8 write, u64 variable, u64 value, u8 success }, u8 success }
+//! }
 //! ```
 //!
 //! Every key starts as 0. Failed events are ignored, failed transactions are aborted.

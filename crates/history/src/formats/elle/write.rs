@@ -58,7 +58,13 @@ pub(in crate::formats) fn write_json(
                 ])
             })
             .collect();
-        let mut map = json!({"index": index, "type": event.kind(history), "process": event.process, "f": "txn", "value": mops});
+        let mut map = json!({
+            "index": index,
+            "type": event.kind(history),
+            "process": event.process,
+            "f": "txn",
+            "value": mops,
+        });
         if let (Some(time), Some(map)) = (event.time, map.as_object_mut()) {
             map.insert("time".to_owned(), time.into());
         }
