@@ -71,7 +71,7 @@ impl From<Exit> for ExitCode {
 /// Why a command cannot go on.
 #[derive(Debug)]
 pub enum Failure {
-    /// Whoever read our output has had enough (`| head`): not an error.
+    /// The reader of our output has had enough (`| head`): not an error.
     ClosedPipe,
     /// Something that the user can change, in one sentence.
     Message(String),

@@ -5,7 +5,7 @@ use std::io::{self, IsTerminal, Write};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// Characters in a line if nobody knows the terminal, and at most on a wide one.
+/// Characters in a line if the terminal is not known, and at most on a wide one.
 const WIDTH_DEFAULT: usize = 100;
 const WIDTH_MIN: usize = 40;
 
@@ -29,7 +29,8 @@ pub fn raw(bytes: &[u8]) -> io::Result<()> {
     stream.flush()
 }
 
-/// Writes a message for people beside the results. If even that fails, nobody is left to be told.
+/// Writes a message for people beside the results. If even that fails, there is no place left to
+/// say so.
 pub fn message(text: &str) {
     let _ = anstream::stderr().write_all(text.as_bytes());
 }

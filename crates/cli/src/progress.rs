@@ -1,4 +1,4 @@
-//! A line on standard error while work takes longer than a second, if somebody is there to see it.
+//! A line on standard error while work takes longer than a second, if it is a terminal.
 
 use indicatif::{HumanBytes, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 use seriatim_history::Meter;

@@ -129,7 +129,7 @@ fn grounds(reason: &Reason) -> Vec<&Edge> {
     edges.iter().filter(observed).collect()
 }
 
-/// Whether nobody observed this order: it follows from a contradiction.
+/// Whether this order was not observed: it follows from a contradiction.
 pub(crate) fn is_inferred(reason: &Reason) -> bool {
     match reason {
         Reason::Overwritten { .. } => true,

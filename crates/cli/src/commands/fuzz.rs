@@ -83,7 +83,7 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         output::text(&page)?;
         return Ok(exit(&fuzzed.ending));
     };
-    // What was found is told even if it cannot be kept, and kept even if nobody reads it any more.
+    // What was found is told even if it cannot be kept, and kept even if its reader is gone.
     let is_output_taken =
         [&args.output, &args.save].into_iter().flatten().any(|path| path == Path::new("-"));
     let told = match is_output_taken {

@@ -297,7 +297,7 @@ fn print(args: &Args, found: &Predicted) -> Result<(), Failure> {
         }
         Style::Json => output::raw((predicted::json::render(found) + "\n").as_bytes()),
     };
-    // Files are written even if nobody reads the result any more.
+    // Files are written even if the reader of the result is gone.
     write_files(args, found)?;
     Ok(told?)
 }

@@ -326,7 +326,7 @@ impl<'h> LogWriter<'h> {
                 }
             }
         }
-        // Reads of what nobody wrote get numbers that no write has.
+        // Reads of values without a writer get numbers that no write has.
         for op in ops {
             let content = history.op(op);
             let number = match content.value.kind() {

@@ -93,7 +93,7 @@ fn may_belong(entry: &Entry) -> bool {
 }
 
 /// Looks at the names of the files, and at the beginnings of those that may be logs. One that
-/// cannot be opened may be a log; whoever reads the history will say why it cannot.
+/// cannot be opened may be a log; the reader of the history will say why it cannot.
 fn find(entries: &[Entry], wanted: Option<Format>) -> Option<DirectoryLayout<'_>> {
     let wants = |format: Format| wanted.is_none_or(|wanted| wanted == format);
     if wants(Format::Viper) {

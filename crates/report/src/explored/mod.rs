@@ -77,7 +77,7 @@ pub struct Explored {
 /// The early end of an exploration.
 #[derive(Clone, Debug)]
 pub struct Stopped {
-    /// Whether somebody interrupted it; otherwise its budget was spent.
+    /// Whether the user interrupted it; otherwise its budget was spent.
     pub is_interrupted: bool,
     /// The file from which it can go on.
     pub checkpoint: Option<String>,

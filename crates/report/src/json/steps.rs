@@ -163,7 +163,7 @@ impl<'a> Derived<'a> {
 }
 
 impl<'a> Source<'a> {
-    /// Nothing if nobody else wrote the value.
+    /// Nothing if no other transaction wrote the value.
     fn new(origin: &'a Origin) -> Option<Self> {
         let (kind, others) = match origin {
             Origin::Only => return None,

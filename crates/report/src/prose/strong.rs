@@ -2,7 +2,7 @@
 //! that cannot be.
 //!
 //! A story names who read what and whom they missed. The steps then say of each edge why it must
-//! hold; an edge that nobody observed says so, and [`derivation`] tells the whole of it, as deeply
+//! hold; an edge that was not observed says so, and [`derivation`] tells the whole of it, as deeply
 //! as it is nested.
 
 use super::{and, at, edge_clause, item, key, read_from, step, txn, value, who};

@@ -23,7 +23,7 @@ pub(super) fn anomaly(group: &AnomalyGroup, layout: &Layout) -> String {
 }
 
 /// The name of a group and its size. A session that does not see its own write is a fractured read
-/// by definition, but nobody would call it so: if all instances that are known are of this sort,
+/// by definition, but is not called so: if all instances that are known are of this sort,
 /// the heading says it.
 fn title(group: &AnomalyGroup) -> String {
     let by_read = if group.count > 1 && is_seen_by_several(&group.exemplar) {

@@ -131,7 +131,7 @@ fn open_verdicts(checked: &Checked, layout: &Layout) -> String {
     page
 }
 
-/// Weak levels are searched for one reason only, which nobody would guess.
+/// Weak levels are searched for one reason only, which is not obvious.
 fn why_searched(report: &Report, reason: &Undecided) -> Option<&'static str> {
     let is_open = report
         .verdicts

@@ -1,7 +1,7 @@
 //! dbcop's text: `[x:=1 y:=2] [y==2]`, transactions in brackets, a line of dashes before each
 //! further session.
 //!
-//! `x==?` reads a variable that nobody has written; `]!` ends a transaction that did not commit.
+//! `x==?` reads a variable that was never written; `]!` ends a transaction that did not commit.
 
 use crate::atom::{Atom, Value};
 use crate::error::{ReadError, WriteError};
