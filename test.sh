@@ -45,11 +45,13 @@ fi
 say "format"
 cargo fmt --all --check
 say "lints"
-cargo clippy --workspace --all-targets --locked -- -D warnings
+cargo clippy --workspace --all-targets --all-features --locked -- -D warnings
 say "tests"
-cargo nextest run --workspace --locked
+cargo nextest run --workspace --all-features --locked
+say "tests of the slim library, without its features"
+cargo nextest run -p seriatim-history -p seriatim-store --lib --test bad_inputs --test behaviour --locked
 say "doctests"
-cargo test --workspace --doc --locked --quiet
+cargo test --workspace --all-features --doc --locked --quiet
 say "documentation"
-RUSTDOCFLAGS="-D warnings" cargo doc --workspace --no-deps --locked --quiet
+RUSTDOCFLAGS="-D warnings" cargo doc --workspace --all-features --no-deps --locked --quiet
 say "all good"

@@ -6,7 +6,7 @@
 #   PLOTS=a folder for cactus plots of "programs": explore-time.svg, explore-memory.svg, explore-states.svg
 # "programs": 3 sessions of 3 transactions, for CC, RA+CC, RC+CC, true+CC, CC+SI, CC+SER and DFS(CC); time, memory, end states.
 source "$(dirname "${BASH_SOURCE[0]}")/common.sh"
-[ -n "${OURS:-}" ] || cargo build --release --quiet --locked -p seriatim
+[ -n "${OURS:-}" ] || cargo build --release --quiet --locked -p seriatim-cli
 ours=${OURS:-$CARGO_TARGET_DIR/release/seriatim}
 budget=${BUDGET:-30m} seeds=${SEEDS:-1 2 3 4 5} apps=${APPS:-cart twitter courseware wikipedia tpcc} threads=${THREADS:-1}
 

@@ -9,7 +9,7 @@
 use crate::index::{INITIAL, Index};
 use crate::order::session_predecessor;
 use crate::parallel;
-use seriatim_history::{History, room};
+use seriatim_history::{History, large_columns};
 use std::ops::Range;
 use std::sync::OnceLock;
 
@@ -201,7 +201,8 @@ impl Parts {
 impl<N: Number> Part<N> {
     fn compute(history: &History, index: &Index, order: &[u32], sessions: Range<u32>) -> Part<N> {
         let width = (sessions.end - sessions.start) as usize;
-        let mut part = Part { sessions, width, rows: room::zeros(width * history.txn_count()) };
+        let mut part =
+            Part { sessions, width, rows: large_columns::zeros(width * history.txn_count()) };
         let bounds = history.session_bounds();
         let mut row = vec![N::default(); width];
         for &txn in order {

@@ -16,7 +16,7 @@ use crate::lists::{self, ListFacts};
 use crate::parallel;
 use crate::resolve::{Entry, FROM_INITIAL, Found, UNRESOLVED, VISIBLE, resolve_keys};
 use rustc_hash::FxHashSet;
-use seriatim_history::{History, KeyId, OpId, Status, TxnId, room};
+use seriatim_history::{History, KeyId, OpId, Status, TxnId, large_columns};
 use seriatim_isolation::Anomaly;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -164,7 +164,7 @@ struct Job {
 impl Job {
     fn resolve(history: &History, key_start: &[u32], keys: Range<usize>) -> Job {
         let length = (key_start[keys.end] - key_start[keys.start]) as usize;
-        let mut entries = room::filled(Entry::EMPTY, length);
+        let mut entries = large_columns::filled(Entry::EMPTY, length);
         sort_by_key(history, key_start, &keys, &mut entries);
         let found = resolve_keys(history, key_start, &keys, &mut entries);
         Job { keys, entries, found }
@@ -237,11 +237,11 @@ fn assemble(
     counts: Vec<bool>,
     lists: ListFacts,
 ) -> (Index, Vec<Found>) {
-    let mut source_txn: Vec<AtomicU32> = room::column(history.op_count());
+    let mut source_txn: Vec<AtomicU32> = large_columns::column(history.op_count());
     source_txn.resize_with(history.op_count(), || AtomicU32::new(NONE));
     let (version_start, read_start) = count_per_key(key_start, &jobs, &counts);
     let (version_total, read_total) = (last(&version_start), last(&read_start));
-    let mut versions = Versions { start: version_start, txn: room::zeros(version_total) };
+    let mut versions = Versions { start: version_start, txn: large_columns::zeros(version_total) };
     let mut reads = Reads {
         start: read_start,
         txn: vec![0; read_total],

@@ -26,6 +26,7 @@ mod clocks;
 pub mod confirm;
 mod decide;
 mod disjoint;
+mod duplicate;
 mod explain;
 pub mod frontier;
 mod index;
@@ -48,6 +49,7 @@ mod verifier;
 mod violation;
 
 pub use checker::check;
+pub use duplicate::Duplicate;
 pub use matching::matched_history;
 pub use outcome::{
     AnomalyGroup, Effort, Event, Options, Outcome, Proved, Report, Timings, Undecided, Verdict,
@@ -55,4 +57,6 @@ pub use outcome::{
 pub use refs::Refs;
 pub use scenario::{Budget, explain as explain_violation, minimal_violation};
 pub use verifier::{Rejection, verify, verify_points};
-pub use violation::{Edge, Element, Excluded, OpRef, Origin, Reason, TxnRef, Violation, Why};
+pub use violation::{
+    Edge, Element, Excluded, OpRef, Origin, Reason, TxnRef, ValueRef, Violation, Why,
+};

@@ -1,7 +1,7 @@
 //! Transactions and operations as reports name them.
 
-use crate::violation::{OpRef, TxnRef};
-use seriatim_history::{Atom, History, KeyId, OpId, OpKind, Status, TxnId, Value};
+use crate::violation::{OpRef, TxnRef, ValueRef};
+use seriatim_history::{Atom, History, KeyId, OpId, OpKind, Status, TxnId, Value, ValueKind};
 
 /// Names things of one history.
 #[derive(Clone, Copy)]
@@ -39,13 +39,9 @@ impl Refs<'_> {
         OpRef {
             id: Some(op),
             txn: self.txn(history.txn_of(op)),
-            action: match operation.kind {
-                OpKind::Read => "read",
-                OpKind::Write => "write",
-                OpKind::Append => "append",
-            },
+            kind: operation.kind,
             key: history.key_name(operation.key).to_string(),
-            value: value_text(history, operation.key, operation.value),
+            value: self.value_of_key(operation.key, operation.value),
             place: history.place(op),
             element: None,
         }
@@ -58,20 +54,33 @@ impl Refs<'_> {
         OpRef {
             id: None,
             txn: self.initial(),
-            action: "write",
+            kind: OpKind::Write,
             key: history.key_name(key).to_string(),
-            value: value_text(history, key, value),
+            value: self.value_of_key(key, value),
             place: None,
             element: None,
         }
     }
-}
 
-/// A value as people know it: the initial value of a list is the empty list.
-fn value_text(history: &History, key: KeyId, value: Value) -> String {
-    match value == Value::NULL && is_list(history, key) {
-        true => "[]".to_owned(),
-        false => history.value_text(value),
+    /// A value.
+    pub fn value(self, value: Value) -> ValueRef {
+        let history = self.0;
+        match value.kind() {
+            ValueKind::Null => ValueRef::Null,
+            ValueKind::Int(_) | ValueKind::Atom(_) => ValueRef::Scalar(history.value_text(value)),
+            ValueKind::List(number) => {
+                let elements = history.list(number).iter();
+                ValueRef::List(elements.map(|&element| history.value_text(element)).collect())
+            }
+        }
+    }
+
+    /// A value of a key: the initial value of a list is the empty list.
+    fn value_of_key(self, key: KeyId, value: Value) -> ValueRef {
+        match value == Value::NULL && is_list(self.0, key) {
+            true => ValueRef::List(Vec::new()),
+            false => self.value(value),
+        }
     }
 }
 
@@ -105,7 +114,8 @@ impl Names<'_> {
         let Some(history) = self.0.filter(|history| op.index() < history.op_count()) else {
             return format!("operation number {}", op.0);
         };
-        let OpRef { txn, action, key, value, place, .. } = Refs(history).op(op);
+        let op = Refs(history).op(op);
+        let (action, OpRef { txn, key, value, place, .. }) = (op.action(), op);
         let place = place.map_or_else(String::new, |place| format!(", {place}"));
         format!("the {action} of {key} = {value} in {} (session {}{place})", txn.name, txn.session)
     }

@@ -5,8 +5,9 @@
 //! downstream looks at the history again. Its operations alone (everything else removed from the
 //! history) still violate the level.
 
-use seriatim_history::{OpId, Place, TxnId};
+use seriatim_history::{OpId, OpKind, Place, TxnId};
 use seriatim_isolation::{Anomaly, Level};
+use std::fmt;
 
 /// A transaction as a report names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -30,16 +31,48 @@ pub struct OpRef {
     pub id: Option<OpId>,
     /// The transaction that it belongs to.
     pub txn: TxnRef,
-    /// `"read"`, `"write"` or `"append"`.
-    pub action: &'static str,
+    /// What it does.
+    pub kind: OpKind,
     /// The key.
     pub key: String,
-    /// The value.
-    pub value: String,
+    /// What it read, wrote or appended.
+    pub value: ValueRef,
     /// Where it stands in the input.
     pub place: Option<Place>,
     /// The element of the list that was read that is to blame, if it is a single one.
     pub element: Option<Element>,
+}
+
+impl OpRef {
+    /// What it does, in a word: `read`, `write` or `append`.
+    pub fn action(&self) -> &'static str {
+        match self.kind {
+            OpKind::Read => "read",
+            OpKind::Write => "write",
+            OpKind::Append => "append",
+        }
+    }
+}
+
+/// A value as a report names it. Displayed as a person writes it: `nil`, `7`, `[1 2]`.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum ValueRef {
+    /// No value.
+    Null,
+    /// A number or a text.
+    Scalar(String),
+    /// A list, element by element.
+    List(Vec<String>),
+}
+
+impl fmt::Display for ValueRef {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ValueRef::Null => f.write_str("nil"),
+            ValueRef::Scalar(text) => f.write_str(text),
+            ValueRef::List(elements) => write!(f, "[{}]", elements.join(" ")),
+        }
+    }
 }
 
 /// An element of a list.

@@ -1,26 +1,23 @@
 //! Which key an operation uses.
 
 use crate::workload::KeyChoice;
+use crate::zipf::Zipf;
 use rand::RngExt;
-use rand::distr::Distribution;
-use rand_distr::Zipf;
 use rand_pcg::Pcg64Mcg;
 
 /// Draws keys.
 pub(crate) enum Keys {
     Uniform { count: u32 },
-    Zipfian(Zipf<f64>),
+    Zipfian(Zipf),
     Hotspot { count: u32, hot: u32, share: f64 },
 }
 
 impl Keys {
-    /// `choice` has been validated; a distribution that cannot be built falls back to uniform.
+    /// `choice` has been validated.
     pub fn new(choice: KeyChoice, count: u32) -> Keys {
         match choice {
             KeyChoice::Uniform => Keys::Uniform { count },
-            KeyChoice::Zipfian { exponent } => {
-                Zipf::new(f64::from(count), exponent).map_or(Keys::Uniform { count }, Keys::Zipfian)
-            }
+            KeyChoice::Zipfian { exponent } => Keys::Zipfian(Zipf::new(count, exponent)),
             KeyChoice::Hotspot { keys, operations } => {
                 let hot = ((f64::from(count) * keys).round() as u32).clamp(1, count);
                 Keys::Hotspot { count, hot, share: operations }
@@ -31,7 +28,7 @@ impl Keys {
     pub fn draw(&self, random: &mut Pcg64Mcg) -> u32 {
         match self {
             Keys::Uniform { count } => random.random_range(0..*count),
-            Keys::Zipfian(zipf) => zipf.sample(random) as u32 - 1,
+            Keys::Zipfian(zipf) => zipf.draw(random),
             Keys::Hotspot { count, hot, share } => {
                 if *hot == *count || random.random_bool(*share) {
                     random.random_range(0..*hot)

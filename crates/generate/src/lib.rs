@@ -24,6 +24,7 @@ mod keys;
 mod plant;
 mod store;
 mod workload;
+mod zipf;
 
 pub use plant::can_be_planted;
 pub use workload::{KeyChoice, LEVELS, Workload, WorkloadError};

@@ -60,7 +60,8 @@ pub struct Workload {
     pub key_choice: KeyChoice,
     /// What the store promises: one of [`LEVELS`].
     pub level: Level,
-    /// Share of the transactions that abort, from 0 to 1 (conflicts at snapshot isolation come on top).
+    /// Share of the transactions that abort, from 0 to 1 (conflicts at snapshot isolation come on
+    /// top).
     pub aborts: f64,
     /// Anomalies to plant, each once, in sessions and on keys of their own.
     pub plant: Vec<Anomaly>,

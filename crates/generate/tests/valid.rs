@@ -65,7 +65,8 @@ proptest! {
         workload.keys = workload.keys.min(4);
         let history = generate(&workload).unwrap();
         for verdict in check(&history, &Options::default()).verdicts {
-            prop_assert_eq!(verdict.outcome == Outcome::Holds, oracle::satisfies(&history, verdict.level));
+            let satisfies = oracle::satisfies(&history, verdict.level);
+            prop_assert_eq!(verdict.outcome == Outcome::Holds, satisfies);
         }
     }
 }

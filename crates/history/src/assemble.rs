@@ -8,9 +8,9 @@
 
 use crate::atom::Value;
 use crate::ids::KeyId;
+use crate::large_columns;
 use crate::model::OpKind;
 use crate::place::Places;
-use crate::room;
 use std::thread;
 
 /// Neighbouring operations of one transaction.
@@ -230,7 +230,7 @@ impl Target {
     /// thread.
     fn each_part<T: Copy + Send>(&self, fill: T, work: impl Fn(u32, &mut [T]) + Sync) -> Vec<T> {
         let total = self.cuts.last().copied().unwrap_or(0) as usize;
-        let mut column = room::filled(fill, total);
+        let mut column = large_columns::filled(fill, total);
         thread::scope(|scope| {
             let mut rest = column.as_mut_slice();
             let work = &work;

@@ -69,6 +69,14 @@ pub enum ReadError {
         /// How much may be read.
         bytes_max: u64,
     },
+    /// The input is compressed, and this build leaves that to others.
+    #[error("{file}: compressed with {compression}; {}", ENABLE_COMPRESSION)]
+    Compressed {
+        /// The file.
+        file: Arc<str>,
+        /// `gzip` or `zstd`.
+        compression: &'static str,
+    },
     /// The history is too large.
     #[error("{file}: {source}")]
     TooLarge {
@@ -78,6 +86,10 @@ pub enum ReadError {
         source: ColumnsError,
     },
 }
+
+/// What to do about a compressed file.
+pub const ENABLE_COMPRESSION: &str =
+    "enable the feature `compression` of seriatim, or decompress the file first";
 
 fn hint_text(hint: &Option<String>) -> String {
     hint.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default()
@@ -90,6 +102,14 @@ pub enum WriteError {
     /// The operating system refused.
     #[error("{0}")]
     Io(#[from] std::io::Error),
+    /// The name asks for a compressed file, and this build cannot make one.
+    #[error(
+        "this build does not write {compression}; enable the feature `compression` of seriatim"
+    )]
+    Compressed {
+        /// `gzip` or `zstd`.
+        compression: &'static str,
+    },
     /// The format cannot express something that the history has.
     #[error("the {format} format cannot hold {what}; {hint}")]
     Unsupported {

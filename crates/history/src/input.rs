@@ -4,17 +4,14 @@
 //! The compression is recognised by its magic bytes, not by the file name. Errors name the file as
 //! the user did.
 
+use crate::compression::Compression;
 use crate::error::{ReadError, Spot};
-use flate2::bufread::MultiGzDecoder;
 use memmap2::{Advice, Mmap};
 use std::fs::File;
 use std::io::{self, Read};
 use std::ops::Deref;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
-
-const GZIP_MAGIC: &[u8] = &[0x1f, 0x8b];
-const ZSTD_MAGIC: &[u8] = &[0x28, 0xb5, 0x2f, 0xfd];
 
 /// The content of an input, decompressed.
 #[derive(Debug)]
@@ -63,15 +60,12 @@ pub(crate) fn decompress(
     shown_as: &str,
     bytes_max: u64,
 ) -> Result<Option<Vec<u8>>, ReadError> {
-    if bytes.starts_with(GZIP_MAGIC) {
-        return inflate(MultiGzDecoder::new(bytes), "gzip", shown_as, bytes_max).map(Some);
+    let Some(compression) = Compression::of_bytes(bytes) else { return Ok(None) };
+    let name = compression.name();
+    match compression.decoder(bytes).map_err(|source| io_error(shown_as, source))? {
+        Some(decoder) => inflate(decoder, name, shown_as, bytes_max).map(Some),
+        None => Err(ReadError::Compressed { file: shown_as.into(), compression: name }),
     }
-    if bytes.starts_with(ZSTD_MAGIC) {
-        let decoder = zstd::stream::read::Decoder::with_buffer(bytes)
-            .map_err(|source| io_error(shown_as, source))?;
-        return inflate(decoder, "zstd", shown_as, bytes_max).map(Some);
-    }
-    Ok(None)
 }
 
 fn inflate(
@@ -114,7 +108,7 @@ pub fn is_special(path: &Path) -> bool {
 const HEAD_BYTES: u64 = 1 << 14;
 
 /// The beginning of a file, decompressed as far as it can be; nothing of a pipe or a device, which
-/// can be read only once.
+/// can be read only once. A compressed file is an error without the feature that undoes it.
 pub(crate) fn head(path: &Path) -> io::Result<Vec<u8>> {
     // Opening a pipe would wait for its writer.
     if !std::fs::metadata(path)?.is_file() {
@@ -122,17 +116,11 @@ pub(crate) fn head(path: &Path) -> io::Result<Vec<u8>> {
     }
     let mut raw = Vec::new();
     File::open(path)?.take(HEAD_BYTES).read_to_end(&mut raw)?;
+    let Some(compression) = Compression::of_bytes(&raw) else { return Ok(raw) };
+    let decoder = compression.decoder(&raw)?.ok_or(io::ErrorKind::Unsupported)?;
     let mut plain = Vec::new();
     // The stream is cut, so that it ends in an error: what came before is what we want.
-    let _ = if raw.starts_with(GZIP_MAGIC) {
-        MultiGzDecoder::new(raw.as_slice()).take(HEAD_BYTES).read_to_end(&mut plain)
-    } else if raw.starts_with(ZSTD_MAGIC) {
-        zstd::stream::read::Decoder::with_buffer(raw.as_slice())?
-            .take(HEAD_BYTES)
-            .read_to_end(&mut plain)
-    } else {
-        return Ok(raw);
-    };
+    let _ = decoder.take(HEAD_BYTES).read_to_end(&mut plain);
     Ok(plain)
 }
 

@@ -1,8 +1,9 @@
 //! What happened: sessions, transactions and events, and the file formats that hold them.
 //!
-//! A [`History`] is what every other part of Seriatim looks at. It is built by a reader of a file
-//! format (module `formats`), by [`Columns`] (for anything that records transactions itself), or
-//! from a line of readable text for tests and documentation ([`notation`]).
+//! A [`History`] is what every other part of Seriatim looks at. It is read from a file
+//! ([`History::open`], module [`formats`]), built by [`Columns`] (for anything that records
+//! transactions itself), or parsed from a line of readable text for tests and documentation
+//! ([`notation`]).
 //!
 //! ```
 //! use seriatim_history::{notation, Status};
@@ -15,22 +16,26 @@
 mod assemble;
 mod atom;
 mod columns;
+mod compression;
+mod counts;
 mod error;
 mod fingerprint;
 pub mod formats;
 mod ids;
 mod input;
+pub mod large_columns;
 mod meter;
 mod model;
 pub mod notation;
+mod open;
 mod place;
 mod rematch;
 mod restrict;
-pub mod room;
 
 pub use atom::{Atom, Atoms, Value, ValueKind};
 pub use columns::{Columns, ColumnsError, TXNS_MAX, TxnMeta};
-pub use error::{ReadError, Spot, WriteError};
+pub use counts::Counts;
+pub use error::{ENABLE_COMPRESSION, ReadError, Spot, WriteError};
 pub use ids::{KeyId, OpId, SessionId, TxnId};
 pub use input::{Input, is_special};
 pub use meter::Meter;

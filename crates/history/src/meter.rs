@@ -1,4 +1,4 @@
-//! How far a reader has come, for whoever watches from another thread.
+//! How far a reader has come, for a progress line in another thread.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -10,7 +10,8 @@ pub struct Meter {
 }
 
 impl Meter {
-    /// Bytes read and bytes in all; `None` if nobody counts, or if everything has been read.
+    /// Bytes read and bytes in all; `None` if the reader does not count, or if everything has been
+    /// read.
     pub fn bytes(&self) -> Option<(u64, u64)> {
         let (done, total) = (self.done.load(Ordering::Relaxed), self.total.load(Ordering::Relaxed));
         (done < total).then_some((done, total))

@@ -2,8 +2,8 @@
 //! order.
 //!
 //! ```text
-//! session_txns  [0 .......... 3 ...... 5]        session s owns transactions session_txns[s]..session_txns[s+1]
-//! txn_ops       [0 .. 2 .. 4 .. 7 .. 8 .. 9]     transaction t owns operations txn_ops[t]..txn_ops[t+1]
+//! session_txns  [0 .......... 3 ...... 5]      session s: session_txns[s]..session_txns[s+1]
+//! txn_ops       [0 .. 2 .. 4 .. 7 .. 8 .. 9]   transaction t: txn_ops[t]..txn_ops[t+1]
 //! op_kind/key/value [ . . . . . . . . . ]
 //! ```
 //!
@@ -331,6 +331,7 @@ impl History {
 
     /// This history with fields of the whole input that mean nothing to us: the text of a JSON
     /// object.
+    #[must_use]
     pub fn with_extra(self, extra: &str) -> History {
         History { extra: Some(extra.into()), ..self }
     }

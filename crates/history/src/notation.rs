@@ -35,7 +35,7 @@ struct Parser {
 type Times = (Option<i64>, Option<i64>);
 
 /// Reads a history; the initial value of each key is `nil`, and also what a line says, else `0`
-/// unless somebody writes 0 to the key.
+/// unless a transaction writes 0 to the key.
 pub fn parse(text: &str) -> Result<History, NotationError> {
     let mut parser = Parser::default();
     let mut sessions = Vec::new();

@@ -9,6 +9,7 @@ impl History {
     /// This history, in which each of `writes` wrote a value of its own (that looks like the old
     /// one), and each of `reads` returned the value of the write beside it, or what it returned
     /// before if there is none.
+    #[must_use]
     pub fn rematched(&self, writes: &[OpId], reads: &[(OpId, Option<OpId>)]) -> History {
         let mut history = self.clone();
         for write in writes {
@@ -29,6 +30,7 @@ impl History {
     }
 
     /// As [`History::rematched`], where a read without a write beside it returns the initial value.
+    #[must_use]
     pub fn rewired(&self, writes: &[OpId], reads: &[(OpId, Option<OpId>)]) -> History {
         let mut history = self.rematched(writes, reads);
         for (read, _) in reads.iter().filter(|(_, write)| write.is_none()) {

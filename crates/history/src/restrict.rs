@@ -14,6 +14,7 @@ impl History {
     /// left is what a store would have shown without the removed operations. Transactions of
     /// unknown outcome become committed: that they matter was known from operations that may be
     /// removed.
+    #[must_use]
     pub fn restricted_to(&self, ops: &[OpId]) -> History {
         let known = |txn| {
             if self.status(txn) == Status::Aborted { Status::Aborted } else { Status::Committed }
@@ -22,6 +23,7 @@ impl History {
     }
 
     /// The same, where `status` says how each transaction ended.
+    #[must_use]
     pub fn restricted_with(&self, ops: &[OpId], status: impl Fn(TxnId) -> Status) -> History {
         let mut ops = ops.to_vec();
         ops.sort_unstable();

@@ -104,6 +104,7 @@ fn a_truncated_file_is_an_error_or_a_shorter_history() {
     }
 }
 
+#[cfg(feature = "compression")]
 #[test]
 fn a_truncated_or_damaged_compressed_file_says_so() {
     let directory = Scratch::new("compressed");
@@ -238,6 +239,30 @@ fn logs_of_one_number_stay_different_sessions() {
     assert_eq!(names, ["d/J1.log", "d/T1.log"]);
 }
 
+#[cfg(not(feature = "compression"))]
+#[test]
+fn a_compressed_file_names_the_feature_that_reads_it() {
+    let directory = Scratch::new("slim");
+    let history = notation::parse("a: w(x,1) | r(x,1)").unwrap();
+    let mut gzip = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    gzip.write_all(b"w(1,1,0,0)").unwrap();
+    let zstd = [0x28, 0xb5, 0x2f, 0xfd, 0, 0, 0, 0].to_vec();
+    for (ending, name, bytes) in [("gz", "gzip", gzip.finish().unwrap()), ("zst", "zstd", zstd)] {
+        let message = error(&bytes, None);
+        let wanted = format!("h: compressed with {name}; enable the feature `compression`");
+        assert!(message.starts_with(&wanted), "{message}");
+        // A log of a directory that cannot be read is an error, not a session less.
+        let logs = Scratch::new(&format!("slim-{ending}"));
+        std::fs::write(logs.0.join(format!("T0.log.{ending}")), &bytes).unwrap();
+        let message = read_path(&logs.0, "d", &options(None)).unwrap_err().to_string();
+        assert!(message.starts_with(&format!("d/T0.log.{ending}: compressed")), "{message}");
+        let path = directory.0.join(format!("h.jsonl.{ending}"));
+        let message = write_path(&history, Format::Jsonl, &path).unwrap_err().to_string();
+        assert!(message.contains("feature `compression`") && !path.exists(), "{message}");
+    }
+}
+
+#[cfg(feature = "compression")]
 #[test]
 fn compressed_logs_and_logs_without_an_ending_are_one_history() {
     let (history, _) = read_bytes(b"w(1,1,0,0)", "h", &options(None)).unwrap();
@@ -342,7 +367,11 @@ fn mutate(bytes: &[u8], changes: &[(usize, u8, u8)]) -> Vec<u8> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 2000, failure_persistence: None, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: 2000,
+        failure_persistence: None,
+        ..ProptestConfig::default()
+    })]
 
     #[test]
     fn no_reader_panics_on_damaged_files(

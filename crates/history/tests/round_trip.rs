@@ -350,7 +350,11 @@ fn what_is_open_is_not_decided_by_writing_it() {
 macro_rules! round_trips {
     ($($name:ident: $format:expr;)*) => {
         proptest! {
-            #![proptest_config(ProptestConfig { cases: 300, failure_persistence: None, ..ProptestConfig::default() })]
+            #![proptest_config(ProptestConfig {
+                cases: 300,
+                failure_persistence: None,
+                ..ProptestConfig::default()
+            })]
             $(
                 #[test]
                 fn $name(raw in raw_history(), values in values()) {

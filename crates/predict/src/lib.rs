@@ -37,7 +37,9 @@
 //! // Two deposits one after the other: the second reads what the first wrote.
 //! let run = notation::parse("initial x=50\na: r(x,50) w(x,60)\nb: r(x,60) w(x,70)").unwrap();
 //! let relaxed = Options { boundary: Boundary::Relaxed, ..Options::new(Level::Causal) };
-//! let Answer::Found(prediction) = predict(&run, &relaxed).unwrap() else { panic!("one update may be lost") };
+//! let Answer::Found(prediction) = predict(&run, &relaxed).unwrap() else {
+//!     panic!("one update may be lost")
+//! };
 //! assert_eq!(prediction.changed.len(), 1);
 //! // If the second deposit reads something else, the strict boundary does not trust its write.
 //! let strict = Options { boundary: Boundary::Strict, ..relaxed };

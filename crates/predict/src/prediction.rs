@@ -6,7 +6,7 @@ use crate::plan;
 use crate::run::{Act, Run};
 use crate::{Boundary, Options, Outlook};
 use rustc_hash::{FxHashMap, FxHashSet};
-use seriatim_check::{OpRef, Refs, TxnRef, Violation, check};
+use seriatim_check::{OpRef, Refs, TxnRef, ValueRef, Violation, check};
 use seriatim_history::{History, KeyId, OpId, SessionId, TxnId, Value};
 use seriatim_isolation::Level;
 use std::time::Instant;
@@ -63,7 +63,7 @@ pub struct ChangedRead {
     /// Whom it reads from in the prediction.
     pub predicted: TxnRef,
     /// What it returns in the prediction.
-    pub value: String,
+    pub value: ValueRef,
 }
 
 /// How much of a transaction is left in a prediction.
@@ -98,7 +98,7 @@ pub struct ShownEvent {
     /// Whom it reads from in the prediction, if it is a read that is kept.
     pub predicted_from: Option<TxnRef>,
     /// What it reads or writes in the prediction, if it is kept.
-    pub predicted_value: Option<String>,
+    pub predicted_value: Option<ValueRef>,
 }
 
 impl ShownEvent {
@@ -210,7 +210,7 @@ pub(crate) fn build(
     let plan = plan::plan(&wiring, violation.as_ref(), &changed);
     let writer = |read: &OpId| wiring.sources.get(read).copied().flatten();
     let reads =
-        violation.iter().flat_map(|violation| &violation.ops).filter(|op| op.action == "read");
+        violation.iter().flat_map(|violation| &violation.ops).filter(|op| !op.kind.is_write());
     let mut cycle_reads: Vec<(OpId, Option<TxnId>)> = reads
         .filter_map(|op| wiring.kept.get(op.id?.index()).map(|read| (*read, writer(read))))
         .collect();
@@ -334,7 +334,7 @@ impl<'h> Wiring<'h> {
             .changed
             .iter()
             .filter_map(|&(read, source)| {
-                let value = predicted.value_text(predicted.op(*place.get(&read)?).value);
+                let value = Refs(predicted).value(predicted.op(*place.get(&read)?).value);
                 let observed = self.txn(self.observed.get(&read).copied().flatten());
                 Some(ChangedRead {
                     read: refs.op(read),
@@ -413,7 +413,7 @@ impl<'h> Wiring<'h> {
             observed: Refs(self.history).op(op),
             observed_from: from(&self.observed),
             predicted_from: place.and_then(|_| from(&self.sources)),
-            predicted_value: place.map(|place| predicted.value_text(predicted.op(place).value)),
+            predicted_value: place.map(|place| Refs(predicted).value(predicted.op(place).value)),
         }
     }
 

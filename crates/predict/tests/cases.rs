@@ -103,9 +103,9 @@ fn what_is_likely_to_come_true_comes_first() {
     )
     .unwrap();
     let prediction = found(&run, &relaxed(Level::Causal));
-    let values: Vec<&str> =
-        prediction.changed.iter().map(|changed| changed.value.as_str()).collect();
-    assert!(!values.contains(&"0"), "{values:?}");
+    let values: Vec<String> =
+        prediction.changed.iter().map(|changed| changed.value.to_string()).collect();
+    assert!(!values.contains(&"0".to_owned()), "{values:?}");
 }
 
 #[test]
@@ -169,7 +169,7 @@ fn all_predictions_differ_in_their_cycle() {
         let mut reads: Vec<String> = violation
             .ops
             .iter()
-            .filter(|op| op.action == "read")
+            .filter(|op| !op.kind.is_write())
             .map(|op| format!("{} {}={}", op.txn.name, op.key, op.value))
             .collect();
         reads.sort();

@@ -169,7 +169,7 @@ fn line(verdict: &Verdict, history: &History, report: &Report) -> Line {
         Outcome::Violated => {
             let exemplar = exemplar(report, verdict.level);
             line.kind = exemplar.map(|violation| violation.kind.info().code.to_owned());
-            // Where nobody has found a small violation, there is still the history itself.
+            // Where no small violation was found, there is still the history itself.
             let ops =
                 exemplar.map_or_else(|| (0..history.op_count()).map(OpId::from).collect(), ops_of);
             line.operations =

@@ -95,7 +95,7 @@ fn session_cluster(number: usize, index: usize, session: &str, nodes: &[Node<'_>
 }
 
 fn node_label(node: &Node<'_>) -> String {
-    let ops = node.ops.iter().map(|op| format!("\n{} {}", op.action, item(op)));
+    let ops = node.ops.iter().map(|op| format!("\n{} {}", op.action(), item(op)));
     std::iter::once(txn(node.txn)).chain(ops).collect()
 }
 
@@ -129,7 +129,7 @@ fn grounds(reason: &Reason) -> Vec<&Edge> {
     edges.iter().filter(observed).collect()
 }
 
-/// Whether nobody observed this order: it follows from a contradiction.
+/// Whether this order was not observed: it follows from a contradiction.
 pub(crate) fn is_inferred(reason: &Reason) -> bool {
     match reason {
         Reason::Overwritten { .. } => true,

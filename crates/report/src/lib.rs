@@ -1,13 +1,16 @@
 //! Verdicts as text for people, JSON for machines and DOT for pictures.
 //!
-//! Everything here is rendered from the data of a [`seriatim_check::Report`]; no renderer looks at
-//! a history's operations or knows how a level is checked ([`Counts`] and [`Duplicate`] are what
-//! the caller takes from the history beforehand). One file an output:
+//! Everything here is rendered from data: of a [`seriatim_check::Report`], or of structs of this
+//! crate that the caller fills. No renderer looks into a history or knows how a level is checked
+//! ([`Counts`] and [`Duplicate`] are what the caller takes from the history beforehand). One file
+//! or folder an output:
 //!
 //! * [`text`] – what the terminal shows,
 //! * [`json`] – one object for each input, described by the schema in [`schema`],
 //! * [`dot`] – the exemplars as a Graphviz graph,
 //! * [`explored`] – what the exploration of a program came to, as text and JSON,
+//! * [`runs`] – what `fuzz`, `replay` and `observe` did with an application, as text and JSON,
+//! * [`stats`] – what is in a history, counted, as text and JSON,
 //! * [`certificate`] – every verdict with its proof, for `seriatim verify`; the one output that is
 //!   read again,
 //! * [`predicted`] – what `seriatim predict` found: text, JSON, DOT, SVG and HTML,
@@ -16,13 +19,13 @@
 //! ```
 //! use seriatim_check::{check, Options};
 //! use seriatim_history::notation;
-//! use seriatim_report::{style, text, Checked, Counts, Times};
+//! use seriatim_report::{style, text, Checked, Times};
 //!
 //! let history = notation::parse("a: w(x,1) w(y,1)\nb: r(y,1) r(x,nil)").unwrap();
 //! let checked = Checked {
 //!     input: "example".to_owned(),
 //!     format: "notation",
-//!     counts: Counts::of(&history),
+//!     counts: history.counts(),
 //!     report: check(&history, &Options::default()),
 //!     times: Times::default(),
 //!     duplicate: None,
@@ -40,12 +43,15 @@ pub mod json;
 pub mod knowledge;
 pub mod predicted;
 mod prose;
-mod scenario;
+pub mod runs;
 pub mod schema;
+pub mod stats;
 pub mod style;
 pub mod text;
 mod wrap;
 
-pub use checked::{Checked, Counts, Duplicate, Size, Times, Unread, Unreadable};
+pub use checked::{Checked, Size, Times, Unread, Unreadable};
 pub use prose::{clean, steps, summary};
+pub use seriatim_check::Duplicate;
+pub use seriatim_history::Counts;
 pub use wrap::wrap;

@@ -239,8 +239,13 @@ fn schemas_are_schemas() {
         let schema = serde_json::from_str(text).unwrap();
         assert!(jsonschema::meta::is_valid(&schema));
     }
-    let line = serde_json::json!({"session": "s1", "txn": "t7", "status": "unknown", "begin": 1, "ops":
-        [["w", "x", 1], ["r", "y", null], ["append", "l", 3], ["r", "l", [1, 3]]]});
+    let line = serde_json::json!({
+        "session": "s1",
+        "txn": "t7",
+        "status": "unknown",
+        "begin": 1,
+        "ops": [["w", "x", 1], ["r", "y", null], ["append", "l", 3], ["r", "l", [1, 3]]],
+    });
     assert!(validator(schema::HISTORY).is_valid(&line));
     assert!(
         validator(schema::HISTORY)

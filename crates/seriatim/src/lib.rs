@@ -2,31 +2,36 @@
 //! anomaly.
 //!
 //! This crate is the facade: it has no code of its own but re-exports the stages of the pipeline,
-//! in the order in which data flows through them.
+//! in the order in which data flows through them. It is slim, so that a project that only wants to
+//! write `#[test]`s compiles little: no command line, no network, no asynchronous runtime. The
+//! command `seriatim` and the store over the network are the crates `seriatim-cli` and
+//! `seriatim-server`.
 //!
 //! * [`history`] – what happened: sessions, transactions and events; reading and writing file
 //!   formats,
+//! * [`isolation`] – what the levels mean: their order, their axioms, the anomalies that they
+//!   forbid,
 //! * [`check`](mod@check) – does it satisfy a level, and if not, why,
 //! * [`predict`] – could an observed run have gone wrong at a weak level,
 //! * [`generate`] – histories made to order, for tests and benchmarks,
 //! * [`store`] – a database that may return anything its isolation level allows,
 //! * [`explore`](mod@explore) – every behaviour of a transactional program, each exactly once,
 //! * [`apps`] – small applications with assertions, to run on both,
-//! * [`report`] – text for people, JSON for machines, DOT for pictures,
-//! * [`server`] – the store over the network.
+//! * [`report`] – text for people, JSON for machines, DOT for pictures.
 //!
 //! Read a file, check it, print the answer:
 //!
 //! ```no_run
-//! use seriatim::history::formats::{ReadOptions, read_path};
-//! use seriatim::{Level, Options, Outcome};
+//! use seriatim::{History, Level, Options, Outcome};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
-//! let (history, _format) = read_path("run.edn".as_ref(), "run.edn", &ReadOptions::default())?;
+//! let history = History::open("run.edn")?;
 //! let report = seriatim::check_history(&history, &Options::default());
-//! if report.verdict(Level::ReadAtomic).is_some_and(|verdict| verdict.outcome == Outcome::Violated) {
+//! let verdict = report.verdict(Level::ReadAtomic);
+//! if verdict.is_some_and(|verdict| verdict.outcome == Outcome::Violated) {
 //!     for group in &report.anomalies {
-//!         println!("{} × {}: {}", group.count, group.kind.info().name, seriatim::report::summary(&group.exemplar));
+//!         let story = seriatim::report::summary(&group.exemplar);
+//!         println!("{} × {}: {story}", group.count, group.kind.info().name);
 //!     }
 //! }
 //! # Ok(())
@@ -50,7 +55,8 @@
 //! let [fractured] = report.anomalies.as_slice() else { panic!("one anomaly") };
 //! assert_eq!((fractured.kind, fractured.count), (Anomaly::FracturedReadCausal, 1));
 //! let story = seriatim::report::summary(&fractured.exemplar);
-//! assert!(story.starts_with("t2 (session auditor) reads the initial bob=nil, then alice=70 from t1."), "{story}");
+//! let start = "t2 (session auditor) reads the initial bob=nil, then alice=70 from t1.";
+//! assert!(story.starts_with(start), "{story}");
 //! # Ok::<(), notation::NotationError>(())
 //! ```
 //!
@@ -80,7 +86,6 @@ pub use seriatim_history as history;
 pub use seriatim_predict as predict;
 pub use seriatim_report as report;
 pub use seriatim_runs as runs;
-pub use seriatim_server as server;
 pub use seriatim_store as store;
 
 pub use seriatim_check::check as check_history;

@@ -26,6 +26,7 @@ mod store;
 #[cfg(test)]
 mod tests;
 mod tried;
+#[cfg(feature = "async")]
 mod wait;
 mod weak;
 mod witness;

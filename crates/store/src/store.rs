@@ -335,17 +335,20 @@ impl<V> Session<V> {
     }
 
     /// In serial mode, how long to wait for others.
+    #[cfg(feature = "async")]
     pub(crate) fn patience(&self) -> Option<Duration> {
         self.shared.serial
     }
 
     /// Begins without waiting for anybody.
+    #[cfg(feature = "async")]
     pub(crate) fn begin_now(&self, level: Level) -> Result<Txn<V>, StoreError> {
         let inner = self.may_begin(level)?;
         Ok(self.begin_in(inner, level))
     }
 
     /// Begins if no other transaction is open; otherwise `waker` hears of the end of one.
+    #[cfg(feature = "async")]
     pub(crate) fn try_begin(
         &self,
         level: Level,

@@ -419,6 +419,7 @@ fn behind_the_horizon_only_the_last_version_is_read() {
     );
 }
 
+#[cfg(feature = "async")]
 #[test]
 fn asynchronous_code_waits_for_its_turn_and_not_for_ever() {
     use futures_executor::block_on;

@@ -8,7 +8,7 @@ use super::facts::Facts;
 use super::graph::Graph;
 use super::model::{Arc, Model};
 use super::mutation::{Rule, holds};
-use seriatim_history::room;
+use seriatim_history::large_columns;
 
 pub(crate) struct Reach {
     model: Model,
@@ -40,7 +40,7 @@ impl Reach {
         Reach {
             model: graph.model,
             sessions,
-            rows: room::zeros(graph.points() * sessions),
+            rows: large_columns::zeros(graph.points() * sessions),
             firsts: bounds[..sessions].to_vec(),
             places: (0..facts.history.txn_count()).map(place).collect(),
         }

@@ -6,8 +6,8 @@
 
 use super::Format;
 use super::build::Builder;
+use super::refusals::Writing;
 use super::text::{Line, Source, excerpt, integer, significant_lines};
-use super::writing::Writing;
 use crate::atom::Atom;
 use crate::error::{ReadError, WriteError};
 use crate::ids::TxnId;

@@ -14,8 +14,8 @@ use super::Format;
 use super::build::Builder;
 use super::bytes::Bytes;
 use super::directory::LogFile;
+use super::refusals::Writing;
 use super::text::Source;
-use super::writing::Writing;
 use crate::atom::{Atom, Value, ValueKind};
 use crate::error::{ReadError, WriteError};
 use crate::ids::{KeyId, OpId, SessionId, TxnId};
@@ -326,7 +326,7 @@ impl<'h> LogWriter<'h> {
                 }
             }
         }
-        // Reads of what nobody wrote get numbers that no write has.
+        // Reads of values without a writer get numbers that no write has.
         for op in ops {
             let content = history.op(op);
             let number = match content.value.kind() {

@@ -35,7 +35,7 @@ pub(super) struct LogFile<'a> {
 }
 
 /// What makes a directory a history.
-enum Found<'a> {
+enum DirectoryLayout<'a> {
     Viper(Vec<&'a Entry>),
     Cobra(Vec<&'a Entry>),
     /// One file is all of it.
@@ -50,7 +50,7 @@ pub fn is_history_directory(path: &Path) -> bool {
     let Ok(mut entries) = list_directory(path, &shown_as) else { return false };
     entries.retain(may_belong);
     match find(&entries, None) {
-        Some(Found::Whole(entry)) => OF_A_RUN.contains(&entry.name.as_str()),
+        Some(DirectoryLayout::Whole(entry)) => OF_A_RUN.contains(&entry.name.as_str()),
         found => found.is_some(),
     }
 }
@@ -71,15 +71,15 @@ pub(super) fn read(
     entries.retain(may_belong);
     let source = Source::new(shown_as);
     match (find(&entries, options.format), entries.as_slice()) {
-        (Some(Found::Viper(logs)), _) => Ok((
+        (Some(DirectoryLayout::Viper(logs)), _) => Ok((
             viper::read(&log_files(&open(&logs, options.byte_limit())?), &source)?,
             Format::Viper,
         )),
-        (Some(Found::Cobra(logs)), _) => Ok((
+        (Some(DirectoryLayout::Cobra(logs)), _) => Ok((
             cobra::read(&log_files(&open(&logs, options.byte_limit())?), &source)?,
             Format::Cobra,
         )),
-        (Some(Found::Whole(entry)), _) | (None, [entry]) => {
+        (Some(DirectoryLayout::Whole(entry)), _) | (None, [entry]) => {
             read_path(&entry.path, &entry.shown_as, options)
         }
         _ => Err(no_history(&entries, shown_as)),
@@ -93,8 +93,8 @@ fn may_belong(entry: &Entry) -> bool {
 }
 
 /// Looks at the names of the files, and at the beginnings of those that may be logs. One that
-/// cannot be opened may be a log; whoever reads the history will say why it cannot.
-fn find(entries: &[Entry], wanted: Option<Format>) -> Option<Found<'_>> {
+/// cannot be opened may be a log; the reader of the history will say why it cannot.
+fn find(entries: &[Entry], wanted: Option<Format>) -> Option<DirectoryLayout<'_>> {
     let wants = |format: Format| wanted.is_none_or(|wanted| wanted == format);
     if wants(Format::Viper) {
         let logs: Vec<&Entry> =
@@ -103,16 +103,16 @@ fn find(entries: &[Entry], wanted: Option<Format>) -> Option<Found<'_>> {
             .iter()
             .any(|log| head(&log.path).is_ok_and(|head| detect(&head) == Some(Format::Viper)))
         {
-            return Some(Found::Viper(logs));
+            return Some(DirectoryLayout::Viper(logs));
         }
     }
     let cobra =
         if wants(Format::Cobra) { cobra_logs(entries, wanted) } else { CobraLogs::default() };
     let whole = entries.iter().find(|entry| WHOLE.contains(&entry.name.as_str()));
     match whole {
-        Some(whole) if !cobra.certain => Some(Found::Whole(whole)),
+        Some(whole) if !cobra.certain => Some(DirectoryLayout::Whole(whole)),
         _ if cobra.logs.is_empty() => None,
-        _ => Some(Found::Cobra(cobra.logs)),
+        _ => Some(DirectoryLayout::Cobra(cobra.logs)),
     }
 }
 

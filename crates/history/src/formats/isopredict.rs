@@ -10,8 +10,8 @@ mod event;
 
 use super::Format;
 use super::build::Builder;
+use super::refusals::Writing;
 use super::text::{Line, Source, excerpt, key_atom, significant_lines};
-use super::writing::Writing;
 use crate::atom::{Atom, Value};
 use crate::error::{ReadError, WriteError};
 use crate::ids::{KeyId, OpId, TxnId};
@@ -23,7 +23,7 @@ use std::fmt;
 use std::io::Write;
 
 pub(super) use event::matches;
-use event::{Bad, Event, event};
+use event::{Bad, TraceEvent, event};
 
 /// `S, N`: session and index.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Debug)]
@@ -105,7 +105,7 @@ struct Reader {
 }
 
 impl Reader {
-    fn event(&mut self, event: Event, line: &Line<'_>) {
+    fn event(&mut self, event: TraceEvent, line: &Line<'_>) {
         self.has_events = true;
         let key = self.builder.key(event.key);
         if event.txn == INITIAL {

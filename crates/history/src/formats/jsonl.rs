@@ -3,7 +3,8 @@
 //!
 //! ```text
 //! {"seriatim":1,"initial":{"x":0},"source":"…"}
-//! {"session":"s1","txn":"t7","status":"committed","begin":1,"end":2,"ops":[["w","x",1],["r","y",null]]}
+//! {"session":"s1","txn":"t7","status":"committed","begin":1,"end":2,"ops":[["w","x",1]]}
+//! {"session":"s2","txn":"t8","status":"aborted","ops":[["r","y",null]]}
 //! ```
 //!
 //! Fields that mean nothing to us are kept and written back. [`SCHEMA`] describes the lines for
@@ -13,8 +14,8 @@ use super::Format;
 use super::build::Builder;
 use super::elle::json_value;
 use super::json::{self, Item, Values};
+use super::refusals::Writing;
 use super::text::{Source, excerpt, key_atom};
-use super::writing::Writing;
 use crate::atom::{Atom, Value};
 use crate::error::{ReadError, WriteError};
 use crate::ids::{KeyId, TxnId};
@@ -376,10 +377,15 @@ mod tests {
     use super::*;
     use crate::OpId;
 
-    const TEXT: &str = r#"{"seriatim":1,"initial":{"5":0},"source":"a test"}
-{"session":"s1","txn":"t7","status":"committed","begin":10,"end":20,"level":"si","ops":[["w",5,1],["r","y",null],["append","l",3],["r","l",[1,3]]]}
-{"session":2,"txn":8,"status":"unknown","begin":15,"ops":[["r",5,0]]}
-"#;
+    const TEXT: &str = concat!(
+        r#"{"seriatim":1,"initial":{"5":0},"source":"a test"}"#,
+        "\n",
+        r#"{"session":"s1","txn":"t7","status":"committed","begin":10,"end":20,"level":"si","#,
+        r#""ops":[["w",5,1],["r","y",null],["append","l",3],["r","l",[1,3]]]}"#,
+        "\n",
+        r#"{"session":2,"txn":8,"status":"unknown","begin":15,"ops":[["r",5,0]]}"#,
+        "\n",
+    );
 
     #[test]
     fn everything_survives_a_round_trip() {

@@ -1,5 +1,5 @@
 //! What a format does not carry although the history can be written in it: no verdict depends on
-//! it, but whoever converts a history should know.
+//! it, but a user who converts a history should know.
 
 use super::renumbered::renumbered;
 use super::{Format, cobra, isopredict};

@@ -20,17 +20,17 @@ pub mod jsonl;
 mod losses;
 mod names;
 mod plume;
+mod refusals;
 mod renumbered;
-mod save;
 mod text;
 mod viper;
-mod writing;
+mod write_path;
 
 pub use detect::detect;
 pub use directory::is_history_directory;
 pub use losses::{Loss, losses};
 pub use names::formats_of_name;
-pub use save::write_path;
+pub use write_path::write_path;
 
 use crate::atom::Atom;
 use crate::error::{ReadError, WriteError};
@@ -161,10 +161,14 @@ impl fmt::Display for Format {
 
 /// No format has this name.
 #[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[error("no format is called `{name}`; there are {}", Format::ALL.iter().map(|f| f.code()).collect::<Vec<_>>().join(", "))]
+#[error("no format is called `{name}`; there are {}", all_codes())]
 pub struct UnknownFormatName {
     /// The name.
     pub name: String,
+}
+
+fn all_codes() -> String {
+    Format::ALL.iter().map(|format| format.code()).collect::<Vec<_>>().join(", ")
 }
 
 impl FromStr for Format {

@@ -63,9 +63,10 @@ mod tests {
         compare("w(1,1,1,1)\nr(1,1,1,2)\nw(2,1,2,3)\n");
         compare("w(1,1,1,0)\nr(1,1,1,1)\nw(2,1,2,2)\n");
         let line = |session: u32, txn: u32, time: u32, op: &str| {
+            let end = time + 1;
             format!(
-                "{{\"session\":{session},\"txn\":{txn},\"begin\":{time},\"end\":{},\"ops\":[[{op}]]}}\n",
-                time + 1
+                "{{\"session\":{session},\"txn\":{txn},\"begin\":{time},\"end\":{end},\
+                 \"ops\":[[{op}]]}}\n"
             )
         };
         compare(

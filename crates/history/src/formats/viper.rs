@@ -4,14 +4,15 @@
 //! Inserts are writes; deletes are writes of a value that marks the key as dead; a range is a read
 //! of each row that it returned. A read that found a deleted row says so with a flag, and is of the
 //! deletion, if the key has only one. One transaction with `"isInitial": true` may give the initial
-//! state; without it, a value that nobody wrote is taken to be part of the unknown initial state.
+//! state; without it, a value that no transaction wrote is taken to be part of the unknown initial
+//! state.
 
 use super::Format;
 use super::build::Builder;
 use super::directory::LogFile;
 use super::json::{self, Item, Values};
+use super::refusals::Writing;
 use super::text::{Source, excerpt};
-use super::writing::Writing;
 use crate::atom::{Atom, Value};
 use crate::error::{ReadError, WriteError};
 use crate::ids::{KeyId, OpId, SessionId, TxnId};
@@ -30,7 +31,7 @@ pub(super) fn read(files: &[LogFile<'_>], shown_as: &Source) -> Result<History, 
     reader.finish(shown_as)
 }
 
-/// An operation before we know whether somebody wrote its value.
+/// An operation before we know whether a transaction wrote its value.
 struct Pending {
     txn: u32,
     kind: OpKind,
@@ -135,7 +136,7 @@ impl Reader {
     }
 
     /// Gives each read of a deleted row the value of the deletion: its own transaction's, or the
-    /// only one. A key that nobody deletes was not there from the beginning.
+    /// only one. A key that is never deleted was not there from the beginning.
     fn match_dead_reads(&mut self) -> Result<(), ReadError> {
         let mut deletions = Deletions::default();
         for op in self.pending.iter().filter(|op| op.dead && op.kind != OpKind::Read) {

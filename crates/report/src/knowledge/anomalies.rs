@@ -144,7 +144,8 @@ pub(super) const ENTRIES: &[Entry] = &[
                      could be right, but not all at once.",
         example: Example {
             history: "a: w(x,1) w(y,1)\nb: w(x,2) w(z,2)\nc: r(z,2) r(x,1)\nd: r(y,1) r(x,2)",
-            remark: "t3 is right only if t2 committed before t1, t4 only if t1 committed before t2.",
+            remark: "t3 is right only if t2 committed before t1, t4 only if t1 committed before \
+                     t2.",
         },
         databases: &[REPLICAS],
     },
@@ -218,7 +219,8 @@ pub(super) const ENTRIES: &[Entry] = &[
         databases: &[
             STATEMENTS,
             SNAPSHOTS,
-            "MongoDB outside of a causally consistent session with read and write concern \"majority\".",
+            "MongoDB outside of a causally consistent session with read and write concern \
+             \"majority\".",
             "Galera with wsrep_sync_wait=0 (the default), when a client moves between nodes: a \
              node may not yet have applied \
              what was committed on another.",
@@ -233,7 +235,8 @@ pub(super) const ENTRIES: &[Entry] = &[
                      as if replicas had resolved the same conflict differently.",
         example: Example {
             history: "a: w(x,1) | w(p,1)\nb: w(x,2) | w(q,1)\nc: r(x,2) r(p,1)\nd: r(x,1) r(q,1)",
-            remark: "t5 knows of t1 and has x=2, t6 knows of t3 and has x=1: whose x is the newer one?",
+            remark: "t5 knows of t1 and has x=2, t6 knows of t3 and has x=1: whose x is the newer \
+                     one?",
         },
         databases: &[
             "Stores without convergent conflict resolution, where two replicas keep different \

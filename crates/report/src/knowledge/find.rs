@@ -5,7 +5,7 @@ use super::{Entry, Subject, entries};
 /// How many suggestions an unknown name gets.
 const SUGGESTIONS_MAX: usize = 3;
 
-/// Nobody knows this name.
+/// There is no entry of this name.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Unknown {
     /// The name.

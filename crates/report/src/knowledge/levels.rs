@@ -76,7 +76,8 @@ pub(super) const ENTRIES: &[Entry] = &[
             remark: "t3 has the effect y=1 without its cause x=1.",
         },
         databases: &[
-            "MongoDB in causally consistent sessions, if both read and write concern are \"majority\".",
+            "MongoDB in causally consistent sessions, if both read and write concern are \
+             \"majority\".",
             "AntidoteDB (transactional causal consistency by the Cure protocol).",
             "Snapshot isolation contains it: on one node PostgreSQL at REPEATABLE READ, SQL \
              Server at SNAPSHOT, Oracle at \

@@ -108,7 +108,8 @@ pub(super) const ENTRIES: &[Entry] = &[
                      update is lost.",
         example: Example {
             history: "a: r(x,nil) w(x,1)\nb: r(x,nil) w(x,2)",
-            remark: "Both start from the initial x. Every level up to prefix consistency allows it.",
+            remark: "Both start from the initial x. Every level up to prefix consistency allows \
+                     it.",
         },
         databases: &[
             READ_COMMITTED,

@@ -12,7 +12,8 @@ const STYLE: &str = "body{font:15px/1.5 system-ui,sans-serif;max-width:72rem;mar
                      auto;padding:0 1rem;color:#222}\
 table{border-collapse:collapse;width:100%}td,th{border:1px solid #ccc;padding:.25rem \
                      .6rem;text-align:left;vertical-align:top}\
-td{font-family:monospace}.changed{color:#c0392b;font-weight:bold}.cut{color:#999;text-decoration:line-through}\
+td{font-family:monospace}.changed{color:#c0392b;font-weight:bold}\
+.cut{color:#999;text-decoration:line-through}\
 .txn td{background:#f4f4f4;font-weight:bold}figure{overflow:auto;margin:1rem 0}";
 
 /// The page about all predictions of one input.

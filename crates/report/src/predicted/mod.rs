@@ -10,7 +10,7 @@ pub mod text;
 pub use svg::render as svg;
 
 use crate::prose::{clean, key, txn, value};
-use seriatim_check::{OpRef, TxnRef};
+use seriatim_check::{OpRef, TxnRef, ValueRef};
 use seriatim_predict::{Answer, Cut, Fate, Options, Prediction, ShownEvent};
 
 /// An input with what was predicted from it.
@@ -42,15 +42,17 @@ fn predicted(event: &ShownEvent) -> Option<String> {
     Some(act(&event.observed, value, event.predicted_from.as_ref()))
 }
 
-fn act(op: &OpRef, content: &str, from: Option<&TxnRef>) -> String {
-    let item = format!("{} {}={}", op.action, key(&op.key), value(content));
+fn act(op: &OpRef, content: &ValueRef, from: Option<&TxnRef>) -> String {
+    let action = format!("{} {}", op.action(), key(&op.key));
+    let item = format!("{action}={}", value(content));
+    // Traces without values name each version after its writer: saying it once is enough.
+    let is_named_after =
+        |txn: &TxnRef| matches!(content, ValueRef::Scalar(text) if *text == txn.name);
     match from {
         Some(from) if from.id.is_none() => format!("{item} (initial)"),
-        Some(from) if from.name == content => {
-            format!("{} {} from {}", op.action, key(&op.key), txn(from))
-        }
+        Some(from) if is_named_after(from) => format!("{action} from {}", txn(from)),
         Some(from) => format!("{item} from {}", txn(from)),
-        None if op.txn.name == content => format!("{} {}", op.action, key(&op.key)),
+        None if is_named_after(&op.txn) => action,
         None => item,
     }
 }

@@ -3,9 +3,9 @@
 
 use seriatim_check::{
     AnomalyGroup, Budget, Edge, OpRef, Origin, Outcome, Reason, Report, Timings, TxnRef, Undecided,
-    Verdict, Violation, explain_violation,
+    ValueRef, Verdict, Violation, explain_violation,
 };
-use seriatim_history::{History, OpId, Place, PlaceUnit, TxnId, notation};
+use seriatim_history::{History, OpId, OpKind, Place, PlaceUnit, TxnId, notation};
 use seriatim_isolation::{Anomaly, Level};
 use seriatim_report::knowledge::{Subject, entries};
 use seriatim_report::{Checked, Counts, Times};
@@ -31,15 +31,23 @@ pub fn initial() -> TxnRef {
     }
 }
 
-pub fn op(line: u32, txn: &TxnRef, action: &'static str, key: &str, value: &str) -> OpRef {
+/// `action` is `read`, `write` or `append`, `value` a scalar or a list (`[1 2]`).
+pub fn op(line: u32, txn: &TxnRef, action: &str, key: &str, value: &str) -> OpRef {
     let place = Place { file: "h.txt".into(), unit: PlaceUnit::Line, number: u64::from(line) };
     let real = txn.id.is_some();
     OpRef {
         id: real.then_some(OpId(line)),
         txn: txn.clone(),
-        action,
+        kind: match action {
+            "read" => OpKind::Read,
+            "append" => OpKind::Append,
+            _ => OpKind::Write,
+        },
         key: key.to_owned(),
-        value: value.to_owned(),
+        value: match value.strip_prefix('[').and_then(|list| list.strip_suffix(']')) {
+            Some(list) => ValueRef::List(list.split_whitespace().map(str::to_owned).collect()),
+            None => ValueRef::Scalar(value.to_owned()),
+        },
         place: real.then_some(place),
         element: None,
     }

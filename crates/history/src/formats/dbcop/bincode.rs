@@ -2,8 +2,11 @@
 //! magic number.
 //!
 //! ```text
-//! u64 id, nodes, variables, transactions per session, events per transaction | string info, start, end
-//! u64 #sessions { u64 #txns { u64 #events { u8 write, u64 variable, u64 value, u8 success }, u8 success } }
+//! u64 id, nodes, variables, transactions per session, events per transaction
+//! string info, start, end
+//! u64 #sessions {
+//!     u64 #txns { u64 #events { u8 write, u64 variable, u64 value, u8 success }, u8 success }
+//! }
 //! ```
 //!
 //! Every key starts as 0. Failed events are ignored, failed transactions are aborted.
@@ -13,8 +16,8 @@ use crate::error::{ReadError, WriteError};
 use crate::formats::Format;
 use crate::formats::build::Builder;
 use crate::formats::bytes::Bytes;
+use crate::formats::refusals::Writing;
 use crate::formats::text::Source;
-use crate::formats::writing::Writing;
 use crate::ids::TxnId;
 use crate::model::{History, Names, OpKind, Status};
 use crate::place::PlaceUnit;

@@ -1,15 +1,15 @@
 //! dbcop's text: `[x:=1 y:=2] [y==2]`, transactions in brackets, a line of dashes before each
 //! further session.
 //!
-//! `x==?` reads a variable that nobody has written; `]!` ends a transaction that did not commit.
+//! `x==?` reads a variable that was never written; `]!` ends a transaction that did not commit.
 
 use crate::atom::{Atom, Value};
 use crate::error::{ReadError, WriteError};
 use crate::formats::Format;
 use crate::formats::awdit::is_rule;
 use crate::formats::build::Builder;
+use crate::formats::refusals::Writing;
 use crate::formats::text::{Line, Source, excerpt, integer, significant_lines};
-use crate::formats::writing::Writing;
 use crate::ids::{OpId, TxnId};
 use crate::model::{History, Op, OpKind, Status};
 use crate::place::PlaceUnit;

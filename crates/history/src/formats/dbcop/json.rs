@@ -9,8 +9,8 @@ use crate::error::{ReadError, WriteError};
 use crate::formats::Format;
 use crate::formats::build::Builder;
 use crate::formats::json::{self, Item, Values};
+use crate::formats::refusals::Writing;
 use crate::formats::text::{Source, excerpt};
-use crate::formats::writing::Writing;
 use crate::ids::{OpId, TxnId};
 use crate::model::{History, Names, Op, OpKind, Status};
 use crate::place::PlaceUnit;
@@ -131,11 +131,18 @@ pub(in crate::formats) fn write(history: &History, out: &mut dyn Write) -> Resul
     let txns = history.sessions().map(|session| history.txns_of(session).len()).max().unwrap_or(0);
     let events = history.txns().map(|txn| history.ops_of(txn).len()).max().unwrap_or(0);
     let (nodes, variables) = (history.session_count(), history.key_count());
-    let params = json!({"id": 0, "n_node": nodes, "n_variable": variables, "n_transaction": txns, "n_event": events});
+    let params = json!({
+        "id": 0,
+        "n_node": nodes,
+        "n_variable": variables,
+        "n_transaction": txns,
+        "n_event": events,
+    });
     let time = "1970-01-01T00:00:00Z";
     writeln!(
         out,
-        "{{\"params\":{params},\"info\":\"seriatim\",\"start\":\"{time}\",\"end\":\"{time}\",\"data\":["
+        "{{\"params\":{params},\"info\":\"seriatim\",\"start\":\"{time}\",\"end\":\"{time}\",\
+         \"data\":["
     )?;
     for (i, session) in history.sessions().enumerate() {
         write!(out, "{}[", if i > 0 { ",\n" } else { "" })?;
@@ -155,9 +162,8 @@ fn event(writing: &Writing<'_>, (op, content): (OpId, Op)) -> Result<Json, Write
     let integer = |number: i128| json::of_atom(&Atom::Int(number));
     let variable = integer(writing.integer_key(op)?);
     if content.kind != OpKind::Read {
-        return Ok(
-            json!({"Write": {"variable": variable, "version": integer(writing.integer_value(op)?)}}),
-        );
+        let version = integer(writing.integer_value(op)?);
+        return Ok(json!({"Write": {"variable": variable, "version": version}}));
     }
     let version = match writing.is_initial(content.key, content.value) {
         true => Json::Null,
@@ -172,8 +178,9 @@ mod tests {
 
     #[test]
     fn both_spellings_and_the_bare_array_are_read() {
-        let sessions = "[[{\"events\":[[\"w\",0,1],{\"Read\":{\"variable\":0,\"version\":null}}],\n\"committed\":true}],\n\
-                        [{\"events\":[{\"Write\":{\"variable\":1,\"version\":2}}],\"committed\":false}]]";
+        let sessions = r#"[[{"events":[["w",0,1],{"Read":{"variable":0,"version":null}}],
+"committed":true}],
+[{"events":[{"Write":{"variable":1,"version":2}}],"committed":false}]]"#;
         for text in [
             sessions.to_owned(),
             format!("{{\"params\":{{}},\n\"data\":{sessions}, \"end\": null}}"),

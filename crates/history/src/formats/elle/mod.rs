@@ -119,7 +119,7 @@ enum Argument {
 }
 
 /// A map of the file.
-struct Event {
+struct ElleEvent {
     kind: Type,
     process: i128,
     stamp: Stamp,
@@ -141,7 +141,7 @@ struct Fields {
 struct Reader {
     builder: Builder,
     /// The invocation of each process that has not completed.
-    open: FxHashMap<i128, Event>,
+    open: FxHashMap<i128, ElleEvent>,
     /// Whether the file has invocations.
     invoked: bool,
     /// Invocation and completion of each transaction.
@@ -159,7 +159,7 @@ impl Reader {
         Ok(())
     }
 
-    fn event(&mut self, event: Event) -> Result<(), String> {
+    fn event(&mut self, event: ElleEvent) -> Result<(), String> {
         if event.kind == Type::Invoke {
             self.invoked = true;
             if let Some(lost) = self.open.insert(event.process, event) {
@@ -180,13 +180,13 @@ impl Reader {
     fn txn(
         &mut self,
         status: Status,
-        begin: Option<Event>,
-        end: Option<Event>,
+        begin: Option<ElleEvent>,
+        end: Option<ElleEvent>,
     ) -> Result<(), String> {
         let Some(process) = end.as_ref().or(begin.as_ref()).map(|event| event.process) else {
             return Ok(());
         };
-        let stamp = |event: &Option<Event>| event.as_ref().map(|event| event.stamp);
+        let stamp = |event: &Option<ElleEvent>| event.as_ref().map(|event| event.stamp);
         self.stamps.push((stamp(&begin), stamp(&end)));
         let session = self.builder.session(Atom::Int(process));
         let txn = self.builder.txn(session, status);
@@ -212,7 +212,7 @@ impl Reader {
     }
 
     fn finish(mut self, source: &Source) -> Result<History, ReadError> {
-        let mut open: Vec<Event> = std::mem::take(&mut self.open).into_values().collect();
+        let mut open: Vec<ElleEvent> = std::mem::take(&mut self.open).into_values().collect();
         open.sort_by_key(|event| event.stamp.position);
         for event in open {
             let line = event.line;
@@ -277,7 +277,7 @@ impl Unit {
 }
 
 /// What a map says; `None` if it is not about a transaction of a client.
-fn event(form: Form, position: i64) -> Result<Option<Event>, Problem> {
+fn event(form: Form, position: i64) -> Result<Option<ElleEvent>, Problem> {
     let Edn::Map(items) = form.value else {
         return Err(format!(
             "expected a map like {{:type :ok, …}}, found {}",
@@ -318,7 +318,7 @@ fn event(form: Form, position: i64) -> Result<Option<Event>, Problem> {
             );
         }
     };
-    Ok(Some(Event { kind, process, stamp: fields.stamp, mops, line: form.start.line }))
+    Ok(Some(ElleEvent { kind, process, stamp: fields.stamp, mops, line: form.start.line }))
 }
 
 fn fields(items: Vec<Edn>, position: i64) -> Result<Fields, String> {

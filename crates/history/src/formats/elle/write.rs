@@ -8,7 +8,7 @@ use crate::atom::{Atom, Value, ValueKind};
 use crate::error::WriteError;
 use crate::formats::Format;
 use crate::formats::json;
-use crate::formats::writing::Writing;
+use crate::formats::refusals::Writing;
 use crate::ids::TxnId;
 use crate::model::{History, OpKind, Status};
 use serde_json::{Value as Json, json};
@@ -58,7 +58,13 @@ pub(in crate::formats) fn write_json(
                 ])
             })
             .collect();
-        let mut map = json!({"index": index, "type": event.kind(history), "process": event.process, "f": "txn", "value": mops});
+        let mut map = json!({
+            "index": index,
+            "type": event.kind(history),
+            "process": event.process,
+            "f": "txn",
+            "value": mops,
+        });
         if let (Some(time), Some(map)) = (event.time, map.as_object_mut()) {
             map.insert("time".to_owned(), time.into());
         }
@@ -76,14 +82,14 @@ fn kind_name(kind: OpKind) -> &'static str {
 }
 
 /// A map to write.
-struct Event {
+struct WrittenEvent {
     txn: TxnId,
     process: i64,
     time: Option<i64>,
     is_invocation: bool,
 }
 
-impl Event {
+impl WrittenEvent {
     fn kind(&self, history: &History) -> &'static str {
         match (self.is_invocation, history.status(self.txn)) {
             (true, _) => "invoke",
@@ -112,7 +118,7 @@ pub(in crate::formats) fn txn_numbers(history: &History) -> Vec<Option<i128>> {
     numbers
 }
 
-fn events(writing: &Writing<'_>) -> Result<Vec<Event>, WriteError> {
+fn events(writing: &Writing<'_>) -> Result<Vec<WrittenEvent>, WriteError> {
     writing.refuse_contested_reads(|_| false)?;
     refuse_unknown_initial_reads(writing)?;
     let history = writing.history;
@@ -121,7 +127,12 @@ fn events(writing: &Writing<'_>) -> Result<Vec<Event>, WriteError> {
     if !history.has_times() {
         let order = history.txns_in_file_order().into_iter();
         return Ok(order
-            .map(|txn| Event { txn, process: process(txn), time: None, is_invocation: false })
+            .map(|txn| WrittenEvent {
+                txn,
+                process: process(txn),
+                time: None,
+                is_invocation: false,
+            })
             .collect());
     }
     refuse_times_that_run_backwards(writing)?;
@@ -136,14 +147,14 @@ fn events(writing: &Writing<'_>) -> Result<Vec<Event>, WriteError> {
         for txn in history.txns_of(session).rev().map(TxnId) {
             let (begin, end) = history.times(txn).unwrap_or((i64::MIN, i64::MAX));
             let end = if end == i64::MAX { next_begin.max(begin) } else { end };
-            events.push(Event {
+            events.push(WrittenEvent {
                 txn,
                 process: process(txn),
                 time: Some(end),
                 is_invocation: false,
             });
             if begin != i64::MIN {
-                events.push(Event {
+                events.push(WrittenEvent {
                     txn,
                     process: process(txn),
                     time: Some(begin),

@@ -5,7 +5,7 @@ use crate::atom::Atom;
 use crate::formats::text::{excerpt, key_atom};
 
 /// What a line says.
-pub(super) struct Event {
+pub(super) struct TraceEvent {
     pub key: Atom,
     pub txn: Id,
     /// The writer, if this is a read.
@@ -25,7 +25,7 @@ pub(in crate::formats) fn matches(text: &[u8]) -> bool {
 }
 
 /// What a line says; nothing if it is about something else.
-pub(super) fn event(text: &[u8]) -> Result<Option<Event>, Bad> {
+pub(super) fn event(text: &[u8]) -> Result<Option<TraceEvent>, Bad> {
     if !is_meant(text) {
         return Ok(None);
     }
@@ -57,26 +57,26 @@ struct Cursor<'a> {
 }
 
 impl<'a> Cursor<'a> {
-    fn event(&mut self) -> Result<Event, Bad> {
+    fn event(&mut self) -> Result<TraceEvent, Bad> {
         if self.skip("READ ") {
             let key = key_atom(self.bracket("KEY[")?);
             let txn = self.id("Txn(")?;
-            return Ok(Event { key, txn, from: Some(self.id("From(")?) });
+            return Ok(TraceEvent { key, txn, from: Some(self.id("From(")?) });
         }
         if self.skip("WRITE ") {
             let key = key_atom(self.bracket("KEY[")?);
-            return Ok(Event { key, txn: self.id("Txn(")?, from: None });
+            return Ok(TraceEvent { key, txn: self.id("Txn(")?, from: None });
         }
         for (word, of_set) in [("INSERT", "to Set["), ("DELETE", "from Set[")] {
             if self.skip(word) {
                 let key = self.element(of_set)?;
-                return Ok(Event { key, txn: self.id("Txn(")?, from: None });
+                return Ok(TraceEvent { key, txn: self.id("Txn(")?, from: None });
             }
         }
         if self.skip("CONTAINS") {
             let key = self.element("in Set[")?;
             let from = self.id("From(")?;
-            return Ok(Event { key, txn: self.id("Txn(")?, from: Some(from) });
+            return Ok(TraceEvent { key, txn: self.id("Txn(")?, from: Some(from) });
         }
         Err(self.expected(
             "an event, which begins with READ KEY[, WRITE KEY[, INSERT[, DELETE[ or CONTAINS[",

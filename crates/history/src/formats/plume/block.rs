@@ -4,9 +4,9 @@ use super::line::{self, Fields};
 use crate::assemble::{Block, Run};
 use crate::atom::{Atom, Atoms, Value};
 use crate::ids::KeyId;
+use crate::large_columns;
 use crate::model::OpKind;
 use crate::place::Places;
-use crate::room;
 use rustc_hash::FxHashMap;
 
 /// Keys up to this number may become dense ids by themselves.
@@ -131,9 +131,9 @@ impl Piece {
         let count = len / 11 + 1;
         Piece {
             ops: Block {
-                kind: room::column(count),
-                key: room::column(count),
-                value: room::column(count),
+                kind: large_columns::column(count),
+                key: large_columns::column(count),
+                value: large_columns::column(count),
                 places: Places::Consecutive { first: 0 },
                 runs: Vec::new(),
             },

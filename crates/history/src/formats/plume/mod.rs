@@ -2,8 +2,8 @@
 //! IsoVista).
 //!
 //! The id -1 marks aborted transactions: each run of such lines of one session is one transaction,
-//! whose reads are dropped. The value 0 is the initial value of keys to which nobody writes 0. A
-//! first transaction that does nothing but write zeros is the initial transaction written out.
+//! whose reads are dropped. The value 0 is the initial value of keys to which no transaction writes
+//! 0. A first transaction that does nothing but write zeros is the initial transaction written out.
 //!
 //! These files are the large ones, so this reader is built for speed: pieces of the file that end
 //! at line ends are parsed by threads into columns ([`block`]), then the few things that pieces
@@ -71,7 +71,7 @@ pub(super) fn read(
     columns.finish_blocks(blocks, threads).map_err(error)
 }
 
-/// Cuts the file at line ends and parses the pieces; whoever is free takes the next.
+/// Cuts the file at line ends and parses the pieces; a thread that is free takes the next.
 fn parse_pieces(bytes: &[u8], threads: usize, meter: Option<&Meter>) -> Vec<Piece> {
     let starts = piece_starts(bytes, threads);
     meter.inspect(|meter| meter.start(bytes.len()));

@@ -5,7 +5,7 @@
 
 use crate::error::WriteError;
 use crate::formats::Format;
-use crate::formats::writing::{Writing, distinct_integers};
+use crate::formats::refusals::{Writing, distinct_integers};
 use crate::ids::{KeyId, OpId, TxnId};
 use crate::model::{History, OpKind, Status};
 use rustc_hash::{FxHashMap, FxHashSet};

@@ -1,0 +1,406 @@
+//! `seriatim check`: which isolation levels a history satisfies, and what is wrong if it does not.
+
+use crate::cli::{LevelArg, Style, format_parser, level_parser};
+use crate::exit::{Exit, Failure};
+use crate::inputs::{self, Expanded, Input, InputSearch, Origin};
+use crate::loss_notes::skipped_note;
+use crate::progress::{Progress, Stage};
+use crate::quantities::{duration, size};
+use crate::{output, whole_files, workers};
+use seriatim_check::{Options, Outcome};
+use seriatim_history::formats::{self, Format, ReadOptions};
+use seriatim_history::{History, ReadError};
+use seriatim_report::text::{Detail, Layout};
+use seriatim_report::{
+    Checked, Duplicate, Size, Times, Unread, Unreadable, certificate, dot, json, text,
+};
+use std::path::{Path, PathBuf};
+use std::time::{Duration, Instant};
+
+/// More threads than this only cost memory.
+const THREADS_MAX: i64 = 64;
+
+/// The flags.
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    /// Histories: files, directories (a history, or searched for histories), or - for standard
+    /// input
+    #[arg(required = true, value_name = "FILE|DIR")]
+    inputs: Vec<PathBuf>,
+    /// Levels to check, separated by commas; without it all, with the strongest that holds and the
+    /// weakest violated
+    #[arg(long, short, value_name = "LEVEL", value_parser = level_parser(), value_delimiter = ',')]
+    level: Vec<LevelArg>,
+    /// The format of the inputs, if the content should not decide
+    #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
+    from: Option<Format>,
+    /// How to write the results
+    #[arg(long, short, value_enum, default_value_t = Style::Human)]
+    format: Style,
+    /// Also write the smallest instance of each anomaly as a Graphviz graph to this file; with -
+    /// the graph goes to standard output and the text to standard error
+    #[arg(long, value_name = "FILE")]
+    dot: Option<PathBuf>,
+    /// Also write a certificate of every verdict to this file, for `seriatim verify`; for one input
+    /// only
+    #[arg(long, value_name = "FILE")]
+    certificate: Option<PathBuf>,
+    /// List every instance of each anomaly, not only the smallest
+    #[arg(long)]
+    all: bool,
+    /// List at most N instances of each anomaly
+    #[arg(long, value_name = "N", value_parser = at_least_one)]
+    max: Option<usize>,
+    /// Tell for each inferred step how it is known, down to what was read
+    #[arg(long)]
+    why: bool,
+    /// Give up after this long on an input whose levels need a search, like 30s, 500ms or 2m; what
+    /// is open then is undecided
+    #[arg(
+        long,
+        value_name = "TIME",
+        value_parser = duration,
+        allow_hyphen_values = true,
+        default_value = "10m"
+    )]
+    budget: Duration,
+    /// Give up what would take more memory than this, like 4G, 512M or 2GiB; what is open then is
+    /// undecided. It bounds the resident memory of the program: an input of more than a third of it
+    /// is not read, clocks and graphs are sized before they are made, and a search watches what it
+    /// uses. Several inputs are then checked one after the other
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    memory: Option<u64>,
+    /// Use at most N threads, up to 64 [default: one for each core]
+    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=THREADS_MAX))]
+    threads: Option<u16>,
+    /// Say where the time went and, for each level that needs a search, how much there was to do;
+    /// in JSON it always stands
+    #[arg(long)]
+    timings: bool,
+    /// Only one line for each input
+    #[arg(long, short, conflicts_with_all = ["all", "max"])]
+    quiet: bool,
+}
+
+impl Args {
+    fn detail(&self) -> Detail {
+        match (self.quiet, self.all || self.max.is_some()) {
+            (true, _) => Detail::Verdict,
+            (false, true) => Detail::Instances,
+            (false, false) => Detail::Exemplars,
+        }
+    }
+
+    fn instances(&self) -> usize {
+        self.max.unwrap_or(if self.all { usize::MAX } else { 0 })
+    }
+
+    /// Whether standard output is for the graph.
+    fn graph_to_stdout(&self) -> bool {
+        self.dot.as_deref() == Some(Path::new("-"))
+    }
+
+    fn threads(&self) -> usize {
+        let cores = || std::thread::available_parallelism().map_or(1, |cores| cores.get());
+        self.threads.map_or_else(|| cores().min(THREADS_MAX as usize), usize::from)
+    }
+}
+
+fn at_least_one(text: &str) -> Result<usize, String> {
+    match text.parse() {
+        Ok(0) => Err(
+            "at least one instance is listed; without --all and --max only the smallest is shown"
+                .to_owned(),
+        ),
+        Ok(number) => Ok(number),
+        Err(error) => Err(error.to_string()),
+    }
+}
+
+/// Checks every input and prints the results in the order of the arguments.
+pub fn run(args: &Args) -> Result<Exit, Failure> {
+    if args.graph_to_stdout() && args.format == Style::Json {
+        let message = "--dot - and --format json both want standard output; let --dot name a file";
+        return Err(Failure::Message(message.to_owned()));
+    }
+    if args.certificate.as_deref() == Some(Path::new("-")) {
+        let message = "standard output is for the results; let --certificate name a file";
+        return Err(Failure::Message(message.to_owned()));
+    }
+    let inputs = inputs::expand(&args.inputs)?;
+    if args.certificate.is_some() && inputs.len() != 1 {
+        let message = format!("--certificate is for one input, here are {}", inputs.len());
+        return Err(Failure::Message(message));
+    }
+    let progress = Progress::start(inputs.len());
+    let work = Work::new(args, inputs.len(), progress.stage());
+    let mut printer = Printer::new(args, &inputs);
+    workers::in_order(
+        inputs,
+        work.workers,
+        move |input| work.examine(input),
+        |result| {
+            progress.advance();
+            progress.aside(|| printer.add(result))
+        },
+    )?;
+    drop(progress);
+    printer.finish(args)
+}
+
+/// What happened to one input.
+enum Examined {
+    /// With a certificate, if one is asked for.
+    Checked(Box<Checked>, Option<String>),
+    Unreadable(Unreadable),
+    /// It would fill the memory.
+    Unread(Unread),
+    /// A file of a directory that is no history.
+    PassedOver(Input),
+}
+
+/// The size of a file that is larger than `bytes_max` as it stands on the disk.
+fn size_of(path: &Path, bytes_max: u64) -> Option<Size> {
+    let bytes = std::fs::metadata(path).ok().filter(|file| file.is_file())?.len();
+    (bytes > bytes_max).then(|| Size { bytes, memory: bytes.saturating_mul(MEMORY_PER_BYTE) })
+}
+
+/// How much memory an input takes for each of its bytes: its content is there with the history made
+/// of it, which is larger by half.
+const MEMORY_PER_BYTE: u64 = 3;
+
+/// How large an input may be.
+pub fn bytes_max(memory: u64) -> u64 {
+    memory / MEMORY_PER_BYTE
+}
+
+/// How to read and check one input.
+struct Work {
+    read: ReadOptions,
+    check: Options,
+    /// How long one input may be searched.
+    budget: Duration,
+    workers: usize,
+    /// The program ends after this input: giving its memory back piece by piece would only cost
+    /// time.
+    alone: bool,
+    stage: Stage,
+}
+
+impl Work {
+    /// The options for an input that is checked from now on.
+    fn options_now(&self) -> Options {
+        let deadline = Instant::now().checked_add(self.budget);
+        Options { deadline, ..self.check.clone() }
+    }
+
+    /// One input gets all threads; several inputs get one each.
+    fn new(args: &Args, inputs: usize, stage: Stage) -> Self {
+        let alone = inputs == 1;
+        // The memory of the process is that of all inputs at once.
+        let one_by_one = alone || args.memory.is_some();
+        let (workers, threads) = if one_by_one { (1, args.threads()) } else { (args.threads(), 1) };
+        Work {
+            read: ReadOptions {
+                format: args.from,
+                threads,
+                meter: alone.then(|| stage.meter()),
+                bytes_max: args.memory.map(bytes_max),
+            },
+            check: Options {
+                levels: LevelArg::levels(&args.level),
+                instances: args.instances(),
+                keep_orders: args.certificate.is_some(),
+                memory: args.memory,
+                threads,
+                ..Options::default()
+            },
+            budget: args.budget,
+            workers,
+            alone,
+            stage,
+        }
+    }
+
+    fn examine(&self, input: &Expanded) -> Examined {
+        let input = match input {
+            Ok(input) => input,
+            Err((shown, error)) => return Examined::Unreadable(Unreadable::new(shown, error)),
+        };
+        if input.is_skipped() {
+            return Examined::PassedOver(input.clone());
+        }
+        self.stage.now(format!("reading {}", input.shown));
+        let start = Instant::now();
+        match formats::read_path(&input.path, &input.shown, &self.read) {
+            Ok((history, format)) => {
+                let (checked, certificate) = self.check(input, history, format, start);
+                Examined::Checked(Box::new(checked), certificate)
+            }
+            Err(ReadError::UnknownFormat { .. }) if input.origin != Origin::Named => {
+                Examined::PassedOver(input.clone())
+            }
+            Err(ReadError::OverLimit { bytes_max, .. }) => {
+                let (shown, levels) = (input.shown.clone(), self.check.levels.clone());
+                Examined::Unread(Unread {
+                    input: shown,
+                    levels,
+                    bytes_max,
+                    size: size_of(&input.path, bytes_max),
+                })
+            }
+            Err(error) => Examined::Unreadable(Unreadable::new(&input.shown, &error)),
+        }
+    }
+
+    fn check(
+        &self,
+        input: &Input,
+        history: History,
+        format: Format,
+        start: Instant,
+    ) -> (Checked, Option<String>) {
+        let read = start.elapsed();
+        let operations = text::plural(history.op_count() as u64, "operation");
+        self.stage.now(format!("checking {} ({operations})", input.shown));
+        let report = seriatim_check::check(&history, &self.options_now());
+        let times = Times { read, total: start.elapsed() };
+        let counts = history.counts();
+        let duplicate = Duplicate::of(&history, &report);
+        let certificate =
+            self.check.keep_orders.then(|| certificate::render(&input.shown, &history, &report));
+        if self.alone {
+            std::mem::forget(history);
+        }
+        let input = input.shown.clone();
+        (Checked { input, format: format.code(), counts, report, times, duplicate }, certificate)
+    }
+}
+
+/// Prints results as they come, and keeps what the end needs.
+struct Printer {
+    style: Style,
+    layout: Layout,
+    several: bool,
+    /// Standard output is for something else.
+    aside: bool,
+    /// Exemplars for the graph; kept only if one is asked for.
+    keep: bool,
+    kept: Vec<Checked>,
+    certificate: Option<String>,
+    outcomes: Vec<Result<Outcome, ()>>,
+    search: InputSearch,
+}
+
+impl Printer {
+    fn new(args: &Args, inputs: &[Expanded]) -> Self {
+        Printer {
+            style: args.format,
+            layout: Layout {
+                width: output::width(),
+                detail: args.detail(),
+                timings: args.timings,
+                why: args.why,
+            },
+            several: inputs.len() > 1,
+            aside: args.graph_to_stdout(),
+            keep: args.dot.is_some(),
+            kept: Vec::new(),
+            certificate: None,
+            outcomes: Vec::new(),
+            search: InputSearch::new(inputs),
+        }
+    }
+
+    fn add(&mut self, examined: Examined) -> Result<(), Failure> {
+        match examined {
+            Examined::PassedOver(input) => self.search.pass_over(&input),
+            Examined::Unreadable(unreadable) => self.unreadable(&unreadable)?,
+            Examined::Unread(unread) => self.unread(&unread)?,
+            Examined::Checked(checked, certificate) => {
+                self.certificate = certificate;
+                self.checked(*checked)?;
+            }
+        }
+        Ok(())
+    }
+
+    fn unreadable(&mut self, unreadable: &Unreadable) -> Result<(), Failure> {
+        self.outcomes.push(Err(()));
+        match self.style {
+            Style::Human => output::message(&text::render_error(unreadable)),
+            Style::Json => output::raw((json::render_error(unreadable) + "\n").as_bytes())?,
+        }
+        Ok(())
+    }
+
+    fn unread(&mut self, unread: &Unread) -> Result<(), Failure> {
+        self.outcomes.push(Ok(Outcome::Undecided));
+        match self.style {
+            Style::Human => self.show(&text::render_unread(unread, &self.layout)),
+            Style::Json => Ok(output::raw((json::render_unread(unread) + "\n").as_bytes())?),
+        }
+    }
+
+    fn checked(&mut self, checked: Checked) -> Result<(), Failure> {
+        self.outcomes.push(Ok(text::overall(&checked.report)));
+        if let Some(note) = skipped_note(&checked.input, checked.format, checked.counts.skipped) {
+            output::message(&note);
+        }
+        match self.style {
+            Style::Human => self.show(&self.page(&checked))?,
+            Style::Json => output::raw((json::render(&checked) + "\n").as_bytes())?,
+        }
+        if self.keep {
+            self.kept.push(checked);
+        }
+        Ok(())
+    }
+
+    fn page(&self, checked: &Checked) -> String {
+        let page = text::render(checked, &self.layout);
+        if self.several && self.layout.detail != Detail::Verdict { page + "\n" } else { page }
+    }
+
+    fn show(&self, page: &str) -> Result<(), Failure> {
+        match self.aside {
+            true => output::message(page),
+            false => output::text(page)?,
+        }
+        Ok(())
+    }
+
+    fn finish(mut self, args: &Args) -> Result<Exit, Failure> {
+        if let Some(path) = &args.dot {
+            self.graph(path)?;
+        }
+        if let (Some(path), Some(certificate)) = (&args.certificate, &self.certificate) {
+            whole_files::write(path, |path| std::fs::write(path, certificate))
+                .map_err(|error| Failure::about(path.display(), error))?;
+        }
+        if let Some(note) = self.search.note() {
+            output::message(&note);
+        }
+        for barren in self.search.barren().collect::<Vec<_>>() {
+            self.unreadable(&barren)?;
+        }
+        if self.several && self.style == Style::Human {
+            self.show(&text::tally(&self.outcomes))?;
+        }
+        Ok(self.exit())
+    }
+
+    fn graph(&self, path: &Path) -> Result<(), Failure> {
+        let graph = dot::render(&self.kept);
+        if self.aside {
+            return Ok(output::raw(graph.as_bytes())?);
+        }
+        whole_files::write(path, |path| std::fs::write(path, &graph))
+            .map_err(|error| Failure::about(path.display(), error))
+    }
+
+    fn exit(&self) -> Exit {
+        let exits = self.outcomes.iter().map(|outcome| outcome.map_or(Exit::BadInput, Exit::from));
+        exits.fold(Exit::Holds, Exit::and)
+    }
+}

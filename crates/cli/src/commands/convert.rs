@@ -1,0 +1,50 @@
+//! `seriatim convert`: a history in another format. The output appears whole or not at all.
+
+use crate::cli::format_parser;
+use crate::exit::{Exit, Failure};
+use crate::inputs::read_input;
+use crate::loss_notes::{lost_note, skipped_note};
+use crate::output;
+use crate::progress::Progress;
+use crate::write_history::{format_for, save};
+use seriatim_history::formats::Format;
+use std::path::PathBuf;
+
+/// The flags.
+#[derive(clap::Args, Debug)]
+pub struct Args {
+    /// The history to read: a file, a directory, or - for standard input
+    #[arg(value_name = "IN")]
+    input: PathBuf,
+    /// Where to write it, or - for standard output; a name that ends in .gz or .zst is compressed
+    #[arg(value_name = "OUT")]
+    output: PathBuf,
+    /// The format of the input, if the content should not decide
+    #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
+    from: Option<Format>,
+    /// The format of the output; without it the ending of OUT decides (.jsonl, .edn, .hist,
+    /// .bincode, .txt for plume; before .gz or .zst), and if that says nothing it is jsonl
+    #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
+    to: Option<Format>,
+}
+
+/// Reads, writes.
+pub fn run(args: &Args) -> Result<Exit, Failure> {
+    let to = format_for(args.to, &args.output, Format::Jsonl)?;
+    let shown = args.input.display().to_string();
+    let progress = Progress::towards(&args.output);
+    let now = |doing: String| {
+        if let Some(progress) = &progress {
+            progress.stage().now(doing);
+        }
+    };
+    let Some((history, from)) = read_input(&args.input, args.from, progress.as_ref()) else {
+        return Ok(Exit::BadInput);
+    };
+    now(format!("writing {}", args.output.display()));
+    save(&history, to, &args.output)?;
+    drop(progress);
+    let notes = [skipped_note(&shown, from.code(), history.skipped()), lost_note(&history, to)];
+    notes.iter().flatten().for_each(|note| output::message(note));
+    Ok(Exit::Holds)
+}

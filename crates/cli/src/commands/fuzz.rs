@@ -1,0 +1,249 @@
+//! `seriatim fuzz`: an application on the mock store, run until its assertion breaks.
+
+use crate::cli::{Style, chooser_parser, store_level_parser};
+use crate::exit::{Exit, Failure};
+use crate::progress::Progress;
+use crate::quantities::duration;
+use crate::write_history::{may_write, save};
+use crate::{describe_run, interrupt, output, whole_files};
+use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
+use seriatim_apps::{APPS, App, BENCHMARK_APPS};
+use seriatim_history::formats::Format;
+use seriatim_isolation::Level;
+use seriatim_report::runs::fuzzed::{self, Ending, Failed, Fuzzed, Kept, Stop};
+use seriatim_runs::{Fuzz, Recording, Run, Setting};
+use seriatim_store::ChooserKind;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::{Duration, Instant};
+
+const AFTER_HELP: &str = "\
+The application runs on a mock store that may return any version of a cell that the level allows. \
+                          What the assertion itself reads \
+are the latest versions, so that only the application's own reads are weak. (Most assertions are \
+                          about what clients saw.) The same seed does the same runs again.
+
+Exit codes: 0 the assertion held in all runs, 1 it broke, 2 it held until the budget was spent, 3 \
+                          bad input or usage, 130, 143 or 129 ended by a signal, 141 output closed \
+by its reader.";
+
+/// The flags.
+#[derive(clap::Args, Debug)]
+#[command(after_help = AFTER_HELP)]
+pub struct Args {
+    /// The application
+    #[arg(value_name = "APP", value_parser = app_parser())]
+    app: &'static str,
+    /// The level of its transactions
+    #[arg(
+        long,
+        short,
+        value_name = "LEVEL",
+        value_parser = store_level_parser(),
+        default_value = "cc"
+    )]
+    level: Level,
+    /// Who picks the versions that reads return
+    #[arg(long, value_name = "NAME", value_parser = chooser_parser(), default_value = "adversary")]
+    chooser: ChooserKind,
+    /// How many runs to do at most
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1000,
+        value_parser = clap::value_parser!(u64).range(1..)
+    )]
+    runs: u64,
+    /// How long to go on at most, like 30s or 5m; a run that has begun ends first
+    #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
+    budget: Option<Duration>,
+    /// What decides everything that is random
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    /// One transaction at a time; without it transactions of different clients overlap
+    #[arg(long)]
+    serial: bool,
+    /// How the result is written
+    #[arg(long, short, value_enum, default_value_t = Style::Human)]
+    format: Style,
+    /// Where to keep the run that failed, with only the old versions that the failure needs, for
+    /// `seriatim replay`
+    #[arg(long, short, value_name = "RUN")]
+    output: Option<PathBuf>,
+    /// Where to write the history of that run as JSON Lines, for `seriatim check` and the others
+    #[arg(long, value_name = "FILE")]
+    save: Option<PathBuf>,
+}
+
+/// Runs the application until it fails, and says why.
+pub fn run(args: &Args) -> Result<Exit, Failure> {
+    may_write(args.output.iter().chain(&args.save), &[])?;
+    let FuzzSearch { fuzzed, broken } = search(args, interrupt::ask_next())?;
+    let page = told(&fuzzed, args.format);
+    let Some(broken) = broken else {
+        output::text(&page)?;
+        return Ok(exit(&fuzzed.ending));
+    };
+    // What was found is told even if it cannot be kept, and kept even if its reader is gone.
+    let is_output_taken =
+        [&args.output, &args.save].into_iter().flatten().any(|path| path == Path::new("-"));
+    let told = match is_output_taken {
+        true => {
+            output::message(&page);
+            Ok(())
+        }
+        false => output::text(&page),
+    };
+    if let Some(path) = &args.output {
+        keep(path, &broken.recording)?;
+    }
+    if let Some(path) = &args.save {
+        save(&broken.run.history, Format::Jsonl, path)?;
+    }
+    told?;
+    Ok(Exit::Violated)
+}
+
+/// What `seriatim fuzz cart` tells.
+pub fn cart() -> Result<String, Failure> {
+    let args = Args {
+        app: "cart",
+        level: Level::Causal,
+        chooser: ChooserKind::Adversary,
+        runs: 1000,
+        budget: None,
+        seed: 0,
+        serial: false,
+        format: Style::Human,
+        output: None,
+        save: None,
+    };
+    let FuzzSearch { fuzzed, broken } = search(&args, &AtomicBool::new(false))?;
+    Ok(broken.map_or_else(String::new, |_| told(&fuzzed, args.format)))
+}
+
+fn told(fuzzed: &Fuzzed<'_>, style: Style) -> String {
+    match style {
+        Style::Human => fuzzed::render(fuzzed, output::width()),
+        Style::Json => fuzzed::json(fuzzed) + "\n",
+    }
+}
+
+/// What a search came to.
+struct FuzzSearch {
+    /// For the report.
+    fuzzed: Fuzzed<'static>,
+    /// The run in which the assertion broke, if it did.
+    broken: Option<BrokenRun>,
+}
+
+/// A run that failed, with only the reads that the failure needs.
+struct BrokenRun {
+    recording: Recording,
+    run: Run,
+}
+
+/// The first run that fails.
+fn search(args: &Args, is_asked_to_end: &AtomicBool) -> Result<FuzzSearch, Failure> {
+    let deadline = args.budget.and_then(|budget| Instant::now().checked_add(budget));
+    let app = seriatim_apps::find(args.app)
+        .ok_or_else(|| Failure::about(args.app, "no such application"))?;
+    let setting = Setting { level: args.level, interleaved: !args.serial };
+    let progress = Progress::over(args.runs as usize, "runs");
+    let mut fuzz = Fuzz::new(app, setting, args.chooser, args.seed);
+    for number in 0..args.runs {
+        let is_late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
+        if is_late || is_asked_to_end.load(Ordering::Relaxed) {
+            let ending = Ending::Stopped(why_stopped());
+            return Ok(FuzzSearch { fuzzed: args.fuzzed(app, number, ending), broken: None });
+        }
+        let run = fuzz.run(number).map_err(|error| Failure::about(args.app, error))?;
+        if run.failure.is_some() {
+            interrupt::release();
+            drop(progress);
+            return blame(args, app, number + 1, setting, run);
+        }
+        progress.advance();
+    }
+    let fuzzed = args.fuzzed(app, args.runs, Ending::Held);
+    Ok(FuzzSearch { fuzzed, broken: None })
+}
+
+fn why_stopped() -> Stop {
+    if interrupt::asked().is_some() { Stop::Interrupted } else { Stop::Budget }
+}
+
+/// Leaves out the old versions that a failure does not need, and explains what is left.
+fn blame(
+    args: &Args,
+    app: &'static dyn App,
+    number: u64,
+    setting: Setting,
+    run: Run,
+) -> Result<FuzzSearch, Failure> {
+    let recording = Recording::of(app, setting, &run);
+    let blamed = recording.to_blame().map_err(|error| Failure::about(app.name(), error))?;
+    let (weak, run) = blamed.unwrap_or((Vec::new(), run));
+    let failed = Failed {
+        failure: run.failure.clone().unwrap_or_default(),
+        blame: describe_run::blamed(&weak, &run.history),
+        checked: describe_run::checked(app.name(), &run.history),
+        kept: args.kept(),
+    };
+    let recording = Recording::of(app, setting, &run);
+    let fuzzed = args.fuzzed(app, number, Ending::Broke(Box::new(failed)));
+    Ok(FuzzSearch { fuzzed, broken: Some(BrokenRun { recording, run }) })
+}
+
+fn exit(ending: &Ending) -> Exit {
+    match (ending, interrupt::asked()) {
+        (Ending::Broke(_), _) => Exit::Violated,
+        (Ending::Held, _) => Exit::Holds,
+        (Ending::Stopped(_), Some(signal)) => signal.into(),
+        (Ending::Stopped(_), None) => Exit::Undecided,
+    }
+}
+
+fn keep(path: &Path, recording: &Recording) -> Result<(), Failure> {
+    let text = serde_json::to_string_pretty(recording)
+        .map_err(|error| Failure::about(path.display(), error))?;
+    if path == Path::new("-") {
+        return Ok(output::text(&(text + "\n"))?);
+    }
+    whole_files::write(path, |path| std::fs::write(path, text + "\n"))
+        .map_err(|error| Failure::about(path.display(), error))
+}
+
+impl Args {
+    /// The report about `runs` runs.
+    fn fuzzed(&self, app: &'static dyn App, runs: u64, ending: Ending) -> Fuzzed<'static> {
+        Fuzzed {
+            app: describe_run::application(app),
+            level: self.level,
+            chooser: self.chooser.code(),
+            serial: self.serial,
+            seed: self.seed,
+            runs,
+            runs_max: self.runs,
+            ending,
+        }
+    }
+
+    fn kept(&self) -> Kept {
+        match &self.output {
+            None => Kept::Nowhere,
+            Some(path) if path == Path::new("-") => Kept::StandardOutput,
+            Some(path) => Kept::File(path.display().to_string()),
+        }
+    }
+}
+
+/// Parses the name of a shipped application.
+pub fn app_parser() -> impl TypedValueParser<Value = &'static str> {
+    let apps = APPS.into_iter().chain(BENCHMARK_APPS);
+    let names = apps.map(|app| PossibleValue::new(app.name()).help(app.assertion()));
+    PossibleValuesParser::new(names).try_map(|name| {
+        let app = seriatim_apps::find(&name);
+        app.map(|app| app.name()).ok_or_else(|| format!("unknown application {name}"))
+    })
+}

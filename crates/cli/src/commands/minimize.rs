@@ -1,0 +1,176 @@
+//! `seriatim minimize`: the smallest part of a history that still violates a level.
+
+use crate::cli::{LevelArg, format_parser, level_parser};
+use crate::commands::check::bytes_max;
+use crate::exit::{Exit, Failure};
+use crate::inputs::try_input;
+use crate::loss_notes::{lost_note, skipped_note};
+use crate::output;
+use crate::progress::Progress;
+use crate::quantities::{duration, size};
+use crate::write_history::{format_for, save};
+use seriatim_check::{Options, Outcome, Report, Undecided, check};
+use seriatim_history::formats::{Format, ReadOptions};
+use seriatim_history::{History, ReadError};
+use seriatim_isolation::Level;
+use seriatim_report::certificate::{exemplar, ops_of};
+use seriatim_report::text::{self, grouped, plural};
+use seriatim_report::{Unreadable, clean};
+use std::path::PathBuf;
+use std::time::{Duration, Instant};
+
+const AFTER_HELP: &str = "\
+The part is the smallest violation that was found: nothing else is in it, and it alone violates \
+                          the level. Transactions of unknown \
+outcome in it are written as committed, because that is known from what was read of them.
+
+Exit codes: 0 the part was written; nothing is written with 2 (the level is undecided, or no part \
+                          was found) and 3 (the level \
+holds, bad input or usage).";
+
+/// The flags.
+#[derive(clap::Args, Debug)]
+#[command(after_help = AFTER_HELP)]
+pub struct Args {
+    /// The history to read: a file, a directory, or - for standard input
+    #[arg(value_name = "FILE")]
+    input: PathBuf,
+    /// The level that the part violates
+    #[arg(long, short, value_name = "LEVEL", value_parser = level_parser())]
+    level: LevelArg,
+    /// Where to write the part, or - for standard output; a name that ends in .gz or .zst is
+    /// compressed
+    #[arg(long, short, value_name = "OUT")]
+    output: PathBuf,
+    /// The format of the input, if the content should not decide
+    #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
+    from: Option<Format>,
+    /// The format of the output; without it the ending of OUT decides, and if that says nothing it
+    /// is jsonl
+    #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
+    to: Option<Format>,
+    /// Give up after this long on a level that needs a search, like 30s, 500ms or 2m
+    #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
+    budget: Option<Duration>,
+    /// Give up what would take more memory than this, like 4G, 512M or 2GiB
+    #[arg(long, value_name = "SIZE", value_parser = size)]
+    memory: Option<u64>,
+}
+
+/// Reads, checks, writes the part.
+pub fn run(args: &Args) -> Result<Exit, Failure> {
+    let LevelArg::One(level) = args.level else {
+        return Err(Failure::Message(
+            "a part is minimal for one level; name one with --level".to_owned(),
+        ));
+    };
+    let to = format_for(args.to, &args.output, Format::Jsonl)?;
+    let shown = args.input.display().to_string();
+    let progress = Progress::towards(&args.output);
+    let now = |doing: String| {
+        if let Some(progress) = &progress {
+            progress.stage().now(doing);
+        }
+    };
+    let read = ReadOptions {
+        format: args.from,
+        bytes_max: args.memory.map(bytes_max),
+        ..ReadOptions::default()
+    };
+    let (history, from) = match try_input(&args.input, read, progress.as_ref()) {
+        Ok(read) => read,
+        Err(error) => {
+            drop(progress);
+            let too_large = matches!(error, ReadError::OverLimit { .. });
+            output::message(&text::render_error(&Unreadable::new(&shown, &error)));
+            return Ok(if too_large { Exit::Undecided } else { Exit::BadInput });
+        }
+    };
+    if let Some(note) = skipped_note(&shown, from.code(), history.skipped()) {
+        output::message(&note);
+    }
+    now(format!("checking {shown}"));
+    let options = Options { levels: vec![level], memory: args.memory, ..Options::default() };
+    let small = match part(&history, level, &options, args.budget) {
+        Minimized::Part(small) => small,
+        Minimized::Nothing(exit, problem) => {
+            output::message(&format!(
+                "{}: {level} {problem}; nothing was written\n",
+                clean(&shown)
+            ));
+            return Ok(exit);
+        }
+    };
+    now(format!("writing {}", args.output.display()));
+    save(&small, to, &args.output)?;
+    drop(progress);
+    if let Some(note) = lost_note(&small, to) {
+        output::message(&note);
+    }
+    output::message(&left(&history, &small, level));
+    Ok(Exit::Holds)
+}
+
+enum Minimized {
+    Part(Box<History>),
+    Nothing(Exit, &'static str),
+}
+
+/// The same options with a deadline that begins to run now.
+fn from_now(options: &Options, budget: Option<Duration>) -> Options {
+    let deadline = budget.and_then(|budget| Instant::now().checked_add(budget));
+    Options { deadline, ..options.clone() }
+}
+
+fn part(history: &History, level: Level, options: &Options, budget: Option<Duration>) -> Minimized {
+    let report = check(history, &from_now(options, budget));
+    match report.verdict(level).map(|verdict| verdict.outcome) {
+        Some(Outcome::Holds) => return Minimized::Nothing(Exit::BadInput, "holds"),
+        Some(Outcome::Violated) => {}
+        _ => return Minimized::Nothing(Exit::Undecided, undecided(&report, level)),
+    }
+    let small = exemplar(&report, level).map(|violation| history.restricted_to(&ops_of(violation)));
+    // What is written is checked once more: a part that shows nothing would mislead. The search for
+    // it may have used up its time.
+    let violates = |small: &History| {
+        let report = check(small, &from_now(options, budget));
+        report.verdict(level).map(|verdict| verdict.outcome) == Some(Outcome::Violated)
+    };
+    match small.filter(violates) {
+        Some(small) => Minimized::Part(Box::new(small)),
+        None => Minimized::Nothing(
+            Exit::Undecided,
+            "is violated, but no small part was found that violates it",
+        ),
+    }
+}
+
+fn undecided(report: &Report, level: Level) -> &'static str {
+    match report.verdict(level).and_then(|verdict| verdict.undecided.as_ref()) {
+        Some(Undecided::Budget) => "is undecided, because the search used up its budget",
+        Some(Undecided::Memory) => "is undecided, because of the memory limit",
+        _ => "is undecided",
+    }
+}
+
+fn left(history: &History, small: &History, level: Level) -> String {
+    let of = |small: usize, all: usize, what: &str| {
+        format!("{} of {}", grouped(small as u64), plural(all as u64, what))
+    };
+    let txns = of(small.txn_count(), history.txn_count(), "transaction");
+    let ops = of(small.op_count(), history.op_count(), "operation");
+    format!("{txns} and {ops} are left; they violate {level}\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_part_is_checked_with_time_of_its_own() {
+        let used_up = Options { deadline: Some(Instant::now()), ..Options::default() };
+        let again = from_now(&used_up, Some(Duration::from_secs(60)));
+        assert!(again.deadline.is_some_and(|deadline| deadline > Instant::now()));
+        assert_eq!(from_now(&used_up, None).deadline, None);
+    }
+}

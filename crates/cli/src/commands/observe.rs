@@ -1,0 +1,123 @@
+//! `seriatim observe`: a serializable run of a shipped application, recorded for `seriatim
+//! predict`.
+
+use crate::cli::format_parser;
+use crate::commands::fuzz::app_parser;
+use crate::exit::{Exit, Failure};
+use crate::loss_notes::lost_note;
+use crate::output;
+use crate::write_history::{format_for, may_write, save};
+use clap::ValueEnum;
+use seriatim_apps::BENCHMARKS;
+use seriatim_history::formats::Format;
+use seriatim_isolation::Level;
+use seriatim_report::runs::observed;
+use seriatim_runs::Setting;
+use seriatim_runs::observe::{FIELD, Observed, SESSIONS_MAX, TRANSACTIONS_MAX};
+use seriatim_store::{Latest, by_chance};
+use std::path::PathBuf;
+
+const AFTER_HELP: &str = "\
+Transactions run one at a time on a mock store and read the latest versions, so the run is \
+                          serializable. The seed decides their order \
+and, for the benchmark applications smallbank, voter, tpcc and wikipedia, what they do. In a file \
+                          of our JSON Lines the application \
+and its workload are kept, so that `seriatim replay` can run it again.
+
+Exit codes: 0 recorded, 3 bad input or usage.";
+
+/// The flags.
+#[derive(clap::Args, Debug)]
+#[command(after_help = AFTER_HELP)]
+pub struct Args {
+    /// The application
+    #[arg(value_name = "APP", value_parser = app_parser())]
+    app: &'static str,
+    /// What decides everything that is random
+    #[arg(long, value_name = "N", default_value_t = 10_000)]
+    seed: u64,
+    /// How much a benchmark application does [default: small]
+    #[arg(long, value_enum)]
+    size: Option<Size>,
+    /// How many sessions a benchmark application has, instead of 3
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = clap::value_parser!(u16).range(1..=SESSIONS_MAX as i64)
+    )]
+    sessions: Option<u16>,
+    /// How many transactions each session of a benchmark application attempts, instead of what
+    /// --size says
+    #[arg(
+        long,
+        value_name = "N",
+        value_parser = clap::value_parser!(u16).range(1..=TRANSACTIONS_MAX as i64)
+    )]
+    transactions: Option<u16>,
+    /// Where to write the run, or - for standard output
+    #[arg(long, short, value_name = "FILE")]
+    output: PathBuf,
+    /// The format of the output; without it the ending of FILE decides, and if that says nothing it
+    /// is jsonl
+    #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
+    to: Option<Format>,
+}
+
+/// How much a benchmark application does.
+#[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
+enum Size {
+    /// 3 sessions of 4 transactions
+    Small,
+    /// 3 sessions of 8 transactions
+    Large,
+}
+
+/// Runs the application, writes the history.
+pub fn run(args: &Args) -> Result<Exit, Failure> {
+    let to = format_for(args.to, &args.output, Format::Jsonl)?;
+    may_write([&args.output], &[])?;
+    let is_benchmark = BENCHMARKS.contains(&args.app);
+    if !is_benchmark
+        && (args.size.is_some() || args.sessions.is_some() || args.transactions.is_some())
+    {
+        let others = BENCHMARKS.join(", ");
+        let problem = format!(
+            "what it does is fixed; only {others} have --size, --sessions and --transactions"
+        );
+        return Err(Failure::about(args.app, problem));
+    }
+    let per_session = args.transactions.map(usize::from).unwrap_or(match args.size {
+        None | Some(Size::Small) => 4,
+        Some(Size::Large) => 8,
+    });
+    let observed = Observed {
+        app: args.app.to_owned(),
+        seed: args.seed,
+        sessions: is_benchmark.then(|| args.sessions.map_or(3, usize::from)),
+        transactions: is_benchmark.then_some(per_session),
+    };
+    let runnable = observed.runnable().map_err(|error| Failure::about(args.app, error))?;
+    // One at a time and with the latest versions, the weakest level is serializable too, and the
+    // cheapest.
+    let setting = Setting { level: Level::ReadCommitted, interleaved: false };
+    let run = seriatim_runs::run(runnable.app(), setting, Latest, by_chance(args.seed))
+        .map_err(|error| Failure::about(args.app, error))?;
+    if let Some(failure) = &run.failure {
+        return Err(Failure::about(
+            args.app,
+            format!("the assertion broke in a serial run: {failure}"),
+        ));
+    }
+    let extra = serde_json::json!({ FIELD: observed }).to_string();
+    let history = run.history.with_extra(&extra);
+    save(&history, to, &args.output)?;
+    if let Some(note) = lost_note(&history, to) {
+        output::message(&note);
+    }
+    output::message(&observed::render(&observed::Observed {
+        app: args.app,
+        transactions: history.txn_count(),
+        operations: history.op_count(),
+    }));
+    Ok(Exit::Holds)
+}

@@ -1,0 +1,67 @@
+//! `seriatim replay`: a run that `fuzz` kept, once more; or an application as `predict` says that
+//! it could go wrong.
+
+mod prediction;
+mod recording;
+
+use crate::cli::Style;
+use crate::commands::fuzz::app_parser;
+use crate::exit::{Exit, Failure};
+use crate::write_history::may_write;
+use std::io::Read;
+use std::path::{Path, PathBuf};
+
+const AFTER_HELP: &str = "\
+With APP, FILE is what `seriatim predict --output` wrote from a run that `seriatim observe` \
+                          recorded. The application runs on a mock \
+store, transactions one at a time in an order that fits the prediction; each read returns what is \
+                          predicted if the level allows \
+it, else the latest version. Two rules help a prediction to come true: a transaction that nobody \
+                          has to wait for stays open after its \
+last predicted read until all others have read, and one that aborted in the observed run is made \
+                          to abort again. A prediction is \
+validated if the run was as predicted and is not serializable.
+
+Exit codes of a run: 0 the assertion held this time, 1 it broke again, 3 bad input or usage. Exit \
+                          codes of a prediction: 0 the run is \
+serializable, 1 it is not (validated, or diverged but not serializable), 2 undecided, 3 bad input \
+                          or usage. Over several predictions 1 \
+wins over 2, 2 over 0.";
+
+/// The flags.
+#[derive(clap::Args, Debug)]
+#[command(after_help = AFTER_HELP)]
+pub struct Args {
+    /// What `seriatim fuzz --output` or `seriatim predict --output` wrote, or - for standard input
+    #[arg(value_name = "FILE")]
+    run: PathBuf,
+    /// The application that a prediction is about
+    #[arg(value_name = "APP", value_parser = app_parser())]
+    app: Option<&'static str>,
+    /// How the result is written
+    #[arg(long, short, value_enum, default_value_t = Style::Human)]
+    format: Style,
+    /// Where to write the history of the run, as JSON Lines; of several predictions that of the
+    /// first
+    #[arg(long, value_name = "FILE")]
+    save: Option<PathBuf>,
+}
+
+/// Runs it again, and says whether it went the same way.
+pub fn run(args: &Args) -> Result<Exit, Failure> {
+    may_write(&args.save, &[&args.run])?;
+    let bytes = read(&args.run).map_err(|error| Failure::about(args.run.display(), error))?;
+    match args.app {
+        None => recording::run(args, &bytes),
+        Some(app) => prediction::run(args, app, &bytes),
+    }
+}
+
+fn read(path: &Path) -> std::io::Result<Vec<u8>> {
+    if path != Path::new("-") {
+        return std::fs::read(path);
+    }
+    let mut bytes = Vec::new();
+    std::io::stdin().read_to_end(&mut bytes)?;
+    Ok(bytes)
+}

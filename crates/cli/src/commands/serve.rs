@@ -1,0 +1,164 @@
+//! `seriatim serve`: a database that may return anything its level allows, over the network, until
+//! a signal ends it.
+
+use crate::cli::{chooser_parser, format_parser, store_level_parser};
+use crate::exit::{Exit, Failure};
+use crate::loss_notes::lost_note;
+use crate::quantities::{duration, size};
+use crate::write_history::{format_for, may_write, save};
+use crate::{interrupt, output};
+use seriatim_history::History;
+use seriatim_history::formats::Format;
+use seriatim_isolation::Level;
+use seriatim_report::text::plural;
+use seriatim_server::{ChooserKind, Config, Server};
+use std::num::NonZeroU32;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+/// So many names are tried for a history that cannot be saved where it should be.
+const NAMES_MAX: u32 = 1000;
+
+/// The flags.
+#[derive(clap::Args, Debug)]
+#[command(
+    after_help = "Ctrl-C or SIGTERM ends it: requests that have arrived are answered, for up to \
+                  five seconds, open transactions abort, \
+                  the history is saved. A second one ends it at once, without that.
+
+Exit codes: 0 ended by Ctrl-C or SIGTERM with everything saved, 3 bad input or usage, or the \
+                  history could not be written where it \
+should be, 4 internal error, 130 or 143 ended by a second Ctrl-C or SIGTERM."
+)]
+pub struct Args {
+    /// Where to listen for HTTP, a host and a port; port 0 is any free port
+    #[arg(long, value_name = "ADDR")]
+    http: String,
+    /// The level of transactions that do not ask for another one
+    #[arg(
+        long,
+        short,
+        value_name = "LEVEL",
+        value_parser = store_level_parser(),
+        default_value = "cc"
+    )]
+    level: Level,
+    /// What decides everything that is random
+    #[arg(long, value_name = "N", default_value_t = 0)]
+    seed: u64,
+    /// Who picks among the versions that a read may return
+    #[arg(long, value_name = "NAME", value_parser = chooser_parser(), default_value = "random")]
+    chooser: ChooserKind,
+    /// One transaction at a time: others wait for it to end, for at most ten seconds
+    #[arg(long)]
+    serial: bool,
+    /// Wait before each transaction for a random time of at most this, so that clients come in
+    /// another order each time
+    #[arg(
+        long,
+        value_name = "TIME",
+        value_parser = duration,
+        allow_hyphen_values = true,
+        default_value = "0s"
+    )]
+    delay: Duration,
+    /// Each time N transactions have ended, forget all but the last version of each key; bounds
+    /// memory, and restricts what reads may return; the history tells only of the last transactions
+    /// (only at rc, ra and cc)
+    #[arg(long, value_name = "N")]
+    horizon: Option<NonZeroU32>,
+    /// How many sessions may be open
+    #[arg(long, value_name = "N", default_value = "1000")]
+    max_sessions: NonZeroU32,
+    /// The largest body of a request
+    #[arg(long, value_name = "SIZE", value_parser = size, default_value = "1M")]
+    max_body: u64,
+    /// A session that is not used for this long ends, and its open transaction aborts
+    #[arg(long, value_name = "TIME", value_parser = idle, default_value = "5m")]
+    idle: Duration,
+    /// Where to write the history at the end, or - for standard output
+    #[arg(long, value_name = "FILE")]
+    save: Option<PathBuf>,
+    /// The format of FILE; without it the ending decides, as for convert, and if that says nothing
+    /// it is jsonl
+    #[arg(long, value_name = "FORMAT", value_parser = format_parser(), requires = "save")]
+    to: Option<Format>,
+}
+
+impl Args {
+    fn config(&self) -> Config {
+        Config {
+            level: self.level,
+            chooser: self.chooser,
+            seed: self.seed,
+            serial: self.serial,
+            horizon: self.horizon,
+            delay_max: self.delay,
+            sessions_max: self.max_sessions.get() as usize,
+            body_bytes_max: usize::try_from(self.max_body).unwrap_or(usize::MAX),
+            idle_max: self.idle,
+            ..Config::default()
+        }
+    }
+}
+
+/// Serves until a signal comes.
+pub fn run(args: &Args) -> Result<Exit, Failure> {
+    may_write(&args.save, &[])?;
+    // A name that means no format is a mistake now, not when there is a history to lose.
+    let target = match &args.save {
+        Some(path) => Some((path.as_path(), format_for(args.to, path, Format::Jsonl)?)),
+        None => None,
+    };
+    let server = Server::bind(&args.http, args.config())
+        .map_err(|error| Failure::Message(error.to_string()))?;
+    let stopper = server.stopper();
+    interrupt::call_next(move |_| stopper.stop());
+    output::message(&format!("listening on http://{} at {}\n", server.address(), args.level));
+    let history = server.run();
+    if let Some((path, format)) = target {
+        keep(&history, format, path)?;
+    }
+    Ok(Exit::Holds)
+}
+
+/// Saves the history. If that cannot be done where or how it should be, it is saved as JSON Lines
+/// elsewhere: it cannot be made again.
+fn keep(history: &History, format: Format, path: &Path) -> Result<(), Failure> {
+    let saved = save(history, format, path);
+    if saved.is_err() && path != Path::new("-") {
+        let found = elsewhere(path).find(|place| save(history, Format::Jsonl, place).is_ok());
+        if let Some(place) = found {
+            output::message(&format!("note: the history is in {} instead\n", place.display()));
+        }
+    }
+    saved?;
+    lost_note(history, format).iter().for_each(|note| output::message(note));
+    let count = plural(history.txn_count() as u64, "transaction");
+    output::message(&format!("saved {count} to {}\n", path.display()));
+    Ok(())
+}
+
+/// Files that are not there yet: beside `path`, unless that is a device, and where temporary ones
+/// go.
+fn elsewhere(path: &Path) -> impl Iterator<Item = PathBuf> {
+    let is_file = std::fs::metadata(path).map_or(true, |found| found.is_file());
+    let temporary = std::env::temp_dir().join(format!("seriatim-{}", std::process::id()));
+    let names = [is_file.then(|| path.to_owned()), Some(temporary)].into_iter().flatten();
+    names.filter_map(|name| {
+        let numbered = |number: u32| {
+            let mut name = name.as_os_str().to_owned();
+            name.push(if number == 0 { ".jsonl".to_owned() } else { format!(".{number}.jsonl") });
+            PathBuf::from(name)
+        };
+        (0..NAMES_MAX).map(numbered).find(|place| !place.exists())
+    })
+}
+
+/// A time that is long enough to do something in.
+fn idle(text: &str) -> Result<Duration, String> {
+    match duration(text)? {
+        Duration::ZERO => Err("a session needs some time; expected more than 0".to_owned()),
+        time => Ok(time),
+    }
+}

@@ -1,0 +1,62 @@
+//! The command line. Thin: each subcommand is a file in `commands/`, everything it knows is in the
+//! library crates.
+
+mod checkpoint;
+mod cli;
+mod commands;
+mod describe_run;
+mod exit;
+mod inputs;
+mod interrupt;
+mod language;
+mod loss_notes;
+mod output;
+mod progress;
+mod quantities;
+mod whole_files;
+mod workers;
+mod write_history;
+
+use clap::Parser;
+use cli::Cli;
+use exit::Exit;
+use seriatim_history::large_columns;
+use std::io::Write;
+use std::process::ExitCode;
+
+fn main() -> ExitCode {
+    large_columns::keep_freed();
+    report_panics();
+    interrupt::install();
+    let cli = match Cli::try_parse() {
+        Ok(cli) => cli,
+        Err(message) => return usage(&message),
+    };
+    match commands::run(&cli.command) {
+        Ok(exit) => exit.into(),
+        Err(failure) => failure.report(),
+    }
+}
+
+/// Prints help and versions (exit code 0) and mistakes in the arguments (3).
+fn usage(message: &clap::Error) -> ExitCode {
+    let exit = if message.use_stderr() { Exit::BadInput } else { Exit::Holds };
+    match message.print() {
+        Ok(()) => exit.into(),
+        Err(error) => exit::Failure::from(error).report(),
+    }
+}
+
+/// A panic is our mistake, wherever it happens: say so briefly, leave no half-written file, exit
+/// with code 4.
+fn report_panics() {
+    std::panic::set_hook(Box::new(|panic| {
+        let _ = writeln!(
+            std::io::stderr(),
+            "seriatim: internal error: {panic}\nThis is a bug in seriatim. Please report it with \
+             the command and, if you can, the input."
+        );
+        whole_files::remove_all();
+        std::process::exit(Exit::Internal as i32);
+    }));
+}

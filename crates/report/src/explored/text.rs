@@ -1,0 +1,277 @@
+//! An exploration as text for people.
+
+use super::{Behaviour, Explored, Question, Stopped, Txn};
+use crate::prose::clean;
+use crate::style::{self, BOLD, DIM, paint};
+use crate::text::{self, Layout, grouped};
+use crate::wrap::wrap;
+use seriatim_check::Outcome;
+
+/// A transaction with more operations than this is told in short, with so many.
+const OPERATIONS_MAX: usize = 12;
+
+const OPERATIONS_SHOWN: usize = 8;
+
+/// A value with more characters than this is told in short, with so many.
+const VALUE_MAX: usize = 40;
+
+const VALUE_SHOWN: usize = 30;
+
+/// The page.
+pub fn render(explored: &Explored, width: usize) -> String {
+    let headline = paint(style::of(explored.outcome), &headline(explored));
+    let mut page = format!("{}: {headline}\n", paint(BOLD, &clean(&explored.input)));
+    page += &paint(DIM, wrap(&numbers(explored), "  ", width).trim_end());
+    page.push('\n');
+    if explored.cut > 0 {
+        page += &wrap(&told_cut(explored), "  ", width);
+    }
+    if let Some(stopped) = &explored.stopped {
+        page += &wrap(&told_stopped(stopped), "  ", width);
+    }
+    if let Some(behaviour) = &explored.behaviour {
+        page += &render_behaviour(behaviour, &explored.command, width);
+    }
+    if !explored.groups.is_empty() {
+        page += &format!(
+            "\n{}\n",
+            paint(BOLD, "Counterexamples by the cycle of dependencies that they show:")
+        );
+        page += &wrap(
+            &format!("See the first of each again with {} --replay TOKEN.", explored.command),
+            "  ",
+            width,
+        );
+        for group in &explored.groups {
+            let line = format!("{}: {}", clean(&group.cycle), clean(&group.reason));
+            page += &wrap(&line, &format!("  {} × ", grouped(group.count)), width);
+            page +=
+                &format!("{}\n", paint(DIM, &format!("    --replay {}", told_token(&group.token))));
+        }
+    }
+    page
+}
+
+fn told_cut(explored: &Explored) -> String {
+    let was = if explored.cut == 1 { "behaviour was" } else { "behaviours were" };
+    let limit = "a program may have 128 transactions, of which each client gets an equal share";
+    let told = format!(
+        "{} {was} cut, because a client needed more transactions: {limit}.",
+        grouped(explored.cut)
+    );
+    // More time would not help.
+    if explored.histories == 0 {
+        told + " Not one came to its end: try fewer or smaller clients."
+    } else {
+        told
+    }
+}
+
+fn told_stopped(stopped: &Stopped) -> String {
+    let why = if stopped.is_interrupted { "It was interrupted." } else { "The budget is spent." };
+    match &stopped.checkpoint {
+        Some(file) => format!("{why} The same command goes on from {}.", clean(file)),
+        None => {
+            format!("{why} With --checkpoint FILE a later run can go on where one has stopped.")
+        }
+    }
+}
+
+fn headline(explored: &Explored) -> String {
+    let level = &explored.level;
+    let all = counted(explored, explored.histories);
+    let part = match explored.part {
+        (_, 1) => String::new(),
+        (number, of) => format!(" of part {number} of {of}"),
+    };
+    match (explored.question, explored.outcome) {
+        (Question::Assertions, Outcome::Holds) if explored.is_replay => {
+            format!("the assertions hold in this behaviour at {level}")
+        }
+        (Question::Robust, Outcome::Holds) if explored.is_replay => {
+            format!("this behaviour at {level} is serializable")
+        }
+        (Question::Robust, Outcome::Violated) if explored.is_replay => {
+            format!("this behaviour at {level} is not serializable")
+        }
+        (Question::Count, Outcome::Holds) => {
+            "nothing to check: no assertions; try --robust".to_owned()
+        }
+        (Question::Count, Outcome::Violated) => format!("the program goes wrong at {level}"),
+        (Question::Count, Outcome::Undecided) => {
+            format!("at least {all}{part} at {level}; not all were visited")
+        }
+        (Question::Assertions, Outcome::Holds) if explored.histories == 1 => {
+            format!(
+                "the assertions hold in the only {}{part} at {level}",
+                all.trim_start_matches("1 ")
+            )
+        }
+        (Question::Assertions, Outcome::Holds) => {
+            format!("the assertions hold in all {all}{part} at {level}")
+        }
+        (Question::Robust, Outcome::Holds) if explored.histories == 1 => {
+            format!(
+                "robust: the only {}{part} at {level} is serializable",
+                all.trim_start_matches("1 ")
+            )
+        }
+        (Question::Assertions, Outcome::Violated) => {
+            format!("the assertions do not hold at {level}")
+        }
+        (Question::Robust, Outcome::Holds) => {
+            format!("robust: all {all}{part} at {level} are serializable")
+        }
+        (Question::Robust, Outcome::Violated) => {
+            format!("not robust: not everything at {level} is serializable")
+        }
+        (_, Outcome::Undecided) => {
+            format!("undecided: nothing found in {all}{part} at {level}, and not all were visited")
+        }
+    }
+}
+
+/// Histories, or executions if one history may be visited many times.
+fn counted(explored: &Explored, count: u64) -> String {
+    match explored.has_repetitions {
+        true => text::plural(count, "execution"),
+        false => plural_histories(count),
+    }
+}
+
+fn plural_histories(count: u64) -> String {
+    format!("{} {}", grouped(count), if count == 1 { "history" } else { "histories" })
+}
+
+fn numbers(explored: &Explored) -> String {
+    let seconds = explored.elapsed.as_secs_f64();
+    let mut text = counted(explored, explored.histories);
+    if explored.ends != explored.histories {
+        text += &format!(" of {} at {}", grouped(explored.ends), explored.base_code);
+    }
+    if explored.question == Question::Count && explored.outcome == Outcome::Holds {
+        text += &match explored.part {
+            (_, 1) => format!(" at {}", explored.level),
+            (number, of) => format!(" of part {number} of {of} at {}", explored.level),
+        };
+    }
+    if explored.counterexamples > 1 {
+        text += &format!(", {} of them counterexamples", grouped(explored.counterexamples));
+    }
+    text += &format!(" in {seconds:.2} s");
+    if seconds > 0.1 {
+        text += &format!(" ({} a second)", grouped((explored.ends as f64 / seconds) as u64));
+    }
+    if explored.stopped.is_some() {
+        text += &format!(", {} of the tree", share(explored.share));
+    }
+    text
+}
+
+fn render_behaviour(behaviour: &Behaviour, command: &str, width: usize) -> String {
+    let mut page = String::new();
+    if let Some(reason) = &behaviour.reason {
+        page += &wrap(&format!("Counterexample: {}.", clean(reason)), "  ", width);
+    }
+    let is_short =
+        behaviour.sessions.iter().flat_map(|story| &story.transactions).any(is_told_in_short);
+    let title = if is_short {
+        "What the sessions did, in short (--format json has all):"
+    } else {
+        "What the sessions did:"
+    };
+    page += &format!("\n{}\n", paint(BOLD, title));
+    for story in &behaviour.sessions {
+        let txns: Vec<String> = story.transactions.iter().map(told).collect();
+        page += &wrap(&txns.join(" | "), &format!("  {}: ", clean(&story.session)), width);
+    }
+    let locals: Vec<_> = behaviour.locals.iter().filter(|(_, local)| !local.is_empty()).collect();
+    if !locals.is_empty() {
+        page += &format!("\n{}\n", paint(BOLD, "Their local states at the end:"));
+    }
+    for (session, local) in locals {
+        page += &wrap(&clean(local), &format!("  {}: ", clean(session)), width);
+    }
+    page.push('\n');
+    page += &text::render(&behaviour.checked, &Layout { width, ..Layout::default() });
+    page += &format!(
+        "\nSee this behaviour again:\n  {command} --replay {}\n",
+        told_token(&behaviour.token)
+    );
+    page
+}
+
+fn is_told_in_short(txn: &Txn) -> bool {
+    let is_long = |(_, _, value): &(char, String, String)| value.chars().count() > VALUE_MAX;
+    txn.operations.len() > OPERATIONS_MAX || txn.operations.iter().any(is_long)
+}
+
+/// The beginning of a long value.
+fn short(value: &str) -> String {
+    match value.char_indices().nth(VALUE_MAX) {
+        Some(_) => value.chars().take(VALUE_SHOWN).chain(['…']).collect(),
+        None => value.to_owned(),
+    }
+}
+
+/// A token as an argument of a shell: that of a program without transactions is empty.
+fn told_token(token: &str) -> &str {
+    if token.is_empty() { "''" } else { token }
+}
+
+/// A transaction, in short if there is much in it.
+fn told(txn: &Txn) -> String {
+    let shown =
+        if txn.operations.len() > OPERATIONS_MAX { OPERATIONS_SHOWN } else { txn.operations.len() };
+    let operation = |(kind, key, value): &(char, String, String)| {
+        format!("{kind}({},{})", clean(key), short(&clean(value)))
+    };
+    let mut all = txn.operations[..shown].iter().map(operation).collect::<Vec<_>>().join(" ");
+    if shown < txn.operations.len() {
+        all += &format!(" … ({} more)", txn.operations.len() - shown);
+    }
+    match (txn.committed, all.is_empty()) {
+        (true, true) => "(nothing)".to_owned(),
+        (true, false) => all,
+        (false, _) => format!("{all} aborted").trim_start().to_owned(),
+    }
+}
+
+/// How far an exploration has come, for the progress line. A narrow terminal cuts off its end.
+pub fn progress(histories: u64, ends: u64, seconds: f64, visited: f64) -> String {
+    let rate = (ends as f64 / seconds.max(f64::EPSILON)) as u64;
+    let of = if ends == histories { String::new() } else { format!(" of {}", grouped(ends)) };
+    format!(
+        "{}{of}, {}/s, {} of the tree",
+        plural_histories(histories),
+        grouped(rate),
+        share(visited)
+    )
+}
+
+/// A share of the tree, which is an estimate.
+fn share(share: f64) -> String {
+    match share * 100.0 {
+        percent if percent < 0.01 => "< 0.01 %".to_owned(),
+        percent => format!("~{percent:.2} %"),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_progress_line_tells_histories_rate_and_share() {
+        assert_eq!(progress(1, 1, 0.5, 0.25), "1 history, 2/s, ~25.00 % of the tree");
+        assert_eq!(
+            progress(52_537, 52_537, 3.0, 0.115),
+            "52,537 histories, 17,512/s, ~11.50 % of the tree"
+        );
+        assert_eq!(
+            progress(290, 31_341, 3.0, 1e-9),
+            "290 histories of 31,341, 10,447/s, < 0.01 % of the tree"
+        );
+        assert_eq!(progress(0, 0, 0.0, 0.0), "0 histories, 0/s, < 0.01 % of the tree");
+    }
+}

@@ -1,0 +1,212 @@
+//! For machines: one object for each input, on one line. The shape is documented by
+//! [`crate::schema::CHECK`].
+
+mod open;
+mod steps;
+
+use crate::checked::{Checked, Unread, Unreadable};
+use crate::prose;
+use open::{Done, Open, open};
+use serde::{Serialize, Serializer};
+use seriatim_check::{AnomalyGroup, Outcome, Violation};
+use std::time::Duration;
+use steps::{Operation, Step};
+
+/// The line about an input that was checked, without a line end.
+pub fn render(checked: &Checked) -> String {
+    line(&CheckedObject::new(checked))
+}
+
+/// What [`render`] writes, as part of another object.
+pub(crate) fn object(checked: &Checked) -> serde_json::Value {
+    // As above: no error can occur.
+    serde_json::to_value(CheckedObject::new(checked)).unwrap_or_default()
+}
+
+/// The line about an input that could not be read, without a line end.
+pub fn render_error(unreadable: &Unreadable) -> String {
+    line(&ErrorObject::new(unreadable))
+}
+
+/// The line about an input that was too large to be read, without a line end.
+pub fn render_unread(unread: &Unread) -> String {
+    let undecided = Outcome::Undecided;
+    line(&UnreadObject {
+        input: &unread.input,
+        levels: unread.levels.iter().map(|level| (level.code(), undecided.word())).collect(),
+        undecided: unread.levels.iter().map(|&level| Open::unread(level)).collect(),
+    })
+}
+
+fn line(object: &impl Serialize) -> String {
+    // Maps with string keys, strings and numbers always serialise; no error can occur.
+    serde_json::to_string(object).unwrap_or_default()
+}
+
+#[derive(Serialize)]
+struct CheckedObject<'a> {
+    input: &'a str,
+    format: &'a str,
+    #[serde(serialize_with = "as_map")]
+    levels: Vec<(&'a str, &'a str)>,
+    strongest: Option<&'a str>,
+    weakest_violated: Option<&'a str>,
+    anomalies: Vec<Anomaly<'a>>,
+    undecided: Vec<Open<'a>>,
+    sessions: usize,
+    transactions: usize,
+    operations: usize,
+    keys: usize,
+    skipped: u64,
+    time_ms: TimeMs,
+    efforts: Vec<Done<'a>>,
+}
+
+/// Pairs as an object that keeps their order.
+fn as_map<S: Serializer>(pairs: &[(&str, &str)], serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.collect_map(pairs.iter().copied())
+}
+
+#[derive(Serialize)]
+struct Anomaly<'a> {
+    kind: &'a str,
+    name: &'a str,
+    tap: Option<char>,
+    adya: Option<&'a str>,
+    count: u64,
+    levels: Vec<&'a str>,
+    exemplar: Instance<'a>,
+    instances: Vec<Instance<'a>>,
+}
+
+#[derive(Serialize)]
+struct Instance<'a> {
+    summary: String,
+    operations: Vec<Operation<'a>>,
+    cycle: Vec<Step<'a>>,
+}
+
+#[derive(Serialize)]
+struct UnreadObject<'a> {
+    input: &'a str,
+    #[serde(serialize_with = "as_map")]
+    levels: Vec<(&'a str, &'a str)>,
+    undecided: Vec<Open<'a>>,
+}
+
+#[derive(Serialize)]
+struct TimeMs {
+    read: f64,
+    index: f64,
+    decide: f64,
+    explain: f64,
+    total: f64,
+}
+
+#[derive(Serialize)]
+struct ErrorObject<'a> {
+    input: &'a str,
+    error: ErrorPlace<'a>,
+}
+
+#[derive(Serialize)]
+struct ErrorPlace<'a> {
+    message: &'a str,
+    file: Option<&'a str>,
+    line: Option<u64>,
+    column: Option<u64>,
+    byte: Option<u64>,
+    hint: Option<&'a str>,
+}
+
+impl<'a> CheckedObject<'a> {
+    fn new(checked: &'a Checked) -> Self {
+        let Checked { input, format, counts, report, .. } = checked;
+        CheckedObject {
+            input,
+            format,
+            levels: report
+                .verdicts
+                .iter()
+                .map(|verdict| (verdict.level.code(), verdict.outcome.word()))
+                .collect(),
+            strongest: report.strongest().map(|level| level.code()),
+            weakest_violated: report.weakest_violated().map(|level| level.code()),
+            anomalies: report.anomalies.iter().map(Anomaly::new).collect(),
+            undecided: open(checked),
+            sessions: counts.sessions,
+            transactions: counts.transactions,
+            operations: counts.operations,
+            keys: counts.keys,
+            skipped: counts.skipped,
+            time_ms: TimeMs::new(checked),
+            efforts: report
+                .timings
+                .efforts
+                .iter()
+                .map(|(level, effort)| Done::new(*level, effort))
+                .collect(),
+        }
+    }
+}
+
+impl<'a> Anomaly<'a> {
+    fn new(group: &'a AnomalyGroup) -> Self {
+        let info = group.kind.info();
+        Anomaly {
+            kind: info.code,
+            name: info.name,
+            tap: info.tap,
+            adya: info.adya,
+            count: group.count,
+            levels: group.exemplar.levels.iter().map(|level| level.code()).collect(),
+            exemplar: Instance::new(&group.exemplar),
+            instances: group.instances.iter().map(Instance::new).collect(),
+        }
+    }
+}
+
+impl<'a> Instance<'a> {
+    fn new(violation: &'a Violation) -> Self {
+        Instance {
+            summary: prose::summary(violation),
+            operations: violation.ops.iter().map(Operation::new).collect(),
+            cycle: violation.cycle.iter().map(Step::new).collect(),
+        }
+    }
+}
+
+impl TimeMs {
+    fn new(checked: &Checked) -> Self {
+        let timings = &checked.report.timings;
+        TimeMs {
+            read: milliseconds(checked.times.read),
+            index: milliseconds(timings.index),
+            decide: milliseconds(timings.decide),
+            explain: milliseconds(timings.explain),
+            total: milliseconds(checked.times.total),
+        }
+    }
+}
+
+/// Milliseconds with three digits after the point.
+fn milliseconds(time: Duration) -> f64 {
+    (time.as_secs_f64() * 1e6).round() / 1e3
+}
+
+impl<'a> ErrorObject<'a> {
+    fn new(unreadable: &'a Unreadable) -> Self {
+        let spot = &unreadable.spot;
+        ErrorObject {
+            input: &unreadable.input,
+            error: ErrorPlace {
+                message: &unreadable.message,
+                file: spot.file.as_deref(),
+                line: spot.line,
+                column: spot.column,
+                byte: spot.byte,
+                hint: unreadable.hint.as_deref(),
+            },
+        }
+    }
+}

@@ -1,0 +1,198 @@
+//! Explanations in sentences: one template for each kind of anomaly and one for each reason of an
+//! edge.
+//!
+//! The sentences are made from the data of a [`Violation`] alone. [`reads`] and [`orders`] have the
+//! stories of the weak levels, [`strong`] those of the strong ones and their derivations, [`words`]
+//! how things are called.
+
+mod orders;
+mod reads;
+pub(crate) mod strong;
+mod words;
+
+pub(crate) use orders::is_stale_in_session;
+pub use words::clean;
+pub(crate) use words::{and, assignment, at, item, key, levels, read_from, txn, value, who, word};
+
+use orders::{conflicting, cyclic, stale_read};
+use reads::{
+    aborted, duplicate_element, future, incompatible, intermediate, non_repeatable, not_my_last,
+    not_my_own, thin_air,
+};
+use seriatim_check::{Edge, OpRef, Reason, TxnRef, ValueRef, Violation};
+use seriatim_history::OpKind;
+use seriatim_isolation::Anomaly;
+
+/// What happened, in a few sentences.
+pub fn summary(violation: &Violation) -> String {
+    let is_strong = |edge: &Edge| {
+        matches!(
+            edge.reason,
+            Reason::ReadWrite { .. } | Reason::WriteWrite { .. } | Reason::RealTime { .. }
+        )
+    };
+    let told = match violation.kind {
+        _ if violation.cycle.iter().any(is_strong) => strong::story(violation),
+        Anomaly::ThinAirRead => thin_air(violation),
+        Anomaly::AbortedRead => aborted(violation),
+        Anomaly::FutureRead => future(violation),
+        Anomaly::NotMyOwnWrite => not_my_own(violation),
+        Anomaly::NotMyLastWrite => not_my_last(violation),
+        Anomaly::IntermediateRead => intermediate(violation),
+        Anomaly::CyclicCausality | Anomaly::WriteCycle => cyclic(violation),
+        Anomaly::NonRepeatableRead => non_repeatable(violation),
+        Anomaly::NonMonotonicReadCausal
+        | Anomaly::FracturedReadCausal
+        | Anomaly::CausalityViolation => stale_read(violation),
+        Anomaly::NonMonotonicReadCommit
+        | Anomaly::FracturedReadCommit
+        | Anomaly::ConflictingCommitOrder => conflicting(violation),
+        Anomaly::IncompatibleOrder => incompatible(violation),
+        Anomaly::DuplicateElement => duplicate_element(violation),
+        _ => None,
+    };
+    // A violation of unexpected shape still names its operations.
+    let told = told.unwrap_or_else(|| {
+        let ops: Vec<String> = violation.ops.iter().map(op_clause).collect();
+        format!("{}: {}.", violation.kind.info().name, and(&ops))
+    });
+    told + &unknown_outcomes(&violation.ops)
+}
+
+/// A sentence for each transaction of unknown outcome that was read from: why it is taken for
+/// committed.
+fn unknown_outcomes(ops: &[OpRef]) -> String {
+    let mut told: Vec<&TxnRef> = Vec::new();
+    let mut text = String::new();
+    for write in ops.iter().filter(|op| op.txn.is_unknown && op.kind.is_write()) {
+        let reader = ops.iter().find(|read| returned(read, write) && read.txn.id != write.txn.id);
+        if let (Some(read), false) = (reader, told.contains(&&write.txn)) {
+            told.push(&write.txn);
+            let (writer, reader) = (txn(&write.txn), txn(&read.txn));
+            text += &format!(
+                " (The outcome of {writer} is unknown; it committed, because {reader} read from \
+                 it.)"
+            );
+        }
+    }
+    text
+}
+
+/// Whether a read returned what an operation wrote, alone or in a list.
+fn returned(read: &OpRef, write: &OpRef) -> bool {
+    let holds = match (write.kind, &read.value, &write.value) {
+        (OpKind::Append, ValueRef::List(list), ValueRef::Scalar(element)) => list.contains(element),
+        (OpKind::Append, ..) => false,
+        _ => read.value == write.value,
+    };
+    read.kind == OpKind::Read && read.key == write.key && holds
+}
+
+fn op_clause(op: &OpRef) -> String {
+    format!("{} {}s {}{}", txn(&op.txn), op.action(), item(op), at(op))
+}
+
+/// The contradiction step by step, each `T1 < T2, because …`; empty for anomalies that need no
+/// order.
+pub fn steps(violation: &Violation) -> Vec<String> {
+    let last = violation.cycle.len().saturating_sub(1);
+    let step = |(i, edge): (usize, &Edge)| match i {
+        0 => format!("{}.", step(edge)),
+        i if i == last => format!("However, {}: a contradiction.", step(edge)),
+        _ => format!("{}.", step(edge)),
+    };
+    violation.cycle.iter().enumerate().map(step).collect()
+}
+
+/// `T1 < T2, because …`, without a full stop.
+pub(crate) fn step(edge: &Edge) -> String {
+    format!("{} < {}, because {}", txn(&edge.from), txn(&edge.to), because(edge))
+}
+
+/// Why `edge.from` comes before `edge.to`.
+pub(crate) fn because(edge: &Edge) -> String {
+    match &edge.reason {
+        Reason::SessionOrder | Reason::Initial => edge_clause(edge),
+        Reason::RealTime { .. } | Reason::WriteWrite { .. } | Reason::ReadWrite { .. } => {
+            strong::because(edge).unwrap_or_else(|| edge_clause(edge))
+        }
+        Reason::WriteRead { write, read, origin } => format!(
+            "{} reads {}{}, which {} wrote{}{}",
+            txn(&edge.to),
+            item(read),
+            at(read),
+            txn(&edge.from),
+            at(write),
+            strong::not_from(origin),
+        ),
+        Reason::Overwritten { read, source, other, visible } => {
+            overwritten(edge, read, source, other, visible)
+        }
+        Reason::VersionOrder { earlier, later, read } => format!(
+            "{} reads {}{}, in which {} (appended by {}) stands before {} (appended by {})",
+            txn(&read.txn),
+            item(read),
+            at(read),
+            value(&earlier.value),
+            txn(&edge.from),
+            value(&later.value),
+            txn(&edge.to),
+        ),
+    }
+}
+
+fn overwritten(
+    edge: &Edge,
+    read: &OpRef,
+    source: &OpRef,
+    other: &OpRef,
+    visible: &[Edge],
+) -> String {
+    let reader = txn(&read.txn);
+    let seen: Vec<String> = visible.iter().map(edge_clause).collect();
+    let seen = if seen.is_empty() { String::new() } else { format!(" ({})", and(&seen)) };
+    format!(
+        "{reader} sees {}{seen}, which wrote {}{}, and yet {reader} reads {}{}, so {} must {} {}",
+        txn(&edge.from),
+        item(other),
+        at(other),
+        read_from(read, source),
+        at(read),
+        item(source),
+        if source.kind == OpKind::Append { "have been appended after" } else { "have overwritten" },
+        item(other),
+    )
+}
+
+/// An edge as part of a sentence.
+pub(crate) fn edge_clause(edge: &Edge) -> String {
+    let (from, to) = (txn(&edge.from), txn(&edge.to));
+    match &edge.reason {
+        Reason::SessionOrder => {
+            format!("{from} precedes {to} in session {}", clean(&edge.to.session))
+        }
+        Reason::Initial => "the initial state precedes every transaction".to_owned(),
+        Reason::WriteRead { read, .. } => format!("{to} reads {} from {from}", item(read)),
+        Reason::Overwritten { .. } => format!("{from} must have committed before {to}"),
+        Reason::VersionOrder { earlier, .. } => {
+            format!("{from} appended to {} before {to}", key(&earlier.key))
+        }
+        Reason::RealTime { end, begin } => {
+            format!("{from} ended (at {end}) before {to} began (at {begin})")
+        }
+        Reason::WriteWrite { earlier, later, .. } if later.kind == OpKind::Append => {
+            format!(
+                "{to} appended {} to {} after {}",
+                value(&later.value),
+                key(&later.key),
+                value(&earlier.value)
+            )
+        }
+        Reason::WriteWrite { earlier, later, .. } => {
+            format!("{to} overwrote {} of {from} with {}", item(earlier), item(later))
+        }
+        Reason::ReadWrite { read, overwrite, .. } => {
+            format!("{from} reads {} and misses {} of {to}", item(read), item(overwrite))
+        }
+    }
+}

@@ -1,0 +1,136 @@
+//! Stories of reads that are wrong by themselves, or in their transaction.
+
+use super::{item, key, read_from, txn, value, who, word};
+use seriatim_check::{OpRef, Violation};
+use seriatim_history::OpKind;
+
+pub(super) fn thin_air(violation: &Violation) -> Option<String> {
+    let read = violation.ops.first()?;
+    if let Some(element) = &read.element {
+        return Some(format!(
+            "{} reads {}, but {}, element {} of the list, was appended by nobody: it came out of \
+             thin air.",
+            who(&read.txn),
+            item(read),
+            word(&element.value),
+            element.position,
+        ));
+    }
+    Some(format!(
+        "{} reads {}, but nobody wrote that value: it came out of thin air.",
+        who(&read.txn),
+        item(read)
+    ))
+}
+
+pub(super) fn aborted(violation: &Violation) -> Option<String> {
+    let [write, read, ..] = violation.ops.as_slice() else { return None };
+    Some(format!(
+        "{} reads {} from {}, but {} aborted: what it wrote must not be seen by anybody.",
+        who(&read.txn),
+        item(read),
+        who(&write.txn),
+        txn(&write.txn),
+    ))
+}
+
+pub(super) fn future(violation: &Violation) -> Option<String> {
+    let [read, write, ..] = violation.ops.as_slice() else { return None };
+    let it = who(&read.txn);
+    Some(format!(
+        "{it} reads {} and only then writes {}: it reads its own future.",
+        item(read),
+        item(write)
+    ))
+}
+
+pub(super) fn not_my_own(violation: &Violation) -> Option<String> {
+    let (own, rest) = violation.ops.split_first()?;
+    let (read, others) = rest.split_last()?;
+    let it = who(&read.txn);
+    let source = match others.first() {
+        Some(other) => read_from(read, other),
+        None => format!("{}, which nobody wrote", item(read)),
+    };
+    Some(format!("{it} writes {} and then reads {source}: its own write is ignored.", item(own)))
+}
+
+pub(super) fn not_my_last(violation: &Violation) -> Option<String> {
+    let [older, newer, read, ..] = violation.ops.as_slice() else { return None };
+    Some(format!(
+        "{} writes {}, then {}, and then reads {}: its own older write instead of its last one.",
+        who(&read.txn),
+        item(older),
+        item(newer),
+        item(read),
+    ))
+}
+
+pub(super) fn intermediate(violation: &Violation) -> Option<String> {
+    let [write, newer, read, ..] = violation.ops.as_slice() else { return None };
+    Some(format!(
+        "{} reads {} from {}, but {} itself overwrote it with {}: only the last write of a \
+         transaction may be seen by others.",
+        who(&read.txn),
+        item(read),
+        who(&write.txn),
+        txn(&write.txn),
+        item(newer),
+    ))
+}
+
+pub(super) fn non_repeatable(violation: &Violation) -> Option<String> {
+    let [first, second, writes @ ..] = violation.ops.as_slice() else { return None };
+    let from = |read: &OpRef| match writes
+        .iter()
+        .find(|write| write.key == read.key && write.value == read.value)
+    {
+        Some(write) => read_from(read, write),
+        None => item(read),
+    };
+    Some(format!(
+        "{} reads {} and later {}, without having written {} in between: the value changed under \
+         its eyes.",
+        who(&first.txn),
+        from(first),
+        from(second),
+        key(&first.key),
+    ))
+}
+
+pub(super) fn incompatible(violation: &Violation) -> Option<String> {
+    let [one, two, rest @ ..] = violation.ops.as_slice() else { return None };
+    if let (OpKind::Append, [later]) = (two.kind, rest) {
+        return Some(format!(
+            "{} reads {}, but {} appended {} before {}: the list has them the other way round.",
+            who(&one.txn),
+            item(one),
+            who(&two.txn),
+            value(&two.value),
+            value(&later.value),
+        ));
+    }
+    Some(format!(
+        "{} reads {}, and {} reads {}: neither list begins with the other, so no order of the \
+         appends explains both.",
+        who(&one.txn),
+        item(one),
+        who(&two.txn),
+        item(two),
+    ))
+}
+
+pub(super) fn duplicate_element(violation: &Violation) -> Option<String> {
+    let (read, rest) = violation.ops.split_first()?;
+    let appended = match rest {
+        [] => "an element stands in the list twice".to_owned(),
+        [append, ..] => {
+            format!(
+                "{}, appended by {}, stands in the list twice",
+                value(&append.value),
+                who(&append.txn)
+            )
+        }
+    };
+    Some(format!("{} reads {}: {appended}.", who(&read.txn), item(read)))
+}

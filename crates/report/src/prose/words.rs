@@ -1,0 +1,187 @@
+//! How transactions, keys, values and levels are called in sentences.
+//!
+//! Names come from files, so control characters in them are made visible (a file must not be able
+//! to steer a terminal) and very long values are cut.
+
+use seriatim_check::{OpRef, TxnRef, ValueRef};
+use seriatim_isolation::Level;
+
+/// The longest value that is quoted in full.
+const VALUE_CHARS_MAX: usize = 60;
+
+/// A transaction: numbers of a file get a `t` in front, other names stand as they are.
+pub(crate) fn txn(txn: &TxnRef) -> String {
+    if txn.id.is_none() {
+        return "the initial state".to_owned();
+    }
+    if is_number(&txn.name) { format!("t{}", txn.name) } else { clean(&txn.name) }
+}
+
+/// A transaction with its session, for the first mention.
+pub(crate) fn who(reference: &TxnRef) -> String {
+    if reference.id.is_none() {
+        return txn(reference);
+    }
+    format!("{} (session {})", txn(reference), clean(&reference.session))
+}
+
+/// `x=1`; keys that are numbers are called `key 7`.
+pub(crate) fn item(op: &OpRef) -> String {
+    format!("{}={}", key(&op.key), value(&op.value))
+}
+
+/// `x=1`, of a value that is known as text.
+pub(crate) fn assignment(name: &str, text: &str) -> String {
+    format!("{}={}", key(name), word(text))
+}
+
+/// What `read` returned and whose it is: `x=1 from t2`, `the initial x=0`.
+pub(crate) fn read_from(read: &OpRef, source: &OpRef) -> String {
+    match source.txn.id {
+        None => format!("the initial {}", item(read)),
+        Some(_) => format!("{} from {}", item(read), txn(&source.txn)),
+    }
+}
+
+pub(crate) fn key(name: &str) -> String {
+    if is_number(name) { format!("key {name}") } else { word(name) }
+}
+
+/// A value, cut if it is very long.
+pub(crate) fn value(value: &ValueRef) -> String {
+    match value {
+        ValueRef::Null => value.to_string(),
+        ValueRef::Scalar(text) => word(text),
+        ValueRef::List(elements) => list(elements),
+    }
+}
+
+/// A text, in quotes if it has blanks (texts in brackets show their ends), cut if it is very long.
+pub(crate) fn word(text: &str) -> String {
+    let text = clean(text);
+    let quoted = text.is_empty() || (text.contains(' ') && !text.starts_with('['));
+    let text = if quoted { format!("\"{text}\"") } else { text };
+    if text.chars().count() <= VALUE_CHARS_MAX { text } else { cut_in_the_middle(&text) }
+}
+
+fn cut_in_the_middle(text: &str) -> String {
+    let half = VALUE_CHARS_MAX / 2;
+    let head: String = text.chars().take(half).collect();
+    let tail: String = text.chars().skip(text.chars().count() - half).collect();
+    format!("{head}…{tail}")
+}
+
+/// A list: of a long one the first and the last elements, whole if they are short enough.
+fn list(elements: &[String]) -> String {
+    let elements: Vec<String> = elements.iter().map(|element| clean(element)).collect();
+    let whole = format!("[{}]", elements.join(" "));
+    if whole.chars().count() <= VALUE_CHARS_MAX {
+        return whole;
+    }
+    // Each with the bracket or blank before it; the end has a bracket behind it, too.
+    let lengths = || elements.iter().map(|element| element.len() + 1);
+    let half = VALUE_CHARS_MAX / 2;
+    let (first, last) = (fitting(half, lengths()), fitting(half - 1, lengths().rev()));
+    if first == 0 || last == 0 {
+        return cut_in_the_middle(&whole);
+    }
+    let (head, tail) = (&elements[..first], &elements[elements.len() - last..]);
+    format!("[{} … {}]", head.join(" "), tail.join(" "))
+}
+
+/// How many of these lengths fit into `room`.
+fn fitting(room: usize, lengths: impl Iterator<Item = usize>) -> usize {
+    let sums = lengths.scan(0, |sum, length| {
+        *sum += length;
+        Some(*sum)
+    });
+    sums.take_while(|&sum| sum <= room).count()
+}
+
+/// ` (file:line)`, if it is known; without the directories, which the list of operations has.
+pub(crate) fn at(op: &OpRef) -> String {
+    let Some(place) = &op.place else { return String::new() };
+    let full = place.to_string();
+    let short = full.rsplit(['/', '\\']).next().unwrap_or(&full);
+    format!(" ({})", clean(short))
+}
+
+fn is_number(name: &str) -> bool {
+    let digits = name.strip_prefix('-').unwrap_or(name);
+    !digits.is_empty() && digits.bytes().all(|byte| byte.is_ascii_digit())
+}
+
+/// `text` with control characters made visible.
+pub fn clean(text: &str) -> String {
+    if !text.chars().any(char::is_control) {
+        return text.to_owned();
+    }
+    text.chars()
+        .flat_map(|c| if c.is_control() { c.escape_default().collect() } else { vec![c] })
+        .collect()
+}
+
+/// Levels that forbid something, in short: whatever one level of the ladder forbids, those above it
+/// forbid too.
+pub(crate) fn levels(levels: &[Level]) -> String {
+    let beside = levels
+        .iter()
+        .filter(|&&level| level == Level::CutIsolation)
+        .map(|level| format!("{level}, "));
+    let on_ladder: Vec<Level> =
+        levels.iter().copied().filter(|&level| level != Level::CutIsolation).collect();
+    let lowest = match on_ladder.as_slice() {
+        [] => String::new(),
+        [only] => only.to_string(),
+        [lowest, ..] => format!("{lowest} and above"),
+    };
+    beside.collect::<String>() + &lowest
+}
+
+/// `a, b and c`.
+pub(crate) fn and(parts: &[String]) -> String {
+    match parts {
+        [] => String::new(),
+        [one] => one.clone(),
+        [init @ .., last] => format!("{} and {last}", init.join(", ")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_cannot_steer_the_terminal() {
+        assert_eq!(clean("a\u{1b}[31mb\n"), "a\\u{1b}[31mb\\n");
+    }
+
+    #[test]
+    fn long_values_are_cut_in_the_middle() {
+        let cut = word(&"12".repeat(500));
+        assert!(cut.contains('…') && cut.chars().count() == VALUE_CHARS_MAX + 1, "{cut}");
+    }
+
+    #[test]
+    fn a_list_is_cut_between_its_elements() {
+        let numbers: Vec<String> = (0..300).map(|number| number.to_string()).collect();
+        let cut = list(&numbers);
+        assert_eq!(cut, "[0 1 2 3 4 5 6 7 8 9 10 11 12 … 293 294 295 296 297 298 299]");
+        assert!(list(&["7".repeat(99)]).contains('…'));
+        // The text of an element may have blanks; it is not cut there.
+        let texts: Vec<String> = (0..20).map(|number| format!("number {number}")).collect();
+        assert_eq!(list(&texts), "[number 0 number 1 number 2 … number 18 number 19]");
+    }
+
+    #[test]
+    fn numbers_are_not_mistaken_for_names() {
+        assert_eq!(key("7"), "key 7");
+        assert_eq!(key("x7"), "x7");
+    }
+
+    #[test]
+    fn values_with_blanks_are_quoted_and_lists_are_not() {
+        assert_eq!(word("Found it!"), "\"Found it!\"");
+        assert_eq!(list(&["1".to_owned(), "2".to_owned()]), "[1 2]");
+    }
+}

@@ -1,0 +1,84 @@
+//! What `seriatim stats` counts in a history, as text and JSON. The caller counts.
+
+use crate::prose::clean;
+use crate::style::{BOLD, paint};
+use crate::text::grouped;
+use serde::Serialize;
+
+/// The counts of one history. The fields are the interface of `--format json`, described by
+/// [`crate::schema::STATS`].
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Default)]
+pub struct Stats {
+    /// The input as the user named it.
+    pub input: String,
+    /// The short name of its format.
+    pub format: &'static str,
+    /// Sessions.
+    pub sessions: usize,
+    /// Transactions, whatever became of them.
+    pub transactions: usize,
+    /// Those that committed.
+    pub committed: usize,
+    /// Those that did not.
+    pub aborted: usize,
+    /// Those of which the input does not say how they ended.
+    pub unknown: usize,
+    /// Transactions without operations.
+    pub empty: usize,
+    /// Operations.
+    pub operations: usize,
+    /// Operations that read.
+    pub reads: usize,
+    /// Operations that write a register.
+    pub writes: usize,
+    /// Operations that append to a list.
+    pub appends: usize,
+    /// Keys that occur.
+    pub keys: usize,
+    /// Lines or records that the reader passed over.
+    pub skipped: u64,
+    /// Pairs of key and value that were written more than once.
+    pub duplicate_values: usize,
+    /// Operations in the longest transaction.
+    pub operations_per_transaction_max: usize,
+    /// Transactions in the longest session.
+    pub transactions_per_session_max: usize,
+    /// Whether transactions have begin and end times.
+    pub times: bool,
+}
+
+/// The page.
+pub fn render(stats: &Stats) -> String {
+    let mut page = format!("{} ({} format)\n", paint(BOLD, &clean(&stats.input)), stats.format);
+    let counts = [
+        ("sessions", stats.sessions),
+        ("transactions", stats.transactions),
+        ("  committed", stats.committed),
+        ("  aborted", stats.aborted),
+        ("  of unknown outcome", stats.unknown),
+        ("  without operations", stats.empty),
+        ("operations", stats.operations),
+        ("  reads", stats.reads),
+        ("  writes", stats.writes),
+        ("  appends", stats.appends),
+        ("keys", stats.keys),
+        ("values written more than once", stats.duplicate_values),
+        ("longest transaction", stats.operations_per_transaction_max),
+        ("longest session", stats.transactions_per_session_max),
+        ("lines passed over", stats.skipped as usize),
+    ];
+    for (name, count) in counts {
+        page += &row(name, &grouped(count as u64));
+    }
+    page + &row("begin and end times", if stats.times { "yes" } else { "no" })
+}
+
+fn row(name: &str, value: &str) -> String {
+    format!("  {name:<32}{value:>14}\n")
+}
+
+/// The line, without a line end.
+pub fn json(stats: &Stats) -> String {
+    // Strings and numbers always serialise; no error can occur.
+    serde_json::to_string(stats).unwrap_or_default()
+}

@@ -1,0 +1,172 @@
+//! For people: the verdict first, then the smallest explanation of each kind of anomaly, then
+//! details.
+//!
+//! The text carries colours ([`crate::style`]); strip them where they are not wanted.
+
+mod anomaly;
+mod numbers;
+mod operations;
+mod verdict;
+
+pub use anomaly::violation;
+pub(crate) use numbers::seconds;
+pub use numbers::{grouped, plural};
+pub use verdict::{headline, overall, undecided};
+
+use crate::checked::{Checked, Unread, Unreadable};
+use crate::effort;
+use crate::prose::clean;
+use crate::style::{self, BAD, BOLD, DIM, OPEN, paint};
+use crate::wrap::wrap;
+use anomaly::anomaly;
+use seriatim_check::Outcome;
+use std::fmt::Write as _;
+use verdict::{levels, verdict_line};
+
+/// How much to say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Default)]
+pub enum Detail {
+    /// One line for each input.
+    Verdict,
+    /// The smallest instance of each anomaly.
+    #[default]
+    Exemplars,
+    /// Every instance that the report holds.
+    Instances,
+}
+
+/// How the page looks.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Layout {
+    /// Characters in a line.
+    pub width: usize,
+    /// How much to say.
+    pub detail: Detail,
+    /// Whether to say where the time went.
+    pub timings: bool,
+    /// Whether to tell the whole derivation of each inferred step.
+    pub why: bool,
+}
+
+impl Default for Layout {
+    fn default() -> Self {
+        Layout { width: 100, detail: Detail::Exemplars, timings: false, why: false }
+    }
+}
+
+/// The page about one input.
+pub fn render(checked: &Checked, layout: &Layout) -> String {
+    let mut page = verdict_line(checked);
+    if layout.detail == Detail::Verdict {
+        return if layout.timings { page.trim_end().to_owned() + &times(checked) } else { page };
+    }
+    page += &dimmed(&size_line(checked), "  ", layout.width);
+    page += &levels(checked, layout);
+    for group in &checked.report.anomalies {
+        page.push('\n');
+        page += &anomaly(group, layout);
+    }
+    if layout.timings {
+        page.push('\n');
+        page += &times(checked);
+        page += &efforts(checked, layout);
+    }
+    page
+}
+
+/// The page about an input that is too large to be read: one line, or two.
+pub fn render_unread(unread: &Unread, layout: &Layout) -> String {
+    let page = format!(
+        "{}: {}\n",
+        paint(BOLD, &clean(&unread.input)),
+        paint(OPEN, "undecided at every level")
+    );
+    if layout.detail == Detail::Verdict {
+        page
+    } else {
+        page + &wrap(&too_large(unread), "  ", layout.width)
+    }
+}
+
+/// Why an input was not read.
+pub fn too_large(unread: &Unread) -> String {
+    let bytes = plural(unread.bytes_max, "byte");
+    let because = format!(
+        "Undecided, because of the memory limit: it lets an input have {bytes}, and this one has"
+    );
+    match unread.size {
+        None => format!("{because} more. Nothing was read."),
+        Some(size) => format!(
+            "{because} at least {}, for which the limit would have to be {} or more. Nothing was \
+             read.",
+            grouped(size.bytes),
+            plural(size.memory, "byte"),
+        ),
+    }
+}
+
+/// The line about an input that could not be read: `error: file:line:column: what is wrong; what to
+/// do`.
+pub fn render_error(unreadable: &Unreadable) -> String {
+    let hint = unreadable.hint.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default();
+    let problem = format!("{}: {}{hint}", unreadable.spot, unreadable.message);
+    format!("{} {}\n", paint(BAD, "error:"), clean(&problem))
+}
+
+fn size_line(checked: &Checked) -> String {
+    let counts = &checked.counts;
+    let mut line = format!(
+        "{} format, {}, {}, {}",
+        checked.format,
+        plural(counts.sessions as u64, "session"),
+        plural(counts.transactions as u64, "transaction"),
+        plural(counts.operations as u64, "operation"),
+    );
+    if counts.skipped > 0 {
+        let _ = write!(line, ", {} skipped", plural(counts.skipped, "unknown line"));
+    }
+    line
+}
+
+/// A paragraph of what is secondary.
+fn dimmed(text: &str, first: &str, width: usize) -> String {
+    paint(DIM, wrap(text, first, width).trim_end_matches('\n')) + "\n"
+}
+
+fn times(checked: &Checked) -> String {
+    let timings = &checked.report.timings;
+    let line = format!(
+        "  read {}, index {}, decide {}, explain {}; total {}",
+        seconds(checked.times.read),
+        seconds(timings.index),
+        seconds(timings.decide),
+        seconds(timings.explain),
+        seconds(checked.times.total),
+    );
+    paint(DIM, &line) + "\n"
+}
+
+/// A line for each strong level that was looked at.
+fn efforts(checked: &Checked, layout: &Layout) -> String {
+    let efforts = checked.report.timings.efforts.iter();
+    efforts
+        .map(|(level, effort)| dimmed(&effort::line(*level, effort), "  ", layout.width))
+        .collect()
+}
+
+/// The closing line over several inputs.
+pub fn tally(inputs: &[Result<Outcome, ()>]) -> String {
+    let count =
+        |wanted: Result<Outcome, ()>| inputs.iter().filter(|&&input| input == wanted).count();
+    let holding = count(Ok(Outcome::Holds));
+    let parts = [
+        (holding, style::GOOD, if holding == 1 { "holds" } else { "hold" }),
+        (count(Ok(Outcome::Violated)), BAD, "violated"),
+        (count(Ok(Outcome::Undecided)), OPEN, "undecided"),
+        (count(Err(())), BAD, "unreadable"),
+    ];
+    let shown = parts.iter().filter(|part| part.0 > 0);
+    let words: Vec<String> =
+        shown.map(|(count, style, word)| paint(*style, &format!("{count} {word}"))).collect();
+    format!("{}: {}\n", plural(inputs.len() as u64, "input"), words.join(", "))
+}

@@ -1,0 +1,201 @@
+//! The verdict: in one sentence, level by level, and why levels are undecided.
+
+use super::operations::operations;
+use super::{Layout, dimmed, grouped, plural};
+use crate::checked::Checked;
+use crate::effort;
+use crate::prose::{self, and, clean};
+use crate::style::{self, BOLD, paint};
+use crate::wrap::wrap;
+use seriatim_check::{Duplicate, Outcome, Report, Undecided};
+use seriatim_isolation::Level;
+use std::fmt::Write as _;
+
+pub(super) fn verdict_line(checked: &Checked) -> String {
+    let style = style::of(overall(&checked.report));
+    format!(
+        "{}: {}\n",
+        paint(BOLD, &clean(&checked.input)),
+        paint(style, &headline(&checked.report))
+    )
+}
+
+/// The verdict over all levels of a report: violated if one is, else undecided if one is.
+pub fn overall(report: &Report) -> Outcome {
+    let any = |outcome| report.verdicts.iter().any(|verdict| verdict.outcome == outcome);
+    if any(Outcome::Violated) {
+        return Outcome::Violated;
+    }
+    if any(Outcome::Undecided) { Outcome::Undecided } else { Outcome::Holds }
+}
+
+/// The verdict in one sentence: on the ladder if all of its levels were checked, else level by
+/// level. Strict serializability may be missing: most histories have no times.
+pub fn headline(report: &Report) -> String {
+    let needless = |level: Level| level == Level::StrictSerializable;
+    if Level::LADDER.iter().all(|&level| report.verdict(level).is_some() || needless(level)) {
+        return on_the_ladder(report);
+    }
+    let each = report.verdicts.iter().map(|verdict| match verdict.outcome {
+        Outcome::Holds => format!("{} holds", verdict.level),
+        Outcome::Violated => format!("{} is violated", verdict.level),
+        Outcome::Undecided => format!("{} is undecided", verdict.level),
+    });
+    each.collect::<Vec<_>>().join("; ")
+}
+
+fn on_the_ladder(report: &Report) -> String {
+    if overall(report) == Outcome::Holds {
+        return format!("holds at every level, up to {}", top(report));
+    }
+    let holds = report.strongest().map(|level| format!("holds up to {level}"));
+    let violated = violated_levels(report);
+    let violates = (!violated.is_empty()).then(|| format!("violates {}", and(&violated)));
+    let open: Vec<String> =
+        with_outcome(report, Outcome::Undecided).map(|level| level.to_string()).collect();
+    let undecided = (!open.is_empty()).then(|| format!("undecided at {}", and(&open)));
+    [holds, violates, undecided].into_iter().flatten().collect::<Vec<_>>().join("; ")
+}
+
+/// The strongest level that was checked.
+fn top(report: &Report) -> Level {
+    report.verdicts.last().map_or(Level::StrictSerializable, |verdict| verdict.level)
+}
+
+fn violated_levels(report: &Report) -> Vec<String> {
+    let top = top(report);
+    let beside =
+        with_outcome(report, Outcome::Violated).find(|&level| level == Level::CutIsolation);
+    let ladder = report.weakest_violated().map(|level| match level == top {
+        true => level.to_string(),
+        false => format!("{level} (and above)"),
+    });
+    beside.map(|level| level.to_string()).into_iter().chain(ladder).collect()
+}
+
+fn with_outcome(report: &Report, outcome: Outcome) -> impl Iterator<Item = Level> {
+    report
+        .verdicts
+        .iter()
+        .filter(move |verdict| verdict.outcome == outcome)
+        .map(|verdict| verdict.level)
+}
+
+pub(super) fn levels(checked: &Checked, layout: &Layout) -> String {
+    let report = &checked.report;
+    let mut page = String::from("\n");
+    let longest =
+        report.verdicts.iter().map(|verdict| verdict.level.name().len()).max().unwrap_or(0);
+    for verdict in &report.verdicts {
+        let word = paint(style::of(verdict.outcome), verdict.outcome.word());
+        let _ = writeln!(page, "  {:<1$}  {word}", verdict.level.name(), longest);
+    }
+    if is_silent_about_times(checked) {
+        page += &dimmed(
+            "strict serializability: not checked, the history has no times",
+            "  ",
+            layout.width,
+        );
+    }
+    page += &open_verdicts(checked, layout);
+    page
+}
+
+/// Whether strict serializability is missing although all levels were asked for.
+fn is_silent_about_times(checked: &Checked) -> bool {
+    let is_there = |level: Level| checked.report.verdict(level).is_some();
+    let others =
+        Level::ALL.into_iter().filter(|&level| level != Level::StrictSerializable).all(is_there);
+    others && !is_there(Level::StrictSerializable) && !checked.counts.has_times
+}
+
+/// Why verdicts are open, each reason once.
+fn open_verdicts(checked: &Checked, layout: &Layout) -> String {
+    let report = &checked.report;
+    let mut page = String::new();
+    let mut told = Vec::new();
+    for reason in report.verdicts.iter().filter_map(|verdict| verdict.undecided.as_ref()) {
+        if !told.contains(&reason) {
+            let known =
+                effort::so_far(report, reason).map(|known| format!(" {known}")).unwrap_or_default();
+            let more = why_searched(report, reason)
+                .map_or_else(|| memory_needed(report, reason), str::to_owned);
+            let text = undecided(reason, checked.duplicate.as_ref()) + &more + &known;
+            page += &wrap(&text, "  ", layout.width);
+            told.push(reason);
+        }
+    }
+    if let (false, Some(duplicate)) = (told.is_empty(), &checked.duplicate) {
+        page += &operations(&duplicate.writes, layout.width);
+    }
+    page
+}
+
+/// Weak levels are searched for one reason only, which is not obvious.
+fn why_searched(report: &Report, reason: &Undecided) -> Option<&'static str> {
+    let is_open = report
+        .verdicts
+        .iter()
+        .any(|verdict| !verdict.level.is_strong() && verdict.undecided.as_ref() == Some(reason));
+    (is_open && *reason == Undecided::Budget).then_some(
+        " Levels below prefix consistency need a search here because values were written several \
+         times and read: a read may \
+         come from any of the writes.",
+    )
+}
+
+/// How much memory would have been enough, if that is known.
+fn memory_needed(report: &Report, reason: &Undecided) -> String {
+    match (reason, report.memory_needed) {
+        (Undecided::Memory, Some(bytes)) => {
+            format!(" About {} would have been needed to go on.", plural(bytes, "byte"))
+        }
+        _ => String::new(),
+    }
+}
+
+/// Why a verdict is open, and what to do about it.
+pub fn undecided(reason: &Undecided, duplicate: Option<&Duplicate>) -> String {
+    match reason {
+        Undecided::DuplicateValue { key, value, reads } => format!(
+            "Undecided, because {}, so that a read of it may come from any of them ({} of such \
+             values in all). Let every \
+             append to a key append a value of its own, and record again.",
+            written_twice(&prose::assignment(key, value), duplicate),
+            plural(*reads, "read"),
+        ),
+        Undecided::Budget => {
+            "Undecided, because the search used up its budget and was given up.".to_owned()
+        }
+        Undecided::Memory => {
+            "Undecided, because of the memory limit: going on would have taken more.".to_owned()
+        }
+        Undecided::NoTimes => {
+            "Strict serializability is undecided, because the history has no begin and end times."
+                .to_owned()
+        }
+        other => format!("Undecided: {other:?}."),
+    }
+}
+
+/// Who wrote a value that was read, as far as that is known.
+fn written_twice(read: &str, duplicate: Option<&Duplicate>) -> String {
+    let Some(duplicate) = duplicate else {
+        return format!("several transactions wrote {read} and it was read");
+    };
+    let mut writers: Vec<String> = Vec::new();
+    for write in &duplicate.writes {
+        let writer = prose::txn(&write.txn);
+        if !writers.contains(&writer) {
+            writers.push(writer);
+        }
+    }
+    if duplicate.more > 0 {
+        writers.push(format!("{} more", grouped(duplicate.more)));
+    }
+    let item = duplicate.writes.first().map_or(read.to_owned(), prose::item);
+    if duplicate.is_initial {
+        return format!("{item} is the initial value, and {} wrote it as well", and(&writers));
+    }
+    format!("{} {} wrote {item}", and(&writers), if writers.len() == 2 { "both" } else { "all" })
+}
