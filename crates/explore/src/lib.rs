@@ -3,34 +3,37 @@
 //! A [`Program`] has sessions; a session has transactions, which are closures that read and write
 //! keys. [`explore`] visits every history that the program can have at a
 //! [`Level`](seriatim_isolation::Level): who read what from whom. Histories are not repeated, and
-//! memory stays small however many there are. In a test, [`model`] does all of it:
+//! memory stays small however many there are. (`seriatim::model` is this for tests, with a report
+//! of what goes wrong.)
 //!
 //! ```
-//! use seriatim_isolation::Level;
-//! use seriatim_explore::{End, model};
+//! use seriatim_explore::{End, Program, explore};
+//! use seriatim_isolation::{Anomaly, Level};
 //!
 //! // Two doctors go off duty if somebody else is on duty.
-//! let doctors = |level| {
-//!     model(level, |p| {
-//!         p.initial("alice", 1).initial("bob", 1);
-//!         for me in ["alice", "bob"] {
-//!             p.named_session(me).transaction(move |tx, _: &mut ()| {
-//!                 if tx.read("alice")? + tx.read("bob")? > 1 {
-//!                     tx.write(me, 0)?;
-//!                 }
-//!                 Ok(())
-//!             });
+//! let mut doctors: Program<i64, ()> = Program::new();
+//! doctors.initial("alice", 1).initial("bob", 1);
+//! for me in ["alice", "bob"] {
+//!     doctors.named_session(me).transaction(move |tx, _| {
+//!         if tx.read("alice")? + tx.read("bob")? > 1 {
+//!             tx.write(me, 0)?;
 //!         }
-//!     })
-//! };
+//!         Ok(())
+//!     });
+//! }
 //! // Whatever the database may hold in the end, somebody must be on duty.
 //! let somebody = |end: &End<'_, i64, ()>| {
-//!     end.finally(|read| if read("alice") + read("bob") > 0 { Ok(()) } else { Err("nobody".to_owned()) }).is_ok()
+//!     end.finally(|read| match read("alice") + read("bob") {
+//!         0 => Err("nobody is on duty".to_owned()),
+//!         _ => Ok(()),
+//!     })
 //! };
-//! assert_eq!(doctors(Level::Serializable).assert(somebody), 2);
-//! let found = doctors(Level::SnapshotIsolation).violate(somebody);
-//! assert_eq!(found.report.anomalies[0].kind, seriatim_isolation::Anomaly::WriteSkew);
+//! let serializable = explore(&doctors, Level::Serializable, somebody)?;
+//! assert_eq!((serializable.is_complete, serializable.tally.histories), (true, 2));
+//! let found = explore(&doctors, Level::SnapshotIsolation, somebody)?.counterexample.unwrap();
+//! assert_eq!(found.report.anomalies[0].kind, Anomaly::WriteSkew);
 //! assert_eq!(found.token, "0:0.0,1:0.0");
+//! # Ok::<(), seriatim_explore::ExploreError>(())
 //! ```
 //!
 //! What is explored: at read committed, read atomic and causal consistency (also if each
@@ -57,7 +60,6 @@ mod error;
 mod explain;
 mod explorer;
 pub mod lang;
-mod model;
 mod ordered;
 mod panics;
 mod program;
@@ -75,6 +77,5 @@ pub use engine::Algorithm;
 pub use error::{ExploreError, Place};
 pub use explain::{Counterexample, replay};
 pub use explorer::{Exploration, Explorer, LEVELS, Observer, Property, explore};
-pub use model::{Model, model};
 pub use program::{Client, Local, Program, Session, Stop, Tx, Value};
 pub use work::{FoundBehaviour, Group, Groups, Part, Tally, Work};

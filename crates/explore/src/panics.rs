@@ -37,9 +37,11 @@ pub(crate) fn caught(code: impl FnOnce()) -> Option<String> {
 }
 
 fn told(info: &PanicHookInfo<'_>) -> String {
-    let message = info.payload_as_str().unwrap_or("it does not say why");
+    // What `assert_eq!` says has several lines.
+    let lines = info.payload_as_str().unwrap_or("it does not say why").lines().map(str::trim);
+    let message = lines.collect::<Vec<_>>().join(", ");
     match info.location() {
         Some(place) => format!("{message} ({}:{})", place.file(), place.line()),
-        None => message.to_owned(),
+        None => message,
     }
 }

@@ -59,10 +59,17 @@ pub(crate) fn history<V: Value, L: Local>(
     // A read stands behind its write in the order, so the names of values are known when they are
     // needed.
     for record in ordered.order() {
-        let status = if record.is_committed { Status::Committed } else { Status::Aborted };
+        // A transaction that panicked is shown with what it had read from others: checkers leave
+        // aborted transactions out, and what it read is why it panicked.
+        let has_panicked = record.panic.is_some();
+        let status = match record.is_committed || has_panicked {
+            true => Status::Committed,
+            false => Status::Aborted,
+        };
         let txn = columns.push_txn(record.session, status);
         names.push(Atom::Str(name(program, record.session, record.index).into()));
-        for op in &record.ops {
+        let is_shown = |op: &&Op<V>| !has_panicked || matches!(op, Op::Read(_));
+        for op in record.ops.iter().filter(is_shown) {
             let (kind, key, value) = operation(op, record, &mut values, &columns.initial);
             columns.push_op(txn, kind, KeyId(key), value);
         }

@@ -1,47 +1,11 @@
 //! Programs as closures: mixed levels, clients, tokens, and what happens to programs that are not
 //! deterministic.
 
-use seriatim_explore::{Exploration, ExploreError, Explorer, Program, Tx, explore, model, replay};
+use seriatim_explore::{Exploration, ExploreError, Explorer, Program, Tx, explore, replay};
 use seriatim_isolation::Level;
 use std::collections::BTreeSet;
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicI64, Ordering};
-
-#[test]
-fn a_lost_update_is_found_and_excluded_by_snapshot_isolation() {
-    let counters = |level| {
-        model(level, |p| {
-            for _ in 0..2 {
-                p.session().transaction(|tx, seen: &mut i64| {
-                    *seen = tx.read("x")?;
-                    tx.write("x", *seen + 1)
-                });
-            }
-        })
-    };
-    let once = |end: &seriatim_explore::End<'_, i64, i64>| end.locals().iter().sum::<i64>() == 1;
-    assert_eq!(counters(Level::SnapshotIsolation).assert(once), 2);
-    let found = counters(Level::PrefixConsistency).violate(once);
-    assert_eq!((found.locals, found.token.as_str()), (vec![0, 0], "0:0,1:0"));
-    assert_eq!(found.report.strongest(), Some(Level::PrefixConsistency));
-    counters(Level::Causal).replay("0:0,1:1", |end| assert_eq!(end.locals(), [0, 1]));
-    assert!(counters(Level::SnapshotIsolation).is_robust() && !counters(Level::Causal).is_robust());
-    assert_eq!(counters(Level::Causal).histories(), 3);
-}
-
-#[test]
-#[should_panic(expected = "token 0:0,1:0")]
-fn an_assertion_that_fails_names_the_token() {
-    model(Level::Causal, |p| {
-        for _ in 0..2 {
-            p.session().transaction(|tx, seen: &mut i64| {
-                *seen = tx.read("x")?;
-                tx.write("x", *seen + 1)
-            });
-        }
-    })
-    .assert(|end| end.locals() != [0, 0]);
-}
 
 fn nothing_to_show<L>(result: Result<Exploration<L>, ExploreError>) -> ExploreError {
     match result {

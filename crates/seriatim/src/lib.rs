@@ -66,7 +66,7 @@
 //! ```
 //! use seriatim::Level;
 //!
-//! let counters = seriatim::explore::model(Level::Causal, |p| {
+//! let counters = seriatim::model(Level::Causal, |p| {
 //!     for _ in 0..2 {
 //!         p.session().transaction(|tx, seen: &mut i64| {
 //!             *seen = tx.read("x")?;
@@ -78,6 +78,10 @@
 //! assert_eq!(found.report.anomalies[0].kind, seriatim::Anomaly::LostUpdate);
 //! ```
 
+mod model;
+mod stories;
+
+pub use model::{Model, model};
 pub use seriatim_apps as apps;
 pub use seriatim_check as check;
 pub use seriatim_explore as explore;
@@ -87,6 +91,7 @@ pub use seriatim_predict as predict;
 pub use seriatim_report as report;
 pub use seriatim_runs as runs;
 pub use seriatim_store as store;
+pub use stories::stories;
 
 pub use seriatim_check::check as check_history;
 pub use seriatim_check::{Options, Outcome, Report, Verdict, Violation};

@@ -1,7 +1,6 @@
 //! `seriatim explore`: every behaviour of a transactional program, each exactly once.
 
 mod program_file;
-mod stories;
 
 use crate::checkpoint::Keeper;
 use crate::cli::{Style, base_parser, explore_level_parser};
@@ -12,6 +11,7 @@ use crate::write_history::may_write;
 use crate::{checkpoint, interrupt, output};
 use clap::ValueEnum;
 use program_file::{located, read};
+use seriatim::stories;
 use seriatim_apps::clients::{self, ClientProgram};
 use seriatim_check::Outcome;
 use seriatim_explore::lang::Source;
@@ -26,7 +26,6 @@ use seriatim_report::{Checked, Times, clean};
 use seriatim_runs::explore as apps;
 use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
-use stories::stories;
 
 const AFTER_HELP: &str = "\
 A program is a file in a small language (`seriatim explain language`), or a shipped application. \

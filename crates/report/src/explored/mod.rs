@@ -6,7 +6,7 @@ mod json;
 mod text;
 
 pub use json::json;
-pub use text::{progress, render};
+pub use text::{progress, render, render_counterexample};
 
 use crate::checked::Checked;
 use serde::Serialize;

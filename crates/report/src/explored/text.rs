@@ -30,7 +30,7 @@ pub fn render(explored: &Explored, width: usize) -> String {
         page += &wrap(&told_stopped(stopped), "  ", width);
     }
     if let Some(behaviour) = &explored.behaviour {
-        page += &render_behaviour(behaviour, &explored.command, width);
+        page += &render_counterexample(behaviour, &again(explored, behaviour), width);
     }
     if !explored.groups.is_empty() {
         page += &format!(
@@ -168,7 +168,14 @@ fn numbers(explored: &Explored) -> String {
     text
 }
 
-fn render_behaviour(behaviour: &Behaviour, command: &str, width: usize) -> String {
+/// The command that shows a behaviour again.
+fn again(explored: &Explored, behaviour: &Behaviour) -> String {
+    format!("{} --replay {}", explored.command, told_token(&behaviour.token))
+}
+
+/// A behaviour: why it is wrong, what its sessions did, what the checker says, and how to see it
+/// `again`.
+pub fn render_counterexample(behaviour: &Behaviour, again: &str, width: usize) -> String {
     let mut page = String::new();
     if let Some(reason) = &behaviour.reason {
         page += &wrap(&format!("Counterexample: {}.", clean(reason)), "  ", width);
@@ -194,10 +201,7 @@ fn render_behaviour(behaviour: &Behaviour, command: &str, width: usize) -> Strin
     }
     page.push('\n');
     page += &text::render(&behaviour.checked, &Layout { width, ..Layout::default() });
-    page += &format!(
-        "\nSee this behaviour again:\n  {command} --replay {}\n",
-        told_token(&behaviour.token)
-    );
+    page += &format!("\nSee this behaviour again:\n  {again}\n");
     page
 }
 
