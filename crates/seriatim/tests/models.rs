@@ -64,6 +64,8 @@ fn an_assertion_inside_of_a_transaction_does_the_same() {
         });
     });
     for told in [message(|| model.histories()), message(|| model.is_robust())] {
+        // Pages are wrapped.
+        let told = told.split_whitespace().collect::<Vec<_>>().join(" ");
         assert!(told.contains("reader-1 panicked: "), "{told}");
         assert!(told.contains("a part of a transaction was seen"), "{told}");
         assert!(told.contains("tests/models.rs:"), "{told}");
