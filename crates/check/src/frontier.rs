@@ -26,11 +26,11 @@ mod state;
 mod unknown;
 
 use crate::limits::Limits;
-use crate::outcome::Event;
 use problem::Problem;
 use rustc_hash::FxHashMap;
 use seriatim_history::History;
 use seriatim_isolation::Level;
+use seriatim_verify::Point;
 use state::State;
 
 /// How much the memory of failed states may take: 256 MiB. What does not fit is searched again.
@@ -41,7 +41,7 @@ const MEMO_WORDS_MAX: usize = 1 << 26;
 pub enum Found {
     /// The level holds with these begin and commit points; at SER and SSER each begin is directly
     /// followed by its commit.
-    Holds(Vec<Event>),
+    Holds(Vec<Point>),
     /// There are no such points.
     Violated,
     /// The search was given up.

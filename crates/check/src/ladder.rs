@@ -8,17 +8,17 @@ use crate::frontier::{self, Found};
 use crate::index::Index;
 use crate::limits::Limits;
 use crate::memory;
-use crate::outcome::{AnomalyGroup, Event, Options, Outcome, Undecided, Verdict};
+use crate::outcome::{AnomalyGroup, Options, Outcome, Undecided, Verdict};
 use crate::strong::{self, Decision, Effort, Model, Target};
-use crate::verifier::verify_points;
 use seriatim_history::{History, TxnId};
 use seriatim_isolation::Level;
+use seriatim_verify::{Point, commit_order, verify_points};
 use std::time::{Duration, Instant};
 
 /// What is known about one strong level.
 pub(crate) enum StrongOutcome {
     /// It holds, and here is how.
-    Holds(Vec<Event>),
+    Holds(Vec<Point>),
     /// It is violated, by these transactions alone.
     Violated(Vec<u32>),
     /// Nobody knows.
@@ -55,15 +55,15 @@ pub(crate) fn decide_strong(
         efforts.push((level, effort));
     }
     match decision {
-        Decision::Holds(points) => StrongOutcome::Holds(points.into_iter().map(as_event).collect()),
+        Decision::Holds(points) => StrongOutcome::Holds(points.into_iter().map(as_point).collect()),
         Decision::Violated(txns) => StrongOutcome::Violated(txns),
         Decision::OutOfBudget => StrongOutcome::Undecided(limits.reason()),
         Decision::Unsupported => by_frontiers(history, level, limits),
     }
 }
 
-fn as_event((txn, is_commit): (u32, bool)) -> Event {
-    if is_commit { Event::Commit(TxnId(txn)) } else { Event::Begin(TxnId(txn)) }
+fn as_point((txn, is_commit): (u32, bool)) -> Point {
+    if is_commit { Point::Commit(TxnId(txn)) } else { Point::Begin(TxnId(txn)) }
 }
 
 /// The slow search, for what the fast one cannot do.
@@ -101,7 +101,7 @@ pub(crate) struct Subject<'a> {
 #[derive(Default)]
 pub(crate) struct Strong {
     /// The strongest level that holds, with its certificate.
-    holds: Option<(Level, Vec<Event>)>,
+    holds: Option<(Level, Vec<Point>)>,
     /// The levels that were found to be violated, strongest first, each with transactions that
     /// alone violate it.
     violated: Vec<(Level, Vec<u32>)>,
@@ -208,7 +208,7 @@ impl Strong {
         };
         let points = keep.then(|| points.clone());
         // Where several writes of a value may have been read, an order alone does not say which.
-        let order = points.as_deref().filter(|_| level.is_strong()).map(commits);
+        let order = points.as_deref().filter(|_| level.is_strong()).map(commit_order);
         Verdict { order, points, ..Verdict::new(level, Outcome::Holds) }
     }
 }
@@ -226,13 +226,4 @@ fn decide_with_times(
         StrongOutcome::Violated(txns) => StrongOutcome::Violated(txns),
         _ => StrongOutcome::Undecided(Undecided::NoTimes),
     }
-}
-
-/// The commit order of a certificate.
-fn commits(points: &[Event]) -> Vec<TxnId> {
-    let commit = |event: &Event| match event {
-        Event::Begin(_) => None,
-        Event::Commit(txn) => Some(*txn),
-    };
-    points.iter().filter_map(commit).collect()
 }

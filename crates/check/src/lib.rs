@@ -2,9 +2,9 @@
 //!
 //! [`check`] answers for read committed, cut isolation, read atomic, causal consistency, prefix
 //! consistency, snapshot isolation and (strict) serializability, with all anomalies behind a
-//! "violated" and, if asked, a certificate behind a "holds": a commit order that [`verify`]
-//! accepts, and at the strong levels begin and commit points that [`verify_points`] accepts.
-//! [`oracle`] is the definition itself, for histories of a few transactions; [`frontier`] is a
+//! "violated" and, if asked, a certificate behind a "holds": a commit order, and at the strong levels begin and commit
+//! points, that [`seriatim_verify`] accepts.
+//! [`seriatim_isolation::oracle`] is the definition itself, for histories of a few transactions; [`frontier`] is a
 //! second algorithm for the strong levels.
 //!
 //! ```
@@ -23,7 +23,6 @@
 mod anomalies;
 mod checker;
 mod clocks;
-pub mod confirm;
 mod decide;
 mod disjoint;
 mod explain;
@@ -44,15 +43,13 @@ mod resolve;
 mod scenario;
 mod strong;
 mod summary;
-mod verifier;
 mod violation;
 
 pub use checker::check;
-pub use matching::matched_history;
 pub use outcome::{
-    AnomalyGroup, Effort, Event, Options, Outcome, Proved, Report, Timings, Undecided, Verdict,
+    AnomalyGroup, Effort, Options, Outcome, Proved, Report, Timings, Undecided, Verdict,
 };
 pub use refs::Refs;
 pub use scenario::{Budget, explain as explain_violation, minimal_violation};
-pub use verifier::{Rejection, verify, verify_points};
+pub use seriatim_verify::Point;
 pub use violation::{Edge, Element, Excluded, OpRef, Origin, Reason, TxnRef, Violation, Why};

@@ -315,15 +315,6 @@ impl<'a> Matcher<'a> {
     }
 }
 
-/// The history in which ambiguous reads come from `sources`, as [`crate::Verdict::sources`] has
-/// them: the values are distinct, so that nothing is ambiguous.
-pub fn matched_history(history: &History, sources: &[(OpId, Option<OpId>)]) -> History {
-    let reads: Vec<OpId> = sources.iter().map(|source| source.0).collect();
-    let mut writes: Vec<OpId> = writers(history, &reads).into_values().flatten().collect();
-    writes.sort_unstable();
-    history.rematched(&writes, sources)
-}
-
 /// The visible writes of the values that `reads` returned, of transactions that did not abort.
 fn writers(history: &History, reads: &[OpId]) -> FxHashMap<(KeyId, Value), Vec<OpId>> {
     let mut writers: FxHashMap<(KeyId, Value), Vec<OpId>> = FxHashMap::default();

@@ -5,6 +5,7 @@ use crate::violation::Violation;
 use seriatim_history::{OpId, TxnId};
 use seriatim_isolation::Anomaly;
 use seriatim_isolation::Level;
+use seriatim_verify::Point;
 use std::time::Duration;
 
 /// Whether a level holds.
@@ -53,24 +54,6 @@ pub enum Undecided {
     NoTimes,
 }
 
-/// A point in the life of a transaction, as certificates of the strong levels list them.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum Event {
-    /// It takes its snapshot: from here on it reads what has been committed before.
-    Begin(TxnId),
-    /// Its writes become visible.
-    Commit(TxnId),
-}
-
-impl Event {
-    /// Whose point this is.
-    pub fn txn(self) -> TxnId {
-        match self {
-            Event::Begin(txn) | Event::Commit(txn) => txn,
-        }
-    }
-}
-
 /// The answer for one level.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Verdict {
@@ -81,13 +64,13 @@ pub struct Verdict {
     /// Why the answer is not known; present iff `outcome` is [`Outcome::Undecided`].
     pub undecided: Option<Undecided>,
     /// A commit order of the transactions that count (the initial transaction, which comes first,
-    /// is left out) that [`crate::verify`] accepts for the level; kept for `Holds` if the options
+    /// is left out) that [`seriatim_verify::verify_order`] accepts for the level; kept for `Holds` if the options
     /// ask for it. A history with ambiguous reads has `points` only.
     pub order: Option<Vec<TxnId>>,
-    /// Begin and commit points that [`crate::verify_points`] accepts for the level; kept for a
+    /// Begin and commit points that [`seriatim_verify::verify_points`] accepts for the level; kept for a
     /// strong level that holds if the options ask for it, and for a weak level that is known to
     /// hold only because a strong one does.
-    pub points: Option<Vec<Event>>,
+    pub points: Option<Vec<Point>>,
     /// For a weak level of a history with ambiguous reads that holds by a choice: the write that
     /// each of these reads comes from (`None`: the initial value). `order` is then a commit order
     /// of [`seriatim_history::History::rematched`].

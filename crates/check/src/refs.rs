@@ -1,7 +1,7 @@
 //! Transactions and operations as reports name them.
 
 use crate::violation::{OpRef, TxnRef};
-use seriatim_history::{Atom, History, KeyId, OpId, OpKind, Status, TxnId, Value};
+use seriatim_history::{History, KeyId, OpId, OpKind, Status, TxnId, Value};
 
 /// Names things of one history.
 #[derive(Clone, Copy)]
@@ -14,7 +14,7 @@ impl Refs<'_> {
         let session = history.session_of(txn);
         TxnRef {
             id: Some(txn),
-            name: txn_name(history, txn),
+            name: history.txn_label(txn),
             session: history.session_name(session).to_string(),
             index: txn.0 - history.txns_of(session).start,
             is_unknown: history.status(txn) == Status::Unknown,
@@ -45,7 +45,7 @@ impl Refs<'_> {
                 OpKind::Append => "append",
             },
             key: history.key_name(operation.key).to_string(),
-            value: value_text(history, operation.key, operation.value),
+            value: history.value_label(operation.key, operation.value),
             place: history.place(op),
             element: None,
         }
@@ -60,68 +60,9 @@ impl Refs<'_> {
             txn: self.initial(),
             action: "write",
             key: history.key_name(key).to_string(),
-            value: value_text(history, key, value),
+            value: history.value_label(key, value),
             place: None,
             element: None,
         }
-    }
-}
-
-/// A value as people know it: the initial value of a list is the empty list.
-fn value_text(history: &History, key: KeyId, value: Value) -> String {
-    match value == Value::NULL && is_list(history, key) {
-        true => "[]".to_owned(),
-        false => history.value_text(value),
-    }
-}
-
-/// Whether something was appended to `key`. A scan, but only for initial values that a report
-/// shows, and mostly a short one.
-fn is_list(history: &History, key: KeyId) -> bool {
-    let ops = history.keys().iter().enumerate().filter(|(_, other)| **other == key);
-    history.has_lists()
-        && ops.map(|(op, _)| history.op(OpId::from(op)).kind).any(|kind| kind == OpKind::Append)
-}
-
-/// Names for messages: those of the input if there is a history to take them from, numbers
-/// otherwise.
-#[derive(Clone, Copy)]
-pub(crate) struct Names<'h>(pub Option<&'h History>);
-
-impl Names<'_> {
-    /// A transaction with its session, and where it begins.
-    pub fn txn(self, txn: TxnId) -> String {
-        let Some(history) = self.0.filter(|history| txn.index() < history.txn_count()) else {
-            return format!("transaction number {}", txn.0);
-        };
-        let TxnRef { name, session, .. } = Refs(history).txn(txn);
-        let first = history.ops_of(txn).next().and_then(|op| history.place(OpId(op)));
-        let place = first.map_or_else(String::new, |place| format!(", {place}"));
-        format!("{name} (session {session}{place})")
-    }
-
-    /// What an operation did, in which transaction, and where it stands.
-    pub fn op(self, op: OpId) -> String {
-        let Some(history) = self.0.filter(|history| op.index() < history.op_count()) else {
-            return format!("operation number {}", op.0);
-        };
-        let OpRef { txn, action, key, value, place, .. } = Refs(history).op(op);
-        let place = place.map_or_else(String::new, |place| format!(", {place}"));
-        format!("the {action} of {key} = {value} in {} (session {}{place})", txn.name, txn.session)
-    }
-
-    pub fn key(self, key: KeyId) -> String {
-        match self.0.filter(|history| key.index() < history.key_count()) {
-            Some(history) => history.key_name(key).to_string(),
-            None => format!("key number {}", key.0),
-        }
-    }
-}
-
-/// Numbers alone are hard to tell from values, so numeric names get a `t`.
-fn txn_name(history: &History, txn: TxnId) -> String {
-    match history.txn_name(txn) {
-        Atom::Int(number) => format!("t{number}"),
-        name => name.to_string(),
     }
 }

@@ -20,6 +20,7 @@ mod fingerprint;
 pub mod formats;
 mod ids;
 mod input;
+mod labels;
 mod meter;
 mod model;
 pub mod notation;

@@ -1,7 +1,7 @@
 //! What a store would hold at a frontier, with undo, and with a hash that follows every change.
 
 use super::problem::{List, NONE, Problem, Read, Txn, Write};
-use crate::outcome::Event;
+use seriatim_verify::Point;
 
 /// How far everybody has come.
 pub(super) struct State<'a> {
@@ -26,7 +26,7 @@ pub(super) struct State<'a> {
     lists: Lists<'a>,
     txns_left: usize,
     hash: u128,
-    events: Vec<(u32, Event)>,
+    events: Vec<(u32, Point)>,
     /// Versions that commits replaced, and whether their appends were the next of their list.
     replaced: Vec<u32>,
     /// For each session and transaction the earliest end from there on.
@@ -88,7 +88,7 @@ impl<'a> State<'a> {
         self.txns_left == 0
     }
 
-    pub fn into_events(self) -> Vec<Event> {
+    pub fn into_events(self) -> Vec<Point> {
         self.events.into_iter().map(|(_, event)| event).collect()
     }
 
@@ -211,7 +211,7 @@ impl<'a> State<'a> {
     pub fn begin(&mut self, session: u32) {
         let Some(txn) = self.next_txn(session) else { return };
         debug_assert!(self.can_begin(session));
-        self.events.push((session, Event::Begin(txn.id)));
+        self.events.push((session, Point::Begin(txn.id)));
         self.flip_session(session);
         self.begun[session as usize] = true;
         self.flip_session(session);
@@ -254,7 +254,7 @@ impl<'a> State<'a> {
         debug_assert!(self.has_begun(session));
         let wanted = |version: u32| self.pending_only[version as usize] > 0;
         let mut fine = !txn.writes.iter().any(|write| self.loses(write).is_some_and(wanted));
-        self.events.push((session, Event::Commit(txn.id)));
+        self.events.push((session, Point::Commit(txn.id)));
         for write in &txn.writes {
             self.replaced.push(self.current[write.key as usize]);
             self.set_current(write.key, write.version);
@@ -304,8 +304,8 @@ impl<'a> State<'a> {
     pub fn undo_to(&mut self, depth: usize) {
         while self.events.len() > depth {
             match self.events.pop() {
-                Some((session, Event::Begin(_))) => self.unbegin(session),
-                Some((session, Event::Commit(_))) => self.uncommit(session),
+                Some((session, Point::Begin(_))) => self.unbegin(session),
+                Some((session, Point::Commit(_))) => self.uncommit(session),
                 None => return,
             }
         }

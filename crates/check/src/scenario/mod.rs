@@ -28,7 +28,6 @@ pub use budget::Budget;
 pub(crate) use shrink::shrink;
 
 use crate::checker::check;
-use crate::confirm;
 use crate::limits::Limits;
 use crate::outcome::{Options, Outcome};
 use crate::refs::Refs;
@@ -36,6 +35,7 @@ use crate::violation::Violation;
 use instance::{Instance, Read, Source};
 use seriatim_history::{History, OpId, OpKind, Status};
 use seriatim_isolation::Level;
+use seriatim_verify::known_to_have_committed;
 use state::State;
 
 /// The most transactions that are looked at: reachability is kept as bits of pairs.
@@ -135,7 +135,7 @@ fn part(history: &History, ops: &[OpId]) -> History {
     if ops.iter().all(|&op| history.status(history.txn_of(op)) != Status::Unknown) {
         return history.restricted_to(ops);
     }
-    let counts = confirm::counting(history);
+    let counts = known_to_have_committed(history);
     history.restricted_with(ops, |txn| {
         if counts[txn.index()] { Status::Committed } else { history.status(txn) }
     })

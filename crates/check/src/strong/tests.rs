@@ -2,11 +2,10 @@
 
 use super::*;
 use crate::frontier::{self, Found};
-use crate::outcome::Event;
-use crate::verifier::verify_points;
 use mutation::{Rule, without};
 use seriatim_history::{Columns, KeyId, KeyNames, OpId, OpKind, Status, TxnId, Value, notation};
 use seriatim_isolation::Level;
+use seriatim_verify::{Point, verify_points};
 
 /// How a random history is made.
 #[derive(Clone, Copy)]
@@ -95,12 +94,12 @@ fn decide_alone(
     decide(history, index, target, limits, 1)
 }
 
-fn as_events(points: Vec<(u32, bool)>) -> Vec<Event> {
-    let as_event = |(txn, commit)| match commit {
-        true => Event::Commit(TxnId(txn)),
-        false => Event::Begin(TxnId(txn)),
+fn as_points(points: Vec<(u32, bool)>) -> Vec<Point> {
+    let as_point = |(txn, commit)| match commit {
+        true => Point::Commit(TxnId(txn)),
+        false => Point::Begin(TxnId(txn)),
     };
-    points.into_iter().map(as_event).collect()
+    points.into_iter().map(as_point).collect()
 }
 
 /// Compares with the search over frontiers, has every order verified and every set of guilty
@@ -118,7 +117,7 @@ fn compare(shape: Shape, seeds: std::ops::Range<u64>) -> (u32, u32) {
             let (decision, effort) = decide_alone(&history, &index, (level, model));
             match (frontier::search(&history, level, 10_000_000), decision) {
                 (Found::Holds(_), Decision::Holds(points)) => {
-                    verify_points(&history, level, &as_events(points))
+                    verify_points(&history, level, &as_points(points))
                         .unwrap_or_else(|e| panic!("{e}: seed {seed} at {level}"));
                     holding += 1;
                 }
@@ -260,7 +259,7 @@ fn is_right(history: &History, levels: &[(Level, Model)]) -> bool {
         let found = frontier::search(history, level, 10_000_000);
         match (found, decide_alone(history, &index, (level, model)).0) {
             (Found::Holds(_), Decision::Holds(points)) => {
-                verify_points(history, level, &as_events(points)).is_ok()
+                verify_points(history, level, &as_points(points)).is_ok()
             }
             (Found::Violated, Decision::Violated(_)) => true,
             _ => false,

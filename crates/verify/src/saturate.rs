@@ -4,14 +4,15 @@
 //!
 //! Plain and slow (cubic), and shares nothing with the search that it confirms.
 
-use super::{Facts, elements, external_reads, last_element};
+use crate::reads::{elements, external_reads, last_element};
+use crate::writers::Writers;
 use rustc_hash::FxHashMap;
 use seriatim_history::{History, KeyId, OpId, OpKind, Status, TxnId, Value};
 use seriatim_isolation::Level;
 
 /// What saturation shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Shown {
+pub(crate) enum Saturated {
     Violated,
     Holds,
     /// Values that several transactions wrote, or lists that leave something open.
@@ -30,7 +31,7 @@ struct Sourced {
 struct Saturation<'h> {
     history: &'h History,
     level: Level,
-    facts: Facts<'h>,
+    writers: Writers<'h>,
     txns: Vec<TxnId>,
     reads: Vec<Sourced>,
     /// For each transaction those that come before it in its session or wrote what it read.
@@ -40,14 +41,14 @@ struct Saturation<'h> {
 }
 
 /// Looks at `history`, in which `level` is one of the weak levels.
-pub(super) fn shown(history: &History, level: Level) -> Shown {
+pub(crate) fn saturated(history: &History, level: Level) -> Saturated {
     let txns: Vec<TxnId> =
         history.txns().filter(|&txn| history.status(txn) == Status::Committed).collect();
     let count = txns.len();
     let mut saturation = Saturation {
         history,
         level,
-        facts: Facts::of(history),
+        writers: Writers::of(history),
         txns,
         reads: Vec::new(),
         direct: vec![vec![false; count]; count],
@@ -58,29 +59,29 @@ pub(super) fn shown(history: &History, level: Level) -> Shown {
         elements(history, op.value).is_some()
     });
     match saturation.run() {
-        Shown::Holds if lists => Shown::Open,
+        Saturated::Holds if lists => Saturated::Open,
         other => other,
     }
 }
 
 impl Saturation<'_> {
-    fn run(&mut self) -> Shown {
+    fn run(&mut self) -> Saturated {
         for reader in 0..self.txns.len() {
             if self.ignores_own_writes(self.txns[reader]) {
-                return Shown::Violated;
+                return Saturated::Violated;
             }
             for read in external_reads(self.history, self.txns[reader]) {
                 match self.source(reader, read) {
                     Ok(source) => self.add_read(reader, read, source),
-                    Err(shown) => return shown,
+                    Err(saturated) => return saturated,
                 }
             }
         }
         self.add_sessions();
         if self.add_versions().is_none() {
-            return Shown::Open;
+            return Saturated::Open;
         }
-        if !self.add_axiom() || self.is_cyclic() { Shown::Violated } else { Shown::Holds }
+        if !self.add_axiom() || self.is_cyclic() { Saturated::Violated } else { Saturated::Holds }
     }
 
     /// Whether a read of a register returned something else than the transaction's own last write
@@ -98,23 +99,23 @@ impl Saturation<'_> {
     }
 
     /// Where a read comes from, if there is one place; without any the history is violated.
-    fn source(&self, reader: usize, read: OpId) -> Result<Option<usize>, Shown> {
+    fn source(&self, reader: usize, read: OpId) -> Result<Option<usize>, Saturated> {
         let op = self.history.op(read);
         let value = last_element(self.history, op.value);
-        let writers = self.facts.left.get(&(op.key, value)).map_or(&[][..], Vec::as_slice);
+        let writers = self.writers.left.get(&(op.key, value)).map_or(&[][..], Vec::as_slice);
         // Of those who are not in the list nobody knows whether they committed.
         let writers: Option<Vec<usize>> =
             writers.iter().map(|&writer| self.place(writer)).collect();
-        let Some(writers) = writers else { return Err(Shown::Open) };
+        let Some(writers) = writers else { return Err(Saturated::Open) };
         let mut places: Vec<Option<usize>> =
             writers.into_iter().filter(|&txn| txn != reader).map(Some).collect();
-        if self.facts.may_be_initial(op.key, value) {
+        if self.writers.may_be_initial(op.key, value) {
             places.push(None);
         }
         match places[..] {
-            [] => Err(Shown::Violated),
+            [] => Err(Saturated::Violated),
             [source] => Ok(source),
-            _ => Err(Shown::Open),
+            _ => Err(Saturated::Open),
         }
     }
 
@@ -155,7 +156,7 @@ impl Saturation<'_> {
             let list = elements(self.history, op.value).unwrap_or_default();
             let mut previous = None;
             for &element in list {
-                let [writer] = self.facts.appended.get(&(op.key, element))?[..] else {
+                let [writer] = self.writers.appended.get(&(op.key, element))?[..] else {
                     return None;
                 };
                 let writer = self.place(writer)?;
@@ -282,10 +283,13 @@ mod tests {
             let text = random_text(seed);
             let history = notation::parse(&text).unwrap();
             for level in Level::WEAK {
-                let expected =
-                    if oracle::satisfies(&history, level) { Shown::Holds } else { Shown::Violated };
-                assert_eq!(shown(&history, level), expected, "{level}:\n{text}");
-                if expected == Shown::Holds { holds += 1 } else { violated += 1 }
+                let expected = if oracle::satisfies(&history, level) {
+                    Saturated::Holds
+                } else {
+                    Saturated::Violated
+                };
+                assert_eq!(saturated(&history, level), expected, "{level}:\n{text}");
+                if expected == Saturated::Holds { holds += 1 } else { violated += 1 }
             }
         }
         assert!(violated > 1000 && holds > 1000, "{violated} {holds}");

@@ -1,141 +1,23 @@
-//! Is this really a commit order? Checks a certificate without anything that the search uses.
-//!
-//! The weak levels from the definition, with its own matching of reads to writes. Of the
+//! Is this really a commit order? The weak levels from the definition, with a matching of reads to
+//! writes of its own.
+//! Of the
 //! transactions of a session that a reader saw and that wrote the key, only the last one is looked
 //! at: the order has the others before it. Time O(reads · sessions), at RC and RA O(reads ·
 //! √reads); memory linear in the history. The strong levels by a walk along begin and commit
 //! points, in linear time (module `points`).
 
-mod pasts;
-mod points;
-
-pub use points::verify_points;
-
-use crate::refs::Names;
-use pasts::Pasts;
+use crate::pasts::Pasts;
+use crate::points;
+use crate::reads::ExternalRead;
+use crate::rejection::Rejection;
 use seriatim_history::{History, KeyId, OpId, OpKind, Status, TxnId, Value, ValueKind};
 use seriatim_isolation::Level;
 use std::collections::HashMap;
-use std::fmt;
-
-/// Why an order is not a commit order for a level.
-#[derive(Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub enum Rejection {
-    /// A transaction is missing, comes twice, or must not be there.
-    NotAPermutation(TxnId),
-    /// Session order is broken.
-    SessionOrder(TxnId, TxnId),
-    /// A read has no legal source before it.
-    Source(OpId),
-    /// A list shows its elements in another order than they were appended in.
-    ListOrder(OpId),
-    /// An axiom instance is broken.
-    Axiom {
-        /// t3.
-        reader: TxnId,
-        /// Its read of x.
-        read: OpId,
-        /// t1; `None` for the initial transaction.
-        source_txn: Option<TxnId>,
-        /// t2.
-        other: TxnId,
-    },
-    /// The points of a transaction are not one begin and one later commit, or others stand between
-    /// them that must not.
-    Points(TxnId),
-    /// A read did not return what was current when its transaction began.
-    NotCurrent(OpId),
-    /// Two transactions that write a common key overlap.
-    Conflict(TxnId, KeyId),
-    /// Real time is broken.
-    RealTime(TxnId, TxnId),
-}
-
-impl std::error::Error for Rejection {}
-
-impl fmt::Display for Rejection {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.tell(Names(None)))
-    }
-}
-
-impl Rejection {
-    /// The same in the names of the input.
-    pub fn told(&self, history: &History) -> String {
-        self.tell(Names(Some(history)))
-    }
-
-    fn tell(&self, names: Names<'_>) -> String {
-        let (txn, op) = (|id: &TxnId| names.txn(*id), |id: &OpId| names.op(*id));
-        match self {
-            Rejection::NotAPermutation(id) => {
-                format!(
-                    "the order is not a permutation of the transactions that count (at {})",
-                    txn(id)
-                )
-            }
-            Rejection::SessionOrder(later, earlier) => {
-                format!(
-                    "{} comes after {} in its session but not in the order",
-                    txn(later),
-                    txn(earlier)
-                )
-            }
-            Rejection::Source(read) => format!("{} has no legal source before it", op(read)),
-            Rejection::ListOrder(read) => {
-                format!("{} returned a list that this order does not explain", op(read))
-            }
-            Rejection::Axiom { read, source_txn, other, .. } => {
-                let source =
-                    source_txn.as_ref().map_or_else(|| "the initial transaction".to_owned(), txn);
-                let other = txn(other);
-                format!(
-                    "{} comes from {source} although it saw {other}, which is later in the order",
-                    op(read)
-                )
-            }
-            Rejection::Points(id) => {
-                format!(
-                    "the points of {} are not a begin and its commit as the level asks for them",
-                    txn(id)
-                )
-            }
-            Rejection::NotCurrent(read) => {
-                format!(
-                    "{} did not return the version that was current at the begin point of its \
-                     transaction",
-                    op(read)
-                )
-            }
-            Rejection::Conflict(id, key) => {
-                format!(
-                    "{} commits, and between its points another writer of {} committed",
-                    txn(id),
-                    names.key(*key)
-                )
-            }
-            Rejection::RealTime(earlier, later) => {
-                format!("{} ended before {} began, but comes after it", txn(earlier), txn(later))
-            }
-        }
-    }
-}
-
-/// An external read.
-#[derive(Clone, Copy)]
-struct External {
-    reader: TxnId,
-    read: OpId,
-    key: KeyId,
-    /// From whom; `None` for the initial transaction.
-    source: Option<TxnId>,
-}
 
 /// Accepts `order` iff it is a commit order of `history` at `level`. Histories with ambiguous reads
 /// are not supported: of several writes of a value, the last one in the order before the reader is
 /// taken.
-pub fn verify(history: &History, level: Level, order: &[TxnId]) -> Result<(), Rejection> {
+pub fn verify_order(history: &History, level: Level, order: &[TxnId]) -> Result<(), Rejection> {
     if level.is_strong() {
         return points::verify_order(history, level, order);
     }
@@ -196,8 +78,8 @@ impl Axioms<'_> {
     }
 
     /// The reader of `read` saw `other`, which wrote the key too.
-    fn check(&self, read: &External, other: TxnId) -> Result<(), Rejection> {
-        let &External { reader, read, source, .. } = read;
+    fn check(&self, read: &ExternalRead, other: TxnId) -> Result<(), Rejection> {
+        let &ExternalRead { reader, read, source, .. } = read;
         let earlier = source.is_none_or(|source| self.place[&source] < self.place[&other]);
         if Some(other) == source || other == reader || !earlier {
             return Ok(());
@@ -206,7 +88,7 @@ impl Axioms<'_> {
     }
 
     /// What a transaction read from others it saw. The reads of a transaction stand together.
-    fn check_sources(&self, reads: &[External], seen: Seen) -> Result<(), Rejection> {
+    fn check_sources(&self, reads: &[ExternalRead], seen: Seen) -> Result<(), Rejection> {
         for of_one in reads.chunk_by(|a, b| a.reader == b.reader) {
             // By whom it first read from each.
             let mut first: HashMap<TxnId, OpId> = HashMap::new();
@@ -226,7 +108,7 @@ impl Axioms<'_> {
     /// Goes through the writers of the key or through what was read from, whichever are fewer.
     fn check_seen(
         &self,
-        read: &External,
+        read: &ExternalRead,
         seen: Seen,
         first: &HashMap<TxnId, OpId>,
         sources: &[(OpId, TxnId)],
@@ -244,7 +126,7 @@ impl Axioms<'_> {
     }
 
     /// The reader saw what came before it in its session.
-    fn check_own_session(&self, read: &External) -> Result<(), Rejection> {
+    fn check_own_session(&self, read: &ExternalRead) -> Result<(), Rejection> {
         let first = self.history.txns_of(self.history.session_of(read.reader)).start;
         let writers = self.writers(read.key);
         let before = writers.partition_point(|&writer| writer < read.reader);
@@ -253,7 +135,7 @@ impl Axioms<'_> {
     }
 
     /// The reader saw its causal past.
-    fn check_pasts(&self, order: &[TxnId], reads: &[External]) -> Result<(), Rejection> {
+    fn check_pasts(&self, order: &[TxnId], reads: &[ExternalRead]) -> Result<(), Rejection> {
         for pasts in Pasts::in_blocks(self.history, order, reads) {
             for read in reads {
                 let writers = pasts.of_block(self.writers(read.key));
@@ -308,7 +190,7 @@ fn external_reads(
     history: &History,
     order: &[TxnId],
     place: &HashMap<TxnId, usize>,
-) -> Result<Vec<External>, Rejection> {
+) -> Result<Vec<ExternalRead>, Rejection> {
     let left = left_values(history, order);
     let replaced = points::replaced_initial_values(history);
     let mut reads = Vec::new();
@@ -342,7 +224,7 @@ fn external_reads(
             if source.is_none() && value != Value::NULL && !is_initial {
                 return Err(Rejection::Source(read));
             }
-            reads.push(External { reader, read, key: op.key, source });
+            reads.push(ExternalRead { reader, read, key: op.key, source });
         }
     }
     Ok(reads)
@@ -397,7 +279,7 @@ mod tests {
 
     fn verdict(text: &str, order: &[u32]) -> Result<(), Rejection> {
         let order: Vec<TxnId> = order.iter().copied().map(TxnId).collect();
-        verify(&notation::parse(text).unwrap(), Level::Causal, &order)
+        verify_order(&notation::parse(text).unwrap(), Level::Causal, &order)
     }
 
     #[test]
@@ -448,7 +330,7 @@ mod tests {
                 past.insert((a, b));
             }
         }
-        let seen = |other: TxnId, by: &External| match level {
+        let seen = |other: TxnId, by: &ExternalRead| match level {
             Level::ReadCommitted => reads
                 .iter()
                 .any(|r| r.reader == by.reader && r.read < by.read && r.source == Some(other)),
@@ -499,7 +381,7 @@ mod tests {
             for (number, level) in
                 [Level::ReadCommitted, Level::ReadAtomic, Level::Causal].into_iter().enumerate()
             {
-                let accepted = verify(&history, level, &order).is_ok();
+                let accepted = verify_order(&history, level, &order).is_ok();
                 assert_eq!(accepted, literal(&history, level, &order), "{level} of\n{text}");
                 counts[number][usize::from(accepted)] += 1;
             }
@@ -517,7 +399,7 @@ mod tests {
         let history = notation::parse(&sessions.collect::<String>()).unwrap();
         let order: Vec<TxnId> = history.txns().collect();
         let start = std::time::Instant::now();
-        assert_eq!(verify(&history, Level::Causal, &order), Ok(()));
+        assert_eq!(verify_order(&history, Level::Causal, &order), Ok(()));
         assert!(start.elapsed().as_secs() < 5, "{:?}", start.elapsed());
     }
 }

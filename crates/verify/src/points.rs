@@ -6,27 +6,27 @@
 //! points of a transaction, and at SSER they agree with real time. Reads match by value, so it does
 //! not matter whether a value was written twice. Time O(n).
 
-use super::Rejection;
-use crate::outcome::Event;
+use crate::certificate::Point;
+use crate::rejection::Rejection;
 use seriatim_history::{History, KeyId, OpId, OpKind, Status, TxnId, Value, ValueKind};
 use seriatim_isolation::Level;
 use std::collections::{HashMap, HashSet};
 
-/// Accepts `events` iff they are begin and commit points of `history` at `level`: all committed
+/// Accepts `points` iff they are begin and commit points of `history` at `level`: all committed
 /// transactions, some of unknown outcome, no aborted ones. Levels below prefix consistency ask for
 /// less than these points show; for them the points of prefix consistency are accepted.
-pub fn verify_points(history: &History, level: Level, events: &[Event]) -> Result<(), Rejection> {
-    let mut walk = Walk::new(history, level, longest_lists(history, events)?);
-    for &event in events {
-        if event.txn().index() >= history.txn_count()
-            || history.status(event.txn()) == Status::Aborted
+pub fn verify_points(history: &History, level: Level, points: &[Point]) -> Result<(), Rejection> {
+    let mut walk = Walk::new(history, level, longest_lists(history, points)?);
+    for &point in points {
+        if point.txn().index() >= history.txn_count()
+            || history.status(point.txn()) == Status::Aborted
         {
-            return Err(Rejection::NotAPermutation(event.txn()));
+            return Err(Rejection::NotAPermutation(point.txn()));
         }
         walk.now += 1;
-        match event {
-            Event::Begin(txn) => walk.begin(txn)?,
-            Event::Commit(txn) => walk.commit(txn)?,
+        match point {
+            Point::Begin(txn) => walk.begin(txn)?,
+            Point::Commit(txn) => walk.commit(txn)?,
         }
     }
     walk.check_complete()?;
@@ -35,7 +35,7 @@ pub fn verify_points(history: &History, level: Level, events: &[Event]) -> Resul
 
 /// The same for a commit order: each transaction begins as early as it may, which is best for its
 /// reads.
-pub(super) fn verify_order(
+pub(crate) fn verify_order(
     history: &History,
     level: Level,
     order: &[TxnId],
@@ -222,7 +222,7 @@ impl<'h> Walk<'h> {
 
 /// Keys to which somebody who did not abort wrote the initial value, where such a write takes its
 /// place.
-pub(super) fn replaced_initial_values(history: &History) -> HashSet<KeyId> {
+pub(crate) fn replaced_initial_values(history: &History) -> HashSet<KeyId> {
     let initial = history.initial();
     let live = history.txns().filter(|&txn| history.status(txn) != Status::Aborted);
     let ops = live.flat_map(|txn| history.ops_of(txn)).map(|op| history.op(OpId(op)));
@@ -240,10 +240,10 @@ fn last_element(history: &History, value: Value) -> Value {
 /// The longest list of each key, of which all others are prefixes.
 fn longest_lists<'h>(
     history: &'h History,
-    events: &[Event],
+    points: &[Point],
 ) -> Result<HashMap<KeyId, Growth<'h>>, Rejection> {
     let mut longest: HashMap<KeyId, Growth<'h>> = HashMap::new();
-    let known = commits(events).filter(|txn| txn.index() < history.txn_count());
+    let known = commits(points).filter(|txn| txn.index() < history.txn_count());
     for (read, key, list) in
         known.flat_map(|txn| history.ops_of(txn)).filter_map(|id| list(history, OpId(id)))
     {
@@ -260,10 +260,10 @@ fn longest_lists<'h>(
     Ok(longest)
 }
 
-fn commits(events: &[Event]) -> impl Iterator<Item = TxnId> + '_ {
-    events.iter().filter_map(|event| match event {
-        Event::Begin(_) => None,
-        Event::Commit(txn) => Some(*txn),
+fn commits(points: &[Point]) -> impl Iterator<Item = TxnId> + '_ {
+    points.iter().filter_map(|point| match point {
+        Point::Begin(_) => None,
+        Point::Commit(txn) => Some(*txn),
     })
 }
 
@@ -278,7 +278,7 @@ fn list(history: &History, id: OpId) -> Option<(OpId, KeyId, &[Value])> {
 /// Points for a commit order. A transaction begins after what comes before it in its session, after
 /// what it read from, and, at SI, after the last commit to a key that it writes; later would only
 /// let it miss what it reads.
-fn points_of(history: &History, level: Level, order: &[TxnId]) -> Vec<Event> {
+fn points_of(history: &History, level: Level, order: &[TxnId]) -> Vec<Point> {
     let mut bounds = Bounds {
         history,
         level,
@@ -292,7 +292,7 @@ fn points_of(history: &History, level: Level, order: &[TxnId]) -> Vec<Event> {
         bounds.commit(txn, place);
     }
     let begins_then_commit = |(begins, &txn): (Vec<TxnId>, &TxnId)| {
-        begins.into_iter().map(Event::Begin).chain([Event::Commit(txn)]).collect::<Vec<_>>()
+        begins.into_iter().map(Point::Begin).chain([Point::Commit(txn)]).collect::<Vec<_>>()
     };
     beginning.into_iter().zip(order).flat_map(begins_then_commit).collect()
 }
@@ -343,15 +343,15 @@ impl Bounds<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use Event::{Begin, Commit};
+    use Point::{Begin, Commit};
     use seriatim_history::notation;
 
-    fn verdict(text: &str, level: Level, events: &[(char, u32)]) -> Result<(), Rejection> {
-        let event = |&(point, txn): &(char, u32)| {
+    fn verdict(text: &str, level: Level, points: &[(char, u32)]) -> Result<(), Rejection> {
+        let point = |&(point, txn): &(char, u32)| {
             if point == 'b' { Begin(TxnId(txn)) } else { Commit(TxnId(txn)) }
         };
-        let events: Vec<Event> = events.iter().map(event).collect();
-        verify_points(&notation::parse(text).unwrap(), level, &events)
+        let points: Vec<Point> = points.iter().map(point).collect();
+        verify_points(&notation::parse(text).unwrap(), level, &points)
     }
 
     const OVERLAPPING: [(char, u32); 4] = [('b', 0), ('b', 1), ('c', 0), ('c', 1)];
@@ -382,7 +382,7 @@ mod tests {
     #[test]
     fn points_that_are_not_points_are_rejected() {
         let text = "a: w(x,1) | r(x,1)\nb: w(y,1)!\nc: w(z,1)?";
-        let at = |events: &[(char, u32)]| verdict(text, Level::PrefixConsistency, events);
+        let at = |points: &[(char, u32)]| verdict(text, Level::PrefixConsistency, points);
         assert_eq!(at(&SERIAL), Ok(()));
         assert_eq!(at(&[&SERIAL[..], &[('b', 3), ('c', 3)]].concat()), Ok(()));
         assert_eq!(

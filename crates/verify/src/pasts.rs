@@ -4,7 +4,7 @@
 //! session says what is in it. The numbers of a block of sessions are kept for all transactions at
 //! a time: memory is bounded, however many sessions there are.
 
-use super::External;
+use crate::reads::ExternalRead;
 use seriatim_history::{History, SessionId, TxnId};
 use std::collections::HashMap;
 use std::ops::Range;
@@ -28,7 +28,7 @@ impl Pasts {
     pub fn in_blocks(
         history: &History,
         order: &[TxnId],
-        reads: &[External],
+        reads: &[ExternalRead],
     ) -> impl Iterator<Item = Pasts> {
         Pasts::in_blocks_of((CELLS_MAX / history.txn_count().max(1)).max(1), history, order, reads)
     }
@@ -37,14 +37,19 @@ impl Pasts {
         width: usize,
         history: &History,
         order: &[TxnId],
-        reads: &[External],
+        reads: &[ExternalRead],
     ) -> impl Iterator<Item = Pasts> {
         let count = history.session_count();
         let blocks = (0..count).step_by(width).map(move |first| first..count.min(first + width));
         blocks.map(|sessions| Pasts::of(sessions, history, order, reads))
     }
 
-    fn of(sessions: Range<usize>, history: &History, order: &[TxnId], reads: &[External]) -> Pasts {
+    fn of(
+        sessions: Range<usize>,
+        history: &History,
+        order: &[TxnId],
+        reads: &[ExternalRead],
+    ) -> Pasts {
         let txns_of = |session: usize| history.txns_of(SessionId(session as u32));
         let txns = txns_of(sessions.start).start..txns_of(sessions.end - 1).end;
         let ends = vec![0; sessions.len() * history.txn_count()];
@@ -101,7 +106,7 @@ mod tests {
         let history =
             notation::parse("a: w(x,1) | w(x,2)\nb: r(x,1) w(y,1)\nc: r(y,1) | w(z,1)").unwrap();
         let order: Vec<TxnId> = history.txns().collect();
-        let read = |reader: u32, source: u32| External {
+        let read = |reader: u32, source: u32| ExternalRead {
             reader: TxnId(reader),
             read: OpId(0),
             key: KeyId(0),
