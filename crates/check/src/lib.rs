@@ -20,36 +20,21 @@
 //! assert_eq!(report.anomalies[0].kind, Anomaly::FracturedReadCausal);
 //! ```
 
-mod anomalies;
 mod checker;
-mod clocks;
-mod decide;
-mod disjoint;
 mod explain;
 pub mod frontier;
 mod index;
-mod infer;
 mod ladder;
 mod limits;
-mod lists;
-mod matching;
-mod memory;
-mod order;
 mod outcome;
 mod parallel;
-mod refs;
-mod resident;
-mod resolve;
-mod scenario;
 mod strong;
-mod summary;
-mod violation;
+mod weak;
 
 pub use checker::check;
+pub use explain::{Budget, explain as explain_violation, minimal_violation};
 pub use outcome::{
-    AnomalyGroup, Effort, Options, Outcome, Proved, Report, Timings, Undecided, Verdict,
+    AnomalyGroup, Edge, Effort, Element, Excluded, OpRef, Options, Origin, Outcome, Proved, Reason,
+    Refs, Report, Timings, TxnRef, Undecided, Verdict, Violation, Why,
 };
-pub use refs::Refs;
-pub use scenario::{Budget, explain as explain_violation, minimal_violation};
 pub use seriatim_verify::Point;
-pub use violation::{Edge, Element, Excluded, OpRef, Origin, Reason, TxnRef, Violation, Why};

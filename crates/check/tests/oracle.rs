@@ -2,7 +2,7 @@
 //! verifier, and every anomaly against its own sub-history, on random small histories.
 
 use proptest::prelude::*;
-use seriatim_check::frontier::{self, Found};
+use seriatim_check::frontier::{self, Frontier};
 use seriatim_check::{Options, Outcome, Report, Undecided, Verdict, Violation, check};
 use seriatim_history::{History, OpId, TxnId, notation};
 use seriatim_isolation::{Level, oracle};
@@ -239,15 +239,15 @@ fn compare_strong_levels(history: &History, duplicates: bool, text: &str) {
         Level::LADDER.into_iter().zip(satisfied).filter(|(level, _)| level.is_strong())
     {
         match frontier::search(history, level, 1_000_000) {
-            Found::OutOfBudget => panic!("a long search for {level} on\n{text}"),
-            Found::Violated => assert!(!holds, "the frontier does not find {level} on\n{text}"),
-            Found::Holds(points) if duplicates && history.has_lists() => {
+            Frontier::OutOfBudget => panic!("a long search for {level} on\n{text}"),
+            Frontier::Violated => assert!(!holds, "the frontier does not find {level} on\n{text}"),
+            Frontier::Holds(points) if duplicates && history.has_lists() => {
                 if verify_points(history, level, &points).is_ok() {
                     assert!(holds, "{points:?} is accepted at {level} on\n{text}");
                     compare_mutations(history, level, &points, text);
                 }
             }
-            Found::Holds(points) => {
+            Frontier::Holds(points) => {
                 assert!(holds, "the frontier finds {level} with {points:?} on\n{text}");
                 verify_points(history, level, &points)
                     .unwrap_or_else(|e| panic!("{e} at {level} on\n{text}"));
