@@ -6,7 +6,7 @@ use seriatim_explore::{Explorer, replay};
 use seriatim_history::formats::{Format, ReadOptions, read_bytes, write};
 use seriatim_history::{History, OpId, notation};
 use seriatim_isolation::{Level, oracle};
-use seriatim_report::certificate::{Claim, parse};
+use seriatim_report::certificate::parse;
 use seriatim_runs::{Predicted, Recording, run_directed};
 use std::io::Read;
 use std::sync::LazyLock;
@@ -94,8 +94,8 @@ pub fn certificate(bytes: &[u8]) {
     for (history, truth) in TRUTH.iter() {
         certificate.header.difference(history);
         for (level, claim) in &certificate.claims {
-            let Some(Ok(())) = claim.confirm(history, *level) else { continue };
-            let claimed = !matches!(claim, Claim::Violated(_));
+            let Some(Ok(())) = claim.confirm(history) else { continue };
+            let claimed = !claim.is_violation();
             assert!(truth.contains(&(*level, claimed)), "{level}: {claim:?}");
         }
     }

@@ -3,81 +3,12 @@
 //! The ladder does most of the work: a level that holds settles all below it, one that is violated
 //! settles all above it.
 
-use crate::disjoint;
-use crate::frontier::{self, Found};
-use crate::index::Index;
-use crate::limits::Limits;
-use crate::memory;
-use crate::outcome::{AnomalyGroup, Event, Options, Outcome, Undecided, Verdict};
-use crate::strong::{self, Decision, Effort, Model, Target};
-use crate::verifier::verify_points;
-use seriatim_history::{History, TxnId};
+use crate::explain;
+use crate::outcome::{AnomalyGroup, Effort, Options, Outcome, Undecided, Verdict};
+use crate::strong::{StrongOutcome, Subject, decide_strong};
 use seriatim_isolation::Level;
+use seriatim_verify::{Point, commit_order, verify_points};
 use std::time::{Duration, Instant};
-
-/// What is known about one strong level.
-pub(crate) enum StrongOutcome {
-    /// It holds, and here is how.
-    Holds(Vec<Event>),
-    /// It is violated, by these transactions alone.
-    Violated(Vec<u32>),
-    /// Nobody knows.
-    Undecided(Undecided),
-}
-
-/// How many states and sessions of states one search may look at.
-const BUDGET: u64 = 400_000;
-/// The same if a deadline ends it anyway: only the memory for the states counts then.
-const BUDGET_WITH_DEADLINE: u64 = 100 * BUDGET;
-
-/// Decides one strong level. The one place that knows by which algorithm.
-pub(crate) fn decide_strong(
-    subject: &Subject<'_>,
-    level: Level,
-    efforts: &mut Vec<(Level, Effort)>,
-) -> StrongOutcome {
-    let Subject { history, index, options } = *subject;
-    let target = Target {
-        model: match level {
-            Level::SnapshotIsolation => Model::Snapshot,
-            Level::PrefixConsistency => Model::Prefix,
-            _ => Model::Serial,
-        },
-        real_time: level == Level::StrictSerializable,
-    };
-    let limits = Limits::of(options);
-    if !limits.allow(memory::of_strong(history)) {
-        return StrongOutcome::Undecided(Undecided::Memory);
-    }
-    let (decision, effort) = strong::decide(history, index, target, limits, options.threads);
-    // What the other search does is counted in states, not in orders.
-    if !matches!(decision, Decision::Unsupported) {
-        efforts.push((level, effort));
-    }
-    match decision {
-        Decision::Holds(points) => StrongOutcome::Holds(points.into_iter().map(as_event).collect()),
-        Decision::Violated(txns) => StrongOutcome::Violated(txns),
-        Decision::OutOfBudget => StrongOutcome::Undecided(limits.reason()),
-        Decision::Unsupported => by_frontiers(history, level, limits),
-    }
-}
-
-fn as_event((txn, is_commit): (u32, bool)) -> Event {
-    if is_commit { Event::Commit(TxnId(txn)) } else { Event::Begin(TxnId(txn)) }
-}
-
-/// The slow search, for what the fast one cannot do.
-fn by_frontiers(history: &History, level: Level, limits: Limits) -> StrongOutcome {
-    // A state costs time for each session; a search without detours has a state for each point.
-    let budget = if limits.deadline.is_some() { BUDGET_WITH_DEADLINE } else { BUDGET };
-    let states = budget / (history.session_count() as u64 + 1) + 2 * history.txn_count() as u64;
-    match frontier::search_within(history, level, states, limits) {
-        Found::Holds(points) => StrongOutcome::Holds(points),
-        Found::Violated => StrongOutcome::Violated((0..history.txn_count() as u32).collect()),
-        Found::OutOfBudget if limits.is_full() => StrongOutcome::Undecided(Undecided::Memory),
-        Found::OutOfBudget => StrongOutcome::Undecided(Undecided::Budget),
-    }
-}
 
 /// The options for the first of `levels` levels that share the time that is left: a hard one must
 /// not use up that of the others.
@@ -89,19 +20,11 @@ fn share_of_budget(options: &Options, levels: usize) -> Options {
     Options { deadline: options.deadline.map(share), ..options.clone() }
 }
 
-/// What is decided about.
-#[derive(Clone, Copy)]
-pub(crate) struct Subject<'a> {
-    pub history: &'a History,
-    pub index: &'a Index,
-    pub options: &'a Options,
-}
-
 /// What is known about the strong levels that were asked for.
 #[derive(Default)]
-pub(crate) struct Strong {
+pub(crate) struct StrongLevels {
     /// The strongest level that holds, with its certificate.
-    holds: Option<(Level, Vec<Event>)>,
+    holds: Option<(Level, Vec<Point>)>,
     /// The levels that were found to be violated, strongest first, each with transactions that
     /// alone violate it.
     violated: Vec<(Level, Vec<u32>)>,
@@ -110,12 +33,16 @@ pub(crate) struct Strong {
     pub efforts: Vec<(Level, Effort)>,
 }
 
-impl Strong {
+impl StrongLevels {
     /// Decides `levels`, strongest first. `doubt` is there if elements of lists may come from
     /// several appends. The search does not keep in mind which, so that what it finds has to be
     /// verified.
-    pub fn decide(subject: &Subject<'_>, levels: &[Level], doubt: Option<&Undecided>) -> Strong {
-        let mut strong = Strong::default();
+    pub fn decide(
+        subject: &Subject<'_>,
+        levels: &[Level],
+        doubt: Option<&Undecided>,
+    ) -> StrongLevels {
+        let mut strong = StrongLevels::default();
         if levels.last().is_some_and(|&strongest| strongest < Level::Serializable)
             && doubt.is_none()
         {
@@ -162,7 +89,7 @@ impl Strong {
     /// What the violated levels are violated by.
     pub fn violations(&mut self, subject: &Subject<'_>, took: Duration) -> Vec<AnomalyGroup> {
         let weakest_first: Vec<(Level, Vec<u32>)> = self.violated.iter().rev().cloned().collect();
-        let (groups, times) = disjoint::violations(subject, &weakest_first, took);
+        let (groups, times) = explain::violations(subject, &weakest_first, took);
         for (level, time) in times {
             let effort = self.efforts.iter_mut().rev().find(|(other, _)| *other == level);
             if let Some((_, effort)) = effort {
@@ -208,7 +135,7 @@ impl Strong {
         };
         let points = keep.then(|| points.clone());
         // Where several writes of a value may have been read, an order alone does not say which.
-        let order = points.as_deref().filter(|_| level.is_strong()).map(commits);
+        let order = points.as_deref().filter(|_| level.is_strong()).map(commit_order);
         Verdict { order, points, ..Verdict::new(level, Outcome::Holds) }
     }
 }
@@ -226,13 +153,4 @@ fn decide_with_times(
         StrongOutcome::Violated(txns) => StrongOutcome::Violated(txns),
         _ => StrongOutcome::Undecided(Undecided::NoTimes),
     }
-}
-
-/// The commit order of a certificate.
-fn commits(points: &[Event]) -> Vec<TxnId> {
-    let commit = |event: &Event| match event {
-        Event::Begin(_) => None,
-        Event::Commit(txn) => Some(*txn),
-    };
-    points.iter().filter_map(commit).collect()
 }

@@ -2,9 +2,9 @@
 //!
 //! [`check`] answers for read committed, cut isolation, read atomic, causal consistency, prefix
 //! consistency, snapshot isolation and (strict) serializability, with all anomalies behind a
-//! "violated" and, if asked, a certificate behind a "holds": a commit order that [`verify`]
-//! accepts, and at the strong levels begin and commit points that [`verify_points`] accepts.
-//! [`oracle`] is the definition itself, for histories of a few transactions; [`frontier`] is a
+//! "violated" and, if asked, a certificate behind a "holds": a commit order, and at the strong levels begin and commit
+//! points, that [`seriatim_verify`] accepts.
+//! [`seriatim_isolation::oracle`] is the definition itself, for histories of a few transactions; [`frontier`] is a
 //! second algorithm for the strong levels.
 //!
 //! ```
@@ -20,43 +20,21 @@
 //! assert_eq!(report.anomalies[0].kind, Anomaly::FracturedReadCausal);
 //! ```
 
-mod anomalies;
 mod checker;
-mod clocks;
-pub mod confirm;
-mod decide;
-mod disjoint;
-mod duplicate;
 mod explain;
 pub mod frontier;
 mod index;
-mod infer;
 mod ladder;
 mod limits;
-mod lists;
-mod matching;
-mod memory;
-mod order;
 mod outcome;
 mod parallel;
-mod refs;
-mod resident;
-mod resolve;
-mod scenario;
 mod strong;
-mod summary;
-mod verifier;
-mod violation;
+mod weak;
 
 pub use checker::check;
-pub use duplicate::Duplicate;
-pub use matching::matched_history;
+pub use explain::{Budget, Duplicate, explain as explain_violation, minimal_violation};
 pub use outcome::{
-    AnomalyGroup, Effort, Event, Options, Outcome, Proved, Report, Timings, Undecided, Verdict,
+    AnomalyGroup, Edge, Effort, Element, Excluded, OpRef, Options, Origin, Outcome, Proved, Reason,
+    Refs, Report, Timings, TxnRef, Undecided, ValueRef, Verdict, Violation, Why,
 };
-pub use refs::Refs;
-pub use scenario::{Budget, explain as explain_violation, minimal_violation};
-pub use verifier::{Rejection, verify, verify_points};
-pub use violation::{
-    Edge, Element, Excluded, OpRef, Origin, Reason, TxnRef, ValueRef, Violation, Why,
-};
+pub use seriatim_verify::Point;

@@ -1,6 +1,6 @@
 //! Corners that existing tools get wrong, by name, and histories that must simply be answered.
 
-use seriatim_check::frontier::{self, Found};
+use seriatim_check::frontier::{self, Frontier};
 use seriatim_check::{Options, Outcome, Report, Undecided, Verdict, check};
 use seriatim_history::{Columns, History, KeyId, KeyNames, OpKind, Status, Value, notation};
 use seriatim_isolation::{Anomaly, Level};
@@ -234,8 +234,8 @@ fn a_full_memory_leaves_every_level_undecided() {
 fn a_search_has_a_limit() {
     let history = notation::parse("a: w(x,1) | w(x,2)\nb: r(x,1) | r(x,2)").unwrap();
     for level in Level::STRONG {
-        assert_eq!(frontier::search(&history, level, 3), Found::OutOfBudget);
-        assert!(matches!(frontier::search(&history, level, 100), Found::Holds(_)));
+        assert_eq!(frontier::search(&history, level, 3), Frontier::OutOfBudget);
+        assert!(matches!(frontier::search(&history, level, 100), Frontier::Holds(_)));
     }
 }
 

@@ -2,9 +2,10 @@
 //! to order them closes a cycle, though each order by itself is possible: nothing is forced, so
 //! saturation sees nothing. Such gadgets lie hidden in larger valid histories here.
 
-use seriatim_check::{Effort, Options, Outcome, Report, check, verify_points};
+use seriatim_check::{Effort, Options, Outcome, Report, check};
 use seriatim_history::{History, notation};
 use seriatim_isolation::Level;
+use seriatim_verify::verify_points;
 
 /// A generator of numbers that needs nothing.
 struct Random(u64);

@@ -2,13 +2,14 @@
 //! verifier, and every anomaly against its own sub-history, on random small histories.
 
 use proptest::prelude::*;
-use seriatim_check::frontier::{self, Found};
-use seriatim_check::{
-    Event, Options, Outcome, Report, Undecided, Verdict, Violation, check, confirm,
-    matched_history, verify, verify_points,
-};
+use seriatim_check::frontier::{self, Frontier};
+use seriatim_check::{Options, Outcome, Report, Undecided, Verdict, Violation, check};
 use seriatim_history::{History, OpId, TxnId, notation};
 use seriatim_isolation::{Level, oracle};
+use seriatim_verify::{
+    Point, Proof, commit_order, completed, verify_cut_isolation, verify_order, verify_points,
+    verify_proof, verify_violation,
+};
 
 /// How a random history is made.
 #[derive(Clone, Copy, Debug)]
@@ -162,12 +163,12 @@ fn compare_confirmations(history: &History, report: &Report, text: &str) {
     let satisfied: Vec<Level> =
         Level::ALL.into_iter().filter(|&level| oracle::satisfies(history, level)).collect();
     let cut = satisfied.contains(&Level::CutIsolation);
-    assert_eq!(confirm::cut_isolation(history).is_ok(), cut, "cut isolation on\n{text}");
+    assert_eq!(verify_cut_isolation(history).is_ok(), cut, "cut isolation on\n{text}");
     for violation in report.anomalies.iter().map(|group| &group.exemplar) {
         let ops: Vec<OpId> = violation.ops.iter().filter_map(|op| op.id).collect();
-        let ops = confirm::completed(history, &ops);
+        let ops = completed(history, &ops);
         for &level in &violation.levels {
-            let confirmed = confirm::violation(history, level, &ops);
+            let confirmed = verify_violation(history, level, &ops);
             assert_eq!(confirmed, Ok(()), "{level}, {:?} of\n{text}", violation.kind);
         }
     }
@@ -178,9 +179,9 @@ fn compare_confirmations(history: &History, report: &Report, text: &str) {
         let mask = seed.wrapping_mul(0x9e37_79b9);
         all.iter().copied().filter(|op| mask >> (op.0 % 32) & 1 == 1).collect::<Vec<_>>()
     });
-    for part in without.chain(masks).flat_map(|part| [confirm::completed(history, &part), part]) {
+    for part in without.chain(masks).flat_map(|part| [completed(history, &part), part]) {
         for &level in &satisfied {
-            let confirmed = confirm::violation(history, level, &part);
+            let confirmed = verify_violation(history, level, &part);
             assert!(confirmed.is_err(), "{level}, {part:?} of\n{text}");
         }
     }
@@ -215,8 +216,8 @@ fn assert_certified(history: &History, verdict: &Verdict, duplicates: bool, text
     );
     // An order alone does not say which of several writers of a value was read.
     if let Some(order) = verdict.order.as_ref().filter(|_| !duplicates || !level.is_strong()) {
-        let sources = verdict.sources.as_deref().unwrap_or(&[]);
-        verify(&matched_history(history, sources), level, order)
+        let proof = Proof::Order { order: order.clone(), sources: verdict.sources.clone() };
+        verify_proof(history, level, &proof)
             .unwrap_or_else(|e| panic!("{e} at {level} on\n{text}"));
     }
     if let Some(points) = &verdict.points {
@@ -238,15 +239,15 @@ fn compare_strong_levels(history: &History, duplicates: bool, text: &str) {
         Level::LADDER.into_iter().zip(satisfied).filter(|(level, _)| level.is_strong())
     {
         match frontier::search(history, level, 1_000_000) {
-            Found::OutOfBudget => panic!("a long search for {level} on\n{text}"),
-            Found::Violated => assert!(!holds, "the frontier does not find {level} on\n{text}"),
-            Found::Holds(points) if duplicates && history.has_lists() => {
+            Frontier::OutOfBudget => panic!("a long search for {level} on\n{text}"),
+            Frontier::Violated => assert!(!holds, "the frontier does not find {level} on\n{text}"),
+            Frontier::Holds(points) if duplicates && history.has_lists() => {
                 if verify_points(history, level, &points).is_ok() {
                     assert!(holds, "{points:?} is accepted at {level} on\n{text}");
                     compare_mutations(history, level, &points, text);
                 }
             }
-            Found::Holds(points) => {
+            Frontier::Holds(points) => {
                 assert!(holds, "the frontier finds {level} with {points:?} on\n{text}");
                 verify_points(history, level, &points)
                     .unwrap_or_else(|e| panic!("{e} at {level} on\n{text}"));
@@ -258,7 +259,7 @@ fn compare_strong_levels(history: &History, duplicates: bool, text: &str) {
 
 /// Points of which one is left out or repeated are rejected. Points of which two are exchanged may
 /// be accepted, but only if the definition accepts the commit order in them.
-fn compare_mutations(history: &History, level: Level, points: &[Event], text: &str) {
+fn compare_mutations(history: &History, level: Level, points: &[Point], text: &str) {
     for i in 0..points.len() {
         let mut without = points.to_vec();
         without.remove(i);
@@ -273,22 +274,17 @@ fn compare_mutations(history: &History, level: Level, points: &[Event], text: &s
             let mut exchanged = points.to_vec();
             exchanged.swap(i, j);
             let accepted = verify_points(history, level, &exchanged).is_ok();
-            let right = oracle::accepts(history, level, &commits(&exchanged));
+            let right = oracle::accepts(history, level, &commit_order(&exchanged));
             assert!(!accepted || right, "{exchanged:?} at {level} on\n{text}");
         }
     }
-}
-
-fn commits(points: &[Event]) -> Vec<TxnId> {
-    let commit = |event: &Event| if let Event::Commit(txn) = event { Some(*txn) } else { None };
-    points.iter().filter_map(commit).collect()
 }
 
 /// The verifier and the definition accept the same commit orders.
 fn compare_orders(text: &str, order: &[TxnId]) {
     let history = notation::parse(text).unwrap();
     for level in Level::LADDER {
-        let accepted = verify(&history, level, order);
+        let accepted = verify_order(&history, level, order);
         let right = oracle::accepts(&history, level, order);
         assert_eq!(accepted.is_ok(), right, "{accepted:?} for {order:?} at {level} on\n{text}");
     }

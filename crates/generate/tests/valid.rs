@@ -1,10 +1,11 @@
 //! Generated histories are what they claim to be, and the checker agrees at every size and shape.
 
 use proptest::prelude::*;
-use seriatim_check::{Options, Outcome, check, verify};
+use seriatim_check::{Options, Outcome, check};
 use seriatim_generate::{KeyChoice, LEVELS, Workload, can_be_planted, generate};
 use seriatim_history::{OpId, Status, TxnId};
 use seriatim_isolation::{Anomaly, Level, oracle};
+use seriatim_verify::verify_order;
 
 fn workloads() -> impl Strategy<Value = Workload> {
     let choice = prop_oneof![
@@ -53,7 +54,7 @@ proptest! {
         let options = Options { levels: vec![level], keep_orders: true, ..Options::default() };
         let verdict = check(&history, &options).verdicts.remove(0);
         prop_assert_eq!(verdict.outcome, Outcome::Holds);
-        verify(&history, level, verdict.order.as_ref().unwrap()).unwrap();
+        verify_order(&history, level, verdict.order.as_ref().unwrap()).unwrap();
     }
 
     /// On small ones all levels agree with the definitions, also those that the store does not

@@ -23,6 +23,7 @@ mod fingerprint;
 pub mod formats;
 mod ids;
 mod input;
+mod labels;
 pub mod large_columns;
 mod meter;
 mod model;

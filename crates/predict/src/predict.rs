@@ -127,8 +127,8 @@ fn serial_order(
             let verdict = verdict.unwrap_or_else(|| unreachable!("its outcome is known"));
             let points = verdict.points.unwrap_or_default();
             let commits = points.into_iter().filter_map(|event| match event {
-                seriatim_check::Event::Commit(txn) => Some(txn),
-                seriatim_check::Event::Begin(_) => None,
+                seriatim_check::Point::Commit(txn) => Some(txn),
+                seriatim_check::Point::Begin(_) => None,
             });
             Ok(verdict.order.unwrap_or_else(|| commits.collect()))
         }

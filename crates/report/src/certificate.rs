@@ -2,14 +2,14 @@
 //! a header and then one line for each level; transactions and operations by their numbers in the
 //! history, from 0, session by session. The shape is documented by [`crate::schema::CERTIFICATE`].
 //!
-//! What a certificate says is data; whether it is true is for [`seriatim_check::confirm`] to say.
+//! What a certificate says is data; whether it is true is for [`seriatim_verify`] to say.
 
 use crate::text::plural;
 use serde::{Deserialize, Serialize};
-use seriatim_check::confirm::{self, Doubt};
-use seriatim_check::{Event, Outcome, Report, Verdict, Violation};
+use seriatim_check::{Outcome, Report, Verdict, Violation};
 use seriatim_history::{History, OpId, TxnId};
 use seriatim_isolation::{Anomaly, Level};
+use seriatim_verify::{self as verify, Certificate as Certified, Doubt, Point, Proof};
 
 /// The version of the format.
 const VERSION: u64 = 1;
@@ -65,7 +65,7 @@ struct Line {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     kind: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    points: Option<Vec<(Point, u32)>>,
+    points: Option<Vec<(PointKind, u32)>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     order: Option<Vec<u32>>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -75,42 +75,37 @@ struct Line {
 }
 
 #[derive(Serialize, Deserialize, Debug, Clone, Copy)]
-enum Point {
+enum PointKind {
     #[serde(rename = "b")]
     Begin,
     #[serde(rename = "c")]
     Commit,
 }
 
-/// What a certificate says about one level.
+/// What a line says about its level.
 #[derive(Debug)]
 pub enum Claim {
-    /// It holds, by these points.
-    Points(Vec<Event>),
-    /// It holds, by this order and, where values were written twice, these sources of reads.
-    Order(Vec<TxnId>, Option<Vec<(OpId, Option<OpId>)>>),
-    /// Cut isolation holds; that can be seen without more.
-    Cut,
+    /// It holds or is violated, and something is said to show it.
+    Certified(Certified),
     /// It holds, and it is not said why.
     Unproven,
-    /// It is violated, by these operations alone.
-    Violated(Vec<OpId>),
     /// Nothing is said.
     Undecided,
 }
 
 impl Claim {
-    /// Whether it is true of `level`; `None` if it claims nothing.
-    pub fn confirm(&self, history: &History, level: Level) -> Option<Result<(), Doubt>> {
-        Some(match self {
-            Claim::Points(points) => confirm::points(history, level, points),
-            Claim::Order(order, sources) => {
-                confirm::order(history, level, order, sources.as_deref())
-            }
-            Claim::Cut => confirm::cut_isolation(history),
-            Claim::Violated(ops) => confirm::violation(history, level, ops),
-            Claim::Unproven | Claim::Undecided => return None,
-        })
+    /// Whether it is true; `None` if it claims nothing that could be seen to be true.
+    pub fn confirm(&self, history: &History) -> Option<Result<(), Doubt>> {
+        match self {
+            Claim::Certified(certificate) => Some(verify::verify(history, certificate)),
+            Claim::Unproven | Claim::Undecided => None,
+        }
+    }
+
+    /// Whether it says that the level is violated.
+    pub fn is_violation(&self) -> bool {
+        let Claim::Certified(certificate) = self else { return false };
+        matches!(certificate.claim, verify::Claim::Violated(_))
     }
 }
 
@@ -173,7 +168,7 @@ fn line(verdict: &Verdict, history: &History, report: &Report) -> Line {
             let ops =
                 exemplar.map_or_else(|| (0..history.op_count()).map(OpId::from).collect(), ops_of);
             line.operations =
-                Some(confirm::completed(history, &ops).iter().map(|op| op.0).collect());
+                Some(verify::completed(history, &ops).iter().map(|op| op.0).collect());
         }
         Outcome::Holds if verdict.level == Level::CutIsolation => {}
         Outcome::Holds => match points(verdict, report) {
@@ -192,7 +187,7 @@ fn line(verdict: &Verdict, history: &History, report: &Report) -> Line {
 }
 
 /// The points of the level, or of a stronger one: these are confirmed faster than orders.
-fn points<'r>(verdict: &'r Verdict, report: &'r Report) -> Option<&'r [Event]> {
+fn points<'r>(verdict: &'r Verdict, report: &'r Report) -> Option<&'r [Point]> {
     let stronger = report
         .verdicts
         .iter()
@@ -200,10 +195,10 @@ fn points<'r>(verdict: &'r Verdict, report: &'r Report) -> Option<&'r [Event]> {
     std::iter::once(verdict).chain(stronger).find_map(|verdict| verdict.points.as_deref())
 }
 
-fn numbered(event: &Event) -> (Point, u32) {
-    match event {
-        Event::Begin(txn) => (Point::Begin, txn.0),
-        Event::Commit(txn) => (Point::Commit, txn.0),
+fn numbered(point: &Point) -> (PointKind, u32) {
+    match point {
+        Point::Begin(txn) => (PointKind::Begin, txn.0),
+        Point::Commit(txn) => (PointKind::Commit, txn.0),
     }
 }
 
@@ -299,15 +294,17 @@ fn claim(line: Line) -> Result<(Level, Claim), String> {
     }
     let claim = match (line.verdict.as_str(), line.points, line.order, line.operations) {
         ("holds", Some(points), None, None) if line.sources.is_none() => {
-            Claim::Points(points.into_iter().map(event).collect())
+            let points = points.into_iter().map(point).collect();
+            Claim::Certified(Certified::holds(level, Proof::Points(points)))
         }
         ("holds", None, Some(order), None) => {
             let ops = |(read, write): (u32, Option<u32>)| (OpId(read), write.map(OpId));
             let sources = line.sources.map(|sources| sources.into_iter().map(ops).collect());
-            Claim::Order(order.into_iter().map(TxnId).collect(), sources)
+            let order = order.into_iter().map(TxnId).collect();
+            Claim::Certified(Certified::holds(level, Proof::Order { order, sources }))
         }
         ("holds", None, None, None) if line.sources.is_none() => match level {
-            Level::CutIsolation => Claim::Cut,
+            Level::CutIsolation => Claim::Certified(Certified::holds(level, Proof::CutIsolation)),
             _ => Claim::Unproven,
         },
         ("holds", ..) => {
@@ -316,7 +313,7 @@ fn claim(line: Line) -> Result<(Level, Claim), String> {
             );
         }
         ("violated", None, None, Some(ops)) if line.sources.is_none() => {
-            Claim::Violated(ops.into_iter().map(OpId).collect())
+            Claim::Certified(Certified::violated(level, ops.into_iter().map(OpId).collect()))
         }
         ("violated", ..) => {
             return Err(
@@ -336,10 +333,10 @@ fn claim(line: Line) -> Result<(Level, Claim), String> {
     Ok((level, claim))
 }
 
-fn event((point, txn): (Point, u32)) -> Event {
+fn point((point, txn): (PointKind, u32)) -> Point {
     match point {
-        Point::Begin => Event::Begin(TxnId(txn)),
-        Point::Commit => Event::Commit(TxnId(txn)),
+        PointKind::Begin => Point::Begin(TxnId(txn)),
+        PointKind::Commit => Point::Commit(TxnId(txn)),
     }
 }
 

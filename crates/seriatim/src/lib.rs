@@ -91,6 +91,7 @@ pub use seriatim_predict as predict;
 pub use seriatim_report as report;
 pub use seriatim_runs as runs;
 pub use seriatim_store as store;
+pub use seriatim_verify as verify;
 pub use stories::stories;
 
 pub use seriatim_check::check as check_history;

@@ -12,12 +12,12 @@ pub(super) const NONE: u32 = u32::MAX;
 
 /// A read of another transaction's value: the one or two versions that it may have seen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Read {
+pub(super) struct ReadOf {
     pub key: u32,
     pub accepts: [u32; 2],
 }
 
-impl Read {
+impl ReadOf {
     pub fn versions(self) -> impl Iterator<Item = u32> {
         self.accepts.into_iter().filter(|&version| version != NONE)
     }
@@ -29,7 +29,7 @@ impl Read {
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(super) struct Write {
+pub(super) struct WriteOf {
     pub key: u32,
     pub version: u32,
 }
@@ -39,8 +39,8 @@ pub(super) struct Txn {
     pub id: TxnId,
     pub file_order: u32,
     pub times: (i64, i64),
-    pub reads: Box<[Read]>,
-    pub writes: Box<[Write]>,
+    pub reads: Box<[ReadOf]>,
+    pub writes: Box<[WriteOf]>,
     /// Elements of the lists that were read, in the order in which it appends them.
     pub appends: Box<[u32]>,
 }
@@ -244,8 +244,10 @@ impl<'h> Builder<'h> {
                 reads.push(read);
             }
         }
-        let write =
-            |(key, value)| Write { key: self.keys[&key], version: self.versions[&(key, value)].0 };
+        let write = |(key, value)| WriteOf {
+            key: self.keys[&key],
+            version: self.versions[&(key, value)].0,
+        };
         let ops = self.history.ops_of(txn).map(|op| self.history.op(OpId(op)));
         let appends = ops
             .filter(|op| op.kind.is_write())
@@ -261,7 +263,7 @@ impl<'h> Builder<'h> {
     }
 
     /// Nobody reads from itself at its begin point.
-    fn read(&self, reader: TxnId, key: KeyId, value: Value) -> Option<Read> {
+    fn read(&self, reader: TxnId, key: KeyId, value: Value) -> Option<ReadOf> {
         let number = self.keys[&key];
         let written =
             self.versions.get(&(key, value)).filter(|(_, writer)| *writer != Some(reader));
@@ -270,7 +272,7 @@ impl<'h> Builder<'h> {
             (Some(written), Some(initial)) => [written, initial],
             (one, other) => [one.or(other)?, NONE],
         };
-        Some(Read { key: number, accepts })
+        Some(ReadOf { key: number, accepts })
     }
 
     fn finish(self, sessions: Vec<Vec<Txn>>) -> Problem {

@@ -5,8 +5,7 @@
 //! session only the last one matters: whatever must come after it comes after the earlier ones too.
 //! So a slot has at most as many readers here as there are sessions.
 
-use crate::index::{INITIAL, Index};
-use crate::lists::last_element;
+use crate::index::{INITIAL, Index, last_element};
 use rustc_hash::FxHashMap;
 use seriatim_history::{History, OpId, TxnId, Value};
 use std::ops::Range;

@@ -3,95 +3,23 @@
 //!
 //! Only what an order of the points breaks is looked at. Whatever no order breaks needs no edge.
 
-use super::Limits;
+use super::contradiction::{Against, Contradiction, Excluded, OpenRead, Reason, Side};
 use super::facts::{Ambiguous, Facts};
-use super::model::{Arc, Model};
 use super::mutation::{Rule, holds};
 use super::reach::Reach;
 use super::scan::Broken;
 use super::sources::Sources;
+use super::timeline::{Arc, Timeline};
 use crate::index::NONE;
+use crate::limits::Limits;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::Arc as Shared;
-
-/// Why one version cannot come before another, `later` before `earlier` say.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Against {
-    /// Known edges lead from the earlier writer to the later one.
-    Writers,
-    /// This reader of the later version would have begun before the earlier one was written, yet
-    /// known edges lead from there to it.
-    Reader(u32),
-    /// The same with an ambiguous read (by number) that was matched with the later version.
-    Matched(u32),
-}
-
-/// Why an ambiguous read did not read a slot.
-#[derive(Clone, Copy, Debug)]
-pub(crate) enum Excluded {
-    /// The reader came first.
-    Future,
-    /// This transaction replaced it before the reader began.
-    ReplacedBy(u32),
-    /// This transaction wrote before the reader began, and cannot have written before the slot.
-    NotAfter(u32, Against),
-}
-
-/// Why a forced edge is there. Each speaks of what was known when the first `known` forced edges
-/// were.
-#[derive(Clone, Debug)]
-pub(crate) enum Reason {
-    /// The reader saw the initial value, by an ambiguous read (by number) if there is one.
-    Initial { reader: u32, writer: u32, read: Option<u32> },
-    /// An ambiguous read (by number) was matched with a version that was replaced by the reason
-    /// with this number.
-    Replaced { read: u32, order: u32 },
-    /// `earlier` wrote before `later`.
-    Order { earlier: u32, later: u32, against: Against, known: u32 },
-    /// The point comes before or after all candidates that an ambiguous read has left, so it comes
-    /// before or after the reader.
-    Bound { open: Shared<OpenRead>, point: u32, side: Side, known: u32 },
-    /// The read (by number) has one candidate left.
-    Match { read: u32, excluded: Vec<(u32, Excluded)>, known: u32 },
-}
-
-/// On which side of a reader a point is.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Side {
-    Before,
-    After,
-}
-
-/// Why the level is violated.
-#[derive(Clone, Debug)]
-pub(crate) enum Contradiction {
-    /// Known edges lead around.
-    Cycle(Vec<u32>),
-    /// The reader saw the initial value although known edges lead from the writer to it.
-    StaleInitial { reader: u32, writer: u32, read: Option<u32> },
-    /// Neither order of two writers is possible: `first` before `second` because of the first
-    /// reason, and so on.
-    NeitherOrder { first: u32, second: u32, against: [Against; 2] },
-    /// No candidate of the read (by number) is left.
-    NoSource { read: u32, excluded: Vec<(u32, Excluded)> },
-    /// The search found no choice; these transactions are involved, and these ambiguous reads: some
-    /// with candidates that were excluded before, some that were matched before.
-    Exhausted { txns: Vec<u32>, open: Vec<OpenRead>, matched: Vec<u32> },
-}
 
 /// An undecided order of two writers, `hint` being the earlier one in the present order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Pair {
     pub hint: u32,
     pub other: u32,
-}
-
-/// An ambiguous read (by number) with several candidates left.
-#[derive(Clone, Debug)]
-pub(crate) struct OpenRead {
-    pub read: u32,
-    pub candidates: Vec<u32>,
-    pub excluded: Vec<(u32, Excluded)>,
 }
 
 /// What a round found.
@@ -135,7 +63,7 @@ enum Ordered {
 
 pub(crate) struct Forcing<'a> {
     pub facts: &'a Facts<'a>,
-    pub model: Model,
+    pub timeline: Timeline,
     pub reach: &'a Reach,
     pub reasons: &'a mut Vec<Reason>,
     /// What the ambiguous reads are known to read.
@@ -152,7 +80,7 @@ pub(crate) struct Forcing<'a> {
 impl<'a> Forcing<'a> {
     pub fn new(
         facts: &'a Facts<'a>,
-        model: Model,
+        timeline: Timeline,
         reach: &'a Reach,
         reasons: &'a mut Vec<Reason>,
         fixed: &'a mut Sources,
@@ -160,7 +88,7 @@ impl<'a> Forcing<'a> {
         limits: Limits,
     ) -> Forcing<'a> {
         let (done, found) = (FxHashSet::default(), Findings::default());
-        Forcing { facts, model, reach, reasons, fixed, known, limits, steps: 0, done, found }
+        Forcing { facts, timeline, reach, reasons, fixed, known, limits, steps: 0, done, found }
     }
 
     /// Finds the edges that the broken places show to be forced. If the limits are reached it stops
@@ -233,7 +161,7 @@ impl<'a> Forcing<'a> {
         writer: u32,
         read: Option<u32>,
     ) -> Result<(), Contradiction> {
-        let arc = self.model.read_write(reader, writer);
+        let arc = self.timeline.read_write(reader, writer);
         if self.reach.reaches(arc.1, arc.0) {
             return Err(Contradiction::StaleInitial { reader, writer, read });
         }
@@ -268,14 +196,15 @@ impl<'a> Forcing<'a> {
 
     /// Why `a` cannot have written before `b`, if so.
     fn impossible(&self, a: u32, b: u32) -> Option<Against> {
-        let arc = self.model.write_write(a, b);
+        let arc = self.timeline.write_write(a, b);
         if self.reach.reaches(arc.1, arc.0) {
             return Some(Against::Writers);
         }
-        let commit = self.model.commit(b);
+        let commit = self.timeline.commit(b);
         let seen = |reader: u32| {
             reader != b
-                && self.reach.reaches(commit, self.model.begin(reader)) == holds(Rule::SeenWriter)
+                && self.reach.reaches(commit, self.timeline.begin(reader))
+                    == holds(Rule::SeenWriter)
         };
         let mut found = None;
         self.facts.common_versions(a, b, |version| {
@@ -298,11 +227,11 @@ impl<'a> Forcing<'a> {
         let (earlier, later) =
             if holds(Rule::OtherOrder) { (earlier, later) } else { (later, earlier) };
         let order = self.remember(Reason::Order { earlier, later, against, known: self.known });
-        for arc in order_arcs(self.facts, self.model, earlier, later) {
+        for arc in order_arcs(self.facts, self.timeline, earlier, later) {
             self.add(arc, order);
         }
         for read in replaced_reads(self.facts, self.fixed, earlier, later) {
-            let arc = self.model.read_write(self.facts.ambiguous[read as usize].reader, later);
+            let arc = self.timeline.read_write(self.facts.ambiguous[read as usize].reader, later);
             if !self.reach.reaches(arc.0, arc.1) {
                 let reason = self.remember(Reason::Replaced { read, order });
                 self.add(arc, reason);
@@ -350,7 +279,7 @@ impl<'a> Forcing<'a> {
                 self.found.matched += 1;
                 if let Some(writer) = self.facts.writer(slot).filter(|_| holds(Rule::LastCandidate))
                 {
-                    let arc = self.model.follows(writer, read.reader);
+                    let arc = self.timeline.follows(writer, read.reader);
                     self.add(arc, reason);
                 }
             }
@@ -370,14 +299,14 @@ impl<'a> Forcing<'a> {
     /// reader comes before the versions that replace all of them.
     fn bounds(&mut self, open: &OpenRead) {
         let reader = self.facts.ambiguous[open.read as usize].reader;
-        let begin = self.model.begin(reader);
+        let begin = self.timeline.begin(reader);
         let writers: Vec<u32> =
             open.candidates.iter().filter_map(|&slot| self.facts.writer(slot)).collect();
         let mut points: Vec<(u32, Side)> =
             self.replacing(open, &writers).into_iter().map(|p| (p, Side::After)).collect();
         if writers.len() == open.candidates.len() {
             let commits: Vec<u32> =
-                writers.iter().map(|&writer| self.model.commit(writer)).collect();
+                writers.iter().map(|&writer| self.timeline.commit(writer)).collect();
             points.extend(
                 self.reach.before_all(&commits, begin).into_iter().map(|p| (p, Side::Before)),
             );
@@ -398,13 +327,14 @@ impl<'a> Forcing<'a> {
     /// it is not known yet that the reader comes before.
     fn replacing(&self, open: &OpenRead, writers: &[u32]) -> Vec<u32> {
         let read = &self.facts.ambiguous[open.read as usize];
-        let (begin, session) =
-            (self.model.begin(read.reader), |txn: u32| self.facts.index.txn_session[txn as usize]);
+        let (begin, session) = (self.timeline.begin(read.reader), |txn: u32| {
+            self.facts.index.txn_session[txn as usize]
+        });
         let mut points = Vec::new();
         let mut done = NONE;
         for version in self.facts.versions(read.key) {
             let writer = self.facts.index.versions.txn[version as usize];
-            let commit = self.model.commit(writer);
+            let commit = self.timeline.commit(writer);
             if done == session(writer)
                 || writer == read.reader
                 || open.candidates.binary_search(&version).is_ok()
@@ -415,7 +345,7 @@ impl<'a> Forcing<'a> {
                 done = session(writer);
             } else if writers
                 .iter()
-                .all(|&other| self.reach.reaches(self.model.commit(other), commit))
+                .all(|&other| self.reach.reaches(self.timeline.commit(other), commit))
             {
                 done = session(writer);
                 points.push(commit);
@@ -443,12 +373,12 @@ impl<'a> Forcing<'a> {
 
     /// The last writer of each session among those that wrote before the ambiguous read.
     fn past(&self, read: &Ambiguous) -> Vec<u32> {
-        let begin = self.model.begin(read.reader);
+        let begin = self.timeline.begin(read.reader);
         let session = |txn: u32| self.facts.index.txn_session[txn as usize];
         let mut past: Vec<u32> = Vec::new();
         for version in self.facts.versions(read.key) {
             let writer = self.facts.index.versions.txn[version as usize];
-            if writer == read.reader || !self.reach.reaches(self.model.commit(writer), begin) {
+            if writer == read.reader || !self.reach.reaches(self.timeline.commit(writer), begin) {
                 continue;
             }
             match past.last_mut() {
@@ -461,20 +391,20 @@ impl<'a> Forcing<'a> {
 
     /// Why an ambiguous read cannot have read `slot`, if so; `past` are the last writers before it.
     fn excluded(&self, read: &Ambiguous, slot: u32, past: &[u32]) -> Option<Excluded> {
-        let model = self.model;
+        let timeline = self.timeline;
         let writer = self.facts.writer(slot);
         if writer.is_some_and(|writer| {
-            self.reach.reaches(model.begin(read.reader), model.commit(writer))
+            self.reach.reaches(timeline.begin(read.reader), timeline.commit(writer))
                 == holds(Rule::Candidates)
         }) {
             return Some(Excluded::Future);
         }
         past.iter().filter(|&&other| Some(other) != writer).find_map(|&other| {
             let Some(writer) = writer else { return Some(Excluded::ReplacedBy(other)) };
-            if self.reach.reaches(model.commit(other), model.begin(writer)) {
+            if self.reach.reaches(timeline.commit(other), timeline.begin(writer)) {
                 return None;
             }
-            if self.reach.reaches(model.commit(writer), model.commit(other)) {
+            if self.reach.reaches(timeline.commit(writer), timeline.commit(other)) {
                 return Some(Excluded::ReplacedBy(other));
             }
             self.impossible(other, writer).map(|against| Excluded::NotAfter(other, against))
@@ -486,20 +416,20 @@ impl<'a> Forcing<'a> {
 /// readers of each version that is replaced.
 pub(crate) fn order_arcs(
     facts: &Facts<'_>,
-    model: Model,
+    timeline: Timeline,
     earlier: u32,
     later: u32,
 ) -> Vec<(u32, u32)> {
     let mut arcs = Vec::new();
     if holds(Rule::WriteWrite) {
-        arcs.push(model.write_write(earlier, later));
+        arcs.push(timeline.write_write(earlier, later));
     }
     if !holds(Rule::ReadWrite) {
         return arcs;
     }
     facts.common_versions(earlier, later, |version| {
         let readers = facts.readers.of(version).iter().filter(|&&reader| reader != later);
-        arcs.extend(readers.map(|&reader| model.read_write(reader, later)));
+        arcs.extend(readers.map(|&reader| timeline.read_write(reader, later)));
     });
     arcs
 }

@@ -8,8 +8,7 @@
 //! goes on and something breaks: the search will look at it.
 
 use super::facts::Facts;
-use super::graph::Graph;
-use super::model::Model;
+use super::point_graph::PointGraph;
 use crate::index::NONE;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
@@ -17,7 +16,7 @@ use std::collections::{BTreeSet, BinaryHeap};
 
 pub(crate) struct Greedy<'a> {
     facts: &'a Facts<'a>,
-    graph: &'a Graph,
+    graph: &'a PointGraph,
     wish: &'a [u32],
     /// For each ambiguous read the slot that it reads, if that is settled.
     chosen: &'a [u32],
@@ -54,7 +53,7 @@ impl<'a> Greedy<'a> {
     /// iff there is a cycle.
     pub fn order(
         facts: &'a Facts<'a>,
-        graph: &'a Graph,
+        graph: &'a PointGraph,
         wish: &'a [u32],
         chosen: &'a [u32],
     ) -> Vec<u32> {
@@ -112,7 +111,7 @@ impl<'a> Greedy<'a> {
         if point >= self.graph.txn_points {
             return self.place(point);
         }
-        self.enqueue(self.graph.model.txn(point));
+        self.enqueue(self.graph.timeline.txn(point));
     }
 
     fn enqueue(&mut self, txn: u32) {
@@ -125,7 +124,7 @@ impl<'a> Greedy<'a> {
     }
 
     fn try_txn(&mut self, txn: u32) {
-        let (begin, commit) = (self.graph.model.begin(txn), self.graph.model.commit(txn));
+        let (begin, commit) = (self.graph.timeline.begin(txn), self.graph.timeline.commit(txn));
         if self.is_placed(commit)
             || (!self.is_placed(begin) && self.waiting_for[begin as usize] > 0)
         {
@@ -156,7 +155,7 @@ impl<'a> Greedy<'a> {
 
     /// Everybody waits: `txn` goes as far as its predecessors allow.
     fn force(&mut self, txn: u32) {
-        let (begin, commit) = (self.graph.model.begin(txn), self.graph.model.commit(txn));
+        let (begin, commit) = (self.graph.timeline.begin(txn), self.graph.timeline.commit(txn));
         if !self.is_placed(begin) {
             self.place_begin(txn);
         }
@@ -166,7 +165,7 @@ impl<'a> Greedy<'a> {
     }
 
     fn place_txn(&mut self, txn: u32) {
-        let (begin, commit) = (self.graph.model.begin(txn), self.graph.model.commit(txn));
+        let (begin, commit) = (self.graph.timeline.begin(txn), self.graph.timeline.commit(txn));
         if !self.is_placed(begin) {
             self.place_begin(txn);
         }
@@ -176,19 +175,19 @@ impl<'a> Greedy<'a> {
     }
 
     fn place_begin(&mut self, txn: u32) {
-        let model = self.graph.model;
-        if model == Model::Snapshot {
+        let timeline = self.graph.timeline;
+        if timeline.keeps_writers_apart() {
             for &version in self.facts.written.of(txn) {
                 self.open.insert(self.facts.version_key[version as usize], txn);
             }
         }
-        self.place(model.begin(txn));
+        self.place(timeline.begin(txn));
     }
 
     /// What stands in the way of reading and writing now.
     fn obstacle(&mut self, txn: u32) -> Option<Obstacle> {
         let facts = self.facts;
-        if !self.is_placed(self.graph.model.begin(txn)) {
+        if !self.is_placed(self.graph.timeline.begin(txn)) {
             for &number in facts.ambiguous_of.of(txn) {
                 let read = &facts.ambiguous[number as usize];
                 if self.chosen[number as usize] == NONE
@@ -221,7 +220,7 @@ impl<'a> Greedy<'a> {
                         .readers_by_choice
                         .get(&slot)
                         .is_some_and(|readers| readers.contains(&txn));
-                !reads || self.is_placed(self.graph.model.begin(txn))
+                !reads || self.is_placed(self.graph.timeline.begin(txn))
             }
             _ => true,
         }
@@ -229,14 +228,14 @@ impl<'a> Greedy<'a> {
 
     /// Places the begins of readers of `slot` that are ready; whether none but `txn` is left.
     fn pull_readers(&mut self, slot: u32, txn: u32) -> bool {
-        if self.graph.model == Model::Serial {
+        if self.graph.timeline.is_serial() {
             return false;
         }
         let facts = self.facts;
         let mut readers = facts.readers.of(slot).to_vec();
         readers.extend(self.readers_by_choice.get(&slot).into_iter().flatten());
         for reader in readers {
-            let begin = self.graph.model.begin(reader);
+            let begin = self.graph.timeline.begin(reader);
             if reader != txn && !self.is_placed(begin) && self.waiting_for[begin as usize] == 0 {
                 self.place_begin(reader);
                 self.enqueue(reader);
@@ -263,9 +262,9 @@ impl<'a> Greedy<'a> {
                         moments.push(next);
                     }
                 } else if left == 0
-                    || (left == 1 && next == graph.model.commit(graph.model.txn(next)))
+                    || (left == 1 && next == graph.timeline.commit(graph.timeline.txn(next)))
                 {
-                    self.enqueue(graph.model.txn(next));
+                    self.enqueue(graph.timeline.txn(next));
                 }
             }
         }
@@ -273,9 +272,9 @@ impl<'a> Greedy<'a> {
 
     /// Reads and writes of a point.
     fn take_effect(&mut self, point: u32) {
-        let (facts, model) = (self.facts, self.graph.model);
-        let txn = model.txn(point);
-        if point == model.begin(txn) {
+        let (facts, timeline) = (self.facts, self.graph.timeline);
+        let txn = timeline.txn(point);
+        if point == timeline.begin(txn) {
             for &slot in facts.reads.of(txn) {
                 self.was_read(slot);
             }
@@ -286,7 +285,7 @@ impl<'a> Greedy<'a> {
                 }
             }
         }
-        if point == model.commit(txn) {
+        if point == timeline.commit(txn) {
             for &version in facts.written.of(txn) {
                 let key = facts.version_key[version as usize];
                 self.current[key as usize] = version;

@@ -3,15 +3,15 @@
 //! Sessions are chains of points, so what reaches a point is a prefix of each session. Rows are
 //! computed in a topological order, O(edges · sessions); a question costs O(1).
 
-use super::Limits;
 use super::facts::Facts;
-use super::graph::Graph;
-use super::model::{Arc, Model};
 use super::mutation::{Rule, holds};
+use super::point_graph::PointGraph;
+use super::timeline::{Arc, Timeline};
+use crate::limits::Limits;
 use seriatim_history::large_columns;
 
 pub(crate) struct Reach {
-    model: Model,
+    timeline: Timeline,
     sessions: usize,
     /// For each point, for each session how many of its points (from the first) reach the point or
     /// are it.
@@ -32,13 +32,13 @@ impl Reach {
         numbers.is_some_and(|numbers| limits.allow(numbers as u64 * size_of::<u32>() as u64))
     }
 
-    pub fn new(facts: &Facts<'_>, graph: &Graph) -> Reach {
+    pub fn new(facts: &Facts<'_>, graph: &PointGraph) -> Reach {
         let bounds = facts.history.session_bounds();
         let session = &facts.index.txn_session;
         let place = |txn: usize| (session[txn], txn as u32 - bounds[session[txn] as usize]);
         let sessions = facts.history.session_count();
         Reach {
-            model: graph.model,
+            timeline: graph.timeline,
             sessions,
             rows: large_columns::zeros(graph.points() * sessions),
             firsts: bounds[..sessions].to_vec(),
@@ -47,7 +47,7 @@ impl Reach {
     }
 
     /// Computes all rows; `order` is a topological order of the points.
-    pub fn compute(&mut self, graph: &Graph, order: &[u32]) {
+    pub fn compute(&mut self, graph: &PointGraph, order: &[u32]) {
         let mut row = vec![0u32; self.sessions];
         for &point in order {
             row.fill(0);
@@ -69,7 +69,7 @@ impl Reach {
     ///
     /// Whatever `arc.0` did not reach before gets the row of `arc.0`, and nothing else: so each
     /// point is visited once.
-    pub fn extend(&mut self, graph: &Graph, (from, to): Arc) -> Option<usize> {
+    pub fn extend(&mut self, graph: &PointGraph, (from, to): Arc) -> Option<usize> {
         if self.reaches(to, from) {
             return None;
         }
@@ -114,7 +114,7 @@ impl Reach {
         }
         let counts = least.into_iter().zip(row(to)).enumerate();
         let news = counts.filter(|(_, (least, known))| least > known && *least != u32::MAX);
-        news.map(|(session, (count, _))| self.firsts[session] * self.model.points() + count - 1)
+        news.map(|(session, (count, _))| self.firsts[session] * self.timeline.points() + count - 1)
             .collect()
     }
 
@@ -129,8 +129,8 @@ impl Reach {
     /// The session of a transaction's point and its place in the chain.
     #[inline]
     fn chain_place(&self, point: u32) -> (usize, u32) {
-        let (session, place) = self.places[self.model.txn(point) as usize];
-        (session as usize, place * self.model.points() + point % self.model.points())
+        let (session, place) = self.places[self.timeline.txn(point) as usize];
+        (session as usize, place * self.timeline.points() + point % self.timeline.points())
     }
 
     /// Whether a transaction's point `from` reaches `to` or is it.

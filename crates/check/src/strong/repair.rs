@@ -5,16 +5,16 @@
 
 use super::facts::Facts;
 use super::force::{order_arcs, replaced_reads};
-use super::model::{Arc, Model};
 use super::scan::Broken;
 use super::sources::Sources;
 use super::theory::Acyclic;
+use super::timeline::{Arc, Timeline};
 use crate::index::NONE;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 pub(crate) struct Repair<'a> {
     facts: &'a Facts<'a>,
-    model: Model,
+    timeline: Timeline,
     pub theory: Acyclic<'a>,
     /// What ambiguous reads were said to read.
     matched: FxHashMap<u32, u32>,
@@ -23,8 +23,14 @@ pub(crate) struct Repair<'a> {
 }
 
 impl<'a> Repair<'a> {
-    pub fn new(facts: &'a Facts<'a>, model: Model, theory: Acyclic<'a>) -> Repair<'a> {
-        Repair { facts, model, theory, matched: FxHashMap::default(), failed: FxHashSet::default() }
+    pub fn new(facts: &'a Facts<'a>, timeline: Timeline, theory: Acyclic<'a>) -> Repair<'a> {
+        Repair {
+            facts,
+            timeline,
+            theory,
+            matched: FxHashMap::default(),
+            failed: FxHashSet::default(),
+        }
     }
 
     /// Takes back all choices, but leaves the order that they led to.
@@ -66,11 +72,11 @@ impl<'a> Repair<'a> {
     }
 
     fn commit(&self, txn: u32) -> u32 {
-        self.at(self.model.commit(txn))
+        self.at(self.timeline.commit(txn))
     }
 
     fn begin(&self, txn: u32) -> u32 {
-        self.at(self.model.begin(txn))
+        self.at(self.timeline.begin(txn))
     }
 
     /// Whether `writer` still replaces what `source` wrote before `reader` begins.
@@ -94,13 +100,11 @@ impl<'a> Repair<'a> {
     }
 
     fn arcs(&self, earlier: u32, later: u32, fixed: &Sources) -> Vec<Arc> {
-        let mut arcs = order_arcs(self.facts, self.model, earlier, later);
+        let mut arcs = order_arcs(self.facts, self.timeline, earlier, later);
         let reads = replaced_reads(self.facts, fixed, earlier, later).into_iter();
-        arcs.extend(
-            reads.map(|read| {
-                self.model.read_write(self.facts.ambiguous[read as usize].reader, later)
-            }),
-        );
+        arcs.extend(reads.map(|read| {
+            self.timeline.read_write(self.facts.ambiguous[read as usize].reader, later)
+        }));
         arcs
     }
 
@@ -110,7 +114,7 @@ impl<'a> Repair<'a> {
             return false;
         }
         match source {
-            None => self.theory.try_arcs(&[self.model.read_write(reader, writer)]),
+            None => self.theory.try_arcs(&[self.timeline.read_write(reader, writer)]),
             Some(source) => self.either_order(source, writer, &[], fixed),
         }
     }
@@ -122,7 +126,7 @@ impl<'a> Repair<'a> {
         if slot == NONE || !self.is_broken(source, writer, reader) {
             return false;
         }
-        let begins_first = self.model.read_write(reader, writer);
+        let begins_first = self.timeline.read_write(reader, writer);
         let mended = match source {
             None => self.theory.try_arcs(&[begins_first]),
             Some(source) => self.either_order(source, writer, &[begins_first], fixed),
@@ -162,7 +166,8 @@ impl<'a> Repair<'a> {
             if self.failed.contains(&(number, slot)) {
                 continue;
             }
-            let arc = self.facts.writer(slot).map(|writer| self.model.follows(writer, read.reader));
+            let arc =
+                self.facts.writer(slot).map(|writer| self.timeline.follows(writer, read.reader));
             if self.theory.try_arcs(arc.as_slice()) {
                 self.matched.insert(number, slot);
                 return true;

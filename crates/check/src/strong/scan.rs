@@ -2,8 +2,8 @@
 //! reader begins, writers that overlap, reads whose value is not the current one.
 
 use super::facts::Facts;
-use super::model::Model;
 use super::mutation::{Rule, holds};
+use super::timeline::Timeline;
 use crate::index::NONE;
 use crate::parallel;
 
@@ -23,7 +23,7 @@ pub(crate) enum Broken {
 
 pub(crate) struct Scan<'a> {
     pub facts: &'a Facts<'a>,
-    pub model: Model,
+    pub timeline: Timeline,
     /// The place of each point in the order.
     pub position: &'a [u32],
     /// For each ambiguous read the slot that it reads, if that is settled.
@@ -77,7 +77,7 @@ impl Scan<'_> {
             for place in 0..sorted.len() {
                 self.scan_readers(sorted[place].1, &sorted[place + 1..], &mut broken);
             }
-            if self.model == Model::Snapshot && holds(Rule::NoOverlap) {
+            if self.timeline.keeps_writers_apart() && holds(Rule::NoOverlap) {
                 self.scan_overlaps(&sorted, &mut broken);
             }
             self.scan_ambiguous(key, &sorted, &mut broken);
@@ -90,7 +90,7 @@ impl Scan<'_> {
     }
 
     fn commit(&self, version: u32) -> u32 {
-        self.position[self.model.commit(self.writer(version)) as usize]
+        self.position[self.timeline.commit(self.writer(version)) as usize]
     }
 
     fn sort(&self, versions: &mut [u32], sorted: &mut Sorted) {
@@ -103,7 +103,7 @@ impl Scan<'_> {
     }
 
     fn begin(&self, txn: u32) -> u32 {
-        self.position[self.model.begin(txn) as usize]
+        self.position[self.timeline.begin(txn) as usize]
     }
 
     /// Readers of `slot` that begin after one of the versions behind it.

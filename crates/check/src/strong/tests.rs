@@ -1,12 +1,17 @@
 //! Compared with the search over frontiers, rule by rule.
 
-use super::*;
-use crate::frontier::{self, Found};
-use crate::outcome::Event;
-use crate::verifier::verify_points;
-use mutation::{Rule, without};
-use seriatim_history::{Columns, KeyId, KeyNames, OpId, OpKind, Status, TxnId, Value, notation};
+use super::decide::{Decision, decide};
+use super::mutation::{Rule, without};
+use crate::frontier::{self, Frontier};
+use crate::index::Index;
+use crate::limits::Limits;
+use crate::outcome::Effort;
+use seriatim_history::{
+    Columns, History, KeyId, KeyNames, OpId, OpKind, Status, TxnId, Value, notation,
+};
 use seriatim_isolation::Level;
+use seriatim_verify::verify_points;
+use std::time::{Duration, Instant};
 
 /// How a random history is made.
 #[derive(Clone, Copy)]
@@ -76,31 +81,13 @@ fn random_history(seed: u64, shape: Shape) -> History {
     columns.finish().unwrap()
 }
 
-const MODELS: [(Level, Model); 3] = [
-    (Level::PrefixConsistency, Model::Prefix),
-    (Level::SnapshotIsolation, Model::Snapshot),
-    (Level::Serializable, Model::Serial),
-];
+const LEVELS: [Level; 3] =
+    [Level::PrefixConsistency, Level::SnapshotIsolation, Level::Serializable];
 
-const STRICT: (Level, Model) = (Level::StrictSerializable, Model::Serial);
-
-fn decide_alone(
-    history: &History,
-    index: &Index,
-    (level, model): (Level, Model),
-) -> (Decision, Effort) {
-    let target = Target { model, real_time: level == Level::StrictSerializable };
+fn decide_alone(history: &History, index: &Index, level: Level) -> (Decision, Effort) {
     let limits =
         Limits { deadline: Some(Instant::now() + Duration::from_secs(20)), ..Limits::default() };
-    decide(history, index, target, limits, 1)
-}
-
-fn as_events(points: Vec<(u32, bool)>) -> Vec<Event> {
-    let as_event = |(txn, commit)| match commit {
-        true => Event::Commit(TxnId(txn)),
-        false => Event::Begin(TxnId(txn)),
-    };
-    points.into_iter().map(as_event).collect()
+    decide(history, index, level, limits, 1)
 }
 
 /// Compares with the search over frontiers, has every order verified and every set of guilty
@@ -114,15 +101,15 @@ fn compare(shape: Shape, seeds: std::ops::Range<u64>) -> (u32, u32) {
         if !index.unrepeated.is_empty() {
             continue;
         }
-        for (level, model) in MODELS {
-            let (decision, effort) = decide_alone(&history, &index, (level, model));
+        for level in LEVELS {
+            let (decision, effort) = decide_alone(&history, &index, level);
             match (frontier::search(&history, level, 10_000_000), decision) {
-                (Found::Holds(_), Decision::Holds(points)) => {
-                    verify_points(&history, level, &as_events(points))
+                (Frontier::Holds(_), Decision::Holds(points)) => {
+                    verify_points(&history, level, &points)
                         .unwrap_or_else(|e| panic!("{e}: seed {seed} at {level}"));
                     holding += 1;
                 }
-                (Found::Violated, Decision::Violated(txns)) => {
+                (Frontier::Violated, Decision::Violated(txns)) => {
                     assert_core(&history, level, &txns, seed);
                     violated += 1;
                 }
@@ -157,7 +144,7 @@ fn assert_core(history: &History, level: Level, txns: &[u32], seed: u64) {
     let part = history.restricted_to(&ops);
     let found = frontier::search(&part, level, 10_000_000);
     assert!(
-        matches!(found, Found::Violated),
+        matches!(found, Frontier::Violated),
         "the core {txns:?} is not violated: seed {seed} at {level}"
     );
 }
@@ -179,15 +166,15 @@ fn agrees_with_the_search_over_frontiers() {
     }
 }
 
-/// `FILE=… MODEL=ser|si|pc cargo test --release -p seriatim-check measure -- --ignored --nocapture`
+/// `FILE=… LEVEL=ser|si|pc cargo test --release -p seriatim-check measure -- --ignored --nocapture`
 #[test]
 #[ignore = "for measurements by hand"]
 fn measure() {
     let path = std::env::var("FILE").unwrap();
-    let model = match std::env::var("MODEL").as_deref() {
-        Ok("si") => Model::Snapshot,
-        Ok("pc") => Model::Prefix,
-        _ => Model::Serial,
+    let level = match std::env::var("LEVEL").as_deref() {
+        Ok("si") => Level::SnapshotIsolation,
+        Ok("pc") => Level::PrefixConsistency,
+        _ => Level::Serializable,
     };
     let (history, _) = seriatim_history::formats::read_path(
         std::path::Path::new(&path),
@@ -205,8 +192,7 @@ fn measure() {
     );
     let limits =
         Limits { deadline: Some(Instant::now() + Duration::from_secs(100)), ..Limits::default() };
-    let (decision, effort) =
-        decide(&history, &index, Target { model, real_time: false }, limits, 2);
+    let (decision, effort) = decide(&history, &index, level, limits, 2);
     println!("{:?}: {effort:?}", start.elapsed());
     match decision {
         Decision::Holds(points) => println!("holds, {} points", points.len()),
@@ -238,31 +224,31 @@ fn gadget(missing: Option<usize>) -> History {
 const TIMED: Shape = Shape { ticks: Some(4), ..FEW };
 
 /// Small histories on which a broken rule shows, the likeliest first, with the levels to look at.
-fn subjects() -> impl Iterator<Item = (History, Vec<(Level, Model)>)> {
+fn subjects() -> impl Iterator<Item = (History, Vec<Level>)> {
     let gadgets = std::iter::once(None)
         .chain((0..8).map(Some))
-        .map(|missing| (gadget(missing), MODELS.to_vec()));
+        .map(|missing| (gadget(missing), LEVELS.to_vec()));
     let random = (0..400).flat_map(|seed| {
         let plain = [FEW, MORE, DUPLICATES, MORE_DUPLICATES]
-            .map(|shape| (random_history(seed, shape), MODELS.to_vec()));
-        plain.into_iter().chain([(random_history(seed, TIMED), vec![STRICT])])
+            .map(|shape| (random_history(seed, shape), LEVELS.to_vec()));
+        plain.into_iter().chain([(random_history(seed, TIMED), vec![Level::StrictSerializable])])
     });
     gadgets.chain(random)
 }
 
 /// Whether the answers are right.
-fn is_right(history: &History, levels: &[(Level, Model)]) -> bool {
+fn is_right(history: &History, levels: &[Level]) -> bool {
     let index = Index::build(history, 1);
     if !index.unrepeated.is_empty() {
         return true;
     }
-    levels.iter().all(|&(level, model)| {
+    levels.iter().all(|&level| {
         let found = frontier::search(history, level, 10_000_000);
-        match (found, decide_alone(history, &index, (level, model)).0) {
-            (Found::Holds(_), Decision::Holds(points)) => {
-                verify_points(history, level, &as_events(points)).is_ok()
+        match (found, decide_alone(history, &index, level).0) {
+            (Frontier::Holds(_), Decision::Holds(points)) => {
+                verify_points(history, level, &points).is_ok()
             }
-            (Found::Violated, Decision::Violated(_)) => true,
+            (Frontier::Violated, Decision::Violated(_)) => true,
             _ => false,
         }
     })

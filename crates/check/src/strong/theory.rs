@@ -6,9 +6,9 @@
 //! becomes the clause of the literals on it, with a path that has as few of them as possible.
 //! Undoing removes edges and leaves the order as it is: it still fits.
 
-use super::graph::Graph;
-use super::model::Arc;
 use super::mutation::{Rule, holds};
+use super::point_graph::PointGraph;
+use super::timeline::Arc;
 use batsat::Lit;
 use batsat::theory::{Theory, TheoryArg};
 use std::collections::VecDeque;
@@ -26,7 +26,7 @@ struct Labelled {
 }
 
 pub(crate) struct Acyclic<'g> {
-    pub graph: &'g mut Graph,
+    pub graph: &'g mut PointGraph,
     /// For each literal (by index) its edges.
     edges: Vec<Vec<Arc>>,
     stack: Vec<Labelled>,
@@ -61,7 +61,7 @@ impl<'g> Acyclic<'g> {
         self.round += 1;
     }
 
-    pub fn new(graph: &'g mut Graph, position: Vec<u32>) -> Acyclic<'g> {
+    pub fn new(graph: &'g mut PointGraph, position: Vec<u32>) -> Acyclic<'g> {
         let points = graph.points();
         Acyclic {
             graph,

@@ -5,13 +5,13 @@ use crate::exit::{Exit, Failure};
 use crate::loss_notes::skipped_note;
 use crate::output;
 use crate::progress::Progress;
-use seriatim_check::confirm::Doubt;
 use seriatim_history::History;
 use seriatim_history::formats::{self, Format, ReadOptions};
 use seriatim_isolation::Level;
 use seriatim_report::certificate::{self, Certificate, Claim, Malformed};
 use seriatim_report::style::{BAD, GOOD, paint};
 use seriatim_report::{Unreadable, clean, text};
+use seriatim_verify::Doubt;
 use std::io::Read;
 use std::path::{Path, PathBuf};
 
@@ -76,7 +76,7 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
     let mut worst = Exit::Holds;
     for (level, claim) in &certificate.claims {
         progress.stage().now(format!("verifying {level}"));
-        let (exit, line) = judged(&history, *level, claim, claim.confirm(&history, *level));
+        let (exit, line) = judged(&history, *level, claim, claim.confirm(&history));
         worst = worst.and(exit);
         progress.aside(|| output::text(&line))?;
     }
@@ -109,9 +109,9 @@ fn judged(
     result: Option<Result<(), Doubt>>,
 ) -> (Exit, String) {
     let verdict = match claim {
-        Claim::Violated(_) => "violated",
+        Claim::Certified(_) if claim.is_violation() => "violated",
         Claim::Undecided => "undecided",
-        Claim::Points(_) | Claim::Order(..) | Claim::Cut | Claim::Unproven => "holds",
+        Claim::Certified(_) | Claim::Unproven => "holds",
     };
     match result {
         None => (Exit::Undecided, format!("{level}: {verdict}, nothing to confirm\n")),

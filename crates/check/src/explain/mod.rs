@@ -1,0 +1,36 @@
+//! Why a small history violates a strong level, as a person would tell it.
+//!
+//! The solver of the strong levels says *violated* and names a superset of the guilty operations.
+//! Here that becomes an explanation: a complete decision procedure for histories of tens of
+//! transactions (`refute.rs`) that keeps the reason of everything it infers; the smallest part that
+//! it still refutes (`shrink.rs`); and that part's contradiction with names, reasons and the anomaly
+//! that it is (`explanation.rs`). The idea is that of PolySI (VLDB 2023, section 5.3 and Theorem 20):
+//! bring back what causes each edge, then drop what is not needed.
+//!
+//! ```text
+//! ops ──► Instance ──► Saturation ──► Cycle ──► Violation
+//!         matched      saturated      proof     named
+//! ```
+
+mod budget;
+mod cases;
+mod closure;
+mod disjoint;
+mod duplicate;
+mod explanation;
+mod instance;
+mod links;
+mod name;
+mod path;
+mod proof;
+mod refute;
+mod shrink;
+mod state;
+mod tell;
+#[cfg(test)]
+mod tests;
+
+pub use budget::Budget;
+pub(crate) use disjoint::violations;
+pub use duplicate::Duplicate;
+pub use explanation::{explain, minimal_violation};

@@ -1,0 +1,37 @@
+//! Reads that are wrong whatever the order of the transactions.
+
+use seriatim_isolation::Anomaly;
+
+/// A read that is wrong by itself (Plume's a to f, and the anomalies of lists).
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(crate) struct Fault {
+    pub kind: Anomaly,
+    /// The operations that show it, in the order that [`Anomaly`] documents.
+    pub ops: Vec<u32>,
+    /// Which element of the list that was read is to blame, from 0, if it is not the last one.
+    pub element: Option<u32>,
+}
+
+/// Two external reads of one key in one transaction that returned different values.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Unrepeated {
+    pub second: u32,
+    pub first: u32,
+}
+
+impl Fault {
+    pub fn new(kind: Anomaly, ops: Vec<u32>) -> Fault {
+        Fault { kind, ops, element: None }
+    }
+
+    /// The read that shows the fault.
+    pub fn reader(&self) -> u32 {
+        match self.kind {
+            Anomaly::ThinAirRead
+            | Anomaly::FutureRead
+            | Anomaly::DuplicateElement
+            | Anomaly::IncompatibleOrder => self.ops[0],
+            _ => self.ops[self.ops.len() - 1],
+        }
+    }
+}

@@ -1,0 +1,271 @@
+//! What the lists of list-append histories tell beyond the source of each read.
+//!
+//! A read of `[1 2 3]` comes from the transaction that appended 3, and shows that 1, 2 and 3 were
+//! appended in this order: the lists of a key must be prefixes of each other, and the longest one
+//! is the version order of the key. So every commit order has to put the writers of consecutive
+//! elements in the order of the list.
+
+use super::faults::Fault;
+use rustc_hash::{FxHashMap, FxHashSet};
+use seriatim_history::{History, KeyId, OpId, OpKind, Status, TxnId, Value, ValueKind};
+use seriatim_isolation::Anomaly;
+
+/// `from` appended to `key` before `to`, as the list that `read` returned shows.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct VersionEdge {
+    pub from: u32,
+    pub to: u32,
+    pub earlier: u32,
+    pub later: u32,
+    pub read: u32,
+}
+
+/// What the lists tell.
+#[derive(Default, Debug)]
+pub(crate) struct ListFacts {
+    pub faults: Vec<Fault>,
+    /// Reads of lists with elements that several transactions appended.
+    pub ambiguous: Vec<u32>,
+    pub version_edges: Vec<VersionEdge>,
+}
+
+/// What a read of this raw value is compared with: the last element of a list (`NULL` if it is
+/// empty), or itself.
+#[inline]
+pub(crate) fn last_element(history: &History, raw: u64) -> u64 {
+    if raw >> 62 != 1 {
+        return raw;
+    }
+    match Value::from_raw(raw).kind() {
+        ValueKind::List(number) => {
+            history.list(number).last().map_or(Value::NULL.raw(), |value| value.raw())
+        }
+        _ => raw,
+    }
+}
+
+/// Whether two raw values are the same, lists by their elements.
+pub(crate) fn same_value(history: &History, a: u64, b: u64) -> bool {
+    if a == b {
+        return true;
+    }
+    match (Value::from_raw(a).kind(), Value::from_raw(b).kind()) {
+        (ValueKind::List(a), ValueKind::List(b)) => history.list(a) == history.list(b),
+        _ => false,
+    }
+}
+
+/// The appends of one element to one key.
+#[derive(Default)]
+struct Appended {
+    /// By transactions that did not abort, as far as one knows.
+    live: Vec<u32>,
+    /// By a transaction that aborted.
+    aborted: Option<u32>,
+}
+
+impl Appended {
+    /// The append, if there is only one that the element can come from.
+    fn only(&self) -> Option<u32> {
+        if let [append] = self.live.as_slice() { Some(*append) } else { None }
+    }
+
+    /// An append to name where any will do: one that did not abort, if there is one.
+    fn first(&self) -> Option<u32> {
+        self.live.first().copied().or(self.aborted)
+    }
+}
+
+/// The appends of all elements.
+struct Appends(FxHashMap<(KeyId, Value), Appended>);
+
+impl Appends {
+    fn new(history: &History) -> Appends {
+        let mut appends: FxHashMap<(KeyId, Value), Appended> = FxHashMap::default();
+        for txn in history.txns() {
+            for id in history.ops_of(txn) {
+                let op = history.op(OpId(id));
+                if op.kind != OpKind::Append {
+                    continue;
+                }
+                let appended = appends.entry((op.key, op.value)).or_default();
+                match history.status(txn) {
+                    Status::Aborted => appended.aborted = Some(id),
+                    _ => appended.live.push(id),
+                }
+            }
+        }
+        Appends(appends)
+    }
+
+    fn of(&self, key: KeyId, element: Value) -> Option<&Appended> {
+        self.0.get(&(key, element))
+    }
+
+    fn only(&self, key: KeyId, element: Value) -> Option<u32> {
+        self.of(key, element)?.only()
+    }
+}
+
+/// Reads that returned lists, of transactions that `include` accepts.
+fn list_reads<'h>(
+    history: &'h History,
+    include: impl Fn(TxnId) -> bool + 'h,
+) -> impl Iterator<Item = (OpId, TxnId, KeyId, &'h [Value])> + 'h {
+    let txns = history.txns().filter(move |&txn| include(txn));
+    txns.flat_map(move |txn| history.ops_of(txn).map(move |op| (OpId(op), txn))).filter_map(
+        move |(id, txn)| {
+            let op = history.op(id);
+            match op.value.kind() {
+                ValueKind::List(number) if op.kind == OpKind::Read => {
+                    Some((id, txn, op.key, history.list(number)))
+                }
+                _ => None,
+            }
+        },
+    )
+}
+
+/// Pairs of a reader and a writer of an element of a list that it read.
+pub(crate) fn read_from(history: &History) -> Vec<(u32, u32)> {
+    if !history.has_lists() {
+        return Vec::new();
+    }
+    let appends = Appends::new(history);
+    let mut pairs = Vec::new();
+    for (_, reader, key, list) in list_reads(history, |txn| history.status(txn) != Status::Aborted)
+    {
+        for element in list {
+            if let Some(append) = appends.only(key, *element) {
+                pairs.push((reader.0, history.txn_of(OpId(append)).0));
+            }
+        }
+    }
+    pairs
+}
+
+/// Faults of single lists, contradictions between lists, and the version orders.
+pub(crate) fn examine(history: &History, counts: &[bool]) -> ListFacts {
+    if !history.has_lists() {
+        return ListFacts::default();
+    }
+    let appends = Appends::new(history);
+    let mut facts = ListFacts::default();
+    let mut longest: FxHashMap<KeyId, (OpId, &[Value])> = FxHashMap::default();
+    for (op, _, key, list) in list_reads(history, |txn| counts[txn.index()]) {
+        examine_list(history, &appends, (op, key, list), &mut facts);
+        let entry = longest.entry(key).or_insert((op, list));
+        if list.len() > entry.1.len() {
+            *entry = (op, list);
+        }
+    }
+    let mut contradicted = FxHashSet::default();
+    for (op, _, key, list) in list_reads(history, |txn| counts[txn.index()]) {
+        let (long_op, long) = longest[&key];
+        if let Some(i) = list.iter().zip(long).position(|(a, b)| a != b) {
+            // The first elements that differ, and who appended them, are enough to see the
+            // contradiction.
+            let differing = [list[i], long[i]];
+            let writers = differing.iter().filter_map(|element| appends.of(key, *element)?.first());
+            let ops = [op.0, long_op.0].into_iter().chain(writers).collect();
+            facts.faults.push(Fault::new(Anomaly::IncompatibleOrder, ops));
+            contradicted.insert(key);
+        }
+    }
+    let mut keys: Vec<KeyId> =
+        longest.keys().copied().filter(|key| !contradicted.contains(key)).collect();
+    keys.sort_unstable();
+    for key in keys {
+        version_order(history, &appends, counts, key, longest[&key], &mut facts.version_edges);
+    }
+    facts
+}
+
+/// Elements that stand more often than they were appended, that nobody appended, or that only an
+/// aborted transaction appended; each at most once a list. The last element is the read's source,
+/// which the index examines. A list with an element that several transactions appended is
+/// ambiguous.
+fn examine_list(
+    history: &History,
+    appends: &Appends,
+    (op, key, list): (OpId, KeyId, &[Value]),
+    facts: &mut ListFacts,
+) {
+    let mut times: FxHashMap<Value, usize> = FxHashMap::default();
+    let mut found: Vec<Fault> = Vec::new();
+    let mut several = false;
+    let mut previous = None;
+    for (i, element) in list.iter().enumerate() {
+        let appended = appends.of(key, *element);
+        let live = appended.map_or(&[][..], |appended| &appended.live);
+        let count = times.entry(*element).or_default();
+        *count += 1;
+        several |= live.len() > 1;
+        if *count > live.len().max(1) {
+            let ops = std::iter::once(op.0).chain(appended.and_then(Appended::first)).collect();
+            found.push(Fault::new(Anomaly::DuplicateElement, ops));
+        }
+        if let [append] = live {
+            found.extend(own_order(history, (op, history.txn_of(op)), previous, *append));
+            previous = Some(*append);
+        }
+        if i + 1 < list.len() && live.is_empty() {
+            found.push(match appended.and_then(|appended| appended.aborted) {
+                Some(append) => Fault::new(Anomaly::AbortedRead, vec![append, op.0]),
+                None => Fault {
+                    element: Some(i as u32),
+                    ..Fault::new(Anomaly::ThinAirRead, vec![op.0])
+                },
+            });
+        }
+    }
+    if several {
+        facts.ambiguous.push(op.0);
+    }
+    found.sort_by_key(|fault| fault.kind);
+    found.dedup_by_key(|fault| fault.kind);
+    facts.faults.extend(found);
+}
+
+/// An element that the reader itself appends only later, or that stands behind a later append of
+/// its own transaction.
+fn own_order(
+    history: &History,
+    (read, reader): (OpId, TxnId),
+    previous: Option<u32>,
+    append: u32,
+) -> Option<Fault> {
+    let txn = history.txn_of(OpId(append));
+    if txn == reader && append > read.0 {
+        return Some(Fault::new(Anomaly::FutureRead, vec![read.0, append]));
+    }
+    let previous =
+        previous.filter(|&previous| previous > append && history.txn_of(OpId(previous)) == txn)?;
+    Some(Fault::new(Anomaly::IncompatibleOrder, vec![read.0, append, previous]))
+}
+
+/// Edges between the writers of consecutive elements; elements with several writers or none are
+/// passed over.
+fn version_order(
+    history: &History,
+    appends: &Appends,
+    counts: &[bool],
+    key: KeyId,
+    (read, list): (OpId, &[Value]),
+    edges: &mut Vec<VersionEdge>,
+) {
+    let mut previous: Option<(u32, u32)> = None;
+    for element in list {
+        let Some(append) = appends.only(key, *element) else { continue };
+        let txn = history.txn_of(OpId(append)).0;
+        if !counts[txn as usize] {
+            continue;
+        }
+        if let Some((earlier, from)) = previous
+            && from != txn
+        {
+            edges.push(VersionEdge { from, to: txn, earlier, later: append, read: read.0 });
+        }
+        previous = Some((append, txn));
+    }
+}

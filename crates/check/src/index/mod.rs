@@ -1,0 +1,17 @@
+//! The reads of a history matched to their writes: what all levels work on.
+//!
+//! `build.rs` makes the [`Index`] (`tables.rs`): it sorts the operations by key and has
+//! `match_reads.rs` resolve each key by itself; `lists.rs` adds what list-append histories tell.
+//! Reads that are wrong by themselves are in `faults.rs`. O(n) time and memory.
+
+mod build;
+mod faults;
+mod first_guess;
+mod lists;
+mod match_reads;
+mod tables;
+
+pub(crate) use faults::{Fault, Unrepeated};
+pub(crate) use first_guess::first_guess;
+pub(crate) use lists::{last_element, read_from};
+pub(crate) use tables::{INITIAL, Index, NONE};

@@ -1,0 +1,57 @@
+//! What the levels need to know of a history, in flat arrays: one number for each operation,
+//! transaction, read or version.
+
+use super::faults::{Fault, Unrepeated};
+use super::lists::ListFacts;
+use seriatim_history::History;
+
+/// No source: a write, an internal read, or a read that is reported as a fault or as ambiguous.
+pub(crate) const NONE: u32 = u32::MAX;
+/// The source is the initial transaction.
+pub(crate) const INITIAL: u32 = u32::MAX - 1;
+
+/// External reads with a source, grouped by key and in the order of operations.
+#[derive(Default, Debug)]
+pub(crate) struct Reads {
+    /// Reads of key k: `start[k]..start[k+1]`.
+    pub start: Vec<u32>,
+    pub txn: Vec<u32>,
+    pub op: Vec<u32>,
+    /// Index into [`Versions::txn`], or [`INITIAL`].
+    pub source: Vec<u32>,
+}
+
+/// Visible writes of transactions that count, grouped by key and in the order of transactions.
+#[derive(Default, Debug)]
+pub(crate) struct Versions {
+    /// Versions of key k: `start[k]..start[k+1]`.
+    pub start: Vec<u32>,
+    pub txn: Vec<u32>,
+}
+
+/// Everything that the levels need to know.
+#[derive(Debug)]
+pub(crate) struct Index {
+    /// Which transactions count: committed ones, and unknown ones that somebody read from.
+    pub counts: Vec<bool>,
+    pub txn_session: Vec<u32>,
+    /// For each operation the transaction that it read from, or [`INITIAL`], or [`NONE`].
+    pub source_txn: Vec<u32>,
+    pub versions: Versions,
+    pub reads: Reads,
+    pub faults: Vec<Fault>,
+    pub unrepeated: Vec<Unrepeated>,
+    /// Reads whose value several transactions wrote.
+    pub ambiguous: Vec<u32>,
+    /// What the lists of list-append histories tell.
+    pub lists: ListFacts,
+}
+
+impl Index {
+    /// The transaction before `txn` in its session, among those that count.
+    #[inline]
+    pub fn session_predecessor(&self, history: &History, txn: u32) -> Option<u32> {
+        let first = history.session_bounds()[self.txn_session[txn as usize] as usize];
+        (first..txn).rev().find(|&earlier| self.counts[earlier as usize])
+    }
+}

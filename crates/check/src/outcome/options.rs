@@ -1,0 +1,36 @@
+//! What to check and how much to say.
+
+use seriatim_isolation::Level;
+
+/// What to check and how much to say.
+#[derive(Clone, Debug)]
+pub struct Options {
+    /// Which levels.
+    pub levels: Vec<Level>,
+    /// How many instances of each kind to explain in [`super::AnomalyGroup::instances`]; 0 explains the
+    /// exemplar only.
+    pub instances: usize,
+    /// Whether verdicts that hold keep their commit order.
+    pub keep_orders: bool,
+    /// When to give up on levels that need a search; what is not decided by then is undecided.
+    pub deadline: Option<std::time::Instant>,
+    /// How many bytes the process may have resident, as far as that can be known in advance or
+    /// noticed in time; what would take more is undecided.
+    pub memory: Option<u64>,
+    /// How many threads may work at once.
+    pub threads: usize,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        let threads = std::thread::available_parallelism().map_or(1, |cores| cores.get());
+        Options {
+            levels: Level::ALL.to_vec(),
+            instances: 0,
+            keep_orders: false,
+            deadline: None,
+            memory: None,
+            threads,
+        }
+    }
+}

@@ -1,0 +1,72 @@
+//! The way of a decision: build the graph, go through the rounds, read off the answer.
+
+use super::facts::Facts;
+use super::guilty;
+use super::point_graph::PointGraph;
+use super::rounds::Rounds;
+use crate::index::Index;
+use crate::limits::Limits;
+use crate::outcome::Effort;
+use seriatim_history::{History, TxnId};
+use seriatim_isolation::Level;
+use seriatim_verify::Point;
+use std::time::Instant;
+
+/// The answer for a strong level.
+#[derive(Debug)]
+pub(crate) enum Decision {
+    /// The points of the transactions in an order that satisfies the level.
+    Holds(Vec<Point>),
+    /// These transactions alone violate the level.
+    Violated(Vec<u32>),
+    /// The time or the memory ran out; [`Limits::reason`] knows which.
+    OutOfBudget,
+    /// Beyond what this search can do: an ambiguous read may come from a transaction that perhaps
+    /// did not commit.
+    Unsupported,
+}
+
+/// Decides a strong level of a history whose reads are all well formed.
+pub(crate) fn decide(
+    history: &History,
+    index: &Index,
+    level: Level,
+    limits: Limits,
+    threads: usize,
+) -> (Decision, Effort) {
+    let start = Instant::now();
+    let facts = Facts::new(history, index);
+    if facts.doubtful {
+        return (Decision::Unsupported, Effort::default());
+    }
+    let mut graph = PointGraph::new(&facts, level);
+    let mut rounds = Rounds::new(&facts, limits, threads);
+    rounds.effort.build = start.elapsed();
+    let result = rounds.run(&mut graph);
+    let decision = match result {
+        Ok(Some(order)) => Decision::Holds(as_points(&graph, &order)),
+        Ok(None) => Decision::OutOfBudget,
+        Err(contradiction) => Decision::Violated(guilty::transactions(
+            &facts,
+            &graph,
+            &rounds.knowledge(),
+            &contradiction,
+        )),
+    };
+    (decision, rounds.effort)
+}
+
+fn as_points(graph: &PointGraph, order: &[u32]) -> Vec<Point> {
+    let timeline = graph.timeline;
+    let mut points = Vec::with_capacity(order.len());
+    for &point in order.iter().filter(|&&point| point < graph.txn_points) {
+        let txn = timeline.txn(point);
+        if point == timeline.begin(txn) {
+            points.push(Point::Begin(TxnId(txn)));
+        }
+        if point == timeline.commit(txn) {
+            points.push(Point::Commit(TxnId(txn)));
+        }
+    }
+    points
+}

@@ -1,0 +1,195 @@
+//! The weak levels of a history, as far as they do not depend on ambiguous reads: decide the
+//! strongest; only if that fails, look for everything that is wrong.
+
+use super::anomalies::{self, LevelFindings};
+use super::context::Context;
+use super::decide;
+use super::edges::{Edges, known_edges};
+use super::graph::{Components, Graph};
+use super::summary::{Cycles, Summary};
+use crate::index::{Index, first_guess};
+use crate::outcome::{AnomalyGroup, Options};
+use seriatim_history::History;
+use seriatim_isolation::{Anomaly, Level};
+use std::collections::BTreeSet;
+
+/// What is known about the weak levels of a history.
+pub(crate) struct WeakLevels<'a> {
+    pub history: &'a History,
+    pub options: &'a Options,
+    /// The levels that get a verdict, in the order of reports.
+    pub levels: Vec<Level>,
+    /// The levels that forbid something that was found, whether or not there is an explanation of
+    /// it.
+    pub violated: Vec<Level>,
+    /// Levels of the ladder that hold although a stronger one is violated, with their commit orders
+    /// if asked for.
+    pub holding: Vec<(Level, Option<Vec<u32>>)>,
+}
+
+impl<'a> WeakLevels<'a> {
+    /// Nothing is known yet.
+    pub fn new(history: &'a History, options: &'a Options, levels: Vec<Level>) -> WeakLevels<'a> {
+        WeakLevels { history, options, levels, violated: Vec::new(), holding: Vec::new() }
+    }
+}
+
+impl WeakLevels<'_> {
+    /// The levels that were asked for and are not known to be violated, strongest first.
+    pub fn open(&self) -> impl Iterator<Item = Level> + '_ {
+        let asked = Level::WEAK.into_iter().rev().filter(|&level| self.asks(level));
+        asked.filter(|level| !self.violated.contains(level))
+    }
+
+    /// The strongest weak level that matters; `None` if only cut isolation was asked for. What
+    /// violates a weak level violates the strong ones too, and is easier to find and to understand
+    /// there.
+    pub fn strongest(&self) -> Option<Level> {
+        let matters =
+            |level: Level| self.asks(level) || self.levels.iter().any(|asked| asked.is_strong());
+        Level::WEAK.into_iter().rev().find(|&level| matters(level))
+    }
+
+    /// A commit order for the strongest level, if there is one and no read is wrong by itself. Cut
+    /// isolation is decided by the index alone.
+    pub fn decide(&self, index: Index, strongest: Option<Level>) -> (Option<Vec<u32>>, Index) {
+        let clean = index.faults.is_empty() && index.unrepeated.is_empty();
+        let Some(level) = strongest else { return (clean.then(Vec::new), index) };
+        let unrepeated_matters = level != Level::ReadCommitted || self.asks(Level::CutIsolation);
+        if !index.faults.is_empty() || (unrepeated_matters && !index.unrepeated.is_empty()) {
+            return (None, index);
+        }
+        let edges = Edges::new(Vec::new(), self.history.txn_count());
+        let graph = Graph { history: self.history, index: &index, edges: &edges };
+        let guess = first_guess(self.history, &index);
+        let Some(base) = graph.causal_order(guess, self.options.threads) else {
+            return (None, index);
+        };
+        let context = Context::new(self.history, &index, &base, self.options.threads);
+        let order = decide::commit_order(&context, level);
+        drop(context);
+        (order, index)
+    }
+
+    pub fn asks(&self, level: Level) -> bool {
+        self.levels.contains(&level)
+    }
+
+    /// All anomalies that the levels asked for forbid.
+    pub fn analyse(&mut self, mut index: Index, strongest: Option<Level>) -> Vec<AnomalyGroup> {
+        let no_edges = Edges::new(Vec::new(), self.history.txn_count());
+        let wish = first_guess(self.history, &index);
+        let causal =
+            Graph { history: self.history, index: &index, edges: &no_edges }.components(&wish);
+        let mut groups = self.without_levels(&index, &causal, &no_edges);
+        if causal.has_cycle() {
+            self.forbid(Anomaly::CyclicCausality);
+            anomalies::cut_cycles(&mut index, self.history.txn_bounds(), &causal);
+        }
+        for kind in index.faults.iter().map(|fault| fault.kind).collect::<BTreeSet<_>>() {
+            self.forbid(kind);
+        }
+        if !index.unrepeated.is_empty() {
+            self.forbid(Anomaly::NonRepeatableRead);
+        }
+        let base = Graph { history: self.history, index: &index, edges: &no_edges }
+            .components(&wish)
+            .order;
+        groups.extend(self.write_cycles(&mut index, &base));
+        let context = Context::new(self.history, &index, &base, self.options.threads);
+        let summary = Summary::new(&context, self.options.instances);
+        let findings =
+            strongest.map_or(Vec::new(), |strongest| anomalies::by_level(&context, strongest));
+        groups.extend(findings.iter().flat_map(|findings| summary.level(findings)));
+        self.note_levels(&context, &findings);
+        groups.retain(|group| group.kind.info().forbidden_by.iter().any(|&level| self.asks(level)));
+        groups.sort_by_key(|group| group.kind);
+        groups
+    }
+
+    /// What is wrong whatever the level: cycles of the causal order, and reads that are wrong by
+    /// themselves.
+    fn without_levels(
+        &self,
+        index: &Index,
+        causal: &Components,
+        edges: &Edges,
+    ) -> Vec<AnomalyGroup> {
+        let context = Context::new(self.history, index, &causal.order, self.options.threads);
+        let summary = Summary::new(&context, self.options.instances);
+        let cycles =
+            summary.cycles(&Cycles { kind: Anomaly::CyclicCausality, components: causal, edges });
+        let mut groups: Vec<AnomalyGroup> = cycles.into_iter().collect();
+        groups.extend(summary.faults(&index.faults));
+        groups.extend(summary.unrepeated());
+        groups
+    }
+
+    /// Cycles that need the version orders of lists; these version orders are then left out.
+    fn write_cycles(&mut self, index: &mut Index, base: &[u32]) -> Option<AnomalyGroup> {
+        if index.lists.version_edges.is_empty() {
+            return None;
+        }
+        let edges = Edges::new(known_edges(index), self.history.txn_count());
+        let components = Graph { history: self.history, index, edges: &edges }.components(base);
+        if !components.has_cycle() {
+            return None;
+        }
+        self.forbid(Anomaly::WriteCycle);
+        let context = Context::new(self.history, index, base, self.options.threads);
+        let summary = Summary::new(&context, self.options.instances);
+        let group = summary.cycles(&Cycles {
+            kind: Anomaly::WriteCycle,
+            components: &components,
+            edges: &edges,
+        });
+        drop(summary);
+        drop(context);
+        index.lists.version_edges.retain(|edge| !components.together(edge.from, edge.to));
+        group
+    }
+
+    /// Remembers that `kind` was found.
+    fn forbid(&mut self, kind: Anomaly) {
+        self.violated.extend(kind.info().forbidden_by);
+    }
+
+    /// Remembers the levels at which something was found, and those below them.
+    fn note_levels(&mut self, context: &Context<'_>, findings: &[LevelFindings]) {
+        for found in findings {
+            if !found.is_empty() {
+                self.forbid(found.kinds().0);
+            }
+            if !self.violated.contains(&found.level) {
+                let order = self
+                    .options
+                    .keep_orders
+                    .then(|| decide::commit_order(context, found.level))
+                    .flatten();
+                self.holding.push((found.level, order));
+            }
+        }
+    }
+}
+
+/// What is known about one level that was looked at by itself.
+pub(crate) struct LevelAlone {
+    /// Whether it is violated; it holds otherwise.
+    pub is_violated: bool,
+    /// A commit order, if it holds and the options ask for one.
+    pub order: Option<Vec<u32>>,
+    pub anomalies: Vec<AnomalyGroup>,
+}
+
+/// Decides one weak level of a history without ambiguous reads.
+pub(crate) fn decide_alone(history: &History, level: Level, options: &Options) -> LevelAlone {
+    let mut weak = WeakLevels::new(history, options, vec![level]);
+    let index = Index::build(history, options.threads);
+    debug_assert!(index.ambiguous.is_empty());
+    let strongest = weak.strongest();
+    let (order, index) = weak.decide(index, strongest);
+    let anomalies = if order.is_some() { Vec::new() } else { weak.analyse(index, strongest) };
+    let is_violated = weak.violated.contains(&level);
+    let order = order.or_else(|| weak.holding.into_iter().find_map(|(_, order)| order));
+    LevelAlone { is_violated, order: order.filter(|_| options.keep_orders), anomalies }
+}

@@ -1,0 +1,109 @@
+//! The weak levels of a history in which values may have been written twice.
+
+use super::distinct::WeakLevels;
+use super::duplicates::{self, Matched};
+use crate::index::Index;
+use crate::limits::Limits;
+use crate::limits::memory::{Need, Room};
+use crate::outcome::{AnomalyGroup, Options, Outcome, Refs, Undecided, Verdict, Violation};
+use seriatim_history::{History, OpId};
+use seriatim_isolation::Level;
+
+/// What a choice of sources for ambiguous reads says about weak levels.
+#[derive(Default)]
+pub(crate) struct Chosen {
+    pub verdicts: Vec<Verdict>,
+    /// What is wrong whatever the reads read.
+    pub anomalies: Vec<AnomalyGroup>,
+}
+
+impl Chosen {
+    /// Decides `open`, weak levels that depend on what the ambiguous `reads` read, strongest first.
+    pub fn choose(weak: &mut WeakLevels<'_>, open: &[Level], reads: &Reads<'_>) -> Chosen {
+        let mut chosen = Chosen::default();
+        for &level in open {
+            let held =
+                chosen.verdicts.iter().find(|verdict| verdict.outcome == Outcome::Holds).cloned();
+            let verdict = match held {
+                Some(stronger) => Verdict { level, ..stronger },
+                None => chosen.decide(weak, level, reads),
+            };
+            chosen.verdicts.push(verdict);
+        }
+        chosen
+    }
+
+    fn decide(&mut self, weak: &mut WeakLevels<'_>, level: Level, reads: &Reads<'_>) -> Verdict {
+        let (history, options) = (weak.history, weak.options);
+        match duplicates::decide(history, reads.ambiguous, level, options) {
+            Matched::Holds { sources, order } => {
+                Verdict { order, sources: Some(sources), ..Verdict::new(level, Outcome::Holds) }
+            }
+            Matched::Violated { ops, exemplar } => {
+                let levels: Vec<Level> =
+                    Level::LADDER.into_iter().filter(|&other| other >= level).collect();
+                weak.violated.extend(&levels);
+                if let Some(exemplar) = exemplar {
+                    // What violates this level violates the stronger ones that came before.
+                    self.anomalies.clear();
+                    let ops = ops.iter().map(|&op| Refs(history).op(op)).collect();
+                    let exemplar = Violation { ops, levels, ..*exemplar };
+                    self.anomalies.push(AnomalyGroup {
+                        kind: exemplar.kind,
+                        count: 1,
+                        instances: vec![exemplar.clone()],
+                        exemplar,
+                    });
+                }
+                Verdict::new(level, Outcome::Violated)
+            }
+            Matched::OutOfBudget(reason) => {
+                Verdict { undecided: Some(reason), ..Verdict::new(level, Outcome::Undecided) }
+            }
+            Matched::Unsupported => Verdict {
+                undecided: Some(reads.reason.clone()),
+                ..Verdict::new(level, Outcome::Undecided)
+            },
+        }
+    }
+}
+
+/// The ambiguous reads, and what is said of levels that they leave open.
+pub(crate) struct Reads<'a> {
+    pub ambiguous: &'a [u32],
+    pub reason: &'a Undecided,
+}
+
+/// Which of the weak levels that `options` ask for are violated, as far as the limits allow to see.
+pub(crate) fn violated(history: &History, options: &Options) -> Vec<Level> {
+    let mut levels = options.levels.clone();
+    match Need::of(history).within(Limits::of(options)) {
+        Room::Enough => {}
+        Room::NoClocks => levels.retain(|&level| level < Level::Causal),
+        Room::None => return Vec::new(),
+    }
+    let index = Index::build(history, options.threads);
+    let (reason, ambiguous) = (undecided(history, &index), index.ambiguous.clone());
+    let mut weak = WeakLevels::new(history, options, levels);
+    let strongest = weak.strongest();
+    let (order, index) = weak.decide(index, strongest);
+    if order.is_none() {
+        weak.analyse(index, strongest);
+    }
+    if let Some(reason) = &reason {
+        let open: Vec<Level> = weak.open().collect();
+        Chosen::choose(&mut weak, &open, &Reads { ambiguous: &ambiguous, reason });
+    }
+    options.levels.iter().copied().filter(|level| weak.violated.contains(level)).collect()
+}
+
+/// Why nothing can be said to hold, if reads are ambiguous.
+pub(crate) fn undecided(history: &History, index: &Index) -> Option<Undecided> {
+    let first = OpId(*index.ambiguous.first()?);
+    let op = history.op(first);
+    Some(Undecided::DuplicateValue {
+        key: history.key_name(op.key).to_string(),
+        value: history.value_text(op.value),
+        reads: index.ambiguous.len() as u64,
+    })
+}
