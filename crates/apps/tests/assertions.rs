@@ -2,7 +2,7 @@
 //! broke can be had again.
 
 use seriatim_apps::{APPS, Fuzz, Harness, Recording, Setting, Value, run};
-use seriatim_check::{Options, Outcome, check};
+use seriatim_check::{Answer, check};
 use seriatim_isolation::Level;
 use seriatim_store::{ChooserKind, Explorer, LEVELS};
 use std::collections::HashSet;
@@ -34,12 +34,11 @@ fn every_history_satisfies_its_level() {
             let mut fuzz = Fuzz::new(app, Setting { level, interleaved: true }, strategy, 1);
             for number in 0..6 {
                 let run = fuzz.run(number).unwrap();
-                let report =
-                    check(&run.history, &Options { levels: vec![level], ..Options::default() });
-                let outcome = report.verdict(level).map(|verdict| verdict.outcome);
+                let report = check(&run.history, level);
+                let outcome = report.verdict(level).map(|verdict| verdict.answer());
                 assert_eq!(
                     outcome,
-                    Some(Outcome::Holds),
+                    Some(Answer::Holds),
                     "{} at {level} with {strategy:?}, run {number}",
                     app.name()
                 );

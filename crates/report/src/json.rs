@@ -6,8 +6,8 @@ use crate::effort;
 use crate::prose;
 use serde::{Serialize, Serializer};
 use seriatim_check::{
-    AnomalyGroup, Edge, Effort, Excluded, OpRef, Origin, Outcome, Reason, Report, TxnRef,
-    Undecided, Verdict, Violation, Why,
+    AnomalyGroup, Answer, Edge, Effort, Excluded, OpRef, Origin, Reason, Report, TxnRef, Undecided,
+    Verdict, Violation, Why,
 };
 use seriatim_history::PlaceUnit;
 use seriatim_isolation::Level;
@@ -25,7 +25,7 @@ pub fn render_error(unreadable: &Unreadable) -> String {
 
 /// The line about an input that was too large to be read, without a line end.
 pub fn render_unread(unread: &Unread) -> String {
-    let undecided = Outcome::Undecided;
+    let undecided = Answer::Undecided;
     let open = |&level: &Level| Open { reason: "memory", ..Open::empty(level) };
     line(&UnreadObject {
         input: &unread.input,
@@ -235,7 +235,7 @@ impl<'a> CheckedObject<'a> {
             levels: report
                 .verdicts
                 .iter()
-                .map(|verdict| (verdict.level.code(), verdict.outcome.word()))
+                .map(|verdict| (verdict.level.code(), verdict.answer().word()))
                 .collect(),
             strongest: report.strongest().map(|level| level.code()),
             weakest_violated: report.weakest_violated().map(|level| level.code()),
@@ -397,14 +397,14 @@ impl<'a> Source<'a> {
 
 fn open(checked: &Checked) -> Vec<Open<'_>> {
     let undecided =
-        checked.report.verdicts.iter().filter(|verdict| verdict.outcome == Outcome::Undecided);
+        checked.report.verdicts.iter().filter(|verdict| verdict.answer() == Answer::Undecided);
     undecided.map(|verdict| Open::new(verdict, checked)).collect()
 }
 
 impl<'a> Open<'a> {
     fn new(verdict: &'a Verdict, checked: &'a Checked) -> Self {
         let empty = Open::empty(verdict.level);
-        match &verdict.undecided {
+        match verdict.undecided() {
             Some(Undecided::DuplicateValue { key, value, reads }) => Open {
                 reason: "duplicate-value",
                 key: Some(key),

@@ -19,12 +19,12 @@
 //!
 //! ```no_run
 //! use seriatim::history::formats::{ReadOptions, read_path};
-//! use seriatim::{Level, Options, Outcome};
+//! use seriatim::{Checker, Level};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let (history, _format) = read_path("run.edn".as_ref(), "run.edn", &ReadOptions::default())?;
-//! let report = seriatim::check_history(&history, &Options::default());
-//! if report.verdict(Level::ReadAtomic).is_some_and(|verdict| verdict.outcome == Outcome::Violated) {
+//! let report = Checker::new().check(&history);
+//! if report.violates(Level::ReadAtomic) {
 //!     for group in &report.anomalies {
 //!         println!("{} × {}: {}", group.count, group.kind.info().name, seriatim::report::summary(&group.exemplar));
 //!     }
@@ -37,13 +37,13 @@
 //!
 //! ```
 //! use seriatim::history::notation;
-//! use seriatim::{Anomaly, Level, Options};
+//! use seriatim::{Anomaly, Checker, Level};
 //!
 //! let history = notation::parse(
 //!     "teller:  w(alice,70) w(bob,80)
 //!      auditor: r(bob,nil) r(alice,70)",
 //! )?;
-//! let report = seriatim::check_history(&history, &Options::default());
+//! let report = Checker::new().check(&history);
 //! assert_eq!(report.strongest(), Some(Level::ReadCommitted));
 //! assert_eq!(report.weakest_violated(), Some(Level::ReadAtomic));
 //!
@@ -83,7 +83,7 @@ pub use seriatim_server as server;
 pub use seriatim_store as store;
 
 pub use seriatim_check::check as check_history;
-pub use seriatim_check::{Options, Outcome, Report, Verdict, Violation};
+pub use seriatim_check::{Answer, Checker, Outcome, Report, Verdict, Violation};
 pub use seriatim_history::History;
 pub use seriatim_isolation as isolation;
 pub use seriatim_isolation::{Anomaly, Level};

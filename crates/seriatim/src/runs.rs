@@ -3,7 +3,6 @@
 use crate::output;
 use serde::Serialize;
 use seriatim_apps::{App, Run};
-use seriatim_check::Options;
 use seriatim_history::{History, SessionId, TxnId};
 use seriatim_report::style::{BOLD, paint};
 use seriatim_report::text::{self, Layout};
@@ -57,7 +56,7 @@ pub fn explained(app: &dyn App, run: &Run) -> String {
 /// The history of a run, checked at every level.
 pub fn checked(name: &str, history: &History) -> Checked {
     let start = std::time::Instant::now();
-    let report = seriatim_check::check(history, &Options::default());
+    let report = seriatim_check::Checker::new().check(history);
     let times = Times { total: start.elapsed(), ..Times::default() };
     let input = format!("the run of {name}");
     Checked { input, format: "store", counts: Counts::of(history), report, times, duplicate: None }
