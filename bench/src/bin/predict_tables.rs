@@ -17,7 +17,7 @@ use seriatim::runs::{
     Fuzz, PlannedEvent, PlannedTxn, Rules, Setting, Writer, run, run_directed_by,
 };
 use seriatim::store::{ChooserKind, Latest, by_chance};
-use seriatim::{History, Level, Outcome};
+use seriatim::{History, Level};
 use std::error::Error;
 use std::time::{Duration, Instant};
 
@@ -249,11 +249,8 @@ fn chosen(name: &str, large: bool, level: Level, chooser: ChooserKind) -> Result
         for number in 0..RUNS {
             let run = fuzz.run(number)?;
             failed += u64::from(run.failure.is_some());
-            let options =
-                seriatim::Options { levels: vec![Level::Serializable], ..Default::default() };
-            let report = seriatim::check_history(&run.history, &options);
-            let outcome = report.verdict(Level::Serializable).map(|verdict| verdict.outcome);
-            unserializable += u64::from(outcome == Some(Outcome::Violated));
+            let report = seriatim::check_history(&run.history, Level::Serializable);
+            unserializable += u64::from(report.violates(Level::Serializable));
         }
     }
     let runs = SEEDS as u64 * RUNS;

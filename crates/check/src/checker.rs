@@ -5,15 +5,20 @@ use crate::index::Index;
 use crate::ladder::StrongLevels;
 use crate::limits::Limits;
 use crate::limits::memory::{Need, Room};
-use crate::outcome::{AnomalyGroup, Options, Outcome, Proved, Report, Timings, Undecided, Verdict};
+use crate::outcome::{
+    AnomalyGroup, Breach, Evidence, Options, Outcome, Proved, Report, Timings, Undecided, Verdict,
+    smallest,
+};
 use crate::strong::Subject;
 use crate::weak::{self, Chosen, Reads, WeakLevels};
 use seriatim_history::{History, OpId, TxnId, ValueKind};
 use seriatim_isolation::Level;
+use seriatim_verify::Proof;
+use std::sync::Arc;
 use std::time::Instant;
 
 /// Checks `history` at the levels of `options`.
-pub fn check(history: &History, options: &Options) -> Report {
+pub(crate) fn check_with(history: &History, options: &Options) -> Report {
     let need = Need::of(history);
     let report = match need.within(Limits::of(options)) {
         Room::Enough => return check_in_full(history, options),
@@ -62,17 +67,29 @@ fn check_in_full(history: &History, options: &Options) -> Report {
     anomalies.extend(chosen.anomalies);
     timings.decide += start.elapsed();
     timings.efforts = std::mem::take(&mut strong.efforts);
-    let known = Known { order, strong, matched: chosen.verdicts };
+    let known = Known {
+        proof: order.map(order_proof),
+        strong,
+        matched: chosen.verdicts,
+        holding: check.take_holding(),
+    };
     check.report(&known, anomalies, timings)
 }
 
 /// What is known in the end.
 struct Known {
     /// A commit order of the strongest weak level that matters.
-    order: Option<Vec<u32>>,
+    proof: Option<Arc<Proof>>,
     strong: StrongLevels,
     /// Verdicts of weak levels by a choice of sources for ambiguous reads.
     matched: Vec<Verdict>,
+    /// Weak levels that hold although a stronger one is violated.
+    holding: Vec<(Level, Evidence)>,
+}
+
+/// The order is moved, not copied: it has a number for each transaction.
+fn order_proof(order: Vec<u32>) -> Arc<Proof> {
+    Arc::new(Proof::order(order.into_iter().map(TxnId).collect()))
 }
 
 struct Check<'a> {
@@ -103,19 +120,45 @@ impl Check<'_> {
         Chosen::choose(&mut self.weak, &open, &Reads { ambiguous, reason })
     }
 
+    fn take_holding(&mut self) -> Vec<(Level, Evidence)> {
+        let evidence = |order: Option<Vec<u32>>| {
+            order.map_or(Evidence::NoAnomaly, |order| Evidence::Proof(order_proof(order)))
+        };
+        let holding = std::mem::take(&mut self.weak.holding);
+        holding.into_iter().map(|(level, order)| (level, evidence(order))).collect()
+    }
+
     fn report(&self, known: &Known, anomalies: Vec<AnomalyGroup>, timings: Timings) -> Report {
-        let verdicts = self.weak.levels.iter().map(|&level| self.verdict(level, known)).collect();
+        let verdict = |&level: &Level| {
+            let outcome = self.explained(level, self.outcome(level, known), &anomalies);
+            Verdict::new(level, outcome)
+        };
+        let verdicts = self.weak.levels.iter().map(verdict).collect();
         Report { verdicts, anomalies, proved: self.proved(known), timings, memory_needed: None }
+    }
+
+    /// Gives a violated level the smallest anomaly that shows it.
+    fn explained(&self, level: Level, outcome: Outcome, anomalies: &[AnomalyGroup]) -> Outcome {
+        match (outcome, smallest(anomalies, level)) {
+            (Outcome::Violated(_), Some(violation)) => {
+                Outcome::Violated(Breach::Anomaly(Box::new(violation.clone())))
+            }
+            // Where the contradiction is not known more closely, all transactions are part of it.
+            (Outcome::Violated(Breach::Unexplained(txns)), None) if txns.is_empty() => {
+                Outcome::Violated(Breach::Unexplained(self.weak.history.txns().collect()))
+            }
+            (outcome, _) => outcome,
+        }
     }
 
     /// What is known of the ladder.
     fn proved(&self, known: &Known) -> Proved {
         let on_ladder = |level: &Level| *level != Level::CutIsolation;
-        let is_clean = known.order.is_some() && self.ambiguous.is_none();
+        let is_clean = known.proof.is_some() && self.ambiguous.is_none();
         let weak = if is_clean { self.weak.strongest() } else { None };
         let held =
-            self.weak.holding.iter().map(|(level, _)| *level).filter(|_| self.ambiguous.is_none());
-        let matched = known.matched.iter().filter(|verdict| verdict.outcome == Outcome::Holds);
+            known.holding.iter().map(|(level, _)| *level).filter(|_| self.ambiguous.is_none());
+        let matched = known.matched.iter().filter(|verdict| verdict.holds());
         let holds = held
             .chain(matched.map(|verdict| verdict.level))
             .chain(weak)
@@ -124,35 +167,25 @@ impl Check<'_> {
         Proved { holds: holds.filter(on_ladder).max(), violated: violated.filter(on_ladder).min() }
     }
 
-    fn verdict(&self, level: Level, known: &Known) -> Verdict {
+    fn outcome(&self, level: Level, known: &Known) -> Outcome {
         if self.weak.violated.contains(&level) {
-            return Verdict::new(level, Outcome::Violated);
+            return Outcome::Violated(Breach::Unexplained(Vec::new()));
         }
         if level.is_strong() {
-            return known.strong.verdict(level, self.weak.options.keep_orders);
+            return known.strong.outcome(level);
+        }
+        if level == Level::CutIsolation {
+            return Outcome::Holds(Evidence::Proof(Arc::new(Proof::CutIsolation)));
         }
         if let Some(matched) = known.matched.iter().find(|verdict| verdict.level == level) {
-            return matched.clone();
+            return matched.outcome.clone();
         }
-        if level != Level::CutIsolation && self.ambiguous.is_some() {
-            return known.strong.verdict_of_ambiguous(
-                level,
-                self.ambiguous.as_ref(),
-                self.weak.options.keep_orders,
-            );
+        if let Some(reason) = &self.ambiguous {
+            return known.strong.outcome_unless_open(level, reason);
         }
-        let weaker = self
-            .weak
-            .holding
-            .iter()
-            .find(|(held, _)| *held == level)
-            .and_then(|(_, order)| order.as_deref());
-        let order =
-            if level == Level::CutIsolation { None } else { known.order.as_deref().or(weaker) };
-        let kept = order
-            .filter(|_| self.weak.options.keep_orders)
-            .map(|order| order.iter().map(|&txn| TxnId(txn)).collect());
-        Verdict { order: kept, ..Verdict::new(level, Outcome::Holds) }
+        let held = known.holding.iter().find(|(held, _)| *held == level);
+        let held = || held.map_or(Evidence::NoAnomaly, |(_, evidence)| evidence.clone());
+        Outcome::Holds(known.proof.clone().map_or_else(held, Evidence::Proof))
     }
 }
 
@@ -175,10 +208,11 @@ fn is_list(history: &History, op: u32) -> bool {
 fn without_clocks(history: &History, options: &Options) -> Report {
     let levels = vec![Level::ReadCommitted, Level::CutIsolation, Level::ReadAtomic];
     let report = check_in_full(history, &Options { levels, ..options.clone() });
-    let verdict = |level: Level| match report.verdict(level) {
-        Some(verdict) => verdict.clone(),
-        None if report.weakest_violated().is_some() => Verdict::new(level, Outcome::Violated),
-        None => undecided(level),
+    let weakest = report.weakest_violated().and_then(|level| report.verdict(level)).cloned();
+    let verdict = |level: Level| match (report.verdict(level), &weakest) {
+        (Some(verdict), _) => verdict.clone(),
+        (None, Some(weakest)) => Verdict { level, ..weakest.clone() },
+        (None, None) => undecided(level),
     };
     let asked = levels_to_report(history, options);
     let verdicts = asked.iter().map(|&level| verdict(level)).collect();
@@ -201,7 +235,7 @@ fn nothing(history: &History, options: &Options) -> Report {
 }
 
 fn undecided(level: Level) -> Verdict {
-    Verdict { undecided: Some(Undecided::Memory), ..Verdict::new(level, Outcome::Undecided) }
+    Verdict::undecided_because(level, Undecided::Memory)
 }
 
 #[cfg(test)]
@@ -216,7 +250,7 @@ mod tests {
             &fractured,
             &Options { levels: vec![Level::Causal], ..Options::default() },
         );
-        assert_eq!(report.verdict(Level::Causal).unwrap().outcome, Outcome::Violated);
+        assert!(report.violates(Level::Causal));
         assert_eq!(report.anomalies.len(), 1);
         assert_eq!(report.proved.holds, Some(Level::ReadCommitted));
     }
@@ -227,7 +261,7 @@ mod tests {
         let report = without_clocks(&good, &Options::default());
         assert_eq!(report.strongest(), Some(Level::ReadAtomic));
         let open = report.verdict(Level::Serializable).unwrap();
-        assert_eq!(open.undecided, Some(Undecided::Memory));
+        assert_eq!(open.undecided(), Some(&Undecided::Memory));
         assert_eq!(nothing(&good, &Options::default()).strongest(), None);
     }
 }

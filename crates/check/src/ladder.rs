@@ -4,10 +4,12 @@
 //! settles all above it.
 
 use crate::explain;
-use crate::outcome::{AnomalyGroup, Effort, Options, Outcome, Undecided, Verdict};
+use crate::outcome::{AnomalyGroup, Breach, Effort, Evidence, Options, Outcome, Undecided};
 use crate::strong::{StrongOutcome, Subject, decide_strong};
+use seriatim_history::TxnId;
 use seriatim_isolation::Level;
-use seriatim_verify::{Point, commit_order, verify_points};
+use seriatim_verify::{Proof, verify_points};
+use std::sync::Arc;
 use std::time::{Duration, Instant};
 
 /// The options for the first of `levels` levels that share the time that is left: a hard one must
@@ -24,7 +26,7 @@ fn share_of_budget(options: &Options, levels: usize) -> Options {
 #[derive(Default)]
 pub(crate) struct StrongLevels {
     /// The strongest level that holds, with its certificate.
-    holds: Option<(Level, Vec<Point>)>,
+    holds: Option<(Level, Arc<Proof>)>,
     /// The levels that were found to be violated, strongest first, each with transactions that
     /// alone violate it.
     violated: Vec<(Level, Vec<u32>)>,
@@ -63,7 +65,7 @@ impl StrongLevels {
                     {
                         Some(reason) => strong.undecided.push((level, reason.clone())),
                         None => {
-                            strong.holds = Some((level, points));
+                            strong.holds = Some((level, Arc::new(Proof::Points(points))));
                             break;
                         }
                     }
@@ -80,7 +82,9 @@ impl StrongLevels {
     pub fn try_serializable(&mut self, subject: &Subject<'_>) {
         if self.holds.is_none() && self.violated.is_empty() && self.undecided.is_empty() {
             match decide_strong(subject, Level::Serializable, &mut self.efforts) {
-                StrongOutcome::Holds(points) => self.holds = Some((Level::Serializable, points)),
+                StrongOutcome::Holds(points) => {
+                    self.holds = Some((Level::Serializable, Arc::new(Proof::Points(points))))
+                }
                 StrongOutcome::Violated(_) | StrongOutcome::Undecided(_) => {}
             }
         }
@@ -109,34 +113,25 @@ impl StrongLevels {
         self.violated.iter().map(|(level, _)| *level).min()
     }
 
-    /// The verdict for a strong level that was asked for.
-    pub fn verdict(&self, level: Level, keep: bool) -> Verdict {
-        if self.violated.iter().any(|(violated, _)| *violated <= level) {
-            return Verdict::new(level, Outcome::Violated);
+    /// The outcome for a strong level that was asked for.
+    pub fn outcome(&self, level: Level) -> Outcome {
+        let violated = self.violated.iter().find(|(violated, _)| *violated <= level);
+        if let Some((_, txns)) = violated {
+            let txns = txns.iter().copied().map(TxnId).collect();
+            return Outcome::Violated(Breach::Unexplained(txns));
         }
-        let reason =
-            self.undecided.iter().find(|(open, _)| *open == level).map(|(_, reason)| reason);
-        self.verdict_of_ambiguous(level, reason, keep)
+        let reason = self.undecided.iter().find(|(open, _)| *open == level);
+        // Every level that was asked for holds, is violated or has a reason.
+        self.outcome_unless_open(level, reason.map_or(&Undecided::Budget, |(_, reason)| reason))
     }
 
-    /// The verdict for a level that holds if a stronger one does, and is open because of `reason`
+    /// The outcome for a level that holds if a stronger one does, and is open because of `reason`
     /// otherwise.
-    pub fn verdict_of_ambiguous(
-        &self,
-        level: Level,
-        reason: Option<&Undecided>,
-        keep: bool,
-    ) -> Verdict {
-        let Some((_, points)) = self.holds.as_ref().filter(|(held, _)| *held >= level) else {
-            return Verdict {
-                undecided: reason.cloned(),
-                ..Verdict::new(level, Outcome::Undecided)
-            };
-        };
-        let points = keep.then(|| points.clone());
-        // Where several writes of a value may have been read, an order alone does not say which.
-        let order = points.as_deref().filter(|_| level.is_strong()).map(commit_order);
-        Verdict { order, points, ..Verdict::new(level, Outcome::Holds) }
+    pub fn outcome_unless_open(&self, level: Level, reason: &Undecided) -> Outcome {
+        match self.holds.as_ref().filter(|(held, _)| *held >= level) {
+            Some((_, proof)) => Outcome::Holds(Evidence::Proof(Arc::clone(proof))),
+            None => Outcome::Undecided(reason.clone()),
+        }
     }
 }
 

@@ -1,25 +1,26 @@
 //! Does a history satisfy an isolation level, and if not, why.
 //!
-//! [`check`] answers for read committed, cut isolation, read atomic, causal consistency, prefix
-//! consistency, snapshot isolation and (strict) serializability, with all anomalies behind a
-//! "violated" and, if asked, a certificate behind a "holds": a commit order, and at the strong levels begin and commit
-//! points, that [`seriatim_verify`] accepts.
-//! [`seriatim_isolation::oracle`] is the definition itself, for histories of a few transactions; [`frontier`] is a
-//! second algorithm for the strong levels.
+//! [`check`] answers for one level, [`Checker`] for several and within limits: read committed, cut
+//! isolation, read atomic, causal consistency, prefix consistency, snapshot isolation and (strict)
+//! serializability. A "violated" comes with the anomalies behind it, a "holds" with a commit order
+//! or begin and commit points that [`seriatim_verify`] accepts. [`seriatim_isolation::oracle`] is
+//! the definition itself, for histories of a few transactions; [`frontier`] is a second algorithm
+//! for the strong levels.
 //!
 //! ```
-//! use seriatim_check::{check, Options};
+//! use seriatim_check::Checker;
 //! use seriatim_isolation::{Anomaly, Level};
 //! use seriatim_history::notation;
 //!
 //! // Session b sees the new y of t1, but the old x, although t1 wrote both.
 //! let history = notation::parse("a: w(x,1) w(y,1)\nb: r(x,0) r(y,1)").unwrap();
-//! let report = check(&history, &Options::default());
+//! let report = Checker::new().check(&history);
 //! assert_eq!(report.strongest(), Some(Level::ReadCommitted));
-//! assert_eq!(report.weakest_violated(), Some(Level::ReadAtomic));
+//! assert!(report.violates(Level::ReadAtomic));
 //! assert_eq!(report.anomalies[0].kind, Anomaly::FracturedReadCausal);
 //! ```
 
+mod builder;
 mod checker;
 mod explain;
 pub mod frontier;
@@ -31,10 +32,11 @@ mod parallel;
 mod strong;
 mod weak;
 
-pub use checker::check;
+pub use builder::{Checker, check};
 pub use explain::{Budget, Duplicate, explain as explain_violation, minimal_violation};
 pub use outcome::{
-    AnomalyGroup, Edge, Effort, Element, Excluded, OpRef, Options, Origin, Outcome, Proved, Reason,
-    Refs, Report, Timings, TxnRef, Undecided, ValueRef, Verdict, Violation, Why,
+    AnomalyGroup, Answer, Breach, Edge, Effort, Element, Evidence, Excluded, OpRef, Origin,
+    Outcome, Proved, Reason, Refs, Report, Timings, TxnRef, Undecided, ValueRef, Verdict,
+    Violation, Why,
 };
-pub use seriatim_verify::Point;
+pub use seriatim_verify::{Point, Proof};

@@ -1,12 +1,12 @@
 //! Corners that existing tools get wrong, by name, and histories that must simply be answered.
 
 use seriatim_check::frontier::{self, Frontier};
-use seriatim_check::{Options, Outcome, Report, Undecided, Verdict, check};
+use seriatim_check::{Answer, Checker, Report, Undecided, Verdict, check};
 use seriatim_history::{Columns, History, KeyId, KeyNames, OpKind, Status, Value, notation};
 use seriatim_isolation::{Anomaly, Level};
 
 fn report(text: &str) -> Report {
-    check(&notation::parse(text).unwrap(), &Options::default())
+    Checker::new().check(&notation::parse(text).unwrap())
 }
 
 fn kinds(report: &Report) -> Vec<Anomaly> {
@@ -18,7 +18,7 @@ fn kinds(report: &Report) -> Vec<Anomaly> {
 fn letters(text: &str) -> String {
     let report = report(text);
     let letters = |verdicts: &[Verdict]| -> String {
-        verdicts.iter().map(|verdict| verdict.outcome.word().chars().next().unwrap()).collect()
+        verdicts.iter().map(|verdict| verdict.answer().word().chars().next().unwrap()).collect()
     };
     let (weak, strong) = report.verdicts.split_at(4);
     format!("{} {}", letters(weak), letters(strong))
@@ -93,10 +93,9 @@ fn cyclic_histories_are_answered_and_checking_goes_on() {
 fn reads_of_a_value_that_was_written_twice_may_come_from_either_write() {
     let text = "a: w(x,1)\nb: w(x,1)\nc: r(x,1)";
     let weak: Vec<Level> = Level::ALL.into_iter().filter(|level| !level.is_strong()).collect();
-    let duplicate =
-        check(&notation::parse(text).unwrap(), &Options { levels: weak, ..Options::default() });
+    let duplicate = Checker::new().levels(weak).check(&notation::parse(text).unwrap());
     assert!(
-        duplicate.verdicts.iter().all(|verdict| verdict.outcome == Outcome::Holds),
+        duplicate.verdicts.iter().all(|verdict| verdict.answer() == Answer::Holds),
         "{:?}",
         duplicate.verdicts
     );
@@ -194,40 +193,38 @@ fn a_session_that_writes_a_key_does_not_read_its_initial_value() {
 fn strict_serializability_needs_times() {
     let text = "a: w(x,1)\nb: r(x,0)";
     let history = notation::parse(text).unwrap();
-    let asked = |levels: &[Level]| {
-        check(&history, &Options { levels: levels.to_vec(), ..Options::default() })
-    };
+    let asked = |levels: &[Level]| Checker::new().levels(levels.to_vec()).check(&history);
     assert!(asked(&Level::ALL).verdict(Level::StrictSerializable).is_none());
     let alone = asked(&[Level::StrictSerializable]);
-    assert_eq!(alone.verdicts[0].outcome, Outcome::Undecided);
-    assert_eq!(alone.verdicts[0].undecided, Some(Undecided::NoTimes));
+    assert_eq!(alone.verdicts[0].answer(), Answer::Undecided);
+    assert_eq!(alone.verdicts[0].undecided(), Some(&Undecided::NoTimes));
     let named = asked(&[Level::Serializable, Level::StrictSerializable]);
-    assert_eq!(named.verdicts[0].outcome, Outcome::Holds);
-    assert_eq!(named.verdicts[1].undecided, Some(Undecided::NoTimes));
+    assert_eq!(named.verdicts[0].answer(), Answer::Holds);
+    assert_eq!(named.verdicts[1].undecided(), Some(&Undecided::NoTimes));
     // What is not serializable needs no times.
     let lost = notation::parse("a: r(x,0) w(x,1)\nb: r(x,0) w(x,2)").unwrap();
-    let options = Options { levels: vec![Level::StrictSerializable], ..Options::default() };
-    assert_eq!(check(&lost, &options).verdicts[0].outcome, Outcome::Violated);
+    let level = Level::StrictSerializable;
+    assert_eq!(check(&lost, level).verdicts[0].answer(), Answer::Violated);
 }
 
 #[test]
 fn the_search_over_frontiers_ends_with_the_budget() {
     // A value that was written twice, once by somebody who perhaps did not commit.
     let history = notation::parse("a: w(x,1)?\nb: w(x,1)\nc: r(x,1)").unwrap();
-    let options = Options { levels: vec![Level::Serializable], ..Options::default() };
-    assert_eq!(check(&history, &options).verdicts[0].outcome, Outcome::Holds);
-    let late = Options { deadline: Some(std::time::Instant::now()), ..options };
-    assert_eq!(check(&history, &late).verdicts[0].undecided, Some(Undecided::Budget));
+    let checker = Checker::new().levels([Level::Serializable]);
+    assert_eq!(checker.check(&history).verdicts[0].answer(), Answer::Holds);
+    let late = checker.clone().deadline(std::time::Instant::now());
+    assert_eq!(late.check(&history).verdicts[0].undecided(), Some(&Undecided::Budget));
 }
 
 #[cfg(target_os = "linux")]
 #[test]
 fn a_full_memory_leaves_every_level_undecided() {
     let history = notation::parse("a: w(x,1)\nb: r(x,1)").unwrap();
-    let report = check(&history, &Options { memory: Some(1 << 16), ..Options::default() });
-    assert!(report.verdicts.iter().all(|verdict| verdict.undecided == Some(Undecided::Memory)));
-    let report = check(&history, &Options { memory: Some(1 << 40), ..Options::default() });
-    assert!(report.verdicts.iter().all(|verdict| verdict.outcome == Outcome::Holds));
+    let report = Checker::new().memory(1 << 16).check(&history);
+    assert!(report.verdicts.iter().all(|verdict| verdict.undecided() == Some(&Undecided::Memory)));
+    let report = Checker::new().memory(1 << 40).check(&history);
+    assert!(report.verdicts.iter().all(|verdict| verdict.answer() == Answer::Holds));
 }
 
 #[test]
@@ -255,11 +252,11 @@ fn one_session(txns: u32, ops: impl Fn(u32) -> Vec<(OpKind, u32, u32)>) -> Histo
 fn a_session_of_a_million_transactions_overflows_no_stack() {
     let chain =
         one_session(1_000_000, |txn| vec![(OpKind::Read, 0, txn), (OpKind::Write, 0, txn + 1)]);
-    assert_eq!(check(&chain, &Options::default()).strongest(), Some(Level::Serializable));
+    assert_eq!(Checker::new().check(&chain).strongest(), Some(Level::Serializable));
     // Each transaction reads what the next one writes: one cycle for each pair.
     let cycle =
         one_session(1_000_000, |txn| vec![(OpKind::Read, 0, txn + 2), (OpKind::Write, 0, txn + 1)]);
-    let report = check(&cycle, &Options::default());
+    let report = Checker::new().check(&cycle);
     assert_eq!(report.weakest_violated(), Some(Level::ReadCommitted));
 }
 
@@ -288,7 +285,7 @@ fn a_transaction_that_reads_every_key_is_not_quadratic() {
         columns.push_op(reader, OpKind::Read, KeyId(key), Value::small(1).unwrap());
     }
     let history = columns.finish().unwrap();
-    let report = check(&history, &Options::default());
+    let report = Checker::new().check(&history);
     assert_eq!(report.weakest_violated(), Some(Level::ReadAtomic), "{:?}", report.verdicts);
     assert!(start.elapsed() < FEW_SECONDS);
 }
@@ -307,8 +304,7 @@ fn a_transaction_that_polls_one_key_is_not_quadratic() {
         columns.push_op(reader, OpKind::Read, KeyId(0), Value::small(u64::from(version)).unwrap());
     }
     let history = columns.finish().unwrap();
-    let options = Options { levels: vec![Level::ReadCommitted], ..Options::default() };
-    assert_eq!(check(&history, &options).strongest(), Some(Level::ReadCommitted));
+    assert_eq!(check(&history, Level::ReadCommitted).strongest(), Some(Level::ReadCommitted));
     assert!(start.elapsed() < FEW_SECONDS);
 }
 
@@ -328,7 +324,7 @@ fn a_cycle_through_a_hundred_thousand_sessions_is_answered() {
         );
         columns.push_op(txn, OpKind::Write, KeyId(session), Value::small(1).unwrap());
     }
-    let report = check(&columns.finish().unwrap(), &Options::default());
+    let report = Checker::new().check(&columns.finish().unwrap());
     assert_eq!(kinds(&report), [Anomaly::CyclicCausality]);
     assert_eq!(report.anomalies[0].exemplar.cycle.len(), sessions as usize);
     assert!(start.elapsed() < FEW_SECONDS);
@@ -353,10 +349,7 @@ fn an_order_that_is_mended_one_edge_at_a_time_is_found_all_the_same() {
         columns.push_op(reader, OpKind::Read, KeyId(writer), Value::small(1).unwrap());
     }
     columns.push_op(reader, OpKind::Read, KeyId(0), Value::small(1).unwrap());
-    let report = check(
-        &columns.finish().unwrap(),
-        &Options { levels: vec![Level::ReadCommitted], ..Options::default() },
-    );
+    let report = check(&columns.finish().unwrap(), Level::ReadCommitted);
     assert_eq!(report.strongest(), Some(Level::ReadCommitted));
     assert!(start.elapsed() < FEW_SECONDS);
 }

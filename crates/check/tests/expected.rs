@@ -1,7 +1,7 @@
 //! Histories with known verdicts: the shipped ones, and the shared ones. The folder of those lies
 //! beside the project; without it these tests say so and pass.
 
-use seriatim_check::{Options, Outcome, Report, check};
+use seriatim_check::{Answer, Checker, Report};
 use seriatim_history::formats::{ReadOptions, read_path};
 use seriatim_isolation::{Anomaly, Level};
 use std::collections::BTreeMap;
@@ -33,11 +33,11 @@ fn report(path: &Path, levels: &[Level]) -> Report {
     let name = path.display().to_string();
     let (history, _) =
         read_path(path, &name, &ReadOptions::default()).unwrap_or_else(|error| panic!("{error}"));
-    check(&history, &Options { levels: levels.to_vec(), ..Options::default() })
+    Checker::new().levels(levels.to_vec()).check(&history)
 }
 
-fn outcome(report: &Report, level: Level) -> Outcome {
-    report.verdict(level).unwrap().outcome
+fn outcome(report: &Report, level: Level) -> Answer {
+    report.verdict(level).unwrap().answer()
 }
 
 /// The levels that are violated if `level` is, itself among them.
@@ -48,17 +48,17 @@ fn from_up(level: Level) -> impl Iterator<Item = Level> {
         .filter(move |&other| other == level || (other >= weakest && other != Level::CutIsolation))
 }
 
-fn word(text: &str) -> Outcome {
+fn word(text: &str) -> Answer {
     match text {
-        "accept" => Outcome::Holds,
-        "reject" => Outcome::Violated,
+        "accept" => Answer::Holds,
+        "reject" => Answer::Violated,
         _ => panic!("neither accept nor reject: {text}"),
     }
 }
 
 /// A table of files with one column a level, named in the first line. What rejects a level rejects
 /// those above it, so that each row that rejects something speaks of the strong levels too.
-fn table(path: &Path) -> Vec<(String, Vec<(Level, Outcome)>)> {
+fn table(path: &Path) -> Vec<(String, Vec<(Level, Answer)>)> {
     let text = std::fs::read_to_string(path).unwrap();
     let mut lines = text.lines();
     let levels: Vec<Option<Level>> =
@@ -68,11 +68,11 @@ fn table(path: &Path) -> Vec<(String, Vec<(Level, Outcome)>)> {
             let cells: Vec<&str> = line.split('\t').collect();
             let said =
                 levels.iter().zip(&cells).filter_map(|(level, cell)| Some(((*level)?, word(cell))));
-            let mut verdicts: Vec<(Level, Outcome)> = said.collect();
-            let rejected = verdicts.iter().filter(|(_, outcome)| *outcome == Outcome::Violated);
+            let mut verdicts: Vec<(Level, Answer)> = said.collect();
+            let rejected = verdicts.iter().filter(|(_, outcome)| *outcome == Answer::Violated);
             let above: Vec<Level> = rejected.flat_map(|&(level, _)| from_up(level)).collect();
             let strong = Level::STRONG.into_iter().filter(|level| above.contains(level));
-            verdicts.extend(strong.map(|level| (level, Outcome::Violated)));
+            verdicts.extend(strong.map(|level| (level, Answer::Violated)));
             (cells[0].to_owned(), verdicts)
         })
         .collect()
@@ -100,7 +100,7 @@ fn compare(
             }
         }
         for level in
-            LEVELS.into_iter().filter(|&level| outcome(&report, level) == Outcome::Undecided)
+            LEVELS.into_iter().filter(|&level| outcome(&report, level) == Answer::Undecided)
         {
             wrong.push(format!("{file} at {level}: undecided"));
         }
@@ -122,9 +122,9 @@ fn shipped_taps() {
         let path = folder.join(format!("tap-{letter}.txt"));
         let (history, _) = read_path(&path, "tap", &ReadOptions::default())
             .unwrap_or_else(|error| panic!("{error}"));
-        let report = check(&history, &Options::default());
+        let report = Checker::new().check(&history);
         for level in LEVELS {
-            let violated = report.verdict(level).unwrap().outcome == Outcome::Violated;
+            let violated = report.verdict(level).unwrap().answer() == Answer::Violated;
             assert_eq!(
                 violated,
                 kind.info().forbidden_by.contains(&level),
@@ -188,10 +188,10 @@ fn archive() {
 fn awdit_tests() {
     let Some(folder) = shared("awdit-tests") else { return };
     let strongest = [
-        ("none", [Outcome::Violated; 3]),
-        ("read-committed", [Outcome::Holds, Outcome::Violated, Outcome::Violated]),
-        ("read-atomic", [Outcome::Holds, Outcome::Holds, Outcome::Violated]),
-        ("causal", [Outcome::Holds; 3]),
+        ("none", [Answer::Violated; 3]),
+        ("read-committed", [Answer::Holds, Answer::Violated, Answer::Violated]),
+        ("read-atomic", [Answer::Holds, Answer::Holds, Answer::Violated]),
+        ("causal", [Answer::Holds; 3]),
     ];
     let mut count = 0;
     for (name, expected) in strongest {
@@ -210,11 +210,11 @@ fn awdit_tests() {
                     "{}",
                     path.display()
                 );
-                if expected.contains(&Outcome::Violated) {
+                if expected.contains(&Answer::Violated) {
                     for level in from_up(Level::PrefixConsistency) {
                         assert_eq!(
                             outcome(&report, level),
-                            Outcome::Violated,
+                            Answer::Violated,
                             "{} at {level}",
                             path.display()
                         );
@@ -248,7 +248,7 @@ fn real_violations() {
         let report = report(&folder.join(file), &LEVELS);
         for level in LEVELS {
             let violated = level >= weakest_violated && level != Level::CutIsolation;
-            let expected = if violated { Outcome::Violated } else { Outcome::Holds };
+            let expected = if violated { Answer::Violated } else { Answer::Holds };
             assert_eq!(outcome(&report, level), expected, "{file} at {level}");
         }
         assert_eq!(report.strongest(), Some(strongest), "{file}");
@@ -274,7 +274,7 @@ fn benchmark_histories_are_serializable() {
         let serializable = outcome(&together, Level::Serializable);
         println!("{}: serializability {}", path.display(), serializable.word());
         for level in LEVELS {
-            assert_eq!(outcome(&together, level), Outcome::Holds, "{} at {level}", path.display());
+            assert_eq!(outcome(&together, level), Answer::Holds, "{} at {level}", path.display());
         }
         count += 1;
         let slow =
@@ -286,7 +286,7 @@ fn benchmark_histories_are_serializable() {
         for level in [Level::Causal, Level::PrefixConsistency, Level::SnapshotIsolation] {
             assert_eq!(
                 outcome(&report(&path, &[level]), level),
-                Outcome::Holds,
+                Answer::Holds,
                 "{} at {level} alone",
                 path.display()
             );

@@ -2,10 +2,10 @@
 //! to order them closes a cycle, though each order by itself is possible: nothing is forced, so
 //! saturation sees nothing. Such gadgets lie hidden in larger valid histories here.
 
-use seriatim_check::{Effort, Options, Outcome, Report, check};
+use seriatim_check::{Answer, Checker, Effort, Report, check};
 use seriatim_history::{History, notation};
 use seriatim_isolation::Level;
-use seriatim_verify::verify_points;
+use seriatim_verify::{Proof, verify_proof};
 
 /// A generator of numbers that needs nothing.
 struct Random(u64);
@@ -108,8 +108,8 @@ fn hide(seed: u64, hidden: Hidden) -> (String, History) {
     (text, history)
 }
 
-fn outcome(report: &Report, level: Level) -> Outcome {
-    report.verdict(level).unwrap().outcome
+fn outcome(report: &Report, level: Level) -> Answer {
+    report.verdict(level).unwrap().answer()
 }
 
 fn effort(report: &Report, level: Level) -> &Effort {
@@ -119,10 +119,10 @@ fn effort(report: &Report, level: Level) -> &Effort {
 /// The gadget is found by the search and nothing but it is shown.
 fn assert_found(seed: u64, hidden: Hidden) {
     let (text, history) = hide(seed, hidden);
-    let report = check(&history, &Options::default());
-    assert_eq!(outcome(&report, Level::Causal), Outcome::Holds, "seed {seed}\n{text}");
+    let report = Checker::new().check(&history);
+    assert_eq!(outcome(&report, Level::Causal), Answer::Holds, "seed {seed}\n{text}");
     for level in [Level::PrefixConsistency, Level::SnapshotIsolation, Level::Serializable] {
-        assert_eq!(outcome(&report, level), Outcome::Violated, "seed {seed} at {level}\n{text}");
+        assert_eq!(outcome(&report, level), Answer::Violated, "seed {seed} at {level}\n{text}");
         let effort = effort(&report, level);
         assert!(
             effort.conflicts > 0 && effort.choices > 1,
@@ -154,12 +154,13 @@ fn assert_found(seed: u64, hidden: Hidden) {
 /// With a read left out of each gadget every level holds, and the points show it.
 fn assert_valid(seed: u64, hidden: Hidden) -> bool {
     let (text, history) = hide(seed, Hidden { valid: true, ..hidden });
-    let report = check(&history, &Options { keep_orders: true, ..Options::default() });
+    let report = Checker::new().with_certificates().check(&history);
     for verdict in &report.verdicts {
-        assert_eq!(verdict.outcome, Outcome::Holds, "seed {seed} at {}\n{text}", verdict.level);
+        assert_eq!(verdict.answer(), Answer::Holds, "seed {seed} at {}\n{text}", verdict.level);
     }
-    let points = report.verdict(Level::Serializable).unwrap().points.as_ref().unwrap();
-    verify_points(&history, Level::Serializable, points)
+    let proof = report.verdict(Level::Serializable).unwrap().proof().unwrap();
+    assert!(matches!(proof, Proof::Points(_)));
+    verify_proof(&history, Level::Serializable, proof)
         .unwrap_or_else(|error| panic!("seed {seed}: {error}\n{text}"));
     assert!(report.anomalies.is_empty());
     effort(&report, Level::Serializable).choices > 0
@@ -213,11 +214,8 @@ fn many_that_share_nothing() {
         let hidden = Hidden { copies, choices: 2 + seed as usize % 2, ..ALONE };
         assert_valid(seed, hidden);
         let one_is_whole = mixed(seed, hidden);
-        let report = check(
-            &one_is_whole,
-            &Options { levels: vec![Level::Serializable], ..Options::default() },
-        );
-        assert_eq!(outcome(&report, Level::Serializable), Outcome::Violated, "seed {seed}");
+        let report = check(&one_is_whole, Level::Serializable);
+        assert_eq!(outcome(&report, Level::Serializable), Answer::Violated, "seed {seed}");
         for group in &report.anomalies {
             assert_eq!(group.count, 1, "seed {seed}");
             assert!(

@@ -3,7 +3,7 @@
 
 use proptest::prelude::*;
 use seriatim_check::frontier::{self, Frontier};
-use seriatim_check::{Options, Outcome, Report, Undecided, Verdict, Violation, check};
+use seriatim_check::{Answer, Checker, Report, Undecided, Verdict, Violation};
 use seriatim_history::{History, OpId, TxnId, notation};
 use seriatim_isolation::{Level, oracle};
 use seriatim_verify::{
@@ -122,24 +122,23 @@ fn compare_with_oracle(text: &str, duplicates: bool) {
     let history = notation::parse(text).unwrap();
     compare_strong_levels(&history, duplicates, text);
     for threads in [1, 2] {
-        let options =
-            Options { instances: usize::MAX, keep_orders: true, threads, ..Options::default() };
-        let report = check(&history, &options);
+        let checker = Checker::new().instances(usize::MAX).with_certificates().threads(threads);
+        let report = checker.check(&history);
         for verdict in &report.verdicts {
             let holds = oracle::satisfies(&history, verdict.level);
-            match verdict.outcome {
-                Outcome::Undecided => {
+            match verdict.answer() {
+                Answer::Undecided => {
                     assert!(duplicates && history.has_lists(), "{verdict:?} on\n{text}");
                     assert!(
-                        matches!(verdict.undecided, Some(Undecided::DuplicateValue { .. })),
+                        matches!(verdict.undecided(), Some(Undecided::DuplicateValue { .. })),
                         "{verdict:?}"
                     );
                 }
                 outcome => {
-                    assert_eq!(outcome == Outcome::Holds, holds, "{} on\n{text}", verdict.level)
+                    assert_eq!(outcome == Answer::Holds, holds, "{} on\n{text}", verdict.level)
                 }
             }
-            if verdict.outcome == Outcome::Holds && verdict.level != Level::CutIsolation {
+            if verdict.answer() == Answer::Holds && verdict.level != Level::CutIsolation {
                 assert_certified(&history, verdict, duplicates, text);
             }
         }
@@ -190,14 +189,13 @@ fn compare_confirmations(history: &History, report: &Report, text: &str) {
 fn compare_levels_alone(history: &History, report: &Report, duplicates: bool, text: &str) {
     for verdict in &report.verdicts {
         let level = verdict.level;
-        let alone =
-            check(history, &Options { levels: vec![level], threads: 1, ..Options::default() });
-        let (alone, together) = (alone.verdicts[0].outcome, verdict.outcome);
+        let alone = Checker::new().levels([level]).threads(1).check(history);
+        let (alone, together) = (alone.verdicts[0].answer(), verdict.answer());
         // Among all levels a strong one may settle what duplicate values leave open.
         let settled = history.has_lists()
             && duplicates
-            && alone == Outcome::Undecided
-            && together == Outcome::Holds;
+            && alone == Answer::Undecided
+            && together == Answer::Holds;
         assert!(alone == together || settled, "{level} alone on\n{text}");
     }
 }
@@ -205,23 +203,16 @@ fn compare_levels_alone(history: &History, report: &Report, duplicates: bool, te
 /// A verdict that holds has an order or points that the verifier accepts.
 fn assert_certified(history: &History, verdict: &Verdict, duplicates: bool, text: &str) {
     let level = verdict.level;
+    let proof =
+        verdict.proof().unwrap_or_else(|| panic!("a certificate was asked for at {level}\n{text}"));
     assert!(
-        verdict.order.is_some() || verdict.points.is_some(),
-        "a certificate was asked for\n{text}"
+        !level.is_strong() || matches!(proof, Proof::Points(_)),
+        "{level} is shown by points on\n{text}"
     );
-    assert_eq!(
-        level.is_strong(),
-        verdict.points.is_some() && verdict.order.is_some(),
-        "{level} on\n{text}"
-    );
+    verify_proof(history, level, proof).unwrap_or_else(|e| panic!("{e} at {level} on\n{text}"));
     // An order alone does not say which of several writers of a value was read.
-    if let Some(order) = verdict.order.as_ref().filter(|_| !duplicates || !level.is_strong()) {
-        let proof = Proof::Order { order: order.clone(), sources: verdict.sources.clone() };
-        verify_proof(history, level, &proof)
-            .unwrap_or_else(|e| panic!("{e} at {level} on\n{text}"));
-    }
-    if let Some(points) = &verdict.points {
-        verify_points(history, level, points)
+    if let Some(order) = verdict.commit_order().filter(|_| level.is_strong() && !duplicates) {
+        verify_order(history, level, &order)
             .unwrap_or_else(|e| panic!("{e} at {level} on\n{text}"));
     }
 }
@@ -295,11 +286,11 @@ fn assert_still_violated(history: &History, violation: &Violation, text: &str) {
     let ops: Vec<OpId> = violation.ops.iter().filter_map(|op| op.id).collect();
     let part = history.restricted_to(&ops);
     let levels = violation.levels.clone();
-    for verdict in check(&part, &Options { levels, threads: 1, ..Options::default() }).verdicts {
+    for verdict in Checker::new().levels(levels).threads(1).check(&part).verdicts {
         let (kind, level) = (violation.kind, verdict.level);
         assert_eq!(
-            verdict.outcome,
-            Outcome::Violated,
+            verdict.answer(),
+            Answer::Violated,
             "{kind:?} at {level} of\n{text}\n{violation:#?}"
         );
     }
@@ -364,7 +355,7 @@ fn snapshot_text(raw: &[Raw], schedule: &[usize], wrong: usize) -> String {
     raw.iter().for_each(|txn| sessions[txn.session].push(txn));
     let mut store = SnapshotStore { current: vec![0; 4], next_value: 0, reads: 0, wrong };
     let mut texts = vec![Vec::new(); 3];
-    let mut open: Vec<Option<Answer>> = vec![None; 3];
+    let mut open: Vec<Option<Answered>> = vec![None; 3];
     let rounds = (0..2 * raw.len()).flat_map(|_| 0..3);
     for session in schedule.iter().copied().chain(rounds) {
         match open[session].take() {
@@ -382,7 +373,7 @@ fn snapshot_text(raw: &[Raw], schedule: &[usize], wrong: usize) -> String {
 }
 
 /// A transaction as text, and what it writes: keys with values.
-type Answer = (String, Vec<(usize, usize)>);
+type Answered = (String, Vec<(usize, usize)>);
 
 struct SnapshotStore {
     current: Vec<usize>,
@@ -392,7 +383,7 @@ struct SnapshotStore {
 }
 
 impl SnapshotStore {
-    fn answer(&mut self, txn: &Raw) -> Answer {
+    fn answer(&mut self, txn: &Raw) -> Answered {
         let mut writes: Vec<(usize, usize)> = Vec::new();
         let mut ops = Vec::new();
         for &(write, key, _) in &txn.ops {

@@ -3,7 +3,6 @@
 //! says.
 
 use seriatim_apps::App;
-use seriatim_check::Options;
 use seriatim_history::{History, SessionId, TxnId};
 use seriatim_report::runs::{Application, BlamedRead, StoreTxn};
 use seriatim_report::{Checked, Times};
@@ -17,7 +16,7 @@ pub fn application(app: &dyn App) -> Application<'_> {
 /// The history of a run, checked at every level.
 pub fn checked(name: &str, history: &History) -> Checked {
     let start = std::time::Instant::now();
-    let report = seriatim_check::check(history, &Options::default());
+    let report = seriatim_check::Checker::new().check(history);
     let times = Times { total: start.elapsed(), ..Times::default() };
     let input = format!("the run of {name}");
     Checked { input, format: "store", counts: history.counts(), report, times, duplicate: None }

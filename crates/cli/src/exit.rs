@@ -1,7 +1,7 @@
 //! How the program ends: the exit codes, and failures that end it early.
 
 use nix::sys::signal::Signal;
-use seriatim_check::Outcome;
+use seriatim_check::Answer;
 use seriatim_report::style::{BAD, paint};
 use std::io::{self, ErrorKind, Write};
 use std::process::ExitCode;
@@ -52,12 +52,12 @@ impl From<Signal> for Exit {
     }
 }
 
-impl From<Outcome> for Exit {
-    fn from(outcome: Outcome) -> Self {
+impl From<Answer> for Exit {
+    fn from(outcome: Answer) -> Self {
         match outcome {
-            Outcome::Holds => Exit::Holds,
-            Outcome::Violated => Exit::Violated,
-            Outcome::Undecided => Exit::Undecided,
+            Answer::Holds => Exit::Holds,
+            Answer::Violated => Exit::Violated,
+            Answer::Undecided => Exit::Undecided,
         }
     }
 }

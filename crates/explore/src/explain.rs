@@ -6,7 +6,7 @@ use crate::error::ExploreError;
 use crate::program::{Local, Program, Value};
 use crate::token;
 use crate::work::FoundBehaviour;
-use seriatim_check::{Options, Report, check};
+use seriatim_check::{Checker, Report};
 use seriatim_history::History;
 use seriatim_isolation::Level;
 
@@ -56,14 +56,14 @@ impl<L: Local> Counterexample<L> {
     /// A behaviour, and why it violates the property.
     pub fn of<V: Value>(end: &End<'_, V, L>, reason: String) -> Self {
         let history = end.history();
-        let report = check(&history, &options(&Level::ALL));
+        let report = checker(&Level::ALL).check(&history);
         let (locals, token) = (end.locals().to_vec(), end.token());
         Counterexample { reason, locals, history, report, token }
     }
 }
 
-fn options(levels: &[Level]) -> Options {
-    Options { levels: levels.to_vec(), threads: 1, ..Options::default() }
+fn checker(levels: &[Level]) -> Checker {
+    Checker::new().levels(levels.iter().copied()).threads(1)
 }
 
 /// The cycle of dependencies of a behaviour that is not serializable, as text.
@@ -86,6 +86,6 @@ pub(crate) fn anomaly<V: Value, L: Local>(
 ) -> Result<Option<&'static str>, ExploreError> {
     let levels = [&Level::WEAK[..], &Level::STRONG[..3]].concat();
     let history = replay(program, level, &found.token, |end| end.history())?;
-    let report = check(&history, &options(&levels));
+    let report = checker(&levels).check(&history);
     Ok(report.anomalies.first().map(|group| group.kind.info().name))
 }

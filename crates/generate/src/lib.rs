@@ -5,17 +5,17 @@
 //! exactly what the level promises and no more. All is decided by the seed.
 //!
 //! ```
-//! use seriatim_check::{Options, check};
+//! use seriatim_check::Checker;
 //! use seriatim_isolation::{Anomaly, Level};
 //! use seriatim_generate::{Workload, generate};
 //!
 //! let workload =
 //!     Workload { sessions: 4, level: Level::Causal, ..Workload::default() };
-//! let report = check(&generate(&workload).unwrap(), &Options::default());
+//! let report = Checker::new().check(&generate(&workload).unwrap());
 //! assert!(report.strongest() >= Some(Level::Causal));
 //!
 //! let flawed = Workload { plant: vec![Anomaly::CausalityViolation], ..workload };
-//! let report = check(&generate(&flawed).unwrap(), &Options::default());
+//! let report = Checker::new().check(&generate(&flawed).unwrap());
 //! assert_eq!(report.anomalies[0].kind, Anomaly::CausalityViolation);
 //! ```
 

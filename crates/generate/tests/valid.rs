@@ -1,11 +1,11 @@
 //! Generated histories are what they claim to be, and the checker agrees at every size and shape.
 
 use proptest::prelude::*;
-use seriatim_check::{Options, Outcome, check};
+use seriatim_check::{Answer, Checker};
 use seriatim_generate::{KeyChoice, LEVELS, Workload, can_be_planted, generate};
 use seriatim_history::{OpId, Status, TxnId};
 use seriatim_isolation::{Anomaly, Level, oracle};
-use seriatim_verify::verify_order;
+use seriatim_verify::{verify_order, verify_proof};
 
 fn workloads() -> impl Strategy<Value = Workload> {
     let choice = prop_oneof![
@@ -51,10 +51,11 @@ proptest! {
     fn the_promise_is_kept(workload in workloads()) {
         let history = generate(&workload).unwrap();
         let level = workload.level;
-        let options = Options { levels: vec![level], keep_orders: true, ..Options::default() };
-        let verdict = check(&history, &options).verdicts.remove(0);
-        prop_assert_eq!(verdict.outcome, Outcome::Holds);
-        verify_order(&history, level, verdict.order.as_ref().unwrap()).unwrap();
+        let checker = Checker::new().levels([level]).with_certificates();
+        let verdict = checker.check(&history).verdicts.remove(0);
+        prop_assert_eq!(verdict.answer(), Answer::Holds);
+        verify_proof(&history, level, verdict.proof().unwrap()).unwrap();
+        verify_order(&history, level, &verdict.commit_order().unwrap()).unwrap();
     }
 
     /// On small ones all levels agree with the definitions, also those that the store does not
@@ -65,9 +66,9 @@ proptest! {
         workload.txns_per_session = per_session;
         workload.keys = workload.keys.min(4);
         let history = generate(&workload).unwrap();
-        for verdict in check(&history, &Options::default()).verdicts {
+        for verdict in Checker::new().check(&history).verdicts {
             let satisfies = oracle::satisfies(&history, verdict.level);
-            prop_assert_eq!(verdict.outcome == Outcome::Holds, satisfies);
+            prop_assert_eq!(verdict.answer() == Answer::Holds, satisfies);
         }
     }
 }
@@ -77,7 +78,7 @@ fn each_kind_can_be_planted_and_is_found_as_that_kind() {
     for kind in Anomaly::ALL.into_iter().filter(|kind| kind.info().tap.is_some()) {
         for level in LEVELS {
             let workload = Workload { plant: vec![kind], level, seed: 7, ..Workload::default() };
-            let report = check(&generate(&workload).unwrap(), &Options::default());
+            let report = Checker::new().check(&generate(&workload).unwrap());
             let planted = report.anomalies.iter().find(|group| group.kind == kind);
             assert!(planted.is_some(), "{kind:?} in {level}");
             if level >= Level::Causal {
@@ -88,7 +89,7 @@ fn each_kind_can_be_planted_and_is_found_as_that_kind() {
                     report.anomalies
                 );
                 for level in Level::WEAK.into_iter().chain([Level::CutIsolation]) {
-                    let violated = report.verdict(level).unwrap().outcome == Outcome::Violated;
+                    let violated = report.verdict(level).unwrap().answer() == Answer::Violated;
                     assert_eq!(
                         violated,
                         kind.info().forbidden_by.contains(&level),
@@ -111,14 +112,14 @@ fn each_kind_of_the_strong_levels_can_be_planted_and_is_named() {
             seed: 7,
             ..Workload::default()
         };
-        let report = check(&generate(&workload).unwrap(), &Options::default());
+        let report = Checker::new().check(&generate(&workload).unwrap());
         let kinds: Vec<Anomaly> = report.anomalies.iter().map(|group| group.kind).collect();
         assert_eq!(kinds, [kind]);
         assert!(report.anomalies[0].exemplar.txn_count() <= 8, "{kind:?}");
         for verdict in report.verdicts {
             let forbidden = kind.info().forbidden_by.contains(&verdict.level);
             assert_eq!(
-                verdict.outcome == Outcome::Violated,
+                verdict.answer() == Answer::Violated,
                 forbidden,
                 "{kind:?} at {}",
                 verdict.level
@@ -130,7 +131,7 @@ fn each_kind_of_the_strong_levels_can_be_planted_and_is_named() {
 #[test]
 fn the_weak_stores_are_weak() {
     let big = |level| Workload { level, keys: 20, txns_per_session: 200, ..Workload::default() };
-    let strongest = |level| check(&generate(&big(level)).unwrap(), &Options::default()).strongest();
+    let strongest = |level| Checker::new().check(&generate(&big(level)).unwrap()).strongest();
     assert_eq!(strongest(Level::ReadCommitted), Some(Level::ReadCommitted));
     assert_eq!(strongest(Level::ReadAtomic), Some(Level::ReadAtomic));
     assert_eq!(strongest(Level::Causal), Some(Level::Causal));
@@ -217,7 +218,7 @@ fn initial_values_can_be_writes_and_aborted_transactions_can_be_left_out() {
         assert!(
             reads.filter(|(_, value)| **value == zero).all(|((_, key), _)| first.contains(key))
         );
-        let strongest = |history| check(history, &Options::default()).strongest();
+        let strongest = |history| Checker::new().check(history).strongest();
         assert!(strongest(&after) >= strongest(&before), "{level}");
     }
 }

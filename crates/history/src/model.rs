@@ -15,6 +15,7 @@ use crate::atom::{Atom, Atoms, Value, ValueKind};
 use crate::ids::{KeyId, OpId, SessionId, TxnId};
 use crate::place::{Place, PlaceUnit, Places};
 use rustc_hash::FxHashMap;
+use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -154,7 +155,7 @@ impl Names {
 }
 
 /// A recorded history. Built by [`crate::Columns`]; never changed afterwards.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct History {
     pub(crate) session_txns: Vec<u32>,
     pub(crate) txn_ops: Vec<u32>,
@@ -182,6 +183,18 @@ pub struct History {
     /// Fields of the input that mean nothing to us, as JSON objects: off every hot path.
     pub(crate) extra: Option<Box<str>>,
     pub(crate) txn_extras: FxHashMap<TxnId, Box<str>>,
+}
+
+/// Short: a history may have millions of operations.
+impl fmt::Debug for History {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (sessions, txns) = (self.session_count(), self.txn_count());
+        write!(
+            f,
+            "History({sessions} sessions, {txns} transactions, {} operations)",
+            self.op_count()
+        )
+    }
 }
 
 impl History {

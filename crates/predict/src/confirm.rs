@@ -3,7 +3,7 @@
 //! the search but the checkers of histories, and looks at nothing but the two histories.
 
 use crate::Boundary;
-use seriatim_check::{Options, Outcome, check};
+use seriatim_check::{Answer, Checker};
 use seriatim_history::{
     Columns, History, KeyId, KeyNames, OpId, OpKind, SessionId, Status, TxnId, Value,
 };
@@ -135,13 +135,10 @@ fn end<'e>(before: &'e [Txn], after: &'e [Txn]) -> Option<(&'e NamedEvent, &'e N
 }
 
 fn holds(history: &History, level: Level, deadline: Option<Instant>) -> Result<bool, Doubt> {
-    let report = check(
-        history,
-        &Options { levels: vec![level], threads: 1, deadline, ..Options::default() },
-    );
-    match report.verdict(level).map(|verdict| verdict.outcome) {
-        Some(Outcome::Holds) => Ok(true),
-        Some(Outcome::Violated) => Ok(false),
+    let report = Checker::new().levels([level]).threads(1).deadline(deadline).check(history);
+    match report.verdict(level).map(|verdict| verdict.answer()) {
+        Some(Answer::Holds) => Ok(true),
+        Some(Answer::Violated) => Ok(false),
         _ if deadline.is_some_and(|deadline| Instant::now() >= deadline) => Err(Doubt::OutOfTime),
         _ => Err(Doubt::Unchecked("a level is undecided".to_owned())),
     }

@@ -3,7 +3,7 @@
 //! in property tests. It shares no code with the search.
 
 use crate::Boundary;
-use seriatim_check::{Options, Outcome, check};
+use seriatim_check::{Answer, Checker};
 use seriatim_history::{History, KeyId, OpId, OpKind, TxnId, Value};
 use seriatim_isolation::Level;
 
@@ -162,12 +162,12 @@ impl Oracle<'_> {
         }
         let history = self.history.rewired(&[], sources);
         let history = history.restricted_to(&kept);
-        outcome(&history, Level::Serializable) == Some(Outcome::Violated)
-            && outcome(&history, self.level) == Some(Outcome::Holds)
+        outcome(&history, Level::Serializable) == Some(Answer::Violated)
+            && outcome(&history, self.level) == Some(Answer::Holds)
     }
 }
 
-fn outcome(history: &History, level: Level) -> Option<Outcome> {
-    let report = check(history, &Options { levels: vec![level], threads: 1, ..Options::default() });
-    report.verdict(level).map(|verdict| verdict.outcome)
+fn outcome(history: &History, level: Level) -> Option<Answer> {
+    let report = Checker::new().levels([level]).threads(1).check(history);
+    report.verdict(level).map(|verdict| verdict.answer())
 }

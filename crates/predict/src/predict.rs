@@ -16,7 +16,7 @@ use crate::run::Run;
 use crate::search::{Ended, First, Next, Reach, search};
 use crate::{Answer, Effort, LEVELS, Open, Options, PredictError};
 use rustc_hash::FxHashSet;
-use seriatim_check::{Outcome, check};
+use seriatim_check::Checker;
 use seriatim_history::{History, OpId, TxnId};
 use seriatim_isolation::Level;
 use std::ops::ControlFlow;
@@ -109,31 +109,14 @@ fn serial_order(
     options: &Options,
     deadline: Option<Instant>,
 ) -> Result<Vec<TxnId>, Answer> {
-    let levels = vec![Level::Serializable];
-    let asked =
-        seriatim_check::Options { levels, keep_orders: true, deadline, ..Default::default() };
-    let report = check(history, &asked);
-    let verdict = report.verdicts.into_iter().next();
-    match verdict.as_ref().map(|verdict| verdict.outcome) {
-        Some(Outcome::Violated) => {
-            let levels = vec![options.level];
-            let report =
-                check(history, &seriatim_check::Options { levels, deadline, ..Default::default() });
-            let violates_level =
-                report.verdicts.iter().any(|verdict| verdict.outcome == Outcome::Violated);
-            Err(Answer::AlreadyUnserializable { violates_level })
-        }
-        Some(Outcome::Holds) => {
-            let verdict = verdict.unwrap_or_else(|| unreachable!("its outcome is known"));
-            let points = verdict.points.unwrap_or_default();
-            let commits = points.into_iter().filter_map(|event| match event {
-                seriatim_check::Point::Commit(txn) => Some(txn),
-                seriatim_check::Point::Begin(_) => None,
-            });
-            Ok(verdict.order.unwrap_or_else(|| commits.collect()))
-        }
-        _ => Err(Answer::Undecided(Open::Observed, Effort::default())),
+    let checker = Checker::new().deadline(deadline);
+    let report = checker.clone().levels([Level::Serializable]).check(history);
+    if report.violates(Level::Serializable) {
+        let violates_level = checker.levels([options.level]).check(history).violates(options.level);
+        return Err(Answer::AlreadyUnserializable { violates_level });
     }
+    let order = report.verdicts.first().and_then(|verdict| verdict.commit_order());
+    order.ok_or(Answer::Undecided(Open::Observed, Effort::default()))
 }
 
 /// How far the search came.

@@ -6,7 +6,7 @@ use crate::plan;
 use crate::run::{Act, Run};
 use crate::{Boundary, Options, Outlook};
 use rustc_hash::{FxHashMap, FxHashSet};
-use seriatim_check::{OpRef, Refs, TxnRef, ValueRef, Violation, check};
+use seriatim_check::{Checker, OpRef, Refs, TxnRef, ValueRef, Violation};
 use seriatim_history::{History, KeyId, OpId, SessionId, TxnId, Value};
 use seriatim_isolation::Level;
 use std::time::Instant;
@@ -233,11 +233,8 @@ pub(crate) fn build(
 
 /// The smallest reason why a history is not serializable.
 fn explain(history: &History, deadline: Option<Instant>) -> Option<Violation> {
-    let levels = vec![Level::Serializable];
-    let report = check(
-        history,
-        &seriatim_check::Options { levels, threads: 1, deadline, ..Default::default() },
-    );
+    let checker = Checker::new().levels([Level::Serializable]).threads(1).deadline(deadline);
+    let report = checker.check(history);
     let exemplars = report.anomalies.into_iter().map(|group| group.exemplar);
     exemplars
         .min_by_key(|violation| (violation.txn_count(), violation.cycle.len(), violation.ops.len()))

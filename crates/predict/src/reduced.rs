@@ -3,7 +3,7 @@
 
 use crate::encode::Assignment;
 use crate::problem::Problem;
-use seriatim_check::{Options, Outcome, check};
+use seriatim_check::{Answer, Checker};
 use seriatim_history::{Columns, History, KeyId, KeyNames, OpKind, Status, Value};
 use seriatim_isolation::Level;
 use std::time::Instant;
@@ -24,15 +24,12 @@ pub(crate) fn serial_order(
     deadline: Option<Instant>,
 ) -> Serial {
     let (history, nodes) = history(problem, assignment);
-    let levels = vec![Level::Serializable];
-    let report = check(
-        &history,
-        &Options { levels, keep_orders: true, deadline, threads: 1, ..Options::default() },
-    );
+    let checker = Checker::new().levels([Level::Serializable]).deadline(deadline).threads(1);
+    let report = checker.check(&history);
     let Some(verdict) = report.verdicts.into_iter().next() else { return Serial::OutOfTime };
-    match (verdict.outcome, verdict.order) {
-        (Outcome::Violated, _) => Serial::None,
-        (Outcome::Holds, Some(order)) => {
+    match (verdict.answer(), verdict.commit_order()) {
+        (Answer::Violated, _) => Serial::None,
+        (Answer::Holds, Some(order)) => {
             Serial::Order(order.into_iter().map(|txn| nodes[txn.index()]).collect())
         }
         _ => Serial::OutOfTime,

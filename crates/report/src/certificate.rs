@@ -6,10 +6,10 @@
 
 use crate::text::plural;
 use serde::{Deserialize, Serialize};
-use seriatim_check::{Outcome, Report, Verdict, Violation};
+use seriatim_check::{Breach, Outcome, Report, Verdict};
 use seriatim_history::{History, OpId, TxnId};
 use seriatim_isolation::{Anomaly, Level};
-use seriatim_verify::{self as verify, Certificate as Certified, Doubt, Point, Proof};
+use seriatim_verify::{self as verify, Certificate as Certified, Doubt, Point, Proof, ReadSource};
 
 /// The version of the format.
 const VERSION: u64 = 1;
@@ -129,7 +129,7 @@ pub struct Malformed {
     pub problem: String,
 }
 
-/// The certificate of a check that kept its orders.
+/// The certificate of a check that was asked for certificates.
 pub fn render(input: &str, history: &History, report: &Report) -> String {
     let header = Header {
         seriatim_certificate: VERSION,
@@ -152,47 +152,53 @@ fn json(value: &impl Serialize) -> String {
 fn line(verdict: &Verdict, history: &History, report: &Report) -> Line {
     let mut line = Line {
         level: verdict.level.code().to_owned(),
-        verdict: verdict.outcome.word().to_owned(),
+        verdict: verdict.answer().word().to_owned(),
         kind: None,
         points: None,
         order: None,
         sources: None,
         operations: None,
     };
-    match verdict.outcome {
-        Outcome::Undecided => {}
-        Outcome::Violated => {
-            let exemplar = exemplar(report, verdict.level);
-            line.kind = exemplar.map(|violation| violation.kind.info().code.to_owned());
-            // Where no small violation was found, there is still the history itself.
-            let ops =
-                exemplar.map_or_else(|| (0..history.op_count()).map(OpId::from).collect(), ops_of);
+    match &verdict.outcome {
+        Outcome::Undecided(_) => {}
+        Outcome::Violated(breach) => {
+            line.kind = verdict.violation().map(|violation| violation.kind.info().code.to_owned());
+            let ops = match breach {
+                Breach::Anomaly(violation) => violation.op_ids(),
+                // Where no small violation was found, there is still the history itself.
+                Breach::Unexplained(_) => (0..history.op_count()).map(OpId::from).collect(),
+            };
             line.operations =
                 Some(verify::completed(history, &ops).iter().map(|op| op.0).collect());
         }
-        Outcome::Holds if verdict.level == Level::CutIsolation => {}
-        Outcome::Holds => match points(verdict, report) {
-            Some(points) => line.points = Some(points.iter().map(numbered).collect()),
-            None => {
-                line.order =
-                    verdict.order.as_ref().map(|order| order.iter().map(|txn| txn.0).collect());
-                let numbers =
-                    |&(read, write): &(OpId, Option<OpId>)| (read.0, write.map(|write| write.0));
-                line.sources =
-                    verdict.sources.as_ref().map(|sources| sources.iter().map(numbers).collect());
-            }
-        },
+        Outcome::Holds(_) => line.prove(points(verdict, report).or(verdict.proof())),
     }
     line
 }
 
 /// The points of the level, or of a stronger one: these are confirmed faster than orders.
-fn points<'r>(verdict: &'r Verdict, report: &'r Report) -> Option<&'r [Point]> {
-    let stronger = report
-        .verdicts
-        .iter()
-        .filter(|other| !verdict.level.is_strong() && other.level > verdict.level);
-    std::iter::once(verdict).chain(stronger).find_map(|verdict| verdict.points.as_deref())
+fn points<'r>(verdict: &'r Verdict, report: &'r Report) -> Option<&'r Proof> {
+    let is_weak = !verdict.level.is_strong() && verdict.level != Level::CutIsolation;
+    let stronger = report.verdicts.iter().filter(|other| is_weak && other.level > verdict.level);
+    let proofs = std::iter::once(verdict).chain(stronger).filter_map(Verdict::proof);
+    proofs.into_iter().find(|proof| matches!(proof, Proof::Points(_)))
+}
+
+impl Line {
+    fn prove(&mut self, proof: Option<&Proof>) {
+        match proof {
+            Some(Proof::Points(points)) => {
+                self.points = Some(points.iter().map(numbered).collect());
+            }
+            Some(Proof::Order { order, sources }) => {
+                self.order = Some(order.iter().map(|txn| txn.0).collect());
+                let numbers = |&(read, write): &ReadSource| (read.0, write.map(|write| write.0));
+                self.sources =
+                    sources.as_ref().map(|sources| sources.iter().map(numbers).collect());
+            }
+            Some(Proof::CutIsolation) | None => {}
+        }
+    }
 }
 
 fn numbered(point: &Point) -> (PointKind, u32) {
@@ -200,27 +206,6 @@ fn numbered(point: &Point) -> (PointKind, u32) {
         Point::Begin(txn) => (PointKind::Begin, txn.0),
         Point::Commit(txn) => (PointKind::Commit, txn.0),
     }
-}
-
-/// The smallest violation of `level` that was found: one of the level itself, or of a weaker one on
-/// the ladder.
-pub fn exemplar(report: &Report, level: Level) -> Option<&Violation> {
-    let on_ladder = |other: &Level| {
-        *other != Level::CutIsolation && level != Level::CutIsolation && *other < level
-    };
-    let violates = |violation: &&Violation| {
-        violation.levels.iter().any(|other| *other == level || on_ladder(other))
-    };
-    let exemplars = report.anomalies.iter().map(|group| &group.exemplar);
-    exemplars
-        .filter(violates)
-        .filter(|violation| !violation.ops.is_empty())
-        .min_by_key(|violation| violation.ops.len())
-}
-
-/// The operations of a violation, without those of the initial transaction.
-pub fn ops_of(violation: &Violation) -> Vec<OpId> {
-    violation.ops.iter().filter_map(|op| op.id).collect()
 }
 
 /// Reads a certificate.
@@ -343,7 +328,7 @@ fn point((point, txn): (PointKind, u32)) -> Point {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use seriatim_check::{Options, check};
+    use seriatim_check::Checker;
     use seriatim_history::notation;
 
     fn validator() -> jsonschema::Validator {
@@ -385,7 +370,7 @@ mod tests {
         let history =
             notation::parse("a: r(x,0) w(y,1)\nb: r(y,0) w(x,1)\nc: w(z,1)\nd: w(z,1) | r(z,1)")
                 .unwrap();
-        let report = check(&history, &Options { keep_orders: true, ..Options::default() });
+        let report = Checker::new().with_certificates().check(&history);
         let text = render("history", &history, &report);
         assert!(
             parse(&text).is_ok_and(|certificate| certificate.header.difference(&history).is_none())

@@ -11,7 +11,7 @@ pub(crate) fn so_far(report: &Report, reason: &Undecided) -> Option<String> {
     if !matches!(reason, Undecided::Budget | Undecided::Memory) {
         return None;
     }
-    let open = report.verdicts.iter().filter(|verdict| verdict.undecided.as_ref() == Some(reason));
+    let open = report.verdicts.iter().filter(|verdict| verdict.undecided() == Some(reason));
     let tried = open.filter_map(|verdict| Some((verdict.level, of_level(report, verdict.level)?)));
     let tried: Vec<String> =
         tried.map(|(level, effort)| format!("At {level}, {}.", done(effort))).collect();

@@ -17,7 +17,7 @@
 //! * [`knowledge`] – what is known about each anomaly and each level, for `seriatim explain`.
 //!
 //! ```
-//! use seriatim_check::{check, Options};
+//! use seriatim_check::Checker;
 //! use seriatim_history::notation;
 //! use seriatim_report::{style, text, Checked, Times};
 //!
@@ -26,7 +26,7 @@
 //!     input: "example".to_owned(),
 //!     format: "notation",
 //!     counts: history.counts(),
-//!     report: check(&history, &Options::default()),
+//!     report: Checker::new().check(&history),
 //!     times: Times::default(),
 //!     duplicate: None,
 //! };

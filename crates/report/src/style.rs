@@ -2,7 +2,7 @@
 //! something that is not a terminal strips them.
 
 use anstyle::{AnsiColor, Style};
-use seriatim_check::Outcome;
+use seriatim_check::Answer;
 
 /// Headings.
 pub const BOLD: Style = Style::new().bold();
@@ -16,11 +16,11 @@ pub const BAD: Style = Style::new().bold().fg_color(Some(anstyle::Color::Ansi(An
 pub const OPEN: Style = Style::new().bold().fg_color(Some(anstyle::Color::Ansi(AnsiColor::Yellow)));
 
 /// The style of a verdict.
-pub fn of(outcome: Outcome) -> Style {
+pub fn of(outcome: Answer) -> Style {
     match outcome {
-        Outcome::Holds => GOOD,
-        Outcome::Violated => BAD,
-        Outcome::Undecided => OPEN,
+        Answer::Holds => GOOD,
+        Answer::Violated => BAD,
+        Answer::Undecided => OPEN,
     }
 }
 

@@ -4,7 +4,7 @@
 mod common;
 
 use common::explained;
-use seriatim_check::{Options, Outcome, check};
+use seriatim_check::{Answer, Checker};
 use seriatim_history::notation;
 use seriatim_isolation::{Anomaly, Level};
 use seriatim_report::knowledge::{Subject, entries, find, index, render};
@@ -31,11 +31,11 @@ fn every_example_is_in_the_notation() {
 #[test]
 fn every_example_violates_the_levels_that_its_entry_says() {
     for entry in entries() {
-        let report = check(&notation::parse(entry.example.history).unwrap(), &Options::default());
+        let report = Checker::new().check(&notation::parse(entry.example.history).unwrap());
         for verdict in &report.verdicts {
             let violated = entry.violated_by_example().contains(&verdict.level);
-            let expected = if violated { Outcome::Violated } else { Outcome::Holds };
-            assert_eq!(verdict.outcome, expected, "{} at {}", entry.code(), verdict.level);
+            let expected = if violated { Answer::Violated } else { Answer::Holds };
+            assert_eq!(verdict.answer(), expected, "{} at {}", entry.code(), verdict.level);
         }
     }
 }
@@ -45,7 +45,7 @@ fn every_example_of_an_anomaly_shows_it_and_nothing_else() {
     for entry in entries() {
         let Subject::Anomaly(kind) = entry.subject else { continue };
         let history = notation::parse(entry.example.history).unwrap();
-        let report = check(&history, &Options::default());
+        let report = Checker::new().check(&history);
         let mut shown: Vec<Anomaly> = report.anomalies.iter().map(|group| group.kind).collect();
         if shown.is_empty() {
             shown.extend(explained(&history).map(|told| told.kind));

@@ -4,14 +4,14 @@
 mod common;
 
 use common::{checked, each_kind, of_kind, verdict, verdicts};
-use seriatim_check::{Effort, Outcome, Proved, Reason};
+use seriatim_check::{Answer, Effort, Outcome, Proved, Reason};
 use seriatim_history::{ReadError, Spot};
 use seriatim_isolation::{Anomaly, Level};
 use seriatim_report::style::strip;
 use seriatim_report::text::{self, Detail, Layout};
 use seriatim_report::{Checked, Unread, Unreadable, dot, json, schema, steps, summary};
 
-use Outcome::{Holds, Undecided, Violated};
+use Answer::{Holds, Undecided, Violated};
 
 fn validator(schema: &str) -> jsonschema::Validator {
     jsonschema::draft202012::new(&serde_json::from_str(schema).unwrap()).unwrap()
@@ -115,7 +115,7 @@ fn undecided_says_why() {
 fn given_up(reason: seriatim_check::Undecided) -> Checked {
     let mut page = checked(verdicts([Holds, Holds, Holds, Holds]), vec![]);
     for verdict in page.report.verdicts.iter_mut().filter(|verdict| verdict.level.is_strong()) {
-        (verdict.outcome, verdict.undecided) = (Undecided, Some(reason.clone()));
+        verdict.outcome = Outcome::Undecided(reason.clone());
     }
     page.report.proved =
         Proved { holds: Some(Level::Causal), violated: Some(Level::StrictSerializable) };

@@ -3,7 +3,7 @@
 
 use seriatim_apps::clients::Clients;
 use seriatim_apps::{APPS, Value};
-use seriatim_check::{Options, Outcome, check};
+use seriatim_check::{Answer, check};
 use seriatim_isolation::Level;
 use seriatim_runs::{Fuzz, Recording, Setting, run};
 use seriatim_store::{AllRuns, ChooserKind, LEVELS};
@@ -36,12 +36,11 @@ fn every_history_satisfies_its_level() {
             let mut fuzz = Fuzz::new(app, Setting { level, interleaved: true }, strategy, 1);
             for number in 0..6 {
                 let run = fuzz.run(number).unwrap();
-                let report =
-                    check(&run.history, &Options { levels: vec![level], ..Options::default() });
-                let outcome = report.verdict(level).map(|verdict| verdict.outcome);
+                let report = check(&run.history, level);
+                let outcome = report.verdict(level).map(|verdict| verdict.answer());
                 assert_eq!(
                     outcome,
-                    Some(Outcome::Holds),
+                    Some(Answer::Holds),
                     "{} at {level} with {strategy:?}, run {number}",
                     app.name()
                 );

@@ -2,7 +2,7 @@
 //! wrong below it.
 
 use seriatim_apps::{BENCHMARKS, Workload, benchmark};
-use seriatim_check::{Options, Outcome, check};
+use seriatim_check::{Answer, check};
 use seriatim_isolation::Level;
 use seriatim_runs::{Fuzz, Setting, run};
 use seriatim_store::{ChooserKind, Latest, by_chance};
@@ -20,11 +20,8 @@ fn serial_runs_are_serializable_and_keep_the_assertions() {
                     run.seen.iter().all(|seen| seen.len() == workload.transactions),
                     "{name} with seed {seed}"
                 );
-                let report = check(
-                    &run.history,
-                    &Options { levels: vec![Level::Serializable], ..Options::default() },
-                );
-                assert_eq!(report.verdicts[0].outcome, Outcome::Holds, "{name} with seed {seed}");
+                let report = check(&run.history, Level::Serializable);
+                assert_eq!(report.verdicts[0].answer(), Answer::Holds, "{name} with seed {seed}");
             }
         }
     }

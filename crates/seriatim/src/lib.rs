@@ -22,13 +22,12 @@
 //! Read a file, check it, print the answer:
 //!
 //! ```no_run
-//! use seriatim::{History, Level, Options, Outcome};
+//! use seriatim::{Checker, History, Level};
 //!
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! let history = History::open("run.edn")?;
-//! let report = seriatim::check_history(&history, &Options::default());
-//! let verdict = report.verdict(Level::ReadAtomic);
-//! if verdict.is_some_and(|verdict| verdict.outcome == Outcome::Violated) {
+//! let report = Checker::new().check(&history);
+//! if report.violates(Level::ReadAtomic) {
 //!     for group in &report.anomalies {
 //!         let story = seriatim::report::summary(&group.exemplar);
 //!         println!("{} × {}: {story}", group.count, group.kind.info().name);
@@ -42,13 +41,13 @@
 //!
 //! ```
 //! use seriatim::history::notation;
-//! use seriatim::{Anomaly, Level, Options};
+//! use seriatim::{Anomaly, Checker, Level};
 //!
 //! let history = notation::parse(
 //!     "teller:  w(alice,70) w(bob,80)
 //!      auditor: r(bob,nil) r(alice,70)",
 //! )?;
-//! let report = seriatim::check_history(&history, &Options::default());
+//! let report = Checker::new().check(&history);
 //! assert_eq!(report.strongest(), Some(Level::ReadCommitted));
 //! assert_eq!(report.weakest_violated(), Some(Level::ReadAtomic));
 //!
@@ -94,8 +93,8 @@ pub use seriatim_store as store;
 pub use seriatim_verify as verify;
 pub use stories::stories;
 
-pub use seriatim_check::check as check_history;
-pub use seriatim_check::{Options, Outcome, Report, Verdict, Violation};
+pub use seriatim_check::check;
+pub use seriatim_check::{Answer, Checker, Outcome, Report, Verdict, Violation};
 pub use seriatim_history::History;
 pub use seriatim_isolation as isolation;
 pub use seriatim_isolation::{Anomaly, Level};

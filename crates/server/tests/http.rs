@@ -5,7 +5,7 @@ mod client;
 
 use client::Client;
 use serde_json::{Value, json};
-use seriatim_check::{Options, Outcome};
+use seriatim_check::Answer;
 use seriatim_history::formats::{ReadOptions, read_bytes};
 use seriatim_history::{History, Status};
 use seriatim_isolation::Level;
@@ -187,8 +187,8 @@ fn an_update_that_would_be_lost_is_a_serialization_failure() {
     client.ok("POST", &format!("{}/begin", sessions[1]), "");
     let history = server.stop();
     assert_eq!((history.txn_count(), committed(&history)), (3, 1));
-    let report = seriatim_check::check(&history, &Options::default());
-    assert_eq!(report.verdict(Level::SnapshotIsolation).unwrap().outcome, Outcome::Holds);
+    let report = seriatim_check::Checker::new().check(&history);
+    assert_eq!(report.verdict(Level::SnapshotIsolation).unwrap().answer(), Answer::Holds);
 }
 
 #[test]

@@ -69,7 +69,7 @@ fn supported(level: Level, horizon: Option<NonZeroU32>) -> Result<(), StoreError
 /// A database that may answer anything its isolation level allows. Clones are the same store.
 ///
 /// ```
-/// use seriatim_check::{check, Options};
+/// use seriatim_check::Checker;
 /// use seriatim_isolation::Level;
 /// use seriatim_store::Store;
 ///
@@ -82,7 +82,7 @@ fn supported(level: Level, horizon: Option<NonZeroU32>) -> Result<(), StoreError
 /// let x = txn.read("x")?; // the initial state or what the first session wrote: both are causally consistent
 /// assert!(x.is_none() || x == Some(1));
 /// txn.commit()?;
-/// let report = check(&store.history(), &Options::default());
+/// let report = Checker::new().check(&store.history());
 /// assert!(report.strongest() >= Some(Level::Causal));
 /// # Ok::<(), seriatim_store::StoreError>(())
 /// ```

@@ -1,6 +1,6 @@
 //! The store as its users see it.
 
-use seriatim_check::{Options, Outcome, check};
+use seriatim_check::{Answer, Checker, check};
 use seriatim_isolation::Level;
 use seriatim_store::{
     Adversary, Choice, Chooser, Divergence, LEVELS, Latest, Random, Script, Stale, Store,
@@ -46,9 +46,8 @@ fn threads_leave_a_history_that_satisfies_the_level() {
                 });
             }
         });
-        let report =
-            check(&store.history(), &Options { levels: vec![level], ..Options::default() });
-        assert_eq!(report.verdict(level).unwrap().outcome, Outcome::Holds, "{level}");
+        let report = check(&store.history(), level);
+        assert_eq!(report.verdict(level).unwrap().answer(), Answer::Holds, "{level}");
     }
 }
 
@@ -227,7 +226,7 @@ fn values_that_were_written_twice_are_told_apart() {
         txn.write("x", "same".to_owned()).unwrap();
         txn.commit().unwrap();
     }
-    let report = check(&store.history(), &Options::default());
+    let report = Checker::new().check(&store.history());
     assert_eq!(report.strongest(), Some(Level::Serializable));
 }
 
@@ -307,8 +306,8 @@ fn run_with_horizon(
 }
 
 fn assert_holds(level: Level, history: &seriatim_history::History, about: &str) {
-    let report = check(history, &Options { levels: vec![level], ..Options::default() });
-    assert_eq!(report.verdict(level).unwrap().outcome, Outcome::Holds, "{level}, {about}");
+    let report = check(history, level);
+    assert_eq!(report.verdict(level).unwrap().answer(), Answer::Holds, "{level}, {about}");
 }
 
 const WEAK: [Level; 3] = [Level::ReadCommitted, Level::ReadAtomic, Level::Causal];

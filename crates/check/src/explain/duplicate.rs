@@ -20,7 +20,7 @@ pub struct Duplicate {
 impl Duplicate {
     /// The first value that makes a verdict of `report` undecided. Looks at every operation.
     pub fn of(history: &History, report: &Report) -> Option<Self> {
-        let reasons = report.verdicts.iter().filter_map(|verdict| verdict.undecided.as_ref());
+        let reasons = report.verdicts.iter().filter_map(|verdict| verdict.undecided());
         let (key, value) = reasons.filter_map(duplicate_value).next()?;
         let read = find_read(history, key, value)?;
         let candidates = match read.value.kind() {

@@ -10,7 +10,7 @@ use super::state::Saturation;
 use crate::index::Index;
 use crate::limits::Limits;
 use crate::outcome::{Edge, Origin, Reason, Why};
-use crate::{Options, Outcome, check};
+use crate::{Answer, Checker, check};
 use seriatim_history::{History, OpId};
 use seriatim_history::{OpKind, TxnId, notation};
 use seriatim_isolation::Anomaly;
@@ -303,12 +303,9 @@ fn what_a_session_has_in_between_is_skipped() {
 #[test]
 fn a_long_session_is_no_part_of_a_violation() {
     let history = notation::parse(&distant_fork(1100)).unwrap();
-    let options = Options {
-        levels: vec![Level::PrefixConsistency, Level::Serializable],
-        ..Options::default()
-    };
-    let report = check(&history, &options);
-    assert_eq!(report.verdicts[1].outcome, Outcome::Violated);
+    let levels = [Level::PrefixConsistency, Level::Serializable];
+    let report = Checker::new().levels(levels).check(&history);
+    assert_eq!(report.verdicts[1].answer(), Answer::Violated);
     assert_eq!(
         report.anomalies.iter().map(|group| group.exemplar.ops.len()).collect::<Vec<_>>(),
         [4]
@@ -354,8 +351,7 @@ fn explanations_end_in_time() {
 #[test]
 fn a_lost_update_stays_one_if_a_read_shows_that_it_was_committed() {
     let history = notation::parse("a: r(x,0) w(x,1) ?\nb: r(x,0) w(x,2)\nc: r(x,1)").unwrap();
-    let report =
-        check(&history, &Options { levels: vec![Level::SnapshotIsolation], ..Options::default() });
+    let report = check(&history, Level::SnapshotIsolation);
     assert_eq!(
         report.anomalies.iter().map(|group| group.kind).collect::<Vec<_>>(),
         [Anomaly::LostUpdate]
@@ -373,7 +369,7 @@ fn who_updates_two_keys_at_once_loses_updates() {
         .flat_map(|one| two.map(|two| [format!("{one}\n{two}"), format!("{two}\n{one}")]))
         .flatten()
     {
-        let report = check(&notation::parse(&text).unwrap(), &Options::default());
+        let report = Checker::new().check(&notation::parse(&text).unwrap());
         assert_eq!(
             report.anomalies.iter().map(|group| group.kind).collect::<Vec<_>>(),
             [Anomaly::LostUpdate],
@@ -400,12 +396,8 @@ fn shows_every_violation(texts: impl Iterator<Item = String>) -> usize {
     let mut shown = 0;
     for text in texts {
         let history = notation::parse(&text).unwrap();
-        let report = check(
-            &history,
-            &Options { levels: Level::ALL.to_vec(), threads: 1, ..Options::default() },
-        );
-        let is_violated =
-            |level: &Level| report.verdict(*level).is_some_and(|v| v.outcome == Outcome::Violated);
+        let report = Checker::new().threads(1).check(&history);
+        let is_violated = |level: &Level| report.verdict(*level).is_some_and(|v| v.is_violated());
         for level in Level::STRONG.into_iter().filter(is_violated) {
             let told = report
                 .anomalies

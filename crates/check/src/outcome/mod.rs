@@ -7,9 +7,12 @@ mod verdict;
 mod violation;
 
 pub use effort::Effort;
-pub use options::Options;
+pub(crate) use options::Options;
 pub use references::Refs;
-pub use verdict::{AnomalyGroup, Outcome, Proved, Report, Timings, Undecided, Verdict};
+pub(crate) use verdict::smallest;
+pub use verdict::{
+    AnomalyGroup, Answer, Breach, Evidence, Outcome, Proved, Report, Timings, Undecided, Verdict,
+};
 pub use violation::{
     Edge, Element, Excluded, OpRef, Origin, Reason, TxnRef, ValueRef, Violation, Why,
 };

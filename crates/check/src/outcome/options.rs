@@ -1,19 +1,20 @@
 //! What to check and how much to say.
 
 use seriatim_isolation::Level;
+use std::time::Instant;
 
-/// What to check and how much to say.
+/// What [`crate::Checker`] collects.
 #[derive(Clone, Debug)]
-pub struct Options {
+pub(crate) struct Options {
     /// Which levels.
     pub levels: Vec<Level>,
-    /// How many instances of each kind to explain in [`super::AnomalyGroup::instances`]; 0 explains the
-    /// exemplar only.
+    /// How many instances of each kind to explain in [`super::AnomalyGroup::instances`]; 0 explains
+    /// the exemplar only.
     pub instances: usize,
-    /// Whether verdicts that hold keep their commit order.
-    pub keep_orders: bool,
+    /// Whether every level that holds gets a proof, even if that takes another search.
+    pub certificates: bool,
     /// When to give up on levels that need a search; what is not decided by then is undecided.
-    pub deadline: Option<std::time::Instant>,
+    pub deadline: Option<Instant>,
     /// How many bytes the process may have resident, as far as that can be known in advance or
     /// noticed in time; what would take more is undecided.
     pub memory: Option<u64>,
@@ -27,7 +28,7 @@ impl Default for Options {
         Options {
             levels: Level::ALL.to_vec(),
             instances: 0,
-            keep_orders: false,
+            certificates: false,
             deadline: None,
             memory: None,
             threads,

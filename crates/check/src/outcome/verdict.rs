@@ -1,33 +1,70 @@
-//! What a check answers: a verdict for each level, the anomalies behind it, and how long it took.
+//! What a check answers: a verdict for each level with what shows it, the anomalies, and how long it
+//! took.
 
 use super::effort::Effort;
 use super::violation::Violation;
 use seriatim_history::{OpId, TxnId};
-use seriatim_isolation::Anomaly;
-use seriatim_isolation::Level;
-use seriatim_verify::Point;
+use seriatim_isolation::{Anomaly, Level};
+use seriatim_verify::{Proof, commit_order};
+use std::fmt;
+use std::sync::Arc;
 use std::time::Duration;
 
-/// Whether a level holds.
+/// The answer to whether a level holds, in one word.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Outcome {
+#[must_use]
+pub enum Answer {
     /// A commit order exists.
     Holds,
     /// None exists.
     Violated,
-    /// Nobody knows: see [`Verdict::undecided`].
+    /// It is not known: see [`Undecided`].
     Undecided,
 }
 
-impl Outcome {
+impl Answer {
     /// The word in reports and JSON.
     pub fn word(self) -> &'static str {
         match self {
-            Outcome::Holds => "holds",
-            Outcome::Violated => "violated",
-            Outcome::Undecided => "undecided",
+            Answer::Holds => "holds",
+            Answer::Violated => "violated",
+            Answer::Undecided => "undecided",
         }
     }
+}
+
+/// Whether a level holds, with what shows it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
+pub enum Outcome {
+    /// A commit order exists.
+    Holds(Evidence),
+    /// None exists.
+    Violated(Breach),
+    /// It is not known.
+    Undecided(Undecided),
+}
+
+/// What shows that a level holds.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Evidence {
+    /// A proof that [`seriatim_verify::verify_proof`] accepts for the level. It may be that of a
+    /// stronger level, and levels share it.
+    Proof(Arc<Proof>),
+    /// A stronger level is violated, and the search for everything that is wrong with the history
+    /// found nothing that this level forbids. No order was made on the way: that takes as long as
+    /// deciding the level once more, so it is only done for [`crate::Checker::with_certificates`].
+    NoAnomaly,
+}
+
+/// What violates a level.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Breach {
+    /// The smallest anomaly that was found, of the level or of a weaker one on the ladder.
+    Anomaly(Box<Violation>),
+    /// The transactions of a contradiction, which violate the level alone; to explain it takes
+    /// longer than the limits allow.
+    Unexplained(Vec<TxnId>),
 }
 
 /// Why a verdict is undecided.
@@ -46,41 +83,90 @@ pub enum Undecided {
     },
     /// The search was given up: the strong levels are NP-complete, and every search has a limit.
     Budget,
-    /// Going on would take more memory than [`Options::memory`] allows, or more than is ever spent
-    /// on one table.
+    /// Going on would take more memory than [`crate::Checker::memory`] allows, or more than is ever
+    /// spent on one table.
     Memory,
-    /// Strict serializability was asked for, the history is serializable as far as we know, and it
+    /// Strict serializability was asked for, the history is serializable as far as is known, and it
     /// has no begin and end times.
     NoTimes,
 }
 
 /// The answer for one level.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[must_use]
 pub struct Verdict {
     /// The level.
     pub level: Level,
-    /// The answer.
+    /// Whether it holds.
     pub outcome: Outcome,
-    /// Why the answer is not known; present iff `outcome` is [`Outcome::Undecided`].
-    pub undecided: Option<Undecided>,
-    /// A commit order of the transactions that count (the initial transaction, which comes first,
-    /// is left out) that [`seriatim_verify::verify_order`] accepts for the level; kept for `Holds` if the options
-    /// ask for it. A history with ambiguous reads has `points` only.
-    pub order: Option<Vec<TxnId>>,
-    /// Begin and commit points that [`seriatim_verify::verify_points`] accepts for the level; kept for a
-    /// strong level that holds if the options ask for it, and for a weak level that is known to
-    /// hold only because a strong one does.
-    pub points: Option<Vec<Point>>,
-    /// For a weak level of a history with ambiguous reads that holds by a choice: the write that
-    /// each of these reads comes from (`None`: the initial value). `order` is then a commit order
-    /// of [`seriatim_history::History::rematched`].
-    pub sources: Option<Vec<(OpId, Option<OpId>)>>,
 }
 
 impl Verdict {
-    /// A verdict without a certificate.
+    /// A verdict.
     pub fn new(level: Level, outcome: Outcome) -> Verdict {
-        Verdict { level, outcome, undecided: None, order: None, points: None, sources: None }
+        Verdict { level, outcome }
+    }
+
+    /// The level holds, as `proof` shows.
+    pub fn proved(level: Level, proof: Arc<Proof>) -> Verdict {
+        Verdict::new(level, Outcome::Holds(Evidence::Proof(proof)))
+    }
+
+    /// It is not known whether the level holds.
+    pub fn undecided_because(level: Level, reason: Undecided) -> Verdict {
+        Verdict::new(level, Outcome::Undecided(reason))
+    }
+
+    /// The answer in one word.
+    pub fn answer(&self) -> Answer {
+        match self.outcome {
+            Outcome::Holds(_) => Answer::Holds,
+            Outcome::Violated(_) => Answer::Violated,
+            Outcome::Undecided(_) => Answer::Undecided,
+        }
+    }
+
+    /// Whether the level is known to hold.
+    pub fn holds(&self) -> bool {
+        self.answer() == Answer::Holds
+    }
+
+    /// Whether the level is known to be violated.
+    pub fn is_violated(&self) -> bool {
+        self.answer() == Answer::Violated
+    }
+
+    /// The proof that the level holds, if there is one.
+    pub fn proof(&self) -> Option<&Proof> {
+        match &self.outcome {
+            Outcome::Holds(Evidence::Proof(proof)) => Some(proof),
+            _ => None,
+        }
+    }
+
+    /// A commit order that shows that the level holds, if there is one.
+    pub fn commit_order(&self) -> Option<Vec<TxnId>> {
+        match self.proof()? {
+            Proof::Points(points) => Some(commit_order(points)),
+            Proof::Order { order, .. } => Some(order.clone()),
+            Proof::CutIsolation => None,
+        }
+    }
+
+    /// What violates the level, if that was explained.
+    pub fn violation(&self) -> Option<&Violation> {
+        match &self.outcome {
+            Outcome::Violated(Breach::Anomaly(violation)) => Some(violation),
+            _ => None,
+        }
+    }
+
+    /// Why the answer is not known.
+    pub fn undecided(&self) -> Option<&Undecided> {
+        match &self.outcome {
+            Outcome::Undecided(reason) => Some(reason),
+            _ => None,
+        }
     }
 }
 
@@ -112,15 +198,16 @@ pub struct Timings {
     pub efforts: Vec<(Level, Effort)>,
 }
 
-/// What [`crate::check`] returns.
-#[derive(Clone, Debug)]
+/// What [`crate::check`] and [`crate::Checker::check`] return.
+#[derive(Clone)]
+#[must_use]
 pub struct Report {
     /// One verdict for each level that was asked for, in the order of [`Level::ALL`].
     pub verdicts: Vec<Verdict>,
     /// The anomalies, in the order of [`Anomaly::ALL`]; only kinds that a level that was asked for
     /// forbids.
     pub anomalies: Vec<AnomalyGroup>,
-    /// What was proved, also of levels that were looked at although nobody asked.
+    /// What was proved, also of levels that were looked at without being asked for.
     pub proved: Proved,
     /// Where the time went.
     pub timings: Timings,
@@ -144,17 +231,72 @@ impl Report {
         self.verdicts.iter().find(|verdict| verdict.level == level)
     }
 
-    /// The strongest level of the ladder that holds.
+    /// Whether `level` holds: by its own verdict, or because a level holds that implies it. False
+    /// if it is violated, undecided, or if nothing that was asked for says anything about it.
+    pub fn holds(&self, level: Level) -> bool {
+        self.verdicts.iter().any(|verdict| verdict.level.implies(level) && verdict.holds())
+    }
+
+    /// Whether `level` is violated: by its own verdict, or because a level is violated that it
+    /// implies. False if it holds, is undecided, or if nothing that was asked for says anything
+    /// about it.
+    pub fn violates(&self, level: Level) -> bool {
+        self.verdicts.iter().any(|verdict| level.implies(verdict.level) && verdict.is_violated())
+    }
+
+    /// The strongest level of the ladder that was asked for and holds.
     pub fn strongest(&self) -> Option<Level> {
-        Level::LADDER.into_iter().rev().find(|&level| self.is(level, Outcome::Holds))
+        let holds = |level: &Level| self.verdict(*level).is_some_and(Verdict::holds);
+        Level::LADDER.into_iter().rev().find(holds)
     }
 
-    /// The weakest level of the ladder that is violated.
+    /// The weakest level of the ladder that was asked for and is violated.
     pub fn weakest_violated(&self) -> Option<Level> {
-        Level::LADDER.into_iter().find(|&level| self.is(level, Outcome::Violated))
+        let is_violated = |level: &Level| self.verdict(*level).is_some_and(Verdict::is_violated);
+        Level::LADDER.into_iter().find(is_violated)
     }
 
-    fn is(&self, level: Level, outcome: Outcome) -> bool {
-        self.verdict(level).is_some_and(|verdict| verdict.outcome == outcome)
+    /// The smallest violation of `level` that was found: one of the level itself, or of a weaker
+    /// one on the ladder.
+    pub fn exemplar(&self, level: Level) -> Option<&Violation> {
+        smallest(&self.anomalies, level)
+    }
+}
+
+/// The smallest exemplar that shows that `level` is violated.
+pub(crate) fn smallest(anomalies: &[AnomalyGroup], level: Level) -> Option<&Violation> {
+    let on_ladder = |other: &Level| {
+        *other != Level::CutIsolation && level != Level::CutIsolation && *other < level
+    };
+    let violates = |violation: &&Violation| {
+        violation.levels.iter().any(|other| *other == level || on_ladder(other))
+    };
+    let exemplars = anomalies.iter().map(|group| &group.exemplar);
+    exemplars
+        .filter(violates)
+        .filter(|violation| !violation.ops.is_empty())
+        .min_by_key(|violation| violation.ops.len())
+}
+
+impl Violation {
+    /// The operations, without those of the initial transaction.
+    pub fn op_ids(&self) -> Vec<OpId> {
+        self.ops.iter().filter_map(|op| op.id).collect()
+    }
+}
+
+/// Short: a report may hold an order of a million transactions.
+impl fmt::Debug for Report {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Report(")?;
+        for (place, verdict) in self.verdicts.iter().enumerate() {
+            let separator = if place == 0 { "" } else { ", " };
+            write!(f, "{separator}{} {}", verdict.level.code(), verdict.answer().word())?;
+        }
+        match self.anomalies.len() {
+            0 => f.write_str(")"),
+            1 => f.write_str("; 1 kind of anomaly)"),
+            count => write!(f, "; {count} kinds of anomalies)"),
+        }
     }
 }

@@ -9,7 +9,7 @@ use super::graph::{Components, Graph};
 use super::summary::{Cycles, Summary};
 use crate::index::{Index, first_guess};
 use crate::outcome::{AnomalyGroup, Options};
-use seriatim_history::History;
+use seriatim_history::{History, TxnId};
 use seriatim_isolation::{Anomaly, Level};
 use std::collections::BTreeSet;
 
@@ -163,7 +163,7 @@ impl WeakLevels<'_> {
             if !self.violated.contains(&found.level) {
                 let order = self
                     .options
-                    .keep_orders
+                    .certificates
                     .then(|| decide::commit_order(context, found.level))
                     .flatten();
                 self.holding.push((found.level, order));
@@ -176,8 +176,8 @@ impl WeakLevels<'_> {
 pub(crate) struct LevelAlone {
     /// Whether it is violated; it holds otherwise.
     pub is_violated: bool,
-    /// A commit order, if it holds and the options ask for one.
-    pub order: Option<Vec<u32>>,
+    /// A commit order, if it holds and one was made.
+    pub order: Option<Vec<TxnId>>,
     pub anomalies: Vec<AnomalyGroup>,
 }
 
@@ -191,5 +191,6 @@ pub(crate) fn decide_alone(history: &History, level: Level, options: &Options) -
     let anomalies = if order.is_some() { Vec::new() } else { weak.analyse(index, strongest) };
     let is_violated = weak.violated.contains(&level);
     let order = order.or_else(|| weak.holding.into_iter().find_map(|(_, order)| order));
-    LevelAlone { is_violated, order: order.filter(|_| options.keep_orders), anomalies }
+    let order = order.map(|order| order.into_iter().map(TxnId).collect());
+    LevelAlone { is_violated, order, anomalies }
 }

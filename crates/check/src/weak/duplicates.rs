@@ -97,8 +97,7 @@ pub(crate) fn decide(
         }
         let alone = decide_alone(&rematched, level, &options);
         if !alone.is_violated {
-            let order = alone.order.map(|order| order.into_iter().map(TxnId).collect());
-            return Matched::Holds { sources, order };
+            return Matched::Holds { sources, order: alone.order };
         }
         let violations = alone
             .anomalies

@@ -5,9 +5,13 @@ use super::duplicates::{self, Matched};
 use crate::index::Index;
 use crate::limits::Limits;
 use crate::limits::memory::{Need, Room};
-use crate::outcome::{AnomalyGroup, Options, Outcome, Refs, Undecided, Verdict, Violation};
+use crate::outcome::{
+    AnomalyGroup, Breach, Evidence, Options, Outcome, Refs, Undecided, Verdict, Violation,
+};
 use seriatim_history::{History, OpId};
 use seriatim_isolation::Level;
+use seriatim_verify::Proof;
+use std::sync::Arc;
 
 /// What a choice of sources for ambiguous reads says about weak levels.
 #[derive(Default)]
@@ -22,8 +26,7 @@ impl Chosen {
     pub fn choose(weak: &mut WeakLevels<'_>, open: &[Level], reads: &Reads<'_>) -> Chosen {
         let mut chosen = Chosen::default();
         for &level in open {
-            let held =
-                chosen.verdicts.iter().find(|verdict| verdict.outcome == Outcome::Holds).cloned();
+            let held = chosen.verdicts.iter().find(|verdict| verdict.holds()).cloned();
             let verdict = match held {
                 Some(stronger) => Verdict { level, ..stronger },
                 None => chosen.decide(weak, level, reads),
@@ -37,7 +40,10 @@ impl Chosen {
         let (history, options) = (weak.history, weak.options);
         match duplicates::decide(history, reads.ambiguous, level, options) {
             Matched::Holds { sources, order } => {
-                Verdict { order, sources: Some(sources), ..Verdict::new(level, Outcome::Holds) }
+                let proof = |order| Arc::new(Proof::Order { order, sources: Some(sources) });
+                let evidence =
+                    order.map_or(Evidence::NoAnomaly, |order| Evidence::Proof(proof(order)));
+                Verdict::new(level, Outcome::Holds(evidence))
             }
             Matched::Violated { ops, exemplar } => {
                 let levels: Vec<Level> =
@@ -55,15 +61,11 @@ impl Chosen {
                         exemplar,
                     });
                 }
-                Verdict::new(level, Outcome::Violated)
+                // The report says by what.
+                Verdict::new(level, Outcome::Violated(Breach::Unexplained(Vec::new())))
             }
-            Matched::OutOfBudget(reason) => {
-                Verdict { undecided: Some(reason), ..Verdict::new(level, Outcome::Undecided) }
-            }
-            Matched::Unsupported => Verdict {
-                undecided: Some(reads.reason.clone()),
-                ..Verdict::new(level, Outcome::Undecided)
-            },
+            Matched::OutOfBudget(reason) => Verdict::undecided_because(level, reason),
+            Matched::Unsupported => Verdict::undecided_because(level, reads.reason.clone()),
         }
     }
 }

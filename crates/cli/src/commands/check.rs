@@ -7,9 +7,10 @@ use crate::loss_notes::skipped_note;
 use crate::progress::{Progress, Stage};
 use crate::quantities::{duration, size};
 use crate::{output, whole_files, workers};
-use seriatim_check::{Options, Outcome};
+use seriatim_check::{Answer, Checker};
 use seriatim_history::formats::{self, Format, ReadOptions};
 use seriatim_history::{History, ReadError};
+use seriatim_isolation::Level;
 use seriatim_report::text::{Detail, Layout};
 use seriatim_report::{
     Checked, Duplicate, Size, Times, Unread, Unreadable, certificate, dot, json, text,
@@ -177,9 +178,9 @@ pub fn bytes_max(memory: u64) -> u64 {
 /// How to read and check one input.
 struct Work {
     read: ReadOptions,
-    check: Options,
-    /// How long one input may be searched.
-    budget: Duration,
+    check: Checker,
+    levels: Vec<Level>,
+    has_certificate: bool,
     workers: usize,
     /// The program ends after this input: giving its memory back piece by piece would only cost
     /// time.
@@ -188,18 +189,20 @@ struct Work {
 }
 
 impl Work {
-    /// The options for an input that is checked from now on.
-    fn options_now(&self) -> Options {
-        let deadline = Instant::now().checked_add(self.budget);
-        Options { deadline, ..self.check.clone() }
-    }
-
     /// One input gets all threads; several inputs get one each.
     fn new(args: &Args, inputs: usize, stage: Stage) -> Self {
         let alone = inputs == 1;
         // The memory of the process is that of all inputs at once.
         let one_by_one = alone || args.memory.is_some();
         let (workers, threads) = if one_by_one { (1, args.threads()) } else { (args.threads(), 1) };
+        let levels = LevelArg::levels(&args.level);
+        let has_certificate = args.certificate.is_some();
+        let check = Checker::new()
+            .levels(levels.iter().copied())
+            .instances(args.instances())
+            .budget(args.budget)
+            .memory(args.memory)
+            .threads(threads);
         Work {
             read: ReadOptions {
                 format: args.from,
@@ -207,15 +210,9 @@ impl Work {
                 meter: alone.then(|| stage.meter()),
                 bytes_max: args.memory.map(bytes_max),
             },
-            check: Options {
-                levels: LevelArg::levels(&args.level),
-                instances: args.instances(),
-                keep_orders: args.certificate.is_some(),
-                memory: args.memory,
-                threads,
-                ..Options::default()
-            },
-            budget: args.budget,
+            check: if has_certificate { check.with_certificates() } else { check },
+            levels,
+            has_certificate,
             workers,
             alone,
             stage,
@@ -241,7 +238,7 @@ impl Work {
                 Examined::PassedOver(input.clone())
             }
             Err(ReadError::OverLimit { bytes_max, .. }) => {
-                let (shown, levels) = (input.shown.clone(), self.check.levels.clone());
+                let (shown, levels) = (input.shown.clone(), self.levels.clone());
                 Examined::Unread(Unread {
                     input: shown,
                     levels,
@@ -263,12 +260,12 @@ impl Work {
         let read = start.elapsed();
         let operations = text::plural(history.op_count() as u64, "operation");
         self.stage.now(format!("checking {} ({operations})", input.shown));
-        let report = seriatim_check::check(&history, &self.options_now());
+        let report = self.check.check(&history);
         let times = Times { read, total: start.elapsed() };
         let counts = history.counts();
         let duplicate = Duplicate::of(&history, &report);
         let certificate =
-            self.check.keep_orders.then(|| certificate::render(&input.shown, &history, &report));
+            self.has_certificate.then(|| certificate::render(&input.shown, &history, &report));
         if self.alone {
             std::mem::forget(history);
         }
@@ -288,7 +285,7 @@ struct Printer {
     keep: bool,
     kept: Vec<Checked>,
     certificate: Option<String>,
-    outcomes: Vec<Result<Outcome, ()>>,
+    outcomes: Vec<Result<Answer, ()>>,
     search: InputSearch,
 }
 
@@ -335,7 +332,7 @@ impl Printer {
     }
 
     fn unread(&mut self, unread: &Unread) -> Result<(), Failure> {
-        self.outcomes.push(Ok(Outcome::Undecided));
+        self.outcomes.push(Ok(Answer::Undecided));
         match self.style {
             Style::Human => self.show(&text::render_unread(unread, &self.layout)),
             Style::Json => Ok(output::raw((json::render_unread(unread) + "\n").as_bytes())?),

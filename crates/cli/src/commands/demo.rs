@@ -3,7 +3,6 @@
 use crate::commands::fuzz;
 use crate::exit::{Exit, Failure};
 use crate::output;
-use seriatim_check::Options;
 use seriatim_history::formats::{self, ReadOptions};
 use seriatim_report::style::{BOLD, DIM, paint};
 use seriatim_report::text::{self, Layout};
@@ -136,7 +135,7 @@ fn check(story: &Story) -> Result<Checked, Failure> {
         formats::read_bytes(story.content.as_bytes(), story.file, &ReadOptions::default())
             .map_err(|error| Failure::Message(error.to_string()))?;
     let read = start.elapsed();
-    let report = seriatim_check::check(&history, &Options::default());
+    let report = seriatim_check::Checker::new().check(&history);
     Ok(Checked {
         input: story.file.to_owned(),
         format: format.code(),

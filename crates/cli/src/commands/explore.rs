@@ -13,7 +13,7 @@ use clap::ValueEnum;
 use program_file::{located, read};
 use seriatim::stories;
 use seriatim_apps::clients::{self, ClientProgram};
-use seriatim_check::Outcome;
+use seriatim_check::Answer;
 use seriatim_explore::lang::Source;
 use seriatim_explore::{
     Algorithm, Counterexample, End, Exploration, ExploreError, Explorer, Local, Part, Program,
@@ -334,9 +334,9 @@ impl<V: Value, L: Local> Subject<'_, V, L> {
 
     fn explored(&self, args: &Args, exploration: Exploration<L>, is_kept: bool) -> Explored {
         let outcome = match exploration.holds() {
-            Some(true) => Outcome::Holds,
-            Some(false) => Outcome::Violated,
-            None => Outcome::Undecided,
+            Some(true) => Answer::Holds,
+            Some(false) => Answer::Violated,
+            None => Answer::Undecided,
         };
         let group = |group: &seriatim_explore::Group| Cycle {
             cycle: group.cycle.clone(),
@@ -421,7 +421,7 @@ impl<V: Value, L: Local> Subject<'_, V, L> {
             base_code: args.level.min(Level::Causal).code(),
             algorithm: args.algorithm.name(),
             question: self.question(args),
-            outcome: if verdict.is_ok() { Outcome::Holds } else { Outcome::Violated },
+            outcome: if verdict.is_ok() { Answer::Holds } else { Answer::Violated },
             histories: 1,
             ends: 1,
             blocked: 0,

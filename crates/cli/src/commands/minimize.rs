@@ -9,15 +9,14 @@ use crate::output;
 use crate::progress::Progress;
 use crate::quantities::{duration, size};
 use crate::write_history::{format_for, save};
-use seriatim_check::{Options, Outcome, Report, Undecided, check};
+use seriatim_check::{Answer, Checker, Report, Undecided};
 use seriatim_history::formats::{Format, ReadOptions};
 use seriatim_history::{History, ReadError};
 use seriatim_isolation::Level;
-use seriatim_report::certificate::{exemplar, ops_of};
 use seriatim_report::text::{self, grouped, plural};
 use seriatim_report::{Unreadable, clean};
 use std::path::PathBuf;
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 const AFTER_HELP: &str = "\
 The part is the smallest violation that was found: nothing else is in it, and it alone violates \
@@ -90,8 +89,8 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         output::message(&note);
     }
     now(format!("checking {shown}"));
-    let options = Options { levels: vec![level], memory: args.memory, ..Options::default() };
-    let small = match part(&history, level, &options, args.budget) {
+    let checker = Checker::new().levels([level]).memory(args.memory).budget(args.budget);
+    let small = match part(&history, level, &checker) {
         Minimized::Part(small) => small,
         Minimized::Nothing(exit, problem) => {
             output::message(&format!(
@@ -116,26 +115,17 @@ enum Minimized {
     Nothing(Exit, &'static str),
 }
 
-/// The same options with a deadline that begins to run now.
-fn from_now(options: &Options, budget: Option<Duration>) -> Options {
-    let deadline = budget.and_then(|budget| Instant::now().checked_add(budget));
-    Options { deadline, ..options.clone() }
-}
-
-fn part(history: &History, level: Level, options: &Options, budget: Option<Duration>) -> Minimized {
-    let report = check(history, &from_now(options, budget));
-    match report.verdict(level).map(|verdict| verdict.outcome) {
-        Some(Outcome::Holds) => return Minimized::Nothing(Exit::BadInput, "holds"),
-        Some(Outcome::Violated) => {}
+fn part(history: &History, level: Level, checker: &Checker) -> Minimized {
+    let report = checker.check(history);
+    match report.verdict(level).map(|verdict| verdict.answer()) {
+        Some(Answer::Holds) => return Minimized::Nothing(Exit::BadInput, "holds"),
+        Some(Answer::Violated) => {}
         _ => return Minimized::Nothing(Exit::Undecided, undecided(&report, level)),
     }
-    let small = exemplar(&report, level).map(|violation| history.restricted_to(&ops_of(violation)));
-    // What is written is checked once more: a part that shows nothing would mislead. The search for
-    // it may have used up its time.
-    let violates = |small: &History| {
-        let report = check(small, &from_now(options, budget));
-        report.verdict(level).map(|verdict| verdict.outcome) == Some(Outcome::Violated)
-    };
+    let small = report.exemplar(level).map(|violation| history.restricted_to(&violation.op_ids()));
+    // What is written is checked once more, with time of its own: a part that shows nothing would
+    // mislead, and the search for it may have used up its time.
+    let violates = |small: &History| checker.check(small).violates(level);
     match small.filter(violates) {
         Some(small) => Minimized::Part(Box::new(small)),
         None => Minimized::Nothing(
@@ -146,7 +136,7 @@ fn part(history: &History, level: Level, options: &Options, budget: Option<Durat
 }
 
 fn undecided(report: &Report, level: Level) -> &'static str {
-    match report.verdict(level).and_then(|verdict| verdict.undecided.as_ref()) {
+    match report.verdict(level).and_then(|verdict| verdict.undecided()) {
         Some(Undecided::Budget) => "is undecided, because the search used up its budget",
         Some(Undecided::Memory) => "is undecided, because of the memory limit",
         _ => "is undecided",
@@ -160,17 +150,4 @@ fn left(history: &History, small: &History, level: Level) -> String {
     let txns = of(small.txn_count(), history.txn_count(), "transaction");
     let ops = of(small.op_count(), history.op_count(), "operation");
     format!("{txns} and {ops} are left; they violate {level}\n")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_part_is_checked_with_time_of_its_own() {
-        let used_up = Options { deadline: Some(Instant::now()), ..Options::default() };
-        let again = from_now(&used_up, Some(Duration::from_secs(60)));
-        assert!(again.deadline.is_some_and(|deadline| deadline > Instant::now()));
-        assert_eq!(from_now(&used_up, None).deadline, None);
-    }
 }

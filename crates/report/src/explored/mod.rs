@@ -10,7 +10,7 @@ pub use text::{progress, render, render_counterexample};
 
 use crate::checked::Checked;
 use serde::Serialize;
-use seriatim_check::Outcome;
+use seriatim_check::Answer;
 use std::time::Duration;
 
 /// What was asked of every behaviour.
@@ -45,7 +45,7 @@ pub struct Explored {
     /// What was asked.
     pub question: Question,
     /// The answer.
-    pub outcome: Outcome,
+    pub outcome: Answer,
     /// Histories at the level.
     pub histories: u64,
     /// Complete histories, those included that only the base allows.

@@ -5,7 +5,7 @@ use crate::prose::clean;
 use crate::style::{self, BOLD, DIM, paint};
 use crate::text::{self, Layout, grouped};
 use crate::wrap::wrap;
-use seriatim_check::Outcome;
+use seriatim_check::Answer;
 
 /// A transaction with more operations than this is told in short, with so many.
 const OPERATIONS_MAX: usize = 12;
@@ -85,47 +85,47 @@ fn headline(explored: &Explored) -> String {
         (number, of) => format!(" of part {number} of {of}"),
     };
     match (explored.question, explored.outcome) {
-        (Question::Assertions, Outcome::Holds) if explored.is_replay => {
+        (Question::Assertions, Answer::Holds) if explored.is_replay => {
             format!("the assertions hold in this behaviour at {level}")
         }
-        (Question::Robust, Outcome::Holds) if explored.is_replay => {
+        (Question::Robust, Answer::Holds) if explored.is_replay => {
             format!("this behaviour at {level} is serializable")
         }
-        (Question::Robust, Outcome::Violated) if explored.is_replay => {
+        (Question::Robust, Answer::Violated) if explored.is_replay => {
             format!("this behaviour at {level} is not serializable")
         }
-        (Question::Count, Outcome::Holds) => {
+        (Question::Count, Answer::Holds) => {
             "nothing to check: no assertions; try --robust".to_owned()
         }
-        (Question::Count, Outcome::Violated) => format!("the program goes wrong at {level}"),
-        (Question::Count, Outcome::Undecided) => {
+        (Question::Count, Answer::Violated) => format!("the program goes wrong at {level}"),
+        (Question::Count, Answer::Undecided) => {
             format!("at least {all}{part} at {level}; not all were visited")
         }
-        (Question::Assertions, Outcome::Holds) if explored.histories == 1 => {
+        (Question::Assertions, Answer::Holds) if explored.histories == 1 => {
             format!(
                 "the assertions hold in the only {}{part} at {level}",
                 all.trim_start_matches("1 ")
             )
         }
-        (Question::Assertions, Outcome::Holds) => {
+        (Question::Assertions, Answer::Holds) => {
             format!("the assertions hold in all {all}{part} at {level}")
         }
-        (Question::Robust, Outcome::Holds) if explored.histories == 1 => {
+        (Question::Robust, Answer::Holds) if explored.histories == 1 => {
             format!(
                 "robust: the only {}{part} at {level} is serializable",
                 all.trim_start_matches("1 ")
             )
         }
-        (Question::Assertions, Outcome::Violated) => {
+        (Question::Assertions, Answer::Violated) => {
             format!("the assertions do not hold at {level}")
         }
-        (Question::Robust, Outcome::Holds) => {
+        (Question::Robust, Answer::Holds) => {
             format!("robust: all {all}{part} at {level} are serializable")
         }
-        (Question::Robust, Outcome::Violated) => {
+        (Question::Robust, Answer::Violated) => {
             format!("not robust: not everything at {level} is serializable")
         }
-        (_, Outcome::Undecided) => {
+        (_, Answer::Undecided) => {
             format!("undecided: nothing found in {all}{part} at {level}, and not all were visited")
         }
     }
@@ -149,7 +149,7 @@ fn numbers(explored: &Explored) -> String {
     if explored.ends != explored.histories {
         text += &format!(" of {} at {}", grouped(explored.ends), explored.base_code);
     }
-    if explored.question == Question::Count && explored.outcome == Outcome::Holds {
+    if explored.question == Question::Count && explored.outcome == Answer::Holds {
         text += &match explored.part {
             (_, 1) => format!(" at {}", explored.level),
             (number, of) => format!(" of part {number} of {of} at {}", explored.level),

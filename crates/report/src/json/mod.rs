@@ -8,7 +8,7 @@ use crate::checked::{Checked, Unread, Unreadable};
 use crate::prose;
 use open::{Done, Open, open};
 use serde::{Serialize, Serializer};
-use seriatim_check::{AnomalyGroup, Outcome, Violation};
+use seriatim_check::{AnomalyGroup, Answer, Violation};
 use std::time::Duration;
 use steps::{Operation, Step};
 
@@ -30,7 +30,7 @@ pub fn render_error(unreadable: &Unreadable) -> String {
 
 /// The line about an input that was too large to be read, without a line end.
 pub fn render_unread(unread: &Unread) -> String {
-    let undecided = Outcome::Undecided;
+    let undecided = Answer::Undecided;
     line(&UnreadObject {
         input: &unread.input,
         levels: unread.levels.iter().map(|level| (level.code(), undecided.word())).collect(),
@@ -128,7 +128,7 @@ impl<'a> CheckedObject<'a> {
             levels: report
                 .verdicts
                 .iter()
-                .map(|verdict| (verdict.level.code(), verdict.outcome.word()))
+                .map(|verdict| (verdict.level.code(), verdict.answer().word()))
                 .collect(),
             strongest: report.strongest().map(|level| level.code()),
             weakest_violated: report.weakest_violated().map(|level| level.code()),

@@ -5,7 +5,7 @@ use super::steps::Operation;
 use crate::checked::Checked;
 use crate::effort;
 use serde::Serialize;
-use seriatim_check::{Duplicate, Effort, Outcome, Report, Undecided, Verdict};
+use seriatim_check::{Answer, Duplicate, Effort, Report, Undecided, Verdict};
 use seriatim_isolation::Level;
 
 #[derive(Serialize)]
@@ -58,14 +58,14 @@ struct StepMs {
 
 pub(super) fn open(checked: &Checked) -> Vec<Open<'_>> {
     let undecided =
-        checked.report.verdicts.iter().filter(|verdict| verdict.outcome == Outcome::Undecided);
+        checked.report.verdicts.iter().filter(|verdict| verdict.answer() == Answer::Undecided);
     undecided.map(|verdict| Open::new(verdict, checked)).collect()
 }
 
 impl<'a> Open<'a> {
     fn new(verdict: &'a Verdict, checked: &'a Checked) -> Self {
         let empty = Open::empty(verdict.level);
-        match &verdict.undecided {
+        match verdict.undecided() {
             Some(Undecided::DuplicateValue { key, value, reads }) => Open {
                 reason: "duplicate-value",
                 key: Some(key),

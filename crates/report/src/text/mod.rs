@@ -19,7 +19,7 @@ use crate::prose::clean;
 use crate::style::{self, BAD, BOLD, DIM, OPEN, paint};
 use crate::wrap::wrap;
 use anomaly::anomaly;
-use seriatim_check::Outcome;
+use seriatim_check::Answer;
 use std::fmt::Write as _;
 use verdict::{levels, verdict_line};
 
@@ -155,14 +155,14 @@ fn efforts(checked: &Checked, layout: &Layout) -> String {
 }
 
 /// The closing line over several inputs.
-pub fn tally(inputs: &[Result<Outcome, ()>]) -> String {
+pub fn tally(inputs: &[Result<Answer, ()>]) -> String {
     let count =
-        |wanted: Result<Outcome, ()>| inputs.iter().filter(|&&input| input == wanted).count();
-    let holding = count(Ok(Outcome::Holds));
+        |wanted: Result<Answer, ()>| inputs.iter().filter(|&&input| input == wanted).count();
+    let holding = count(Ok(Answer::Holds));
     let parts = [
         (holding, style::GOOD, if holding == 1 { "holds" } else { "hold" }),
-        (count(Ok(Outcome::Violated)), BAD, "violated"),
-        (count(Ok(Outcome::Undecided)), OPEN, "undecided"),
+        (count(Ok(Answer::Violated)), BAD, "violated"),
+        (count(Ok(Answer::Undecided)), OPEN, "undecided"),
         (count(Err(())), BAD, "unreadable"),
     ];
     let shown = parts.iter().filter(|part| part.0 > 0);

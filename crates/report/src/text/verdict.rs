@@ -7,7 +7,7 @@ use crate::effort;
 use crate::prose::{self, and, clean};
 use crate::style::{self, BOLD, paint};
 use crate::wrap::wrap;
-use seriatim_check::{Duplicate, Outcome, Report, Undecided};
+use seriatim_check::{Answer, Duplicate, Report, Undecided};
 use seriatim_isolation::Level;
 use std::fmt::Write as _;
 
@@ -21,12 +21,12 @@ pub(super) fn verdict_line(checked: &Checked) -> String {
 }
 
 /// The verdict over all levels of a report: violated if one is, else undecided if one is.
-pub fn overall(report: &Report) -> Outcome {
-    let any = |outcome| report.verdicts.iter().any(|verdict| verdict.outcome == outcome);
-    if any(Outcome::Violated) {
-        return Outcome::Violated;
+pub fn overall(report: &Report) -> Answer {
+    let any = |outcome| report.verdicts.iter().any(|verdict| verdict.answer() == outcome);
+    if any(Answer::Violated) {
+        return Answer::Violated;
     }
-    if any(Outcome::Undecided) { Outcome::Undecided } else { Outcome::Holds }
+    if any(Answer::Undecided) { Answer::Undecided } else { Answer::Holds }
 }
 
 /// The verdict in one sentence: on the ladder if all of its levels were checked, else level by
@@ -36,23 +36,23 @@ pub fn headline(report: &Report) -> String {
     if Level::LADDER.iter().all(|&level| report.verdict(level).is_some() || needless(level)) {
         return on_the_ladder(report);
     }
-    let each = report.verdicts.iter().map(|verdict| match verdict.outcome {
-        Outcome::Holds => format!("{} holds", verdict.level),
-        Outcome::Violated => format!("{} is violated", verdict.level),
-        Outcome::Undecided => format!("{} is undecided", verdict.level),
+    let each = report.verdicts.iter().map(|verdict| match verdict.answer() {
+        Answer::Holds => format!("{} holds", verdict.level),
+        Answer::Violated => format!("{} is violated", verdict.level),
+        Answer::Undecided => format!("{} is undecided", verdict.level),
     });
     each.collect::<Vec<_>>().join("; ")
 }
 
 fn on_the_ladder(report: &Report) -> String {
-    if overall(report) == Outcome::Holds {
+    if overall(report) == Answer::Holds {
         return format!("holds at every level, up to {}", top(report));
     }
     let holds = report.strongest().map(|level| format!("holds up to {level}"));
     let violated = violated_levels(report);
     let violates = (!violated.is_empty()).then(|| format!("violates {}", and(&violated)));
     let open: Vec<String> =
-        with_outcome(report, Outcome::Undecided).map(|level| level.to_string()).collect();
+        with_outcome(report, Answer::Undecided).map(|level| level.to_string()).collect();
     let undecided = (!open.is_empty()).then(|| format!("undecided at {}", and(&open)));
     [holds, violates, undecided].into_iter().flatten().collect::<Vec<_>>().join("; ")
 }
@@ -64,8 +64,7 @@ fn top(report: &Report) -> Level {
 
 fn violated_levels(report: &Report) -> Vec<String> {
     let top = top(report);
-    let beside =
-        with_outcome(report, Outcome::Violated).find(|&level| level == Level::CutIsolation);
+    let beside = with_outcome(report, Answer::Violated).find(|&level| level == Level::CutIsolation);
     let ladder = report.weakest_violated().map(|level| match level == top {
         true => level.to_string(),
         false => format!("{level} (and above)"),
@@ -73,11 +72,11 @@ fn violated_levels(report: &Report) -> Vec<String> {
     beside.map(|level| level.to_string()).into_iter().chain(ladder).collect()
 }
 
-fn with_outcome(report: &Report, outcome: Outcome) -> impl Iterator<Item = Level> {
+fn with_outcome(report: &Report, outcome: Answer) -> impl Iterator<Item = Level> {
     report
         .verdicts
         .iter()
-        .filter(move |verdict| verdict.outcome == outcome)
+        .filter(move |verdict| verdict.answer() == outcome)
         .map(|verdict| verdict.level)
 }
 
@@ -87,7 +86,7 @@ pub(super) fn levels(checked: &Checked, layout: &Layout) -> String {
     let longest =
         report.verdicts.iter().map(|verdict| verdict.level.name().len()).max().unwrap_or(0);
     for verdict in &report.verdicts {
-        let word = paint(style::of(verdict.outcome), verdict.outcome.word());
+        let word = paint(style::of(verdict.answer()), verdict.answer().word());
         let _ = writeln!(page, "  {:<1$}  {word}", verdict.level.name(), longest);
     }
     if is_silent_about_times(checked) {
@@ -114,7 +113,7 @@ fn open_verdicts(checked: &Checked, layout: &Layout) -> String {
     let report = &checked.report;
     let mut page = String::new();
     let mut told = Vec::new();
-    for reason in report.verdicts.iter().filter_map(|verdict| verdict.undecided.as_ref()) {
+    for reason in report.verdicts.iter().filter_map(|verdict| verdict.undecided()) {
         if !told.contains(&reason) {
             let known =
                 effort::so_far(report, reason).map(|known| format!(" {known}")).unwrap_or_default();
@@ -136,7 +135,7 @@ fn why_searched(report: &Report, reason: &Undecided) -> Option<&'static str> {
     let is_open = report
         .verdicts
         .iter()
-        .any(|verdict| !verdict.level.is_strong() && verdict.undecided.as_ref() == Some(reason));
+        .any(|verdict| !verdict.level.is_strong() && verdict.undecided() == Some(reason));
     (is_open && *reason == Undecided::Budget).then_some(
         " Levels below prefix consistency need a search here because values were written several \
          times and read: a read may \

@@ -2,8 +2,8 @@
 //! algorithm.
 
 use seriatim_check::{
-    AnomalyGroup, Budget, Edge, OpRef, Origin, Outcome, Reason, Report, Timings, TxnRef, Undecided,
-    ValueRef, Verdict, Violation, explain_violation,
+    AnomalyGroup, Answer, Breach, Budget, Edge, Evidence, OpRef, Origin, Outcome, Reason, Report,
+    Timings, TxnRef, Undecided, ValueRef, Verdict, Violation, explain_violation,
 };
 use seriatim_history::{History, OpId, OpKind, Place, PlaceUnit, TxnId, notation};
 use seriatim_isolation::{Anomaly, Level};
@@ -198,20 +198,24 @@ fn conflict(kind: Anomaly) -> Violation {
     violation(kind, &[&x1, &y1, &x2, &y2, &r3y, &r3x, &r4y, &r4x], vec![first, second])
 }
 
-pub fn verdict(level: Level, outcome: Outcome) -> Verdict {
-    let undecided = (outcome == Outcome::Undecided).then(|| Undecided::DuplicateValue {
-        key: "x".to_owned(),
-        value: "1".to_owned(),
-        reads: 3,
-    });
-    Verdict { undecided, ..Verdict::new(level, outcome) }
+pub fn verdict(level: Level, answer: Answer) -> Verdict {
+    let outcome = match answer {
+        Answer::Holds => Outcome::Holds(Evidence::NoAnomaly),
+        Answer::Violated => Outcome::Violated(Breach::Unexplained(Vec::new())),
+        Answer::Undecided => Outcome::Undecided(Undecided::DuplicateValue {
+            key: "x".to_owned(),
+            value: "1".to_owned(),
+            reads: 3,
+        }),
+    };
+    Verdict::new(level, outcome)
 }
 
 /// Verdicts at RC, CI, RA and CC, and that of CC at all levels above.
-pub fn verdicts(outcomes: [Outcome; 4]) -> Vec<Verdict> {
-    let above = std::iter::repeat(outcomes[3]);
-    let outcomes = outcomes.into_iter().chain(above);
-    Level::ALL.into_iter().zip(outcomes).map(|(level, outcome)| verdict(level, outcome)).collect()
+pub fn verdicts(answers: [Answer; 4]) -> Vec<Verdict> {
+    let above = std::iter::repeat(answers[3]);
+    let answers = answers.into_iter().chain(above);
+    Level::ALL.into_iter().zip(answers).map(|(level, answer)| verdict(level, answer)).collect()
 }
 
 pub fn checked(verdicts: Vec<Verdict>, violations: Vec<Violation>) -> Checked {

@@ -27,7 +27,7 @@ pub use plan::{PlanError, PlannedEvent, PlannedTxn, Writer};
 
 use crate::run::RunError;
 use seriatim_apps::{App, Db, DbError, StoreDb, Value};
-use seriatim_check::{Options, Outcome, check};
+use seriatim_check::{Answer, check};
 use seriatim_history::History;
 use seriatim_isolation::Level;
 use seriatim_store::{Schedule, Script, Store, Turn, TxnName, interleave_by};
@@ -107,12 +107,11 @@ pub fn run_directed_by(
 }
 
 fn is_serializable(history: &History) -> Option<bool> {
-    let report =
-        check(history, &Options { levels: vec![Level::Serializable], ..Options::default() });
-    match report.verdict(Level::Serializable)?.outcome {
-        Outcome::Holds => Some(true),
-        Outcome::Violated => Some(false),
-        Outcome::Undecided => None,
+    let report = check(history, Level::Serializable);
+    match report.verdict(Level::Serializable)?.answer() {
+        Answer::Holds => Some(true),
+        Answer::Violated => Some(false),
+        Answer::Undecided => None,
     }
 }
 
