@@ -249,7 +249,7 @@ fn chosen(name: &str, large: bool, level: Level, chooser: ChooserKind) -> Result
         for number in 0..RUNS {
             let run = fuzz.run(number)?;
             failed += u64::from(run.failure.is_some());
-            let report = seriatim::check_history(&run.history, Level::Serializable);
+            let report = seriatim::check(&run.history, Level::Serializable);
             unserializable += u64::from(report.violates(Level::Serializable));
         }
     }

@@ -5,12 +5,10 @@
 mod common;
 
 use common::explained;
-use seriatim_history::formats::{ReadOptions, read_path};
 use seriatim_history::notation;
 use seriatim_isolation::Anomaly;
 use seriatim_report::style::strip;
 use seriatim_report::text::{self, Layout};
-use std::path::Path;
 
 /// The page about a history, with all derivations, under the name of its kind.
 fn page(text: &str, kind: Anomaly) -> String {
@@ -109,25 +107,4 @@ fn duplicate_values() {
 fn lists() {
     let text = "a: a(l,1)\nb: r(l,[1]) a(l,2)\nc: r(l,[1]) a(l,3)\nd: r(l,[1 2 3])";
     insta::assert_snapshot!(page(text, Anomaly::ReadSkew));
-}
-
-/// Violations that were found in real databases. Their folder lies beside the project; without it
-/// this test says so and passes.
-#[test]
-fn real_violations() {
-    let folder = Path::new("../../../shared/histories/real");
-    if !folder.exists() {
-        eprintln!("skipped: the shared histories are not at {}", folder.display());
-        return;
-    }
-    let page = |file: &str, kind| {
-        let (history, _) = read_path(&folder.join(file), file, &ReadOptions::default()).unwrap();
-        let told = explained(&history).unwrap();
-        assert_eq!(told.kind, kind, "{file}");
-        strip(&text::violation(&told, &Layout::default()))
-    };
-    let galera = page("galera-lost-update.txt", Anomaly::LostUpdate);
-    let postgres = page("pg_ser_bug.txt", Anomaly::WriteSkew);
-    let yugabyte = page("yugabyte_tcc.txt", Anomaly::FracturedReadCausal);
-    insta::assert_snapshot!([galera, postgres, yugabyte].join("\n"));
 }

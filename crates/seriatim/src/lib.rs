@@ -1,8 +1,8 @@
 //! Seriatim checks recorded histories of databases against isolation levels and explains every
 //! anomaly.
 //!
-//! This crate is the facade: it has no code of its own but re-exports the stages of the pipeline,
-//! in the order in which data flows through them. It is slim, so that a project that only wants to
+//! This crate is the facade: it re-exports the stages of the pipeline, in the order in which data
+//! flows through them, and has [`model()`] for tests. It is slim, so that a project that only wants to
 //! write `#[test]`s compiles little: no command line, no network, no asynchronous runtime. The
 //! command `seriatim` and the store over the network are the crates `seriatim-cli` and
 //! `seriatim-server`.
@@ -98,3 +98,13 @@ pub use seriatim_check::{Answer, Checker, Outcome, Report, Verdict, Violation};
 pub use seriatim_history::History;
 pub use seriatim_isolation as isolation;
 pub use seriatim_isolation::{Anomaly, Level};
+
+/// The Rust examples of the README.
+#[cfg(doctest)]
+#[doc = include_str!("../../../README.md")]
+mod readme {}
+
+/// The Rust examples of the page about exploring.
+#[cfg(doctest)]
+#[doc = include_str!("../../../docs/exploring.md")]
+mod exploring {}

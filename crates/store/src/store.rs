@@ -73,13 +73,14 @@ fn supported(level: Level, horizon: Option<NonZeroU32>) -> Result<(), StoreError
 /// use seriatim_isolation::Level;
 /// use seriatim_store::Store;
 ///
-/// let store: Store<i64> = Store::new(Level::Causal);
+/// let store: Store<i64> = Store::new(Level::Causal)?;
 /// let (one, two) = (store.session(), store.session());
 /// let mut txn = one.begin()?;
 /// txn.write("x", 1)?;
 /// txn.commit()?;
 /// let mut txn = two.begin()?;
-/// let x = txn.read("x")?; // the initial state or what the first session wrote: both are causally consistent
+/// // The initial state, or what the first session wrote: both are causally consistent.
+/// let x = txn.read("x")?;
 /// assert!(x.is_none() || x == Some(1));
 /// txn.commit()?;
 /// let report = Checker::new().check(&store.history());
@@ -182,18 +183,10 @@ impl<V> Shared<V> {
 }
 
 impl<V: Serialize> Store<V> {
-    /// A store at `level` whose reads return any admissible version; a level that a store cannot
-    /// have is replaced by the nearest weaker one. [`Store::builder`] says more.
-    pub fn new(level: Level) -> Store<V> {
-        let level = match level {
-            Level::StrictSerializable => Level::Serializable,
-            Level::CutIsolation => Level::ReadCommitted,
-            other => other,
-        };
-        match Builder::new(level).build() {
-            Ok(store) => store,
-            Err(_) => unreachable!("only supported levels are left"),
-        }
+    /// A store at `level`, one of [`LEVELS`], whose reads return any admissible version.
+    /// [`Store::builder`] says more.
+    pub fn new(level: Level) -> Result<Store<V>, StoreError> {
+        Builder::new(level).build()
     }
 
     /// A store at `level`, to be described further.

@@ -22,7 +22,7 @@ impl<V> Session<V> {
     ///     txn.write("x", 1)?;
     ///     txn.commit()
     /// }
-    /// # futures_executor::block_on(work(&Store::new(Level::Causal))).unwrap();
+    /// # futures_executor::block_on(work(&Store::new(Level::Causal).unwrap())).unwrap();
     /// ```
     pub async fn begin_async(&self) -> Result<Txn<V>, StoreError> {
         self.begin_at_async(self.store_level()).await

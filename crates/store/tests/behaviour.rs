@@ -53,7 +53,7 @@ fn threads_leave_a_history_that_satisfies_the_level() {
 
 #[test]
 fn own_writes_are_read_and_aborted_ones_are_not() {
-    let store: Store<i64> = Store::new(Level::ReadCommitted);
+    let store: Store<i64> = Store::new(Level::ReadCommitted).unwrap();
     let session = store.session();
     let mut txn = session.begin().unwrap();
     txn.write("x", 1).unwrap();
@@ -206,8 +206,12 @@ fn one_transaction_at_a_time_waits_but_not_forever() {
 
 #[test]
 fn levels_that_a_store_cannot_keep_are_refused() {
-    assert!(Store::<i64>::builder(Level::CutIsolation).build::<i64>().is_err());
-    let store: Store<i64> = Store::new(Level::Causal);
+    for level in [Level::Unconstrained, Level::CutIsolation, Level::StrictSerializable] {
+        let refused = StoreError::UnsupportedLevel(level);
+        assert_eq!(Store::<i64>::builder(level).build::<i64>().err(), Some(refused.clone()));
+        assert_eq!(Store::<i64>::new(level).err(), Some(refused));
+    }
+    let store: Store<i64> = Store::new(Level::Causal).unwrap();
     assert!(matches!(
         store.session().begin_at(Level::StrictSerializable),
         Err(StoreError::UnsupportedLevel(_))

@@ -1,7 +1,7 @@
 //! The traces of the published tool, at causal consistency and read committed, with every strategy.
 //!
 //! The folder is looked for where `SERIATIM_ISOPREDICT` says, else in
-//! `../../../shared/histories/isopredict`; without it the tests pass and say so.
+//! `../../../shared/histories/isopredict`; without it these tests are reported as skipped.
 
 use seriatim_history::History;
 use seriatim_history::formats::{ReadOptions, read_path};
@@ -19,14 +19,12 @@ const STRATEGIES: [(Mode, Boundary); 4] = [
     (Mode::Exact, Boundary::Relaxed),
 ];
 
-fn folder(name: &str) -> Option<PathBuf> {
+fn folder(name: &str) -> PathBuf {
     let here = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../../shared/histories/isopredict");
     let folder = std::env::var_os("SERIATIM_ISOPREDICT").map_or(here, PathBuf::from).join(name);
-    if !folder.is_dir() {
-        eprintln!("skipped: there are no traces in {}; set SERIATIM_ISOPREDICT", folder.display());
-        return None;
-    }
-    Some(folder)
+    let there = folder.is_dir();
+    assert!(there, "there are no traces in {}; set SERIATIM_ISOPREDICT", folder.display());
+    folder
 }
 
 fn read(path: &Path) -> History {
@@ -64,8 +62,9 @@ const ROWS: [&str; 10] = [
 
 /// A trace that is added to the folder needs a row.
 #[test]
+#[ignore = "needs the collection of histories beside the clone"]
 fn every_small_trace_has_a_row() {
-    let Some(folder) = folder("micro") else { return };
+    let folder = folder("micro");
     let files = std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
     let mut names: Vec<String> =
         files.map(|path| path.file_stem().unwrap().to_str().unwrap().to_owned()).collect();
@@ -76,7 +75,7 @@ fn every_small_trace_has_a_row() {
 /// Our answers at CC (Exact-Strict, Approx-Strict, Approx-Relaxed, Exact-Relaxed), then at RC.
 fn expect(name: &str, expected: [[&str; 4]; 2]) {
     assert!(ROWS.contains(&name), "{name}");
-    let Some(folder) = folder("micro") else { return };
+    let folder = folder("micro");
     let history = read(&folder.join(name).with_extension("txt"));
     for (level, expected) in LEVELS.into_iter().zip(expected) {
         let found = STRATEGIES.map(|strategy| answer(&history, level, strategy));
@@ -85,6 +84,7 @@ fn expect(name: &str, expected: [[&str; 4]; 2]) {
 }
 
 #[test]
+#[ignore = "needs the collection of histories beside the clone"]
 fn always_serial() {
     // At CC, strict, the tool finds nothing: s2.t0 reads the older x, a boundary, and s1.t2 reads
     // the y that s2.t0 wrote before that. We follow the paper, which lets others read what a
@@ -95,6 +95,7 @@ fn always_serial() {
 }
 
 #[test]
+#[ignore = "needs the collection of histories beside the clone"]
 fn inputs_that_violate_the_level() {
     // The tool predicts from them or finds nothing; we say what is wrong with the input.
     expect("not_readcommitted", [["violates"; 4], ["violates"; 4]]);
@@ -102,6 +103,7 @@ fn inputs_that_violate_the_level() {
 }
 
 #[test]
+#[ignore = "needs the collection of histories beside the clone"]
 fn inputs_that_are_not_serializable() {
     // Where the tool says sat it predicts from an input that is already unserializable: 2s4t at RC,
     // 2s5t at CC and (but for Exact-Strict) at RC.
@@ -111,6 +113,7 @@ fn inputs_that_are_not_serializable() {
 }
 
 #[test]
+#[ignore = "needs the collection of histories beside the clone"]
 fn simple_serial() {
     expect("simple_serial_2s3t", [["sat"; 4], ["sat"; 4]]);
     expect("simple_serial_2s5t", [["sat"; 4], ["sat"; 4]]);
@@ -118,8 +121,9 @@ fn simple_serial() {
 
 /// What the tool says about two of the larger traces.
 #[test]
+#[ignore = "needs the collection of histories beside the clone"]
 fn smallbank_as_the_tool_has_it() {
-    let Some(folder) = folder("smallbank") else { return };
+    let folder = folder("smallbank");
     let key_value = read(&folder.join("sb_kv_3x4_s2.txt"));
     assert_eq!(answer(&key_value, Level::Causal, (Mode::Approx, Boundary::Relaxed)), "sat");
     assert_eq!(answer(&key_value, Level::Causal, (Mode::Approx, Boundary::Strict)), "unsat");
@@ -130,9 +134,10 @@ fn smallbank_as_the_tool_has_it() {
 /// Every trace is answered at both levels with every strategy; small ones within half a second,
 /// large ones within five.
 #[test]
+#[ignore = "needs the collection of histories beside the clone"]
 fn every_trace_is_answered_in_time() {
     for name in ["micro", "smallbank", "oltp"] {
-        let Some(folder) = folder(name) else { return };
+        let folder = folder(name);
         let mut files: Vec<PathBuf> =
             std::fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
         files.sort();

@@ -1,0 +1,120 @@
+//! The floors of ARCHITECTURE.md, kept: a crate depends on crates of lower floors, and on the same
+//! floor only as named; heavy dependencies stay above the library; lines are at most 100 columns.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::path::{Path, PathBuf};
+
+const CRATES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
+
+/// Each crate with its floor and the crates of the same floor that it may use.
+const FLOORS: [(&str, u32, &[&str]); 14] = [
+    ("history", 1, &[]),
+    ("isolation", 2, &[]),
+    ("verify", 2, &["isolation"]),
+    ("check", 3, &["verify"]),
+    ("generate", 3, &[]),
+    ("store", 3, &[]),
+    ("explore", 3, &["check"]),
+    ("predict", 3, &["check"]),
+    ("apps", 3, &["store"]),
+    ("report", 4, &[]),
+    ("runs", 4, &[]),
+    ("seriatim", 5, &[]),
+    ("server", 5, &[]),
+    ("cli", 6, &[]),
+];
+
+/// What only the server and the command line may depend on.
+const HEAVY: [&str; 8] =
+    ["anstream", "axum", "clap", "hyper", "indicatif", "nix", "tokio", "terminal_size"];
+
+/// The names in the section `[dependencies]` of a manifest.
+fn dependencies(manifest: &str) -> BTreeSet<String> {
+    let section = manifest.split("[dependencies]").nth(1).unwrap_or_default();
+    let lines = section.lines().take_while(|line| !line.starts_with('['));
+    let names = lines.filter_map(|line| line.split(['.', '=', ' ']).next());
+    names.filter(|name| !name.is_empty() && !name.starts_with('#')).map(str::to_owned).collect()
+}
+
+fn manifests() -> BTreeMap<String, BTreeSet<String>> {
+    let folders = std::fs::read_dir(CRATES).unwrap().map(|entry| entry.unwrap().path());
+    let manifest = |folder: PathBuf| {
+        let name = folder.file_name()?.to_str()?.to_owned();
+        let text = std::fs::read_to_string(folder.join("Cargo.toml")).ok()?;
+        Some((name, dependencies(&text)))
+    };
+    folders.filter_map(manifest).collect()
+}
+
+fn floor(name: &str) -> u32 {
+    FLOORS.iter().find(|floor| floor.0 == name).unwrap_or_else(|| panic!("no floor: {name}")).1
+}
+
+/// The crates of this workspace among dependencies.
+fn own(dependencies: &BTreeSet<String>) -> impl Iterator<Item = &str> {
+    dependencies.iter().filter_map(|name| match name.as_str() {
+        "seriatim" => Some("seriatim"),
+        other => other.strip_prefix("seriatim-"),
+    })
+}
+
+#[test]
+fn every_crate_has_a_floor_and_depends_on_lower_ones() {
+    let manifests = manifests();
+    let known: Vec<&str> = manifests.keys().map(String::as_str).collect();
+    let mut floors = FLOORS.map(|floor| floor.0);
+    floors.sort_unstable();
+    assert_eq!(known, floors);
+    for (name, number, beside) in FLOORS {
+        for other in own(&manifests[name]) {
+            let may = floor(other) < number || beside.contains(&other);
+            assert!(may, "{name} on floor {number} depends on {other} on floor {}", floor(other));
+        }
+    }
+}
+
+#[test]
+fn the_verifier_knows_histories_and_definitions_and_nothing_of_a_search() {
+    let allowed = ["rustc-hash", "seriatim-history", "seriatim-isolation", "thiserror"];
+    let found = &manifests()["verify"];
+    assert!(found.iter().all(|name| allowed.contains(&name.as_str())), "{found:?}");
+}
+
+#[test]
+fn heavy_dependencies_stay_with_the_server_and_the_command_line() {
+    for (name, found) in manifests() {
+        let heavy: Vec<&String> =
+            found.iter().filter(|name| HEAVY.contains(&name.as_str())).collect();
+        let may = ["server", "cli"].contains(&name.as_str());
+        assert!(may || heavy.is_empty(), "{name} depends on {heavy:?}");
+    }
+}
+
+/// All Rust files below a folder.
+fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
+    for entry in std::fs::read_dir(folder).unwrap() {
+        let path = entry.unwrap().path();
+        if path.is_dir() && !path.ends_with("target") {
+            sources(&path, found);
+        } else if path.extension().is_some_and(|ending| ending == "rs") {
+            found.push(path);
+        }
+    }
+}
+
+#[test]
+fn lines_have_at_most_100_columns() {
+    let mut files = Vec::new();
+    for folder in ["", "../bench/src", "../fuzz/src", "../fuzz/fuzz_targets"] {
+        sources(&Path::new(CRATES).join(folder), &mut files);
+    }
+    assert!(files.len() > 250, "{}", files.len());
+    let mut long = Vec::new();
+    for path in files {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let lines = text.lines().enumerate();
+        let wide = lines.filter(|(_, line)| line.chars().count() > 100);
+        long.extend(wide.map(|(number, _)| format!("{}:{}", path.display(), number + 1)));
+    }
+    assert!(long.is_empty(), "{}", long.join("\n"));
+}
