@@ -48,6 +48,14 @@ say "lints"
 cargo clippy --workspace --all-targets --all-features --locked -- -D warnings
 say "tests"
 cargo nextest run --workspace --all-features --locked
+# Tests on a collection of histories that is not part of the clone.
+collection() { cargo nextest "$@" --workspace --all-features --locked --run-ignored only -E 'binary(shared_histories)'; }
+if [ -d ../shared/histories ]; then
+    say "tests on the collection of histories beside the clone"
+    collection run
+else
+    say "skipped: $(collection list --message-format oneline 2>/dev/null | wc -l) tests need a collection of histories at ../shared/histories"
+fi
 say "tests of the slim library, without its features"
 cargo nextest run -p seriatim-history -p seriatim-store --lib --test bad_inputs --test behaviour --locked
 say "doctests"

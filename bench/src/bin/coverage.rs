@@ -11,7 +11,7 @@ use seriatim::apps::Value;
 use seriatim::apps::clients::Clients;
 use seriatim::isolation::Level;
 use seriatim::runs::{Run, RunError, Setting, run};
-use seriatim::store::{Adversary, AllRuns, RunPlan, Random, by_chance};
+use seriatim::store::{Adversary, AllRuns, Random, RunPlan, by_chance};
 use std::collections::HashSet;
 use std::fmt::Write as _;
 

@@ -1,13 +1,13 @@
 //! The tables of the IsoPredict paper with our applications: what is predicted over ten seeds, how
 //! much of it is validated, and how often random and adversarial choices find something instead.
 //!
-//! `cargo run --release --manifest-path bench/Cargo.toml --bin predict_tables [tables45] [future] [tables67]
-//! [validation]`; ten seeds from `SEEDS_FROM` (default 10000) in steps of 10000. `validation` is
-//! not in the paper and is printed only if it is named: at every level and with every strategy, how
-//! many predictions validate, over the seeds `SEEDS` (as in `501-560`), in one row each;
-//! `validation cc rc` is only about these levels. Those that do not validate are told on standard
-//! error. With `PLAIN=1` in the environment runs follow the plain rule: transactions that aborted
-//! in the observed run may commit, and nobody stays open until the others have read.
+//! `cargo run --release --manifest-path bench/Cargo.toml --bin predict_tables [tables45] [future]
+//! [tables67] [validation]`; ten seeds from `SEEDS_FROM` (default 10000) in steps of 10000.
+//! `validation` is not in the paper and is printed only if it is named: at every level and with
+//! every strategy, how many predictions validate, over the seeds `SEEDS` (as in `501-560`), in one
+//! row each; `validation cc rc` is only about these levels. Those that do not validate are told on
+//! standard error. With `PLAIN=1` in the environment runs follow the plain rule: transactions that
+//! aborted in the observed run may commit, and nobody stays open until the others have read.
 
 use seriatim::apps::{App, BENCHMARKS, Workload, benchmark};
 use seriatim::predict::{

@@ -438,7 +438,11 @@ proptest! {
     }
 
     #[test]
-    fn lists_with_elements_appended_twice(raw in raw_history(LISTS_AND_DUPLICATES), shuffle: u64, disorder: bool) {
+    fn lists_with_elements_appended_twice(
+        raw in raw_history(LISTS_AND_DUPLICATES),
+        shuffle: u64,
+        disorder: bool,
+    ) {
         compare_with_oracle(&list_text(&raw, LISTS_AND_DUPLICATES, shuffle, disorder), true);
     }
 
@@ -474,14 +478,22 @@ proptest! {
     }
 
     #[test]
-    fn snapshots(raw in raw_history(SNAPSHOTS), schedule in proptest::collection::vec(0..3usize, 12), wrong in 0..12usize) {
+    fn snapshots(
+        raw in raw_history(SNAPSHOTS),
+        schedule in proptest::collection::vec(0..3usize, 12),
+        wrong in 0..12usize,
+    ) {
         let text = snapshot_text(&raw, &schedule, wrong);
         compare_with_oracle(&text, false);
-        prop_assert!(wrong > 0 || oracle::satisfies(&notation::parse(&text).unwrap(), Level::PrefixConsistency));
+        let history = notation::parse(&text).unwrap();
+        prop_assert!(wrong > 0 || oracle::satisfies(&history, Level::PrefixConsistency));
     }
 
     #[test]
-    fn commit_orders(raw in raw_history(SMALL), shuffle in proptest::collection::vec(any::<u8>(), 5)) {
+    fn commit_orders(
+        raw in raw_history(SMALL),
+        shuffle in proptest::collection::vec(any::<u8>(), 5),
+    ) {
         let mut order: Vec<TxnId> = (0..raw.len() as u32).map(TxnId).collect();
         order.sort_by_key(|txn| shuffle[txn.index()] % 4);
         compare_orders(&text_of(&raw, SMALL), &order);

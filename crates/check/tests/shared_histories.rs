@@ -1,5 +1,5 @@
-//! Histories with known verdicts, of a collection that lies beside the clone. Without it these tests
-//! are reported as skipped: `./test.sh` runs them only if it is there.
+//! Histories with known verdicts, of a collection that lies beside the clone. Without it these
+//! tests are reported as skipped: `./test.sh` runs them only if it is there.
 
 use seriatim_check::{Answer, Checker, Report};
 use seriatim_history::formats::{ReadOptions, read_path};

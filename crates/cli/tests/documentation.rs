@@ -1,11 +1,12 @@
 //! The examples of README.md and docs/*.md: every command is run and must print what the page says.
 //!
-//! - In a block that is marked `console`, a line that begins with `$ ` is a command; the lines up to
-//!   the next command or the end of the block are what it prints, standard error included. Spaces at
-//!   the end of lines and empty lines at the end do not count.
+//! - In a block that is marked `console`, a line that begins with `$ ` is a command; the lines up
+//!   to the next command or the end of the block are what it prints, standard error included.
+//!   Spaces at the end of lines and empty lines at the end do not count.
 //! - `…` alone on a line stands for any number of lines, inside of a line for any text.
-//! - The commands of a page run one after the other in one `sh`, so that files, `$?` and `$!` go from
-//!   one to the next, in an empty folder with a link to `examples`. `seriatim` is the one under test.
+//! - The commands of a page run one after the other in one `sh`, so that files, `$?` and `$!` go
+//!   from one to the next, in an empty folder with a link to `examples`. `seriatim` is the one
+//!   under test.
 //! - 8080 in commands and outputs stands for a free port.
 
 mod common;

@@ -96,7 +96,8 @@ fn errors_point_at_line_and_column() {
     for (text, wanted) in [
         (
             "",
-            "line 1, column 1: the program has no session (write `session name { begin … commit }`)",
+            "line 1, column 1: the program has no session (write `session name { begin … commit \
+             }`)",
         ),
         (
             "session a {\n  begin\n    x = 1\n  commit }",

@@ -1,5 +1,5 @@
-//! Every history of a collection beside the clone is read in its right format, with counts that make
-//! sense. Without the collection these tests are reported as skipped.
+//! Every history of a collection beside the clone is read in its right format, with counts that
+//! make sense. Without the collection these tests are reported as skipped.
 
 use seriatim_history::formats::{Format, ReadOptions, read_path};
 use seriatim_history::{History, Status};

@@ -22,8 +22,8 @@
 //! Each level exists with three [`Order`]s. *Sessions* is what every level above speaks of. With
 //! *none* so is empty. In *real time* rt joins so, where rt holds between two transactions if the
 //! first ended before the second began: a read must then see what had committed before. At read
-//! committed, where so plays no part in φ, a read also sees what ended before its transaction began.
-//! Strict serializability is serializability in real time.
+//! committed, where so plays no part in φ, a read also sees what ended before its transaction
+//! began. Strict serializability is serializability in real time.
 
 use crate::Level;
 

@@ -1,7 +1,7 @@
-//! Recorded histories, by the definition: enumerate which transactions of unknown outcome committed,
-//! who read from whom and which append each element of a list is; accept if the axioms hold for one
-//! choice. Exponential, for histories of up to about seven transactions, and the measure of every
-//! fast algorithm in the property tests.
+//! Recorded histories, by the definition: enumerate which transactions of unknown outcome
+//! committed, who read from whom and which append each element of a list is; accept if the axioms
+//! hold for one choice. Exponential, for histories of up to about seven transactions, and the
+//! measure of every fast algorithm in the property tests.
 
 use crate::Level;
 use crate::axioms::{self, Execution, Order, Transaction};
@@ -273,8 +273,10 @@ impl<'h> World<'h> {
     fn with_appends(&self, choice: &Choice, appends: &[Appends]) -> Choice {
         let (reader, op, key, mut sources) = choice.clone();
         if let Some(append) = self.last_append(op, appends) {
-            let writer = |source: &Source| matches!(source, Source::Txn(txn) if self.last_write_op(*txn, key) == Some(append));
-            sources.retain(writer);
+            sources.retain(|source| match source {
+                Source::Txn(txn) => self.last_write_op(*txn, key) == Some(append),
+                Source::Initial => false,
+            });
         }
         (reader, op, key, sources)
     }
@@ -409,7 +411,8 @@ impl<'h> World<'h> {
         appends.iter().all(|(_, ops)| ops.is_sorted_by_key(place_of))
     }
 
-    /// No transaction at cut isolation reads two different values of a key before it writes the key.
+    /// No transaction at cut isolation reads two different values of a key before it writes the
+    /// key.
     fn is_cut_isolated(&self, levels: &dyn Fn(TxnId) -> Level) -> bool {
         let asked =
             (0..self.txns.len()).filter(|&txn| levels(self.txns[txn]) == Level::CutIsolation);

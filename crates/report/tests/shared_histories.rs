@@ -1,5 +1,5 @@
-//! Violations that were found in real databases, of a collection that lies beside the clone. Without
-//! it this test is reported as skipped.
+//! Violations that were found in real databases, of a collection that lies beside the clone.
+//! Without it this test is reported as skipped.
 
 #[allow(dead_code)] // Each test uses a part of it.
 mod common;

@@ -2,8 +2,8 @@
 //! anomaly.
 //!
 //! This crate is the facade: it re-exports the stages of the pipeline, in the order in which data
-//! flows through them, and has [`model()`] for tests. It is slim, so that a project that only wants to
-//! write `#[test]`s compiles little: no command line, no network, no asynchronous runtime. The
+//! flows through them, and has [`model()`] for tests. It is slim, so that a project that only wants
+//! to write `#[test]`s compiles little: no command line, no network, no asynchronous runtime. The
 //! command `seriatim` and the store over the network are the crates `seriatim-cli` and
 //! `seriatim-server`.
 //!

@@ -18,7 +18,8 @@ use std::sync::{Arc, Mutex};
 ///
 /// let (mut explorer, mut seen) = (AllRuns::new(), Vec::new());
 /// while let Some(plot) = explorer.run() {
-///     let store: Store<i64> = Store::<i64>::builder(Level::Causal).chooser(plot.chooser).build().unwrap();
+///     let builder = Store::<i64>::builder(Level::Causal);
+///     let store: Store<i64> = builder.chooser(plot.chooser).build().unwrap();
 ///     let (one, two) = (store.session(), store.session());
 ///     let mut txn = one.begin().unwrap();
 ///     txn.write("x", 1).unwrap();

@@ -189,7 +189,11 @@ pub enum Divergence {
         key: String,
     },
     /// The script has another key there.
-    #[error("transaction {} of session {} reads {key} where the script has {expected}", .reader.txn, .reader.session)]
+    #[error(
+        "transaction {} of session {} reads {key} where the script has {expected}",
+        .reader.txn,
+        .reader.session
+    )]
     OtherKey {
         /// The transaction that reads.
         reader: TxnName,
@@ -199,7 +203,12 @@ pub enum Divergence {
         expected: String,
     },
     /// What the script wants may not be read here.
-    #[error("transaction {} of session {} may not read {key} from {} here", .reader.txn, .reader.session, writer_name(.writer))]
+    #[error(
+        "transaction {} of session {} may not read {key} from {} here",
+        .reader.txn,
+        .reader.session,
+        writer_name(.writer)
+    )]
     NotAdmissible {
         /// The transaction that reads.
         reader: TxnName,

@@ -61,7 +61,10 @@ impl fmt::Display for ChooserKind {
 
 /// No chooser has this name.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("unknown chooser `{0}`; expected one of {codes}", codes = ChooserKind::ALL.map(ChooserKind::code).join(", "))]
+#[error(
+    "unknown chooser `{0}`; expected one of {codes}",
+    codes = ChooserKind::ALL.map(ChooserKind::code).join(", ")
+)]
 pub struct UnknownChooser(pub String);
 
 impl FromStr for ChooserKind {

@@ -47,8 +47,8 @@ const ANYTHING: [SmallApp; 4] =
     [SmallApp::Stack, SmallApp::Overflow, SmallApp::Cart, SmallApp::Twitter];
 
 impl Clients {
-    /// Two or three clients who each do two to four operations, and may do anything. Seeds one after
-    /// another go round the applications.
+    /// Two or three clients who each do two to four operations, and may do anything. Seeds one
+    /// after another go round the applications.
     pub fn anything(seed: u64) -> Clients {
         let mut random = Random::of_seed(seed);
         let which = ANYTHING[seed as usize % ANYTHING.len()];
