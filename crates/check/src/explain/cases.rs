@@ -36,7 +36,10 @@ impl Question {
     }
 
     fn is_opposite(&self, other: &Question) -> bool {
-        matches!((self, other), (Question::Order(a, b, _), Question::Order(c, d, _)) if (a, b) == (d, c))
+        match (self, other) {
+            (Question::Order(a, b, _), Question::Order(c, d, _)) => (a, b) == (d, c),
+            _ => false,
+        }
     }
 
     fn refute(

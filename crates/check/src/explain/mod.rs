@@ -3,9 +3,9 @@
 //! The solver of the strong levels says *violated* and names a superset of the guilty operations.
 //! Here that becomes an explanation: a complete decision procedure for histories of tens of
 //! transactions (`refute.rs`) that keeps the reason of everything it infers; the smallest part that
-//! it still refutes (`shrink.rs`); and that part's contradiction with names, reasons and the anomaly
-//! that it is (`explanation.rs`). The idea is that of PolySI (VLDB 2023, section 5.3 and Theorem 20):
-//! bring back what causes each edge, then drop what is not needed.
+//! it still refutes (`shrink.rs`); and that part's contradiction with names, reasons and the
+//! anomaly that it is (`explanation.rs`). The idea is that of PolySI (VLDB 2023, section 5.3 and
+//! Theorem 20): bring back what causes each edge, then drop what is not needed.
 //!
 //! ```text
 //! ops ──► Instance ──► Saturation ──► Cycle ──► Violation

@@ -1,5 +1,5 @@
-//! What a check answers: a verdict for each level with what shows it, the anomalies, and how long it
-//! took.
+//! What a check answers: a verdict for each level with what shows it, the anomalies, and how long
+//! it took.
 
 use super::effort::Effort;
 use super::violation::Violation;
