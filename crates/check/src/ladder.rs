@@ -29,7 +29,7 @@ pub(crate) struct StrongLevels {
     holds: Option<(Level, Arc<Proof>)>,
     /// The levels that were found to be violated, strongest first, each with transactions that
     /// alone violate it.
-    violated: Vec<(Level, Vec<u32>)>,
+    violated: Vec<(Level, Vec<TxnId>)>,
     undecided: Vec<(Level, Undecided)>,
     /// How much there was to do at each level that was looked at.
     pub efforts: Vec<(Level, Effort)>,
@@ -92,7 +92,7 @@ impl StrongLevels {
 
     /// What the violated levels are violated by.
     pub fn violations(&mut self, subject: &Subject<'_>, took: Duration) -> Vec<AnomalyGroup> {
-        let weakest_first: Vec<(Level, Vec<u32>)> = self.violated.iter().rev().cloned().collect();
+        let weakest_first: Vec<(Level, Vec<TxnId>)> = self.violated.iter().rev().cloned().collect();
         let (groups, times) = explain::violations(subject, &weakest_first, took);
         for (level, time) in times {
             let effort = self.efforts.iter_mut().rev().find(|(other, _)| *other == level);
@@ -117,8 +117,7 @@ impl StrongLevels {
     pub fn outcome(&self, level: Level) -> Outcome {
         let violated = self.violated.iter().find(|(violated, _)| *violated <= level);
         if let Some((_, txns)) = violated {
-            let txns = txns.iter().copied().map(TxnId).collect();
-            return Outcome::Violated(Breach::Unexplained(txns));
+            return Outcome::Violated(Breach::Unexplained(txns.clone()));
         }
         let reason = self.undecided.iter().find(|(open, _)| *open == level);
         // Every level that was asked for holds, is violated or has a reason.

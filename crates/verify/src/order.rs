@@ -90,7 +90,7 @@ impl Axioms<'_> {
     /// What a transaction read from others it saw. The reads of a transaction stand together.
     fn check_sources(&self, reads: &[ExternalRead], seen: Seen) -> Result<(), Rejection> {
         for of_one in reads.chunk_by(|a, b| a.reader == b.reader) {
-            // By whom it first read from each.
+            // The read that first read from each transaction.
             let mut first: HashMap<TxnId, OpId> = HashMap::new();
             for (source, read) in of_one.iter().filter_map(|read| Some((read.source?, read.read))) {
                 first.entry(source).or_insert(read);

@@ -60,7 +60,7 @@ struct Walk<'h> {
     current: HashMap<KeyId, Value>,
     /// The point of the last commit to each key.
     written_at: HashMap<KeyId, usize>,
-    /// Initial values that reads cannot have seen, because somebody wrote them.
+    /// Initial values that reads cannot have seen, because a transaction wrote them.
     replaced: HashSet<KeyId>,
     /// The transaction so far that began last in real time.
     latest: Option<(i64, TxnId)>,
@@ -125,7 +125,7 @@ impl<'h> Walk<'h> {
         self.check_reads(txn)
     }
 
-    /// Nobody that came before began after this one had ended.
+    /// No transaction that came before began after this one had ended.
     fn check_real_time(&mut self, txn: TxnId) -> Result<(), Rejection> {
         let Some((begin, end)) = self.history.times(txn) else { return Ok(()) };
         if let Some((began, other)) = self.latest.filter(|&(began, _)| end < began) {
@@ -220,8 +220,8 @@ impl<'h> Walk<'h> {
     }
 }
 
-/// Keys to which somebody who did not abort wrote the initial value, where such a write takes its
-/// place.
+/// Keys to which a transaction that did not abort wrote the initial value, where such a write takes
+/// its place.
 pub(crate) fn replaced_initial_values(history: &History) -> HashSet<KeyId> {
     let initial = history.initial();
     let live = history.txns().filter(|&txn| history.status(txn) != Status::Aborted);

@@ -103,7 +103,7 @@ impl Saturation<'_> {
         let op = self.history.op(read);
         let value = last_element(self.history, op.value);
         let writers = self.writers.left.get(&(op.key, value)).map_or(&[][..], Vec::as_slice);
-        // Of those who are not in the list nobody knows whether they committed.
+        // Whether the transactions that are not in the list committed is not known.
         let writers: Option<Vec<usize>> =
             writers.iter().map(|&writer| self.place(writer)).collect();
         let Some(writers) = writers else { return Err(Saturated::Open) };
@@ -224,7 +224,8 @@ impl Saturation<'_> {
             .collect()
     }
 
-    /// Takes away, again and again, whom nobody is left to precede; on a cycle somebody always is.
+    /// Takes away, again and again, the transactions that none is left to precede; on a cycle one
+    /// always is.
     fn is_cyclic(&self) -> bool {
         let mut gone = vec![false; self.txns.len()];
         loop {
@@ -245,7 +246,7 @@ mod tests {
     use seriatim_history::notation;
     use seriatim_isolation::oracle;
 
-    /// Three sessions, two keys, values written once; reads return anything that anybody writes.
+    /// Three sessions, two keys, values written once; reads return anything that is written.
     fn random_text(seed: u64) -> String {
         let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
         let mut random = |below: u64| {

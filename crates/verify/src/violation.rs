@@ -111,7 +111,7 @@ mod tests {
 
     #[test]
     fn a_transaction_of_unknown_outcome_is_not_made_to_count() {
-        // Nobody read what t1 wrote: it may never have happened.
+        // What t1 wrote was not read: it may never have happened.
         let text = "a: r(x,7) w(y,1)?\nb: w(x,1)";
         assert_eq!(shown(text, Level::ReadCommitted, &[0, 1, 2]), Err(Doubt::NoViolation));
         let text = "a: r(x,7) w(y,1)?\nb: r(y,1)";

@@ -1,4 +1,6 @@
-//! Who reaches whom, as one row of bits a node, kept closed while edges are added.
+//! Which node reaches which, as one row of bits a node, kept closed while edges are added.
+
+use super::links::NodeId;
 
 /// The transitive closure of a graph of few nodes.
 #[derive(Clone)]
@@ -17,8 +19,8 @@ impl Closure {
     }
 
     /// Whether a path of at least one edge leads from `u` to `v`.
-    pub fn has(&self, u: usize, v: usize) -> bool {
-        self.ahead[u * self.words + v / 64] >> (v % 64) & 1 == 1
+    pub fn has(&self, u: NodeId, v: NodeId) -> bool {
+        self.ahead[u.0 * self.words + v.0 / 64] >> (v.0 % 64) & 1 == 1
     }
 
     /// How many words it takes.
@@ -27,7 +29,7 @@ impl Closure {
     }
 
     /// Adds the edge `u` → `v` and all that follows from it; how many words that took.
-    pub fn insert(&mut self, u: usize, v: usize) -> u64 {
+    pub fn insert(&mut self, u: NodeId, v: NodeId) -> u64 {
         if self.has(u, v) {
             return 1;
         }
@@ -45,7 +47,7 @@ impl Closure {
         rows * self.words as u64
     }
 
-    fn with_itself(&self, rows: &[u64], node: usize) -> Vec<u64> {
+    fn with_itself(&self, rows: &[u64], NodeId(node): NodeId) -> Vec<u64> {
         let mut row = rows[node * self.words..][..self.words].to_vec();
         row[node / 64] |= 1 << (node % 64);
         row
@@ -72,12 +74,16 @@ mod tests {
     #[test]
     fn paths_are_closed_whatever_the_order_of_the_edges() {
         let mut reach = Closure::new(130);
-        reach.insert(70, 129);
-        reach.insert(0, 3);
-        reach.insert(3, 70);
-        assert!(reach.has(0, 129) && reach.has(0, 70) && reach.has(3, 129));
-        assert!(!reach.has(129, 0) && !reach.has(0, 0));
-        reach.insert(129, 0);
-        assert!(reach.has(0, 0) && reach.has(70, 3));
+        reach.insert(NodeId(70), NodeId(129));
+        reach.insert(NodeId(0), NodeId(3));
+        reach.insert(NodeId(3), NodeId(70));
+        assert!(
+            reach.has(NodeId(0), NodeId(129))
+                && reach.has(NodeId(0), NodeId(70))
+                && reach.has(NodeId(3), NodeId(129))
+        );
+        assert!(!reach.has(NodeId(129), NodeId(0)) && !reach.has(NodeId(0), NodeId(0)));
+        reach.insert(NodeId(129), NodeId(0));
+        assert!(reach.has(NodeId(0), NodeId(0)) && reach.has(NodeId(70), NodeId(3)));
     }
 }

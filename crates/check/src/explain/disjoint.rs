@@ -30,7 +30,7 @@ const GRACE: Duration = Duration::from_millis(500);
 /// each took.
 pub(crate) fn violations(
     subject: &Subject<'_>,
-    violated: &[(Level, Vec<u32>)],
+    violated: &[(Level, Vec<TxnId>)],
     took: Duration,
 ) -> (Vec<AnomalyGroup>, Vec<(Level, Duration)>) {
     let (now, asked) = (Instant::now(), subject.options.deadline);
@@ -57,7 +57,7 @@ pub(crate) fn violations(
 struct Finder<'a> {
     subject: &'a Subject<'a>,
     /// Transactions of the violations so far.
-    used: FxHashSet<u32>,
+    used: FxHashSet<TxnId>,
     found: Vec<Violation>,
 }
 
@@ -74,7 +74,7 @@ impl Finder<'_> {
     fn explain(
         &mut self,
         index: &Index,
-        txns: &[u32],
+        txns: &[TxnId],
         level: Level,
         part: Option<(&History, &[OpId])>,
         deadline: Instant,
@@ -86,7 +86,7 @@ impl Finder<'_> {
         let limits = Limits { deadline: Some(deadline), memory: self.subject.options.memory };
         let violation = explain(self.subject.history, &ops, level, &mut Budget::within(limits));
         let Some(violation) = violation else { return false };
-        self.used.extend(violation.ops.iter().filter_map(|op| op.txn.id).map(|txn| txn.0));
+        self.used.extend(violation.ops.iter().filter_map(|op| op.txn.id));
         self.found.push(violation);
         true
     }
@@ -117,16 +117,13 @@ impl Finder<'_> {
     /// The operations of all other transactions, without reads of what the used ones wrote.
     fn rest(&self) -> Vec<OpId> {
         let history = self.subject.history;
-        let writes = self
-            .used
-            .iter()
-            .flat_map(|&txn| history.ops_of(TxnId(txn)))
-            .map(|op| history.op(OpId(op)));
+        let writes =
+            self.used.iter().flat_map(|&txn| history.ops_of(txn)).map(|op| history.op(OpId(op)));
         let gone: FxHashSet<(KeyId, Value)> =
             writes.filter(|op| op.kind == OpKind::Write).map(|op| (op.key, op.value)).collect();
         let others = history
             .txns()
-            .filter(|txn| !self.used.contains(&txn.0) && self.subject.index.counts[txn.index()]);
+            .filter(|txn| !self.used.contains(txn) && self.subject.index.counts[txn.index()]);
         let ops = others.flat_map(|txn| history.ops_of(txn)).map(OpId);
         let stays = |op: &OpId| {
             let op = history.op(*op);
@@ -136,18 +133,18 @@ impl Finder<'_> {
     }
 }
 
-/// The operations of `txns` that need nobody else: writes, and reads of what these transactions
+/// The operations of `txns` that need no others: writes, and reads of what these transactions
 /// wrote or of initial values. Each has at least one: its place in its session or in time may be
 /// what counts.
-fn ops_of(history: &History, index: &Index, txns: &[u32]) -> Vec<OpId> {
-    let inside: FxHashSet<u32> = txns.iter().copied().collect();
+fn ops_of(history: &History, index: &Index, txns: &[TxnId]) -> Vec<OpId> {
+    let inside: FxHashSet<TxnId> = txns.iter().copied().collect();
     let stays = |op: &OpId| match index.source_txn[op.index()] {
         // Writes, own reads, ambiguous reads: the explanation brings back what they need.
         NONE | INITIAL => true,
-        source => inside.contains(&source),
+        source => inside.contains(&TxnId(source)),
     };
-    let of_txn = |&txn: &u32| {
-        let all = history.ops_of(TxnId(txn)).map(OpId);
+    let of_txn = |&txn: &TxnId| {
+        let all = history.ops_of(txn).map(OpId);
         let kept: Vec<OpId> = all.clone().filter(stays).collect();
         if kept.is_empty() { all.take(1).collect() } else { kept }
     };

@@ -65,7 +65,7 @@ fn violated_levels(
 }
 
 /// The history of `ops` alone. A transaction of unknown outcome that need not have committed stays
-/// one: what it read may excuse nobody and accuse nobody.
+/// one: its reads show nothing about the others.
 fn part(history: &History, ops: &[OpId]) -> History {
     if ops.iter().all(|&op| history.status(history.txn_of(op)) != Status::Unknown) {
         return history.restricted_to(ops);
@@ -106,8 +106,8 @@ fn minimal_proof(
 }
 
 /// The operations of a lost update among `ops`, sorted. It is looked for first, because people know
-/// it, and because what is left out one by one may leave something else of it: whoever updates two
-/// keys at once loses updates of both.
+/// it, and because what is left out one by one may leave something else of it: a transaction that
+/// updates two keys at once loses updates of both.
 fn lost_update(
     history: &History,
     ops: &[OpId],

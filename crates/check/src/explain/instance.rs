@@ -1,8 +1,8 @@
 //! The part of a history that a refutation looks at: some operations, matched by themselves.
 //!
 //! An instance means the same as [`History::restricted_to`] of these operations, with two
-//! differences: transactions of unknown outcome keep it, so that one that nobody need have read
-//! from constrains nothing; and reads that are wrong by themselves (thin air, aborted,
+//! differences: transactions of unknown outcome keep it, so that one that need not have been
+//! read from constrains nothing; and reads that are wrong by themselves (thin air, aborted,
 //! intermediate, own write ignored) are passed over, since weaker checks report them first.
 //!
 //! Of a list only its last element and the order of the elements that were appended once count: an
@@ -44,7 +44,7 @@ pub(super) struct Listed {
 #[derive(Clone, Debug)]
 pub(super) struct InstanceTxn {
     pub id: TxnId,
-    /// Whether it counts only if somebody read from it.
+    /// Whether it counts only if another transaction read from it.
     pub optional: bool,
     pub ops: Vec<OpId>,
     /// Its last write to each key, in the order of keys.

@@ -3,7 +3,7 @@
 //!
 //! Everything in a session precedes everything after it there, and so it is with real time. Chains
 //! say that with a number of edges that is linear: a transaction enters the chain after it, and
-//! whoever leaves the chain later comes after it by one step.
+//! a transaction that leaves the chain later comes after it by one step.
 //!
 //! ```text
 //! a      b      c          a ──► b: the session, from a
@@ -16,13 +16,18 @@ use super::proof::{Cycle, Label, Step};
 use seriatim_history::SessionId;
 use std::rc::Rc;
 
+/// A node: a point of a transaction, or a link of a chain.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(transparent)]
+pub(super) struct NodeId(pub usize);
+
 /// Why one node precedes another.
 #[derive(Clone, Debug)]
 pub(super) enum Link {
     /// From the begin to the commit of a transaction, into a chain or along it: no step.
     Inside,
     Step(Rc<Step>),
-    /// Out of the chain of a session: a step from whoever entered it.
+    /// Out of the chain of a session: a step from the transaction that entered it.
     Session,
     /// Out of the chain of moments.
     RealTime,
@@ -35,7 +40,7 @@ pub(super) struct LinkGraph {
     own: usize,
     /// For each transaction its session.
     sessions: Rc<[SessionId]>,
-    links: Vec<Vec<(usize, Link)>>,
+    links: Vec<Vec<(NodeId, Link)>>,
     count: usize,
 }
 
@@ -54,21 +59,21 @@ impl LinkGraph {
         (self.links.len() + self.count) as u64
     }
 
-    pub fn add(&mut self, from: usize, to: usize, link: Link) {
-        self.links[from].push((to, link));
+    pub fn add(&mut self, from: NodeId, to: NodeId, link: Link) {
+        self.links[from.0].push((to, link));
         self.count += 1;
     }
 
-    pub fn links(&self, node: usize) -> &[(usize, Link)] {
-        &self.links[node]
+    pub fn links(&self, node: NodeId) -> &[(NodeId, Link)] {
+        &self.links[node.0]
     }
 
     /// The steps of a walk that begins at a node of a transaction.
-    pub fn steps(&self, from: usize, walk: &[(&Link, usize)]) -> Cycle {
+    pub fn steps(&self, from: NodeId, walk: &[(&Link, NodeId)]) -> Cycle {
         let mut steps = Vec::new();
-        let mut at = from / self.per_txn;
+        let mut at = from.0 / self.per_txn;
         for &(link, node) in walk {
-            let to = node / self.per_txn;
+            let to = node.0 / self.per_txn;
             match link {
                 Link::Inside => {}
                 Link::Step(step) => steps.push(step.clone()),
@@ -78,7 +83,7 @@ impl LinkGraph {
                 }
                 Link::Session | Link::RealTime => steps.push(Step::new(at, to, Label::Session)),
             }
-            if node < self.own {
+            if node.0 < self.own {
                 at = to;
             }
         }

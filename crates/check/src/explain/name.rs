@@ -26,8 +26,8 @@ pub(super) fn kind(instance: &Instance<'_>, cycle: &[Rc<Step>], levels: &[Level]
         .unwrap_or(Anomaly::StaleRead)
 }
 
-/// Two transactions read the same version of a key and both write it, and nobody else is there but
-/// the writer of it.
+/// Two transactions read the same version of a key and both write it, and no other transaction is
+/// there but the writer of it.
 fn is_lost_update(instance: &Instance<'_>) -> bool {
     let involved = instance.txns.iter().filter(|txn| !is_witness(instance, txn)).count();
     let writers = |read: &InstanceRead| {

@@ -2,7 +2,7 @@
 //! with short derivations.
 
 use super::budget::{Budget, Exhausted};
-use super::links::{Link, LinkGraph};
+use super::links::{Link, LinkGraph, NodeId};
 use super::proof::{Cycle, Step};
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -44,8 +44,8 @@ impl Preference {
 /// nothing and are left out.
 pub(super) fn cheapest(
     graph: &LinkGraph,
-    from: usize,
-    to: usize,
+    from: NodeId,
+    to: NodeId,
     preference: Preference,
     budget: &mut Budget,
 ) -> Result<Option<Cycle>, Exhausted> {
@@ -56,7 +56,7 @@ pub(super) fn cheapest(
 /// The cheapest cycle through one of `nodes`; if the budget ends, the cheapest so far.
 pub(super) fn best_cycle(
     graph: &LinkGraph,
-    nodes: impl Iterator<Item = usize>,
+    nodes: impl Iterator<Item = NodeId>,
     preference: Preference,
     budget: &mut Budget,
 ) -> Result<Option<Cycle>, Exhausted> {
@@ -74,16 +74,16 @@ pub(super) fn best_cycle(
 
 struct PathSearch<'g> {
     graph: &'g LinkGraph,
-    from: usize,
+    from: NodeId,
     preference: Preference,
     best: Vec<u64>,
     /// How each node was reached.
-    origin: Vec<Option<(usize, &'g Link)>>,
-    heap: BinaryHeap<Reverse<(u64, usize)>>,
+    origin: Vec<Option<(NodeId, &'g Link)>>,
+    heap: BinaryHeap<Reverse<(u64, NodeId)>>,
 }
 
 impl<'g> PathSearch<'g> {
-    fn new(graph: &'g LinkGraph, from: usize, preference: Preference) -> PathSearch<'g> {
+    fn new(graph: &'g LinkGraph, from: NodeId, preference: Preference) -> PathSearch<'g> {
         let nodes = graph.len();
         PathSearch {
             graph,
@@ -98,7 +98,7 @@ impl<'g> PathSearch<'g> {
     /// The cheapest path to `to`, if it weighs less than `below`.
     fn run(
         mut self,
-        to: usize,
+        to: NodeId,
         below: u64,
         budget: &mut Budget,
     ) -> Result<Option<(u64, Cycle)>, Exhausted> {
@@ -111,32 +111,32 @@ impl<'g> PathSearch<'g> {
             if node == to {
                 return Ok(Some((weight, self.unwind(to))));
             }
-            if weight == self.best[node] {
+            if weight == self.best[node.0] {
                 self.expand(node, weight, budget)?;
             }
         }
         Ok(None)
     }
 
-    fn expand(&mut self, node: usize, weight: u64, budget: &mut Budget) -> Result<(), Exhausted> {
+    fn expand(&mut self, node: NodeId, weight: u64, budget: &mut Budget) -> Result<(), Exhausted> {
         let links = self.graph.links(node);
         // A visit costs about as much as following ten edges would in a row of bits.
         budget.spend(10 * (1 + links.len() as u64))?;
         for (next, link) in links {
             let weight = weight + self.preference.weight(link);
-            if weight < self.best[*next] {
-                self.best[*next] = weight;
-                self.origin[*next] = Some((node, link));
+            if weight < self.best[next.0] {
+                self.best[next.0] = weight;
+                self.origin[next.0] = Some((node, link));
                 self.heap.push(Reverse((weight, *next)));
             }
         }
         Ok(())
     }
 
-    fn unwind(&self, to: usize) -> Cycle {
+    fn unwind(&self, to: NodeId) -> Cycle {
         let mut walk = Vec::new();
         let mut node = to;
-        while let Some((before, link)) = self.origin[node] {
+        while let Some((before, link)) = self.origin[node.0] {
             walk.push((link, node));
             node = before;
             if node == self.from {

@@ -69,7 +69,7 @@ pub(super) struct Origin {
 
 #[derive(Debug)]
 pub(super) enum OriginWhy {
-    /// Nobody else wrote the value.
+    /// No other transaction wrote the value.
     Only,
     /// To be refuted.
     Supposed,
@@ -90,7 +90,7 @@ impl Step {
         Rc::new(Step { from, to, label, cost: cost.saturating_add(1) })
     }
 
-    /// Whether it stands in the input, without any reasoning about orders that nobody saw.
+    /// Whether it stands in the input, without any reasoning about orders.
     pub fn is_observed(&self) -> bool {
         match &self.label {
             Label::Session | Label::RealTime => true,

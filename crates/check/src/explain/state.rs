@@ -13,7 +13,7 @@
 use super::budget::{Budget, Exhausted};
 use super::closure::Closure;
 use super::instance::{Instance, Source};
-use super::links::{Link, LinkGraph};
+use super::links::{Link, LinkGraph, NodeId};
 use super::path::{self, Preference};
 use super::proof::{self, Cycle, Label, Order, OrderWhy, Origin, OriginWhy, Step, cost};
 use rustc_hash::FxHashMap;
@@ -106,10 +106,10 @@ impl<'i> Saturation<'i> {
         let n = self.instance.txns.len();
         if self.shape != Shape::Whole {
             for txn in 0..n {
-                self.add_edge(2 * txn, 2 * txn + 1, Link::Inside, budget)?;
+                self.add_edge(self.begin(txn), self.commit(txn), Link::Inside, budget)?;
             }
         }
-        let first_moment = self.begin(n);
+        let first_moment = self.begin(n).0;
         self.add_sessions(first_moment + moments.len(), budget)?;
         self.add_moments(first_moment, moments, budget)?;
         let certain = (0..n).filter(|&txn| !self.instance.txns[txn].optional);
@@ -121,14 +121,14 @@ impl<'i> Saturation<'i> {
         for txn in 0..self.instance.txns.len() {
             let (commit, next) = (self.commit(txn), self.begin(txn + 1));
             if txn > 0 && self.instance.are_neighbours(txn - 1, txn) {
-                self.graph.add(first + txn - 1, first + txn, Link::Inside);
+                self.graph.add(NodeId(first + txn - 1), NodeId(first + txn), Link::Inside);
             }
             if self.instance.are_neighbours(txn, txn + 1) {
                 // Of two reasons alike the one that is found first is told: what the session says
                 // needs no reading of values.
                 self.graph.add(commit, next, Link::Session);
-                self.graph.add(commit, first + txn, Link::Inside);
-                self.graph.add(first + txn, next, Link::Session);
+                self.graph.add(commit, NodeId(first + txn), Link::Inside);
+                self.graph.add(NodeId(first + txn), next, Link::Session);
                 self.add_reach(commit, next, budget)?;
             }
         }
@@ -143,27 +143,32 @@ impl<'i> Saturation<'i> {
         budget: &mut Budget,
     ) -> Result<(), Exhausted> {
         for (moment, &(txn, before)) in ends.iter().enumerate() {
-            self.add_edge(self.commit(txn), first + moment, Link::Inside, budget)?;
+            self.add_edge(self.commit(txn), NodeId(first + moment), Link::Inside, budget)?;
             if moment > 0 {
-                self.add_edge(first + moment - 1, first + moment, Link::Inside, budget)?;
+                self.add_edge(
+                    NodeId(first + moment - 1),
+                    NodeId(first + moment),
+                    Link::Inside,
+                    budget,
+                )?;
             }
             if before > 0 {
-                self.add_edge(first + before - 1, self.begin(txn), Link::RealTime, budget)?;
+                self.add_edge(NodeId(first + before - 1), self.begin(txn), Link::RealTime, budget)?;
             }
         }
         Ok(())
     }
 
-    fn begin(&self, txn: usize) -> usize {
-        if self.shape == Shape::Whole { txn } else { 2 * txn }
+    fn begin(&self, txn: usize) -> NodeId {
+        NodeId(if self.shape == Shape::Whole { txn } else { 2 * txn })
     }
 
-    fn commit(&self, txn: usize) -> usize {
-        if self.shape == Shape::Whole { txn } else { 2 * txn + 1 }
+    fn commit(&self, txn: usize) -> NodeId {
+        NodeId(if self.shape == Shape::Whole { txn } else { 2 * txn + 1 })
     }
 
     /// The nodes that a step joins.
-    fn ends(&self, step: &Step) -> (usize, usize) {
+    fn ends(&self, step: &Step) -> (NodeId, NodeId) {
         match (&step.label, self.shape) {
             (Label::ReadWrite { .. }, _) => (self.begin(step.from), self.commit(step.to)),
             (Label::WriteWrite(_), Shape::Split { ww_to_begin: false }) => {
@@ -180,8 +185,8 @@ impl<'i> Saturation<'i> {
 
     fn add_edge(
         &mut self,
-        from: usize,
-        to: usize,
+        from: NodeId,
+        to: NodeId,
         link: Link,
         budget: &mut Budget,
     ) -> Result<(), Exhausted> {
@@ -189,7 +194,12 @@ impl<'i> Saturation<'i> {
         self.add_reach(from, to, budget)
     }
 
-    fn add_reach(&mut self, from: usize, to: usize, budget: &mut Budget) -> Result<(), Exhausted> {
+    fn add_reach(
+        &mut self,
+        from: NodeId,
+        to: NodeId,
+        budget: &mut Budget,
+    ) -> Result<(), Exhausted> {
         self.cyclic |= from == to || self.reach.has(to, from);
         budget.spend(self.reach.insert(from, to))
     }
@@ -333,7 +343,8 @@ impl<'i> Saturation<'i> {
     ) -> Result<Option<Cycle>, Exhausted> {
         loop {
             if self.cyclic {
-                let nodes = (0..self.begin(self.instance.txns.len()))
+                let nodes = (0..self.begin(self.instance.txns.len()).0)
+                    .map(NodeId)
                     .filter(|&node| self.reach.has(node, node));
                 return path::best_cycle(&self.graph, nodes, preference, budget);
             }

@@ -8,8 +8,8 @@ use seriatim_history::KeyId;
 use std::cmp::Reverse;
 use std::rc::Rc;
 
-/// How deeply derivations may be nested: whoever reads more has lost the thread, and readers of
-/// JSON have limits too.
+/// How deeply derivations may be nested: a person who reads more has lost the thread, and readers
+/// of JSON have limits too.
 const DEPTH_MAX: usize = 16;
 
 /// Tells the proofs of one instance.

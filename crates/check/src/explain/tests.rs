@@ -60,7 +60,7 @@ const PLAIN: Make = Make {
     orderly: false,
 };
 
-/// A random history in the notation: reads return what somebody writes to the key, or 0.
+/// A random history in the notation: reads return what a transaction writes to the key, or 0.
 fn random_text(make: Make, seed: u64) -> String {
     let mut random = Random(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) ^ 0x5DEE_CE66);
     let txns = 2 + random.below(make.txns - 1);

@@ -13,11 +13,11 @@
 //!   a begun writer are locked. Begin points are moved as late as possible, so a transaction begins
 //!   right before its own commit or before a commit that overwrites what it reads; in the latter
 //!   case it must, unless the version can come again.
-//! - PC: as SI without locks. A begin point never hurts anybody, so it comes as early as possible.
+//! - PC: as SI without locks. A begin point is never in the way, so it comes as early as possible.
 //!
-//! Cuts: a version is not overwritten while somebody still to come can read no other; a transaction
-//! whose writes disturb nobody is placed at once, with no alternative. States that failed are
-//! remembered, current versions that nobody will read apart. Exponential in the worst case in the
+//! Cuts: a version is not overwritten while a read that is to come accepts no other; a transaction
+//! whose writes disturb no read is placed at once, with no alternative. States that failed are
+//! remembered, without current versions that will not be read. Exponential in the worst case in the
 //! number of sessions; the number of states is limited by the caller, the memory of failed states
 //! by `MEMO_WORDS_MAX`.
 

@@ -125,7 +125,7 @@ pub(super) fn external_reads(history: &History, txn: TxnId) -> Option<Vec<(KeyId
 /// Which reads may be of the initial value.
 pub(super) struct Initials<'h> {
     history: &'h History,
-    /// Initial values that somebody writes, where such a write takes their place.
+    /// Initial values that a transaction writes, where such a write takes their place.
     replaced: FxHashSet<KeyId>,
 }
 
@@ -262,7 +262,7 @@ impl<'h> Builder<'h> {
         })
     }
 
-    /// Nobody reads from itself at its begin point.
+    /// No transaction reads from itself at its begin point.
     fn read(&self, reader: TxnId, key: KeyId, value: Value) -> Option<ReadOf> {
         let number = self.keys[&key];
         let written =

@@ -3,7 +3,7 @@
 use super::problem::{List, NONE, Problem, ReadOf, Txn, WriteOf};
 use seriatim_verify::Point;
 
-/// How far everybody has come.
+/// How far all sessions have come.
 pub(super) struct Store<'a> {
     problem: &'a Problem,
     /// Whether writers that have begun keep others from writing their keys (SI).
@@ -199,7 +199,8 @@ impl<'a> Store<'a> {
         ends
     }
 
-    /// Whether nobody else who is still to come ended before the session's next transaction began.
+    /// Whether no other transaction that is still to come ended before the session's next
+    /// transaction began.
     pub fn began_before(&self, session: u32, ends: EarliestEnds) -> bool {
         let Some(txn) = self.next_txn(session) else { return false };
         let elsewhere = if ends.session == session { ends.second } else { ends.first };
@@ -399,7 +400,7 @@ impl<'a> Lists<'a> {
     }
 }
 
-/// For each place in a session the earliest end from there on; nobody ends after the last.
+/// For each place in a session the earliest end from there on; none ends after the last.
 fn earliest_ends(txns: &[Txn]) -> Vec<i64> {
     let mut ends = vec![i64::MAX; txns.len() + 2];
     for (place, txn) in txns.iter().enumerate().rev() {

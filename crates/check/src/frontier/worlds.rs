@@ -1,9 +1,9 @@
 //! Which transactions of unknown outcome committed: those that must have, and choices about those
 //! that may have.
 //!
-//! What nobody can have read from is left out: removing it never turns a consistent history
-//! inconsistent. What a transaction that counts can only have read from counts. With distinct
-//! values that settles all; the others are choices.
+//! A transaction that none can have read from is left out: removing it never turns a consistent
+//! history inconsistent. What a transaction that counts can only have read from counts. With
+//! distinct values that settles all; the others are choices.
 
 use super::problem::{Initials, external_reads, last_writes};
 use rustc_hash::FxHashMap;

@@ -1,16 +1,17 @@
-//! Who reads from whom: matches every read to its write, key by key, and finds the reads that no
-//! level but CI allows.
+//! Which transaction reads from which: matches every read to its write, key by key, and finds the
+//! reads that no level but CI allows.
 //!
 //! Idea: sort the operations by key (a counting sort, each thread a range of keys), then resolve
 //! each key alone with a small hash table that stays in the cache. One visit of a key finds the
 //! source of each read, Plume's patterns a to f, non-repeatable reads (j) and ambiguous reads
 //! (duplicate values). Time O(n), memory O(n).
 //!
-//! What counts (`isolation.md`): only the last write of a transaction to a key is visible; only
-//! reads that do not follow a write of their own transaction to the key are external; aborted
-//! transactions are nobody's source; transactions of unknown outcome count iff a transaction that
-//! counts reads from them. Among several writes of one value those that cannot be the source of a
-//! legal read are no candidates, so a read is ambiguous only if two or more legal sources are left.
+//! What counts (`DEFINITIONS.md` of seriatim-isolation): only the last write of a transaction to a
+//! key is visible; only reads that do not follow a write of their own transaction to the key are
+//! external; aborted transactions are no source; transactions of unknown outcome count iff a
+//! transaction that counts reads from them. Among several writes of one value those that cannot be
+//! the source of a legal read are no candidates, so a read is ambiguous only if two or more legal
+//! sources are left.
 
 use super::lists::{self, ListFacts};
 use super::match_reads::{Entry, FROM_INITIAL, KeyFindings, UNRESOLVED, VISIBLE, resolve_keys};

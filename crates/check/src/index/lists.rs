@@ -181,7 +181,7 @@ pub(crate) fn examine(history: &History, counts: &[bool]) -> ListFacts {
     facts
 }
 
-/// Elements that stand more often than they were appended, that nobody appended, or that only an
+/// Elements that stand more often than they were appended, that were not appended, or that only an
 /// aborted transaction appended; each at most once a list. The last element is the read's source,
 /// which the index examines. A list with an element that several transactions appended is
 /// ambiguous.

@@ -32,7 +32,7 @@ pub(crate) struct Versions {
 /// Everything that the levels need to know.
 #[derive(Debug)]
 pub(crate) struct Index {
-    /// Which transactions count: committed ones, and unknown ones that somebody read from.
+    /// Which transactions count: committed ones, and unknown ones that were read from.
     pub counts: Vec<bool>,
     pub txn_session: Vec<u32>,
     /// For each operation the transaction that it read from, or [`INITIAL`], or [`NONE`].

@@ -162,7 +162,7 @@ pub enum Why {
     Known(Vec<Edge>),
     /// This read returned a list that shows both.
     Listed(OpRef),
-    /// Nobody knows: it is supposed, and the cycle that it stands in refutes it.
+    /// None: it is supposed, and the cycle that it stands in refutes it.
     Supposed,
     /// The opposite order, which is supposed in it, would close this cycle.
     Otherwise(Vec<Edge>),
@@ -175,7 +175,7 @@ pub enum Why {
 /// How one knows which write a read returned.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub enum Origin {
-    /// Nobody else wrote the value.
+    /// No other transaction wrote the value.
     Only,
     /// Others wrote it too, and each of these possibilities is refuted.
     Others(Vec<Excluded>),

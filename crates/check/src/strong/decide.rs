@@ -2,6 +2,7 @@
 
 use super::facts::Facts;
 use super::guilty;
+use super::ids::PointId;
 use super::point_graph::PointGraph;
 use super::rounds::Rounds;
 use crate::index::Index;
@@ -18,7 +19,7 @@ pub(crate) enum Decision {
     /// The points of the transactions in an order that satisfies the level.
     Holds(Vec<Point>),
     /// These transactions alone violate the level.
-    Violated(Vec<u32>),
+    Violated(Vec<TxnId>),
     /// The time or the memory ran out; [`Limits::reason`] knows which.
     OutOfBudget,
     /// Beyond what this search can do: an ambiguous read may come from a transaction that perhaps
@@ -56,16 +57,16 @@ pub(crate) fn decide(
     (decision, rounds.effort)
 }
 
-fn as_points(graph: &PointGraph, order: &[u32]) -> Vec<Point> {
+fn as_points(graph: &PointGraph, order: &[PointId]) -> Vec<Point> {
     let timeline = graph.timeline;
     let mut points = Vec::with_capacity(order.len());
-    for &point in order.iter().filter(|&&point| point < graph.txn_points) {
+    for &point in order.iter().filter(|&&point| graph.is_of_txn(point)) {
         let txn = timeline.txn(point);
         if point == timeline.begin(txn) {
-            points.push(Point::Begin(TxnId(txn)));
+            points.push(Point::Begin(txn));
         }
         if point == timeline.commit(txn) {
-            points.push(Point::Commit(TxnId(txn)));
+            points.push(Point::Commit(txn));
         }
     }
     points

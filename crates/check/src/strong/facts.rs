@@ -5,47 +5,53 @@
 //! session only the last one matters: whatever must come after it comes after the earlier ones too.
 //! So a slot has at most as many readers here as there are sessions.
 
+use super::ids::{AmbiguousId, Dense, SlotId};
 use crate::index::{INITIAL, Index, last_element};
 use rustc_hash::FxHashMap;
 use seriatim_history::{History, OpId, TxnId, Value};
+use std::marker::PhantomData;
 use std::ops::Range;
 
-/// Lists of numbers, one for each of `0..len`.
-#[derive(Clone, Default)]
-pub(crate) struct Lists {
+/// Lists of `T`, one for each `O`.
+#[derive(Clone)]
+pub(crate) struct Lists<O, T> {
     start: Vec<u32>,
-    items: Vec<u32>,
+    items: Vec<T>,
+    owner: PhantomData<O>,
 }
 
-impl Lists {
+impl<O: Dense, T: Copy> Lists<O, T> {
     /// The lists of `count` owners from pairs (owner, item), which keep their order.
-    pub fn new(count: usize, pairs: impl Iterator<Item = (u32, u32)> + Clone) -> Lists {
+    pub fn new(count: usize, pairs: impl Iterator<Item = (O, T)> + Clone) -> Self {
         let mut start = vec![0u32; count + 1];
         for (owner, _) in pairs.clone() {
-            start[owner as usize + 1] += 1;
+            start[owner.index() + 1] += 1;
         }
         for i in 1..start.len() {
             start[i] += start[i - 1];
         }
         let mut next = start.clone();
-        let mut items = vec![0; start[count] as usize];
+        let some = pairs.clone().next().map(|(_, item)| item);
+        // Filled with any item first: each place is written once below.
+        let mut items = some.map_or_else(Vec::new, |item| vec![item; start[count] as usize]);
         for (owner, item) in pairs {
-            items[next[owner as usize] as usize] = item;
-            next[owner as usize] += 1;
+            items[next[owner.index()] as usize] = item;
+            next[owner.index()] += 1;
         }
-        Lists { start, items }
+        Lists { start, items, owner: PhantomData }
     }
 
     /// The items of `owner`.
     #[inline]
-    pub fn of(&self, owner: u32) -> &[u32] {
-        &self.items[self.start[owner as usize] as usize..self.start[owner as usize + 1] as usize]
+    pub fn of(&self, owner: O) -> &[T] {
+        let owner = owner.index();
+        &self.items[self.start[owner] as usize..self.start[owner + 1] as usize]
     }
 }
 
 /// A read whose value several transactions wrote.
 pub(crate) struct Ambiguous {
-    pub reader: u32,
+    pub reader: TxnId,
     pub key: u32,
     pub value: u64,
     candidates: Range<u32>,
@@ -55,22 +61,22 @@ pub(crate) struct Facts<'a> {
     pub history: &'a History,
     pub index: &'a Index,
     /// For each version its key.
-    pub version_key: Vec<u32>,
+    version_key: Vec<u32>,
     /// For each slot its last reader in each session.
-    pub readers: Lists,
+    pub readers: Lists<SlotId, TxnId>,
     /// For each transaction the slots that it is such a reader of.
-    pub reads: Lists,
+    pub reads: Lists<TxnId, SlotId>,
     /// For each transaction its versions.
-    pub written: Lists,
+    pub written: Lists<TxnId, SlotId>,
     pub ambiguous: Vec<Ambiguous>,
     /// For each transaction its ambiguous reads.
-    pub ambiguous_of: Lists,
+    pub ambiguous_of: Lists<TxnId, AmbiguousId>,
     /// For each version its value, if its key has ambiguous reads.
     version_value: Vec<u64>,
     /// The slots of each value that an ambiguous read returned: shared by its reads, so that there
     /// are not more than slots.
-    candidates: Vec<u32>,
-    /// Whether an ambiguous read may come from a transaction of unknown outcome that nobody else
+    candidates: Vec<SlotId>,
+    /// Whether an ambiguous read may come from a transaction of unknown outcome that no other
     /// read from, or returned a list: then a choice of sources is not all there is to choose.
     pub doubtful: bool,
 }
@@ -86,10 +92,14 @@ impl<'a> Facts<'a> {
         }
         let readers = last_readers(index, versions, keys);
         let slots = versions + keys;
-        let of_slots =
-            (0..slots).flat_map(|slot| readers.of(slot).iter().map(move |&reader| (reader, slot)));
+        let of_slots = (0..slots)
+            .map(SlotId)
+            .flat_map(|slot| readers.of(slot).iter().map(move |&reader| (reader, slot)));
         let reads = Lists::new(history.txn_count(), of_slots);
-        let written = Lists::new(history.txn_count(), index.versions.txn.iter().copied().zip(0..));
+        let written = Lists::new(
+            history.txn_count(),
+            index.versions.txn.iter().copied().map(TxnId).zip((0..).map(SlotId)),
+        );
         let mut facts = Facts {
             history,
             index,
@@ -98,7 +108,7 @@ impl<'a> Facts<'a> {
             reads,
             written,
             ambiguous: Vec::new(),
-            ambiguous_of: Lists::default(),
+            ambiguous_of: Lists::new(history.txn_count(), std::iter::empty()),
             version_value: Vec::new(),
             candidates: Vec::new(),
             doubtful: false,
@@ -107,35 +117,76 @@ impl<'a> Facts<'a> {
         facts
     }
 
+    /// An ambiguous read.
+    #[inline]
+    pub fn read(&self, read: AmbiguousId) -> &Ambiguous {
+        &self.ambiguous[read.index()]
+    }
+
     /// The slot of the initial value of `key`.
     #[inline]
-    pub fn initial_slot(&self, key: u32) -> u32 {
-        self.version_key.len() as u32 + key
+    pub fn initial_slot(&self, key: u32) -> SlotId {
+        SlotId(self.version_key.len() as u32 + key)
     }
 
     /// The transaction that wrote a slot; `None` for initial values.
     #[inline]
-    pub fn writer(&self, slot: u32) -> Option<u32> {
-        self.index.versions.txn.get(slot as usize).copied()
+    pub fn writer(&self, slot: SlotId) -> Option<TxnId> {
+        self.index.versions.txn.get(slot.index()).copied().map(TxnId)
+    }
+
+    pub fn version_count(&self) -> usize {
+        self.version_key.len()
     }
 
     pub fn key_count(&self) -> u32 {
         self.index.versions.start.len() as u32 - 1
     }
 
+    /// All slots.
+    pub fn slots(&self) -> impl Iterator<Item = SlotId> {
+        (0..self.slot_count()).map(SlotId)
+    }
+
     pub fn slot_count(&self) -> u32 {
         self.version_key.len() as u32 + self.key_count()
     }
 
+    /// The places of the versions of `key` among all versions.
+    #[inline]
+    pub fn version_range(&self, key: u32) -> Range<usize> {
+        let start = &self.index.versions.start;
+        start[key as usize] as usize..start[key as usize + 1] as usize
+    }
+
     /// The versions of `key`.
     #[inline]
-    pub fn versions(&self, key: u32) -> Range<u32> {
-        self.index.versions.start[key as usize]..self.index.versions.start[key as usize + 1]
+    pub fn versions(&self, key: u32) -> impl Iterator<Item = SlotId> + use<> {
+        let Range { start, end } = self.version_range(key);
+        (start as u32..end as u32).map(SlotId)
+    }
+
+    /// The transaction that wrote a version.
+    #[inline]
+    pub fn version_writer(&self, version: SlotId) -> TxnId {
+        TxnId(self.index.versions.txn[version.index()])
+    }
+
+    /// The session of a transaction, by its number.
+    #[inline]
+    pub fn session(&self, txn: TxnId) -> u32 {
+        self.index.txn_session[txn.index()]
+    }
+
+    /// The key of a version.
+    #[inline]
+    pub fn key_of(&self, version: SlotId) -> u32 {
+        self.version_key[version.index()]
     }
 
     /// The slots that an ambiguous read may have read, ascending; the initial one is the last.
     #[inline]
-    pub fn candidates<'f>(&'f self, read: &Ambiguous) -> impl Iterator<Item = u32> + use<'f> {
+    pub fn candidates<'f>(&'f self, read: &Ambiguous) -> impl Iterator<Item = SlotId> + use<'f> {
         let reader = read.reader;
         self.slots_of_value(read)
             .iter()
@@ -145,29 +196,29 @@ impl<'a> Facts<'a> {
 
     /// The slots with the value of an ambiguous read, its own among them.
     #[inline]
-    fn slots_of_value(&self, read: &Ambiguous) -> &[u32] {
+    fn slots_of_value(&self, read: &Ambiguous) -> &[SlotId] {
         &self.candidates[read.candidates.start as usize..read.candidates.end as usize]
     }
 
     /// Whether reading `slot` gives what the ambiguous read returned.
     #[inline]
-    pub fn fits(&self, read: &Ambiguous, slot: u32) -> bool {
-        match self.version_value.get(slot as usize) {
+    pub fn fits(&self, read: &Ambiguous, slot: SlotId) -> bool {
+        match self.version_value.get(slot.index()) {
             Some(&value) => value == read.value,
             None => self.slots_of_value(read).last() == Some(&slot),
         }
     }
 
     /// The value of a version, if its key has ambiguous reads.
-    pub fn value_of_version(&self, version: u32) -> Option<u64> {
-        self.version_value.get(version as usize).copied()
+    pub fn value_of_version(&self, version: SlotId) -> Option<u64> {
+        self.version_value.get(version.index()).copied()
     }
 
     /// Calls `visit` for each key that both transactions write, with the version of the first.
-    pub fn common_versions(&self, a: u32, b: u32, mut visit: impl FnMut(u32)) {
+    pub fn common_versions(&self, a: TxnId, b: TxnId, mut visit: impl FnMut(SlotId)) {
         let (mut mine, mut theirs) = (self.written.of(a), self.written.of(b));
         while let (Some(&x), Some(&y)) = (mine.first(), theirs.first()) {
-            let (key_x, key_y) = (self.version_key[x as usize], self.version_key[y as usize]);
+            let (key_x, key_y) = (self.key_of(x), self.key_of(y));
             if key_x == key_y {
                 visit(x);
             }
@@ -186,7 +237,6 @@ impl<'a> Facts<'a> {
             by_key.entry(self.history.op(OpId(op)).key.0).or_default().push(op);
         }
         if by_key.is_empty() {
-            self.ambiguous_of = Lists::new(self.history.txn_count(), std::iter::empty());
             return;
         }
         self.version_value = vec![0; self.version_key.len()];
@@ -195,22 +245,23 @@ impl<'a> Facts<'a> {
         for (key, ops) in keys {
             self.add_ambiguous_of(key, &ops);
         }
-        let of_txns = self.ambiguous.iter().zip(0..).map(|(read, number)| (read.reader, number));
+        let of_txns =
+            self.ambiguous.iter().zip(0..).map(|(read, number)| (read.reader, AmbiguousId(number)));
         self.ambiguous_of = Lists::new(self.history.txn_count(), of_txns);
         self.doubtful = self.history.has_lists() || self.unread_unknown_writes();
     }
 
     fn add_ambiguous_of(&mut self, key: u32, ops: &[u32]) {
-        let mut slots: FxHashMap<u64, Vec<u32>> = FxHashMap::default();
+        let mut slots: FxHashMap<u64, Vec<SlotId>> = FxHashMap::default();
         for version in self.versions(key) {
-            let value = self.last_write(self.index.versions.txn[version as usize], key);
-            self.version_value[version as usize] = value;
+            let value = self.last_write(self.version_writer(version), key);
+            self.version_value[version.index()] = value;
             slots.entry(value).or_default().push(version);
         }
         let mut last = None;
         let mut shared: FxHashMap<u64, Range<u32>> = FxHashMap::default();
         for &op in ops {
-            let (reader, value) = (self.history.txn_of(OpId(op)).0, self.value_of(op));
+            let (reader, value) = (self.history.txn_of(OpId(op)), self.value_of(op));
             if last.replace((reader, value)) == Some((reader, value)) {
                 continue;
             }
@@ -227,7 +278,7 @@ impl<'a> Facts<'a> {
         &mut self,
         key: u32,
         value: u64,
-        slots: &FxHashMap<u64, Vec<u32>>,
+        slots: &FxHashMap<u64, Vec<SlotId>>,
     ) -> Range<u32> {
         let first = self.candidates.len() as u32;
         self.candidates.extend(slots.get(&value).map_or(&[][..], Vec::as_slice));
@@ -241,8 +292,8 @@ impl<'a> Facts<'a> {
         last_element(self.history, self.history.op(OpId(op)).value.raw())
     }
 
-    fn last_write(&self, txn: u32, key: u32) -> u64 {
-        let ops = self.history.ops_of(TxnId(txn)).rev().map(|op| self.history.op(OpId(op)));
+    fn last_write(&self, txn: TxnId, key: u32) -> u64 {
+        let ops = self.history.ops_of(txn).rev().map(|op| self.history.op(OpId(op)));
         ops.filter(|op| op.kind.is_write() && op.key.0 == key)
             .map(|op| op.value.raw())
             .next()
@@ -272,8 +323,8 @@ impl<'a> Facts<'a> {
 }
 
 /// For each slot its last reader in each session. The reads of a key come session by session.
-fn last_readers(index: &Index, versions: u32, keys: u32) -> Lists {
-    let mut pairs: Vec<(u32, u32)> = Vec::with_capacity(index.reads.txn.len());
+fn last_readers(index: &Index, versions: u32, keys: u32) -> Lists<SlotId, TxnId> {
+    let mut pairs: Vec<(SlotId, TxnId)> = Vec::with_capacity(index.reads.txn.len());
     for key in 0..keys {
         let reads =
             index.reads.start[key as usize] as usize..index.reads.start[key as usize + 1] as usize;
@@ -281,11 +332,11 @@ fn last_readers(index: &Index, versions: u32, keys: u32) -> Lists {
         for read in reads {
             let source = index.reads.source[read];
             let slot = if source == INITIAL { versions + key } else { source };
-            pairs.push((slot, index.reads.txn[read]));
+            pairs.push((SlotId(slot), TxnId(index.reads.txn[read])));
         }
         pairs[first..].sort_unstable();
     }
-    let session = |txn: u32| index.txn_session[txn as usize];
+    let session = |txn: TxnId| index.txn_session[txn.index()];
     let is_last = |pair: usize| {
         let (slot, reader) = pairs[pair];
         pairs.get(pair + 1).is_none_or(|next| next.0 != slot || session(next.1) != session(reader))

@@ -5,6 +5,7 @@
 
 use super::contradiction::{Against, Contradiction, Excluded, OpenRead, Reason, Side};
 use super::facts::{Ambiguous, Facts};
+use super::ids::{AmbiguousId, PointId, SlotId};
 use super::mutation::{Rule, holds};
 use super::reach::Reach;
 use super::scan::Broken;
@@ -13,13 +14,14 @@ use super::timeline::{Arc, Timeline};
 use crate::index::NONE;
 use crate::limits::Limits;
 use rustc_hash::{FxHashMap, FxHashSet};
+use seriatim_history::TxnId;
 use std::sync::Arc as Shared;
 
 /// An undecided order of two writers, `hint` being the earlier one in the present order.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub(crate) struct Pair {
-    pub hint: u32,
-    pub other: u32,
+    pub hint: TxnId,
+    pub other: TxnId,
 }
 
 /// What a round found.
@@ -30,8 +32,8 @@ pub(crate) struct Findings {
     /// How many ambiguous reads were matched.
     pub matched: usize,
     pub open: Vec<Pair>,
-    /// Ambiguous reads (by number) and a version that replaces what they are said to read.
-    pub open_choices: Vec<(u32, u32)>,
+    /// Ambiguous reads and a version that replaces what they are said to read.
+    pub open_choices: Vec<(AmbiguousId, SlotId)>,
     pub open_reads: Vec<OpenRead>,
     /// How many candidates the open reads have, excluded ones too.
     open_size: usize,
@@ -73,7 +75,7 @@ pub(crate) struct Forcing<'a> {
     limits: Limits,
     /// How many times it was asked whether to stop.
     steps: u32,
-    done: FxHashSet<(u32, u32)>,
+    done: FxHashSet<(TxnId, TxnId)>,
     found: Findings,
 }
 
@@ -92,7 +94,7 @@ impl<'a> Forcing<'a> {
     }
 
     /// Finds the edges that the broken places show to be forced. If the limits are reached it stops
-    /// early: what it has found is right, and whoever asked looks at the limits before going on.
+    /// early: what it has found is right, and the caller looks at the limits before going on.
     pub fn run(mut self, broken: &[Broken]) -> Result<Findings, Contradiction> {
         for &broken in broken {
             if self.is_over() {
@@ -100,15 +102,15 @@ impl<'a> Forcing<'a> {
             }
             match broken {
                 Broken::Read { slot, version, reader } => {
-                    let writer = self.facts.index.versions.txn[version as usize];
+                    let writer = self.facts.version_writer(version);
                     match self.facts.writer(slot) {
                         None => self.initial_first(reader, writer, None)?,
                         Some(source) => drop(self.order(source, writer)?),
                     }
                 }
                 Broken::Overlap { earlier, later } => {
-                    let versions = &self.facts.index.versions.txn;
-                    self.order(versions[earlier as usize], versions[later as usize])?;
+                    let writer = |version| self.facts.version_writer(version);
+                    self.order(writer(earlier), writer(later))?;
                 }
                 Broken::Value { read } => self.match_read(read)?,
                 Broken::Chosen { read, version } => self.chosen(read, version)?,
@@ -144,7 +146,7 @@ impl<'a> Forcing<'a> {
         self.found.is_cut
     }
 
-    fn add(&mut self, arc: (u32, u32), reason: u32) {
+    fn add(&mut self, arc: Arc, reason: u32) {
         if !self.reach.reaches(arc.0, arc.1) {
             self.found.arcs.push((arc, reason));
         }
@@ -157,9 +159,9 @@ impl<'a> Forcing<'a> {
 
     fn initial_first(
         &mut self,
-        reader: u32,
-        writer: u32,
-        read: Option<u32>,
+        reader: TxnId,
+        writer: TxnId,
+        read: Option<AmbiguousId>,
     ) -> Result<(), Contradiction> {
         let arc = self.timeline.read_write(reader, writer);
         if self.reach.reaches(arc.1, arc.0) {
@@ -172,7 +174,7 @@ impl<'a> Forcing<'a> {
 
     /// Settles the order of two writers of a key, if it is forced; `a` is the earlier one in the
     /// present order.
-    fn order(&mut self, a: u32, b: u32) -> Result<Ordered, Contradiction> {
+    fn order(&mut self, a: TxnId, b: TxnId) -> Result<Ordered, Contradiction> {
         if !self.done.insert((a.min(b), a.max(b))) {
             return Ok(Ordered::Before);
         }
@@ -195,13 +197,13 @@ impl<'a> Forcing<'a> {
     }
 
     /// Why `a` cannot have written before `b`, if so.
-    fn impossible(&self, a: u32, b: u32) -> Option<Against> {
+    fn impossible(&self, a: TxnId, b: TxnId) -> Option<Against> {
         let arc = self.timeline.write_write(a, b);
         if self.reach.reaches(arc.1, arc.0) {
             return Some(Against::Writers);
         }
         let commit = self.timeline.commit(b);
-        let seen = |reader: u32| {
+        let seen = |reader: TxnId| {
             reader != b
                 && self.reach.reaches(commit, self.timeline.begin(reader))
                     == holds(Rule::SeenWriter)
@@ -210,11 +212,8 @@ impl<'a> Forcing<'a> {
         self.facts.common_versions(a, b, |version| {
             let reader =
                 || self.facts.readers.of(version).iter().copied().find(|&reader| seen(reader));
-            let read = || {
-                self.fixed
-                    .reads_of(version)
-                    .find(|&read| seen(self.facts.ambiguous[read as usize].reader))
-            };
+            let read =
+                || self.fixed.reads_of(version).find(|&read| seen(self.facts.read(read).reader));
             found = found
                 .or_else(|| reader().map(Against::Reader))
                 .or_else(|| read().map(Against::Matched));
@@ -223,7 +222,7 @@ impl<'a> Forcing<'a> {
     }
 
     /// `earlier` wrote before `later`, since the opposite is impossible.
-    fn settle(&mut self, earlier: u32, later: u32, against: Against) {
+    fn settle(&mut self, earlier: TxnId, later: TxnId, against: Against) {
         let (earlier, later) =
             if holds(Rule::OtherOrder) { (earlier, later) } else { (later, earlier) };
         let order = self.remember(Reason::Order { earlier, later, against, known: self.known });
@@ -231,7 +230,7 @@ impl<'a> Forcing<'a> {
             self.add(arc, order);
         }
         for read in replaced_reads(self.facts, self.fixed, earlier, later) {
-            let arc = self.timeline.read_write(self.facts.ambiguous[read as usize].reader, later);
+            let arc = self.timeline.read_write(self.facts.read(read).reader, later);
             if !self.reach.reaches(arc.0, arc.1) {
                 let reason = self.remember(Reason::Replaced { read, order });
                 self.add(arc, reason);
@@ -241,11 +240,11 @@ impl<'a> Forcing<'a> {
 
     /// Settles all ambiguous reads that have one candidate left, broken or not.
     pub fn match_all(mut self) -> Result<Findings, Contradiction> {
-        for number in 0..self.facts.ambiguous.len() as u32 {
+        for number in (0..self.facts.ambiguous.len() as u32).map(AmbiguousId) {
             if self.is_over() {
                 break;
             }
-            if self.fixed.of(number) == NONE {
+            if self.fixed.of(number) == SlotId::NONE {
                 self.match_read(number)?;
                 // Those are too many to be looked at again and again.
                 self.found.open_reads.clear();
@@ -256,11 +255,11 @@ impl<'a> Forcing<'a> {
     }
 
     /// Settles where an ambiguous read comes from, if one candidate is left.
-    fn match_read(&mut self, number: u32) -> Result<(), Contradiction> {
-        if self.fixed.of(number) != NONE {
+    fn match_read(&mut self, number: AmbiguousId) -> Result<(), Contradiction> {
+        if self.fixed.of(number) != SlotId::NONE {
             return Ok(());
         }
-        let read = &self.facts.ambiguous[number as usize];
+        let read = self.facts.read(number);
         let mut left = Vec::new();
         let mut excluded = Vec::new();
         let past = self.past(read);
@@ -298,14 +297,14 @@ impl<'a> Forcing<'a> {
     /// Whichever candidate it is: what comes before all of them comes before the reader, and the
     /// reader comes before the versions that replace all of them.
     fn bounds(&mut self, open: &OpenRead) {
-        let reader = self.facts.ambiguous[open.read as usize].reader;
+        let reader = self.facts.read(open.read).reader;
         let begin = self.timeline.begin(reader);
-        let writers: Vec<u32> =
+        let writers: Vec<TxnId> =
             open.candidates.iter().filter_map(|&slot| self.facts.writer(slot)).collect();
-        let mut points: Vec<(u32, Side)> =
+        let mut points: Vec<(PointId, Side)> =
             self.replacing(open, &writers).into_iter().map(|p| (p, Side::After)).collect();
         if writers.len() == open.candidates.len() {
-            let commits: Vec<u32> =
+            let commits: Vec<PointId> =
                 writers.iter().map(|&writer| self.timeline.commit(writer)).collect();
             points.extend(
                 self.reach.before_all(&commits, begin).into_iter().map(|p| (p, Side::Before)),
@@ -325,15 +324,15 @@ impl<'a> Forcing<'a> {
 
     /// The commit points of the first version in each session that replaces all of `writers`, where
     /// it is not known yet that the reader comes before.
-    fn replacing(&self, open: &OpenRead, writers: &[u32]) -> Vec<u32> {
-        let read = &self.facts.ambiguous[open.read as usize];
-        let (begin, session) = (self.timeline.begin(read.reader), |txn: u32| {
-            self.facts.index.txn_session[txn as usize]
+    fn replacing(&self, open: &OpenRead, writers: &[TxnId]) -> Vec<PointId> {
+        let read = self.facts.read(open.read);
+        let (begin, session) = (self.timeline.begin(read.reader), |txn: TxnId| {
+            self.facts.index.txn_session[txn.index()]
         });
         let mut points = Vec::new();
         let mut done = NONE;
         for version in self.facts.versions(read.key) {
-            let writer = self.facts.index.versions.txn[version as usize];
+            let writer = self.facts.version_writer(version);
             let commit = self.timeline.commit(writer);
             if done == session(writer)
                 || writer == read.reader
@@ -356,10 +355,10 @@ impl<'a> Forcing<'a> {
 
     /// A matched read whose slot is replaced before it begins: the version came before the slot, or
     /// the reader before the version.
-    fn chosen(&mut self, number: u32, version: u32) -> Result<(), Contradiction> {
-        let (slot, reader) = (self.fixed.of(number), self.facts.ambiguous[number as usize].reader);
-        let later = self.facts.index.versions.txn[version as usize];
-        if slot != NONE {
+    fn chosen(&mut self, number: AmbiguousId, version: SlotId) -> Result<(), Contradiction> {
+        let (slot, reader) = (self.fixed.of(number), self.facts.read(number).reader);
+        let later = self.facts.version_writer(version);
+        if slot != SlotId::NONE {
             let Some(source) = self.facts.writer(slot) else {
                 return self.initial_first(reader, later, Some(number));
             };
@@ -372,12 +371,12 @@ impl<'a> Forcing<'a> {
     }
 
     /// The last writer of each session among those that wrote before the ambiguous read.
-    fn past(&self, read: &Ambiguous) -> Vec<u32> {
+    fn past(&self, read: &Ambiguous) -> Vec<TxnId> {
         let begin = self.timeline.begin(read.reader);
-        let session = |txn: u32| self.facts.index.txn_session[txn as usize];
-        let mut past: Vec<u32> = Vec::new();
+        let session = |txn: TxnId| self.facts.session(txn);
+        let mut past: Vec<TxnId> = Vec::new();
         for version in self.facts.versions(read.key) {
-            let writer = self.facts.index.versions.txn[version as usize];
+            let writer = self.facts.version_writer(version);
             if writer == read.reader || !self.reach.reaches(self.timeline.commit(writer), begin) {
                 continue;
             }
@@ -390,7 +389,7 @@ impl<'a> Forcing<'a> {
     }
 
     /// Why an ambiguous read cannot have read `slot`, if so; `past` are the last writers before it.
-    fn excluded(&self, read: &Ambiguous, slot: u32, past: &[u32]) -> Option<Excluded> {
+    fn excluded(&self, read: &Ambiguous, slot: SlotId, past: &[TxnId]) -> Option<Excluded> {
         let timeline = self.timeline;
         let writer = self.facts.writer(slot);
         if writer.is_some_and(|writer| {
@@ -417,9 +416,9 @@ impl<'a> Forcing<'a> {
 pub(crate) fn order_arcs(
     facts: &Facts<'_>,
     timeline: Timeline,
-    earlier: u32,
-    later: u32,
-) -> Vec<(u32, u32)> {
+    earlier: TxnId,
+    later: TxnId,
+) -> Vec<Arc> {
     let mut arcs = Vec::new();
     if holds(Rule::WriteWrite) {
         arcs.push(timeline.write_write(earlier, later));
@@ -434,34 +433,31 @@ pub(crate) fn order_arcs(
     arcs
 }
 
-/// The ambiguous reads (by number) that are known to read what `later` replaces if `earlier` writes
+/// The ambiguous reads that are known to read what `later` replaces if `earlier` writes
 /// before it.
 pub(crate) fn replaced_reads(
     facts: &Facts<'_>,
     fixed: &Sources,
-    earlier: u32,
-    later: u32,
-) -> Vec<u32> {
+    earlier: TxnId,
+    later: TxnId,
+) -> Vec<AmbiguousId> {
     let mut reads = Vec::new();
     if !facts.ambiguous.is_empty() {
         facts.common_versions(earlier, later, |version| {
-            reads.extend(
-                fixed
-                    .reads_of(version)
-                    .filter(|&read| facts.ambiguous[read as usize].reader != later),
-            );
+            reads.extend(fixed.reads_of(version).filter(|&read| facts.read(read).reader != later));
         });
     }
     reads
 }
 
 /// Ambiguous reads by key.
-pub(crate) fn ambiguous_by_key(facts: &Facts<'_>) -> Vec<(u32, u32)> {
-    let mut by_key: Vec<(u32, u32)> =
-        facts.ambiguous.iter().zip(0..).map(|(read, number)| (read.key, number)).collect();
+pub(crate) fn ambiguous_by_key(facts: &Facts<'_>) -> Vec<(u32, AmbiguousId)> {
+    let reads = facts.ambiguous.iter().zip((0..).map(AmbiguousId));
+    let mut by_key: Vec<(u32, AmbiguousId)> =
+        reads.map(|(read, number)| (read.key, number)).collect();
     by_key.sort_unstable();
     by_key
 }
 
 /// Remembers which pairs were met, so that none is handed out twice.
-pub(crate) type PairSet = FxHashMap<(u32, u32), u32>;
+pub(crate) type PairSet = FxHashMap<(TxnId, TxnId), u32>;

@@ -4,13 +4,14 @@
 //! Transactions whose predecessors are placed wait in a queue by their wish. One that would
 //! overwrite a version with readers to come is put aside until they are placed; with two points a
 //! transaction, the begins of such readers are pulled forward instead. A read whose value has
-//! several writers waits until its value is the current one. If everybody waits, the first by wish
+//! several writers waits until its value is the current one. If all wait, the first by wish
 //! goes on and something breaks: the search will look at it.
 
 use super::facts::Facts;
+use super::ids::{PointId, SlotId};
 use super::point_graph::PointGraph;
-use crate::index::NONE;
 use rustc_hash::FxHashMap;
+use seriatim_history::TxnId;
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 
@@ -19,31 +20,31 @@ pub(crate) struct Greedy<'a> {
     graph: &'a PointGraph,
     wish: &'a [u32],
     /// For each ambiguous read the slot that it reads, if that is settled.
-    chosen: &'a [u32],
-    order: Vec<u32>,
+    chosen: &'a [SlotId],
+    order: Vec<PointId>,
     /// For each point how many predecessors are not placed.
     waiting_for: Vec<u32>,
     placed: Vec<bool>,
     /// For each key its current slot.
-    current: Vec<u32>,
+    current: Vec<SlotId>,
     /// For each slot how many readers are to come.
     pending: Vec<u32>,
-    queue: BinaryHeap<Reverse<(u32, u32)>>,
-    aside: BTreeSet<(u32, u32)>,
+    queue: BinaryHeap<Reverse<(u32, TxnId)>>,
+    aside: BTreeSet<(u32, TxnId)>,
     /// Transactions that wait for the last readers of a slot.
-    until_read: FxHashMap<u32, Vec<u32>>,
+    until_read: FxHashMap<SlotId, Vec<TxnId>>,
     /// Transactions that wait for a value of a key.
-    until_written: FxHashMap<(u32, u64), Vec<u32>>,
+    until_written: FxHashMap<(u32, u64), Vec<TxnId>>,
     /// For each key the writer that has begun and not committed, with two points a transaction.
-    open: FxHashMap<u32, u32>,
-    until_committed: Vec<u32>,
+    open: FxHashMap<u32, TxnId>,
+    until_committed: Vec<TxnId>,
     /// Readers of slots by choice.
-    readers_by_choice: FxHashMap<u32, Vec<u32>>,
+    readers_by_choice: FxHashMap<SlotId, Vec<TxnId>>,
 }
 
 /// What keeps a transaction from being placed.
 enum Obstacle {
-    Readers(u32),
+    Readers(SlotId),
     Value(u32, u64),
     OpenWriter,
 }
@@ -55,18 +56,22 @@ impl<'a> Greedy<'a> {
         facts: &'a Facts<'a>,
         graph: &'a PointGraph,
         wish: &'a [u32],
-        chosen: &'a [u32],
-    ) -> Vec<u32> {
+        chosen: &'a [SlotId],
+    ) -> Vec<PointId> {
         let points = graph.points();
-        let waiting_for =
-            (0..points as u32).map(|point| graph.predecessors(point).count() as u32).collect();
-        let mut readers_by_choice: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
-        for (read, &slot) in facts.ambiguous.iter().zip(chosen).filter(|(_, slot)| **slot != NONE) {
+        let waiting_for = (0..points as u32)
+            .map(PointId)
+            .map(|point| graph.predecessors(point).count() as u32)
+            .collect();
+        let mut readers_by_choice: FxHashMap<SlotId, Vec<TxnId>> = FxHashMap::default();
+        for (read, &slot) in
+            facts.ambiguous.iter().zip(chosen).filter(|(_, slot)| **slot != SlotId::NONE)
+        {
             readers_by_choice.entry(slot).or_default().push(read.reader);
         }
-        let by_choice = |slot: u32| readers_by_choice.get(&slot).map_or(0, Vec::len);
-        let pending = (0..facts.slot_count())
-            .map(|slot| (facts.readers.of(slot).len() + by_choice(slot)) as u32);
+        let by_choice = |slot: SlotId| readers_by_choice.get(&slot).map_or(0, Vec::len);
+        let pending =
+            facts.slots().map(|slot| (facts.readers.of(slot).len() + by_choice(slot)) as u32);
         let mut greedy = Greedy {
             pending: pending.collect(),
             facts,
@@ -90,8 +95,8 @@ impl<'a> Greedy<'a> {
     }
 
     fn run(&mut self) {
-        for point in 0..self.graph.points() as u32 {
-            if self.graph.present[point as usize] && self.waiting_for[point as usize] == 0 {
+        for point in (0..self.graph.points() as u32).map(PointId) {
+            if self.graph.present[point.index()] && self.waiting_for[point.index()] == 0 {
                 self.ready(point);
             }
         }
@@ -107,41 +112,40 @@ impl<'a> Greedy<'a> {
     }
 
     /// The predecessors of `point` are placed.
-    fn ready(&mut self, point: u32) {
-        if point >= self.graph.txn_points {
+    fn ready(&mut self, point: PointId) {
+        if !self.graph.is_of_txn(point) {
             return self.place(point);
         }
         self.enqueue(self.graph.timeline.txn(point));
     }
 
-    fn enqueue(&mut self, txn: u32) {
-        self.aside.remove(&(self.wish[txn as usize], txn));
-        self.queue.push(Reverse((self.wish[txn as usize], txn)));
+    fn enqueue(&mut self, txn: TxnId) {
+        self.aside.remove(&(self.wish[txn.index()], txn));
+        self.queue.push(Reverse((self.wish[txn.index()], txn)));
     }
 
-    fn is_placed(&self, point: u32) -> bool {
-        self.placed[point as usize]
+    fn is_placed(&self, point: PointId) -> bool {
+        self.placed[point.index()]
     }
 
-    fn try_txn(&mut self, txn: u32) {
+    fn try_txn(&mut self, txn: TxnId) {
         let (begin, commit) = (self.graph.timeline.begin(txn), self.graph.timeline.commit(txn));
-        if self.is_placed(commit)
-            || (!self.is_placed(begin) && self.waiting_for[begin as usize] > 0)
+        if self.is_placed(commit) || (!self.is_placed(begin) && self.waiting_for[begin.index()] > 0)
         {
             return;
         }
-        let missing = self.waiting_for[commit as usize];
+        let missing = self.waiting_for[commit.index()];
         let begins_now = begin != commit && !self.is_placed(begin);
         if missing > u32::from(begins_now) {
             // The commit waits for others, which will call again; the begin waits with it unless it
             // is pulled.
-            self.aside.insert((self.wish[txn as usize], txn));
+            self.aside.insert((self.wish[txn.index()], txn));
             return;
         }
         match self.obstacle(txn) {
             None => self.place_txn(txn),
             Some(obstacle) => {
-                self.aside.insert((self.wish[txn as usize], txn));
+                self.aside.insert((self.wish[txn.index()], txn));
                 match obstacle {
                     Obstacle::Readers(slot) => self.until_read.entry(slot).or_default().push(txn),
                     Obstacle::Value(key, value) => {
@@ -153,18 +157,18 @@ impl<'a> Greedy<'a> {
         }
     }
 
-    /// Everybody waits: `txn` goes as far as its predecessors allow.
-    fn force(&mut self, txn: u32) {
+    /// All wait: `txn` goes as far as its predecessors allow.
+    fn force(&mut self, txn: TxnId) {
         let (begin, commit) = (self.graph.timeline.begin(txn), self.graph.timeline.commit(txn));
         if !self.is_placed(begin) {
             self.place_begin(txn);
         }
-        if begin != commit && !self.is_placed(commit) && self.waiting_for[commit as usize] == 0 {
+        if begin != commit && !self.is_placed(commit) && self.waiting_for[commit.index()] == 0 {
             self.place(commit);
         }
     }
 
-    fn place_txn(&mut self, txn: u32) {
+    fn place_txn(&mut self, txn: TxnId) {
         let (begin, commit) = (self.graph.timeline.begin(txn), self.graph.timeline.commit(txn));
         if !self.is_placed(begin) {
             self.place_begin(txn);
@@ -174,23 +178,23 @@ impl<'a> Greedy<'a> {
         }
     }
 
-    fn place_begin(&mut self, txn: u32) {
+    fn place_begin(&mut self, txn: TxnId) {
         let timeline = self.graph.timeline;
         if timeline.keeps_writers_apart() {
             for &version in self.facts.written.of(txn) {
-                self.open.insert(self.facts.version_key[version as usize], txn);
+                self.open.insert(self.facts.key_of(version), txn);
             }
         }
         self.place(timeline.begin(txn));
     }
 
     /// What stands in the way of reading and writing now.
-    fn obstacle(&mut self, txn: u32) -> Option<Obstacle> {
+    fn obstacle(&mut self, txn: TxnId) -> Option<Obstacle> {
         let facts = self.facts;
         if !self.is_placed(self.graph.timeline.begin(txn)) {
             for &number in facts.ambiguous_of.of(txn) {
-                let read = &facts.ambiguous[number as usize];
-                if self.chosen[number as usize] == NONE
+                let read = facts.read(number);
+                if self.chosen[number.index()] == SlotId::NONE
                     && !facts.fits(read, self.current[read.key as usize])
                 {
                     return Some(Obstacle::Value(read.key, read.value));
@@ -198,7 +202,7 @@ impl<'a> Greedy<'a> {
             }
         }
         for &version in facts.written.of(txn) {
-            let key = facts.version_key[version as usize];
+            let key = facts.key_of(version);
             let slot = self.current[key as usize];
             if self.pending_besides(slot, txn) && !self.pull_readers(slot, txn) {
                 return Some(Obstacle::Readers(slot));
@@ -211,8 +215,8 @@ impl<'a> Greedy<'a> {
     }
 
     /// Whether readers of `slot` other than `txn` are to come.
-    fn pending_besides(&self, slot: u32, txn: u32) -> bool {
-        match self.pending[slot as usize] {
+    fn pending_besides(&self, slot: SlotId, txn: TxnId) -> bool {
+        match self.pending[slot.index()] {
             0 => false,
             1 => {
                 let reads = self.facts.readers.of(slot).contains(&txn)
@@ -227,7 +231,7 @@ impl<'a> Greedy<'a> {
     }
 
     /// Places the begins of readers of `slot` that are ready; whether none but `txn` is left.
-    fn pull_readers(&mut self, slot: u32, txn: u32) -> bool {
+    fn pull_readers(&mut self, slot: SlotId, txn: TxnId) -> bool {
         if self.graph.timeline.is_serial() {
             return false;
         }
@@ -236,7 +240,7 @@ impl<'a> Greedy<'a> {
         readers.extend(self.readers_by_choice.get(&slot).into_iter().flatten());
         for reader in readers {
             let begin = self.graph.timeline.begin(reader);
-            if reader != txn && !self.is_placed(begin) && self.waiting_for[begin as usize] == 0 {
+            if reader != txn && !self.is_placed(begin) && self.waiting_for[begin.index()] == 0 {
                 self.place_begin(reader);
                 self.enqueue(reader);
             }
@@ -244,20 +248,20 @@ impl<'a> Greedy<'a> {
         !self.pending_besides(slot, txn)
     }
 
-    fn place(&mut self, point: u32) {
+    fn place(&mut self, point: PointId) {
         let mut moments = vec![point];
         while let Some(point) = moments.pop() {
-            self.placed[point as usize] = true;
+            self.placed[point.index()] = true;
             self.order.push(point);
-            if point < self.graph.txn_points {
+            if self.graph.is_of_txn(point) {
                 self.take_effect(point);
             }
             let graph = self.graph;
             for next in graph.successors(point) {
-                let left = &mut self.waiting_for[next as usize];
+                let left = &mut self.waiting_for[next.index()];
                 *left -= 1;
                 let left = *left;
-                if next >= graph.txn_points {
+                if !graph.is_of_txn(next) {
                     if left == 0 {
                         moments.push(next);
                     }
@@ -271,7 +275,7 @@ impl<'a> Greedy<'a> {
     }
 
     /// Reads and writes of a point.
-    fn take_effect(&mut self, point: u32) {
+    fn take_effect(&mut self, point: PointId) {
         let (facts, timeline) = (self.facts, self.graph.timeline);
         let txn = timeline.txn(point);
         if point == timeline.begin(txn) {
@@ -279,15 +283,15 @@ impl<'a> Greedy<'a> {
                 self.was_read(slot);
             }
             for &number in facts.ambiguous_of.of(txn) {
-                let slot = self.chosen[number as usize];
-                if slot != NONE {
+                let slot = self.chosen[number.index()];
+                if slot != SlotId::NONE {
                     self.was_read(slot);
                 }
             }
         }
         if point == timeline.commit(txn) {
             for &version in facts.written.of(txn) {
-                let key = facts.version_key[version as usize];
+                let key = facts.key_of(version);
                 self.current[key as usize] = version;
                 if self.open.get(&key) == Some(&txn) {
                     self.open.remove(&key);
@@ -300,8 +304,8 @@ impl<'a> Greedy<'a> {
         }
     }
 
-    fn was_read(&mut self, slot: u32) {
-        let left = &mut self.pending[slot as usize];
+    fn was_read(&mut self, slot: SlotId) {
+        let left = &mut self.pending[slot.index()];
         *left -= 1;
         if *left <= 1 {
             for waiting in self.until_read.remove(&slot).unwrap_or_default() {
@@ -311,13 +315,13 @@ impl<'a> Greedy<'a> {
     }
 
     /// Those who wait for the value go first, before it is overwritten.
-    fn wake_readers_of(&mut self, key: u32, version: u32) {
+    fn wake_readers_of(&mut self, key: u32, version: SlotId) {
         if self.until_written.is_empty() {
             return;
         }
         let Some(value) = self.facts.value_of_version(version) else { return };
         for waiting in self.until_written.remove(&(key, value)).unwrap_or_default() {
-            self.aside.remove(&(self.wish[waiting as usize], waiting));
+            self.aside.remove(&(self.wish[waiting.index()], waiting));
             self.queue.push(Reverse((0, waiting)));
         }
     }

@@ -2,11 +2,12 @@
 //! behind every forced edge there.
 //!
 //! Of a run along one session only the ends are needed: session order leads from one to the other
-//! without those between them. An edge that a list shows needs who read the list; a transaction of
-//! unknown outcome needs who read from it, because it counts only then.
+//! without those between them. An edge that a list shows needs the reader of the list; a
+//! transaction of unknown outcome needs a reader of what it wrote, because it counts only then.
 
 use super::contradiction::{Against, Contradiction, Excluded, OpenRead, Reason, Side};
 use super::facts::Facts;
+use super::ids::{AmbiguousId, PointId, SlotId};
 use super::point_graph::PointGraph;
 use super::reach::Reach;
 use super::sources::Sources;
@@ -29,7 +30,7 @@ pub(crate) fn transactions(
     graph: &PointGraph,
     knowledge: &Knowledge<'_>,
     found: &Contradiction,
-) -> Vec<u32> {
+) -> Vec<TxnId> {
     let mut guilty = Guilty {
         facts,
         graph,
@@ -44,7 +45,7 @@ pub(crate) fn transactions(
     guilty.contradiction(found);
     guilty.close();
     guilty.add_witnesses();
-    let mut txns: Vec<u32> = guilty.txns.into_iter().collect();
+    let mut txns: Vec<TxnId> = guilty.txns.into_iter().collect();
     txns.sort_unstable();
     txns
 }
@@ -60,7 +61,7 @@ struct Guilty<'a> {
     explained: FxHashSet<u32>,
     /// Reasons whose paths are still to be found.
     todo: Vec<u32>,
-    txns: FxHashSet<u32>,
+    txns: FxHashSet<TxnId>,
 }
 
 impl Guilty<'_> {
@@ -102,8 +103,8 @@ impl Guilty<'_> {
 
     fn is_inside(&self, edge: u32) -> bool {
         let (from, to) = self.graph.forced[edge as usize].arc;
-        let inside = |point: u32| {
-            point < self.graph.txn_points && self.txns.contains(&self.graph.timeline.txn(point))
+        let inside = |point: PointId| {
+            self.graph.is_of_txn(point) && self.txns.contains(&self.graph.timeline.txn(point))
         };
         inside(from) && inside(to)
     }
@@ -138,7 +139,7 @@ impl Guilty<'_> {
     }
 
     /// `a` cannot have written before `b`.
-    fn against(&mut self, a: u32, b: u32, against: Against, known: u32) {
+    fn against(&mut self, a: TxnId, b: TxnId, against: Against, known: u32) {
         let timeline = self.graph.timeline;
         self.txns.extend([a, b]);
         let (from, to) = match against {
@@ -149,14 +150,14 @@ impl Guilty<'_> {
             }
             Against::Matched(read) => {
                 self.matched(Some(read));
-                timeline.read_write(self.facts.ambiguous[read as usize].reader, b)
+                timeline.read_write(self.facts.read(read).reader, b)
             }
         };
         self.path(to, from, known);
     }
 
     /// `point` is on this side of all candidates.
-    fn bound(&mut self, open: &OpenRead, point: u32, side: Side, known: u32) {
+    fn bound(&mut self, open: &OpenRead, point: PointId, side: Side, known: u32) {
         self.no_source(open.read, &open.excluded, known);
         for writer in open.candidates.iter().filter_map(|&slot| self.facts.writer(slot)) {
             let commit = self.graph.timeline.commit(writer);
@@ -167,9 +168,9 @@ impl Guilty<'_> {
         }
     }
 
-    fn no_source(&mut self, read: u32, excluded: &[(u32, Excluded)], known: u32) {
+    fn no_source(&mut self, read: AmbiguousId, excluded: &[(SlotId, Excluded)], known: u32) {
         let timeline = self.graph.timeline;
-        let read = &self.facts.ambiguous[read as usize];
+        let read = self.facts.read(read);
         self.txns.insert(read.reader);
         self.txns.extend(self.facts.candidates(read).filter_map(|slot| self.facts.writer(slot)));
         for &(slot, why) in excluded {
@@ -195,15 +196,15 @@ impl Guilty<'_> {
     }
 
     /// What an ambiguous read was matched with has its own reason.
-    fn matched(&mut self, read: Option<u32>) {
+    fn matched(&mut self, read: Option<AmbiguousId>) {
         if let Some(reason) = read.and_then(|read| self.fixed.reason(read)) {
             self.explain(reason);
         }
     }
 
     /// A shortest path along edges of which the first `known` forced ones may be used.
-    fn path(&mut self, from: u32, to: u32, known: u32) {
-        let mut before: FxHashMap<u32, u32> = FxHashMap::default();
+    fn path(&mut self, from: PointId, to: PointId, known: u32) {
+        let mut before: FxHashMap<PointId, PointId> = FxHashMap::default();
         let mut queue = VecDeque::from([to]);
         before.insert(to, to);
         while let Some(point) = queue.pop_front() {
@@ -232,38 +233,38 @@ impl Guilty<'_> {
         }
     }
 
-    fn add_point(&mut self, point: u32) {
-        if point < self.graph.txn_points {
+    fn add_point(&mut self, point: PointId) {
+        if self.graph.is_of_txn(point) {
             self.txns.insert(self.graph.timeline.txn(point));
         }
     }
 
     /// An edge of a path or a cycle. Those along a session lead from the edge before them to the
     /// one after them.
-    fn step(&mut self, from: u32, to: u32, known: u32) {
+    fn step(&mut self, from: PointId, to: PointId, known: u32) {
         if !self.is_along_session(from, to) {
             self.edge(from, to, known);
         }
     }
 
-    fn is_along_session(&self, from: u32, to: u32) -> bool {
-        if from.max(to) >= self.graph.txn_points {
+    fn is_along_session(&self, from: PointId, to: PointId) -> bool {
+        if !self.graph.is_of_txn(from.max(to)) {
             return false;
         }
         let (a, b) = (self.graph.timeline.txn(from), self.graph.timeline.txn(to));
-        let session = |txn: u32| self.facts.index.txn_session[txn as usize];
+        let session = |txn: TxnId| self.facts.session(txn);
         a <= b && session(a) == session(b) && self.graph.sources(to).contains(&from)
     }
 
-    fn edge(&mut self, from: u32, to: u32, known: u32) {
+    fn edge(&mut self, from: PointId, to: PointId, known: u32) {
         self.add_point(from);
         self.add_point(to);
         if self.graph.sources(to).contains(&from) {
             if let Some(&read) = self.listed.get(&(from, to)) {
                 let source = self.facts.index.source_txn[read as usize];
-                self.txns.insert(self.facts.history.txn_of(OpId(read)).0);
+                self.txns.insert(self.facts.history.txn_of(OpId(read)));
                 // Without the last element the read is not a part of the part.
-                self.txns.extend(Some(source).filter(|&source| source < INITIAL));
+                self.txns.extend(Some(source).filter(|&source| source < INITIAL).map(TxnId));
             }
             return;
         }
@@ -279,8 +280,8 @@ impl Guilty<'_> {
     /// are unknown themselves.
     fn add_witnesses(&mut self) {
         let history = self.facts.history;
-        let is_unknown = |txn: &u32| history.status(TxnId(*txn)) == Status::Unknown;
-        let mut waiting: Vec<u32> = self.txns.iter().copied().filter(is_unknown).collect();
+        let is_unknown = |txn: &TxnId| history.status(*txn) == Status::Unknown;
+        let mut waiting: Vec<TxnId> = self.txns.iter().copied().filter(is_unknown).collect();
         if waiting.is_empty() {
             return;
         }
@@ -301,26 +302,36 @@ impl Guilty<'_> {
 /// The edges that lists show, with the reads of the lists.
 fn listed(facts: &Facts<'_>, graph: &PointGraph) -> FxHashMap<Arc, u32> {
     let edges = &facts.index.lists.version_edges;
-    edges.iter().map(|edge| (graph.timeline.write_write(edge.from, edge.to), edge.read)).collect()
+    edges
+        .iter()
+        .map(|edge| (graph.timeline.write_write(TxnId(edge.from), TxnId(edge.to)), edge.read))
+        .collect()
 }
 
-/// Whom a transaction read from.
-fn sources(facts: &Facts<'_>, reader: u32) -> Vec<u32> {
-    let ops = facts.history.ops_of(TxnId(reader));
-    ops.map(|op| facts.index.source_txn[op as usize]).filter(|&source| source < INITIAL).collect()
+/// The transactions that a transaction read from.
+fn sources(facts: &Facts<'_>, reader: TxnId) -> Vec<TxnId> {
+    let ops = facts.history.ops_of(reader);
+    ops.map(|op| facts.index.source_txn[op as usize])
+        .filter(|&source| source < INITIAL)
+        .map(TxnId)
+        .collect()
 }
 
 /// For each transaction of unknown outcome that counts one that read from it and counts without it.
-fn witnesses(facts: &Facts<'_>) -> FxHashMap<u32, u32> {
-    let is_unknown = |txn: u32| facts.history.status(TxnId(txn)) == Status::Unknown;
-    let mut shown: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
-    for (reader, writer) in read_from(facts.history).into_iter().filter(|pair| is_unknown(pair.1)) {
+fn witnesses(facts: &Facts<'_>) -> FxHashMap<TxnId, TxnId> {
+    let is_unknown = |txn: TxnId| facts.history.status(txn) == Status::Unknown;
+    let mut shown: FxHashMap<TxnId, Vec<TxnId>> = FxHashMap::default();
+    for (reader, writer) in read_from(facts.history)
+        .into_iter()
+        .map(|(reader, writer)| (TxnId(reader), TxnId(writer)))
+        .filter(|pair| is_unknown(pair.1))
+    {
         shown.entry(reader).or_default().push(writer);
     }
     let committed =
         facts.history.txns().filter(|&txn| facts.history.status(txn) == Status::Committed);
-    let mut readers: VecDeque<u32> = committed.map(|txn| txn.0).collect();
-    let mut witnesses: FxHashMap<u32, u32> = FxHashMap::default();
+    let mut readers: VecDeque<TxnId> = committed.collect();
+    let mut witnesses: FxHashMap<TxnId, TxnId> = FxHashMap::default();
     while let Some(reader) = readers.pop_front() {
         let listed = shown.get(&reader).into_iter().flatten().copied();
         for writer in
@@ -337,15 +348,15 @@ fn witnesses(facts: &Facts<'_>) -> FxHashMap<u32, u32> {
 
 /// The points of a cycle among those that are not in `order`, which is a topological order as far
 /// as there is one.
-pub(crate) fn cycle(graph: &PointGraph, order: &[u32]) -> Vec<u32> {
+pub(crate) fn cycle(graph: &PointGraph, order: &[PointId]) -> Vec<PointId> {
     let mut left = graph.present.clone();
     for &point in order {
-        left[point as usize] = false;
+        left[point.index()] = false;
     }
     let Some(start) = left.iter().position(|left| *left) else { return Vec::new() };
     // Everything that is left has a predecessor that is left: walking backwards must come round.
-    let mut seen: FxHashMap<u32, usize> = FxHashMap::default();
-    let mut walk = vec![start as u32];
+    let mut seen: FxHashMap<PointId, usize> = FxHashMap::default();
+    let mut walk = vec![PointId(start as u32)];
     loop {
         let point = walk[walk.len() - 1];
         if let Some(&first) = seen.get(&point) {
@@ -355,7 +366,7 @@ pub(crate) fn cycle(graph: &PointGraph, order: &[u32]) -> Vec<u32> {
             return cycle;
         }
         seen.insert(point, walk.len() - 1);
-        match graph.predecessors(point).find(|&earlier| left[earlier as usize]) {
+        match graph.predecessors(point).find(|&earlier| left[earlier.index()]) {
             Some(earlier) => walk.push(earlier),
             None => return Vec::new(),
         }

@@ -5,7 +5,7 @@ use crate::frontier::{self, Frontier};
 use crate::index::Index;
 use crate::limits::{Limits, memory};
 use crate::outcome::{Effort, Options, Undecided};
-use seriatim_history::History;
+use seriatim_history::{History, TxnId};
 use seriatim_isolation::Level;
 use seriatim_verify::Point;
 
@@ -22,8 +22,8 @@ pub(crate) enum StrongOutcome {
     /// It holds, and here is how.
     Holds(Vec<Point>),
     /// It is violated, by these transactions alone.
-    Violated(Vec<u32>),
-    /// Nobody knows.
+    Violated(Vec<TxnId>),
+    /// It is not known.
     Undecided(Undecided),
 }
 
@@ -63,7 +63,7 @@ fn by_frontiers(history: &History, level: Level, limits: Limits) -> StrongOutcom
     let states = budget / (history.session_count() as u64 + 1) + 2 * history.txn_count() as u64;
     match frontier::search_within(history, level, states, limits) {
         Frontier::Holds(points) => StrongOutcome::Holds(points),
-        Frontier::Violated => StrongOutcome::Violated((0..history.txn_count() as u32).collect()),
+        Frontier::Violated => StrongOutcome::Violated(history.txns().collect()),
         Frontier::OutOfBudget if limits.is_full() => StrongOutcome::Undecided(Undecided::Memory),
         Frontier::OutOfBudget => StrongOutcome::Undecided(Undecided::Budget),
     }

@@ -22,6 +22,7 @@ mod facts;
 mod force;
 mod greedy;
 mod guilty;
+mod ids;
 mod level;
 mod mutation;
 mod parts;

@@ -31,11 +31,9 @@ pub(crate) fn split(facts: &Facts<'_>, broken: &[Broken], threads: usize) -> Vec
 
 fn key_of(facts: &Facts<'_>, place: &Broken) -> u32 {
     match *place {
-        Broken::Read { version, .. } | Broken::Chosen { version, .. } => {
-            facts.version_key[version as usize]
-        }
-        Broken::Overlap { earlier, .. } => facts.version_key[earlier as usize],
-        Broken::Value { read } => facts.ambiguous[read as usize].key,
+        Broken::Read { version, .. } | Broken::Chosen { version, .. } => facts.key_of(version),
+        Broken::Overlap { earlier, .. } => facts.key_of(earlier),
+        Broken::Value { read } => facts.read(read).key,
     }
 }
 

@@ -2,6 +2,7 @@
 //! forced.
 
 use super::facts::{Facts, Lists};
+use super::ids::PointId;
 use super::mutation::{Rule, holds};
 use super::timeline::{Arc, Timeline};
 use crate::index::INITIAL;
@@ -26,14 +27,14 @@ pub(crate) struct PointGraph {
     pub timeline: Timeline,
     /// Points of transactions that do not count are not part of the graph.
     pub present: Vec<bool>,
-    sources: Lists,
-    targets: Lists,
+    sources: Lists<PointId, PointId>,
+    targets: Lists<PointId, PointId>,
     pub forced: Vec<Forced>,
     in_head: Vec<u32>,
     out_head: Vec<u32>,
     /// How many points belong to transactions; the points after them stand for moments of real
     /// time.
-    pub txn_points: u32,
+    txn_points: u32,
 }
 
 impl PointGraph {
@@ -42,11 +43,9 @@ impl PointGraph {
         let txn_points = facts.history.txn_count() as u32 * timeline.points();
         let mut arcs = Vec::new();
         let mut present = vec![false; txn_points as usize];
-        for txn in
-            facts.history.txns().map(|txn| txn.0).filter(|&txn| facts.index.counts[txn as usize])
-        {
-            present[timeline.begin(txn) as usize] = true;
-            present[timeline.commit(txn) as usize] = true;
+        for txn in facts.history.txns().filter(|txn| facts.index.counts[txn.index()]) {
+            present[timeline.begin(txn).index()] = true;
+            present[timeline.commit(txn).index()] = true;
             txn_arcs(facts, timeline, txn, &mut arcs);
         }
         arcs.extend(
@@ -55,7 +54,7 @@ impl PointGraph {
                 .lists
                 .version_edges
                 .iter()
-                .map(|edge| timeline.write_write(edge.from, edge.to)),
+                .map(|edge| timeline.write_write(TxnId(edge.from), TxnId(edge.to))),
         );
         if level == Level::StrictSerializable {
             real_time_arcs(facts, timeline, txn_points, &mut present, &mut arcs);
@@ -82,13 +81,24 @@ impl PointGraph {
         }
     }
 
+    /// Whether `point` belongs to a transaction, and is no moment of real time.
+    #[inline]
+    pub fn is_of_txn(&self, point: PointId) -> bool {
+        point.0 < self.txn_points
+    }
+
+    /// Whether there are moments of real time.
+    pub fn has_moments(&self) -> bool {
+        self.points() > self.txn_points as usize
+    }
+
     pub fn points(&self) -> usize {
         self.present.len()
     }
 
     pub fn add(&mut self, arc: Arc, reason: u32) {
         let number = self.forced.len() as u32;
-        let (from, to) = (arc.0 as usize, arc.1 as usize);
+        let (from, to) = (arc.0.index(), arc.1.index());
         self.forced.push(Forced {
             arc,
             reason,
@@ -104,46 +114,46 @@ impl PointGraph {
     pub fn take_back(&mut self, known: usize) -> Vec<(Arc, u32)> {
         let newer = self.forced.split_off(known);
         for edge in newer.iter().rev() {
-            self.in_head[edge.arc.1 as usize] = edge.next_in;
-            self.out_head[edge.arc.0 as usize] = edge.next_out;
+            self.in_head[edge.arc.1.index()] = edge.next_in;
+            self.out_head[edge.arc.0.index()] = edge.next_out;
         }
         newer.into_iter().map(|edge| (edge.arc, edge.reason)).collect()
     }
 
     /// The static edges into `point`.
     #[inline]
-    pub fn sources(&self, point: u32) -> &[u32] {
+    pub fn sources(&self, point: PointId) -> &[PointId] {
         self.sources.of(point)
     }
 
     /// The static edges out of `point`.
     #[inline]
-    pub fn targets(&self, point: u32) -> &[u32] {
+    pub fn targets(&self, point: PointId) -> &[PointId] {
         self.targets.of(point)
     }
 
     /// The forced edges into `point`, newest first, by number.
     #[inline]
-    pub fn forced_into(&self, point: u32) -> impl Iterator<Item = u32> + '_ {
-        chain(self.in_head[point as usize], |edge| self.forced[edge as usize].next_in)
+    pub fn forced_into(&self, point: PointId) -> impl Iterator<Item = u32> + '_ {
+        chain(self.in_head[point.index()], |edge| self.forced[edge as usize].next_in)
     }
 
     /// The forced edges out of `point`, newest first, by number.
     #[inline]
-    pub fn forced_out_of(&self, point: u32) -> impl Iterator<Item = u32> + '_ {
-        chain(self.out_head[point as usize], |edge| self.forced[edge as usize].next_out)
+    pub fn forced_out_of(&self, point: PointId) -> impl Iterator<Item = u32> + '_ {
+        chain(self.out_head[point.index()], |edge| self.forced[edge as usize].next_out)
     }
 
     /// All predecessors of `point`.
     #[inline]
-    pub fn predecessors(&self, point: u32) -> impl Iterator<Item = u32> + '_ {
+    pub fn predecessors(&self, point: PointId) -> impl Iterator<Item = PointId> + '_ {
         let forced = self.forced_into(point).map(|edge| self.forced[edge as usize].arc.0);
         self.sources(point).iter().copied().chain(forced)
     }
 
     /// All successors of `point`.
     #[inline]
-    pub fn successors(&self, point: u32) -> impl Iterator<Item = u32> + '_ {
+    pub fn successors(&self, point: PointId) -> impl Iterator<Item = PointId> + '_ {
         let forced = self.forced_out_of(point).map(|edge| self.forced[edge as usize].arc.1);
         self.targets(point).iter().copied().chain(forced)
     }
@@ -154,19 +164,19 @@ fn chain(head: u32, next: impl Fn(u32) -> u32) -> impl Iterator<Item = u32> {
     std::iter::successors(some(head), move |&edge| some(next(edge)))
 }
 
-fn txn_arcs(facts: &Facts<'_>, timeline: Timeline, txn: u32, arcs: &mut Vec<Arc>) {
+fn txn_arcs(facts: &Facts<'_>, timeline: Timeline, txn: TxnId, arcs: &mut Vec<Arc>) {
     if !timeline.is_serial() && holds(Rule::BeginCommit) {
         arcs.push((timeline.begin(txn), timeline.commit(txn)));
     }
-    let previous = facts.index.session_predecessor(facts.history, txn);
+    let previous = facts.index.session_predecessor(facts.history, txn.0);
     if let Some(previous) = previous.filter(|_| holds(Rule::Session)) {
-        arcs.push(timeline.follows(previous, txn));
+        arcs.push(timeline.follows(TxnId(previous), txn));
     }
     let first = arcs.len();
-    for op in facts.history.ops_of(TxnId(txn)) {
+    for op in facts.history.ops_of(txn) {
         let source = facts.index.source_txn[op as usize];
         if source < INITIAL && holds(Rule::ReadFrom) {
-            arcs.push(timeline.follows(source, txn));
+            arcs.push(timeline.follows(TxnId(source), txn));
         }
     }
     arcs[first..].sort_unstable();
@@ -190,20 +200,20 @@ fn real_time_arcs(
     arcs: &mut Vec<Arc>,
 ) {
     let counted = facts.history.txns().filter(|txn| facts.index.counts[txn.index()]);
-    let mut timed: Vec<(i64, u32, i64)> = counted
-        .filter_map(|txn| facts.history.times(txn).map(|(begin, end)| (end, txn.0, begin)))
+    let mut timed: Vec<(i64, TxnId, i64)> = counted
+        .filter_map(|txn| facts.history.times(txn).map(|(begin, end)| (end, txn, begin)))
         .collect();
     timed.sort_unstable();
     present.resize(present.len() + timed.len(), true);
     for (moment, &(_, txn, begin)) in timed.iter().enumerate() {
         let moment = moment as u32;
-        arcs.push((timeline.commit(txn), first + moment));
+        arcs.push((timeline.commit(txn), PointId(first + moment)));
         if moment > 0 {
-            arcs.push((first + moment - 1, first + moment));
+            arcs.push((PointId(first + moment - 1), PointId(first + moment)));
         }
         let before = timed.partition_point(|other| other.0 < begin) as u32;
         if before > 0 && holds(Rule::RealTime) {
-            arcs.push((first + before - 1, timeline.begin(txn)));
+            arcs.push((PointId(first + before - 1), timeline.begin(txn)));
         }
     }
 }

@@ -4,6 +4,7 @@
 //! computed in a topological order, O(edges · sessions); a question costs O(1).
 
 use super::facts::Facts;
+use super::ids::PointId;
 use super::mutation::{Rule, holds};
 use super::point_graph::PointGraph;
 use super::timeline::{Arc, Timeline};
@@ -47,18 +48,18 @@ impl Reach {
     }
 
     /// Computes all rows; `order` is a topological order of the points.
-    pub fn compute(&mut self, graph: &PointGraph, order: &[u32]) {
+    pub fn compute(&mut self, graph: &PointGraph, order: &[PointId]) {
         let mut row = vec![0u32; self.sessions];
         for &point in order {
             row.fill(0);
             for earlier in graph.predecessors(point) {
                 self.join(&mut row, earlier);
             }
-            if point < graph.txn_points {
+            if graph.is_of_txn(point) {
                 let (session, place) = self.chain_place(point);
                 row[session] = place + 1;
             }
-            let start = point as usize * self.sessions;
+            let start = point.index() * self.sessions;
             self.rows[start..start + self.sessions].copy_from_slice(&row);
         }
     }
@@ -76,7 +77,7 @@ impl Reach {
         if self.reaches(from, to) {
             return Some(0);
         }
-        let start = from as usize * self.sessions;
+        let start = from.index() * self.sessions;
         let row = self.rows[start..start + self.sessions].to_vec();
         let mut changed = vec![to];
         self.raise(to, &row);
@@ -95,16 +96,16 @@ impl Reach {
 
     /// The row of `point` becomes the larger of itself and `row`, number by number.
     #[inline]
-    fn raise(&mut self, point: u32, row: &[u32]) {
-        let start = point as usize * self.sessions;
+    fn raise(&mut self, point: PointId, row: &[u32]) {
+        let start = point.index() * self.sessions;
         for (mine, theirs) in self.rows[start..start + self.sessions].iter_mut().zip(row) {
             *mine = (*mine).max(*theirs);
         }
     }
 
     /// The last point of each session that reaches all of `points`, where it does not reach `to`.
-    pub fn before_all(&self, points: &[u32], to: u32) -> Vec<u32> {
-        let row = |point: u32| &self.rows[point as usize * self.sessions..][..self.sessions];
+    pub fn before_all(&self, points: &[PointId], to: PointId) -> Vec<PointId> {
+        let row = |point: PointId| &self.rows[point.index() * self.sessions..][..self.sessions];
         let mut least = vec![u32::MAX; self.sessions];
         for &point in points {
             for (least, &count) in least.iter_mut().zip(row(point)) {
@@ -114,13 +115,15 @@ impl Reach {
         }
         let counts = least.into_iter().zip(row(to)).enumerate();
         let news = counts.filter(|(_, (least, known))| least > known && *least != u32::MAX);
-        news.map(|(session, (count, _))| self.firsts[session] * self.timeline.points() + count - 1)
-            .collect()
+        news.map(|(session, (count, _))| {
+            PointId(self.firsts[session] * self.timeline.points() + count - 1)
+        })
+        .collect()
     }
 
     #[inline]
-    fn join(&self, row: &mut [u32], earlier: u32) {
-        let start = earlier as usize * self.sessions;
+    fn join(&self, row: &mut [u32], earlier: PointId) {
+        let start = earlier.index() * self.sessions;
         for (mine, theirs) in row.iter_mut().zip(&self.rows[start..start + self.sessions]) {
             *mine = (*mine).max(*theirs);
         }
@@ -128,16 +131,16 @@ impl Reach {
 
     /// The session of a transaction's point and its place in the chain.
     #[inline]
-    fn chain_place(&self, point: u32) -> (usize, u32) {
-        let (session, place) = self.places[self.timeline.txn(point) as usize];
-        (session as usize, place * self.timeline.points() + point % self.timeline.points())
+    fn chain_place(&self, point: PointId) -> (usize, u32) {
+        let (session, place) = self.places[self.timeline.txn(point).index()];
+        (session as usize, place * self.timeline.points() + point.0 % self.timeline.points())
     }
 
     /// Whether a transaction's point `from` reaches `to` or is it.
     #[inline]
-    pub fn reaches(&self, from: u32, to: u32) -> bool {
+    pub fn reaches(&self, from: PointId, to: PointId) -> bool {
         let (session, place) = self.chain_place(from);
-        self.rows[to as usize * self.sessions + session] > place
+        self.rows[to.index() * self.sessions + session] > place
     }
 }
 

@@ -5,21 +5,22 @@
 
 use super::facts::Facts;
 use super::force::{order_arcs, replaced_reads};
+use super::ids::{AmbiguousId, PointId, SlotId};
 use super::scan::Broken;
 use super::sources::Sources;
 use super::theory::Acyclic;
 use super::timeline::{Arc, Timeline};
-use crate::index::NONE;
 use rustc_hash::{FxHashMap, FxHashSet};
+use seriatim_history::TxnId;
 
 pub(crate) struct Repair<'a> {
     facts: &'a Facts<'a>,
     timeline: Timeline,
     pub theory: Acyclic<'a>,
     /// What ambiguous reads were said to read.
-    matched: FxHashMap<u32, u32>,
+    matched: FxHashMap<AmbiguousId, SlotId>,
     /// What ambiguous reads (by number) were said to read, and could not be kept.
-    failed: FxHashSet<(u32, u32)>,
+    failed: FxHashSet<(AmbiguousId, SlotId)>,
 }
 
 impl<'a> Repair<'a> {
@@ -41,10 +42,10 @@ impl<'a> Repair<'a> {
     }
 
     /// The slot that each ambiguous read is known or said to read.
-    pub fn chosen(&self, fixed: &[u32]) -> Vec<u32> {
+    pub fn chosen(&self, fixed: &[SlotId]) -> Vec<SlotId> {
         let mut chosen = fixed.to_vec();
         for (&read, &slot) in &self.matched {
-            chosen[read as usize] = slot;
+            chosen[read.index()] = slot;
         }
         chosen
     }
@@ -63,31 +64,31 @@ impl<'a> Repair<'a> {
         mended
     }
 
-    fn writer(&self, version: u32) -> u32 {
-        self.facts.index.versions.txn[version as usize]
+    fn writer(&self, version: SlotId) -> TxnId {
+        self.facts.version_writer(version)
     }
 
-    fn at(&self, point: u32) -> u32 {
-        self.theory.position[point as usize]
+    fn at(&self, point: PointId) -> u32 {
+        self.theory.position[point.index()]
     }
 
-    fn commit(&self, txn: u32) -> u32 {
+    fn commit(&self, txn: TxnId) -> u32 {
         self.at(self.timeline.commit(txn))
     }
 
-    fn begin(&self, txn: u32) -> u32 {
+    fn begin(&self, txn: TxnId) -> u32 {
         self.at(self.timeline.begin(txn))
     }
 
     /// Whether `writer` still replaces what `source` wrote before `reader` begins.
-    fn is_broken(&self, source: Option<u32>, writer: u32, reader: u32) -> bool {
+    fn is_broken(&self, source: Option<TxnId>, writer: TxnId, reader: TxnId) -> bool {
         self.commit(writer) < self.begin(reader)
             && source.is_none_or(|source| self.commit(source) < self.commit(writer))
     }
 
     /// `first` writes before `second` (then `more` too), or the other way round: first the way that
     /// has to move less.
-    fn either_order(&mut self, first: u32, second: u32, more: &[Arc], fixed: &Sources) -> bool {
+    fn either_order(&mut self, first: TxnId, second: TxnId, more: &[Arc], fixed: &Sources) -> bool {
         let mut forward = self.arcs(first, second, fixed);
         forward.extend(more);
         let backward = self.arcs(second, first, fixed);
@@ -99,16 +100,16 @@ impl<'a> Repair<'a> {
         self.theory.try_arcs(&first) || self.theory.try_arcs(&then)
     }
 
-    fn arcs(&self, earlier: u32, later: u32, fixed: &Sources) -> Vec<Arc> {
+    fn arcs(&self, earlier: TxnId, later: TxnId, fixed: &Sources) -> Vec<Arc> {
         let mut arcs = order_arcs(self.facts, self.timeline, earlier, later);
         let reads = replaced_reads(self.facts, fixed, earlier, later).into_iter();
-        arcs.extend(reads.map(|read| {
-            self.timeline.read_write(self.facts.ambiguous[read as usize].reader, later)
-        }));
+        arcs.extend(
+            reads.map(|read| self.timeline.read_write(self.facts.read(read).reader, later)),
+        );
         arcs
     }
 
-    fn read(&mut self, slot: u32, version: u32, reader: u32, fixed: &Sources) -> bool {
+    fn read(&mut self, slot: SlotId, version: SlotId, reader: TxnId, fixed: &Sources) -> bool {
         let (source, writer) = (self.facts.writer(slot), self.writer(version));
         if !self.is_broken(source, writer, reader) {
             return false;
@@ -119,11 +120,11 @@ impl<'a> Repair<'a> {
         }
     }
 
-    fn read_chosen(&mut self, read: u32, version: u32, fixed: &Sources) -> bool {
+    fn read_chosen(&mut self, read: AmbiguousId, version: SlotId, fixed: &Sources) -> bool {
         let slot = self.matched.get(&read).copied().unwrap_or(fixed.of(read));
         let (source, writer) = (self.facts.writer(slot), self.writer(version));
-        let reader = self.facts.ambiguous[read as usize].reader;
-        if slot == NONE || !self.is_broken(source, writer, reader) {
+        let reader = self.facts.read(read).reader;
+        if slot == SlotId::NONE || !self.is_broken(source, writer, reader) {
             return false;
         }
         let begins_first = self.timeline.read_write(reader, writer);
@@ -136,11 +137,11 @@ impl<'a> Repair<'a> {
 
     /// What the read was said to read cannot be kept: it has to be something else. Whether anything
     /// was said.
-    fn drop_choice(&mut self, read: u32, slot: u32) -> bool {
+    fn drop_choice(&mut self, read: AmbiguousId, slot: SlotId) -> bool {
         self.matched.remove(&read).is_some() && self.failed.insert((read, slot))
     }
 
-    fn overlap(&mut self, earlier: u32, later: u32, fixed: &Sources) -> bool {
+    fn overlap(&mut self, earlier: SlotId, later: SlotId, fixed: &Sources) -> bool {
         let (earlier, later) = (self.writer(earlier), self.writer(later));
         let overlap =
             self.begin(later) < self.commit(earlier) && self.begin(earlier) < self.commit(later);
@@ -149,14 +150,15 @@ impl<'a> Repair<'a> {
 
     /// Says what an ambiguous read reads: the candidate nearest before it for which that is
     /// possible.
-    fn value(&mut self, number: u32) -> bool {
-        let read = &self.facts.ambiguous[number as usize];
+    fn value(&mut self, number: AmbiguousId) -> bool {
+        let read = self.facts.read(number);
         if self.matched.contains_key(&number) {
             return false;
         }
         let begin = self.begin(read.reader);
-        let place = |slot: u32| self.facts.writer(slot).map_or(0, |writer| self.commit(writer) + 1);
-        let mut candidates: Vec<u32> = self.facts.candidates(read).collect();
+        let place =
+            |slot: SlotId| self.facts.writer(slot).map_or(0, |writer| self.commit(writer) + 1);
+        let mut candidates: Vec<SlotId> = self.facts.candidates(read).collect();
         // Those before the reader first, the nearest first; then those behind it.
         candidates.sort_unstable_by_key(|&slot| match place(slot) {
             place if place <= begin => (0, begin - place),

@@ -5,6 +5,7 @@ use super::facts::Facts;
 use super::force::{Findings, Forcing, ambiguous_by_key};
 use super::greedy::Greedy;
 use super::guilty::{self, Knowledge};
+use super::ids::{AmbiguousId, PointId, SlotId};
 use super::parts;
 use super::point_graph::PointGraph;
 use super::progress::{Pace, Progress, SLOW, SLOW_ROUND};
@@ -19,6 +20,7 @@ use crate::index::first_guess;
 use crate::limits::Limits;
 use crate::outcome::Effort;
 use crate::parallel;
+use seriatim_history::TxnId;
 use std::sync::Arc as Shared;
 use std::time::Instant;
 
@@ -28,9 +30,9 @@ pub(super) struct Rounds<'a> {
     reasons: Vec<Reason>,
     /// What the ambiguous reads must have read, as far as that is known.
     fixed: Sources,
-    ambiguous_by_key: Shared<[(u32, u32)]>,
+    ambiguous_by_key: Shared<[(u32, AmbiguousId)]>,
     /// The versions of each key, in their order in the last scan.
-    versions: Vec<u32>,
+    versions: Vec<SlotId>,
     /// The only keys to look at, in the search of a part.
     keys: Option<&'a [u32]>,
     reach: Option<Shared<Reach>>,
@@ -41,7 +43,7 @@ pub(super) struct Rounds<'a> {
     pub effort: Effort,
 }
 
-pub(super) type Order = Vec<u32>;
+pub(super) type Order = Vec<PointId>;
 
 impl<'a> Rounds<'a> {
     pub fn new(facts: &'a Facts<'a>, limits: Limits, threads: usize) -> Rounds<'a> {
@@ -50,7 +52,7 @@ impl<'a> Rounds<'a> {
             reasons: Vec::new(),
             fixed: Sources::new(facts),
             ambiguous_by_key: ambiguous_by_key(facts).into(),
-            versions: (0..facts.version_key.len() as u32).collect(),
+            versions: (0..facts.version_count() as u32).map(SlotId).collect(),
             keys: None,
             reach: None,
             reached: None,
@@ -99,7 +101,7 @@ impl<'a> Rounds<'a> {
     fn solve(
         &mut self,
         graph: &mut PointGraph,
-        order: &[u32],
+        order: &[PointId],
         known: usize,
         wish: &mut [u32],
     ) -> Result<Solved, Contradiction> {
@@ -192,7 +194,7 @@ impl<'a> Rounds<'a> {
         self.scan(timeline, position, &chosen)
     }
 
-    fn scan(&mut self, timeline: Timeline, position: &[u32], chosen: &[u32]) -> Vec<Broken> {
+    fn scan(&mut self, timeline: Timeline, position: &[u32], chosen: &[SlotId]) -> Vec<Broken> {
         let ambiguous_by_key = &self.ambiguous_by_key;
         Scan {
             facts: self.facts,
@@ -207,7 +209,7 @@ impl<'a> Rounds<'a> {
     }
 
     /// Makes sure that all known edges are in `reach`; `order` is a topological order of them.
-    fn know(&mut self, graph: &PointGraph, order: &[u32]) {
+    fn know(&mut self, graph: &PointGraph, order: &[PointId]) {
         let reach = self.reach.get_or_insert_with(|| Shared::new(Reach::new(self.facts, graph)));
         let is_known = self.reached == Some(graph.forced.len());
         if let Some(reach) = Shared::get_mut(reach).filter(|_| !is_known) {
@@ -274,7 +276,7 @@ impl<'a> Rounds<'a> {
     fn repair(
         &mut self,
         graph: &mut PointGraph,
-        order: &[u32],
+        order: &[PointId],
         known: usize,
     ) -> Result<Repaired, Contradiction> {
         let timeline = graph.timeline;
@@ -345,7 +347,7 @@ impl<'a> Rounds<'a> {
         let broken = self.scan_fixed(graph.timeline, &position);
         self.effort.count_broken(broken.len());
         // Moments of real time join everything.
-        let is_whole = graph.points() > graph.txn_points as usize;
+        let is_whole = graph.has_moments();
         let parts =
             if is_whole { Vec::new() } else { parts::split(self.facts, &broken, self.threads) };
         let found = match parts.len() {
@@ -468,7 +470,7 @@ enum Solved {
 /// Each transaction wants to keep its place.
 fn take_wishes(wish: &mut [u32], timeline: Timeline, position: &[u32]) {
     for (txn, wish) in wish.iter_mut().enumerate() {
-        *wish = position[timeline.begin(txn as u32) as usize].saturating_add(1);
+        *wish = position[timeline.begin(TxnId(txn as u32)).index()].saturating_add(1);
     }
 }
 
@@ -501,17 +503,17 @@ enum Pruned {
 }
 
 /// The place of each point in `order`; points that are not there come last.
-fn positions(order: &[u32], points: usize) -> Vec<u32> {
+fn positions(order: &[PointId], points: usize) -> Vec<u32> {
     let mut position = vec![u32::MAX; points];
     for (place, &point) in order.iter().enumerate() {
-        position[point as usize] = place as u32;
+        position[point.index()] = place as u32;
     }
     position
 }
 
 fn order_of(position: &[u32], present: &[bool]) -> Order {
-    let mut points: Vec<u32> =
-        (0..position.len() as u32).filter(|&point| present[point as usize]).collect();
-    points.sort_unstable_by_key(|&point| position[point as usize]);
+    let mut points: Vec<PointId> =
+        (0..position.len() as u32).map(PointId).filter(|&point| present[point.index()]).collect();
+    points.sort_unstable_by_key(|&point| position[point.index()]);
     points
 }

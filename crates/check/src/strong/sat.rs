@@ -7,15 +7,16 @@
 use super::contradiction::{Contradiction, OpenRead};
 use super::facts::Facts;
 use super::force::{Findings, Pair, PairSet, order_arcs, replaced_reads};
+use super::ids::{AmbiguousId, SlotId};
 use super::mutation::{Rule, holds};
 use super::point_graph::PointGraph;
 use super::sources::Sources;
 use super::theory::Acyclic;
 use super::timeline::{Arc, Timeline};
-use crate::index::NONE;
 use crate::limits::Limits;
 use batsat::{Callbacks, Lit, Solver, SolverInterface, lbool};
 use rustc_hash::FxHashMap;
+use seriatim_history::TxnId;
 
 /// Stops the solver when the budget is used up.
 pub(crate) struct Watch(pub Limits);
@@ -34,7 +35,7 @@ const FEW: usize = 16;
 
 /// A candidate of an ambiguous read that the search may choose.
 struct Selector {
-    slot: u32,
+    slot: SlotId,
     literal: Lit,
 }
 
@@ -47,13 +48,13 @@ pub(crate) struct SatSearch<'a> {
     /// For each pair (smaller transaction first) the variable that orders it.
     pairs: PairSet,
     /// For each ambiguous read that the search decides, its candidates.
-    selectors: FxHashMap<u32, Vec<Selector>>,
+    selectors: FxHashMap<AmbiguousId, Vec<Selector>>,
     /// Which reads were told to begin before which writers: the literal of the edge.
-    before: FxHashMap<(u32, u32), Lit>,
-    clauses: FxHashMap<(u32, u32, u32), ()>,
+    before: FxHashMap<(TxnId, TxnId), Lit>,
+    clauses: FxHashMap<(AmbiguousId, SlotId, SlotId), ()>,
     open: Vec<OpenRead>,
-    /// Ambiguous reads (by number) that were matched before and are part of a clause.
-    matched: Vec<u32>,
+    /// Ambiguous reads that were matched before and are part of a clause.
+    matched: Vec<AmbiguousId>,
 }
 
 impl<'a> SatSearch<'a> {
@@ -80,7 +81,7 @@ impl<'a> SatSearch<'a> {
     }
 
     /// Hands over what is open; whether anything of it is new.
-    pub fn add(&mut self, found: &Findings, chosen: &[u32], fixed: &Sources) -> bool {
+    pub fn add(&mut self, found: &Findings, chosen: &[SlotId], fixed: &Sources) -> bool {
         let known = (self.pairs.len(), self.selectors.len(), self.clauses.len());
         for &pair in &found.open {
             self.pair(pair, fixed);
@@ -93,7 +94,7 @@ impl<'a> SatSearch<'a> {
             self.read(open);
         }
         for &(read, version) in &found.open_choices {
-            self.choice(read, version, chosen[read as usize], fixed);
+            self.choice(read, version, chosen[read.index()], fixed);
         }
         known != (self.pairs.len(), self.selectors.len(), self.clauses.len())
     }
@@ -127,12 +128,12 @@ impl<'a> SatSearch<'a> {
 
     /// What follows if `earlier` writes before `later`, also for the reads that were matched by
     /// now.
-    fn arcs(&mut self, earlier: u32, later: u32, fixed: &Sources) -> Vec<Arc> {
+    fn arcs(&mut self, earlier: TxnId, later: TxnId, fixed: &Sources) -> Vec<Arc> {
         let mut arcs = order_arcs(self.facts, self.timeline, earlier, later);
         let reads = replaced_reads(self.facts, fixed, earlier, later);
-        arcs.extend(reads.iter().map(|&read| {
-            self.timeline.read_write(self.facts.ambiguous[read as usize].reader, later)
-        }));
+        arcs.extend(
+            reads.iter().map(|&read| self.timeline.read_write(self.facts.read(read).reader, later)),
+        );
         self.matched.extend(reads);
         arcs
     }
@@ -142,7 +143,7 @@ impl<'a> SatSearch<'a> {
         if self.selectors.contains_key(&open.read) {
             return;
         }
-        let read = &self.facts.ambiguous[open.read as usize];
+        let read = self.facts.read(open.read);
         let preferred = self.preferred(read.reader, &open.candidates);
         let mut selectors = Vec::new();
         for &slot in &open.candidates {
@@ -170,10 +171,10 @@ impl<'a> SatSearch<'a> {
 
     /// The candidate that is the last one before the reader in the present order, or else the first
     /// one.
-    fn preferred(&self, reader: u32, candidates: &[u32]) -> u32 {
-        let begin = self.theory.position[self.timeline.begin(reader) as usize];
-        let place = |slot: u32| match self.facts.writer(slot) {
-            Some(writer) => self.theory.position[self.timeline.commit(writer) as usize] + 1,
+    fn preferred(&self, reader: TxnId, candidates: &[SlotId]) -> SlotId {
+        let begin = self.theory.position[self.timeline.begin(reader).index()];
+        let place = |slot: SlotId| match self.facts.writer(slot) {
+            Some(writer) => self.theory.position[self.timeline.commit(writer).index()] + 1,
             None => 0,
         };
         let before = candidates
@@ -183,17 +184,17 @@ impl<'a> SatSearch<'a> {
             .max_by_key(|&slot| place(slot));
         before
             .or_else(|| candidates.iter().copied().min_by_key(|&slot| place(slot)))
-            .unwrap_or(NONE)
+            .unwrap_or(SlotId::NONE)
     }
 
     /// If the read reads `slot`, then the version came before it, or the reader began before the
     /// version.
-    fn choice(&mut self, number: u32, version: u32, slot: u32, fixed: &Sources) {
+    fn choice(&mut self, number: AmbiguousId, version: SlotId, slot: SlotId, fixed: &Sources) {
         if self.clauses.insert((number, slot, version), ()).is_some() {
             return;
         }
-        let reader = self.facts.ambiguous[number as usize].reader;
-        let writer = self.facts.index.versions.txn[version as usize];
+        let reader = self.facts.read(number).reader;
+        let writer = self.facts.version_writer(version);
         let source = self
             .facts
             .writer(slot)
@@ -220,7 +221,7 @@ impl<'a> SatSearch<'a> {
         self.solver.add_clause_reuse(&mut clause);
     }
 
-    fn begins_before(&mut self, reader: u32, writer: u32, is_tried: bool) -> Lit {
+    fn begins_before(&mut self, reader: TxnId, writer: TxnId, is_tried: bool) -> Lit {
         if let Some(&literal) = self.before.get(&(reader, writer)) {
             return literal;
         }
@@ -243,13 +244,13 @@ impl<'a> SatSearch<'a> {
     }
 
     /// Writes down what the model chose for the reads.
-    pub fn choose(&self, chosen: &mut [u32]) {
+    pub fn choose(&self, chosen: &mut [SlotId]) {
         for (&number, selectors) in &self.selectors {
             let selected = selectors
                 .iter()
                 .find(|selector| self.solver.value_lit(selector.literal) == lbool::TRUE);
             if let Some(selector) = selected {
-                chosen[number as usize] = selector.slot;
+                chosen[number.index()] = selector.slot;
             }
         }
     }
@@ -267,12 +268,12 @@ impl<'a> SatSearch<'a> {
         self.solver.num_decisions()
     }
 
-    /// No choice is left: everybody who was on a cycle, and the ambiguous reads that were asked
-    /// about.
+    /// No choice is left: the transactions that were on a cycle, and the ambiguous reads that were
+    /// asked about.
     pub fn exhausted(&self) -> Contradiction {
         let points =
-            self.theory.involved.iter().filter(|&&point| point < self.theory.graph.txn_points);
-        let mut txns: Vec<u32> = points.map(|&point| self.timeline.txn(point)).collect();
+            self.theory.involved.iter().filter(|&&point| self.theory.graph.is_of_txn(point));
+        let mut txns: Vec<TxnId> = points.map(|&point| self.timeline.txn(point)).collect();
         txns.sort_unstable();
         txns.dedup();
         Contradiction::Exhausted { txns, open: self.open.clone(), matched: self.matched.clone() }

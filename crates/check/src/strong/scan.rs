@@ -2,23 +2,24 @@
 //! reader begins, writers that overlap, reads whose value is not the current one.
 
 use super::facts::Facts;
+use super::ids::{AmbiguousId, SlotId};
 use super::mutation::{Rule, holds};
 use super::timeline::Timeline;
-use crate::index::NONE;
 use crate::parallel;
+use seriatim_history::TxnId;
 
 /// Something that the order gets wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Broken {
     /// `reader` reads `slot` at a point at which `version` has replaced it.
-    Read { slot: u32, version: u32, reader: u32 },
+    Read { slot: SlotId, version: SlotId, reader: TxnId },
     /// The writers of two versions overlap (snapshot isolation).
-    Overlap { earlier: u32, later: u32 },
+    Overlap { earlier: SlotId, later: SlotId },
     /// An ambiguous read (by number) reads the slot that was chosen for it at a point at which
     /// `version` has replaced it.
-    Chosen { read: u32, version: u32 },
+    Chosen { read: AmbiguousId, version: SlotId },
     /// An ambiguous read (by number) returned another value than the current one.
-    Value { read: u32 },
+    Value { read: AmbiguousId },
 }
 
 pub(crate) struct Scan<'a> {
@@ -27,21 +28,21 @@ pub(crate) struct Scan<'a> {
     /// The place of each point in the order.
     pub position: &'a [u32],
     /// For each ambiguous read the slot that it reads, if that is settled.
-    pub chosen: &'a [u32],
+    pub chosen: &'a [SlotId],
     /// Ambiguous reads by key: (key, number), sorted.
-    pub ambiguous_by_key: &'a [(u32, u32)],
+    pub ambiguous_by_key: &'a [(u32, AmbiguousId)],
     /// Only these keys, if they are given.
     pub keys: Option<&'a [u32]>,
     pub threads: usize,
 }
 
 /// The versions of a key by commit point.
-type Sorted = Vec<(u32, u32)>;
+type Sorted = Vec<(u32, SlotId)>;
 
 impl Scan<'_> {
     /// All that is broken, at most three overwriting versions for each read. `versions` has those
     /// of each key in the order of the last scan, which is not far from that of this one.
-    pub fn run(&self, versions: &mut [u32]) -> Vec<Broken> {
+    pub fn run(&self, versions: &mut [SlotId]) -> Vec<Broken> {
         if let Some(keys) = self.keys {
             return self.scan_keys(keys.iter().copied(), versions);
         }
@@ -58,19 +59,16 @@ impl Scan<'_> {
 
     /// Scans `keys`; the first one in `versions` is the first of them, unless `versions` are those
     /// of all keys.
-    fn scan_keys(&self, keys: impl Iterator<Item = u32>, versions: &mut [u32]) -> Vec<Broken> {
+    fn scan_keys(&self, keys: impl Iterator<Item = u32>, versions: &mut [SlotId]) -> Vec<Broken> {
         let mut broken = Vec::new();
         let mut sorted = Sorted::new();
         let mut keys = keys.peekable();
-        let is_all = versions.len() == self.facts.version_key.len();
+        let is_all = versions.len() == self.facts.version_count();
         let first =
-            keys.peek().filter(|_| !is_all).map_or(0, |&key| self.facts.versions(key).start);
+            keys.peek().filter(|_| !is_all).map_or(0, |&key| self.facts.version_range(key).start);
         for key in keys {
-            let range = self.facts.versions(key);
-            self.sort(
-                &mut versions[(range.start - first) as usize..(range.end - first) as usize],
-                &mut sorted,
-            );
+            let range = self.facts.version_range(key);
+            self.sort(&mut versions[range.start - first..range.end - first], &mut sorted);
             if holds(Rule::InitialFirst) {
                 self.scan_readers(self.facts.initial_slot(key), &sorted, &mut broken);
             }
@@ -85,15 +83,15 @@ impl Scan<'_> {
         broken
     }
 
-    fn writer(&self, version: u32) -> u32 {
-        self.facts.index.versions.txn[version as usize]
+    fn writer(&self, version: SlotId) -> TxnId {
+        self.facts.version_writer(version)
     }
 
-    fn commit(&self, version: u32) -> u32 {
-        self.position[self.timeline.commit(self.writer(version)) as usize]
+    fn commit(&self, version: SlotId) -> u32 {
+        self.position[self.timeline.commit(self.writer(version)).index()]
     }
 
-    fn sort(&self, versions: &mut [u32], sorted: &mut Sorted) {
+    fn sort(&self, versions: &mut [SlotId], sorted: &mut Sorted) {
         sorted.clear();
         sorted.extend(versions.iter().map(|&version| (self.commit(version), version)));
         sort_nearly_sorted(sorted);
@@ -102,12 +100,12 @@ impl Scan<'_> {
         }
     }
 
-    fn begin(&self, txn: u32) -> u32 {
-        self.position[self.timeline.begin(txn) as usize]
+    fn begin(&self, txn: TxnId) -> u32 {
+        self.position[self.timeline.begin(txn).index()]
     }
 
     /// Readers of `slot` that begin after one of the versions behind it.
-    fn scan_readers(&self, slot: u32, behind: &[(u32, u32)], broken: &mut Vec<Broken>) {
+    fn scan_readers(&self, slot: SlotId, behind: &[(u32, SlotId)], broken: &mut Vec<Broken>) {
         for &reader in self.facts.readers.of(slot) {
             self.scan_reader(reader, behind, |version| {
                 broken.push(Broken::Read { slot, version, reader })
@@ -118,7 +116,7 @@ impl Scan<'_> {
     /// Calls `found` for the first, the last and a middle one of the versions behind that `reader`
     /// begins after.
     #[inline]
-    fn scan_reader(&self, reader: u32, behind: &[(u32, u32)], mut found: impl FnMut(u32)) {
+    fn scan_reader(&self, reader: TxnId, behind: &[(u32, SlotId)], mut found: impl FnMut(SlotId)) {
         let begin = self.begin(reader);
         if behind.first().is_none_or(|first| first.0 > begin) {
             return;
@@ -149,13 +147,13 @@ impl Scan<'_> {
         for &(_, number) in
             self.ambiguous_by_key[first..].iter().take_while(|&&(other, _)| other == key)
         {
-            let read = &self.facts.ambiguous[number as usize];
-            let slot = self.chosen[number as usize];
-            if slot != NONE && !holds(Rule::ChosenSource) {
+            let read = self.facts.read(number);
+            let slot = self.chosen[number.index()];
+            if slot != SlotId::NONE && !holds(Rule::ChosenSource) {
                 continue;
             }
-            if slot != NONE {
-                let is_later = |&place: &(u32, u32)| place > (self.commit(slot), slot);
+            if slot != SlotId::NONE {
+                let is_later = |&place: &(u32, SlotId)| place > (self.commit(slot), slot);
                 let is_initial = self.facts.writer(slot).is_none();
                 let place =
                     if is_initial { 0 } else { sorted.partition_point(|place| !is_later(place)) };
@@ -175,7 +173,7 @@ impl Scan<'_> {
 }
 
 /// Insertion sort, as long as that does not move much.
-fn sort_nearly_sorted(items: &mut [(u32, u32)]) {
+fn sort_nearly_sorted(items: &mut [(u32, SlotId)]) {
     let mut moves_left = 4 * items.len();
     for next in 1..items.len() {
         let item = items[next];
@@ -199,10 +197,10 @@ mod tests {
     #[test]
     fn sorts_what_is_nearly_sorted_and_what_is_not() {
         for length in 0..40 {
-            let expected: Vec<(u32, u32)> = (0..length).map(|i| (i, i)).collect();
+            let expected: Vec<(u32, SlotId)> = (0..length).map(|i| (i, SlotId(i))).collect();
             for factor in [1, 7, 11, 41 - 1] {
-                let mut items: Vec<(u32, u32)> =
-                    (0..length).map(|i| (i * factor % 41, i)).collect();
+                let mut items: Vec<(u32, SlotId)> =
+                    (0..length).map(|i| (i * factor % 41, SlotId(i))).collect();
                 items.sort_unstable_by_key(|item| item.1);
                 let mut wanted = items.clone();
                 wanted.sort_unstable();

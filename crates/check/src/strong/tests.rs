@@ -122,9 +122,8 @@ fn compare(shape: Shape, seeds: std::ops::Range<u64>) -> (u32, u32) {
     (holding, violated)
 }
 
-fn assert_core(history: &History, level: Level, txns: &[u32], seed: u64) {
-    let ops: Vec<OpId> =
-        txns.iter().flat_map(|&txn| history.ops_of(TxnId(txn))).map(OpId).collect();
+fn assert_core(history: &History, level: Level, txns: &[TxnId], seed: u64) {
+    let ops: Vec<OpId> = txns.iter().flat_map(|&txn| history.ops_of(txn)).map(OpId).collect();
     let written = |op: OpId| {
         let op = history.op(op);
         op.value == Value::NULL
@@ -135,7 +134,7 @@ fn assert_core(history: &History, level: Level, txns: &[u32], seed: u64) {
                         other.kind.is_write()
                             && other.key == op.key
                             && other.value == op.value
-                            && !txns.contains(&txn.0)
+                            && !txns.contains(&txn)
                     })
                 })
             || op.kind.is_write()

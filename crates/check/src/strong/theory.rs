@@ -6,6 +6,7 @@
 //! becomes the clause of the literals on it, with a path that has as few of them as possible.
 //! Undoing removes edges and leaves the order as it is: it still fits.
 
+use super::ids::PointId;
 use super::mutation::{Rule, holds};
 use super::point_graph::PointGraph;
 use super::timeline::Arc;
@@ -18,8 +19,8 @@ const NO_LABEL: u32 = u32::MAX;
 /// An edge that a literal stands for.
 #[derive(Clone, Copy)]
 struct Labelled {
-    from: u32,
-    to: u32,
+    from: PointId,
+    to: PointId,
     literal: Lit,
     next_in: u32,
     next_out: u32,
@@ -40,14 +41,14 @@ pub(crate) struct Acyclic<'g> {
     mark: Vec<u32>,
     round: u32,
     /// Points on the cycles that were found.
-    pub involved: Vec<u32>,
+    pub involved: Vec<PointId>,
     pub cycles: u64,
 }
 
 /// A step of a path: the point before, and the literal of the edge or none.
 #[derive(Clone, Copy)]
 struct Step {
-    before: u32,
+    before: PointId,
     label: u32,
 }
 
@@ -90,7 +91,7 @@ impl<'g> Acyclic<'g> {
 
     /// How far the arcs point backwards at most.
     pub fn farthest(&self, arcs: &[Arc]) -> u32 {
-        let at = |point: u32| self.position[point as usize];
+        let at = |point: PointId| self.position[point.index()];
         arcs.iter().map(|&(from, to)| at(from).saturating_sub(at(to))).max().unwrap_or(0)
     }
 
@@ -140,21 +141,21 @@ impl<'g> Acyclic<'g> {
     fn undo_to(&mut self, length: usize) {
         while self.stack.len() > length {
             if let Some(edge) = self.stack.pop() {
-                self.in_head[edge.to as usize] = edge.next_in;
-                self.out_head[edge.from as usize] = edge.next_out;
+                self.in_head[edge.to.index()] = edge.next_in;
+                self.out_head[edge.from.index()] = edge.next_out;
             }
         }
     }
 
-    fn labelled_out_of(&self, point: u32) -> impl Iterator<Item = u32> + '_ {
+    fn labelled_out_of(&self, point: PointId) -> impl Iterator<Item = u32> + '_ {
         let some = |edge: u32| (edge != NO_LABEL).then_some(edge);
-        let first = some(self.out_head[point as usize]);
+        let first = some(self.out_head[point.index()]);
         std::iter::successors(first, move |&edge| some(self.stack[edge as usize].next_out))
     }
 
-    fn labelled_into(&self, point: u32) -> impl Iterator<Item = u32> + '_ {
+    fn labelled_into(&self, point: PointId) -> impl Iterator<Item = u32> + '_ {
         let some = |edge: u32| (edge != NO_LABEL).then_some(edge);
-        let first = some(self.in_head[point as usize]);
+        let first = some(self.in_head[point.index()]);
         std::iter::successors(first, move |&edge| some(self.stack[edge as usize].next_in))
     }
 
@@ -176,15 +177,15 @@ impl<'g> Acyclic<'g> {
 
     fn push(&mut self, (from, to): Arc, literal: Lit) {
         let number = self.stack.len() as u32;
-        let (next_in, next_out) = (self.in_head[to as usize], self.out_head[from as usize]);
+        let (next_in, next_out) = (self.in_head[to.index()], self.out_head[from.index()]);
         self.stack.push(Labelled { from, to, literal, next_in, next_out });
-        self.in_head[to as usize] = number;
-        self.out_head[from as usize] = number;
+        self.in_head[to.index()] = number;
+        self.out_head[from.index()] = number;
     }
 
     /// Changes the order so that `arc` fits; `false` if it closes a cycle.
     fn make_room(&mut self, (from, to): Arc) -> bool {
-        let (low, high) = (self.position[to as usize], self.position[from as usize]);
+        let (low, high) = (self.position[to.index()], self.position[from.index()]);
         if high < low {
             return true;
         }
@@ -200,24 +201,24 @@ impl<'g> Acyclic<'g> {
     }
 
     /// The points from `start` on up to position `high`; `None` if `goal` is one of them.
-    fn reached_from(&mut self, start: u32, goal: u32, high: u32) -> Option<Vec<u32>> {
+    fn reached_from(&mut self, start: PointId, goal: PointId, high: u32) -> Option<Vec<PointId>> {
         self.next_round();
         let mut found = vec![start];
-        self.mark[start as usize] = self.round;
+        self.mark[start.index()] = self.round;
         let mut next = 0;
         while next < found.len() {
             let point = found[next];
             next += 1;
             let labelled = self.labelled_out_of(point).map(|edge| self.stack[edge as usize].to);
-            let successors: Vec<u32> = self.graph.successors(point).chain(labelled).collect();
+            let successors: Vec<PointId> = self.graph.successors(point).chain(labelled).collect();
             for successor in successors {
                 if successor == goal {
                     return None;
                 }
-                if self.position[successor as usize] < high
-                    && self.mark[successor as usize] != self.round
+                if self.position[successor.index()] < high
+                    && self.mark[successor.index()] != self.round
                 {
-                    self.mark[successor as usize] = self.round;
+                    self.mark[successor.index()] = self.round;
                     found.push(successor);
                 }
             }
@@ -225,21 +226,22 @@ impl<'g> Acyclic<'g> {
         Some(found)
     }
 
-    fn reaching(&mut self, start: u32, low: u32) -> Vec<u32> {
+    fn reaching(&mut self, start: PointId, low: u32) -> Vec<PointId> {
         self.next_round();
         let mut found = vec![start];
-        self.mark[start as usize] = self.round;
+        self.mark[start.index()] = self.round;
         let mut next = 0;
         while next < found.len() {
             let point = found[next];
             next += 1;
             let labelled = self.labelled_into(point).map(|edge| self.stack[edge as usize].from);
-            let predecessors: Vec<u32> = self.graph.predecessors(point).chain(labelled).collect();
+            let predecessors: Vec<PointId> =
+                self.graph.predecessors(point).chain(labelled).collect();
             for predecessor in predecessors {
-                if self.position[predecessor as usize] > low
-                    && self.mark[predecessor as usize] != self.round
+                if self.position[predecessor.index()] > low
+                    && self.mark[predecessor.index()] != self.round
                 {
-                    self.mark[predecessor as usize] = self.round;
+                    self.mark[predecessor.index()] = self.round;
                     found.push(predecessor);
                 }
             }
@@ -248,15 +250,15 @@ impl<'g> Acyclic<'g> {
     }
 
     /// Gives the places of both groups to `before`, then `after`, each in its old order.
-    fn reorder(&mut self, mut before: Vec<u32>, mut after: Vec<u32>) {
-        before.sort_unstable_by_key(|&point| self.position[point as usize]);
-        after.sort_unstable_by_key(|&point| self.position[point as usize]);
+    fn reorder(&mut self, mut before: Vec<PointId>, mut after: Vec<PointId>) {
+        before.sort_unstable_by_key(|&point| self.position[point.index()]);
+        after.sort_unstable_by_key(|&point| self.position[point.index()]);
         before.append(&mut after);
         let mut places: Vec<u32> =
-            before.iter().map(|&point| self.position[point as usize]).collect();
+            before.iter().map(|&point| self.position[point.index()]).collect();
         places.sort_unstable();
         for (point, place) in before.into_iter().zip(places) {
-            self.position[point as usize] = place;
+            self.position[point.index()] = place;
         }
     }
 
@@ -281,9 +283,10 @@ impl<'g> Acyclic<'g> {
 
     /// A path from `start` to `goal` with as few labelled edges as possible (0-1 breadth-first
     /// search), as the points after the first with the label of the edge into each.
-    fn lightest_path(&self, start: u32, goal: u32) -> Vec<(u32, u32)> {
-        let high = self.position[goal as usize];
-        let mut steps: rustc_hash::FxHashMap<u32, (u32, Step)> = rustc_hash::FxHashMap::default();
+    fn lightest_path(&self, start: PointId, goal: PointId) -> Vec<(PointId, u32)> {
+        let high = self.position[goal.index()];
+        let mut steps: rustc_hash::FxHashMap<PointId, (u32, Step)> =
+            rustc_hash::FxHashMap::default();
         let mut queue = VecDeque::from([(0u32, start)]);
         steps.insert(start, (0, Step { before: start, label: NO_LABEL }));
         while let Some((weight, point)) = queue.pop_front() {
@@ -297,7 +300,7 @@ impl<'g> Acyclic<'g> {
             let labelled =
                 self.labelled_out_of(point).map(|edge| (self.stack[edge as usize].to, edge));
             for (to, label) in plain.chain(labelled) {
-                if self.position[to as usize] > high {
+                if self.position[to.index()] > high {
                     continue;
                 }
                 let cost = weight + u32::from(label != NO_LABEL);

@@ -5,6 +5,8 @@
 //! have two: a transaction reads at its begin point and writes at its commit point. The history
 //! satisfies the level iff the versions of each key can be ordered so that the graph has no cycle.
 
+use super::ids::PointId;
+use seriatim_history::TxnId;
 use seriatim_isolation::Level;
 
 /// Which points the transactions have at a level, and what an order of two versions means for them.
@@ -17,7 +19,7 @@ pub(crate) struct Timeline {
 }
 
 /// An edge between two points.
-pub(crate) type Arc = (u32, u32);
+pub(crate) type Arc = (PointId, PointId);
 
 impl Timeline {
     /// The timeline of `level`, one of [`Level::STRONG`].
@@ -49,38 +51,38 @@ impl Timeline {
 
     /// The point at which `txn` reads.
     #[inline]
-    pub fn begin(self, txn: u32) -> u32 {
-        txn * self.points
+    pub fn begin(self, txn: TxnId) -> PointId {
+        PointId(txn.0 * self.points)
     }
 
     /// The point at which `txn` writes.
     #[inline]
-    pub fn commit(self, txn: u32) -> u32 {
-        txn * self.points + self.points - 1
+    pub fn commit(self, txn: TxnId) -> PointId {
+        PointId(txn.0 * self.points + self.points - 1)
     }
 
     /// The transaction that a point belongs to.
     #[inline]
-    pub fn txn(self, point: u32) -> u32 {
-        point / self.points
+    pub fn txn(self, point: PointId) -> TxnId {
+        TxnId(point.0 / self.points)
     }
 
     /// `earlier` comes before `later` in session order, or `later` read from it.
     #[inline]
-    pub fn follows(self, earlier: u32, later: u32) -> Arc {
+    pub fn follows(self, earlier: TxnId, later: TxnId) -> Arc {
         (self.commit(earlier), self.begin(later))
     }
 
     /// The version of `earlier` comes before that of `later`.
     #[inline]
-    pub fn write_write(self, earlier: u32, later: u32) -> Arc {
+    pub fn write_write(self, earlier: TxnId, later: TxnId) -> Arc {
         let later = if self.apart { self.begin(later) } else { self.commit(later) };
         (self.commit(earlier), later)
     }
 
     /// `reader` did not see the version of `writer`.
     #[inline]
-    pub fn read_write(self, reader: u32, writer: u32) -> Arc {
+    pub fn read_write(self, reader: TxnId, writer: TxnId) -> Arc {
         (self.begin(reader), self.commit(writer))
     }
 }

@@ -252,7 +252,7 @@ impl<N: Number> Part<N> {
     }
 
     /// Adds the causal past of `source`, the transaction number `place` of `session`, to `row`,
-    /// unless `row` has it already: whoever reaches `source` has its past.
+    /// unless `row` has it already: a row that reaches `source` has its past.
     #[inline]
     fn join(&self, row: &mut [N], source: u32, session: u32, place: u32) {
         if self.sessions.contains(&session)

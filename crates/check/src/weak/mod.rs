@@ -1,16 +1,16 @@
 //! The weak levels, read committed, read atomic and causal consistency: deciding them in nearly
 //! linear time, and saying what is wrong.
 //!
-//! | file | what it does | cost |
-//! |---|---|---|
-//! | `graph.rs`, `edges.rs` | orders that extend what is known; components | O(n) |
-//! | `clocks.rs` | how far into each session a causal past reaches | O(n·k) |
-//! | `infer.rs` | the axioms: edges that an order breaks | O(n^1.5) at RC and RA, O(n·k) at CC |
-//! | `decide.rs` | guess an order, look for broken edges, mend, repeat | a few rounds |
-//! | `anomalies.rs` | the same past the first cycle: every read that is to blame | as above |
-//! | `shortest_cycles.rs`, `summary.rs` | shortest cycles; groups, exemplars | bounded |
-//! | `distinct.rs` | these steps, one after the other | |
-//! | `duplicates.rs`, `levels.rs` | values that were written twice | exponential; bounded |
+//! - `graph.rs`, `edges.rs`: orders that extend session order, reads and further edges; strongly
+//!   connected components. O(n).
+//! - `clocks.rs`: how far into each session a causal past reaches. O(n·k).
+//! - `infer.rs`: the axioms, as edges that an order breaks. O(n^1.5) at RC and RA, O(n·k) at CC.
+//! - `decide.rs`: guess an order, look for broken edges, mend, repeat. A few rounds.
+//! - `anomalies.rs`: the same past the first cycle, every read that is to blame.
+//! - `shortest_cycles.rs`, `summary.rs`: shortest cycles with reasons; groups and exemplars.
+//! - `distinct.rs`: these steps, one after the other.
+//! - `duplicates.rs`, `levels.rs`: values that were written twice, by a choice of sources.
+//!   Exponential; bounded.
 
 mod anomalies;
 mod clocks;

@@ -239,7 +239,7 @@ impl<'a> Explainer<'a> {
         Violation::new(fault.kind, ops, Vec::new())
     }
 
-    /// The element of a list that nobody appended.
+    /// The element of a list that was not appended.
     fn element_to_blame(&self, fault: &Fault) -> Option<Element> {
         let ValueKind::List(number) = self.history().op(OpId(fault.reader())).value.kind() else {
             return None;

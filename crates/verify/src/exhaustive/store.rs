@@ -173,7 +173,7 @@ impl<'t> Store<'t> {
             Step::Whole(_) if self.level == Level::StrictSerializable && self.has_choices() => {
                 false
             }
-            // A snapshot is in nobody's way, unless its writer keeps others out.
+            // A snapshot is not in the way, unless its writer keeps others out.
             Step::Begin(_) => self.level == Level::PrefixConsistency || txn.writes.is_empty(),
             Step::Commit(_) | Step::Whole(_) => {
                 txn.writes.iter().all(|&write| self.is_harmless_write(txn, step, write))
