@@ -38,7 +38,10 @@ pub(crate) fn caught(code: impl FnOnce()) -> Option<String> {
 
 fn told(info: &PanicHookInfo<'_>) -> String {
     // What `assert_eq!` says has several lines.
-    let lines = info.payload_as_str().unwrap_or("it does not say why").lines().map(str::trim);
+    let payload = info.payload();
+    let text = payload.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+    let lines = text.unwrap_or("it does not say why").lines().map(str::trim);
     let message = lines.collect::<Vec<_>>().join(", ");
     match info.location() {
         Some(place) => format!("{message} ({}:{})", place.file(), place.line()),
