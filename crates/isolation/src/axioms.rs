@@ -7,7 +7,7 @@
 //! > t2 ∉ {t1, t3} that writes x: φ(t2, t3) ⇒ (t2, t1) ∈ co.
 //!
 //! In words: the level says by φ which writers a read *sees*, and of the writers that it sees it
-//! must have returned the last one. The levels differ in φ alone, and [`Axiom`] states each φ once.
+//! must have returned the last one. The levels differ in φ alone, and `Axiom` states each φ once.
 //! With a level for each transaction the axiom is chosen by the level of the reader t3.
 //!
 //! An [`Execution`] is what the definitions speak of: sessions of transactions, who read from whom,
