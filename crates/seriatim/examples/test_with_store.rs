@@ -5,8 +5,8 @@
 use seriatim::Level;
 use seriatim::store::{Random, Session, Store, StoreError};
 
-/// The code under test: two clerks sell tickets from one counter. At strong levels a transaction may
-/// be refused, as in real databases, and is tried again.
+/// The code under test: two clerks sell tickets from one counter. At strong levels a transaction
+/// may be refused, as in real databases, and is tried again.
 fn sell(clerk: &Session<i64>, count: i64) -> Result<(), StoreError> {
     for _ in 0..100 {
         match try_to_sell(clerk, count) {
