@@ -1,6 +1,8 @@
 //! The way of a check: match the reads, decide the strongest level; only if that fails, look for
 //! everything that is wrong.
 
+use crate::beyond::Beyond;
+use crate::explain::{self, Clean, Found};
 use crate::index::Index;
 use crate::ladder::StrongLevels;
 use crate::limits::Limits;
@@ -9,10 +11,11 @@ use crate::outcome::{
     AnomalyGroup, Breach, Evidence, Options, Outcome, Proved, Report, Timings, Undecided, Verdict,
     smallest,
 };
+use crate::patterns::{self, LostUpdates};
 use crate::strong::Subject;
-use crate::weak::{self, Chosen, Reads, WeakLevels};
+use crate::weak::{self, Analysis, Chosen, Reads, WeakLevels};
 use seriatim_history::{History, OpId, TxnId, ValueKind};
-use seriatim_isolation::Level;
+use seriatim_isolation::{Anomaly, Level};
 use seriatim_verify::Proof;
 use std::sync::Arc;
 use std::time::Instant;
@@ -45,35 +48,43 @@ fn check_in_full(history: &History, options: &Options) -> Report {
     timings.decide = start.elapsed();
     let start = Instant::now();
     let mut strong = StrongLevels::default();
-    let mut anomalies;
-    if order.is_some() {
+    let mut found;
+    if let Some(order) = &order {
         // No weak level is violated, whatever the ambiguous reads read.
         let subject = Subject { history, index: &index, options };
         strong = StrongLevels::decide(&subject, &check.strong_asked(), doubt.as_ref());
         timings.decide += start.elapsed();
         let took = start.elapsed();
         let start = Instant::now();
-        anomalies = strong.violations(&subject, took);
+        let lost_updates = check.lost_updates(&index, strong.weakest_violated().is_some());
+        found = strong.violations(Clean::whole(subject, order, &lost_updates), took);
         timings.explain = start.elapsed();
         if doubt.is_none() && !check.open_weak(&strong).is_empty() {
             strong.try_serializable(&subject);
         }
     } else {
-        anomalies = check.weak.analyse(index, strongest);
+        let counts = index.counts.clone();
+        let lost_updates = check.lost_updates(&index, true);
+        let Analysis { groups, blamed } = check.weak.analyse(index, strongest);
+        let beyond = Beyond { history, counts: &counts, options, lost_updates: &lost_updates };
+        let levels = check.weak.strong_levels();
+        let efforts = &mut timings.efforts;
+        found = beyond.anomalies(&blamed, &levels, start.elapsed(), efforts);
+        found.groups = explain::merged(groups.into_iter().chain(found.groups).collect());
         timings.explain = start.elapsed();
     }
     let start = Instant::now();
     let chosen = check.choose_sources(&ambiguous_reads, &strong);
-    anomalies.extend(chosen.anomalies);
+    found.groups.extend(chosen.anomalies);
     timings.decide += start.elapsed();
-    timings.efforts = std::mem::take(&mut strong.efforts);
+    timings.efforts.append(&mut strong.efforts);
     let known = Known {
         proof: order.map(order_proof),
         strong,
         matched: chosen.verdicts,
         holding: check.take_holding(),
     };
-    check.report(&known, anomalies, timings)
+    check.report(&known, found, timings)
 }
 
 /// What is known in the end.
@@ -99,6 +110,16 @@ struct Check<'a> {
 }
 
 impl Check<'_> {
+    /// The lost updates of the whole history, if a level is violated and one that forbids them was
+    /// asked for.
+    fn lost_updates(&self, index: &Index, is_violated: bool) -> LostUpdates {
+        let forbidden_by = Anomaly::LostUpdate.info().forbidden_by;
+        match is_violated && forbidden_by.iter().any(|&level| self.weak.asks(level)) {
+            true => patterns::lost_updates(self.weak.history, index),
+            false => LostUpdates::default(),
+        }
+    }
+
     /// The strong levels that nothing has been decided about.
     fn strong_asked(&self) -> Vec<Level> {
         let open = |level: &Level| self.weak.asks(*level) && !self.weak.violated.contains(level);
@@ -128,13 +149,21 @@ impl Check<'_> {
         holding.into_iter().map(|(level, order)| (level, evidence(order))).collect()
     }
 
-    fn report(&self, known: &Known, anomalies: Vec<AnomalyGroup>, timings: Timings) -> Report {
+    fn report(&self, known: &Known, found: Found, timings: Timings) -> Report {
+        let anomalies = found.groups;
         let verdict = |&level: &Level| {
             let outcome = self.explained(level, self.outcome(level, known), &anomalies);
             Verdict::new(level, outcome)
         };
         let verdicts = self.weak.levels.iter().map(verdict).collect();
-        Report { verdicts, anomalies, proved: self.proved(known), timings, memory_needed: None }
+        Report {
+            verdicts,
+            anomalies,
+            search_ended_early: !found.is_complete,
+            proved: self.proved(known),
+            timings,
+            memory_needed: None,
+        }
     }
 
     /// Gives a violated level the smallest anomaly that shows it.
@@ -228,6 +257,7 @@ fn nothing(history: &History, options: &Options) -> Report {
     Report {
         verdicts,
         anomalies: Vec::new(),
+        search_ended_early: false,
         proved: Default::default(),
         timings: Timings::default(),
         memory_needed: None,

@@ -3,8 +3,8 @@
 //! The ladder does most of the work: a level that holds settles all below it, one that is violated
 //! settles all above it.
 
-use crate::explain;
-use crate::outcome::{AnomalyGroup, Breach, Effort, Evidence, Options, Outcome, Undecided};
+use crate::explain::{self, Clean, Found};
+use crate::outcome::{Breach, Effort, Evidence, Options, Outcome, Undecided};
 use crate::strong::{StrongOutcome, Subject, decide_strong};
 use seriatim_history::TxnId;
 use seriatim_isolation::Level;
@@ -90,17 +90,22 @@ impl StrongLevels {
         }
     }
 
-    /// What the violated levels are violated by.
-    pub fn violations(&mut self, subject: &Subject<'_>, took: Duration) -> Vec<AnomalyGroup> {
+    /// What the violated levels are violated by, in the history that they were decided for.
+    pub fn violations(&mut self, clean: Clean<'_>, took: Duration) -> Found {
         let weakest_first: Vec<(Level, Vec<TxnId>)> = self.violated.iter().rev().cloned().collect();
-        let (groups, times) = explain::violations(subject, &weakest_first, took);
-        for (level, time) in times {
-            let effort = self.efforts.iter_mut().rev().find(|(other, _)| *other == level);
+        let found = explain::violations(clean, &weakest_first, took);
+        for (level, time) in &found.times {
+            let effort = self.efforts.iter_mut().rev().find(|(other, _)| other == level);
             if let Some((_, effort)) = effort {
-                effort.explain += time;
+                effort.explain += *time;
             }
         }
-        groups
+        found
+    }
+
+    /// Whether a level that was looked at is undecided.
+    pub fn has_open(&self) -> bool {
+        !self.undecided.is_empty()
     }
 
     /// The strongest level that holds.

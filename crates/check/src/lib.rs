@@ -20,6 +20,7 @@
 //! assert_eq!(report.anomalies[0].kind, Anomaly::FracturedReadCausal);
 //! ```
 
+mod beyond;
 mod builder;
 mod checker;
 mod explain;
@@ -29,14 +30,15 @@ mod ladder;
 mod limits;
 mod outcome;
 mod parallel;
+mod patterns;
 mod strong;
 mod weak;
 
 pub use builder::{Checker, check};
 pub use explain::{Budget, Duplicate, explain as explain_violation, minimal_violation};
 pub use outcome::{
-    AnomalyGroup, Answer, Breach, Edge, Effort, Element, Evidence, Excluded, OpRef, Origin,
-    Outcome, Proved, Reason, Refs, Report, Timings, TxnRef, Undecided, ValueRef, Verdict,
+    AnomalyGroup, Answer, Breach, Counted, Edge, Effort, Element, Evidence, Excluded, OpRef,
+    Origin, Outcome, Proved, Reason, Refs, Report, Timings, TxnRef, Undecided, ValueRef, Verdict,
     Violation, Why,
 };
 pub use seriatim_verify::{Point, Proof};

@@ -1,135 +1,274 @@
-//! The violations of the strong levels: one that explains each violated level, then others that
-//! share no transaction with those before, as long as there are some and it does not take too long.
+//! Everything that the strong levels forbid in a history whose weak levels hold: patterns of two
+//! transactions by scans of the whole history; then one violation that explains each violated
+//! level; then others that share no transaction with those before, until nothing is left or a limit
+//! ends it.
 
 use super::budget::Budget;
 use super::explanation::explain;
+use super::rest::{Leftover, Rest};
 use crate::index::{INITIAL, Index, NONE};
 use crate::limits::{Limits, memory};
-use crate::outcome::{AnomalyGroup, Options, Violation};
+use crate::outcome::{AnomalyGroup, Counted, Options, Violation};
+use crate::patterns::{LostUpdates, Pair, write_skews};
 use crate::strong::{StrongOutcome, Subject, decide_strong};
+use crate::weak::CausalOrder;
 use rustc_hash::FxHashSet;
-use seriatim_history::{History, KeyId, OpId, OpKind, TxnId, Value};
-use seriatim_isolation::Anomaly;
-use seriatim_isolation::Level;
+use seriatim_history::{History, OpId, TxnId};
+use seriatim_isolation::{Anomaly, Level};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
-/// How many violations are looked for.
-const VIOLATIONS_MAX: usize = 10;
+/// How many violations are looked for one by one.
+const VIOLATIONS_MAX: usize = 100;
 /// How long the search for further ones may take, at least; it may always take as long as deciding
 /// took.
-const PATIENCE: Duration = Duration::from_secs(1);
+const PATIENCE: Duration = Duration::from_secs(5);
 /// How long the explanations of the violated levels may take.
 const EXPLAINING_MAX: Duration = Duration::from_secs(3);
 /// How long they may take although the time of the caller is over: a verdict is worth little
 /// without one.
 const GRACE: Duration = Duration::from_millis(500);
+/// How many pairs of a pattern are tried as the one that is shown.
+const EXEMPLARS_TRIED: usize = 16;
+/// How many instances of a pattern are explained at most.
+const INSTANCES_MAX: usize = 1000;
 
-/// Explains the violated levels, which come weakest first, each with transactions that alone
-/// violate it; `took` is how long it took to find them. Also returns how long the explanation of
-/// each took.
+/// A history whose weak levels hold: a whole one, or what is left of one without the reads that
+/// violate them.
+pub(crate) struct Clean<'a> {
+    pub whole: &'a History,
+    /// Which transactions of the whole count.
+    pub counts: &'a [bool],
+    /// For each operation of the whole whether it is a read that is left out; empty if none is.
+    pub aside: Vec<bool>,
+    pub part: Subject<'a>,
+    /// For each operation of the part the same operation of the whole, if they differ.
+    pub kept: Option<&'a [OpId]>,
+    /// A commit order of the part at causal consistency.
+    pub order: &'a [u32],
+    /// The lost updates of the whole.
+    pub lost_updates: &'a LostUpdates,
+}
+
+impl<'a> Clean<'a> {
+    /// A whole history.
+    pub fn whole(
+        subject: Subject<'a>,
+        order: &'a [u32],
+        lost_updates: &'a LostUpdates,
+    ) -> Clean<'a> {
+        let Subject { history: whole, index, .. } = subject;
+        let counts = &index.counts;
+        Clean { whole, counts, aside: Vec::new(), part: subject, kept: None, order, lost_updates }
+    }
+
+    fn original(&self, op: OpId) -> OpId {
+        self.kept.map_or(op, |kept| kept[op.index()])
+    }
+}
+
+/// What was found.
+pub(crate) struct Found {
+    pub groups: Vec<AnomalyGroup>,
+    /// Whether nothing else is left: no limit ended the search.
+    pub is_complete: bool,
+    /// How long the explanation of each violated level took.
+    pub times: Vec<(Level, Duration)>,
+}
+
+impl Found {
+    /// Nothing was found; `is_complete` says whether anything could be.
+    pub fn nothing(is_complete: bool) -> Found {
+        Found { groups: Vec::new(), is_complete, times: Vec::new() }
+    }
+}
+
+/// Finds and explains what is wrong. The violated levels come weakest first, each with transactions
+/// of the part that alone violate it; `took` is how long it took to find them.
 pub(crate) fn violations(
-    subject: &Subject<'_>,
+    clean: Clean<'_>,
     violated: &[(Level, Vec<TxnId>)],
     took: Duration,
-) -> (Vec<AnomalyGroup>, Vec<(Level, Duration)>) {
-    let (now, asked) = (Instant::now(), subject.options.deadline);
-    let deadline =
-        asked.map_or(now + EXPLAINING_MAX, |asked| asked.clamp(now + GRACE, now + EXPLAINING_MAX));
-    let mut times = Vec::new();
-    let mut finder = Finder { subject, used: FxHashSet::default(), found: Vec::new() };
-    for (place, (level, txns)) in violated.iter().enumerate() {
-        if txns.iter().all(|txn| !finder.used.contains(txn)) {
-            let start = Instant::now();
-            // One that is hard to explain must not use up the time of the others.
-            let share = deadline.saturating_duration_since(start) / (violated.len() - place) as u32;
-            finder.explain(subject.index, txns, *level, None, start + share);
-            times.push((*level, start.elapsed()));
-        }
-    }
-    if let Some((strongest, _)) = violated.last() {
-        let deadline = Instant::now() + took.max(PATIENCE);
-        finder.others(*strongest, asked.map_or(deadline, |asked| asked.min(deadline)));
-    }
-    (grouped(finder.found), times)
+) -> Found {
+    let Some(&(strongest, _)) = violated.last() else {
+        return Found::nothing(true);
+    };
+    let mut finder = Finder::new(&clean);
+    finder.scan(&clean, strongest);
+    let times = finder.explain_levels(&clean, violated);
+    let deadline = Instant::now() + took.max(PATIENCE);
+    let asked = clean.part.options.deadline;
+    let end = finder.others(strongest, asked.map_or(deadline, |asked| asked.min(deadline)));
+    let is_complete = end == End::NothingLeft;
+    let counted = if is_complete { Counted::Disjoint } else { Counted::AtLeast };
+    let mut groups = finder.patterns;
+    groups.extend(grouped(finder.found, counted));
+    Found { groups: merged(groups), is_complete, times }
+}
+
+/// How the search for further violations ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum End {
+    NothingLeft,
+    Limit,
 }
 
 struct Finder<'a> {
-    subject: &'a Subject<'a>,
-    /// Transactions of the violations so far.
-    used: FxHashSet<TxnId>,
+    options: &'a Options,
+    left: Leftover<'a>,
+    patterns: Vec<AnomalyGroup>,
     found: Vec<Violation>,
 }
 
-impl Finder<'_> {
-    /// Looks for further violations, if there was one.
-    fn others(&mut self, level: Level, deadline: Instant) {
-        let limits = Limits { deadline: Some(deadline), memory: self.subject.options.memory };
-        let over = |found: usize| found >= VIOLATIONS_MAX || limits.is_over();
-        while !self.found.is_empty() && !over(self.found.len()) && self.another(level, deadline) {}
+impl<'a> Finder<'a> {
+    fn new(clean: &Clean<'a>) -> Finder<'a> {
+        let mut aside = clean.aside.clone();
+        aside.resize(clean.whole.op_count(), false);
+        let left = Leftover {
+            whole: clean.whole,
+            counts: clean.counts,
+            aside,
+            used: FxHashSet::default(),
+        };
+        let options = clean.part.options;
+        Finder { options, left, patterns: Vec::new(), found: Vec::new() }
     }
 
-    /// Explains what `txns` violate; they are those of a part of the history that consists of
-    /// `kept`, if that is given.
-    fn explain(
+    fn limits(&self, deadline: Instant) -> Limits {
+        Limits { deadline: Some(deadline), memory: self.options.memory }
+    }
+
+    /// Counts the patterns of two transactions that `strongest` forbids, and leaves out the reads
+    /// that are to blame for them.
+    fn scan(&mut self, clean: &Clean<'_>, strongest: Level) {
+        let lost = clean.lost_updates;
+        if strongest >= Level::SnapshotIsolation && lost.count() > 0 {
+            let pairs = || lost.pairs(clean.whole);
+            let count = (lost.count(), Counted::Exactly);
+            if self.pattern(Anomaly::LostUpdate, Level::SnapshotIsolation, count, pairs) {
+                self.left.set_aside(lost.to_blame());
+            }
+        }
+        if strongest >= Level::Serializable {
+            let Subject { history, index, options } = clean.part;
+            let order = CausalOrder::new(history, index, clean.order, options.threads);
+            let skews = write_skews(history, index, &order);
+            let counted = if skews.is_cut { Counted::AtLeast } else { Counted::Exactly };
+            let original =
+                |Pair(ops): Pair| Pair(ops.into_iter().map(|op| clean.original(op)).collect());
+            let pairs = || skews.pairs(history).map(original);
+            let count = (skews.count(), counted);
+            if self.pattern(Anomaly::WriteSkew, Level::Serializable, count, pairs) {
+                self.left.set_aside(skews.to_blame().map(|read| clean.original(read)));
+            }
+        }
+    }
+
+    /// Adds a pattern with its exemplar, if one of the first pairs can be explained; whether so.
+    fn pattern<P: Iterator<Item = Pair>>(
         &mut self,
-        index: &Index,
-        txns: &[TxnId],
+        kind: Anomaly,
         level: Level,
-        part: Option<(&History, &[OpId])>,
-        deadline: Instant,
+        (count, counted): (u64, Counted),
+        pairs: impl Fn() -> P,
     ) -> bool {
-        let history = part.map_or(self.subject.history, |(part, _)| part);
-        let ops = ops_of(history, index, txns);
-        let original = |op: OpId| part.map_or(op, |(_, kept)| kept[op.index()]);
-        let ops: Vec<OpId> = ops.into_iter().map(original).collect();
-        let limits = Limits { deadline: Some(deadline), memory: self.subject.options.memory };
-        let violation = explain(self.subject.history, &ops, level, &mut Budget::within(limits));
-        let Some(violation) = violation else { return false };
-        self.used.extend(violation.ops.iter().filter_map(|op| op.txn.id));
+        let deadline = Instant::now() + EXPLAINING_MAX;
+        let (whole, limits) = (self.left.whole, self.limits(deadline));
+        let explained = |Pair(ops): Pair| {
+            explain(whole, &ops, level, &mut Budget::within(limits))
+                .filter(|violation| violation.kind == kind)
+        };
+        let Some(exemplar) = pairs().take(EXEMPLARS_TRIED).find_map(explained) else {
+            return false;
+        };
+        let shown = self.options.instances.min(INSTANCES_MAX);
+        let instances = pairs().take(shown).filter_map(explained).collect();
+        self.patterns.push(AnomalyGroup { kind, count, counted, exemplar, instances });
+        true
+    }
+
+    /// Explains the violated levels that nothing found so far explains.
+    fn explain_levels(
+        &mut self,
+        clean: &Clean<'_>,
+        violated: &[(Level, Vec<TxnId>)],
+    ) -> Vec<(Level, Duration)> {
+        let (now, asked) = (Instant::now(), self.options.deadline);
+        let latest = now + EXPLAINING_MAX;
+        let deadline = asked.map_or(latest, |asked| asked.clamp(now + GRACE, latest));
+        let mut times = Vec::new();
+        for (place, (level, txns)) in violated.iter().enumerate() {
+            if self.is_explained(*level) || txns.iter().any(|txn| self.is_used(clean, *txn)) {
+                continue;
+            }
+            let start = Instant::now();
+            // One that is hard to explain must not use up the time of the others.
+            let share = deadline.saturating_duration_since(start) / (violated.len() - place) as u32;
+            let ops = ops_of(clean.part.history, clean.part.index, txns);
+            let ops: Vec<OpId> = ops.into_iter().map(|op| clean.original(op)).collect();
+            self.explain(&ops, *level, start + share);
+            times.push((*level, start.elapsed()));
+        }
+        times
+    }
+
+    fn is_explained(&self, level: Level) -> bool {
+        let patterns = self.patterns.iter().map(|group| &group.exemplar);
+        patterns.chain(&self.found).any(|violation| violation.levels.contains(&level))
+    }
+
+    /// Whether a transaction of the part is in a violation that was found one by one.
+    fn is_used(&self, clean: &Clean<'_>, txn: TxnId) -> bool {
+        let first = clean.part.history.ops_of(txn).next();
+        let original = first.map(|op| self.left.whole.txn_of(clean.original(OpId(op))));
+        original.is_some_and(|txn| self.left.used.contains(&txn))
+    }
+
+    /// Explains what `ops` violate; whether that could be done.
+    fn explain(&mut self, ops: &[OpId], level: Level, deadline: Instant) -> bool {
+        let mut budget = Budget::within(self.limits(deadline));
+        let Some(violation) = explain(self.left.whole, ops, level, &mut budget) else {
+            return false;
+        };
+        self.left.used.extend(violation.ops.iter().filter_map(|op| op.txn.id));
         self.found.push(violation);
         true
     }
 
-    /// Looks for a violation without the transactions of those so far; whether there is one.
-    fn another(&mut self, level: Level, deadline: Instant) -> bool {
-        let Subject { history, options, .. } = *self.subject;
-        let kept = self.rest();
-        if !Limits::of(options).allow(memory::of_part(history)) {
-            return false;
-        }
-        let part = history.restricted_to(&kept);
-        let index = Index::build(&part, options.threads);
-        if !index.faults.is_empty() || !index.unrepeated.is_empty() {
-            return false;
-        }
-        let options = Options { deadline: Some(deadline), ..options.clone() };
-        let subject = Subject { history: &part, index: &index, options: &options };
-        match decide_strong(&subject, level, &mut Vec::new()) {
-            StrongOutcome::Violated(txns) => {
-                let deadline = deadline.min(Instant::now() + EXPLAINING_MAX);
-                self.explain(&index, &txns, level, Some((&part, &kept)), deadline)
+    /// Looks for further violations, as long as there are some and the limits allow.
+    fn others(&mut self, level: Level, deadline: Instant) -> End {
+        let limits = self.limits(deadline);
+        loop {
+            if self.found.len() >= VIOLATIONS_MAX || limits.is_over() {
+                return End::Limit;
             }
-            _ => false,
+            if let Some(end) = self.another(level, deadline) {
+                return end;
+            }
         }
     }
 
-    /// The operations of all other transactions, without reads of what the used ones wrote.
-    fn rest(&self) -> Vec<OpId> {
-        let history = self.subject.history;
-        let writes =
-            self.used.iter().flat_map(|&txn| history.ops_of(txn)).map(|op| history.op(OpId(op)));
-        let gone: FxHashSet<(KeyId, Value)> =
-            writes.filter(|op| op.kind == OpKind::Write).map(|op| (op.key, op.value)).collect();
-        let others = history
-            .txns()
-            .filter(|txn| !self.used.contains(txn) && self.subject.index.counts[txn.index()]);
-        let ops = others.flat_map(|txn| history.ops_of(txn)).map(OpId);
-        let stays = |op: &OpId| {
-            let op = history.op(*op);
-            op.kind != OpKind::Read || !gone.contains(&(op.key, op.value))
-        };
-        ops.filter(stays).collect()
+    /// Looks for a violation without what is left out so far; how the search ends if there is none.
+    fn another(&mut self, level: Level, deadline: Instant) -> Option<End> {
+        if !Limits::of(self.options).allow(memory::of_part(self.left.whole)) {
+            return Some(End::Limit);
+        }
+        let Rest { history, index, kept } = self.left.rest(self.options);
+        if !index.faults.is_empty() || !index.unrepeated.is_empty() {
+            return Some(End::Limit);
+        }
+        let options = Options { deadline: Some(deadline), ..self.options.clone() };
+        let subject = Subject { history: &history, index: &index, options: &options };
+        match decide_strong(&subject, level, &mut Vec::new()) {
+            StrongOutcome::Holds(_) => Some(End::NothingLeft),
+            StrongOutcome::Undecided(_) => Some(End::Limit),
+            StrongOutcome::Violated(txns) => {
+                let deadline = deadline.min(Instant::now() + EXPLAINING_MAX);
+                let ops = ops_of(&history, &index, &txns);
+                let ops: Vec<OpId> = ops.into_iter().map(|op| kept[op.index()]).collect();
+                (!self.explain(&ops, level, deadline)).then_some(End::Limit)
+            }
+        }
     }
 }
 
@@ -152,7 +291,7 @@ fn ops_of(history: &History, index: &Index, txns: &[TxnId]) -> Vec<OpId> {
 }
 
 /// The violations by kind, the smallest first.
-fn grouped(found: Vec<Violation>) -> Vec<AnomalyGroup> {
+fn grouped(found: Vec<Violation>, counted: Counted) -> Vec<AnomalyGroup> {
     let mut kinds: BTreeMap<Anomaly, Vec<Violation>> = BTreeMap::new();
     for violation in found {
         kinds.entry(violation.kind).or_default().push(violation);
@@ -160,7 +299,26 @@ fn grouped(found: Vec<Violation>) -> Vec<AnomalyGroup> {
     let group = |(kind, mut instances): (Anomaly, Vec<Violation>)| {
         instances.sort_by_key(|violation| (violation.txn_count(), violation.ops.len()));
         let exemplar = instances.first().cloned()?;
-        Some(AnomalyGroup { kind, count: instances.len() as u64, exemplar, instances })
+        Some(AnomalyGroup { kind, count: instances.len() as u64, counted, exemplar, instances })
     };
     kinds.into_iter().filter_map(group).collect()
+}
+
+/// One group for each kind. What the search finds of a kind that was counted by a scan is of
+/// another shape: the count is then a lower bound.
+pub(crate) fn merged(groups: Vec<AnomalyGroup>) -> Vec<AnomalyGroup> {
+    let mut kinds: BTreeMap<Anomaly, AnomalyGroup> = BTreeMap::new();
+    for group in groups {
+        let Some(known) = kinds.get_mut(&group.kind) else {
+            kinds.insert(group.kind, group);
+            continue;
+        };
+        known.count += group.count;
+        known.counted = Counted::AtLeast;
+        known.instances.extend(group.instances);
+        if group.exemplar.txn_count() < known.exemplar.txn_count() {
+            known.exemplar = group.exemplar;
+        }
+    }
+    kinds.into_values().collect()
 }

@@ -24,6 +24,7 @@ mod name;
 mod path;
 mod proof;
 mod refute;
+mod rest;
 mod shrink;
 mod state;
 mod tell;
@@ -31,6 +32,7 @@ mod tell;
 mod tests;
 
 pub use budget::Budget;
-pub(crate) use disjoint::violations;
+pub(crate) use disjoint::{Clean, Found, merged, violations};
 pub use duplicate::Duplicate;
 pub use explanation::{explain, minimal_violation};
+pub(crate) use rest::Leftover;

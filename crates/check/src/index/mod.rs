@@ -13,5 +13,5 @@ mod tables;
 
 pub(crate) use faults::{Fault, Unrepeated};
 pub(crate) use first_guess::first_guess;
-pub(crate) use lists::{last_element, read_from};
+pub(crate) use lists::{VersionEdge, last_element, read_from};
 pub(crate) use tables::{INITIAL, Index, NONE};

@@ -11,7 +11,8 @@ pub(crate) use options::Options;
 pub use references::Refs;
 pub(crate) use verdict::smallest;
 pub use verdict::{
-    AnomalyGroup, Answer, Breach, Evidence, Outcome, Proved, Report, Timings, Undecided, Verdict,
+    AnomalyGroup, Answer, Breach, Counted, Evidence, Outcome, Proved, Report, Timings, Undecided,
+    Verdict,
 };
 pub use violation::{
     Edge, Element, Excluded, OpRef, Origin, Reason, TxnRef, ValueRef, Violation, Why,

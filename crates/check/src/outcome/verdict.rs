@@ -175,14 +175,40 @@ impl Verdict {
 pub struct AnomalyGroup {
     /// The kind.
     pub kind: Anomaly,
-    /// How many instances there are: reads that show the anomaly (cycles, for cyclic causality).
+    /// How many instances there are: reads that show the anomaly (cycles, for cyclic causality);
+    /// of the strong levels, updates that are lost, pairs of transactions that skew, violations
+    /// that share no transaction with others.
     pub count: u64,
+    /// What the count means.
+    pub counted: Counted,
     /// The smallest instance that was found.
     pub exemplar: Violation,
     /// Further instances, if the options ask for them, in the order of the history (the exemplar is
     /// among them). Of stale reads beyond the first thousand only the operations are named: their
     /// cycle is empty.
     pub instances: Vec<Violation>,
+}
+
+/// What the count of a group of anomalies means.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Counted {
+    /// All instances of the whole history.
+    Exactly,
+    /// Instances that share no transaction; without the transactions of those nothing was left.
+    Disjoint,
+    /// There may be others: a limit ended the search.
+    AtLeast,
+}
+
+impl Counted {
+    /// The word in JSON.
+    pub fn word(self) -> &'static str {
+        match self {
+            Counted::Exactly => "exactly",
+            Counted::Disjoint => "disjoint",
+            Counted::AtLeast => "at-least",
+        }
+    }
 }
 
 /// Where the time went.
@@ -207,6 +233,9 @@ pub struct Report {
     /// The anomalies, in the order of [`Anomaly::ALL`]; only kinds that a level that was asked for
     /// forbids.
     pub anomalies: Vec<AnomalyGroup>,
+    /// Whether a limit ended the search for further anomalies: there may be kinds that are not
+    /// among `anomalies`.
+    pub search_ended_early: bool,
     /// What was proved, also of levels that were looked at without being asked for.
     pub proved: Proved,
     /// Where the time went.

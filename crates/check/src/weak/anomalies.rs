@@ -35,6 +35,11 @@ impl LevelFindings {
         self.against_causality.is_empty() && self.in_cycle.is_empty()
     }
 
+    /// The reads that it accuses, by operation.
+    pub fn reads(&self) -> impl Iterator<Item = u32> + '_ {
+        self.against_causality.iter().chain(&self.in_cycle).map(|edge| edge.read)
+    }
+
     /// The kinds of the two sorts of edges.
     pub fn kinds(&self) -> (Anomaly, Anomaly) {
         match self.level {
@@ -149,13 +154,15 @@ fn close(context: &Context<'_>, level: Level, excluded: &[bool]) -> (Edges, Comp
 }
 
 /// Takes the reads inside the components out of the index, so that what is left has an acyclic
-/// causal order.
-pub(crate) fn cut_cycles(index: &mut Index, bounds: &[u32], components: &Components) {
+/// causal order, and returns them.
+pub(crate) fn cut_cycles(index: &mut Index, bounds: &[u32], components: &Components) -> Vec<u32> {
+    let mut cut = Vec::new();
     for txn in 0..bounds.len() - 1 {
         for op in bounds[txn] as usize..bounds[txn + 1] as usize {
             let source = index.source_txn[op];
             if source < INITIAL && components.together(txn as u32, source) {
                 index.source_txn[op] = NONE;
+                cut.push(op as u32);
             }
         }
     }
@@ -178,4 +185,5 @@ pub(crate) fn cut_cycles(index: &mut Index, bounds: &[u32], components: &Compone
     reads.txn.truncate(kept);
     reads.op.truncate(kept);
     reads.source.truncate(kept);
+    cut
 }

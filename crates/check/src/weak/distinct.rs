@@ -7,9 +7,10 @@ use super::decide;
 use super::edges::{Edges, known_edges};
 use super::graph::{Components, Graph};
 use super::summary::{Cycles, Summary};
-use crate::index::{Index, first_guess};
+use crate::index::{Fault, Index, VersionEdge, first_guess};
 use crate::outcome::{AnomalyGroup, Options};
-use seriatim_history::{History, TxnId};
+use rustc_hash::FxHashSet;
+use seriatim_history::{History, KeyId, OpId, OpKind, TxnId};
 use seriatim_isolation::{Anomaly, Level};
 use std::collections::BTreeSet;
 
@@ -71,12 +72,18 @@ impl WeakLevels<'_> {
         (order, index)
     }
 
+    /// The strong levels that were asked for.
+    pub fn strong_levels(&self) -> Vec<Level> {
+        Level::STRONG.into_iter().filter(|&level| self.asks(level)).collect()
+    }
+
     pub fn asks(&self, level: Level) -> bool {
         self.levels.contains(&level)
     }
 
-    /// All anomalies that the levels asked for forbid.
-    pub fn analyse(&mut self, mut index: Index, strongest: Option<Level>) -> Vec<AnomalyGroup> {
+    /// All anomalies that the levels asked for forbid, and the reads that are to blame for them.
+    pub fn analyse(&mut self, mut index: Index, strongest: Option<Level>) -> Analysis {
+        let mut blamed = blamed_alone(&index);
         let no_edges = Edges::new(Vec::new(), self.history.txn_count());
         let wish = first_guess(self.history, &index);
         let causal =
@@ -84,7 +91,7 @@ impl WeakLevels<'_> {
         let mut groups = self.without_levels(&index, &causal, &no_edges);
         if causal.has_cycle() {
             self.forbid(Anomaly::CyclicCausality);
-            anomalies::cut_cycles(&mut index, self.history.txn_bounds(), &causal);
+            blamed.extend(anomalies::cut_cycles(&mut index, self.history.txn_bounds(), &causal));
         }
         for kind in index.faults.iter().map(|fault| fault.kind).collect::<BTreeSet<_>>() {
             self.forbid(kind);
@@ -95,7 +102,7 @@ impl WeakLevels<'_> {
         let base = Graph { history: self.history, index: &index, edges: &no_edges }
             .components(&wish)
             .order;
-        groups.extend(self.write_cycles(&mut index, &base));
+        groups.extend(self.write_cycles(&mut index, &base, &mut blamed));
         let context = Context::new(self.history, &index, &base, self.options.threads);
         let summary = Summary::new(&context, self.options.instances);
         let findings =
@@ -104,7 +111,8 @@ impl WeakLevels<'_> {
         self.note_levels(&context, &findings);
         groups.retain(|group| group.kind.info().forbidden_by.iter().any(|&level| self.asks(level)));
         groups.sort_by_key(|group| group.kind);
-        groups
+        blamed.extend(findings.iter().flat_map(LevelFindings::reads));
+        Analysis { groups, blamed }
     }
 
     /// What is wrong whatever the level: cycles of the causal order, and reads that are wrong by
@@ -125,8 +133,14 @@ impl WeakLevels<'_> {
         groups
     }
 
-    /// Cycles that need the version orders of lists; these version orders are then left out.
-    fn write_cycles(&mut self, index: &mut Index, base: &[u32]) -> Option<AnomalyGroup> {
+    /// Cycles that need the version orders of lists; these version orders are then left out, and
+    /// the reads of their keys are to blame: any of them may show the order.
+    fn write_cycles(
+        &mut self,
+        index: &mut Index,
+        base: &[u32],
+        blamed: &mut Vec<u32>,
+    ) -> Option<AnomalyGroup> {
         if index.lists.version_edges.is_empty() {
             return None;
         }
@@ -145,7 +159,16 @@ impl WeakLevels<'_> {
         });
         drop(summary);
         drop(context);
-        index.lists.version_edges.retain(|edge| !components.together(edge.from, edge.to));
+        let is_in_cycle = |edge: &VersionEdge| components.together(edge.from, edge.to);
+        let (cyclic, kept) = std::mem::take(&mut index.lists.version_edges)
+            .into_iter()
+            .partition::<Vec<_>, _>(is_in_cycle);
+        index.lists.version_edges = kept;
+        let keys: FxHashSet<KeyId> =
+            cyclic.iter().map(|edge| self.history.op(OpId(edge.read)).key).collect();
+        let of_keys = self.history.keys().iter().zip(0..).filter(|(key, _)| keys.contains(key));
+        let is_read = |op: &u32| self.history.op(OpId(*op)).kind == OpKind::Read;
+        blamed.extend(of_keys.map(|(_, op)| op).filter(is_read));
         group
     }
 
@@ -172,6 +195,19 @@ impl WeakLevels<'_> {
     }
 }
 
+/// What is wrong with a history at the weak levels.
+pub(crate) struct Analysis {
+    pub groups: Vec<AnomalyGroup>,
+    /// Reads, by operation, without which nothing of it would be wrong. Some stand twice.
+    pub blamed: Vec<u32>,
+}
+
+/// The reads that are wrong by themselves, or beside another one of their transaction.
+fn blamed_alone(index: &Index) -> Vec<u32> {
+    let faults = index.faults.iter().map(Fault::reader);
+    faults.chain(index.unrepeated.iter().flat_map(|pair| [pair.first, pair.second])).collect()
+}
+
 /// What is known about one level that was looked at by itself.
 pub(crate) struct LevelAlone {
     /// Whether it is violated; it holds otherwise.
@@ -188,7 +224,8 @@ pub(crate) fn decide_alone(history: &History, level: Level, options: &Options) -
     debug_assert!(index.ambiguous.is_empty());
     let strongest = weak.strongest();
     let (order, index) = weak.decide(index, strongest);
-    let anomalies = if order.is_some() { Vec::new() } else { weak.analyse(index, strongest) };
+    let anomalies =
+        if order.is_some() { Vec::new() } else { weak.analyse(index, strongest).groups };
     let is_violated = weak.violated.contains(&level);
     let order = order.or_else(|| weak.holding.into_iter().find_map(|(_, order)| order));
     let order = order.map(|order| order.into_iter().map(TxnId).collect());

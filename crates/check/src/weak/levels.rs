@@ -6,7 +6,7 @@ use crate::index::Index;
 use crate::limits::Limits;
 use crate::limits::memory::{Need, Room};
 use crate::outcome::{
-    AnomalyGroup, Breach, Evidence, Options, Outcome, Refs, Undecided, Verdict, Violation,
+    AnomalyGroup, Breach, Counted, Evidence, Options, Outcome, Refs, Undecided, Verdict, Violation,
 };
 use seriatim_history::{History, OpId};
 use seriatim_isolation::Level;
@@ -57,6 +57,7 @@ impl Chosen {
                     self.anomalies.push(AnomalyGroup {
                         kind: exemplar.kind,
                         count: 1,
+                        counted: Counted::AtLeast,
                         instances: vec![exemplar.clone()],
                         exemplar,
                     });

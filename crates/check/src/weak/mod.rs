@@ -9,10 +9,12 @@
 //! - `anomalies.rs`: the same past the first cycle, every read that is to blame.
 //! - `shortest_cycles.rs`, `summary.rs`: shortest cycles with reasons; groups and exemplars.
 //! - `distinct.rs`: these steps, one after the other.
+//! - `causal.rs`: the causal order for the scans of `patterns/`.
 //! - `duplicates.rs`, `levels.rs`: values that were written twice, by a choice of sources.
 //!   Exponential; bounded.
 
 mod anomalies;
+mod causal;
 mod clocks;
 mod context;
 mod decide;
@@ -25,5 +27,6 @@ mod levels;
 mod shortest_cycles;
 mod summary;
 
-pub(crate) use distinct::WeakLevels;
+pub(crate) use causal::CausalOrder;
+pub(crate) use distinct::{Analysis, WeakLevels};
 pub(crate) use levels::{Chosen, Reads, undecided, violated};

@@ -7,7 +7,7 @@ use super::edges::{Edges, Inferred, positions};
 use super::graph::Components;
 use super::shortest_cycles::{Explainer, Terrain};
 use crate::index::{Fault, INITIAL};
-use crate::outcome::{AnomalyGroup, Violation};
+use crate::outcome::{AnomalyGroup, Counted, Violation};
 use rustc_hash::FxHashMap;
 use seriatim_history::OpId;
 use seriatim_isolation::Anomaly;
@@ -24,6 +24,9 @@ const CANDIDATE_LIMIT: usize = 1 << 20;
 /// How many instances of a kind are explained with their cycle; further ones are named by their
 /// operations only, since a search for each of hundreds of thousands would take hours.
 const EXPLAINED_MAX: usize = 1000;
+
+/// Every read, pair of reads or component is looked at.
+const COUNTED: Counted = Counted::Exactly;
 
 /// Makes groups of anomalies of one history.
 pub(crate) struct Summary<'a> {
@@ -116,7 +119,13 @@ impl<'a> Summary<'a> {
         let named = edges.iter().take(self.instances).skip(EXPLAINED_MAX);
         let named = named.filter_map(|edge| self.explainer(usize::MAX).edge_named(kind, *edge));
         let instances = explained.chain(named).collect();
-        Some(AnomalyGroup { kind, count: edges.len() as u64, exemplar, instances })
+        Some(AnomalyGroup {
+            kind,
+            count: edges.len() as u64,
+            counted: COUNTED,
+            exemplar,
+            instances,
+        })
     }
 
     /// A guess at the size of the explanation, cheap enough for every edge: how far apart things
@@ -144,7 +153,13 @@ impl<'a> Summary<'a> {
     ) -> Option<AnomalyGroup> {
         let exemplar = smallest(items.iter().take(CANDIDATES_MAX).map(&explain))?;
         let instances = items.iter().take(self.instances).filter_map(&explain).collect();
-        Some(AnomalyGroup { kind, count: items.len() as u64, exemplar, instances })
+        Some(AnomalyGroup {
+            kind,
+            count: items.len() as u64,
+            counted: COUNTED,
+            exemplar,
+            instances,
+        })
     }
 }
 

@@ -5,7 +5,7 @@ use super::{Detail, Layout, dimmed, plural};
 use crate::prose::{self, strong};
 use crate::style::{BAD, DIM, paint};
 use crate::wrap::wrap;
-use seriatim_check::{AnomalyGroup, Edge, Reason, Violation};
+use seriatim_check::{AnomalyGroup, Counted, Edge, Reason, Violation};
 use seriatim_isolation::Anomaly;
 use std::fmt::Write as _;
 
@@ -31,7 +31,7 @@ fn title(group: &AnomalyGroup) -> String {
     } else {
         ""
     };
-    let (name, count) = (group.kind.info().name, plural(group.count, "instance") + by_read);
+    let (name, count) = (group.kind.info().name, count(group) + by_read);
     if !prose::is_stale_in_session(&group.exemplar) {
         return format!("{name}: {count}");
     }
@@ -39,6 +39,15 @@ fn title(group: &AnomalyGroup) -> String {
     match all_known && group.instances.iter().all(prose::is_stale_in_session) {
         true => format!("stale read in its own session ({name}): {count}"),
         false => format!("{name}: {count}, the smallest a stale read in its own session"),
+    }
+}
+
+/// How many instances there are, as far as that is known.
+fn count(group: &AnomalyGroup) -> String {
+    let instances = plural(group.count, "instance");
+    match group.counted {
+        Counted::Exactly | Counted::Disjoint => instances,
+        Counted::AtLeast => format!("at least {instances}; the search stopped there"),
     }
 }
 

@@ -54,6 +54,10 @@ impl Default for Layout {
     }
 }
 
+/// What is said if a limit ended the search for further anomalies.
+const STOPPED: &str = "The search for further anomalies of the strong levels stopped at its limit: \
+                       there may be others, also of other kinds.";
+
 /// The page about one input.
 pub fn render(checked: &Checked, layout: &Layout) -> String {
     let mut page = verdict_line(checked);
@@ -65,6 +69,10 @@ pub fn render(checked: &Checked, layout: &Layout) -> String {
     for group in &checked.report.anomalies {
         page.push('\n');
         page += &anomaly(group, layout);
+    }
+    if checked.report.search_ended_early {
+        page.push('\n');
+        page += &dimmed(STOPPED, "", layout.width);
     }
     if layout.timings {
         page.push('\n');

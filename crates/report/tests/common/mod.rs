@@ -245,6 +245,7 @@ pub fn checked(verdicts: Vec<Verdict>, violations: Vec<Violation>) -> Checked {
         report: Report {
             verdicts,
             anomalies: violations.into_iter().map(group).collect(),
+            search_ended_early: false,
             proved: Default::default(),
             timings,
             memory_needed: None,

@@ -1,0 +1,106 @@
+//! Lost updates: transactions that read the same version of a key and all wrote the key.
+//!
+//! Of n such transactions at most one can have seen nothing that it overwrites, so n − 1 updates
+//! are lost. Snapshot isolation forbids any two of them, whatever else is in the history: each
+//! would have to commit before the other began. One visit of the reads and versions of each key
+//! finds them; O(n log n) for sorting the reads of a key by version.
+//!
+//! Lists are left out: what was appended to a list is not lost, and a list that shows both appends
+//! says which came first.
+
+use super::{Pair, last_write, source_write};
+use crate::index::{INITIAL, Index};
+use seriatim_history::{History, KeyId, OpId, OpKind};
+use std::ops::Range;
+
+/// All lost updates of a history.
+#[derive(Default, Debug)]
+pub(crate) struct LostUpdates {
+    /// Reads of versions that were updated several times, by operation: those of one version stand
+    /// together.
+    reads: Vec<OpId>,
+    /// The versions, as ranges of `reads`, with their writers.
+    versions: Vec<(Range<usize>, u32)>,
+}
+
+impl LostUpdates {
+    /// How many updates are lost.
+    pub fn count(&self) -> u64 {
+        self.versions.iter().map(|(reads, _)| reads.len() as u64 - 1).sum()
+    }
+
+    /// The reads without which no update would be lost: those of all but one updater of a version.
+    pub fn to_blame(&self) -> impl Iterator<Item = OpId> + '_ {
+        let of_version = |reads: &Range<usize>| self.reads[reads.clone()].iter().copied().skip(1);
+        self.versions.iter().flat_map(move |(reads, _)| of_version(reads))
+    }
+
+    /// Each lost update with the first one of the same version, in the order of the history; the
+    /// ones of initial values, which take fewer transactions, come first.
+    pub fn pairs<'a>(&'a self, history: &'a History) -> impl Iterator<Item = Pair> + 'a {
+        let is_initial = |version: &&(Range<usize>, u32)| version.1 == INITIAL;
+        let first = self.versions.iter().filter(is_initial);
+        let rest = self.versions.iter().filter(move |version| !is_initial(version));
+        first.chain(rest).flat_map(move |(reads, writer)| {
+            let reads = &self.reads[reads.clone()];
+            reads[1..].iter().filter_map(move |&other| pair(history, *writer, reads[0], other))
+        })
+    }
+}
+
+/// The lost update of two reads of what `writer` wrote.
+fn pair(history: &History, writer: u32, one: OpId, other: OpId) -> Option<Pair> {
+    let key = history.op(one).key;
+    let mut ops = vec![one, other];
+    ops.extend(source_write(history, writer, key));
+    for read in [one, other] {
+        ops.push(last_write(history, history.txn_of(read).0, key)?);
+    }
+    Some(Pair::of(ops))
+}
+
+/// Finds all lost updates.
+pub(crate) fn lost_updates(history: &History, index: &Index) -> LostUpdates {
+    let mut found = LostUpdates::default();
+    let mut updates: Vec<(u32, u32, u32)> = Vec::new();
+    let has_lists = history.has_lists();
+    for key in 0..history.key_count() {
+        updates.clear();
+        updates.extend(updates_of(index, key));
+        if has_lists {
+            updates.retain(|&(_, txn, _)| !appends(history, txn, KeyId(key as u32)));
+        }
+        updates.sort_unstable();
+        // A transaction may read a version twice; it updates it once.
+        updates.dedup_by_key(|&mut (source, txn, _)| (source, txn));
+        for of_version in updates.chunk_by(|a, b| a.0 == b.0).filter(|chunk| chunk.len() > 1) {
+            let first = found.reads.len();
+            found.reads.extend(of_version.iter().map(|&(_, _, op)| OpId(op)));
+            let source = index.source_txn[of_version[0].2 as usize];
+            found.versions.push((first..found.reads.len(), source));
+        }
+    }
+    found
+}
+
+/// Whether what `txn` writes to `key` is an append.
+fn appends(history: &History, txn: u32, key: KeyId) -> bool {
+    let write = last_write(history, txn, key);
+    write.is_some_and(|write| history.op(write).kind == OpKind::Append)
+}
+
+/// The reads of `key` by transactions that write it, as (version, transaction, operation).
+fn updates_of(index: &Index, key: usize) -> impl Iterator<Item = (u32, u32, u32)> + '_ {
+    let range = |start: &[u32]| start[key] as usize..start[key + 1] as usize;
+    let writers = &index.versions.txn[range(&index.versions.start)];
+    let mut passed = 0;
+    range(&index.reads.start).filter_map(move |read| {
+        let txn = index.reads.txn[read];
+        // Readers and writers of a key both come in the order of transactions.
+        while writers.get(passed).is_some_and(|&writer| writer < txn) {
+            passed += 1;
+        }
+        let writes = writers.get(passed) == Some(&txn);
+        writes.then(|| (index.reads.source[read], txn, index.reads.op[read]))
+    })
+}

@@ -1,0 +1,148 @@
+//! The scans against literal counts.
+
+use super::*;
+use crate::index::{Index, NONE};
+use crate::weak::{CausalOrder, WeakLevels};
+use seriatim_history::{Columns, KeyNames, OpKind, Status, Value};
+use seriatim_isolation::Level;
+use std::collections::{BTreeMap, BTreeSet};
+
+/// Transactions of three sessions that mostly read and write the same few keys.
+fn random_history(seed: u64) -> History {
+    let mut state = seed;
+    let mut random = |below: u64| {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % below
+    };
+    let keys = 1 + random(4);
+    let mut columns =
+        Columns { key_names: KeyNames::Numbers { count: keys as u32 }, ..Columns::default() };
+    let mut newest = vec![0; keys as usize];
+    for _ in 0..2 + random(7) {
+        let txn = columns.push_txn(random(3) as u32, Status::Committed);
+        let mut written = vec![false; keys as usize];
+        for _ in 0..1 + random(4) {
+            let key = random(keys) as usize;
+            let is_write = random(2) == 0;
+            if written[key] {
+                continue;
+            }
+            newest[key] += u64::from(is_write);
+            written[key] |= is_write;
+            let value = if is_write { newest[key] } else { random(newest[key] + 1) };
+            let kind = if is_write { OpKind::Write } else { OpKind::Read };
+            let value = if value == 0 { Value::NULL } else { Value::from_raw(value) };
+            columns.push_op(txn, kind, KeyId(key as u32), value);
+        }
+    }
+    columns.finish().unwrap()
+}
+
+/// The external reads of each transaction, as (key, source), and its writes.
+fn operations(history: &History, index: &Index) -> Vec<(BTreeSet<(u32, u32)>, BTreeSet<u32>)> {
+    let of_txn = |txn: TxnId| {
+        let ops = || history.ops_of(txn).map(|op| (op, history.op(OpId(op))));
+        let source = |op: u32| index.source_txn[op as usize];
+        let reads = ops().filter(|(op, _)| source(*op) != NONE);
+        let writes = ops().filter(|(_, op)| op.kind.is_write());
+        (
+            reads.map(|(number, op)| (op.key.0, source(number))).collect(),
+            writes.map(|(_, op)| op.key.0).collect(),
+        )
+    };
+    history.txns().map(of_txn).collect()
+}
+
+/// Of the transactions that read one version of a key and write the key, all but one.
+fn literal_lost_updates(history: &History, index: &Index) -> u64 {
+    let mut updates: BTreeMap<(u32, u32), u64> = BTreeMap::new();
+    for (reads, writes) in operations(history, index) {
+        for read in reads.into_iter().filter(|(key, _)| writes.contains(key)) {
+            *updates.entry(read).or_default() += 1;
+        }
+    }
+    updates.values().map(|count| count - 1).sum()
+}
+
+/// (so ∪ wr)+.
+fn causal(history: &History, index: &Index) -> Vec<Vec<bool>> {
+    let n = history.txn_count();
+    let mut order = vec![vec![false; n]; n];
+    for txn in history.txns() {
+        for earlier in history.txns().filter(|&earlier| earlier < txn) {
+            order[earlier.index()][txn.index()] =
+                history.session_of(earlier) == history.session_of(txn);
+        }
+        for op in history.ops_of(txn).map(|op| index.source_txn[op as usize]) {
+            if op < INITIAL {
+                order[op as usize][txn.index()] = true;
+            }
+        }
+    }
+    for middle in 0..n {
+        for a in 0..n {
+            for b in 0..n {
+                order[a][b] |= order[a][middle] && order[middle][b];
+            }
+        }
+    }
+    order
+}
+
+/// Pairs of transactions that evidently miss each other by different keys and lose no update.
+fn literal_write_skews(history: &History, index: &Index) -> u64 {
+    let (order, ops) = (causal(history, index), operations(history, index));
+    let missed = |a: usize, b: usize| -> BTreeSet<u32> {
+        let is_before = |source: u32| source == INITIAL || order[source as usize][b];
+        let reads = ops[a].0.iter().filter(|(key, _)| ops[b].1.contains(key));
+        reads.filter(|(_, s)| *s != b as u32 && is_before(*s)).map(|(key, _)| *key).collect()
+    };
+    let loses = |a: usize, b: usize| {
+        ops[a]
+            .0
+            .intersection(&ops[b].0)
+            .any(|(key, _)| ops[a].1.contains(key) && ops[b].1.contains(key))
+    };
+    let is_skew = |a: usize, b: usize| {
+        let (by_a, by_b) = (missed(a, b), missed(b, a));
+        by_a.iter().any(|x| by_b.iter().any(|y| x != y)) && !loses(a, b)
+    };
+    let n = history.txn_count();
+    (0..n).map(|a| (0..a).filter(|&b| is_skew(a, b)).count() as u64).sum()
+}
+
+#[test]
+fn lost_updates_are_counted_as_the_literal_count_does() {
+    let mut some = 0;
+    for seed in 0..8000 {
+        let history = random_history(seed);
+        let index = Index::build(&history, 1);
+        let found = lost_updates(&history, &index);
+        assert_eq!(found.count(), literal_lost_updates(&history, &index), "seed {seed}");
+        assert_eq!(found.pairs(&history).count() as u64, found.count());
+        assert_eq!(found.to_blame().count() as u64, found.count());
+        some += u64::from(found.count() > 0);
+    }
+    assert!(some > 500, "{some}");
+}
+
+#[test]
+fn write_skews_are_counted_as_the_literal_count_does() {
+    let mut some = 0;
+    for seed in 0..30_000 {
+        let history = random_history(seed);
+        let index = Index::build(&history, 1);
+        let options = crate::outcome::Options { threads: 1, ..Default::default() };
+        let weak = WeakLevels::new(&history, &options, Level::WEAK.to_vec());
+        let (order, index) = weak.decide(index, Some(Level::Causal));
+        let Some(order) = order else { continue };
+        let order = CausalOrder::new(&history, &index, &order, 1);
+        let found = write_skews(&history, &index, &order);
+        assert!(!found.is_cut);
+        assert_eq!(found.count(), literal_write_skews(&history, &index), "seed {seed}");
+        assert_eq!(found.pairs(&history).count() as u64, found.count());
+        some += u64::from(found.count() > 0);
+    }
+    assert!(some > 500, "{some}");
+}

@@ -1,0 +1,217 @@
+//! Write skews: two transactions each of which overwrote what the other read.
+//!
+//! A transaction t1 *evidently misses* t2 if it read a version v of a key that t2 wrote, and v is
+//! known to precede that of t2: it is the initial one, or its writer is in the causal past of t2.
+//! Then t1 comes before t2 in every serial order. Two transactions that evidently miss each other,
+//! by different keys, are a write skew, unless they lose an update too, which says more.
+//!
+//! Whatever the order of the transactions, one of the two comes after the other and yet misses it.
+//! So it is enough to look, for each read, at the versions that an order puts between the version
+//! that was read and the reader. In an order that is near to the truth these are few; the work is
+//! limited, and where the limit ends the scan the count is a lower bound.
+
+use super::{Pair, last_write, source_write};
+use crate::index::{INITIAL, Index, NONE};
+use crate::weak::CausalOrder;
+use rustc_hash::FxHashSet;
+use seriatim_history::{History, KeyId, OpId, TxnId};
+
+/// How many operations are compared with what a reader wrote, for each operation of the history and
+/// at least.
+const WORK_PER_OP: u64 = 32;
+const WORK_MIN: u64 = 20_000_000;
+
+/// All write skews of a history, or those that the limit allowed to see.
+#[derive(Default, Debug)]
+pub(crate) struct WriteSkews {
+    skews: Vec<Skew>,
+    /// Whether the limit ended the scan.
+    pub is_cut: bool,
+}
+
+/// Two transactions, each with the read by which it misses the other and the writer of what it
+/// read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Skew {
+    txns: (u32, u32),
+    reads: (u32, u32),
+    sources: (u32, u32),
+}
+
+impl WriteSkews {
+    pub fn count(&self) -> u64 {
+        self.skews.len() as u64
+    }
+
+    /// The reads without which no two transactions would miss each other.
+    pub fn to_blame(&self) -> impl Iterator<Item = OpId> + '_ {
+        self.skews.iter().map(|skew| OpId(skew.reads.1))
+    }
+
+    /// Each write skew, those of initial values, which take fewer transactions, first.
+    pub fn pairs<'a>(&'a self, history: &'a History) -> impl Iterator<Item = Pair> + 'a {
+        let is_initial = |skew: &&Skew| skew.sources == (INITIAL, INITIAL);
+        let first = self.skews.iter().filter(is_initial);
+        let rest = self.skews.iter().filter(move |skew| !is_initial(skew));
+        first.chain(rest).filter_map(move |skew| skew.pair(history))
+    }
+}
+
+impl Skew {
+    fn pair(&self, history: &History) -> Option<Pair> {
+        let (one, other) = (OpId(self.reads.0), OpId(self.reads.1));
+        let (key, other_key) = (history.op(one).key, history.op(other).key);
+        let mut ops = vec![one, other];
+        ops.extend(source_write(history, self.sources.0, key));
+        ops.extend(source_write(history, self.sources.1, other_key));
+        ops.push(last_write(history, self.txns.0, other_key)?);
+        ops.push(last_write(history, self.txns.1, key)?);
+        Some(Pair::of(ops))
+    }
+
+    /// Pairs of transactions that must be causally ordered, so that what was read precedes what was
+    /// missed; none for initial versions.
+    fn evidence(&self) -> [Option<(u32, u32)>; 2] {
+        let after = |source: u32, writer: u32| (source != INITIAL).then_some((source, writer));
+        [after(self.sources.0, self.txns.1), after(self.sources.1, self.txns.0)]
+    }
+}
+
+/// Finds the write skews of a history whose causal order has no cycle.
+pub(crate) fn write_skews(history: &History, index: &Index, order: &CausalOrder<'_>) -> WriteSkews {
+    let limit = WORK_MIN.max(WORK_PER_OP * history.op_count() as u64);
+    let written = Written::new(history, index);
+    let mut scan = Scan { history, index, order, written, candidates: Vec::new(), left: limit };
+    let is_cut = (0..history.key_count()).any(|key| !scan.visit(key));
+    let mut skews = order.keep_if_causal(scan.candidates, Skew::evidence);
+    skews.sort_unstable();
+    skews.dedup_by_key(|skew| skew.txns);
+    WriteSkews { skews, is_cut }
+}
+
+struct Scan<'a> {
+    history: &'a History,
+    index: &'a Index,
+    order: &'a CausalOrder<'a>,
+    written: Written,
+    /// Write skews if what was read precedes what was missed.
+    candidates: Vec<Skew>,
+    /// How many operations may still be compared.
+    left: u64,
+}
+
+impl Scan<'_> {
+    /// Looks at the reads of one key; false if the limit ends it.
+    fn visit(&mut self, key: usize) -> bool {
+        let index = self.index;
+        let range = |start: &[u32]| start[key] as usize..start[key + 1] as usize;
+        let versions = range(&index.versions.start);
+        let mut writers: Vec<(u32, u32)> =
+            index.versions.txn[versions].iter().map(|&txn| (self.order.place(txn), txn)).collect();
+        writers.sort_unstable();
+        for read in range(&index.reads.start) {
+            let (reader, op) = (index.reads.txn[read], index.reads.op[read]);
+            if self.written.of(reader).is_empty() {
+                continue;
+            }
+            let source = index.source_txn[op as usize];
+            let first = match source {
+                INITIAL => 0,
+                // A read that was taken out of the index.
+                NONE => continue,
+                source => writers.partition_point(|w| w.0 <= self.order.place(source)),
+            };
+            let missed = writers[first..].iter().take_while(|w| w.0 < self.order.place(reader));
+            for &(_, writer) in missed {
+                if !self.compare(writer, reader, op, source) {
+                    return false;
+                }
+            }
+        }
+        true
+    }
+
+    /// Looks whether `writer`, which `read` of `reader` misses, misses the reader too; false if the
+    /// limit ends it.
+    fn compare(&mut self, writer: u32, reader: u32, read: u32, source: u32) -> bool {
+        let (history, index) = (self.history, self.index);
+        let theirs = history.ops_of(TxnId(writer));
+        let cost = 1 + theirs.len() as u64;
+        if cost > self.left {
+            return false;
+        }
+        self.left -= cost;
+        let key = history.op(OpId(read)).key;
+        let found = self.candidates.len();
+        for op in theirs {
+            let other = index.source_txn[op as usize];
+            let other_key = history.op(OpId(op)).key;
+            if other == NONE || other == reader || other_key == key {
+                continue;
+            }
+            if self.written.has(reader, other_key) {
+                let (txns, reads) = ((writer, reader), (op, read));
+                self.candidates.push(Skew { txns, reads, sources: (other, source) });
+            }
+        }
+        if self.candidates.len() > found {
+            self.left = self.left.saturating_sub(history.ops_of(TxnId(reader)).len() as u64);
+            if self.lose_an_update(writer, reader) {
+                self.candidates.truncate(found);
+            }
+        }
+        true
+    }
+
+    /// Whether two transactions read the same version of a key and both write it.
+    fn lose_an_update(&self, a: u32, b: u32) -> bool {
+        let of_a: FxHashSet<(KeyId, u32)> = self.updates(a).collect();
+        self.updates(b).any(|update| of_a.contains(&update))
+    }
+
+    /// The keys that `txn` reads and writes, with the writer of what it read.
+    fn updates(&self, txn: u32) -> impl Iterator<Item = (KeyId, u32)> + '_ {
+        let (history, index) = (self.history, self.index);
+        history.ops_of(TxnId(txn)).filter_map(move |op| {
+            let (source, key) = (index.source_txn[op as usize], history.op(OpId(op)).key);
+            let is_update = source != NONE && self.written.has(txn, key);
+            is_update.then_some((key, source))
+        })
+    }
+}
+
+/// The keys that each transaction writes, ascending.
+struct Written {
+    start: Vec<u32>,
+    keys: Vec<u32>,
+}
+
+impl Written {
+    fn new(history: &History, index: &Index) -> Written {
+        let mut start = vec![0u32; history.txn_count() + 1];
+        for &txn in &index.versions.txn {
+            start[txn as usize + 1] += 1;
+        }
+        for txn in 1..start.len() {
+            start[txn] += start[txn - 1];
+        }
+        let mut next = start.clone();
+        let mut keys = vec![0; index.versions.txn.len()];
+        for key in 0..history.key_count() {
+            let versions = index.versions.start[key]..index.versions.start[key + 1];
+            for &txn in &index.versions.txn[versions.start as usize..versions.end as usize] {
+                keys[next[txn as usize] as usize] = key as u32;
+                next[txn as usize] += 1;
+            }
+        }
+        Written { start, keys }
+    }
+
+    fn of(&self, txn: u32) -> &[u32] {
+        &self.keys[self.start[txn as usize] as usize..self.start[txn as usize + 1] as usize]
+    }
+
+    fn has(&self, txn: u32, key: KeyId) -> bool {
+        self.of(txn).binary_search(&key.0).is_ok()
+    }
+}
