@@ -80,7 +80,7 @@ impl Server {
     }
 
     /// Serves until it is stopped. Transactions that are open then abort. Returns what happened:
-    /// every commit that a client was told of is in it.
+    /// every commit that a client was told of is in it, unless it lies behind the horizon.
     pub fn run(self) -> History {
         let Server { runtime, listener, hub, stop, .. } = self;
         runtime.spawn(end_idle_sessions(Arc::clone(&hub)));

@@ -8,7 +8,7 @@
 //! edges between commits, as everywhere.
 //!
 //! As long as a new transaction fits somewhere into the sequence nothing has to be searched. If it
-//! does not, `search` looks for another sequence.
+//! does not, `witness_search.rs` looks for another sequence.
 
 use crate::log::{INITIAL, Log};
 use rustc_hash::FxHashSet;

@@ -5,6 +5,8 @@
 //! instance has tens of transactions. At RC, RA and CC it orders transactions; at PC and SI their
 //! begin and commit points, for which a read of the snapshot is a clause of two comparisons (the
 //! graph with two nodes a transaction of Viper and of `check`, which is equivalent to the axiom).
+//! The theory of acyclicity of `check` is not used: with instances this small the literals of pairs
+//! propagate more.
 
 use super::Encoding;
 use crate::formula::Formula;
