@@ -104,7 +104,7 @@ pub struct StoreDb {
 }
 
 impl StoreDb {
-    /// A connection that nobody interrupts.
+    /// A connection that no other client interrupts.
     pub fn new(session: Session<Value>) -> StoreDb {
         StoreDb { session, txn: None, turn: None, interleaved: false }
     }

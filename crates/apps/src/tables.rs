@@ -2,8 +2,8 @@
 //!
 //! A query by primary key reads one row. Any other query reads which rows exist, then the
 //! condition's columns of each row that does, then what is selected from those that match. A
-//! key-value database has no list of rows, so whoever queries says which rows there can be. The
-//! [`Layout`] says which keys all that is.
+//! key-value database has no list of rows, so the caller of a query says which rows there can be.
+//! The [`Layout`] says which keys all that is.
 
 use crate::db::{Db, DbError};
 use crate::value::Value;
@@ -132,7 +132,7 @@ impl Table {
         Ok(self.get(db, key, column)?.number())
     }
 
-    /// Reads several cells of a row whose content nobody needs.
+    /// Reads several cells of a row whose content the caller does not need.
     pub fn look_at<const N: usize>(
         self,
         db: &mut dyn Db,

@@ -11,7 +11,7 @@ use rand_pcg::Pcg64Mcg;
 /// The names of the benchmark applications.
 pub const BENCHMARKS: [&str; 4] = ["smallbank", "voter", "tpcc", "wikipedia"];
 
-/// The seed of a benchmark application that nobody gave one.
+/// The seed of a benchmark application that was given none.
 pub(crate) const SEED_DEFAULT: u64 = 10_000;
 
 /// How much a benchmark application does, and what decides it.

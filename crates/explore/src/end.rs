@@ -126,10 +126,10 @@ impl<'e, V: Value, L: Local> End<'e, V, L> {
     }
 }
 
-/// Who wrote the latest value of each key that was asked for.
+/// The writer of the latest value of each key that was asked for.
 struct Finals<'f, 'e, V, L> {
     end: &'f End<'e, V, L>,
-    /// Keys with those who may have written them last, and which is taken.
+    /// Keys with the transactions that may have written them last, and which is taken.
     chosen: Vec<(u32, Vec<Id>, usize)>,
 }
 
@@ -150,7 +150,7 @@ impl<V: Value, L: Local> Finals<'_, '_, V, L> {
         self.end.history.value(writers[*taken], *key)
     }
 
-    /// Those who may have written `key` last, given who wrote the other keys last.
+    /// The transactions that may have written `key` last, given the last writers of the other keys.
     fn last_writers(&self, key: u32) -> Vec<Id> {
         let writers = self.end.history.writers(key);
         if writers.is_empty() {

@@ -11,8 +11,8 @@
 //! With a level for each transaction the axiom is chosen by the level of the reader t3.
 //!
 //! An [`Execution`] is what the definitions speak of: sessions of transactions, who read from whom,
-//! who wrote which key. [`crate::oracle`] reduces recorded histories to executions; tests of the
-//! store and of the explorer make executions directly.
+//! which transaction wrote which key. [`crate::oracle`] reduces recorded histories to executions;
+//! tests of the store and of the explorer make executions directly.
 //!
 //! The search goes through all commit orders: exponential, for about seven transactions, and the
 //! measure of every fast algorithm.
@@ -71,7 +71,7 @@ impl Transaction {
     }
 }
 
-/// Committed transactions, and who read from whom.
+/// Committed transactions, with the writer of each read.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Execution {
     /// The transactions; those of one session in session order.

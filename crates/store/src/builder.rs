@@ -29,8 +29,8 @@ impl Builder {
         }
     }
 
-    /// Who picks among the versions that a read may return; [`Random`] with seed 0 unless said
-    /// otherwise.
+    /// The chooser that picks among the versions that a read may return; [`Random`] with seed 0
+    /// unless said otherwise.
     pub fn chooser(mut self, chooser: impl Chooser + 'static) -> Builder {
         self.chooser = Box::new(chooser);
         self

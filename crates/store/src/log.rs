@@ -1,5 +1,5 @@
-//! What has happened in the store so far, with what the axioms ask about it: who wrote a key, and
-//! what is in whose causal past.
+//! What has happened in the store so far, with what the axioms ask about it: which transactions
+//! wrote a key, and what is in whose causal past.
 //!
 //! Transactions are numbered as they begin. Those of a session that committed form a chain, so that
 //! a causal past is one number for each session: how many of its transactions belong to it. One
@@ -7,7 +7,7 @@
 //!
 //! With a version horizon, old transactions are *settled*: they precede all others in the commit
 //! order for good, and of what they wrote only the last version of each key can still be read. What
-//! nobody needs any more is forgotten.
+//! is not needed any more is forgotten.
 
 use crate::forgetting_list::ForgettingList;
 use crate::writers::{Writer, Writers};
@@ -16,7 +16,7 @@ use seriatim_isolation::Level;
 use std::cmp::Reverse;
 use std::collections::VecDeque;
 
-/// The source of reads that nobody's write explains: the initial transaction.
+/// The source of reads that no write explains: the initial transaction.
 pub(crate) const INITIAL: u32 = u32::MAX;
 
 /// How a transaction stands.
@@ -203,8 +203,8 @@ impl Log {
     /// The writers in `past`, without those that are in the causal past of another one.
     pub fn last_seen(&self, writers: &Writers, past: &Past) -> Vec<u32> {
         let mut seen: Vec<Writer> = writers.seen(past).collect();
-        // Whoever has seen another one committed later, and the last one has mostly seen all of
-        // them.
+        // A writer that has seen another one committed later, and the last one has mostly seen all
+        // of them.
         seen.sort_unstable_by_key(|writer| Reverse(writer.commit));
         let mut last: Vec<u32> = Vec::new();
         for writer in seen {
@@ -246,7 +246,7 @@ impl Log {
             if !self.precedes(read.source, txn) {
                 self.txns[txn as usize].past = self.past_with(txn, read.source);
             }
-            // Nobody asks who read what is settled, and there is no end to them.
+            // The readers of what is settled are never asked for, and there is no end to them.
             if !self.txn(read.source).settled {
                 self.txns[read.source as usize].readers.push(txn);
             }
@@ -293,6 +293,7 @@ impl Log {
         self.open.retain(|&other| other != txn);
         for read in reads.into_iter().filter(|read| read.source != INITIAL) {
             let readers = &mut self.txns[read.source as usize].readers;
+            // Readers are added as they read, so one that was open until now is near the end.
             if let Some(place) = readers.iter().rposition(|&reader| reader == txn) {
                 readers.swap_remove(place);
             }
@@ -352,6 +353,7 @@ impl Log {
                 keys.insert(key);
             }
             let home = &mut self.sessions[record.session as usize];
+            // The order extends session order, so this is the first of its session.
             home.committed.pop_front();
             home.settled += 1;
         }
@@ -377,8 +379,8 @@ impl Log {
         }
     }
 
-    /// The transactions that somebody may still ask about: those that are not settled, what they
-    /// have read from, and whoever wrote the last settled version of a key.
+    /// The transactions that may still be asked about: those that are not settled, those that they
+    /// have read from, and the writers of the last settled version of each key.
     pub fn needed(&self) -> FxHashSet<u32> {
         let alive: Vec<u32> = self.unsettled().chain(self.open()).collect();
         let sources =

@@ -155,8 +155,8 @@ impl<V> Shared<V> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Tells the chooser and those who wait that `txn` ended. Wakers run code of others, so that
-    /// the store is not locked then.
+    /// Tells the chooser and the transactions that wait that `txn` ended. Wakers run code of
+    /// others, so that the store is not locked then.
     fn end(&self, mut inner: MutexGuard<'_, Inner<V>>, txn: u32) {
         inner.end(txn);
         let waiting = std::mem::take(&mut inner.waiting);
@@ -233,7 +233,7 @@ impl<V> Store<V> {
         Session { number: inner.engine.log.open_session(), shared: Arc::clone(&self.0) }
     }
 
-    /// Who picks from now on.
+    /// The chooser from now on.
     pub fn set_chooser(&self, chooser: impl Chooser + 'static) {
         self.0.lock().chooser = Box::new(chooser);
     }
@@ -267,7 +267,8 @@ impl<V> Store<V> {
 }
 
 impl<V: Clone> Store<V> {
-    /// Sets what `key` holds initially. Has no effect once somebody has read or written the key.
+    /// Sets what `key` holds initially. Has no effect once a transaction has read or written the
+    /// key.
     pub fn load(&self, key: &str, value: V) {
         let mut inner = self.0.lock();
         if !inner.keys.contains_key(key) {
@@ -333,7 +334,7 @@ impl<V> Session<V> {
         self.shared.serial
     }
 
-    /// Begins without waiting for anybody.
+    /// Begins without waiting for another transaction.
     #[cfg(feature = "async")]
     pub(crate) fn begin_now(&self, level: Level) -> Result<Txn<V>, StoreError> {
         let inner = self.may_begin(level)?;
@@ -418,8 +419,8 @@ impl<V> Inner<V> {
             log,
             value: &|place| fingerprint(value(initial, events, versions[place].source, key)),
         };
-        // Who tries again gets the latest version: a chooser that likes old ones could refuse it
-        // for ever.
+        // A client that tries again gets the latest version: a chooser that likes old ones could
+        // refuse it for ever.
         let place = if self.failed[read.reader.session as usize] {
             last
         } else {

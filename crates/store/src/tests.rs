@@ -28,7 +28,7 @@ type Program = Vec<Vec<Plan>>;
 /// A transaction by its session and number, or the initial one.
 type Name = Option<(usize, usize)>;
 
-/// For each external read, by session, transaction and step, whom it reads from.
+/// For each external read, by session, transaction and step, the transaction that it reads from.
 type Behaviour = Vec<((usize, usize, usize), Name)>;
 
 struct Random(u64);

@@ -1,4 +1,4 @@
-//! Who wrote a key.
+//! The transactions that wrote a key.
 
 use crate::log::{INITIAL, Past};
 

@@ -1,10 +1,8 @@
 //! Is this really a commit order? The weak levels from the definition, with a matching of reads to
-//! writes of its own.
-//! Of the
-//! transactions of a session that a reader saw and that wrote the key, only the last one is looked
-//! at: the order has the others before it. Time O(reads · sessions), at RC and RA O(reads ·
-//! √reads); memory linear in the history. The strong levels by a walk along begin and commit
-//! points, in linear time (module `points`).
+//! writes of its own. Of those transactions of a session that a reader saw and that wrote the key,
+//! only the last one is looked at: the order has the others before it. Time O(reads · sessions), at
+//! RC and RA O(reads · √reads); memory linear in the history. The strong levels by a walk along
+//! begin and commit points, in linear time (module `points`).
 
 use crate::pasts::Pasts;
 use crate::points;

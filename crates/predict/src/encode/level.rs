@@ -111,9 +111,9 @@ fn axiom(encoding: &mut Encoding<'_>, order: &Order, seen: &Seen, number: usize)
     }
 }
 
-/// Whom readers see: φ.
+/// Which writers a reader sees: φ.
 enum Seen {
-    /// For each read, whom its transaction has read from before it.
+    /// For each read, the transactions that its own has read from before it.
     ByRead(Vec<FxHashMap<u32, Lit>>),
     /// For each pair of transactions (of different sessions) whether the first is visible to the
     /// second.
@@ -207,7 +207,7 @@ impl Seen {
     }
 }
 
-/// PC, SI: everybody reads what was committed when he began; at SI writers of a key are not
+/// PC, SI: a transaction reads what was committed when it began; at SI writers of a key are not
 /// concurrent.
 fn snapshots(encoding: &mut Encoding<'_>) {
     let problem = encoding.problem;
