@@ -117,7 +117,8 @@ impl<'l> Look<'l> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::log::{INITIAL, Read};
+    use crate::log::Read;
+    use crate::past::INITIAL;
     use seriatim_isolation::Level;
 
     fn commit(log: &mut Log, session: u32, reads: &[(u32, u32)], writes: &[u32]) -> u32 {

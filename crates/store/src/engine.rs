@@ -1,7 +1,8 @@
 //! Which versions a transaction may read, and which transactions may commit: the store without
 //! values, names and threads.
 
-use crate::log::{INITIAL, Log, Read, State};
+use crate::log::{Log, Read, State};
+use crate::past::INITIAL;
 use crate::reach::Reach;
 use crate::weak::{self, Demand};
 use crate::witness::{Point, Witness};

@@ -18,6 +18,7 @@ mod experience;
 mod fingerprint;
 mod forgetting_list;
 mod log;
+mod past;
 mod reach;
 mod record;
 mod run_plan;

@@ -7,7 +7,8 @@
 //! transactions force are kept apart until these commit, so that an abort costs nothing.
 
 use crate::forgetting_list::ForgettingList;
-use crate::log::{Log, Past};
+use crate::log::Log;
+use crate::past::Past;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;

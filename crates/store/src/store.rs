@@ -10,12 +10,14 @@ use crate::delay::Delay;
 use crate::engine::Engine;
 use crate::fingerprint::fingerprint;
 use crate::forgetting_list::ForgettingList;
-use crate::log::{INITIAL, State};
+use crate::log::State;
+use crate::past::INITIAL;
 use crate::record::{self, Recorded, Told};
 use serde::Serialize;
 use seriatim_history::History;
 use seriatim_isolation::Level;
 use std::collections::{BTreeMap, HashMap};
+use std::fmt;
 use std::num::NonZeroU32;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
@@ -149,6 +151,12 @@ pub struct Session<V> {
     number: u32,
 }
 
+impl<V> fmt::Debug for Session<V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Session({})", self.number)
+    }
+}
+
 impl<V> Shared<V> {
     /// A panic of a chooser leaves nothing half done.
     fn lock(&self) -> MutexGuard<'_, Inner<V>> {
@@ -194,7 +202,7 @@ impl<V: Serialize> Store<V> {
         Builder::new(level)
     }
 
-    pub(crate) fn from_builder(plan: Builder) -> Result<Store<V>, StoreError> {
+    fn from_builder(plan: Builder) -> Result<Store<V>, StoreError> {
         supported(plan.level, plan.horizon)?;
         let inner = Inner {
             engine: Engine::default(),
@@ -221,6 +229,20 @@ impl<V: Serialize> Store<V> {
             ended: Condvar::new(),
             serial: plan.serial,
         })))
+    }
+}
+
+impl Builder {
+    /// Makes the store.
+    pub fn build<V: Serialize>(self) -> Result<Store<V>, StoreError> {
+        Store::from_builder(self)
+    }
+}
+
+/// Short: a store remembers every version.
+impl<V> fmt::Debug for Store<V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Store({})", self.0.lock().level)
     }
 }
 

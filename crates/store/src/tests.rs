@@ -3,7 +3,7 @@
 
 use crate::LEVELS;
 use crate::engine::Engine;
-use crate::log::INITIAL;
+use crate::past::INITIAL;
 use seriatim_isolation::axioms::{self, Execution, Transaction};
 use seriatim_isolation::{Level, Order};
 use std::collections::BTreeSet;

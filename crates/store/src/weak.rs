@@ -9,7 +9,8 @@
 //! later adds an edge for a read of the past: a read that was allowed stays allowed, and a commit
 //! never fails.
 
-use crate::log::{INITIAL, Log};
+use crate::log::Log;
+use crate::past::INITIAL;
 use crate::reach::Reach;
 use seriatim_isolation::Level;
 

@@ -10,7 +10,8 @@
 //! As long as a new transaction fits somewhere into the sequence nothing has to be searched. If it
 //! does not, `witness_search.rs` looks for another sequence.
 
-use crate::log::{INITIAL, Log};
+use crate::log::Log;
+use crate::past::INITIAL;
 use rustc_hash::FxHashSet;
 use seriatim_isolation::Level;
 use std::ops::RangeInclusive;

@@ -7,7 +7,8 @@
 //! [`POINTS_MAX`] points refuses behaviours that only another order of what has committed would
 //! show valid.
 
-use crate::log::{INITIAL, Log, State};
+use crate::log::{Log, State};
+use crate::past::INITIAL;
 use crate::witness::{Point, Witness, has_begin};
 use rustc_hash::{FxHashMap, FxHashSet};
 use seriatim_isolation::Level;
