@@ -224,7 +224,7 @@ impl<'p, V: Value, L: Local> Explorer<'p, V, L> {
     }
 
     fn setting(&self) -> Result<Setting, ExploreError> {
-        if self.base.is_strong() {
+        if self.base.is_strong() || supported(self.base).is_err() {
             return Err(ExploreError::Base(self.base));
         }
         supported(self.level)?;

@@ -100,9 +100,11 @@ impl Reader {
         edges: &mut Vec<(Id, Id)>,
     ) -> bool {
         let (seen, new) = match self.level {
-            Level::Unconstrained => return true,
+            // Cut isolation asks nothing of an order.
+            Level::Unconstrained | Level::CutIsolation => return true,
             Level::ReadCommitted => (self.sources, TxnSet::NONE),
             Level::ReadAtomic => (self.direct, seen_by_reading(source).difference(self.direct)),
+            // The strong levels ask for no less; `valid` asks for the rest.
             _ => (
                 self.past,
                 ordered_past(ordered, source).union(seen_by_reading(source)).difference(self.past),
