@@ -273,7 +273,7 @@ fn check_lists(
 mod tests {
     use super::*;
     use seriatim_history::notation;
-    use std::collections::HashSet;
+    use seriatim_isolation::oracle;
 
     fn verdict(text: &str, order: &[u32]) -> Result<(), Rejection> {
         let order: Vec<TxnId> = order.iter().copied().map(TxnId).collect();
@@ -302,45 +302,6 @@ mod tests {
             matches!(overwritten, Err(Rejection::Axiom { other: TxnId(1), .. })),
             "{overwritten:?}"
         );
-    }
-
-    /// The axioms as they are written down.
-    fn literal(history: &History, level: Level, order: &[TxnId]) -> bool {
-        let place: HashMap<TxnId, usize> =
-            order.iter().enumerate().map(|(place, &txn)| (txn, place)).collect();
-        let Ok(reads) = external_reads(history, order, &place) else { return false };
-        let writes = |txn: TxnId, key: KeyId| {
-            history
-                .ops_of(txn)
-                .map(|op| history.op(OpId(op)))
-                .any(|op| op.kind.is_write() && op.key == key)
-        };
-        let direct = |a: TxnId, b: TxnId| {
-            let session = history.session_of(a) == history.session_of(b) && a < b;
-            session || reads.iter().any(|read| read.reader == b && read.source == Some(a))
-        };
-        let mut past: HashSet<(TxnId, TxnId)> = HashSet::new();
-        for &b in order {
-            for &a in order.iter().filter(|&&a| direct(a, b)) {
-                let further: Vec<_> =
-                    order.iter().filter(|&&c| past.contains(&(c, a))).map(|&c| (c, b)).collect();
-                past.extend(further);
-                past.insert((a, b));
-            }
-        }
-        let seen = |other: TxnId, by: &ExternalRead| match level {
-            Level::ReadCommitted => reads
-                .iter()
-                .any(|r| r.reader == by.reader && r.read < by.read && r.source == Some(other)),
-            Level::ReadAtomic => direct(other, by.reader),
-            _ => past.contains(&(other, by.reader)),
-        };
-        reads.iter().all(|read| {
-            let others =
-                order.iter().filter(|&&other| Some(other) != read.source && other != read.reader);
-            let mut bad = others.filter(|&&other| writes(other, read.key) && seen(other, read));
-            !bad.any(|other| read.source.is_none_or(|source| place[&source] < place[other]))
-        })
     }
 
     #[test]
@@ -380,7 +341,11 @@ mod tests {
                 [Level::ReadCommitted, Level::ReadAtomic, Level::Causal].into_iter().enumerate()
             {
                 let accepted = verify_order(&history, level, &order).is_ok();
-                assert_eq!(accepted, literal(&history, level, &order), "{level} of\n{text}");
+                assert_eq!(
+                    accepted,
+                    oracle::accepts(&history, level, &order),
+                    "{level} of\n{text}"
+                );
                 counts[number][usize::from(accepted)] += 1;
             }
         }
