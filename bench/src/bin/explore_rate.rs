@@ -1,7 +1,7 @@
 //! How many histories a second: three sessions that change and read one shopping cart, three
 //! transactions each.
 //!
-//! Run with `cargo run --release -p seriatim-explore --example rate [THREADS]`.
+//! Run with `cargo run --release --manifest-path bench/Cargo.toml --bin explore_rate [THREADS]`.
 
 use seriatim::explore::{Explorer, Program};
 

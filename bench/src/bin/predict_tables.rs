@@ -7,7 +7,8 @@
 //! every strategy, how many predictions validate, over the seeds `SEEDS` (as in `501-560`), in one
 //! row each; `validation cc rc` is only about these levels. Those that do not validate are told on
 //! standard error. With `PLAIN=1` in the environment runs follow the plain rule: transactions that
-//! aborted in the observed run may commit, and nobody stays open until the others have read.
+//! aborted in the observed run may commit, and no transaction stays open until the others have
+//! read.
 
 use seriatim::apps::{App, BENCHMARKS, Workload, benchmark};
 use seriatim::predict::{

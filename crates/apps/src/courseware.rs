@@ -60,7 +60,7 @@ pub(crate) enum Op {
     Create(Value),
     Remove(Value),
     Enrol(Value, Value),
-    /// Who is enrolled in a course.
+    /// The students of a course.
     Roll(Value),
 }
 
@@ -70,7 +70,7 @@ impl Op {
         Op::Enrol(student(client), course.into())
     }
 
-    /// The student whom this got into the course of the assertion.
+    /// The student that this got into the course of the assertion.
     fn enrols(&self, answer: &Value) -> Option<&Value> {
         match self {
             Op::Enrol(student, course) => {

@@ -1,7 +1,7 @@
 //! The database as the applications see it: a client's connection with transactions of reads and
 //! writes of cells.
 
-use crate::tables::Layout;
+use crate::layout::Layout;
 use crate::value::Value;
 use seriatim_store::{Session, StoreError, Turn, Txn};
 use std::fmt;
@@ -104,7 +104,7 @@ pub struct StoreDb {
 }
 
 impl StoreDb {
-    /// A connection that nobody interrupts.
+    /// A connection that no other client interrupts.
     pub fn new(session: Session<Value>) -> StoreDb {
         StoreDb { session, txn: None, turn: None, interleaved: false }
     }

@@ -2,10 +2,12 @@
 //! hold under serializability.
 
 mod app;
+mod benchmarks;
 mod cart;
 pub mod clients;
 mod courseware;
 mod db;
+mod layout;
 mod smallbank;
 mod stack;
 mod tables;
@@ -17,11 +19,12 @@ mod wikipedia;
 mod workload;
 
 pub use app::App;
+pub use benchmarks::{BENCHMARKS, benchmark};
 pub use db::{Db, DbError, StoreDb, transact};
-pub use tables::Layout;
+pub use layout::Layout;
 pub use value::Value;
 use workload::SEED_DEFAULT;
-pub use workload::{BENCHMARKS, Workload, benchmark};
+pub use workload::Workload;
 
 /// The small applications: each of their assertions breaks at causal consistency.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

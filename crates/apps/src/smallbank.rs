@@ -1,8 +1,8 @@
 //! SmallBank: customers with a savings and a checking account, between which money moves.
 //!
 //! The workload of MonkeyDB and IsoPredict: amalgamate 30 %, balance 30 %, send payment 40 %, 5
-//! customers. Their driver sends payments from a customer to himself; here the receiver is another
-//! one, as meant. Money is counted in cents.
+//! customers. Their driver sends payments from a customer to the same customer; here the receiver
+//! is another one, as meant. Money is counted in cents.
 
 use crate::app::App;
 use crate::db::{Db, DbError};

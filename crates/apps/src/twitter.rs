@@ -1,8 +1,8 @@
-//! A small Twitter: whom a user follows and what a user tweeted, one cell each.
+//! A small Twitter: which users a user follows and what a user tweeted, one cell each.
 //!
-//! A user looks at B's timeline in one session, sees there that she does not follow B yet, and
-//! follows B in another session: her feed must then show all tweets that she saw. That she did not
-//! follow B when she looked is what puts the look before the follow in every serial order.
+//! User A looks at B's timeline in one session, sees there that A does not follow B yet, and
+//! follows B in another session: the feed of A must then show all tweets that A saw. That A did not
+//! follow B at the look is what puts the look before the follow in every serial order.
 
 use crate::app::App;
 use crate::db::{Db, DbError, Operation, Transaction};
@@ -28,9 +28,9 @@ pub(crate) enum Op {
     Unfollow(&'static str, &'static str),
     /// What a user tweeted.
     Timeline(&'static str),
-    /// What those tweeted whom a user follows.
+    /// What the users tweeted that a user follows.
     Feed(&'static str),
-    /// Whom a user follows.
+    /// The users that a user follows.
     Following(&'static str),
 }
 
@@ -82,7 +82,7 @@ fn change(
     Ok(Some(all))
 }
 
-/// The tweets of everybody whom a user follows, inside of a transaction.
+/// The tweets of all users that a user follows, inside of a transaction.
 fn feed(db: &mut dyn Db, user: &str) -> Result<Option<Value>, DbError> {
     let mut all = Vec::new();
     for other in db.read(&following(user))?.items() {
@@ -143,7 +143,7 @@ impl App for Twitter {
 }
 
 /// Whether the feeds of A, who follows B in the one session, have all tweets of B that A saw in the
-/// other session before seeing that she does not follow B yet.
+/// other session before seeing that A does not follow B yet.
 pub(crate) fn misses_nothing(
     looked: &[(&Op, &Value)],
     read: &[(&Op, &Value)],

@@ -4,8 +4,8 @@ use serde::{Deserialize, Serialize};
 use std::fmt;
 use std::sync::Arc;
 
-/// The content of a cell. Copies share what is in it: who explores an application copies values at
-/// every step.
+/// The content of a cell. Copies share what is in it: an exploration of an application copies
+/// values at every step.
 #[derive(Clone, PartialEq, Eq, Hash, Debug, Default, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(untagged)]
 pub enum Value {

@@ -4,7 +4,7 @@
 //! pages always the first (and no user at all in 26 % of the draws). Their code gives each revision
 //! the same text and makes a page point to revision 1 whatever was written, and reads all revisions
 //! for debugging; here a revision has its own text, a page points to its latest revision, and that
-//! read is left out. An edit is two transactions, or four if somebody else watches the page. Their
+//! read is left out. An edit is two transactions, or four if another user watches the page. Their
 //! A15 and A16 fail only if a user has more edits than rows, which no lost update brings about (the
 //! paper: "not sensitive enough"), and read weakly themselves; here both numbers must be the same,
 //! and they are read as they are at the end.
@@ -112,8 +112,8 @@ pub(crate) struct Edit {
     pub key: String,
 }
 
-/// Which transaction of an edit is next: the second one is the last unless somebody else watches
-/// the page.
+/// Which transaction of an edit is next: the second one is the last unless another user watches the
+/// page.
 #[derive(Clone, Default, Debug)]
 pub enum Phase {
     /// The first: look at the page.
@@ -226,7 +226,7 @@ impl Edit {
         })
     }
 
-    /// Does it, in two transactions, or in four if somebody else watches the page; whether the last
+    /// Does it, in two transactions, or in four if another user watches the page; whether the last
     /// one committed.
     fn run(&self, db: &mut dyn Db) -> Result<bool, DbError> {
         let mut phase = Phase::View;
@@ -239,14 +239,14 @@ impl Edit {
             })?;
             phase = match (next, phase) {
                 (Some(next), _) if committed => next,
-                // An edit counts, whoever could not be told of it.
+                // An edit counts, even if the users who watch the page could not be told of it.
                 (_, Phase::Notify(watchers)) => Phase::Count(watchers),
                 _ => return Ok(committed),
             };
         }
     }
 
-    /// Tells those who watch the page.
+    /// Tells the users who watch the page.
     fn notify(&self, db: &mut dyn Db, watchers: &[i64]) -> Result<(), DbError> {
         watchers
             .iter()
@@ -254,7 +254,7 @@ impl Edit {
     }
 }
 
-/// Reads the names of those who watch a page.
+/// Reads the names of the users who watch a page.
 fn look_at_watchers(db: &mut dyn Db, watchers: &[i64]) -> Result<(), DbError> {
     watchers.iter().try_for_each(|user| USER.look_at(db, &user.to_string(), ["name"]))
 }
@@ -361,7 +361,7 @@ impl App for Wikipedia {
             for user in 0..=USERS {
                 let (changes, logged) =
                     (rows_of(db, CHANGES, &rows, user)?, rows_of(db, LOGGING, &rows, user)?);
-                // Nobody counts the edits of those who are not logged in.
+                // The edits of users who are not logged in are not counted.
                 let edits =
                     if user == 0 { changes } else { USER.int(db, &user.to_string(), "editcount")? };
                 let said = [("A15", "changes", changes), ("A16", "log entries", logged)];

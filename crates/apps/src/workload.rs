@@ -2,16 +2,11 @@
 //! and the seed decides which, with which parameters. A transaction that the application or the
 //! database aborts counts as attempted; it is not tried again.
 
-use crate::app::App;
 use crate::db::{Db, DbError};
-use crate::{smallbank, tpcc, voter, wikipedia};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 
-/// The names of the benchmark applications.
-pub const BENCHMARKS: [&str; 4] = ["smallbank", "voter", "tpcc", "wikipedia"];
-
-/// The seed of a benchmark application that nobody gave one.
+/// The seed of a benchmark application that was given none.
 pub(crate) const SEED_DEFAULT: u64 = 10_000;
 
 /// How much a benchmark application does, and what decides it.
@@ -46,17 +41,6 @@ impl Workload {
     /// How many transactions all sessions attempt together.
     pub(crate) fn total(&self) -> usize {
         self.sessions * self.transactions
-    }
-}
-
-/// A benchmark application with a workload; `None` if there is none of this name.
-pub fn benchmark(name: &str, workload: Workload) -> Option<Box<dyn App>> {
-    match name {
-        "smallbank" => Some(Box::new(smallbank::SmallBank(workload))),
-        "voter" => Some(Box::new(voter::Voter(workload))),
-        "tpcc" => Some(Box::new(tpcc::Tpcc(workload))),
-        "wikipedia" => Some(Box::new(wikipedia::Wikipedia(workload))),
-        _ => None,
     }
 }
 

@@ -77,7 +77,7 @@ fn aborted_writes_are_nobodys_source_and_nobodys_obstacle() {
 fn unknown_transactions_count_iff_somebody_reads_from_them() {
     assert_eq!(letters("a: w(x,1) w(y,1)?\nb: r(y,0) r(x,1)"), "hhvv vvv");
     assert_eq!(letters("a: w(x,1)\nb: r(x,1) | w(x,2)? | r(x,1)"), "hhhh hhh");
-    // Read only by another unknown transaction that nobody reads from.
+    // Read only by another unknown transaction that no other reads from.
     assert_eq!(letters("a: w(x,1) w(z,9)?\nb: r(x,1) w(y,1)?\nc: r(x,0) r(y,0)"), "hhhh hhh");
     assert_eq!(letters("a: w(x,1)?\nb: r(x,1) w(y,1)?\nc: r(y,1) r(x,0)"), "hhhv vvv");
 }
@@ -209,7 +209,7 @@ fn strict_serializability_needs_times() {
 
 #[test]
 fn the_search_over_frontiers_ends_with_the_budget() {
-    // A value that was written twice, once by somebody who perhaps did not commit.
+    // A value that was written twice, once by a transaction that perhaps did not commit.
     let history = notation::parse("a: w(x,1)?\nb: w(x,1)\nc: r(x,1)").unwrap();
     let checker = Checker::new().levels([Level::Serializable]);
     assert_eq!(checker.check(&history).verdicts[0].answer(), Answer::Holds);
@@ -357,7 +357,7 @@ fn an_order_that_is_mended_one_edge_at_a_time_is_found_all_the_same() {
 #[test]
 fn elements_that_were_appended_twice_are_ambiguous_and_aborted_appends_do_not_count() {
     assert_eq!(letters("a: a(x,1)!\nb: a(x,2) | a(x,1)\nc: r(x,[1 2])"), "vhvv vvv");
-    // At the weak levels nobody asks which of the appends was seen; at the strong ones some order
+    // The weak levels do not ask which of the appends was seen; at the strong ones some order
     // explains the list.
     assert_eq!(letters("a: a(l,1)\nb: a(l,1)\nc: r(l,[1 1])"), "hhhh hhh");
     assert_eq!(letters("a: a(k,3)\nb: a(k,1)\nc: a(k,1)\nd: r(k,[1 3])"), "hhhh hhh");

@@ -48,8 +48,8 @@ fn raw_history(shape: Shape) -> impl Strategy<Value = Vec<Raw>> {
 }
 
 /// Writes the random transactions in the notation: a write gets a value, a read one of those
-/// written to its key (by anybody), rarely 0 where that is not initial, rarely a value that nobody
-/// wrote.
+/// written to its key (by any transaction), rarely 0 where that is not initial, rarely a value that
+/// none wrote.
 fn text_of(raw: &[Raw], shape: Shape) -> String {
     let mut written: Vec<Vec<usize>> = vec![Vec::new(); shape.keys];
     let mut next = 0;

@@ -4,6 +4,7 @@
 use seriatim_check::{Answer, Checker, Report};
 use seriatim_history::History;
 use seriatim_isolation::{Anomaly, Level};
+use seriatim_verify::{completed, verify_proof, verify_violation};
 use std::path::Path;
 
 const FOLDER: &str = "../../histories";
@@ -46,18 +47,29 @@ fn every_history_has_its_verdicts_and_its_anomaly() {
 #[test]
 fn every_verdict_has_a_certificate_that_is_accepted() {
     let table = std::fs::read_to_string(format!("{FOLDER}/EXPECTED.tsv")).unwrap();
-    let mut proofs = 0;
+    let (mut proofs, mut violations) = (0, 0);
     for file in table.lines().skip(1).map(|line| line.split('\t').next().unwrap()) {
         let path = Path::new(FOLDER).join(file);
         let history = History::open(&path).unwrap();
-        for verdict in report(&path).verdicts.iter().filter(|verdict| verdict.holds()) {
-            let proof = verdict.proof().unwrap_or_else(|| panic!("{file} at {}", verdict.level));
-            let verified = seriatim_verify::verify_proof(&history, verdict.level, proof);
-            assert!(verified.is_ok(), "{file} at {}: {verified:?}", verdict.level);
-            proofs += 1;
+        for verdict in &report(&path).verdicts {
+            let level = verdict.level;
+            match verdict.violation() {
+                None => {
+                    let proof = verdict.proof().unwrap_or_else(|| panic!("{file} at {level}"));
+                    let verified = verify_proof(&history, level, proof);
+                    assert!(verified.is_ok(), "{file} at {level}: {verified:?}");
+                    proofs += 1;
+                }
+                Some(violation) => {
+                    let ops = completed(&history, &violation.op_ids());
+                    let verified = verify_violation(&history, level, &ops);
+                    assert!(verified.is_ok(), "{file} at {level}: {verified:?}");
+                    violations += 1;
+                }
+            }
         }
     }
-    assert!(proofs > 150, "{proofs}");
+    assert!(proofs > 150 && violations > 150, "{proofs} proofs, {violations} violations");
 }
 
 /// The smallest history of each pattern is violated at the levels that forbid it and at no other.

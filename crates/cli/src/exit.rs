@@ -86,8 +86,8 @@ impl Failure {
     /// Says what went wrong, and how to exit.
     pub fn report(&self) -> ExitCode {
         match self {
-            // As if the signal had ended us: 0 would say that everything holds, which nobody has
-            // read.
+            // As if the signal had ended us: 0 would say that everything holds, which no reader of
+            // the report has read.
             Failure::ClosedPipe => ExitCode::from(141),
             Failure::Message(message) => {
                 let _ = writeln!(anstream::stderr(), "{} {message}", paint(BAD, "error:"));

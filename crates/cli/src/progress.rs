@@ -20,8 +20,8 @@ const COUNT_AND_RATE: &str =
 /// Whether a line may be on the terminal.
 static SHOWN: AtomicBool = AtomicBool::new(false);
 
-/// Takes the line away when the program ends in the middle. Whoever draws it may hold its locks for
-/// as long as a reader of our results does not read, so that none is taken here.
+/// Takes the line away when the program ends in the middle. The thread that draws it may hold its
+/// locks for as long as a reader of our results does not read, so that none is taken here.
 pub fn wipe() {
     if SHOWN.load(Ordering::Relaxed) {
         let _ = std::io::stderr().write_all(b"\r\x1b[2K");
@@ -85,7 +85,7 @@ impl Progress {
         (target != Path::new("-")).then(|| Progress::start(1))
     }
 
-    /// For the one who works on the input.
+    /// For the thread that works on the input.
     pub fn stage(&self) -> Stage {
         Stage { bar: self.bar.clone(), meter: Arc::clone(&self.meter) }
     }

@@ -1,8 +1,8 @@
 //! Many inputs over the cores: each worker takes the next input, results come back in the order of
 //! the inputs.
 //!
-//! Workers are detached: if the consumer of the results fails (a closed pipe), nobody waits for
-//! work that nobody wants.
+//! Workers are detached: if the consumer of the results fails (a closed pipe), the program does not
+//! wait for work that is not wanted any more.
 
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicUsize, Ordering};

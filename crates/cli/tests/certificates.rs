@@ -6,7 +6,7 @@ mod common;
 use common::{CAUSAL, Folder, GOOD, run};
 use serde_json::{Value, json};
 
-/// Two who read the same and write different keys, with times.
+/// Two transactions that read the same and write different keys, with times.
 const SKEW: &str = r#"{"seriatim":1}
 {"session":"a","txn":"init","ops":[["w","x",1],["w","y",1]],"begin":0,"end":1}
 {"session":"a","txn":"one","ops":[["r","x",1],["r","y",1],["w","x",2]],"begin":2,"end":5}
@@ -197,7 +197,7 @@ fn a_certificate_is_about_one_history() {
     let (code, said) = verify(&folder, &other, &lines);
     assert_eq!(code, Some(3), "{said}");
     assert!(said.contains("another history") && said.contains("but others"), "{said}");
-    // Who changes the fingerprint as well gets no further.
+    // A forger who changes the fingerprint as well gets no further.
     let mut forged = lines.clone();
     forged[0]["fingerprint"] = certify(&folder, &other)[0]["fingerprint"].clone();
     let (code, said) = verify(&folder, &other, &forged);

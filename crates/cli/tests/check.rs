@@ -497,7 +497,8 @@ fn the_shipped_examples_say_what_their_table_says() {
     assert_eq!(run(&["check", &format!("{examples}/counter.txt")]).code, Some(0));
 }
 
-/// Two who read the same and write different keys: nothing is known at the start of a search.
+/// Two transactions that read the same and write different keys: nothing is known at the start of a
+/// search.
 const SKEW: &str = "r(0,0,0,0)\nw(1,1,0,0)\nr(1,0,1,1)\nw(0,2,1,1)\n";
 
 #[test]

@@ -268,7 +268,7 @@ fn a_counterexample_is_the_same_with_a_checkpoint_and_found_in_a_part() {
     assert!(["1/3", "2/3", "3/3"].map(part).contains(&whole.1["behaviour"]["token"]));
 }
 
-/// Interrupts an exploration that takes longer than anybody waits.
+/// Interrupts an exploration that takes longer than a user waits.
 fn interrupted(args: &[&str]) -> Ran {
     signalled("-INT", args)
 }

@@ -1,4 +1,4 @@
-//! `seriatim serve`: many clients at once, of whom some leave without a word, and an end by signal
+//! `seriatim serve`: many clients at once, some of which leave without a word, and an end by signal
 //! that loses nothing.
 
 #![cfg(unix)]

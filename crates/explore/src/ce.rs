@@ -31,8 +31,8 @@ impl<V: Value, L: Local> Engine<'_, V, L> {
     pub(crate) fn valid_writes(&self, reader: &Reader, key: u32) -> Vec<Id> {
         let writers = self.history.writers(key);
         if writers.is_empty() {
-            // What nobody wrote, and most of what long transactions read is of this kind, leaves no
-            // choice.
+            // A key that no transaction wrote, and most keys that long transactions read are of
+            // this kind, leaves no choice.
             return vec![INITIAL];
         }
         let in_order =
@@ -63,6 +63,7 @@ impl<V: Value, L: Local> Engine<'_, V, L> {
     /// `t`, and on.
     pub(crate) fn swap(&mut self, r: ReadAt) -> Result<(), ExploreError> {
         let tail = self.history.split_off(r.place);
+        // The tail begins with the reader and ends with `t`, which has just committed.
         let (reader, t) =
             (Rc::clone(&tail.records()[0]), Rc::clone(&tail.records()[tail.records().len() - 1]));
         let kept = t.past.with(t.id);
@@ -133,6 +134,7 @@ impl<V: Value, L: Local> Engine<'_, V, L> {
             read.source == INITIAL || self.history.place(*id) > self.history.place(read.source)
         };
         let mut later = candidates.iter().filter(is_later).peekable();
+        // Without a later candidate the history up to the read need not be made again.
         if later.peek().is_none() {
             return true;
         }
@@ -153,6 +155,7 @@ impl<V: Value, L: Local> Engine<'_, V, L> {
     /// is in `kept`.
     fn closure_with(&self, place: usize, kept: TxnSet) -> Closure {
         let mut closure = self.history.before(place).clone();
+        // Without the transaction at `place` itself: it begins anew, up to the read.
         for record in self.history.order()[place + 1..].iter().filter(|record| kept.has(record.id))
         {
             self.history.replay(&mut closure, record);

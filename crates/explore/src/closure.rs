@@ -1,5 +1,5 @@
-//! Who must commit before whom: session order, reads, and what the axioms ask for, closed under
-//! transitivity.
+//! Which transactions must commit before which: session order, reads, and what the axioms ask for,
+//! closed under transitivity.
 //!
 //! At a level whose axiom does not speak of the commit order (all but the strong ones) a history is
 //! consistent iff these edges have no cycle. One set for each transaction; an edge costs one step
@@ -49,6 +49,7 @@ impl Closure {
             return true;
         }
         let new = self.up_to(from);
+        // The sets are closed, so all behind `to` have it in theirs: one pass is enough.
         for (id, before) in self.before.iter_mut().enumerate() {
             if id == usize::from(to) || before.has(to) {
                 *before = before.union(new);

@@ -204,6 +204,7 @@ impl<'p, V: Value, L: Local> Engine<'p, V, L> {
     pub fn rest(&self) -> Vec<Vec<usize>> {
         let path = self.path();
         let mut rest = Vec::new();
+        // The search goes on with the last choice, so the deepest fork comes first.
         for (depth, fork) in self.trail.iter().enumerate().skip(self.floor).rev() {
             rest.extend(
                 (fork.child + 1..fork.arity).map(|child| [&path[..depth], &[child]].concat()),
@@ -277,6 +278,7 @@ impl<'p, V: Value, L: Local> Engine<'p, V, L> {
     /// Goes back to the last choice that has another child, and into it; false if there is none.
     fn backtrack(&mut self) -> Result<bool, ExploreError> {
         while self.trail.len() > self.floor {
+            // The next child and the choices above start from the history before the swap.
             self.take_swap_back();
             let Some(fork) = self.trail.last_mut() else { return Ok(false) };
             if fork.child + 1 < fork.arity {
@@ -311,6 +313,7 @@ impl<'p, V: Value, L: Local> Engine<'p, V, L> {
                 self.execute_again(record, at.read, source)
             }
             Choice::Swap { len, reads, .. } => {
+                // Child 0 goes on without a swap.
                 let (len, at) = (*len, reads[fork.child - 1]);
                 self.history.truncate(len);
                 self.swap(at)
@@ -363,6 +366,7 @@ impl<'p, V: Value, L: Local> Engine<'p, V, L> {
         let Some((record, closure)) = run.finish(local)? else { return Ok(()) };
         let is_committed = record.is_committed;
         self.history.push(Rc::new(record), closure);
+        // No read can be swapped to read from a transaction that aborted.
         if is_committed && self.setting.algorithm == Algorithm::Ce {
             self.explore_swaps(place)?;
         }

@@ -102,7 +102,7 @@ struct Slice<'s> {
 }
 
 impl<'p, V: Value, L: Local> Explorer<'p, V, L> {
-    /// Explores `program` with its transactions at `isolation`, those excepted that have a level of
+    /// Explores `program` with its transactions at `level`, those excepted that have a level of
     /// their own.
     pub fn new(program: &'p Program<V, L>, level: Level) -> Self {
         Explorer {
@@ -224,7 +224,7 @@ impl<'p, V: Value, L: Local> Explorer<'p, V, L> {
     }
 
     fn setting(&self) -> Result<Setting, ExploreError> {
-        if self.base.is_strong() {
+        if self.base.is_strong() || supported(self.base).is_err() {
             return Err(ExploreError::Base(self.base));
         }
         supported(self.level)?;

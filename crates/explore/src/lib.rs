@@ -42,7 +42,7 @@
 //! isolation and serializability EXPLORE-CE*, which visits the histories of a weaker level and
 //! passes over those that the level does not allow. An aborted transaction is part of the history
 //! as one that wrote nothing: what it read obeys the level, because a database answers a read
-//! before anybody knows of the abort. (A recorded history is judged without its aborted
+//! before it can know of the abort. (A recorded history is judged without its aborted
 //! transactions.)
 //!
 //! [`Explorer`] has more: threads, a budget, parts for several machines, work that can be kept and

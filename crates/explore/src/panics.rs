@@ -3,8 +3,10 @@
 //!
 //! The standard hook would print each of them, and there may be thousands. So a hook is put before
 //! it, once, that stays silent on a thread while that thread runs the code of a transaction, and
-//! keeps what the panic said and where.
+//! keeps what the panic said and where. A hook that the program sets later replaces it; the message
+//! of the panic is then all that is known.
 
+use std::any::Any;
 use std::cell::{Cell, RefCell};
 use std::panic::{self, AssertUnwindSafe, PanicHookInfo};
 use std::sync::Once;
@@ -33,18 +35,22 @@ pub(crate) fn caught(code: impl FnOnce()) -> Option<String> {
     // What the code leaves behind is thrown away: its transaction is taken back.
     let result = panic::catch_unwind(AssertUnwindSafe(code));
     IS_RUNNING.set(outer);
-    result.err().map(|_| MESSAGE.take().unwrap_or_else(|| "it does not say why".to_owned()))
+    result.err().map(|payload| MESSAGE.take().unwrap_or_else(|| text(payload.as_ref())))
 }
 
 fn told(info: &PanicHookInfo<'_>) -> String {
-    // What `assert_eq!` says has several lines.
-    let payload = info.payload();
-    let text = payload.downcast_ref::<&str>().copied();
-    let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
-    let lines = text.unwrap_or("it does not say why").lines().map(str::trim);
-    let message = lines.collect::<Vec<_>>().join(", ");
+    let message = text(info.payload());
     match info.location() {
         Some(place) => format!("{message} ({}:{})", place.file(), place.line()),
         None => message,
     }
+}
+
+/// What a panic said.
+fn text(payload: &(dyn Any + Send)) -> String {
+    let text = payload.downcast_ref::<&str>().copied();
+    let text = text.or_else(|| payload.downcast_ref::<String>().map(String::as_str));
+    // What `assert_eq!` says has several lines.
+    let lines = text.unwrap_or("it does not say why").lines().map(str::trim);
+    lines.collect::<Vec<_>>().join(", ")
 }

@@ -199,8 +199,8 @@ impl<V: Value, L: Local> Program<V, L> {
 
     /// Adds a session whose local state says what comes next: `body` is its next transaction, as
     /// long as it `goes_on`. A client runs from its beginning for each transaction; this one does
-    /// not, so that it is faster. Its transactions are at the level of the exploration, and as
-    /// nobody knows how many there are, they share with clients what others leave of 128: a
+    /// not, so that it is faster. Its transactions are at the level of the exploration, and as it
+    /// is not known how many there are, they share with clients what others leave of 128: a
     /// behaviour with more is cut.
     pub fn steps(
         &mut self,

@@ -3,8 +3,8 @@
 //! If t3 reads x from t1, every other writer t2 of x that t3 has seen must commit before t1. What
 //! *seen* means depends on the level of t3: at read committed what it read from before, at read
 //! atomic also its session, at causal consistency its whole causal past. As a read may make t3 see
-//! more, reads before it ask for edges again: from what is seen now to what they read from. Nobody
-//! reads from a pending transaction, so its edges are all that a read adds.
+//! more, reads before it ask for edges again: from what is seen now to what they read from. No
+//! transaction reads from a pending one, so its edges are all that a read adds.
 
 use crate::closure::Closure;
 use crate::ordered::Ordered;
@@ -100,9 +100,11 @@ impl Reader {
         edges: &mut Vec<(Id, Id)>,
     ) -> bool {
         let (seen, new) = match self.level {
-            Level::Unconstrained => return true,
+            // Cut isolation asks nothing of an order.
+            Level::Unconstrained | Level::CutIsolation => return true,
             Level::ReadCommitted => (self.sources, TxnSet::NONE),
             Level::ReadAtomic => (self.direct, seen_by_reading(source).difference(self.direct)),
+            // The strong levels ask for no less; `valid` asks for the rest.
             _ => (
                 self.past,
                 ordered_past(ordered, source).union(seen_by_reading(source)).difference(self.past),

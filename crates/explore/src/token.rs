@@ -8,6 +8,7 @@
 
 use crate::engine::{Algorithm, Engine, Setting};
 use crate::error::ExploreError;
+use crate::explorer::supported;
 use crate::ordered::Ordered;
 use crate::program::{Local, Program, Value};
 use crate::txn_set::{INITIAL, Id};
@@ -54,6 +55,7 @@ pub(crate) fn replay<'p, V: Value, L: Local>(
     level: Level,
     token: &str,
 ) -> Result<Engine<'p, V, L>, ExploreError> {
+    supported(level)?;
     let setting = Setting { level, base: level.min(Level::Causal), algorithm: Algorithm::Dfs };
     let mut engine = Engine::replaying(program, setting);
     for (session, places) in parse(token)? {

@@ -4,7 +4,7 @@
 //! The axioms of the weak levels are edges. Transactions at strong levels are points in time: one
 //! at serializability, begin and commit at snapshot isolation and prefix consistency; they read at
 //! the first and write at the last. Some order of the points must respect session order, reads and
-//! the edges, and no version may be overwritten while somebody who reads it has yet to. That
+//! the edges, and no version may be overwritten while a transaction that reads it has yet to. That
 //! depends only on which points have passed, so a depth-first search visits each such set once:
 //! polynomially many for a fixed number of sessions (Biswas and Enea, OOPSLA 2019, Section 4).
 
@@ -25,6 +25,7 @@ pub(crate) fn is_valid<V: Value, L: Local>(
     let mut closure = Closure::default();
     let mut weak: Vec<(Id, Id)> = edges.to_vec();
     for record in history.order() {
+        // Every strong level implies causal consistency, which is quick to refuse.
         let level = level_of(record.id).min(Level::Causal);
         let mut reader = Reader::begin(history, record.id, level, closure);
         if !record.reads.iter().all(|read| reader.read(history, read.key, read.source)) {
@@ -57,7 +58,7 @@ struct Points {
     needs_to_commit: Vec<TxnSet>,
     /// By transaction: the reads that its writes would spoil.
     pins: Vec<Vec<Pin>>,
-    /// By transaction: who else writes a key that it writes.
+    /// By transaction: the others that write a key that it writes.
     rivals: Vec<TxnSet>,
     /// Those with a begin of their own, and those of them at snapshot isolation.
     two_points: TxnSet,
@@ -173,6 +174,7 @@ impl Points {
         let has_read = |reader: Id| {
             if self.two_points.has(reader) { begun.has(reader) } else { committed.has(reader) }
         };
+        // A source that is yet to commit comes after this version, so its readers lose nothing.
         let spoils = |pin: &Pin| {
             (pin.source == INITIAL || committed.has(pin.source)) && !has_read(pin.reader)
         };

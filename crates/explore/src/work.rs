@@ -5,7 +5,7 @@
 //! a list of subtrees that are disjoint and, with what has been visited, complete: threads and
 //! machines take different ones. Numbers of what was visited are kept by where that is in the order
 //! of the search, so that those behind the first counterexample can be left out: what is reported
-//! does not depend on who came to it earlier.
+//! does not depend on which thread or machine came to it earlier.
 
 use crate::engine::{Engine, Setting};
 use crate::error::ExploreError;

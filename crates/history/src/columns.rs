@@ -202,8 +202,8 @@ impl Columns {
         new_of_old: &[u32],
         ops: Sorted,
     ) -> History {
-        // Whoever does not know how a transaction ended does not know when: it may take effect at
-        // any later time.
+        // A client that does not know how a transaction ended does not know when: it may take
+        // effect at any later time.
         for (txn, times) in self.txns.iter().zip(self.txn_times.iter_mut().flatten()) {
             if txn.status == Status::Unknown {
                 times.1 = i64::MAX;

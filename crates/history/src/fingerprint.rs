@@ -4,8 +4,7 @@
 //! FNV-1a (64 bits) over the transactions in their order: where sessions and transactions begin,
 //! outcomes, operations with key and value. Names of sessions and transactions, times, places and
 //! the way a format spells an initial value do not matter, so that a converted file has the same
-//! number. It tells histories apart, it does not protect them: who wants to can make two that
-//! agree.
+//! number. It tells histories apart, it does not protect them: a forger can make two that agree.
 
 use crate::atom::{Value, ValueKind};
 use crate::ids::{KeyId, OpId, TxnId};

@@ -146,9 +146,9 @@ fn open_raw(path: &Path, bytes_max: u64) -> io::Result<Input> {
     if !metadata.is_file() || metadata.len() == 0 {
         return read_all(file, bytes_max);
     }
-    // SAFETY: the map is read-only and private to this process. As with every mapped file, somebody
-    // who truncates it while we read makes the operating system end us; we never see memory that is
-    // not the file's.
+    // SAFETY: the map is read-only and private to this process. As with every mapped file, a
+    // process that truncates it while we read makes the operating system end us; we never see
+    // memory that is not the file's.
     let map = unsafe { Mmap::map(&file)? };
     // Only a hint: reading is as correct without it.
     let _ = map.advise(Advice::Sequential);

@@ -47,8 +47,8 @@ pub enum Status {
     Committed,
     /// The database said that it did not.
     Aborted,
-    /// Nobody knows: the answer was lost. Committed if somebody read from it, otherwise as if it
-    /// had not been.
+    /// Not known, because the answer was lost. Committed if another transaction read from it,
+    /// otherwise as if it had not been.
     Unknown,
 }
 

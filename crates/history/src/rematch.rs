@@ -1,5 +1,5 @@
-//! The same history with values made distinct, for those who ask what follows if a read comes from
-//! this write and not from that one.
+//! The same history with values made distinct, for callers that ask what follows if a read comes
+//! from this write and not from that one.
 
 use crate::atom::{Atom, Value, ValueKind};
 use crate::ids::OpId;

@@ -208,7 +208,7 @@ fn directories_without_a_history_and_files_that_cannot_be_read() {
         std::fs::write(directory.0.join(name), "hello").unwrap();
     }
     assert!(read("d/").to_string().contains("a.txt, b.txt"), "{}", read("d/"));
-    // A log that leads nowhere cannot be opened, whoever we are.
+    // A log that leads nowhere cannot be opened, not even by the superuser.
     #[cfg(unix)]
     {
         std::os::unix::fs::symlink("nowhere", directory.0.join("T1.log")).unwrap();

@@ -6,14 +6,14 @@ use crate::Level;
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Anomaly {
-    /// TAP-a: a value that nobody wrote. `ops`: the read.
+    /// TAP-a: a value that no transaction wrote. `ops`: the read.
     ThinAirRead,
     /// TAP-b: a value that only an aborted transaction wrote. `ops`: the write, the read.
     AbortedRead,
     /// TAP-c: a value that the transaction itself writes only later. `ops`: the read, the write.
     FutureRead,
     /// TAP-d: the transaction wrote the key, then read another transaction's value. `ops`: own
-    /// write, the other write (absent if nobody wrote that value), the read.
+    /// write, the other write (absent if no transaction wrote that value), the read.
     NotMyOwnWrite,
     /// TAP-e: the transaction read an older write of its own. `ops`: older write, newer write, the
     /// read.

@@ -11,8 +11,8 @@
 //! With a level for each transaction the axiom is chosen by the level of the reader t3.
 //!
 //! An [`Execution`] is what the definitions speak of: sessions of transactions, who read from whom,
-//! who wrote which key. [`crate::oracle`] reduces recorded histories to executions; tests of the
-//! store and of the explorer make executions directly.
+//! which transaction wrote which key. [`crate::oracle`] reduces recorded histories to executions;
+//! tests of the store and of the explorer make executions directly.
 //!
 //! The search goes through all commit orders: exponential, for about seven transactions, and the
 //! measure of every fast algorithm.
@@ -71,7 +71,7 @@ impl Transaction {
     }
 }
 
-/// Committed transactions, and who read from whom.
+/// Committed transactions, with the writer of each read.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
 pub struct Execution {
     /// The transactions; those of one session in session order.
@@ -99,11 +99,14 @@ impl Execution {
     /// Whether `order`, all transactions by their numbers, is a commit order that satisfies every
     /// axiom.
     pub fn accepts(&self, order: &[usize]) -> bool {
+        if !is_permutation(order, self.txns.len()) {
+            return false;
+        }
         let relations = Relations::of(self);
         let place = places(order);
         let n = self.txns.len();
         let extends = |(a, b): (usize, usize)| !relations.must[a][b] || place[a] < place[b];
-        order.len() == n && pairs(n).all(extends) && self.axioms_hold(&relations, order)
+        pairs(n).all(extends) && self.axioms_hold(&relations, order)
     }
 
     /// Whether a commit order that starts with `prefix` is accepted.
@@ -270,6 +273,11 @@ impl Axiom<'_> {
     }
 }
 
+/// Whether `order` has each of the numbers below `n` once.
+fn is_permutation(order: &[usize], n: usize) -> bool {
+    order.len() == n && (0..n).all(|number| order.contains(&number))
+}
+
 /// For each transaction its place in `order`.
 fn places(order: &[usize]) -> Vec<usize> {
     let mut place = vec![0; order.len()];
@@ -358,6 +366,8 @@ mod tests {
         let execution = Execution { txns, order: Order::Sessions };
         assert!(execution.accepts(&[0, 1]));
         assert!(!execution.accepts(&[1, 0]));
-        assert!(!execution.accepts(&[0]));
+        for wrong in [&[0][..], &[1], &[0, 0], &[1, 1], &[0, 2], &[0, 1, 1]] {
+            assert!(!execution.accepts(wrong), "{wrong:?}");
+        }
     }
 }

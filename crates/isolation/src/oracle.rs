@@ -50,7 +50,7 @@ pub fn satisfies_mix(history: &History, levels: &dyn Fn(TxnId) -> Level, order: 
 }
 
 /// Whether `order` is a commit order of `history` at `level`: it has all committed transactions,
-/// some of unknown outcome, and some choice of who read from whom satisfies the axiom.
+/// some of unknown outcome, and some choice of a writer for each read satisfies the axiom.
 pub fn accepts(history: &History, level: Level, order: &[TxnId]) -> bool {
     let mut txns = order.to_vec();
     txns.sort_unstable();
@@ -191,8 +191,8 @@ impl<'h> World<'h> {
         Execution { txns: txns.collect(), order: demand.order }
     }
 
-    /// Whether `accept` likes some choice of who read from whom, and of which append each element
-    /// of a list is.
+    /// Whether `accept` likes some choice of a writer for each read, and of which append each
+    /// element of a list is.
     fn some_sources(&self, accept: impl Fn(&[Read], &[Appends]) -> bool) -> bool {
         let Some(choices) = self.candidate_sources() else { return false };
         let Some(lists) = self.longest_lists() else { return false };
@@ -354,7 +354,7 @@ impl<'h> World<'h> {
         true
     }
 
-    /// Who may have written what `reader` read.
+    /// The transactions that may have written what `reader` read.
     fn sources(&self, reader: usize, key: KeyId, value: Value) -> Vec<Source> {
         let writers =
             (0..self.txns.len()).filter(|&t| t != reader && self.last_write(t, key) == Some(value));

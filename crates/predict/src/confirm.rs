@@ -39,7 +39,7 @@ pub enum Doubt {
         /// What it reads.
         key: String,
     },
-    /// Somebody reads from a transaction that may have written something else.
+    /// A transaction reads from one that may have written something else.
     #[error(
         "transaction {reader} reads from {writer}, some read of which has another writer than \
          observed"
@@ -320,7 +320,7 @@ fn last_write(history: &History, txn: TxnId, key: KeyId) -> Option<OpId> {
     ops.find(|&id| history.op(id).kind.is_write() && history.op(id).key == key)
 }
 
-/// Who left which value in which key.
+/// Which transaction left which value in which key.
 struct Writers(HashMap<(KeyId, Value), Vec<TxnId>>);
 
 impl Writers {

@@ -15,7 +15,7 @@
 //! - strict: a session keeps whole transactions and then, perhaps, the beginning of one that ends
 //!   with a read. This last read may have another writer; all other reads are as observed.
 //! - relaxed: a session keeps whole transactions. All reads of the last one may have other writers;
-//!   if one has, nobody reads from this transaction.
+//!   if one has, no transaction reads from this one.
 //!
 //! Every kept read reads from a kept write; what a transaction wrote before a strict boundary may
 //! be read, as in the paper (its tool forbids it). *None exists* means that there is nothing of
@@ -179,7 +179,7 @@ pub enum Open {
     /// The run has too many conflicting transactions for one search, and none of its parts has a
     /// prediction.
     Size,
-    /// Whoever was told of predictions wanted no more.
+    /// The caller, who was told of predictions, wanted no more.
     Stopped,
     /// Whether the run itself is serializable is not known: its check used up the budget.
     Observed,
@@ -194,7 +194,7 @@ pub enum Answer {
     /// *approx*: of the kind that it looks for), not even one that cannot go on
     /// ([`Outlook::CutShort`]).
     NoneExists(Effort),
-    /// Nobody knows.
+    /// Not known: the search has no answer, for this reason.
     Undecided(Open, Effort),
     /// The run itself is not serializable, so nothing needs predicting; the second says whether it
     /// even violates the level.
@@ -211,7 +211,7 @@ pub enum PredictError {
     /// Only levels below serializability have something to predict.
     #[error("nothing can be predicted at {0}; use rc, ra, cc, pc or si")]
     UnsupportedLevel(Level),
-    /// A list does not say from whom it was read.
+    /// A list does not say from which transaction it was read.
     #[error("the history has lists; predictions need reads and writes of registers")]
     Lists,
     /// It is not clear who read from whom.

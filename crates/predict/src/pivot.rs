@@ -4,8 +4,8 @@
 //! between concurrent transactions (Fekete et al., TODS 2005, theorem 2.1). Transactions that write
 //! the same are not concurrent, nor are those of a session. So if no transaction both misses a
 //! write and has a read that misses one of its writes, with such others, all histories are
-//! serializable, whoever reads from whom: no search is needed, however long the run is. O(a · n)
-//! for a accesses of n transactions.
+//! serializable, whatever is read: no search is needed, however long the run is. O(a · n) for a
+//! accesses of n transactions.
 //!
 //! Under the strict boundary a transaction may be cut before some of its writes, so that only those
 //! count that are there whenever the read and the write in question are.

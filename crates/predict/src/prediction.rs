@@ -32,7 +32,7 @@ pub struct Prediction {
     pub violation: Option<Violation>,
     /// The transactions that a person should look at, as they were and as they are predicted.
     pub shown: Vec<ShownTxn>,
-    /// What is predicted, transaction by transaction, for whoever wants to run it.
+    /// What is predicted, transaction by transaction, for callers that want to run it.
     pub plan: Vec<PlannedTxn>,
     /// For each operation of `history` its number in the observed history.
     observed: Vec<OpId>,
@@ -58,9 +58,10 @@ impl Prediction {
 pub struct ChangedRead {
     /// The read, in the observed history.
     pub read: OpRef,
-    /// Whom it read from in the observed history; the initial transaction has no id.
+    /// The transaction that it read from in the observed history; the initial transaction has no
+    /// id.
     pub observed: TxnRef,
-    /// Whom it reads from in the prediction.
+    /// The transaction that it reads from in the prediction.
     pub predicted: TxnRef,
     /// What it returns in the prediction.
     pub value: ValueRef,
@@ -93,9 +94,9 @@ pub struct ShownTxn {
 pub struct ShownEvent {
     /// As it was.
     pub observed: OpRef,
-    /// Whom it read from, if it is a read.
+    /// The transaction that it read from, if it is a read.
     pub observed_from: Option<TxnRef>,
-    /// Whom it reads from in the prediction, if it is a read that is kept.
+    /// The transaction that it reads from in the prediction, if it is a read that is kept.
     pub predicted_from: Option<TxnRef>,
     /// What it reads or writes in the prediction, if it is kept.
     pub predicted_value: Option<ValueRef>,
@@ -143,7 +144,7 @@ pub enum Planned {
     Read {
         /// The key.
         key: String,
-        /// Whom it reads from; `None` for the initial state.
+        /// The transaction that it reads from; `None` for the initial state.
         from: Option<TxnPlace>,
     },
     /// A write.
@@ -240,7 +241,7 @@ fn explain(history: &History, deadline: Option<Instant>) -> Option<Violation> {
         .min_by_key(|violation| (violation.txn_count(), violation.cycle.len(), violation.ops.len()))
 }
 
-/// Who reads from whom in a candidate.
+/// The writer of each read in a candidate.
 pub(crate) struct Wiring<'h> {
     pub history: &'h History,
     /// The events that are kept, in order.

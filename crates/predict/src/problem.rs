@@ -1,15 +1,15 @@
 //! What there is to choose: the conflicting accesses of a run, and nothing else.
 //!
-//! A run has thousands of reads, but few of them matter. A key that nobody writes cannot change
-//! anything. Keys that the same transactions write at the same points are one *class*: whoever
-//! reads two of them reads them from the same writer, at every level above read committed (each of
-//! two writers would have to precede the other), so that a transaction has one choice for each
-//! class that it reads; at read committed it has two for each run of such reads, because it may see
-//! a newer version only once.
+//! A run has thousands of reads, but few of them matter. A key that no transaction writes cannot
+//! change anything. Keys that the same transactions write at the same points are one *class*: a
+//! transaction that reads two of them reads them from the same writer, at every level above read
+//! committed (each of two writers would have to precede the other), so that it has one choice for
+//! each class that it reads; at read committed it has two for each run of such reads, because it
+//! may see a newer version only once.
 //!
 //! Under the strict boundary a transaction may end with any read. A *slot* is a piece of a
 //! transaction that is kept or cut whole: a read that is a choice, or the writes between two reads
-//! (also of what nobody writes). Under the relaxed boundary a transaction is one slot.
+//! (also of keys that no transaction writes). Under the relaxed boundary a transaction is one slot.
 
 use crate::Boundary;
 use crate::run::{Act, Run, Txn};
@@ -40,7 +40,7 @@ pub(crate) struct Node {
 /// Keys that the same transactions write at the same points.
 #[derive(Clone, Debug)]
 pub(crate) struct Class {
-    /// Who writes them, and in which slot.
+    /// The transactions that write them, and in which slot.
     pub writers: Vec<(u32, u32)>,
 }
 
@@ -51,7 +51,7 @@ pub(crate) struct Read {
     pub slot: u32,
     pub class: u32,
     pub observed: Option<u32>,
-    /// Whom it may read from; the initial state first.
+    /// The transactions that it may read from; the initial state first.
     pub candidates: Vec<Option<u32>>,
     /// The events, as indices of the events of the transaction; the first one is the one that may
     /// be a boundary.
@@ -284,7 +284,7 @@ fn begin(slots: &mut Vec<u32>, index: usize, new: bool) {
     }
 }
 
-/// Who writes a key, and between which of its reads.
+/// The writers of a key, and between which of their reads they write it.
 type Signature = Vec<(u32, u32)>;
 
 /// For each key its class, if it matters; and how many classes there are.
@@ -296,7 +296,8 @@ fn classes(run: &Run, level: Level, boundary: Boundary) -> (Vec<Option<u32>>, us
     keys.sort_unstable();
     for key in keys {
         let signature = &writers[&key];
-        // Writers of a key that nobody reads may still not be concurrent at snapshot isolation.
+        // Writers of a key that no transaction reads may still not be concurrent at snapshot
+        // isolation.
         let conflicts = level == Level::SnapshotIsolation && signature.len() > 1;
         if is_read[key.index()] || conflicts {
             let next = known.len() as u32;

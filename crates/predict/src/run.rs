@@ -3,7 +3,7 @@
 //!
 //! As in the paper (section 2.1) only two kinds of operations are events: reads that no write of
 //! their own transaction to the key precedes, and the last write of a transaction to a key. Aborted
-//! transactions are no part of a run; transactions of unknown outcome are if somebody read from
+//! transactions are no part of a run; transactions of unknown outcome are if another one read from
 //! them.
 
 use crate::PredictError;
@@ -165,7 +165,7 @@ impl<'h> Sources<'h> {
         Ok(events)
     }
 
-    /// Who wrote what `read` returned.
+    /// The transaction that wrote what `read` returned.
     fn source(
         &self,
         reader: TxnId,
@@ -213,7 +213,7 @@ fn last_writes(history: &History, txn: TxnId) -> FxHashMap<KeyId, OpId> {
     ops.filter(|&op| history.op(op).kind.is_write()).map(|op| (history.op(op).key, op)).collect()
 }
 
-/// What a transaction that aborted read, and from whom, as far as that is clear.
+/// What a transaction that aborted read, and from which writers, as far as that is clear.
 pub(crate) fn reads_of_aborted(history: &History, txn: TxnId) -> Vec<(KeyId, Option<TxnId>)> {
     let sources = Sources::new(history);
     let number: FxHashMap<TxnId, u32> = history.txns().map(|txn| (txn, txn.0)).collect();

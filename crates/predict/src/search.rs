@@ -24,7 +24,7 @@ use std::time::Instant;
 pub(crate) enum Ended {
     /// There is nothing else to be found.
     Exhausted,
-    /// Whoever was told of a find wanted no more.
+    /// The caller, who was told of a find, wanted no more.
     Stopped,
     OutOfTime,
 }

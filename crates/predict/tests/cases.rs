@@ -66,7 +66,7 @@ fn what_snapshot_isolation_would_refuse_is_cut_short() {
     let prediction = found(&refused, &strict);
     assert_eq!(prediction.outlook, Outlook::CutShort);
     assert!(matches!(prediction.sessions[1].cut, Some(Cut::AtRead(_))));
-    // At prefix consistency nobody minds.
+    // Prefix consistency refuses neither.
     assert_eq!(found(&refused, &Options::new(Level::PrefixConsistency)).outlook, Outlook::GoesOn);
 }
 
@@ -82,8 +82,8 @@ fn a_strict_boundary_may_be_a_read_that_is_as_observed() {
     assert_eq!(prediction.changed.len(), 1);
 }
 
-/// The read between the writes is of a key that nobody writes; a transaction may end with it
-/// nevertheless.
+/// The read between the writes is of a key that no transaction writes; a transaction may end with
+/// it nevertheless.
 #[test]
 fn a_strict_boundary_may_be_a_read_that_cannot_change() {
     let run =
@@ -246,7 +246,7 @@ fn the_checker_refuses_what_is_wrong() {
         confirm(&writes, &between, Level::Causal, Boundary::Strict),
         Err(Doubt::NoPrefix { .. })
     ));
-    // Nobody may read from a transaction whose reads have changed.
+    // No transaction may read from one whose reads have changed.
     let chain = notation::parse("a: w(x,1)\nb: r(x,1) w(y,1)\nc: r(y,1) r(x,1)").unwrap();
     let after = notation::parse("a: w(x,1)\nb: r(x,nil) w(y,1)\nc: r(y,1) r(x,1)").unwrap();
     assert!(matches!(

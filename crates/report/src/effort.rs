@@ -1,7 +1,7 @@
 //! How far a search came: what is known although a level is open, and how much there was to do.
 
+use crate::numbers::{grouped, plural, seconds};
 use crate::prose::and;
-use crate::text::{grouped, plural, seconds};
 use seriatim_check::{Effort, Report, Undecided};
 use seriatim_isolation::Level;
 

@@ -41,6 +41,7 @@ mod effort;
 pub mod explored;
 pub mod json;
 pub mod knowledge;
+mod numbers;
 pub mod predicted;
 mod prose;
 pub mod runs;

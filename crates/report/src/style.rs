@@ -1,4 +1,4 @@
-//! The few colours of the terminal. Text is always rendered with them; whoever writes it to
+//! The few colours of the terminal. Text is always rendered with them; the caller that writes it to
 //! something that is not a terminal strips them.
 
 use anstyle::{AnsiColor, Style};

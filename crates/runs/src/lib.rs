@@ -1,4 +1,4 @@
-//! Who runs an application, in this process: one file a verb.
+//! Runs an application, in this process: one file a verb.
 //!
 //! - [`run`]: once, on the mock store, with a chooser and a schedule,
 //! - [`Fuzz`]: again and again, until the assertion breaks,

@@ -30,7 +30,7 @@ pub enum ObservedError {
     /// There is no such application.
     #[error("the observed run is of no application that we have")]
     UnknownApp,
-    /// Nobody observes runs of this size.
+    /// `seriatim observe` makes no runs of this size.
     #[error(
         "the observed run has {number} {what}, and `seriatim observe` makes 1 to {most}; observe \
          and predict again"
@@ -84,7 +84,7 @@ impl Observed {
     }
 }
 
-/// A number from a file, which nobody has looked at yet.
+/// A number from a file, which has not been looked at yet.
 fn within(what: &'static str, number: usize, most: usize) -> Result<usize, ObservedError> {
     let fits = (1..=most).contains(&number);
     fits.then_some(number).ok_or(ObservedError::Size { what, number, most })

@@ -16,7 +16,7 @@ pub struct Recording {
     pub level: String,
     /// Whether transactions of different clients overlap.
     pub interleaved: bool,
-    /// Who went on, turn by turn.
+    /// The clients that went on, turn by turn.
     pub turns: Vec<u32>,
     /// The version that each read got.
     pub choices: Vec<Choice>,

@@ -25,7 +25,7 @@ pub struct Run {
     pub history: History,
     /// The version that each read got.
     pub choices: Vec<Choice>,
-    /// Who went on, turn by turn.
+    /// The clients that went on, turn by turn.
     pub turns: Vec<u32>,
 }
 

@@ -140,7 +140,7 @@ fn assertions_break_at_causal_consistency_and_hold_when_serializable() {
     }
 }
 
-/// The programs of measurements: a change that nobody meant would make their results worthless.
+/// The programs of measurements: a change that was not meant would make their results worthless.
 #[test]
 fn random_clients_have_as_many_histories_as_ever() {
     for (app, seed, causal, serializable) in [

@@ -1,6 +1,6 @@
 //! Does a recorded history satisfy a level?
 //!
-//!     cargo run --example check_file -- examples/histories/stock.jsonl snapshot-isolation
+//!     cargo run -p seriatim --example check_file -- examples/histories/stock.jsonl si
 
 use seriatim::{History, Level, check, report};
 

@@ -1,12 +1,12 @@
 //! Every behaviour of a program, before there is any database: in a `#[test]`, `assert` fails with
 //! the counterexample, what the checker says of it, and how to run it again.
 //!
-//!     cargo run --example model_a_program
+//!     cargo run -p seriatim --example model_a_program
 
 use seriatim::explore::{End, Program};
 use seriatim::{Level, Model, model};
 
-/// Two doctors go off duty if somebody else is on duty.
+/// Two doctors go off duty if the other one is on duty.
 fn doctors(p: &mut Program<i64, ()>) {
     p.initial("alice", 1).initial("bob", 1);
     for me in ["alice", "bob"] {
@@ -19,7 +19,7 @@ fn doctors(p: &mut Program<i64, ()>) {
     }
 }
 
-/// Whatever the database may hold in the end, somebody is on duty.
+/// Whatever the database may hold in the end, a doctor is on duty.
 fn somebody_is_on_duty(end: &End<'_, i64, ()>) -> bool {
     let check = |read: &mut dyn FnMut(&str) -> i64| match read("alice") + read("bob") {
         0 => Err("nobody is on duty".to_owned()),

@@ -1,6 +1,6 @@
 //! Code that talks to a database, tested against one that may answer anything its level allows.
 //!
-//!     cargo run --example test_with_store
+//!     cargo run -p seriatim --example test_with_store
 
 use seriatim::Level;
 use seriatim::store::{Random, Session, Store, StoreError};

@@ -75,22 +75,6 @@ fn an_assertion_inside_of_a_transaction_does_the_same() {
 }
 
 #[test]
-fn a_failure_points_at_the_line_of_the_test() {
-    let model: Model<i64, i64> = model(Level::Causal, counters);
-    let place = std::sync::Arc::new(std::sync::Mutex::new(None));
-    let seen = std::sync::Arc::clone(&place);
-    let usual = std::panic::take_hook();
-    std::panic::set_hook(Box::new(move |info| {
-        let file = info.location().map(|place| place.file().to_owned());
-        *seen.lock().unwrap() = file;
-    }));
-    let told = message(|| model.assert(|end| end.locals() != [0, 0]));
-    std::panic::set_hook(usual);
-    let file = place.lock().unwrap().clone().expect("a place");
-    assert!(file.ends_with("tests/models.rs"), "{file}: {told}");
-}
-
-#[test]
 fn a_model_that_is_not_deterministic_is_found_out() {
     let model: Model<i64, i64> = model(Level::Causal, |p| {
         let runs = AtomicI64::new(0);

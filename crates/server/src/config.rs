@@ -10,7 +10,7 @@ use std::time::Duration;
 pub struct Config {
     /// The level of transactions that do not ask for another one.
     pub level: Level,
-    /// Who picks among the versions that a read may return.
+    /// The chooser that picks among the versions that a read may return.
     pub chooser: ChooserKind,
     /// What decides everything that is random.
     pub seed: u64,

@@ -50,7 +50,7 @@ pub(crate) struct Opened {
     pub number: u32,
 }
 
-/// The store and those who use it.
+/// The store and the sessions of its clients.
 pub(crate) struct Hub {
     sessions_max: usize,
     pub body_bytes_max: usize,
@@ -180,7 +180,8 @@ impl Hub {
         slot.expect_no_transaction()?;
         if let Some(delay) = &self.delay {
             let time = delay.lock().unwrap_or_else(PoisonError::into_inner).next();
-            // Nobody gets a permit: the wait is over when the time is, or when the server stops.
+            // No request gets a permit: the wait is over when the time is, or when the server
+            // stops.
             if tokio::time::timeout(time, self.going.acquire()).await.is_ok() {
                 return Err(HubError::ShuttingDown);
             }
@@ -202,7 +203,7 @@ impl Hub {
         self.lock().slots.len()
     }
 
-    /// Ends the sessions that nobody has used for long enough.
+    /// Ends the sessions that no client has used for long enough.
     pub fn end_idle(&self) {
         let mut inner = self.lock();
         let idle = inner.slots.iter().filter(|(_, slot)| slot.end_if_idle(self.idle_max));
@@ -260,7 +261,7 @@ impl Hub {
         Ok(())
     }
 
-    /// Whoever waits to begin is told at once that the server stops.
+    /// A request that waits to begin is told at once that the server stops.
     pub fn stop_waiting(&self) {
         self.going.close();
         if let Some(turns) = &self.turns {

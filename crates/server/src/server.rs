@@ -80,15 +80,15 @@ impl Server {
     }
 
     /// Serves until it is stopped. Transactions that are open then abort. Returns what happened:
-    /// every commit that a client was told of is in it.
+    /// every commit that a client was told of is in it, unless it lies behind the horizon.
     pub fn run(self) -> History {
         let Server { runtime, listener, hub, stop, .. } = self;
         runtime.spawn(end_idle_sessions(Arc::clone(&hub)));
         runtime.spawn(stop_waiting(Arc::clone(&hub), stop.subscribe()));
         let router = http::router(Arc::clone(&hub));
         let left = runtime.block_on(http::accept(listener, router, stop.subscribe()));
-        // In this order: whoever is still connected must not commit something that the history does
-        // not have.
+        // In this order: a client that is still connected must not commit something that the
+        // history does not have.
         hub.close();
         drop(left);
         runtime.shutdown_background();
@@ -96,7 +96,8 @@ impl Server {
     }
 }
 
-/// When the server is told to stop, those who wait for their turn must not wait for it any more.
+/// When the server is told to stop, the clients that wait for their turn must not wait for it any
+/// more.
 async fn stop_waiting(hub: Arc<Hub>, mut stop: watch::Receiver<bool>) {
     if stop.wait_for(|&stop| stop).await.is_ok() {
         hub.stop_waiting();

@@ -19,7 +19,7 @@ pub(crate) enum End {
     Idle(Duration),
     Reset,
     Shutdown,
-    /// So many sessions have ended since that nobody remembers.
+    /// So many sessions have ended since that the server does not remember.
     Forgotten,
 }
 
@@ -67,7 +67,7 @@ impl Slot {
         Slot { id, state: Mutex::new(State::Live(live)) }
     }
 
-    /// Nothing is half done if somebody panicked: the store has a lock of its own.
+    /// Nothing is half done if another thread panicked: the store has a lock of its own.
     fn lock(&self) -> MutexGuard<'_, State> {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
@@ -143,7 +143,7 @@ impl Slot {
         }
     }
 
-    /// Ends the session if nobody used it for `limit`; whether it did.
+    /// Ends the session if no client used it for `limit`; whether it did.
     pub fn end_if_idle(&self, limit: Duration) -> bool {
         let mut state = self.lock();
         let idle = matches!(&*state, State::Live(live) if live.used.elapsed() > limit);

@@ -1,24 +1,24 @@
 //! Picks versions so that things go wrong.
 //!
 //! A history is unserializable if session order, reads and overwrites close a cycle. Reading a
-//! version that somebody has overwritten puts the reader before whoever overwrote it; if that one
-//! must also come before the reader, the cycle is closed. So a version that closes one is taken if
-//! there is any. So is one that will close it as soon as the transaction writes the key, if those
-//! who read this key usually write it: that is a lost update. If there is none, a session that has
-//! neither seen anything of the others nor written anything reads what is new, and any other
-//! session reads what is old: the first puts somebody before the reader, the second puts the reader
-//! before somebody, and a cycle needs both. Chance decides the rest, and everything once in a
-//! while.
+//! version that has been overwritten puts the reader before the transaction that overwrote it; if
+//! that one must also come before the reader, the cycle is closed. So a version that closes one is
+//! taken if there is any. So is one that will close it as soon as the transaction writes the key,
+//! if transactions that read this key usually write it: that is a lost update. If there is none, a
+//! session that has neither seen anything of the others nor written anything reads what is new, and
+//! any other session reads what is old: the first puts another transaction before the reader, the
+//! second puts the reader before another transaction, and a cycle needs both. Chance decides the
+//! rest, and everything once in a while.
 //!
-//! An attack on what an application needs first (that somebody is registered) may keep it from
-//! doing anything that could go wrong. So values after which a transaction did not write are
-//! avoided, and some runs are patient: what seems to be a condition of writing is up to date in
-//! them, and only the rest is attacked.
+//! An attack on what an application needs first (that a user is registered) may keep it from doing
+//! anything that could go wrong. So values after which a transaction did not write are avoided, and
+//! some runs are patient: what seems to be a condition of writing is up to date in them, and only
+//! the rest is attacked.
 //!
 //! Attacks are not the only way in which things can go wrong, so that the longer nothing does, the
 //! more runs explore instead: they do what was tried least. A run avoids what earlier ones have
 //! done, as far as it can see: what clients do next depends on the values that they have read, not
-//! on who wrote these.
+//! on which transactions wrote these.
 
 use crate::chooser::{Chooser, Ended, PendingRead, TxnName};
 use crate::cycles::Look;
@@ -93,7 +93,7 @@ struct Opponent {
     random: Pcg64Mcg,
     /// Whether this run explores.
     explores: bool,
-    /// Keys of which everybody gets the latest version in this run.
+    /// Keys of which every reader gets the latest version in this run.
     spared: FxHashSet<Box<str>>,
     /// Stands for everything that was decided so far, in whatever order.
     point: u64,
@@ -112,7 +112,7 @@ struct Opponent {
     broken: bool,
 }
 
-/// Something that can be decided. Options of the same name are the same to whoever asked.
+/// Something that can be decided. Options of the same name are the same to the client.
 struct Choosable {
     name: u64,
     /// The state that it leads to.
@@ -143,7 +143,7 @@ impl Drop for Hand {
 
 impl Opponent {
     fn choose(&mut self, read: &PendingRead<'_>) -> usize {
-        // Only who has committed since may have closed a cycle.
+        // Only a transaction that has committed since may have closed a cycle.
         for session in std::mem::take(&mut self.committed) {
             let mut ended = read.log.sessions[session as usize].committed.iter().rev();
             let last = ended.find(|&&txn| read.log.txn(txn).state == State::Committed);
@@ -169,8 +169,8 @@ impl Opponent {
         choice
     }
 
-    /// Lets those go on who will write something, as far as earlier runs tell: the more versions
-    /// there are, the more can go wrong for those who come later.
+    /// Lets a client go on that will write something, as far as earlier runs tell: the more
+    /// versions there are, the more can go wrong for the readers that come later.
     fn next_client(&mut self, alive: &[usize]) -> usize {
         let wishes = if self.explores || self.random.random_bool(WHIM_OF_TURNS) {
             Vec::new()
@@ -179,6 +179,7 @@ impl Opponent {
         };
         let turns = |client: usize| self.turns.get(&client).copied().unwrap_or(0);
         let had = |client: usize, turns: u32| hash(&(client, turns, "turns"));
+        // A state has one term for each client, made of its number of turns: that term is replaced.
         let after = |client| {
             self.point
                 .wrapping_sub(had(client, turns(client)))
@@ -193,7 +194,7 @@ impl Opponent {
         choice
     }
 
-    /// The places of clients who will probably write something.
+    /// The places of clients that will probably write something.
     fn writers(&self, alive: &[usize]) -> Vec<usize> {
         let experience = lock(&self.experience);
         let ended = |client: usize| self.ended.get(&(client as u32)).copied().unwrap_or(0);
@@ -284,8 +285,8 @@ impl Opponent {
                 read.log.knows_others(read.txn) || read.log.has_written(read.reader.session);
             return all.filter(|place| is_old(place) == has_part).collect();
         }
-        // Who is about to write goes by what the session has just read; who only looks would see
-        // nothing new.
+        // A transaction that is about to write goes by what the session has just read; one that
+        // only looks would see nothing new.
         let known = self.last_read.get(&(read.reader.session, read.key_number));
         let (again, others): (Vec<usize>, Vec<usize>) =
             closing.into_iter().partition(|place| Some(&source(place)) == known);

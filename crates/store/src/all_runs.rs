@@ -1,8 +1,8 @@
 //! Goes through all that can happen, one run after another.
 //!
-//! A run is a sequence of decisions: who goes on, and which version a read returns. The explorer
-//! takes the first option of each, and in the next run the next option of the last decision that
-//! has one left. Programs must do the same again if they see the same.
+//! A run is a sequence of decisions: which client goes on, and which version a read returns. The
+//! explorer takes the first option of each, and in the next run the next option of the last
+//! decision that has one left. Programs must do the same again if they see the same.
 
 use crate::chooser::{Chooser, PendingRead};
 use crate::run_plan::{RunPlan, hash, lock};
@@ -101,6 +101,7 @@ impl Tree {
     fn next_client(&mut self, alive: &[usize]) -> usize {
         let is_new = self.depth == self.path.len();
         let state = self.turns.iter().fold(self.reads, |sum, turns| sum.wrapping_add(hash(&turns)));
+        // The states along the old path are known because what is behind them is being tried.
         if let Some(known) = self.known.as_mut().filter(|_| is_new && !self.is_known) {
             self.is_known = !known.insert(state);
         }

@@ -2,13 +2,13 @@
 
 use crate::chooser::{Chooser, Random};
 use crate::delay::Delay;
-use crate::store::{Store, StoreError};
-use serde::Serialize;
 use seriatim_isolation::Level;
+use std::fmt;
 use std::num::NonZeroU32;
 use std::time::Duration;
 
 /// How a store is to work.
+#[must_use]
 pub struct Builder {
     pub(crate) level: Level,
     pub(crate) chooser: Box<dyn Chooser>,
@@ -16,6 +16,12 @@ pub struct Builder {
     pub(crate) serial: Option<Duration>,
     pub(crate) horizon: Option<NonZeroU32>,
     pub(crate) delay: Option<Delay>,
+}
+
+impl fmt::Debug for Builder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Builder({})", self.level)
+    }
 }
 
 impl Builder {
@@ -29,8 +35,8 @@ impl Builder {
         }
     }
 
-    /// Who picks among the versions that a read may return; [`Random`] with seed 0 unless said
-    /// otherwise.
+    /// The chooser that picks among the versions that a read may return; [`Random`] with seed 0
+    /// unless said otherwise.
     pub fn chooser(mut self, chooser: impl Chooser + 'static) -> Builder {
         self.chooser = Box::new(chooser);
         self
@@ -58,10 +64,5 @@ impl Builder {
     pub fn delay(mut self, longest: Duration, seed: u64) -> Builder {
         self.delay = Some(Delay::new(longest, seed));
         self
-    }
-
-    /// Makes the store.
-    pub fn build<V: Serialize>(self) -> Result<Store<V>, StoreError> {
-        Store::from_builder(self)
     }
 }

@@ -1,4 +1,4 @@
-//! Who picks among the versions that a read may return.
+//! Choosers: they pick among the versions that a read may return.
 //!
 //! All choosers are seeded or need no chance at all: the same program in the same order of steps
 //! sees the same values again.
@@ -53,7 +53,7 @@ impl PendingRead<'_> {
     }
 }
 
-/// Who picks the version that a read returns.
+/// Picks the version that a read returns.
 pub trait Chooser: Send {
     /// The index of a version in [`PendingRead::versions`]; the last one is taken if there is none
     /// of that number.

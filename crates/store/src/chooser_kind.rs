@@ -3,7 +3,7 @@
 use std::fmt;
 use std::str::FromStr;
 
-/// Who picks among the versions that a read may return.
+/// Which chooser picks among the versions that a read may return.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub enum ChooserKind {
     /// Any version, each as likely as the others.

@@ -38,6 +38,7 @@ impl<'l> Look<'l> {
             let mut reads = self.log.txn(writer).reads.iter();
             reads.any(|other| other.key == read.key_number && other.source == source)
         };
+        // A lost update: both read this version, and both overwrite it.
         (updated && over.iter().any(update))
             || self.reaches(over, |txn| txn == read.txn)
             || self.overtakes(read, source)
@@ -62,7 +63,7 @@ impl<'l> Look<'l> {
         self.log.keys.get(key as usize).map_or(&[][..], |writers| &writers.all)
     }
 
-    /// Who wrote `key` behind `source` for certain, beside `txn`.
+    /// The transactions, beside `txn`, that wrote `key` behind `source` for certain.
     pub fn overwriters(&self, key: u32, source: u32, txn: u32) -> Vec<u32> {
         let (log, writers) = (self.log, self.writers(key));
         if !self.spend(writers.len()) {
@@ -73,8 +74,8 @@ impl<'l> Look<'l> {
         others.filter(|&writer| is_behind(writer)).collect()
     }
 
-    /// Whether one of `start`, or somebody whom one of them must come before in every serial order,
-    /// is wanted.
+    /// Whether one of `start`, or a transaction that one of them must come before in every serial
+    /// order, is wanted.
     fn reaches(&self, start: Vec<u32>, is_wanted: impl Fn(u32) -> bool) -> bool {
         let mut seen: FxHashSet<u32> = start.iter().copied().collect();
         let mut waiting = start;
@@ -90,8 +91,9 @@ impl<'l> Look<'l> {
         false
     }
 
-    /// Whom `txn` must come before: the next of its session, its readers, and those who overwrote
-    /// what it read. One that took its writes back has a place, too: clients know what it read.
+    /// The transactions that `txn` must come before: the next of its session, its readers, and
+    /// those that overwrote what it read. One that took its writes back has a place, too: clients
+    /// know what it read.
     fn successors(&self, txn: u32) -> Vec<u32> {
         let record = self.log.txn(txn);
         let mut next = Vec::new();
@@ -115,7 +117,8 @@ impl<'l> Look<'l> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::log::{INITIAL, Read};
+    use crate::log::Read;
+    use crate::past::INITIAL;
     use seriatim_isolation::Level;
 
     fn commit(log: &mut Log, session: u32, reads: &[(u32, u32)], writes: &[u32]) -> u32 {

@@ -1,6 +1,8 @@
-//! Who may read what, and who may commit: the store without values, names and threads.
+//! Which versions a transaction may read, and which transactions may commit: the store without
+//! values, names and threads.
 
-use crate::log::{INITIAL, Log, Read, State};
+use crate::log::{Log, Read, State};
+use crate::past::INITIAL;
 use crate::reach::Reach;
 use crate::weak::{self, Demand};
 use crate::witness::{Point, Witness};
@@ -111,8 +113,8 @@ impl Engine {
         self.end(txn, State::Committed)
     }
 
-    /// Takes the writes of `txn` back and keeps what it read; false if nobody can have read that
-    /// any more: then it is aborted.
+    /// Takes the writes of `txn` back and keeps what it read; false if no transaction can have read
+    /// that any more: then it is aborted.
     pub fn withdraw(&mut self, txn: u32) -> bool {
         self.log.txns[txn as usize].writes.clear();
         self.end(txn, State::Withdrawn)
@@ -135,7 +137,7 @@ impl Engine {
         self.log.open().flat_map(|txn| self.log.txn(txn).forced.iter().copied()).collect()
     }
 
-    /// Settles what can be settled and forgets what nobody needs, except for the last `count`
+    /// Settles what can be settled and forgets what is not needed, except for the last `count`
     /// transactions. Only for stores whose transactions are all weak. Returns those that are
     /// needed.
     pub fn settle(&mut self, count: usize) -> FxHashSet<u32> {
@@ -157,7 +159,8 @@ impl Engine {
     fn find_place(&mut self, txn: u32) -> bool {
         let Some(witness) = &mut self.witness else { return true };
         if !self.log.txn(txn).level.is_strong() {
-            // Whatever it has seen is in the sequence, and nobody has seen it.
+            // What it has seen is in the sequence, and no transaction there has seen it: the end
+            // fits.
             witness.insert(witness.sequence.len(), Point { txn, is_commit: true });
             return true;
         }

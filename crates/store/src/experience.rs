@@ -99,7 +99,7 @@ impl Experience {
     pub fn has_writes_left(&self, session: u32, ended: u32) -> bool {
         let habit = |txn: u32| self.habits.get(&TxnName { session, txn });
         if self.runs == 0 {
-            // Who has just only read will probably do so again.
+            // A session that has just only read will probably do so again.
             return ended.checked_sub(1).and_then(habit).is_none_or(|habit| habit.wrote_last);
         }
         (ended..).map_while(habit).any(|habit| habit.wrote_last)
@@ -111,8 +111,8 @@ impl Experience {
         known.is_none_or(|uses| uses.update.wrote >= uses.update.idle())
     }
 
-    /// Whether `reader`, who sometimes writes and sometimes does not, mostly does not after seeing
-    /// this.
+    /// Whether `reader`, which sometimes writes and sometimes does not, mostly does not after
+    /// seeing this.
     pub fn hinders(&self, reader: TxnName, seen: u64) -> bool {
         let wavers = self
             .habits

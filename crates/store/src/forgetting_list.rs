@@ -4,7 +4,7 @@ use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
 use std::ops::{Index, IndexMut};
 
-/// The last ones in a row, and those before them that somebody still needs.
+/// The last ones in a row, and those before them that are still needed.
 #[derive(Clone, Debug)]
 pub(crate) struct ForgettingList<T> {
     /// The number of the first one in `recent`.

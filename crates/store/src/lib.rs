@@ -1,10 +1,10 @@
 //! A database that may return anything its isolation level allows.
 //!
-//! A [`Store`] keeps every version of every key. When a transaction reads, the store works out
-//! which versions its isolation level allows, given everything that has been read and written so
-//! far, and a [`Chooser`] picks one: at random, always the latest, as a script says, or as an
-//! adversary who wants things to go wrong. Any behaviour of any database at that level can come
-//! out, and nothing else.
+//! A [`Store`] keeps every version of every key, unless it has a horizon. When a transaction reads,
+//! the store works out which versions its isolation level allows, given everything that has been
+//! read and written so far, and a [`Chooser`] picks one: at random, always the latest, as a script
+//! says, or as an adversary who wants things to go wrong. Any behaviour of any database at that
+//! level can come out, and nothing else.
 
 mod adversary;
 mod all_runs;
@@ -18,6 +18,7 @@ mod experience;
 mod fingerprint;
 mod forgetting_list;
 mod log;
+mod past;
 mod reach;
 mod record;
 mod run_plan;

@@ -1,5 +1,5 @@
-//! What has happened in the store so far, with what the axioms ask about it: who wrote a key, and
-//! what is in whose causal past.
+//! What has happened in the store so far, with what the axioms ask about it: which transactions
+//! wrote a key, and what is in whose causal past.
 //!
 //! Transactions are numbered as they begin. Those of a session that committed form a chain, so that
 //! a causal past is one number for each session: how many of its transactions belong to it. One
@@ -7,17 +7,15 @@
 //!
 //! With a version horizon, old transactions are *settled*: they precede all others in the commit
 //! order for good, and of what they wrote only the last version of each key can still be read. What
-//! nobody needs any more is forgotten.
+//! is not needed any more is forgotten.
 
 use crate::forgetting_list::ForgettingList;
+use crate::past::{INITIAL, Past};
 use crate::writers::{Writer, Writers};
 use rustc_hash::FxHashSet;
 use seriatim_isolation::Level;
 use std::cmp::Reverse;
 use std::collections::VecDeque;
-
-/// The source of reads that nobody's write explains: the initial transaction.
-pub(crate) const INITIAL: u32 = u32::MAX;
 
 /// How a transaction stands.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -59,71 +57,6 @@ pub(crate) struct Record {
     pub commit: u32,
     /// Whether it precedes all that is not settled.
     pub settled: bool,
-}
-
-/// A causal past: for each session how many of its committed transactions are in it, by session,
-/// without those of which none is. Sessions of which everything is settled may be missing, too.
-#[derive(Clone, Default, PartialEq, Eq, Debug)]
-pub(crate) struct Past(Vec<(u32, u32)>);
-
-impl Past {
-    #[inline]
-    pub fn of(&self, session: u32) -> u32 {
-        self.place(session).map_or(0, |place| self.0[place].1)
-    }
-
-    fn place(&self, session: u32) -> Result<usize, usize> {
-        // Without a horizon the sessions are mostly all there.
-        match self.0.get(session as usize) {
-            Some(&(other, _)) if other == session => Ok(session as usize),
-            _ => self.0.binary_search_by_key(&session, |&(other, _)| other),
-        }
-    }
-
-    /// Adds another past; whether that is something new.
-    pub fn join(&mut self, other: &Past) -> bool {
-        let is_like = self.0.len() == other.0.len()
-            && self.0.iter().zip(&other.0).all(|(mine, theirs)| mine.0 == theirs.0);
-        if !is_like {
-            return other
-                .0
-                .iter()
-                .fold(false, |new, &(session, count)| self.reach(session, count) | new);
-        }
-        let mut new = false;
-        for (mine, theirs) in self.0.iter_mut().zip(&other.0) {
-            new |= mine.1 < theirs.1;
-            mine.1 = mine.1.max(theirs.1);
-        }
-        new
-    }
-
-    /// How many transactions are in it.
-    pub fn size(&self) -> u64 {
-        self.0.iter().map(|&(_, count)| u64::from(count)).sum()
-    }
-
-    /// Whether a session other than `own` has a part in it.
-    pub fn has_others(&self, own: u32) -> bool {
-        self.0.iter().any(|&(session, count)| session != own && count > 0)
-    }
-
-    /// Adds the first `count` transactions of `session`; whether that is something new.
-    pub fn reach(&mut self, session: u32, count: u32) -> bool {
-        match self.place(session) {
-            Ok(place) if self.0[place].1 >= count => return false,
-            Ok(place) => self.0[place].1 = count,
-            Err(_) if count == 0 => return false,
-            Err(place) => self.0.insert(place, (session, count)),
-        }
-        true
-    }
-
-    /// Leaves sessions out that do not matter any more.
-    pub fn retain(&mut self, matters: impl Fn(u32) -> bool) {
-        self.0.retain(|&(session, _)| matters(session));
-        self.0.shrink_to_fit();
-    }
 }
 
 /// One session.
@@ -203,8 +136,8 @@ impl Log {
     /// The writers in `past`, without those that are in the causal past of another one.
     pub fn last_seen(&self, writers: &Writers, past: &Past) -> Vec<u32> {
         let mut seen: Vec<Writer> = writers.seen(past).collect();
-        // Whoever has seen another one committed later, and the last one has mostly seen all of
-        // them.
+        // A writer that has seen another one committed later, and the last one has mostly seen all
+        // of them.
         seen.sort_unstable_by_key(|writer| Reverse(writer.commit));
         let mut last: Vec<u32> = Vec::new();
         for writer in seen {
@@ -246,7 +179,7 @@ impl Log {
             if !self.precedes(read.source, txn) {
                 self.txns[txn as usize].past = self.past_with(txn, read.source);
             }
-            // Nobody asks who read what is settled, and there is no end to them.
+            // The readers of what is settled are never asked for, and there is no end to them.
             if !self.txn(read.source).settled {
                 self.txns[read.source as usize].readers.push(txn);
             }
@@ -293,6 +226,7 @@ impl Log {
         self.open.retain(|&other| other != txn);
         for read in reads.into_iter().filter(|read| read.source != INITIAL) {
             let readers = &mut self.txns[read.source as usize].readers;
+            // Readers are added as they read, so one that was open until now is near the end.
             if let Some(place) = readers.iter().rposition(|&reader| reader == txn) {
                 readers.swap_remove(place);
             }
@@ -352,6 +286,7 @@ impl Log {
                 keys.insert(key);
             }
             let home = &mut self.sessions[record.session as usize];
+            // The order extends session order, so this is the first of its session.
             home.committed.pop_front();
             home.settled += 1;
         }
@@ -377,8 +312,8 @@ impl Log {
         }
     }
 
-    /// The transactions that somebody may still ask about: those that are not settled, what they
-    /// have read from, and whoever wrote the last settled version of a key.
+    /// The transactions that may still be asked about: those that are not settled, those that they
+    /// have read from, and the writers of the last settled version of each key.
     pub fn needed(&self) -> FxHashSet<u32> {
         let alive: Vec<u32> = self.unsettled().chain(self.open()).collect();
         let sources =

@@ -1,5 +1,5 @@
-//! Who must commit before whom: session order, reads, and the edges that the axioms force, closed
-//! under transitivity.
+//! Which transactions must commit before which: session order, reads, and the edges that the axioms
+//! force, closed under transitivity.
 //!
 //! For each committed transaction one number a session: how many of the session's transactions must
 //! commit before it. A question costs one comparison; a new edge costs as many transactions as
@@ -7,7 +7,8 @@
 //! transactions force are kept apart until these commit, so that an abort costs nothing.
 
 use crate::forgetting_list::ForgettingList;
-use crate::log::{Log, Past};
+use crate::log::Log;
+use crate::past::Past;
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -15,7 +16,7 @@ use std::collections::BinaryHeap;
 /// Reachability among committed transactions.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Reach {
-    /// For each transaction who must commit before it.
+    /// For each transaction those that must commit before it.
     before: ForgettingList<Past>,
     /// Targets of forced edges.
     forced: ForgettingList<Vec<u32>>,
@@ -47,6 +48,7 @@ impl Reach {
         if edges.iter().any(|&(from, to)| self.reaches(log, to, from)) {
             return true;
         }
+        // A cycle enters their one target once, by one of the edges: each was tried alone above.
         let one_target = edges.windows(2).all(|pair| pair[0].1 == pair[1].1);
         if edges.is_empty() || (one_target && open.is_empty()) {
             return false;
@@ -96,6 +98,7 @@ impl Reach {
         news.reach(log.txn(from).session, log.txn(from).number + 1);
         let mut waiting = vec![to];
         while let Some(txn) = waiting.pop() {
+            // A transaction that learns nothing new has nothing new for those behind it.
             if !self.before[txn as usize].join(&news) {
                 continue;
             }
@@ -107,7 +110,7 @@ impl Reach {
     /// The committed transactions in an order that fits.
     pub fn order(&self, log: &Log) -> Vec<u32> {
         let mut committed: Vec<u32> = log.unsettled().collect();
-        // Whoever must come before another has fewer that must come before it.
+        // A transaction that must come before another has fewer that must come before it.
         committed.sort_by_key(|&txn| (self.before[txn as usize].size(), log.txn(txn).commit));
         committed
     }
@@ -130,6 +133,7 @@ impl Reach {
         let mut holds = Holds::new(log);
         let mut order = Vec::new();
         while let Some(Reverse((_, txn))) = ready.pop() {
+            // Those behind it stay unsettled as well: their count does not come to 0.
             if holds.hold(log, txn) {
                 continue;
             }
@@ -145,7 +149,8 @@ impl Reach {
         order
     }
 
-    /// Forgets who is not needed, except for the last `count`, and what is settled.
+    /// Forgets the transactions that are not needed, except for the last `count`, and what is
+    /// settled.
     pub fn forget(&mut self, log: &Log, count: usize, is_needed: impl Fn(usize) -> bool) {
         self.before.iter_mut().for_each(|before| before.retain(|session| log.is_alive(session)));
         self.before.forget(count, &is_needed);
@@ -175,6 +180,7 @@ impl Holds {
         if writes.iter().any(is_held) {
             return true;
         }
+        // From now on no version of the key may be settled behind the one that was read.
         for key in writes {
             for (source, settled) in self.0.get_mut(key).into_iter().flatten() {
                 *settled |= *source == txn;

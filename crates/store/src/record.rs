@@ -1,6 +1,7 @@
 //! What happened in a store, as a history that the checkers read.
 
-use crate::log::{INITIAL, State};
+use crate::log::State;
+use crate::past::INITIAL;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde::Serialize;
 use seriatim_history::{Atom, Atoms, Columns, History, KeyId, KeyNames, OpKind, Status, Value};

@@ -1,4 +1,4 @@
-//! What somebody who plans whole runs does in one of them, and what such planners share.
+//! What a planner of whole runs does in one of them, and what such planners share.
 
 use crate::chooser::Chooser;
 use crate::schedule::Schedule;
@@ -10,7 +10,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 pub struct RunPlan {
     /// Picks the versions.
     pub chooser: Box<dyn Chooser>,
-    /// Picks who goes on, if the clients take turns; client 0 is session 0, and so on.
+    /// Picks the client that goes on, if the clients take turns; client 0 is session 0, and so on.
     pub schedule: Schedule,
 }
 

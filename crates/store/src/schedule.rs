@@ -5,10 +5,10 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
-/// Who runs.
+/// Which client runs.
 struct Turns {
     state: Mutex<State>,
-    /// One for each client, so that a turn wakes nobody else.
+    /// One for each client, so that a turn wakes no other client.
     wake: Vec<Condvar>,
 }
 
@@ -18,7 +18,7 @@ pub type Schedule = Box<dyn FnMut(&[usize]) -> usize + Send>;
 
 struct State {
     schedule: Schedule,
-    /// Who got each turn so far.
+    /// The client that got each turn so far.
     turns: Vec<u32>,
     /// Clients that have not finished.
     alive: Vec<usize>,
@@ -30,7 +30,7 @@ impl Turns {
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Gives the turn to anybody who is left.
+    /// Gives the turn to one of the clients that are left.
     fn pass(&self, state: &mut State) {
         state.running = state.alive.len().checked_sub(1).map(|last| {
             let State { schedule, alive, .. } = state;
@@ -51,7 +51,7 @@ pub struct Turn {
 }
 
 impl Turn {
-    /// Lets somebody else go on, perhaps, and waits for the next turn.
+    /// Lets another client go on, perhaps, and waits for the next turn.
     pub fn next(&self) {
         let mut state = self.turns.lock();
         self.turns.pass(&mut state);
@@ -77,8 +77,8 @@ impl Drop for Leave {
     }
 }
 
-/// Runs all clients, one at a time; at each [`Turn::next`] chance decides who goes on. The same
-/// seed gives the same interleaving if the clients depend on nothing else.
+/// Runs all clients, one at a time; at each [`Turn::next`] chance decides which client goes on. The
+/// same seed gives the same interleaving if the clients depend on nothing else.
 ///
 /// ```
 /// use std::sync::Mutex;
@@ -99,13 +99,14 @@ pub fn interleave<R: Send, C: FnOnce(Turn) -> R + Send>(seed: u64, clients: Vec<
     interleave_by(by_chance(seed), clients).0
 }
 
-/// Everybody who is left is as likely to go on as the others.
+/// Every client that is left is as likely to go on as the others.
 pub fn by_chance(seed: u64) -> Schedule {
     let mut random = Pcg64Mcg::seed_from_u64(seed);
     Box::new(move |alive| random.random_range(0..alive.len()))
 }
 
-/// The same turns again, as [`interleave_by`] gave them back; whoever is first if they do not fit.
+/// The same turns again, as [`interleave_by`] gave them back; the first client that is left if they
+/// do not fit.
 pub fn by_turns(turns: Vec<u32>) -> Schedule {
     let mut turns = turns.into_iter();
     Box::new(move |alive| {
@@ -114,8 +115,8 @@ pub fn by_turns(turns: Vec<u32>) -> Schedule {
     })
 }
 
-/// Runs all clients, one at a time; at each [`Turn::next`] the schedule decides who goes on.
-/// Returns what the clients returned, and who got each turn.
+/// Runs all clients, one at a time; at each [`Turn::next`] the schedule decides which client goes
+/// on. Returns what the clients returned, and which client got each turn.
 pub fn interleave_by<R: Send, C: FnOnce(Turn) -> R + Send>(
     schedule: Schedule,
     clients: Vec<C>,

@@ -10,12 +10,14 @@ use crate::delay::Delay;
 use crate::engine::Engine;
 use crate::fingerprint::fingerprint;
 use crate::forgetting_list::ForgettingList;
-use crate::log::{INITIAL, State};
+use crate::log::State;
+use crate::past::INITIAL;
 use crate::record::{self, Recorded, Told};
 use serde::Serialize;
 use seriatim_history::History;
 use seriatim_isolation::Level;
 use std::collections::{BTreeMap, HashMap};
+use std::fmt;
 use std::num::NonZeroU32;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::task::Waker;
@@ -149,14 +151,20 @@ pub struct Session<V> {
     number: u32,
 }
 
+impl<V> fmt::Debug for Session<V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Session({})", self.number)
+    }
+}
+
 impl<V> Shared<V> {
     /// A panic of a chooser leaves nothing half done.
     fn lock(&self) -> MutexGuard<'_, Inner<V>> {
         self.inner.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Tells the chooser and those who wait that `txn` ended. Wakers run code of others, so that
-    /// the store is not locked then.
+    /// Tells the chooser and the transactions that wait that `txn` ended. Wakers run code of
+    /// others, so that the store is not locked then.
     fn end(&self, mut inner: MutexGuard<'_, Inner<V>>, txn: u32) {
         inner.end(txn);
         let waiting = std::mem::take(&mut inner.waiting);
@@ -194,7 +202,7 @@ impl<V: Serialize> Store<V> {
         Builder::new(level)
     }
 
-    pub(crate) fn from_builder(plan: Builder) -> Result<Store<V>, StoreError> {
+    fn from_builder(plan: Builder) -> Result<Store<V>, StoreError> {
         supported(plan.level, plan.horizon)?;
         let inner = Inner {
             engine: Engine::default(),
@@ -224,6 +232,20 @@ impl<V: Serialize> Store<V> {
     }
 }
 
+impl Builder {
+    /// Makes the store.
+    pub fn build<V: Serialize>(self) -> Result<Store<V>, StoreError> {
+        Store::from_builder(self)
+    }
+}
+
+/// Short: a store remembers every version.
+impl<V> fmt::Debug for Store<V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Store({})", self.0.lock().level)
+    }
+}
+
 impl<V> Store<V> {
     /// Opens a session.
     pub fn session(&self) -> Session<V> {
@@ -233,7 +255,7 @@ impl<V> Store<V> {
         Session { number: inner.engine.log.open_session(), shared: Arc::clone(&self.0) }
     }
 
-    /// Who picks from now on.
+    /// The chooser from now on.
     pub fn set_chooser(&self, chooser: impl Chooser + 'static) {
         self.0.lock().chooser = Box::new(chooser);
     }
@@ -267,7 +289,8 @@ impl<V> Store<V> {
 }
 
 impl<V: Clone> Store<V> {
-    /// Sets what `key` holds initially. Has no effect once somebody has read or written the key.
+    /// Sets what `key` holds initially. Has no effect once a transaction has read or written the
+    /// key.
     pub fn load(&self, key: &str, value: V) {
         let mut inner = self.0.lock();
         if !inner.keys.contains_key(key) {
@@ -333,7 +356,7 @@ impl<V> Session<V> {
         self.shared.serial
     }
 
-    /// Begins without waiting for anybody.
+    /// Begins without waiting for another transaction.
     #[cfg(feature = "async")]
     pub(crate) fn begin_now(&self, level: Level) -> Result<Txn<V>, StoreError> {
         let inner = self.may_begin(level)?;
@@ -418,8 +441,8 @@ impl<V> Inner<V> {
             log,
             value: &|place| fingerprint(value(initial, events, versions[place].source, key)),
         };
-        // Who tries again gets the latest version: a chooser that likes old ones could refuse it
-        // for ever.
+        // A client that tries again gets the latest version: a chooser that likes old ones could
+        // refuse it for ever.
         let place = if self.failed[read.reader.session as usize] {
             last
         } else {

@@ -3,7 +3,7 @@
 
 use crate::LEVELS;
 use crate::engine::Engine;
-use crate::log::INITIAL;
+use crate::past::INITIAL;
 use seriatim_isolation::axioms::{self, Execution, Transaction};
 use seriatim_isolation::{Level, Order};
 use std::collections::BTreeSet;
@@ -28,7 +28,7 @@ type Program = Vec<Vec<Plan>>;
 /// A transaction by its session and number, or the initial one.
 type Name = Option<(usize, usize)>;
 
-/// For each external read, by session, transaction and step, whom it reads from.
+/// For each external read, by session, transaction and step, the transaction that it reads from.
 type Behaviour = Vec<((usize, usize, usize), Name)>;
 
 struct Random(u64);

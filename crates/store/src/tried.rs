@@ -1,7 +1,7 @@
 //! What was tried at which point of a run, so that no run has to be done twice.
 //!
-//! A state is everything that was read and everybody's turns so far, in whatever order, as a hash;
-//! a point is a question that is asked there. An option of a point is *spent* when everything
+//! A state is everything that was read and the turns of all clients so far, in whatever order, as a
+//! hash; a point is a question that is asked there. An option of a point is *spent* when everything
 //! behind it has been tried: when it led to the end of a run, or to a point all of whose options
 //! are spent. So is a state that was the end of a run, or whose question has only spent options.
 
@@ -66,6 +66,7 @@ impl Tried {
         if self.points.len() < POINTS_MAX {
             self.spent.insert(end);
         }
+        // From the end: whether a decision is spent depends on those behind it.
         for decision in decisions.iter().rev() {
             if self.points.len() >= POINTS_MAX && !self.points.contains_key(&decision.point) {
                 return;

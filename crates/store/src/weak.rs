@@ -9,7 +9,8 @@
 //! later adds an edge for a read of the past: a read that was allowed stays allowed, and a commit
 //! never fails.
 
-use crate::log::{INITIAL, Log};
+use crate::log::Log;
+use crate::past::INITIAL;
 use crate::reach::Reach;
 use seriatim_isolation::Level;
 
@@ -95,8 +96,8 @@ fn seen_writers(log: &Log, txn: u32, key: u32) -> Vec<u32> {
 }
 
 /// Asks for `before` to commit before `after`; false if that is impossible. What causality gives is
-/// not asked for. If both are settled, `before` is: while somebody reads a key, none of its
-/// versions is settled behind what was read.
+/// not asked for. If both are settled, `before` is: while an open transaction has read a key, none
+/// of its versions is settled behind what was read.
 fn ask(log: &Log, before: u32, after: u32, edges: &mut Vec<(u32, u32)>) -> bool {
     if before == after {
         return true;
@@ -135,6 +136,7 @@ fn ask_for_earlier_reads_causal(
     source: u32,
     edges: &mut Vec<(u32, u32)>,
 ) -> bool {
+    // The past of the source is known already, so nothing is newly seen.
     if log.precedes(source, txn) {
         return true;
     }

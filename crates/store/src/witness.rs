@@ -4,13 +4,14 @@
 //! A transaction at a weak level or at serializability is one point, its commit. At prefix
 //! consistency and snapshot isolation it has a begin point too, where it reads. A strong
 //! transaction reads, at its point, the last version of each key before it. At snapshot isolation
-//! nobody else commits a write to one of its keys between its two points. Weak transactions ask for
-//! edges between commits, as everywhere.
+//! no other transaction commits a write to one of its keys between its two points. Weak
+//! transactions ask for edges between commits, as everywhere.
 //!
 //! As long as a new transaction fits somewhere into the sequence nothing has to be searched. If it
-//! does not, `search` looks for another sequence.
+//! does not, `witness_search.rs` looks for another sequence.
 
-use crate::log::{INITIAL, Log};
+use crate::log::Log;
+use crate::past::INITIAL;
 use rustc_hash::FxHashSet;
 use seriatim_isolation::Level;
 use std::ops::RangeInclusive;
@@ -117,6 +118,7 @@ impl Witness {
     pub fn place(&mut self, log: &Log, txn: u32) -> bool {
         let Some(window) = self.window(log, txn) else { return false };
         match log.txn(txn).level {
+            // At the end its writes spoil no read, and other writers may lie between its points.
             Level::PrefixConsistency => self.place_both(txn, *window.end(), self.sequence.len()),
             Level::SnapshotIsolation => return self.place_snapshot(log, txn, window),
             _ => return self.place_serial(log, txn, window),
@@ -125,11 +127,13 @@ impl Witness {
     }
 
     fn place_both(&mut self, txn: u32, begin: usize, commit: usize) {
+        // The commit first: the begin, which is before it, moves it on.
         self.insert(commit, Point { txn, is_commit: true });
         self.insert(begin, Point { txn, is_commit: false });
     }
 
     fn place_serial(&mut self, log: &Log, txn: u32, window: RangeInclusive<usize>) -> bool {
+        // The later the place, the fewer readers behind it can miss its writes.
         let Some(gap) = window.rev().take(TRIES).find(|&gap| self.may_commit_at(log, txn, gap))
         else {
             return false;
@@ -151,8 +155,8 @@ impl Witness {
         true
     }
 
-    /// Whether the writes of `txn` may become visible before place `gap`: nobody reads an older
-    /// version behind it, and no snapshot of another writer of these keys is open there.
+    /// Whether the writes of `txn` may become visible before place `gap`: no transaction reads an
+    /// older version behind it, and no snapshot of another writer of these keys is open there.
     fn may_commit_at(&self, log: &Log, txn: u32, gap: usize) -> bool {
         gap == self.sequence.len()
             || log.txn(txn).writes.iter().all(|&key| self.may_write_at(log, key, gap))

@@ -2,12 +2,13 @@
 //! not fit into the sequence that is there.
 //!
 //! A depth-first search over the points that may come next, the old sequence first, that never
-//! visits a state twice: a state is how far each session has come and who wrote each key last. The
-//! cost is exponential, so it is not tried for long sequences: a store with more than
+//! visits a state twice: a state is how far each session has come and which transaction wrote each
+//! key last. The cost is exponential, so it is not tried for long sequences: a store with more than
 //! [`POINTS_MAX`] points refuses behaviours that only another order of what has committed would
 //! show valid.
 
-use crate::log::{INITIAL, Log, State};
+use crate::log::{Log, State};
+use crate::past::INITIAL;
 use crate::witness::{Point, Witness, has_begin};
 use rustc_hash::{FxHashMap, FxHashSet};
 use seriatim_isolation::Level;
@@ -40,7 +41,7 @@ impl Question<'_> {
     }
 }
 
-/// Which points are placed, and who wrote each key last.
+/// Which points are placed, and the last writer of each key.
 type Visited = (Vec<bool>, Vec<(u32, u32)>);
 
 struct WitnessSearch<'q> {
@@ -49,7 +50,7 @@ struct WitnessSearch<'q> {
     points: Vec<Point>,
     placed: Vec<bool>,
     committed: FxHashSet<u32>,
-    /// Who must commit before whom, beside session order and reads.
+    /// For each transaction those that must commit before it, beside session order and reads.
     before: FxHashMap<u32, Vec<u32>>,
     last_writer: FxHashMap<u32, u32>,
     begun: Vec<u32>,
@@ -230,6 +231,7 @@ impl<'q> WitnessSearch<'q> {
             |(point, _)| {
                 log.txn(point.txn).level.is_strong()
                     && self.reads(point.txn).any(|(key, source)| {
+                        // A version that is yet to come is not spoiled by this commit.
                         writes.contains(&key)
                             && self.last_writer.get(&key).copied().unwrap_or(INITIAL) == source
                     })

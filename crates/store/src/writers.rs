@@ -1,6 +1,6 @@
-//! Who wrote a key.
+//! The transactions that wrote a key.
 
-use crate::log::{INITIAL, Past};
+use crate::past::{INITIAL, Past};
 
 /// A committed writer of a key.
 #[derive(Clone, Copy, Debug)]

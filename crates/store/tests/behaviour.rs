@@ -114,8 +114,8 @@ fn what_cannot_have_been_read_any_more_cannot_be_kept() {
     let mut write = three.begin().unwrap();
     write.write("y", 1).unwrap();
     write.commit().unwrap();
-    // The one that is open comes behind the writer of y and before that of x, who comes before the
-    // writer of y.
+    // The one that is open comes behind the writer of y and before that of x, which comes before
+    // the writer of y.
     let mut open = one.begin().unwrap();
     assert_eq!((open.read("y"), open.read("x")), (Ok(Some(1)), Ok(None)));
     store.set_chooser(Script::new([Choice {

@@ -5,11 +5,13 @@
 //! keeps everything else away.
 //!
 //! - A level that holds is shown by a commit order ([`verify_order`]) or by begin and commit points
-//!   ([`verify_points`]). Both are walks along what is shown.
+//!   ([`verify_points`]). Both are walks along what is shown. Cut isolation needs no proof
+//!   ([`verify_cut_isolation`]).
 //! - A level that is violated is shown by operations that violate it when everything else is
-//!   removed ([`verify_violation`]). The definition itself looks at small sets of operations; at
-//!   larger ones plain saturation (weak levels) and a plain search (strong levels) do, each with a
-//!   limit. A set that is too hard for these is not confirmed ([`Doubt::TooHard`]).
+//!   removed ([`verify_violation`]). At the strong levels a plain search with a limit decides, and
+//!   the definition itself where the search does not and the set is small. At the other levels the
+//!   definition decides small sets and plain saturation larger ones (cut isolation is seen
+//!   directly). A set that is too hard for these is not confirmed ([`Doubt::TooHard`]).
 //!
 //! ```
 //! use seriatim_history::{notation, TxnId};

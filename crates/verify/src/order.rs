@@ -1,10 +1,8 @@
 //! Is this really a commit order? The weak levels from the definition, with a matching of reads to
-//! writes of its own.
-//! Of the
-//! transactions of a session that a reader saw and that wrote the key, only the last one is looked
-//! at: the order has the others before it. Time O(reads · sessions), at RC and RA O(reads ·
-//! √reads); memory linear in the history. The strong levels by a walk along begin and commit
-//! points, in linear time (module `points`).
+//! writes of its own. Of those transactions of a session that a reader saw and that wrote the key,
+//! only the last one is looked at: the order has the others before it. Time O(reads · sessions), at
+//! RC and RA O(reads · √reads); memory linear in the history. The strong levels by a walk along
+//! begin and commit points, in linear time (module `points`).
 
 use crate::pasts::Pasts;
 use crate::points;
@@ -275,7 +273,7 @@ fn check_lists(
 mod tests {
     use super::*;
     use seriatim_history::notation;
-    use std::collections::HashSet;
+    use seriatim_isolation::oracle;
 
     fn verdict(text: &str, order: &[u32]) -> Result<(), Rejection> {
         let order: Vec<TxnId> = order.iter().copied().map(TxnId).collect();
@@ -304,45 +302,6 @@ mod tests {
             matches!(overwritten, Err(Rejection::Axiom { other: TxnId(1), .. })),
             "{overwritten:?}"
         );
-    }
-
-    /// The axioms as they are written down.
-    fn literal(history: &History, level: Level, order: &[TxnId]) -> bool {
-        let place: HashMap<TxnId, usize> =
-            order.iter().enumerate().map(|(place, &txn)| (txn, place)).collect();
-        let Ok(reads) = external_reads(history, order, &place) else { return false };
-        let writes = |txn: TxnId, key: KeyId| {
-            history
-                .ops_of(txn)
-                .map(|op| history.op(OpId(op)))
-                .any(|op| op.kind.is_write() && op.key == key)
-        };
-        let direct = |a: TxnId, b: TxnId| {
-            let session = history.session_of(a) == history.session_of(b) && a < b;
-            session || reads.iter().any(|read| read.reader == b && read.source == Some(a))
-        };
-        let mut past: HashSet<(TxnId, TxnId)> = HashSet::new();
-        for &b in order {
-            for &a in order.iter().filter(|&&a| direct(a, b)) {
-                let further: Vec<_> =
-                    order.iter().filter(|&&c| past.contains(&(c, a))).map(|&c| (c, b)).collect();
-                past.extend(further);
-                past.insert((a, b));
-            }
-        }
-        let seen = |other: TxnId, by: &ExternalRead| match level {
-            Level::ReadCommitted => reads
-                .iter()
-                .any(|r| r.reader == by.reader && r.read < by.read && r.source == Some(other)),
-            Level::ReadAtomic => direct(other, by.reader),
-            _ => past.contains(&(other, by.reader)),
-        };
-        reads.iter().all(|read| {
-            let others =
-                order.iter().filter(|&&other| Some(other) != read.source && other != read.reader);
-            let mut bad = others.filter(|&&other| writes(other, read.key) && seen(other, read));
-            !bad.any(|other| read.source.is_none_or(|source| place[&source] < place[other]))
-        })
     }
 
     #[test]
@@ -382,7 +341,11 @@ mod tests {
                 [Level::ReadCommitted, Level::ReadAtomic, Level::Causal].into_iter().enumerate()
             {
                 let accepted = verify_order(&history, level, &order).is_ok();
-                assert_eq!(accepted, literal(&history, level, &order), "{level} of\n{text}");
+                assert_eq!(
+                    accepted,
+                    oracle::accepts(&history, level, &order),
+                    "{level} of\n{text}"
+                );
                 counts[number][usize::from(accepted)] += 1;
             }
         }

@@ -68,7 +68,7 @@ struct Walk<'h> {
 }
 
 /// How much of the longest list of a key has been appended. An append of the next element is taken
-/// to be that element, so that every element comes from one append for all who read it.
+/// to be that element, so that every element comes from one append for all its readers.
 struct Growth<'h> {
     list: &'h [Value],
     read: OpId,

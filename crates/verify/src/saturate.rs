@@ -145,7 +145,8 @@ impl Saturation<'_> {
         }
     }
 
-    /// Neighbours in a list were appended in its order. `None` if it is open who appended them.
+    /// Neighbours in a list were appended in its order. `None` if it is open which transactions
+    /// appended them.
     fn add_versions(&mut self) -> Option<()> {
         for op in self
             .txns

@@ -75,8 +75,8 @@ fn programs<O>(mut operation: impl FnMut((usize, usize)) -> O) -> Programs<O> {
         .collect()
 }
 
-/// Clients of courseware who have to register, and of whom one has to create the course, if nothing
-/// is there yet.
+/// Clients of courseware that have to register, and one of which has to create the course, if
+/// nothing is there yet.
 fn prepared(
     is_empty: bool,
     mut programs: Programs<crate::courseware::Op>,

@@ -18,7 +18,7 @@ pub(super) fn anything(random: &mut Random) -> Op {
     }
 }
 
-/// A database in which nobody is registered and no course exists.
+/// A database in which no student is registered and no course exists.
 pub(super) fn empty() -> Vec<(String, Value)> {
     database(&[], &[])
 }
@@ -56,7 +56,7 @@ pub(super) fn load() -> Vec<(String, Value)> {
     database(&["s0", "s1"], &["c0", "c1"])
 }
 
-/// A transaction of three students, of whom one may not be registered yet.
+/// A transaction of three students; one of them may not be registered yet.
 pub(super) fn transaction(random: &mut Random, _: Slot) -> Op {
     let student = Value::from(format!("s{}", random.below(3)));
     let course = Value::from(format!("c{}", random.below(2)));

@@ -33,7 +33,7 @@ use program::Slot;
 type Judge = Box<dyn Fn(&[Vec<Value>], &mut dyn Db) -> Judgement + Send + Sync>;
 type Judgement = Result<Result<(), String>, DbError>;
 
-/// Clients of a small application who each do a few operations.
+/// Clients of a small application that each do a few operations.
 pub struct Clients {
     app: &'static dyn App,
     assertion: &'static str,
@@ -47,7 +47,7 @@ const ANYTHING: [SmallApp; 4] =
     [SmallApp::Stack, SmallApp::Overflow, SmallApp::Cart, SmallApp::Twitter];
 
 impl Clients {
-    /// Two or three clients who each do two to four operations, and may do anything. Seeds one
+    /// Two or three clients that each do two to four operations, and may do anything. Seeds one
     /// after another go round the applications.
     pub fn anything(seed: u64) -> Clients {
         let mut random = Random::of_seed(seed);

@@ -4,7 +4,7 @@
 
 use super::{cart, courseware, tpcc, twitter, wikipedia};
 use crate::db::{Db, DbError, Transaction};
-use crate::tables::Layout;
+use crate::layout::Layout;
 use crate::value::Value;
 use crate::wikipedia::{Edit, Phase};
 use crate::workload::{End, Random};

@@ -20,7 +20,7 @@ pub(super) fn anything(random: &mut Random, unique: i64) -> Op {
 }
 
 /// What three clients do that may leave tweets out of a feed: B and others tweet; A looks around; A
-/// follows B as operation number `follow`, and reads her feed.
+/// follows B as operation number `follow`, and reads the feed of A.
 pub(super) fn missing(
     random: &mut Random,
     (client, number): (usize, usize),
@@ -39,7 +39,7 @@ pub(super) fn missing(
     }
 }
 
-/// Three users, each of whom follows those behind.
+/// Three users: each follows those behind.
 pub(super) fn load() -> Vec<(String, Value)> {
     let of = |user: &str| {
         let others = USERS.iter().filter(|&&other| other > user).map(|&other| Value::from(other));

@@ -1,5 +1,5 @@
 //! Wikipedia: read a page (registered or not), watch and unwatch it, edit it; two users, two pages.
-//! An edit is two transactions, or four if somebody else watches the page.
+//! An edit is two transactions, or four if another user watches the page.
 
 use super::program::{LAYOUT, Slot, Step};
 use crate::value::Value;

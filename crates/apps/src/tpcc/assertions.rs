@@ -38,7 +38,7 @@ struct District {
     customers: Vec<Customer>,
 }
 
-/// A payment: the district that took it, the customer and his district, how much.
+/// A payment: the district that took it, the customer and the customer's district, how much.
 struct Paid {
     district: i64,
     customer: (i64, i64),

@@ -3,8 +3,8 @@
 //!
 //! The workload of MonkeyDB and IsoPredict: new orders 45 %, payments 43 %, order status, delivery
 //! and stock level 4 % each; joins, aggregates and orderings are loops of the client. Money is
-//! counted in cents. `load.rs` has the initial content, `orders.rs` and `others.rs` the
-//! transactions, `assertions.rs` what must hold (A1 to A12).
+//! counted in cents. `load.rs` has the initial content, `orders.rs`, `payment.rs` and `queries.rs`
+//! the transactions, `assertions.rs` what must hold (A1 to A12).
 
 mod assertions;
 mod load;
@@ -43,7 +43,7 @@ const LINES_MAX: i64 = 15;
 /// The least and the most lines of an order that clients ask for.
 const LINES_ORDERED: (i64, i64) = (5, LINES_MAX);
 pub(crate) const CARRIERS: i64 = 10;
-/// Everybody has this name.
+/// The last name of every customer.
 const LAST_NAME: &str = "BARBARBAR";
 
 /// The application.
@@ -167,7 +167,7 @@ pub(crate) enum By {
     Name,
 }
 
-/// The numbers of a customer and of the rows that were read to find him.
+/// The numbers of a customer and of the rows that were read to find the customer.
 fn find_customer(db: &mut dyn Db, district: i64, by: By) -> Result<Option<i64>, DbError> {
     match by {
         By::Id(customer) => {

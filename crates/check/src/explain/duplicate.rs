@@ -57,7 +57,7 @@ fn find_read(history: &History, key: &str, value: &str) -> Option<Op> {
     reads.filter(|op| named[op.key.index()]).find(|op| history.value_text(op.value) == value)
 }
 
-/// Whether others may read what `op` wrote to `key`: nobody reads from aborted transactions, or
+/// Whether others may read what `op` wrote to `key`: no transaction reads from an aborted one, or
 /// what was overwritten in its own.
 fn may_be_read(history: &History, op: OpId, key: KeyId) -> bool {
     let content = history.op(op);

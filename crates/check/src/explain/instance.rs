@@ -25,7 +25,8 @@ pub(super) struct InstanceRead {
     pub op: OpId,
     pub txn: usize,
     pub key: KeyId,
-    /// Who may have written what it returned: one, or several if the value is a duplicate.
+    /// The transactions that may have written what it returned: one, or several if the value is a
+    /// duplicate.
     pub candidates: Vec<Source>,
 }
 
@@ -73,7 +74,7 @@ pub(super) struct Instance<'h> {
     keys: FxHashMap<KeyId, Uses>,
 }
 
-/// Who has to do with a key.
+/// The transactions that have to do with a key.
 #[derive(Default)]
 struct Uses {
     /// The transactions that write it.

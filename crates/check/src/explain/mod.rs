@@ -11,6 +11,14 @@
 //! ops ──► Instance ──► Saturation ──► Cycle ──► Violation
 //!         matched      saturated      proof     named
 //! ```
+//!
+//! - `disjoint.rs`: which violations are explained, and for how long (`budget.rs`).
+//! - `explanation.rs`: one explanation, from operations to a `Violation`: it has the part shrunk
+//!   (`shrink.rs`), refuted, named (`name.rs`) and told (`tell.rs`).
+//! - `refute.rs`: decides an instance (`instance.rs`), by saturation (`state.rs`, with `links.rs`
+//!   and `closure.rs`) and by cases (`cases.rs`); `proof.rs` has the derivations, `path.rs` the
+//!   cycles that are easy to follow.
+//! - `duplicate.rs`: which writes of one value leave a verdict undecided.
 
 mod budget;
 mod cases;

@@ -73,7 +73,7 @@ impl Worlds {
     }
 }
 
-/// Who may have written what was read.
+/// The transactions that may have written what was read.
 struct Suppliers<'h> {
     history: &'h History,
     initials: Initials<'h>,
@@ -103,8 +103,8 @@ impl<'h> Suppliers<'h> {
         Suppliers { history, initials: Initials::of(history), writers, appenders }
     }
 
-    /// For each read of `reader`, and each element of its lists, who may have written it; `None` is
-    /// the initial transaction.
+    /// For each read of `reader`, and each element of its lists, the transactions that may have
+    /// written it; `None` is the initial transaction.
     fn of_reads(&self, reader: TxnId) -> Vec<Vec<Option<TxnId>>> {
         let reads = external_reads(self.history, reader).unwrap_or_default();
         let mut all: Vec<Vec<Option<TxnId>>> =

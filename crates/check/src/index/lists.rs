@@ -163,7 +163,7 @@ pub(crate) fn examine(history: &History, counts: &[bool]) -> ListFacts {
     for (op, _, key, list) in list_reads(history, |txn| counts[txn.index()]) {
         let (long_op, long) = longest[&key];
         if let Some(i) = list.iter().zip(long).position(|(a, b)| a != b) {
-            // The first elements that differ, and who appended them, are enough to see the
+            // The first elements that differ, and their appends, are enough to see the
             // contradiction.
             let differing = [list[i], long[i]];
             let writers = differing.iter().filter_map(|element| appends.of(key, *element)?.first());

@@ -2,7 +2,8 @@
 //!
 //! `build.rs` makes the [`Index`] (`tables.rs`): it sorts the operations by key and has
 //! `match_reads.rs` resolve each key by itself; `lists.rs` adds what list-append histories tell.
-//! Reads that are wrong by themselves are in `faults.rs`. O(n) time and memory.
+//! Reads that are wrong by themselves are in `faults.rs`; `first_guess.rs` guesses at the commit
+//! order. O(n) time and memory.
 
 mod build;
 mod faults;

@@ -1,4 +1,6 @@
-//! What a check is asked and what it answers, as data: options, verdicts, violations.
+//! What a check is asked (`options.rs`) and what it answers, as data: verdicts with what shows them
+//! (`verdict.rs`), explanations (`violation.rs`) with the names of the input (`references.rs`), how
+//! much there was to do (`effort.rs`).
 
 mod effort;
 mod options;

@@ -1,5 +1,5 @@
-//! What the strong levels need to know of a history: versions, who reads them, who must have read
-//! what.
+//! What the strong levels need to know of a history: versions, their readers, which transactions
+//! must have read what.
 //!
 //! A *slot* is a version of a key, or the initial value of a key. Of the readers of a slot in one
 //! session only the last one matters: whatever must come after it comes after the earlier ones too.

@@ -203,6 +203,7 @@ impl<'a> Forcing<'a> {
             return Some(Against::Writers);
         }
         let commit = self.timeline.commit(b);
+        // If `a` wrote before `b`, a reader that begins after `b` cannot read what `a` wrote.
         let seen = |reader: TxnId| {
             reader != b
                 && self.reach.reaches(commit, self.timeline.begin(reader))
@@ -303,6 +304,7 @@ impl<'a> Forcing<'a> {
             open.candidates.iter().filter_map(|&slot| self.facts.writer(slot)).collect();
         let mut points: Vec<(PointId, Side)> =
             self.replacing(open, &writers).into_iter().map(|p| (p, Side::After)).collect();
+        // If the initial value is a candidate, nothing comes before all of them.
         if writers.len() == open.candidates.len() {
             let commits: Vec<PointId> =
                 writers.iter().map(|&writer| self.timeline.commit(writer)).collect();
@@ -340,6 +342,7 @@ impl<'a> Forcing<'a> {
             {
                 continue;
             }
+            // What comes later in the session follows by session order.
             if self.reach.reaches(begin, commit) {
                 done = session(writer);
             } else if writers
@@ -400,6 +403,7 @@ impl<'a> Forcing<'a> {
         }
         past.iter().filter(|&&other| Some(other) != writer).find_map(|&other| {
             let Some(writer) = writer else { return Some(Excluded::ReplacedBy(other)) };
+            // The candidate is known to overwrite it, so it does not replace the candidate.
             if self.reach.reaches(timeline.commit(other), timeline.begin(writer)) {
                 return None;
             }

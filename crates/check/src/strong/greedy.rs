@@ -232,6 +232,7 @@ impl<'a> Greedy<'a> {
 
     /// Places the begins of readers of `slot` that are ready; whether none but `txn` is left.
     fn pull_readers(&mut self, slot: SlotId, txn: TxnId) -> bool {
+        // With one point a transaction cannot begin without its commit.
         if self.graph.timeline.is_serial() {
             return false;
         }
@@ -307,6 +308,7 @@ impl<'a> Greedy<'a> {
     fn was_read(&mut self, slot: SlotId) {
         let left = &mut self.pending[slot.index()];
         *left -= 1;
+        // The one reader that is left may be the writer that waits.
         if *left <= 1 {
             for waiting in self.until_read.remove(&slot).unwrap_or_default() {
                 self.enqueue(waiting);
@@ -314,7 +316,7 @@ impl<'a> Greedy<'a> {
         }
     }
 
-    /// Those who wait for the value go first, before it is overwritten.
+    /// The readers that wait for the value go first, before it is overwritten.
     fn wake_readers_of(&mut self, key: u32, version: SlotId) {
         if self.until_written.is_empty() {
             return;

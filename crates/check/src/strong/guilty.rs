@@ -276,7 +276,7 @@ impl Guilty<'_> {
 }
 
 impl Guilty<'_> {
-    /// Adds who read from the transactions of unknown outcome, and from those of the readers that
+    /// Adds the readers of the transactions of unknown outcome, and of those of the readers that
     /// are unknown themselves.
     fn add_witnesses(&mut self) {
         let history = self.facts.history;

@@ -13,8 +13,12 @@
 //! ```
 //!
 //! `timeline.rs` says which points a level has, `facts.rs` what is known of the history,
-//! `point_graph.rs` which edges are. The steps: `greedy.rs`, `scan.rs`, `force.rs` (with
-//! `reach.rs`), `repair.rs`, `sat.rs` (with `theory.rs`), `guilty.rs`; `rounds.rs` is the loop.
+//! `point_graph.rs` which edges are, `sources.rs` what reads of values with several writers are
+//! known to have read, `ids.rs` how all this is numbered. The steps: `greedy.rs`, `scan.rs`,
+//! `force.rs` (with `reach.rs`), `repair.rs` (with `progress.rs`), `sat.rs` (with `theory.rs` and
+//! `parts.rs`), `guilty.rs` (with `contradiction.rs`); `rounds.rs` is the loop, `decide.rs` the way
+//! of a decision, `level.rs` knows by which algorithm a level is decided, `mutation.rs` which rules
+//! make the answers right.
 
 mod contradiction;
 mod decide;

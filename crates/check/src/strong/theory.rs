@@ -140,6 +140,7 @@ impl<'g> Acyclic<'g> {
 
     fn undo_to(&mut self, length: usize) {
         while self.stack.len() > length {
+            // Edges go in the reverse order in which they came, so each is the head of its lists.
             if let Some(edge) = self.stack.pop() {
                 self.in_head[edge.to.index()] = edge.next_in;
                 self.out_head[edge.from.index()] = edge.next_out;
@@ -300,6 +301,7 @@ impl<'g> Acyclic<'g> {
             let labelled =
                 self.labelled_out_of(point).map(|edge| (self.stack[edge as usize].to, edge));
             for (to, label) in plain.chain(labelled) {
+                // The order fits all edges that are in, so no path comes back from behind the goal.
                 if self.position[to.index()] > high {
                     continue;
                 }

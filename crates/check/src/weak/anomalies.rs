@@ -4,7 +4,7 @@
 //! a read that is wrong at RC is not counted again at RA and CC. At each level first the edges that
 //! contradict the causal order by themselves (Plume's h, k, m) are found; their reads are set
 //! aside; then the edges of the remaining reads are closed into strongly connected components with
-//! the guess-and-mend search of [`crate::decide`], carried on past the first cycle; reads with an
+//! the guess-and-mend search of [`super::decide`], carried on past the first cycle; reads with an
 //! edge inside a component are the patterns against the inferred commit order (i, l, n).
 
 use super::context::Context;

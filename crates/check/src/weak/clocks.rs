@@ -4,7 +4,8 @@
 //! Sessions are chains, so the causal past of a transaction is a prefix of each session: one
 //! number. Rows are computed in a topological order of session order and reads, O((n + edges) · k)
 //! for k sessions. To keep memory linear in the history only a block of columns is held at a time;
-//! those who need all sessions sweep over the blocks.
+//! callers that need all sessions sweep over the blocks. With several blocks a read may be named
+//! after the commit order instead of the causal order; verdicts do not depend on it.
 
 use crate::index::{INITIAL, Index};
 use crate::parallel;

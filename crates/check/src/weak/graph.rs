@@ -208,6 +208,7 @@ impl Tarjan {
     }
 
     fn see(&mut self, txn: u32, next: u32) {
+        // From a component that is complete the walk does not lead back to `txn`.
         if self.result.of[next as usize] == NONE {
             self.low[txn as usize] = self.low[txn as usize].min(self.number[next as usize]);
         }

@@ -258,6 +258,7 @@ impl EdgeSearch<'_> {
             Scope::Broken => {
                 writer != source && (source == INITIAL || self.is_behind(writer, source))
             }
+            // No block has the session of the initial transaction: the first one reports its reads.
             Scope::AgainstCausality(clocks) if source == INITIAL => clocks.sessions.start == 0,
             Scope::AgainstCausality(clocks) => {
                 let session = self.index.txn_session[source as usize];
@@ -365,6 +366,7 @@ impl EdgeSearch<'_> {
         let lazy = self.clocks?;
         let block = &lazy.sessions;
         let between = &key.sorted[suspect.between.0 as usize..suspect.between.1 as usize];
+        // Few versions are asked for one by one, many by one pointer for each session.
         if between.len() <= block.len() {
             if !between.iter().any(|version| block.contains(&version.session)) {
                 return None;
@@ -380,6 +382,7 @@ impl EdgeSearch<'_> {
         }
         let Key { writers, pointers, .. } = key;
         pointers.advance(self, lazy.get(), writers, suspect.reader);
+        // If the last one in the order is not behind the source, no other is.
         if matches!(self.scope, Scope::Broken) {
             return pointers.last.filter(|&last| self.in_scope(last, suspect.source));
         }

@@ -8,7 +8,7 @@
 //! - `decide.rs`: guess an order, look for broken edges, mend, repeat. A few rounds.
 //! - `anomalies.rs`: the same past the first cycle, every read that is to blame.
 //! - `shortest_cycles.rs`, `summary.rs`: shortest cycles with reasons; groups and exemplars.
-//! - `distinct.rs`: these steps, one after the other.
+//! - `distinct.rs`: these steps, one after the other; `context.rs`: what they share.
 //! - `causal.rs`: the causal order for the scans of `patterns/`.
 //! - `duplicates.rs`, `levels.rs`: values that were written twice, by a choice of sources.
 //!   Exponential; bounded.

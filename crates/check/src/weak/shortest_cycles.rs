@@ -70,6 +70,7 @@ impl<'a> Explainer<'a> {
                 continue;
             }
             let first = origin.is_none();
+            // The start is not marked, so that a cycle can come back to it.
             if !first {
                 reached.insert(state, origin);
             }
@@ -91,6 +92,7 @@ impl<'a> Explainer<'a> {
         terrain: Terrain<'_>,
         queue: &mut VecDeque<(Reached, Option<(Reached, Step)>)>,
     ) {
+        // The base order extends causality: no path from `from` leads in front of it.
         let allowed = |earlier: u32| match terrain {
             Terrain::Causal => self.position[earlier as usize] >= self.position[from as usize],
             Terrain::Component(components, _) => components.together(earlier, from),
@@ -270,7 +272,7 @@ impl<'a> Explainer<'a> {
         Violation::new(Anomaly::NonRepeatableRead, ops, Vec::new())
     }
 
-    /// Who appended the first elements in which two lists differ; lists without these elements
+    /// The appends of the first elements in which two lists differ; lists without these elements
     /// would show nothing.
     fn first_difference(&self, pair: Unrepeated) -> Vec<u32> {
         let history = self.history();
@@ -339,6 +341,7 @@ fn unwind(reached: &FxHashMap<Reached, Option<(Reached, Step)>>, start: Reached,
             path.txns.push(next.0);
             path.steps.push(*step);
         }
+        // The end has a link of its own if a cycle came back to it.
         if next.0 == end && !next.1 {
             break;
         }

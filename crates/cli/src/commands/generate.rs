@@ -92,8 +92,8 @@ impl Args {
             level: self.level,
             aborts: self.aborts,
             plant: self.plant.clone(),
-            // Who asks for aborts is told that the format has none; who does not need not know that
-            // the store has some.
+            // A user who asks for aborts is told that the format has none; one who does not need
+            // not know that the store has some.
             committed_only: self.aborts == 0.0 && !format.holds_aborted(),
             initial_writes: !format.holds_initial_values(),
             seed: self.seed,

@@ -190,8 +190,7 @@ impl Source {
     }
 }
 
-/// The predictions so far, for whoever tells them: the search when it has ended, or a signal
-/// before.
+/// The predictions so far. Either the search tells them when it has ended, or a signal before.
 #[derive(Clone, Default)]
 struct SoFar {
     predictions: Arc<Mutex<Vec<Prediction>>>,

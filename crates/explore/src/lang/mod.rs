@@ -35,7 +35,7 @@
 //!   true is 1 and false is 0. Locals belong to the session and hold 0 before they are set.
 //! - `assert` outside of sessions is about the end: `name.local` is a local of a session,
 //!   `final(key)` what the key holds. Where several commit orders are possible, it must be true
-//!   with the latest values of each. Somebody must write the key or give it an initial value.
+//!   with the latest values of each. The program must write the key or give it an initial value.
 //! - `#` and `//` start a comment.
 //!
 //! A program that divides by zero or computes a number that is too large violates its assertions at

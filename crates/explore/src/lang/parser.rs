@@ -531,7 +531,8 @@ impl Parser {
         Ok(Expr::Final(key))
     }
 
-    /// An assertion about a key that nobody ever sets is a slip of the pen: it would say nothing.
+    /// An assertion about a key that the program never sets is a slip of the pen: it would say
+    /// nothing.
     fn finals_are_of_something(&self) -> Parsed<()> {
         match self.finals.iter().find(|(key, _)| !self.written.contains(key)) {
             None => Ok(()),

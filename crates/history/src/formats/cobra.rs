@@ -212,7 +212,7 @@ fn refuse_repeated_ids(log: &Log, files: &[LogFile<'_>]) -> Result<(), ReadError
     Ok(())
 }
 
-/// Who wrote what.
+/// Which transaction wrote what.
 struct Writers {
     /// The transaction of each (key, write) and the value that it wrote; `None` if several claim
     /// it.

@@ -1,4 +1,4 @@
-//! Which transactions have another number after they were written in a format: whoever looks for
+//! Which transactions have another number after they were written in a format: a user who looks for
 //! transaction 17 of the input in a report about the output should know.
 
 use super::{Format, cobra, elle, plume};

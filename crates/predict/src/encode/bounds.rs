@@ -1,5 +1,5 @@
-//! Histories within the boundary (section 4.5 of the paper): what is cut, and who may read from
-//! whom.
+//! Histories within the boundary (section 4.5 of the paper): what is cut, and which transactions a
+//! read may read from.
 
 use super::Selectors;
 use crate::Boundary;
@@ -11,14 +11,14 @@ use batsat::Lit;
 pub(super) struct Bounds {
     /// For each node and slot whether it is kept.
     pub kept: Vec<Vec<Lit>>,
-    /// For each read whom it reads from, if it is kept.
+    /// For each read the transaction that it reads from, if it is kept.
     pub select: Vec<Selectors>,
     /// For each read whether it is kept and has another writer than observed.
     pub changed: Vec<Lit>,
 }
 
-/// Which slots are kept, and whom each kept read reads from. If `settled` is true, only changed
-/// reads end a transaction early.
+/// Which slots are kept, and which transaction each kept read reads from. If `settled` is true,
+/// only changed reads end a transaction early.
 pub(super) fn encode(problem: &Problem, formula: &mut Formula, settled: Lit) -> Bounds {
     let kept = prefixes(problem, formula);
     let select: Vec<Selectors> =
@@ -124,8 +124,8 @@ fn end_at_reads(problem: &Problem, formula: &mut Formula, bounds: &Bounds, settl
     }
 }
 
-/// Relaxed: a transaction with such a read is the last of its session that is kept, and nobody
-/// reads from it.
+/// Relaxed: a transaction with such a read is the last of its session that is kept, and no
+/// transaction reads from it.
 fn end_at_changed_txns(problem: &Problem, formula: &mut Formula, bounds: &Bounds) {
     let ends: Vec<Lit> = problem.nodes.iter().map(|_| formula.unlikely()).collect();
     for ((read, select), &changed) in problem.reads.iter().zip(&bounds.select).zip(&bounds.changed)

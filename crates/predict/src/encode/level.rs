@@ -5,6 +5,8 @@
 //! instance has tens of transactions. At RC, RA and CC it orders transactions; at PC and SI their
 //! begin and commit points, for which a read of the snapshot is a clause of two comparisons (the
 //! graph with two nodes a transaction of Viper and of `check`, which is equivalent to the axiom).
+//! The theory of acyclicity of `check` is not used: with instances this small the literals of pairs
+//! propagate more.
 
 use super::Encoding;
 use crate::formula::Formula;
@@ -109,9 +111,9 @@ fn axiom(encoding: &mut Encoding<'_>, order: &Order, seen: &Seen, number: usize)
     }
 }
 
-/// Whom readers see: φ.
+/// Which writers a reader sees: φ.
 enum Seen {
-    /// For each read, whom its transaction has read from before it.
+    /// For each read, the transactions that its own has read from before it.
     ByRead(Vec<FxHashMap<u32, Lit>>),
     /// For each pair of transactions (of different sessions) whether the first is visible to the
     /// second.
@@ -205,7 +207,7 @@ impl Seen {
     }
 }
 
-/// PC, SI: everybody reads what was committed when he began; at SI writers of a key are not
+/// PC, SI: a transaction reads what was committed when it began; at SI writers of a key are not
 /// concurrent.
 fn snapshots(encoding: &mut Encoding<'_>) {
     let problem = encoding.problem;

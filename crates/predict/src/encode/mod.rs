@@ -5,9 +5,9 @@
 //! that every commit order has in common with ranks. Here the quantifier ranges over version
 //! orders: a history is serializable iff for some order of the writers the graph of session order,
 //! reads, overwrites and anti-dependencies is acyclic. For one version order *it has a cycle* needs
-//! no quantifier, and rules out every history that this order would serialize, whoever reads what.
-//! In applications that read what they overwrite, the observed order is the only one that matters,
-//! so that the search mostly ends after one round.
+//! no quantifier, and rules out every history that this order would serialize, whatever is read
+//! from which writer. In applications that read what they overwrite, the observed order is the only
+//! one that matters, so that the search mostly ends after one round.
 
 mod bounds;
 mod cycle;
@@ -28,7 +28,7 @@ pub(crate) struct Encoding<'p> {
     formula: Formula,
     /// For each node and slot whether it is kept.
     kept: Vec<Vec<Lit>>,
-    /// For each read whom it reads from; none if it is cut.
+    /// For each read the transaction that it reads from; none if it is cut.
     select: Vec<Selectors>,
     /// For each read whether it is kept and has another writer than observed.
     changed: Vec<Lit>,
@@ -41,11 +41,12 @@ pub(crate) struct Encoding<'p> {
     /// If this is true the history is one that is likely to come true: it can go on, no read is
     /// risky, and the cycle does not rest on what a transaction reads after a changed read.
     calm: Lit,
-    /// For each read whom it reads from in a way that a cycle may rest on.
+    /// For each read the transaction that it reads from in a way that a cycle may rest on.
     firm: Vec<Selectors>,
 }
 
-/// A history: how many slots of each node are kept, and whom the kept reads read from.
+/// A history: how many slots of each node are kept, and which transactions the kept reads read
+/// from.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct Assignment {
     pub kept: Vec<u32>,

@@ -134,7 +134,8 @@ pub(super) fn conflicting(violation: &Violation) -> Option<String> {
     ))
 }
 
-/// What one inferred edge says: who read what, and which order of commits that asks for.
+/// What one inferred edge says: which transaction read what, and which order of commits that asks
+/// for.
 fn demand(edge: &Edge) -> Option<String> {
     let Reason::Overwritten { read, source, other, visible } = &edge.reason else { return None };
     let seen: Vec<&Edge> = visible.iter().collect();

@@ -1,9 +1,9 @@
 //! The stories of the strong levels: what the transactions did, in the order of events, and why
 //! that cannot be.
 //!
-//! A story names who read what and whom they missed. The steps then say of each edge why it must
-//! hold; an edge that was not observed says so, and [`derivation`] tells the whole of it, as deeply
-//! as it is nested.
+//! A story names what each reader read and which writers it missed. The steps then say of each edge
+//! why it must hold; an edge that was not observed says so, and [`derivation`] tells the whole of
+//! it, as deeply as it is nested.
 
 use super::{and, at, edge_clause, item, key, read_from, step, txn, value, who};
 use seriatim_check::{Edge, Excluded, OpRef, Origin, Reason, TxnRef, Violation, Why};
@@ -26,7 +26,7 @@ pub(crate) fn story(violation: &Violation) -> Option<String> {
     told.or_else(|| circle(violation))
 }
 
-/// An anti-dependency: who read what, and which write it missed.
+/// An anti-dependency: what the reader read, and which write it missed.
 struct Missed<'v> {
     read: &'v OpRef,
     source: &'v OpRef,
@@ -317,7 +317,7 @@ fn is_plain(edge: &Edge) -> bool {
     }
 }
 
-/// Who else wrote the value that was read.
+/// The other writers of the value that was read.
 pub(crate) fn not_from(origin: &Origin) -> String {
     match origin {
         Origin::Only => String::new(),

@@ -31,7 +31,7 @@ pub struct Application<'a> {
 /// A read that a failure needs. The fields are the interface of `--format json`.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize)]
 pub struct BlamedRead {
-    /// Who read.
+    /// The transaction that read.
     pub reader: StoreTxn,
     /// How many reads from others its transaction has done before.
     pub read: u32,

@@ -4,17 +4,16 @@
 //! The text carries colours ([`crate::style`]); strip them where they are not wanted.
 
 mod anomaly;
-mod numbers;
 mod operations;
 mod verdict;
 
 pub use anomaly::violation;
-pub(crate) use numbers::seconds;
-pub use numbers::{grouped, plural};
 pub use verdict::{headline, overall, undecided};
 
 use crate::checked::{Checked, Unread, Unreadable};
 use crate::effort;
+pub(crate) use crate::numbers::seconds;
+pub use crate::numbers::{grouped, plural};
 use crate::prose::clean;
 use crate::style::{self, BAD, BOLD, DIM, OPEN, paint};
 use crate::wrap::wrap;

@@ -177,7 +177,7 @@ pub fn undecided(reason: &Undecided, duplicate: Option<&Duplicate>) -> String {
     }
 }
 
-/// Who wrote a value that was read, as far as that is known.
+/// The writer of a value that was read, as far as that is known.
 fn written_twice(read: &str, duplicate: Option<&Duplicate>) -> String {
     let Some(duplicate) = duplicate else {
         return format!("several transactions wrote {read} and it was read");

@@ -18,16 +18,16 @@ pub enum PlanDeparture {
         /// What was predicted.
         expected: String,
     },
-    /// It reads from somebody else.
+    /// It reads from another transaction than predicted.
     #[error("{} reads {key} from {} instead of {}", shown(.txn), writer(.found), writer(.expected))]
     OtherWriter {
         /// The transaction.
         txn: TxnName,
         /// What it reads.
         key: String,
-        /// From whom.
+        /// The transaction that it reads from.
         found: Option<TxnName>,
-        /// From whom it was predicted.
+        /// The transaction that it was predicted to read from.
         expected: Option<TxnName>,
     },
     /// It reads more or less than predicted.

@@ -4,17 +4,17 @@
 //! Transactions run one at a time, in an order that extends session order and who reads from whom;
 //! each read returns what the prediction says if that version exists and the level allows it, else
 //! the latest one. Only what the prediction needs runs: the transactions on its cycle and with
-//! changed reads, and those that happen before them, each to its end; then everybody stops, so that
-//! nothing else goes wrong by chance.
+//! changed reads, and those that happen before them, each to its end; then all clients stop, so
+//! that nothing else goes wrong by chance.
 //!
 //! Two things are not as in the paper, because runs that it allows went wrong for no reason of the
 //! application's:
 //!
 //! - What a transaction does after its last predicted read is not known. It must not bind the
-//!   transactions that come later, so a transaction that nobody has to wait for stays open there
+//!   transactions that come later, so a transaction that no other has to wait for stays open there
 //!   until all others have read what they should.
 //! - A transaction that aborted in the observed run keeps its place and reads what it read then, if
-//!   that is there. Without it, it might commit and bring in something that nobody predicted; the
+//!   that is there. Without it, it might commit and bring in something that was not predicted; the
 //!   database refuses that commit, as a database may.
 
 mod departure;
@@ -47,7 +47,7 @@ pub struct Directed {
 /// What a run does beside reading what is predicted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
 pub enum Rules {
-    /// Transactions that nobody has to wait for stay open until all others have read, and those
+    /// Transactions that no other has to wait for stay open until all others have read, and those
     /// that aborted abort again.
     #[default]
     Helpful,

@@ -29,7 +29,7 @@ pub enum PlannedEvent {
     Read {
         /// The key.
         read: String,
-        /// Whom it reads from; nothing for the initial state.
+        /// The transaction that it reads from; nothing for the initial state.
         from: Option<Writer>,
     },
     /// A write.
@@ -40,7 +40,7 @@ pub enum PlannedEvent {
 }
 
 impl PlannedEvent {
-    /// Whom it reads from, if it reads from a transaction.
+    /// The writer that it reads from, if it reads from a transaction.
     pub fn writer_mut(&mut self) -> Option<&mut Writer> {
         match self {
             PlannedEvent::Read { from, .. } => from.as_mut(),

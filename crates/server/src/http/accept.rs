@@ -50,7 +50,7 @@ pub(crate) async fn accept(
     connections
 }
 
-/// Whoever could say stop may be gone; that says it, too.
+/// Ends also if the sender that could say stop is gone: that says it, too.
 async fn stopped(stop: &mut watch::Receiver<bool>) {
     let _ = stop.wait_for(|&stop| stop).await;
 }
@@ -60,7 +60,7 @@ async fn next(
     listener: &TcpListener,
     places: &Arc<Semaphore>,
 ) -> (TcpStream, Option<OwnedSemaphorePermit>) {
-    // Nobody closes the semaphore, so there is a place.
+    // The semaphore is never closed, so there is a place.
     let place = Arc::clone(places).acquire_owned().await.ok();
     loop {
         match listener.accept().await {

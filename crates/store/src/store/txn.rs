@@ -5,15 +5,24 @@ use crate::chooser::TxnName;
 use crate::engine::Engine;
 use crate::record::Recorded;
 use seriatim_isolation::Level;
+use std::fmt;
 use std::sync::{Arc, MutexGuard};
 
 /// An open transaction; dropped without a commit, it aborts.
+#[must_use]
 pub struct Txn<V> {
     pub(super) shared: Arc<Shared<V>>,
     pub(super) name: TxnName,
     pub(super) number: u32,
     pub(super) level: Level,
     pub(super) ended: bool,
+}
+
+impl<V> fmt::Debug for Txn<V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let TxnName { session, .. } = self.name;
+        write!(f, "Txn({} of session {session}, {})", self.number, self.level)
+    }
 }
 
 impl<V: Clone> Txn<V> {

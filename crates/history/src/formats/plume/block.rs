@@ -267,7 +267,7 @@ impl Piece {
         self.open_abort
     }
 
-    /// The error itself is made when all lines can be counted, by the one who joins the pieces.
+    /// The error itself is made when all lines can be counted, by the caller that joins the pieces.
     #[cold]
     fn two_sessions(&mut self, session: i64, number: u32) {
         self.txns.push(LocalTxn { session, line: self.lines as u32, ..self.txns[number as usize] });
