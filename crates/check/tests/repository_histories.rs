@@ -69,7 +69,7 @@ fn every_verdict_has_a_certificate_that_is_accepted() {
             }
         }
     }
-    assert!(proofs > 150 && violations > 150, "{proofs} proofs, {violations} violations");
+    assert!(proofs > 150 && violations > 100, "{proofs} proofs, {violations} violations");
 }
 
 /// The smallest history of each pattern is violated at the levels that forbid it and at no other.
