@@ -3,7 +3,7 @@
 use crate::checker::check_with;
 use crate::outcome::{Options, Report};
 use seriatim_history::History;
-use seriatim_isolation::Level;
+use seriatim_isolation::{Anomaly, Level};
 use std::time::{Duration, Instant};
 
 /// Does `history` satisfy `level`, and if not, why? [`Report::holds`] and [`Report::violates`] also
@@ -59,6 +59,12 @@ impl Checker {
     /// [`crate::AnomalyGroup::instances`]; 0, the default, explains the exemplar only.
     pub fn instances(mut self, instances: usize) -> Checker {
         self.options.instances = instances;
+        self
+    }
+
+    /// Looks for one kind of anomaly and reports no other; the verdicts do not depend on it.
+    pub fn kind(mut self, kind: impl Into<Option<Anomaly>>) -> Checker {
+        self.options.kind = kind.into();
         self
     }
 

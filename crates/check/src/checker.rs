@@ -156,9 +156,12 @@ impl Check<'_> {
             Verdict::new(level, outcome)
         };
         let verdicts = self.weak.levels.iter().map(verdict).collect();
+        let kind = self.weak.options.kind;
+        let is_asked = |group: &AnomalyGroup| kind.is_none_or(|kind| group.kind == kind);
         Report {
             verdicts,
-            anomalies,
+            anomalies: anomalies.into_iter().filter(is_asked).collect(),
+            kind,
             search_ended_early: !found.is_complete,
             proved: self.proved(known),
             timings,
@@ -257,6 +260,7 @@ fn nothing(history: &History, options: &Options) -> Report {
     Report {
         verdicts,
         anomalies: Vec::new(),
+        kind: options.kind,
         search_ended_early: false,
         proved: Default::default(),
         timings: Timings::default(),

@@ -9,7 +9,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Arg, Command, Parser, Subcommand, ValueEnum};
 use seriatim_history::formats::Format;
-use seriatim_isolation::Level;
+use seriatim_isolation::{Anomaly, Level};
 use seriatim_report::clean;
 use seriatim_report::knowledge::{self, Subject};
 use seriatim_store::ChooserKind;
@@ -170,6 +170,12 @@ pub fn level_parser() -> Spelled<LevelArg> {
         (LevelArg::One(level), names)
     });
     Spelled::new("isolation level", levels.chain([(LevelArg::All, vec!["all", "every level"])]))
+}
+
+/// Parses the code or the name of an anomaly.
+pub fn anomaly_parser() -> Spelled<Anomaly> {
+    let names = |kind: Anomaly| (kind, vec![kind.info().code, kind.info().name]);
+    Spelled::new("anomaly", Anomaly::ALL.into_iter().map(names))
 }
 
 /// Parses a level that a store can work at.

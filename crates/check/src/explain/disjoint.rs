@@ -94,7 +94,7 @@ pub(crate) fn violations(
         return Found::nothing(true);
     };
     let mut finder = Finder::new(&clean);
-    finder.scan(&clean, strongest);
+    finder.scan(&clean, violated);
     let times = finder.explain_levels(&clean, violated);
     let deadline = Instant::now() + took.max(PATIENCE);
     let asked = clean.part.options.deadline;
@@ -138,18 +138,21 @@ impl<'a> Finder<'a> {
         Limits { deadline: Some(deadline), memory: self.options.memory }
     }
 
-    /// Counts the patterns of two transactions that `strongest` forbids, and leaves out the reads
-    /// that are to blame for them.
-    fn scan(&mut self, clean: &Clean<'_>, strongest: Level) {
+    /// Counts the patterns of two transactions that the violated levels forbid, and leaves out the
+    /// reads that are to blame for them. A pattern is explained at the weakest of these levels.
+    fn scan(&mut self, clean: &Clean<'_>, violated: &[(Level, Vec<TxnId>)]) {
+        let weakest = |least: Level| {
+            violated.iter().map(|(level, _)| *level).filter(|&level| level >= least).min()
+        };
         let lost = clean.lost_updates;
-        if strongest >= Level::SnapshotIsolation && lost.count() > 0 {
+        if let Some(level) = weakest(Level::SnapshotIsolation).filter(|_| lost.count() > 0) {
             let pairs = || lost.pairs(clean.whole);
             let count = (lost.count(), Counted::Exactly);
-            if self.pattern(Anomaly::LostUpdate, Level::SnapshotIsolation, count, pairs) {
+            if self.pattern(Anomaly::LostUpdate, level, count, pairs) {
                 self.left.set_aside(lost.to_blame());
             }
         }
-        if strongest >= Level::Serializable {
+        if let Some(level) = weakest(Level::Serializable) {
             let Subject { history, index, options } = clean.part;
             let order = CausalOrder::new(history, index, clean.order, options.threads);
             let skews = write_skews(history, index, &order);
@@ -158,7 +161,7 @@ impl<'a> Finder<'a> {
                 |Pair(ops): Pair| Pair(ops.into_iter().map(|op| clean.original(op)).collect());
             let pairs = || skews.pairs(history).map(original);
             let count = (skews.count(), counted);
-            if self.pattern(Anomaly::WriteSkew, Level::Serializable, count, pairs) {
+            if self.pattern(Anomaly::WriteSkew, level, count, pairs) {
                 self.left.set_aside(skews.to_blame().map(|read| clean.original(read)));
             }
         }

@@ -1,6 +1,6 @@
 //! What to check and how much to say.
 
-use seriatim_isolation::Level;
+use seriatim_isolation::{Anomaly, Level};
 use std::time::Instant;
 
 /// What [`crate::Checker`] collects.
@@ -11,6 +11,8 @@ pub(crate) struct Options {
     /// How many instances of each kind to explain in [`super::AnomalyGroup::instances`]; 0 explains
     /// the exemplar only.
     pub instances: usize,
+    /// The one kind of anomaly to look for, if not all.
+    pub kind: Option<Anomaly>,
     /// Whether every level that holds gets a proof, even if that takes another search.
     pub certificates: bool,
     /// When to give up on levels that need a search; what is not decided by then is undecided.
@@ -28,6 +30,7 @@ impl Default for Options {
         Options {
             levels: Level::ALL.to_vec(),
             instances: 0,
+            kind: None,
             certificates: false,
             deadline: None,
             memory: None,

@@ -233,6 +233,8 @@ pub struct Report {
     /// The anomalies, in the order of [`Anomaly::ALL`]; only kinds that a level that was asked for
     /// forbids.
     pub anomalies: Vec<AnomalyGroup>,
+    /// The one kind that was looked for, if not all.
+    pub kind: Option<Anomaly>,
     /// Whether a limit ended the search for further anomalies: there may be kinds that are not
     /// among `anomalies`.
     pub search_ended_early: bool,

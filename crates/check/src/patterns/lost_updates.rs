@@ -29,10 +29,10 @@ impl LostUpdates {
         self.versions.iter().map(|(reads, _)| reads.len() as u64 - 1).sum()
     }
 
-    /// The reads without which no update would be lost: those of all but one updater of a version.
+    /// The reads that are to blame: those of all updaters of a version. Left out, they make none of
+    /// the longer contradictions that the same updates would be part of.
     pub fn to_blame(&self) -> impl Iterator<Item = OpId> + '_ {
-        let of_version = |reads: &Range<usize>| self.reads[reads.clone()].iter().copied().skip(1);
-        self.versions.iter().flat_map(move |(reads, _)| of_version(reads))
+        self.reads.iter().copied()
     }
 
     /// Each lost update with the first one of the same version, in the order of the history; the

@@ -39,8 +39,10 @@ fn random_history(seed: u64) -> History {
     columns.finish().unwrap()
 }
 
-/// The external reads of each transaction, as (key, source), and its writes.
-fn operations(history: &History, index: &Index) -> Vec<(BTreeSet<(u32, u32)>, BTreeSet<u32>)> {
+/// The external reads of a transaction, as (key, source), and the keys that it writes.
+type ReadsAndWrites = (BTreeSet<(u32, u32)>, BTreeSet<u32>);
+
+fn operations(history: &History, index: &Index) -> Vec<ReadsAndWrites> {
     let of_txn = |txn: TxnId| {
         let ops = || history.ops_of(txn).map(|op| (op, history.op(OpId(op))));
         let source = |op: u32| index.source_txn[op as usize];
@@ -121,7 +123,7 @@ fn lost_updates_are_counted_as_the_literal_count_does() {
         let found = lost_updates(&history, &index);
         assert_eq!(found.count(), literal_lost_updates(&history, &index), "seed {seed}");
         assert_eq!(found.pairs(&history).count() as u64, found.count());
-        assert_eq!(found.to_blame().count() as u64, found.count());
+        assert!(found.to_blame().count() as u64 >= found.count());
         some += u64::from(found.count() > 0);
     }
     assert!(some > 500, "{some}");

@@ -43,9 +43,9 @@ impl WriteSkews {
         self.skews.len() as u64
     }
 
-    /// The reads without which no two transactions would miss each other.
+    /// The reads that are to blame: those by which the two transactions miss each other.
     pub fn to_blame(&self) -> impl Iterator<Item = OpId> + '_ {
-        self.skews.iter().map(|skew| OpId(skew.reads.1))
+        self.skews.iter().flat_map(|skew| [OpId(skew.reads.0), OpId(skew.reads.1)])
     }
 
     /// Each write skew, those of initial values, which take fewer transactions, first.

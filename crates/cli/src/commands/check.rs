@@ -1,6 +1,6 @@
 //! `seriatim check`: which isolation levels a history satisfies, and what is wrong if it does not.
 
-use crate::cli::{LevelArg, Style, format_parser, level_parser};
+use crate::cli::{LevelArg, Style, anomaly_parser, format_parser, level_parser};
 use crate::exit::{Exit, Failure};
 use crate::inputs::{self, Expanded, Input, InputSearch, Origin};
 use crate::loss_notes::skipped_note;
@@ -10,7 +10,7 @@ use crate::{output, whole_files, workers};
 use seriatim_check::{Answer, Checker};
 use seriatim_history::formats::{self, Format, ReadOptions};
 use seriatim_history::{History, ReadError};
-use seriatim_isolation::Level;
+use seriatim_isolation::{Anomaly, Level};
 use seriatim_report::text::{Detail, Layout};
 use seriatim_report::{
     Checked, Duplicate, Size, Times, Unread, Unreadable, certificate, dot, json, text,
@@ -32,6 +32,10 @@ pub struct Args {
     /// weakest violated
     #[arg(long, short, value_name = "LEVEL", value_parser = level_parser(), value_delimiter = ',')]
     level: Vec<LevelArg>,
+    /// Look for one kind of anomaly, like lost-update, and report no other; the verdicts are the
+    /// same
+    #[arg(long, value_name = "ANOMALY", value_parser = anomaly_parser())]
+    kind: Option<Anomaly>,
     /// The format of the inputs, if the content should not decide
     #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
     from: Option<Format>,
@@ -200,6 +204,7 @@ impl Work {
         let check = Checker::new()
             .levels(levels.iter().copied())
             .instances(args.instances())
+            .kind(args.kind)
             .budget(args.budget)
             .memory(args.memory)
             .threads(threads);

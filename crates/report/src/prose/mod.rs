@@ -12,7 +12,10 @@ mod words;
 
 pub(crate) use orders::is_stale_in_session;
 pub use words::clean;
-pub(crate) use words::{and, assignment, at, item, key, levels, read_from, txn, value, who, word};
+pub(crate) use words::{
+    act, and, assignment, at, did, does, item, item_with, key, levels, of, read_from, txn, unseen,
+    value, who, word,
+};
 
 use orders::{conflicting, cyclic, stale_read};
 use reads::{
@@ -89,7 +92,7 @@ fn returned(read: &OpRef, write: &OpRef) -> bool {
 }
 
 fn op_clause(op: &OpRef) -> String {
-    format!("{} {}s {}{}", txn(&op.txn), op.action(), item(op), at(op))
+    format!("{}: {}{}", txn(&op.txn), act(op), at(op))
 }
 
 /// The contradiction step by step, each `T1 < T2, because …`; empty for anomalies that need no
@@ -131,7 +134,7 @@ pub(crate) fn because(edge: &Edge) -> String {
         Reason::VersionOrder { earlier, later, read } => format!(
             "{} reads {}{}, in which {} (appended by {}) stands before {} (appended by {})",
             txn(&read.txn),
-            item(read),
+            item_with(read, &[&earlier.value, &later.value]),
             at(read),
             value(&earlier.value),
             txn(&edge.from),
@@ -152,16 +155,25 @@ fn overwritten(
     let seen: Vec<String> = visible.iter().map(edge_clause).collect();
     let seen = if seen.is_empty() { String::new() } else { format!(" ({})", and(&seen)) };
     format!(
-        "{reader} sees {}{seen}, which wrote {}{}, and yet {reader} reads {}{}, so {} must {} {}",
+        "{reader} sees {}{seen}, which {}{}, and yet {reader} reads {}{}, so {}",
         txn(&edge.from),
-        item(other),
+        did(other),
         at(other),
         read_from(read, source),
         at(read),
-        item(source),
-        if source.kind == OpKind::Append { "have been appended after" } else { "have overwritten" },
-        item(other),
+        newer(source, other),
     )
+}
+
+/// That the version that was read is newer than another.
+fn newer(source: &OpRef, other: &OpRef) -> String {
+    match source.kind {
+        OpKind::Append => {
+            let (source, other) = (value(&source.value), value(&other.value));
+            format!("{source} must have been appended after {other}")
+        }
+        _ => format!("{} must have overwritten {}", item(source), item(other)),
+    }
 }
 
 /// An edge as part of a sentence.
@@ -192,7 +204,7 @@ pub(crate) fn edge_clause(edge: &Edge) -> String {
             format!("{to} overwrote {} of {from} with {}", item(earlier), item(later))
         }
         Reason::ReadWrite { read, overwrite, .. } => {
-            format!("{from} reads {} and misses {} of {to}", item(read), item(overwrite))
+            format!("{from} reads {} and misses {}", item(read), of(overwrite))
         }
     }
 }

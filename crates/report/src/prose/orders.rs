@@ -1,7 +1,8 @@
 //! Stories of the weak levels: several transactions of which no commit order satisfies the level.
 
-use super::{and, edge_clause, item, read_from, txn, who};
+use super::{and, did, edge_clause, item, read_from, txn, unseen, who};
 use seriatim_check::{Edge, OpRef, Reason, TxnRef, Violation};
+use seriatim_history::OpKind;
 use seriatim_isolation::Anomaly;
 
 /// The longest path, or list of reads, that a summary spells out; longer ones are left to the
@@ -41,9 +42,9 @@ pub(super) fn stale_read(violation: &Violation) -> Option<String> {
     };
     let twice = seen_directly(visible).is_some_and(|seen| seen.key == read.key);
     Some(format!(
-        "{opening}, so {} should have seen {} or something newer{}: a contradiction.",
+        "{opening}, so {} should have seen {}{}: a contradiction.",
         txn(&read.txn),
-        item(other),
+        unseen(other),
         if twice { " both times" } else { "" },
     ))
 }
@@ -77,7 +78,7 @@ fn both_reads(read: &OpRef, source: &OpRef, seen: &OpRef, other: &OpRef) -> Stri
     if seen.key == read.key {
         return told;
     }
-    format!("{told}. But {} also wrote {}", txn(&other.txn), item(other))
+    format!("{told}. But {} also {}", txn(&other.txn), did(other))
 }
 
 /// The reader depends on the other writer through its session or through others.
@@ -90,15 +91,23 @@ fn read_and_dependence(
 ) -> String {
     let path: Vec<&Edge> = visible.iter().collect();
     format!(
-        "{} reads {}. But {} overwrote that with {} ({overwrite}), and {} depends on {} ({})",
+        "{} reads {}. But {} {} ({overwrite}), and {} depends on {} ({})",
         who(&read.txn),
         read_from(read, source),
         txn(&other.txn),
-        item(other),
+        replaced(other),
         txn(&read.txn),
         txn(&other.txn),
         path_clause(&path, &other.txn, &read.txn),
     )
+}
+
+/// What a later write did to an earlier version.
+fn replaced(write: &OpRef) -> String {
+    match write.kind {
+        OpKind::Append => did(write),
+        _ => format!("overwrote that with {}", item(write)),
+    }
 }
 
 /// A path of causal edges, spelled out if it is short.
@@ -140,11 +149,11 @@ fn demand(edge: &Edge) -> Option<String> {
     let Reason::Overwritten { read, source, other, visible } = &edge.reason else { return None };
     let seen: Vec<&Edge> = visible.iter().collect();
     Some(format!(
-        "{} reads {} although it sees {} with {} ({}), so {} must have committed before {}",
+        "{} reads {} although it sees {}, which {} ({}), so {} must have committed before {}",
         who(&read.txn),
         read_from(read, source),
         txn(&edge.from),
-        item(other),
+        did(other),
         path_clause(&seen, &edge.from, &read.txn),
         txn(&edge.from),
         txn(&edge.to),

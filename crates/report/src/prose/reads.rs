@@ -1,7 +1,7 @@
 //! Stories of reads that are wrong by themselves, or in their transaction.
 
-use super::{item, key, read_from, txn, value, who, word};
-use seriatim_check::{OpRef, Violation};
+use super::{does, item, item_with, key, read_from, txn, value, who, word};
+use seriatim_check::{OpRef, ValueRef, Violation};
 use seriatim_history::OpKind;
 
 pub(super) fn thin_air(violation: &Violation) -> Option<String> {
@@ -11,7 +11,7 @@ pub(super) fn thin_air(violation: &Violation) -> Option<String> {
             "{} reads {}, but {}, element {} of the list, was appended by nobody: it came out of \
              thin air.",
             who(&read.txn),
-            item(read),
+            item_with(read, &[&ValueRef::Scalar(element.value.clone())]),
             word(&element.value),
             element.position,
         ));
@@ -38,9 +38,9 @@ pub(super) fn future(violation: &Violation) -> Option<String> {
     let [read, write, ..] = violation.ops.as_slice() else { return None };
     let it = who(&read.txn);
     Some(format!(
-        "{it} reads {} and only then writes {}: it reads its own future.",
+        "{it} reads {} and only then {}: it reads its own future.",
         item(read),
-        item(write)
+        does(write)
     ))
 }
 
@@ -104,19 +104,20 @@ pub(super) fn incompatible(violation: &Violation) -> Option<String> {
         return Some(format!(
             "{} reads {}, but {} appended {} before {}: the list has them the other way round.",
             who(&one.txn),
-            item(one),
+            item_with(one, &[&two.value, &later.value]),
             who(&two.txn),
             value(&two.value),
             value(&later.value),
         ));
     }
+    let differing: Vec<&ValueRef> = rest.iter().map(|append| &append.value).collect();
     Some(format!(
         "{} reads {}, and {} reads {}: neither list begins with the other, so no order of the \
          appends explains both.",
         who(&one.txn),
-        item(one),
+        item_with(one, &differing),
         who(&two.txn),
-        item(two),
+        item_with(two, &differing),
     ))
 }
 
@@ -132,5 +133,6 @@ pub(super) fn duplicate_element(violation: &Violation) -> Option<String> {
             )
         }
     };
-    Some(format!("{} reads {}: {appended}.", who(&read.txn), item(read)))
+    let twice: Vec<&ValueRef> = rest.iter().map(|append| &append.value).collect();
+    Some(format!("{} reads {}: {appended}.", who(&read.txn), item_with(read, &twice)))
 }

@@ -5,7 +5,9 @@
 //! why it must hold; an edge that was not observed says so, and [`derivation`] tells the whole of
 //! it, as deeply as it is nested.
 
-use super::{and, at, edge_clause, item, key, read_from, step, txn, value, who};
+use super::{
+    and, at, does, edge_clause, item, item_with, key, of, read_from, step, txn, unseen, value, who,
+};
 use seriatim_check::{Edge, Excluded, OpRef, Origin, Reason, TxnRef, Violation, Why};
 use seriatim_history::OpKind;
 use seriatim_isolation::Anomaly;
@@ -73,10 +75,10 @@ fn write_skew(violation: &Violation) -> Option<String> {
     let [one, two] = violation.cycle.as_slice() else { return None };
     let (one, two) = (missed(one)?, missed(two)?);
     let act = |me: &Missed<'_>, other: &Missed<'_>| {
-        let (read, write) = (read_from(me.read, me.source), item(other.overwrite));
+        let (read, write) = (read_from(me.read, me.source), does(other.overwrite));
         match me.read.id < other.overwrite.id {
-            true => format!("{} reads {read} and writes {write}", who(&me.read.txn)),
-            false => format!("{} writes {write} and reads {read}", who(&me.read.txn)),
+            true => format!("{} reads {read} and {write}", who(&me.read.txn)),
+            false => format!("{} {write} and reads {read}", who(&me.read.txn)),
         }
     };
     Some(format!(
@@ -95,12 +97,11 @@ fn long_fork(violation: &Violation) -> Option<String> {
         let Reason::WriteRead { read: fresh, .. } = &seen.reason else { return None };
         let Missed { read, source, overwrite } = missed(&cycle[i])?;
         Some(format!(
-            "{} sees {} from {}, but not {} of {} (it reads {})",
+            "{} sees {} from {}, but not {} (it reads {})",
             who(&read.txn),
             item(fresh),
             txn(&seen.from),
-            item(overwrite),
-            txn(&overwrite.txn),
+            of(overwrite),
             read_from(read, source),
         ))
     };
@@ -142,14 +143,6 @@ fn one_missed(violation: &Violation) -> Option<String> {
     ))
 }
 
-/// What a reader should have seen.
-fn unseen(write: &OpRef) -> String {
-    match write.kind {
-        OpKind::Append => format!("the {} that {} appended", value(&write.value), txn(&write.txn)),
-        _ => format!("{} or something newer", item(write)),
-    }
-}
-
 /// The reader as the subject of a sentence or of its second half.
 fn subject(reader: &TxnRef, there: &str) -> String {
     if there.is_empty() { format!("So {}", txn(reader)) } else { format!("so {}", txn(reader)) }
@@ -180,10 +173,9 @@ fn circle(violation: &Violation) -> Option<String> {
 fn clause(edge: &Edge) -> String {
     match missed(edge) {
         Some(Missed { read, source, overwrite }) => format!(
-            "{} misses {} of {} (it reads {})",
+            "{} misses {} (it reads {})",
             txn(&edge.from),
-            item(overwrite),
-            txn(&edge.to),
+            of(overwrite),
             read_from(read, source),
         ),
         None => edge_clause(edge) + &origin(edge).map(not_from).unwrap_or_default(),
@@ -249,7 +241,10 @@ fn how(why: &Why, later: &OpRef) -> String {
     match why {
         Why::Initial => String::new(),
         Why::Known(path) => format!(", since {}", after(path, later)),
-        Why::Listed(read) => format!(", since {} reads {}{}", txn(&read.txn), item(read), at(read)),
+        Why::Listed(read) => {
+            let list = item_with(read, &[&later.value]);
+            format!(", since {} reads {list}{}", txn(&read.txn), at(read))
+        }
         Why::Supposed => " (supposed)".to_owned(),
         Why::Otherwise(cycle) => {
             let told = otherwise(cycle);
@@ -360,10 +355,7 @@ fn derive(edge: &Edge, depth: usize, lines: &mut Vec<(usize, String)>) {
         others.iter().for_each(|other| exclude(read, other, depth, lines));
     }
     if let Some((earlier, later, Why::Otherwise(cycle))) = order {
-        lines.push((
-            depth,
-            format!("Suppose that {} came before {}:", version(later), version(earlier)),
-        ));
+        lines.push((depth, format!("Suppose that {} came before {}:", of(later), of(earlier))));
         refute(cycle, depth, lines);
     }
 }
@@ -379,13 +371,5 @@ fn refute(cycle: &[Edge], depth: usize, lines: &mut Vec<(usize, String)>) {
         let end = if i + 1 == cycle.len() { ": a contradiction." } else { "." };
         lines.push((depth + 1, format!("{}{end}", step(edge))));
         derive(edge, depth + 2, lines);
-    }
-}
-
-/// `x=1 of t1`, `the initial x=0`.
-fn version(write: &OpRef) -> String {
-    match write.txn.id {
-        None => format!("the initial {}", item(write)),
-        Some(_) => format!("{} of {}", item(write), txn(&write.txn)),
     }
 }

@@ -4,10 +4,15 @@
 //! to steer a terminal) and very long values are cut.
 
 use seriatim_check::{OpRef, TxnRef, ValueRef};
+use seriatim_history::OpKind;
 use seriatim_isolation::Level;
 
 /// The longest value that is quoted in full.
 const VALUE_CHARS_MAX: usize = 60;
+/// The longest list that is quoted in full.
+const LIST_ELEMENTS_MAX: usize = 8;
+/// How many of the last elements of a longer one are quoted.
+const LIST_END: usize = 3;
 
 /// A transaction: numbers of a file get a `t` in front, other names stand as they are.
 pub(crate) fn txn(txn: &TxnRef) -> String {
@@ -28,6 +33,53 @@ pub(crate) fn who(reference: &TxnRef) -> String {
 /// `x=1`; keys that are numbers are called `key 7`.
 pub(crate) fn item(op: &OpRef) -> String {
     format!("{}={}", key(&op.key), value(&op.value))
+}
+
+/// What an operation does: `read x=1`, `write x=1`, `append 5 to x`.
+pub(crate) fn act(op: &OpRef) -> String {
+    match op.kind {
+        OpKind::Append => format!("append {} to {}", value(&op.value), key(&op.key)),
+        _ => format!("{} {}", op.action(), item(op)),
+    }
+}
+
+/// What a write does: `writes x=1`, `appends 5 to x`.
+pub(crate) fn does(write: &OpRef) -> String {
+    match write.kind {
+        OpKind::Append => format!("appends {} to {}", value(&write.value), key(&write.key)),
+        _ => format!("writes {}", item(write)),
+    }
+}
+
+/// What a write did: `wrote x=1`, `appended 5 to x`.
+pub(crate) fn did(write: &OpRef) -> String {
+    match write.kind {
+        OpKind::Append => format!("appended {} to {}", value(&write.value), key(&write.key)),
+        _ => format!("wrote {}", item(write)),
+    }
+}
+
+/// What a write wrote and whose it is: `x=1 of t2`, `the 5 that t2 appended to x`.
+pub(crate) fn of(write: &OpRef) -> String {
+    match (write.kind, write.txn.id) {
+        (_, None) => format!("the initial {}", item(write)),
+        (OpKind::Append, _) => {
+            format!("the {} that {} {}", value(&write.value), txn(&write.txn), to(write))
+        }
+        _ => format!("{} of {}", item(write), txn(&write.txn)),
+    }
+}
+
+fn to(append: &OpRef) -> String {
+    format!("appended to {}", key(&append.key))
+}
+
+/// What a reader should have seen.
+pub(crate) fn unseen(write: &OpRef) -> String {
+    match write.kind {
+        OpKind::Append => of(write),
+        _ => format!("{} or something newer", item(write)),
+    }
 }
 
 /// `x=1`, of a value that is known as text.
@@ -52,7 +104,7 @@ pub(crate) fn value(value: &ValueRef) -> String {
     match value {
         ValueRef::Null => value.to_string(),
         ValueRef::Scalar(text) => word(text),
-        ValueRef::List(elements) => list(elements),
+        ValueRef::List(elements) => list(elements, |_| false),
     }
 }
 
@@ -71,13 +123,40 @@ fn cut_in_the_middle(text: &str) -> String {
     format!("{head}…{tail}")
 }
 
-/// A list: of a long one the first and the last elements, whole if they are short enough.
-fn list(elements: &[String]) -> String {
-    let elements: Vec<String> = elements.iter().map(|element| clean(element)).collect();
-    let whole = format!("[{}]", elements.join(" "));
-    if whole.chars().count() <= VALUE_CHARS_MAX {
+/// `x=[… 7 8 … 50 51 52]`: a list of which `shown` matter beside the last elements.
+pub(crate) fn item_with(op: &OpRef, shown: &[&ValueRef]) -> String {
+    let ValueRef::List(elements) = &op.value else { return item(op) };
+    let matters = |element: &String| {
+        shown.iter().any(|value| matches!(value, ValueRef::Scalar(text) if text == element))
+    };
+    format!("{}={}", key(&op.key), list(elements, matters))
+}
+
+/// A list: of a long one the last elements, which say where it comes from, and those that matter.
+fn list(elements: &[String], matters: impl Fn(&String) -> bool) -> String {
+    let cleaned: Vec<String> = elements.iter().map(|element| clean(element)).collect();
+    let whole = format!("[{}]", cleaned.join(" "));
+    if elements.len() <= LIST_ELEMENTS_MAX && whole.chars().count() <= VALUE_CHARS_MAX {
         return whole;
     }
+    let mut words: Vec<String> = Vec::new();
+    for (place, (element, text)) in elements.iter().zip(&cleaned).enumerate() {
+        if place + LIST_END >= elements.len() || matters(element) {
+            words.push(text.clone());
+        } else if words.last().is_none_or(|word| word != "…") {
+            words.push("…".to_owned());
+        }
+    }
+    let short = format!("[{}]", words.join(" "));
+    match short.chars().count() <= VALUE_CHARS_MAX {
+        true => short,
+        false => cut_list(&cleaned),
+    }
+}
+
+/// A list whose elements are long: the first and the last ones, whole if they are short enough.
+fn cut_list(elements: &[String]) -> String {
+    let whole = format!("[{}]", elements.join(" "));
     // Each with the bracket or blank before it; the end has a bracket behind it, too.
     let lengths = || elements.iter().map(|element| element.len() + 1);
     let half = VALUE_CHARS_MAX / 2;
@@ -163,14 +242,17 @@ mod tests {
     }
 
     #[test]
-    fn a_list_is_cut_between_its_elements() {
-        let numbers: Vec<String> = (0..300).map(|number| number.to_string()).collect();
-        let cut = list(&numbers);
-        assert_eq!(cut, "[0 1 2 3 4 5 6 7 8 9 10 11 12 … 293 294 295 296 297 298 299]");
-        assert!(list(&["7".repeat(99)]).contains('…'));
+    fn of_a_long_list_the_end_is_told_and_what_matters() {
+        let numbers: Vec<String> = (0..53).map(|number| number.to_string()).collect();
+        assert_eq!(list(&numbers, |_| false), "[… 50 51 52]");
+        let matters = |element: &String| element == "7" || element == "8";
+        assert_eq!(list(&numbers, matters), "[… 7 8 … 50 51 52]");
+        assert_eq!(list(&numbers[..8], |_| false), "[0 1 2 3 4 5 6 7]");
         // The text of an element may have blanks; it is not cut there.
         let texts: Vec<String> = (0..20).map(|number| format!("number {number}")).collect();
-        assert_eq!(list(&texts), "[number 0 number 1 number 2 … number 18 number 19]");
+        assert_eq!(list(&texts, |_| false), "[… number 17 number 18 number 19]");
+        let long: Vec<String> = (0..9).map(|number| number.to_string().repeat(25)).collect();
+        assert!(list(&long, |_| false).contains('…'));
     }
 
     #[test]
@@ -182,6 +264,6 @@ mod tests {
     #[test]
     fn values_with_blanks_are_quoted_and_lists_are_not() {
         assert_eq!(word("Found it!"), "\"Found it!\"");
-        assert_eq!(list(&["1".to_owned(), "2".to_owned()]), "[1 2]");
+        assert_eq!(list(&["1".to_owned(), "2".to_owned()], |_| false), "[1 2]");
     }
 }

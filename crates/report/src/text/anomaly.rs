@@ -62,7 +62,11 @@ fn names_and_levels(group: &AnomalyGroup) -> String {
     let info = group.kind.info();
     let tap = info.tap.map(|letter| format!("TAP-{letter}"));
     let names: Vec<String> = tap.into_iter().chain(info.adya.map(str::to_owned)).collect();
-    let forbidden = format!("forbidden by {}", prose::levels(&group.exemplar.levels));
+    let mut forbidden = format!("forbidden by {}", prose::levels(info.forbidden_by));
+    if group.exemplar.levels != info.forbidden_by {
+        let violated = prose::levels(&group.exemplar.levels);
+        forbidden += &format!("; this instance violates {violated}");
+    }
     if group.kind == Anomaly::DirtyWrite {
         // Readers of Adya know G0 as what the weakest level forbids.
         return format!(

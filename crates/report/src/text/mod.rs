@@ -59,7 +59,7 @@ const STOPPED: &str = "The search for further anomalies of the strong levels sto
 
 /// The page about one input.
 pub fn render(checked: &Checked, layout: &Layout) -> String {
-    let mut page = verdict_line(checked);
+    let mut page = verdict_line(checked, layout);
     if layout.detail == Detail::Verdict {
         return if layout.timings { page.trim_end().to_owned() + &times(checked) } else { page };
     }
@@ -69,6 +69,7 @@ pub fn render(checked: &Checked, layout: &Layout) -> String {
         page.push('\n');
         page += &anomaly(group, layout);
     }
+    page += &none_of_the_kind(checked, layout);
     if checked.report.search_ended_early {
         page.push('\n');
         page += &dimmed(STOPPED, "", layout.width);
@@ -79,6 +80,17 @@ pub fn render(checked: &Checked, layout: &Layout) -> String {
         page += &efforts(checked, layout);
     }
     page
+}
+
+/// That the one kind that was looked for was not found.
+fn none_of_the_kind(checked: &Checked, layout: &Layout) -> String {
+    match checked.report.kind.filter(|_| checked.report.anomalies.is_empty()) {
+        Some(kind) => {
+            String::from("\n")
+                + &wrap(&format!("{}: none found", kind.info().name), "", layout.width)
+        }
+        None => String::new(),
+    }
 }
 
 /// The page about an input that is too large to be read: one line, or two.

@@ -60,8 +60,7 @@ fn stacked([txn, session, act, place]: &[String; 4], width: usize) -> String {
 
 fn operation_row(op: &OpRef) -> [String; 4] {
     let session = format!("session {}", clean(&op.txn.session));
-    let act = format!("{} {}", op.action(), prose::item(op));
-    [prose::txn(&op.txn), session, act, place(op).unwrap_or_default()]
+    [prose::txn(&op.txn), session, prose::act(op), place(op).unwrap_or_default()]
 }
 
 pub(super) fn place(op: &OpRef) -> Option<String> {

@@ -1,23 +1,37 @@
 //! The verdict: in one sentence, level by level, and why levels are undecided.
 
 use super::operations::operations;
-use super::{Layout, dimmed, grouped, plural};
+use super::{Detail, Layout, dimmed, grouped, plural};
 use crate::checked::Checked;
 use crate::effort;
 use crate::prose::{self, and, clean};
 use crate::style::{self, BOLD, paint};
 use crate::wrap::wrap;
-use seriatim_check::{Answer, Duplicate, Report, Undecided};
+use seriatim_check::{Answer, Duplicate, Report, Undecided, Verdict};
 use seriatim_isolation::Level;
 use std::fmt::Write as _;
 
-pub(super) fn verdict_line(checked: &Checked) -> String {
+/// The widest page on which the verdict is wrapped. On wider ones, and where a line is asked for, it
+/// is one line, for those who look for it with tools.
+const WRAPPED_MAX: usize = 80;
+
+/// The input and the verdict, painted line by line.
+pub(super) fn verdict_line(checked: &Checked, layout: &Layout) -> String {
     let style = style::of(overall(&checked.report));
-    format!(
-        "{}: {}\n",
-        paint(BOLD, &clean(&checked.input)),
-        paint(style, &headline(&checked.report))
-    )
+    let input = format!("{}:", clean(&checked.input));
+    let is_wrapped = layout.width <= WRAPPED_MAX && layout.detail != Detail::Verdict;
+    let width = if is_wrapped { layout.width.saturating_sub(2) } else { usize::MAX };
+    let text = wrap(&format!("{input} {}", headline(&checked.report)), "", width);
+    let lines = text.trim_end().lines().enumerate().map(|(number, line)| {
+        match line.strip_prefix(&input).filter(|_| number == 0) {
+            Some(rest) => {
+                let name = input.trim_end_matches(':');
+                format!("{}: {}\n", paint(BOLD, name), paint(style, rest.trim_start()))
+            }
+            None => format!("  {}\n", paint(style, line)),
+        }
+    });
+    lines.collect()
 }
 
 /// The verdict over all levels of a report: violated if one is, else undecided if one is.
@@ -80,14 +94,27 @@ fn with_outcome(report: &Report, outcome: Answer) -> impl Iterator<Item = Level>
         .map(|verdict| verdict.level)
 }
 
+/// How far a verdict reaches behind the names of the levels, with what is around it.
+fn word_width(verdict: &Verdict) -> usize {
+    verdict.answer().word().len() + 4
+}
+
+/// What is said of cut isolation.
+const BESIDE: &str = " (stands apart: it asks only that reads repeat)";
+
 pub(super) fn levels(checked: &Checked, layout: &Layout) -> String {
     let report = &checked.report;
     let mut page = String::from("\n");
     let longest =
         report.verdicts.iter().map(|verdict| verdict.level.name().len()).max().unwrap_or(0);
-    for verdict in &report.verdicts {
+    // Cut isolation is no rung of the ladder: between the others it would look like a mistake.
+    let is_beside = |verdict: &&Verdict| verdict.level == Level::CutIsolation;
+    let ladder = report.verdicts.iter().filter(|verdict| !is_beside(verdict));
+    for verdict in ladder.chain(report.verdicts.iter().filter(is_beside)) {
         let word = paint(style::of(verdict.answer()), verdict.answer().word());
-        let _ = writeln!(page, "  {:<1$}  {word}", verdict.level.name(), longest);
+        let has_room = longest + word_width(verdict) + BESIDE.len() < layout.width;
+        let note = if is_beside(&verdict) && has_room { BESIDE } else { "" };
+        let _ = writeln!(page, "  {:<1$}  {word}{note}", verdict.level.name(), longest);
     }
     if is_silent_about_times(checked) {
         page += &dimmed(

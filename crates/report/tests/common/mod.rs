@@ -2,8 +2,8 @@
 //! algorithm.
 
 use seriatim_check::{
-    AnomalyGroup, Answer, Breach, Budget, Edge, Evidence, OpRef, Origin, Outcome, Reason, Report,
-    Timings, TxnRef, Undecided, ValueRef, Verdict, Violation, explain_violation,
+    AnomalyGroup, Answer, Breach, Budget, Counted, Edge, Evidence, OpRef, Origin, Outcome, Reason,
+    Report, Timings, TxnRef, Undecided, ValueRef, Verdict, Violation, explain_violation,
 };
 use seriatim_history::{History, OpId, OpKind, Place, PlaceUnit, TxnId, notation};
 use seriatim_isolation::{Anomaly, Level};
@@ -220,6 +220,7 @@ pub fn verdicts(answers: [Answer; 4]) -> Vec<Verdict> {
 
 pub fn checked(verdicts: Vec<Verdict>, violations: Vec<Violation>) -> Checked {
     let group = |exemplar: Violation| AnomalyGroup {
+        counted: Counted::Exactly,
         kind: exemplar.kind,
         count: 2,
         instances: vec![exemplar.clone()],
@@ -245,6 +246,7 @@ pub fn checked(verdicts: Vec<Verdict>, violations: Vec<Violation>) -> Checked {
         report: Report {
             verdicts,
             anomalies: violations.into_iter().map(group).collect(),
+            kind: None,
             search_ended_early: false,
             proved: Default::default(),
             timings,
