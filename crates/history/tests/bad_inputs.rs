@@ -391,3 +391,22 @@ proptest! {
         }
     }
 }
+
+#[test]
+fn text_in_utf_16_is_named_as_such() {
+    let text = "{:type :ok, :process 0, :value [[:w 1 1]]}\n";
+    let little: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let big: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
+    let marked = |mark: &[u8], bytes: &[u8]| [mark, bytes].concat();
+    let inputs =
+        [marked(b"\xff\xfe", &little), marked(b"\xfe\xff", &big), little.clone(), big.clone()];
+    for bytes in inputs {
+        for format in [None, Some(Format::ElleEdn), Some(Format::Plume)] {
+            assert_eq!(
+                error(&bytes, format),
+                "h at byte 0: this is text in UTF-16, expected UTF-8; convert it, for example \
+                 with `iconv -f UTF-16 -t UTF-8`"
+            );
+        }
+    }
+}

@@ -248,6 +248,10 @@ fn read_plain(
         Some(format) => format,
         None => return Err(detect::unknown(bytes, &source)),
     };
+    let is_binary = matches!(options.format, Some(Format::Cobra | Format::DbcopBincode));
+    if let Some(error) = detect::utf16(bytes, &source).filter(|_| !is_binary) {
+        return Err(error);
+    }
     let history = match format {
         Format::Plume => {
             plume::read(bytes, &source, options.thread_count(), options.meter.as_deref())

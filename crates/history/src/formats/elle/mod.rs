@@ -417,6 +417,7 @@ fn describe(value: &Edn) -> String {
         Edn::Str(text) | Edn::Other(text) => excerpt(text.as_bytes()),
         Edn::Keyword(text) => excerpt(format!(":{text}").as_bytes()),
         Edn::Map(_) => "a map".to_owned(),
+        Edn::Set(items) => format!("a set of {}", items.len()),
         Edn::Seq(items) => match items.first() {
             Some(first @ (Edn::Keyword(_) | Edn::Str(_))) => {
                 format!("a sequence of {} that starts with {}", items.len(), describe(first))
