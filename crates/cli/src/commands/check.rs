@@ -6,6 +6,7 @@ use crate::inputs::{self, Expanded, Input, InputSearch, Origin};
 use crate::loss_notes::skipped_note;
 use crate::progress::{Progress, Stage};
 use crate::quantities::{duration, size};
+use crate::write_history::may_write;
 use crate::{output, whole_files, workers};
 use seriatim_check::{Answer, Checker};
 use seriatim_history::formats::{self, Format, ReadOptions};
@@ -135,6 +136,8 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
     }
     let progress = Progress::start(inputs.len());
     let work = Work::new(args, inputs.len(), progress.stage());
+    let paths: Vec<&Path> = inputs.iter().flatten().map(|input| input.path.as_path()).collect();
+    may_write(args.dot.iter().chain(&args.certificate), &paths)?;
     let mut printer = Printer::new(args, &inputs);
     workers::in_order(
         inputs,

@@ -6,7 +6,7 @@ use crate::inputs::read_input;
 use crate::loss_notes::{lost_note, skipped_note};
 use crate::output;
 use crate::progress::Progress;
-use crate::write_history::{format_for, save};
+use crate::write_history::{format_for, may_write_history, save};
 use seriatim_history::formats::Format;
 use std::path::PathBuf;
 
@@ -31,6 +31,7 @@ pub struct Args {
 /// Reads, writes.
 pub fn run(args: &Args) -> Result<Exit, Failure> {
     let to = format_for(args.to, &args.output, Format::Jsonl)?;
+    may_write_history(&args.output, to, &[&args.input])?;
     let shown = args.input.display().to_string();
     let progress = Progress::towards(&args.output);
     let now = |doing: String| {

@@ -8,7 +8,7 @@ use crate::loss_notes::{lost_note, skipped_note};
 use crate::output;
 use crate::progress::Progress;
 use crate::quantities::{duration, size};
-use crate::write_history::{format_for, save};
+use crate::write_history::{format_for, may_write_history, save};
 use seriatim_check::{Answer, Checker, Report, Undecided};
 use seriatim_history::formats::{Format, ReadOptions};
 use seriatim_history::{History, ReadError};
@@ -66,6 +66,7 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
     let to = format_for(args.to, &args.output, Format::Jsonl)?;
     let shown = args.input.display().to_string();
     let progress = Progress::towards(&args.output);
+    may_write_history(&args.output, to, &[&args.input])?;
     let now = |doing: String| {
         if let Some(progress) = &progress {
             progress.stage().now(doing);
