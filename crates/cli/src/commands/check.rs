@@ -212,6 +212,7 @@ impl Work {
                 threads,
                 meter: alone.then(|| stage.meter()),
                 bytes_max: args.memory.map(bytes_max),
+                skip_unknown: false,
             },
             check: if has_certificate { check.with_certificates() } else { check },
             levels,
