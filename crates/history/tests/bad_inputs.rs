@@ -442,6 +442,9 @@ fn transactions_of_unknown_content_are_kept_or_refused() {
     write(&history, Format::Jsonl, &mut jsonl).unwrap();
     let (copy, _) = read_bytes(&jsonl, "copy", &options(None)).unwrap();
     assert_eq!((copy.unknown_content(), copy.op_count()), (1, 1));
+    let alone = edn.split_inclusive(|&byte| byte == b'\n').next().unwrap();
+    let (other, _) = read_bytes(alone, "h", &options(None)).unwrap();
+    assert_ne!(copy.fingerprint(), other.fingerprint());
     let bad = b"{\"seriatim\":1,\"unknown_content\":-1}\n{\"session\":1,\"ops\":[]}\n";
     assert!(error(bad, None).contains("`unknown_content` must be a number of transactions"));
 }

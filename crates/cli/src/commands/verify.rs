@@ -76,10 +76,11 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         );
         return Err(Failure::about(shown, problem));
     }
+    let numbers = history.numbering();
     let mut worst = Exit::Holds;
     for (level, claim) in &certificate.claims {
         progress.stage().now(format!("verifying {level}"));
-        let (exit, line) = judged(&history, *level, claim, claim.confirm(&history));
+        let (exit, line) = judged(&history, *level, claim, claim.confirm(&history, &numbers));
         worst = worst.and(exit);
         progress.aside(|| output::text(&line))?;
     }
