@@ -405,3 +405,17 @@ fn a_value_that_an_unknown_transaction_may_have_written_is_not_out_of_thin_air()
     let lines = "{\"session\":1,\"ops\":[[\"r\",\"x\",9]]}\n";
     assert!(!Checker::new().check(&lacking(lines)).violates(Level::ReadCommitted));
 }
+
+/// If c read from a, which nobody knows to have committed, then a counts, and it read one of two
+/// writes of 1: that was no choice, and a was judged without its read.
+#[test]
+fn reads_of_a_transaction_that_counts_by_a_choice_are_chosen_too() {
+    let text = "a: r(x,1) w(x,2)?\nb: r(x,1) w(x,1) | w(x,2)\nc: r(x,2) w(x,1)";
+    let history = notation::parse(text).unwrap();
+    let report = Checker::new().check(&history);
+    for verdict in &report.verdicts {
+        let expected = seriatim_isolation::oracle::satisfies(&history, verdict.level);
+        assert_eq!(verdict.holds(), expected, "{}", verdict.level);
+        assert_eq!(verdict.is_violated(), !expected, "{}", verdict.level);
+    }
+}
