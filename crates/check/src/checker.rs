@@ -23,12 +23,28 @@ use std::time::Instant;
 /// Checks `history` at the levels of `options`.
 pub(crate) fn check_with(history: &History, options: &Options) -> Report {
     let need = Need::of(history);
+    let memory_needed = || Some(need.with_what_is_in_use());
     let report = match need.within(Limits::of(options)) {
-        Room::Enough => return check_in_full(history, options),
-        Room::NoClocks => without_clocks(history, options),
-        Room::None => nothing(history, options),
+        Room::Enough => check_in_full(history, options),
+        Room::NoClocks => {
+            Report { memory_needed: memory_needed(), ..without_clocks(history, options) }
+        }
+        Room::None => Report { memory_needed: memory_needed(), ..nothing(history, options) },
     };
-    Report { memory_needed: Some(need.with_what_is_in_use()), ..report }
+    match history.unknown_content() {
+        0 => report,
+        transactions => in_doubt(report, transactions),
+    }
+}
+
+/// What is said of a history that lacks transactions of unknown content: what the rest violates the
+/// whole violates, but what the rest satisfies the whole may violate.
+fn in_doubt(mut report: Report, transactions: u64) -> Report {
+    for verdict in report.verdicts.iter_mut().filter(|verdict| verdict.holds()) {
+        verdict.outcome = Outcome::Undecided(Undecided::UnknownContent { transactions });
+    }
+    report.proved.holds = None;
+    report
 }
 
 /// A check that has room for everything that is known to be needed.

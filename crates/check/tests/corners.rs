@@ -370,3 +370,52 @@ fn elements_that_were_appended_twice_are_ambiguous_and_aborted_appends_do_not_co
     // not explain the second.
     assert_eq!(letters("a: a(l,1)\nb: a(l,2)\nc: a(l,1)\nd: r(l,[1 2]) | r(l,[1])"), "uhuu uuu");
 }
+
+/// A history that lacks transactions of unknown content, in our own format.
+fn lacking(lines: &str) -> History {
+    let text = format!("{{\"seriatim\":1,\"unknown_content\":2}}\n{lines}");
+    let options = seriatim_history::formats::ReadOptions::default();
+    seriatim_history::formats::read_bytes(text.as_bytes(), "h", &options).unwrap().0
+}
+
+#[test]
+fn nothing_holds_that_depends_on_transactions_of_unknown_content() {
+    let report = Checker::new().with_certificates().check(&lacking(
+        "{\"session\":1,\"ops\":[[\"w\",\"x\",1]]}\n{\"session\":2,\"ops\":[[\"r\",\"x\",1]]}\n",
+    ));
+    let unknown = Undecided::UnknownContent { transactions: 2 };
+    assert!(report.verdicts.iter().all(|verdict| verdict.undecided() == Some(&unknown)));
+    assert_eq!((report.strongest(), report.proved.holds), (None, None));
+}
+
+#[test]
+fn what_the_known_transactions_violate_is_violated() {
+    let report = Checker::new().check(&lacking(
+        "{\"session\":1,\"ops\":[[\"r\",\"x\",null],[\"w\",\"x\",1]]}\n\
+         {\"session\":2,\"ops\":[[\"r\",\"x\",null],[\"w\",\"x\",2]]}\n",
+    ));
+    assert!(report.violates(Level::SnapshotIsolation));
+    assert!(!report.holds(Level::ReadCommitted));
+    let verdict = report.verdict(Level::PrefixConsistency).unwrap();
+    assert!(matches!(verdict.undecided(), Some(Undecided::UnknownContent { .. })));
+}
+
+#[test]
+fn a_value_that_an_unknown_transaction_may_have_written_is_not_out_of_thin_air() {
+    let lines = "{\"session\":1,\"ops\":[[\"r\",\"x\",9]]}\n";
+    assert!(!Checker::new().check(&lacking(lines)).violates(Level::ReadCommitted));
+}
+
+/// If c read from a, which nobody knows to have committed, then a counts, and it read one of two
+/// writes of 1: that was no choice, and a was judged without its read.
+#[test]
+fn reads_of_a_transaction_that_counts_by_a_choice_are_chosen_too() {
+    let text = "a: r(x,1) w(x,2)?\nb: r(x,1) w(x,1) | w(x,2)\nc: r(x,2) w(x,1)";
+    let history = notation::parse(text).unwrap();
+    let report = Checker::new().check(&history);
+    for verdict in &report.verdicts {
+        let expected = seriatim_isolation::oracle::satisfies(&history, verdict.level);
+        assert_eq!(verdict.holds(), expected, "{}", verdict.level);
+        assert_eq!(verdict.is_violated(), !expected, "{}", verdict.level);
+    }
+}

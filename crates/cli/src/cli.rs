@@ -78,6 +78,15 @@ pub enum Task {
     Completions(completions::Args),
 }
 
+/// What to do with what a reader does not understand.
+#[derive(clap::Args, Clone, Copy, Debug, Default)]
+pub struct Unknown {
+    /// Pass over what clients did that the reader does not understand, instead of refusing the
+    /// input: such transactions may have done anything, so that no level is said to hold
+    #[arg(long = "skip-unknown")]
+    pub is_skipped: bool,
+}
+
 /// How results are written.
 #[derive(ValueEnum, Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Style {

@@ -189,10 +189,10 @@ impl InputSearch {
 /// Reads one history and says what it does; `None` if it cannot be read, which is said too.
 pub fn read_input(
     path: &Path,
-    format: Option<Format>,
+    options: ReadOptions,
     progress: Option<&Progress>,
 ) -> Option<(History, Format)> {
-    let read = try_input(path, ReadOptions { format, ..ReadOptions::default() }, progress);
+    let read = try_input(path, options, progress);
     let shown = path.display().to_string();
     read.map_err(|error| output::message(&text::render_error(&Unreadable::new(&shown, &error))))
         .ok()

@@ -12,6 +12,15 @@ pub fn skipped_note(input: &str, format: &str, skipped: u64) -> Option<String> {
         .then(|| format!("note: {input}: skipped {lines} that the {format} format does not know\n"))
 }
 
+/// About what a history lacks because its reader did not understand it; `None` if it lacks nothing.
+pub fn unknown_note(input: &str, history: &History) -> Option<String> {
+    let count = history.unknown_content();
+    let (input, txns) = (clean(input), plural(count, "transaction"));
+    (count > 0).then(|| {
+        format!("note: {input}: passed over {txns} of unknown content: nothing is said to hold\n")
+    })
+}
+
 /// About what of a history a format does not carry; `None` if it carries everything.
 pub fn lost_note(history: &History, format: Format) -> Option<String> {
     let lost: Vec<String> = losses(history, format).iter().map(ToString::to_string).collect();

@@ -55,6 +55,17 @@ pub fn write<E: From<io::Error>>(
     moved
 }
 
+/// Whether `target` could be made now: its workplace is made, and removed again.
+pub fn try_out(target: &Path) -> io::Result<()> {
+    let Some(name) = target.file_name().filter(|_| !is_special(target)) else { return Ok(()) };
+    let workplace = workplace(target, name);
+    open_places().push(workplace.clone());
+    let made = fs::create_dir(&workplace);
+    remove(&workplace);
+    open_places().retain(|path| *path != workplace);
+    made
+}
+
 /// Devices and pipes cannot be replaced by a file; they are written directly.
 fn is_special(target: &Path) -> bool {
     fs::metadata(target).is_ok_and(|metadata| !metadata.is_file() && !metadata.is_dir())
@@ -89,6 +100,16 @@ mod tests {
         assert!(result.is_err());
         assert_eq!(fs::read_to_string(&target).unwrap(), "old");
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
+        fs::remove_dir_all(folder).unwrap();
+    }
+
+    #[test]
+    fn what_is_tried_out_leaves_nothing() {
+        let folder = folder("try");
+        try_out(&folder.join("out.txt")).unwrap();
+        assert!(try_out(&folder.join("none").join("out.txt")).is_err());
+        assert!(try_out(&folder.join("n".repeat(250))).is_err());
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
         fs::remove_dir_all(folder).unwrap();
     }
 

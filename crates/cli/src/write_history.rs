@@ -3,10 +3,9 @@
 
 use crate::exit::Failure;
 use crate::whole_files;
-use nix::unistd::AccessFlags;
 use seriatim_history::formats::{self, Format};
 use seriatim_history::{History, WriteError};
-use std::fs::Metadata;
+use std::os::unix::fs::MetadataExt;
 use std::path::{Path, PathBuf};
 
 /// The format to write: the one that was named, else the one that the ending of `target` asks for,
@@ -32,30 +31,83 @@ pub fn format_for(
     }
 }
 
-/// Whether all of these can be written, as far as that can be seen: better said before long work
-/// than after it. Nothing is written over what is read (`inputs`), nor twice; `-` is standard
-/// output.
+/// Whether all of these files can be written: better said before long work than after it. Nothing
+/// is written over what is read (`inputs`), nor twice; `-` is standard output.
 pub fn may_write<'p>(
     outputs: impl IntoIterator<Item = &'p PathBuf>,
     inputs: &[&Path],
 ) -> Result<(), Failure> {
-    let mut known: Vec<(PathBuf, &str)> = inputs
-        .iter()
-        .filter_map(|path| Some((path.canonicalize().ok()?, "is what is read; name another file")))
-        .collect();
-    for path in outputs.into_iter().filter(|path| *path != Path::new("-")) {
-        let Some(place) = place(path) else {
-            return Err(Failure::about(path.display(), "there is no such folder to write to"));
-        };
-        if let Some(problem) = obstacle(&place) {
-            return Err(Failure::about(path.display(), problem));
-        }
-        if let Some((_, problem)) = known.iter().find(|(other, _)| *other == place) {
-            return Err(Failure::about(path.display(), problem));
-        }
-        known.push((place, "is named twice as a file to write; name different files"));
+    let mut taken = Taken::by(inputs);
+    outputs.into_iter().try_for_each(|path| taken.add(path, Made::File))
+}
+
+/// The same for a history, which is a folder in some formats.
+pub fn may_write_history(output: &Path, format: Format, inputs: &[&Path]) -> Result<(), Failure> {
+    let made = if format.is_directory_format() { Made::Folder } else { Made::File };
+    Taken::by(inputs).add(output, made)
+}
+
+/// What an output becomes.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Made {
+    File,
+    Folder,
+}
+
+/// Files and folders that nothing may be written over.
+struct Taken(Vec<TakenPlace>);
+
+struct TakenPlace {
+    path: PathBuf,
+    identity: Option<Identity>,
+    /// What is wrong with writing there.
+    problem: &'static str,
+}
+
+/// Device and number of a file: the same under all of its names.
+type Identity = (u64, u64);
+
+impl Taken {
+    fn by(inputs: &[&Path]) -> Taken {
+        let named = inputs.iter().filter(|path| **path != Path::new("-"));
+        let places = named.filter_map(|path| {
+            let path = path.canonicalize().ok()?;
+            let identity = identity(&path);
+            Some(TakenPlace { path, identity, problem: "is what is read; name another file" })
+        });
+        Taken(places.collect())
     }
-    Ok(())
+
+    fn add(&mut self, path: &Path, made: Made) -> Result<(), Failure> {
+        if path == Path::new("-") {
+            return Ok(());
+        }
+        let about = |problem: &str| Failure::about(path.display(), problem);
+        let place = place(path).ok_or_else(|| about("there is no such folder to write to"))?;
+        let identity = identity(&place);
+        if let Some(taken) = self.0.iter().find(|taken| taken.is(&place, identity)) {
+            return Err(about(taken.problem));
+        }
+        if let Some(problem) = obstacle(&place, made) {
+            return Err(about(&problem));
+        }
+        let problem = "is named twice as a file to write; name different files";
+        self.0.push(TakenPlace { path: place, identity, problem });
+        Ok(())
+    }
+}
+
+impl TakenPlace {
+    /// Whether this is it: by path, as the same file under another name, or as a file of a folder
+    /// that is read.
+    fn is(&self, place: &Path, identity: Option<Identity>) -> bool {
+        let is_part = identity.is_some() && place.starts_with(&self.path);
+        self.path == place || is_part || (identity.is_some() && self.identity == identity)
+    }
+}
+
+fn identity(path: &Path) -> Option<Identity> {
+    std::fs::metadata(path).ok().map(|found| (found.dev(), found.ino()))
 }
 
 /// Where a file is or will be; `None` if its folder is not there.
@@ -68,20 +120,18 @@ fn place(path: &Path) -> Option<PathBuf> {
     Some(folder.join(path.file_name()?))
 }
 
-/// Why a file cannot be written there, as far as that can be seen.
-fn obstacle(place: &Path) -> Option<String> {
-    let found = std::fs::metadata(place);
-    if found.as_ref().is_ok_and(Metadata::is_dir) {
+/// Why nothing can be written there, which is tried.
+fn obstacle(place: &Path, made: Made) -> Option<String> {
+    let is_folder = place.is_dir();
+    if is_folder && made == Made::File {
         return Some("is a folder; name a file to write".to_owned());
     }
-    // Devices and pipes are written as they are.
-    if found.is_ok_and(|found| !found.is_file()) {
-        return None;
+    let is_empty = || std::fs::read_dir(place).is_ok_and(|mut entries| entries.next().is_none());
+    if is_folder && !is_empty() {
+        return Some("is a folder with something in it; name a new or an empty one".to_owned());
     }
-    // The file is made beside its place and then moved there.
-    let folder = place.parent()?;
-    let error = nix::unistd::access(folder, AccessFlags::W_OK | AccessFlags::X_OK).err()?;
-    Some(format!("cannot write into its folder: {}", std::io::Error::from(error)))
+    let error = whole_files::try_out(place).err()?;
+    Some(format!("cannot write into its folder: {error}"))
 }
 
 /// Writes `history` to `target`; `-` is standard output.

@@ -60,7 +60,7 @@ fn what_check_writes_is_confirmed() {
         assert!(said.lines().all(|line| line.ends_with("confirmed")), "{said}");
     }
     let lines = certify(&folder, &files[2]);
-    assert_eq!(lines[0]["seriatim_certificate"], 1);
+    assert_eq!(lines[0]["seriatim_certificate"], 2);
     assert_eq!((&lines[0]["sessions"], &lines[0]["transactions"]), (&json!(3), &json!(4)));
     let said = verify(&folder, &files[2], &lines).1;
     assert!(
@@ -244,7 +244,10 @@ fn malformed_certificates_are_answered_with_the_place() {
         ("", ":1: expected the header"),
         ("nonsense", ":1:2: expected the header"),
         (r#"{"level":"si","verdict":"undecided"}"#, ":1:"),
-        (&header.replace("\"seriatim_certificate\":1", "\"seriatim_certificate\":2"), "version 2"),
+        (
+            &header.replace("\"seriatim_certificate\":2", "\"seriatim_certificate\":1"),
+            "expected a certificate of version 2, found version 1; check the history again",
+        ),
         (&header, ":2: expected the verdict of level `rc`"),
         (&header.replace("\"fingerprint\"", "\"finger\""), "unknown field `finger`"),
     ];
@@ -359,4 +362,44 @@ fn minimize_writes_nothing_if_there_is_nothing_to_show() {
     assert_eq!(run(&["minimize", &good, "--level", "all", "-o", &out]).code, Some(3));
     assert_eq!(run(&["minimize", &folder.at("none"), "--level", "cc", "-o", &out]).code, Some(3));
     assert_eq!(folder.names(), ["good.txt"]);
+}
+
+/// A certificate that named transactions by their place in the file rejected its own history as
+/// soon as the sessions stood in another order.
+#[test]
+fn a_certificate_does_not_depend_on_the_order_of_sessions() {
+    let folder = Folder::new();
+    let twice: String = ["r(1,2,4,4)", "r(0,0,4,4)", "w(1,2,2,2)", "w(0,1,1,1)", "w(1,1,1,1)"]
+        .into_iter()
+        .chain(["r(0,1,3,3)", "r(1,0,3,3)", "w(0,1,0,0)"])
+        .map(|line| format!("{line}\n"))
+        .collect();
+    let mut lines: Vec<&str> = SKEW.lines().collect();
+    lines[1..].rotate_right(2);
+    let skew: String = lines.iter().map(|line| format!("{line}\n")).collect();
+    for (history, other) in [(SKEW, skew.as_str()), (TWICE, &twice)] {
+        let original = folder.file("original", history);
+        let certificate = certify(&folder, &original);
+        let (code, said) = verify(&folder, &folder.file("other", other), &certificate);
+        assert_eq!(code, Some(0), "{said}");
+        assert!(said.lines().all(|line| line.ends_with("confirmed")), "{said}");
+        let again = certify(&folder, &folder.at("other"));
+        assert_eq!(again[0]["fingerprint"], certificate[0]["fingerprint"]);
+        assert_eq!(verify(&folder, &original, &again).0, Some(0));
+    }
+}
+
+#[test]
+fn a_certificate_has_one_line_for_each_level() {
+    let folder = Folder::new();
+    let file = folder.file("skew.jsonl", SKEW);
+    let mut lines = certify(&folder, &file);
+    let si = of(&mut lines, "si").clone();
+    lines.push(json!({"level": "si", "verdict": "undecided"}));
+    let (code, said) = verify(&folder, &file, &lines);
+    let expected = "changed:10: a second verdict of level `si`, whose first is in line 7; remove \
+                    the one that does not belong there";
+    assert!(code == Some(3) && said.contains(expected), "{said}");
+    *lines.last_mut().unwrap() = si;
+    assert_eq!(verify(&folder, &file, &lines).0, Some(3));
 }

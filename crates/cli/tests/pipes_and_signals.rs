@@ -228,3 +228,82 @@ fn files_to_write_are_looked_at_first() {
     assert_eq!(std::fs::read_to_string(&trace).unwrap(), text);
     assert!(!std::path::Path::new(&same).exists());
 }
+
+/// `check --certificate` and `--dot`, `minimize` and `convert` wrote over the history that they had
+/// read.
+#[test]
+fn nothing_is_written_over_what_is_read() {
+    let folder = Folder::new();
+    let history = folder.file("h.txt", CAUSAL);
+    let (soft, hard) = (folder.at("soft.txt"), folder.at("hard.txt"));
+    std::os::unix::fs::symlink(&history, &soft).unwrap();
+    std::fs::hard_link(&history, &hard).unwrap();
+    let near = folder.at("../").to_owned();
+    let around = format!("{near}{}/h.txt", folder.path().file_name().unwrap().to_str().unwrap());
+    for same in [&history, &soft, &hard, &around] {
+        for args in [
+            &["check", &history, "--certificate", same][..],
+            &["check", &history, "--dot", same],
+            &["check", &folder.at(""), "--dot", same],
+            &["minimize", &history, "--level", "cc", "-o", same],
+            &["convert", &history, same],
+            &["predict", &history, "-l", "cc", "--html", same],
+        ] {
+            let refused = run(args);
+            assert_eq!((refused.code, refused.stdout.as_str()), (Some(3), ""), "{args:?}");
+            assert!(refused.stderr.contains("is what is read; name another file"), "{args:?}");
+        }
+    }
+    assert_eq!(std::fs::read_to_string(&history).unwrap(), CAUSAL);
+}
+
+#[test]
+fn no_log_of_a_folder_that_is_read_is_written_over() {
+    let folder = Folder::new();
+    let (history, logs) = (folder.file("h.txt", CAUSAL), folder.at("logs"));
+    assert_eq!(run(&["convert", &history, &logs, "--to", "cobra"]).code, Some(0));
+    let log = std::fs::read_dir(&logs).unwrap().next().unwrap().unwrap().path();
+    let before = std::fs::read(&log).unwrap();
+    let refused = run(&["check", &logs, "--certificate", log.to_str().unwrap()]);
+    assert_eq!(refused.code, Some(3), "{refused:?}");
+    assert!(refused.stderr.contains("is what is read"), "{refused:?}");
+    assert_eq!(std::fs::read(&log).unwrap(), before);
+    let refused = run(&["convert", &history, &logs, "--to", "viper"]);
+    assert!(refused.stderr.contains("is a folder with something in it"), "{refused:?}");
+}
+
+#[test]
+fn two_outputs_never_go_into_one_file() {
+    let folder = Folder::new();
+    let (history, same) = (folder.file("h.txt", CAUSAL), folder.file("same", "old"));
+    let link = folder.at("link");
+    std::fs::hard_link(&same, &link).unwrap();
+    let refused = run(&["check", &history, "--certificate", &same, "--dot", &link]);
+    assert_eq!((refused.code, refused.stdout.as_str()), (Some(3), ""), "{refused:?}");
+    assert!(refused.stderr.contains("is named twice"), "{refused:?}");
+    assert_eq!(std::fs::read_to_string(&same).unwrap(), "old");
+}
+
+#[test]
+fn outputs_are_tried_before_the_work_begins() {
+    let folder = Folder::new();
+    let history = folder.file("h.txt", CAUSAL);
+    let long = folder.at(&"n".repeat(250));
+    for target in ["/nowhere/out.txt", &long] {
+        for args in [
+            &["check", &history, "--certificate", target][..],
+            &["check", &history, "--dot", target],
+            &["minimize", &history, "--level", "cc", "-o", target],
+            &["convert", &history, target],
+            &["generate", target],
+            &["observe", "cart", "-o", target],
+            &["fuzz", "cart", "--save", target],
+        ] {
+            let refused = run(args);
+            assert_eq!((refused.code, refused.stdout.as_str()), (Some(3), ""), "{args:?}");
+            let told = ["there is no such folder to write to", "cannot write into its folder"];
+            assert!(told.iter().any(|told| refused.stderr.contains(told)), "{refused:?}");
+        }
+    }
+    assert_eq!(folder.names(), ["h.txt"]);
+}

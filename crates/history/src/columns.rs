@@ -87,6 +87,8 @@ pub struct Columns {
     pub initial: Initial,
     /// Lines or records passed over.
     pub skipped: u64,
+    /// Transactions of clients whose content is not understood; see [`History::unknown_content`].
+    pub unknown_content: u64,
     /// Fields of the whole input that mean nothing to us, as a JSON object; kept for writing them
     /// back.
     pub extra: Option<Box<str>>,
@@ -114,6 +116,7 @@ impl Default for Columns {
             lists: Vec::new(),
             initial: Initial::default(),
             skipped: 0,
+            unknown_content: 0,
             extra: None,
             txn_extras: Vec::new(),
         }
@@ -233,6 +236,7 @@ impl Columns {
             lists: self.lists,
             initial: self.initial,
             skipped: self.skipped,
+            unknown_content: self.unknown_content,
             extra: self.extra,
             txn_extras: extras,
         }

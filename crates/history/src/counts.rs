@@ -15,6 +15,8 @@ pub struct Counts {
     pub keys: usize,
     /// Lines or records that the reader passed over because they match nothing.
     pub skipped: u64,
+    /// Transactions of clients that are missing because it is not known what they did.
+    pub unknown_content: u64,
     /// Whether it says when transactions began and ended.
     pub has_times: bool,
 }
@@ -29,6 +31,7 @@ impl History {
             operations: self.op_count(),
             keys: self.keys_that_occur(),
             skipped: self.skipped(),
+            unknown_content: self.unknown_content(),
             has_times: self.has_times(),
         }
     }

@@ -1,13 +1,14 @@
 //! A number for what a history says, so that what was found out about it is not mistaken for
 //! something about another.
 //!
-//! FNV-1a (64 bits) over the transactions in their order: where sessions and transactions begin,
-//! outcomes, operations with key and value. Names of sessions and transactions, times, places and
+//! FNV-1a (64 bits) over each session, with its transactions in their order: where they begin,
+//! outcomes, operations with key and value; and again over the numbers of the sessions, the
+//! smallest first. Names of sessions and transactions, the order of the sessions, times, places and
 //! the way a format spells an initial value do not matter, so that a converted file has the same
 //! number. It tells histories apart, it does not protect them: a forger can make two that agree.
 
 use crate::atom::{Value, ValueKind};
-use crate::ids::{KeyId, OpId, TxnId};
+use crate::ids::{KeyId, OpId, SessionId, TxnId};
 use crate::model::{History, Op, OpKind, Status};
 use rustc_hash::FxHashSet;
 
@@ -17,17 +18,43 @@ const PRIME: u64 = 0x0000_0100_0000_01b3;
 impl History {
     /// The number.
     pub fn fingerprint(&self) -> u64 {
-        let writer =
-            Fingerprint { history: self, keys: key_numbers(self), replaced: replaced(self) };
+        let mut numbers = session_numbers(self);
+        numbers.sort_unstable();
         let mut hash = Fnv(BASIS);
-        for session in self.sessions() {
-            hash.byte(b's');
-            for txn in self.txns_of(session).map(TxnId) {
-                writer.txn(&mut hash, txn);
-            }
+        for number in numbers {
+            hash.number(number);
+        }
+        if self.unknown_content() > 0 {
+            hash.byte(b'?');
+            hash.number(self.unknown_content());
         }
         hash.0
     }
+
+    /// The sessions in an order that does not depend on the file: by what they did, and if they did
+    /// the same, by when.
+    pub(crate) fn sessions_by_content(&self) -> Vec<SessionId> {
+        let numbers = session_numbers(self);
+        let times = |session| self.txns_of(session).map(|txn| self.times(TxnId(txn)));
+        let mut sessions: Vec<SessionId> = self.sessions().collect();
+        // Stable: sessions that did the same at the same time may stand for each other.
+        sessions.sort_by(|&a, &b| {
+            let content = numbers[a.index()].cmp(&numbers[b.index()]);
+            content.then_with(|| times(a).cmp(times(b)))
+        });
+        sessions
+    }
+}
+
+/// For each session the number of what it did.
+fn session_numbers(history: &History) -> Vec<u64> {
+    let writer = Fingerprint { history, keys: key_numbers(history), replaced: replaced(history) };
+    let number = |session| {
+        let mut hash = Fnv(BASIS);
+        history.txns_of(session).map(TxnId).for_each(|txn| writer.txn(&mut hash, txn));
+        hash.0
+    };
+    history.sessions().map(number).collect()
 }
 
 struct Fnv(u64);
@@ -180,7 +207,15 @@ mod tests {
     }
 
     #[test]
+    fn the_order_of_the_sessions_does_not_matter() {
+        let one = "a: w(x,1) | r(y,2)\nb: w(y,2) | r(x,1)\nc: w(x,1)";
+        assert_eq!(of(one), of("c: w(x,1)\nb: w(y,2) | r(x,1)\na: w(x,1) | r(y,2)"));
+        assert_ne!(of(one), of("a: w(x,1) | r(y,2)\nb: w(y,2) | r(x,1)"));
+        assert_ne!(of(one), of("a: w(x,1) | r(y,2)\nb: r(x,1) | w(y,2)\nc: w(x,1)"));
+    }
+
+    #[test]
     fn the_number_is_the_same_everywhere() {
-        assert_eq!(of("a: w(x,1)\nb: r(x,1)"), 0x598f_2137_96ca_baa8);
+        assert_eq!(of("a: w(x,1)\nb: r(x,1)"), 0xae56_7c24_a204_ddd4);
     }
 }

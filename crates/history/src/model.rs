@@ -180,6 +180,7 @@ pub struct History {
     pub(crate) initial: Initial,
     /// Lines or records that the reader did not understand and the format tells us to pass over.
     pub(crate) skipped: u64,
+    pub(crate) unknown_content: u64,
     /// Fields of the input that mean nothing to us, as JSON objects: off every hot path.
     pub(crate) extra: Option<Box<str>>,
     pub(crate) txn_extras: FxHashMap<TxnId, Box<str>>,
@@ -335,6 +336,17 @@ impl History {
     /// How many lines or records of the input were passed over because they match nothing.
     pub fn skipped(&self) -> u64 {
         self.skipped
+    }
+
+    /// How many transactions of clients are not in the history because the reader did not
+    /// understand what they did ([`crate::formats::ReadOptions::skip_unknown`]).
+    ///
+    /// They may have read and written anything, so that no level can be said to hold. Values that
+    /// only they can have written are not in the history either: reads that returned one are left
+    /// out, and so are elements of lists before the last. They are taken to have written values of
+    /// their own, so that what the rest violates the whole violates.
+    pub fn unknown_content(&self) -> u64 {
+        self.unknown_content
     }
 
     /// Fields of the whole input that mean nothing to us, as a JSON object.

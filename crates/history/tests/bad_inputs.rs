@@ -390,4 +390,61 @@ proptest! {
             let _ = read_bytes(&bytes, "h", &options(Some(format)));
         }
     }
+
+    /// What only Clojure writes, and registers; with and without what is not understood.
+    #[test]
+    fn no_reader_panics_on_damaged_edn(
+        changes in prop::collection::vec((any::<usize>(), any::<u8>(), any::<u8>()), 1..12),
+        skip_unknown in any::<bool>(),
+    ) {
+        let text = b"#_{:a #_ #_ b c} ^{:m 1} #:j{:type :ok, :process 0x1F, :time ##Inf, \
+                     :re #\"a\\\"b\", :value #v ([:w 017 2r101] #_[:w 1 2])}\n\
+                     {:type :invoke :process 1 :f :cas :value [7 [nil 2]] :c \\u0041 :r 1/2}\n\
+                     {:type :ok :process 1 :f :cas :value [7 [nil 2]]}\n\
+                     {:type :fail :process \\a :f :transfer :value #{\"\\ud83d\\ude00\\101\"}}\n";
+        let bytes = mutate(text, &changes);
+        let edn = ReadOptions { skip_unknown, ..options(Some(Format::ElleEdn)) };
+        let _ = read_bytes(&bytes, "h", &edn);
+    }
+}
+
+#[test]
+fn text_in_utf_16_is_named_as_such() {
+    let text = "{:type :ok, :process 0, :value [[:w 1 1]]}\n";
+    let little: Vec<u8> = text.encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let big: Vec<u8> = text.encode_utf16().flat_map(u16::to_be_bytes).collect();
+    let marked = |mark: &[u8], bytes: &[u8]| [mark, bytes].concat();
+    let inputs =
+        [marked(b"\xff\xfe", &little), marked(b"\xfe\xff", &big), little.clone(), big.clone()];
+    for bytes in inputs {
+        for format in [None, Some(Format::ElleEdn), Some(Format::Plume)] {
+            assert_eq!(
+                error(&bytes, format),
+                "h at byte 0: this is text in UTF-16, expected UTF-8; convert it, for example \
+                 with `iconv -f UTF-16 -t UTF-8`"
+            );
+        }
+    }
+}
+
+#[test]
+fn transactions_of_unknown_content_are_kept_or_refused() {
+    let edn = b"{:type :ok :process 0 :f :txn :value [[:w 1 1] [:r 2 9]]}\n\
+                {:type :ok :process 1 :f :transfer :value {:from 1}}\n";
+    let skipping = ReadOptions { skip_unknown: true, ..ReadOptions::default() };
+    let (history, _) = read_bytes(edn, "h", &skipping).unwrap();
+    for &format in Format::ALL.iter().filter(|&&format| format != Format::Jsonl) {
+        let refused = write(&history, format, &mut Vec::new()).unwrap_err().to_string();
+        assert!(refused.contains("transactions of unknown content are missing"), "{refused}");
+        assert!(refused.ends_with("write jsonl instead"), "{refused}");
+    }
+    let mut jsonl = Vec::new();
+    write(&history, Format::Jsonl, &mut jsonl).unwrap();
+    let (copy, _) = read_bytes(&jsonl, "copy", &options(None)).unwrap();
+    assert_eq!((copy.unknown_content(), copy.op_count()), (1, 1));
+    let alone = edn.split_inclusive(|&byte| byte == b'\n').next().unwrap();
+    let (other, _) = read_bytes(alone, "h", &options(None)).unwrap();
+    assert_ne!(copy.fingerprint(), other.fingerprint());
+    let bad = b"{\"seriatim\":1,\"unknown_content\":-1}\n{\"session\":1,\"ops\":[]}\n";
+    assert!(error(bad, None).contains("`unknown_content` must be a number of transactions"));
 }

@@ -183,6 +183,9 @@ pub enum Open {
     Stopped,
     /// Whether the run itself is serializable is not known: its check used up the budget.
     Observed,
+    /// Whether the run itself is serializable is not known: transactions are missing of which it is
+    /// not known what they did.
+    UnknownContent,
 }
 
 /// What [`predict`] answers.

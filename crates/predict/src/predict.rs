@@ -115,8 +115,9 @@ fn serial_order(
         let violates_level = checker.levels([options.level]).check(history).violates(options.level);
         return Err(Answer::AlreadyUnserializable { violates_level });
     }
+    let open = if history.unknown_content() > 0 { Open::UnknownContent } else { Open::Observed };
     let order = report.verdicts.first().and_then(|verdict| verdict.commit_order());
-    order.ok_or(Answer::Undecided(Open::Observed, Effort::default()))
+    order.ok_or(Answer::Undecided(open, Effort::default()))
 }
 
 /// How far the search came.

@@ -1,18 +1,19 @@
 //! Certificates: what `check` found, so that `verify` can confirm it without searching. JSON Lines,
 //! a header and then one line for each level; transactions and operations by their numbers in the
-//! history, from 0, session by session. The shape is documented by [`crate::schema::CERTIFICATE`].
+//! history, from 0, session by session, in an order of the sessions that does not depend on the file
+//! ([`Numbering`]). The shape is documented by [`crate::schema::CERTIFICATE`].
 //!
 //! What a certificate says is data; whether it is true is for [`seriatim_verify`] to say.
 
 use crate::text::plural;
 use serde::{Deserialize, Serialize};
 use seriatim_check::{Breach, Outcome, Report, Verdict};
-use seriatim_history::{History, OpId, TxnId};
+use seriatim_history::{History, Numbering, OpId, TxnId};
 use seriatim_isolation::{Anomaly, Level};
 use seriatim_verify::{self as verify, Certificate as Certified, Doubt, Point, Proof, ReadSource};
 
 /// The version of the format.
-const VERSION: u64 = 1;
+const VERSION: u64 = 2;
 
 /// The first line.
 #[derive(Serialize, Deserialize, Debug)]
@@ -94,10 +95,13 @@ pub enum Claim {
 }
 
 impl Claim {
-    /// Whether it is true; `None` if it claims nothing that could be seen to be true.
-    pub fn confirm(&self, history: &History) -> Option<Result<(), Doubt>> {
+    /// Whether it is true of `history`, whose numbers are given; `None` if it claims nothing that
+    /// could be seen to be true.
+    pub fn confirm(&self, history: &History, numbers: &Numbering<'_>) -> Option<Result<(), Doubt>> {
         match self {
-            Claim::Certified(certificate) => Some(verify::verify(history, certificate)),
+            Claim::Certified(certificate) => {
+                Some(verify::verify(history, &named(certificate, numbers)))
+            }
             Claim::Unproven | Claim::Undecided => None,
         }
     }
@@ -107,6 +111,30 @@ impl Claim {
         let Claim::Certified(certificate) = self else { return false };
         matches!(certificate.claim, verify::Claim::Violated(_))
     }
+}
+
+/// What a certificate says, with the ids of a history in the place of its numbers.
+fn named(certificate: &Certified, numbers: &Numbering<'_>) -> Certified {
+    let op = |op: &OpId| numbers.op(op.0);
+    let source = |(read, write): &ReadSource| (op(read), write.as_ref().map(op));
+    let claim = match &certificate.claim {
+        verify::Claim::Violated(ops) => verify::Claim::Violated(ops.iter().map(op).collect()),
+        verify::Claim::Holds(Proof::Points(points)) => {
+            let points = points.iter().map(|point| match point {
+                Point::Begin(txn) => Point::Begin(numbers.txn(txn.0)),
+                Point::Commit(txn) => Point::Commit(numbers.txn(txn.0)),
+            });
+            verify::Claim::Holds(Proof::Points(points.collect()))
+        }
+        verify::Claim::Holds(Proof::Order { order, sources }) => {
+            verify::Claim::Holds(Proof::Order {
+                order: order.iter().map(|txn| numbers.txn(txn.0)).collect(),
+                sources: sources.as_ref().map(|sources| sources.iter().map(source).collect()),
+            })
+        }
+        verify::Claim::Holds(Proof::CutIsolation) => verify::Claim::Holds(Proof::CutIsolation),
+    };
+    Certified { level: certificate.level, claim }
 }
 
 /// A certificate.
@@ -140,7 +168,8 @@ pub fn render(input: &str, history: &History, report: &Report) -> String {
         operations: history.op_count(),
         levels: report.verdicts.iter().map(|verdict| verdict.level.code().to_owned()).collect(),
     };
-    let lines = report.verdicts.iter().map(|verdict| json(&line(verdict, history, report)));
+    let subject = Subject { history, numbers: history.numbering(), report };
+    let lines = report.verdicts.iter().map(|verdict| json(&subject.line(verdict)));
     std::iter::once(json(&header)).chain(lines).collect()
 }
 
@@ -149,31 +178,66 @@ fn json(value: &impl Serialize) -> String {
     serde_json::to_string(value).unwrap_or_default() + "\n"
 }
 
-fn line(verdict: &Verdict, history: &History, report: &Report) -> Line {
-    let mut line = Line {
-        level: verdict.level.code().to_owned(),
-        verdict: verdict.answer().word().to_owned(),
-        kind: None,
-        points: None,
-        order: None,
-        sources: None,
-        operations: None,
-    };
-    match &verdict.outcome {
-        Outcome::Undecided(_) => {}
-        Outcome::Violated(breach) => {
-            line.kind = verdict.violation().map(|violation| violation.kind.info().code.to_owned());
-            let ops = match breach {
-                Breach::Anomaly(violation) => violation.op_ids(),
-                // Where no small violation was found, there is still the history itself.
-                Breach::Unexplained(_) => (0..history.op_count()).map(OpId::from).collect(),
-            };
-            line.operations =
-                Some(verify::completed(history, &ops).iter().map(|op| op.0).collect());
+/// What is certified.
+struct Subject<'r> {
+    history: &'r History,
+    numbers: Numbering<'r>,
+    report: &'r Report,
+}
+
+impl Subject<'_> {
+    fn line(&self, verdict: &Verdict) -> Line {
+        let mut line = Line {
+            level: verdict.level.code().to_owned(),
+            verdict: verdict.answer().word().to_owned(),
+            kind: None,
+            points: None,
+            order: None,
+            sources: None,
+            operations: None,
+        };
+        match &verdict.outcome {
+            Outcome::Undecided(_) => {}
+            Outcome::Violated(breach) => {
+                let kind = verdict.violation().map(|violation| violation.kind.info().code);
+                line.kind = kind.map(str::to_owned);
+                line.operations = Some(self.operations(breach));
+            }
+            Outcome::Holds(_) => {
+                self.prove(&mut line, points(verdict, self.report).or(verdict.proof()));
+            }
         }
-        Outcome::Holds(_) => line.prove(points(verdict, report).or(verdict.proof())),
+        line
     }
-    line
+
+    fn operations(&self, breach: &Breach) -> Vec<u32> {
+        let ops = match breach {
+            Breach::Anomaly(violation) => violation.op_ids(),
+            // Where no small violation was found, there is still the history itself.
+            Breach::Unexplained(_) => (0..self.history.op_count()).map(OpId::from).collect(),
+        };
+        let ops = verify::completed(self.history, &ops);
+        let mut numbers: Vec<u32> = ops.into_iter().map(|op| self.numbers.of_op(op)).collect();
+        numbers.sort_unstable();
+        numbers
+    }
+
+    fn prove(&self, line: &mut Line, proof: Option<&Proof>) {
+        let numbers = &self.numbers;
+        match proof {
+            Some(Proof::Points(points)) => {
+                line.points = Some(points.iter().map(|&point| numbered(point, numbers)).collect());
+            }
+            Some(Proof::Order { order, sources }) => {
+                line.order = Some(order.iter().map(|&txn| numbers.of_txn(txn)).collect());
+                let source = |&(read, write): &ReadSource| {
+                    (numbers.of_op(read), write.map(|write| numbers.of_op(write)))
+                };
+                line.sources = sources.as_ref().map(|sources| sources.iter().map(source).collect());
+            }
+            Some(Proof::CutIsolation) | None => {}
+        }
+    }
 }
 
 /// The points of the level, or of a stronger one: these are confirmed faster than orders.
@@ -184,27 +248,10 @@ fn points<'r>(verdict: &'r Verdict, report: &'r Report) -> Option<&'r Proof> {
     proofs.into_iter().find(|proof| matches!(proof, Proof::Points(_)))
 }
 
-impl Line {
-    fn prove(&mut self, proof: Option<&Proof>) {
-        match proof {
-            Some(Proof::Points(points)) => {
-                self.points = Some(points.iter().map(numbered).collect());
-            }
-            Some(Proof::Order { order, sources }) => {
-                self.order = Some(order.iter().map(|txn| txn.0).collect());
-                let numbers = |&(read, write): &ReadSource| (read.0, write.map(|write| write.0));
-                self.sources =
-                    sources.as_ref().map(|sources| sources.iter().map(numbers).collect());
-            }
-            Some(Proof::CutIsolation) | None => {}
-        }
-    }
-}
-
-fn numbered(point: &Point) -> (PointKind, u32) {
+fn numbered(point: Point, numbers: &Numbering<'_>) -> (PointKind, u32) {
     match point {
-        Point::Begin(txn) => (PointKind::Begin, txn.0),
-        Point::Commit(txn) => (PointKind::Commit, txn.0),
+        Point::Begin(txn) => (PointKind::Begin, numbers.of_txn(txn)),
+        Point::Commit(txn) => (PointKind::Commit, numbers.of_txn(txn)),
     }
 }
 
@@ -223,14 +270,28 @@ pub fn parse(text: &str) -> Result<Certificate, Malformed> {
         let found = header.seriatim_certificate;
         return Err(malformed(
             number,
-            format!("expected a certificate of version {VERSION}, found version {found}"),
+            format!(
+                "expected a certificate of version {VERSION}, found version {found}; check the \
+                 history again for a new one"
+            ),
         ));
     }
     let mut claims = Vec::new();
+    let mut told: Vec<(Level, usize)> = Vec::new();
     let mut last = number;
     for (number, line) in lines {
         let line = read(number, line, "the verdict of a level")?;
-        claims.push(claim(line).map_err(|problem| malformed(number, problem))?);
+        let (level, claim) = claim(line).map_err(|problem| malformed(number, problem))?;
+        if let Some((_, first)) = told.iter().find(|(other, _)| *other == level) {
+            let code = level.code();
+            let problem = format!(
+                "a second verdict of level `{code}`, whose first is in line {first}; remove the \
+                 one that does not belong there"
+            );
+            return Err(malformed(number, problem));
+        }
+        told.push((level, number));
+        claims.push((level, claim));
         last = number;
     }
     let missing =
@@ -350,7 +411,7 @@ mod tests {
             r#"{"level":"si","verdict":"undecided","sources":[]}"#,
             r#"{"level":"si","verdict":"violated","operations":[0],"sources":[]}"#,
             r#"{"level":"ser","verdict":"holds","order":[],"kind":"write-skew"}"#,
-            r#"{"seriatim_certificate":1}"#,
+            r#"{"seriatim_certificate":2}"#,
         ];
         for line in lines {
             assert!(!validator().is_valid(&serde_json::from_str(line).unwrap()), "{line}");

@@ -1,5 +1,6 @@
 //! What `seriatim stats` counts in a history, as text and JSON. The caller counts.
 
+use crate::json::is_zero;
 use crate::prose::clean;
 use crate::style::{BOLD, paint};
 use crate::text::grouped;
@@ -37,6 +38,9 @@ pub struct Stats {
     pub keys: usize,
     /// Lines or records that the reader passed over.
     pub skipped: u64,
+    /// Transactions that the reader passed over because it does not understand what they did.
+    #[serde(skip_serializing_if = "is_zero")]
+    pub unknown_content: u64,
     /// Pairs of key and value that were written more than once.
     pub duplicate_values: usize,
     /// Operations in the longest transaction.
@@ -69,6 +73,9 @@ pub fn render(stats: &Stats) -> String {
     ];
     for (name, count) in counts {
         page += &row(name, &grouped(count as u64));
+    }
+    if stats.unknown_content > 0 {
+        page += &row("transactions of unknown content", &grouped(stats.unknown_content));
     }
     page + &row("begin and end times", if stats.times { "yes" } else { "no" })
 }

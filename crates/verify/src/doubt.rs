@@ -15,6 +15,8 @@ pub enum Doubt {
     NoProof,
     /// Without times nothing is known to be in the order of real time.
     NoTimes,
+    /// Transactions are missing of which it is not known what they did, so nothing holds for sure.
+    UnknownContent(u64),
     /// A transaction reads two values of a key.
     NotRepeated(OpId),
     /// A read cannot come from where it is said to.
@@ -62,6 +64,9 @@ impl Doubt {
             Doubt::Rejected(_) => "the points or the order do not show it".to_owned(),
             Doubt::NoProof => "it is not said why the level holds".to_owned(),
             Doubt::NoTimes => "the history has no begin and end times".to_owned(),
+            Doubt::UnknownContent(count) => {
+                format!("the history lacks transactions of unknown content ({count})")
+            }
             Doubt::NotRepeated(read) => {
                 format!(
                     "{} returned another value than a read of the same key before it",

@@ -15,6 +15,9 @@ pub fn verify_proof(history: &History, level: Level, proof: &Proof) -> Result<()
     if level == Level::StrictSerializable && !history.has_times() {
         return Err(Doubt::NoTimes);
     }
+    if history.unknown_content() > 0 {
+        return Err(Doubt::UnknownContent(history.unknown_content()));
+    }
     match proof {
         Proof::Points(points) => Ok(verify_points(history, level, points)?),
         // Cut isolation does not depend on the order, and is seen without one.

@@ -86,6 +86,13 @@ pub enum Undecided {
     /// Going on would take more memory than [`crate::Checker::memory`] allows, or more than is ever
     /// spent on one table.
     Memory,
+    /// What the history has of it satisfies the level as far as is known, but transactions are
+    /// missing of which it is not known what they did
+    /// ([`seriatim_history::History::unknown_content`]).
+    UnknownContent {
+        /// How many.
+        transactions: u64,
+    },
     /// Strict serializability was asked for, the history is serializable as far as is known, and it
     /// has no begin and end times.
     NoTimes,

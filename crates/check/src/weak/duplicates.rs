@@ -136,8 +136,13 @@ enum Learned {
 
 impl<'a> Matcher<'a> {
     fn new(history: &'a History, ambiguous: &[u32], limits: Limits, level: Level) -> Matcher<'a> {
-        let reads: Vec<OpId> = ambiguous.iter().copied().map(OpId).collect();
-        let writers = writers(history, &reads);
+        // A transaction of unknown outcome may come to count by a choice, and its reads with it.
+        let mut reads: Vec<OpId> = ambiguous.iter().copied().map(OpId).collect();
+        reads.extend(reads_of_unknown_outcome(history));
+        let mut writers = writers(history, &reads);
+        writers.retain(|&(key, value), writes| {
+            writes.len() + usize::from(may_be_initial(history, key, value)) > 1
+        });
         let mut matcher = Matcher {
             history,
             level,
@@ -191,10 +196,7 @@ impl<'a> Matcher<'a> {
         let all = writers.get(&(op.key, op.value)).map_or(&[][..], Vec::as_slice);
         let others = all.iter().copied().filter(|&write| self.history.txn_of(write) != reader);
         let mut sources: Vec<Option<OpId>> = others.map(Some).collect();
-        let initial = self.history.initial();
-        if op.value == Value::NULL
-            || (initial.value_of(op.key) == Some(op.value) && !initial.yields(op.key))
-        {
+        if may_be_initial(self.history, op.key, op.value) {
             sources.push(None);
         }
         // The nearest write before the read in the file is the best guess; the solver tries `false`
@@ -319,6 +321,17 @@ impl<'a> Matcher<'a> {
         ops.dedup();
         Matched::Violated { ops, exemplar: self.exemplar }
     }
+}
+
+fn reads_of_unknown_outcome(history: &History) -> impl Iterator<Item = OpId> {
+    let txns = history.txns().filter(|&txn| history.status(txn) == Status::Unknown);
+    let ops = txns.flat_map(|txn| history.ops_of(txn).map(OpId));
+    ops.filter(|&op| history.op(op).kind == OpKind::Read)
+}
+
+fn may_be_initial(history: &History, key: KeyId, value: Value) -> bool {
+    let initial = history.initial();
+    value == Value::NULL || (initial.value_of(key) == Some(value) && !initial.yields(key))
 }
 
 /// The visible writes of the values that `reads` returned, of transactions that did not abort.

@@ -1,11 +1,12 @@
 //! `seriatim check`: which isolation levels a history satisfies, and what is wrong if it does not.
 
-use crate::cli::{LevelArg, Style, anomaly_parser, format_parser, level_parser};
+use crate::cli::{LevelArg, Style, Unknown, anomaly_parser, format_parser, level_parser};
 use crate::exit::{Exit, Failure};
 use crate::inputs::{self, Expanded, Input, InputSearch, Origin};
 use crate::loss_notes::skipped_note;
 use crate::progress::{Progress, Stage};
 use crate::quantities::{duration, size};
+use crate::write_history::may_write;
 use crate::{output, whole_files, workers};
 use seriatim_check::{Answer, Checker};
 use seriatim_history::formats::{self, Format, ReadOptions};
@@ -39,6 +40,8 @@ pub struct Args {
     /// The format of the inputs, if the content should not decide
     #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
     from: Option<Format>,
+    #[command(flatten)]
+    unknown: Unknown,
     /// How to write the results
     #[arg(long, short, value_enum, default_value_t = Style::Human)]
     format: Style,
@@ -137,6 +140,8 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         let message = format!("--certificate is for one input, here are {}", inputs.len());
         return Err(Failure::Message(message));
     }
+    let paths: Vec<&Path> = inputs.iter().flatten().map(|input| input.path.as_path()).collect();
+    may_write(args.dot.iter().chain(&args.certificate), &paths)?;
     let progress = Progress::start(inputs.len());
     let work = Work::new(args, inputs.len(), progress.stage());
     let mut printer = Printer::new(args, &inputs);
@@ -214,6 +219,7 @@ impl Work {
                 threads,
                 meter: alone.then(|| stage.meter()),
                 bytes_max: args.memory.map(bytes_max),
+                skip_unknown: args.unknown.is_skipped,
             },
             check: if has_certificate { check.with_certificates() } else { check },
             levels,

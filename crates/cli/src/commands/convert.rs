@@ -1,13 +1,13 @@
 //! `seriatim convert`: a history in another format. The output appears whole or not at all.
 
-use crate::cli::format_parser;
+use crate::cli::{Unknown, format_parser};
 use crate::exit::{Exit, Failure};
 use crate::inputs::read_input;
-use crate::loss_notes::{lost_note, skipped_note};
+use crate::loss_notes::{lost_note, skipped_note, unknown_note};
 use crate::output;
 use crate::progress::Progress;
-use crate::write_history::{format_for, save};
-use seriatim_history::formats::Format;
+use crate::write_history::{format_for, may_write_history, save};
+use seriatim_history::formats::{Format, ReadOptions};
 use std::path::PathBuf;
 
 /// The flags.
@@ -22,6 +22,8 @@ pub struct Args {
     /// The format of the input, if the content should not decide
     #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
     from: Option<Format>,
+    #[command(flatten)]
+    unknown: Unknown,
     /// The format of the output; without it the ending of OUT decides (.jsonl, .edn, .hist,
     /// .bincode, .txt for plume; before .gz or .zst), and if that says nothing it is jsonl
     #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
@@ -31,6 +33,7 @@ pub struct Args {
 /// Reads, writes.
 pub fn run(args: &Args) -> Result<Exit, Failure> {
     let to = format_for(args.to, &args.output, Format::Jsonl)?;
+    may_write_history(&args.output, to, &[&args.input])?;
     let shown = args.input.display().to_string();
     let progress = Progress::towards(&args.output);
     let now = |doing: String| {
@@ -38,13 +41,22 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
             progress.stage().now(doing);
         }
     };
-    let Some((history, from)) = read_input(&args.input, args.from, progress.as_ref()) else {
+    let read = ReadOptions {
+        format: args.from,
+        skip_unknown: args.unknown.is_skipped,
+        ..ReadOptions::default()
+    };
+    let Some((history, from)) = read_input(&args.input, read, progress.as_ref()) else {
         return Ok(Exit::BadInput);
     };
     now(format!("writing {}", args.output.display()));
     save(&history, to, &args.output)?;
     drop(progress);
-    let notes = [skipped_note(&shown, from.code(), history.skipped()), lost_note(&history, to)];
+    let notes = [
+        skipped_note(&shown, from.code(), history.skipped()),
+        unknown_note(&shown, &history),
+        lost_note(&history, to),
+    ];
     notes.iter().flatten().for_each(|note| output::message(note));
     Ok(Exit::Holds)
 }

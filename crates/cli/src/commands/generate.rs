@@ -3,7 +3,7 @@
 use crate::cli::{format_parser, generate_level_parser};
 use crate::exit::{Exit, Failure};
 use crate::progress::Progress;
-use crate::write_history::{format_for, save};
+use crate::write_history::{format_for, may_write_history, save};
 use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use seriatim_generate::{KeyChoice, Workload};
@@ -114,6 +114,7 @@ impl Args {
 /// Makes the history and writes it.
 pub fn run(args: &Args) -> Result<Exit, Failure> {
     let to = format_for(args.to, &args.output, Format::Plume)?;
+    may_write_history(&args.output, to, &[])?;
     let workload = args.workload(to);
     let progress = Progress::towards(&args.output);
     if let Some(progress) = &progress {

@@ -1,14 +1,14 @@
 //! `seriatim minimize`: the smallest part of a history that still violates a level.
 
-use crate::cli::{LevelArg, format_parser, level_parser};
+use crate::cli::{LevelArg, Unknown, format_parser, level_parser};
 use crate::commands::check::bytes_max;
 use crate::exit::{Exit, Failure};
 use crate::inputs::try_input;
-use crate::loss_notes::{lost_note, skipped_note};
+use crate::loss_notes::{lost_note, skipped_note, unknown_note};
 use crate::output;
 use crate::progress::Progress;
 use crate::quantities::{duration, size};
-use crate::write_history::{format_for, save};
+use crate::write_history::{format_for, may_write_history, save};
 use seriatim_check::{Answer, Checker, Report, Undecided};
 use seriatim_history::formats::{Format, ReadOptions};
 use seriatim_history::{History, ReadError};
@@ -44,6 +44,8 @@ pub struct Args {
     /// The format of the input, if the content should not decide
     #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
     from: Option<Format>,
+    #[command(flatten)]
+    unknown: Unknown,
     /// The format of the output; without it the ending of OUT decides, and if that says nothing it
     /// is jsonl
     #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
@@ -64,6 +66,7 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         ));
     };
     let to = format_for(args.to, &args.output, Format::Jsonl)?;
+    may_write_history(&args.output, to, &[&args.input])?;
     let shown = args.input.display().to_string();
     let progress = Progress::towards(&args.output);
     let now = |doing: String| {
@@ -74,6 +77,7 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
     let read = ReadOptions {
         format: args.from,
         bytes_max: args.memory.map(bytes_max),
+        skip_unknown: args.unknown.is_skipped,
         ..ReadOptions::default()
     };
     let (history, from) = match try_input(&args.input, read, progress.as_ref()) {
@@ -85,9 +89,9 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
             return Ok(if too_large { Exit::Undecided } else { Exit::BadInput });
         }
     };
-    if let Some(note) = skipped_note(&shown, from.code(), history.skipped()) {
-        output::message(&note);
-    }
+    let notes =
+        [skipped_note(&shown, from.code(), history.skipped()), unknown_note(&shown, &history)];
+    notes.iter().flatten().for_each(|note| output::message(note));
     now(format!("checking {shown}"));
     let checker = Checker::new().levels([level]).memory(args.memory).budget(args.budget);
     let small = match part(&history, level, &checker) {
@@ -138,6 +142,9 @@ fn part(history: &History, level: Level, checker: &Checker) -> Minimized {
 fn undecided(report: &Report, level: Level) -> &'static str {
     match report.verdict(level).and_then(|verdict| verdict.undecided()) {
         Some(Undecided::Budget) => "is undecided, because the search used up its budget",
+        Some(Undecided::UnknownContent { .. }) => {
+            "is undecided, because transactions of unknown content were passed over"
+        }
         Some(Undecided::Memory) => "is undecided, because of the memory limit",
         _ => "is undecided",
     }

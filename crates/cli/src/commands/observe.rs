@@ -6,7 +6,7 @@ use crate::commands::fuzz::app_parser;
 use crate::exit::{Exit, Failure};
 use crate::loss_notes::lost_note;
 use crate::output;
-use crate::write_history::{format_for, may_write, save};
+use crate::write_history::{format_for, may_write_history, save};
 use clap::ValueEnum;
 use seriatim_apps::BENCHMARKS;
 use seriatim_history::formats::Format;
@@ -75,7 +75,7 @@ enum Size {
 /// Runs the application, writes the history.
 pub fn run(args: &Args) -> Result<Exit, Failure> {
     let to = format_for(args.to, &args.output, Format::Jsonl)?;
-    may_write([&args.output], &[])?;
+    may_write_history(&args.output, to, &[])?;
     let is_benchmark = BENCHMARKS.contains(&args.app);
     if !is_benchmark
         && (args.size.is_some() || args.sessions.is_some() || args.transactions.is_some())

@@ -1,16 +1,16 @@
 //! `seriatim predict`: how an observed run could have gone wrong at a weak level.
 
-use crate::cli::{Style, format_parser, predict_level_parser};
+use crate::cli::{Style, Unknown, format_parser, predict_level_parser};
 use crate::exit::{Exit, Failure};
 use crate::inputs::read_input;
-use crate::loss_notes::skipped_note;
+use crate::loss_notes::{skipped_note, unknown_note};
 use crate::progress::{self, Progress};
 use crate::quantities::duration;
 use crate::write_history::may_write;
 use crate::{interrupt, output, whole_files};
 use clap::ValueEnum;
 use seriatim_history::History;
-use seriatim_history::formats::Format;
+use seriatim_history::formats::{Format, ReadOptions};
 use seriatim_isolation::Level;
 use seriatim_predict::{
     Answer, Effort, Open, Options, Outlook, PredictError, Prediction, predict, predict_all,
@@ -79,6 +79,8 @@ pub struct Args {
     /// The format of the input, if the content should not decide
     #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
     from: Option<Format>,
+    #[command(flatten)]
+    unknown: Unknown,
     /// How to write the result
     #[arg(long, short, value_enum, default_value_t = Style::Human)]
     format: Style,
@@ -141,13 +143,18 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
     }
     may_write(files.into_iter().flatten(), &[&args.input])?;
     let progress = Progress::start(1);
-    let Some((history, format)) = read_input(&args.input, args.from, Some(&progress)) else {
+    let read = ReadOptions {
+        format: args.from,
+        skip_unknown: args.unknown.is_skipped,
+        ..ReadOptions::default()
+    };
+    let Some((history, format)) = read_input(&args.input, read, Some(&progress)) else {
         return Ok(Exit::BadInput);
     };
     let shown = args.input.display().to_string();
-    if let Some(note) = skipped_note(&shown, format.code(), history.skipped()) {
-        progress.aside(|| output::message(&note));
-    }
+    let notes =
+        [skipped_note(&shown, format.code(), history.skipped()), unknown_note(&shown, &history)];
+    notes.iter().flatten().for_each(|note| progress.aside(|| output::message(note)));
     let source =
         Source { input: shown, format: format.code(), extra: history.extra().map(str::to_owned) };
     let so_far = SoFar::default();

@@ -5,7 +5,7 @@ use crate::cli::{chooser_parser, format_parser, store_level_parser};
 use crate::exit::{Exit, Failure};
 use crate::loss_notes::lost_note;
 use crate::quantities::{duration, size};
-use crate::write_history::{format_for, may_write, save};
+use crate::write_history::{format_for, may_write_history, save};
 use crate::{interrupt, output};
 use seriatim_history::History;
 use seriatim_history::formats::Format;
@@ -104,12 +104,14 @@ impl Args {
 
 /// Serves until a signal comes.
 pub fn run(args: &Args) -> Result<Exit, Failure> {
-    may_write(&args.save, &[])?;
     // A name that means no format is a mistake now, not when there is a history to lose.
     let target = match &args.save {
         Some(path) => Some((path.as_path(), format_for(args.to, path, Format::Jsonl)?)),
         None => None,
     };
+    if let Some((path, format)) = target {
+        may_write_history(path, format, &[])?;
+    }
     let server = Server::bind(&args.http, args.config())
         .map_err(|error| Failure::Message(error.to_string()))?;
     let stopper = server.stopper();

@@ -1,6 +1,6 @@
 //! `seriatim stats`: what is in a history, counted.
 
-use crate::cli::{Style, format_parser};
+use crate::cli::{Style, Unknown, format_parser};
 use crate::exit::{Exit, Failure};
 use crate::inputs::{self, Expanded, InputSearch, Origin};
 use crate::loss_notes::skipped_note;
@@ -22,6 +22,8 @@ pub struct Args {
     /// The format of the inputs, if the content should not decide
     #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
     from: Option<Format>,
+    #[command(flatten)]
+    unknown: Unknown,
     /// How to write the results
     #[arg(long, short, value_enum, default_value_t = Style::Human)]
     format: Style,
@@ -65,6 +67,7 @@ fn one(
     let options = ReadOptions {
         format: args.from,
         meter: Some(progress.stage().meter()),
+        skip_unknown: args.unknown.is_skipped,
         ..ReadOptions::default()
     };
     match formats::read_path(&input.path, &input.shown, &options) {
@@ -120,6 +123,7 @@ fn count(history: &History, input: &str, format: Format) -> Stats {
         appends: kind(OpKind::Append),
         keys: history.keys_that_occur(),
         skipped: history.skipped(),
+        unknown_content: history.unknown_content(),
         duplicate_values: duplicate_values(history),
         operations_per_transaction_max: sizes().max().unwrap_or(0),
         transactions_per_session_max: sessions.max().unwrap_or(0),

@@ -1,8 +1,8 @@
 //! `seriatim verify`: are the verdicts of a certificate true? Without the search that found them.
 
-use crate::cli::format_parser;
+use crate::cli::{Unknown, format_parser};
 use crate::exit::{Exit, Failure};
-use crate::loss_notes::skipped_note;
+use crate::loss_notes::{skipped_note, unknown_note};
 use crate::output;
 use crate::progress::Progress;
 use seriatim_history::History;
@@ -35,6 +35,8 @@ pub struct Args {
     /// The format of the history, if the content should not decide
     #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
     from: Option<Format>,
+    #[command(flatten)]
+    unknown: Unknown,
 }
 
 /// Reads both, confirms or rejects line by line.
@@ -51,6 +53,7 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
     let options = ReadOptions {
         format: args.from,
         meter: Some(progress.stage().meter()),
+        skip_unknown: args.unknown.is_skipped,
         ..ReadOptions::default()
     };
     let (history, format) = match formats::read_path(&args.input, &shown, &options) {
@@ -61,9 +64,9 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
             return Ok(Exit::BadInput);
         }
     };
-    if let Some(note) = skipped_note(&shown, format.code(), history.skipped()) {
-        progress.aside(|| output::message(&note));
-    }
+    let notes =
+        [skipped_note(&shown, format.code(), history.skipped()), unknown_note(&shown, &history)];
+    notes.iter().flatten().for_each(|note| progress.aside(|| output::message(note)));
     if let Some(difference) = certificate.header.difference(&history) {
         drop(progress);
         let (about, shown) = (clean(&certificate.header.input), args.certificate.display());
@@ -73,10 +76,11 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         );
         return Err(Failure::about(shown, problem));
     }
+    let numbers = history.numbering();
     let mut worst = Exit::Holds;
     for (level, claim) in &certificate.claims {
         progress.stage().now(format!("verifying {level}"));
-        let (exit, line) = judged(&history, *level, claim, claim.confirm(&history));
+        let (exit, line) = judged(&history, *level, claim, claim.confirm(&history, &numbers));
         worst = worst.and(exit);
         progress.aside(|| output::text(&line))?;
     }

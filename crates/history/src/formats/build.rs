@@ -1,6 +1,7 @@
 //! Names to numbers for the readers that need no extra speed: a layer over [`Columns`].
 
 use super::text::Source;
+use super::unknown_values;
 use crate::atom::{Atom, Value};
 use crate::columns::Columns;
 use crate::error::ReadError;
@@ -96,6 +97,9 @@ impl Builder {
         }
         if !self.txn_names.is_empty() {
             self.columns.txn_names = Names::Table(self.txn_names);
+        }
+        if self.columns.unknown_content > 0 {
+            unknown_values::leave_out(&mut self.columns, &mut self.places);
         }
         self.columns.key_names = KeyNames::Table(self.key_names);
         self.columns.place_unit = unit;

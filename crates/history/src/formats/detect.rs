@@ -63,14 +63,19 @@ fn of_line(line: &[u8], from_here: &[u8]) -> Option<Format> {
     }
 }
 
-/// `#jepsen.history.Op{…}` is a map behind a tag, not a comment.
+/// `#jepsen.history.Op{…}` is a map behind a tag and `#:op{…}` one with a namespace, `#_{…}` is one
+/// that does not count and `^{…}` metadata: they are no comments.
 fn is_tagged_edn(line: &[u8]) -> bool {
-    let Some(rest) = line.strip_prefix(b"#") else { return false };
+    let (rest, needs_tag) = match line {
+        [b'#', b'_' | b'^', rest @ ..] | [b'^', rest @ ..] => (rest, false),
+        [b'#', rest @ ..] => (rest, true),
+        _ => return false,
+    };
     let tag = rest
         .iter()
-        .take_while(|byte| byte.is_ascii_alphanumeric() || b"._-/".contains(byte))
+        .take_while(|byte| byte.is_ascii_alphanumeric() || b"._-/:".contains(byte))
         .count();
-    tag > 0 && rest[tag..].trim_ascii_start().starts_with(b"{:")
+    (tag > 0 || !needs_tag) && rest[tag..].trim_ascii_start().starts_with(b"{:")
 }
 
 /// An object in EDN or in JSON.
@@ -152,6 +157,31 @@ fn string_end(text: &[u8], mut at: usize) -> usize {
     at.min(text.len())
 }
 
+/// Whether this is text in UTF-16, with its mark or without: then every second byte is zero, as
+/// long as it is ASCII.
+fn is_utf16(bytes: &[u8]) -> bool {
+    const BYTES_LOOKED_AT: usize = 64;
+    if bytes.starts_with(b"\xff\xfe") || bytes.starts_with(b"\xfe\xff") {
+        return true;
+    }
+    let pairs = || bytes.chunks_exact(2).take(BYTES_LOOKED_AT / 2);
+    let little = |pair: &[u8]| pair[0] != 0 && pair[0] < 0x80 && pair[1] == 0;
+    let big = |pair: &[u8]| pair[1] != 0 && pair[1] < 0x80 && pair[0] == 0;
+    bytes.len() >= 4 && (pairs().all(little) || pairs().all(big))
+}
+
+/// The error for text in UTF-16, which looks like binary data to everything else here.
+pub(super) fn utf16(bytes: &[u8], source: &Source) -> Option<ReadError> {
+    let is_binary = || dbcop::bincode::looks_like(bytes) || cobra::looks_like(bytes);
+    if !is_utf16(bytes) || is_binary() {
+        return None;
+    }
+    let spot = Spot { file: Some(source.name.clone()), byte: Some(0), ..Spot::default() };
+    let problem = "this is text in UTF-16, expected UTF-8".to_owned();
+    let hint = Some("convert it, for example with `iconv -f UTF-16 -t UTF-8`".to_owned());
+    Some(ReadError::Syntax { spot, problem, hint })
+}
+
 /// The error for a content in no format: the first thing that says something is what no format
 /// expects.
 pub(super) fn unknown(bytes: &[u8], source: &Source) -> ReadError {
@@ -185,6 +215,10 @@ mod tests {
             ("; c\n[ ;d\n {:type :ok}]", Format::ElleEdn),
             ("#jepsen.history.Op{:index 0}", Format::ElleEdn),
             ("[#jepsen.history.Op{:index 0}]", Format::ElleEdn),
+            ("#:jepsen{:type :ok}", Format::ElleEdn),
+            ("#_{:a 1}\n{:type :ok}", Format::ElleEdn),
+            ("^{:line 1} {:type :ok}", Format::ElleEdn),
+            ("#_ignored\n# note\n{:type :ok}", Format::ElleEdn),
             (
                 "{\"index\": 1, \"type\": \"ok\", \"value\": [[\"r\", 1, {\"ops\": 1}]]}",
                 Format::ElleJson,

@@ -109,6 +109,12 @@ impl Reader {
                 return Err("`initial` must be an object of keys and their values".to_owned());
             }
         }
+        self.builder.columns.unknown_content = match fields.remove("unknown_content") {
+            None | Some(Json::Null) => 0,
+            Some(count) => count.as_u64().ok_or_else(|| {
+                format!("`unknown_content` must be a number of transactions, found {count}")
+            })?,
+        };
         self.builder.columns.extra = extra(fields);
         Ok(())
     }
@@ -320,6 +326,9 @@ fn write_header(
     let mut header = format!("{{\"seriatim\":{VERSION}");
     if !values.is_empty() {
         header += &format!(",\"initial\":{}", Json::Object(values));
+    }
+    if history.unknown_content() > 0 {
+        header += &format!(",\"unknown_content\":{}", history.unknown_content());
     }
     header += &members(history.extra());
     Ok(writeln!(out, "{header}}}")?)

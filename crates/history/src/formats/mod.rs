@@ -23,6 +23,7 @@ mod plume;
 mod refusals;
 mod renumbered;
 mod text;
+mod unknown_values;
 mod viper;
 mod write_path;
 
@@ -192,6 +193,9 @@ pub struct ReadOptions {
     /// The most bytes that are read, plain or decompressed; larger inputs are refused with
     /// [`ReadError::OverLimit`].
     pub bytes_max: Option<u64>,
+    /// Whether operations of clients that the reader does not understand are passed over instead of
+    /// being an error: [`History::unknown_content`] counts them.
+    pub skip_unknown: bool,
 }
 
 impl ReadOptions {
@@ -244,6 +248,10 @@ fn read_plain(
     options: &ReadOptions,
 ) -> Result<(History, Format), ReadError> {
     let source = Source::new(shown_as);
+    let is_binary = matches!(options.format, Some(Format::Cobra | Format::DbcopBincode));
+    if let Some(error) = detect::utf16(bytes, &source).filter(|_| !is_binary) {
+        return Err(error);
+    }
     let format = match options.format.or_else(|| detect(bytes)) {
         Some(format) => format,
         None => return Err(detect::unknown(bytes, &source)),
@@ -257,8 +265,8 @@ fn read_plain(
         Format::DbcopHist => dbcop::hist::read(bytes, &source),
         Format::DbcopJson => dbcop::json::read(bytes, &source),
         Format::Awdit => awdit::read(bytes, &source),
-        Format::ElleEdn => elle::read_edn(bytes, &source),
-        Format::ElleJson => elle::read_json(bytes, &source),
+        Format::ElleEdn => elle::read_edn(bytes, &source, options),
+        Format::ElleJson => elle::read_json(bytes, &source, options),
         Format::IsoPredict => isopredict::read(bytes, &source),
         Format::Viper => viper::read(&[only_file(bytes, &source)], &source),
         Format::Jsonl => jsonl::read(bytes, &source),
@@ -280,8 +288,21 @@ pub fn write(history: &History, format: Format, out: &mut dyn Write) -> Result<(
     write_as(history, format, out).map_err(|error| advised(history, error))
 }
 
+/// Refuses what would be forgotten: that there are transactions of unknown content.
+fn refuse_unknown_content(history: &History, format: Format) -> Result<(), WriteError> {
+    match history.unknown_content() {
+        0 => Ok(()),
+        _ if format == Format::Jsonl => Ok(()),
+        count => {
+            let what = format!("that {count} transactions of unknown content are missing");
+            Err(WriteError::Unsupported { format: format.code(), what, hint: String::new() })
+        }
+    }
+}
+
 /// Writes a history, of a directory format only the first session.
 fn write_as(history: &History, format: Format, out: &mut dyn Write) -> Result<(), WriteError> {
+    refuse_unknown_content(history, format)?;
     match format {
         Format::Plume => plume::write(history, out),
         Format::Cobra => cobra::LogWriter::new(history)?.write(SessionId(0), out),

@@ -5,7 +5,7 @@
 //! would become sessions.
 
 use super::advice::advised;
-use super::{Format, cobra, viper, write};
+use super::{Format, cobra, refuse_unknown_content, viper, write};
 use crate::compression::Compression;
 use crate::error::WriteError;
 use crate::ids::SessionId;
@@ -16,6 +16,7 @@ use std::path::{Path, PathBuf};
 
 /// Writes a history to a file, or to a directory if the format is one; `.gz` and `.zst` compress.
 pub fn write_path(history: &History, format: Format, path: &Path) -> Result<(), WriteError> {
+    refuse_unknown_content(history, format).map_err(|error| advised(history, error))?;
     match format {
         Format::Cobra => write_cobra(history, path).map_err(|error| advised(history, error)),
         Format::Viper => write_viper(history, path).map_err(|error| advised(history, error)),

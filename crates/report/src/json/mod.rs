@@ -59,8 +59,15 @@ struct CheckedObject<'a> {
     operations: usize,
     keys: usize,
     skipped: u64,
+    #[serde(skip_serializing_if = "is_zero")]
+    unknown_content: u64,
     time_ms: TimeMs,
     efforts: Vec<Done<'a>>,
+}
+
+/// Whether a count says nothing. (The signature is what serde asks for.)
+pub(crate) fn is_zero(count: &u64) -> bool {
+    *count == 0
 }
 
 /// Pairs as an object that keeps their order.
@@ -142,6 +149,7 @@ impl<'a> CheckedObject<'a> {
             operations: counts.operations,
             keys: counts.keys,
             skipped: counts.skipped,
+            unknown_content: counts.unknown_content,
             time_ms: TimeMs::new(checked),
             efforts: report
                 .timings

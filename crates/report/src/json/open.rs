@@ -21,6 +21,8 @@ pub(super) struct Open<'a> {
     #[serde(skip_serializing_if = "Vec::is_empty")]
     writes: Vec<Operation<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
+    transactions: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
     proved: Option<Proved<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     effort: Option<Done<'a>>,
@@ -76,6 +78,9 @@ impl<'a> Open<'a> {
             },
             Some(Undecided::Budget) => Open::given_up(verdict.level, "budget", &checked.report),
             Some(Undecided::Memory) => Open::given_up(verdict.level, "memory", &checked.report),
+            Some(Undecided::UnknownContent { transactions }) => {
+                Open { reason: "unknown-content", transactions: Some(*transactions), ..empty }
+            }
             Some(Undecided::NoTimes) => Open { reason: "no-times", ..empty },
             _ => empty,
         }
@@ -94,6 +99,7 @@ impl<'a> Open<'a> {
             value: None,
             reads: None,
             writes: Vec::new(),
+            transactions: None,
             proved: None,
             effort: None,
         }

@@ -45,6 +45,7 @@ fn open(answer: &Answer) -> Option<&'static str> {
         Answer::Undecided(Open::Budget, _) => Some("budget"),
         Answer::Undecided(Open::Size, _) => Some("size"),
         Answer::Undecided(Open::Observed, _) => Some("observed"),
+        Answer::Undecided(Open::UnknownContent, _) => Some("unknown-content"),
         _ => None,
     }
 }

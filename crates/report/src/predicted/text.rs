@@ -193,6 +193,10 @@ fn reason(open: Open) -> &'static str {
         Open::Observed => {
             "Whether the run itself is serializable is not known: its check used up the budget."
         }
+        Open::UnknownContent => {
+            "Whether the run itself is serializable is not known: it has transactions whose content \
+             was not understood."
+        }
     }
 }
 

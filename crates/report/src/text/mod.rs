@@ -144,6 +144,10 @@ fn size_line(checked: &Checked) -> String {
     if counts.skipped > 0 {
         let _ = write!(line, ", {} skipped", plural(counts.skipped, "unknown line"));
     }
+    if counts.unknown_content > 0 {
+        let unknown = plural(counts.unknown_content, "transaction");
+        let _ = write!(line, ", {unknown} of unknown content");
+    }
     line
 }
 

@@ -196,6 +196,11 @@ pub fn undecided(reason: &Undecided, duplicate: Option<&Duplicate>) -> String {
         Undecided::Memory => {
             "Undecided, because of the memory limit: going on would have taken more.".to_owned()
         }
+        Undecided::UnknownContent { transactions } => format!(
+            "Undecided, because it is not known what {} did: as far as the others go nothing is \
+             wrong, but what was passed over may be.",
+            plural(*transactions, "transaction"),
+        ),
         Undecided::NoTimes => {
             "Strict serializability is undecided, because the history has no begin and end times."
                 .to_owned()

@@ -241,6 +241,7 @@ pub fn checked(verdicts: Vec<Verdict>, violations: Vec<Violation>) -> Checked {
             operations: 1234,
             keys: 3,
             skipped: 0,
+            unknown_content: 0,
             has_times: false,
         },
         report: Report {

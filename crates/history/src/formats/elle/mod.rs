@@ -5,26 +5,43 @@
 //! failed transaction read is often not known (`nil`): such reads are dropped. In an `:ok`
 //! transaction `nil` and `[]` are the initial value. Times are only meaningful between invocations
 //! and completions, so a file without invocations has none.
+//!
+//! A completion repeats its invocation with what it read filled in, and a process does one thing at
+//! a time: where that is not so the file is refused, because a verdict about it would be about
+//! something else. A process that goes on after `:info`, which Jepsen's never do, goes on as the
+//! same session: this is how other formats say that a client did not wait for an answer.
+//!
+//! What a client did and we do not understand is an error, or, if the user wants that, a
+//! transaction of unknown content.
 
 mod edn;
+mod event;
+mod operations;
 mod write;
 
 pub(super) use write::{json_value, txn_numbers, write_edn, write_json};
 
+use super::ReadOptions;
 use super::build::Builder;
 use super::json::Values;
-use super::text::{Source, excerpt};
+use super::text::Source;
 use crate::atom::{Atom, Value};
 use crate::error::ReadError;
 use crate::model::{History, OpKind, Status};
 use crate::place::PlaceUnit;
 use edn::{Edn, Form, Forms, Start};
+use event::{ElleEvent, Stamp, Type};
+use operations::{Argument, Mop, Workload};
 use rustc_hash::FxHashMap;
 use serde_json::Value as Json;
 
 /// Reads EDN.
-pub(super) fn read_edn(bytes: &[u8], source: &Source) -> Result<History, ReadError> {
-    let mut reader = Reader::default();
+pub(super) fn read_edn(
+    bytes: &[u8],
+    source: &Source,
+    options: &ReadOptions,
+) -> Result<History, ReadError> {
+    let mut reader = Reader::new(options);
     let mut forms = Forms::new(bytes, source);
     while let Some(form) = forms.next() {
         let form = form?;
@@ -32,15 +49,19 @@ pub(super) fn read_edn(bytes: &[u8], source: &Source) -> Result<History, ReadErr
         reader.form(form).map_err(|problem| {
             let (line, column) =
                 problem.mop.and_then(|mop| forms.operation(start, mop)).unwrap_or(start.place());
-            source.at(line, column, problem.text)
+            source.at_with_hint(line, column, problem.text, problem.hint)
         })?;
     }
     reader.finish(source)
 }
 
 /// Reads JSON objects, one a line or in an array.
-pub(super) fn read_json(bytes: &[u8], source: &Source) -> Result<History, ReadError> {
-    let mut reader = Reader::default();
+pub(super) fn read_json(
+    bytes: &[u8],
+    source: &Source,
+    options: &ReadOptions,
+) -> Result<History, ReadError> {
+    let mut reader = Reader::new(options);
     for item in Values::new(bytes, source) {
         let item = item?;
         let value = of_json(item.parse(source)?);
@@ -50,7 +71,8 @@ pub(super) fn read_json(bytes: &[u8], source: &Source) -> Result<History, ReadEr
                 || item.member("value", source).or_else(|| item.member(":value", source));
             let place =
                 problem.mop.and_then(|mop| operations()?.element(mop, source)).unwrap_or(item);
-            place.fail(source, item.unrounded(problem.text))
+            let text = item.unrounded(problem.text);
+            source.at_with_hint(place.line, place.column, text, problem.hint)
         })?;
     }
     reader.finish(source)
@@ -77,97 +99,81 @@ fn of_json(json: Json) -> Edn {
     }
 }
 
-/// What is wrong with a map, and with which of its operations.
+/// What is wrong with a map, with which of its operations, and what to do.
+#[derive(Debug, Default)]
 struct Problem {
     text: String,
     mop: Option<usize>,
+    hint: Option<String>,
+}
+
+impl Problem {
+    fn hinted(text: String, hint: &str) -> Problem {
+        Problem { text, mop: None, hint: Some(hint.to_owned()) }
+    }
 }
 
 impl From<String> for Problem {
     fn from(text: String) -> Self {
-        Problem { text, mop: None }
+        Problem { text, ..Problem::default() }
     }
 }
 
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-enum Type {
-    Invoke,
-    Ok,
-    Fail,
-    Info,
-}
-
-/// When something happened, in the units that the file offers.
-#[derive(Clone, Copy, Default)]
-struct Stamp {
-    time: Option<i64>,
-    index: Option<i64>,
-    position: i64,
-}
-
-/// An operation of a transaction, not yet interned.
-struct Mop {
-    kind: OpKind,
-    key: Atom,
-    argument: Argument,
-}
-
-enum Argument {
-    Nil,
-    One(Atom),
-    List(Vec<Atom>),
-}
-
-/// A map of the file.
-struct ElleEvent {
-    kind: Type,
-    process: i128,
-    stamp: Stamp,
-    mops: Option<Vec<Mop>>,
-    line: u64,
-}
-
-/// The fields of a map that matter.
-#[derive(Default)]
-struct Fields {
-    kind: Option<Edn>,
-    process: Option<Edn>,
-    f: Option<Edn>,
-    value: Option<Edn>,
-    stamp: Stamp,
-}
+/// Where a process last completed something, and the like: for messages.
+type Line = u64;
 
 #[derive(Default)]
 struct Reader {
     builder: Builder,
+    /// Whether what is not understood is passed over.
+    skips_unknown: bool,
     /// The invocation of each process that has not completed.
-    open: FxHashMap<i128, ElleEvent>,
-    /// Whether the file has invocations.
-    invoked: bool,
+    open: FxHashMap<Atom, ElleEvent>,
+    /// Where each process completed last.
+    completed: FxHashMap<Atom, Line>,
+    /// The first invocation of the file.
+    invoked: Option<Line>,
+    /// The first completion that had no invocation.
+    uninvoked: Option<Line>,
+    /// How the file spells registers, and where that was seen first.
+    workload: Option<(Workload, Line)>,
     /// Invocation and completion of each transaction.
     stamps: Vec<(Option<Stamp>, Option<Stamp>)>,
     forms: i64,
 }
 
 impl Reader {
+    fn new(options: &ReadOptions) -> Reader {
+        Reader { skips_unknown: options.skip_unknown, ..Reader::default() }
+    }
+
     fn form(&mut self, form: Form) -> Result<(), Problem> {
         self.forms += 1;
-        match event(form, self.forms)? {
-            None => self.builder.columns.skipped += 1,
-            Some(event) => self.event(event)?,
+        let Edn::Map(items) = form.value else { return Err(event::no_map(&form.value)) };
+        match event::read(items, form.start.line, self.forms) {
+            Ok(None) => self.builder.columns.skipped += 1,
+            Ok(Some(event)) => self.event(event)?,
+            Err(problem) => self.not_understood(problem)?,
         }
         Ok(())
     }
 
-    fn event(&mut self, event: ElleEvent) -> Result<(), String> {
+    fn event(&mut self, mut event: ElleEvent) -> Result<(), Problem> {
+        if let Err(problem) = &mut event.operations
+            && !self.skips_unknown
+        {
+            return Err(std::mem::take(problem));
+        }
+        self.keep_to_one_workload(&event)?;
         if event.kind == Type::Invoke {
-            self.invoked = true;
-            if let Some(lost) = self.open.insert(event.process, event) {
-                self.txn(Status::Unknown, Some(lost), None)?;
-            }
-            return Ok(());
+            return self.invoke(event);
         }
         let invocation = self.open.remove(&event.process);
+        match &invocation {
+            Some(invocation) => operations::fit(invocation, &event)?,
+            None => self.without_invocation(&event)?,
+        }
+        self.completed.insert(event.process.clone(), event.line);
         let status = match event.kind {
             Type::Ok => Status::Committed,
             Type::Fail => Status::Aborted,
@@ -176,26 +182,95 @@ impl Reader {
         self.txn(status, invocation, Some(event))
     }
 
+    /// An error, or a transaction of unknown content.
+    fn not_understood(&mut self, problem: Problem) -> Result<(), Problem> {
+        if !self.skips_unknown {
+            return Err(problem);
+        }
+        self.builder.columns.unknown_content += 1;
+        Ok(())
+    }
+
+    fn keep_to_one_workload(&mut self, event: &ElleEvent) -> Result<(), Problem> {
+        let Some(workload) = event.workload.filter(|workload| *workload != Workload::Txn) else {
+            return Ok(());
+        };
+        match self.workload {
+            Some((known, line)) if known != workload => Err(Problem::hinted(
+                format!("{workload} here, but {known} in line {line}"),
+                "a file has one register, or several whose values are all [key value]",
+            )),
+            Some(_) => Ok(()),
+            None => {
+                self.workload = Some((workload, event.line));
+                Ok(())
+            }
+        }
+    }
+
+    fn invoke(&mut self, event: ElleEvent) -> Result<(), Problem> {
+        if let Some(line) = self.uninvoked {
+            let text = format!(
+                "this file has invocations from here on, but the completion in line {line} has none"
+            );
+            return Err(Problem::hinted(text, "is the beginning of the file missing?"));
+        }
+        self.invoked.get_or_insert(event.line);
+        if let Some(open) = self.open.get(&event.process) {
+            let text = format!(
+                "process {} begins an operation before the one that it began in line {} has ended",
+                event.process, open.line
+            );
+            return Err(Problem::hinted(text, "give clients that overlap processes of their own"));
+        }
+        self.open.insert(event.process.clone(), event);
+        Ok(())
+    }
+
+    /// Only a file that has no invocations at all may have completions without one.
+    fn without_invocation(&mut self, event: &ElleEvent) -> Result<(), Problem> {
+        let Some(first) = self.invoked else {
+            self.uninvoked.get_or_insert(event.line);
+            return Ok(());
+        };
+        let process = &event.process;
+        let since = match self.completed.get(process) {
+            Some(line) => format!("its last one ended in line {line}"),
+            None => format!("it has begun none; the first of the file is in line {first}"),
+        };
+        let text = format!("process {process} ends an operation that it has not begun: {since}");
+        Err(Problem::hinted(text, "is a part of the file missing, or are two tests in it?"))
+    }
+
     /// Adds a transaction from its invocation, its completion, or both.
     fn txn(
         &mut self,
         status: Status,
         begin: Option<ElleEvent>,
         end: Option<ElleEvent>,
-    ) -> Result<(), String> {
-        let Some(process) = end.as_ref().or(begin.as_ref()).map(|event| event.process) else {
-            return Ok(());
-        };
-        let stamp = |event: &Option<ElleEvent>| event.as_ref().map(|event| event.stamp);
-        self.stamps.push((stamp(&begin), stamp(&end)));
-        let session = self.builder.session(Atom::Int(process));
-        let txn = self.builder.txn(session, status);
-        if status == Status::Committed && end.as_ref().is_some_and(|event| event.mops.is_none()) {
-            return Err("a completion of type ok needs a :value with its operations".to_owned());
+    ) -> Result<(), Problem> {
+        let Some(event) = end.as_ref().or(begin.as_ref()) else { return Ok(()) };
+        let (process, stamps) = (event.process.clone(), (stamp(&begin), stamp(&end)));
+        let is_unknown = [&begin, &end].into_iter().flatten().any(ElleEvent::is_unknown);
+        if is_unknown {
+            return self.not_understood(Problem::default());
         }
-        let Some(event) = end.filter(|event| event.mops.is_some()).or(begin) else { return Ok(()) };
-        for mop in event.mops.into_iter().flatten() {
-            self.mop(txn, status, mop, event.line);
+        // What a register was set to is known from its invocation.
+        let is_told = begin.as_ref().is_some_and(|begin| begin.is_register && begin.says());
+        if status == Status::Committed && !is_told && end.as_ref().is_some_and(|end| !end.says()) {
+            let text = "a completion of type ok needs a :value with its operations";
+            return Err(text.to_owned().into());
+        }
+        self.stamps.push(stamps);
+        let session = self.builder.session(process);
+        let txn = self.builder.txn(session, status);
+        let Some(event) = end.filter(ElleEvent::says).or(begin) else { return Ok(()) };
+        let is_register = event.is_register;
+        for mop in event.operations.ok().flatten().into_iter().flatten() {
+            // What a register operation that failed was to find is not what it found.
+            if !(is_register && status == Status::Aborted && mop.kind == OpKind::Read) {
+                self.mop(txn, status, mop, event.line);
+            }
         }
         Ok(())
     }
@@ -203,7 +278,7 @@ impl Reader {
     fn mop(&mut self, txn: u32, status: Status, mop: Mop, line: u64) {
         let value = match mop.argument {
             Argument::Nil if status != Status::Committed => return,
-            Argument::Nil => Value::NULL,
+            Argument::Nil | Argument::Initial => Value::NULL,
             Argument::One(atom) => self.builder.value(atom),
             Argument::List(items) => self.builder.list(items),
         };
@@ -217,10 +292,10 @@ impl Reader {
         for event in open {
             let line = event.line;
             self.txn(Status::Unknown, Some(event), None)
-                .map_err(|problem| source.at(line, 1, problem))?;
+                .map_err(|problem| source.at_with_hint(line, 1, problem.text, problem.hint))?;
         }
         let unit = Unit::of(&self.stamps);
-        if self.invoked {
+        if self.invoked.is_some() {
             self.builder.columns.txn_times = Some(self.times(unit));
         }
         if let Some(names) = self.names() {
@@ -244,6 +319,10 @@ impl Reader {
     fn names(&self) -> Option<Vec<i64>> {
         self.stamps.iter().map(|(begin, end)| end.or(*begin)?.index).collect()
     }
+}
+
+fn stamp(event: &Option<ElleEvent>) -> Option<Stamp> {
+    event.as_ref().map(|event| event.stamp)
 }
 
 /// Which of its times a file has throughout.
@@ -273,156 +352,6 @@ impl Unit {
             Unit::Position => None,
         };
         chosen.unwrap_or(stamp.position)
-    }
-}
-
-/// What a map says; `None` if it is not about a transaction of a client.
-fn event(form: Form, position: i64) -> Result<Option<ElleEvent>, Problem> {
-    let Edn::Map(items) = form.value else {
-        return Err(format!(
-            "expected a map like {{:type :ok, …}}, found {}",
-            describe(&form.value)
-        )
-        .into());
-    };
-    let fields = fields(items, position)?;
-    let Some(Edn::Int(process)) = fields.process else {
-        return match fields.process {
-            None => Err("this map has no :process".to_owned().into()),
-            Some(_) => Ok(None),
-        };
-    };
-    if fields.f.as_ref().is_some_and(|f| word(f) != Some("txn")) {
-        return Ok(None);
-    }
-    let kind = match fields.kind.as_ref().and_then(word) {
-        Some("invoke") => Type::Invoke,
-        Some("ok") => Type::Ok,
-        Some("fail") => Type::Fail,
-        Some("info") => Type::Info,
-        _ => {
-            let found = fields.kind.as_ref().map_or("none".to_owned(), describe);
-            return Err(
-                format!("expected a :type of invoke, ok, fail or info, found {found}").into()
-            );
-        }
-    };
-    let mops = match fields.value {
-        None | Some(Edn::Nil) => None,
-        Some(Edn::Seq(mops)) => {
-            Some(mops.into_iter().enumerate().map(numbered_mop).collect::<Result<_, _>>()?)
-        }
-        Some(other) => {
-            return Err(
-                format!("expected a :value like [[:r x nil]], found {}", describe(&other)).into()
-            );
-        }
-    };
-    Ok(Some(ElleEvent { kind, process, stamp: fields.stamp, mops, line: form.start.line }))
-}
-
-fn fields(items: Vec<Edn>, position: i64) -> Result<Fields, String> {
-    let mut fields = Fields { stamp: Stamp { position, ..Stamp::default() }, ..Fields::default() };
-    let mut items = items.into_iter();
-    while let (Some(name), Some(value)) = (items.next(), items.next()) {
-        match word(&name) {
-            Some("type") => fields.kind = Some(value),
-            Some("process") => fields.process = Some(value),
-            Some("f") => fields.f = Some(value),
-            Some("value") => fields.value = Some(value),
-            Some("time") => fields.stamp.time = stamp(&value, "time")?,
-            Some("index") => fields.stamp.index = stamp(&value, "index")?,
-            _ => {}
-        }
-    }
-    Ok(fields)
-}
-
-fn stamp(value: &Edn, name: &str) -> Result<Option<i64>, String> {
-    match value {
-        Edn::Int(number) => match i64::try_from(*number) {
-            Ok(number) => Ok(Some(number)),
-            Err(_) => Err(format!("the :{name} {number} does not fit into 64 bits")),
-        },
-        _ => Ok(None),
-    }
-}
-
-/// The text of a keyword, or of a string (JSON has no keywords).
-fn word(value: &Edn) -> Option<&str> {
-    match value {
-        Edn::Keyword(text) => Some(text),
-        Edn::Str(text) => Some(text.strip_prefix(':').unwrap_or(text)),
-        _ => None,
-    }
-}
-
-fn numbered_mop((number, value): (usize, Edn)) -> Result<Mop, Problem> {
-    mop(value).map_err(|text| Problem { text, mop: Some(number) })
-}
-
-fn mop(value: Edn) -> Result<Mop, String> {
-    let description = describe(&value);
-    let bad = || {
-        format!(
-            "expected an operation like [:append x 1], [:w x 1] or [:r x nil], found {description}"
-        )
-    };
-    let Edn::Seq(parts) = value else { return Err(bad()) };
-    let is_flag =
-        |part: &Edn| matches!(part, Edn::Other(text) if &**text == "true" || &**text == "false");
-    let known_length = parts.len() == 3 || (parts.len() == 4 && is_flag(&parts[3]));
-    let mut parts = parts.into_iter();
-    let (Some(name), Some(key), Some(argument), true) =
-        (parts.next(), parts.next(), parts.next(), known_length)
-    else {
-        return Err(bad());
-    };
-    let kind = match word(&name) {
-        Some("r") => OpKind::Read,
-        Some("w") => OpKind::Write,
-        Some("append") => OpKind::Append,
-        _ => return Err(bad()),
-    };
-    let argument = match (argument, kind) {
-        (Edn::Nil, OpKind::Read) => Argument::Nil,
-        (Edn::Seq(items), OpKind::Read) => Argument::List(
-            items.into_iter().map(|item| atom(item, "an element")).collect::<Result<_, _>>()?,
-        ),
-        (other, _) => Argument::One(atom(other, "a value")?),
-    };
-    Ok(Mop { kind, key: atom(key, "a key")?, argument })
-}
-
-fn atom(value: Edn, what: &str) -> Result<Atom, String> {
-    match value {
-        Edn::Int(number) => Ok(Atom::Int(number)),
-        Edn::Str(text) => Ok(Atom::Str(text)),
-        Edn::Keyword(text) => Ok(Atom::Keyword(text)),
-        Edn::Other(text) if text.bytes().all(|b| b.is_ascii_digit() || b == b'-') => {
-            Err(format!("{what} {} does not fit into 64 bits", excerpt(text.as_bytes())))
-        }
-        other => Err(format!(
-            "expected {what} (an integer, a string or a keyword), found {}",
-            describe(&other)
-        )),
-    }
-}
-
-/// A value in few words.
-fn describe(value: &Edn) -> String {
-    match value {
-        Edn::Nil => "nil".to_owned(),
-        Edn::Int(number) => number.to_string(),
-        Edn::Str(text) | Edn::Other(text) => excerpt(text.as_bytes()),
-        Edn::Keyword(text) => excerpt(format!(":{text}").as_bytes()),
-        Edn::Map(_) => "a map".to_owned(),
-        Edn::Seq(items) => match items.first() {
-            Some(first @ (Edn::Keyword(_) | Edn::Str(_))) => {
-                format!("a sequence of {} that starts with {}", items.len(), describe(first))
-            }
-            _ => format!("a sequence of {}", items.len()),
-        },
     }
 }
 

@@ -2,11 +2,11 @@ use super::*;
 use crate::{OpId, SessionId, TxnId};
 
 fn edn(text: &str) -> History {
-    read_edn(text.as_bytes(), &Source::new("h")).unwrap()
+    read_edn(text.as_bytes(), &Source::new("h"), &ReadOptions::default()).unwrap()
 }
 
 fn error(text: &str) -> String {
-    read_edn(text.as_bytes(), &Source::new("h")).unwrap_err().to_string()
+    read_edn(text.as_bytes(), &Source::new("h"), &ReadOptions::default()).unwrap_err().to_string()
 }
 
 const LIST_APPEND: &str =
@@ -53,7 +53,8 @@ fn json_says_the_same() {
     let json =
         "{\"type\":\"ok\",\"process\":1,\"f\":\"txn\",\"value\":[[\"append\",5,1],[\"r\",5,[1]]]}";
     for text in [format!("{json}\n{json}\n"), format!("[{json},\n{json}]")] {
-        let history = read_json(text.as_bytes(), &Source::new("h")).unwrap();
+        let history =
+            read_json(text.as_bytes(), &Source::new("h"), &ReadOptions::default()).unwrap();
         assert_eq!((history.txn_count(), history.op_count()), (2, 4));
     }
 }
@@ -71,4 +72,207 @@ fn mistakes_have_a_place() {
             .starts_with("h:2:33: a key")
     );
     assert!(error("7").contains("expected a map"));
+}
+
+fn json_error(text: &str) -> String {
+    read_json(text.as_bytes(), &Source::new("h"), &ReadOptions::default()).unwrap_err().to_string()
+}
+
+/// The history without what is not understood.
+fn skipping(text: &str) -> History {
+    let options = ReadOptions { skip_unknown: true, ..ReadOptions::default() };
+    read_edn(text.as_bytes(), &Source::new("h"), &options).unwrap()
+}
+
+/// Each transaction with its operations, in the notation of tests, and how it ended.
+fn transactions(history: &History) -> Vec<String> {
+    let op = |op: u32| {
+        let op = history.op(OpId(op));
+        let name = ["r", "w", "a"][op.kind as usize];
+        format!("{name}({},{})", history.key_name(op.key), history.value_text(op.value))
+    };
+    let txn = |txn: TxnId| {
+        let ops: Vec<String> = history.ops_of(txn).map(op).collect();
+        let status = ["", "!", "?"][history.status(txn) as usize];
+        format!("{}: {}{status}", history.session_name(history.session_of(txn)), ops.join(" "))
+    };
+    history.txns_in_file_order().into_iter().map(txn).collect()
+}
+
+#[test]
+fn a_process_may_be_written_as_a_string() {
+    let json = "{\"type\":\"ok\",\"process\":\"0\",\"f\":\"txn\",\"value\":[[\"r\",5,7]]}\n\
+                {\"type\":\"ok\",\"process\":0,\"f\":\"txn\",\"value\":[[\"r\",5,null]]}\n\
+                {\"type\":\"ok\",\"process\":\"anna\",\"f\":\"txn\",\"value\":[[\"w\",5,1]]}\n\
+                {\"type\":\"info\",\"process\":\"nemesis\",\"f\":\"kill\",\"value\":null}\n";
+    let history = read_json(json.as_bytes(), &Source::new("h"), &ReadOptions::default()).unwrap();
+    assert_eq!(transactions(&history), ["0: r(5,7)", "0: r(5,nil)", "anna: w(5,1)"]);
+    assert_eq!(history.skipped(), 1);
+    let named = edn("{:type :ok :process :worker :value [[:w 1 2]]}");
+    assert_eq!(transactions(&named), [":worker: w(1,2)"]);
+    assert!(error("{:type :ok :process nil :value [[:w 1 2]]}").contains("no :process"));
+    assert!(error("{:type :ok :process [1] :value [[:w 1 2]]}").contains("expected a :process"));
+}
+
+#[test]
+fn a_vector_of_micro_operations_is_a_transaction_whatever_it_is_called() {
+    let history = edn("{:type :invoke :process 0 :f :transaction :value [[:r 1 nil]]}\n\
+                       {:type :ok :process 0 :f :transaction :value [[:r 1 9]]}\n\
+                       {:type :invoke :process 0 :f :read :value [[:r 1 nil] [:r 2 nil]]}\n\
+                       {:type :fail :process 0 :f :read :value nil}\n");
+    assert_eq!(transactions(&history), ["0: r(1,9)", "0: !"]);
+}
+
+#[test]
+fn what_a_client_did_and_is_not_understood_is_an_error() {
+    let bank = "{:type :ok :process 0 :f :txn :value [[:w 1 1]]}\n\
+                {:type :invoke :process 1 :f :transfer :value {:from 0 :to 1 :amount 5}}\n";
+    insta::assert_snapshot!(error(bank));
+    let strange = "{\"type\":\"ok\",\"process\":0,\"f\":\"shrug\",\"value\":[1]}\n";
+    insta::assert_snapshot!(json_error(strange));
+}
+
+#[test]
+fn other_workloads_are_named() {
+    let named = |f: &str, value: &str| {
+        let error = error(&format!("{{:type :ok, :process 0, :f :{f}, :value {value}}}"));
+        error.split([';', '(', ',']).next().unwrap().to_owned()
+    };
+    assert_eq!(named("add", "3"), "h:1:1: this is a set or counter workload ");
+    assert_eq!(named("enqueue", "3"), "h:1:1: this is a queue workload ");
+    assert_eq!(named("acquire", "nil"), "h:1:1: this is a lock workload ");
+    assert_eq!(named("read", "{0 10, 1 20}"), "h:1:1: this is a bank workload");
+    assert_eq!(named("read", "#{1 2}"), "h:1:1: this is a set workload");
+    assert_eq!(named("read", "[1 2 3]"), "h:1:1: this is a set workload");
+    assert_eq!(named("poll", "[[:poll]]"), "h:1:1: this is a Kafka workload ");
+}
+
+const HALF_UNDERSTOOD: &str = "{:type :invoke :process 0 :f :txn :value [[:append 1 1]]}
+{:type :invoke :process 1 :f :transfer :value {:from 0}}
+{:type :ok :process 0 :f :txn :value [[:append 1 1]]}
+{:type :ok :process 1 :f :transfer :value {:from 0}}
+{:type :invoke :process 2 :f :txn :value [[:r 1 nil] [:r 2 nil] [:r 3 nil] [:r 1 nil] [:w 2 5]]}
+{:type :ok :process 2 :f :txn :value [[:r 1 [7 1]] [:r 2 4] [:r 3 nil] [:r 1 [1 7]] [:w 2 5]]}
+{:type :invoke :process 3 :f :scan :value 1}
+";
+
+#[test]
+fn what_is_passed_over_counts_as_transactions_of_unknown_content() {
+    assert!(error(HALF_UNDERSTOOD).starts_with("h:2:1: this is a bank workload"));
+    let history = skipping(HALF_UNDERSTOOD);
+    assert_eq!(history.unknown_content(), 2);
+    assert_eq!(history.skipped(), 0);
+}
+
+/// Of a list that ends with an element of unknown origin it is not known from whom it was read.
+#[test]
+fn reads_of_values_that_only_unknown_transactions_can_have_written_are_left_out() {
+    let history = skipping(HALF_UNDERSTOOD);
+    assert_eq!(transactions(&history), ["0: a(1,1)", "2: r(1,[1]) r(3,nil) w(2,5)"]);
+    assert_eq!(history.place(OpId(1)).unwrap().to_string(), "h:6");
+}
+
+#[test]
+fn a_completion_fits_its_invocation_or_both_lines_are_named() {
+    let pair = |invoked: &str, completed: &str| {
+        error(&format!(
+            "{{:type :invoke, :process 0, :f :txn, :value {invoked}}}\n\
+             {{:type :ok, :process 0, :f :txn, :value {completed}}}\n"
+        ))
+    };
+    let cases = [
+        pair("[[:r 1 nil]]", "[[:r 2 [1]]]"),
+        pair("[[:r 1 nil] [:append 1 1]]", "[[:r 1 [1]] [:append 1 2]]"),
+        pair("[[:w 1 1]]", "[[:append 1 1]]"),
+        pair("[[:w 1 1]]", "[[:w 1 1] [:r 2 nil]]"),
+        error(
+            "{:type :invoke :process 0 :f :cas :value [1 2]}\n\n\
+             {:type :ok :process 0 :f :cas :value [1 3]}",
+        ),
+        error(
+            "{:type :invoke :process 0 :f :cas :value [7 [1 2]]}\n\
+             {:type :ok :process 0 :f :cas :value [7 [3 2]]}",
+        ),
+    ];
+    insta::assert_snapshot!(cases.join("\n"));
+}
+
+#[test]
+fn a_process_does_one_thing_at_a_time() {
+    let invoke = "{:type :invoke, :process 0, :f :txn, :value [[:w 1 1]]}";
+    let ok = "{:type :ok, :process 0, :f :txn, :value [[:w 1 1]]}";
+    let other = "{:type :ok, :process 1, :f :txn, :value [[:w 1 1]]}";
+    let cases = [
+        error(&format!("{invoke}\n\n{invoke}")),
+        error(&format!("{invoke}\n{ok}\n{ok}")),
+        error(&format!("{invoke}\n{other}")),
+        error(&format!("{other}\n{invoke}\n{ok}")),
+    ];
+    insta::assert_snapshot!(cases.join("\n"));
+}
+
+#[test]
+fn a_process_that_goes_on_after_info_is_the_same_session() {
+    let history = edn("{:type :invoke :process 0 :f :txn :value [[:w 1 1]]}\n\
+                       {:type :info :process 0 :f :txn :value [[:w 1 1]]}\n\
+                       {:type :invoke :process 0 :f :txn :value [[:w 1 2]]}\n\
+                       {:type :ok :process 0 :f :txn :value [[:w 1 2]]}\n");
+    assert_eq!(transactions(&history), ["0: w(1,1)?", "0: w(1,2)"]);
+}
+
+#[test]
+fn an_operation_of_a_register_is_a_transaction() {
+    let history = edn("{:type :invoke :process 0 :f :read :value nil}\n\
+                       {:type :ok :process 0 :f :read :value nil}\n\
+                       {:type :invoke :process 0 :f :write :value 3}\n\
+                       {:type :ok :process 0 :f :write :value 3}\n\
+                       {:type :invoke :process 0 :f :cas :value [3 4]}\n\
+                       {:type :ok :process 0 :f :cas :value nil}\n\
+                       {:type :invoke :process 0 :f :cas :value [3 5]}\n\
+                       {:type :fail :process 0 :f :cas :value [3 5]}\n\
+                       {:type :invoke :process 0 :f :read :value nil}\n\
+                       {:type :fail :process 0 :f :read :value nil}\n\
+                       {:type :invoke :process 0 :f :cas :value [4 6]}\n\
+                       {:type :info :process 0 :f :cas :value [4 6] :error :timeout}\n");
+    let expected = [
+        "0: r(register,nil)",
+        "0: w(register,3)",
+        "0: r(register,3) w(register,4)",
+        "0: w(register,5)!",
+        "0: !",
+        "0: r(register,4) w(register,6)?",
+    ];
+    assert_eq!(transactions(&history), expected);
+}
+
+#[test]
+fn independent_registers_have_a_key_each() {
+    let history = edn("{:type :ok :process 0 :f :read :value [7 nil]}\n\
+                       {:type :ok :process 0 :f :write :value #jepsen.independent/tuple [7 1]}\n\
+                       {:type :ok :process 0 :f :cas :value #clojure.lang.MapEntry[\"k\" [1 2]]}\n");
+    assert_eq!(transactions(&history), ["0: r(7,nil)", "0: w(7,1)", "0: r(k,1) w(k,2)"]);
+    let mixed = error(
+        "{:type :ok :process 0 :f :write :value [7 1]}\n\
+         {:type :ok :process 0 :f :cas :value [1 2]}\n",
+    );
+    assert_eq!(
+        mixed,
+        "h:2:1: values of one register here, but [key value] of several registers in line 1; a \
+         file has one register, or several whose values are all [key value]"
+    );
+    assert!(error("{:type :ok :process 0 :f :write :value nil}").contains("needs a :value"));
+    assert!(error("{:type :ok :process 0 :f :cas :value 3}").contains("[old new]"));
+}
+
+#[test]
+fn all_of_the_syntax_of_edn_may_stand_in_a_history() {
+    let history = edn("; a note, and #_ what does not count\n\
+                       #_{:type :ok :process 0 :f :txn :value [[:w 1 1]]}\n\
+                       ^{:line 1} #jepsen.history.Op{:type :ok, :process 0x1, :f :txn, \
+                       :time ##NaN, :ratio 1/2, :char \\], :when #inst \"2020\", #_ #_ a b \
+                       :re #\"a\\\"b\", :set #{1 2.5M}, :value #v [[:w 017 5N] #_[:w 1 2]]}\n\
+                       #:jepsen{:type :ok, :process 2, :value ([:r 15 5])} #_ end\n");
+    assert_eq!(transactions(&history), ["1: w(15,5)", "2: r(15,5)"]);
+    let bad = "{:type :ok, :process 0, :value #v [[:w 1 1]\n #_[:x] ^:m [:w 1]]}";
+    assert!(error(bad).starts_with("h:2:13: expected an operation"), "{}", error(bad));
 }

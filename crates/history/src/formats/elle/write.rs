@@ -136,6 +136,7 @@ fn events(writing: &Writing<'_>) -> Result<Vec<WrittenEvent>, WriteError> {
             .collect());
     }
     refuse_times_that_run_backwards(writing)?;
+    refuse_missing_begins(writing)?;
     let last =
         history.txns().filter_map(|txn| history.times(txn)).flat_map(|(begin, end)| [begin, end]);
     let last = last.filter(|&time| time != i64::MAX && time != i64::MIN).max().unwrap_or(0);
@@ -183,6 +184,19 @@ fn refuse_unknown_initial_reads(writing: &Writing<'_>) -> Result<(), WriteError>
         }
     }
     Ok(())
+}
+
+/// A file has an invocation for each completion, or for none.
+fn refuse_missing_begins(writing: &Writing<'_>) -> Result<(), WriteError> {
+    let history = writing.history;
+    let has_begin = |txn: &TxnId| history.times(*txn).is_some_and(|(begin, _)| begin != i64::MIN);
+    let without = history.txns().find(|txn| !has_begin(txn));
+    let Some(without) = without.filter(|_| history.txns().any(|txn| has_begin(&txn))) else {
+        return Ok(());
+    };
+    let name = history.txn_name(without);
+    let what = format!("a transaction without a begin beside others with one ({name})");
+    Err(writing.unsupported(what, ""))
 }
 
 fn refuse_times_that_run_backwards(writing: &Writing<'_>) -> Result<(), WriteError> {
