@@ -197,11 +197,36 @@ pub fn render_counterexample(behaviour: &Behaviour, again: &str, width: usize) -
         page += &format!("\n{}\n", paint(BOLD, "Their local states at the end:"));
     }
     for (session, local) in locals {
+    if let Some(aborted) = told_aborted(behaviour) {
+        page += &wrap(&aborted, "", width);
+        page.push('\n');
+    }
         page += &wrap(&clean(local), &format!("  {}: ", clean(session)), width);
     }
     page.push('\n');
     page += &text::render(&behaviour.checked, &Layout { width, ..Layout::default() });
     page += &format!("\nSee this behaviour again:\n  {again}\n");
+/// That transactions that aborted are in what follows, if some that read something are.
+fn told_aborted(behaviour: &Behaviour) -> Option<String> {
+    let has_read = |txn: &&Txn| txn.operations.iter().any(|(kind, ..)| *kind == 'r');
+    let all = behaviour.sessions.iter().flat_map(|story| &story.transactions);
+    let names: Vec<String> =
+        all.filter(|txn| !txn.committed).filter(has_read).map(|txn| clean(&txn.name)).collect();
+    match names.len() {
+        0 => None,
+        1 => Some(format!(
+            "{} aborted. What it wrote has no effect; what it read obeys the level, and below it \
+             stands as a transaction that only read.",
+            names[0]
+        )),
+        _ => Some(format!(
+            "{} aborted. What they wrote has no effect; what they read obeys the level, and below \
+             they stand as transactions that only read.",
+            names.join(", ")
+        )),
+    }
+}
+
     page
 }
 
