@@ -7,6 +7,7 @@ use crate::db::{Db, DbError};
 use crate::{smallbank, tpcc, voter, wikipedia};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
+use serde::{Deserialize, Serialize};
 
 /// The names of the benchmark applications.
 pub const BENCHMARKS: [&str; 4] = ["smallbank", "voter", "tpcc", "wikipedia"];
@@ -15,7 +16,8 @@ pub const BENCHMARKS: [&str; 4] = ["smallbank", "voter", "tpcc", "wikipedia"];
 pub(crate) const SEED_DEFAULT: u64 = 10_000;
 
 /// How much a benchmark application does, and what decides it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Workload {
     /// What decides the transactions and their parameters.
     pub seed: u64,

@@ -1,7 +1,7 @@
 //! One run of an application on the mock store.
 
 use crate::prediction::PlanError;
-use seriatim_apps::{App, DbError, StoreDb, Value};
+use seriatim_apps::{App, DbError, StoreDb, Value, Workload};
 use seriatim_history::History;
 use seriatim_isolation::Level;
 use seriatim_store::{Choice, Chooser, Latest, Schedule, Store, StoreError, interleave_by};
@@ -27,6 +27,8 @@ pub struct Run {
     pub choices: Vec<Choice>,
     /// Who went on, turn by turn.
     pub turns: Vec<u32>,
+    /// What decided how much the clients did, if it is a benchmark application.
+    pub workload: Option<Workload>,
 }
 
 /// Why a run came to no result.
@@ -69,5 +71,6 @@ pub fn run(
     let (history, choices) = (store.history(), store.choices());
     store.set_chooser(Latest);
     let verdict = app.verify(&seen, &mut StoreDb::new(store.session()))?;
-    Ok(Run { failure: verdict.err(), seen, history, choices, turns })
+    let workload = app.workload();
+    Ok(Run { failure: verdict.err(), seen, history, choices, turns, workload })
 }

@@ -150,7 +150,7 @@ fn search(args: &Args, is_asked_to_end: &AtomicBool) -> Result<FuzzSearch, Failu
         .ok_or_else(|| Failure::about(args.app, "no such application"))?;
     let setting = Setting { level: args.level, interleaved: !args.serial };
     let progress = Progress::over(args.runs as usize, "runs");
-    let mut fuzz = Fuzz::new(app, setting, args.chooser, args.seed);
+    let mut fuzz = Fuzz::new(app, setting, args.chooser, args.seed).with_own_workloads();
     for number in 0..args.runs {
         let is_late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
         if is_late || is_asked_to_end.load(Ordering::Relaxed) {
