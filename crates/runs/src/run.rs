@@ -4,7 +4,7 @@ use crate::prediction::PlanError;
 use seriatim_apps::{App, DbError, StoreDb, Value, Workload};
 use seriatim_history::History;
 use seriatim_isolation::Level;
-use seriatim_store::{Choice, Chooser, Latest, Schedule, Store, StoreError, interleave_by};
+use seriatim_store::{Choice, Chooser, Clock, Latest, Schedule, Store, StoreError, interleave_by};
 
 /// How to run an application.
 #[derive(Clone, Copy, Debug)]
@@ -53,7 +53,9 @@ pub fn run(
     chooser: impl Chooser + 'static,
     schedule: Schedule,
 ) -> Result<Run, RunError> {
-    let store: Store<Value> = Store::<Value>::builder(setting.level).chooser(chooser).build()?;
+    // Times are steps, so that a run that is repeated has the same history.
+    let builder = Store::<Value>::builder(setting.level).chooser(chooser).clock(Clock::Steps);
+    let store: Store<Value> = builder.build()?;
     for (key, value) in app.load() {
         store.load(&key, value);
     }
