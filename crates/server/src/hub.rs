@@ -249,8 +249,13 @@ impl Hub {
         inner.store.set_chooser(chooser);
     }
 
-    /// Ends all sessions and begins with an empty store, or with one that holds `values`.
-    pub fn reset(&self, values: impl IntoIterator<Item = (String, Value)>) -> Result<(), HubError> {
+    /// Ends all sessions and begins with an empty store, or with one that holds `values`. The
+    /// chooser goes on with other numbers, or begins with those of `seed`.
+    pub fn reset(
+        &self,
+        values: impl IntoIterator<Item = (String, Value)>,
+        seed: Option<u64>,
+    ) -> Result<(), HubError> {
         let mut inner = self.lock();
         let chooser = inner.picks.chooser();
         let store = new_store(inner.store.level(), chooser, self.horizon)?;
@@ -324,7 +329,7 @@ mod tests {
         std::thread::sleep(Duration::from_millis(2));
         hub.end_idle();
         let late = hub.open_session().unwrap().id;
-        hub.reset([]).unwrap();
+        hub.reset([], None).unwrap();
         let end = |id| match hub.slot(id) {
             Err(HubError::SessionEnded { end, .. }) => end,
             _ => panic!("session {id} lives"),
@@ -385,10 +390,10 @@ mod tests {
     }
 
     #[test]
-    fn a_seed_repeats_the_choices_and_a_reset_brings_values() {
+    fn a_seed_repeats_the_choices_and_a_reset_goes_on_with_others() {
         let hub = hub(Config { level: Level::ReadCommitted, ..Config::default() });
-        let run = || {
-            hub.reset([("x".to_owned(), json!(0))]).unwrap();
+        let run = |seed: Option<u64>| {
+            hub.reset([("x".to_owned(), json!(0))], seed).unwrap();
             let id = hub.open_session().unwrap().id;
             let slot = hub.slot(id).unwrap();
             (1..30).for_each(|value| {
@@ -404,12 +409,20 @@ mod tests {
             };
             (0..20).map(read).collect::<Vec<u64>>()
         };
-        let first = run();
-        assert_eq!(run(), first);
-        hub.set_seed(1);
-        assert_ne!(run(), first);
+        for kind in [ChooserKind::Random, ChooserKind::Stale, ChooserKind::LatestPerSession] {
+            hub.set_chooser(kind);
+            let cases: Vec<_> = [Some(0), None, None].map(run).into();
+            assert_eq!([Some(0), None, None].map(run).to_vec(), cases, "{kind:?}");
+            hub.set_seed(1);
+            assert_eq!(hub.seed(), 1);
+            // One session has one latest version.
+            if kind != ChooserKind::LatestPerSession {
+                assert!(cases[0] != cases[1] && cases[1] != cases[2], "{kind:?}: {cases:?}");
+                assert_ne!(run(None), cases[0]);
+            }
+        }
         hub.set_chooser(ChooserKind::Latest);
-        assert_eq!(run(), vec![29; 20]);
+        assert_eq!(run(None), vec![29; 20]);
         assert_eq!((hub.chooser(), hub.seed()), (ChooserKind::Latest, 1));
     }
 }
