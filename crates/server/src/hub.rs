@@ -8,10 +8,10 @@ use crate::ChooserKind;
 use crate::config::Config;
 use crate::picks::Picks;
 use crate::session::{End, Slot};
-use serde_json::Value;
+use serde_json::{Value, json};
 use seriatim_history::History;
 use seriatim_isolation::Level;
-use seriatim_store::{Chooser, Delay, Store, StoreError, TxnName};
+use seriatim_store::{Chooser, Clock, Delay, Store, StoreError, TxnName};
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -85,6 +85,17 @@ impl Inner {
         }
     }
 
+    /// What it takes to have the same choices again, as the history keeps it.
+    fn settings(&self) -> Value {
+        json!({
+            "source": "serve",
+            "level": self.store.level().code(),
+            "chooser": self.picks.kind().code(),
+            "seed": self.picks.seed(),
+            "resets": self.picks.resets(),
+        })
+    }
+
     fn end_all(&mut self, end: End) {
         for (id, slot) in std::mem::take(&mut self.slots) {
             slot.end(end);
@@ -98,7 +109,7 @@ fn new_store(
     chooser: Box<dyn Chooser>,
     horizon: Option<NonZeroU32>,
 ) -> Result<Store<Value>, StoreError> {
-    let builder = Store::<Value>::builder(level).chooser(chooser);
+    let builder = Store::<Value>::builder(level).chooser(chooser).clock(Clock::Monotonic);
     match horizon {
         Some(commits) => builder.horizon(commits).build(),
         None => builder.build(),
@@ -257,6 +268,7 @@ impl Hub {
         seed: Option<u64>,
     ) -> Result<(), HubError> {
         let mut inner = self.lock();
+        seed.into_iter().for_each(|seed| inner.picks.set_seed(seed));
         let chooser = inner.picks.chooser();
         let store = new_store(inner.store.level(), chooser, self.horizon)?;
         values.into_iter().for_each(|(key, value)| store.load(&key, value));
@@ -283,17 +295,20 @@ impl Hub {
         }
     }
 
-    /// What has happened since the last reset. The hub is not locked meanwhile, the store is.
+    /// What has happened since the last reset, with the settings as they are now. The hub is not
+    /// locked meanwhile, the store is.
     pub fn history(&self) -> History {
-        let store = self.lock().store.clone();
-        store.history()
+        let (store, settings) = {
+            let inner = self.lock();
+            (inner.store.clone(), inner.settings())
+        };
+        store.history().with_extra(&settings.to_string())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
     use seriatim_history::Status;
 
     fn hub(config: Config) -> Hub {
