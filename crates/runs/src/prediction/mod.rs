@@ -5,7 +5,9 @@
 //! each read returns what the prediction says if that version exists and the level allows it, else
 //! the latest one. Only what the prediction needs runs: the transactions on its cycle and with
 //! changed reads, and those that happen before them, each to its end; then everybody stops, so that
-//! nothing else goes wrong by chance.
+//! nothing else goes wrong by chance. Whether the assertion of the application breaks is known only
+//! when all clients have come to their ends: for that it runs once more, and after the plan the
+//! clients go on, one transaction at a time, with the latest versions.
 //!
 //! Two things are not as in the paper, because runs that it allows went wrong for no reason of the
 //! application's:
@@ -17,6 +19,7 @@
 //!   that is there. Without it, it might commit and bring in something that nobody predicted; the
 //!   database refuses that commit, as a database may.
 
+mod called;
 mod departure;
 mod file;
 mod plan;
@@ -30,18 +33,44 @@ use seriatim_apps::{App, Db, DbError, StoreDb, Value};
 use seriatim_check::{Answer, check};
 use seriatim_history::History;
 use seriatim_isolation::Level;
-use seriatim_store::{Schedule, Script, Store, Turn, TxnName, interleave_by};
+use seriatim_store::{Latest, Schedule, Script, Store, Turn, TxnName, interleave_by};
 use std::collections::{HashMap, HashSet, VecDeque};
 use std::sync::{Arc, Mutex, PoisonError};
 
+/// How many turns clients get after the plan: more than any shipped application takes, and an end
+/// for those that try again and again.
+const TURNS_AFTER_MAX: u32 = 20_000;
+
 /// What became of a prediction.
 pub struct Directed {
-    /// What happened in the store.
+    /// What happened in the store. Transactions are called as in the observed run.
     pub history: History,
     /// The first point at which the run left the prediction.
     pub departure: Option<PlanDeparture>,
     /// Whether the run is serializable; `None` if that could not be decided.
     pub is_serializable: Option<bool>,
+    /// What became of the assertion when the clients went on to their ends.
+    pub assertion: Assertion,
+}
+
+/// Whether the assertion of an application held.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Assertion {
+    /// It did.
+    Held,
+    /// It did not, for this reason.
+    Broke(String),
+    /// That cannot be known, for this reason.
+    Unknown(String),
+}
+
+/// What clients do when the plan has ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Afterwards {
+    /// Nothing.
+    Stop,
+    /// The rest, one transaction at a time.
+    GoOn,
 }
 
 /// What a run does beside reading what is predicted.
@@ -72,6 +101,45 @@ pub fn run_directed_by(
     plan: &[PlannedTxn],
 ) -> Result<Directed, RunError> {
     plan::check(plan, app.clients())?;
+    let (store, _) = direct(rules, app, level, plan, Afterwards::Stop)?;
+    let history = store.history();
+    let departure = departure::find(plan, &store.choices(), &history);
+    let is_serializable = is_serializable(&history);
+    let history = called::as_observed(history, plan);
+    let assertion = assertion(rules, app, level, plan)?;
+    Ok(Directed { history, departure, is_serializable, assertion })
+}
+
+/// Runs the plan and all that comes after it, and asks the application.
+fn assertion(
+    rules: Rules,
+    app: &dyn App,
+    level: Level,
+    plan: &[PlannedTxn],
+) -> Result<Assertion, RunError> {
+    let (store, seen) = direct(rules, app, level, plan, Afterwards::GoOn)?;
+    let unfinished = seen.iter().position(Option::is_none);
+    if let Some(client) = unfinished {
+        let why = format!("client {client} did not come to its end after the predicted part");
+        return Ok(Assertion::Unknown(why));
+    }
+    let seen: Vec<Vec<Value>> = seen.into_iter().flatten().collect();
+    store.set_chooser(Latest);
+    let verdict = app.verify(&seen, &mut StoreDb::new(store.session()))?;
+    Ok(verdict.map_or_else(Assertion::Broke, |()| Assertion::Held))
+}
+
+/// What the user of each client saw; nothing of a client that did not come to its end.
+type Seen = Vec<Option<Vec<Value>>>;
+
+/// Runs the clients; the store, and what their users saw.
+fn direct(
+    rules: Rules,
+    app: &dyn App,
+    level: Level,
+    plan: &[PlannedTxn],
+    afterwards: Afterwards,
+) -> Result<(Store<Value>, Seen), RunError> {
     let order = plan::order(plan)?;
     let script = Script::partial(plan.iter().filter(|txn| txn.needed).flat_map(plan::choices));
     let store: Store<Value> = Store::<Value>::builder(level).chooser(script).build()?;
@@ -79,7 +147,7 @@ pub fn run_directed_by(
         store.load(&key, value);
     }
     let sessions: Vec<_> = (0..app.clients()).map(|_| store.session()).collect();
-    let permits = Arc::new(Permits(Mutex::new(vec![0; app.clients()])));
+    let permits = Arc::new(Permits::new(app.clients()));
     let directions = match rules {
         Rules::Helpful => Directions::of(plan),
         Rules::Plain => Directions::default(),
@@ -88,22 +156,21 @@ pub fn run_directed_by(
         let (permits, directions) = (Arc::clone(&permits), &directions);
         move |turn| {
             let mut db = DirectedDb::new(StoreDb::new(session), turn, number, permits, directions);
-            app.run(number, &mut db, &mut |_| {})
+            let mut seen = Vec::new();
+            app.run(number, &mut db, &mut |value| seen.push(value)).map(|()| seen)
         }
     };
     let clients = sessions.into_iter().enumerate().map(client).collect();
-    let results = interleave_by(follow(&order, app.clients(), Arc::clone(&permits)), clients).0;
-    for result in results {
+    let schedule = follow(&order, app.clients(), Arc::clone(&permits), afterwards);
+    let mut seen = Vec::new();
+    for result in interleave_by(schedule, clients).0 {
         match result {
             // The plan has ended for this client.
-            Err(DbError::Closed) => {}
-            other => other?,
+            Err(DbError::Closed) => seen.push(None),
+            other => seen.push(Some(other?)),
         }
     }
-    let history = store.history();
-    let departure = departure::find(plan, &store.choices(), &history);
-    let is_serializable = is_serializable(&history);
-    Ok(Directed { history, departure, is_serializable })
+    Ok((store, seen))
 }
 
 fn is_serializable(history: &History) -> Option<bool> {
@@ -115,25 +182,61 @@ fn is_serializable(history: &History) -> Option<bool> {
     }
 }
 
-/// How many transactions each client may still begin.
-struct Permits(Mutex<Vec<u32>>);
+/// What a client may do, and what it does.
+#[derive(Clone, Copy, Default)]
+struct Permit {
+    /// How many transactions it may still begin.
+    left: u32,
+    /// Whether it is in one.
+    is_open: bool,
+}
+
+/// The permits of all clients.
+struct Permits(Mutex<Vec<Permit>>);
 
 impl Permits {
-    fn give(&self, client: usize) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)[client] += 1;
+    fn new(clients: usize) -> Permits {
+        Permits(Mutex::new(vec![Permit::default(); clients]))
     }
 
+    fn of<T>(&self, client: usize, act: impl FnOnce(&mut Permit) -> T) -> T {
+        act(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner)[client])
+    }
+
+    fn give(&self, client: usize) {
+        self.of(client, |permit| permit.left += 1);
+    }
+
+    /// Whether it may begin another transaction, which is open then.
     fn take(&self, client: usize) -> bool {
-        let mut left = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let may = left[client] > 0;
-        left[client] = left[client].saturating_sub(1);
-        may
+        self.of(client, |permit| {
+            permit.is_open = permit.left > 0;
+            permit.left = permit.left.saturating_sub(1);
+            permit.is_open
+        })
+    }
+
+    fn end(&self, client: usize) {
+        self.of(client, |permit| permit.is_open = false);
+    }
+
+    fn is_open(&self, client: usize) -> bool {
+        self.of(client, |permit| permit.is_open)
     }
 }
 
 /// Lets every client come to its first transaction, then those of `order` run one after the other,
-/// then all stop.
-fn follow(order: &[TxnName], clients: usize, permits: Arc<Permits>) -> Schedule {
+/// then all stop, or go on in turn.
+fn follow(
+    order: &[TxnName],
+    clients: usize,
+    permits: Arc<Permits>,
+    afterwards: Afterwards,
+) -> Schedule {
+    let mut left = match afterwards {
+        Afterwards::Stop => 0,
+        Afterwards::GoOn => TURNS_AFTER_MAX,
+    };
     let mut first: VecDeque<usize> = (0..clients).collect();
     let mut order: VecDeque<TxnName> = order.iter().copied().collect();
     Box::new(move |alive| {
@@ -149,7 +252,18 @@ fn follow(order: &[TxnName], clients: usize, permits: Arc<Permits>) -> Schedule 
                 return place;
             }
         }
-        0
+        // Transactions that the plan left open come first: all others are to run one at a time.
+        if let Some(place) = alive.iter().position(|&client| permits.is_open(client)) {
+            return place;
+        }
+        if left == 0 {
+            return 0;
+        }
+        left -= 1;
+        // In turn: a client may wait for what another one does.
+        let place = left as usize % alive.len().max(1);
+        permits.give(alive[place]);
+        place
     })
 }
 
@@ -174,9 +288,9 @@ impl Directions {
                 *known = txn;
             }
         }
-        let free = last.into_values().filter(|txn| !read_from.contains(&txn.name()));
-        let waiting = free.map(|txn| (txn.name(), txn.reads().count())).collect();
-        let aborted = plan.iter().filter(|txn| txn.aborted).map(PlannedTxn::name).collect();
+        let free = last.into_values().filter(|txn| !read_from.contains(&txn.txn()));
+        let waiting = free.map(|txn| (txn.txn(), txn.reads().count())).collect();
+        let aborted = plan.iter().filter(|txn| txn.aborted).map(PlannedTxn::txn).collect();
         Directions { aborted, waiting }
     }
 }
@@ -220,6 +334,8 @@ impl<'d> DirectedDb<'d> {
 
 impl Db for DirectedDb<'_> {
     fn begin(&mut self) -> Result<(), DbError> {
+        // A transaction that failed has ended, whether its client said so or not.
+        self.permits.end(self.txn.session as usize);
         self.turn.next();
         if !self.permits.take(self.txn.session as usize) {
             return Err(DbError::Closed);
@@ -248,6 +364,7 @@ impl Db for DirectedDb<'_> {
     }
 
     fn commit(&mut self) -> Result<(), DbError> {
+        self.permits.end(self.txn.session as usize);
         if self.directions.aborted.contains(&self.txn) {
             self.db.abort();
             return Err(DbError::SerializationFailure);
@@ -256,13 +373,14 @@ impl Db for DirectedDb<'_> {
     }
 
     fn abort(&mut self) {
+        self.permits.end(self.txn.session as usize);
         self.db.abort();
     }
 
     /// A prediction leaves aborted transactions out, so that what they read must not bind what
     /// comes after them.
     fn withdraw(&mut self) -> Result<(), DbError> {
-        self.db.abort();
+        self.abort();
         Ok(())
     }
 }
