@@ -69,16 +69,10 @@ fn bad_input_and_usage_are_errors_with_a_reason() {
     let folder = Folder::new();
     let trace = folder.file("deposits.txt", DEPOSITS);
     let twice = folder.file("twice.txt", "w(0,1,0,0)\nw(0,1,1,1)\nr(0,1,2,2)\n");
-    let lists = folder.file(
-        "lists.edn",
-        "{:type :ok, :process 0, :value [[:append 1 1]]}\n{:type :ok, :process 1, :value [[:r 1 \
-         [1]]]}\n",
-    );
     for (args, told) in [
         (&["predict", &trace, "--level", "ser"][..], "unknown level to predict at"),
         (&["predict", &trace, "--level", "cc", "--dot", "-"], "standard output is for the result"),
         (&["predict", &twice, "--level", "cc"], "was written more than once"),
-        (&["predict", &lists, "--level", "cc"], "has lists"),
         (&["predict", "/nowhere/run.txt", "--level", "cc"], "/nowhere/run.txt"),
         (&["replay", &trace, "smallbank"], "not what `seriatim predict --output` wrote"),
         (&["observe", "smallbank", "--sessions", "0", "-o", "x"], "--sessions"),
@@ -351,4 +345,23 @@ fn a_replay_says_what_became_of_the_assertion_and_keeps_the_names() {
     };
     let replayed = &machine["check"]["anomalies"][0]["exemplar"]["cycle"];
     assert_eq!(cycle(replayed), cycle(&file["predictions"][0]["cycle"]));
+}
+
+/// Two clients who look at a list and append to it, one after the other.
+const LISTS: &str = "{:type :ok, :process 0, :value [[:r 1 []] [:append 1 1]]}
+{:type :ok, :process 1, :value [[:r 1 [1]] [:append 1 2]]}
+";
+
+#[test]
+fn lists_are_predicted_from() {
+    let folder = Folder::new();
+    let lists = folder.file("lists.edn", LISTS);
+    let found = run(&["predict", &lists, "-l", "cc", "--boundary", "relaxed"]);
+    assert_eq!(found.code, Some(1), "{found:?}");
+    let page = found.stdout.replace(folder.path().to_str().unwrap(), "");
+    insta::assert_snapshot!(page);
+    let strict = run(&["predict", &lists, "-l", "cc", "--format", "json"]);
+    assert_eq!(strict.json()[0]["answer"], "none");
+    // Whoever must not miss an update cannot.
+    assert_eq!(run(&["predict", &lists, "-l", "si", "--boundary", "relaxed"]).code, Some(0));
 }

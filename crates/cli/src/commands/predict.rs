@@ -25,7 +25,8 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 const AFTER_HELP: &str = "\
-The run must be serializable and say who read from whom. A prediction is a history of the same \
+The run must be serializable and say who read from whom; a list is read from the transaction that \
+                          appended its last element. A prediction is a history of the same \
                           application that the level allows and \
 that is not serializable: each session keeps a prefix of what it did and ends where a read \
                           returns something else than observed, with \
@@ -196,6 +197,8 @@ impl Source {
 #[derive(Clone, Default)]
 struct SoFar {
     predictions: Arc<Mutex<Vec<Prediction>>>,
+    /// How the search within the strict boundary ended, while the relaxed one is tried.
+    strict: Arc<Mutex<Option<Answer>>>,
     is_told: Arc<AtomicBool>,
 }
 
@@ -213,14 +216,16 @@ impl SoFar {
                 interrupt::end(signal);
             }
             let predictions = std::mem::take(&mut *so_far.lock());
+            let strict = so_far.strict.lock().unwrap_or_else(PoisonError::into_inner).take();
             progress::wipe();
-            let is_any = !predictions.is_empty();
+            let is_any = !predictions.is_empty() || strict.is_some();
             output::message(if is_any {
                 "interrupted; found so far:\n"
             } else {
                 "interrupted; nothing was found so far\n"
             });
-            let answer = Answer::Undecided(Open::Stopped, Effort::default());
+            let stopped = Answer::Undecided(Open::Stopped, Effort::default());
+            let answer = strict.unwrap_or(stopped);
             let found = source.predicted(&args, Searched { predictions, answer, relaxed: None });
             let told = if is_any { print(&args, &found) } else { Ok(()) };
             if let Err(Failure::Message(problem)) = told {
@@ -263,7 +268,7 @@ fn search(
             Answer::Found(prediction) => vec![(**prediction).clone()],
             _ => Vec::new(),
         };
-        let relaxed = relaxed(history, &options, start, &answer)?;
+        let relaxed = relaxed(history, &options, start, &answer, so_far)?;
         so_far.take_over();
         return Ok(Searched { predictions, answer, relaxed });
     }
@@ -279,7 +284,7 @@ fn search(
     })?;
     let is_nothing = so_far.lock().is_empty();
     let relaxed = match is_nothing {
-        true => relaxed(history, &options, start, &answer)?,
+        true => relaxed(history, &options, start, &answer, so_far)?,
         false => None,
     };
     // Before they are taken: a signal has told them, or does not any more.
@@ -296,10 +301,13 @@ fn relaxed(
     options: &Options,
     start: Instant,
     answer: &Answer,
+    so_far: &SoFar,
 ) -> Result<Option<Answer>, PredictError> {
     if options.boundary != Boundary::Strict || !matches!(answer, Answer::NoneExists(_)) {
         return Ok(None);
     }
+    // A signal from now on tells at least this.
+    *so_far.strict.lock().unwrap_or_else(PoisonError::into_inner) = Some(answer.clone());
     let budget = options.budget.map(|budget| budget.saturating_sub(start.elapsed()));
     predict(history, &Options { boundary: Boundary::Relaxed, budget, ..*options }).map(Some)
 }

@@ -54,8 +54,7 @@ pub enum PlanDeparture {
 impl PlanDeparture {
     /// It as a clause, in which `called` says what a transaction is called.
     pub fn told(&self, called: impl Fn(TxnName) -> String) -> String {
-        let writer =
-            |txn: &Option<TxnName>| txn.map_or("the initial state".to_owned(), |txn| called(txn));
+        let writer = |txn: &Option<TxnName>| txn.map_or("the initial state".to_owned(), &called);
         match self {
             PlanDeparture::OtherKey { txn, found, expected } => {
                 format!("{} reads {found} where {expected} was predicted", called(*txn))
