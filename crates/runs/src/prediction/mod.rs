@@ -22,6 +22,7 @@
 mod called;
 mod departure;
 mod file;
+mod permits;
 mod plan;
 
 pub use departure::PlanDeparture;
@@ -29,17 +30,20 @@ pub use file::{Predicted, PredictedRun};
 pub use plan::{PlanError, PlannedEvent, PlannedTxn, Writer};
 
 use crate::run::RunError;
+use permits::Permits;
 use seriatim_apps::{App, Db, DbError, StoreDb, Value};
 use seriatim_check::{Answer, check};
 use seriatim_history::History;
 use seriatim_isolation::Level;
 use seriatim_store::{Latest, Schedule, Script, Store, Turn, TxnName, interleave_by};
 use std::collections::{HashMap, HashSet, VecDeque};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
 
 /// How many turns clients get after the plan: more than any shipped application takes, and an end
-/// for those that try again and again.
-const TURNS_AFTER_MAX: u32 = 20_000;
+/// for those that try again and again. With a workload there are more, for each transaction that it
+/// attempts, of which some are several.
+const TURNS_AFTER_MAX: usize = 20_000;
+const TURNS_PER_ATTEMPT_MAX: usize = 8;
 
 /// What became of a prediction.
 pub struct Directed {
@@ -161,7 +165,11 @@ fn direct(
         }
     };
     let clients = sessions.into_iter().enumerate().map(client).collect();
-    let schedule = follow(&order, app.clients(), Arc::clone(&permits), afterwards);
+    let turns_after = match afterwards {
+        Afterwards::Stop => 0,
+        Afterwards::GoOn => turns_after_max(app),
+    };
+    let schedule = follow(&order, app.clients(), Arc::clone(&permits), turns_after);
     let mut seen = Vec::new();
     for result in interleave_by(schedule, clients).0 {
         match result {
@@ -173,6 +181,12 @@ fn direct(
     Ok((store, seen))
 }
 
+/// How many turns an application may take after a plan.
+fn turns_after_max(app: &dyn App) -> usize {
+    let attempts = app.workload().map_or(0, |of| of.sessions.saturating_mul(of.transactions));
+    attempts.saturating_mul(TURNS_PER_ATTEMPT_MAX).saturating_add(TURNS_AFTER_MAX)
+}
+
 fn is_serializable(history: &History) -> Option<bool> {
     let report = check(history, Level::Serializable);
     match report.verdict(Level::Serializable)?.answer() {
@@ -182,61 +196,15 @@ fn is_serializable(history: &History) -> Option<bool> {
     }
 }
 
-/// What a client may do, and what it does.
-#[derive(Clone, Copy, Default)]
-struct Permit {
-    /// How many transactions it may still begin.
-    left: u32,
-    /// Whether it is in one.
-    is_open: bool,
-}
-
-/// The permits of all clients.
-struct Permits(Mutex<Vec<Permit>>);
-
-impl Permits {
-    fn new(clients: usize) -> Permits {
-        Permits(Mutex::new(vec![Permit::default(); clients]))
-    }
-
-    fn of<T>(&self, client: usize, act: impl FnOnce(&mut Permit) -> T) -> T {
-        act(&mut self.0.lock().unwrap_or_else(PoisonError::into_inner)[client])
-    }
-
-    fn give(&self, client: usize) {
-        self.of(client, |permit| permit.left += 1);
-    }
-
-    /// Whether it may begin another transaction, which is open then.
-    fn take(&self, client: usize) -> bool {
-        self.of(client, |permit| {
-            permit.is_open = permit.left > 0;
-            permit.left = permit.left.saturating_sub(1);
-            permit.is_open
-        })
-    }
-
-    fn end(&self, client: usize) {
-        self.of(client, |permit| permit.is_open = false);
-    }
-
-    fn is_open(&self, client: usize) -> bool {
-        self.of(client, |permit| permit.is_open)
-    }
-}
-
 /// Lets every client come to its first transaction, then those of `order` run one after the other,
-/// then all stop, or go on in turn.
+/// then all stop, or go on in turn for `turns_after` turns.
 fn follow(
     order: &[TxnName],
     clients: usize,
     permits: Arc<Permits>,
-    afterwards: Afterwards,
+    turns_after: usize,
 ) -> Schedule {
-    let mut left = match afterwards {
-        Afterwards::Stop => 0,
-        Afterwards::GoOn => TURNS_AFTER_MAX,
-    };
+    let mut left = turns_after;
     let mut first: VecDeque<usize> = (0..clients).collect();
     let mut order: VecDeque<TxnName> = order.iter().copied().collect();
     Box::new(move |alive| {
@@ -261,7 +229,7 @@ fn follow(
         }
         left -= 1;
         // In turn: a client may wait for what another one does.
-        let place = left as usize % alive.len().max(1);
+        let place = left % alive.len().max(1);
         permits.give(alive[place]);
         place
     })
