@@ -125,6 +125,7 @@ fn plan(prediction: &Prediction) -> Vec<PlannedTxn> {
     let txn = |txn: &seriatim::predict::PlannedTxn| PlannedTxn {
         session: txn.txn.session,
         index: txn.txn.index,
+        name: Some(txn.name.clone()),
         whole: txn.whole,
         needed: txn.needed,
         aborted: txn.aborted,

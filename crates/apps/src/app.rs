@@ -2,6 +2,7 @@
 
 use crate::db::{Db, DbError};
 use crate::value::Value;
+use crate::workload::Workload;
 
 /// An application with its clients and what must hold of it under serializability.
 pub trait App: Sync {
@@ -20,6 +21,10 @@ pub trait App: Sync {
         db: &mut dyn Db,
         see: &mut dyn FnMut(Value),
     ) -> Result<(), DbError>;
+    /// What decides how much its clients do and with which parameters, if that is not fixed.
+    fn workload(&self) -> Option<Workload> {
+        None
+    }
     /// Whether the assertion holds, by what the users saw and what is in the database at the end;
     /// otherwise why not.
     fn verify(&self, seen: &[Vec<Value>], db: &mut dyn Db) -> Result<Result<(), String>, DbError>;

@@ -101,6 +101,10 @@ impl App for SmallBank {
         "no money appears or disappears (A13)"
     }
 
+    fn workload(&self) -> Option<Workload> {
+        Some(self.0)
+    }
+
     fn load(&self) -> Vec<(String, Value)> {
         let rows = (0..CUSTOMERS).flat_map(|customer| {
             let key = customer.to_string();

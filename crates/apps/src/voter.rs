@@ -73,6 +73,10 @@ impl App for Voter {
         "no telephone number votes more than once (A14)"
     }
 
+    fn workload(&self) -> Option<Workload> {
+        Some(self.0)
+    }
+
     fn load(&self) -> Vec<(String, Value)> {
         let contestant =
             [("contestant_number", Value::Int(1)), ("contestant_name", "Edwina Burnam".into())];

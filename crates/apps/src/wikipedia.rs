@@ -322,6 +322,10 @@ impl App for Wikipedia {
         "the edits of a user are counted as they are logged (A15 to A17)"
     }
 
+    fn workload(&self) -> Option<Workload> {
+        Some(self.0)
+    }
+
     fn load(&self) -> Vec<(String, Value)> {
         rows()
     }

@@ -5,12 +5,14 @@
 use crate::db::{Db, DbError};
 use rand::{Rng, RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
+use serde::{Deserialize, Serialize};
 
 /// The seed of a benchmark application that was given none.
 pub(crate) const SEED_DEFAULT: u64 = 10_000;
 
 /// How much a benchmark application does, and what decides it.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub struct Workload {
     /// What decides the transactions and their parameters.
     pub seed: u64,

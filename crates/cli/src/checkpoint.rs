@@ -9,6 +9,9 @@ use std::io::Error;
 use std::path::Path;
 use std::time::{Duration, Instant};
 
+/// How long it takes from one writing to the next: at first the work is kept at once, so that an
+/// exploration gets on however early it is killed.
+const FIRST: Duration = Duration::from_millis(50);
 const EVERY: Duration = Duration::from_secs(5);
 const VERSION: u32 = 2;
 /// No exploration takes longer: a time beyond was not written by us.
@@ -87,6 +90,8 @@ pub struct Keeper<'p> {
     path: &'p Path,
     of: String,
     kept: Instant,
+    /// How long to wait from then on.
+    pause: Duration,
     /// What is newer than the file.
     unsaved: Option<Work>,
 }
@@ -95,7 +100,8 @@ impl<'p> Keeper<'p> {
     /// Writes the file at once, so that one that cannot be written does not come as a surprise in
     /// the end.
     pub fn begin(path: &'p Path, of: String, work: &Work) -> Result<Self, Failure> {
-        let mut keeper = Keeper { path, of, kept: Instant::now(), unsaved: Some(work.clone()) };
+        let unsaved = Some(work.clone());
+        let mut keeper = Keeper { path, of, kept: Instant::now(), pause: Duration::ZERO, unsaved };
         keeper.save()?;
         Ok(keeper)
     }
@@ -103,7 +109,8 @@ impl<'p> Keeper<'p> {
     /// Takes note of how far the work has come.
     pub fn note(&mut self, work: &Work) {
         self.unsaved = Some(work.clone());
-        if self.kept.elapsed() >= EVERY {
+        if self.kept.elapsed() >= self.pause {
+            self.pause = (2 * self.pause).clamp(FIRST, EVERY);
             // What fails now is tried again, and told of in the end.
             let _ = self.save();
         }

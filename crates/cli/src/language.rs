@@ -29,8 +29,8 @@ assert final(seats) >= 0
 const PARTS: [(&str, &str); 13] = [
     (
         "init x = 1, seat[3] = 0",
-        "Initial values, one for a key. Keys without one hold 0. A key is a name, or a name with \
-         numbers in brackets: seat[3], \
+        "Initial values, one for a key. Keys without one hold 0; one that is read must have one, \
+         or be written somewhere. A key is a name, or a name with numbers in brackets: seat[3], \
          seat[row][i + 1].",
     ),
     (
@@ -50,15 +50,16 @@ const PARTS: [(&str, &str); 13] = [
     (
         "a := a * 2",
         "Sets a local. Locals belong to their session and go from one transaction to the next; \
-         they hold 0 at first. Numbers have 64 \
-         bits; there are + - * / %, == != < <= > >=, && || !, parentheses, true (1) and false \
-         (0). A division by zero or a number that \
-         is too large violates the assertions.",
+         they hold 0 at first. One that is not set earlier in the text is an error. Numbers have \
+         64 bits; there are + - * / %, == != < <= > >=, && || !, parentheses, true (1) and false \
+         (0). A division by zero or a number that is too large aborts its transaction and violates \
+         the assertions.",
     ),
     ("if a > 0 { … } else if … else { … }", "Anything but 0 is true."),
     (
         "repeat 3 { … }, for i in 1..3 { … }",
-        "Loops inside of transactions. Their bounds are plain numbers, both included.",
+        "Loops inside of transactions. Their bounds are plain numbers, both included; nothing is \
+         repeated less than 0 times.",
     ),
     (
         "abort",

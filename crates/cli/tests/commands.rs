@@ -238,19 +238,48 @@ fn stats_count_and_fit_their_schema() {
 }
 
 #[test]
-fn the_demo_tells_its_stories() {
+fn the_demo_tells_its_stories_one_at_a_time() {
+    let stories = [
+        ("1", "holds at every level"),
+        ("2", "non-monotonic read"),
+        ("3", "fractured read"),
+        ("4", "causality violation"),
+        ("5", "aborted read"),
+        ("6", "the assertion broke"),
+    ];
+    let mut pages = String::new();
+    for (number, word) in stories {
+        let ran = run(&["demo", number]);
+        assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+        assert!(ran.stdout.contains(word), "{word}: {}", ran.stdout);
+        pages += &ran.stdout;
+    }
+    insta::assert_snapshot!(pages);
+    for wrong in ["0", "7", "bank"] {
+        assert_eq!(run(&["demo", wrong]).code, Some(3), "{wrong}");
+    }
+}
+
+#[test]
+fn the_demo_says_in_one_screen_what_there_is() {
     let ran = run(&["demo"]);
     assert_eq!(ran.code, Some(0), "{}", ran.stderr);
-    for word in [
-        "holds at every level",
-        "non-monotonic read",
-        "fractured read",
-        "causality violation",
-        "aborted read",
-    ] {
-        assert!(ran.stdout.contains(word), "{word}: {}", ran.stdout);
-    }
+    assert!(ran.stdout.lines().count() <= 24, "{}", ran.stdout);
     insta::assert_snapshot!(ran.stdout);
+}
+
+#[test]
+fn the_files_of_the_demo_are_in_the_program() {
+    let folder = Folder::new();
+    let here = folder.path().to_str().unwrap();
+    let ran = run(&["demo", "--files", here]);
+    assert_eq!(ran.code, Some(0), "{}", ran.stderr);
+    assert_eq!(ran.stdout.lines().count(), 5);
+    let bank = folder.at("examples/histories/bank.jsonl");
+    assert_eq!(run(&["check", "--quiet", &bank]).code, Some(1));
+    let again = run(&["demo", "--files", here]);
+    assert_eq!(again.code, Some(3));
+    assert!(again.stderr.contains("there is such a file already"), "{}", again.stderr);
 }
 
 #[test]

@@ -430,7 +430,7 @@ fn hostile_programs_and_flags_are_refused_with_the_reason() {
 fn many_keys_and_the_marks_of_other_editors_are_fine() {
     let folder = Folder::new();
     let session = "session a {\r\n begin\r\n x := read(k1)\r\n commit\r\n}\r\n";
-    let marked = folder.file("marked.tx", format!("\u{feff}{session}"));
+    let marked = folder.file("marked.tx", format!("\u{feff}init k1 = 1\r\n{session}"));
     assert_eq!(run(&["explore", &marked]).code, Some(0));
     let keys: String = (0..200_000).map(|key| format!("init k{key} = {key}\n")).collect();
     let many = folder.file("many.tx", &(keys + session));
@@ -697,4 +697,58 @@ fn large_behaviours_are_told_in_short_and_whole_to_machines() {
     // Small ones are told whole.
     let small = run(&["explore", "cart"]);
     assert!(small.stdout.contains("What the sessions did:\n"), "{}", small.stdout);
+}
+
+/// A behaviour that only what an aborted transaction read makes unserializable.
+const TORN: &str = "session s { begin write(x, 1) commit }
+session t { begin a := read(x) b := read(x) abort commit }
+";
+
+#[test]
+fn what_an_aborted_transaction_read_is_explained() {
+    let ran = run_with_stdin(&["explore", "-", "--robust", "--level", "rc"], TORN.as_bytes());
+    assert_eq!(ran.code, Some(1));
+    assert!(!ran.stdout.contains("holds at every level"), "{}", ran.stdout);
+    let page: Vec<&str> =
+        ran.stdout.lines().filter(|line| !line.contains("histories in")).collect();
+    insta::assert_snapshot!(page.join("\n"));
+    let folder = Folder::new();
+    let path = folder.file("torn.tx", TORN);
+    let (_, found) = json(&[&path, "--robust", "--level", "rc"]);
+    assert_eq!(found["behaviour"]["strongest"], "rc");
+    let aborted = &found["behaviour"]["sessions"][1]["transactions"][0];
+    assert_eq!((&aborted["name"], &aborted["committed"]), (&"t-1".into(), &false.into()));
+    let (_, all) = json(&[&path, "--robust", "--all", "--level", "rc"]);
+    let cycle = all["groups"][0]["cycle"].as_str().unwrap();
+    assert!(cycle.starts_with("non-repeatable read: "), "{cycle}");
+}
+
+/// How many histories a checkpoint has, at least.
+fn kept_histories(path: &str) -> u64 {
+    let kept = std::fs::read_to_string(path).unwrap_or_default();
+    let kept: serde_json::Value = serde_json::from_str(&kept).unwrap_or_default();
+    let count = |tally: &serde_json::Value| tally["ends"].as_u64().unwrap_or_default();
+    let open = kept["work"]["open"].as_array().cloned().unwrap_or_default();
+    count(&kept["work"]["before"]) + open.iter().map(|left| count(&left["after"])).sum::<u64>()
+}
+
+#[test]
+fn an_exploration_that_is_killed_early_each_time_gets_on() {
+    let folder = Folder::new();
+    let kept = folder.at("kept.json");
+    let mut known = 0;
+    for _ in 0..4 {
+        let started = std::time::Instant::now();
+        let mut child = start(&["explore", "cart:1", "--size", "6x6", "--checkpoint", &kept]);
+        while kept_histories(&kept) <= known {
+            // Well before the five seconds after which a checkpoint is written at the latest.
+            assert!(started.elapsed() < Duration::from_secs(4), "nothing new was kept");
+            std::thread::sleep(Duration::from_millis(2));
+        }
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let now = kept_histories(&kept);
+        assert!(now > known, "{now} after {known}");
+        known = now;
+    }
 }

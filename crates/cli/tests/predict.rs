@@ -69,16 +69,10 @@ fn bad_input_and_usage_are_errors_with_a_reason() {
     let folder = Folder::new();
     let trace = folder.file("deposits.txt", DEPOSITS);
     let twice = folder.file("twice.txt", "w(0,1,0,0)\nw(0,1,1,1)\nr(0,1,2,2)\n");
-    let lists = folder.file(
-        "lists.edn",
-        "{:type :ok, :process 0, :value [[:append 1 1]]}\n{:type :ok, :process 1, :value [[:r 1 \
-         [1]]]}\n",
-    );
     for (args, told) in [
         (&["predict", &trace, "--level", "ser"][..], "unknown level to predict at"),
         (&["predict", &trace, "--level", "cc", "--dot", "-"], "standard output is for the result"),
         (&["predict", &twice, "--level", "cc"], "was written more than once"),
-        (&["predict", &lists, "--level", "cc"], "has lists"),
         (&["predict", "/nowhere/run.txt", "--level", "cc"], "/nowhere/run.txt"),
         (&["replay", &trace, "smallbank"], "not what `seriatim predict --output` wrote"),
         (&["observe", "smallbank", "--sessions", "0", "-o", "x"], "--sessions"),
@@ -297,4 +291,77 @@ fn a_long_run_is_answered_at_every_level() {
             run(&["predict", &observed, "-l", level, "--boundary", "relaxed", "--budget", "60s"]);
         assert_eq!(answer.code, Some(code), "{level}: {answer:?}");
     }
+}
+
+#[test]
+fn the_strict_boundary_says_what_the_relaxed_one_would_find() {
+    let folder = Folder::new();
+    let trace = folder.file("deposits.txt", DEPOSITS);
+    let told = run(&["predict", &trace, "-l", "cc"]);
+    assert_eq!(told.code, Some(0));
+    let page = told.stdout.split_whitespace().collect::<Vec<_>>().join(" ");
+    assert!(page.contains("With --boundary relaxed there is one (lost update, "), "{page}");
+    let machine = &run(&["predict", &trace, "-l", "cc", "-f", "json"]).json()[0];
+    let relaxed = &machine["relaxed"];
+    assert_eq!((&relaxed["answer"], &relaxed["anomaly"]), (&"found".into(), &"lost-update".into()));
+    assert!(relaxed["circle"].as_str().is_some_and(|circle| circle.contains("-rw(x)->")));
+    let serial = folder.file("serial.txt", "w(0,1,0,0)\nr(0,1,0,1)\n");
+    let none = run(&["predict", &serial, "-l", "cc"]);
+    assert!(none.stdout.contains("none exists either"), "{}", none.stdout);
+    // Nobody asks twice.
+    let asked = ["predict", &trace, "-l", "cc", "--boundary", "relaxed", "-f", "json"];
+    assert!(run(&asked).json()[0]["relaxed"].is_null());
+}
+
+#[test]
+fn predictions_have_the_file_and_line_of_the_observed_operations() {
+    let folder = Folder::new();
+    let trace = folder.file("deposits.txt", DEPOSITS);
+    let relaxed = ["predict", &trace, "-l", "cc", "--boundary", "relaxed"];
+    let told = run(&relaxed);
+    assert!(told.stdout.contains("(deposits.txt:3)"), "{}", told.stdout);
+    let machine = &run(&[&relaxed[..], &["-f", "json"]].concat()).json()[0];
+    let place = machine["predictions"][0]["changed"][0]["place"].as_str().unwrap();
+    assert!(place.ends_with("deposits.txt:3"), "{place}");
+}
+
+#[test]
+fn a_replay_says_what_became_of_the_assertion_and_keeps_the_names() {
+    let folder = Folder::new();
+    let (observed, predicted) = (folder.at("run.jsonl"), folder.at("prediction.json"));
+    assert_eq!(run(&["observe", "smallbank", "-o", &observed]).code, Some(0));
+    let asked = ["predict", &observed, "-l", "cc", "--boundary", "relaxed", "-o", &predicted];
+    assert_eq!(run(&asked).code, Some(1));
+    let again = run(&["replay", &predicted, "smallbank"]);
+    assert!(again.stdout.contains("The assertion broke when the clients"), "{}", again.stdout);
+    let machine = &run(&["replay", &predicted, "smallbank", "-f", "json"]).json()[0];
+    assert_eq!(machine["assertion"], "broke");
+    assert!(machine["failure"].as_str().is_some_and(|failure| failure.starts_with("A13")));
+    let file: serde_json::Value =
+        serde_json::from_str(&std::fs::read_to_string(&predicted).unwrap()).unwrap();
+    let cycle = |steps: &serde_json::Value| {
+        let names = steps.as_array().unwrap().iter().map(|step| step["from"].to_string());
+        names.collect::<std::collections::BTreeSet<String>>()
+    };
+    let replayed = &machine["check"]["anomalies"][0]["exemplar"]["cycle"];
+    assert_eq!(cycle(replayed), cycle(&file["predictions"][0]["cycle"]));
+}
+
+/// Two clients who look at a list and append to it, one after the other.
+const LISTS: &str = "{:type :ok, :process 0, :value [[:r 1 []] [:append 1 1]]}
+{:type :ok, :process 1, :value [[:r 1 [1]] [:append 1 2]]}
+";
+
+#[test]
+fn lists_are_predicted_from() {
+    let folder = Folder::new();
+    let lists = folder.file("lists.edn", LISTS);
+    let found = run(&["predict", &lists, "-l", "cc", "--boundary", "relaxed"]);
+    assert_eq!(found.code, Some(1), "{found:?}");
+    let page = found.stdout.replace(folder.path().to_str().unwrap(), "");
+    insta::assert_snapshot!(page);
+    let strict = run(&["predict", &lists, "-l", "cc", "--format", "json"]);
+    assert_eq!(strict.json()[0]["answer"], "none");
+    // Whoever must not miss an update cannot.
+    assert_eq!(run(&["predict", &lists, "-l", "si", "--boundary", "relaxed"]).code, Some(0));
 }

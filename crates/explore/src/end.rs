@@ -4,7 +4,7 @@ use crate::cycles::{self, Label};
 use crate::engine::{Engine, Setting};
 use crate::ordered::{Ordered, Record};
 use crate::program::{Local, Program, Value};
-use crate::to_history;
+use crate::to_history::{self, Aborted};
 use crate::token;
 use crate::txn_set::{INITIAL, Id};
 use crate::valid;
@@ -61,7 +61,14 @@ impl<'e, V: Value, L: Local> End<'e, V, L> {
 
     /// What was read and written, for the checkers.
     pub fn history(&self) -> History {
-        to_history::history(self.history, self.program)
+        to_history::history(self.history, self.program, Aborted::AsTheyWere)
+    }
+
+    /// The same with every aborted transaction that read something as one that only read, and
+    /// committed. That is how it counts in [`End::is_at`], while checkers leave aborted
+    /// transactions out.
+    pub fn history_of_readers(&self) -> History {
+        to_history::history(self.history, self.program, Aborted::AsReaders)
     }
 
     /// What reruns just this behaviour, see [`crate::replay`].

@@ -19,7 +19,8 @@ pub struct Counterexample<L> {
     pub locals: Vec<L>,
     /// What was read and written.
     pub history: History,
-    /// Which levels the history satisfies, and the anomalies in it.
+    /// Which levels the behaviour satisfies, and the anomalies in it. What aborted transactions
+    /// read counts, as in [`End::is_at`].
     pub report: Report,
     /// What reruns just this behaviour, see [`replay`].
     pub token: String,
@@ -56,7 +57,8 @@ impl<L: Local> Counterexample<L> {
     /// A behaviour, and why it violates the property.
     pub fn of<V: Value>(end: &End<'_, V, L>, reason: String) -> Self {
         let history = end.history();
-        let report = checker(&Level::ALL).check(&history);
+        // A verdict may rest on what an aborted transaction read.
+        let report = checker(&Level::ALL).check(&end.history_of_readers());
         let (locals, token) = (end.locals().to_vec(), end.token());
         Counterexample { reason, locals, history, report, token }
     }
@@ -85,7 +87,7 @@ pub(crate) fn anomaly<V: Value, L: Local>(
     found: &FoundBehaviour,
 ) -> Result<Option<&'static str>, ExploreError> {
     let levels = [&Level::WEAK[..], &Level::STRONG[..3]].concat();
-    let history = replay(program, level, &found.token, |end| end.history())?;
+    let history = replay(program, level, &found.token, |end| end.history_of_readers())?;
     let report = checker(&levels).check(&history);
     Ok(report.anomalies.first().map(|group| group.kind.info().name))
 }

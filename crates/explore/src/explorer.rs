@@ -25,7 +25,7 @@ pub type Property<'a, V, L> = &'a (dyn Fn(&End<'_, V, L>) -> Result<(), String> 
 /// Called after each slice with what was done so far.
 pub type Observer<'a> = &'a mut dyn FnMut(&Work);
 
-/// How long a slice takes while there are few subtrees to hand out, and later.
+/// How long a slice takes at the beginning and while there are few subtrees to hand out, and later.
 const SLICE_FIRST: Duration = Duration::from_millis(20);
 const SLICE: Duration = Duration::from_millis(400);
 /// How many histories are visited between looks at the clock.
@@ -190,9 +190,13 @@ impl<'p, V: Value, L: Local> Explorer<'p, V, L> {
         observer: Observer<'_>,
     ) -> Result<Exploration<L>, ExploreError> {
         let setting = self.setting()?;
+        // The first slices are short, so that the observer can keep something soon: an exploration
+        // that is always killed early would begin anew each time.
+        let mut length = SLICE_FIRST;
         while !work.is_done() && !self.is_over() {
             let start = Instant::now();
-            self.slice(&mut work, setting, property)?;
+            self.slice(&mut work, setting, property, length)?;
+            length = SLICE.min(2 * length);
             work.add_time(start.elapsed());
             observer(&work);
         }
@@ -243,9 +247,10 @@ impl<'p, V: Value, L: Local> Explorer<'p, V, L> {
         work: &mut Work,
         setting: Setting,
         property: Property<'_, V, L>,
+        length: Duration,
     ) -> Result<(), ExploreError> {
         let is_scarce = self.threads > 1 && work.open.len() < SUBTREES_PER_THREAD * self.threads;
-        let end = Instant::now() + if is_scarce { SLICE_FIRST } else { SLICE };
+        let end = Instant::now() + if is_scarce { SLICE_FIRST } else { length };
         let subtrees = std::mem::take(&mut work.open);
         let slice = Slice {
             subtrees: &subtrees,

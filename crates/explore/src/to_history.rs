@@ -37,10 +37,21 @@ impl Values {
     }
 }
 
+/// How a transaction is shown that wrote nothing to the database in the end.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Aborted {
+    /// As it was: aborted, with all it did. Checkers leave it out.
+    AsTheyWere,
+    /// With what it read from others, as if it had committed: that obeys the level, so that a
+    /// verdict may rest on it.
+    AsReaders,
+}
+
 /// The history of a behaviour; its transactions are named after session and place, as in `alice-1`.
 pub(crate) fn history<V: Value, L: Local>(
     ordered: &Ordered<V, L>,
     program: &Program<V, L>,
+    aborted: Aborted,
 ) -> History {
     let keys: Vec<Atom> = ordered.key_names().iter().map(|name| Atom::Str(name.clone())).collect();
     let sessions = program.session_names().map(|name| Atom::Str(name.into())).collect();
@@ -59,24 +70,32 @@ pub(crate) fn history<V: Value, L: Local>(
     // A read stands behind its write in the order, so the names of values are known when they are
     // needed.
     for record in ordered.order() {
-        // A transaction that panicked is shown with what it had read from others: checkers leave
-        // aborted transactions out, and what it read is why it panicked.
-        let has_panicked = record.panic.is_some();
-        let status = match record.is_committed || has_panicked {
+        let is_reader = is_reader(record, aborted);
+        let status = match record.is_committed || is_reader {
             true => Status::Committed,
             false => Status::Aborted,
         };
         let txn = columns.push_txn(record.session, status);
         names.push(Atom::Str(name(program, record.session, record.index).into()));
-        let is_shown = |op: &&Op<V>| !has_panicked || matches!(op, Op::Read(_));
-        for op in record.ops.iter().filter(is_shown) {
+        for op in &record.ops {
+            // Also what is not shown gets its name, so that a value has one in both histories.
             let (kind, key, value) = operation(op, record, &mut values, &columns.initial);
-            columns.push_op(txn, kind, KeyId(key), value);
+            if !is_reader || matches!(op, Op::Read(_)) {
+                columns.push_op(txn, kind, KeyId(key), value);
+            }
         }
     }
     columns.txn_names = Names::Table(names);
     columns.atoms = values.atoms;
     columns.finish().expect("a program has fewer transactions than ids are wide")
+}
+
+/// Whether a transaction is shown with what it read from others, and nothing else.
+fn is_reader<V: Value, L: Local>(record: &Record<V, L>, aborted: Aborted) -> bool {
+    // What a transaction read is why it panicked.
+    let has_panicked = record.panic.is_some();
+    let counts = aborted == Aborted::AsReaders && !record.reads.is_empty();
+    has_panicked || (counts && !record.is_committed)
 }
 
 /// An operation, with the name of its value.

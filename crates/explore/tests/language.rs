@@ -184,3 +184,74 @@ fn deep_and_long_programs_are_refused_in_time() {
     let many = format!("session a {{ {} }}", "begin commit ".repeat(1000));
     assert!(Source::parse(&many).unwrap_err().problem.contains("transactions"));
 }
+
+#[test]
+fn the_smallest_number_can_be_written() {
+    for truth in [
+        "x := -9223372036854775808; assert x + 1 == -9223372036854775807",
+        "x := 0 - 9223372036854775807 - 1; assert x == -9223372036854775808",
+        "x := -5; assert x - -9223372036854775808 == 9223372036854775803",
+        "write(k, -9223372036854775808); x := read(k); assert x == - 9223372036854775808",
+    ] {
+        assert_eq!(alone(truth), None, "{truth}");
+    }
+    let initial = "init x = -9223372036854775808 session s { begin a := read(x) commit }
+                   assert s.a == -9223372036854775808";
+    assert_eq!(explored(initial, Level::Causal).1, None);
+    for (text, place) in [
+        ("init x = 9223372036854775808", "column 10"),
+        ("init x = -9223372036854775809", "column 11"),
+        ("session s { begin a := 9223372036854775808 commit }", "column 24"),
+        ("session s { begin a := 3 - 9223372036854775808 commit }", "column 28"),
+    ] {
+        let error = Source::parse(text).unwrap_err().to_string();
+        assert!(error.contains(place) && error.contains("is too large"), "{error}");
+    }
+}
+
+#[test]
+fn the_negative_of_the_smallest_number_is_too_large() {
+    let smallest = "a := -9223372036854775808;";
+    for (computed, wanted) in [
+        ("b := -a", Some("a number is too large (line 2, column 6)")),
+        ("b := 1 - -a", Some("a number is too large (line 2, column 10)")),
+        ("b := a / -1", Some("a number is too large (line 2, column 8)")),
+        ("b := a * -1", Some("a number is too large (line 2, column 8)")),
+        ("b := a % 0", Some("division by zero (line 2, column 8)")),
+        ("b := a % -1; assert b == 0", None),
+    ] {
+        assert_eq!(alone(&format!("{smallest}\n{computed}")).as_deref(), wanted, "{computed}");
+    }
+}
+
+#[test]
+fn nothing_is_repeated_less_than_zero_times() {
+    let text = |rounds: &str| format!("session s {{ begin repeat {rounds} {{ x := 1 }} commit }}");
+    assert!(Source::parse(&text("0")).is_ok());
+    assert_eq!(
+        Source::parse(&text("-1")).unwrap_err().to_string(),
+        "line 1, column 26: nothing can be repeated -1 times (a loop goes round 0 times or more)"
+    );
+}
+
+#[test]
+fn a_key_that_is_read_has_a_value_from_somewhere() {
+    let text = "session s { begin a := read(tikets) write(tickets, 1) commit }";
+    assert_eq!(
+        Source::parse(text).unwrap_err().to_string(),
+        "line 1, column 29: nobody writes tikets, and it has no initial value (keys that have \
+         values are: tickets; or write `init tikets = 0`)"
+    );
+    let nothing = "session s { begin a := read(x[1]) commit }";
+    assert_eq!(
+        Source::parse(nothing).unwrap_err().to_string(),
+        "line 1, column 29: nobody writes x, and it has no initial value (write to x, or give it a \
+         value with `init x = 0`)"
+    );
+    for fine in [
+        "session s { begin a := read(x) commit } session t { begin write(x, 1) commit }",
+        "session s { begin a := read(x[1]) commit } init x[2] = 1",
+    ] {
+        assert!(Source::parse(fine).is_ok(), "{fine}");
+    }
+}

@@ -157,3 +157,20 @@ fn the_baseline_too() {
     };
     assert_eq!(baseline(1), baseline(3));
 }
+
+#[test]
+fn there_is_something_to_keep_after_the_first_histories() {
+    let program = program();
+    let slow = |_: &End<'_, i64, Seen>| {
+        std::thread::sleep(Duration::from_millis(5));
+        Ok(())
+    };
+    let explorer = Explorer::new(&program, Level::Causal);
+    let mut kept = Vec::new();
+    explorer
+        .resume(explorer.begin().unwrap(), &slow, &mut |work| kept.push(work.tally().histories))
+        .unwrap();
+    // The clock is looked at every 16 histories, and those take longer than the first slice.
+    assert_eq!(kept[0], 16, "{kept:?}");
+    assert!(kept.is_sorted_by(|earlier, later| earlier < later), "{kept:?}");
+}

@@ -361,6 +361,13 @@ impl History {
         History { extra: Some(extra.into()), ..self }
     }
 
+    /// The same history, in which transactions are called otherwise.
+    #[must_use]
+    pub fn with_txn_names(self, name: impl Fn(TxnId) -> Atom) -> History {
+        let names = self.txns().map(name).collect();
+        History { txn_names: Names::Table(names), ..self }
+    }
+
     /// Fields of a transaction that mean nothing to us, as a JSON object.
     pub fn txn_extra(&self, txn: TxnId) -> Option<&str> {
         self.txn_extras.get(&txn).map(|text| &**text)

@@ -29,6 +29,22 @@ impl History {
         history
     }
 
+    /// This history, in which each of `reads` returned the list beside it.
+    #[must_use]
+    pub fn relisted(&self, reads: &[(OpId, Vec<Value>)]) -> History {
+        let mut history = self.clone();
+        for (read, items) in reads {
+            history.op_value[read.index()] = match items.is_empty() {
+                true => Value::NULL,
+                false => {
+                    history.lists.push(items.clone().into());
+                    Value::list(history.lists.len() as u32 - 1)
+                }
+            };
+        }
+        history
+    }
+
     /// As [`History::rematched`], where a read without a write beside it returns the initial value.
     #[must_use]
     pub fn rewired(&self, writes: &[OpId], reads: &[(OpId, Option<OpId>)]) -> History {
@@ -43,6 +59,7 @@ impl History {
 
 #[cfg(test)]
 mod tests {
+    use crate::atom::Value;
     use crate::ids::OpId;
     use crate::notation;
 
@@ -54,6 +71,16 @@ mod tests {
         assert!(values[0] != values[1] && values[2] == values[1]);
         assert_eq!(other.value_text(values[0]), "1");
         assert_eq!(other.value_text(values[2]), "1");
+    }
+
+    #[test]
+    fn reads_return_other_lists() {
+        let history = notation::parse("a: a(l,1) | a(l,2)\nb: r(l,[1 2]) r(l,[1 2])").unwrap();
+        let first = history.values()[0];
+        let other = history.relisted(&[(OpId(2), vec![first]), (OpId(3), Vec::new())]);
+        assert_eq!(other.value_text(other.values()[2]), "[1]");
+        assert_eq!(other.values()[3], Value::NULL);
+        assert_eq!(history.value_text(history.values()[2]), "[1 2]");
     }
 
     #[test]

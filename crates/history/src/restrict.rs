@@ -4,11 +4,12 @@ use crate::atom::{Value, ValueKind};
 use crate::columns::{Columns, TxnMeta};
 use crate::ids::{KeyId, OpId, TxnId};
 use crate::model::{History, Names, OpKind, Status};
+use crate::place::Places;
 use rustc_hash::FxHashSet;
 
 impl History {
     /// The history that consists of `ops` alone: their transactions, in the same sessions, the same
-    /// order and at the same times.
+    /// order and at the same times, and with their places in the input.
     ///
     /// Elements of lists whose append is removed are removed from the lists too, so that what is
     /// left is what a store would have shown without the removed operations. Transactions of
@@ -30,6 +31,7 @@ impl History {
         ops.dedup();
         let removed = self.removed_appends(&ops);
         let mut columns = self.empty_copy();
+        columns.op_places = self.places_of(&ops);
         let mut names = Vec::new();
         let mut times = Vec::new();
         let mut last: Option<TxnId> = None;
@@ -65,8 +67,16 @@ impl History {
             key_names: self.key_names.clone(),
             atoms: self.atoms.clone(),
             initial: self.initial.clone(),
+            place_unit: self.place_unit,
+            files: self.files.clone(),
             ..Columns::default()
         }
+    }
+
+    /// The places of `ops`; none if one is too large to be kept for each.
+    fn places_of(&self, ops: &[OpId]) -> Places {
+        let number = |&op: &OpId| u32::try_from(self.place(op)?.number).ok();
+        ops.iter().map(number).collect::<Option<Vec<u32>>>().map_or(Places::None, Places::Each)
     }
 
     /// The place of each of `txns` among them in the order of the input.
@@ -116,7 +126,22 @@ impl History {
 
 #[cfg(test)]
 mod tests {
-    use crate::{OpId, notation};
+    use crate::formats::{ReadOptions, read_bytes};
+    use crate::{History, OpId, notation};
+
+    #[test]
+    fn a_sub_history_keeps_the_places_of_its_operations() {
+        let text = b"w(0,1,0,0)\nr(0,1,1,1)\nw(1,1,1,1)\nr(1,1,0,2)\n";
+        let (history, _) = read_bytes(text, "four.txt", &ReadOptions::default()).unwrap();
+        let all: Vec<OpId> = (0..history.op_count()).map(OpId::from).collect();
+        let place = |history: &History, op: usize| {
+            history.place(OpId::from(op)).map(|place| place.to_string())
+        };
+        let part = history.restricted_to(&[all[1], all[3]]);
+        assert_eq!(place(&part, 0), place(&history, 1));
+        assert_eq!(place(&part, 1), place(&history, 3));
+        assert!(place(&part, 0).is_some_and(|place| place.starts_with("four.txt:")));
+    }
 
     #[test]
     fn a_sub_history_keeps_sessions_order_and_names() {

@@ -5,7 +5,7 @@
 use crate::Boundary;
 use seriatim_check::{Answer, Checker};
 use seriatim_history::{
-    Columns, History, KeyId, KeyNames, OpId, OpKind, SessionId, Status, TxnId, Value,
+    Columns, History, KeyId, KeyNames, OpId, OpKind, SessionId, Status, TxnId, Value, ValueKind,
 };
 use seriatim_isolation::Level;
 use std::collections::{HashMap, HashSet};
@@ -66,6 +66,8 @@ struct NamedEvent {
     /// Session and name of the writer that a read reads from; `None` for the initial state and for
     /// writes.
     writer: Option<(u32, String)>,
+    /// The elements of a list that was read.
+    list: Vec<String>,
 }
 
 /// A transaction: its name and its events.
@@ -121,8 +123,10 @@ pub fn confirm_until(
     }
     let ends = before.iter().zip(&after).filter_map(|(before, after)| end(before, after));
     let cut: Vec<(&NamedEvent, &NamedEvent)> = ends.collect();
+    // Where an append of a list that is cut would stand is not known.
     let goes_on = cut.is_empty()
-        || (cut.iter().all(|(old, new)| old != new)
+        || (!observed.has_lists()
+            && cut.iter().all(|(old, new)| old != new)
             && holds(&going_on(&before, &after)?, level, deadline)?);
     Ok(if goes_on { Outlook::GoesOn } else { Outlook::CutShort })
 }
@@ -210,11 +214,13 @@ fn session(
             if old == new {
                 continue;
             }
+            // A list of the same writer that is not what it was is neither.
+            let has_other_writer = old.writer != new.writer;
             let may = match boundary {
                 Boundary::Strict => is_last && place + 1 == after[number].1.len(),
                 Boundary::Relaxed => is_last,
             };
-            if !may {
+            if !(may && has_other_writer) {
                 return Err(Doubt::Changed { txn: found.clone(), key: new.key.clone() });
             }
             diverged = Some(found.clone());
@@ -293,12 +299,22 @@ fn events(history: &History, txn: TxnId, writers: &Writers) -> Result<Vec<NamedE
             let named = |writer: TxnId| {
                 (history.session_of(writer).0, history.txn_name(writer).to_string())
             };
-            events.push(NamedEvent { is_read: true, key, writer: writer.map(named) });
+            let list = elements(history, op.value).iter().map(|&item| history.value_text(item));
+            let (writer, list) = (writer.map(named), list.collect());
+            events.push(NamedEvent { is_read: true, key, writer, list });
         } else if op.kind != OpKind::Read && last_write(history, txn, op.key) == Some(id) {
-            events.push(NamedEvent { is_read: false, key, writer: None });
+            events.push(NamedEvent { is_read: false, key, writer: None, list: Vec::new() });
         }
     }
     Ok(events)
+}
+
+/// The elements of a list; none of anything else.
+fn elements(history: &History, value: Value) -> &[Value] {
+    match value.kind() {
+        ValueKind::List(number) => history.list(number),
+        _ => &[],
+    }
 }
 
 fn external(history: &History, txn: TxnId) -> Vec<OpId> {
@@ -349,7 +365,9 @@ impl Writers {
     ) -> Result<Option<TxnId>, Doubt> {
         let op = history.op(read);
         let none = Vec::new();
-        let all = self.0.get(&(op.key, op.value)).unwrap_or(&none);
+        // A list is from whoever appended its last element.
+        let returned = elements(history, op.value).last().copied().unwrap_or(op.value);
+        let all = self.0.get(&(op.key, returned)).unwrap_or(&none);
         let mut others = all.iter().copied().filter(|&writer| writer != reader);
         let initial = history.initial();
         let is_initial = op.value == Value::NULL

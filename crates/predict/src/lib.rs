@@ -29,6 +29,16 @@
 //! write, and the transaction with it. Such predictions are looked for only after all others, and
 //! their [`Outlook`] says so.
 //!
+//! # Lists
+//!
+//! A list is read from the transaction that appended its last element. The appends that are kept
+//! stay in the order that they had in the run (where nothing shows it: in the serial order that was
+//! found), so a read with another writer returns the elements up to that one's, without those that
+//! are cut. A read is as observed only if the whole list is, for an application looks at all of it.
+//! Level and serializability are judged of the history with these lists: what they show of the
+//! order of versions counts, what nobody sees does not. So nothing is predicted that a store at the
+//! level could not show.
+//!
 //! ```
 //! use seriatim_isolation::Level;
 //! use seriatim_history::notation;
@@ -214,9 +224,6 @@ pub enum PredictError {
     /// Only levels below serializability have something to predict.
     #[error("nothing can be predicted at {0}; use rc, ra, cc, pc or si")]
     UnsupportedLevel(Level),
-    /// A list does not say from which transaction it was read.
-    #[error("the history has lists; predictions need reads and writes of registers")]
-    Lists,
     /// It is not clear who read from whom.
     #[error(
         "{place}: {key}={value} was written more than once, so it is not clear who was read from; \

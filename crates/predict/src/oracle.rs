@@ -4,7 +4,7 @@
 
 use crate::Boundary;
 use seriatim_check::{Answer, Checker};
-use seriatim_history::{History, KeyId, OpId, OpKind, TxnId, Value};
+use seriatim_history::{History, KeyId, OpId, OpKind, TxnId, Value, ValueKind};
 use seriatim_isolation::Level;
 
 /// An event of a run, in session order.
@@ -30,10 +30,20 @@ pub fn exists(history: &History, level: Level, boundary: Boundary) -> bool {
         .map(|events| (0..=events.len()).filter(|&cut| may_cut(events, cut, boundary)).collect())
         .collect();
     let mut chosen = Vec::new();
+    let appends = appends(history);
     some_cuts(&cuts, &mut chosen, &|kept| {
-        let oracle = Oracle { history, level, boundary, sessions: &sessions, kept };
+        let oracle =
+            Oracle { history, level, boundary, sessions: &sessions, kept, appends: &appends };
         oracle.some_sources()
     })
+}
+
+/// All appends, in a serial order of the run.
+fn appends(history: &History) -> Vec<OpId> {
+    let report = Checker::new().levels([Level::Serializable]).check(history);
+    let order = report.verdicts.first().and_then(|verdict| verdict.commit_order());
+    let ops = order.into_iter().flatten().flat_map(|txn| history.ops_of(txn).map(OpId));
+    ops.filter(|&op| history.op(op).kind == OpKind::Append).collect()
 }
 
 /// Reads from others, and last writes.
@@ -93,6 +103,8 @@ struct Oracle<'a> {
     sessions: &'a [Vec<KeptEvent>],
     /// How many events of each session are kept.
     kept: &'a [usize],
+    /// All appends, in the order of the run.
+    appends: &'a [OpId],
 }
 
 impl Oracle<'_> {
@@ -127,7 +139,10 @@ impl Oracle<'_> {
 
     /// The write that `read` returned in the run.
     fn observed(&self, read: &KeptEvent) -> Option<OpId> {
-        let value = self.history.op(read.op).value;
+        let value = match self.history.op(read.op).value.kind() {
+            ValueKind::List(number) => *self.history.list(number).last()?,
+            _ => self.history.op(read.op).value,
+        };
         let writes =
             self.sessions.iter().flatten().filter(|event| !event.is_read && event.key == read.key);
         writes
@@ -145,8 +160,16 @@ impl Oracle<'_> {
     }
 
     fn is_prediction(&self, sources: &[(OpId, Option<OpId>)]) -> bool {
-        let kept: Vec<OpId> = self.kept().map(|event| event.op).collect();
+        let mut kept: Vec<OpId> = self.kept().map(|event| event.op).collect();
         let txn = |op: OpId| self.history.txn_of(op);
+        // With the last append of a transaction to a list all others.
+        let of = |op: OpId| (txn(op), self.history.op(op).key);
+        let others = self
+            .appends
+            .iter()
+            .filter(|&&op| kept.iter().any(|&last| of(last) == of(op) && op < last));
+        let others: Vec<OpId> = others.copied().collect();
+        kept.extend(others);
         if sources.iter().any(|(_, write)| write.is_some_and(|write| !kept.contains(&write))) {
             return false;
         }
@@ -160,10 +183,45 @@ impl Oracle<'_> {
         if self.boundary == Boundary::Relaxed && reads_after {
             return false;
         }
-        let history = self.history.rewired(&[], sources);
+        let Some(lists) = self.lists(sources, &kept) else { return false };
+        let is_register = |read: OpId| {
+            let key = self.history.op(read).key;
+            !self.appends.iter().any(|&op| self.history.op(op).key == key)
+        };
+        let registers: Vec<(OpId, Option<OpId>)> =
+            sources.iter().copied().filter(|&(read, _)| is_register(read)).collect();
+        let history = self.history.rewired(&[], &registers).relisted(&lists);
         let history = history.restricted_to(&kept);
         outcome(&history, Level::Serializable) == Some(Answer::Violated)
             && outcome(&history, self.level) == Some(Answer::Holds)
+    }
+}
+
+impl Oracle<'_> {
+    /// The lists of the reads that have another writer; `None` if a read that has its own would
+    /// miss an element.
+    fn lists(
+        &self,
+        sources: &[(OpId, Option<OpId>)],
+        kept: &[OpId],
+    ) -> Option<Vec<(OpId, Vec<Value>)>> {
+        let mut lists = Vec::new();
+        for event in self.kept().filter(|event| event.is_read) {
+            let of_key = |op: &&OpId| self.history.op(**op).key == event.key;
+            let appends: Vec<OpId> = self.appends.iter().filter(of_key).copied().collect();
+            if appends.is_empty() {
+                continue;
+            }
+            let source = sources.iter().find(|(read, _)| *read == event.op)?.1;
+            let until = appends.iter().position(|&op| Some(op) == source).map_or(0, |at| at + 1);
+            if source != self.observed(event) {
+                let items = appends[..until].iter().map(|&op| self.history.op(op).value).collect();
+                lists.push((event.op, items));
+            } else if appends[..until].iter().any(|op| !kept.contains(op)) {
+                return None;
+            }
+        }
+        Some(lists)
     }
 }
 

@@ -68,9 +68,6 @@ fn run(
     if !LEVELS.contains(&options.level) {
         return Err(PredictError::UnsupportedLevel(options.level));
     }
-    if history.has_lists() {
-        return Err(PredictError::Lists);
-    }
     let start = Instant::now();
     let deadline = options.budget.and_then(|budget| start.checked_add(budget));
     let order = match serial_order(history, options, deadline) {
@@ -240,8 +237,9 @@ impl Task<'_> {
                 self.is_late = true;
                 return Next::Stop;
             }
-            // A window does not know what came before it.
-            Err(_) if scope == Scope::Window => return Next::Another,
+            // A window does not know what came before it, and the search does not know what lists
+            // show about the order of their versions.
+            Err(_) if scope == Scope::Window || problem.has_lists => return Next::Another,
             Err(doubt) => {
                 self.failure = Some(doubt);
                 return Next::Stop;

@@ -7,7 +7,7 @@ use crate::run::{Act, Run};
 use crate::{Boundary, Options, Outlook};
 use rustc_hash::{FxHashMap, FxHashSet};
 use seriatim_check::{Checker, OpRef, Refs, TxnRef, ValueRef, Violation};
-use seriatim_history::{History, KeyId, OpId, SessionId, TxnId, Value};
+use seriatim_history::{History, KeyId, OpId, OpKind, SessionId, TxnId, Value};
 use seriatim_isolation::Level;
 use std::time::Instant;
 
@@ -232,6 +232,19 @@ pub(crate) fn build(
     }
 }
 
+/// The appends to each list, in the serial order of the run.
+fn appends(history: &History, run: &Run) -> FxHashMap<KeyId, Vec<OpId>> {
+    let mut appends: FxHashMap<KeyId, Vec<OpId>> = FxHashMap::default();
+    for txn in run.in_order() {
+        for op in history.ops_of(run.txns[txn as usize].id).map(OpId) {
+            if history.op(op).kind == OpKind::Append {
+                appends.entry(history.op(op).key).or_default().push(op);
+            }
+        }
+    }
+    appends
+}
+
 /// The smallest reason why a history is not serializable.
 fn explain(history: &History, deadline: Option<Instant>) -> Option<Violation> {
     let checker = Checker::new().levels([Level::Serializable]).threads(1).deadline(deadline);
@@ -254,6 +267,8 @@ pub(crate) struct Wiring<'h> {
     pub whole: Vec<(TxnId, bool)>,
     /// The last write of each transaction to each key.
     writes: FxHashMap<(TxnId, KeyId), OpId>,
+    /// The appends to each list, in the order of the run.
+    appends: FxHashMap<KeyId, Vec<OpId>>,
 }
 
 impl<'h> Wiring<'h> {
@@ -265,6 +280,7 @@ impl<'h> Wiring<'h> {
             sources: FxHashMap::default(),
             whole: Vec::new(),
             writes: FxHashMap::default(),
+            appends: appends(history, run),
         };
         for txn in &run.txns {
             let Kept { whole_until, partial } = candidate.sessions[txn.session as usize];
@@ -283,6 +299,7 @@ impl<'h> Wiring<'h> {
                     }
                 }
                 if is_kept(event.op) {
+                    wiring.kept.extend(wiring.earlier_appends(event.op));
                     wiring.kept.push(event.op);
                 }
             }
@@ -291,9 +308,37 @@ impl<'h> Wiring<'h> {
                 wiring.whole.push((txn.id, !is_partial));
             }
         }
+        wiring.kept.sort_unstable();
         wiring.sources = wiring.observed.clone();
         wiring.sources.extend(candidate.changed.iter().copied());
         wiring
+    }
+
+    /// The appends of the same transaction to the same list before this one, if it is one.
+    fn earlier_appends(&self, last: OpId) -> Vec<OpId> {
+        let (key, txn) = (self.history.op(last).key, self.history.txn_of(last));
+        let is_append = self.history.op(last).kind == OpKind::Append;
+        let all = self.appends.get(&key).filter(|_| is_append).map_or(&[][..], Vec::as_slice);
+        all.iter().copied().filter(|&op| op < last && self.history.txn_of(op) == txn).collect()
+    }
+
+    fn is_list(&self, op: OpId) -> bool {
+        self.appends.contains_key(&self.history.op(op).key)
+    }
+
+    /// The lists that reads with another writer return: all that was appended up to that one's last
+    /// append. What is cut falls out of them with its appends.
+    fn lists(&self) -> Vec<(OpId, Vec<Value>)> {
+        let changed = |&(read, source): &(&OpId, &Option<TxnId>)| {
+            self.is_list(*read) && self.observed.get(read) != Some(source)
+        };
+        let list = |(&read, &source): (&OpId, &Option<TxnId>)| {
+            let all = &self.appends[&self.history.op(read).key];
+            let last = all.iter().rposition(|&op| Some(self.history.txn_of(op)) == source);
+            let until = last.map_or(0, |last| last + 1);
+            (read, all[..until].iter().map(|&op| self.history.op(op).value).collect())
+        };
+        self.sources.iter().filter(changed).map(list).collect()
     }
 
     /// The write that `read` returns; `None` for the initial value.
@@ -317,12 +362,18 @@ impl<'h> Wiring<'h> {
             let op = self.history.op(*write);
             count[&(op.key, op.value)] > 1 || initial.value_of(op.key) == Some(op.value)
         };
-        let mut writes: Vec<OpId> = all().filter(ambiguous).collect();
+        let is_register = |op: &OpId| !self.is_list(*op);
+        let mut writes: Vec<OpId> = all().filter(is_register).filter(ambiguous).collect();
         writes.sort_unstable();
-        let mut reads: Vec<(OpId, Option<OpId>)> =
-            self.sources.keys().map(|&read| (read, self.write(read))).collect();
+        let mut reads: Vec<(OpId, Option<OpId>)> = self
+            .sources
+            .keys()
+            .filter(|read| is_register(read))
+            .map(|&read| (read, self.write(read)))
+            .collect();
         reads.sort_unstable();
-        self.history.rewired(&writes, &reads).restricted_to(&self.kept)
+        let history = self.history.rewired(&writes, &reads);
+        history.relisted(&self.lists()).restricted_to(&self.kept)
     }
 
     fn changed(&self, candidate: &Candidate, predicted: &History) -> Vec<ChangedRead> {
@@ -332,7 +383,7 @@ impl<'h> Wiring<'h> {
             .changed
             .iter()
             .filter_map(|&(read, source)| {
-                let value = Refs(predicted).value(predicted.op(*place.get(&read)?).value);
+                let value = Refs(predicted).op(*place.get(&read)?).value;
                 let observed = self.txn(self.observed.get(&read).copied().flatten());
                 Some(ChangedRead {
                     read: refs.op(read),
@@ -411,7 +462,7 @@ impl<'h> Wiring<'h> {
             observed: Refs(self.history).op(op),
             observed_from: from(&self.observed),
             predicted_from: place.and_then(|_| from(&self.sources)),
-            predicted_value: place.map(|place| Refs(predicted).value(predicted.op(place).value)),
+            predicted_value: place.map(|place| Refs(predicted).op(place).value),
         }
     }
 

@@ -53,6 +53,8 @@ pub(crate) struct Read {
     pub observed: Option<u32>,
     /// The transactions that it may read from; the initial state first.
     pub candidates: Vec<Option<u32>>,
+    /// Whether it reads a list: then it is as observed only if all that was in the list still is.
+    pub is_list: bool,
     /// The events, as indices of the events of the transaction; the first one is the one that may
     /// be a boundary.
     pub events: Vec<u32>,
@@ -71,6 +73,8 @@ pub(crate) struct Problem {
     /// Reads and writers from which they would return nothing where something was observed, or the
     /// reverse: what an application asks for before it goes one way or the other.
     pub risky: Vec<(usize, Option<u32>)>,
+    /// Whether there are lists, whose versions stay in their observed order.
+    pub has_lists: bool,
 }
 
 impl Problem {
@@ -90,6 +94,7 @@ impl Problem {
             reads: Vec::new(),
             place: Vec::new(),
             risky: Vec::new(),
+            has_lists: run.is_list.contains(&true),
         };
         for (node, &txn) in txns.iter().enumerate() {
             let session = run.txns[txn as usize].session;
@@ -177,6 +182,7 @@ impl Problem {
                             class,
                             observed: None,
                             candidates: Vec::new(),
+                            is_list: run.is_list[event.key.index()],
                             events: vec![index as u32],
                         });
                     }

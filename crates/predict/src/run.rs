@@ -5,10 +5,14 @@
 //! their own transaction to the key precedes, and the last write of a transaction to a key. Aborted
 //! transactions are no part of a run; transactions of unknown outcome are if another one read from
 //! them.
+//!
+//! A list is read from the transaction that appended its last element: the run is serializable, so
+//! that the elements before it are there whoever reads it. Of several appends of a transaction to a
+//! list the last one is the event.
 
 use crate::PredictError;
 use rustc_hash::{FxHashMap, FxHashSet};
-use seriatim_history::{History, KeyId, OpId, OpKind, Status, TxnId, Value};
+use seriatim_history::{History, KeyId, Op, OpId, OpKind, Status, TxnId, Value, ValueKind};
 
 /// What an event does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,6 +49,8 @@ pub(crate) struct Run {
     pub place: Vec<u32>,
     /// For each key whether it holds nothing initially.
     pub nothing_before: Vec<bool>,
+    /// For each key whether something is appended to it.
+    pub is_list: Vec<bool>,
 }
 
 impl Run {
@@ -67,7 +73,8 @@ impl Run {
             .map(|key| is_nothing(history, initially(KeyId::from(key))))
             .collect();
         let (session_count, key_count) = (history.session_count(), history.key_count());
-        Ok(Run { txns, session_count, key_count, place, nothing_before })
+        let is_list = lists(history);
+        Ok(Run { txns, session_count, key_count, place, nothing_before, is_list })
     }
 
     /// The transactions in their serial order.
@@ -105,6 +112,7 @@ impl Run {
             key_count: self.key_count,
             place,
             nothing_before: self.nothing_before(first),
+            is_list: self.is_list.clone(),
         }
     }
 
@@ -153,7 +161,8 @@ impl<'h> Sources<'h> {
             if op.kind != OpKind::Read {
                 written.insert(op.key);
                 if last.get(&op.key) == Some(&id) {
-                    let nothing = is_nothing(self.history, op.value);
+                    // A list to which something was appended is not empty.
+                    let nothing = op.kind == OpKind::Write && is_nothing(self.history, op.value);
                     events.push(Event { op: id, key: op.key, act: Act::Write, nothing });
                 }
             } else if !written.contains(&op.key) {
@@ -174,8 +183,9 @@ impl<'h> Sources<'h> {
     ) -> Result<Option<u32>, PredictError> {
         let op = self.history.op(read);
         let initial = self.history.initial();
-        let all = self.writers.get(&(op.key, op.value)).map_or(&[][..], Vec::as_slice);
-        let maybe_initial = op.value == Value::NULL
+        let returned = last_version(self.history, op);
+        let all = self.writers.get(&(op.key, returned)).map_or(&[][..], Vec::as_slice);
+        let maybe_initial = returned == Value::NULL
             || (initial.value_of(op.key) == Some(op.value)
                 && (all.is_empty() || !initial.yields(op.key)));
         let mut writers =
@@ -190,6 +200,22 @@ impl<'h> Sources<'h> {
             }),
         }
     }
+}
+
+/// What a read returned; of a list its last element.
+fn last_version(history: &History, read: Op) -> Value {
+    match read.value.kind() {
+        ValueKind::List(number) => history.list(number).last().copied().unwrap_or(Value::NULL),
+        _ => read.value,
+    }
+}
+
+/// For each key whether something is appended to it.
+fn lists(history: &History) -> Vec<bool> {
+    let mut is_list = vec![false; history.key_count()];
+    let ops = (0..history.op_count()).map(|op| history.op(OpId::from(op)));
+    ops.filter(|op| op.kind == OpKind::Append).for_each(|op| is_list[op.key.index()] = true);
+    is_list
 }
 
 /// Whether a value is one that programs ask for: nothing, zero, false, empty. Applications that

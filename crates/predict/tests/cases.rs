@@ -1,6 +1,6 @@
 //! Single cases, each with its reason.
 
-use seriatim_history::{History, notation};
+use seriatim_history::{History, OpId, notation};
 use seriatim_isolation::Level;
 use seriatim_predict::confirm::{Doubt, confirm};
 use seriatim_predict::{
@@ -142,8 +142,6 @@ fn what_cannot_be_predicted_is_refused() {
     let ambiguous = notation::parse("a: w(x,1)\nb: w(x,1)\nc: r(x,1)").unwrap();
     let error = predict(&ambiguous, &Options::new(Level::Causal)).unwrap_err();
     assert!(error.to_string().contains("x=1 was written more than once"), "{error}");
-    let lists = notation::parse("a: a(l,1)\nb: r(l,[1])").unwrap();
-    assert_eq!(predict(&lists, &Options::new(Level::Causal)).unwrap_err(), PredictError::Lists);
     let run = notation::parse("a: w(x,1)").unwrap();
     let error = predict(&run, &Options::new(Level::Serializable)).unwrap_err();
     assert_eq!(error, PredictError::UnsupportedLevel(Level::Serializable));
@@ -253,4 +251,43 @@ fn the_checker_refuses_what_is_wrong() {
         confirm(&chain, &after, Level::ReadCommitted, Boundary::Relaxed),
         Err(Doubt::AfterBoundary { .. })
     ));
+}
+
+#[test]
+fn a_list_is_read_from_its_last_appender() {
+    let run = notation::parse("a: r(l,nil) a(l,1) a(l,2)\nb: r(l,[1 2]) a(l,3)").unwrap();
+    let relaxed = Options { boundary: Boundary::Relaxed, ..Options::new(Level::Causal) };
+    let Answer::Found(found) = predict(&run, &relaxed).unwrap() else {
+        panic!("an append may be done without having seen the other")
+    };
+    let [changed] = &found.changed[..] else { panic!("{:?}", found.changed) };
+    assert_eq!(changed.observed.session, "a");
+    assert_eq!(changed.predicted.id, None, "the empty list");
+    // At snapshot isolation one of the two would fail.
+    let si = Options { level: Level::SnapshotIsolation, ..relaxed };
+    assert!(matches!(predict(&run, &si).unwrap(), Answer::NoneExists(_)));
+}
+
+#[test]
+fn a_list_of_another_writer_has_what_was_appended_before_it() {
+    let run =
+        notation::parse("a: a(l,1) | a(l,2) | a(l,3)\nb: r(l,[1 2 3]) r(m,nil) a(m,1)").unwrap();
+    let relaxed = Options { boundary: Boundary::Relaxed, ..Options::new(Level::ReadCommitted) };
+    let answer = predict(&run, &relaxed).unwrap();
+    // Nothing can go wrong here, whatever is read.
+    assert!(matches!(answer, Answer::NoneExists(_)), "{answer:?}");
+    let run =
+        notation::parse("a: a(l,1) | a(l,2) | r(m,nil) a(l,3)\nb: r(l,[1 2 3]) a(m,1)").unwrap();
+    let Answer::Found(found) = predict(&run, &relaxed).unwrap() else { panic!("a write skew") };
+    let read = found.changed.iter().find(|changed| changed.read.key == "l").unwrap();
+    assert!(["[]", "nil", "[1]", "[1 2]"].contains(&read.value.to_string().as_str()), "{read:?}");
+}
+
+#[test]
+fn a_list_that_lost_an_element_is_not_as_observed() {
+    let run = notation::parse("a: a(l,1)\nb: a(l,2)\nc: r(l,[1 2])").unwrap();
+    let ops: Vec<OpId> = (1..3).map(OpId).collect();
+    let without_the_first = run.restricted_to(&ops);
+    let doubt = confirm(&run, &without_the_first, Level::Causal, Boundary::Strict).unwrap_err();
+    assert!(matches!(doubt, Doubt::Changed { .. }), "{doubt}");
 }

@@ -16,20 +16,23 @@ type Txn = (usize, Vec<(bool, usize)>);
 
 /// The run in which these transactions come one after the other.
 fn run(txns: &[Txn], sessions: usize) -> History {
+    run_with_lists(txns, sessions, |_| false)
+}
+
+/// The same, in which some keys are lists: what is written to these is appended.
+fn run_with_lists(txns: &[Txn], sessions: usize, is_list: impl Fn(usize) -> bool) -> History {
     let mut lines = vec![Vec::new(); sessions];
-    let mut latest = [0u32; 4];
+    let mut versions: Vec<Vec<String>> = vec![Vec::new(); 4];
     let mut next = 0;
     for (session, ops) in txns {
         let mut text = String::new();
         for &(is_read, key) in ops {
             if is_read {
-                let value =
-                    if latest[key] == 0 { "nil".to_owned() } else { latest[key].to_string() };
-                text += &format!("r(k{key},{value}) ");
+                text += &format!("r(k{key},{}) ", returned(&versions[key], is_list(key)));
             } else {
                 next += 1;
-                latest[key] = next;
-                text += &format!("w(k{key},{next}) ");
+                versions[key].push(next.to_string());
+                text += &format!("{}(k{key},{next}) ", if is_list(key) { 'a' } else { 'w' });
             }
         }
         lines[*session].push(text);
@@ -38,6 +41,15 @@ fn run(txns: &[Txn], sessions: usize) -> History {
     let text: Vec<String> =
         lines.map(|(session, txns)| format!("s{session}: {}", txns.join("| "))).collect();
     notation::parse(&text.join("\n")).unwrap()
+}
+
+/// What a read returns after these versions.
+fn returned(versions: &[String], is_list: bool) -> String {
+    match versions.last() {
+        None => "nil".to_owned(),
+        Some(_) if is_list => format!("[{}]", versions.join(" ")),
+        Some(last) => last.clone(),
+    }
 }
 
 fn txns(
@@ -75,11 +87,15 @@ impl Tally {
     /// A comparison in which hardly ever something exists, or hardly ever nothing, says little.
     /// Strict predictions at snapshot isolation take a write skew, which chance makes less often.
     fn assert_both_are_frequent(&self) {
+        let least = |case| if case == ("si", "strict") { 0.05 } else { 0.1 };
+        self.assert_both_are_at_least(least);
+    }
+
+    fn assert_both_are_at_least(&self, least: impl Fn((&'static str, &'static str)) -> f64) {
         let overall = self.0.values().fold([0, 0], |sum, one| [sum[0] + one[0], sum[1] + one[1]]);
         assert!(share(overall) >= 0.1, "{overall:?}: {self:?}");
         for (case, &counts) in &self.0 {
-            let least = if *case == ("si", "strict") { 0.05 } else { 0.1 };
-            assert!(share(counts) >= least, "{case:?}: {self:?}");
+            assert!(share(counts) >= least(*case), "{case:?}: {self:?}");
         }
     }
 }
@@ -150,11 +166,35 @@ fn three_keys() {
     compare_many(3, 3, 4..=4);
 }
 
+/// Runs of lists, the same every time.
+#[test]
+fn lists() {
+    let config =
+        ProptestConfig { cases: 100, failure_persistence: None, ..ProptestConfig::default() };
+    let mut runner =
+        TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
+    let tally = RefCell::new(Tally::default());
+    let outcome = runner.run(&txns(3, 2, 3..=4), |txns| {
+        compare(&run_with_lists(&txns, 3, |_| true), &mut tally.borrow_mut());
+        Ok(())
+    });
+    if let Err(failure) = outcome {
+        panic!("{failure}");
+    }
+    // A list shows more than a register, so that less is allowed.
+    tally.borrow().assert_both_are_at_least(|_| 0.04);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 50, ..ProptestConfig::default() })]
 
     #[test]
     fn runs_that_are_new_each_time(txns in txns(3, 3, 3..=4)) {
         compare(&run(&txns, 3), &mut Tally::default());
+    }
+
+    #[test]
+    fn runs_with_lists_and_registers(txns in txns(3, 3, 3..=4)) {
+        compare(&run_with_lists(&txns, 3, |key| key != 1), &mut Tally::default());
     }
 }

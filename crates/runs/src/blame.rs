@@ -10,7 +10,8 @@ impl Recording {
     /// latest version it still fails, and with any one of these turned into one, too, it does not.
     /// `None` if the recording does not fail.
     pub fn to_blame(&self) -> Result<Option<(Vec<Choice>, Run)>, ReplayError> {
-        let (app, setting) = self.parts()?;
+        let (runnable, setting) = self.parts()?;
+        let app = runnable.app();
         let fails = |weak: Vec<Choice>| -> Result<Option<Run>, ReplayError> {
             let again = run(app, setting, Script::partial(weak), by_turns(self.turns.clone()))?;
             Ok(again.failure.is_some().then_some(again))

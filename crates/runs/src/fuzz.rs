@@ -1,7 +1,7 @@
 //! Runs an application again and again, each time otherwise, until its assertion breaks.
 
 use crate::run::{Run, RunError, Setting, run};
-use seriatim_apps::App;
+use seriatim_apps::{App, Workload, benchmark};
 use seriatim_store::{Adversary, ChooserKind, Latest, LatestPerSession, Random, Stale, by_chance};
 
 /// Runs of one application, numbered from 0; a run depends on the seed, on its number and, with the
@@ -11,13 +11,31 @@ pub struct Fuzz<'a> {
     setting: Setting,
     strategy: ChooserKind,
     seed: u64,
+    workloads: Workloads,
     adversary: Adversary,
+}
+
+/// What the clients of a benchmark application do in one run and in the next.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Workloads {
+    /// The same.
+    Given,
+    /// Something else each time.
+    OfEachRun,
 }
 
 impl<'a> Fuzz<'a> {
     /// Nothing has run yet.
     pub fn new(app: &'a dyn App, setting: Setting, strategy: ChooserKind, seed: u64) -> Fuzz<'a> {
-        Fuzz { app, setting, strategy, seed, adversary: Adversary::new(seed) }
+        let (workloads, adversary) = (Workloads::Given, Adversary::new(seed));
+        Fuzz { app, setting, strategy, seed, workloads, adversary }
+    }
+
+    /// Each run of a benchmark application has a small workload of its own, which follows from the
+    /// seed: one alone may have nothing in it that can go wrong.
+    pub fn with_own_workloads(mut self) -> Fuzz<'a> {
+        self.workloads = Workloads::OfEachRun;
+        self
     }
 
     /// Does run number `number`.
@@ -25,7 +43,9 @@ impl<'a> Fuzz<'a> {
         // Not a sum: the runs of one seed must not be those of another one, shifted.
         let seed = (self.seed.rotate_left(32) ^ number).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         let seed = seed ^ (seed >> 29);
-        let (app, setting, turns) = (self.app, self.setting, by_chance(seed));
+        let own = self.own_workload(seed);
+        let app = own.as_deref().unwrap_or(self.app);
+        let (setting, turns) = (self.setting, by_chance(seed));
         // Turns and versions must not be drawn from the same numbers.
         let seed = seed.wrapping_mul(0x2545_F491_4F6C_DD1D) ^ 0x5eed;
         match self.strategy {
@@ -37,6 +57,15 @@ impl<'a> Fuzz<'a> {
                 let plot = self.adversary.run(number);
                 run(app, setting, plot.chooser, plot.schedule)
             }
+        }
+    }
+
+    /// The application with the workload of the run that has this seed, if it has one of its own.
+    fn own_workload(&self, seed: u64) -> Option<Box<dyn App>> {
+        match self.workloads {
+            Workloads::Given => None,
+            // Not the numbers of the turns.
+            Workloads::OfEachRun => benchmark(self.app.name(), Workload::small(seed ^ 0x3097_10ad)),
         }
     }
 }

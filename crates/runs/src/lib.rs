@@ -18,8 +18,8 @@ mod run;
 
 pub use fuzz::Fuzz;
 pub use prediction::{
-    Directed, PlanDeparture, PlanError, PlannedEvent, PlannedTxn, Predicted, PredictedRun, Rules,
-    Writer, run_directed, run_directed_by,
+    Assertion, Directed, PlanDeparture, PlanError, PlannedEvent, PlannedTxn, Predicted,
+    PredictedRun, Rules, Writer, run_directed, run_directed_by,
 };
 pub use replay::{Departure, Recording, ReplayError, Replayed};
 pub use run::{Run, RunError, Setting, run};

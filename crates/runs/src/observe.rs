@@ -64,6 +64,17 @@ impl Runnable {
 }
 
 impl Observed {
+    /// A run of a benchmark application with this workload.
+    pub fn of(app: &str, workload: Workload) -> Observed {
+        let Workload { seed, sessions, transactions } = workload;
+        Observed {
+            app: app.to_owned(),
+            seed,
+            sessions: Some(sessions),
+            transactions: Some(transactions),
+        }
+    }
+
     /// The application that was run.
     pub fn runnable(&self) -> Result<Runnable, ObservedError> {
         let unknown = || ObservedError::UnknownApp;

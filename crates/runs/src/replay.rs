@@ -1,8 +1,9 @@
 //! A run that was recorded, run again in the same way.
 
+use crate::observe::{Observed, ObservedError, Runnable};
 use crate::run::{Run, RunError, Setting, run};
 use serde::{Deserialize, Serialize};
-use seriatim_apps::{App, find};
+use seriatim_apps::{App, Workload, find};
 use seriatim_isolation::Level;
 use seriatim_store::{Choice, Divergence, LEVELS, Script, by_turns};
 
@@ -12,6 +13,10 @@ use seriatim_store::{Choice, Divergence, LEVELS, Script, by_turns};
 pub struct Recording {
     /// The name of the application.
     pub app: String,
+    /// How much it did, if it is a benchmark application. Recordings of earlier versions do not
+    /// say: all had the same.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub workload: Option<Workload>,
     /// The code of the level.
     pub level: String,
     /// Whether transactions of different clients overlap.
@@ -36,6 +41,9 @@ pub enum ReplayError {
         known = LEVELS.map(Level::code).join(", ")
     )]
     UnknownLevel(String),
+    /// Nobody records such runs.
+    #[error(transparent)]
+    Workload(#[from] ObservedError),
     /// It ran to no result.
     #[error(transparent)]
     Run(#[from] RunError),
@@ -46,6 +54,7 @@ impl Recording {
     pub fn of(app: &dyn App, setting: Setting, run: &Run) -> Recording {
         Recording {
             app: app.name().to_owned(),
+            workload: run.workload,
             level: setting.level.code().to_owned(),
             interleaved: setting.interleaved,
             turns: run.turns.clone(),
@@ -54,19 +63,25 @@ impl Recording {
         }
     }
 
-    pub(crate) fn parts(&self) -> Result<(&'static dyn App, Setting), ReplayError> {
-        let app = find(&self.app).ok_or_else(|| ReplayError::UnknownApp(self.app.clone()))?;
+    /// What to run, and how.
+    pub(crate) fn parts(&self) -> Result<(Runnable, Setting), ReplayError> {
+        let unknown = || ReplayError::UnknownApp(self.app.clone());
+        let app = find(&self.app).ok_or_else(unknown)?;
+        let runnable = match self.workload {
+            None => Runnable::Fixed(app),
+            Some(workload) => Observed::of(&self.app, workload).runnable()?,
+        };
         let level = self.level.parse().ok().filter(|level| LEVELS.contains(level));
         let level = level.ok_or_else(|| ReplayError::UnknownLevel(self.level.clone()))?;
-        Ok((app, Setting { level, interleaved: self.interleaved }))
+        Ok((runnable, Setting { level, interleaved: self.interleaved }))
     }
 
     /// Runs it again, and says where the run left the recording, if it did.
     pub fn replay(&self) -> Result<Replayed, ReplayError> {
-        let (app, setting) = self.parts()?;
+        let (runnable, setting) = self.parts()?;
         let script = Script::new(self.choices.clone());
         let track = script.track();
-        let run = run(app, setting, script, by_turns(self.turns.clone()))?;
+        let run = run(runnable.app(), setting, script, by_turns(self.turns.clone()))?;
         let departure = track.divergence().map(Departure::Read).or_else(|| self.departure(&run));
         Ok(Replayed { run, departure })
     }

@@ -1,10 +1,10 @@
 //! One run of an application on the mock store.
 
 use crate::prediction::PlanError;
-use seriatim_apps::{App, DbError, StoreDb, Value};
+use seriatim_apps::{App, DbError, StoreDb, Value, Workload};
 use seriatim_history::History;
 use seriatim_isolation::Level;
-use seriatim_store::{Choice, Chooser, Latest, Schedule, Store, StoreError, interleave_by};
+use seriatim_store::{Choice, Chooser, Clock, Latest, Schedule, Store, StoreError, interleave_by};
 
 /// How to run an application.
 #[derive(Clone, Copy, Debug)]
@@ -27,6 +27,8 @@ pub struct Run {
     pub choices: Vec<Choice>,
     /// The clients that went on, turn by turn.
     pub turns: Vec<u32>,
+    /// What decided how much the clients did, if it is a benchmark application.
+    pub workload: Option<Workload>,
 }
 
 /// Why a run came to no result.
@@ -51,7 +53,9 @@ pub fn run(
     chooser: impl Chooser + 'static,
     schedule: Schedule,
 ) -> Result<Run, RunError> {
-    let store: Store<Value> = Store::<Value>::builder(setting.level).chooser(chooser).build()?;
+    // Times are steps, so that a run that is repeated has the same history.
+    let builder = Store::<Value>::builder(setting.level).chooser(chooser).clock(Clock::Steps);
+    let store: Store<Value> = builder.build()?;
     for (key, value) in app.load() {
         store.load(&key, value);
     }
@@ -69,5 +73,6 @@ pub fn run(
     let (history, choices) = (store.history(), store.choices());
     store.set_chooser(Latest);
     let verdict = app.verify(&seen, &mut StoreDb::new(store.session()))?;
-    Ok(Run { failure: verdict.err(), seen, history, choices, turns })
+    let workload = app.workload();
+    Ok(Run { failure: verdict.err(), seen, history, choices, turns, workload })
 }

@@ -4,7 +4,7 @@
 use seriatim_apps::{BENCHMARKS, Workload, benchmark};
 use seriatim_check::{Answer, check};
 use seriatim_isolation::Level;
-use seriatim_runs::{Fuzz, Setting, run};
+use seriatim_runs::{Fuzz, Recording, ReplayError, Run, Setting, run};
 use seriatim_store::{ChooserKind, Latest, by_chance};
 
 #[test]
@@ -88,4 +88,62 @@ fn a_seed_decides_what_clients_do_and_seeds_differ() {
         );
     }
     assert!(benchmark("smallbonk", Workload::small(0)).is_none());
+}
+
+/// The first run of `name` with workloads of their own that breaks, within `runs`.
+fn first_broken(name: &str, seed: u64, runs: u64) -> Option<Run> {
+    let app = seriatim_apps::find(name)?;
+    let setting = Setting { level: Level::Causal, interleaved: true };
+    let mut fuzz = Fuzz::new(app, setting, ChooserKind::Adversary, seed).with_own_workloads();
+    (0..runs).map(|number| fuzz.run(number).unwrap()).find(|run| run.failure.is_some())
+}
+
+/// The workload that all runs had has one writer, so that nothing could break in any of them.
+#[test]
+fn wikipedia_breaks_because_each_run_has_a_workload_of_its_own() {
+    assert!(first_broken("wikipedia", 0, 200).is_some());
+    let app = seriatim_apps::find("wikipedia").unwrap();
+    let setting = Setting { level: Level::Causal, interleaved: true };
+    let mut fixed = Fuzz::new(app, setting, ChooserKind::Adversary, 0);
+    assert!((0..50).all(|number| fixed.run(number).unwrap().failure.is_none()));
+}
+
+#[test]
+fn a_run_with_its_own_workload_is_recorded_and_replayed_with_it() {
+    for name in BENCHMARKS {
+        let Some(run) = first_broken(name, 1, 200) else { panic!("{name} does not break") };
+        let app = seriatim_apps::find(name).unwrap();
+        let setting = Setting { level: Level::Causal, interleaved: true };
+        let recording = Recording::of(app, setting, &run);
+        let kept: Recording =
+            serde_json::from_str(&serde_json::to_string(&recording).unwrap()).unwrap();
+        assert_eq!(kept, recording);
+        let again = kept.replay().unwrap();
+        assert_eq!(again.departure, None, "{name}");
+        assert_eq!(again.run.failure, run.failure, "{name}");
+        assert!(kept.to_blame().unwrap().is_some(), "{name}");
+    }
+}
+
+#[test]
+fn a_recording_of_an_earlier_version_has_the_workload_that_all_had() {
+    let app = seriatim_apps::find("smallbank").unwrap();
+    let setting = Setting { level: Level::Causal, interleaved: false };
+    let run = run(app, setting, Latest, by_chance(3)).unwrap();
+    let mut kept = serde_json::to_value(Recording::of(app, setting, &run)).unwrap();
+    kept.as_object_mut().unwrap().remove("workload").unwrap();
+    let kept: Recording = serde_json::from_value(kept).unwrap();
+    assert_eq!(kept.replay().unwrap().departure, None);
+}
+
+#[test]
+fn a_recording_with_a_workload_that_nobody_runs_is_refused() {
+    let app = seriatim_apps::find("voter").unwrap();
+    let setting = Setting { level: Level::Causal, interleaved: false };
+    let run = run(app, setting, Latest, by_chance(3)).unwrap();
+    let mut recording = Recording::of(app, setting, &run);
+    for (sessions, transactions) in [(0, 4), (usize::MAX, 4), (3, usize::MAX)] {
+        recording.workload = Some(Workload { seed: 1, sessions, transactions });
+        assert!(matches!(recording.replay(), Err(ReplayError::Workload(_))), "{sessions}");
+    }
 }

@@ -2,7 +2,9 @@
 
 use seriatim_apps::{App, Db, DbError, Value};
 use seriatim_isolation::Level;
-use seriatim_runs::{PlanError, PlannedEvent, PlannedTxn, RunError, Writer, run_directed};
+use seriatim_runs::{
+    Assertion, PlanError, PlannedEvent, PlannedTxn, RunError, Writer, run_directed,
+};
 
 /// An application of these clients.
 struct Tiny(&'static [Client]);
@@ -54,7 +56,7 @@ fn read(db: &mut dyn Db, keys: &[&str]) -> Result<(), DbError> {
 }
 
 fn planned(session: u32, index: u32, events: Vec<PlannedEvent>) -> PlannedTxn {
-    PlannedTxn { session, index, whole: true, needed: true, aborted: false, events }
+    PlannedTxn { session, index, name: None, whole: true, needed: true, aborted: false, events }
 }
 
 fn reads(key: &str, from: Option<(u32, u32)>) -> PlannedEvent {
@@ -143,4 +145,86 @@ fn what_cannot_be_run_is_refused() {
         planned(1, 0, vec![reads("x", Some((0, 0)))]),
     ];
     assert_eq!(refused(&circle), PlanError::Circle);
+}
+
+/// Two clients who count up, and what must hold in the end: nothing is lost.
+struct Counters {
+    /// Whether the second client never comes to its end.
+    is_endless: bool,
+}
+
+impl App for Counters {
+    fn name(&self) -> &'static str {
+        "counters"
+    }
+
+    fn assertion(&self) -> &'static str {
+        "every increment counts"
+    }
+
+    fn load(&self) -> Vec<(String, Value)> {
+        vec![("x".to_owned(), Value::Int(0))]
+    }
+
+    fn clients(&self) -> usize {
+        2
+    }
+
+    fn run(&self, client: usize, db: &mut dyn Db, _: &mut dyn FnMut(Value)) -> Result<(), DbError> {
+        loop {
+            db.begin()?;
+            let Value::Int(seen) = db.read("x")? else { panic!("x holds a number") };
+            db.write("x", Value::Int(seen + 1))?;
+            db.commit()?;
+            if client == 0 || !self.is_endless {
+                return Ok(());
+            }
+        }
+    }
+
+    fn verify(&self, _: &[Vec<Value>], db: &mut dyn Db) -> Result<Result<(), String>, DbError> {
+        db.begin()?;
+        let found = db.read("x")?;
+        db.commit()?;
+        Ok(if found == Value::Int(2) { Ok(()) } else { Err(format!("x holds {found}")) })
+    }
+}
+
+/// The first client counts, the second reads from `from` and counts.
+fn counting(from: Option<(u32, u32)>) -> Vec<PlannedTxn> {
+    let count = |session, from, name: &str| PlannedTxn {
+        name: Some(name.to_owned()),
+        ..planned(session, 0, vec![reads("x", from), writes("x")])
+    };
+    vec![count(0, None, "7"), count(1, from, "late")]
+}
+
+#[test]
+fn the_assertion_is_asked_when_all_clients_have_come_to_their_ends() {
+    let counters = Counters { is_endless: false };
+    let lost = run_directed(&counters, Level::Causal, &counting(None)).unwrap();
+    assert_eq!(lost.is_serializable, Some(false));
+    assert_eq!(lost.assertion, Assertion::Broke("x holds 1".to_owned()));
+    let fine = run_directed(&counters, Level::Causal, &counting(Some((0, 0)))).unwrap();
+    assert_eq!(fine.assertion, Assertion::Held);
+    // Only the first is predicted; the second goes on with the latest version.
+    let first = run_directed(&counters, Level::Causal, &counting(None)[..1]).unwrap();
+    assert_eq!((first.assertion, first.history.txn_count()), (Assertion::Held, 1));
+}
+
+#[test]
+fn the_assertion_is_not_known_of_a_client_without_end() {
+    let counters = Counters { is_endless: true };
+    let run = run_directed(&counters, Level::Causal, &counting(None)).unwrap();
+    assert_eq!(run.departure, None);
+    let Assertion::Unknown(why) = run.assertion else { panic!("{:?}", run.assertion) };
+    assert_eq!(why, "client 1 did not come to its end after the predicted part");
+}
+
+#[test]
+fn transactions_are_called_as_in_the_prediction() {
+    let counters = Counters { is_endless: false };
+    let run = run_directed(&counters, Level::Causal, &counting(None)).unwrap();
+    let names: Vec<String> = run.history.txns().map(|txn| run.history.txn_label(txn)).collect();
+    assert_eq!(names, ["t7", "late"]);
 }

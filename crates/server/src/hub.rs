@@ -8,10 +8,10 @@ use crate::ChooserKind;
 use crate::config::Config;
 use crate::picks::Picks;
 use crate::session::{End, Slot};
-use serde_json::Value;
+use serde_json::{Value, json};
 use seriatim_history::History;
 use seriatim_isolation::Level;
-use seriatim_store::{Chooser, Delay, Store, StoreError, TxnName};
+use seriatim_store::{Chooser, Clock, Delay, Store, StoreError, TxnName};
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -85,6 +85,17 @@ impl Inner {
         }
     }
 
+    /// What it takes to have the same choices again, as the history keeps it.
+    fn settings(&self) -> Value {
+        json!({
+            "source": "serve",
+            "level": self.store.level().code(),
+            "chooser": self.picks.kind().code(),
+            "seed": self.picks.seed(),
+            "resets": self.picks.resets(),
+        })
+    }
+
     fn end_all(&mut self, end: End) {
         for (id, slot) in std::mem::take(&mut self.slots) {
             slot.end(end);
@@ -98,7 +109,7 @@ fn new_store(
     chooser: Box<dyn Chooser>,
     horizon: Option<NonZeroU32>,
 ) -> Result<Store<Value>, StoreError> {
-    let builder = Store::<Value>::builder(level).chooser(chooser);
+    let builder = Store::<Value>::builder(level).chooser(chooser).clock(Clock::Monotonic);
     match horizon {
         Some(commits) => builder.horizon(commits).build(),
         None => builder.build(),
@@ -250,9 +261,15 @@ impl Hub {
         inner.store.set_chooser(chooser);
     }
 
-    /// Ends all sessions and begins with an empty store, or with one that holds `values`.
-    pub fn reset(&self, values: impl IntoIterator<Item = (String, Value)>) -> Result<(), HubError> {
+    /// Ends all sessions and begins with an empty store, or with one that holds `values`. The
+    /// chooser goes on with other numbers, or begins with those of `seed`.
+    pub fn reset(
+        &self,
+        values: impl IntoIterator<Item = (String, Value)>,
+        seed: Option<u64>,
+    ) -> Result<(), HubError> {
         let mut inner = self.lock();
+        seed.into_iter().for_each(|seed| inner.picks.set_seed(seed));
         let chooser = inner.picks.chooser();
         let store = new_store(inner.store.level(), chooser, self.horizon)?;
         values.into_iter().for_each(|(key, value)| store.load(&key, value));
@@ -279,17 +296,20 @@ impl Hub {
         }
     }
 
-    /// What has happened since the last reset. The hub is not locked meanwhile, the store is.
+    /// What has happened since the last reset, with the settings as they are now. The hub is not
+    /// locked meanwhile, the store is.
     pub fn history(&self) -> History {
-        let store = self.lock().store.clone();
-        store.history()
+        let (store, settings) = {
+            let inner = self.lock();
+            (inner.store.clone(), inner.settings())
+        };
+        store.history().with_extra(&settings.to_string())
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use serde_json::json;
     use seriatim_history::Status;
 
     fn hub(config: Config) -> Hub {
@@ -325,7 +345,7 @@ mod tests {
         std::thread::sleep(Duration::from_millis(2));
         hub.end_idle();
         let late = hub.open_session().unwrap().id;
-        hub.reset([]).unwrap();
+        hub.reset([], None).unwrap();
         let end = |id| match hub.slot(id) {
             Err(HubError::SessionEnded { end, .. }) => end,
             _ => panic!("session {id} lives"),
@@ -386,10 +406,10 @@ mod tests {
     }
 
     #[test]
-    fn a_seed_repeats_the_choices_and_a_reset_brings_values() {
+    fn a_seed_repeats_the_choices_and_a_reset_goes_on_with_others() {
         let hub = hub(Config { level: Level::ReadCommitted, ..Config::default() });
-        let run = || {
-            hub.reset([("x".to_owned(), json!(0))]).unwrap();
+        let run = |seed: Option<u64>| {
+            hub.reset([("x".to_owned(), json!(0))], seed).unwrap();
             let id = hub.open_session().unwrap().id;
             let slot = hub.slot(id).unwrap();
             (1..30).for_each(|value| {
@@ -405,12 +425,20 @@ mod tests {
             };
             (0..20).map(read).collect::<Vec<u64>>()
         };
-        let first = run();
-        assert_eq!(run(), first);
-        hub.set_seed(1);
-        assert_ne!(run(), first);
+        for kind in [ChooserKind::Random, ChooserKind::Stale, ChooserKind::LatestPerSession] {
+            hub.set_chooser(kind);
+            let cases: Vec<_> = [Some(0), None, None].map(run).into();
+            assert_eq!([Some(0), None, None].map(run).to_vec(), cases, "{kind:?}");
+            hub.set_seed(1);
+            assert_eq!(hub.seed(), 1);
+            // One session has one latest version.
+            if kind != ChooserKind::LatestPerSession {
+                assert!(cases[0] != cases[1] && cases[1] != cases[2], "{kind:?}: {cases:?}");
+                assert_ne!(run(None), cases[0]);
+            }
+        }
         hub.set_chooser(ChooserKind::Latest);
-        assert_eq!(run(), vec![29; 20]);
+        assert_eq!(run(None), vec![29; 20]);
         assert_eq!((hub.chooser(), hub.seed()), (ChooserKind::Latest, 1));
     }
 }

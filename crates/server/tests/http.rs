@@ -334,3 +334,36 @@ fn an_address_that_is_taken_is_named() {
     );
     server.stop();
 }
+
+/// What twenty reads return after a reset with `body`, among thirty versions.
+fn twenty_reads(client: &mut Client, body: &str) -> Vec<Value> {
+    client.ok("POST", "/admin/reset", body);
+    let session = client.session();
+    let mut txn = |path: &str, body: &str| {
+        client.ok("POST", &format!("{session}/begin"), "");
+        let answer = client.ok("POST", &format!("{session}/{path}"), body);
+        client.ok("POST", &format!("{session}/commit"), "");
+        answer
+    };
+    for value in 0..30 {
+        txn("write", &json!({ "key": "x", "value": value }).to_string());
+    }
+    (0..20).map(|_| txn("read", r#"{"key": "x"}"#)["value"].clone()).collect()
+}
+
+#[test]
+fn a_reset_goes_on_with_new_numbers_and_a_seed_repeats() {
+    let server = Running::new(Config { level: Level::ReadCommitted, ..Config::default() });
+    let mut client = server.client();
+    for chooser in ["random", "stale"] {
+        client.ok("PUT", "/admin/chooser", &json!({ "chooser": chooser }).to_string());
+        let cases = ["", "", r#"{"seed": 7}"#, ""].map(|body| twenty_reads(&mut client, body));
+        assert!(cases[0] != cases[1] && cases[1] != cases[3], "{chooser}: {cases:?}");
+        let again = [r#"{"seed": 7}"#, ""].map(|body| twenty_reads(&mut client, body));
+        assert_eq!(again[..], cases[2..], "{chooser}");
+    }
+    let history = server.stop();
+    assert!(history.has_times());
+    let settings: Value = serde_json::from_str(history.extra().unwrap()).unwrap();
+    assert_eq!((&settings["seed"], &settings["resets"]), (&7.into(), &1.into()));
+}

@@ -1,6 +1,7 @@
 //! How a store is to work, said before there is one.
 
 use crate::chooser::{Chooser, Random};
+use crate::clock::Clock;
 use crate::delay::Delay;
 use seriatim_isolation::Level;
 use std::fmt;
@@ -16,6 +17,7 @@ pub struct Builder {
     pub(crate) serial: Option<Duration>,
     pub(crate) horizon: Option<NonZeroU32>,
     pub(crate) delay: Option<Delay>,
+    pub(crate) clock: Option<Clock>,
 }
 
 impl fmt::Debug for Builder {
@@ -32,6 +34,7 @@ impl Builder {
             serial: None,
             horizon: None,
             delay: None,
+            clock: None,
         }
     }
 
@@ -63,6 +66,13 @@ impl Builder {
     /// in another order each time. The times depend on `seed`; MonkeyDB's paper takes 4 ms.
     pub fn delay(mut self, longest: Duration, seed: u64) -> Builder {
         self.delay = Some(Delay::new(longest, seed));
+        self
+    }
+
+    /// Notes when each transaction begins and ends, for the history. Without it the history has no
+    /// times.
+    pub fn clock(mut self, clock: Clock) -> Builder {
+        self.clock = Some(clock);
         self
     }
 }

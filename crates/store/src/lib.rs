@@ -11,6 +11,7 @@ mod all_runs;
 mod builder;
 mod chooser;
 mod chooser_kind;
+mod clock;
 mod cycles;
 mod delay;
 mod engine;
@@ -42,6 +43,7 @@ pub use chooser::{
     Stale, Track, TxnName, Version,
 };
 pub use chooser_kind::{ChooserKind, UnknownChooser};
+pub use clock::Clock;
 pub use delay::Delay;
 pub use run_plan::RunPlan;
 pub use schedule::{Schedule, Turn, by_chance, by_turns, interleave, interleave_by};

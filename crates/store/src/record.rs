@@ -64,6 +64,8 @@ impl Values {
 /// A transaction to be told of.
 pub(crate) struct Told<'e, V> {
     pub number: u32,
+    /// When it began and ended, if the store has a clock.
+    pub times: Option<(i64, i64)>,
     pub session: u32,
     pub state: State,
     pub events: &'e [Recorded<V>],
@@ -97,9 +99,11 @@ pub(crate) fn history<'e, V: Serialize + 'e>(
         }
     }
     let mut reads: Vec<(usize, u32, u32)> = Vec::new();
+    let mut times = Vec::new();
     for (txn, told) in txns.enumerate() {
         let txn = txn as u32;
         columns.push_txn(told.session, status(told.state));
+        times.extend(told.times);
         for event in told
             .events
             .iter()
@@ -131,6 +135,7 @@ pub(crate) fn history<'e, V: Serialize + 'e>(
             values.last[&(source, key)]
         };
     }
+    columns.txn_times = (!times.is_empty()).then_some(times);
     columns.atoms = values.atoms;
     columns.finish().expect("a store has fewer transactions than ids are wide")
 }

@@ -6,6 +6,7 @@ pub use txn::Txn;
 
 use crate::builder::Builder;
 use crate::chooser::{Choice, Chooser, Ended, PendingRead, TxnName, Version};
+use crate::clock::RunningClock;
 use crate::delay::Delay;
 use crate::engine::Engine;
 use crate::fingerprint::fingerprint;
@@ -120,6 +121,9 @@ struct Inner<V> {
     /// What each transaction did, in its order.
     events: ForgettingList<Vec<Recorded<V>>>,
     txn_names: ForgettingList<TxnName>,
+    clock: Option<RunningClock>,
+    /// When each transaction began and ended, if there is a clock.
+    times: ForgettingList<(i64, i64)>,
     /// How many transactions each session has begun.
     begun: Vec<u32>,
     /// Sessions whose last transaction failed.
@@ -215,6 +219,8 @@ impl<V: Serialize> Store<V> {
             initial: Vec::new(),
             events: ForgettingList::default(),
             txn_names: ForgettingList::default(),
+            clock: plan.clock.map(RunningClock::start),
+            times: ForgettingList::default(),
             begun: Vec::new(),
             failed: Vec::new(),
             choices: Vec::new(),
@@ -305,8 +311,10 @@ impl<V: Serialize> Store<V> {
     /// number.
     pub fn history(&self) -> History {
         let inner = self.0.lock();
+        let has_clock = inner.clock.is_some();
         let txns = inner.engine.log.txns.iter().zip(inner.events.iter()).map(
             |((number, record), (_, events))| Told {
+                times: has_clock.then(|| inner.times[number]),
                 number: number as u32,
                 session: record.session,
                 state: record.state,
@@ -418,6 +426,9 @@ impl<V> Inner<V> {
         self.open += 1;
         self.events.push(Vec::new());
         self.txn_names.push(TxnName { session, txn: self.begun[session as usize] });
+        if let Some(clock) = &mut self.clock {
+            self.times.push((clock.now(), i64::MAX));
+        }
         self.begun[session as usize] += 1;
         self.engine.begin(session, level)
     }
@@ -462,6 +473,9 @@ impl<V> Inner<V> {
     /// Tells the chooser that `txn` ended.
     fn end(&mut self, txn: u32) {
         self.open -= 1;
+        if let Some(clock) = &mut self.clock {
+            self.times[txn as usize].1 = clock.now();
+        }
         let record = self.engine.log.txn(txn);
         let name = |key: &u32| &*self.names[*key as usize];
         self.chooser.ended(&Ended {
@@ -484,6 +498,9 @@ impl<V> Inner<V> {
         self.ended = 0;
         self.events.forget(count, |txn| needed.contains(&(txn as u32)));
         self.txn_names.forget(count, |txn| needed.contains(&(txn as u32)));
+        if self.clock.is_some() {
+            self.times.forget(count, |txn| needed.contains(&(txn as u32)));
+        }
         self.choices.retain(|choice| needed.contains(&choice.txn) && !log.is_settled(choice.txn));
     }
 }

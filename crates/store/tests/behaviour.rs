@@ -3,9 +3,10 @@
 use seriatim_check::{Answer, Checker, check};
 use seriatim_isolation::Level;
 use seriatim_store::{
-    Adversary, Choice, Chooser, Divergence, LEVELS, Latest, Random, Script, Stale, Store,
+    Adversary, Choice, Chooser, Clock, Divergence, LEVELS, Latest, Random, Script, Stale, Store,
     StoreError, TxnName,
 };
+use std::num::NonZeroU32;
 use std::time::Duration;
 
 fn small_random(state: &mut u64, below: u64) -> u64 {
@@ -452,4 +453,48 @@ fn asynchronous_code_waits_for_its_turn_and_not_for_ever() {
         delayed.session().begin().unwrap().commit().unwrap();
     }
     assert!(start.elapsed() > Duration::from_millis(8), "twenty waits of up to 4 ms");
+}
+
+#[test]
+fn times_say_what_ended_before_what_began() {
+    for clock in [Clock::Steps, Clock::Monotonic] {
+        let store: Store<i64> =
+            Store::<i64>::builder(Level::ReadCommitted).clock(clock).build().unwrap();
+        let (one, two, three) = (store.session(), store.session(), store.session());
+        let (first, second) = (one.begin().unwrap(), two.begin().unwrap());
+        first.commit().unwrap();
+        let third = three.begin().unwrap();
+        second.abort();
+        let open = one.begin().unwrap();
+        third.withdraw().unwrap();
+        let history = store.history();
+        // By session: the first and the one that is open; the second; the third.
+        let times: Vec<(i64, i64)> =
+            history.txns().map(|txn| history.times(txn).unwrap()).collect();
+        let [first, last, second, third] = times[..] else { panic!("{times:?}") };
+        assert!(first.1 < third.0 && first.1 < last.0 && second.1 < last.0, "{times:?}");
+        assert!(second.0 < first.1 && third.0 < second.1 && last.0 < third.1, "{times:?}");
+        assert_eq!(last.1, i64::MAX);
+        drop(open);
+    }
+    assert!(!Store::<i64>::new(Level::ReadCommitted).unwrap().history().has_times());
+}
+
+#[test]
+fn what_is_forgotten_takes_its_times_along() {
+    let store: Store<i64> = Store::<i64>::builder(Level::Causal)
+        .clock(Clock::Steps)
+        .horizon(NonZeroU32::new(4).unwrap())
+        .build()
+        .unwrap();
+    let session = store.session();
+    for value in 0..50 {
+        let mut txn = session.begin().unwrap();
+        txn.write("x", value).unwrap();
+        txn.commit().unwrap();
+    }
+    let history = store.history();
+    let times: Vec<(i64, i64)> = history.txns().filter_map(|txn| history.times(txn)).collect();
+    assert!(times.len() < 20 && times.len() == history.txn_count(), "{times:?}");
+    assert_eq!(times.last(), Some(&(98, 99)));
 }

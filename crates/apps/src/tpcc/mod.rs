@@ -206,6 +206,10 @@ impl App for Tpcc {
         "the books of the warehouse, its districts, customers and orders agree (A1 to A12)"
     }
 
+    fn workload(&self) -> Option<Workload> {
+        Some(self.0)
+    }
+
     fn load(&self) -> Vec<(String, Value)> {
         rows()
     }

@@ -2,40 +2,63 @@
 
 use crate::commands::fuzz;
 use crate::exit::{Exit, Failure};
-use crate::output;
+use crate::{output, whole_files};
 use seriatim_history::formats::{self, ReadOptions};
 use seriatim_report::style::{BOLD, DIM, paint};
 use seriatim_report::text::{self, Layout};
 use seriatim_report::{Checked, Times, wrap};
+use std::io::{BufRead, IsTerminal, Read};
+use std::path::{Path, PathBuf};
 use std::time::Instant;
 
 /// The flags.
 #[derive(clap::Args, Debug)]
-pub struct Args {}
+pub struct Args {
+    /// Which story to show; without it what there is, and on a terminal one after the other
+    #[arg(value_name = "N", value_parser = clap::value_parser!(u16).range(1..=STORY_MAX))]
+    story: Option<u16>,
+    /// Write the files of the stories below this directory, to try the commands on them
+    #[arg(long, value_name = "DIR", conflicts_with = "story")]
+    files: Option<PathBuf>,
+}
 
-/// A shipped history and its story.
+/// A story.
 struct Story {
-    file: &'static str,
-    content: &'static str,
     title: &'static str,
     about: &'static str,
+    /// What comes of it, for the list.
+    outcome: &'static str,
+    shows: Shows,
+}
+
+/// What a story is about.
+#[derive(Clone, Copy)]
+enum Shows {
+    /// A shipped history, which is part of the program.
+    History { file: &'static str, content: &'static str },
+    /// An application that is run.
+    Application,
 }
 
 macro_rules! story {
-    ($file:literal, $title:literal, $about:literal) => {
+    ($file:literal, $title:literal, $outcome:literal, $about:literal) => {
         Story {
-            file: concat!("examples/histories/", $file),
-            content: include_str!(concat!("../../../../examples/histories/", $file)),
             title: $title,
             about: $about,
+            outcome: $outcome,
+            shows: Shows::History {
+                file: concat!("examples/histories/", $file),
+                content: include_str!(concat!("../../../../examples/histories/", $file)),
+            },
         }
     };
 }
 
-const STORIES: &[Story] = &[
+const STORIES: [Story; 6] = [
     story!(
         "counter.txt",
         "A counter that works",
+        "holds at every level",
         "Three clients count up. Each line is one operation: r or w, key, value, session, \
          transaction. Every read returns \
          what the write before it left, so a commit order exists at every level."
@@ -43,105 +66,216 @@ const STORIES: &[Story] = &[
     story!(
         "bank.jsonl",
         "A transfer, read halfway",
+        "non-monotonic read",
         "A teller moves 30 from Alice (100) to Bob (50). An auditor adds up both accounts and \
          finds 120 instead of 150."
     ),
     story!(
         "profile.jsonl",
         "Where did my photo go?",
+        "fractured read",
         "Mia changes her photo twice and reloads the page. The replica that answers lags behind \
          and shows the older photo."
     ),
     story!(
         "chat.jsonl",
         "A reply without its message",
+        "causality violation",
         "Alice posts twice, Bob reads the second message and replies. Carol sees Bob's reply \
          under Alice's first message."
     ),
     story!(
         "cart.edn",
         "What the aborted transaction left behind",
+        "aborted read",
         "A Jepsen history of list appends. Putting bread into the cart failed, and yet the bread \
          is there."
     ),
+    Story {
+        title: "An application, without a history",
+        about: "Two clients change a shopping cart, a third looks at it. Nobody recorded anything: \
+                the application runs on a mock database that may return any version that causal \
+                consistency allows, until what must hold does not.",
+        outcome: "its assertion breaks",
+        shows: Shows::Application,
+    },
 ];
 
+/// The number of the last story.
+const STORY_MAX: i64 = STORIES.len() as i64;
+
+const ABOUT: &str = "Seriatim reads what clients of a database saw and says which isolation levels \
+                     that fits. If a level is violated, it shows why. It also runs applications on \
+                     a mock database that may answer anything a level allows. Six stories:";
+
 const NEXT: &str =
-    "  seriatim check FILE…                 check your own histories; the format is recognised by \
-     content
-  seriatim check FILE --format json    the same for machines (seriatim schema describes it)
-  seriatim check FILE --dot out.dot    the anomalies as a graph
-  seriatim check FILE --certificate C  also write down why; seriatim verify FILE C confirms it
-  seriatim minimize FILE -l si -o OUT  the smallest part of a history that violates a level
-  seriatim explain                     every anomaly and every level, with examples
-  seriatim explain fractured-read      one of them
-  seriatim convert IN OUT --to plume   another format
-  seriatim generate OUT                a history to play with; --plant fractured-read puts an \
-     anomaly into it
-  seriatim stats FILE                  what is in a history
-  seriatim fuzz twitter --level cc     another application; --level ser shows that its assertion \
-     then holds
-  seriatim explore FILE.tx --level si  every behaviour of a small program; see examples/programs
-  seriatim observe smallbank -o RUN    record a good run; seriatim predict RUN --level cc says \
-     how it could go wrong
-  seriatim serve --http 127.0.0.1:8080 the same mock database for applications of your own
-  seriatim --help                      everything else
+    "  seriatim check FILE…                  your own histories, in any of eleven formats
+  seriatim fuzz twitter --level cc      another application, until its assertion breaks
+  seriatim explore FILE.tx --level si   every behaviour of a small program
+  seriatim observe smallbank -o RUN     a good run; seriatim predict RUN -l cc: how it could fail
+  seriatim serve --http 127.0.0.1:8080  the mock database, for applications of your own
+  seriatim explain                      every anomaly and every level, with examples
+  seriatim --help                       everything else
 ";
 
-/// Tells the stories.
-pub fn run(_args: &Args) -> Result<Exit, Failure> {
+const KEYS: &str = "Enter: the next story, p: the previous one, a number: that one, q: quit";
+
+/// The longest line that is read from the terminal.
+const LINE_MAX: u64 = 1000;
+
+/// Says what there is, or tells a story.
+pub fn run(args: &Args) -> Result<Exit, Failure> {
     let width = output::width();
-    output::text(&wrap(
-        "Seriatim reads what clients of a database saw and says which isolation levels that fits. \
-         If a level is violated, \
-         it shows why. Here are five small histories, and an application.",
-        "",
-        width,
-    ))?;
-    for (number, story) in STORIES.iter().enumerate() {
-        output::text(&page(number + 1, story, width)?)?;
+    if let Some(folder) = &args.files {
+        return write_files(folder);
     }
-    let number = STORIES.len() + 1;
-    output::text(&format!(
-        "\n{}\n",
-        paint(BOLD, &format!("{number}. An application, without a history"))
-    ))?;
-    output::text(&wrap(
-        "Two clients change a shopping cart, a third looks at it. Nobody recorded anything: the \
-         application runs on a mock database that may return any version that causal consistency \
-         allows, until what must hold does not.",
-        "",
-        width,
-    ))?;
-    output::text(&format!("\n{}\n{}", paint(DIM, "$ seriatim fuzz cart"), fuzz::cart()?))?;
-    output::text(&format!("\n{}\n{NEXT}", paint(BOLD, "What to try next")))?;
+    if let Some(number) = args.story {
+        output::text(&page(usize::from(number), width)?)?;
+        return Ok(Exit::Holds);
+    }
+    output::text(&contents(width))?;
+    if std::io::stdin().is_terminal() && std::io::stdout().is_terminal() {
+        browse(width)?;
+    }
     Ok(Exit::Holds)
 }
 
-fn page(number: usize, story: &Story, width: usize) -> Result<String, Failure> {
+/// What there is, on one screen.
+fn contents(width: usize) -> String {
+    let mut page = wrap(ABOUT, "", width);
+    page.push('\n');
+    for (number, story) in (1..).zip(&STORIES) {
+        page += &format!("  {number}  {:<42} {}\n", story.title, paint(DIM, story.outcome));
+    }
+    page += &format!(
+        "\n`seriatim demo 2` shows the second, `seriatim demo --files .` writes their files.\n\
+         \n{}\n{NEXT}",
+        paint(BOLD, "What else there is")
+    );
+    page
+}
+
+/// Shows one story after the other, as the reader likes.
+fn browse(width: usize) -> Result<(), Failure> {
+    // None has been shown yet.
+    let mut at = 0;
+    loop {
+        output::text(&format!("\n{} > ", paint(DIM, KEYS)))?;
+        let mut line = String::new();
+        let read = std::io::stdin().lock().take(LINE_MAX).read_line(&mut line);
+        // The end of the input, or one that is no text.
+        if !read.is_ok_and(|bytes| bytes > 0) {
+            return Ok(());
+        }
+        match Turn::of(line.trim(), at) {
+            Turn::Show(number) => {
+                at = number;
+                output::text(&page(number, width)?)?;
+            }
+            Turn::Contents => {
+                at = 0;
+                output::text(&format!("\n{}", contents(width)))?;
+            }
+            Turn::Quit => return Ok(()),
+        }
+    }
+}
+
+/// What a reader wants to see.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+enum Turn {
+    Show(usize),
+    Contents,
+    Quit,
+}
+
+impl Turn {
+    /// What a line means after story `at`, or 0 if none was shown.
+    fn of(line: &str, at: usize) -> Turn {
+        let number = match line {
+            "q" | "quit" | "exit" => return Turn::Quit,
+            "" | "n" | "next" => at + 1,
+            "p" | "previous" => at.saturating_sub(1),
+            // What is not understood shows what there is.
+            other => other.parse().unwrap_or_default(),
+        };
+        if (1..=STORIES.len()).contains(&number) { Turn::Show(number) } else { Turn::Contents }
+    }
+}
+
+/// Story number `number`, from 1.
+fn page(number: usize, width: usize) -> Result<String, Failure> {
+    let story = &STORIES[number - 1];
     let mut page = format!("\n{}\n", paint(BOLD, &format!("{number}. {}", story.title)));
     page += &wrap(story.about, "", width);
-    page += &format!("\n{}\n", paint(DIM, &format!("$ cat {}", story.file)));
-    page += &story.content.lines().map(|line| format!("{line}\n")).collect::<String>();
-    page += &format!("\n{}\n", paint(DIM, &format!("$ seriatim check {}", story.file)));
-    let checked = check(story)?;
-    page += &text::render(&checked, &Layout { width, ..Layout::default() });
+    match story.shows {
+        Shows::Application => {
+            page += &format!("\n{}\n{}", paint(DIM, "$ seriatim fuzz cart"), fuzz::cart()?);
+        }
+        Shows::History { file, content } => {
+            page += &format!("\n{}\n", paint(DIM, &format!("$ cat {file}")));
+            page += &content.lines().map(|line| format!("{line}\n")).collect::<String>();
+            page += &format!("\n{}\n", paint(DIM, &format!("$ seriatim check {file}")));
+            let checked = check(file, content)?;
+            page += &text::render(&checked, &Layout { width, ..Layout::default() });
+        }
+    }
     Ok(page)
 }
 
-fn check(story: &Story) -> Result<Checked, Failure> {
+/// Writes the files of the stories, but over nothing.
+fn write_files(folder: &Path) -> Result<Exit, Failure> {
+    for story in &STORIES {
+        let Shows::History { file, content } = story.shows else { continue };
+        let path = folder.join(file);
+        let about = |error: std::io::Error| Failure::about(path.display(), error);
+        if path.exists() {
+            let problem = "there is such a file already; name another directory";
+            return Err(Failure::about(path.display(), problem));
+        }
+        path.parent().map_or(Ok(()), std::fs::create_dir_all).map_err(about)?;
+        whole_files::write(&path, |path| std::fs::write(path, content)).map_err(about)?;
+        output::text(&format!("{}\n", path.display()))?;
+    }
+    Ok(Exit::Holds)
+}
+
+fn check(file: &'static str, content: &'static str) -> Result<Checked, Failure> {
     let start = Instant::now();
-    let (history, format) =
-        formats::read_bytes(story.content.as_bytes(), story.file, &ReadOptions::default())
-            .map_err(|error| Failure::Message(error.to_string()))?;
+    let (history, format) = formats::read_bytes(content.as_bytes(), file, &ReadOptions::default())
+        .map_err(|error| Failure::Message(error.to_string()))?;
     let read = start.elapsed();
     let report = seriatim_check::Checker::new().check(&history);
     Ok(Checked {
-        input: story.file.to_owned(),
+        input: file.to_owned(),
         format: format.code(),
         counts: history.counts(),
         report,
         times: Times { read, total: start.elapsed() },
         duplicate: None,
     })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn keys_lead_from_one_story_to_the_next() {
+        assert_eq!(Turn::of("", 0), Turn::Show(1));
+        assert_eq!(Turn::of("n", 1), Turn::Show(2));
+        assert_eq!(Turn::of("p", 2), Turn::Show(1));
+        assert_eq!(Turn::of("4", 2), Turn::Show(4));
+        assert_eq!(Turn::of("q", 2), Turn::Quit);
+        for (line, at) in [("p", 1), ("", 6), ("7", 1), ("what?", 3), ("99999999999999999999", 1)] {
+            assert_eq!(Turn::of(line, at), Turn::Contents, "{line}");
+        }
+    }
+
+    #[test]
+    fn what_there_is_fits_on_one_screen() {
+        let page = contents(80);
+        assert!(page.lines().count() <= 24, "{}", page.lines().count());
+        assert!(page.lines().all(|line| line.chars().count() <= 100), "{page}");
+    }
 }

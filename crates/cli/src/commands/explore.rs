@@ -282,12 +282,8 @@ impl<V: Value, L: Local> Subject<'_, V, L> {
         let stage = progress.stage();
         let result = explorer.resume(work, &|end| self.check(args, end), &mut |work| {
             let tally = work.tally();
-            stage.now(explored::progress(
-                tally.histories,
-                tally.ends,
-                work.elapsed().as_secs_f64(),
-                tally.share,
-            ));
+            let seconds = work.elapsed().as_secs_f64();
+            stage.now(explored::progress(tally.histories, tally.ends, seconds));
             keeper.iter_mut().for_each(|keeper| keeper.note(work));
         });
         drop(progress);

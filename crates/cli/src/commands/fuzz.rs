@@ -21,7 +21,13 @@ const AFTER_HELP: &str = "\
 The application runs on a mock store that may return any version of a cell that the level allows. \
                           What the assertion itself reads \
 are the latest versions, so that only the application's own reads are weak. (Most assertions are \
-                          about what clients saw.) The same seed does the same runs again.
+                          about what clients saw.)
+
+The same seed does the same runs again, with the same histories, byte by byte: clients take turns \
+                          that the seed decides, and depend on nothing but what they read. In \
+                          smallbank, voter, tpcc and wikipedia it also decides what clients do, \
+                          otherwise in each run. With --budget only the number of runs depends on \
+                          the machine.
 
 Exit codes: 0 the assertion held in all runs, 1 it broke, 2 it held until the budget was spent, 3 \
                           bad input or usage, 130, 143 or 129 ended by a signal, 141 output closed \
@@ -57,7 +63,7 @@ pub struct Args {
     /// How long to go on at most, like 30s or 5m; a run that has begun ends first
     #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
     budget: Option<Duration>,
-    /// What decides everything that is random
+    /// What decides everything that is random: turns, versions, and what benchmark applications do
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
     /// One transaction at a time; without it transactions of different clients overlap
@@ -98,7 +104,8 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         keep(path, &broken.recording)?;
     }
     if let Some(path) = &args.save {
-        save(&broken.run.history, Format::Jsonl, path)?;
+        let history = broken.run.history.with_extra(&args.origin(fuzzed.runs));
+        save(&history, Format::Jsonl, path)?;
     }
     told?;
     Ok(Exit::Violated)
@@ -150,7 +157,7 @@ fn search(args: &Args, is_asked_to_end: &AtomicBool) -> Result<FuzzSearch, Failu
         .ok_or_else(|| Failure::about(args.app, "no such application"))?;
     let setting = Setting { level: args.level, interleaved: !args.serial };
     let progress = Progress::over(args.runs as usize, "runs");
-    let mut fuzz = Fuzz::new(app, setting, args.chooser, args.seed);
+    let mut fuzz = Fuzz::new(app, setting, args.chooser, args.seed).with_own_workloads();
     for number in 0..args.runs {
         let is_late = deadline.is_some_and(|deadline| Instant::now() >= deadline);
         if is_late || is_asked_to_end.load(Ordering::Relaxed) {
@@ -227,6 +234,20 @@ impl Args {
             runs_max: self.runs,
             ending,
         }
+    }
+
+    /// What it takes to come to run number `run` again, from 1, as its history keeps it.
+    fn origin(&self, run: u64) -> String {
+        let origin = serde_json::json!({
+            "source": "fuzz",
+            "app": self.app,
+            "level": self.level.code(),
+            "chooser": self.chooser.code(),
+            "serial": self.serial,
+            "seed": self.seed,
+            "run": run,
+        });
+        origin.to_string()
     }
 
     fn kept(&self) -> Kept {

@@ -108,8 +108,8 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
             format!("the assertion broke in a serial run: {failure}"),
         ));
     }
-    let extra = serde_json::json!({ FIELD: observed }).to_string();
-    let history = run.history.with_extra(&extra);
+    let extra = serde_json::json!({ "source": "observe", "seed": args.seed, FIELD: observed });
+    let history = run.history.with_extra(&extra.to_string());
     save(&history, to, &args.output)?;
     if let Some(note) = lost_note(&history, to) {
         output::message(&note);

@@ -13,7 +13,8 @@ use seriatim_history::History;
 use seriatim_history::formats::{Format, ReadOptions};
 use seriatim_isolation::Level;
 use seriatim_predict::{
-    Answer, Effort, Open, Options, Outlook, PredictError, Prediction, predict, predict_all,
+    Answer, Boundary, Effort, Open, Options, Outlook, PredictError, Prediction, predict,
+    predict_all,
 };
 use seriatim_report::predicted::{self, Predicted};
 use seriatim_report::text::{Layout, plural};
@@ -21,10 +22,11 @@ use std::ops::ControlFlow;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 const AFTER_HELP: &str = "\
-The run must be serializable and say who read from whom. A prediction is a history of the same \
+The run must be serializable and say who read from whom; a list is read from the transaction that \
+                          appended its last element. A prediction is a history of the same \
                           application that the level allows and \
 that is not serializable: each session keeps a prefix of what it did and ends where a read \
                           returns something else than observed, with \
@@ -121,8 +123,8 @@ impl Args {
         Options {
             level: self.level,
             boundary: match self.boundary {
-                BoundaryArg::Strict => seriatim_predict::Boundary::Strict,
-                BoundaryArg::Relaxed => seriatim_predict::Boundary::Relaxed,
+                BoundaryArg::Strict => Boundary::Strict,
+                BoundaryArg::Relaxed => Boundary::Relaxed,
             },
             mode: match self.mode {
                 ModeArg::Exact => seriatim_predict::Mode::Exact,
@@ -162,8 +164,8 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
     let searched = search(args, &history, &progress, &so_far);
     drop(progress);
     match searched {
-        Ok((predictions, answer)) => {
-            let found = source.predicted(args, predictions, answer);
+        Ok(searched) => {
+            let found = source.predicted(args, searched);
             print(args, &found)?;
             Ok(exit(&found))
         }
@@ -183,8 +185,7 @@ impl Source {
     fn predicted(
         &self,
         args: &Args,
-        mut predictions: Vec<Prediction>,
-        answer: Answer,
+        Searched { mut predictions, answer, relaxed }: Searched,
     ) -> Predicted {
         // The search goes by the cycle in the observed order of versions; what a person is shown
         // may be smaller.
@@ -193,7 +194,8 @@ impl Source {
             (size, prediction.outlook == Outlook::CutShort)
         });
         let (input, format, extra) = (self.input.clone(), self.format, self.extra.clone());
-        Predicted { input, format, options: args.options(), predictions, answer, extra }
+        let options = args.options();
+        Predicted { input, format, options, predictions, answer, relaxed, extra }
     }
 }
 
@@ -201,6 +203,8 @@ impl Source {
 #[derive(Clone, Default)]
 struct SoFar {
     predictions: Arc<Mutex<Vec<Prediction>>>,
+    /// How the search within the strict boundary ended, while the relaxed one is tried.
+    strict: Arc<Mutex<Option<Answer>>>,
     is_told: Arc<AtomicBool>,
 }
 
@@ -218,18 +222,17 @@ impl SoFar {
                 interrupt::end(signal);
             }
             let predictions = std::mem::take(&mut *so_far.lock());
+            let strict = so_far.strict.lock().unwrap_or_else(PoisonError::into_inner).take();
             progress::wipe();
-            let is_any = !predictions.is_empty();
+            let is_any = !predictions.is_empty() || strict.is_some();
             output::message(if is_any {
                 "interrupted; found so far:\n"
             } else {
                 "interrupted; nothing was found so far\n"
             });
-            let found = source.predicted(
-                &args,
-                predictions,
-                Answer::Undecided(Open::Stopped, Effort::default()),
-            );
+            let stopped = Answer::Undecided(Open::Stopped, Effort::default());
+            let answer = strict.unwrap_or(stopped);
+            let found = source.predicted(&args, Searched { predictions, answer, relaxed: None });
             let told = if is_any { print(&args, &found) } else { Ok(()) };
             if let Err(Failure::Message(problem)) = told {
                 output::message(&format!("error: {problem}\n"));
@@ -249,22 +252,31 @@ impl SoFar {
 }
 
 /// The predictions that were asked for, and how the search ended.
+struct Searched {
+    predictions: Vec<Prediction>,
+    answer: Answer,
+    /// How a search within the relaxed boundary ended, if nothing exists within the strict one.
+    relaxed: Option<Answer>,
+}
+
 fn search(
     args: &Args,
     history: &History,
     progress: &Progress,
     so_far: &SoFar,
-) -> Result<(Vec<Prediction>, Answer), PredictError> {
-    let options = args.options();
+) -> Result<Searched, PredictError> {
+    let (options, start) = (args.options(), Instant::now());
     let operations = plural(history.op_count() as u64, "operation");
     progress.stage().now(format!("predicting from {} ({operations})", args.input.display()));
     if !args.all {
         let answer = predict(history, &options)?;
+        let predictions = match &answer {
+            Answer::Found(prediction) => vec![(**prediction).clone()],
+            _ => Vec::new(),
+        };
+        let relaxed = relaxed(history, &options, start, &answer, so_far)?;
         so_far.take_over();
-        return Ok(match answer {
-            Answer::Found(prediction) => (vec![(*prediction).clone()], Answer::Found(prediction)),
-            answer => (Vec::new(), answer),
-        });
+        return Ok(Searched { predictions, answer, relaxed });
     }
     let answer = predict_all(history, &options, &mut |prediction| {
         let mut predictions = so_far.lock();
@@ -276,9 +288,34 @@ fn search(
             _ => ControlFlow::Continue(()),
         }
     })?;
+    let is_nothing = so_far.lock().is_empty();
+    let relaxed = match is_nothing {
+        true => relaxed(history, &options, start, &answer, so_far)?,
+        false => None,
+    };
     // Before they are taken: a signal has told them, or does not any more.
     so_far.take_over();
-    Ok((std::mem::take(&mut *so_far.lock()), answer))
+    let predictions = std::mem::take(&mut *so_far.lock());
+    Ok(Searched { predictions, answer, relaxed })
+}
+
+/// If nothing exists within the strict boundary: what the relaxed one has, in the rest of the
+/// budget. The strict one trusts no write behind a read that returns something else, so that it
+/// finds nothing in applications that read before they write.
+fn relaxed(
+    history: &History,
+    options: &Options,
+    start: Instant,
+    answer: &Answer,
+    so_far: &SoFar,
+) -> Result<Option<Answer>, PredictError> {
+    if options.boundary != Boundary::Strict || !matches!(answer, Answer::NoneExists(_)) {
+        return Ok(None);
+    }
+    // A signal from now on tells at least this.
+    *so_far.strict.lock().unwrap_or_else(PoisonError::into_inner) = Some(answer.clone());
+    let budget = options.budget.map(|budget| budget.saturating_sub(start.elapsed()));
+    predict(history, &Options { boundary: Boundary::Relaxed, budget, ..*options }).map(Some)
 }
 
 /// A prediction that does not pass its checker is our mistake; everything else is about the input.

@@ -26,6 +26,11 @@ const NAMES_MAX: u32 = 1000;
                   five seconds, open transactions abort, \
                   the history is saved. A second one ends it at once, without that.
 
+The same requests in the same order get the same answers for the same seed. Clients that send \
+                  requests at the same time do not repeat exactly, with --serial neither: which \
+                  comes first is up to the network. After a reset the chooser goes on with new \
+                  numbers; a reset with a seed begins with those of the seed.
+
 Exit codes: 0 ended by Ctrl-C or SIGTERM with everything saved, 3 bad input or usage, or the \
                   history could not be written where it \
 should be, 4 internal error, 130 or 143 ended by a second Ctrl-C or SIGTERM."
@@ -43,7 +48,7 @@ pub struct Args {
         default_value = "cc"
     )]
     level: Level,
-    /// What decides everything that is random
+    /// What decides which of the versions that a read may return it does return
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
     /// Who picks among the versions that a read may return

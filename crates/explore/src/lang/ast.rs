@@ -21,7 +21,7 @@ pub(crate) enum Expr {
     /// What a key holds in the end.
     Final(Key),
     Not(Box<Expr>),
-    Minus(Box<Expr>),
+    Minus(Spot, Box<Expr>),
     Both(Spot, Op, Box<Expr>, Box<Expr>),
 }
 

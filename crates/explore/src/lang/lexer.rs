@@ -6,7 +6,8 @@ use super::{LangError, Spot};
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Token {
     Name(String),
-    Number(i64),
+    /// Without its sign: the smallest number has one more than the largest.
+    Number(u64),
     Sign(&'static str),
     End,
 }
@@ -55,21 +56,23 @@ pub(crate) fn tokens(text: &str) -> Result<Vec<(Token, Spot)>, LangError> {
     Ok(tokens)
 }
 
+/// A number that does not fit.
+pub(crate) fn too_large(digits: &str, spot: Spot) -> LangError {
+    let shown = match digits.len() > WORD_MAX {
+        true => "this number".to_owned(),
+        false => format!("the number {digits}"),
+    };
+    LangError::new(spot, format!("{shown} is too large"), "numbers have 64 bits")
+}
+
 /// The first token of a line, and the rest of it.
 fn token(rest: &str, spot: Spot) -> Result<(Token, &str), LangError> {
     let while_in = |accept: fn(char) -> bool| rest.find(|c: char| !accept(c)).unwrap_or(rest.len());
     let first = rest.chars().next().unwrap_or_default();
     if first.is_ascii_digit() {
         let (digits, left) = rest.split_at(while_in(|c| c.is_ascii_digit()));
-        let too_large = |_| {
-            let shown = if digits.len() > WORD_MAX {
-                "this number"
-            } else {
-                &format!("the number {digits}")
-            };
-            LangError::new(spot, format!("{shown} is too large"), "numbers have 64 bits")
-        };
-        return Ok((Token::Number(digits.parse().map_err(too_large)?), left));
+        let number = digits.parse().map_err(|_| too_large(digits, spot))?;
+        return Ok((Token::Number(number), left));
     }
     if first.is_alphabetic() || first == '_' {
         let (name, left) = rest.split_at(while_in(|c| c.is_alphanumeric() || c == '_'));

@@ -23,8 +23,9 @@
 //! assert final(seats) >= 0
 //! ```
 //!
-//! - `init key = number, …` sets initial values, one for a key; keys without one hold 0. A key is a
-//!   name, or a name with numbers in brackets: `seat[3]`, `seat[row][i + 1]`.
+//! - `init key = number, …` sets initial values, one for a key; keys without one hold 0. A key that
+//!   is read must have one or be written somewhere. A key is a name, or a name with numbers in
+//!   brackets: `seat[3]`, `seat[row][i + 1]`.
 //! - `session name { … }` has transactions `begin … commit`, each with its own level if it says so:
 //!   `begin at rc`.
 //! - Statements: `a := read(key)`, `write(key, expr)`, `a := expr`, `if cond { … } else { … }`,
@@ -32,14 +33,15 @@
 //!   `assert cond`. A semicolon or a new line separates them; neither is needed. Locals that an
 //!   aborted transaction set stay set.
 //! - Expressions are 64-bit numbers with `+ - * / %`, `== != < <= > >=`, `&& || !` and parentheses;
-//!   true is 1 and false is 0. Locals belong to the session and hold 0 before they are set.
+//!   true is 1 and false is 0. Locals belong to the session and hold 0 before they are set; one
+//!   that is not set earlier in the text is an error.
 //! - `assert` outside of sessions is about the end: `name.local` is a local of a session,
 //!   `final(key)` what the key holds. Where several commit orders are possible, it must be true
 //!   with the latest values of each. The program must write the key or give it an initial value.
 //! - `#` and `//` start a comment.
 //!
-//! A program that divides by zero or computes a number that is too large violates its assertions at
-//! that place.
+//! A transaction that divides by zero or computes a number that is too large aborts at that place,
+//! and the program violates its assertions.
 
 mod ast;
 mod lexer;

@@ -2,7 +2,7 @@
 //! and on what loops do.
 
 use super::ast::{Assertion, Expr, Key, Op, Session, Stmt, Transaction};
-use super::lexer::{Token, tokens};
+use super::lexer::{Token, tokens, too_large};
 use super::{LangError, Source, Spot};
 use crate::explorer::supported;
 use rustc_hash::FxHashSet;
@@ -68,7 +68,7 @@ pub(super) fn parse(text: &str) -> Parsed<Source> {
         locals: None,
         written: FxHashSet::default(),
         initial: FxHashSet::default(),
-        finals: Vec::new(),
+        asked: Vec::new(),
         source: Source { initial: Vec::new(), sessions: Vec::new(), assertions: Vec::new() },
     };
     while *parser.token() != Token::End {
@@ -78,7 +78,7 @@ pub(super) fn parse(text: &str) -> Parsed<Source> {
         let hint = "write `session name { begin … commit }`";
         return Err(LangError::new(parser.spot(), "the program has no session", hint));
     }
-    parser.finals_are_of_something()?;
+    parser.keys_have_values()?;
     Ok(parser.source)
 }
 
@@ -96,8 +96,8 @@ struct Parser {
     written: FxHashSet<String>,
     /// The keys that have an initial value.
     initial: FxHashSet<String>,
-    /// Keys that assertions ask for in the end, and where.
-    finals: Vec<(String, Spot)>,
+    /// Keys that are read, or that assertions ask for in the end, and where.
+    asked: Vec<(String, Spot)>,
     source: Source,
 }
 
@@ -164,14 +164,24 @@ impl Parser {
     }
 
     fn number(&mut self) -> Parsed<i64> {
-        let minus = self.takes("-");
+        let is_negative = self.takes("-");
         match *self.token() {
-            Token::Number(number) => {
-                self.advance();
-                Ok(if minus { -number } else { number })
-            }
+            Token::Number(digits) => self.signed(digits, is_negative),
             _ => self.expected("a number"),
         }
+    }
+
+    /// The number that this token is with its sign, which has been passed.
+    fn signed(&mut self, digits: u64, is_negative: bool) -> Parsed<i64> {
+        let number = match is_negative {
+            true => 0i64.checked_sub_unsigned(digits),
+            false => i64::try_from(digits).ok(),
+        };
+        let Some(number) = number else {
+            return Err(too_large(&digits.to_string(), self.spot()));
+        };
+        self.advance();
+        Ok(number)
     }
 
     /// Something that belongs to no session, or a session.
@@ -299,8 +309,7 @@ impl Parser {
             return self.condition();
         }
         if self.takes("repeat") {
-            let rounds = self.number()?;
-            return Ok(Stmt::Repeat(rounds, self.round(rounds)?));
+            return self.repetition();
         }
         if self.takes("for") {
             return self.count();
@@ -324,9 +333,7 @@ impl Parser {
         let name = self.name("local")?;
         self.must(":=")?;
         if self.takes("read") {
-            self.must("(")?;
-            let key = self.key()?;
-            self.must(")")?;
+            let key = self.asked_key()?;
             return Ok(Stmt::Read(self.local(name), key));
         }
         self.is_no_call("read")?;
@@ -375,6 +382,16 @@ impl Parser {
             };
         }
         Ok(Stmt::If(condition, then, other))
+    }
+
+    fn repetition(&mut self) -> Parsed<Stmt> {
+        let spot = self.spot();
+        let rounds = self.number()?;
+        if rounds < 0 {
+            let problem = format!("nothing can be repeated {rounds} times");
+            return Err(LangError::new(spot, problem, "a loop goes round 0 times or more"));
+        }
+        Ok(Stmt::Repeat(rounds, self.round(rounds)?))
     }
 
     fn count(&mut self) -> Parsed<Stmt> {
@@ -450,6 +467,16 @@ impl Parser {
         Ok(Key { name, index })
     }
 
+    /// A key in parentheses that is read, or asked for in the end.
+    fn asked_key(&mut self) -> Parsed<Key> {
+        self.must("(")?;
+        let spot = self.spot();
+        let key = self.key()?;
+        self.asked.push((key.name.clone(), spot));
+        self.must(")")?;
+        Ok(key)
+    }
+
     fn expr(&mut self) -> Parsed<Expr> {
         self.deeper()?;
         let expr = self.binary(0)?;
@@ -484,13 +511,16 @@ impl Parser {
 
     fn unary(&mut self) -> Parsed<Expr> {
         self.part()?;
-        for (sign, wrap) in [("!", Expr::Not as fn(Box<Expr>) -> Expr), ("-", Expr::Minus)] {
-            if self.takes(sign) {
-                self.deeper()?;
-                let inner = self.unary()?;
-                self.depth -= 1;
-                return Ok(wrap(Box::new(inner)));
-            }
+        let spot = self.spot();
+        if self.takes("!") {
+            return Ok(Expr::Not(self.operand()?));
+        }
+        if self.takes("-") {
+            // A sign belongs to its number: the smallest has no positive counterpart.
+            return match *self.token() {
+                Token::Number(digits) => Ok(Expr::Number(self.signed(digits, true)?)),
+                _ => Ok(Expr::Minus(spot, self.operand()?)),
+            };
         }
         if self.takes("(") {
             let inner = self.expr()?;
@@ -498,10 +528,7 @@ impl Parser {
             return Ok(inner);
         }
         match self.token().clone() {
-            Token::Number(number) => {
-                self.advance();
-                Ok(Expr::Number(number))
-            }
+            Token::Number(digits) => Ok(Expr::Number(self.signed(digits, false)?)),
             Token::Name(word) if word == "final" => self.latest(),
             Token::Name(name) if name == "true" || name == "false" => {
                 self.advance();
@@ -515,6 +542,14 @@ impl Parser {
         }
     }
 
+    /// What a sign in front of an expression is applied to.
+    fn operand(&mut self) -> Parsed<Box<Expr>> {
+        self.deeper()?;
+        let inner = self.unary()?;
+        self.depth -= 1;
+        Ok(Box::new(inner))
+    }
+
     fn latest(&mut self) -> Parsed<Expr> {
         if self.locals.is_some() {
             return self.fail(
@@ -523,18 +558,13 @@ impl Parser {
             );
         }
         self.advance();
-        self.must("(")?;
-        let spot = self.spot();
-        let key = self.key()?;
-        self.finals.push((key.name.clone(), spot));
-        self.must(")")?;
-        Ok(Expr::Final(key))
+        Ok(Expr::Final(self.asked_key()?))
     }
 
-    /// An assertion about a key that the program never sets is a slip of the pen: it would say
-    /// nothing.
-    fn finals_are_of_something(&self) -> Parsed<()> {
-        match self.finals.iter().find(|(key, _)| !self.written.contains(key)) {
+    /// A read of a key that the program never sets, or an assertion about one, is a slip of the pen: what
+    /// is proved with it would be about nothing.
+    fn keys_have_values(&self) -> Parsed<()> {
+        match self.asked.iter().find(|(key, _)| !self.written.contains(key)) {
             None => Ok(()),
             Some((key, spot)) => {
                 let mut known: Vec<&str> = self.written.iter().map(String::as_str).collect();

@@ -129,7 +129,10 @@ fn value(expr: &Expr, leaf: &mut dyn FnMut(&Expr) -> Result<i64, String>) -> Res
     match expr {
         Expr::Number(number) => Ok(*number),
         Expr::Not(inner) => Ok(i64::from(value(inner, leaf)? == 0)),
-        Expr::Minus(inner) => Ok(value(inner, leaf)?.wrapping_neg()),
+        Expr::Minus(spot, inner) => {
+            let number = value(inner, leaf)?.checked_neg();
+            number.ok_or_else(|| uncomputable("a number is too large", *spot))
+        }
         Expr::Both(spot, op, left, right) => {
             let left = value(left, leaf)?;
             // As in most languages the right side of `&&` and `||` is looked at only if it matters.
@@ -157,10 +160,15 @@ fn both(spot: Spot, op: Op, left: i64, right: i64) -> Result<i64, String> {
         Op::Minus => left.checked_sub(right),
         Op::Times => left.checked_mul(right),
         Op::Divided => left.checked_div(right),
-        Op::Modulo => left.checked_rem(right),
+        // The rest of the smallest number by -1 is 0, although the quotient does not fit.
+        Op::Modulo => (right != 0).then(|| left.wrapping_rem(right)),
     };
     let problem = if right == 0 { "division by zero" } else { "a number is too large" };
-    number.ok_or_else(|| format!("{problem} (line {}, column {})", spot.line, spot.column))
+    number.ok_or_else(|| uncomputable(problem, spot))
+}
+
+fn uncomputable(problem: &str, spot: Spot) -> String {
+    format!("{problem} (line {}, column {})", spot.line, spot.column)
 }
 
 fn key_name<E>(key: &Key, value: &mut dyn FnMut(&Expr) -> Result<i64, E>) -> Result<String, E> {

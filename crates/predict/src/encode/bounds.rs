@@ -72,6 +72,9 @@ fn selectors(
     let literals: Vec<Lit> = select.iter().map(|one| one.1).collect();
     formula.implies(&[here], &literals);
     formula.at_most_one(&literals);
+    if read.is_list {
+        list_is_whole(problem, formula, kept, read, &select);
+    }
     for &(writer, selected) in &select {
         formula.implies(&[selected], &[here]);
         if let Some(writer) = writer
@@ -81,6 +84,25 @@ fn selectors(
         }
     }
     select
+}
+
+/// A list that is read as observed has all its elements.
+fn list_is_whole(
+    problem: &Problem,
+    formula: &mut Formula,
+    kept: &[Vec<Lit>],
+    read: &Read,
+    select: &Selectors,
+) {
+    let Some(last) = read.observed else { return };
+    let observed = select.iter().find(|one| one.0 == read.observed).map(|one| one.1);
+    let is_before = |writer: u32| problem.place[writer as usize] < problem.place[last as usize];
+    let writers = &problem.classes[read.class as usize].writers;
+    for &(writer, slot) in writers.iter().filter(|&&(writer, _)| is_before(writer)) {
+        observed
+            .iter()
+            .for_each(|&as_is| formula.implies(&[as_is], &[kept[writer as usize][slot as usize]]));
+    }
 }
 
 fn changed(formula: &mut Formula, kept: &[Vec<Lit>], read: &Read, select: &Selectors) -> Lit {

@@ -35,9 +35,25 @@ pub fn render(found: &Predicted) -> String {
         "violates_level": violates,
         "observed": extra,
         "predictions": found.predictions.iter().map(prediction).collect::<Vec<_>>(),
+        "relaxed": found.relaxed.as_ref().map(relaxed),
         "effort": effort.map(effort_object),
     })
     .to_string()
+}
+
+/// What the relaxed boundary has to offer, in short.
+fn relaxed(answer: &Answer) -> Value {
+    let (word, prediction) = match answer {
+        Answer::Found(prediction) => ("found", Some(prediction)),
+        Answer::NoneExists(_) => ("none", None),
+        Answer::Undecided(..) | Answer::AlreadyUnserializable { .. } => ("undecided", None),
+    };
+    let violation = prediction.and_then(|prediction| prediction.violation.as_ref());
+    json!({
+        "answer": word,
+        "anomaly": violation.map(|violation| violation.kind.info().code),
+        "circle": prediction.and_then(|prediction| circle(prediction)),
+    })
 }
 
 fn open(answer: &Answer) -> Option<&'static str> {
@@ -79,6 +95,7 @@ fn prediction(prediction: &Prediction) -> Value {
             "transaction": changed.read.txn.name,
             "session": changed.read.txn.session,
             "key": changed.read.key,
+            "place": changed.read.place.as_ref().map(ToString::to_string),
             "observed_from": name(&changed.observed),
             "observed_value": changed.read.value.to_string(),
             "predicted_from": name(&changed.predicted),

@@ -26,6 +26,8 @@ pub struct Predicted {
     pub predictions: Vec<Prediction>,
     /// How the search ended.
     pub answer: Answer,
+    /// If nothing exists within the strict boundary: how a search within the relaxed one ended.
+    pub relaxed: Option<Answer>,
     /// Fields of the input that mean nothing to prediction, as a JSON object: `observe` says there
     /// how to run the application again.
     pub extra: Option<String>,

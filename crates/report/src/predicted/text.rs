@@ -170,7 +170,9 @@ fn ends(prediction: &Prediction, width: usize) -> String {
 fn ended(found: &Predicted, layout: &Layout) -> String {
     let note = match &found.answer {
         Answer::Found(_) => return String::new(),
-        Answer::NoneExists(effort) if found.predictions.is_empty() => searched(effort),
+        Answer::NoneExists(effort) if found.predictions.is_empty() => {
+            searched(effort) + &relaxed(found.relaxed.as_ref())
+        }
         Answer::NoneExists(_) => "There are no others.".to_owned(),
         Answer::Undecided(Open::Stopped, _) => return String::new(),
         Answer::Undecided(open, effort) => format!("{} {}", reason(*open), searched(effort)),
@@ -180,6 +182,27 @@ fn ended(found: &Predicted, layout: &Layout) -> String {
         Answer::AlreadyUnserializable { .. } => "`seriatim check` says why.".to_owned(),
     };
     wrap(&note, "  ", layout.width)
+}
+
+/// What the relaxed boundary has to offer where the strict one has nothing.
+fn relaxed(answer: Option<&Answer>) -> String {
+    match answer {
+        None => String::new(),
+        Some(Answer::Found(prediction)) => {
+            let why = prediction.violation.as_ref().map(|violation| violation.kind.info().name);
+            let circle = circle(prediction).map(|circle| format!(", {circle}")).unwrap_or_default();
+            format!(
+                " With --boundary relaxed there is one ({}{circle}): a transaction then writes \
+                 what it was observed to write, although it reads something else.",
+                why.unwrap_or("not serializable")
+            )
+        }
+        Some(Answer::NoneExists(_)) => " With --boundary relaxed none exists either.".to_owned(),
+        Some(Answer::Undecided(..) | Answer::AlreadyUnserializable { .. }) => {
+            " With --boundary relaxed none was found in the rest of the budget, but one may exist."
+                .to_owned()
+        }
+    }
 }
 
 fn reason(open: Open) -> &'static str {

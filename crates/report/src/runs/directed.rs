@@ -1,17 +1,18 @@
 //! What became of a prediction: an application that was run as `seriatim predict` says that it
 //! could go wrong.
 
-use super::explained;
+use super::{Application, explained, failed};
 use crate::checked::Checked;
 use crate::json;
+use crate::prose::clean;
 use crate::style::{BAD, BOLD, GOOD, OPEN, paint};
 use crate::wrap::wrap;
 
 /// One prediction and its run.
 #[derive(Clone, Debug)]
 pub struct Directed<'a> {
-    /// The name of the application.
-    pub app: &'a str,
+    /// The application.
+    pub app: Application<'a>,
     /// The level, as the prediction names it.
     pub level: &'a str,
     /// Which prediction of its file, from 1.
@@ -22,8 +23,21 @@ pub struct Directed<'a> {
     pub divergence: Option<String>,
     /// Whether the run is serializable; `None` if that is undecided.
     pub is_serializable: Option<bool>,
+    /// Whether the assertion of the application broke when its clients went on to their ends.
+    pub assertion: Assertion<'a>,
     /// What the checker says of the history.
     pub checked: Checked,
+}
+
+/// What became of the assertion of an application.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Assertion<'a> {
+    /// It held.
+    Held,
+    /// It broke: what was seen.
+    Broke(&'a str),
+    /// That cannot be known: why not.
+    Unknown(&'a str),
 }
 
 /// What became of it, for machines and for people.
@@ -53,23 +67,49 @@ pub fn render(directed: &Directed<'_>, width: usize) -> String {
     if directed.has_others {
         page += &format!("{}\n", paint(BOLD, &format!("prediction {}", directed.number)));
     }
-    page += &format!("{}: {}\n", directed.app, paint(style, verdict(directed).1));
+    page += &format!("{}: {}\n", directed.app.name, paint(style, verdict(directed).1));
     if let Some(left) = &directed.divergence {
-        let text = format!("The run left the prediction first where {left}.");
+        let text = format!("The run left the prediction first where {}.", clean(left));
         page += &wrap(&text, "  ", width);
     }
+    page += &told_assertion(directed, width);
     page + &explained(&directed.checked, width)
+}
+
+/// What became of the assertion, in a sentence or two.
+fn told_assertion(directed: &Directed<'_>, width: usize) -> String {
+    let told = match directed.assertion {
+        Assertion::Broke(failure) => {
+            let first = "The assertion broke when the clients went on from there to their ends.";
+            return wrap(first, "  ", width) + &failed(directed.app, failure, width);
+        }
+        Assertion::Held => format!(
+            "The assertion held when the clients went on from there to their ends: {}.",
+            directed.app.assertion
+        ),
+        Assertion::Unknown(why) => format!("Whether the assertion broke is not known: {why}."),
+    };
+    wrap(&told, "  ", width)
 }
 
 /// The line, without a line end, as [`crate::schema::REPLAY`] describes it.
 pub fn json(directed: &Directed<'_>) -> String {
     let line = serde_json::json!({
-        "app": directed.app,
+        "app": directed.app.name,
         "level": directed.level,
         "prediction": directed.number,
         "outcome": verdict(directed).0,
         "serializable": directed.is_serializable,
         "divergence": directed.divergence,
+        "assertion": match directed.assertion {
+            Assertion::Held => "held",
+            Assertion::Broke(_) => "broke",
+            Assertion::Unknown(_) => "unknown",
+        },
+        "failure": match directed.assertion {
+            Assertion::Held => None,
+            Assertion::Broke(why) | Assertion::Unknown(why) => Some(why),
+        },
         "check": json::object(&directed.checked),
     });
     line.to_string()

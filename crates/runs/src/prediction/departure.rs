@@ -6,10 +6,9 @@ use seriatim_store::{Choice, TxnName};
 use std::collections::{BTreeSet, HashMap};
 
 /// Where a run left a prediction.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum PlanDeparture {
     /// It reads something else.
-    #[error("{} reads {found} where {expected} was predicted", shown(.txn))]
     OtherKey {
         /// The transaction.
         txn: TxnName,
@@ -19,7 +18,6 @@ pub enum PlanDeparture {
         expected: String,
     },
     /// It reads from another transaction than predicted.
-    #[error("{} reads {key} from {} instead of {}", shown(.txn), writer(.found), writer(.expected))]
     OtherWriter {
         /// The transaction.
         txn: TxnName,
@@ -31,7 +29,6 @@ pub enum PlanDeparture {
         expected: Option<TxnName>,
     },
     /// It reads more or less than predicted.
-    #[error("{} reads {found} times from others, and {expected} reads were predicted", shown(.txn))]
     OtherReads {
         /// The transaction.
         txn: TxnName,
@@ -41,7 +38,6 @@ pub enum PlanDeparture {
         expected: usize,
     },
     /// It writes other keys.
-    #[error("{} writes other keys than predicted, among them {key}", shown(.txn))]
     OtherWrites {
         /// The transaction.
         txn: TxnName,
@@ -49,19 +45,41 @@ pub enum PlanDeparture {
         key: String,
     },
     /// It aborted, or did not run at all.
-    #[error("{} does not commit", shown(.txn))]
     NotCommitted {
         /// The transaction.
         txn: TxnName,
     },
 }
 
-fn shown(txn: &TxnName) -> String {
-    format!("transaction {} of session {}", txn.txn, txn.session)
+impl PlanDeparture {
+    /// It as a clause, in which `called` says what a transaction is called.
+    pub fn told(&self, called: impl Fn(TxnName) -> String) -> String {
+        let writer = |txn: &Option<TxnName>| txn.map_or("the initial state".to_owned(), &called);
+        match self {
+            PlanDeparture::OtherKey { txn, found, expected } => {
+                format!("{} reads {found} where {expected} was predicted", called(*txn))
+            }
+            PlanDeparture::OtherWriter { txn, key, found, expected } => {
+                let (found, expected) = (writer(found), writer(expected));
+                format!("{} reads {key} from {found} instead of {expected}", called(*txn))
+            }
+            PlanDeparture::OtherReads { txn, found, expected } => format!(
+                "{} reads {found} times from others, and {expected} reads were predicted",
+                called(*txn)
+            ),
+            PlanDeparture::OtherWrites { txn, key } => {
+                format!("{} writes other keys than predicted, among them {key}", called(*txn))
+            }
+            PlanDeparture::NotCommitted { txn } => format!("{} does not commit", called(*txn)),
+        }
+    }
 }
 
-fn writer(txn: &Option<TxnName>) -> String {
-    txn.as_ref().map_or("the initial state".to_owned(), shown)
+impl std::fmt::Display for PlanDeparture {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        let called = |txn: TxnName| format!("transaction {} of session {}", txn.txn, txn.session);
+        f.write_str(&self.told(called))
+    }
 }
 
 /// The first point at which a run left its plan: a read, else what a transaction wrote or how it
@@ -73,7 +91,7 @@ pub(super) fn find(
 ) -> Option<PlanDeparture> {
     // What a transaction read that aborts again does not matter.
     let lasting = plan.iter().filter(|txn| !txn.aborted);
-    let planned: HashMap<TxnName, &PlannedTxn> = lasting.map(|txn| (txn.name(), txn)).collect();
+    let planned: HashMap<TxnName, &PlannedTxn> = lasting.map(|txn| (txn.txn(), txn)).collect();
     let by_read =
         choices.iter().find_map(|choice| wrong_read(planned.get(&choice.reader)?, choice));
     let mut needed = plan.iter().filter(|txn| txn.needed);
@@ -83,15 +101,15 @@ pub(super) fn find(
 fn wrong_read(txn: &PlannedTxn, choice: &Choice) -> Option<PlanDeparture> {
     let Some((key, writer)) = txn.reads().nth(choice.read as usize) else {
         let (found, expected) = (choice.read as usize + 1, txn.reads().count());
-        return txn.whole.then_some(PlanDeparture::OtherReads { txn: txn.name(), found, expected });
+        return txn.whole.then_some(PlanDeparture::OtherReads { txn: txn.txn(), found, expected });
     };
     if key != choice.key {
         let (found, expected) = (choice.key.clone(), key.to_owned());
-        return Some(PlanDeparture::OtherKey { txn: txn.name(), found, expected });
+        return Some(PlanDeparture::OtherKey { txn: txn.txn(), found, expected });
     }
     let (found, expected) = (choice.writer, writer);
     (found != expected).then(|| PlanDeparture::OtherWriter {
-        txn: txn.name(),
+        txn: txn.txn(),
         key: key.to_owned(),
         found,
         expected,
@@ -99,7 +117,7 @@ fn wrong_read(txn: &PlannedTxn, choice: &Choice) -> Option<PlanDeparture> {
 }
 
 fn wrong_end(txn: &PlannedTxn, choices: &[Choice], history: &History) -> Option<PlanDeparture> {
-    let name = txn.name();
+    let name = txn.txn();
     let session = history.session_bounds().get(name.session as usize..name.session as usize + 2)?;
     let id = session[0].checked_add(name.txn).filter(|&id| id < session[1]).map(TxnId);
     let committed = id.filter(|&id| history.status(id) == Status::Committed);

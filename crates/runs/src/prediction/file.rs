@@ -3,6 +3,7 @@
 use super::plan::{PlannedEvent, PlannedTxn};
 use crate::observe::Observed;
 use serde::Deserialize;
+use seriatim_store::TxnName;
 
 /// A file of predictions.
 #[derive(Clone, Debug, Deserialize)]
@@ -41,6 +42,19 @@ impl Predicted {
 }
 
 impl PredictedRun {
+    /// What a transaction is called in the observed run, as reports name it.
+    pub fn called(&self, txn: TxnName) -> String {
+        let plan = self.plan().unwrap_or_default();
+        let name =
+            plan.iter().find(|planned| planned.txn() == txn).and_then(|one| one.name.clone());
+        match name {
+            // Reports put a letter before a number.
+            Some(name) if name.parse::<i128>().is_ok() => format!("t{name}"),
+            Some(name) => name,
+            None => format!("transaction {} of session {}", txn.txn, txn.session),
+        }
+    }
+
     /// The transactions with the numbers that sessions have in the store; a file may have them in
     /// another order. `None` if the sessions are not called by these numbers.
     pub fn plan(&self) -> Option<Vec<PlannedTxn>> {

@@ -4,8 +4,10 @@
 //! Transactions run one at a time, in an order that extends session order and who reads from whom;
 //! each read returns what the prediction says if that version exists and the level allows it, else
 //! the latest one. Only what the prediction needs runs: the transactions on its cycle and with
-//! changed reads, and those that happen before them, each to its end; then all clients stop, so
-//! that nothing else goes wrong by chance.
+//! changed reads, and those that happen before them, each to its end; then all clients stop, so that
+//! nothing else goes wrong by chance. Whether the assertion of the application breaks is known only
+//! when all clients have come to their ends: for that it runs once more, and after the plan the
+//! clients go on, one transaction at a time, with the latest versions.
 //!
 //! Two things are not as in the paper, because runs that it allows went wrong for no reason of the
 //! application's:
@@ -17,8 +19,10 @@
 //!   that is there. Without it, it might commit and bring in something that was not predicted; the
 //!   database refuses that commit, as a database may.
 
+mod called;
 mod departure;
 mod file;
+mod permits;
 mod plan;
 
 pub use departure::PlanDeparture;
@@ -26,22 +30,51 @@ pub use file::{Predicted, PredictedRun};
 pub use plan::{PlanError, PlannedEvent, PlannedTxn, Writer};
 
 use crate::run::RunError;
+use permits::Permits;
 use seriatim_apps::{App, Db, DbError, StoreDb, Value};
 use seriatim_check::{Answer, check};
 use seriatim_history::History;
 use seriatim_isolation::Level;
-use seriatim_store::{Schedule, Script, Store, Turn, TxnName, interleave_by};
+use seriatim_store::{Latest, Schedule, Script, Store, Turn, TxnName, interleave_by};
 use std::collections::{HashMap, HashSet, VecDeque};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::Arc;
+
+/// How many turns clients get after the plan: more than any shipped application takes, and an end
+/// for those that try again and again. With a workload there are more, for each transaction that it
+/// attempts, of which some are several.
+const TURNS_AFTER_MAX: usize = 20_000;
+const TURNS_PER_ATTEMPT_MAX: usize = 8;
 
 /// What became of a prediction.
 pub struct Directed {
-    /// What happened in the store.
+    /// What happened in the store. Transactions are called as in the observed run.
     pub history: History,
     /// The first point at which the run left the prediction.
     pub departure: Option<PlanDeparture>,
     /// Whether the run is serializable; `None` if that could not be decided.
     pub is_serializable: Option<bool>,
+    /// What became of the assertion when the clients went on to their ends.
+    pub assertion: Assertion,
+}
+
+/// Whether the assertion of an application held.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum Assertion {
+    /// It did.
+    Held,
+    /// It did not, for this reason.
+    Broke(String),
+    /// That cannot be known, for this reason.
+    Unknown(String),
+}
+
+/// What clients do when the plan has ended.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Afterwards {
+    /// Nothing.
+    Stop,
+    /// The rest, one transaction at a time.
+    GoOn,
 }
 
 /// What a run does beside reading what is predicted.
@@ -72,6 +105,45 @@ pub fn run_directed_by(
     plan: &[PlannedTxn],
 ) -> Result<Directed, RunError> {
     plan::check(plan, app.clients())?;
+    let (store, _) = direct(rules, app, level, plan, Afterwards::Stop)?;
+    let history = store.history();
+    let departure = departure::find(plan, &store.choices(), &history);
+    let is_serializable = is_serializable(&history);
+    let history = called::as_observed(history, plan);
+    let assertion = assertion(rules, app, level, plan)?;
+    Ok(Directed { history, departure, is_serializable, assertion })
+}
+
+/// Runs the plan and all that comes after it, and asks the application.
+fn assertion(
+    rules: Rules,
+    app: &dyn App,
+    level: Level,
+    plan: &[PlannedTxn],
+) -> Result<Assertion, RunError> {
+    let (store, seen) = direct(rules, app, level, plan, Afterwards::GoOn)?;
+    let unfinished = seen.iter().position(Option::is_none);
+    if let Some(client) = unfinished {
+        let why = format!("client {client} did not come to its end after the predicted part");
+        return Ok(Assertion::Unknown(why));
+    }
+    let seen: Vec<Vec<Value>> = seen.into_iter().flatten().collect();
+    store.set_chooser(Latest);
+    let verdict = app.verify(&seen, &mut StoreDb::new(store.session()))?;
+    Ok(verdict.map_or_else(Assertion::Broke, |()| Assertion::Held))
+}
+
+/// What the user of each client saw; nothing of a client that did not come to its end.
+type Seen = Vec<Option<Vec<Value>>>;
+
+/// Runs the clients; the store, and what their users saw.
+fn direct(
+    rules: Rules,
+    app: &dyn App,
+    level: Level,
+    plan: &[PlannedTxn],
+    afterwards: Afterwards,
+) -> Result<(Store<Value>, Seen), RunError> {
     let order = plan::order(plan)?;
     let script = Script::partial(plan.iter().filter(|txn| txn.needed).flat_map(plan::choices));
     let store: Store<Value> = Store::<Value>::builder(level).chooser(script).build()?;
@@ -79,7 +151,7 @@ pub fn run_directed_by(
         store.load(&key, value);
     }
     let sessions: Vec<_> = (0..app.clients()).map(|_| store.session()).collect();
-    let permits = Arc::new(Permits(Mutex::new(vec![0; app.clients()])));
+    let permits = Arc::new(Permits::new(app.clients()));
     let directions = match rules {
         Rules::Helpful => Directions::of(plan),
         Rules::Plain => Directions::default(),
@@ -88,22 +160,31 @@ pub fn run_directed_by(
         let (permits, directions) = (Arc::clone(&permits), &directions);
         move |turn| {
             let mut db = DirectedDb::new(StoreDb::new(session), turn, number, permits, directions);
-            app.run(number, &mut db, &mut |_| {})
+            let mut seen = Vec::new();
+            app.run(number, &mut db, &mut |value| seen.push(value)).map(|()| seen)
         }
     };
     let clients = sessions.into_iter().enumerate().map(client).collect();
-    let results = interleave_by(follow(&order, app.clients(), Arc::clone(&permits)), clients).0;
-    for result in results {
+    let turns_after = match afterwards {
+        Afterwards::Stop => 0,
+        Afterwards::GoOn => turns_after_max(app),
+    };
+    let schedule = follow(&order, app.clients(), Arc::clone(&permits), turns_after);
+    let mut seen = Vec::new();
+    for result in interleave_by(schedule, clients).0 {
         match result {
             // The plan has ended for this client.
-            Err(DbError::Closed) => {}
-            other => other?,
+            Err(DbError::Closed) => seen.push(None),
+            other => seen.push(Some(other?)),
         }
     }
-    let history = store.history();
-    let departure = departure::find(plan, &store.choices(), &history);
-    let is_serializable = is_serializable(&history);
-    Ok(Directed { history, departure, is_serializable })
+    Ok((store, seen))
+}
+
+/// How many turns an application may take after a plan.
+fn turns_after_max(app: &dyn App) -> usize {
+    let attempts = app.workload().map_or(0, |of| of.sessions.saturating_mul(of.transactions));
+    attempts.saturating_mul(TURNS_PER_ATTEMPT_MAX).saturating_add(TURNS_AFTER_MAX)
 }
 
 fn is_serializable(history: &History) -> Option<bool> {
@@ -115,25 +196,15 @@ fn is_serializable(history: &History) -> Option<bool> {
     }
 }
 
-/// How many transactions each client may still begin.
-struct Permits(Mutex<Vec<u32>>);
-
-impl Permits {
-    fn give(&self, client: usize) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)[client] += 1;
-    }
-
-    fn take(&self, client: usize) -> bool {
-        let mut left = self.0.lock().unwrap_or_else(PoisonError::into_inner);
-        let may = left[client] > 0;
-        left[client] = left[client].saturating_sub(1);
-        may
-    }
-}
-
 /// Lets every client come to its first transaction, then those of `order` run one after the other,
-/// then all stop.
-fn follow(order: &[TxnName], clients: usize, permits: Arc<Permits>) -> Schedule {
+/// then all stop, or go on in turn for `turns_after` turns.
+fn follow(
+    order: &[TxnName],
+    clients: usize,
+    permits: Arc<Permits>,
+    turns_after: usize,
+) -> Schedule {
+    let mut left = turns_after;
     let mut first: VecDeque<usize> = (0..clients).collect();
     let mut order: VecDeque<TxnName> = order.iter().copied().collect();
     Box::new(move |alive| {
@@ -149,7 +220,18 @@ fn follow(order: &[TxnName], clients: usize, permits: Arc<Permits>) -> Schedule 
                 return place;
             }
         }
-        0
+        // Transactions that the plan left open come first: all others are to run one at a time.
+        if let Some(place) = alive.iter().position(|&client| permits.is_open(client)) {
+            return place;
+        }
+        if left == 0 {
+            return 0;
+        }
+        left -= 1;
+        // In turn: a client may wait for what another one does.
+        let place = left % alive.len().max(1);
+        permits.give(alive[place]);
+        place
     })
 }
 
@@ -174,9 +256,9 @@ impl Directions {
                 *known = txn;
             }
         }
-        let free = last.into_values().filter(|txn| !read_from.contains(&txn.name()));
-        let waiting = free.map(|txn| (txn.name(), txn.reads().count())).collect();
-        let aborted = plan.iter().filter(|txn| txn.aborted).map(PlannedTxn::name).collect();
+        let free = last.into_values().filter(|txn| !read_from.contains(&txn.txn()));
+        let waiting = free.map(|txn| (txn.txn(), txn.reads().count())).collect();
+        let aborted = plan.iter().filter(|txn| txn.aborted).map(PlannedTxn::txn).collect();
         Directions { aborted, waiting }
     }
 }
@@ -220,6 +302,8 @@ impl<'d> DirectedDb<'d> {
 
 impl Db for DirectedDb<'_> {
     fn begin(&mut self) -> Result<(), DbError> {
+        // A transaction that failed has ended, whether its client said so or not.
+        self.permits.end(self.txn.session as usize);
         self.turn.next();
         if !self.permits.take(self.txn.session as usize) {
             return Err(DbError::Closed);
@@ -248,6 +332,7 @@ impl Db for DirectedDb<'_> {
     }
 
     fn commit(&mut self) -> Result<(), DbError> {
+        self.permits.end(self.txn.session as usize);
         if self.directions.aborted.contains(&self.txn) {
             self.db.abort();
             return Err(DbError::SerializationFailure);
@@ -256,13 +341,14 @@ impl Db for DirectedDb<'_> {
     }
 
     fn abort(&mut self) {
+        self.permits.end(self.txn.session as usize);
         self.db.abort();
     }
 
     /// A prediction leaves aborted transactions out, so that what they read must not bind what
     /// comes after them.
     fn withdraw(&mut self) -> Result<(), DbError> {
-        self.db.abort();
+        self.abort();
         Ok(())
     }
 }

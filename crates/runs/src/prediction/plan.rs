@@ -11,6 +11,9 @@ pub struct PlannedTxn {
     pub session: u32,
     /// Its place in the session, aborted transactions included.
     pub index: u32,
+    /// What it was called in the observed run, if the file says so.
+    #[serde(default)]
+    pub name: Option<String>,
     /// Whether all of it is predicted.
     pub whole: bool,
     /// Whether the prediction needs it to run.
@@ -65,7 +68,7 @@ impl From<Writer> for TxnName {
 }
 
 impl PlannedTxn {
-    pub(super) fn name(&self) -> TxnName {
+    pub(super) fn txn(&self) -> TxnName {
         TxnName { session: self.session, txn: self.index }
     }
 
@@ -128,8 +131,8 @@ pub(super) fn check(plan: &[PlannedTxn], clients: usize) -> Result<(), PlanError
         if session as usize >= clients {
             return Err(PlanError::UnknownSession { session, clients });
         }
-        if !seen.insert(txn.name()) {
-            return Err(PlanError::Twice(txn.name()));
+        if !seen.insert(txn.txn()) {
+            return Err(PlanError::Twice(txn.txn()));
         }
     }
     Ok(())
@@ -138,7 +141,7 @@ pub(super) fn check(plan: &[PlannedTxn], clients: usize) -> Result<(), PlanError
 /// The choices that the reads of a transaction should make.
 pub(super) fn choices(txn: &PlannedTxn) -> Vec<Choice> {
     let choice = |(number, (key, writer)): (usize, (&str, Option<TxnName>))| Choice {
-        reader: txn.name(),
+        reader: txn.txn(),
         read: number as u32,
         key: key.to_owned(),
         writer,
@@ -152,7 +155,7 @@ pub(super) fn choices(txn: &PlannedTxn) -> Vec<Choice> {
 /// always the same.
 pub(super) fn order(plan: &[PlannedTxn]) -> Result<Vec<TxnName>, PlanError> {
     let needed: Vec<&PlannedTxn> = plan.iter().filter(|txn| txn.needed).collect();
-    let names: BTreeSet<TxnName> = needed.iter().map(|txn| txn.name()).collect();
+    let names: BTreeSet<TxnName> = needed.iter().map(|txn| txn.txn()).collect();
     let mut sessions: HashMap<u32, VecDeque<&PlannedTxn>> = HashMap::new();
     for &txn in &needed {
         sessions.entry(txn.session).or_default().push_back(txn);
@@ -173,7 +176,7 @@ pub(super) fn order(plan: &[PlannedTxn]) -> Result<Vec<TxnName>, PlanError> {
         // What aborts waits for its writers only if they do not wait for what follows it.
         let ready =
             heads.iter().find(|txn| is_ready(txn)).or_else(|| heads.iter().find(|txn| txn.aborted));
-        let next = ready.ok_or(PlanError::Circle)?.name();
+        let next = ready.ok_or(PlanError::Circle)?.txn();
         if let Some(txns) = sessions.get_mut(&next.session) {
             txns.pop_front();
         }

@@ -86,10 +86,12 @@ pub(super) struct Reset {
     /// What the new store holds initially: every session sees it, whatever the level.
     #[serde(default)]
     values: Map<String, Value>,
+    /// What decides everything that is random from now on.
+    seed: Option<u64>,
 }
 
 impl Shape for Reset {
-    const EXPECTED: &'static str = r#"nothing or {"values": {key: anything, …}}"#;
+    const EXPECTED: &'static str = r#"nothing or {"values": {key: anything, …}, "seed": number}"#;
 
     fn empty() -> Option<Reset> {
         Some(Reset::default())
@@ -97,6 +99,6 @@ impl Shape for Reset {
 }
 
 pub(super) async fn reset(State(hub): State<Shared>, Payload(body): Payload<Reset>) -> Reply {
-    hub.reset(body.values)?;
+    hub.reset(body.values, body.seed)?;
     Ok(Answer::ok(json!({ "reset": true })))
 }

@@ -10,7 +10,7 @@ use seriatim_isolation::Level;
 use seriatim_report::clean;
 use seriatim_report::runs::directed;
 use seriatim_runs::observe::Observed;
-use seriatim_runs::{Predicted, Recording, run_directed};
+use seriatim_runs::{Assertion, Directed, Predicted, PredictedRun, Recording, run_directed};
 
 /// Runs the application as each prediction says.
 pub fn run(args: &Args, app: &str, bytes: &[u8]) -> Result<Exit, Failure> {
@@ -41,12 +41,17 @@ pub fn run(args: &Args, app: &str, bytes: &[u8]) -> Result<Exit, Failure> {
             Failure::about(format!("{shown}: prediction {}", number + 1), error)
         })?;
         let report = directed::Directed {
-            app,
+            app: describe_run::application(runnable.app()),
             level: &predicted.level,
             number: number + 1,
             has_others: predicted.predictions.len() > 1,
-            divergence: directed.departure.as_ref().map(ToString::to_string),
+            divergence: divergence(prediction, &directed),
             is_serializable: directed.is_serializable,
+            assertion: match &directed.assertion {
+                Assertion::Held => directed::Assertion::Held,
+                Assertion::Broke(failure) => directed::Assertion::Broke(failure),
+                Assertion::Unknown(why) => directed::Assertion::Unknown(why),
+            },
             checked: describe_run::checked(app, &directed.history),
         };
         output::text(&match args.format {
@@ -63,6 +68,12 @@ pub fn run(args: &Args, app: &str, bytes: &[u8]) -> Result<Exit, Failure> {
         });
     }
     Ok(exit)
+}
+
+/// Where a run left its prediction, with the names that its transactions have there.
+fn divergence(prediction: &PredictedRun, directed: &Directed) -> Option<String> {
+    let departure = directed.departure.as_ref()?;
+    Some(departure.told(|txn| prediction.called(txn)))
 }
 
 /// Why it is none.
