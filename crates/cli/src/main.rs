@@ -11,6 +11,7 @@ mod interrupt;
 mod language;
 mod loss_notes;
 mod output;
+mod parsers;
 mod progress;
 mod quantities;
 mod whole_files;
@@ -32,7 +33,7 @@ fn main() -> ExitCode {
         Ok(cli) => cli,
         Err(message) => return usage(&message),
     };
-    match commands::run(&cli.command) {
+    match cli.command.run() {
         Ok(exit) => exit.into(),
         Err(failure) => failure.report(),
     }

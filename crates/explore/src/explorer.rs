@@ -11,6 +11,7 @@ use crate::end::End;
 use crate::engine::{Algorithm, Engine, Progress, Setting};
 use crate::error::ExploreError;
 use crate::explain::{self, Counterexample};
+use crate::levels::supported;
 use crate::program::{Local, Program, Value};
 use crate::token;
 use crate::valid;
@@ -454,21 +455,4 @@ pub fn explore<V: Value, L: Local>(
     property: impl Fn(&End<'_, V, L>) -> Result<(), String> + Sync,
 ) -> Result<Exploration<L>, ExploreError> {
     Explorer::new(program, level).run(&property)
-}
-
-/// The levels that programs can be explored at, weakest first.
-pub const LEVELS: [Level; 7] = [
-    Level::Unconstrained,
-    Level::ReadCommitted,
-    Level::ReadAtomic,
-    Level::Causal,
-    Level::PrefixConsistency,
-    Level::SnapshotIsolation,
-    Level::Serializable,
-];
-
-/// Refuses levels that programs cannot be explored at: cut isolation stands apart from the others,
-/// and strict serializability needs times.
-pub(crate) fn supported(level: Level) -> Result<(), ExploreError> {
-    if LEVELS.contains(&level) { Ok(()) } else { Err(ExploreError::Level(level)) }
 }

@@ -5,8 +5,6 @@
 //! values read each time, so it may depend on nothing but what it reads and on that local state. A
 //! session may also be one closure over a [`Client`] that begins and ends its transactions itself.
 
-use crate::engine::{Engine, Setting};
-use crate::error::ExploreError;
 use rustc_hash::FxHashMap;
 use seriatim_isolation::Level;
 use std::collections::BTreeMap;
@@ -243,23 +241,6 @@ impl<V: Value, L: Local> Program<V, L> {
         let mut counts = BTreeMap::new();
         self.sessions.iter().flat_map(own).for_each(|level| *counts.entry(level).or_insert(0) += 1);
         counts.into_iter().collect()
-    }
-
-    /// What is in the database before, and what the sessions do if they run one after the other: a
-    /// text that tells programs apart.
-    pub fn outline(&self) -> Result<String, ExploreError> {
-        let setting =
-            Setting { level: Level::Causal, base: Level::Causal, algorithm: crate::Algorithm::Ce };
-        let mut engine = Engine::new(self, setting);
-        engine.advance()?;
-        let initial: Vec<String> =
-            self.initial.iter().map(|(key, value)| format!("{key}={value}")).collect();
-        let done = engine
-            .history
-            .order()
-            .iter()
-            .map(|record| format!("{}: {:?}", record.session, record.ops));
-        Ok(initial.into_iter().chain(done).collect::<Vec<_>>().join("\n"))
     }
 
     /// The level that a transaction was given, if it was.

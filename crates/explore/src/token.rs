@@ -8,7 +8,7 @@
 
 use crate::engine::{Algorithm, Engine, Setting};
 use crate::error::ExploreError;
-use crate::explorer::supported;
+use crate::levels::supported;
 use crate::ordered::Ordered;
 use crate::program::{Local, Program, Value};
 use crate::txn_set::{INITIAL, Id};

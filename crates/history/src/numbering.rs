@@ -90,7 +90,7 @@ mod tests {
         for op in (0..one.op_count()).map(OpId::from) {
             let same = others.op(numbers.of_op(op));
             assert_eq!(numbers.op(numbers.of_op(op)), op);
-            let shown = |history: &crate::History, op| {
+            let shown = |history: &crate::model::History, op| {
                 let txn = history.txn_of(op);
                 (
                     history.value_text(history.op(op).value),

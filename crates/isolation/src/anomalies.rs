@@ -1,6 +1,6 @@
 //! The anomalies: their names here and in the literature, and the levels that forbid them.
 
-use crate::Level;
+use crate::level::Level;
 
 /// The anomalies, Plume's patterns first.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]

@@ -25,7 +25,7 @@
 //! committed, where so plays no part in φ, a read also sees what ended before its transaction
 //! began. Strict serializability is serializability in real time.
 
-use crate::Level;
+use crate::level::Level;
 
 /// Which transactions are known to precede others, beside those that were read from.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]

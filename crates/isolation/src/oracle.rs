@@ -3,8 +3,8 @@
 //! hold for one choice. Exponential, for histories of up to about seven transactions, and the
 //! measure of every fast algorithm in the property tests.
 
-use crate::Level;
 use crate::axioms::{self, Execution, Order, Transaction};
+use crate::level::Level;
 use seriatim_history::{History, KeyId, OpId, OpKind, Status, TxnId, Value, ValueKind};
 
 /// A read, and where it reads from.

@@ -1,9 +1,9 @@
 //! From choices back to operations: how much of each session is kept, and which reads have another
 //! writer.
 
-use crate::Boundary;
 use crate::encode::Assignment;
 use crate::problem::{Node, Problem, Read};
+use crate::question::Boundary;
 use crate::run::{Act, Run, Txn};
 use seriatim_history::{KeyId, OpId, TxnId};
 

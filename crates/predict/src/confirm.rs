@@ -2,7 +2,7 @@
 //! prediction differs from the observed run only as the boundary permits. It shares nothing with
 //! the search but the checkers of histories, and looks at nothing but the two histories.
 
-use crate::Boundary;
+use crate::question::Boundary;
 use seriatim_check::{Answer, Checker};
 use seriatim_history::{
     Columns, History, KeyId, KeyNames, OpId, OpKind, SessionId, Status, TxnId, Value, ValueKind,

@@ -56,9 +56,12 @@
 //! assert!(matches!(predict(&run, &strict).unwrap(), Answer::NoneExists(_)));
 //! ```
 
+mod answer;
+mod build;
 mod candidate;
 pub mod confirm;
 mod encode;
+mod error;
 mod formula;
 pub mod oracle;
 mod pco;
@@ -67,178 +70,18 @@ mod plan;
 mod predict;
 mod prediction;
 mod problem;
+mod question;
 mod reduced;
 mod run;
 mod search;
+mod wiring;
 
+pub use answer::{Answer, Open};
 pub use confirm::Outlook;
+pub use error::PredictError;
 pub use predict::{predict, predict_all};
 pub use prediction::{
     ChangedRead, Cut, Fate, Planned, PlannedTxn, Prediction, SessionEnd, ShownEvent, ShownTxn,
     TxnPlace,
 };
-
-use seriatim_isolation::Level;
-use std::time::Duration;
-
-/// The levels that histories can be predicted at, weakest first.
-pub const LEVELS: [Level; 5] = [
-    Level::ReadCommitted,
-    Level::ReadAtomic,
-    Level::Causal,
-    Level::PrefixConsistency,
-    Level::SnapshotIsolation,
-];
-
-/// Where a session ends when a read returns something else than observed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
-pub enum Boundary {
-    /// With the read.
-    #[default]
-    Strict,
-    /// With the transaction, whose writes are taken to be those observed.
-    Relaxed,
-}
-
-impl Boundary {
-    /// The word on the command line and in JSON.
-    pub fn word(self) -> &'static str {
-        match self {
-            Boundary::Strict => "strict",
-            Boundary::Relaxed => "relaxed",
-        }
-    }
-}
-
-/// What counts as not serializable.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, Default)]
-pub enum Mode {
-    /// No commit order exists.
-    #[default]
-    Exact,
-    /// What all commit orders have in common has a cycle: sufficient, not necessary.
-    Approx,
-}
-
-impl Mode {
-    /// The word on the command line and in JSON.
-    pub fn word(self) -> &'static str {
-        match self {
-            Mode::Exact => "exact",
-            Mode::Approx => "approx",
-        }
-    }
-}
-
-/// What to look for, and for how long.
-#[derive(Clone, Copy, Debug)]
-pub struct Options {
-    /// The level that the prediction satisfies; one of [`LEVELS`].
-    pub level: Level,
-    /// Where sessions end.
-    pub boundary: Boundary,
-    /// What counts as not serializable.
-    pub mode: Mode,
-    /// How long to search; without it as long as it takes.
-    pub budget: Option<Duration>,
-}
-
-impl Options {
-    /// Exact, strict, without a limit.
-    pub fn new(level: Level) -> Options {
-        Options { level, boundary: Boundary::default(), mode: Mode::default(), budget: None }
-    }
-}
-
-/// How much there was to do.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub struct Effort {
-    /// Transactions with conflicting accesses.
-    pub transactions: u64,
-    /// Reads that could have had another writer, merged where they must have the same.
-    pub reads: u64,
-    /// Parts of the run that were searched by themselves.
-    pub parts: u64,
-    /// Variables of the formulas.
-    pub variables: u64,
-    /// Clauses of the formulas.
-    pub clauses: u64,
-    /// Conflicts of the SAT solver.
-    pub conflicts: u64,
-    /// Histories that were proposed.
-    pub proposals: u64,
-    /// Version orders, beside the observed one, that serialized a proposal.
-    pub version_orders: u64,
-    /// How long it took.
-    pub time: Duration,
-}
-
-impl Effort {
-    fn add(&mut self, (variables, clauses, conflicts): (u64, u64, u64)) {
-        self.variables += variables;
-        self.clauses += clauses;
-        self.conflicts += conflicts;
-    }
-}
-
-/// Why a search has no answer.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Open {
-    /// The time was up.
-    Budget,
-    /// The run has too many conflicting transactions for one search, and none of its parts has a
-    /// prediction.
-    Size,
-    /// The caller, who was told of predictions, wanted no more.
-    Stopped,
-    /// Whether the run itself is serializable is not known: its check used up the budget.
-    Observed,
-    /// Whether the run itself is serializable is not known: transactions are missing of which it is
-    /// not known what they did.
-    UnknownContent,
-}
-
-/// What [`predict`] answers.
-#[derive(Clone, Debug)]
-pub enum Answer {
-    /// The run could have gone wrong like this.
-    Found(Box<Prediction>),
-    /// No history within the boundary is allowed by the level and not serializable (in mode
-    /// *approx*: of the kind that it looks for), not even one that cannot go on
-    /// ([`Outlook::CutShort`]).
-    NoneExists(Effort),
-    /// Not known: the search has no answer, for this reason.
-    Undecided(Open, Effort),
-    /// The run itself is not serializable, so nothing needs predicting; the second says whether it
-    /// even violates the level.
-    AlreadyUnserializable {
-        /// Whether the run violates the level that was asked for.
-        violates_level: bool,
-    },
-}
-
-/// Why nothing can be predicted.
-#[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
-pub enum PredictError {
-    /// Only levels below serializability have something to predict.
-    #[error("nothing can be predicted at {0}; use rc, ra, cc, pc or si")]
-    UnsupportedLevel(Level),
-    /// It is not clear who read from whom.
-    #[error(
-        "{place}: {key}={value} was written more than once, so it is not clear who was read from; \
-         record a run in which each \
-         value is written once to a key, or use a format in which reads name their writers"
-    )]
-    Ambiguous {
-        /// The key.
-        key: String,
-        /// The value.
-        value: String,
-        /// Where the read stands.
-        place: String,
-    },
-    /// A prediction did not pass the independent checker: a mistake of ours.
-    #[error("a prediction was found that does not hold: {0}")]
-    Unconfirmed(confirm::Doubt),
-}
+pub use question::{Boundary, Effort, LEVELS, Mode, Options};

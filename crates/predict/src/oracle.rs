@@ -2,7 +2,7 @@
 //! read that may change. Exponential, for runs of a few transactions, and the measure of the search
 //! in property tests. It shares no code with the search.
 
-use crate::Boundary;
+use crate::question::Boundary;
 use seriatim_check::{Answer, Checker};
 use seriatim_history::{History, KeyId, OpId, OpKind, TxnId, Value, ValueKind};
 use seriatim_isolation::Level;

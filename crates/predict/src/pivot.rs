@@ -10,8 +10,8 @@
 //! Under the strict boundary a transaction may be cut before some of its writes, so that only those
 //! count that are there whenever the read and the write in question are.
 
-use crate::Boundary;
 use crate::problem::Problem;
+use crate::question::Boundary;
 use rustc_hash::FxHashMap;
 
 /// Whether some transaction may be the one between two such anti-dependencies.

@@ -1,8 +1,9 @@
 //! What to run to see a prediction happen: its transactions with their reads, and which of them it
 //! takes.
 
-use crate::prediction::{ChangedRead, Planned, PlannedTxn, Wiring};
+use crate::prediction::{ChangedRead, Planned, PlannedTxn};
 use crate::run;
+use crate::wiring::Wiring;
 use rustc_hash::FxHashSet;
 use seriatim_check::Violation;
 use seriatim_history::{OpId, Status, TxnId};

@@ -6,15 +6,18 @@
 //! enough. What is found there is a prediction of the whole run once it is confirmed; that nothing
 //! is found there says nothing.
 
+use crate::answer::{Answer, Open};
+use crate::build::build;
 use crate::candidate::{Candidate, Part};
 use crate::confirm;
 use crate::encode::Assignment;
+use crate::error::PredictError;
 use crate::pivot;
-use crate::prediction::{Prediction, build};
+use crate::prediction::Prediction;
 use crate::problem::Problem;
+use crate::question::{Effort, LEVELS, Options};
 use crate::run::Run;
 use crate::search::{Ended, First, Next, Reach, search};
-use crate::{Answer, Effort, LEVELS, Open, Options, PredictError};
 use rustc_hash::FxHashSet;
 use seriatim_check::Checker;
 use seriatim_history::{History, OpId, TxnId};

@@ -11,7 +11,7 @@
 //! transaction that is kept or cut whole: a read that is a choice, or the writes between two reads
 //! (also of keys that no transaction writes). Under the relaxed boundary a transaction is one slot.
 
-use crate::Boundary;
+use crate::question::Boundary;
 use crate::run::{Act, Run, Txn};
 use rustc_hash::FxHashMap;
 use seriatim_history::KeyId;

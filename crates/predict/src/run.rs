@@ -10,7 +10,7 @@
 //! that the elements before it are there whoever reads it. Of several appends of a transaction to a
 //! list the last one is the event.
 
-use crate::PredictError;
+use crate::error::PredictError;
 use rustc_hash::{FxHashMap, FxHashSet};
 use seriatim_history::{History, KeyId, Op, OpId, OpKind, Status, TxnId, Value, ValueKind};
 

@@ -16,8 +16,8 @@ use crate::encode::{Assignment, Encoding, SIZES_MAX, Wishes};
 use crate::formula::Solved;
 use crate::pco::{self, Common};
 use crate::problem::Problem;
+use crate::question::{Boundary, Effort, Mode};
 use crate::reduced::{self, Serial};
-use crate::{Boundary, Effort, Mode};
 use std::time::Instant;
 
 /// How a search ended.

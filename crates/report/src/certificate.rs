@@ -1,7 +1,7 @@
 //! Certificates: what `check` found, so that `verify` can confirm it without searching. JSON Lines,
 //! a header and then one line for each level; transactions and operations by their numbers in the
-//! history, from 0, session by session, in an order of the sessions that does not depend on the file
-//! ([`Numbering`]). The shape is documented by [`crate::schema::CERTIFICATE`].
+//! history, from 0, session by session, in an order of the sessions that does not depend on the
+//! file ([`Numbering`]). The shape is documented by [`crate::schema::CERTIFICATE`].
 //!
 //! What a certificate says is data; whether it is true is for [`seriatim_verify`] to say.
 

@@ -1,6 +1,7 @@
 //! Runs an application again and again, each time otherwise, until its assertion breaks.
 
-use crate::run::{Run, RunError, Setting, run};
+use crate::error::RunError;
+use crate::run::{Run, Setting, run};
 use seriatim_apps::{App, Workload, benchmark};
 use seriatim_store::{Adversary, ChooserKind, Latest, LatestPerSession, Random, Stale, by_chance};
 

@@ -9,6 +9,7 @@
 //! - [`explore`]: as a program whose every behaviour is explored.
 
 mod blame;
+mod error;
 pub mod explore;
 mod fuzz;
 pub mod observe;
@@ -16,10 +17,11 @@ mod prediction;
 mod replay;
 mod run;
 
+pub use error::{PlanError, RunError};
 pub use fuzz::Fuzz;
 pub use prediction::{
-    Assertion, Directed, PlanDeparture, PlanError, PlannedEvent, PlannedTxn, Predicted,
-    PredictedRun, Rules, Writer, run_directed, run_directed_by,
+    Assertion, Directed, PlanDeparture, PlannedEvent, PlannedTxn, Predicted, PredictedRun, Rules,
+    Writer, run_directed, run_directed_by,
 };
 pub use replay::{Departure, Recording, ReplayError, Replayed};
-pub use run::{Run, RunError, Setting, run};
+pub use run::{Run, Setting, run};

@@ -1,7 +1,8 @@
 //! A run that was recorded, run again in the same way.
 
+use crate::error::RunError;
 use crate::observe::{Observed, ObservedError, Runnable};
-use crate::run::{Run, RunError, Setting, run};
+use crate::run::{Run, Setting, run};
 use serde::{Deserialize, Serialize};
 use seriatim_apps::{App, Workload, find};
 use seriatim_isolation::Level;

@@ -1,10 +1,10 @@
 //! One run of an application on the mock store.
 
-use crate::prediction::PlanError;
+use crate::error::RunError;
 use seriatim_apps::{App, DbError, StoreDb, Value, Workload};
 use seriatim_history::History;
 use seriatim_isolation::Level;
-use seriatim_store::{Choice, Chooser, Clock, Latest, Schedule, Store, StoreError, interleave_by};
+use seriatim_store::{Choice, Chooser, Clock, Latest, Schedule, Store, interleave_by};
 
 /// How to run an application.
 #[derive(Clone, Copy, Debug)]
@@ -29,20 +29,6 @@ pub struct Run {
     pub turns: Vec<u32>,
     /// What decided how much the clients did, if it is a benchmark application.
     pub workload: Option<Workload>,
-}
-
-/// Why a run came to no result.
-#[derive(Debug, thiserror::Error)]
-pub enum RunError {
-    /// The store cannot work like that.
-    #[error(transparent)]
-    Store(#[from] StoreError),
-    /// The application failed.
-    #[error("the application failed: {0}")]
-    Db(#[from] DbError),
-    /// It was to run as no application can.
-    #[error(transparent)]
-    Plan(#[from] PlanError),
 }
 
 /// Runs `app` once. The assertion reads the latest versions, so that only the application's own

@@ -1,5 +1,6 @@
 //! The floors of ARCHITECTURE.md, kept: a crate depends on crates of lower floors, and on the same
-//! floor only as named; heavy dependencies stay above the library; lines are at most 100 columns.
+//! floor only as named; heavy dependencies stay above the library; modules import each other in no
+//! cycle; lines are at most 100 columns.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
@@ -100,6 +101,66 @@ fn sources(folder: &Path, found: &mut Vec<PathBuf>) {
             found.push(path);
         }
     }
+}
+
+/// Which modules of its crate, by their first names, a file of `module` imports outside of tests.
+fn imports(module: &str, text: &str) -> BTreeSet<String> {
+    let code = text.split("#[cfg(test)]\nmod tests").next().unwrap_or_default();
+    let lines = code.lines().filter(|line| !line.trim_start().starts_with("//"));
+    let paths = lines.flat_map(|line| line.split("crate::").skip(1).map(str::to_owned));
+    let named = paths.flat_map(|path| match path.strip_prefix('{') {
+        // `use crate::{output, whole_files};`
+        Some(several) => several.split([',', '}']).map(str::trim).map(str::to_owned).collect(),
+        None => vec![path],
+    });
+    let first = named.map(|path| {
+        let is_name = |c: char| c.is_ascii_alphanumeric() || c == '_';
+        path.chars().take_while(|&c| is_name(c)).collect::<String>()
+    });
+    first.filter(|name| !name.is_empty() && name != module).collect()
+}
+
+/// For each module of a crate the modules that it imports.
+fn module_graph(crate_folder: &Path) -> BTreeMap<String, BTreeSet<String>> {
+    let (src, mut files) = (crate_folder.join("src"), Vec::new());
+    sources(&src, &mut files);
+    let mut graph: BTreeMap<String, BTreeSet<String>> = BTreeMap::new();
+    for path in files {
+        let inside = path.strip_prefix(&src).unwrap();
+        let is_test = inside.components().any(|part| part.as_os_str() == "tests.rs");
+        let first = inside.components().next().unwrap().as_os_str().to_str().unwrap();
+        let module = first.trim_end_matches(".rs").to_owned();
+        // The roots re-export what the modules have.
+        if is_test || module == "lib" || module == "main" {
+            continue;
+        }
+        let text = std::fs::read_to_string(&path).unwrap();
+        let found = imports(&module, &text);
+        graph.entry(module).or_default().extend(found);
+    }
+    graph
+}
+
+/// A module is done when all that it imports is; modules that never are stand in a cycle.
+#[test]
+fn no_modules_of_a_crate_import_each_other_in_a_cycle() {
+    let mut edges = 0;
+    for (name, _, _) in FLOORS {
+        let mut graph = module_graph(&Path::new(CRATES).join(name));
+        edges += graph.values().map(BTreeSet::len).sum::<usize>();
+        for (module, imported) in &graph {
+            let unknown = imported.iter().find(|other| !graph.contains_key(*other));
+            assert_eq!(unknown, None, "{name}: {module} imports from the root of the crate");
+        }
+        while let Some(done) = graph.iter().find(|(_, on)| on.is_empty()).map(|(m, _)| m.clone()) {
+            graph.remove(&done);
+            graph.values_mut().for_each(|on| {
+                on.remove(&done);
+            });
+        }
+        assert!(graph.is_empty(), "{name}: {graph:?}");
+    }
+    assert!(edges > 400, "{edges}");
 }
 
 #[test]

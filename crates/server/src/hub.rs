@@ -4,14 +4,14 @@
 //! Locks are taken in this order: the hub's, a session's, the store's. None is held while something
 //! is awaited.
 
-use crate::ChooserKind;
 use crate::config::Config;
+use crate::error::{End, HubError};
 use crate::picks::Picks;
-use crate::session::{End, Slot};
+use crate::session::Slot;
 use serde_json::{Value, json};
 use seriatim_history::History;
 use seriatim_isolation::Level;
-use seriatim_store::{Chooser, Clock, Delay, Store, StoreError, TxnName};
+use seriatim_store::{Chooser, ChooserKind, Clock, Delay, Store, StoreError, TxnName};
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -20,26 +20,6 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore};
 
 /// How many ended sessions are remembered with the reason of their end.
 const ENDED_MAX: usize = 4096;
-
-/// Why the hub did not do as told.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub(crate) enum HubError {
-    #[error("there is no session `{0}`; open one and use the number that comes back")]
-    UnknownSession(String),
-    #[error("session {session} has ended: {end}; open another one")]
-    SessionEnded { session: u64, end: End },
-    #[error(
-        "{max} sessions are open, which is the limit; close one, or wait until one has been idle \
-         for {idle:?}"
-    )]
-    TooManySessions { max: usize, idle: Duration },
-    #[error("the session has no open transaction; begin one first")]
-    NoTransaction,
-    #[error("the server is shutting down")]
-    ShuttingDown,
-    #[error(transparent)]
-    Store(#[from] StoreError),
-}
 
 /// A session that was opened.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -20,6 +20,7 @@
 //! ```
 
 mod config;
+mod error;
 mod http;
 mod hub;
 mod picks;

@@ -3,39 +3,13 @@
 //! The locks here and in the store are held only for as long as the store takes to answer, never
 //! while something is awaited, so that requests call them directly.
 
-use crate::hub::HubError;
+use crate::error::{End, HubError};
 use serde_json::Value;
 use seriatim_isolation::Level;
 use seriatim_store::{Session, StoreError, Txn, TxnName};
-use std::fmt;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use tokio::sync::OwnedSemaphorePermit;
-
-/// Why a session is over.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub(crate) enum End {
-    Closed,
-    Idle(Duration),
-    Reset,
-    Shutdown,
-    /// So many sessions have ended since that the server does not remember.
-    Forgotten,
-}
-
-impl fmt::Display for End {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match self {
-            End::Closed => f.write_str("it was closed"),
-            End::Idle(limit) => write!(f, "it was idle for more than {limit:?}"),
-            End::Reset => f.write_str("the store was reset"),
-            End::Shutdown => f.write_str("the server is shutting down"),
-            End::Forgotten => {
-                f.write_str("it was closed, was idle for too long, or the store was reset")
-            }
-        }
-    }
-}
 
 /// An open transaction. The transaction is dropped before its turn, so that the next one finds it
 /// ended.

@@ -6,8 +6,8 @@
 //! and create the course first.
 
 use super::{Clients, Judge, Judgement, cart, courseware, stack, twitter};
-use crate::SmallApp;
 use crate::db::{Db, Operation};
+use crate::small::SmallApp;
 use crate::value::Value;
 use crate::workload::Random;
 

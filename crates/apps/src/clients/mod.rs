@@ -22,9 +22,9 @@ mod wikipedia;
 pub use crate::wikipedia::Phase;
 pub use program::{After, ClientProgram, LAYOUT, Step, names};
 
-use crate::SmallApp;
 use crate::app::App;
 use crate::db::{Db, DbError, Operation};
+use crate::small::SmallApp;
 use crate::value::Value;
 use crate::workload::Random;
 use program::Slot;

@@ -1,9 +1,9 @@
 //! The scans against literal counts.
 
 use super::*;
-use crate::index::{Index, NONE};
+use crate::index::{INITIAL, Index, NONE};
 use crate::weak::{CausalOrder, WeakLevels};
-use seriatim_history::{Columns, KeyNames, OpKind, Status, Value};
+use seriatim_history::{Columns, History, KeyId, KeyNames, OpId, OpKind, Status, TxnId, Value};
 use seriatim_isolation::Level;
 use std::collections::{BTreeMap, BTreeSet};
 

@@ -10,7 +10,7 @@
 //! that was read and the reader. In an order that is near to the truth these are few; the work is
 //! limited, and where the limit ends the scan the count is a lower bound.
 
-use super::{Pair, last_write, source_write};
+use super::pair::{Pair, last_write, source_write};
 use crate::index::{INITIAL, Index, NONE};
 use crate::weak::CausalOrder;
 use rustc_hash::FxHashSet;

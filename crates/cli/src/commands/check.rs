@@ -1,9 +1,9 @@
 //! `seriatim check`: which isolation levels a history satisfies, and what is wrong if it does not.
 
-use crate::cli::{LevelArg, Style, Unknown, anomaly_parser, format_parser, level_parser};
 use crate::exit::{Exit, Failure};
 use crate::inputs::{self, Expanded, Input, InputSearch, Origin};
 use crate::loss_notes::skipped_note;
+use crate::parsers::{LevelArg, Style, Unknown, anomaly_parser, format_parser, level_parser};
 use crate::progress::{Progress, Stage};
 use crate::quantities::{duration, size};
 use crate::write_history::may_write;

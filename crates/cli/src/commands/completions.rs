@@ -1,9 +1,8 @@
 //! `seriatim completions`: completions for a shell, from the definition of the flags.
 
-use crate::cli::Cli;
 use crate::exit::{Exit, Failure};
 use crate::output;
-use clap::CommandFactory;
+use clap::Command;
 use clap_complete::Shell;
 
 /// The flags.
@@ -15,9 +14,9 @@ pub struct Args {
 }
 
 /// Prints the script.
-pub fn run(args: &Args) -> Result<Exit, Failure> {
+pub fn run(args: &Args, mut command: Command) -> Result<Exit, Failure> {
     let mut script = Vec::new();
-    clap_complete::generate(args.shell, &mut Cli::command(), "seriatim", &mut script);
+    clap_complete::generate(args.shell, &mut command, "seriatim", &mut script);
     output::raw(&script)?;
     Ok(Exit::Holds)
 }

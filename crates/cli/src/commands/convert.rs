@@ -1,10 +1,10 @@
 //! `seriatim convert`: a history in another format. The output appears whole or not at all.
 
-use crate::cli::{Unknown, format_parser};
 use crate::exit::{Exit, Failure};
 use crate::inputs::read_input;
 use crate::loss_notes::{lost_note, skipped_note, unknown_note};
 use crate::output;
+use crate::parsers::{Unknown, format_parser};
 use crate::progress::Progress;
 use crate::write_history::{format_for, may_write_history, save};
 use seriatim_history::formats::{Format, ReadOptions};

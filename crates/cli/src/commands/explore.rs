@@ -3,8 +3,8 @@
 mod program_file;
 
 use crate::checkpoint::Keeper;
-use crate::cli::{Style, base_parser, explore_level_parser};
 use crate::exit::{Exit, Failure};
+use crate::parsers::{Style, base_parser, explore_level_parser};
 use crate::progress::Progress;
 use crate::quantities::duration;
 use crate::write_history::may_write;

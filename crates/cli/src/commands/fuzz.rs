@@ -1,7 +1,7 @@
 //! `seriatim fuzz`: an application on the mock store, run until its assertion breaks.
 
-use crate::cli::{Style, chooser_parser, store_level_parser};
 use crate::exit::{Exit, Failure};
+use crate::parsers::{Style, chooser_parser, store_level_parser};
 use crate::progress::Progress;
 use crate::quantities::duration;
 use crate::write_history::{may_write, save};

@@ -1,7 +1,7 @@
 //! `seriatim generate`: a history made to order.
 
-use crate::cli::{format_parser, generate_level_parser};
 use crate::exit::{Exit, Failure};
+use crate::parsers::{format_parser, generate_level_parser};
 use crate::progress::Progress;
 use crate::write_history::{format_for, may_write_history, save};
 use clap::ValueEnum;

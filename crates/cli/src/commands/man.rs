@@ -1,9 +1,7 @@
 //! `seriatim man`: man pages, from the definition of the flags.
 
-use crate::cli::Cli;
 use crate::exit::{Exit, Failure};
 use crate::{output, whole_files};
-use clap::CommandFactory;
 use clap_mangen::Man;
 use std::io::{self, Write};
 use std::path::{Path, PathBuf};
@@ -75,9 +73,9 @@ const EXAMPLES: &[(&str, &str)] = &[
 ];
 
 /// Prints the page of the program, or writes all pages.
-pub fn run(args: &Args) -> Result<Exit, Failure> {
+pub fn run(args: &Args, command: clap::Command) -> Result<Exit, Failure> {
     // `seriatim help` has no page.
-    let mut command = Cli::command().disable_help_subcommand(true);
+    let mut command = command.disable_help_subcommand(true);
     command.build();
     match &args.dir {
         None => output::raw(&page(&command, "seriatim", &names(&command))?)?,

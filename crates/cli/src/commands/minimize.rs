@@ -1,11 +1,11 @@
 //! `seriatim minimize`: the smallest part of a history that still violates a level.
 
-use crate::cli::{LevelArg, Unknown, format_parser, level_parser};
 use crate::commands::check::bytes_max;
 use crate::exit::{Exit, Failure};
 use crate::inputs::try_input;
 use crate::loss_notes::{lost_note, skipped_note, unknown_note};
 use crate::output;
+use crate::parsers::{LevelArg, Unknown, format_parser, level_parser};
 use crate::progress::Progress;
 use crate::quantities::{duration, size};
 use crate::write_history::{format_for, may_write_history, save};

@@ -1,11 +1,11 @@
 //! `seriatim observe`: a serializable run of a shipped application, recorded for `seriatim
 //! predict`.
 
-use crate::cli::format_parser;
 use crate::commands::fuzz::app_parser;
 use crate::exit::{Exit, Failure};
 use crate::loss_notes::lost_note;
 use crate::output;
+use crate::parsers::format_parser;
 use crate::write_history::{format_for, may_write_history, save};
 use clap::ValueEnum;
 use seriatim_apps::BENCHMARKS;

@@ -1,9 +1,9 @@
 //! `seriatim predict`: how an observed run could have gone wrong at a weak level.
 
-use crate::cli::{Style, Unknown, format_parser, predict_level_parser};
 use crate::exit::{Exit, Failure};
 use crate::inputs::read_input;
 use crate::loss_notes::{skipped_note, unknown_note};
+use crate::parsers::{Style, Unknown, format_parser, predict_level_parser};
 use crate::progress::{self, Progress};
 use crate::quantities::duration;
 use crate::write_history::may_write;

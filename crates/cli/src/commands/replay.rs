@@ -4,9 +4,9 @@
 mod prediction;
 mod recording;
 
-use crate::cli::Style;
 use crate::commands::fuzz::app_parser;
 use crate::exit::{Exit, Failure};
+use crate::parsers::Style;
 use crate::write_history::may_write;
 use std::io::Read;
 use std::path::{Path, PathBuf};

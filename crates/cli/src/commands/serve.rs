@@ -1,9 +1,9 @@
 //! `seriatim serve`: a database that may return anything its level allows, over the network, until
 //! a signal ends it.
 
-use crate::cli::{chooser_parser, format_parser, store_level_parser};
 use crate::exit::{Exit, Failure};
 use crate::loss_notes::lost_note;
+use crate::parsers::{chooser_parser, format_parser, store_level_parser};
 use crate::quantities::{duration, size};
 use crate::write_history::{format_for, may_write_history, save};
 use crate::{interrupt, output};

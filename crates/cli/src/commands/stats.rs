@@ -1,10 +1,10 @@
 //! `seriatim stats`: what is in a history, counted.
 
-use crate::cli::{Style, Unknown, format_parser};
 use crate::exit::{Exit, Failure};
 use crate::inputs::{self, Expanded, InputSearch, Origin};
 use crate::loss_notes::skipped_note;
 use crate::output;
+use crate::parsers::{Style, Unknown, format_parser};
 use crate::progress::Progress;
 use seriatim_history::formats::{self, Format, ReadOptions};
 use seriatim_history::{History, OpKind, ReadError, Status};

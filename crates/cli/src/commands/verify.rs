@@ -1,9 +1,9 @@
 //! `seriatim verify`: are the verdicts of a certificate true? Without the search that found them.
 
-use crate::cli::{Unknown, format_parser};
 use crate::exit::{Exit, Failure};
 use crate::loss_notes::{skipped_note, unknown_note};
 use crate::output;
+use crate::parsers::{Unknown, format_parser};
 use crate::progress::Progress;
 use seriatim_history::History;
 use seriatim_history::formats::{self, Format, ReadOptions};

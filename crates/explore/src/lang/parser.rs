@@ -4,7 +4,7 @@
 use super::ast::{Assertion, Expr, Key, Op, Session, Stmt, Transaction};
 use super::lexer::{Token, tokens, too_large};
 use super::{LangError, Source, Spot};
-use crate::explorer::supported;
+use crate::levels::supported;
 use rustc_hash::FxHashSet;
 use seriatim_isolation::Level;
 
@@ -561,8 +561,8 @@ impl Parser {
         Ok(Expr::Final(self.asked_key()?))
     }
 
-    /// A read of a key that the program never sets, or an assertion about one, is a slip of the pen: what
-    /// is proved with it would be about nothing.
+    /// A read of a key that the program never sets, or an assertion about one, is a slip of the
+    /// pen: what is proved with it would be about nothing.
     fn keys_have_values(&self) -> Parsed<()> {
         match self.asked.iter().find(|(key, _)| !self.written.contains(key)) {
             None => Ok(()),

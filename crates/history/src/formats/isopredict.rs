@@ -228,7 +228,7 @@ pub(super) fn carries_names(history: &History) -> bool {
 
 /// The ids of the input if they are of this format, otherwise new ones.
 fn ids(history: &History) -> Vec<Id> {
-    let of = |session: crate::SessionId| {
+    let of = |session: crate::ids::SessionId| {
         (0..history.txns_of(session).len() as u64).map(move |n| (session, n))
     };
     let numbered = || {
@@ -243,7 +243,7 @@ fn ids(history: &History) -> Vec<Id> {
 
 fn named_ids(history: &History) -> Option<Vec<Id>> {
     let mut seen = FxHashSet::default();
-    let mut sessions: FxHashMap<u64, crate::SessionId> = FxHashMap::default();
+    let mut sessions: FxHashMap<u64, crate::ids::SessionId> = FxHashMap::default();
     let named = history.txns().map(|txn| {
         let Atom::Str(name) = history.txn_name(txn) else { return None };
         let id = Id::of_name(&name)?;

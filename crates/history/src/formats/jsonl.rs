@@ -305,7 +305,7 @@ fn explicit_initial(history: &History) -> FxHashMap<KeyId, Value> {
     let initial = history.initial();
     let mut explicit = initial.values.clone();
     if let Some(default) = initial.default.filter(|_| !initial.yields_to_writes) {
-        let ops = (0..history.op_count() as u32).map(|op| history.op(crate::OpId(op)));
+        let ops = (0..history.op_count() as u32).map(|op| history.op(crate::ids::OpId(op)));
         let written = ops.filter(|op| {
             op.kind.is_write() && op.value == default && !initial.values.contains_key(&op.key)
         });
@@ -384,7 +384,7 @@ fn write_txn(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::OpId;
+    use crate::ids::OpId;
 
     const TEXT: &str = concat!(
         r#"{"seriatim":1,"initial":{"5":0},"source":"a test"}"#,

@@ -2,9 +2,9 @@
 //! read may read from.
 
 use super::Selectors;
-use crate::Boundary;
 use crate::formula::Formula;
 use crate::problem::{Problem, Read};
+use crate::question::Boundary;
 use batsat::Lit;
 
 /// The choices of a history.

@@ -13,9 +13,9 @@ mod bounds;
 mod cycle;
 mod level;
 
-use crate::Boundary;
 use crate::formula::{Formula, Solved};
 use crate::problem::Problem;
+use crate::question::Boundary;
 use batsat::Lit;
 use std::time::Instant;
 

@@ -217,8 +217,8 @@ fn reason(open: Open) -> &'static str {
             "Whether the run itself is serializable is not known: its check used up the budget."
         }
         Open::UnknownContent => {
-            "Whether the run itself is serializable is not known: it has transactions whose content \
-             was not understood."
+            "Whether the run itself is serializable is not known: it has transactions whose \
+             content was not understood."
         }
     }
 }

@@ -11,8 +11,8 @@ use seriatim_check::{Answer, Duplicate, Report, Undecided, Verdict};
 use seriatim_isolation::Level;
 use std::fmt::Write as _;
 
-/// The widest page on which the verdict is wrapped. On wider ones, and where a line is asked for, it
-/// is one line, for those who look for it with tools.
+/// The widest page on which the verdict is wrapped. On wider ones, and where one line is asked for,
+/// it is one line, as tools that look for it expect.
 const WRAPPED_MAX: usize = 80;
 
 /// The input and the verdict, painted line by line.

@@ -27,9 +27,9 @@ mod plan;
 
 pub use departure::PlanDeparture;
 pub use file::{Predicted, PredictedRun};
-pub use plan::{PlanError, PlannedEvent, PlannedTxn, Writer};
+pub use plan::{PlannedEvent, PlannedTxn, Writer};
 
-use crate::run::RunError;
+use crate::error::RunError;
 use permits::Permits;
 use seriatim_apps::{App, Db, DbError, StoreDb, Value};
 use seriatim_check::{Answer, check};

@@ -1,5 +1,6 @@
 //! What is to be run: the transactions of a prediction, and an order for them.
 
+use crate::error::PlanError;
 use serde::Deserialize;
 use seriatim_store::{Choice, TxnName};
 use std::collections::{BTreeSet, HashMap, VecDeque};
@@ -86,38 +87,6 @@ impl PlannedTxn {
         });
         writes.collect()
     }
-}
-
-/// Why a plan cannot be run.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-pub enum PlanError {
-    /// It does nothing.
-    #[error("it has no transaction that is needed; predict again from the observed run")]
-    Empty,
-    /// It is about another run.
-    #[error(
-        "it has a transaction of session {session}, and the application has {clients} sessions; \
-         predict again from the observed run"
-    )]
-    UnknownSession {
-        /// The session.
-        session: u32,
-        /// How many there are.
-        clients: usize,
-    },
-    /// A transaction cannot run twice.
-    #[error(
-        "it has transaction {} of session {} twice; predict again from the observed run",
-        .0.txn,
-        .0.session
-    )]
-    Twice(TxnName),
-    /// There is no order for it.
-    #[error(
-        "its transactions read from each other in a circle, which no run does; predict again from \
-         the observed run"
-    )]
-    Circle,
 }
 
 /// Whether `plan` can be one for an application with so many clients.

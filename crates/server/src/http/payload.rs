@@ -2,7 +2,7 @@
 
 use super::Shared;
 use super::problem::Problem;
-use crate::hub::HubError;
+use crate::error::HubError;
 use axum::body::Bytes;
 use axum::extract::{FromRequest, FromRequestParts, Path, Request};
 use axum::http::StatusCode;

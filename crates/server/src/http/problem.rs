@@ -2,7 +2,7 @@
 //! people.
 
 use super::Answer;
-use crate::hub::HubError;
+use crate::error::HubError;
 use axum::http::StatusCode;
 use axum::response::{IntoResponse, Response};
 use serde_json::json;

@@ -1,8 +1,8 @@
 //! An application as `seriatim predict` says that it could go wrong.
 
 use super::Args;
-use crate::cli::Style;
 use crate::exit::{Exit, Failure};
+use crate::parsers::Style;
 use crate::write_history::save;
 use crate::{describe_run, output};
 use seriatim_history::formats::Format;

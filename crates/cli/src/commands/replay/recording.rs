@@ -1,8 +1,8 @@
 //! A run that `seriatim fuzz` kept, once more.
 
 use super::Args;
-use crate::cli::Style;
 use crate::exit::{Exit, Failure};
+use crate::parsers::Style;
 use crate::write_history::save;
 use crate::{describe_run, output};
 use seriatim_history::formats::Format;

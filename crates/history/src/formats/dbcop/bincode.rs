@@ -180,7 +180,7 @@ fn write_header(history: &History, out: &mut dyn Write) -> Result<(), WriteError
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::OpId;
+    use crate::ids::OpId;
 
     /// The example of the format's description: 156 bytes.
     fn tiny() -> Vec<u8> {

@@ -37,8 +37,8 @@ pub(in crate::formats) fn read(bytes: &[u8], source: &Source) -> Result<History,
             "expected `]` before the end of the file; is it truncated?",
         ));
     }
-    reader.builder.columns.txn_names = crate::Names::Implicit { first: 1 };
-    reader.builder.columns.session_names = crate::Names::Implicit { first: 1 };
+    reader.builder.columns.txn_names = crate::model::Names::Implicit { first: 1 };
+    reader.builder.columns.session_names = crate::model::Names::Implicit { first: 1 };
     reader.builder.finish(source, PlaceUnit::Line)
 }
 

@@ -299,7 +299,7 @@ impl Reader {
             self.builder.columns.txn_times = Some(self.times(unit));
         }
         if let Some(names) = self.names() {
-            self.builder.columns.txn_names = crate::Names::Numbers(names);
+            self.builder.columns.txn_names = crate::model::Names::Numbers(names);
         }
         self.builder.finish(source, PlaceUnit::Line)
     }

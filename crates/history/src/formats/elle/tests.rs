@@ -249,7 +249,8 @@ fn an_operation_of_a_register_is_a_transaction() {
 fn independent_registers_have_a_key_each() {
     let history = edn("{:type :ok :process 0 :f :read :value [7 nil]}\n\
                        {:type :ok :process 0 :f :write :value #jepsen.independent/tuple [7 1]}\n\
-                       {:type :ok :process 0 :f :cas :value #clojure.lang.MapEntry[\"k\" [1 2]]}\n");
+                       {:type :ok :process 0 :f :cas \
+                       :value #clojure.lang.MapEntry[\"k\" [1 2]]}\n");
     assert_eq!(transactions(&history), ["0: r(7,nil)", "0: w(7,1)", "0: r(k,1) w(k,2)"]);
     let mixed = error(
         "{:type :ok :process 0 :f :write :value [7 1]}\n\

@@ -100,7 +100,7 @@ impl WrittenEvent {
     }
 
     /// The value to show for an operation: an invocation does not know yet what it will read.
-    fn shown(&self, writing: &Writing<'_>, op: crate::OpId) -> Value {
+    fn shown(&self, writing: &Writing<'_>, op: crate::ids::OpId) -> Value {
         let content = writing.history.op(op);
         let unread = self.is_invocation || writing.is_initial(content.key, content.value);
         if content.kind == OpKind::Read && unread { Value::NULL } else { content.value }

@@ -85,7 +85,7 @@ impl Writer<'_> {
         let history = self.writing.history;
         for key in self.zeros() {
             let name = history.key_name(key);
-            let crate::Atom::Int(name) = name else {
+            let crate::atom::Atom::Int(name) = name else {
                 return Err(self.writing.unsupported(format!("the key `{name}`"), ""));
             };
             let session = self.ids.sessions.first().copied().unwrap_or(0);
@@ -115,13 +115,13 @@ impl Writer<'_> {
         Ok(order)
     }
 
-    fn first_of(&self, session: crate::SessionId) -> Option<TxnId> {
+    fn first_of(&self, session: crate::ids::SessionId) -> Option<TxnId> {
         let history = self.writing.history;
         history.txns_of(session).map(TxnId).find(|&txn| !history.ops_of(txn).is_empty())
     }
 
     fn looks_initial(&self, txn: TxnId) -> bool {
-        let writes_zero = |op: crate::Op| op.kind == OpKind::Write && op.value.raw() == 0;
+        let writes_zero = |op: crate::model::Op| op.kind == OpKind::Write && op.value.raw() == 0;
         self.writing.history.status(txn) == Status::Committed
             && self.writing.ops(txn).all(|(_, op)| writes_zero(op))
     }

@@ -5,13 +5,15 @@
 //! transaction is run again with the reads before it as they were, so a transaction is executed
 //! again only when one of its reads changes.
 
+mod run;
+
 use crate::error::ExploreError;
 use crate::ordered::{Ordered, Record, Tail};
 use crate::program::{Code, Local, Program, Session, Value};
 use crate::reader::Reader;
-use crate::run::{Run, begins_nothing};
 use crate::trail::{Choice, Fork, ReadAt};
 use crate::txn_set::{INITIAL, Id, TXNS_MAX};
+use run::{Run, begins_nothing};
 use seriatim_isolation::Level;
 use std::collections::VecDeque;
 use std::rc::Rc;
@@ -458,4 +460,23 @@ fn bounds<V: Value, L: Local>(program: &Program<V, L>) -> Vec<Bounds> {
         room: known.unwrap_or(each) as u32,
     };
     program.sessions.iter().zip(of()).map(bound).collect()
+}
+
+impl<V: Value, L: Local> Program<V, L> {
+    /// What is in the database before, and what the sessions do if they run one after the other: a
+    /// text that tells programs apart.
+    pub fn outline(&self) -> Result<String, ExploreError> {
+        let setting =
+            Setting { level: Level::Causal, base: Level::Causal, algorithm: Algorithm::Ce };
+        let mut engine = Engine::new(self, setting);
+        engine.advance()?;
+        let initial: Vec<String> =
+            self.initial.iter().map(|(key, value)| format!("{key}={value}")).collect();
+        let done = engine
+            .history
+            .order()
+            .iter()
+            .map(|record| format!("{}: {:?}", record.session, record.ops));
+        Ok(initial.into_iter().chain(done).collect::<Vec<_>>().join("\n"))
+    }
 }

@@ -5,8 +5,8 @@
 //! transactions that are over are repeated from the history, then the one in question runs, and at
 //! the begin of the next one the code is stopped.
 
+use super::Engine;
 use crate::closure::Closure;
-use crate::engine::Engine;
 use crate::error::{ExploreError, OPS_MAX, Place};
 use crate::ordered::{Op, Read, Record, own_value};
 use crate::panics;
