@@ -4,10 +4,10 @@
 //! Transactions run one at a time, in an order that extends session order and who reads from whom;
 //! each read returns what the prediction says if that version exists and the level allows it, else
 //! the latest one. Only what the prediction needs runs: the transactions on its cycle and with
-//! changed reads, and those that happen before them, each to its end; then all clients stop, so that
-//! nothing else goes wrong by chance. Whether the assertion of the application breaks is known only
-//! when all clients have come to their ends: for that it runs once more, and after the plan the
-//! clients go on, one transaction at a time, with the latest versions.
+//! changed reads, and those that happen before them, each to its end; then all clients stop, so
+//! that nothing else goes wrong by chance. Whether the assertion of the application breaks is known
+//! only when all clients have come to their ends: for that it runs once more, and after the plan
+//! the clients go on, one transaction at a time, with the latest versions.
 //!
 //! Two things are not as in the paper, because runs that it allows went wrong for no reason of the
 //! application's:
