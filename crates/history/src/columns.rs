@@ -220,6 +220,7 @@ impl Columns {
             txn_status: scatter(&self.txns, new_of_old, |txn| txn.status, Status::Committed),
             txn_times: self.txn_times.map(|times| scatter(&times, new_of_old, |&t| t, (0, 0))),
             txn_names: permute_names(self.txn_names, new_of_old),
+            txn_places: None,
             txn_file_order: invert(new_of_old),
             op_kind: ops.kind,
             op_key: ops.key,

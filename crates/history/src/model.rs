@@ -162,6 +162,8 @@ pub struct History {
     pub(crate) txn_status: Vec<Status>,
     /// Begin and end in nanoseconds (or any common unit), where the input knows them.
     pub(crate) txn_times: Option<Vec<(i64, i64)>>,
+    /// The place of each transaction in its session of the input, if sessions are left out.
+    pub(crate) txn_places: Option<Vec<u32>>,
     /// The place of each transaction in the order of the input, which is often close to the commit
     /// order.
     pub(crate) txn_file_order: Vec<u32>,
