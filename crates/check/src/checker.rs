@@ -6,7 +6,7 @@ use crate::explain::{self, Clean, Found};
 use crate::index::Index;
 use crate::ladder::StrongLevels;
 use crate::limits::Limits;
-use crate::limits::memory::{Need, Room};
+use crate::limits::memory::{self, Need, Room};
 use crate::outcome::{
     AnomalyGroup, Breach, Evidence, Options, Outcome, Proved, Report, Timings, Undecided, Verdict,
     smallest,
@@ -15,13 +15,38 @@ use crate::patterns::{self, LostUpdates};
 use crate::strong::Subject;
 use crate::weak::{self, Analysis, Chosen, Reads, WeakLevels};
 use seriatim_history::{History, OpId, TxnId, ValueKind};
-use seriatim_isolation::{Anomaly, Level};
+use seriatim_isolation::{Anomaly, Level, Order};
 use seriatim_verify::Proof;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Checks `history` at the levels of `options`.
+/// Checks `history` at the levels and with the order of `options`.
 pub(crate) fn check_with(history: &History, options: &Options) -> Report {
+    match options.order {
+        Order::None if !Limits::of(options).allow(memory::of_part(history)) => {
+            nothing(history, options)
+        }
+        Order::None => check_with_sessions(&history.without_sessions(), options),
+        Order::RealTime if !history.has_times() => without_times(history, options),
+        Order::Sessions | Order::RealTime => check_with_sessions(history, options),
+    }
+}
+
+/// Without times real time can only be said not to matter where the level is violated anyway.
+fn without_times(history: &History, options: &Options) -> Report {
+    let with_sessions = Options { order: Order::Sessions, ..options.clone() };
+    let mut report = check_with_sessions(history, &with_sessions);
+    for verdict in &mut report.verdicts {
+        if verdict.holds() && verdict.level != Level::CutIsolation {
+            *verdict = Verdict::undecided_because(verdict.level, Undecided::NoTimes);
+        }
+    }
+    report.proved.holds = None;
+    Report { order: options.order, ..report }
+}
+
+/// Checks a history whose sessions are those that count.
+fn check_with_sessions(history: &History, options: &Options) -> Report {
     let need = Need::of(history);
     let report = match need.within(Limits::of(options)) {
         Room::Enough => return check_in_full(history, options),
@@ -157,6 +182,7 @@ impl Check<'_> {
         };
         let verdicts = self.weak.levels.iter().map(verdict).collect();
         Report {
+            order: self.weak.options.order,
             verdicts,
             anomalies,
             search_ended_early: !found.is_complete,
@@ -255,6 +281,7 @@ fn without_clocks(history: &History, options: &Options) -> Report {
 fn nothing(history: &History, options: &Options) -> Report {
     let verdicts = levels_to_report(history, options).into_iter().map(undecided).collect();
     Report {
+        order: options.order,
         verdicts,
         anomalies: Vec::new(),
         search_ended_early: false,

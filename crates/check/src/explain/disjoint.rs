@@ -14,7 +14,7 @@ use crate::strong::{StrongOutcome, Subject, decide_strong};
 use crate::weak::CausalOrder;
 use rustc_hash::FxHashSet;
 use seriatim_history::{History, OpId, TxnId};
-use seriatim_isolation::{Anomaly, Level};
+use seriatim_isolation::{Anomaly, Guarantee, Level};
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -174,8 +174,9 @@ impl<'a> Finder<'a> {
     ) -> bool {
         let deadline = Instant::now() + EXPLAINING_MAX;
         let (whole, limits) = (self.left.whole, self.limits(deadline));
+        let asked = Guarantee::new(level, self.options.order);
         let explained = |Pair(ops): Pair| {
-            explain(whole, &ops, level, &mut Budget::within(limits))
+            explain(whole, &ops, asked, &mut Budget::within(limits))
                 .filter(|violation| violation.kind == kind)
         };
         let Some(exemplar) = pairs().take(EXEMPLARS_TRIED).find_map(explained) else {
@@ -227,7 +228,8 @@ impl<'a> Finder<'a> {
     /// Explains what `ops` violate; whether that could be done.
     fn explain(&mut self, ops: &[OpId], level: Level, deadline: Instant) -> bool {
         let mut budget = Budget::within(self.limits(deadline));
-        let Some(violation) = explain(self.left.whole, ops, level, &mut budget) else {
+        let asked = Guarantee::new(level, self.options.order);
+        let Some(violation) = explain(self.left.whole, ops, asked, &mut budget) else {
             return false;
         };
         self.left.used.extend(violation.ops.iter().filter_map(|op| op.txn.id));

@@ -18,7 +18,7 @@ use super::path::{self, Preference};
 use super::proof::{self, Cycle, Label, Order, OrderWhy, Origin, OriginWhy, Step, cost};
 use rustc_hash::FxHashMap;
 use seriatim_history::KeyId;
-use seriatim_isolation::Level;
+use seriatim_isolation::{Guarantee, Level};
 use std::rc::Rc;
 
 /// Which nodes the edges of a level join.
@@ -67,17 +67,16 @@ impl<'i> Saturation<'i> {
     /// What the input says; not saturated.
     pub fn new(
         instance: &'i Instance<'i>,
-        level: Level,
+        asked: Guarantee,
         budget: &mut Budget,
     ) -> Result<Saturation<'i>, Exhausted> {
-        let shape = match level {
+        let shape = match asked.level {
             Level::PrefixConsistency => Shape::Split { ww_to_begin: false },
             Level::SnapshotIsolation => Shape::Split { ww_to_begin: true },
             _ => Shape::Whole,
         };
         let (n, per_txn) = (instance.txns.len(), if shape == Shape::Whole { 1 } else { 2 });
-        let moments =
-            if level == Level::StrictSerializable { instance.moments() } else { Vec::new() };
+        let moments = if asked.keeps_real_time() { instance.moments() } else { Vec::new() };
         let nodes = n * per_txn + moments.len();
         budget.spend((nodes * nodes / 32) as u64)?;
         let sessions =

@@ -3,6 +3,7 @@
 
 use super::faults::{Fault, Unrepeated};
 use super::lists::ListFacts;
+use crate::weak::Overlap;
 use seriatim_history::History;
 
 /// No source: a write, an internal read, or a read that is reported as a fault or as ambiguous.
@@ -45,6 +46,10 @@ pub(crate) struct Index {
     pub ambiguous: Vec<u32>,
     /// What the lists of list-append histories tell.
     pub lists: ListFacts,
+    /// Where real time counts: edges that it shows between writers that overlap.
+    pub overlaps: Vec<Overlap>,
+    /// Reads that are reported already.
+    pub told: Vec<u32>,
 }
 
 impl Index {

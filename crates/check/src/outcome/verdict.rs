@@ -4,7 +4,7 @@
 use super::effort::Effort;
 use super::violation::Violation;
 use seriatim_history::{OpId, TxnId};
-use seriatim_isolation::{Anomaly, Level};
+use seriatim_isolation::{Anomaly, Level, Order};
 use seriatim_verify::{Proof, commit_order};
 use std::fmt;
 use std::sync::Arc;
@@ -86,8 +86,8 @@ pub enum Undecided {
     /// Going on would take more memory than [`crate::Checker::memory`] allows, or more than is ever
     /// spent on one table.
     Memory,
-    /// Strict serializability was asked for, the history is serializable as far as is known, and it
-    /// has no begin and end times.
+    /// Real time was asked for, the history satisfies the level without it (strict serializability:
+    /// is serializable) as far as is known, and it has no begin and end times.
     NoTimes,
 }
 
@@ -228,6 +228,8 @@ pub struct Timings {
 #[derive(Clone)]
 #[must_use]
 pub struct Report {
+    /// The order that the levels were asked for with.
+    pub order: Order,
     /// One verdict for each level that was asked for, in the order of [`Level::ALL`].
     pub verdicts: Vec<Verdict>,
     /// The anomalies, in the order of [`Anomaly::ALL`]; only kinds that a level that was asked for

@@ -221,12 +221,15 @@ pub struct Violation {
     /// The contradiction: a cycle of edges (each `to` is the next `from`, the last closes on the
     /// first). Empty for anomalies that need no order: kinds a to f, j, and those of lists.
     pub cycle: Vec<Edge>,
+    /// Of a read that is stale by itself: the time from the end of the last transaction that it
+    /// should have seen to the begin of its own, in the unit of the input.
+    pub age: Option<u64>,
 }
 
 impl Violation {
     /// An instance that violates the levels that forbid its kind, and no other.
     pub fn new(kind: Anomaly, ops: Vec<OpRef>, cycle: Vec<Edge>) -> Violation {
-        Violation { kind, ops, levels: kind.info().forbidden_by.to_vec(), cycle }
+        Violation { kind, ops, levels: kind.info().forbidden_by.to_vec(), cycle, age: None }
     }
 
     /// How many transactions are involved.

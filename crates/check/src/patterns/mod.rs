@@ -1,5 +1,5 @@
-//! Anomalies of two transactions that one scan of the history finds, all of them: lost updates and
-//! write skews.
+//! Anomalies of two transactions that one scan of the history finds, all of them: lost updates,
+//! write skews and stale reads.
 //!
 //! The searches of `strong/` and `explain/` find one contradiction at a time and explain it; a
 //! database that loses updates shows thousands. What two transactions do to each other can be seen
@@ -7,11 +7,13 @@
 //! history. Whatever needs more transactions is left to the search.
 
 mod lost_updates;
+mod stale_reads;
 #[cfg(test)]
 mod tests;
 mod write_skews;
 
 pub(crate) use lost_updates::{LostUpdates, lost_updates};
+pub(crate) use stale_reads::{StaleRead, real_time_edge, stale_reads};
 pub(crate) use write_skews::write_skews;
 
 use crate::index::INITIAL;

@@ -137,6 +137,13 @@ enum Learned {
 impl<'a> Matcher<'a> {
     fn new(history: &'a History, ambiguous: &[u32], limits: Limits, level: Level) -> Matcher<'a> {
         let reads: Vec<OpId> = ambiguous.iter().copied().map(OpId).collect();
+        // What was read by a transaction of unknown outcome matters if a choice makes it count.
+        let unknown = history.txns().filter(|&txn| history.status(txn) == Status::Unknown);
+        let unknown = unknown.flat_map(|txn| history.ops_of(txn)).map(OpId);
+        let reads: Vec<OpId> = reads
+            .into_iter()
+            .chain(unknown.filter(|&op| history.op(op).kind == OpKind::Read))
+            .collect();
         let writers = writers(history, &reads);
         let mut matcher = Matcher {
             history,
