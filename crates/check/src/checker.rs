@@ -11,7 +11,7 @@ use crate::outcome::{
     AnomalyGroup, Breach, Evidence, Options, Outcome, Proved, Report, Timings, Undecided, Verdict,
     smallest,
 };
-use crate::patterns::{self, LostUpdates};
+use crate::patterns::{self, LostUpdates, stale_reads, staleness};
 use crate::strong::Subject;
 use crate::weak::{self, Analysis, Chosen, Reads, WeakLevels};
 use seriatim_history::{History, OpId, TxnId, ValueKind};
@@ -60,6 +60,7 @@ fn check_with_sessions(history: &History, options: &Options) -> Report {
 fn check_in_full(history: &History, options: &Options) -> Report {
     let start = Instant::now();
     let index = Index::build(history, options.threads);
+    let stale = stale_reads(history, &index);
     let mut timings = Timings { index: start.elapsed(), ..Timings::default() };
     let start = Instant::now();
     let ambiguous = weak::undecided(history, &index);
@@ -82,7 +83,7 @@ fn check_in_full(history: &History, options: &Options) -> Report {
         let took = start.elapsed();
         let start = Instant::now();
         let lost_updates = check.lost_updates(&index, strong.weakest_violated().is_some());
-        found = strong.violations(Clean::whole(subject, order, &lost_updates), took);
+        found = strong.violations(Clean::whole(subject, order, &lost_updates, &stale), took);
         timings.explain = start.elapsed();
         if doubt.is_none() && !check.open_weak(&strong).is_empty() {
             strong.try_serializable(&subject);
@@ -91,7 +92,8 @@ fn check_in_full(history: &History, options: &Options) -> Report {
         let counts = index.counts.clone();
         let lost_updates = check.lost_updates(&index, true);
         let Analysis { groups, blamed } = check.weak.analyse(index, strongest);
-        let beyond = Beyond { history, counts: &counts, options, lost_updates: &lost_updates };
+        let (lost_updates, stale) = (&lost_updates, &stale);
+        let beyond = Beyond { history, counts: &counts, options, lost_updates, stale };
         let levels = check.weak.strong_levels();
         let efforts = &mut timings.efforts;
         found = beyond.anomalies(&blamed, &levels, start.elapsed(), efforts);
@@ -109,7 +111,9 @@ fn check_in_full(history: &History, options: &Options) -> Report {
         matched: chosen.verdicts,
         holding: check.take_holding(),
     };
-    check.report(&known, found, timings)
+    let report = check.report(&known, found, timings);
+    let told = options.order == Order::RealTime;
+    Report { stale: staleness(history, &stale).filter(|_| !told), ..report }
 }
 
 /// What is known in the end.
@@ -186,6 +190,7 @@ impl Check<'_> {
             verdicts,
             anomalies,
             search_ended_early: !found.is_complete,
+            stale: None,
             proved: self.proved(known),
             timings,
             memory_needed: None,
@@ -273,7 +278,7 @@ fn without_clocks(history: &History, options: &Options) -> Report {
     let verdicts = asked.iter().map(|&level| verdict(level)).collect();
     let forbidden = |level: &Level| asked.contains(level);
     let mut anomalies = report.anomalies;
-    anomalies.retain(|group| group.kind.info().forbidden_by.iter().any(forbidden));
+    anomalies.retain(|group| group.exemplar.levels.iter().any(forbidden));
     Report { verdicts, anomalies, ..report }
 }
 
@@ -285,6 +290,7 @@ fn nothing(history: &History, options: &Options) -> Report {
         verdicts,
         anomalies: Vec::new(),
         search_ended_early: false,
+        stale: None,
         proved: Default::default(),
         timings: Timings::default(),
         memory_needed: None,

@@ -41,6 +41,6 @@ pub use error::{ENABLE_COMPRESSION, ReadError, Spot, WriteError};
 pub use ids::{KeyId, OpId, SessionId, TxnId};
 pub use input::{Input, is_special};
 pub use meter::Meter;
-pub use model::{History, Initial, KeyNames, Names, Op, OpKind, Status};
+pub use model::{History, Initial, KeyNames, Names, Op, OpKind, Status, TimeUnit};
 pub use orders::Moments;
 pub use place::{Place, PlaceUnit, Places};

@@ -148,6 +148,7 @@ impl Builder {
                 atoms: history.atoms.clone(),
                 lists: history.lists.clone(),
                 initial: history.initial.clone(),
+                time_unit: history.time_unit,
                 ..Columns::default()
             },
             original: Vec::with_capacity(history.op_count()),

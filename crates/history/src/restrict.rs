@@ -65,6 +65,7 @@ impl History {
             key_names: self.key_names.clone(),
             atoms: self.atoms.clone(),
             initial: self.initial.clone(),
+            time_unit: self.time_unit,
             ..Columns::default()
         }
     }

@@ -60,6 +60,9 @@ pub(super) struct Saturation<'i> {
     /// For each read the candidates that are refuted, with the cycles that they close.
     refuted: Vec<Vec<(Source, Cycle)>>,
     counts: Vec<bool>,
+    /// For each transaction the last moment before it began, if real time counts. It leads to the
+    /// transaction only if that counts: otherwise it says nothing about what follows in its session.
+    arrivals: Rc<[Option<NodeId>]>,
     cyclic: bool,
 }
 
@@ -91,8 +94,15 @@ impl<'i> Saturation<'i> {
             origins: vec![None; instance.reads.len()],
             refuted: vec![Vec::new(); instance.reads.len()],
             counts: vec![false; n],
+            arrivals: Rc::new([]),
             cyclic: false,
         };
+        let first_moment = state.begin(n).0;
+        let mut arrivals = vec![None; n];
+        for &(txn, before) in moments.iter().filter(|(_, before)| *before > 0) {
+            arrivals[txn] = Some(NodeId(first_moment + before - 1));
+        }
+        state.arrivals = arrivals.into();
         state.add_input(&moments, budget)?;
         Ok(state)
     }
@@ -141,7 +151,7 @@ impl<'i> Saturation<'i> {
         ends: &[(usize, usize)],
         budget: &mut Budget,
     ) -> Result<(), Exhausted> {
-        for (moment, &(txn, before)) in ends.iter().enumerate() {
+        for (moment, &(txn, _)) in ends.iter().enumerate() {
             self.add_edge(self.commit(txn), NodeId(first + moment), Link::Inside, budget)?;
             if moment > 0 {
                 self.add_edge(
@@ -150,9 +160,6 @@ impl<'i> Saturation<'i> {
                     Link::Inside,
                     budget,
                 )?;
-            }
-            if before > 0 {
-                self.add_edge(NodeId(first + before - 1), self.begin(txn), Link::RealTime, budget)?;
             }
         }
         Ok(())
@@ -229,6 +236,9 @@ impl<'i> Saturation<'i> {
         budget: &mut Budget,
     ) -> Result<(), Exhausted> {
         self.counts[txn] = true;
+        if let Some(moment) = self.arrivals[txn] {
+            self.add_edge(moment, self.begin(txn), Link::RealTime, budget)?;
+        }
         let instance = self.instance;
         for &read in &instance.txns[txn].reads {
             if let [source] = instance.reads[read].candidates[..] {

@@ -13,7 +13,7 @@ mod tests;
 mod write_skews;
 
 pub(crate) use lost_updates::{LostUpdates, lost_updates};
-pub(crate) use stale_reads::{StaleRead, real_time_edge, stale_reads};
+pub(crate) use stale_reads::{StaleRead, real_time_edge, stale_reads, staleness};
 pub(crate) use write_skews::write_skews;
 
 use crate::index::INITIAL;

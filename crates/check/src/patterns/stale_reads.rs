@@ -8,7 +8,7 @@
 
 use super::{last_write, source_write};
 use crate::index::{INITIAL, Index};
-use crate::outcome::{Edge, OpRef, Reason, Refs, Violation};
+use crate::outcome::{Age, Edge, OpRef, Reason, Refs, Staleness, Violation};
 use seriatim_history::{History, OpId, TxnId};
 use seriatim_isolation::{Anomaly, Level};
 
@@ -110,6 +110,10 @@ impl KeyTimes {
 }
 
 impl StaleRead {
+    fn age(&self, history: &History) -> Age {
+        Age { amount: self.age, unit: history.time_unit() }
+    }
+
     /// The operations that show it, and why they do. `None` if they are not in the history.
     pub fn violation(&self, history: &History, levels: &[Level]) -> Option<Violation> {
         let refs = Refs(history);
@@ -131,9 +135,15 @@ impl StaleRead {
         let to = source.txn.clone();
         let reason = Reason::Overwritten { read, source, other, visible };
         let cycle = vec![first, Edge { from: missed, to, reason }];
-        let levels = levels.to_vec();
-        Some(Violation { kind: Anomaly::StaleRead, ops, levels, cycle, age: Some(self.age) })
+        let (levels, age) = (levels.to_vec(), Some(self.age(history)));
+        Some(Violation { kind: Anomaly::StaleRead, ops, levels, cycle, age })
     }
+}
+
+/// What the stale reads of a history say in one line; `None` if there are none.
+pub(crate) fn staleness(history: &History, stale: &[StaleRead]) -> Option<Staleness> {
+    let oldest = stale.iter().max_by_key(|stale| stale.age)?;
+    Some(Staleness { reads: stale.len() as u64, age_max: oldest.age(history) })
 }
 
 /// `from` ended before `to` began.

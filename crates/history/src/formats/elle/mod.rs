@@ -16,7 +16,7 @@ use super::json::Values;
 use super::text::{Source, excerpt};
 use crate::atom::{Atom, Value};
 use crate::error::ReadError;
-use crate::model::{History, OpKind, Status};
+use crate::model::{History, OpKind, Status, TimeUnit};
 use crate::place::PlaceUnit;
 use edn::{Edn, Form, Forms, Start};
 use rustc_hash::FxHashMap;
@@ -222,6 +222,9 @@ impl Reader {
         let unit = Unit::of(&self.stamps);
         if self.invoked {
             self.builder.columns.txn_times = Some(self.times(unit));
+            if unit == Unit::Time {
+                self.builder.columns.time_unit = TimeUnit::Nanoseconds;
+            }
         }
         if let Some(names) = self.names() {
             self.builder.columns.txn_names = crate::Names::Numbers(names);
@@ -247,7 +250,7 @@ impl Reader {
 }
 
 /// Which of its times a file has throughout.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Unit {
     Time,
     Index,
