@@ -8,7 +8,7 @@ use crate::text::plural;
 use serde::{Deserialize, Serialize};
 use seriatim_check::{Breach, Outcome, Report, Verdict};
 use seriatim_history::{History, OpId, TxnId};
-use seriatim_isolation::{Anomaly, Level};
+use seriatim_isolation::{Anomaly, Guarantee, Level, Order, UnknownOrder};
 use seriatim_verify::{self as verify, Certificate as Certified, Doubt, Point, Proof, ReadSource};
 
 /// The version of the format.
@@ -31,9 +31,23 @@ pub struct Header {
     pub operations: usize,
     /// The levels that have a line, so that none gets lost unnoticed.
     levels: Vec<String>,
+    /// The order that they are meant with, unless it is that of sessions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    order: Option<String>,
 }
 
 impl Header {
+    /// The order that the levels are meant with.
+    fn order(&self) -> Result<Order, String> {
+        match &self.order {
+            None => Ok(Order::Sessions),
+            Some(name) => Order::ALL
+                .into_iter()
+                .find(|order| order.code() == name)
+                .ok_or_else(|| UnknownOrder(name.clone()).to_string()),
+        }
+    }
+
     /// How `history` differs from the one that the certificate is for; `None` if it is that one.
     pub fn difference(&self, history: &History) -> Option<String> {
         let counts = [
@@ -114,6 +128,8 @@ impl Claim {
 pub struct Certificate {
     /// What it is about.
     pub header: Header,
+    /// The order that the levels are meant with.
+    pub order: Order,
     /// What it says, level by level.
     pub claims: Vec<(Level, Claim)>,
 }
@@ -139,6 +155,9 @@ pub fn render(input: &str, history: &History, report: &Report) -> String {
         transactions: history.txn_count(),
         operations: history.op_count(),
         levels: report.verdicts.iter().map(|verdict| verdict.level.code().to_owned()).collect(),
+        order: Some(report.order)
+            .filter(|&order| order != Order::Sessions)
+            .map(|order| order.code().to_owned()),
     };
     let lines = report.verdicts.iter().map(|verdict| json(&line(verdict, history, report)));
     std::iter::once(json(&header)).chain(lines).collect()
@@ -226,11 +245,12 @@ pub fn parse(text: &str) -> Result<Certificate, Malformed> {
             format!("expected a certificate of version {VERSION}, found version {found}"),
         ));
     }
+    let order = header.order().map_err(|problem| malformed(number, problem))?;
     let mut claims = Vec::new();
     let mut last = number;
     for (number, line) in lines {
         let line = read(number, line, "the verdict of a level")?;
-        claims.push(claim(line).map_err(|problem| malformed(number, problem))?);
+        claims.push(claim(line, order).map_err(|problem| malformed(number, problem))?);
         last = number;
     }
     let missing =
@@ -243,7 +263,7 @@ pub fn parse(text: &str) -> Result<Certificate, Malformed> {
         None if claims.is_empty() => {
             Err(malformed(last + 1, "expected the verdict of a level, found the end"))
         }
-        None => Ok(Certificate { header, claims }),
+        None => Ok(Certificate { header, order, claims }),
     }
 }
 
@@ -263,7 +283,7 @@ fn read<'t, T: Deserialize<'t>>(number: usize, text: &'t str, what: &str) -> Res
     })
 }
 
-fn claim(line: Line) -> Result<(Level, Claim), String> {
+fn claim(line: Line, order: Order) -> Result<(Level, Claim), String> {
     let level: Level =
         line.level.parse().map_err(|error: seriatim_isolation::UnknownLevel| error.to_string())?;
     if !Level::ALL.contains(&level) {
@@ -277,19 +297,20 @@ fn claim(line: Line) -> Result<(Level, Claim), String> {
     if line.verdict != "violated" && line.kind.is_some() {
         return Err(format!("expected no `kind` beside the verdict `{}`", line.verdict));
     }
+    let asked = Guarantee::new(level, order);
     let claim = match (line.verdict.as_str(), line.points, line.order, line.operations) {
         ("holds", Some(points), None, None) if line.sources.is_none() => {
             let points = points.into_iter().map(point).collect();
-            Claim::Certified(Certified::holds(level, Proof::Points(points)))
+            Claim::Certified(Certified::holds(asked, Proof::Points(points)))
         }
         ("holds", None, Some(order), None) => {
             let ops = |(read, write): (u32, Option<u32>)| (OpId(read), write.map(OpId));
             let sources = line.sources.map(|sources| sources.into_iter().map(ops).collect());
             let order = order.into_iter().map(TxnId).collect();
-            Claim::Certified(Certified::holds(level, Proof::Order { order, sources }))
+            Claim::Certified(Certified::holds(asked, Proof::Order { order, sources }))
         }
         ("holds", None, None, None) if line.sources.is_none() => match level {
-            Level::CutIsolation => Claim::Certified(Certified::holds(level, Proof::CutIsolation)),
+            Level::CutIsolation => Claim::Certified(Certified::holds(asked, Proof::CutIsolation)),
             _ => Claim::Unproven,
         },
         ("holds", ..) => {
@@ -298,7 +319,7 @@ fn claim(line: Line) -> Result<(Level, Claim), String> {
             );
         }
         ("violated", None, None, Some(ops)) if line.sources.is_none() => {
-            Claim::Certified(Certified::violated(level, ops.into_iter().map(OpId).collect()))
+            Claim::Certified(Certified::violated(asked, ops.into_iter().map(OpId).collect()))
         }
         ("violated", ..) => {
             return Err(
@@ -357,7 +378,7 @@ mod tests {
             assert!(
                 serde_json::from_str::<Line>(line)
                     .map_err(|error| error.to_string())
-                    .and_then(claim)
+                    .and_then(|line| claim(line, Order::Sessions))
                     .is_err(),
                 "{line}"
             );

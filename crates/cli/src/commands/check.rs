@@ -1,6 +1,6 @@
 //! `seriatim check`: which isolation levels a history satisfies, and what is wrong if it does not.
 
-use crate::cli::{LevelArg, Style, format_parser, level_parser};
+use crate::cli::{LevelArg, Style, format_parser, level_parser, order_parser};
 use crate::exit::{Exit, Failure};
 use crate::inputs::{self, Expanded, Input, InputSearch, Origin};
 use crate::loss_notes::skipped_note;
@@ -10,7 +10,7 @@ use crate::{output, whole_files, workers};
 use seriatim_check::{Answer, Checker};
 use seriatim_history::formats::{self, Format, ReadOptions};
 use seriatim_history::{History, ReadError};
-use seriatim_isolation::Level;
+use seriatim_isolation::{Level, Order};
 use seriatim_report::text::{Detail, Layout};
 use seriatim_report::{
     Checked, Duplicate, Size, Times, Unread, Unreadable, certificate, dot, json, text,
@@ -32,6 +32,9 @@ pub struct Args {
     /// weakest violated
     #[arg(long, short, value_name = "LEVEL", value_parser = level_parser(), value_delimiter = ',')]
     level: Vec<LevelArg>,
+    /// The order that the levels are meant with
+    #[arg(long, value_name = "ORDER", value_parser = order_parser(), default_value = "sessions")]
+    order: Order,
     /// The format of the inputs, if the content should not decide
     #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
     from: Option<Format>,
@@ -199,6 +202,7 @@ impl Work {
         let has_certificate = args.certificate.is_some();
         let check = Checker::new()
             .levels(levels.iter().copied())
+            .order(args.order)
             .instances(args.instances())
             .budget(args.budget)
             .memory(args.memory)

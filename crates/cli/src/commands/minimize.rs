@@ -1,6 +1,6 @@
 //! `seriatim minimize`: the smallest part of a history that still violates a level.
 
-use crate::cli::{LevelArg, format_parser, level_parser};
+use crate::cli::{LevelArg, format_parser, level_parser, order_parser};
 use crate::commands::check::bytes_max;
 use crate::exit::{Exit, Failure};
 use crate::inputs::try_input;
@@ -12,7 +12,7 @@ use crate::write_history::{format_for, save};
 use seriatim_check::{Answer, Checker, Report, Undecided};
 use seriatim_history::formats::{Format, ReadOptions};
 use seriatim_history::{History, ReadError};
-use seriatim_isolation::Level;
+use seriatim_isolation::{Guarantee, Level, Order};
 use seriatim_report::text::{self, grouped, plural};
 use seriatim_report::{Unreadable, clean};
 use std::path::PathBuf;
@@ -37,6 +37,9 @@ pub struct Args {
     /// The level that the part violates
     #[arg(long, short, value_name = "LEVEL", value_parser = level_parser())]
     level: LevelArg,
+    /// The order that the level is meant with
+    #[arg(long, value_name = "ORDER", value_parser = order_parser(), default_value = "sessions")]
+    order: Order,
     /// Where to write the part, or - for standard output; a name that ends in .gz or .zst is
     /// compressed
     #[arg(long, short, value_name = "OUT")]
@@ -89,12 +92,14 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         output::message(&note);
     }
     now(format!("checking {shown}"));
-    let checker = Checker::new().levels([level]).memory(args.memory).budget(args.budget);
+    let checker = Checker::new().levels([level]).order(args.order);
+    let checker = checker.memory(args.memory).budget(args.budget);
+    let asked = Guarantee::new(level, args.order);
     let small = match part(&history, level, &checker) {
         Minimized::Part(small) => small,
         Minimized::Nothing(exit, problem) => {
             output::message(&format!(
-                "{}: {level} {problem}; nothing was written\n",
+                "{}: {asked} {problem}; nothing was written\n",
                 clean(&shown)
             ));
             return Ok(exit);
@@ -106,7 +111,7 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
     if let Some(note) = lost_note(&small, to) {
         output::message(&note);
     }
-    output::message(&left(&history, &small, level));
+    output::message(&left(&history, &small, asked));
     Ok(Exit::Holds)
 }
 
@@ -138,16 +143,17 @@ fn part(history: &History, level: Level, checker: &Checker) -> Minimized {
 fn undecided(report: &Report, level: Level) -> &'static str {
     match report.verdict(level).and_then(|verdict| verdict.undecided()) {
         Some(Undecided::Budget) => "is undecided, because the search used up its budget",
+        Some(Undecided::NoTimes) => "is undecided, because the history has no times",
         Some(Undecided::Memory) => "is undecided, because of the memory limit",
         _ => "is undecided",
     }
 }
 
-fn left(history: &History, small: &History, level: Level) -> String {
+fn left(history: &History, small: &History, asked: Guarantee) -> String {
     let of = |small: usize, all: usize, what: &str| {
         format!("{} of {}", grouped(small as u64), plural(all as u64, what))
     };
     let txns = of(small.txn_count(), history.txn_count(), "transaction");
     let ops = of(small.op_count(), history.op_count(), "operation");
-    format!("{txns} and {ops} are left; they violate {level}\n")
+    format!("{txns} and {ops} are left; they violate {asked}\n")
 }

@@ -7,7 +7,7 @@ use crate::output;
 use crate::progress::Progress;
 use seriatim_history::History;
 use seriatim_history::formats::{self, Format, ReadOptions};
-use seriatim_isolation::Level;
+use seriatim_isolation::Guarantee;
 use seriatim_report::certificate::{self, Certificate, Claim, Malformed};
 use seriatim_report::style::{BAD, GOOD, paint};
 use seriatim_report::{Unreadable, clean, text};
@@ -76,7 +76,8 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
     let mut worst = Exit::Holds;
     for (level, claim) in &certificate.claims {
         progress.stage().now(format!("verifying {level}"));
-        let (exit, line) = judged(&history, *level, claim, claim.confirm(&history));
+        let asked = Guarantee::new(*level, certificate.order);
+        let (exit, line) = judged(&history, asked, claim, claim.confirm(&history));
         worst = worst.and(exit);
         progress.aside(|| output::text(&line))?;
     }
@@ -104,7 +105,7 @@ fn load(path: &Path) -> Result<Certificate, Failure> {
 
 fn judged(
     history: &History,
-    level: Level,
+    level: Guarantee,
     claim: &Claim,
     result: Option<Result<(), Doubt>>,
 ) -> (Exit, String) {

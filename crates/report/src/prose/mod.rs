@@ -12,9 +12,11 @@ mod words;
 
 pub(crate) use orders::is_stale_in_session;
 pub use words::clean;
-pub(crate) use words::{and, assignment, at, item, key, levels, read_from, txn, value, who, word};
+pub(crate) use words::{
+    age, and, assignment, at, item, key, levels, read_from, txn, value, who, word,
+};
 
-use orders::{conflicting, cyclic, stale_read};
+use orders::{conflicting, cyclic, stale_in_time, stale_read};
 use reads::{
     aborted, duplicate_element, future, incompatible, intermediate, non_repeatable, not_my_last,
     not_my_own, thin_air,
@@ -32,6 +34,7 @@ pub fn summary(violation: &Violation) -> String {
         )
     };
     let told = match violation.kind {
+        Anomaly::StaleRead if !violation.cycle.iter().any(is_missed) => stale_in_time(violation),
         _ if violation.cycle.iter().any(is_strong) => strong::story(violation),
         Anomaly::ThinAirRead => thin_air(violation),
         Anomaly::AbortedRead => aborted(violation),
@@ -56,7 +59,13 @@ pub fn summary(violation: &Violation) -> String {
         let ops: Vec<String> = violation.ops.iter().map(op_clause).collect();
         format!("{}: {}.", violation.kind.info().name, and(&ops))
     });
-    told + &unknown_outcomes(&violation.ops)
+    let stale = violation.age.map(|by| format!(" The read is stale by {}.", age(by)));
+    told + &stale.unwrap_or_default() + &unknown_outcomes(&violation.ops)
+}
+
+/// Whether an edge is a read that missed a write, as the strong levels tell it.
+fn is_missed(edge: &Edge) -> bool {
+    matches!(edge.reason, Reason::ReadWrite { .. })
 }
 
 /// A sentence for each transaction of unknown outcome that was read from: why it is taken for

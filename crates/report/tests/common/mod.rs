@@ -2,11 +2,11 @@
 //! algorithm.
 
 use seriatim_check::{
-    AnomalyGroup, Answer, Breach, Budget, Edge, Evidence, OpRef, Origin, Outcome, Reason, Report,
-    Timings, TxnRef, Undecided, ValueRef, Verdict, Violation, explain_violation,
+    AnomalyGroup, Answer, Breach, Budget, Counted, Edge, Evidence, OpRef, Origin, Outcome, Reason,
+    Report, Timings, TxnRef, Undecided, ValueRef, Verdict, Violation, explain_violation,
 };
 use seriatim_history::{History, OpId, OpKind, Place, PlaceUnit, TxnId, notation};
-use seriatim_isolation::{Anomaly, Level};
+use seriatim_isolation::{Anomaly, Level, Order};
 use seriatim_report::knowledge::{Subject, entries};
 use seriatim_report::{Checked, Counts, Times};
 use std::time::Duration;
@@ -222,6 +222,7 @@ pub fn checked(verdicts: Vec<Verdict>, violations: Vec<Violation>) -> Checked {
     let group = |exemplar: Violation| AnomalyGroup {
         kind: exemplar.kind,
         count: 2,
+        counted: Counted::Exactly,
         instances: vec![exemplar.clone()],
         exemplar,
     };
@@ -243,9 +244,11 @@ pub fn checked(verdicts: Vec<Verdict>, violations: Vec<Violation>) -> Checked {
             has_times: false,
         },
         report: Report {
+            order: Order::Sessions,
             verdicts,
             anomalies: violations.into_iter().map(group).collect(),
             search_ended_early: false,
+            stale: None,
             proved: Default::default(),
             timings,
             memory_needed: None,
