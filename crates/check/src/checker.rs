@@ -28,8 +28,14 @@ pub(crate) fn check_with(history: &History, options: &Options) -> Report {
         }
         Order::None => check_with_sessions(&history.without_sessions(), options),
         Order::RealTime if !history.has_times() => without_times(history, options),
+        Order::RealTime if !is_room_for_moments(history, options) => nothing(history, options),
         Order::Sessions | Order::RealTime => check_with_sessions(history, options),
     }
+}
+
+/// Whether there is room for a second history, with moments of real time.
+fn is_room_for_moments(history: &History, options: &Options) -> bool {
+    history.has_room_for_moments() && Limits::of(options).allow(2 * memory::of_part(history))
 }
 
 /// Without times real time can only be said not to matter where the level is violated anyway.

@@ -2,7 +2,7 @@
 //! and writes.
 
 use crate::atom::{Atom, Value};
-use crate::columns::{Columns, ColumnsError};
+use crate::columns::{Columns, ColumnsError, TXNS_MAX};
 use crate::ids::{KeyId, OpId, TxnId};
 use crate::model::{History, KeyNames, Names, OpKind, Status};
 
@@ -32,6 +32,15 @@ impl Moments {
 }
 
 impl History {
+    /// Whether [`History::with_moments`] will not be too large.
+    pub fn has_room_for_moments(&self) -> bool {
+        // A moment for each transaction at most, a key for each of both, and for each key a read
+        // and a write.
+        let txns = self.txn_count() as u64;
+        let most = (self.op_count() as u64 + 4 * txns).max(self.key_count() as u64 + 2 * txns);
+        most < u64::from(u32::MAX) / 2 && 2 * txns <= TXNS_MAX as u64
+    }
+
     /// This history with moments of real time. Only what committed has an end.
     pub fn with_moments(&self) -> Result<Moments, ColumnsError> {
         let clock = Clock::of(self);
