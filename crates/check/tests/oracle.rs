@@ -438,9 +438,9 @@ fn snapshot_text(raw: &[Raw], schedule: &[usize], wrong: usize) -> String {
     lines(&texts)
 }
 
-/// What a store answers that runs the transactions one after the other, in which a read goes back to
-/// an older version now and then. Begins and ends reach up to `slack` into each other, so that some
-/// of these reads are stale and others are not.
+/// What a store answers that runs the transactions one after the other, in which a read goes back
+/// to an older version now and then. Begins and ends reach up to `slack` into each other, so that
+/// some of these reads are stale and others are not.
 fn fresh_text(raw: &[Raw], slack: usize) -> String {
     let mut versions: Vec<Vec<usize>> = vec![vec![0]; 4];
     let (mut next, mut texts) = (0, vec![Vec::new(); 3]);

@@ -293,8 +293,8 @@ mod tests {
 
     #[test]
     fn what_ended_before_another_began_has_a_path_to_it() {
-        let text = "a: w(x,1) @1-2\nb: w(x,2) @2-4\nc: w(x,3) @3-5\nd: w(x,4) @5-\ne: w(x,5) @6-9\nf: \
-                    w(x,6)? @7-8\ng: w(x,7)! @0-1\nh: w(x,8)";
+        let text = "a: w(x,1) @1-2\nb: w(x,2) @2-4\nc: w(x,3) @3-5\nd: w(x,4) @5-\n\
+                    e: w(x,5) @6-9\nf: w(x,6)? @7-8\ng: w(x,7)! @0-1\nh: w(x,8)";
         let history = notation::parse(text).unwrap();
         let moments = history.with_moments().unwrap();
         let ended_before = |&(a, b): &(u32, u32)| {

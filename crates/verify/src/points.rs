@@ -327,8 +327,8 @@ fn points_of(history: &History, asked: Guarantee, order: &[TxnId]) -> Vec<Point>
     beginning.into_iter().zip(order).flat_map(begins_then_commit).collect()
 }
 
-/// The ends of the transactions of `order`, sorted, each with how many commits had happened when all
-/// that had ended by then had.
+/// The ends of the transactions of `order`, sorted, each with how many commits had happened when
+/// all that had ended by then had.
 fn ends(history: &History, order: &[TxnId]) -> Vec<(i64, usize)> {
     let timed = order.iter().enumerate();
     let mut ends: Vec<(i64, usize)> =

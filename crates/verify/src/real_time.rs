@@ -51,10 +51,12 @@ fn check_real_time(history: &History, order: &[TxnId]) -> Result<(), Rejection> 
     Ok(())
 }
 
-/// For each key the ends of its writers, sorted, each with the last in the order of those that had
-/// ended by then: its place and itself.
+/// An end, with the last in the order of the writers that had ended by then: its place and itself.
+type LastBy = (i64, (usize, TxnId));
+
+/// For each key the ends of its writers, sorted.
 struct Ended<'p> {
-    writers: HashMap<KeyId, Vec<(i64, (usize, TxnId))>>,
+    writers: HashMap<KeyId, Vec<LastBy>>,
     place: &'p HashMap<TxnId, usize>,
 }
 
@@ -62,8 +64,7 @@ impl<'p> Ended<'p> {
     fn of(history: &History, order: &[TxnId], place: &'p HashMap<TxnId, usize>) -> Ended<'p> {
         let last_of = |(key, txns): (KeyId, Vec<TxnId>)| {
             let timed = txns.into_iter().filter_map(|txn| Some((history.times(txn)?.1, txn)));
-            let mut ends: Vec<(i64, (usize, TxnId))> =
-                timed.map(|(end, txn)| (end, (place[&txn], txn))).collect();
+            let mut ends: Vec<LastBy> = timed.map(|(end, txn)| (end, (place[&txn], txn))).collect();
             ends.sort_unstable();
             for later in 1..ends.len() {
                 ends[later].1 = ends[later].1.max(ends[later - 1].1);

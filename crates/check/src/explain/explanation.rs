@@ -84,8 +84,8 @@ fn part(history: &History, ops: &[OpId]) -> History {
 }
 
 /// The operations of a smallest part of `ops` that violates what is asked, sorted; none if `ops` do
-/// not violate it, or if that is too hard to see. Smallest means that nothing can be left out: a read
-/// is left out together with a write that it may have come from.
+/// not violate it, or if that is too hard to see. Smallest means that nothing can be left out: a
+/// read is left out together with a write that it may have come from.
 pub fn minimal_violation(
     history: &History,
     ops: &[OpId],

@@ -61,7 +61,8 @@ pub(super) struct Saturation<'i> {
     refuted: Vec<Vec<(Source, Cycle)>>,
     counts: Vec<bool>,
     /// For each transaction the last moment before it began, if real time counts. It leads to the
-    /// transaction only if that counts: otherwise it says nothing about what follows in its session.
+    /// transaction only if that counts: otherwise it says nothing about what follows in the
+    /// session.
     arrivals: Rc<[Option<NodeId>]>,
     cyclic: bool,
 }

@@ -39,8 +39,10 @@ fn random_history(seed: u64) -> History {
     columns.finish().unwrap()
 }
 
-/// The external reads of each transaction, as (key, source), and its writes.
-fn operations(history: &History, index: &Index) -> Vec<(BTreeSet<(u32, u32)>, BTreeSet<u32>)> {
+/// The external reads of a transaction, as (key, source), and the keys that it writes.
+type ReadsAndWrites = (BTreeSet<(u32, u32)>, BTreeSet<u32>);
+
+fn operations(history: &History, index: &Index) -> Vec<ReadsAndWrites> {
     let of_txn = |txn: TxnId| {
         let ops = || history.ops_of(txn).map(|op| (op, history.op(OpId(op))));
         let source = |op: u32| index.source_txn[op as usize];
