@@ -11,6 +11,7 @@ use crate::ladder::StrongLevels;
 use crate::limits::{Limits, memory};
 use crate::outcome::{Effort, Options};
 use crate::patterns::LostUpdates;
+use crate::stale_reads::StaleRead;
 use crate::strong::Subject;
 use crate::weak::WeakLevels;
 use rustc_hash::FxHashSet;
@@ -31,6 +32,7 @@ pub(crate) struct Beyond<'a> {
     pub counts: &'a [bool],
     pub options: &'a Options,
     pub lost_updates: &'a LostUpdates,
+    pub stale: &'a [StaleRead],
 }
 
 impl Beyond<'_> {
@@ -95,6 +97,7 @@ impl Beyond<'_> {
             kept: Some(&rest.kept),
             order: &order,
             lost_updates: self.lost_updates,
+            stale: self.stale,
         };
         let mut found = strong.violations(clean, start.elapsed());
         found.is_complete &= !strong.has_open();

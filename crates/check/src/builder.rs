@@ -3,7 +3,7 @@
 use crate::checker::check_with;
 use crate::outcome::{Options, Report};
 use seriatim_history::History;
-use seriatim_isolation::{Anomaly, Level};
+use seriatim_isolation::{Anomaly, Level, Order};
 use std::time::{Duration, Instant};
 
 /// Does `history` satisfy `level`, and if not, why? [`Report::holds`] and [`Report::violates`] also
@@ -52,6 +52,25 @@ impl Checker {
     /// Which levels to check.
     pub fn levels(mut self, levels: impl IntoIterator<Item = Level>) -> Checker {
         self.options.levels = levels.into_iter().collect();
+        self
+    }
+
+    /// With which order: [`Order::Sessions`] unless another one is named. With real time a history
+    /// without times leaves open what it does not violate ([`crate::Undecided::NoTimes`]).
+    ///
+    /// ```
+    /// use seriatim_check::Checker;
+    /// use seriatim_history::notation;
+    /// use seriatim_isolation::{Level, Order};
+    ///
+    /// let history = notation::parse("a: w(x,1) @1-2\nb: r(x,0) @3-4").unwrap();
+    /// let report = Checker::new().check(&history);
+    /// assert_eq!(report.strongest(), Some(Level::Serializable));
+    /// let report = Checker::new().order(Order::RealTime).check(&history);
+    /// assert!(report.violates(Level::SnapshotIsolation));
+    /// ```
+    pub fn order(mut self, order: Order) -> Checker {
+        self.options.order = order;
         self
     }
 

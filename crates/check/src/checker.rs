@@ -6,22 +6,54 @@ use crate::explain::{self, Clean, Found};
 use crate::index::Index;
 use crate::ladder::StrongLevels;
 use crate::limits::Limits;
-use crate::limits::memory::{Need, Room};
+use crate::limits::memory::{self, Need, Room};
 use crate::outcome::{
     AnomalyGroup, Breach, Evidence, Options, Outcome, Proved, Report, Timings, Undecided, Verdict,
     smallest,
 };
 use crate::patterns::{self, LostUpdates};
+use crate::stale_reads::{stale_reads, staleness};
 use crate::strong::Subject;
 use crate::weak::{self, Analysis, Chosen, Reads, WeakLevels};
 use seriatim_history::{History, OpId, TxnId, ValueKind};
-use seriatim_isolation::{Anomaly, Level};
+use seriatim_isolation::{Anomaly, Level, Order};
 use seriatim_verify::Proof;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Checks `history` at the levels of `options`.
+/// Checks `history` at the levels and with the order of `options`.
 pub(crate) fn check_with(history: &History, options: &Options) -> Report {
+    match options.order {
+        Order::None if !Limits::of(options).allow(memory::of_part(history)) => {
+            nothing(history, options)
+        }
+        Order::None => check_with_sessions(&history.without_sessions(), options),
+        Order::RealTime if !history.has_times() => without_times(history, options),
+        Order::RealTime if !is_room_for_moments(history, options) => nothing(history, options),
+        Order::Sessions | Order::RealTime => check_with_sessions(history, options),
+    }
+}
+
+/// Whether there is room for a second history, with moments of real time.
+fn is_room_for_moments(history: &History, options: &Options) -> bool {
+    history.has_room_for_moments() && Limits::of(options).allow(2 * memory::of_part(history))
+}
+
+/// Without times real time can only be said not to matter where the level is violated anyway.
+fn without_times(history: &History, options: &Options) -> Report {
+    let with_sessions = Options { order: Order::Sessions, ..options.clone() };
+    let mut report = check_with_sessions(history, &with_sessions);
+    for verdict in &mut report.verdicts {
+        if verdict.holds() && verdict.level != Level::CutIsolation {
+            *verdict = Verdict::undecided_because(verdict.level, Undecided::NoTimes);
+        }
+    }
+    report.proved.holds = None;
+    Report { order: options.order, ..report }
+}
+
+/// Checks a history whose sessions are those that count.
+fn check_with_sessions(history: &History, options: &Options) -> Report {
     let need = Need::of(history);
     let memory_needed = || Some(need.with_what_is_in_use());
     let report = match need.within(Limits::of(options)) {
@@ -51,6 +83,7 @@ fn in_doubt(mut report: Report, transactions: u64) -> Report {
 fn check_in_full(history: &History, options: &Options) -> Report {
     let start = Instant::now();
     let index = Index::build(history, options.threads);
+    let stale = stale_reads(history, &index);
     let mut timings = Timings { index: start.elapsed(), ..Timings::default() };
     let start = Instant::now();
     let ambiguous = weak::undecided(history, &index);
@@ -73,7 +106,7 @@ fn check_in_full(history: &History, options: &Options) -> Report {
         let took = start.elapsed();
         let start = Instant::now();
         let lost_updates = check.lost_updates(&index, strong.weakest_violated().is_some());
-        found = strong.violations(Clean::whole(subject, order, &lost_updates), took);
+        found = strong.violations(Clean::whole(subject, order, &lost_updates, &stale), took);
         timings.explain = start.elapsed();
         if doubt.is_none() && !check.open_weak(&strong).is_empty() {
             strong.try_serializable(&subject);
@@ -82,7 +115,8 @@ fn check_in_full(history: &History, options: &Options) -> Report {
         let counts = index.counts.clone();
         let lost_updates = check.lost_updates(&index, true);
         let Analysis { groups, blamed } = check.weak.analyse(index, strongest);
-        let beyond = Beyond { history, counts: &counts, options, lost_updates: &lost_updates };
+        let (lost_updates, stale) = (&lost_updates, &stale);
+        let beyond = Beyond { history, counts: &counts, options, lost_updates, stale };
         let levels = check.weak.strong_levels();
         let efforts = &mut timings.efforts;
         found = beyond.anomalies(&blamed, &levels, start.elapsed(), efforts);
@@ -100,7 +134,9 @@ fn check_in_full(history: &History, options: &Options) -> Report {
         matched: chosen.verdicts,
         holding: check.take_holding(),
     };
-    check.report(&known, found, timings)
+    let report = check.report(&known, found, timings);
+    let told = options.order == Order::RealTime;
+    Report { stale: staleness(history, &stale).filter(|_| !told), ..report }
 }
 
 /// What is known in the end.
@@ -175,10 +211,12 @@ impl Check<'_> {
         let kind = self.weak.options.kind;
         let is_asked = |group: &AnomalyGroup| kind.is_none_or(|kind| group.kind == kind);
         Report {
+            order: self.weak.options.order,
             verdicts,
             anomalies: anomalies.into_iter().filter(is_asked).collect(),
             kind,
             search_ended_early: !found.is_complete,
+            stale: None,
             proved: self.proved(known),
             timings,
             memory_needed: None,
@@ -266,7 +304,7 @@ fn without_clocks(history: &History, options: &Options) -> Report {
     let verdicts = asked.iter().map(|&level| verdict(level)).collect();
     let forbidden = |level: &Level| asked.contains(level);
     let mut anomalies = report.anomalies;
-    anomalies.retain(|group| group.kind.info().forbidden_by.iter().any(forbidden));
+    anomalies.retain(|group| group.exemplar.levels.iter().any(forbidden));
     Report { verdicts, anomalies, ..report }
 }
 
@@ -274,10 +312,12 @@ fn without_clocks(history: &History, options: &Options) -> Report {
 fn nothing(history: &History, options: &Options) -> Report {
     let verdicts = levels_to_report(history, options).into_iter().map(undecided).collect();
     Report {
+        order: options.order,
         verdicts,
         anomalies: Vec::new(),
         kind: options.kind,
         search_ended_early: false,
+        stale: None,
         proved: Default::default(),
         timings: Timings::default(),
         memory_needed: None,

@@ -7,7 +7,7 @@ use crate::explain::{self, Clean, Found};
 use crate::outcome::{Breach, Effort, Evidence, Options, Outcome, Undecided};
 use crate::strong::{StrongOutcome, Subject, decide_strong};
 use seriatim_history::TxnId;
-use seriatim_isolation::Level;
+use seriatim_isolation::{Guarantee, Level};
 use seriatim_verify::{Proof, verify_points};
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -61,7 +61,8 @@ impl StrongLevels {
             let subject = &Subject { options: &options, ..*subject };
             match decide_with_times(subject, level, &mut strong.efforts) {
                 StrongOutcome::Holds(points) => {
-                    match doubt.filter(|_| verify_points(subject.history, level, &points).is_err())
+                    let asked = Guarantee::new(level, options.order);
+                    match doubt.filter(|_| verify_points(subject.history, asked, &points).is_err())
                     {
                         Some(reason) => strong.undecided.push((level, reason.clone())),
                         None => {

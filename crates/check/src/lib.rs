@@ -31,14 +31,15 @@ mod limits;
 mod outcome;
 mod parallel;
 mod patterns;
+mod stale_reads;
 mod strong;
 mod weak;
 
 pub use builder::{Checker, check};
 pub use explain::{Budget, Duplicate, explain as explain_violation, minimal_violation};
 pub use outcome::{
-    AnomalyGroup, Answer, Breach, Counted, Edge, Effort, Element, Evidence, Excluded, OpRef,
-    Origin, Outcome, Proved, Reason, Refs, Report, Timings, TxnRef, Undecided, ValueRef, Verdict,
-    Violation, Why,
+    Age, AnomalyGroup, Answer, Breach, Counted, Edge, Effort, Element, Evidence, Excluded, OpRef,
+    Origin, Outcome, Proved, Reason, Refs, Report, Staleness, Timings, TxnRef, Undecided, ValueRef,
+    Verdict, Violation, Why,
 };
 pub use seriatim_verify::{Point, Proof};

@@ -3,9 +3,11 @@
 
 use proptest::prelude::*;
 use seriatim_check::frontier::{self, Frontier};
-use seriatim_check::{Answer, Checker, Report, Undecided, Verdict, Violation};
+use seriatim_check::{
+    Answer, Checker, Reason, Refs, Report, TxnRef, Undecided, Verdict, Violation,
+};
 use seriatim_history::{History, OpId, TxnId, notation};
-use seriatim_isolation::{Level, oracle};
+use seriatim_isolation::{Guarantee, Level, Order, oracle};
 use seriatim_verify::{
     Point, Proof, commit_order, completed, verify_cut_isolation, verify_order, verify_points,
     verify_proof, verify_violation,
@@ -119,14 +121,30 @@ fn times_of(place: usize, (begin, length): (u8, u8)) -> String {
 }
 
 fn compare_with_oracle(text: &str, duplicates: bool) {
+    compare_in_order(text, duplicates, Order::Sessions);
+}
+
+/// Some transaction has no operations: what shows a violation cannot name it.
+fn has_empty_txns(history: &History) -> bool {
+    history.txns().any(|txn| history.ops_of(txn).is_empty())
+}
+
+fn compare_in_order(text: &str, duplicates: bool, order: Order) {
     let history = notation::parse(text).unwrap();
-    compare_strong_levels(&history, duplicates, text);
+    if order == Order::RealTime && !history.has_times() {
+        return;
+    }
+    compare_strong_levels(&history, duplicates, order, text);
     for threads in [1, 2] {
         let checker = Checker::new().instances(usize::MAX).with_certificates().threads(threads);
-        let report = checker.check(&history);
+        let report = checker.order(order).check(&history);
+        assert_eq!(report.order, order);
         for verdict in &report.verdicts {
-            let holds = oracle::satisfies(&history, verdict.level);
+            let holds = oracle::satisfies(&history, Guarantee::new(verdict.level, order));
             match verdict.answer() {
+                Answer::Undecided if order == Order::RealTime && has_empty_txns(&history) => {
+                    assert!(duplicates, "{verdict:?} on\n{text}");
+                }
                 Answer::Undecided => {
                     assert!(duplicates && history.has_lists(), "{verdict:?} on\n{text}");
                     assert!(
@@ -135,23 +153,25 @@ fn compare_with_oracle(text: &str, duplicates: bool) {
                     );
                 }
                 outcome => {
-                    assert_eq!(outcome == Answer::Holds, holds, "{} on\n{text}", verdict.level)
+                    let level = verdict.level;
+                    assert_eq!(outcome == Answer::Holds, holds, "{level}, {order} on\n{text}")
                 }
             }
             if verdict.answer() == Answer::Holds && verdict.level != Level::CutIsolation {
-                assert_certified(&history, verdict, duplicates, text);
+                assert_certified(&history, verdict, duplicates, order, text);
             }
         }
         for group in &report.anomalies {
             assert!(group.count >= 1);
             assert_eq!(group.instances.len() as u64, group.count, "{:?} on\n{text}", group.kind);
             for violation in group.instances.iter().chain([&group.exemplar]) {
-                assert_still_violated(&history, violation, text);
+                assert_still_violated(&history, violation, order, text);
             }
         }
         if threads == 1 {
-            compare_levels_alone(&history, &report, duplicates, text);
+            compare_levels_alone(&history, &report, duplicates, order, text);
             compare_confirmations(&history, &report, text);
+            assert_names(&history, &report, text);
         }
     }
 }
@@ -159,15 +179,19 @@ fn compare_with_oracle(text: &str, duplicates: bool) {
 /// A level that is asked for alone gets the same verdict as among all. Violations that were found
 /// are confirmed, and nothing is that is not one, whatever operations are named.
 fn compare_confirmations(history: &History, report: &Report, text: &str) {
-    let satisfied: Vec<Level> =
-        Level::ALL.into_iter().filter(|&level| oracle::satisfies(history, level)).collect();
-    let cut = satisfied.contains(&Level::CutIsolation);
+    let order = report.order;
+    let satisfied: Vec<Guarantee> = Level::ALL
+        .map(|level| Guarantee::new(level, order))
+        .into_iter()
+        .filter(|&asked| oracle::satisfies(history, asked))
+        .collect();
+    let cut = satisfied.contains(&Guarantee::new(Level::CutIsolation, order));
     assert_eq!(verify_cut_isolation(history).is_ok(), cut, "cut isolation on\n{text}");
     for violation in report.anomalies.iter().map(|group| &group.exemplar) {
         let ops: Vec<OpId> = violation.ops.iter().filter_map(|op| op.id).collect();
         let ops = completed(history, &ops);
         for &level in &violation.levels {
-            let confirmed = verify_violation(history, level, &ops);
+            let confirmed = verify_violation(history, Guarantee::new(level, order), &ops);
             assert_eq!(confirmed, Ok(()), "{level}, {:?} of\n{text}", violation.kind);
         }
     }
@@ -186,10 +210,37 @@ fn compare_confirmations(history: &History, report: &Report, text: &str) {
     }
 }
 
-fn compare_levels_alone(history: &History, report: &Report, duplicates: bool, text: &str) {
+/// Explanations name transactions and operations of the history as it was given.
+fn assert_names(history: &History, report: &Report, text: &str) {
+    for violation in report.anomalies.iter().flat_map(|group| &group.instances) {
+        for op in &violation.ops {
+            let expected = op.id.map(|id| Refs(history).op(id));
+            assert!(expected.is_none_or(|expected| expected.txn == op.txn), "{op:?} of\n{text}");
+        }
+        for edge in &violation.cycle {
+            for txn in [&edge.from, &edge.to] {
+                let expected = txn.id.map(|id| Refs(history).txn(id));
+                assert!(expected.is_none_or(|expected| expected == *txn), "{txn:?} of\n{text}");
+            }
+            if let Reason::RealTime { end, begin } = edge.reason {
+                let times = |txn: &TxnRef| history.times(txn.id.unwrap()).unwrap();
+                assert_eq!((times(&edge.from).1, times(&edge.to).0), (end, begin));
+                assert!(end < begin, "{edge:?} of\n{text}");
+            }
+        }
+    }
+}
+
+fn compare_levels_alone(
+    history: &History,
+    report: &Report,
+    duplicates: bool,
+    order: Order,
+    text: &str,
+) {
     for verdict in &report.verdicts {
         let level = verdict.level;
-        let alone = Checker::new().levels([level]).threads(1).check(history);
+        let alone = Checker::new().levels([level]).order(order).threads(1).check(history);
         let (alone, together) = (alone.verdicts[0].answer(), verdict.answer());
         // Among all levels a strong one may settle what duplicate values leave open.
         let settled = history.has_lists()
@@ -201,18 +252,25 @@ fn compare_levels_alone(history: &History, report: &Report, duplicates: bool, te
 }
 
 /// A verdict that holds has an order or points that the verifier accepts.
-fn assert_certified(history: &History, verdict: &Verdict, duplicates: bool, text: &str) {
+fn assert_certified(
+    history: &History,
+    verdict: &Verdict,
+    duplicates: bool,
+    order: Order,
+    text: &str,
+) {
     let level = verdict.level;
+    let asked = Guarantee::new(level, order);
     let proof =
         verdict.proof().unwrap_or_else(|| panic!("a certificate was asked for at {level}\n{text}"));
     assert!(
         !level.is_strong() || matches!(proof, Proof::Points(_)),
         "{level} is shown by points on\n{text}"
     );
-    verify_proof(history, level, proof).unwrap_or_else(|e| panic!("{e} at {level} on\n{text}"));
+    verify_proof(history, asked, proof).unwrap_or_else(|e| panic!("{e} at {asked} on\n{text}"));
     // An order alone does not say which of several writers of a value was read.
     if let Some(order) = verdict.commit_order().filter(|_| level.is_strong() && !duplicates) {
-        verify_order(history, level, &order)
+        verify_order(history, asked, &order)
             .unwrap_or_else(|e| panic!("{e} at {level} on\n{text}"));
     }
 }
@@ -220,14 +278,15 @@ fn assert_certified(history: &History, verdict: &Verdict, duplicates: bool, text
 /// The second algorithm agrees with the definitions, its certificates are accepted, and what holds
 /// at a level holds below it. Where an element of a list may come from several appends, it may find
 /// points that are not right.
-fn compare_strong_levels(history: &History, duplicates: bool, text: &str) {
-    let satisfied = Level::LADDER.map(|level| oracle::satisfies(history, level));
+fn compare_strong_levels(history: &History, duplicates: bool, order: Order, text: &str) {
+    let ladder = Level::LADDER.map(|level| Guarantee::new(level, order));
+    let satisfied = ladder.map(|asked| oracle::satisfies(history, asked));
     assert!(
         satisfied.is_sorted_by(|weaker, stronger| weaker >= stronger),
         "no ladder: {satisfied:?} on\n{text}"
     );
     for (level, holds) in
-        Level::LADDER.into_iter().zip(satisfied).filter(|(level, _)| level.is_strong())
+        ladder.into_iter().zip(satisfied).filter(|(asked, _)| asked.level.is_strong())
     {
         match frontier::search(history, level, 1_000_000) {
             Frontier::OutOfBudget => panic!("a long search for {level} on\n{text}"),
@@ -250,7 +309,7 @@ fn compare_strong_levels(history: &History, duplicates: bool, text: &str) {
 
 /// Points of which one is left out or repeated are rejected. Points of which two are exchanged may
 /// be accepted, but only if the definition accepts the commit order in them.
-fn compare_mutations(history: &History, level: Level, points: &[Point], text: &str) {
+fn compare_mutations(history: &History, level: Guarantee, points: &[Point], text: &str) {
     for i in 0..points.len() {
         let mut without = points.to_vec();
         without.remove(i);
@@ -274,19 +333,21 @@ fn compare_mutations(history: &History, level: Level, points: &[Point], text: &s
 /// The verifier and the definition accept the same commit orders.
 fn compare_orders(text: &str, order: &[TxnId]) {
     let history = notation::parse(text).unwrap();
-    for level in Level::LADDER {
-        let accepted = verify_order(&history, level, order);
-        let right = oracle::accepts(&history, level, order);
-        assert_eq!(accepted.is_ok(), right, "{accepted:?} for {order:?} at {level} on\n{text}");
+    for asked in Order::ALL.map(|order| Level::LADDER.map(|level| Guarantee::new(level, order))) {
+        for asked in asked {
+            let accepted = verify_order(&history, asked, order);
+            let right = oracle::accepts(&history, asked, order);
+            assert_eq!(accepted.is_ok(), right, "{accepted:?}: {order:?} at {asked} on\n{text}");
+        }
     }
 }
 
 /// The operations of a violation, and nothing else, violate all the levels that forbid its kind.
-fn assert_still_violated(history: &History, violation: &Violation, text: &str) {
+fn assert_still_violated(history: &History, violation: &Violation, order: Order, text: &str) {
     let ops: Vec<OpId> = violation.ops.iter().filter_map(|op| op.id).collect();
     let part = history.restricted_to(&ops);
     let levels = violation.levels.clone();
-    for verdict in Checker::new().levels(levels).threads(1).check(&part).verdicts {
+    for verdict in Checker::new().levels(levels).order(order).threads(1).check(&part).verdicts {
         let (kind, level) = (violation.kind, verdict.level);
         assert_eq!(
             verdict.answer(),
@@ -342,7 +403,12 @@ fn list_text(raw: &[Raw], shape: Shape, shuffle: u64, disorder: bool) -> String 
             }
         });
         let mark = if shape.outcomes { mark(txn) } else { "" };
-        sessions[txn.session].push(ops.collect::<Vec<_>>().join(" ") + mark);
+        let times = match shape.times {
+            true => times_of(sessions[txn.session].len(), txn.times),
+            false => String::new(),
+        };
+        let ops = ops.collect::<Vec<_>>().join(" ");
+        sessions[txn.session].push(format!("{ops}{mark}{times}"));
     }
     lines(&sessions)
 }
@@ -368,6 +434,35 @@ fn snapshot_text(raw: &[Raw], schedule: &[usize], wrong: usize) -> String {
             }
             None => {}
         }
+    }
+    lines(&texts)
+}
+
+/// What a store answers that runs the transactions one after the other, in which a read goes back
+/// to an older version now and then. Begins and ends reach up to `slack` into each other, so that
+/// some of these reads are stale and others are not.
+fn fresh_text(raw: &[Raw], slack: usize) -> String {
+    let mut versions: Vec<Vec<usize>> = vec![vec![0]; 4];
+    let (mut next, mut texts) = (0, vec![Vec::new(); 3]);
+    let mut free = [0; 3];
+    for (place, txn) in raw.iter().enumerate() {
+        let mut ops = Vec::new();
+        for &(write, key, choice) in &txn.ops {
+            next += 1;
+            if write {
+                versions[key].push(next);
+                ops.push(format!("w(k{key},{next})"));
+            } else {
+                let back = if choice < 12 { choice % versions[key].len() } else { 0 };
+                let seen = versions[key][versions[key].len() - 1 - back];
+                ops.push(format!("r(k{key},{seen})"));
+            }
+        }
+        let reach = |time: u8| slack * usize::from(time) / 12;
+        let begin = (10 * place + 40).saturating_sub(reach(txn.times.0)).max(free[txn.session]);
+        let end = (10 * place + 45 + reach(txn.times.1)).max(begin);
+        free[txn.session] = end + 1;
+        texts[txn.session].push(format!("{} @{begin}-{end}", ops.join(" ")));
     }
     lines(&texts)
 }
@@ -420,6 +515,9 @@ const INITIALS_AND_DUPLICATES: Shape = Shape { initial: true, ..DUPLICATES };
 const LISTS: Shape = Shape { outcomes: true, txns_max: 5, ops_max: 3, ..PLAIN };
 const LISTS_AND_DUPLICATES: Shape = Shape { duplicates: true, ..LISTS };
 const TIMED: Shape = Shape { outcomes: true, times: true, ops_max: 3, ..PLAIN };
+const TIMED_DUPLICATES: Shape = Shape { duplicates: true, txns_max: 5, ..TIMED };
+const TIMED_LISTS: Shape = Shape { times: true, ..LISTS };
+const FRESH: Shape = Shape { txns_max: 6, ops_max: 3, ..PLAIN };
 const SMALL: Shape = Shape { times: true, txns_max: 5, ops_max: 3, ..PLAIN };
 const SNAPSHOTS: Shape = Shape { keys: 3, txns_max: 7, ..PLAIN };
 const MANY_KEYS: Shape = Shape { keys: 4, txns_max: 7, ops_max: 3, ..PLAIN };
@@ -475,6 +573,42 @@ proptest! {
     #[test]
     fn real_time(raw in raw_history(TIMED)) {
         compare_with_oracle(&text_of(&raw, TIMED), TIMED.duplicates);
+    }
+
+    #[test]
+    fn weak_levels_and_real_time(raw in raw_history(TIMED)) {
+        compare_in_order(&text_of(&raw, TIMED), false, Order::RealTime);
+    }
+
+    #[test]
+    fn fresh_reads_and_real_time(raw in raw_history(FRESH), slack in 0..40usize) {
+        compare_in_order(&fresh_text(&raw, slack), false, Order::RealTime);
+    }
+
+    #[test]
+    fn duplicates_and_real_time(raw in raw_history(TIMED_DUPLICATES)) {
+        compare_in_order(&text_of(&raw, TIMED_DUPLICATES), true, Order::RealTime);
+    }
+
+    #[test]
+    fn lists_and_real_time(raw in raw_history(TIMED_LISTS), shuffle: u64, disorder: bool) {
+        let text = list_text(&raw, TIMED_LISTS, shuffle, disorder);
+        compare_in_order(&text, false, Order::RealTime);
+    }
+
+    #[test]
+    fn without_sessions(raw in raw_history(TIMED)) {
+        compare_in_order(&text_of(&raw, TIMED), false, Order::None);
+    }
+
+    #[test]
+    fn duplicates_without_sessions(raw in raw_history(DUPLICATES)) {
+        compare_in_order(&text_of(&raw, DUPLICATES), true, Order::None);
+    }
+
+    #[test]
+    fn lists_without_sessions(raw in raw_history(LISTS), shuffle: u64, disorder: bool) {
+        compare_in_order(&list_text(&raw, LISTS, shuffle, disorder), false, Order::None);
     }
 
     #[test]

@@ -4,7 +4,7 @@ use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Arg, Command, ValueEnum};
 use seriatim_history::formats::Format;
-use seriatim_isolation::{Anomaly, Level};
+use seriatim_isolation::{Anomaly, Level, Order};
 use seriatim_report::clean;
 use seriatim_report::knowledge::{self, Subject};
 use seriatim_store::ChooserKind;
@@ -111,6 +111,19 @@ pub fn level_parser() -> Spelled<LevelArg> {
         (LevelArg::One(level), names)
     });
     Spelled::new("isolation level", levels.chain([(LevelArg::All, vec!["all", "every level"])]))
+}
+
+/// Parses the order that levels are meant with.
+pub fn order_parser() -> Spelled<Order> {
+    let choices = [
+        (Order::None, vec!["none", "plain levels: sessions do not count"]),
+        (Order::Sessions, vec!["sessions", "strong session levels: sessions count", "session"]),
+        (
+            Order::RealTime,
+            vec!["real-time", "strong levels: what ended before a transaction began is seen"],
+        ),
+    ];
+    Spelled::new("order", choices)
 }
 
 /// Parses the code or the name of an anomaly.

@@ -18,6 +18,9 @@ pub(crate) fn write(columns: &mut Columns) {
     }
     columns.session_count += 1;
     columns.txns.insert(0, TxnMeta { session: 0, status: Status::Committed });
+    if let Some(times) = &mut columns.txn_times {
+        times.insert(0, (i64::MIN, i64::MAX));
+    }
     for txn in &mut columns.op_txn {
         *txn += 1;
     }

@@ -42,5 +42,9 @@ pub fn generate(workload: &Workload) -> Result<History, WorkloadError> {
     if workload.initial_writes {
         initial::write(&mut columns);
     }
+    if let Some(times) = &mut columns.txn_times {
+        // What came later has no times.
+        times.resize(columns.txns.len(), (i64::MIN, i64::MAX));
+    }
     Ok(columns.finish()?)
 }

@@ -14,6 +14,10 @@
 //! - *read committed*: any old version, unless a transaction that it has read from before wrote a
 //!   newer one.
 //!
+//! Without sessions a transaction is run as if it were of any session. With real time it begins
+//! somewhere between the last commit of its session and now, and sees all that had been committed
+//! when it began.
+//!
 //! In each case every version that the axiom's t2 could have is older in the sequence than what is
 //! read: the axiom holds.
 
@@ -23,7 +27,7 @@ use rand::RngExt;
 use rand_pcg::Pcg64Mcg;
 use rustc_hash::FxHashMap;
 use seriatim_history::{Columns, KeyId, KeyNames, OpKind, Places, Status, Value};
-use seriatim_isolation::Level;
+use seriatim_isolation::{Level, Order};
 
 /// How far back, in versions of a key, the weak stores look for a version to read.
 const STALENESS_MAX: usize = 4;
@@ -56,6 +60,10 @@ struct Store<'w> {
     heard: Vec<Vec<u32>>,
     /// Per session: the last commit that wrote each key (read atomic only).
     own_writes: Vec<FxHashMap<u32, u32>>,
+    /// Per session: how many commits there were when its last transaction ended.
+    last_end: Vec<u32>,
+    /// Begin and end of each transaction (real time only).
+    times: Vec<(i64, i64)>,
 }
 
 /// What a running transaction has done.
@@ -63,6 +71,8 @@ struct Store<'w> {
 struct Running {
     session: u32,
     snapshot: u32,
+    /// How many commits there were when it began; 0 unless real time counts.
+    began: u32,
     /// Keys written so far, with their latest value.
     writes: Vec<(u32, u32)>,
     /// External reads so far: key and commit of the version.
@@ -87,6 +97,9 @@ pub(crate) fn simulate(
         if waiting[pick].1 == 0 {
             waiting.swap_remove(pick);
         }
+    }
+    if workload.order == Order::RealTime {
+        columns.txn_times = Some(store.times);
     }
     Ok(columns)
 }
@@ -121,6 +134,8 @@ impl<'w> Store<'w> {
             last_commit: vec![0; sessions],
             heard: if causal { vec![vec![0; sessions]; sessions] } else { Vec::new() },
             own_writes: vec![FxHashMap::default(); sessions],
+            last_end: vec![0; sessions],
+            times: Vec::new(),
         }
     }
 
@@ -130,7 +145,12 @@ impl<'w> Store<'w> {
     }
 
     fn run_txn(&mut self, session: u32, keys: &Keys, random: &mut Pcg64Mcg, columns: &mut Columns) {
-        let mut running = self.begin(session, random);
+        let node = match self.workload.order {
+            Order::None => random.random_range(0..self.workload.sessions),
+            Order::Sessions | Order::RealTime => session,
+        };
+        let mut running = self.begin(node, random);
+        let began = running.began;
         let txn = columns.push_txn(session, Status::Committed);
         for _ in 0..self.workload.ops_per_txn {
             let key = keys.draw(random);
@@ -150,6 +170,20 @@ impl<'w> Store<'w> {
         } else {
             self.commit(running);
         }
+        if self.workload.order == Order::RealTime {
+            self.end(session, began, columns.txns.len());
+        }
+    }
+
+    /// Notes the times of the last transaction, if it is one of the `kept` ones. Time passes by
+    /// commits: what began after n of them did so between the ends of the n-th and the next one.
+    fn end(&mut self, session: u32, began: u32, kept: usize) {
+        let now = self.commits();
+        self.last_end[session as usize] = now;
+        if self.times.len() < kept {
+            let begin = 4 * i64::from(began) + 2;
+            self.times.push((begin, begin.max(4 * i64::from(now) + 1)));
+        }
     }
 
     /// Marks the last transaction, or takes it away.
@@ -168,14 +202,27 @@ impl<'w> Store<'w> {
 
     fn begin(&mut self, session: u32, random: &mut Pcg64Mcg) -> Running {
         let mut running = Running { session, ..Running::default() };
+        if self.workload.order == Order::RealTime {
+            let age = random.random_range(0..=SNAPSHOT_AGE_PER_SESSION * self.workload.sessions);
+            let earliest = self.last_end[session as usize];
+            running.began = self.commits().saturating_sub(age).max(earliest);
+        }
         match self.workload.level {
+            Level::SnapshotIsolation if self.workload.order == Order::RealTime => {
+                running.snapshot = running.began;
+            }
             Level::SnapshotIsolation => {
                 let age =
                     random.random_range(0..=SNAPSHOT_AGE_PER_SESSION * self.workload.sessions);
                 running.snapshot =
                     self.commits().saturating_sub(age).max(self.last_commit[session as usize]);
             }
-            Level::Causal => self.gossip(session, random),
+            Level::Causal => {
+                self.gossip(session, random);
+                for heard in &mut self.heard[session as usize] {
+                    *heard = (*heard).max(running.began);
+                }
+            }
             _ => {}
         }
         running
@@ -258,7 +305,10 @@ impl<'w> Store<'w> {
         };
         // A key that was read before gives the same version again at read atomic.
         let again = running.reads.iter().filter(|read| read.0 == key).map(|read| read.1);
-        seen.chain(again).chain(own).max().unwrap_or(0)
+        let versions = &self.versions[key as usize];
+        let ended = versions.partition_point(|version| version.commit <= running.began);
+        let ended = ended.checked_sub(1).map(|last| versions[last].commit);
+        seen.chain(again).chain(own).chain(ended).max().unwrap_or(0)
     }
 
     /// Whether reading `version` leaves no earlier read behind: its writer wrote nothing newer than

@@ -1,7 +1,7 @@
 //! What a generated history looks like.
 
 use seriatim_history::{ColumnsError, TXNS_MAX};
-use seriatim_isolation::{Anomaly, Level};
+use seriatim_isolation::{Anomaly, Level, Order};
 
 /// A key takes some 30 bytes before anything is written to it: 2 GiB.
 const KEYS_MAX: u64 = 1 << 26;
@@ -60,6 +60,9 @@ pub struct Workload {
     pub key_choice: KeyChoice,
     /// What the store promises: one of [`LEVELS`].
     pub level: Level,
+    /// The order that it promises the level with. With real time the history has begin and end
+    /// times (those of what is planted are not known).
+    pub order: Order,
     /// Share of the transactions that abort, from 0 to 1 (conflicts at snapshot isolation come on
     /// top).
     pub aborts: f64,
@@ -84,6 +87,7 @@ impl Default for Workload {
             reads: 0.5,
             key_choice: KeyChoice::Uniform,
             level: Level::Serializable,
+            order: Order::Sessions,
             aborts: 0.0,
             plant: Vec::new(),
             committed_only: false,

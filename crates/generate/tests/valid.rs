@@ -4,7 +4,7 @@ use proptest::prelude::*;
 use seriatim_check::{AnomalyGroup, Answer, Checker, Counted};
 use seriatim_generate::{KeyChoice, LEVELS, Workload, can_be_planted, generate};
 use seriatim_history::{OpId, Status, TxnId};
-use seriatim_isolation::{Anomaly, Level, oracle};
+use seriatim_isolation::{Anomaly, Guarantee, Level, Order, oracle};
 use seriatim_verify::{verify_order, verify_proof};
 
 fn workloads() -> impl Strategy<Value = Workload> {
@@ -34,6 +34,7 @@ fn workloads() -> impl Strategy<Value = Workload> {
                 reads,
                 key_choice,
                 level,
+                order: Order::Sessions,
                 aborts,
                 plant: Vec::new(),
                 committed_only: false,
@@ -58,6 +59,22 @@ proptest! {
         verify_order(&history, level, &verdict.commit_order().unwrap()).unwrap();
     }
 
+    /// So is that of another order; with real time no read is stale.
+    #[test]
+    fn the_promise_is_kept_with_every_order(mut workload in workloads(), initial_writes: bool) {
+        workload.initial_writes = initial_writes;
+        for order in [Order::None, Order::RealTime] {
+            workload.order = order;
+            let history = generate(&workload).unwrap();
+            prop_assert!(history.has_times() == (order == Order::RealTime));
+            let checker = Checker::new().levels([workload.level]).order(order);
+            let verdict = checker.with_certificates().check(&history).verdicts.remove(0);
+            prop_assert_eq!(verdict.answer(), Answer::Holds);
+            let asked = Guarantee::new(workload.level, order);
+            verify_proof(&history, asked, verdict.proof().unwrap()).unwrap();
+        }
+    }
+
     /// On small ones all levels agree with the definitions, also those that the store does not
     /// promise.
     #[test]
@@ -70,6 +87,22 @@ proptest! {
             let satisfies = oracle::satisfies(&history, verdict.level);
             prop_assert_eq!(verdict.answer() == Answer::Holds, satisfies);
         }
+    }
+}
+
+/// The histories of an order are not simply those of sessions.
+#[test]
+fn orders_make_a_difference() {
+    for level in LEVELS.into_iter().filter(|&level| level != Level::Serializable) {
+        let plain = Workload { level, keys: 20, ..Workload::default() };
+        let violates = |order, asked| {
+            let history = generate(&Workload { order, ..plain.clone() }).unwrap();
+            Checker::new().levels([level]).order(asked).check(&history).violates(level)
+        };
+        if level != Level::ReadCommitted {
+            assert!(violates(Order::None, Order::Sessions), "{level} without sessions");
+        }
+        assert!(!violates(Order::RealTime, Order::RealTime), "{level} with real time");
     }
 }
 

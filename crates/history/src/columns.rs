@@ -8,7 +8,7 @@
 use crate::assemble::{self, Block, Sorted};
 use crate::atom::{Atoms, Value};
 use crate::ids::{KeyId, TxnId};
-use crate::model::{History, Initial, KeyNames, Names, OpKind, Status};
+use crate::model::{History, Initial, KeyNames, Names, OpKind, Status, TimeUnit};
 use crate::place::{PlaceUnit, Places};
 use std::sync::Arc;
 
@@ -69,6 +69,8 @@ pub struct Columns {
     /// Begin and end of each transaction, if known; the end of one of unknown outcome is never
     /// taken to be known.
     pub txn_times: Option<Vec<(i64, i64)>>,
+    /// What these times count.
+    pub time_unit: TimeUnit,
     /// Names of the transactions, in the order of `txns`.
     pub txn_names: Names,
     /// How many sessions there are.
@@ -107,6 +109,7 @@ impl Default for Columns {
             place_unit: PlaceUnit::Line,
             txns: Vec::new(),
             txn_times: None,
+            time_unit: TimeUnit::default(),
             txn_names: Names::Implicit { first: 0 },
             session_count: 0,
             session_names: Names::Implicit { first: 0 },
@@ -222,7 +225,9 @@ impl Columns {
             txn_ops,
             txn_status: scatter(&self.txns, new_of_old, |txn| txn.status, Status::Committed),
             txn_times: self.txn_times.map(|times| scatter(&times, new_of_old, |&t| t, (0, 0))),
+            time_unit: self.time_unit,
             txn_names: permute_names(self.txn_names, new_of_old),
+            txn_places: None,
             txn_file_order: invert(new_of_old),
             op_kind: ops.kind,
             op_key: ops.key,

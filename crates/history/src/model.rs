@@ -154,14 +154,27 @@ impl Names {
     }
 }
 
+/// What the times of a history count.
+#[derive(Clone, Copy, PartialEq, Eq, Debug, Default, Hash)]
+pub enum TimeUnit {
+    /// Nanoseconds.
+    Nanoseconds,
+    /// Anything: the input does not say.
+    #[default]
+    Unknown,
+}
+
 /// A recorded history. Built by [`crate::Columns`]; never changed afterwards.
 #[derive(Clone)]
 pub struct History {
     pub(crate) session_txns: Vec<u32>,
     pub(crate) txn_ops: Vec<u32>,
     pub(crate) txn_status: Vec<Status>,
-    /// Begin and end in nanoseconds (or any common unit), where the input knows them.
+    /// Begin and end, where the input knows them.
     pub(crate) txn_times: Option<Vec<(i64, i64)>>,
+    pub(crate) time_unit: TimeUnit,
+    /// The place of each transaction in its session of the input, if sessions are left out.
+    pub(crate) txn_places: Option<Vec<u32>>,
     /// The place of each transaction in the order of the input, which is often close to the commit
     /// order.
     pub(crate) txn_file_order: Vec<u32>,
@@ -286,6 +299,11 @@ impl History {
     /// Whether the history carries begin and end times.
     pub fn has_times(&self) -> bool {
         self.txn_times.is_some()
+    }
+
+    /// What the times count.
+    pub fn time_unit(&self) -> TimeUnit {
+        self.time_unit
     }
 
     /// For each transaction its place in the order in which the input mentions them first.

@@ -69,6 +69,7 @@ impl History {
             initial: self.initial.clone(),
             place_unit: self.place_unit,
             files: self.files.clone(),
+            time_unit: self.time_unit,
             ..Columns::default()
         }
     }

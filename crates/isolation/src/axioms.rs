@@ -26,18 +26,7 @@
 //! began. Strict serializability is serializability in real time.
 
 use crate::level::Level;
-
-/// Which transactions are known to precede others, beside those that were read from.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, Default)]
-pub enum Order {
-    /// None: Adya's plain levels.
-    None,
-    /// Those earlier in the same session: *strong session* levels, and the default.
-    #[default]
-    Sessions,
-    /// Also those that had ended before the other began: *strong* levels.
-    RealTime,
-}
+use crate::order::Order;
 
 /// An external read: one that no write of its own transaction to the key precedes.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

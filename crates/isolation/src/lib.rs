@@ -1,6 +1,6 @@
 //! What isolation levels mean.
 //!
-//! - [`Level`]: the levels, their names and their order,
+//! - [`Level`]: the levels, their names and their order; [`Order`]: what each of them exists with,
 //! - [`axioms`]: the definition of each level, stated once, for executions with a level for each
 //!   transaction and any [`Order`],
 //! - [`Anomaly`]: the anomalies that people know by name, and the levels that forbid them,
@@ -14,7 +14,8 @@ mod anomalies;
 pub mod axioms;
 mod level;
 pub mod oracle;
+mod order;
 
 pub use anomalies::{Anomaly, AnomalyInfo};
-pub use axioms::Order;
 pub use level::{Level, UnknownLevel};
+pub use order::{Guarantee, Order, UnknownOrder};

@@ -3,8 +3,9 @@
 //! hold for one choice. Exponential, for histories of up to about seven transactions, and the
 //! measure of every fast algorithm in the property tests.
 
-use crate::axioms::{self, Execution, Order, Transaction};
+use crate::axioms::{self, Execution, Transaction};
 use crate::level::Level;
+use crate::order::{Guarantee, Order};
 use seriatim_history::{History, KeyId, OpId, OpKind, Status, TxnId, Value, ValueKind};
 
 /// A read, and where it reads from.
@@ -27,9 +28,10 @@ enum Source {
     Txn(usize),
 }
 
-/// Whether `history` satisfies `level`.
-pub fn satisfies(history: &History, level: Level) -> bool {
-    satisfies_mix(history, &|_| level, Order::Sessions)
+/// Whether `history` has what is asked: a level, with sessions unless an order is named.
+pub fn satisfies(history: &History, asked: impl Into<Guarantee>) -> bool {
+    let Guarantee { level, order } = asked.into();
+    satisfies_mix(history, &|_| level, order)
 }
 
 /// Whether every transaction of `history` has what its own level promises, in the order that
@@ -49,9 +51,11 @@ pub fn satisfies_mix(history: &History, levels: &dyn Fn(TxnId) -> Level, order: 
     })
 }
 
-/// Whether `order` is a commit order of `history` at `level`: it has all committed transactions,
-/// some of unknown outcome, and some choice of a writer for each read satisfies the axiom.
-pub fn accepts(history: &History, level: Level, order: &[TxnId]) -> bool {
+/// Whether `order` is a commit order of `history` at the level that is asked: it has all committed
+/// transactions, some of unknown outcome, and some choice of a writer for each read satisfies the
+/// axiom.
+pub fn accepts(history: &History, asked: impl Into<Guarantee>, order: &[TxnId]) -> bool {
+    let asked = asked.into();
     let mut txns = order.to_vec();
     txns.sort_unstable();
     let repeated = txns.windows(2).any(|pair| pair[0] == pair[1]);
@@ -62,7 +66,7 @@ pub fn accepts(history: &History, level: Level, order: &[TxnId]) -> bool {
     });
     let place = |txn| txns.iter().position(|other| other == txn);
     let order: Option<Vec<usize>> = order.iter().map(place).collect();
-    let demand = Demand { levels: &|_| level, order: Order::Sessions };
+    let demand = Demand { levels: &|_| asked.level, order: asked.order };
     let world = World { history, txns: txns.clone() };
     let accepted = |order: &Vec<usize>| {
         world.some_sources(|reads, appends| {

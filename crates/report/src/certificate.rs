@@ -9,7 +9,7 @@ use crate::text::plural;
 use serde::{Deserialize, Serialize};
 use seriatim_check::{Breach, Outcome, Report, Verdict};
 use seriatim_history::{History, Numbering, OpId, TxnId};
-use seriatim_isolation::{Anomaly, Level};
+use seriatim_isolation::{Anomaly, Guarantee, Level, Order, UnknownOrder};
 use seriatim_verify::{self as verify, Certificate as Certified, Doubt, Point, Proof, ReadSource};
 
 /// The version of the format.
@@ -32,9 +32,23 @@ pub struct Header {
     pub operations: usize,
     /// The levels that have a line, so that none gets lost unnoticed.
     levels: Vec<String>,
+    /// The order that they are meant with, unless it is that of sessions.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    order: Option<String>,
 }
 
 impl Header {
+    /// The order that the levels are meant with.
+    fn order(&self) -> Result<Order, String> {
+        match &self.order {
+            None => Ok(Order::Sessions),
+            Some(name) => Order::ALL
+                .into_iter()
+                .find(|order| order.code() == name)
+                .ok_or_else(|| UnknownOrder(name.clone()).to_string()),
+        }
+    }
+
     /// How `history` differs from the one that the certificate is for; `None` if it is that one.
     pub fn difference(&self, history: &History) -> Option<String> {
         let counts = [
@@ -134,7 +148,7 @@ fn named(certificate: &Certified, numbers: &Numbering<'_>) -> Certified {
         }
         verify::Claim::Holds(Proof::CutIsolation) => verify::Claim::Holds(Proof::CutIsolation),
     };
-    Certified { level: certificate.level, claim }
+    Certified { level: certificate.level, order: certificate.order, claim }
 }
 
 /// A certificate.
@@ -142,6 +156,8 @@ fn named(certificate: &Certified, numbers: &Numbering<'_>) -> Certified {
 pub struct Certificate {
     /// What it is about.
     pub header: Header,
+    /// The order that the levels are meant with.
+    pub order: Order,
     /// What it says, level by level.
     pub claims: Vec<(Level, Claim)>,
 }
@@ -167,6 +183,9 @@ pub fn render(input: &str, history: &History, report: &Report) -> String {
         transactions: history.txn_count(),
         operations: history.op_count(),
         levels: report.verdicts.iter().map(|verdict| verdict.level.code().to_owned()).collect(),
+        order: Some(report.order)
+            .filter(|&order| order != Order::Sessions)
+            .map(|order| order.code().to_owned()),
     };
     let subject = Subject { history, numbers: history.numbering(), report };
     let lines = report.verdicts.iter().map(|verdict| json(&subject.line(verdict)));
@@ -276,12 +295,13 @@ pub fn parse(text: &str) -> Result<Certificate, Malformed> {
             ),
         ));
     }
+    let order = header.order().map_err(|problem| malformed(number, problem))?;
     let mut claims = Vec::new();
     let mut told: Vec<(Level, usize)> = Vec::new();
     let mut last = number;
     for (number, line) in lines {
         let line = read(number, line, "the verdict of a level")?;
-        let (level, claim) = claim(line).map_err(|problem| malformed(number, problem))?;
+        let (level, claim) = claim(line, order).map_err(|problem| malformed(number, problem))?;
         if let Some((_, first)) = told.iter().find(|(other, _)| *other == level) {
             let code = level.code();
             let problem = format!(
@@ -304,7 +324,7 @@ pub fn parse(text: &str) -> Result<Certificate, Malformed> {
         None if claims.is_empty() => {
             Err(malformed(last + 1, "expected the verdict of a level, found the end"))
         }
-        None => Ok(Certificate { header, claims }),
+        None => Ok(Certificate { header, order, claims }),
     }
 }
 
@@ -324,7 +344,7 @@ fn read<'t, T: Deserialize<'t>>(number: usize, text: &'t str, what: &str) -> Res
     })
 }
 
-fn claim(line: Line) -> Result<(Level, Claim), String> {
+fn claim(line: Line, order: Order) -> Result<(Level, Claim), String> {
     let level: Level =
         line.level.parse().map_err(|error: seriatim_isolation::UnknownLevel| error.to_string())?;
     if !Level::ALL.contains(&level) {
@@ -338,19 +358,20 @@ fn claim(line: Line) -> Result<(Level, Claim), String> {
     if line.verdict != "violated" && line.kind.is_some() {
         return Err(format!("expected no `kind` beside the verdict `{}`", line.verdict));
     }
+    let asked = Guarantee::new(level, order);
     let claim = match (line.verdict.as_str(), line.points, line.order, line.operations) {
         ("holds", Some(points), None, None) if line.sources.is_none() => {
             let points = points.into_iter().map(point).collect();
-            Claim::Certified(Certified::holds(level, Proof::Points(points)))
+            Claim::Certified(Certified::holds(asked, Proof::Points(points)))
         }
         ("holds", None, Some(order), None) => {
             let ops = |(read, write): (u32, Option<u32>)| (OpId(read), write.map(OpId));
             let sources = line.sources.map(|sources| sources.into_iter().map(ops).collect());
             let order = order.into_iter().map(TxnId).collect();
-            Claim::Certified(Certified::holds(level, Proof::Order { order, sources }))
+            Claim::Certified(Certified::holds(asked, Proof::Order { order, sources }))
         }
         ("holds", None, None, None) if line.sources.is_none() => match level {
-            Level::CutIsolation => Claim::Certified(Certified::holds(level, Proof::CutIsolation)),
+            Level::CutIsolation => Claim::Certified(Certified::holds(asked, Proof::CutIsolation)),
             _ => Claim::Unproven,
         },
         ("holds", ..) => {
@@ -359,7 +380,7 @@ fn claim(line: Line) -> Result<(Level, Claim), String> {
             );
         }
         ("violated", None, None, Some(ops)) if line.sources.is_none() => {
-            Claim::Certified(Certified::violated(level, ops.into_iter().map(OpId).collect()))
+            Claim::Certified(Certified::violated(asked, ops.into_iter().map(OpId).collect()))
         }
         ("violated", ..) => {
             return Err(
@@ -418,7 +439,7 @@ mod tests {
             assert!(
                 serde_json::from_str::<Line>(line)
                     .map_err(|error| error.to_string())
-                    .and_then(claim)
+                    .and_then(|line| claim(line, Order::Sessions))
                     .is_err(),
                 "{line}"
             );

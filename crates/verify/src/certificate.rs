@@ -1,7 +1,7 @@
 //! What a certificate says: data, of which nothing is believed.
 
 use seriatim_history::{OpId, TxnId};
-use seriatim_isolation::Level;
+use seriatim_isolation::{Guarantee, Level, Order};
 
 /// A point in the life of a transaction, as certificates of the strong levels list them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -71,19 +71,30 @@ pub enum Claim {
 pub struct Certificate {
     /// The level.
     pub level: Level,
+    /// The order that it is meant with.
+    pub order: Order,
     /// What is said about it.
     pub claim: Claim,
 }
 
 impl Certificate {
-    /// `level` holds, as `proof` shows.
-    pub fn holds(level: Level, proof: Proof) -> Certificate {
-        Certificate { level, claim: Claim::Holds(proof) }
+    /// A level, with sessions unless an order is named, holds, as `proof` shows.
+    pub fn holds(asked: impl Into<Guarantee>, proof: Proof) -> Certificate {
+        Certificate::new(asked.into(), Claim::Holds(proof))
     }
 
-    /// `level` is violated by `ops` alone.
-    pub fn violated(level: Level, ops: Vec<OpId>) -> Certificate {
-        Certificate { level, claim: Claim::Violated(ops) }
+    /// A level, with sessions unless an order is named, is violated by `ops` alone.
+    pub fn violated(asked: impl Into<Guarantee>, ops: Vec<OpId>) -> Certificate {
+        Certificate::new(asked.into(), Claim::Violated(ops))
+    }
+
+    fn new(Guarantee { level, order }: Guarantee, claim: Claim) -> Certificate {
+        Certificate { level, order, claim }
+    }
+
+    /// The level with its order.
+    pub fn guarantee(&self) -> Guarantee {
+        Guarantee::new(self.level, self.order)
     }
 }
 

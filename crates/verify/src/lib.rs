@@ -7,6 +7,8 @@
 //! - A level that holds is shown by a commit order ([`verify_order`]) or by begin and commit points
 //!   ([`verify_points`]). Both are walks along what is shown. Cut isolation needs no proof
 //!   ([`verify_cut_isolation`]).
+//! - Everything is judged with the order of the certificate. Without sessions that is the history
+//!   in which each transaction is a session of its own.
 //! - A level that is violated is shown by operations that violate it when everything else is
 //!   removed ([`verify_violation`]). At the strong levels a plain search with a limit decides, and
 //!   the definition itself where the search does not and the set is small. At the other levels the
@@ -58,7 +60,7 @@ use seriatim_history::History;
 /// Accepts `certificate` iff it shows what it claims about `history`.
 pub fn verify(history: &History, certificate: &Certificate) -> Result<(), Doubt> {
     match &certificate.claim {
-        Claim::Holds(proof) => verify_proof(history, certificate.level, proof),
-        Claim::Violated(ops) => verify_violation(history, certificate.level, ops),
+        Claim::Holds(proof) => verify_proof(history, certificate.guarantee(), proof),
+        Claim::Violated(ops) => verify_violation(history, certificate.guarantee(), ops),
     }
 }

@@ -3,20 +3,34 @@
 //!
 //! A begin point sees all commits before it and nothing else. That is prefix consistency; at SI
 //! moreover no two writers of a key may overlap; at SER and SSER nothing stands between the two
-//! points of a transaction, and at SSER they agree with real time. Reads match by value, so it does
+//! points of a transaction. At SSER, and with real time at every level, what ended before a
+//! transaction began has committed at its begin point. Reads match by value, so it does
 //! not matter whether a value was written twice. Time O(n).
 
 use crate::certificate::Point;
 use crate::rejection::Rejection;
 use seriatim_history::{History, KeyId, OpId, OpKind, Status, TxnId, Value, ValueKind};
-use seriatim_isolation::Level;
+use seriatim_isolation::{Guarantee, Level, Order};
 use std::collections::{HashMap, HashSet};
 
-/// Accepts `points` iff they are begin and commit points of `history` at `level`: all committed
-/// transactions, some of unknown outcome, no aborted ones. Levels below prefix consistency ask for
-/// less than these points show; for them the points of prefix consistency are accepted.
-pub fn verify_points(history: &History, level: Level, points: &[Point]) -> Result<(), Rejection> {
-    let mut walk = Walk::new(history, level, longest_lists(history, points)?);
+/// Accepts `points` iff they are begin and commit points of `history` at a level, with sessions
+/// unless an order is named: all committed transactions, some of unknown outcome, no aborted ones.
+/// Levels below prefix consistency ask for less than these points show; for them the points of
+/// prefix consistency are accepted.
+pub fn verify_points(
+    history: &History,
+    asked: impl Into<Guarantee>,
+    points: &[Point],
+) -> Result<(), Rejection> {
+    let asked = asked.into();
+    match asked.order {
+        Order::None => walk_along(&history.without_sessions(), asked, points),
+        Order::Sessions | Order::RealTime => walk_along(history, asked, points),
+    }
+}
+
+fn walk_along(history: &History, asked: Guarantee, points: &[Point]) -> Result<(), Rejection> {
+    let mut walk = Walk::new(history, asked, longest_lists(history, points)?);
     for &point in points {
         if point.txn().index() >= history.txn_count()
             || history.status(point.txn()) == Status::Aborted
@@ -37,19 +51,26 @@ pub fn verify_points(history: &History, level: Level, points: &[Point]) -> Resul
 /// reads.
 pub(crate) fn verify_order(
     history: &History,
-    level: Level,
+    asked: Guarantee,
     order: &[TxnId],
 ) -> Result<(), Rejection> {
     if let Some(&strange) = order.iter().find(|txn| txn.index() >= history.txn_count()) {
         return Err(Rejection::NotAPermutation(strange));
     }
-    verify_points(history, level, &points_of(history, level, order))
+    match asked.order {
+        Order::None => {
+            let history = history.without_sessions();
+            walk_along(&history, asked, &points_of(&history, asked, order))
+        }
+        _ => walk_along(history, asked, &points_of(history, asked, order)),
+    }
 }
 
 /// What has happened up to a point.
 struct Walk<'h> {
     history: &'h History,
     level: Level,
+    in_real_time: bool,
     /// The number of the point.
     now: usize,
     begun: HashMap<TxnId, usize>,
@@ -62,8 +83,8 @@ struct Walk<'h> {
     written_at: HashMap<KeyId, usize>,
     /// Initial values that reads cannot have seen, because a transaction wrote them.
     replaced: HashSet<KeyId>,
-    /// The transaction so far that began last in real time.
-    latest: Option<(i64, TxnId)>,
+    /// The two transactions so far that began last in real time, the last one first.
+    latest: [Option<(i64, TxnId)>; 2],
     lists: HashMap<KeyId, Growth<'h>>,
 }
 
@@ -89,10 +110,11 @@ impl Growth<'_> {
 }
 
 impl<'h> Walk<'h> {
-    fn new(history: &'h History, level: Level, lists: HashMap<KeyId, Growth<'h>>) -> Walk<'h> {
+    fn new(history: &'h History, asked: Guarantee, lists: HashMap<KeyId, Growth<'h>>) -> Walk<'h> {
         Walk {
             history,
-            level,
+            level: asked.level,
+            in_real_time: asked.keeps_real_time(),
             now: 0,
             begun: HashMap::new(),
             committed: HashSet::new(),
@@ -100,7 +122,7 @@ impl<'h> Walk<'h> {
             current: HashMap::new(),
             written_at: HashMap::new(),
             replaced: replaced_initial_values(history),
-            latest: None,
+            latest: [None; 2],
             lists,
         }
     }
@@ -119,21 +141,24 @@ impl<'h> Walk<'h> {
         {
             return Err(Rejection::SessionOrder(txn, before));
         }
-        if self.level == Level::StrictSerializable {
-            self.check_real_time(txn)?;
+        let times = self.history.times(txn).filter(|_| self.in_real_time);
+        if let Some((begin, _)) = times {
+            let [last, before] = self.latest;
+            let now = Some((begin, txn));
+            self.latest = if now > last { [now, last] } else { [last, before.max(now)] };
         }
         self.check_reads(txn)
     }
 
-    /// No transaction that came before began after this one had ended.
-    fn check_real_time(&mut self, txn: TxnId) -> Result<(), Rejection> {
-        let Some((begin, end)) = self.history.times(txn) else { return Ok(()) };
-        if let Some((began, other)) = self.latest.filter(|&(began, _)| end < began) {
-            debug_assert!(began > end);
-            return Err(Rejection::RealTime(txn, other));
+    /// No other transaction that has its begin point began after this one, which commits now, had
+    /// ended.
+    fn check_real_time(&self, txn: TxnId) -> Result<(), Rejection> {
+        let Some((_, end)) = self.history.times(txn) else { return Ok(()) };
+        let others = self.latest.iter().flatten().filter(|(_, other)| *other != txn);
+        match others.max() {
+            Some(&(began, other)) if end < began => Err(Rejection::RealTime(txn, other)),
+            _ => Ok(()),
         }
-        self.latest = self.latest.max(Some((begin, txn)));
-        Ok(())
     }
 
     /// Reads after own writes return these, others what is current.
@@ -179,6 +204,9 @@ impl<'h> Walk<'h> {
         let interrupted = self.is_serial() && begun + 1 != self.now;
         if interrupted || !self.committed.insert(txn) {
             return Err(Rejection::Points(txn));
+        }
+        if self.in_real_time {
+            self.check_real_time(txn)?;
         }
         let mut own: HashSet<KeyId> = HashSet::new();
         for id in self.history.ops_of(txn).map(OpId) {
@@ -276,12 +304,14 @@ fn list(history: &History, id: OpId) -> Option<(OpId, KeyId, &[Value])> {
 }
 
 /// Points for a commit order. A transaction begins after what comes before it in its session, after
-/// what it read from, and, at SI, after the last commit to a key that it writes; later would only
-/// let it miss what it reads.
-fn points_of(history: &History, level: Level, order: &[TxnId]) -> Vec<Point> {
+/// what it read from, at SI after the last commit to a key that it writes, and in real time after
+/// what ended before it began; later would only let it miss what it reads.
+fn points_of(history: &History, asked: Guarantee, order: &[TxnId]) -> Vec<Point> {
+    let in_real_time = asked.keeps_real_time();
     let mut bounds = Bounds {
         history,
-        level,
+        level: asked.level,
+        ended: if in_real_time { ends(history, order) } else { Vec::new() },
         session: HashMap::new(),
         version: HashMap::new(),
         key: HashMap::new(),
@@ -297,10 +327,28 @@ fn points_of(history: &History, level: Level, order: &[TxnId]) -> Vec<Point> {
     beginning.into_iter().zip(order).flat_map(begins_then_commit).collect()
 }
 
+/// The ends of the transactions of `order`, sorted, each with how many commits had happened when
+/// all that had ended by then had.
+fn ends(history: &History, order: &[TxnId]) -> Vec<(i64, usize)> {
+    let timed = order.iter().enumerate();
+    let mut ends: Vec<(i64, usize)> =
+        timed.filter_map(|(place, &txn)| Some((history.times(txn)?.1, place + 1))).collect();
+    ends.sort_unstable();
+    let mut commits = 0;
+    for end in &mut ends {
+        commits = commits.max(end.1);
+        end.1 = commits;
+    }
+    ends
+}
+
 /// How many commits had happened when the last of a session, of a version, and of a key had.
 struct Bounds<'h> {
     history: &'h History,
     level: Level,
+    /// The ends of the transactions in real time, sorted, each with how many commits had happened
+    /// when all that had ended by then had.
+    ended: Vec<(i64, usize)>,
     session: HashMap<u32, usize>,
     version: HashMap<(KeyId, Value), usize>,
     key: HashMap<KeyId, usize>,
@@ -311,7 +359,9 @@ impl Bounds<'_> {
         if matches!(self.level, Level::Serializable | Level::StrictSerializable) {
             return place;
         }
-        let mut earliest = self.session.get(&self.history.session_of(txn).0).copied().unwrap_or(0);
+        let session = self.session.get(&self.history.session_of(txn).0).copied().unwrap_or(0);
+        // What ended before and commits later is found by the walk.
+        let mut earliest = session.max(self.ended_before(txn).min(place));
         let mut own = HashSet::new();
         for op in self.history.ops_of(txn).map(|op| self.history.op(OpId(op))) {
             let bound = match op.kind {
@@ -326,6 +376,13 @@ impl Bounds<'_> {
             earliest = earliest.max(bound.copied().unwrap_or(0));
         }
         earliest
+    }
+
+    /// How many commits had happened when all that ended before `txn` began had.
+    fn ended_before(&self, txn: TxnId) -> usize {
+        let Some((begin, _)) = self.history.times(txn) else { return 0 };
+        let before = self.ended.partition_point(|&(end, _)| end < begin);
+        before.checked_sub(1).map_or(0, |last| self.ended[last].1)
     }
 
     fn commit(&mut self, txn: TxnId, place: usize) {

@@ -7,25 +7,32 @@ use crate::order::verify_order;
 use crate::points::verify_points;
 use crate::sources;
 use seriatim_history::History;
-use seriatim_isolation::Level;
+use seriatim_isolation::{Guarantee, Level};
 
-/// Accepts `proof` iff it shows that `level` holds.
-pub fn verify_proof(history: &History, level: Level, proof: &Proof) -> Result<(), Doubt> {
+/// Accepts `proof` iff it shows that a level, with sessions unless an order is named, holds.
+pub fn verify_proof(
+    history: &History,
+    asked: impl Into<Guarantee>,
+    proof: &Proof,
+) -> Result<(), Doubt> {
+    let asked = asked.into();
+    // Cut isolation does not depend on the order, and is seen without one.
+    if asked.level == Level::CutIsolation && !matches!(proof, Proof::Points(_)) {
+        return verify_cut_isolation(history);
+    }
     // Without times nothing is known to be in the order of real time.
-    if level == Level::StrictSerializable && !history.has_times() {
+    if asked.keeps_real_time() && !history.has_times() {
         return Err(Doubt::NoTimes);
     }
     if history.unknown_content() > 0 {
         return Err(Doubt::UnknownContent(history.unknown_content()));
     }
     match proof {
-        Proof::Points(points) => Ok(verify_points(history, level, points)?),
-        // Cut isolation does not depend on the order, and is seen without one.
-        _ if level == Level::CutIsolation => verify_cut_isolation(history),
-        Proof::Order { order, sources: None } => Ok(verify_order(history, level, order)?),
+        Proof::Points(points) => Ok(verify_points(history, asked, points)?),
+        Proof::Order { order, sources: None } => Ok(verify_order(history, asked, order)?),
         Proof::Order { order, sources: Some(sources) } => {
             let matched = sources::matched(history, sources)?;
-            Ok(verify_order(&matched, level, order)?)
+            Ok(verify_order(&matched, asked, order)?)
         }
         Proof::CutIsolation => Err(Doubt::NoProof),
     }

@@ -36,6 +36,8 @@ pub enum Rejection {
     Conflict(TxnId, KeyId),
     /// Real time is broken.
     RealTime(TxnId, TxnId),
+    /// The history is too large to have moments of real time beside it.
+    TooLarge,
 }
 
 impl std::error::Error for Rejection {}
@@ -100,6 +102,9 @@ impl Rejection {
                     txn(id),
                     names.key(*key)
                 )
+            }
+            Rejection::TooLarge => {
+                "the history is too large to be looked at with real time".to_owned()
             }
             Rejection::RealTime(earlier, later) => {
                 format!("{} ended before {} began, but comes after it", txn(earlier), txn(later))

@@ -11,7 +11,7 @@ use crate::points::verify_points;
 use crate::saturate::{self, Saturated};
 use crate::writers::known_to_have_committed;
 use seriatim_history::{History, OpId, Status, TxnId};
-use seriatim_isolation::{Level, oracle};
+use seriatim_isolation::{Guarantee, Level, Order, oracle};
 use std::time::{Duration, Instant};
 
 /// How many states the search for a way out of a violation may look at.
@@ -24,15 +24,20 @@ const SEARCH_MAX: Duration = Duration::from_secs(60);
 const ORACLE_TXNS: usize = 6;
 const ORACLE_OPS: usize = 24;
 
-/// Do these operations alone show that `level` is violated?
-pub fn verify_violation(history: &History, level: Level, ops: &[OpId]) -> Result<(), Doubt> {
+/// Do these operations alone show that a level, with sessions unless an order is named, is
+/// violated?
+pub fn verify_violation(
+    history: &History,
+    asked: impl Into<Guarantee>,
+    ops: &[OpId],
+) -> Result<(), Doubt> {
     let limits = Limits { states_max: STATES_MAX, deadline: Instant::now() + SEARCH_MAX };
-    verify_within(history, level, ops, limits)
+    verify_within(history, asked.into(), ops, limits)
 }
 
 fn verify_within(
     history: &History,
-    level: Level,
+    asked: Guarantee,
     ops: &[OpId],
     limits: Limits,
 ) -> Result<(), Doubt> {
@@ -46,10 +51,12 @@ fn verify_within(
     let status =
         |txn: TxnId| if committed[txn.index()] { Status::Committed } else { history.status(txn) };
     let part = history.restricted_with(ops, status);
+    let part = if asked.order == Order::None { part.without_sessions() } else { part };
+    let level = asked.level;
     if level.is_strong() {
-        match exhaustive::points_exist(&part, level, limits) {
+        match exhaustive::points_exist(&part, asked, limits) {
             Existence::Impossible => return Ok(()),
-            Existence::Found(points) if verify_points(&part, level, &points).is_ok() => {
+            Existence::Found(points) if verify_points(&part, asked, &points).is_ok() => {
                 return Err(Doubt::NoViolation);
             }
             // Of elements that were appended twice the search does not keep in mind which is which.
@@ -57,14 +64,14 @@ fn verify_within(
         }
     }
     if part.txn_count() <= ORACLE_TXNS && part.op_count() <= ORACLE_OPS {
-        return if oracle::satisfies(&part, level) { Err(Doubt::NoViolation) } else { Ok(()) };
+        return if oracle::satisfies(&part, asked) { Err(Doubt::NoViolation) } else { Ok(()) };
     }
     match level {
         Level::CutIsolation => {
             verify_cut_isolation(&part).map_or(Ok(()), |()| Err(Doubt::NoViolation))
         }
         _ if level.is_strong() => Err(Doubt::TooHard),
-        _ => match saturate::saturated(&part, level) {
+        _ => match saturate::saturated(&part, asked) {
             Saturated::Violated => Ok(()),
             Saturated::Holds => Err(Doubt::NoViolation),
             Saturated::Open => Err(Doubt::TooHard),
@@ -126,7 +133,7 @@ mod tests {
         let ops: Vec<OpId> = (0..history.op_count()).map(OpId::from).collect();
         let until = |deadline| {
             let limits = Limits { states_max: STATES_MAX, deadline };
-            verify_within(&history, Level::PrefixConsistency, &ops, limits)
+            verify_within(&history, Level::PrefixConsistency.into(), &ops, limits)
         };
         assert_eq!(until(Instant::now()), Err(Doubt::TooHard));
         assert_eq!(until(Instant::now() + Duration::from_secs(60)), Ok(()));

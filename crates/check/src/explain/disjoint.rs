@@ -10,11 +10,13 @@ use crate::index::{INITIAL, Index, NONE};
 use crate::limits::{Limits, memory};
 use crate::outcome::{AnomalyGroup, Counted, Options, Violation};
 use crate::patterns::{LostUpdates, Pair, write_skews};
+use crate::stale_reads::StaleRead;
 use crate::strong::{StrongOutcome, Subject, decide_strong};
 use crate::weak::CausalOrder;
 use rustc_hash::FxHashSet;
 use seriatim_history::{History, OpId, TxnId};
-use seriatim_isolation::{Anomaly, Level};
+use seriatim_isolation::{Anomaly, Guarantee, Level, Order};
+use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
 
@@ -48,6 +50,8 @@ pub(crate) struct Clean<'a> {
     pub order: &'a [u32],
     /// The lost updates of the whole.
     pub lost_updates: &'a LostUpdates,
+    /// The stale reads of the whole.
+    pub stale: &'a [StaleRead],
 }
 
 impl<'a> Clean<'a> {
@@ -56,10 +60,12 @@ impl<'a> Clean<'a> {
         subject: Subject<'a>,
         order: &'a [u32],
         lost_updates: &'a LostUpdates,
+        stale: &'a [StaleRead],
     ) -> Clean<'a> {
         let Subject { history: whole, index, .. } = subject;
         let counts = &index.counts;
-        Clean { whole, counts, aside: Vec::new(), part: subject, kept: None, order, lost_updates }
+        let aside = Vec::new();
+        Clean { whole, counts, aside, part: subject, kept: None, order, lost_updates, stale }
     }
 
     fn original(&self, op: OpId) -> OpId {
@@ -95,6 +101,9 @@ pub(crate) fn violations(
     };
     let mut finder = Finder::new(&clean);
     finder.scan(&clean, violated);
+    if strongest == Level::StrictSerializable && clean.part.options.order != Order::RealTime {
+        finder.stale_reads(clean.stale);
+    }
     let times = finder.explain_levels(&clean, violated);
     let deadline = Instant::now() + took.max(PATIENCE);
     let asked = clean.part.options.deadline;
@@ -159,12 +168,39 @@ impl<'a> Finder<'a> {
             let counted = if skews.is_cut { Counted::AtLeast } else { Counted::Exactly };
             let original =
                 |Pair(ops): Pair| Pair(ops.into_iter().map(|op| clean.original(op)).collect());
-            let pairs = || skews.pairs(history).map(original);
+            let pairs = || skews.pairs(history, index).map(original);
             let count = (skews.count(), counted);
             if self.pattern(Anomaly::WriteSkew, level, count, pairs) {
                 self.left.set_aside(skews.to_blame().map(|read| clean.original(read)));
             }
         }
+    }
+
+    /// Counts the reads that are stale by themselves, which strict serializability forbids; with
+    /// real time weaker levels have told of them.
+    fn stale_reads(&mut self, stale: &[StaleRead]) {
+        let limits = self.limits(Instant::now() + EXPLAINING_MAX);
+        let (whole, level) = (self.left.whole, Level::StrictSerializable);
+        let asked = Guarantee::new(level, self.options.order);
+        let explained = |stale: &StaleRead| {
+            let alone = stale.violation(whole, &[level])?;
+            let mut ops = alone.op_ids();
+            ops.sort_unstable();
+            let told = explain(whole, &ops, asked, &mut Budget::within(limits));
+            let told = told.filter(|told| told.kind == Anomaly::StaleRead);
+            Some(told.map_or(alone.clone(), |told| Violation { age: alone.age, ..told }))
+        };
+        let mut oldest: Vec<StaleRead> = stale.to_vec();
+        oldest.sort_by_key(|stale| Reverse(stale.age));
+        let Some(exemplar) = oldest.iter().take(EXEMPLARS_TRIED).find_map(explained) else {
+            return;
+        };
+        let shown = self.options.instances.min(INSTANCES_MAX);
+        let instances = stale.iter().take(shown).filter_map(explained).collect();
+        let (kind, count) = (Anomaly::StaleRead, stale.len() as u64);
+        let counted = Counted::Exactly;
+        self.patterns.push(AnomalyGroup { kind, count, counted, exemplar, instances });
+        self.left.set_aside(stale.iter().map(|stale| OpId(stale.read)));
     }
 
     /// Adds a pattern with its exemplar, if one of the first pairs can be explained; whether so.
@@ -177,8 +213,9 @@ impl<'a> Finder<'a> {
     ) -> bool {
         let deadline = Instant::now() + EXPLAINING_MAX;
         let (whole, limits) = (self.left.whole, self.limits(deadline));
+        let asked = Guarantee::new(level, self.options.order);
         let explained = |Pair(ops): Pair| {
-            explain(whole, &ops, level, &mut Budget::within(limits))
+            explain(whole, &ops, asked, &mut Budget::within(limits))
                 .filter(|violation| violation.kind == kind)
         };
         let Some(exemplar) = pairs().take(EXEMPLARS_TRIED).find_map(explained) else {
@@ -230,7 +267,8 @@ impl<'a> Finder<'a> {
     /// Explains what `ops` violate; whether that could be done.
     fn explain(&mut self, ops: &[OpId], level: Level, deadline: Instant) -> bool {
         let mut budget = Budget::within(self.limits(deadline));
-        let Some(violation) = explain(self.left.whole, ops, level, &mut budget) else {
+        let asked = Guarantee::new(level, self.options.order);
+        let Some(violation) = explain(self.left.whole, ops, asked, &mut budget) else {
             return false;
         };
         self.left.used.extend(violation.ops.iter().filter_map(|op| op.txn.id));
@@ -307,6 +345,17 @@ fn grouped(found: Vec<Violation>, counted: Counted) -> Vec<AnomalyGroup> {
     kinds.into_iter().filter_map(group).collect()
 }
 
+/// Whether a violation is the one to show. Of stale reads that is one of the weakest level, which
+/// no other kind may show.
+fn is_better(new: &Violation, known: &Violation) -> bool {
+    let levels = |violation: &Violation| match violation.kind {
+        Anomaly::StaleRead => violation.levels.len(),
+        _ => 0,
+    };
+    let rank = |violation| (Reverse(levels(violation)), violation.txn_count());
+    rank(new) < rank(known)
+}
+
 /// One group for each kind. What the search finds of a kind that was counted by a scan is of
 /// another shape: the count is then a lower bound.
 pub(crate) fn merged(groups: Vec<AnomalyGroup>) -> Vec<AnomalyGroup> {
@@ -319,7 +368,7 @@ pub(crate) fn merged(groups: Vec<AnomalyGroup>) -> Vec<AnomalyGroup> {
         known.count += group.count;
         known.counted = Counted::AtLeast;
         known.instances.extend(group.instances);
-        if group.exemplar.txn_count() < known.exemplar.txn_count() {
+        if is_better(&group.exemplar, &known.exemplar) {
             known.exemplar = group.exemplar;
         }
     }

@@ -11,27 +11,29 @@ use crate::limits::Limits;
 use crate::outcome::{Options, Refs, Violation};
 use crate::weak;
 use seriatim_history::{History, OpId, OpKind, Status};
-use seriatim_isolation::Level;
+use seriatim_isolation::{Guarantee, Level};
 use seriatim_verify::known_to_have_committed;
 
 /// How many lost updates are tried.
 const LOST_UPDATES_MAX: usize = 16;
 
-/// Explains why `ops` violate `level`, a strong one: the smallest part of them that does, its
-/// contradiction, its name. `None` if they do not, or if that is too hard to see. If the budget
+/// Explains why `ops` violate what is asked, a strong level: the smallest part of them that does,
+/// its contradiction, its name. `None` if they do not, or if that is too hard to see. If the budget
 /// ends early, the part is not the smallest.
 pub fn explain(
     full: &History,
     ops: &[OpId],
-    level: Level,
+    asked: impl Into<Guarantee>,
     budget: &mut Budget,
 ) -> Option<Violation> {
-    let (ops, proof) = minimal_proof(full, ops, level, budget)?;
+    let asked = asked.into();
+    let (ops, proof) = minimal_proof(full, ops, asked, budget)?;
     let instance = Instance::new(full, &ops);
-    let levels = violated_levels(&instance, &ops, level, budget);
+    let levels = violated_levels(&instance, &ops, asked, budget);
     // Real time is not needed to refute what is not serializable anyway.
-    let shown_at =
-        if levels.contains(&Level::Serializable) { level.min(Level::Serializable) } else { level };
+    let is_serial = levels.contains(&Level::Serializable);
+    let level = if is_serial { asked.level.min(Level::Serializable) } else { asked.level };
+    let shown_at = Guarantee { level, ..asked };
     let proof = match refute_instance(&instance, shown_at, budget) {
         Refutation::Violated(proof) => proof,
         Refutation::Consistent | Refutation::OutOfBudget => proof,
@@ -41,6 +43,7 @@ pub fn explain(
         ops: ops.iter().map(|&op| Refs(full).op(op)).collect(),
         levels,
         cycle: tell::Teller::new(&instance).contradiction(&proof.cycle),
+        age: None,
     })
 }
 
@@ -48,16 +51,20 @@ pub fn explain(
 fn violated_levels(
     instance: &Instance<'_>,
     ops: &[OpId],
-    known: Level,
+    known: Guarantee,
     budget: &mut Budget,
 ) -> Vec<Level> {
     let weak = Level::ALL.into_iter().filter(|level| !level.is_strong()).collect();
     let Limits { deadline, memory } = budget.limits();
-    let options = Options { levels: weak, threads: 1, deadline, memory, ..Options::default() };
+    let order = known.order;
+    let options =
+        Options { levels: weak, order, threads: 1, deadline, memory, ..Options::default() };
     let mut levels = weak::violated(&part(instance.history, ops), &options);
     for level in Level::STRONG {
-        let above = level >= known || levels.iter().any(|&weaker| weaker != Level::CutIsolation);
-        if above || matches!(refute_instance(instance, level, budget), Refutation::Violated(_)) {
+        let above =
+            level >= known.level || levels.iter().any(|&weaker| weaker != Level::CutIsolation);
+        let asked = Guarantee { level, ..known };
+        if above || matches!(refute_instance(instance, asked, budget), Refutation::Violated(_)) {
             levels.push(level);
         }
     }
@@ -76,30 +83,30 @@ fn part(history: &History, ops: &[OpId]) -> History {
     })
 }
 
-/// The operations of a smallest part of `ops` that violates `level`, sorted; none if `ops` do not
-/// violate it, or if that is too hard to see. Smallest means that nothing can be left out: a read
-/// is left out together with a write that it may have come from.
+/// The operations of a smallest part of `ops` that violates what is asked, sorted; none if `ops` do
+/// not violate it, or if that is too hard to see. Smallest means that nothing can be left out: a
+/// read is left out together with a write that it may have come from.
 pub fn minimal_violation(
     history: &History,
     ops: &[OpId],
-    level: Level,
+    asked: impl Into<Guarantee>,
     budget: &mut Budget,
 ) -> Option<Vec<OpId>> {
-    minimal_proof(history, ops, level, budget).map(|(ops, _)| ops)
+    minimal_proof(history, ops, asked.into(), budget).map(|(ops, _)| ops)
 }
 
 /// The same with the proof of an instance of these operations.
 fn minimal_proof(
     history: &History,
     ops: &[OpId],
-    level: Level,
+    asked: Guarantee,
     budget: &mut Budget,
 ) -> Option<(Vec<OpId>, Proof)> {
-    let ops = match lost_update(history, ops, level, budget) {
+    let ops = match lost_update(history, ops, asked, budget) {
         Some(ops) => ops,
-        None => shrink(history, ops, level, &mut budget.half()),
+        None => shrink(history, ops, asked, &mut budget.half()),
     };
-    match refute_instance(&Instance::new(history, &ops), level, budget) {
+    match refute_instance(&Instance::new(history, &ops), asked, budget) {
         Refutation::Violated(proof) => Some((ops, proof)),
         Refutation::Consistent | Refutation::OutOfBudget => None,
     }
@@ -111,7 +118,7 @@ fn minimal_proof(
 fn lost_update(
     history: &History,
     ops: &[OpId],
-    level: Level,
+    asked: Guarantee,
     budget: &mut Budget,
 ) -> Option<Vec<OpId>> {
     let instance = Instance::new(history, ops);
@@ -134,7 +141,7 @@ fn lost_update(
     });
     let is_violated = |part: &[OpId], budget: &mut Budget| {
         matches!(
-            refute_instance(&Instance::new(history, part), level, budget),
+            refute_instance(&Instance::new(history, part), asked, budget),
             Refutation::Violated(_)
         )
     };

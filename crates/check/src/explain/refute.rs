@@ -8,7 +8,7 @@ use super::proof::Cycle;
 use super::state::Saturation;
 #[cfg(test)]
 use seriatim_history::{History, OpId};
-use seriatim_isolation::Level;
+use seriatim_isolation::Guarantee;
 
 /// The most transactions that are looked at: reachability is kept as bits of pairs.
 const TXNS_MAX: usize = 2000;
@@ -30,20 +30,24 @@ pub(crate) struct Proof {
 
 /// Decides PC, SI, SER or SSER for a small history; weaker levels are decided as if they were SER.
 #[cfg(test)]
-pub(crate) fn refute(history: &History, level: Level, budget: &mut Budget) -> Refutation {
+pub(crate) fn refute(
+    history: &History,
+    asked: impl Into<Guarantee>,
+    budget: &mut Budget,
+) -> Refutation {
     let ops: Vec<OpId> = (0..history.op_count()).map(OpId::from).collect();
-    refute_instance(&Instance::new(history, &ops), level, budget)
+    refute_instance(&Instance::new(history, &ops), asked.into(), budget)
 }
 
 pub(super) fn refute_instance(
     instance: &Instance<'_>,
-    level: Level,
+    asked: Guarantee,
     budget: &mut Budget,
 ) -> Refutation {
     if instance.txns.len() > TXNS_MAX {
         return Refutation::OutOfBudget;
     }
-    match Saturation::new(instance, level, budget)
+    match Saturation::new(instance, asked, budget)
         .and_then(|saturation| cases::solve(saturation, budget))
     {
         Ok(Some(cycle)) => Refutation::Violated(Proof { cycle }),

@@ -12,7 +12,7 @@ use super::proof::{self, Label, Step};
 use super::refute::{Proof, Refutation, refute_instance};
 use rustc_hash::{FxHashMap, FxHashSet};
 use seriatim_history::{History, KeyId, OpId, OpKind, Status, TxnId, Value};
-use seriatim_isolation::Level;
+use seriatim_isolation::Guarantee;
 use std::rc::Rc;
 
 /// The operations of a violating part of `history`, sorted. If `ops` with the writes that their
@@ -21,13 +21,13 @@ use std::rc::Rc;
 pub(crate) fn shrink(
     history: &History,
     ops: &[OpId],
-    level: Level,
+    asked: Guarantee,
     budget: &mut Budget,
 ) -> Vec<OpId> {
     let part = Part::new(history, ops);
-    let Some(core) = part.used(&part.ops, level, budget) else { return part.ops };
-    let forwards = part.delete(core.clone(), level, budget, Direction::Forwards);
-    let backwards = part.delete(core, level, budget, Direction::Backwards);
+    let Some(core) = part.used(&part.ops, asked, budget) else { return part.ops };
+    let forwards = part.delete(core.clone(), asked, budget, Direction::Forwards);
+    let backwards = part.delete(core, asked, budget, Direction::Backwards);
     let size = |ops: &Vec<OpId>| (part.txns(ops).len(), ops.len());
     if size(&backwards) < size(&forwards) { backwards } else { forwards }
 }
@@ -89,7 +89,7 @@ impl<'h> Part<'h> {
 
     /// The part of `ops` that their proof speaks of, and what the reads in it need, again and again
     /// while that is smaller and violates the level too; `None` if `ops` do not violate it.
-    fn used(&self, ops: &[OpId], level: Level, budget: &mut Budget) -> Option<Vec<OpId>> {
+    fn used(&self, ops: &[OpId], asked: Guarantee, budget: &mut Budget) -> Option<Vec<OpId>> {
         let mut verified: Option<Vec<OpId>> = None;
         let mut current = ops.to_vec();
         loop {
@@ -98,7 +98,7 @@ impl<'h> Part<'h> {
                 return verified;
             }
             let instance = Instance::new(self.history, &current);
-            let Refutation::Violated(proof) = refute_instance(&instance, level, budget) else {
+            let Refutation::Violated(proof) = refute_instance(&instance, asked, budget) else {
                 return verified;
             };
             let used = self.with_needs(proof.ops(&instance));
@@ -124,17 +124,17 @@ impl<'h> Part<'h> {
     fn delete(
         &self,
         mut ops: Vec<OpId>,
-        level: Level,
+        asked: Guarantee,
         budget: &mut Budget,
         direction: Direction,
     ) -> Vec<OpId> {
         loop {
             let before = ops.len();
             for txn in direction.of(self.txns(&ops)) {
-                self.try_without(&mut ops, |op| self.history.txn_of(op) == txn, level, budget);
+                self.try_without(&mut ops, |op| self.history.txn_of(op) == txn, asked, budget);
             }
             for gone in direction.of(ops.clone()) {
-                self.try_without(&mut ops, |op| op == gone, level, budget);
+                self.try_without(&mut ops, |op| op == gone, asked, budget);
             }
             if ops.len() == before || budget.is_spent() {
                 return ops;
@@ -146,13 +146,13 @@ impl<'h> Part<'h> {
         &self,
         ops: &mut Vec<OpId>,
         gone: impl Fn(OpId) -> bool,
-        level: Level,
+        asked: Guarantee,
         budget: &mut Budget,
     ) {
         if budget.is_spent() || !ops.iter().any(|&op| gone(op)) {
             return;
         }
-        if let Some(smaller) = self.used(&self.without(ops, gone), level, budget) {
+        if let Some(smaller) = self.used(&self.without(ops, gone), asked, budget) {
             *ops = smaller;
         }
     }

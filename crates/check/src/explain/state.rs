@@ -18,7 +18,7 @@ use super::path::{self, Preference};
 use super::proof::{self, Cycle, Label, Order, OrderWhy, Origin, OriginWhy, Step, cost};
 use rustc_hash::FxHashMap;
 use seriatim_history::KeyId;
-use seriatim_isolation::Level;
+use seriatim_isolation::{Guarantee, Level};
 use std::rc::Rc;
 
 /// Which nodes the edges of a level join.
@@ -60,6 +60,10 @@ pub(super) struct Saturation<'i> {
     /// For each read the candidates that are refuted, with the cycles that they close.
     refuted: Vec<Vec<(Source, Cycle)>>,
     counts: Vec<bool>,
+    /// For each transaction the last moment before it began, if real time counts. It leads to the
+    /// transaction only if that counts: otherwise it says nothing about what follows in the
+    /// session.
+    arrivals: Rc<[Option<NodeId>]>,
     cyclic: bool,
 }
 
@@ -67,17 +71,16 @@ impl<'i> Saturation<'i> {
     /// What the input says; not saturated.
     pub fn new(
         instance: &'i Instance<'i>,
-        level: Level,
+        asked: Guarantee,
         budget: &mut Budget,
     ) -> Result<Saturation<'i>, Exhausted> {
-        let shape = match level {
+        let shape = match asked.level {
             Level::PrefixConsistency => Shape::Split { ww_to_begin: false },
             Level::SnapshotIsolation => Shape::Split { ww_to_begin: true },
             _ => Shape::Whole,
         };
         let (n, per_txn) = (instance.txns.len(), if shape == Shape::Whole { 1 } else { 2 });
-        let moments =
-            if level == Level::StrictSerializable { instance.moments() } else { Vec::new() };
+        let moments = if asked.keeps_real_time() { instance.moments() } else { Vec::new() };
         let nodes = n * per_txn + moments.len();
         budget.spend((nodes * nodes / 32) as u64)?;
         let sessions =
@@ -92,8 +95,15 @@ impl<'i> Saturation<'i> {
             origins: vec![None; instance.reads.len()],
             refuted: vec![Vec::new(); instance.reads.len()],
             counts: vec![false; n],
+            arrivals: Rc::new([]),
             cyclic: false,
         };
+        let first_moment = state.begin(n).0;
+        let mut arrivals = vec![None; n];
+        for &(txn, before) in moments.iter().filter(|(_, before)| *before > 0) {
+            arrivals[txn] = Some(NodeId(first_moment + before - 1));
+        }
+        state.arrivals = arrivals.into();
         state.add_input(&moments, budget)?;
         Ok(state)
     }
@@ -142,7 +152,7 @@ impl<'i> Saturation<'i> {
         ends: &[(usize, usize)],
         budget: &mut Budget,
     ) -> Result<(), Exhausted> {
-        for (moment, &(txn, before)) in ends.iter().enumerate() {
+        for (moment, &(txn, _)) in ends.iter().enumerate() {
             self.add_edge(self.commit(txn), NodeId(first + moment), Link::Inside, budget)?;
             if moment > 0 {
                 self.add_edge(
@@ -151,9 +161,6 @@ impl<'i> Saturation<'i> {
                     Link::Inside,
                     budget,
                 )?;
-            }
-            if before > 0 {
-                self.add_edge(NodeId(first + before - 1), self.begin(txn), Link::RealTime, budget)?;
             }
         }
         Ok(())
@@ -230,6 +237,9 @@ impl<'i> Saturation<'i> {
         budget: &mut Budget,
     ) -> Result<(), Exhausted> {
         self.counts[txn] = true;
+        if let Some(moment) = self.arrivals[txn] {
+            self.add_edge(moment, self.begin(txn), Link::RealTime, budget)?;
+        }
         let instance = self.instance;
         for &read in &instance.txns[txn].reads {
             if let [source] = instance.reads[read].candidates[..] {

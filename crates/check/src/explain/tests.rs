@@ -239,7 +239,8 @@ fn choices_that_are_all_wrong_are_refuted_although_each_is_possible() {
             assert!(violated(&history, level), "{choices} choices at {level}");
             let ops: Vec<OpId> = (0..history.op_count()).map(OpId::from).collect();
             let instance = Instance::new(&history, &ops);
-            let mut state = Saturation::new(&instance, level, &mut Budget::default()).unwrap();
+            let mut state =
+                Saturation::new(&instance, level.into(), &mut Budget::default()).unwrap();
             let saturated = state.saturate(path::Preference::Short, &mut Budget::default());
             assert!(matches!(saturated, Ok(None)), "saturation alone is not enough");
             for gone in history.txns() {
@@ -458,7 +459,7 @@ fn shrinks_well(texts: impl Iterator<Item = String>) {
         let history = notation::parse(&text).unwrap();
         let all: Vec<OpId> = (0..history.op_count()).map(OpId::from).collect();
         for level in Level::STRONG.into_iter().filter(|&level| violated(&history, level)) {
-            let ops = shrink(&history, &all, level, &mut Budget::default());
+            let ops = shrink(&history, &all, level.into(), &mut Budget::default());
             let part = history.restricted_to(&ops);
             assert!(violated(&part, level), "{ops:?} at {level} of\n{text}");
             // Restriction would decide unknown outcomes, so the rest is looked at in the history
@@ -466,7 +467,7 @@ fn shrinks_well(texts: impl Iterator<Item = String>) {
             for txn in history.txns().filter(|&txn| ops.iter().any(|&op| history.txn_of(op) == txn))
             {
                 let rest = Instance::new(&history, &without_txn(&history, &ops, txn));
-                let refuted = refute_instance(&rest, level, &mut Budget::default());
+                let refuted = refute_instance(&rest, level.into(), &mut Budget::default());
                 let name = history.txn_name(txn);
                 assert!(
                     matches!(refuted, Refutation::Consistent),

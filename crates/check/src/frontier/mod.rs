@@ -29,9 +29,9 @@ use crate::limits::Limits;
 use problem::Problem;
 use rustc_hash::FxHashMap;
 use seriatim_history::History;
-use seriatim_isolation::Level;
+use seriatim_isolation::{Guarantee, Level, Order};
 use seriatim_verify::Point;
-use store::Store;
+use store::{EarliestEnds, Store};
 
 /// How much the memory of failed states may take: 256 MiB. What does not fit is searched again.
 const MEMO_WORDS_MAX: usize = 1 << 26;
@@ -48,20 +48,26 @@ pub enum Frontier {
     OutOfBudget,
 }
 
-/// Searches points for `history` at `level`, which must be one of [`Level::STRONG`] (others are not
-/// decided), looking at no more than `budget_states` states.
-pub fn search(history: &History, level: Level, budget_states: u64) -> Frontier {
-    search_within(history, level, budget_states, Limits::default())
+/// Searches points for `history` at the level that is asked, which must be one of
+/// [`Level::STRONG`] (others are not decided), looking at no more than `budget_states` states.
+pub fn search(history: &History, asked: impl Into<Guarantee>, budget_states: u64) -> Frontier {
+    let asked = asked.into();
+    match asked.order {
+        Order::None => {
+            search_within(&history.without_sessions(), asked, budget_states, Limits::default())
+        }
+        _ => search_within(history, asked, budget_states, Limits::default()),
+    }
 }
 
-/// As [`search`], but no longer than `limits` allow.
+/// As [`search`], but with the sessions of the history, and no longer than `limits` allow.
 pub(crate) fn search_within(
     history: &History,
-    level: Level,
+    asked: Guarantee,
     budget_states: u64,
     limits: Limits,
 ) -> Frontier {
-    if !level.is_strong() {
+    if !asked.level.is_strong() {
         return Frontier::OutOfBudget;
     }
     let worlds = worlds::Worlds::of(history);
@@ -73,7 +79,7 @@ pub(crate) fn search_within(
         }
         budget -= 1;
         let Some(problem) = Problem::new(history, &counts) else { continue };
-        match FrontierSearch::new(&problem, level, &mut budget, limits).run() {
+        match FrontierSearch::new(&problem, asked, &mut budget, limits).run() {
             Frontier::Violated => {}
             found => return found,
         }
@@ -101,6 +107,8 @@ struct Frame {
 struct FrontierSearch<'a> {
     problem: &'a Problem,
     level: Level,
+    /// Whether a transaction begins only after those that ended before it began have committed.
+    in_real_time: bool,
     store: Store<'a>,
     budget: &'a mut u64,
     limits: Limits,
@@ -112,14 +120,15 @@ struct FrontierSearch<'a> {
 impl<'a> FrontierSearch<'a> {
     fn new(
         problem: &'a Problem,
-        level: Level,
+        asked: Guarantee,
         budget: &'a mut u64,
         limits: Limits,
     ) -> FrontierSearch<'a> {
-        let store = Store::new(problem, level == Level::SnapshotIsolation);
+        let store = Store::new(problem, asked.level == Level::SnapshotIsolation);
         FrontierSearch {
             problem,
-            level,
+            level: asked.level,
+            in_real_time: asked.keeps_real_time(),
             store,
             budget,
             limits,
@@ -182,8 +191,9 @@ impl<'a> FrontierSearch<'a> {
         }
         let mut moves = self.commits();
         if self.level == Level::SnapshotIsolation {
+            let ends = self.in_real_time.then(|| self.store.earliest_ends());
             let begins = (0..self.problem.session_count() as u32)
-                .filter(|&session| self.may_begin_early(session));
+                .filter(|&session| self.may_begin_early(session, ends));
             moves.extend(begins.map(Move::Begin));
         }
         moves
@@ -198,13 +208,16 @@ impl<'a> FrontierSearch<'a> {
 
     /// Sessions whose next transaction has begun or may begin.
     fn ready(&self) -> impl Iterator<Item = u32> + '_ {
-        let frontier =
-            (self.level == Level::StrictSerializable).then(|| self.store.earliest_ends());
-        (0..self.problem.session_count() as u32).filter(move |&session| {
-            let in_time =
-                frontier.is_none_or(|frontier| self.store.began_before(session, frontier));
-            in_time && (self.store.has_begun(session) || self.store.can_begin(session))
-        })
+        let ends = self.in_real_time.then(|| self.store.earliest_ends());
+        (0..self.problem.session_count() as u32)
+            .filter(move |&session| self.store.has_begun(session) || self.can_begin(session, ends))
+    }
+
+    /// Whether the session's next transaction may begin, where `ends` has the ends in real time of
+    /// what is still to come, if they count.
+    fn can_begin(&self, session: u32, ends: Option<EarliestEnds>) -> bool {
+        ends.is_none_or(|ends| self.store.began_before(session, ends))
+            && self.store.can_begin(session)
     }
 
     /// At PC begin points come first of all, so only what has begun may commit.
@@ -224,9 +237,9 @@ impl<'a> FrontierSearch<'a> {
 
     /// Whether a snapshot now may be right although nothing forces it: it has a version that can
     /// come again.
-    fn may_begin_early(&self, session: u32) -> bool {
+    fn may_begin_early(&self, session: u32, ends: Option<EarliestEnds>) -> bool {
         !self.store.has_begun(session)
-            && self.store.can_begin(session)
+            && self.can_begin(session, ends)
             && self.store.reads_what_can_return(session)
     }
 
@@ -250,9 +263,10 @@ impl<'a> FrontierSearch<'a> {
 
     /// Begins all that must read what the session is about to overwrite, as far as they can begin.
     fn begin_readers(&mut self, session: u32) -> bool {
+        let ends = self.in_real_time.then(|| self.store.earliest_ends());
         for other in 0..self.problem.session_count() as u32 {
             let must = !self.store.has_begun(other) && self.store.must_read_before(other, session);
-            if must && !self.store.can_begin(other) {
+            if must && !self.can_begin(other, ends) {
                 return false;
             }
             if must {

@@ -219,6 +219,8 @@ fn assemble(
         unrepeated: Vec::new(),
         ambiguous: Vec::new(),
         lists,
+        overlaps: Vec::new(),
+        told: Vec::new(),
     };
     (index, found)
 }

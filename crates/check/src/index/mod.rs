@@ -11,8 +11,10 @@ mod first_guess;
 mod lists;
 mod match_reads;
 mod tables;
+mod writes;
 
 pub(crate) use faults::{Fault, Unrepeated};
 pub(crate) use first_guess::first_guess;
 pub(crate) use lists::{VersionEdge, last_element, read_from};
-pub(crate) use tables::{INITIAL, Index, NONE};
+pub(crate) use tables::{INITIAL, Index, NONE, Overlap};
+pub(crate) use writes::{last_write, source_write};

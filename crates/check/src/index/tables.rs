@@ -29,6 +29,15 @@ pub(crate) struct Versions {
     pub txn: Vec<u32>,
 }
 
+/// `from` ended before a reader of what `to` wrote began, wrote the same key, and overlaps `to`.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub(crate) struct Overlap {
+    pub from: u32,
+    pub to: u32,
+    /// The read, by operation.
+    pub read: u32,
+}
+
 /// Everything that the levels need to know.
 #[derive(Debug)]
 pub(crate) struct Index {
@@ -45,6 +54,10 @@ pub(crate) struct Index {
     pub ambiguous: Vec<u32>,
     /// What the lists of list-append histories tell.
     pub lists: ListFacts,
+    /// Where real time counts: edges that it shows between writers that overlap.
+    pub overlaps: Vec<Overlap>,
+    /// Reads that are reported already.
+    pub told: Vec<u32>,
 }
 
 impl Index {

@@ -13,9 +13,9 @@ pub(crate) use options::Options;
 pub use references::Refs;
 pub(crate) use verdict::smallest;
 pub use verdict::{
-    AnomalyGroup, Answer, Breach, Counted, Evidence, Outcome, Proved, Report, Timings, Undecided,
-    Verdict,
+    AnomalyGroup, Answer, Breach, Counted, Evidence, Outcome, Proved, Report, Staleness, Timings,
+    Undecided, Verdict,
 };
 pub use violation::{
-    Edge, Element, Excluded, OpRef, Origin, Reason, TxnRef, ValueRef, Violation, Why,
+    Age, Edge, Element, Excluded, OpRef, Origin, Reason, TxnRef, ValueRef, Violation, Why,
 };

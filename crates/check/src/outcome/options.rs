@@ -1,6 +1,6 @@
 //! What to check and how much to say.
 
-use seriatim_isolation::{Anomaly, Level};
+use seriatim_isolation::{Anomaly, Level, Order};
 use std::time::Instant;
 
 /// What [`crate::Checker`] collects.
@@ -8,6 +8,8 @@ use std::time::Instant;
 pub(crate) struct Options {
     /// Which levels.
     pub levels: Vec<Level>,
+    /// With which order.
+    pub order: Order,
     /// How many instances of each kind to explain in [`super::AnomalyGroup::instances`]; 0 explains
     /// the exemplar only.
     pub instances: usize,
@@ -29,6 +31,7 @@ impl Default for Options {
         let threads = std::thread::available_parallelism().map_or(1, |cores| cores.get());
         Options {
             levels: Level::ALL.to_vec(),
+            order: Order::default(),
             instances: 0,
             kind: None,
             certificates: false,

@@ -16,7 +16,7 @@ impl Refs<'_> {
             id: Some(txn),
             name: history.txn_label(txn),
             session: history.session_name(session).to_string(),
-            index: txn.0 - history.txns_of(session).start,
+            index: history.place_in_session(txn),
             is_unknown: history.status(txn) == Status::Unknown,
         }
     }

@@ -2,9 +2,9 @@
 //! it took.
 
 use super::effort::Effort;
-use super::violation::Violation;
+use super::violation::{Age, Violation};
 use seriatim_history::{OpId, TxnId};
-use seriatim_isolation::{Anomaly, Level};
+use seriatim_isolation::{Anomaly, Level, Order};
 use seriatim_verify::{Proof, commit_order};
 use std::fmt;
 use std::sync::Arc;
@@ -93,8 +93,8 @@ pub enum Undecided {
         /// How many.
         transactions: u64,
     },
-    /// Strict serializability was asked for, the history is serializable as far as is known, and it
-    /// has no begin and end times.
+    /// Real time was asked for, the history satisfies the level without it (strict serializability:
+    /// is serializable) as far as is known, and it has no begin and end times.
     NoTimes,
 }
 
@@ -235,6 +235,8 @@ pub struct Timings {
 #[derive(Clone)]
 #[must_use]
 pub struct Report {
+    /// The order that the levels were asked for with.
+    pub order: Order,
     /// One verdict for each level that was asked for, in the order of [`Level::ALL`].
     pub verdicts: Vec<Verdict>,
     /// The anomalies, in the order of [`Anomaly::ALL`]; only kinds that a level that was asked for
@@ -245,6 +247,9 @@ pub struct Report {
     /// Whether a limit ended the search for further anomalies: there may be kinds that are not
     /// among `anomalies`.
     pub search_ended_early: bool,
+    /// The reads that are stale by themselves, if there are any and real time was not asked for:
+    /// with real time they violate every level.
+    pub stale: Option<Staleness>,
     /// What was proved, also of levels that were looked at without being asked for.
     pub proved: Proved,
     /// Where the time went.
@@ -252,6 +257,15 @@ pub struct Report {
     /// How many bytes the process would have had to have to go on, if it was known before that they
     /// are too many.
     pub memory_needed: Option<u64>,
+}
+
+/// What real time would say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Staleness {
+    /// How many reads are stale by themselves.
+    pub reads: u64,
+    /// The age of the oldest.
+    pub age_max: Age,
 }
 
 /// What is known of the ladder of levels, whichever of them were asked for.

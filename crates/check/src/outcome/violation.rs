@@ -5,7 +5,7 @@
 //! downstream looks at the history again. Its operations alone (everything else removed from the
 //! history) still violate the level.
 
-use seriatim_history::{OpId, OpKind, Place, TxnId};
+use seriatim_history::{OpId, OpKind, Place, TimeUnit, TxnId};
 use seriatim_isolation::{Anomaly, Level};
 use std::fmt;
 
@@ -221,12 +221,41 @@ pub struct Violation {
     /// The contradiction: a cycle of edges (each `to` is the next `from`, the last closes on the
     /// first). Empty for anomalies that need no order: kinds a to f, j, and those of lists.
     pub cycle: Vec<Edge>,
+    /// Of a read that is stale by itself: the time from the end of the last transaction that it
+    /// should have seen to the begin of its own.
+    pub age: Option<Age>,
+}
+
+/// How old something is. Displayed as `36 ms` if the unit is known, else as the number alone.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Age {
+    /// The difference of two times of the input.
+    pub amount: u64,
+    /// What these times count.
+    pub unit: TimeUnit,
+}
+
+impl fmt::Display for Age {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let TimeUnit::Nanoseconds = self.unit else { return write!(f, "{}", self.amount) };
+        let (divisor, unit) = match self.amount {
+            0..1_000 => (1, "ns"),
+            1_000..1_000_000 => (1_000, "µs"),
+            1_000_000..1_000_000_000 => (1_000_000, "ms"),
+            _ => (1_000_000_000, "s"),
+        };
+        // One digit after the point, if it says something.
+        match (self.amount / divisor, self.amount % divisor * 10 / divisor) {
+            (whole @ 0..10, tenths @ 1..) => write!(f, "{whole}.{tenths} {unit}"),
+            (whole, _) => write!(f, "{whole} {unit}"),
+        }
+    }
 }
 
 impl Violation {
     /// An instance that violates the levels that forbid its kind, and no other.
     pub fn new(kind: Anomaly, ops: Vec<OpRef>, cycle: Vec<Edge>) -> Violation {
-        Violation { kind, ops, levels: kind.info().forbidden_by.to_vec(), cycle }
+        Violation { kind, ops, levels: kind.info().forbidden_by.to_vec(), cycle, age: None }
     }
 
     /// How many transactions are involved.
@@ -235,5 +264,21 @@ impl Violation {
         txns.sort_unstable();
         txns.dedup();
         txns.len()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_age_has_a_unit_if_the_input_has_one() {
+        let shown = |amount, unit| Age { amount, unit }.to_string();
+        assert_eq!(shown(36, TimeUnit::Unknown), "36");
+        let nanoseconds = |amount| shown(amount, TimeUnit::Nanoseconds);
+        assert_eq!(nanoseconds(36), "36 ns");
+        assert_eq!(nanoseconds(1_500), "1.5 µs");
+        assert_eq!(nanoseconds(36_900_000), "36 ms");
+        assert_eq!(nanoseconds(2_000_000_000), "2 s");
     }
 }

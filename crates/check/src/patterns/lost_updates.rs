@@ -8,8 +8,8 @@
 //! Lists are left out: what was appended to a list is not lost, and a list that shows both appends
 //! says which came first.
 
-use super::pair::{Pair, last_write, source_write};
-use crate::index::{INITIAL, Index};
+use super::pair::Pair;
+use crate::index::{INITIAL, Index, last_write, source_write};
 use seriatim_history::{History, KeyId, OpId, OpKind};
 use std::ops::Range;
 

@@ -1,5 +1,5 @@
 //! Anomalies of two transactions that one scan of the history finds, all of them: lost updates and
-//! write skews.
+//! write skews. (Stale reads, which the weak levels need too, are in `stale_reads.rs`.)
 //!
 //! The searches of `strong/` and `explain/` find one contradiction at a time and explain it; a
 //! database that loses updates shows thousands. What two transactions do to each other can be seen

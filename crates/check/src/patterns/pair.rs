@@ -1,7 +1,9 @@
 //! Two transactions that contradict each other, by their operations.
 
-use crate::index::INITIAL;
-use seriatim_history::{History, KeyId, OpId, TxnId};
+use crate::index::{INITIAL, Index, last_write};
+use rustc_hash::FxHashMap;
+use seriatim_history::{History, OpId, TxnId};
+use std::collections::VecDeque;
 
 /// Two transactions that must not both have committed, by the operations that show it, sorted: what
 /// the two read and wrote, and the writes that they read.
@@ -16,15 +18,53 @@ impl Pair {
     }
 }
 
-/// The last write of `txn` to `key`.
-pub(super) fn last_write(history: &History, txn: u32, key: KeyId) -> Option<OpId> {
-    history.ops_of(TxnId(txn)).rev().map(OpId).find(|&op| {
-        let op = history.op(op);
-        op.key == key && op.kind.is_write()
-    })
+/// How many transactions a search for a causal path may look at.
+const PATH_LIMIT: usize = 1 << 14;
+
+/// Operations that show that `from` is in the causal past of `to`: the reads of a shortest path of
+/// session order and reads, each with the write that it returned. None if the search gives up.
+pub(super) fn causal_path(
+    history: &History,
+    index: &Index,
+    from: u32,
+    to: u32,
+) -> Option<Vec<OpId>> {
+    let mut reached: FxHashMap<u32, (u32, Option<OpId>)> = FxHashMap::default();
+    let mut queue = VecDeque::from([to]);
+    while let Some(txn) = queue.pop_front() {
+        if txn == from {
+            return Some(ops_of_path(history, &reached, from, to));
+        }
+        if reached.len() > PATH_LIMIT {
+            return None;
+        }
+        let reads = history.ops_of(TxnId(txn)).map(OpId);
+        let sources = reads.map(|read| (index.source_txn[read.index()], Some(read)));
+        let earlier = index.session_predecessor(history, txn).map(|earlier| (earlier, None));
+        for (source, read) in sources.filter(|(source, _)| *source < INITIAL).chain(earlier) {
+            if source != to && !reached.contains_key(&source) {
+                reached.insert(source, (txn, read));
+                queue.push_back(source);
+            }
+        }
+    }
+    None
 }
 
-/// The write to `key` of a transaction that was read from; none of the initial one.
-pub(super) fn source_write(history: &History, txn: u32, key: KeyId) -> Option<OpId> {
-    if txn < INITIAL { last_write(history, txn, key) } else { None }
+fn ops_of_path(
+    history: &History,
+    reached: &FxHashMap<u32, (u32, Option<OpId>)>,
+    from: u32,
+    to: u32,
+) -> Vec<OpId> {
+    let mut ops = Vec::new();
+    let mut txn = from;
+    while let Some(&(next, read)) = reached.get(&txn).filter(|_| txn != to) {
+        if let Some(read) = read {
+            ops.push(read);
+            ops.extend(last_write(history, txn, history.op(read).key));
+        }
+        txn = next;
+    }
+    ops
 }

@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::index::{INITIAL, Index, NONE};
+use crate::stale_reads::stale_reads;
 use crate::weak::{CausalOrder, WeakLevels};
 use seriatim_history::{Columns, History, KeyId, KeyNames, OpId, OpKind, Status, TxnId, Value};
 use seriatim_isolation::Level;
@@ -143,8 +144,72 @@ fn write_skews_are_counted_as_the_literal_count_does() {
         let found = write_skews(&history, &index, &order);
         assert!(!found.is_cut);
         assert_eq!(found.count(), literal_write_skews(&history, &index), "seed {seed}");
-        assert_eq!(found.pairs(&history).count() as u64, found.count());
+        assert_eq!(found.pairs(&history, &index).count() as u64, found.count());
         some += u64::from(found.count() > 0);
+    }
+    assert!(some > 500, "{some}");
+}
+
+/// Random transactions with times, each in a session of its own, over two keys.
+fn timed_text(seed: u64) -> String {
+    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) + 1;
+    let mut random = |below: u64| {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % below
+    };
+    let txn = |number: u64| {
+        let ops = match random(2) {
+            0 => format!("w(k{},{number})", random(2)),
+            _ => format!("r(k{},{})", random(2), random(7)),
+        };
+        let begin = random(12);
+        match random(6) {
+            0 => format!("s{number}: {ops} @{begin}-\n"),
+            1 => format!("s{number}: {ops} @-{begin}\n"),
+            2 => format!("s{number}: {ops}? @{begin}-{}\n", begin + 1),
+            _ => format!("s{number}: {ops} @{begin}-{}\n", begin + random(6)),
+        }
+    };
+    (1..=6).map(txn).collect()
+}
+
+/// The ages of the stale reads, by the definition.
+fn literal_ages(history: &History, index: &Index) -> Vec<(u32, u64)> {
+    let times = |txn: u32| history.times(TxnId(txn)).unwrap();
+    let mut ages = Vec::new();
+    for (read, &source) in index.source_txn.iter().enumerate() {
+        let (read, reader) = (OpId::from(read), history.txn_of(OpId::from(read)).0);
+        if source > INITIAL || !index.counts[reader as usize] {
+            continue;
+        }
+        let missed = history.txns().map(|txn| txn.0).filter(|&txn| {
+            let mut ops = history.ops_of(TxnId(txn)).map(|op| history.op(OpId(op)));
+            ops.any(|op| op.kind.is_write() && op.key == history.op(read).key)
+                && index.counts[txn as usize]
+                && times(txn).1 < times(reader).0
+                && (source == INITIAL || times(source).1 < times(txn).0)
+        });
+        let newest = missed.map(|txn| times(txn).1).max();
+        ages.extend(newest.map(|end| (read.0, (times(reader).0 - end) as u64)));
+    }
+    ages
+}
+
+#[test]
+fn stale_reads_are_those_of_the_definition_with_their_ages() {
+    let mut some = 0;
+    for seed in 0..8000 {
+        let text = timed_text(seed);
+        let history = seriatim_history::notation::parse(&text).unwrap();
+        if !history.has_times() {
+            continue;
+        }
+        let index = Index::build(&history, 1);
+        let found: Vec<(u32, u64)> =
+            stale_reads(&history, &index).iter().map(|stale| (stale.read, stale.age)).collect();
+        assert_eq!(found, literal_ages(&history, &index), "{text}");
+        some += usize::from(!found.is_empty());
     }
     assert!(some > 500, "{some}");
 }

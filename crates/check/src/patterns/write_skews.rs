@@ -10,8 +10,8 @@
 //! that was read and the reader. In an order that is near to the truth these are few; the work is
 //! limited, and where the limit ends the scan the count is a lower bound.
 
-use super::pair::{Pair, last_write, source_write};
-use crate::index::{INITIAL, Index, NONE};
+use super::pair::{Pair, causal_path};
+use crate::index::{INITIAL, Index, NONE, last_write, source_write};
 use crate::weak::CausalOrder;
 use rustc_hash::FxHashSet;
 use seriatim_history::{History, KeyId, OpId, TxnId};
@@ -49,16 +49,20 @@ impl WriteSkews {
     }
 
     /// Each write skew, those of initial values, which take fewer transactions, first.
-    pub fn pairs<'a>(&'a self, history: &'a History) -> impl Iterator<Item = Pair> + 'a {
+    pub fn pairs<'a>(
+        &'a self,
+        history: &'a History,
+        index: &'a Index,
+    ) -> impl Iterator<Item = Pair> + 'a {
         let is_initial = |skew: &&Skew| skew.sources == (INITIAL, INITIAL);
         let first = self.skews.iter().filter(is_initial);
         let rest = self.skews.iter().filter(move |skew| !is_initial(skew));
-        first.chain(rest).filter_map(move |skew| skew.pair(history))
+        first.chain(rest).filter_map(move |skew| skew.pair(history, index))
     }
 }
 
 impl Skew {
-    fn pair(&self, history: &History) -> Option<Pair> {
+    fn pair(&self, history: &History, index: &Index) -> Option<Pair> {
         let (one, other) = (OpId(self.reads.0), OpId(self.reads.1));
         let (key, other_key) = (history.op(one).key, history.op(other).key);
         let mut ops = vec![one, other];
@@ -66,6 +70,9 @@ impl Skew {
         ops.extend(source_write(history, self.sources.1, other_key));
         ops.push(last_write(history, self.txns.0, other_key)?);
         ops.push(last_write(history, self.txns.1, key)?);
+        for (source, writer) in self.evidence().into_iter().flatten() {
+            ops.extend(causal_path(history, index, source, writer)?);
+        }
         Some(Pair::of(ops))
     }
 

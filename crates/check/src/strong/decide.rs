@@ -9,7 +9,7 @@ use crate::index::Index;
 use crate::limits::Limits;
 use crate::outcome::Effort;
 use seriatim_history::{History, TxnId};
-use seriatim_isolation::Level;
+use seriatim_isolation::Guarantee;
 use seriatim_verify::Point;
 use std::time::Instant;
 
@@ -31,7 +31,7 @@ pub(crate) enum Decision {
 pub(crate) fn decide(
     history: &History,
     index: &Index,
-    level: Level,
+    asked: Guarantee,
     limits: Limits,
     threads: usize,
 ) -> (Decision, Effort) {
@@ -40,7 +40,7 @@ pub(crate) fn decide(
     if facts.doubtful {
         return (Decision::Unsupported, Effort::default());
     }
-    let mut graph = PointGraph::new(&facts, level);
+    let mut graph = PointGraph::new(&facts, asked);
     let mut rounds = Rounds::new(&facts, limits, threads);
     rounds.effort.build = start.elapsed();
     let result = rounds.run(&mut graph);

@@ -6,7 +6,7 @@ use crate::index::Index;
 use crate::limits::{Limits, memory};
 use crate::outcome::{Effort, Options, Undecided};
 use seriatim_history::{History, TxnId};
-use seriatim_isolation::Level;
+use seriatim_isolation::{Guarantee, Level};
 use seriatim_verify::Point;
 
 /// What is decided about.
@@ -43,7 +43,8 @@ pub(crate) fn decide_strong(
     if !limits.allow(memory::of_strong(history)) {
         return StrongOutcome::Undecided(Undecided::Memory);
     }
-    let (decision, effort) = decide(history, index, level, limits, options.threads);
+    let asked = Guarantee::new(level, options.order);
+    let (decision, effort) = decide(history, index, asked, limits, options.threads);
     // What the other search does is counted in states, not in orders.
     if !matches!(decision, Decision::Unsupported) {
         efforts.push((level, effort));
@@ -52,16 +53,16 @@ pub(crate) fn decide_strong(
         Decision::Holds(points) => StrongOutcome::Holds(points),
         Decision::Violated(txns) => StrongOutcome::Violated(txns),
         Decision::OutOfBudget => StrongOutcome::Undecided(limits.reason()),
-        Decision::Unsupported => by_frontiers(history, level, limits),
+        Decision::Unsupported => by_frontiers(history, asked, limits),
     }
 }
 
 /// The slow search, for what the fast one cannot do.
-fn by_frontiers(history: &History, level: Level, limits: Limits) -> StrongOutcome {
+fn by_frontiers(history: &History, asked: Guarantee, limits: Limits) -> StrongOutcome {
     // A state costs time for each session; a search without detours has a state for each point.
     let budget = if limits.deadline.is_some() { BUDGET_WITH_DEADLINE } else { BUDGET };
     let states = budget / (history.session_count() as u64 + 1) + 2 * history.txn_count() as u64;
-    match frontier::search_within(history, level, states, limits) {
+    match frontier::search_within(history, asked, states, limits) {
         Frontier::Holds(points) => StrongOutcome::Holds(points),
         Frontier::Violated => StrongOutcome::Violated(history.txns().collect()),
         Frontier::OutOfBudget if limits.is_full() => StrongOutcome::Undecided(Undecided::Memory),

@@ -7,7 +7,7 @@ use super::mutation::{Rule, holds};
 use super::timeline::{Arc, Timeline};
 use crate::index::INITIAL;
 use seriatim_history::TxnId;
-use seriatim_isolation::Level;
+use seriatim_isolation::Guarantee;
 
 pub(crate) const NO_EDGE: u32 = u32::MAX;
 
@@ -38,8 +38,8 @@ pub(crate) struct PointGraph {
 }
 
 impl PointGraph {
-    pub fn new(facts: &Facts<'_>, level: Level) -> PointGraph {
-        let timeline = Timeline::of(level);
+    pub fn new(facts: &Facts<'_>, asked: Guarantee) -> PointGraph {
+        let timeline = Timeline::of(asked.level);
         let txn_points = facts.history.txn_count() as u32 * timeline.points();
         let mut arcs = Vec::new();
         let mut present = vec![false; txn_points as usize];
@@ -56,7 +56,7 @@ impl PointGraph {
                 .iter()
                 .map(|edge| timeline.write_write(TxnId(edge.from), TxnId(edge.to))),
         );
-        if level == Level::StrictSerializable {
+        if asked.keeps_real_time() {
             real_time_arcs(facts, timeline, txn_points, &mut present, &mut arcs);
         }
         PointGraph::from_arcs(timeline, present, txn_points, &arcs)

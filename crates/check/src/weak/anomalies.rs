@@ -55,6 +55,9 @@ impl LevelFindings {
 /// Findings at each weak level up to `strongest`, given an acyclic causal order.
 pub(crate) fn by_level(context: &Context<'_>, strongest: Level) -> Vec<LevelFindings> {
     let mut excluded = vec![false; context.history.op_count()];
+    for &read in &context.index.told {
+        excluded[read as usize] = true;
+    }
     let mut findings = Vec::new();
     for level in Level::WEAK.into_iter().take_while(|&level| level <= strongest) {
         if level == Level::ReadAtomic {

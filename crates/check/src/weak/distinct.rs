@@ -6,12 +6,13 @@ use super::context::Context;
 use super::decide;
 use super::edges::{Edges, known_edges};
 use super::graph::{Components, Graph};
+use super::real_time;
 use super::summary::{Cycles, Summary};
-use crate::index::{Fault, Index, VersionEdge, first_guess};
+use crate::index::{Fault, Index, Overlap, VersionEdge, first_guess};
 use crate::outcome::{AnomalyGroup, Options};
 use rustc_hash::FxHashSet;
 use seriatim_history::{History, KeyId, OpId, OpKind, TxnId};
-use seriatim_isolation::{Anomaly, Level};
+use seriatim_isolation::{Anomaly, Level, Order};
 use std::collections::BTreeSet;
 
 /// What is known about the weak levels of a history.
@@ -60,15 +61,10 @@ impl WeakLevels<'_> {
         if !index.faults.is_empty() || (unrepeated_matters && !index.unrepeated.is_empty()) {
             return (None, index);
         }
-        let edges = Edges::new(Vec::new(), self.history.txn_count());
-        let graph = Graph { history: self.history, index: &index, edges: &edges };
-        let guess = first_guess(self.history, &index);
-        let Some(base) = graph.causal_order(guess, self.options.threads) else {
-            return (None, index);
+        let order = match self.options.order {
+            Order::RealTime => real_time::order(self.history, &index, level, self.options.threads),
+            _ => commit_order(self.history, &index, level, self.options.threads),
         };
-        let context = Context::new(self.history, &index, &base, self.options.threads);
-        let order = decide::commit_order(&context, level);
-        drop(context);
         (order, index)
     }
 
@@ -82,7 +78,19 @@ impl WeakLevels<'_> {
     }
 
     /// All anomalies that the levels asked for forbid, and the reads that are to blame for them.
-    pub fn analyse(&mut self, mut index: Index, strongest: Option<Level>) -> Analysis {
+    pub fn analyse(&mut self, index: Index, strongest: Option<Level>) -> Analysis {
+        match self.options.order {
+            Order::RealTime => real_time::analyse(self, index, strongest),
+            _ => self.analyse_with_sessions(index, strongest),
+        }
+    }
+
+    /// The same if what ended before something else began does not count.
+    pub(super) fn analyse_with_sessions(
+        &mut self,
+        mut index: Index,
+        strongest: Option<Level>,
+    ) -> Analysis {
         let mut blamed = blamed_alone(&index);
         let no_edges = Edges::new(Vec::new(), self.history.txn_count());
         let wish = first_guess(self.history, &index);
@@ -141,7 +149,7 @@ impl WeakLevels<'_> {
         base: &[u32],
         blamed: &mut Vec<u32>,
     ) -> Option<AnomalyGroup> {
-        if index.lists.version_edges.is_empty() {
+        if index.lists.version_edges.is_empty() && index.overlaps.is_empty() {
             return None;
         }
         let edges = Edges::new(known_edges(index), self.history.txn_count());
@@ -160,6 +168,12 @@ impl WeakLevels<'_> {
         drop(summary);
         drop(context);
         let is_in_cycle = |edge: &VersionEdge| components.together(edge.from, edge.to);
+        // What real time shows of two writers is shown by the read of one of them alone.
+        let (timed, kept) = std::mem::take(&mut index.overlaps)
+            .into_iter()
+            .partition::<Vec<_>, _>(|edge: &Overlap| components.together(edge.from, edge.to));
+        index.overlaps = kept;
+        blamed.extend(timed.iter().map(|edge| edge.read));
         let (cyclic, kept) = std::mem::take(&mut index.lists.version_edges)
             .into_iter()
             .partition::<Vec<_>, _>(is_in_cycle);
@@ -193,6 +207,20 @@ impl WeakLevels<'_> {
             }
         }
     }
+}
+
+/// A commit order for `level`, if there is one, of a history whose reads are not wrong by
+/// themselves.
+pub(super) fn commit_order(
+    history: &History,
+    index: &Index,
+    level: Level,
+    threads: usize,
+) -> Option<Vec<u32>> {
+    let edges = Edges::new(Vec::new(), history.txn_count());
+    let graph = Graph { history, index, edges: &edges };
+    let base = graph.causal_order(first_guess(history, index), threads)?;
+    decide::commit_order(&Context::new(history, index, &base, threads), level)
 }
 
 /// What is wrong with a history at the weak levels.

@@ -49,14 +49,13 @@ impl Edges {
     }
 }
 
-/// Edges between writers that lists show, at every level.
+/// Edges between writers that lists or, where it counts, real time show, at every level.
 pub(crate) fn known_edges(index: &Index) -> Vec<Inferred> {
-    index
-        .lists
-        .version_edges
-        .iter()
-        .map(|edge| Inferred { from: edge.from, to: edge.to, read: edge.read })
-        .collect()
+    let lists = index.lists.version_edges.iter();
+    let listed = lists.map(|edge| Inferred { from: edge.from, to: edge.to, read: edge.read });
+    let overlaps = index.overlaps.iter();
+    let timed = overlaps.map(|edge| Inferred { from: edge.from, to: edge.to, read: edge.read });
+    listed.chain(timed).collect()
 }
 
 /// The place of each transaction in `order`; transactions that do not count come last.

@@ -10,6 +10,7 @@
 //! - `shortest_cycles.rs`, `summary.rs`: shortest cycles with reasons; groups and exemplars.
 //! - `distinct.rs`: these steps, one after the other; `context.rs`: what they share.
 //! - `causal.rs`: the causal order for the scans of `patterns/`.
+//! - `real_time.rs`: the same with real time, by moments beside the history.
 //! - `duplicates.rs`, `levels.rs`: values that were written twice, by a choice of sources.
 //!   Exponential; bounded.
 
@@ -24,6 +25,7 @@ mod edges;
 mod graph;
 mod infer;
 mod levels;
+mod real_time;
 mod shortest_cycles;
 mod summary;
 

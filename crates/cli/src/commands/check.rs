@@ -3,7 +3,9 @@
 use crate::exit::{Exit, Failure};
 use crate::inputs::{self, Expanded, Input, InputSearch, Origin};
 use crate::loss_notes::skipped_note;
-use crate::parsers::{LevelArg, Style, Unknown, anomaly_parser, format_parser, level_parser};
+use crate::parsers::{
+    LevelArg, Style, Unknown, anomaly_parser, format_parser, level_parser, order_parser,
+};
 use crate::progress::{Progress, Stage};
 use crate::quantities::{duration, size};
 use crate::write_history::may_write;
@@ -11,7 +13,7 @@ use crate::{output, whole_files, workers};
 use seriatim_check::{Answer, Checker};
 use seriatim_history::formats::{self, Format, ReadOptions};
 use seriatim_history::{History, ReadError};
-use seriatim_isolation::{Anomaly, Level};
+use seriatim_isolation::{Anomaly, Level, Order};
 use seriatim_report::text::{Detail, Layout};
 use seriatim_report::{
     Checked, Duplicate, Size, Times, Unread, Unreadable, certificate, dot, json, text,
@@ -37,6 +39,9 @@ pub struct Args {
     /// same
     #[arg(long, value_name = "ANOMALY", value_parser = anomaly_parser())]
     kind: Option<Anomaly>,
+    /// The order that the levels are meant with
+    #[arg(long, value_name = "ORDER", value_parser = order_parser(), default_value = "sessions")]
+    order: Order,
     /// The format of the inputs, if the content should not decide
     #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
     from: Option<Format>,
@@ -208,6 +213,7 @@ impl Work {
         let has_certificate = args.certificate.is_some();
         let check = Checker::new()
             .levels(levels.iter().copied())
+            .order(args.order)
             .instances(args.instances())
             .kind(args.kind)
             .budget(args.budget)

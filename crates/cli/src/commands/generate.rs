@@ -1,14 +1,16 @@
 //! `seriatim generate`: a history made to order.
 
 use crate::exit::{Exit, Failure};
-use crate::parsers::{format_parser, generate_level_parser};
+use crate::loss_notes::lost_note;
+use crate::output;
+use crate::parsers::{format_parser, generate_level_parser, order_parser};
 use crate::progress::Progress;
 use crate::write_history::{format_for, may_write_history, save};
 use clap::ValueEnum;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use seriatim_generate::{KeyChoice, Workload};
 use seriatim_history::formats::Format;
-use seriatim_isolation::{Anomaly, Level};
+use seriatim_isolation::{Anomaly, Level, Order};
 use seriatim_report::text::plural;
 use std::path::PathBuf;
 
@@ -31,6 +33,10 @@ pub struct Args {
         default_value = "ser"
     )]
     level: Level,
+    /// The order that it keeps the level with; with real-time the history has begin and end times,
+    /// so the format should have them too (jsonl, elle-edn)
+    #[arg(long, value_name = "ORDER", value_parser = order_parser(), default_value = "sessions")]
+    order: Order,
     /// Sessions
     #[arg(long, value_name = "N", default_value_t = 10)]
     sessions: u32,
@@ -90,6 +96,7 @@ impl Args {
             reads: self.reads,
             key_choice: self.key_choice(),
             level: self.level,
+            order: self.order,
             aborts: self.aborts,
             plant: self.plant.clone(),
             // A user who asks for aborts is told that the format has none; one who does not need
@@ -123,6 +130,10 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
     let history = seriatim_generate::generate(&workload)
         .map_err(|error| Failure::Message(error.to_string()))?;
     save(&history, to, &args.output)?;
+    drop(progress);
+    if let Some(note) = lost_note(&history, to).filter(|_| args.order == Order::RealTime) {
+        output::message(&note);
+    }
     Ok(Exit::Holds)
 }
 

@@ -5,14 +5,14 @@ use crate::exit::{Exit, Failure};
 use crate::inputs::try_input;
 use crate::loss_notes::{lost_note, skipped_note, unknown_note};
 use crate::output;
-use crate::parsers::{LevelArg, Unknown, format_parser, level_parser};
+use crate::parsers::{LevelArg, Unknown, format_parser, level_parser, order_parser};
 use crate::progress::Progress;
 use crate::quantities::{duration, size};
 use crate::write_history::{format_for, may_write_history, save};
 use seriatim_check::{Answer, Checker, Report, Undecided};
 use seriatim_history::formats::{Format, ReadOptions};
 use seriatim_history::{History, ReadError};
-use seriatim_isolation::Level;
+use seriatim_isolation::{Guarantee, Level, Order};
 use seriatim_report::text::{self, grouped, plural};
 use seriatim_report::{Unreadable, clean};
 use std::path::PathBuf;
@@ -37,6 +37,9 @@ pub struct Args {
     /// The level that the part violates
     #[arg(long, short, value_name = "LEVEL", value_parser = level_parser())]
     level: LevelArg,
+    /// The order that the level is meant with
+    #[arg(long, value_name = "ORDER", value_parser = order_parser(), default_value = "sessions")]
+    order: Order,
     /// Where to write the part, or - for standard output; a name that ends in .gz or .zst is
     /// compressed
     #[arg(long, short, value_name = "OUT")]
@@ -93,12 +96,14 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         [skipped_note(&shown, from.code(), history.skipped()), unknown_note(&shown, &history)];
     notes.iter().flatten().for_each(|note| output::message(note));
     now(format!("checking {shown}"));
-    let checker = Checker::new().levels([level]).memory(args.memory).budget(args.budget);
+    let checker = Checker::new().levels([level]).order(args.order);
+    let checker = checker.memory(args.memory).budget(args.budget);
+    let asked = Guarantee::new(level, args.order);
     let small = match part(&history, level, &checker) {
         Minimized::Part(small) => small,
         Minimized::Nothing(exit, problem) => {
             output::message(&format!(
-                "{}: {level} {problem}; nothing was written\n",
+                "{}: {asked} {problem}; nothing was written\n",
                 clean(&shown)
             ));
             return Ok(exit);
@@ -110,7 +115,7 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
     if let Some(note) = lost_note(&small, to) {
         output::message(&note);
     }
-    output::message(&left(&history, &small, level));
+    output::message(&left(&history, &small, asked));
     Ok(Exit::Holds)
 }
 
@@ -145,16 +150,17 @@ fn undecided(report: &Report, level: Level) -> &'static str {
         Some(Undecided::UnknownContent { .. }) => {
             "is undecided, because transactions of unknown content were passed over"
         }
+        Some(Undecided::NoTimes) => "is undecided, because the history has no times",
         Some(Undecided::Memory) => "is undecided, because of the memory limit",
         _ => "is undecided",
     }
 }
 
-fn left(history: &History, small: &History, level: Level) -> String {
+fn left(history: &History, small: &History, asked: Guarantee) -> String {
     let of = |small: usize, all: usize, what: &str| {
         format!("{} of {}", grouped(small as u64), plural(all as u64, what))
     };
     let txns = of(small.txn_count(), history.txn_count(), "transaction");
     let ops = of(small.op_count(), history.op_count(), "operation");
-    format!("{txns} and {ops} are left; they violate {level}\n")
+    format!("{txns} and {ops} are left; they violate {asked}\n")
 }

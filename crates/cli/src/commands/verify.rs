@@ -7,7 +7,7 @@ use crate::parsers::{Unknown, format_parser};
 use crate::progress::Progress;
 use seriatim_history::History;
 use seriatim_history::formats::{self, Format, ReadOptions};
-use seriatim_isolation::Level;
+use seriatim_isolation::Guarantee;
 use seriatim_report::certificate::{self, Certificate, Claim, Malformed};
 use seriatim_report::style::{BAD, GOOD, paint};
 use seriatim_report::{Unreadable, clean, text};
@@ -80,7 +80,8 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
     let mut worst = Exit::Holds;
     for (level, claim) in &certificate.claims {
         progress.stage().now(format!("verifying {level}"));
-        let (exit, line) = judged(&history, *level, claim, claim.confirm(&history, &numbers));
+        let asked = Guarantee::new(*level, certificate.order);
+        let (exit, line) = judged(&history, asked, claim, claim.confirm(&history, &numbers));
         worst = worst.and(exit);
         progress.aside(|| output::text(&line))?;
     }
@@ -108,7 +109,7 @@ fn load(path: &Path) -> Result<Certificate, Failure> {
 
 fn judged(
     history: &History,
-    level: Level,
+    level: Guarantee,
     claim: &Claim,
     result: Option<Result<(), Doubt>>,
 ) -> (Exit, String) {

@@ -19,7 +19,7 @@ use super::text::Source;
 use crate::atom::{Atom, Value, ValueKind};
 use crate::error::{ReadError, WriteError};
 use crate::ids::{KeyId, OpId, SessionId, TxnId};
-use crate::model::{History, Op, OpKind, Status};
+use crate::model::{History, Op, OpKind, Status, TimeUnit};
 use crate::place::PlaceUnit;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::io::Write;
@@ -96,6 +96,7 @@ pub(super) fn read(files: &[LogFile<'_>], shown_as: &Source) -> Result<History, 
         }
     }
     if layout == Layout::Timed {
+        builder.columns.time_unit = TimeUnit::Nanoseconds;
         builder.columns.txn_times = Some(log.txns.iter().map(|txn| txn.times).collect());
     }
     builder.finish(shown_as, PlaceUnit::Byte)

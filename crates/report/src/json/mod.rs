@@ -8,7 +8,8 @@ use crate::checked::{Checked, Unread, Unreadable};
 use crate::prose;
 use open::{Done, Open, open};
 use serde::{Serialize, Serializer};
-use seriatim_check::{AnomalyGroup, Answer, Violation};
+use seriatim_check::{Age, AnomalyGroup, Answer, Violation};
+use seriatim_history::TimeUnit;
 use std::time::Duration;
 use steps::{Operation, Step};
 
@@ -47,12 +48,14 @@ fn line(object: &impl Serialize) -> String {
 struct CheckedObject<'a> {
     input: &'a str,
     format: &'a str,
+    order: &'a str,
     #[serde(serialize_with = "as_map")]
     levels: Vec<(&'a str, &'a str)>,
     strongest: Option<&'a str>,
     weakest_violated: Option<&'a str>,
     anomalies: Vec<Anomaly<'a>>,
     search_ended_early: bool,
+    stale_reads: Option<StaleReads>,
     undecided: Vec<Open<'a>>,
     sessions: usize,
     transactions: usize,
@@ -93,6 +96,30 @@ struct Instance<'a> {
     summary: String,
     operations: Vec<Operation<'a>>,
     cycle: Vec<Step<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    age: Option<AgeObject>,
+}
+
+#[derive(Serialize)]
+struct StaleReads {
+    count: u64,
+    age_max: AgeObject,
+}
+
+#[derive(Serialize)]
+struct AgeObject {
+    amount: u64,
+    unit: Option<&'static str>,
+}
+
+impl AgeObject {
+    fn new(age: Age) -> AgeObject {
+        let unit = match age.unit {
+            TimeUnit::Nanoseconds => Some("nanoseconds"),
+            TimeUnit::Unknown => None,
+        };
+        AgeObject { amount: age.amount, unit }
+    }
 }
 
 #[derive(Serialize)]
@@ -134,6 +161,7 @@ impl<'a> CheckedObject<'a> {
         CheckedObject {
             input,
             format,
+            order: report.order.code(),
             levels: report
                 .verdicts
                 .iter()
@@ -143,6 +171,10 @@ impl<'a> CheckedObject<'a> {
             weakest_violated: report.weakest_violated().map(|level| level.code()),
             anomalies: report.anomalies.iter().map(Anomaly::new).collect(),
             search_ended_early: report.search_ended_early,
+            stale_reads: report.stale.map(|stale| StaleReads {
+                count: stale.reads,
+                age_max: AgeObject::new(stale.age_max),
+            }),
             undecided: open(checked),
             sessions: counts.sessions,
             transactions: counts.transactions,
@@ -184,6 +216,7 @@ impl<'a> Instance<'a> {
             summary: prose::summary(violation),
             operations: violation.ops.iter().map(Operation::new).collect(),
             cycle: violation.cycle.iter().map(Step::new).collect(),
+            age: violation.age.map(AgeObject::new),
         }
     }
 }

@@ -159,9 +159,11 @@ pub(super) const ENTRIES: &[Entry] = &[
     Entry {
         subject: Subject::Anomaly(Anomaly::StaleRead),
         aliases: &["real-time-violation"],
-        definition: "The history is serializable, but only in an order that contradicts real \
-                     time: a transaction does not see one \
-                     that had ended before it began.",
+        definition: "A read that real time forbids and sessions allow: a transaction does not see \
+                     one that had ended before it began, so that only an order that contradicts \
+                     real time explains it. Its age is the time from the end of the newest \
+                     transaction that it should have seen to its own begin. Strict \
+                     serializability forbids it, and with `--order real-time` every level does.",
         example: Example {
             history: "a: w(x,1) @1-2\nb: r(x,nil) @3-4",
             remark: "t1 had ended at 2, before t2 began at 3, and t2 does not see it.",

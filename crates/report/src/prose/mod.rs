@@ -13,11 +13,11 @@ mod words;
 pub(crate) use orders::is_stale_in_session;
 pub use words::clean;
 pub(crate) use words::{
-    act, and, assignment, at, did, does, item, item_with, key, levels, of, read_from, txn, unseen,
-    value, who, word,
+    act, age, and, assignment, at, did, does, item, item_with, key, levels, of, read_from, txn,
+    unseen, value, who, word,
 };
 
-use orders::{conflicting, cyclic, stale_read};
+use orders::{conflicting, cyclic, stale_in_time, stale_read};
 use reads::{
     aborted, duplicate_element, future, incompatible, intermediate, non_repeatable, not_my_last,
     not_my_own, thin_air,
@@ -35,6 +35,7 @@ pub fn summary(violation: &Violation) -> String {
         )
     };
     let told = match violation.kind {
+        Anomaly::StaleRead if !violation.cycle.iter().any(is_missed) => stale_in_time(violation),
         _ if violation.cycle.iter().any(is_strong) => strong::story(violation),
         Anomaly::ThinAirRead => thin_air(violation),
         Anomaly::AbortedRead => aborted(violation),
@@ -59,7 +60,13 @@ pub fn summary(violation: &Violation) -> String {
         let ops: Vec<String> = violation.ops.iter().map(op_clause).collect();
         format!("{}: {}.", violation.kind.info().name, and(&ops))
     });
-    told + &unknown_outcomes(&violation.ops)
+    let stale = violation.age.map(|by| format!(" The read is stale by {}.", age(by)));
+    told + &stale.unwrap_or_default() + &unknown_outcomes(&violation.ops)
+}
+
+/// Whether an edge is a read that missed a write, as the strong levels tell it.
+fn is_missed(edge: &Edge) -> bool {
+    matches!(edge.reason, Reason::ReadWrite { .. })
 }
 
 /// A sentence for each transaction of unknown outcome that was read from: why it is taken for

@@ -49,6 +49,42 @@ pub(super) fn stale_read(violation: &Violation) -> Option<String> {
     ))
 }
 
+/// What real time forbids and sessions allow, at the weak levels.
+pub(super) fn stale_in_time(violation: &Violation) -> Option<String> {
+    let is_inferred = |edge: &&Edge| matches!(edge.reason, Reason::Overwritten { .. });
+    match violation.cycle.iter().filter(is_inferred).count() {
+        0 => cyclic(violation),
+        1 => stale_by_itself(violation).or_else(|| stale_read(violation)),
+        _ => conflicting(violation),
+    }
+}
+
+/// A read of something that had been overwritten when its transaction began.
+fn stale_by_itself(violation: &Violation) -> Option<String> {
+    let [before, Edge { reason: Reason::Overwritten { read, source, other, visible }, .. }] =
+        violation.cycle.as_slice()
+    else {
+        return None;
+    };
+    let [seen @ Edge { reason: Reason::RealTime { .. }, .. }] = visible.as_slice() else {
+        return None;
+    };
+    let times = match before.reason {
+        Reason::Initial => edge_clause(seen),
+        Reason::RealTime { .. } => format!("{}, and {}", edge_clause(before), edge_clause(seen)),
+        _ => return None,
+    };
+    Some(format!(
+        "{} reads {}. But {} wrote {}: {times}, so {} should have seen {} or something newer.",
+        who(&read.txn),
+        read_from(read, source),
+        who(&other.txn),
+        item(other),
+        txn(&read.txn),
+        item(other),
+    ))
+}
+
 /// Whether the reader overlooks a write of its own session: it reads what an earlier transaction
 /// there had overwritten.
 pub(crate) fn is_stale_in_session(violation: &Violation) -> bool {

@@ -3,8 +3,8 @@
 //! Names come from files, so control characters in them are made visible (a file must not be able
 //! to steer a terminal) and very long values are cut.
 
-use seriatim_check::{OpRef, TxnRef, ValueRef};
-use seriatim_history::OpKind;
+use seriatim_check::{Age, OpRef, TxnRef, ValueRef};
+use seriatim_history::{OpKind, TimeUnit};
 use seriatim_isolation::Level;
 
 /// The longest value that is quoted in full.
@@ -223,6 +223,15 @@ pub(crate) fn and(parts: &[String]) -> String {
         [] => String::new(),
         [one] => one.clone(),
         [init @ .., last] => format!("{} and {last}", init.join(", ")),
+    }
+}
+
+/// How old something is, in words.
+pub(crate) fn age(age: Age) -> String {
+    match age.unit {
+        TimeUnit::Nanoseconds => age.to_string(),
+        TimeUnit::Unknown if age.amount == 1 => "1 unit of time".to_owned(),
+        TimeUnit::Unknown => format!("{age} units of time"),
     }
 }
 

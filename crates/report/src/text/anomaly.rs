@@ -32,6 +32,9 @@ fn title(group: &AnomalyGroup) -> String {
         ""
     };
     let (name, count) = (group.kind.info().name, count(group) + by_read);
+    if let Some(age) = group.exemplar.age {
+        return format!("{name}: {count}, up to {} old", prose::age(age));
+    }
     if !prose::is_stale_in_session(&group.exemplar) {
         return format!("{name}: {count}");
     }

@@ -8,7 +8,7 @@ use crate::prose::{self, and, clean};
 use crate::style::{self, BOLD, paint};
 use crate::wrap::wrap;
 use seriatim_check::{Answer, Duplicate, Report, Undecided, Verdict};
-use seriatim_isolation::Level;
+use seriatim_isolation::{Level, Order};
 use std::fmt::Write as _;
 
 /// The widest page on which the verdict is wrapped. On wider ones, and where one line is asked for,
@@ -46,6 +46,13 @@ pub fn overall(report: &Report) -> Answer {
 /// The verdict in one sentence: on the ladder if all of its levels were checked, else level by
 /// level. Strict serializability may be missing: most histories have no times.
 pub fn headline(report: &Report) -> String {
+    match report.order {
+        Order::Sessions => verdicts(report),
+        order => format!("{}: {}", order.phrase(), verdicts(report)),
+    }
+}
+
+fn verdicts(report: &Report) -> String {
     let needless = |level: Level| level == Level::StrictSerializable;
     if Level::LADDER.iter().all(|&level| report.verdict(level).is_some() || needless(level)) {
         return on_the_ladder(report);
@@ -124,7 +131,24 @@ pub(super) fn levels(checked: &Checked, layout: &Layout) -> String {
         );
     }
     page += &open_verdicts(checked, layout);
+    if let Some(hint) = with_real_time(report) {
+        page += &dimmed(&hint, "  ", layout.width);
+    }
     page
+}
+
+/// What real time would change: reads that are stale by themselves violate every level with it.
+fn with_real_time(report: &Report) -> Option<String> {
+    let stale = report.stale.filter(|_| report.order == Order::Sessions)?;
+    let holds = |level: &Level| report.verdict(*level).is_some_and(Verdict::holds);
+    let mut held = Level::LADDER.into_iter().filter(holds);
+    let (first, others) = (held.next()?, held.next().is_some());
+    let above = if others { " (and above)" } else { "" };
+    Some(format!(
+        "with real time: {first}{above} violated: {}, up to {} old (--order real-time)",
+        plural(stale.reads, "stale read"),
+        prose::age(stale.age_max),
+    ))
 }
 
 /// Whether strict serializability is missing although all levels were asked for.
@@ -146,7 +170,11 @@ fn open_verdicts(checked: &Checked, layout: &Layout) -> String {
                 effort::so_far(report, reason).map(|known| format!(" {known}")).unwrap_or_default();
             let more = why_searched(report, reason)
                 .map_or_else(|| memory_needed(report, reason), str::to_owned);
-            let text = undecided(reason, checked.duplicate.as_ref()) + &more + &known;
+            let why = match (reason, report.order) {
+                (Undecided::NoTimes, Order::RealTime) => NO_REAL_TIME.to_owned(),
+                _ => undecided(reason, checked.duplicate.as_ref()),
+            };
+            let text = why + &more + &known;
             page += &wrap(&text, "  ", layout.width);
             told.push(reason);
         }
@@ -179,6 +207,9 @@ fn memory_needed(report: &Report, reason: &Undecided) -> String {
         _ => String::new(),
     }
 }
+
+const NO_REAL_TIME: &str = "Undecided, because the history has no begin and end times, and real \
+                            time was asked for. Record times, or check without --order real-time.";
 
 /// Why a verdict is open, and what to do about it.
 pub fn undecided(reason: &Undecided, duplicate: Option<&Duplicate>) -> String {

@@ -6,7 +6,7 @@ use seriatim_check::{
     Report, Timings, TxnRef, Undecided, ValueRef, Verdict, Violation, explain_violation,
 };
 use seriatim_history::{History, OpId, OpKind, Place, PlaceUnit, TxnId, notation};
-use seriatim_isolation::{Anomaly, Level};
+use seriatim_isolation::{Anomaly, Level, Order};
 use seriatim_report::knowledge::{Subject, entries};
 use seriatim_report::{Checked, Counts, Times};
 use std::time::Duration;
@@ -245,10 +245,12 @@ pub fn checked(verdicts: Vec<Verdict>, violations: Vec<Violation>) -> Checked {
             has_times: false,
         },
         report: Report {
+            order: Order::Sessions,
             verdicts,
             anomalies: violations.into_iter().map(group).collect(),
             kind: None,
             search_ended_early: false,
+            stale: None,
             proved: Default::default(),
             timings,
             memory_needed: None,

@@ -10,6 +10,7 @@
 //! - SER, SSER: a transaction begins and commits at once, at SSER in real time.
 //! - SI: a writer that has begun keeps other writers of its keys from beginning.
 //! - PC: nothing but the order of begin and commit.
+//! - In real time a transaction begins only after those that ended before it began have committed.
 //!
 //! Two things are not tried: a step that can come first in any solution has no alternative
 //! ([`Store::is_harmless`]), and a version is not replaced for good while a read waits for it.
@@ -23,7 +24,7 @@ mod tables;
 use crate::certificate::Point;
 use rustc_hash::FxHashSet;
 use seriatim_history::History;
-use seriatim_isolation::Level;
+use seriatim_isolation::Guarantee;
 use std::time::Instant;
 use store::{Step, Store};
 use tables::Tables;
@@ -50,10 +51,10 @@ pub(crate) enum Existence {
     GivenUp,
 }
 
-/// Looks for points of `history` at `level`, one of [`Level::STRONG`].
-pub(crate) fn points_exist(history: &History, level: Level, limits: Limits) -> Existence {
+/// Looks for points of `history`, with its sessions, at one of the strong levels.
+pub(crate) fn points_exist(history: &History, asked: Guarantee, limits: Limits) -> Existence {
     match Tables::of(history) {
-        Some(tables) => PointSearch::new(&tables, level, limits).run(),
+        Some(tables) => PointSearch::new(&tables, asked, limits).run(),
         None => Existence::Impossible,
     }
 }
@@ -74,8 +75,8 @@ struct PointSearch<'t> {
 }
 
 impl<'t> PointSearch<'t> {
-    fn new(tables: &'t Tables, level: Level, limits: Limits) -> PointSearch<'t> {
-        let store = Store::new(tables, level);
+    fn new(tables: &'t Tables, asked: Guarantee, limits: Limits) -> PointSearch<'t> {
+        let store = Store::new(tables, asked);
         PointSearch { store, seen: FxHashSet::default(), seen_words: 0, states: 0, limits }
     }
 
@@ -128,7 +129,7 @@ mod tests {
     use super::*;
     use crate::points::verify_points;
     use seriatim_history::notation;
-    use seriatim_isolation::oracle;
+    use seriatim_isolation::{Level, Order, oracle};
     use std::time::Duration;
 
     /// Random transactions in three sessions over two keys. Values are written once if `distinct`,
@@ -173,19 +174,22 @@ mod tests {
     fn the_search_says_what_the_definition_says() {
         let limits =
             || Limits { states_max: 1_000_000, deadline: Instant::now() + Duration::from_secs(60) };
-        let mut counts = [[0; 2]; 4];
+        let all = [Order::Sessions, Order::RealTime]
+            .map(|order| Level::STRONG.map(|level| Guarantee::new(level, order)))
+            .concat();
+        let mut counts = [[0; 2]; 8];
         for seed in 0..6_000 {
             let text = random_text(seed, seed % 2 == 0);
             let history = notation::parse(&text).unwrap();
-            for (place, level) in Level::STRONG.into_iter().enumerate() {
-                let holds = oracle::satisfies(&history, level);
+            for (place, &asked) in all.iter().enumerate() {
+                let holds = oracle::satisfies(&history, asked);
                 counts[place][usize::from(holds)] += 1;
-                match points_exist(&history, level, limits()) {
-                    Existence::Impossible => assert!(!holds, "{level}:\n{text}"),
-                    Existence::GivenUp => panic!("{level}:\n{text}"),
+                match points_exist(&history, asked, limits()) {
+                    Existence::Impossible => assert!(!holds, "{asked}:\n{text}"),
+                    Existence::GivenUp => panic!("{asked}:\n{text}"),
                     Existence::Found(points) => {
-                        assert!(holds, "{level}: {points:?}\n{text}");
-                        verify_points(&history, level, &points).unwrap();
+                        assert!(holds, "{asked}: {points:?}\n{text}");
+                        verify_points(&history, asked, &points).unwrap();
                     }
                 }
             }

@@ -2,7 +2,7 @@
 
 use super::tables::{Key, ReadOf, Tables, Transaction, Version};
 use crate::certificate::Point;
-use seriatim_isolation::Level;
+use seriatim_isolation::{Guarantee, Level};
 
 /// What may happen next in a session.
 #[derive(Clone, Copy, Debug)]
@@ -30,6 +30,7 @@ struct Taken {
 pub(super) struct Store<'t> {
     tables: &'t Tables,
     level: Level,
+    in_real_time: bool,
     /// For each session how many of its transactions have committed or are left out.
     passed: Vec<usize>,
     /// For each session whether its next transaction has begun.
@@ -52,10 +53,11 @@ pub(super) struct Store<'t> {
 }
 
 impl<'t> Store<'t> {
-    pub fn new(tables: &'t Tables, level: Level) -> Store<'t> {
+    pub fn new(tables: &'t Tables, asked: Guarantee) -> Store<'t> {
         let mut store = Store {
             tables,
-            level,
+            level: asked.level,
+            in_real_time: asked.keeps_real_time(),
             passed: vec![0; tables.sessions.len()],
             begun: vec![false; tables.sessions.len()],
             current: (0..tables.key_count).collect(),
@@ -139,11 +141,8 @@ impl<'t> Store<'t> {
     fn can_begin(&self, txn: &Transaction) -> bool {
         let is_current = |read: &ReadOf| read.versions.contains(&self.current[read.key]);
         txn.reads.iter().all(is_current)
-            && match self.level {
-                Level::SnapshotIsolation => !self.is_kept_out(txn),
-                Level::StrictSerializable => self.is_in_time(txn),
-                _ => true,
-            }
+            && !(self.level == Level::SnapshotIsolation && self.is_kept_out(txn))
+            && (!self.in_real_time || self.is_in_time(txn))
     }
 
     /// Whether another transaction that has begun writes a key that `txn` writes.
@@ -170,9 +169,7 @@ impl<'t> Store<'t> {
             // Whether it happens at all is a choice, and so it is before others that depend on
             // real time.
             Step::Begin(_) | Step::Whole(_) if txn.is_optional => false,
-            Step::Whole(_) if self.level == Level::StrictSerializable && self.has_choices() => {
-                false
-            }
+            _ if self.in_real_time && self.has_choices() => false,
             // A snapshot is not in the way, unless its writer keeps others out.
             Step::Begin(_) => self.level == Level::PrefixConsistency || txn.writes.is_empty(),
             Step::Commit(_) | Step::Whole(_) => {
@@ -240,10 +237,9 @@ impl<'t> Store<'t> {
     fn begin(&mut self, session: usize, txn: &Transaction) {
         self.points.push(Point::Begin(txn.id));
         self.begun[session] = true;
-        self.latest_begin = match self.level {
-            Level::StrictSerializable => self.latest_begin.max(txn.times.0),
-            _ => self.latest_begin,
-        };
+        if self.in_real_time {
+            self.latest_begin = self.latest_begin.max(txn.times.0);
+        }
         self.forget_reads(txn);
     }
 

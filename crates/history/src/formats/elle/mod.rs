@@ -27,7 +27,7 @@ use super::json::Values;
 use super::text::Source;
 use crate::atom::{Atom, Value};
 use crate::error::ReadError;
-use crate::model::{History, OpKind, Status};
+use crate::model::{History, OpKind, Status, TimeUnit};
 use crate::place::PlaceUnit;
 use edn::{Edn, Form, Forms, Start};
 use event::{ElleEvent, Stamp, Type};
@@ -297,6 +297,9 @@ impl Reader {
         let unit = Unit::of(&self.stamps);
         if self.invoked.is_some() {
             self.builder.columns.txn_times = Some(self.times(unit));
+            if unit == Unit::Time {
+                self.builder.columns.time_unit = TimeUnit::Nanoseconds;
+            }
         }
         if let Some(names) = self.names() {
             self.builder.columns.txn_names = crate::model::Names::Numbers(names);
@@ -326,7 +329,7 @@ fn stamp(event: &Option<ElleEvent>) -> Option<Stamp> {
 }
 
 /// Which of its times a file has throughout.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, PartialEq, Eq)]
 enum Unit {
     Time,
     Index,

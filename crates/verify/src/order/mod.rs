@@ -2,23 +2,44 @@
 //! writes of its own. Of those transactions of a session that a reader saw and that wrote the key,
 //! only the last one is looked at: the order has the others before it. Time O(reads · sessions), at
 //! RC and RA O(reads · √reads); memory linear in the history. The strong levels by a walk along
-//! begin and commit points, in linear time (module `points`).
+//! begin and commit points, in linear time (module `points`). Real time at the weak levels is in
+//! module `real_time`.
+
+mod real_time;
 
 use crate::pasts::Pasts;
 use crate::points;
 use crate::reads::ExternalRead;
 use crate::rejection::Rejection;
 use seriatim_history::{History, KeyId, OpId, OpKind, Status, TxnId, Value, ValueKind};
-use seriatim_isolation::Level;
+use seriatim_isolation::{Guarantee, Level, Order};
 use std::collections::HashMap;
 
-/// Accepts `order` iff it is a commit order of `history` at `level`. Histories with ambiguous reads
-/// are not supported: of several writes of a value, the last one in the order before the reader is
-/// taken.
-pub fn verify_order(history: &History, level: Level, order: &[TxnId]) -> Result<(), Rejection> {
-    if level.is_strong() {
-        return points::verify_order(history, level, order);
+/// Accepts `order` iff it is a commit order of `history` at a level, with sessions unless an order
+/// is named. Histories with ambiguous reads are not supported: of several writes of a value, the
+/// last one in the order before the reader is taken.
+pub fn verify_order(
+    history: &History,
+    asked: impl Into<Guarantee>,
+    order: &[TxnId],
+) -> Result<(), Rejection> {
+    let asked = asked.into();
+    if asked.level.is_strong() {
+        return points::verify_order(history, asked, order);
     }
+    match asked.order {
+        Order::None => verify_weak(&history.without_sessions(), asked.level, order),
+        Order::Sessions => verify_weak(history, asked.level, order),
+        Order::RealTime => real_time::verify_order(history, asked.level, order),
+    }
+}
+
+/// The same at a weak level, with the sessions of the history.
+pub(crate) fn verify_weak(
+    history: &History,
+    level: Level,
+    order: &[TxnId],
+) -> Result<(), Rejection> {
     let place: HashMap<TxnId, usize> =
         order.iter().enumerate().map(|(place, &txn)| (txn, place)).collect();
     check_members(history, order, &place)?;
@@ -38,7 +59,7 @@ pub fn verify_order(history: &History, level: Level, order: &[TxnId]) -> Result<
 
 /// For each key the transactions that write it, which are sorted, so that those of a session stand
 /// together.
-fn writers(history: &History, order: &[TxnId]) -> HashMap<KeyId, Vec<TxnId>> {
+pub(crate) fn writers(history: &History, order: &[TxnId]) -> HashMap<KeyId, Vec<TxnId>> {
     let mut writers: HashMap<KeyId, Vec<TxnId>> = HashMap::new();
     let mut sorted = order.to_vec();
     sorted.sort_unstable();
@@ -151,7 +172,7 @@ impl Axioms<'_> {
     }
 }
 
-fn check_members(
+pub(crate) fn check_members(
     history: &History,
     order: &[TxnId],
     place: &HashMap<TxnId, usize>,
@@ -184,7 +205,7 @@ fn check_members(
 
 /// The external reads with their sources, in the order of their transactions; every read is checked
 /// to be well formed.
-fn external_reads(
+pub(crate) fn external_reads(
     history: &History,
     order: &[TxnId],
     place: &HashMap<TxnId, usize>,

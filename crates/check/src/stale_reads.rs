@@ -1,0 +1,154 @@
+//! Stale reads: reads that did not return what had been written before their transaction began.
+//!
+//! A read of a key in t3 is stale by itself if another writer t2 of the key ended before t3 began,
+//! and what was read is initial, or was written by a transaction that ended before t2 began. With
+//! real time every level forbids that, and strict serializability does in any case; no other
+//! transaction is needed to see it. Its age is the time from the end of the last such t2 to the
+//! begin of t3. O(n log n), and as much as there are writers that overlap the end of what was read.
+
+use crate::index::{INITIAL, Index, last_write, source_write};
+use crate::outcome::{Age, Edge, OpRef, Reason, Refs, Staleness, Violation};
+use seriatim_history::{History, OpId, TxnId};
+use seriatim_isolation::{Anomaly, Level};
+
+/// A stale read.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct StaleRead {
+    /// The read, by operation.
+    pub read: u32,
+    /// The transaction that it read from, or [`INITIAL`].
+    source: u32,
+    /// The transaction that ended last of those that it should have seen.
+    missed: u32,
+    /// The time from the end of that one to the begin of the reader, in the unit of the input.
+    pub age: u64,
+}
+
+/// A writer of a key with its times.
+#[derive(Clone, Copy)]
+struct Timed {
+    end: i64,
+    begin: i64,
+    txn: u32,
+}
+
+/// All stale reads of a history, in the order of operations.
+pub(crate) fn stale_reads(history: &History, index: &Index) -> Vec<StaleRead> {
+    let mut found = Vec::new();
+    if !history.has_times() {
+        return found;
+    }
+    let mut key = KeyTimes::default();
+    for number in 0..index.reads.start.len().saturating_sub(1) {
+        let reads = index.reads.start[number]..index.reads.start[number + 1];
+        if reads.is_empty() {
+            continue;
+        }
+        let versions = index.versions.start[number]..index.versions.start[number + 1];
+        key.fill(history, &index.versions.txn[versions.start as usize..versions.end as usize]);
+        for read in reads.map(|read| read as usize) {
+            let source = match index.reads.source[read] {
+                INITIAL => INITIAL,
+                version => index.versions.txn[version as usize],
+            };
+            let reader = index.reads.txn[read];
+            if let Some((missed, age)) = key.missed(history, reader, source) {
+                found.push(StaleRead { read: index.reads.op[read], source, missed, age });
+            }
+        }
+    }
+    found.sort_unstable_by_key(|stale| stale.read);
+    found
+}
+
+/// The writers of a key that ended, by their ends.
+#[derive(Default)]
+struct KeyTimes {
+    ended: Vec<Timed>,
+    /// For each of them the latest begin of those up to it.
+    latest_begin: Vec<i64>,
+}
+
+impl KeyTimes {
+    fn fill(&mut self, history: &History, writers: &[u32]) {
+        self.ended.clear();
+        let timed = |&txn: &u32| {
+            let (begin, end) = history.times(TxnId(txn))?;
+            (end != i64::MAX).then_some(Timed { end, begin, txn })
+        };
+        self.ended.extend(writers.iter().filter_map(timed));
+        self.ended.sort_unstable_by_key(|writer| (writer.end, writer.txn));
+        self.latest_begin.clear();
+        let mut latest = i64::MIN;
+        for writer in &self.ended {
+            latest = latest.max(writer.begin);
+            self.latest_begin.push(latest);
+        }
+    }
+
+    /// The last to end of the writers that `reader`, which read from `source`, should have seen
+    /// instead, and how long before the reader began it ended.
+    fn missed(&self, history: &History, reader: u32, source: u32) -> Option<(u32, u64)> {
+        let (begin, _) = history.times(TxnId(reader))?;
+        let before = self.ended.partition_point(|writer| writer.end < begin);
+        let last = before.checked_sub(1)?;
+        let place = match source {
+            INITIAL => last,
+            source => {
+                let (_, read_end) = history.times(TxnId(source))?;
+                if self.latest_begin[last] <= read_end {
+                    return None;
+                }
+                (0..before).rev().find(|&place| self.ended[place].begin > read_end)?
+            }
+        };
+        let missed = self.ended[place];
+        // The difference of two numbers of 64 bits, the larger one first, fits into 64 bits.
+        (missed.txn != reader).then(|| (missed.txn, begin.wrapping_sub(missed.end) as u64))
+    }
+}
+
+impl StaleRead {
+    fn age(&self, history: &History) -> Age {
+        Age { amount: self.age, unit: history.time_unit() }
+    }
+
+    /// The operations that show it, and why they do. `None` if they are not in the history.
+    pub fn violation(&self, history: &History, levels: &[Level]) -> Option<Violation> {
+        let refs = Refs(history);
+        let key = history.op(OpId(self.read)).key;
+        let read = refs.op(OpId(self.read));
+        let other = refs.op(last_write(history, self.missed, key)?);
+        let source = match source_write(history, self.source, key) {
+            Some(write) => refs.op(write),
+            None => refs.initial_write(key),
+        };
+        let missed = refs.txn(TxnId(self.missed));
+        let first = match source.txn.id {
+            Some(txn) => real_time_edge(history, txn, TxnId(self.missed)),
+            None => Edge { from: refs.initial(), to: missed.clone(), reason: Reason::Initial },
+        };
+        let reader = history.txn_of(OpId(self.read));
+        let visible = vec![real_time_edge(history, TxnId(self.missed), reader)];
+        let ops: Vec<OpRef> = vec![source.clone(), other.clone(), read.clone()];
+        let to = source.txn.clone();
+        let reason = Reason::Overwritten { read, source, other, visible };
+        let cycle = vec![first, Edge { from: missed, to, reason }];
+        let (levels, age) = (levels.to_vec(), Some(self.age(history)));
+        Some(Violation { kind: Anomaly::StaleRead, ops, levels, cycle, age })
+    }
+}
+
+/// What the stale reads of a history say in one line; `None` if there are none.
+pub(crate) fn staleness(history: &History, stale: &[StaleRead]) -> Option<Staleness> {
+    let oldest = stale.iter().max_by_key(|stale| stale.age)?;
+    Some(Staleness { reads: stale.len() as u64, age_max: oldest.age(history) })
+}
+
+/// `from` ended before `to` began.
+pub(crate) fn real_time_edge(history: &History, from: TxnId, to: TxnId) -> Edge {
+    let (end, begin) = (history.times(from).map(|times| times.1), history.times(to));
+    let (end, begin) = (end.unwrap_or(i64::MAX), begin.map_or(i64::MIN, |times| times.0));
+    let refs = Refs(history);
+    Edge { from: refs.txn(from), to: refs.txn(to), reason: Reason::RealTime { end, begin } }
+}
