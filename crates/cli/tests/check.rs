@@ -649,3 +649,17 @@ fn one_kind_can_be_looked_for() {
     assert_eq!(wrong.code, Some(3));
     assert!(wrong.stderr.contains("lost-update"), "{}", wrong.stderr);
 }
+
+/// Operations of a derivation that is left out used to be listed beside a story of four operations.
+#[test]
+fn the_operations_that_are_listed_are_those_that_the_prose_speaks_of() {
+    let file = "../../histories/anomalies/dirty-write.jsonl";
+    let listed = |page: &str| page.lines().filter(|line| line.starts_with("    ")).count();
+    let page = run(&["check", file]).stdout;
+    assert!(page.contains("`check --why` tells why"), "{page}");
+    let table: Vec<&str> = page.lines().filter(|line| line.contains("  session ")).collect();
+    assert_eq!(table.len(), 4, "{page}");
+    assert!(table.iter().all(|line| line.contains(" write ")), "{page}");
+    let why = run(&["check", "--why", file]).stdout;
+    assert!(listed(&why) > listed(&page) + 8, "{why}");
+}

@@ -268,6 +268,44 @@ fn after(path: &[Edge], later: &OpRef) -> String {
     }
 }
 
+/// The operations that the steps of a violation speak of, without those of derivations that they
+/// leave out.
+pub(crate) fn spoken_of(violation: &Violation) -> Vec<&OpRef> {
+    let mut ops = Vec::new();
+    // Not a recursion: a derivation that is told inside of a step has none itself.
+    let mut edges: Vec<&Edge> = violation.cycle.iter().collect();
+    while let Some(edge) = edges.pop() {
+        match &edge.reason {
+            Reason::SessionOrder | Reason::Initial | Reason::RealTime { .. } => {}
+            Reason::WriteRead { write, read, .. } => ops.extend([write, read]),
+            Reason::Overwritten { read, source, other, visible } => {
+                ops.extend([read, source, other]);
+                edges.extend(visible);
+            }
+            Reason::VersionOrder { earlier, later, read } => ops.extend([earlier, later, read]),
+            Reason::WriteWrite { earlier, later, why } => {
+                ops.extend([earlier, later]);
+                told(why, &mut ops, &mut edges);
+            }
+            Reason::ReadWrite { read, source, overwrite, why, .. } => {
+                ops.extend([read, source, overwrite]);
+                told(why, &mut ops, &mut edges);
+            }
+        }
+    }
+    ops
+}
+
+/// What a step says about how the order of two versions is known.
+fn told<'v>(why: &'v Why, ops: &mut Vec<&'v OpRef>, edges: &mut Vec<&'v Edge>) {
+    match why {
+        Why::Known(path) => edges.extend(path),
+        Why::Listed(read) => ops.push(read),
+        Why::Otherwise(cycle) if otherwise(cycle).is_some() => edges.extend(cycle),
+        _ => {}
+    }
+}
+
 /// Whether the step of an edge leaves its derivation out, because it is too long.
 pub(crate) fn leaves_out_derivation(edge: &Edge) -> bool {
     match &edge.reason {

@@ -5,7 +5,7 @@ use super::{Detail, Layout, dimmed, plural};
 use crate::prose::{self, strong};
 use crate::style::{BAD, DIM, paint};
 use crate::wrap::wrap;
-use seriatim_check::{AnomalyGroup, Counted, Edge, Reason, Violation};
+use seriatim_check::{AnomalyGroup, Counted, Edge, OpRef, Reason, Violation};
 use seriatim_isolation::Anomaly;
 use std::fmt::Write as _;
 
@@ -90,14 +90,17 @@ pub fn violation(violation: &Violation, layout: &Layout) -> String {
             page += &derivation(edge, layout);
         }
     }
-    if !layout.why && violation.cycle.iter().any(strong::leaves_out_derivation) {
-        page += &dimmed(
-            "(`check --why` tells why an opposite order is impossible.)",
-            "     ",
-            layout.width,
-        );
+    let is_short = !layout.why && violation.cycle.iter().any(strong::leaves_out_derivation);
+    if !is_short {
+        return page + &operations(&violation.ops, layout.width);
     }
-    page + &operations(&violation.ops, layout.width)
+    let note = "(`check --why` tells why an opposite order is impossible, with the operations that \
+                show it.)";
+    page += &dimmed(note, "     ", layout.width);
+    let spoken = strong::spoken_of(violation);
+    let is_spoken_of = |op: &&OpRef| spoken.iter().any(|other| other.id == op.id);
+    let ops: Vec<OpRef> = violation.ops.iter().filter(is_spoken_of).cloned().collect();
+    page + &operations(&ops, layout.width)
 }
 
 /// Why an inferred step holds, indented as it is nested.

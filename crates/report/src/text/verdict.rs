@@ -25,8 +25,11 @@ pub(super) fn verdict_line(checked: &Checked, layout: &Layout) -> String {
     let lines = text.trim_end().lines().enumerate().map(|(number, line)| {
         match line.strip_prefix(&input).filter(|_| number == 0) {
             Some(rest) => {
-                let name = input.trim_end_matches(':');
-                format!("{}: {}\n", paint(BOLD, name), paint(style, rest.trim_start()))
+                let name = paint(BOLD, input.trim_end_matches(':'));
+                match rest.trim_start() {
+                    "" => format!("{name}:\n"),
+                    rest => format!("{name}: {}\n", paint(style, rest)),
+                }
             }
             None => format!("  {}\n", paint(style, line)),
         }
