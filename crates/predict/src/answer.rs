@@ -20,14 +20,14 @@ pub enum Open {
     UnknownContent,
 }
 
-/// What [`predict`] answers.
+/// What [`crate::predict()`] answers.
 #[derive(Clone, Debug)]
 pub enum Answer {
     /// The run could have gone wrong like this.
     Found(Box<Prediction>),
     /// No history within the boundary is allowed by the level and not serializable (in mode
     /// *approx*: of the kind that it looks for), not even one that cannot go on
-    /// ([`Outlook::CutShort`]).
+    /// ([`crate::Outlook::CutShort`]).
     NoneExists(Effort),
     /// Not known: the search has no answer, for this reason.
     Undecided(Open, Effort),
