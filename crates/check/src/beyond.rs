@@ -92,6 +92,7 @@ impl Beyond<'_> {
         let clean = Clean {
             whole: self.history,
             counts: self.counts,
+            violated: levels.to_vec(),
             aside: left.aside.clone(),
             part,
             kept: Some(&rest.kept),

@@ -663,3 +663,14 @@ fn the_operations_that_are_listed_are_those_that_the_prose_speaks_of() {
     let why = run(&["check", "--why", file]).stdout;
     assert!(listed(&why) > listed(&page) + 8, "{why}");
 }
+
+/// The read that is blamed for the fractured read is also one of the lost update.
+#[test]
+fn a_lost_update_is_found_although_its_read_is_to_blame_for_something_else() {
+    let folder = Folder::new();
+    let text =
+        "w(1,1,1,1)\nw(2,1,1,1)\nr(2,1,2,2)\nr(1,0,2,2)\nw(1,2,2,2)\nr(1,0,3,3)\nw(1,3,3,3)\n";
+    let page = run(&["check", &folder.file("shared.txt", text)]).stdout;
+    assert!(page.contains("\nnon-monotonic read: 1 instance"), "{page}");
+    assert!(page.contains("\nlost update: 1 instance"), "{page}");
+}

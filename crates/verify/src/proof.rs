@@ -16,6 +16,9 @@ pub fn verify_proof(
     proof: &Proof,
 ) -> Result<(), Doubt> {
     let asked = asked.into();
+    if history.unknown_content() > 0 {
+        return Err(Doubt::UnknownContent(history.unknown_content()));
+    }
     // Cut isolation does not depend on the order, and is seen without one.
     if asked.level == Level::CutIsolation && !matches!(proof, Proof::Points(_)) {
         return verify_cut_isolation(history);
@@ -23,9 +26,6 @@ pub fn verify_proof(
     // Without times nothing is known to be in the order of real time.
     if asked.keeps_real_time() && !history.has_times() {
         return Err(Doubt::NoTimes);
-    }
-    if history.unknown_content() > 0 {
-        return Err(Doubt::UnknownContent(history.unknown_content()));
     }
     match proof {
         Proof::Points(points) => Ok(verify_points(history, asked, points)?),

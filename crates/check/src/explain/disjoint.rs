@@ -8,14 +8,15 @@ use super::explanation::explain;
 use super::rest::{Leftover, Rest};
 use crate::index::{INITIAL, Index, NONE};
 use crate::limits::{Limits, memory};
-use crate::outcome::{AnomalyGroup, Counted, Options, Violation};
+use crate::outcome::{AnomalyGroup, Counted, Options, Refs, Violation};
 use crate::patterns::{LostUpdates, Pair, write_skews};
 use crate::stale_reads::StaleRead;
 use crate::strong::{StrongOutcome, Subject, decide_strong};
 use crate::weak::CausalOrder;
 use rustc_hash::FxHashSet;
-use seriatim_history::{History, OpId, TxnId};
+use seriatim_history::{History, OpId, Status, TxnId};
 use seriatim_isolation::{Anomaly, Guarantee, Level, Order};
+use seriatim_verify::completed;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -41,6 +42,8 @@ pub(crate) struct Clean<'a> {
     pub whole: &'a History,
     /// Which transactions of the whole count.
     pub counts: &'a [bool],
+    /// Levels that the whole is known to violate already.
+    pub violated: Vec<Level>,
     /// For each operation of the whole whether it is a read that is left out; empty if none is.
     pub aside: Vec<bool>,
     pub part: Subject<'a>,
@@ -65,7 +68,18 @@ impl<'a> Clean<'a> {
         let Subject { history: whole, index, .. } = subject;
         let counts = &index.counts;
         let aside = Vec::new();
-        Clean { whole, counts, aside, part: subject, kept: None, order, lost_updates, stale }
+        let violated = Vec::new();
+        Clean {
+            whole,
+            counts,
+            violated,
+            aside,
+            part: subject,
+            kept: None,
+            order,
+            lost_updates,
+            stale,
+        }
     }
 
     fn original(&self, op: OpId) -> OpId {
@@ -96,14 +110,15 @@ pub(crate) fn violations(
     violated: &[(Level, Vec<TxnId>)],
     took: Duration,
 ) -> Found {
-    let Some(&(strongest, _)) = violated.last() else {
-        return Found::nothing(true);
-    };
+    let of_part = violated.iter().map(|(level, _)| *level);
+    let of_whole: Vec<Level> = clean.violated.iter().copied().chain(of_part).collect();
     let mut finder = Finder::new(&clean);
-    finder.scan(&clean, violated);
-    if strongest == Level::StrictSerializable && clean.part.options.order != Order::RealTime {
-        finder.stale_reads(clean.stale);
-    }
+    finder.scan_whole(&clean, &of_whole);
+    // In what is left nothing may be wrong, although its scans found something in the whole.
+    let Some(&(strongest, _)) = violated.last() else {
+        return Found { groups: finder.patterns, is_complete: true, times: Vec::new() };
+    };
+    finder.scan_part(&clean, violated);
     let times = finder.explain_levels(&clean, violated);
     let deadline = Instant::now() + took.max(PATIENCE);
     let asked = clean.part.options.deadline;
@@ -147,21 +162,29 @@ impl<'a> Finder<'a> {
         Limits { deadline: Some(deadline), memory: self.options.memory }
     }
 
-    /// Counts the patterns of two transactions that the violated levels forbid, and leaves out the
-    /// reads that are to blame for them. A pattern is explained at the weakest of these levels.
-    fn scan(&mut self, clean: &Clean<'_>, violated: &[(Level, Vec<TxnId>)]) {
-        let weakest = |least: Level| {
-            violated.iter().map(|(level, _)| *level).filter(|&level| level >= least).min()
-        };
+    /// Counts what the violated levels forbid and one look at the whole shows: lost updates and
+    /// stale reads. Leaves out the reads that are to blame for them. A pattern is explained at the
+    /// weakest of these levels.
+    fn scan_whole(&mut self, clean: &Clean<'_>, violated: &[Level]) {
+        let forbidding = violated.iter().filter(|&&level| level >= Level::SnapshotIsolation);
         let lost = clean.lost_updates;
-        if let Some(level) = weakest(Level::SnapshotIsolation).filter(|_| lost.count() > 0) {
+        if let Some(&level) = forbidding.min().filter(|_| lost.count() > 0) {
             let pairs = || lost.pairs(clean.whole);
             let count = (lost.count(), Counted::Exactly);
             if self.pattern(Anomaly::LostUpdate, level, count, pairs) {
                 self.left.set_aside(lost.to_blame());
             }
         }
-        if let Some(level) = weakest(Level::Serializable) {
+        let is_strict = violated.contains(&Level::StrictSerializable);
+        if is_strict && clean.part.options.order != Order::RealTime {
+            self.stale_reads(clean.stale);
+        }
+    }
+
+    /// Counts the write skews of the part, likewise.
+    fn scan_part(&mut self, clean: &Clean<'_>, violated: &[(Level, Vec<TxnId>)]) {
+        let levels = violated.iter().map(|(level, _)| *level);
+        if let Some(level) = levels.filter(|&level| level >= Level::Serializable).min() {
             let Subject { history, index, options } = clean.part;
             let order = CausalOrder::new(history, index, clean.order, options.threads);
             let skews = write_skews(history, index, &order);
@@ -214,15 +237,27 @@ impl<'a> Finder<'a> {
         let deadline = Instant::now() + EXPLAINING_MAX;
         let (whole, limits) = (self.left.whole, self.limits(deadline));
         let asked = Guarantee::new(level, self.options.order);
-        let explained = |Pair(ops): Pair| {
+        let is_unknown = |op: &OpId| whole.status(whole.txn_of(*op)) == Status::Unknown;
+        // That a transaction of unknown outcome committed is shown by a read from it.
+        let with_witnesses = |Pair(ops): Pair| {
+            if ops.iter().any(is_unknown) { completed(whole, &ops) } else { ops }
+        };
+        let explained = |ops: Vec<OpId>| {
             explain(whole, &ops, asked, &mut Budget::within(limits))
                 .filter(|violation| violation.kind == kind)
         };
-        let Some(exemplar) = pairs().take(EXEMPLARS_TRIED).find_map(explained) else {
+        let tried = pairs().take(EXEMPLARS_TRIED).map(with_witnesses);
+        let Some(exemplar) = tried.into_iter().find_map(explained) else {
             return false;
         };
         let shown = self.options.instances.min(INSTANCES_MAX);
-        let instances = pairs().take(shown).filter_map(explained).collect();
+        // A pair that is another anomaly too, and is explained as that, is named only.
+        let named = |ops: &[OpId]| {
+            let ops = ops.iter().map(|&op| Refs(whole).op(op)).collect();
+            Violation::new(kind, ops, Vec::new())
+        };
+        let instance = |ops: Vec<OpId>| explained(ops.clone()).unwrap_or_else(|| named(&ops));
+        let instances = pairs().take(shown).map(with_witnesses).map(instance).collect();
         self.patterns.push(AnomalyGroup { kind, count, counted, exemplar, instances });
         true
     }

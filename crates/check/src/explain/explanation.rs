@@ -12,7 +12,7 @@ use crate::outcome::{Options, Refs, Violation};
 use crate::weak;
 use seriatim_history::{History, OpId, OpKind, Status};
 use seriatim_isolation::{Guarantee, Level};
-use seriatim_verify::known_to_have_committed;
+use seriatim_verify::{completed, known_to_have_committed};
 
 /// How many lost updates are tried.
 const LOST_UPDATES_MAX: usize = 16;
@@ -137,7 +137,9 @@ fn lost_update(
         let mut part: Vec<OpId> = [one.op, other.op].into_iter().chain(source).collect();
         part.extend([one.txn, other.txn].into_iter().filter_map(write));
         part.sort_unstable();
-        part
+        // That a transaction of unknown outcome committed is shown by a read from it.
+        let is_unknown = |op: &OpId| history.status(history.txn_of(*op)) == Status::Unknown;
+        if part.iter().any(is_unknown) { completed(history, &part) } else { part }
     });
     let is_violated = |part: &[OpId], budget: &mut Budget| {
         matches!(

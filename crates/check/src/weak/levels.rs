@@ -8,9 +8,9 @@ use crate::limits::memory::{Need, Room};
 use crate::outcome::{
     AnomalyGroup, Breach, Counted, Evidence, Options, Outcome, Refs, Undecided, Verdict, Violation,
 };
-use seriatim_history::{History, OpId};
-use seriatim_isolation::Level;
-use seriatim_verify::Proof;
+use seriatim_history::{History, OpId, Status};
+use seriatim_isolation::{Guarantee, Level, Order};
+use seriatim_verify::{Proof, completed, verify_violation};
 use std::sync::Arc;
 
 /// What a choice of sources for ambiguous reads says about weak levels.
@@ -49,7 +49,7 @@ impl Chosen {
                 let levels: Vec<Level> =
                     Level::LADDER.into_iter().filter(|&other| other >= level).collect();
                 weak.violated.extend(&levels);
-                if let Some(exemplar) = exemplar {
+                if let Some(exemplar) = exemplar.filter(|_| shows(history, options, level, &ops)) {
                     // What violates this level violates the stronger ones that came before.
                     self.anomalies.clear();
                     let ops = ops.iter().map(|&op| Refs(history).op(op)).collect();
@@ -69,6 +69,18 @@ impl Chosen {
             Matched::Unsupported => Verdict::undecided_because(level, reads.reason.clone()),
         }
     }
+}
+
+/// Whether `ops` alone violate the level. A choice may rest on a transaction of unknown outcome that
+/// counts by a chain of choices or, with real time, on one that is there for its times alone: then
+/// the verdict stands without an explanation.
+fn shows(history: &History, options: &Options, level: Level, ops: &[OpId]) -> bool {
+    let is_certain = history.txns().all(|txn| history.status(txn) != Status::Unknown);
+    if is_certain && options.order != Order::RealTime {
+        return true;
+    }
+    let asked = Guarantee::new(level, options.order);
+    verify_violation(history, asked, &completed(history, ops)).is_ok()
 }
 
 /// The ambiguous reads, and what is said of levels that they leave open.
