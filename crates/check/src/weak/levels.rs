@@ -71,9 +71,9 @@ impl Chosen {
     }
 }
 
-/// Whether `ops` alone violate the level. A choice may rest on a transaction of unknown outcome that
-/// counts by a chain of choices or, with real time, on one that is there for its times alone: then
-/// the verdict stands without an explanation.
+/// Whether `ops` alone violate the level. A choice may rest on a transaction of unknown outcome
+/// that counts by a chain of choices or, with real time, on one that is there for its times alone:
+/// then the verdict stands without an explanation.
 fn shows(history: &History, options: &Options, level: Level, ops: &[OpId]) -> bool {
     let is_certain = history.txns().all(|txn| history.status(txn) != Status::Unknown);
     if is_certain && options.order != Order::RealTime {
