@@ -5,9 +5,9 @@
 //! began later. At read committed and read atomic that gives what the commit order must extend; the
 //! axiom asks for more: of the writers of a key that ended before a reader began, the last must
 //! have been read. Those that the writer of what was read ended before make the read stale by
-//! itself (`patterns/stale_reads.rs`). Those that ended before it began come before it anyway. What
-//! is left are writers that overlap it: an edge from each of them, known at every level. With k
-//! sessions whose transactions follow each other there are O(n·k) of them.
+//! itself (`stale_reads.rs`). Those that ended before it began come before it anyway. What is left
+//! are writers that overlap it: an edge from each of them, known at every level. With k sessions
+//! whose transactions follow each other there are O(n·k) of them.
 //!
 //! What only real time forbids is found in a history that satisfies the level with sessions; so all
 //! that is found there is a stale read.
