@@ -111,9 +111,8 @@ pub(crate) fn decide(
                 Learned::Nothing => {}
             }
         }
-        if !learned {
-            debug_assert!(false, "a violated choice without a reason");
-            return Matched::OutOfBudget(Undecided::Budget);
+        if !learned && !matcher.learn_all() {
+            return matcher.violated();
         }
     }
 }
@@ -304,6 +303,18 @@ impl<'a> Matcher<'a> {
         }
         self.learned.push(clause);
         Learned::Clause
+    }
+
+    /// This choice as a whole is wrong. That is all that is known where no violation could be told
+    /// by operations, as of a transaction without operations. Whether there was a choice at all.
+    fn learn_all(&mut self) -> bool {
+        let sources = self.choices.iter().flat_map(|choice| &choice.sources);
+        let chosen = sources.filter(|source| self.solver.value_lit(source.1) == lbool::TRUE);
+        let clause: Vec<Lit> = chosen.map(|source| !source.1).collect();
+        let is_choice = !clause.is_empty();
+        self.guilty.extend(self.choices.iter().map(|choice| choice.read));
+        self.learned.extend(is_choice.then_some(clause));
+        is_choice
     }
 
     /// No choice is left. What shows it keeps every write that one of its reads may come from.

@@ -189,11 +189,16 @@ struct Teller<'a> {
 }
 
 impl Teller<'_> {
+    /// What can be told of a group. What cannot is not counted: no operations would show it.
     fn group(&self, group: AnomalyGroup) -> Option<AnomalyGroup> {
-        let exemplar = self.violation(&group.exemplar)?;
+        let untold = |violation: &&Violation| self.violation(violation).is_none();
+        let untold = group.instances.iter().filter(untold).count() as u64;
         let instances = group.instances.iter().filter_map(|instance| self.violation(instance));
-        let instances = instances.collect();
-        Some(AnomalyGroup { kind: Anomaly::StaleRead, exemplar, instances, ..group })
+        let instances: Vec<Violation> = instances.collect();
+        let exemplar = self.violation(&group.exemplar).or_else(|| instances.first().cloned())?;
+        let count = group.count.saturating_sub(untold).max(1);
+        let counted = if untold > 0 { Counted::AtLeast } else { group.counted };
+        Some(AnomalyGroup { kind: Anomaly::StaleRead, count, counted, exemplar, instances })
     }
 
     /// `None` if it has nothing to do with real time, or if a transaction without operations is
