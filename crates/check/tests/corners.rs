@@ -162,6 +162,28 @@ fn lists_give_the_version_order() {
 }
 
 #[test]
+fn a_list_that_was_read_lacks_nothing_that_came_before() {
+    let lost = |text: &str| {
+        let report = report(text);
+        assert_eq!(kinds(&report), [Anomaly::LostElement], "{text}");
+        assert_eq!(letters(text), "vhvv vvv", "{text}");
+        report.anomalies[0].count
+    };
+    // In the session of the appends, by what another transaction read, and inside a transaction.
+    assert_eq!(lost("a: a(x,1) | a(x,2) | r(x,[2])"), 1);
+    assert_eq!(lost("a: a(x,1) | a(x,2) | a(x,3)\nb: r(x,[3])"), 2);
+    assert_eq!(lost("a: a(x,1) a(y,1)\nb: r(y,[1]) a(x,2)\nc: r(x,[2])"), 1);
+    assert_eq!(lost("a: a(x,1) a(x,2)\nb: r(x,[2])"), 1);
+    // An append that nothing orders before the list comes after it, and then was to be seen.
+    assert_eq!(letters("a: a(x,1)\nb: a(x,2)\nc: r(x,[2])"), "hhhh hhh");
+    assert_eq!(letters("a: a(x,1) | r(x,[2])\nb: a(x,2)"), "hhvv vvv");
+    assert_eq!(letters("a: a(y,1) r(y,[1])\nb: r(y,nil) a(y,2)"), "hhhh hvv");
+    assert_eq!(letters("a: r(x,[1]) a(x,2) r(x,[1 3 2])\nb: a(x,1)\nc: a(x,3)"), "hvvv vvv");
+    let again = report("a: r(x,[1]) a(x,2) r(x,[1 3 2])\nb: a(x,1)\nc: a(x,3)");
+    assert_eq!(kinds(&again)[0], Anomaly::NonRepeatableRead);
+}
+
+#[test]
 fn the_ladder_by_its_classics() {
     let long_fork = "a: w(x,1)\nb: w(y,1)\nc: r(x,1) r(y,0)\nd: r(y,1) r(x,0)";
     assert_eq!(letters(long_fork), "hhhh vvv");

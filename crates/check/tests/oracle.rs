@@ -380,6 +380,10 @@ fn list_text(raw: &[Raw], shape: Shape, shuffle: u64, disorder: bool) -> String 
             );
         }
     }
+    // An append that no list shows.
+    for order in orders.iter_mut().filter(|order| shuffle % 4 == 1 && !order.is_empty()) {
+        order.remove((shuffle >> 8) as usize % order.len());
+    }
     next = 0;
     let mut sessions = vec![Vec::new(); 3];
     for txn in raw {

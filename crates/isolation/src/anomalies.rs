@@ -47,6 +47,10 @@ pub enum Anomaly {
     IncompatibleOrder,
     /// An element stands twice in a list. `ops`: the read (then the append, where known).
     DuplicateElement,
+    /// A list lacks an element that was appended before one that it has. `ops` of one transaction's
+    /// appends: the missing one, the one in the list, the read. Otherwise `cycle`: how the missing
+    /// append comes first, and the list that shows the opposite.
+    LostElement,
     /// A cycle of write-write edges and what was observed.
     DirtyWrite,
     /// A cycle with exactly one read-write edge: a transaction saw another one, but not all of it.
@@ -95,7 +99,7 @@ const SSER: &[Level] = Level::LADDER.split_at(6).1;
 
 impl Anomaly {
     /// All kinds, in the order of reports.
-    pub const ALL: [Anomaly; 25] = [
+    pub const ALL: [Anomaly; 26] = [
         Anomaly::ThinAirRead,
         Anomaly::AbortedRead,
         Anomaly::FutureRead,
@@ -113,6 +117,7 @@ impl Anomaly {
         Anomaly::WriteCycle,
         Anomaly::IncompatibleOrder,
         Anomaly::DuplicateElement,
+        Anomaly::LostElement,
         Anomaly::DirtyWrite,
         Anomaly::ReadSkew,
         Anomaly::LongFork,
@@ -177,6 +182,10 @@ impl Anomaly {
 
     /// The kinds that are not among Plume's patterns.
     fn info_without_letter(self) -> AnomalyInfo {
+        if self == Anomaly::LostElement {
+            let (code, name, forbidden_by) = ("lost-element", "lost list element", RC_UP);
+            return AnomalyInfo { code, name, tap: None, adya: None, forbidden_by };
+        }
         let (code, name, adya, forbidden_by) = match self {
             Anomaly::WriteCycle => ("write-cycle", "write cycle", "G0 / G1c", RC_UP),
             Anomaly::IncompatibleOrder => {

@@ -47,7 +47,7 @@ pub fn satisfies_mix(history: &History, levels: &dyn Fn(TxnId) -> Level, order: 
     let demand = Demand { levels, order };
     (0..1u32 << unknown.len()).any(|choice| {
         let world = world(choice);
-        world.is_cut_isolated(levels) && world.satisfies(&demand)
+        world.is_cut_isolated(levels) && world.lists_repeat(levels) && world.satisfies(&demand)
     })
 }
 
@@ -69,9 +69,10 @@ pub fn accepts(history: &History, asked: impl Into<Guarantee>, order: &[TxnId]) 
     let demand = Demand { levels: &|_| asked.level, order: asked.order };
     let world = World { history, txns: txns.clone() };
     let accepted = |order: &Vec<usize>| {
-        world.some_sources(|reads, appends| {
+        let accept = |reads: &[Read], appends: &[Appends]| {
             world.execution(reads, &demand).accepts(order) && world.lists_agree(appends, order)
-        })
+        };
+        world.lists_repeat(demand.levels) && world.some_sources(accept)
     };
     !repeated && complete && order.as_ref().is_some_and(accepted)
 }
@@ -406,17 +407,53 @@ impl<'h> World<'h> {
             || (initial.value_of(key) == Some(value) && !(written && initial.yields(key)))
     }
 
-    /// The elements of every list were appended in the order of the list.
+    /// The elements of every list were appended in the order of the list, and before all that was
+    /// appended to its key and is not in it.
     fn lists_agree(&self, appends: &[Appends], order: &[usize]) -> bool {
         let place_of = |op: &u32| {
             let txn = self.history.txn_of(OpId(*op));
             (order.iter().position(|&number| self.txns[number] == txn), *op)
         };
-        appends.iter().all(|(_, ops)| ops.is_sorted_by_key(place_of))
+        appends.iter().all(|(key, listed)| {
+            let all = (0..self.txns.len()).flat_map(|txn| self.ops(txn));
+            let appended = all.filter(|op| op.1.is_write() && op.2 == *key).map(|op| op.0);
+            let missing: Vec<u32> = appended.filter(|op| !listed.contains(op)).collect();
+            let is_later = |last: &u32| missing.iter().all(|op| place_of(last) < place_of(op));
+            listed.is_sorted_by_key(place_of) && listed.last().is_none_or(is_later)
+        })
     }
 
-    /// No transaction at cut isolation reads two different values of a key before it writes the
-    /// key.
+    /// From read atomic on a transaction that reads a list, appends to it and reads it again finds
+    /// nothing new in it but its own appends.
+    fn lists_repeat(&self, levels: &dyn Fn(TxnId) -> Level) -> bool {
+        let asked = (0..self.txns.len()).filter(|&txn| levels(self.txns[txn]) >= Level::ReadAtomic);
+        asked.into_iter().all(|txn| self.repeats_its_reads(txn))
+    }
+
+    /// Lists that were read after own appends, without these: each the last of its value.
+    fn lists_before_own_appends(&self, txn: usize) -> Vec<(KeyId, Vec<Value>)> {
+        let mut own: Vec<(KeyId, Value)> = Vec::new();
+        let mut found = Vec::new();
+        for (id, kind, key, value) in self.ops(txn) {
+            let mine: Vec<Value> =
+                own.iter().filter(|written| written.0 == key).map(|written| written.1).collect();
+            let list = self.list(id).map(|(_, list)| list);
+            let list = list.or((value == Value::NULL).then_some(&[]));
+            if kind == OpKind::Append {
+                own.push((key, value));
+            } else if let Some(list) = list.filter(|_| !mine.is_empty()) {
+                let mut others = list.to_vec();
+                for element in mine.iter().rev() {
+                    let last = others.iter().rposition(|other| other == element);
+                    last.map(|last| others.remove(last));
+                }
+                found.push((key, others));
+            }
+        }
+        found
+    }
+
+    /// No transaction at cut isolation reads two different values of a key, its own writes aside.
     fn is_cut_isolated(&self, levels: &dyn Fn(TxnId) -> Level) -> bool {
         let asked =
             (0..self.txns.len()).filter(|&txn| levels(self.txns[txn]) == Level::CutIsolation);
@@ -429,9 +466,12 @@ impl<'h> World<'h> {
             let value = self.history.op(OpId(id)).value;
             (key, if initial { Vec::new() } else { self.elements(value) })
         };
-        let reads: Vec<(KeyId, Vec<Value>)> =
+        let mut reads: Vec<(KeyId, Vec<Value>)> =
             self.external_reads(txn).into_iter().map(as_read).collect();
-        reads.iter().all(|a| reads.iter().all(|b| a.0 != b.0 || a.1 == b.1))
+        let first = reads.len();
+        reads.extend(self.lists_before_own_appends(txn));
+        let reads = &reads;
+        reads[..first].iter().all(|a| reads.iter().all(|b| a.0 != b.0 || a.1 == b.1))
     }
 }
 

@@ -22,6 +22,9 @@ pub fn verify_cut_isolation(history: &History) -> Result<(), Doubt> {
                 return Err(Doubt::NotRepeated(read));
             }
         }
+        if let Some((_, again)) = history.unrepeated_list(txn) {
+            return Err(Doubt::NotRepeated(again));
+        }
     }
     Ok(())
 }

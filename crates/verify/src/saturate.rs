@@ -70,7 +70,8 @@ pub(crate) fn saturated(history: &History, asked: Guarantee) -> Saturated {
 impl Saturation<'_> {
     fn run(&mut self) -> Saturated {
         for reader in 0..self.txns.len() {
-            if self.ignores_own_writes(self.txns[reader]) {
+            if self.ignores_own_writes(self.txns[reader]) || self.changes_a_list(self.txns[reader])
+            {
                 return Saturated::Violated;
             }
             for read in external_reads(self.history, self.txns[reader]) {
@@ -99,6 +100,12 @@ impl Saturation<'_> {
             OpKind::Append => false,
             OpKind::Read => own.get(&op.key).is_some_and(|&written| written != op.value),
         })
+    }
+
+    /// Whether a list that the transaction reads again has new elements of others, and the level
+    /// forbids it.
+    fn changes_a_list(&self, txn: TxnId) -> bool {
+        self.asked.level != Level::ReadCommitted && self.history.unrepeated_list(txn).is_some()
     }
 
     /// Where a read comes from, if there is one place; without any the history is violated.
@@ -162,16 +169,13 @@ impl Saturation<'_> {
         }
     }
 
-    /// Neighbours in a list were appended in its order. `None` if it is open which transactions
-    /// appended them.
+    /// Neighbours in a list were appended in its order, and before what is not in it. `None` if it
+    /// is open which transactions appended them.
     fn add_versions(&mut self) -> Option<()> {
-        for op in self
-            .txns
-            .iter()
-            .flat_map(|&txn| self.history.ops_of(txn))
-            .map(|op| self.history.op(OpId(op)))
-        {
-            let list = elements(self.history, op.value).unwrap_or_default();
+        let history = self.history;
+        let ops: Vec<u32> = self.txns.iter().flat_map(|&txn| history.ops_of(txn)).collect();
+        for op in ops.into_iter().map(|op| history.op(OpId(op))) {
+            let list = elements(history, op.value).unwrap_or_default();
             let mut previous = None;
             for &element in list {
                 let [writer] = self.writers.appended.get(&(op.key, element))?[..] else {
@@ -183,8 +187,24 @@ impl Saturation<'_> {
                 }
                 previous = Some(writer);
             }
+            if let Some(last) = previous {
+                self.add_missing(op.key, list, last);
+            }
         }
         Some(())
+    }
+
+    /// What was appended to `key` and is not in `list` came after `last`, which appended its last
+    /// element; what `last` itself appended later may be missing.
+    fn add_missing(&mut self, key: KeyId, list: &[Value], last: usize) {
+        for txn in 0..self.txns.len() {
+            let ops = self.history.ops_of(self.txns[txn]).map(|op| self.history.op(OpId(op)));
+            let appends = ops.filter(|op| op.kind.is_write() && op.key == key);
+            let until_last = appends.take_while(|op| txn != last || list.last() != Some(&op.value));
+            if until_last.into_iter().any(|op| !list.contains(&op.value)) {
+                self.before[txn].push(last);
+            }
+        }
     }
 
     /// The edges of the level's axiom; false if one of them leads to the initial transaction.

@@ -5,9 +5,9 @@
 //! read from constrains nothing; and reads that are wrong by themselves (thin air, aborted,
 //! intermediate, own write ignored) are passed over, since weaker checks report them first.
 //!
-//! Of a list only its last element and the order of the elements that were appended once count: an
-//! element that was appended several times says nothing about its place, so a contradiction that
-//! needs it is not found.
+//! Of a list only its last element and the order of the elements that were appended once count, and
+//! what the longest list of a key lacks: an element that was appended several times says nothing
+//! about its place, so a contradiction that needs it is not found.
 
 use rustc_hash::{FxHashMap, FxHashSet};
 use seriatim_history::{History, KeyId, OpId, OpKind, Status, TxnId, Value, ValueKind};
@@ -30,7 +30,8 @@ pub(super) struct InstanceRead {
     pub candidates: Vec<Source>,
 }
 
-/// A list that shows `earlier` right before `later`, appended by different transactions.
+/// A list that shows `earlier` before `later`, appended by different transactions: as neighbours, or
+/// as its last element and one that it lacks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Listed {
     pub from: usize,
@@ -39,6 +40,8 @@ pub(super) struct Listed {
     pub later: OpId,
     pub read: OpId,
     pub reader: usize,
+    /// Whether the list lacks `later`. Then it says nothing about whether `to` counts.
+    pub is_missing: bool,
 }
 
 /// A transaction with the operations that were kept of it.
@@ -54,7 +57,8 @@ pub(super) struct InstanceTxn {
     pub reads: Vec<usize>,
     /// The reads that may come from it.
     pub readers: Vec<usize>,
-    /// What its lists show, as numbers of [`Instance::listed`].
+    /// What its lists show, and which lists lack what it appended, as numbers of
+    /// [`Instance::listed`].
     pub listed: Vec<usize>,
 }
 
@@ -107,7 +111,55 @@ impl<'h> Instance<'h> {
                 }
             }
         }
+        instance.add_missing(&appends);
         instance
+    }
+
+    /// What the longest list of each key lacks comes after its last element.
+    fn add_missing(&mut self, appends: &Appends) {
+        if !self.history.has_lists() {
+            return;
+        }
+        let mut missing: Vec<Listed> = Vec::new();
+        for (key, (reader, read, list)) in self.longest_lists(appends) {
+            let last = list.iter().rev().find_map(|item| only(&appends.0[&(key, *item)]));
+            let Some((from, earlier)) = last else { continue };
+            let list: FxHashSet<Value> = list.into_iter().collect();
+            let absent =
+                appends.0.iter().filter(|(item, _)| item.0 == key && !list.contains(&item.1));
+            let others = absent.flat_map(|(_, appends)| appends).filter(|append| append.0 != from);
+            missing.extend(others.map(|&(to, later)| Listed {
+                from,
+                to,
+                earlier,
+                later,
+                read,
+                reader,
+                is_missing: true,
+            }));
+        }
+        missing.sort_unstable_by_key(|listed| listed.later);
+        for listed in missing {
+            self.txns[listed.reader].listed.push(self.listed.len());
+            self.txns[listed.to].listed.push(self.listed.len());
+            self.listed.push(listed);
+        }
+    }
+
+    /// The longest list of each key that a transaction that counts in any case read, with reader and
+    /// read.
+    fn longest_lists(&self, appends: &Appends) -> FxHashMap<KeyId, (usize, OpId, Vec<Value>)> {
+        let mut longest: FxHashMap<KeyId, (usize, OpId, Vec<Value>)> = FxHashMap::default();
+        for (number, txn) in self.txns.iter().enumerate().filter(|(_, txn)| !txn.optional) {
+            for &op in &txn.ops {
+                let Some(kept) = self.kept_elements(op, appends) else { continue };
+                let key = self.history.op(op).key;
+                if longest.get(&key).is_none_or(|known| kept.len() > known.2.len()) {
+                    longest.insert(key, (number, op, kept));
+                }
+            }
+        }
+        longest
     }
 
     /// The elements of the list that `op` read, if it did, of which an append is there.
@@ -175,12 +227,13 @@ impl<'h> Instance<'h> {
     ) {
         let mut previous: Option<(usize, OpId)> = None;
         for item in list {
-            let [(txn, op)] = appends.0[&(key, *item)][..] else { continue };
+            let Some((txn, op)) = only(&appends.0[&(key, *item)]) else { continue };
             if let Some((from, earlier)) = previous
                 && from != txn
             {
                 self.txns[reader].listed.push(self.listed.len());
-                self.listed.push(Listed { from, to: txn, earlier, later: op, read, reader });
+                let (to, later, is_missing) = (txn, op, false);
+                self.listed.push(Listed { from, to, earlier, later, read, reader, is_missing });
             }
             previous = Some((txn, op));
         }
@@ -223,6 +276,11 @@ impl<'h> Instance<'h> {
         let before = |begin: i64| ends.partition_point(|other| other.0 < begin);
         ends.iter().map(|&(_, number, begin)| (number, before(begin))).collect()
     }
+}
+
+/// The append of an element that was appended once.
+fn only(appends: &[(usize, OpId)]) -> Option<(usize, OpId)> {
+    if let [append] = appends { Some(*append) } else { None }
 }
 
 /// The appends of each element, by transactions that did not abort.

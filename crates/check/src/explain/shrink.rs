@@ -7,7 +7,7 @@
 //! elements that were appended several times; other elements vanish from it with their appends.
 
 use super::budget::Budget;
-use super::instance::{Instance, Source, elements, internal_reads};
+use super::instance::{Instance, Listed, Source, elements, internal_reads};
 use super::proof::{self, Label, Step};
 use super::refute::{Proof, Refutation, refute_instance};
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -254,7 +254,9 @@ fn witnesses(instance: &Instance<'_>, involved: &FxHashSet<usize>) -> Vec<OpId> 
             continue;
         }
         let reads = instance.reads.iter().filter(|read| read.candidates == [Source::Txn(txn)]);
-        let lists = instance.listed.iter().filter(|listed| listed.from == txn || listed.to == txn);
+        let shows =
+            |listed: &&Listed| listed.from == txn || (listed.to == txn && !listed.is_missing);
+        let lists = instance.listed.iter().filter(shows);
         let all = reads
             .map(|read| (read.txn, read.op))
             .chain(lists.map(|listed| (listed.reader, listed.read)));

@@ -247,10 +247,7 @@ impl<'i> Saturation<'i> {
             }
         }
         for &number in &instance.txns[txn].listed {
-            let listed = &instance.listed[number];
-            let key = instance.history.op(listed.read).key;
-            let order = Order::new(listed.from, listed.to, key, OrderWhy::Listed(number));
-            facts.extend([Fact::Counts(listed.from), Fact::Counts(listed.to), Fact::Order(order)]);
+            facts.extend(self.listed_facts(number));
         }
         for read in instance.initial_reads(txn) {
             let initial =
@@ -260,6 +257,22 @@ impl<'i> Saturation<'i> {
             }
         }
         Ok(())
+    }
+
+    /// What a list of a transaction that counts shows. An element counts; one that is missing is
+    /// later if it does.
+    fn listed_facts(&self, number: usize) -> Vec<Fact> {
+        let listed = &self.instance.listed[number];
+        let key = self.instance.history.op(listed.read).key;
+        let order =
+            || Fact::Order(Order::new(listed.from, listed.to, key, OrderWhy::Listed(number)));
+        match listed.is_missing {
+            false => vec![Fact::Counts(listed.from), Fact::Counts(listed.to), order()],
+            true if self.counts[listed.reader] && self.counts[listed.to] => {
+                vec![Fact::Counts(listed.from), order()]
+            }
+            true => Vec::new(),
+        }
     }
 
     fn learn_origin(

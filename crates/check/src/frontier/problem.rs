@@ -41,7 +41,7 @@ pub(super) struct Txn {
     pub times: (i64, i64),
     pub reads: Box<[ReadOf]>,
     pub writes: Box<[WriteOf]>,
-    /// Elements of the lists that were read, in the order in which it appends them.
+    /// What it appends to keys whose lists were read, in its order.
     pub appends: Box<[u32]>,
 }
 
@@ -108,6 +108,9 @@ pub(super) fn last_writes(history: &History, txn: TxnId) -> FxHashMap<KeyId, Val
 /// The reads of a transaction that it did not write itself before, as what they are compared with;
 /// `None` if it does not see its own writes.
 pub(super) fn external_reads(history: &History, txn: TxnId) -> Option<Vec<(KeyId, Value)>> {
+    if history.unrepeated_list(txn).is_some() {
+        return None;
+    }
     let mut own: FxHashMap<KeyId, Value> = FxHashMap::default();
     let mut reads = Vec::new();
     for op in history.ops_of(txn).map(|op| history.op(OpId(op))) {
@@ -220,18 +223,29 @@ impl<'h> Builder<'h> {
         if !lists.iter().all(|(key, list)| longest[key].starts_with(list)) {
             return None;
         }
+        let mut list_of_key: FxHashMap<KeyId, u32> = FxHashMap::default();
         for (key, list) in longest {
-            let elements = list.iter().map(|&element| self.element(key, element)).collect();
+            let number = self.lists.len() as u32;
+            list_of_key.insert(key, number);
+            let elements = list.iter().map(|&element| self.element(key, element, number)).collect();
             self.lists.push(List { key: self.keys[&key], elements });
+        }
+        // What is appended to a key and is not in its list is an element too.
+        for op in self.that_count().flat_map(|txn| history.ops_of(txn)) {
+            let op = history.op(OpId(op));
+            if let Some(&list) = list_of_key.get(&op.key).filter(|_| op.kind.is_write()) {
+                self.element(op.key, op.value, list);
+            }
         }
         Some(())
     }
 
-    fn element(&mut self, key: KeyId, value: Value) -> u32 {
+    /// The number of an element of `list`.
+    fn element(&mut self, key: KeyId, value: Value, list: u32) -> u32 {
         let next = self.element_list.len() as u32;
         let number = *self.elements.entry((key, value)).or_insert(next);
         if number == next {
-            self.element_list.push(self.lists.len() as u32);
+            self.element_list.push(list);
         }
         number
     }

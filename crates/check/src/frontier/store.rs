@@ -336,9 +336,8 @@ impl<'a> Store<'a> {
     }
 }
 
-/// How much of each list has been appended. An append is the next element of its list, or it is
-/// passed over, which is wrong if the rest of the list then needs more appends of the element than
-/// there are.
+/// How much of each list has been appended. Until a list is complete each append to its key is its
+/// next element.
 struct Lists<'a> {
     lists: &'a [List],
     element_list: &'a [u32],
@@ -385,11 +384,12 @@ impl<'a> Lists<'a> {
     fn append(&mut self, element: u32) -> bool {
         let (list, progress) = self.progress_of(element);
         self.left[element as usize] -= 1;
-        if self.lists[list as usize].elements.get(progress as usize) == Some(&element) {
+        let next = self.lists[list as usize].elements.get(progress as usize);
+        if next == Some(&element) {
             self.progress[list as usize] += 1;
             self.needed[element as usize] -= 1;
         }
-        self.needed[element as usize] <= self.left[element as usize]
+        next.is_none_or(|&next| next == element)
     }
 
     fn take_back(&mut self, element: u32, progress_before: u32) {

@@ -3,7 +3,8 @@
 //! A read of `[1 2 3]` comes from the transaction that appended 3, and shows that 1, 2 and 3 were
 //! appended in this order: the lists of a key must be prefixes of each other, and the longest one
 //! is the version order of the key. So every commit order has to put the writers of consecutive
-//! elements in the order of the list.
+//! elements in the order of the list, and whatever was appended to the key and is not in the list
+//! after the last of them.
 
 use super::faults::Fault;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -18,6 +19,8 @@ pub(crate) struct VersionEdge {
     pub earlier: u32,
     pub later: u32,
     pub read: u32,
+    /// Whether the list shows it by lacking `later`; otherwise both elements stand in it.
+    pub is_missing: bool,
 }
 
 /// What the lists tell.
@@ -41,6 +44,14 @@ pub(crate) fn last_element(history: &History, raw: u64) -> u64 {
             history.list(number).last().map_or(Value::NULL.raw(), |value| value.raw())
         }
         _ => raw,
+    }
+}
+
+/// The elements of a list, given by its raw value; `None` for other values.
+pub(crate) fn elements(history: &History, raw: u64) -> Option<&[Value]> {
+    match Value::from_raw(raw).kind() {
+        ValueKind::List(number) => Some(history.list(number)),
+        _ => None,
     }
 }
 
@@ -175,10 +186,50 @@ pub(crate) fn examine(history: &History, counts: &[bool]) -> ListFacts {
     let mut keys: Vec<KeyId> =
         longest.keys().copied().filter(|key| !contradicted.contains(key)).collect();
     keys.sort_unstable();
+    let mut ends: FxHashMap<KeyId, ListEnd> = FxHashMap::default();
     for key in keys {
-        version_order(history, &appends, counts, key, longest[&key], &mut facts.version_edges);
+        let (read, list) = longest[&key];
+        let last = version_order(history, &appends, counts, key, (read, list), &mut facts);
+        if let Some(last) = last {
+            ends.insert(key, ListEnd { read, last, elements: list.iter().copied().collect() });
+        }
     }
+    missing_appends(history, counts, &ends, &mut facts);
     facts
+}
+
+/// The longest list of a key, and the append of its last element that has one append.
+struct ListEnd {
+    read: OpId,
+    last: OpId,
+    elements: FxHashSet<Value>,
+}
+
+/// Edges from the end of a list to what it lacks. A transaction whose later append is in the list
+/// cannot have lost an earlier one.
+fn missing_appends(
+    history: &History,
+    counts: &[bool],
+    ends: &FxHashMap<KeyId, ListEnd>,
+    facts: &mut ListFacts,
+) {
+    let txns = history.txns().filter(|txn| counts[txn.index()]);
+    for append in txns.flat_map(|txn| history.ops_of(txn)).map(OpId) {
+        let op = history.op(append);
+        let Some(end) = ends.get(&op.key).filter(|_| op.kind == OpKind::Append) else { continue };
+        if end.elements.contains(&op.value) {
+            continue;
+        }
+        let (from, to) = (history.txn_of(end.last), history.txn_of(append));
+        let (read, earlier, later) = (end.read.0, end.last.0, append.0);
+        if from != to {
+            let (from, to) = (from.0, to.0);
+            let edge = VersionEdge { from, to, earlier, later, read, is_missing: true };
+            facts.version_edges.push(edge);
+        } else if later < earlier {
+            facts.faults.push(Fault::new(Anomaly::LostElement, vec![later, earlier, read]));
+        }
+    }
 }
 
 /// Elements that stand more often than they were appended, that were not appended, or that only an
@@ -245,15 +296,15 @@ fn own_order(
 }
 
 /// Edges between the writers of consecutive elements; elements with several writers or none are
-/// passed over.
+/// passed over. The last append that is not.
 fn version_order(
     history: &History,
     appends: &Appends,
     counts: &[bool],
     key: KeyId,
     (read, list): (OpId, &[Value]),
-    edges: &mut Vec<VersionEdge>,
-) {
+    facts: &mut ListFacts,
+) -> Option<OpId> {
     let mut previous: Option<(u32, u32)> = None;
     for element in list {
         let Some(append) = appends.only(key, *element) else { continue };
@@ -264,8 +315,11 @@ fn version_order(
         if let Some((earlier, from)) = previous
             && from != txn
         {
-            edges.push(VersionEdge { from, to: txn, earlier, later: append, read: read.0 });
+            let (to, later, read) = (txn, append, read.0);
+            let edge = VersionEdge { from, to, earlier, later, read, is_missing: false };
+            facts.version_edges.push(edge);
         }
         previous = Some((append, txn));
     }
+    previous.map(|(append, _)| OpId(append))
 }

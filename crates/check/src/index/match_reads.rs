@@ -7,7 +7,9 @@
 use super::faults::{Fault, Unrepeated};
 use super::lists;
 use super::tables::NONE;
-use seriatim_history::{History, KeyId, OpKind, Status, TXNS_MAX, TxnId, Value};
+use seriatim_history::{
+    History, KeyId, OpId, OpKind, Status, TXNS_MAX, TxnId, Value, list_of_others,
+};
 use seriatim_isolation::Anomaly;
 use std::ops::Range;
 
@@ -67,8 +69,13 @@ pub(crate) fn resolve_keys(
     keys: &Range<usize>,
     entries: &mut [Entry],
 ) -> KeyFindings {
-    let mut resolver =
-        Resolver { history, table: Table::default(), found: KeyFindings::default(), key: KeyId(0) };
+    let mut resolver = Resolver {
+        history,
+        table: Table::default(),
+        found: KeyFindings::default(),
+        key: KeyId(0),
+        has_lists: history.has_lists(),
+    };
     let base = key_start[keys.start] as usize;
     for key in keys.clone() {
         let range = key_start[key] as usize - base..key_start[key + 1] as usize - base;
@@ -165,6 +172,7 @@ struct Resolver<'h> {
     table: Table,
     found: KeyFindings,
     key: KeyId,
+    has_lists: bool,
 }
 
 /// What the resolver remembers while it walks through the entries of a key.
@@ -178,20 +186,27 @@ struct Walk {
     first_value: u64,
 }
 
+impl Walk {
+    fn of(txn: u32) -> Walk {
+        Walk { txn, own_write: NONE, first_read: NONE, first_value: 0 }
+    }
+}
+
 impl Resolver<'_> {
     fn resolve(&mut self, entries: &mut [Entry]) {
         self.fill_table(entries);
-        let mut walk = Walk { txn: NONE, own_write: NONE, first_read: NONE, first_value: 0 };
+        let mut walk = Walk::of(NONE);
         for local in 0..entries.len() {
             let entry = entries[local];
             if entry.txn() != walk.txn {
-                walk = Walk { txn: entry.txn(), own_write: NONE, first_read: NONE, first_value: 0 };
+                walk = Walk::of(entry.txn());
             }
             if entry.is_write() {
                 walk.own_write = local as u32;
             } else if self.status(entry) == Status::Aborted {
                 entries[local].slot = UNRESOLVED;
             } else if walk.own_write != NONE {
+                self.compare_others(entries, local, &walk);
                 self.internal_read(entries, local, walk.own_write);
             } else {
                 self.external_read(entries, local, &mut walk);
@@ -340,6 +355,27 @@ impl Resolver<'_> {
             walk.first_read = local as u32;
             walk.first_value = value;
         } else if !lists::same_value(self.history, walk.first_value, value) {
+            let first = entries[walk.first_read as usize].op;
+            self.found.unrepeated.push(Unrepeated { first, second: entries[local].op });
+        }
+    }
+
+    /// A non-repeatable read, if a list that is read after own appends has other elements beside
+    /// them than when it was read first.
+    fn compare_others(&mut self, entries: &[Entry], local: usize, walk: &Walk) {
+        let slot = entries[local].slot;
+        let nothing = (slot == Value::NULL.raw()).then_some(&[][..]);
+        let list = lists::elements(self.history, slot).or(nothing);
+        let Some(list) = list.filter(|_| walk.first_read != NONE && self.has_lists) else { return };
+        let of_txn = entries[..local].iter().rev().take_while(|entry| entry.txn() == walk.txn);
+        let appends = of_txn.filter(|entry| self.history.op(OpId(entry.op)).kind == OpKind::Append);
+        let mut own: Vec<Value> = appends.map(|entry| Value::from_raw(entry.slot)).collect();
+        if own.is_empty() {
+            return;
+        }
+        own.reverse();
+        let first = lists::elements(self.history, walk.first_value).unwrap_or_default();
+        if *first != *list_of_others(list, &own) {
             let first = entries[walk.first_read as usize].op;
             self.found.unrepeated.push(Unrepeated { first, second: entries[local].op });
         }

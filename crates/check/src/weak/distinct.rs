@@ -8,7 +8,7 @@ use super::edges::{Edges, known_edges};
 use super::graph::{Components, Graph};
 use super::real_time;
 use super::summary::{Cycles, Summary};
-use crate::index::{Fault, Index, Overlap, VersionEdge, first_guess};
+use crate::index::{Fault, Index, VersionEdge, first_guess};
 use crate::outcome::{AnomalyGroup, Options};
 use rustc_hash::FxHashSet;
 use seriatim_history::{History, KeyId, OpId, OpKind, TxnId};
@@ -142,12 +142,31 @@ impl WeakLevels<'_> {
     }
 
     /// Cycles that need the version orders of lists; these version orders are then left out, and
-    /// the reads of their keys are to blame: any of them may show the order.
+    /// the reads of their keys are to blame: any of them may show the order. Those that the
+    /// elements of lists show come first, then those that need an element that a list lacks.
     fn write_cycles(
         &mut self,
         index: &mut Index,
         base: &[u32],
         blamed: &mut Vec<u32>,
+    ) -> Vec<AnomalyGroup> {
+        let missing: Vec<VersionEdge> =
+            index.lists.version_edges.extract_if(.., |edge| edge.is_missing).collect();
+        let mut groups = Vec::from_iter(self.cycles_of(index, base, blamed, Anomaly::WriteCycle));
+        if !missing.is_empty() {
+            index.lists.version_edges.extend(missing);
+            groups.extend(self.cycles_of(index, base, blamed, Anomaly::LostElement));
+        }
+        groups
+    }
+
+    /// The cycles of one of these kinds.
+    fn cycles_of(
+        &mut self,
+        index: &mut Index,
+        base: &[u32],
+        blamed: &mut Vec<u32>,
+        kind: Anomaly,
     ) -> Option<AnomalyGroup> {
         if index.lists.version_edges.is_empty() && index.overlaps.is_empty() {
             return None;
@@ -157,32 +176,17 @@ impl WeakLevels<'_> {
         if !components.has_cycle() {
             return None;
         }
-        self.forbid(Anomaly::WriteCycle);
+        self.forbid(kind);
         let context = Context::new(self.history, index, base, self.options.threads);
         let summary = Summary::new(&context, self.options.instances);
-        let group = summary.cycles(&Cycles {
-            kind: Anomaly::WriteCycle,
-            components: &components,
-            edges: &edges,
-        });
+        let cycles = Cycles { kind, components: &components, edges: &edges };
+        let group = match kind {
+            Anomaly::LostElement => summary.lost_elements(&cycles),
+            _ => summary.cycles(&cycles),
+        };
         drop(summary);
         drop(context);
-        let is_in_cycle = |edge: &VersionEdge| components.together(edge.from, edge.to);
-        // What real time shows of two writers is shown by the read of one of them alone.
-        let (timed, kept) = std::mem::take(&mut index.overlaps)
-            .into_iter()
-            .partition::<Vec<_>, _>(|edge: &Overlap| components.together(edge.from, edge.to));
-        index.overlaps = kept;
-        blamed.extend(timed.iter().map(|edge| edge.read));
-        let (cyclic, kept) = std::mem::take(&mut index.lists.version_edges)
-            .into_iter()
-            .partition::<Vec<_>, _>(is_in_cycle);
-        index.lists.version_edges = kept;
-        let keys: FxHashSet<KeyId> =
-            cyclic.iter().map(|edge| self.history.op(OpId(edge.read)).key).collect();
-        let of_keys = self.history.keys().iter().zip(0..).filter(|(key, _)| keys.contains(key));
-        let is_read = |op: &u32| self.history.op(OpId(*op)).kind == OpKind::Read;
-        blamed.extend(of_keys.map(|(_, op)| op).filter(is_read));
+        leave_out_cycles(self.history, index, &components, blamed);
         group
     }
 
@@ -207,6 +211,24 @@ impl WeakLevels<'_> {
             }
         }
     }
+}
+
+/// Leaves out of the index what orders writers in a cycle, and blames the reads that show it.
+fn leave_out_cycles(
+    history: &History,
+    index: &mut Index,
+    components: &Components,
+    blamed: &mut Vec<u32>,
+) {
+    // What real time shows of two writers is shown by the read of one of them alone.
+    let timed = index.overlaps.extract_if(.., |edge| components.together(edge.from, edge.to));
+    blamed.extend(timed.map(|edge| edge.read));
+    let edges = &mut index.lists.version_edges;
+    let cyclic = edges.extract_if(.., |edge| components.together(edge.from, edge.to));
+    let keys: FxHashSet<KeyId> = cyclic.map(|edge| history.op(OpId(edge.read)).key).collect();
+    let of_keys = history.keys().iter().zip(0..).filter(|(key, _)| keys.contains(key));
+    let is_read = |op: &u32| history.op(OpId(*op)).kind == OpKind::Read;
+    blamed.extend(of_keys.map(|(_, op)| op).filter(is_read));
 }
 
 /// A commit order for `level`, if there is one, of a history whose reads are not wrong by

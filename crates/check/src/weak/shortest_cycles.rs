@@ -8,10 +8,10 @@
 use super::context::Context;
 use super::edges::{Edges, Inferred};
 use super::graph::Components;
-use crate::index::{Fault, INITIAL, Unrepeated};
+use crate::index::{Fault, INITIAL, Unrepeated, VersionEdge};
 use crate::outcome::{Edge, Element, OpRef, Origin, Reason, Refs, TxnRef, Violation};
 use rustc_hash::{FxHashMap, FxHashSet};
-use seriatim_history::{History, KeyId, OpId, TxnId, Value, ValueKind};
+use seriatim_history::{History, KeyId, OpId, TxnId, Value, ValueKind, list_of_others};
 use seriatim_isolation::Anomaly;
 use seriatim_isolation::Level;
 use std::collections::VecDeque;
@@ -150,6 +150,21 @@ impl<'a> Explainer<'a> {
         Some(Violation::new(kind, ops, Vec::new()))
     }
 
+    /// The violation of a list that lacks an append: a path leads from there to an append that the
+    /// list has.
+    pub fn lost_element(
+        &self,
+        kind: Anomaly,
+        edge: &VersionEdge,
+        terrain: Terrain<'_>,
+    ) -> Option<Violation> {
+        let path = self.path(edge.to, edge.from, terrain)?;
+        let mut cycle = self.edges_of(&path, Level::ReadCommitted)?;
+        let (from, to) = (self.txn_ref(edge.from), self.txn_ref(edge.to));
+        cycle.push(Edge { from, to, reason: self.version_reason(edge) });
+        Some(Violation::new(kind, ops_of(&cycle), cycle))
+    }
+
     /// A cycle of session order, reads and known version orders inside a component.
     pub fn cycle_violation(
         &self,
@@ -207,11 +222,15 @@ impl<'a> Explainer<'a> {
         let known = &self.context.index.lists.version_edges;
         let found =
             known.iter().find(|k| (k.from, k.to, k.read) == (edge.from, edge.to, edge.read))?;
-        Some(Reason::VersionOrder {
-            earlier: self.op_ref(found.earlier),
-            later: self.op_ref(found.later),
-            read: self.op_ref(found.read),
-        })
+        Some(self.version_reason(found))
+    }
+
+    fn version_reason(&self, edge: &VersionEdge) -> Reason {
+        Reason::VersionOrder {
+            earlier: self.op_ref(edge.earlier),
+            later: self.op_ref(edge.later),
+            read: self.op_ref(edge.read),
+        }
     }
 
     /// How `writer` is visible to `reader` at `level`, for its operation `read`.
@@ -264,7 +283,8 @@ impl<'a> Explainer<'a> {
                 _ => {}
             }
         }
-        for append in self.first_difference(pair) {
+        let own = self.own_appends(pair);
+        for append in self.first_difference(pair, &own).into_iter().chain(own) {
             if !ops.iter().any(|op| op.id == Some(OpId(append))) {
                 ops.push(self.op_ref(append));
             }
@@ -272,9 +292,19 @@ impl<'a> Explainer<'a> {
         Violation::new(Anomaly::NonRepeatableRead, ops, Vec::new())
     }
 
-    /// The appends of the first elements in which two lists differ; lists without these elements
-    /// would show nothing.
-    fn first_difference(&self, pair: Unrepeated) -> Vec<u32> {
+    /// What the transaction of two reads of a key appended to it in between.
+    fn own_appends(&self, pair: Unrepeated) -> Vec<u32> {
+        let key = self.history().op(OpId(pair.first)).key;
+        let is_own = |op: &u32| {
+            let op = self.history().op(OpId(*op));
+            op.kind.is_write() && op.key == key
+        };
+        (pair.first..pair.second).filter(is_own).collect()
+    }
+
+    /// The appends of the first elements in which two lists differ, without `own` appends in the
+    /// second; lists without these elements would show nothing.
+    fn first_difference(&self, pair: Unrepeated, own: &[u32]) -> Vec<u32> {
         let history = self.history();
         let list = |read: u32| match history.op(OpId(read)).value.kind() {
             ValueKind::List(number) => Some(history.list(number)),
@@ -282,6 +312,8 @@ impl<'a> Explainer<'a> {
         };
         let (first, second) =
             (list(pair.first).unwrap_or_default(), list(pair.second).unwrap_or_default());
+        let own: Vec<Value> = own.iter().map(|&op| history.op(OpId(op)).value).collect();
+        let second = list_of_others(second, &own);
         let Some(at) = (0..first.len().max(second.len())).find(|&i| first.get(i) != second.get(i))
         else {
             return vec![];

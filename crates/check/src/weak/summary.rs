@@ -6,7 +6,7 @@ use super::context::Context;
 use super::edges::{Edges, Inferred, positions};
 use super::graph::Components;
 use super::shortest_cycles::{Explainer, Terrain};
-use crate::index::{Fault, INITIAL};
+use crate::index::{Fault, INITIAL, VersionEdge};
 use crate::outcome::{AnomalyGroup, Counted, Violation};
 use rustc_hash::FxHashMap;
 use seriatim_history::OpId;
@@ -86,6 +86,26 @@ impl<'a> Summary<'a> {
         };
         self.group(kind, &members, |component| {
             explain(component, CANDIDATE_LIMIT).or_else(|| explain(component, usize::MAX))
+        })
+    }
+
+    /// One for each append that a list lacks although it comes before an element of the list.
+    pub fn lost_elements(&self, cycles: &Cycles<'_>) -> Option<AnomalyGroup> {
+        let Cycles { kind, components, edges } = *cycles;
+        let lost = self
+            .context
+            .index
+            .lists
+            .version_edges
+            .iter()
+            .filter(|edge| edge.is_missing && components.together(edge.from, edge.to));
+        let lost: Vec<VersionEdge> = lost.copied().collect();
+        let explain = |edge: &VersionEdge, limit: usize| {
+            let terrain = Terrain::Component(components, edges);
+            self.explainer(limit).lost_element(kind, edge, terrain)
+        };
+        self.group(kind, &lost, |edge| {
+            explain(edge, CANDIDATE_LIMIT).or_else(|| explain(edge, usize::MAX))
         })
     }
 

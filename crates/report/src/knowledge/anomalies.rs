@@ -298,4 +298,20 @@ pub(super) const ENTRIES: &[Entry] = &[
              retries.",
         ],
     },
+    Entry {
+        subject: Subject::Anomaly(Anomaly::LostElement),
+        aliases: &["lost-append", "missing-element"],
+        definition: "A list lacks an element that was appended before one that it has: by the \
+                     same transaction, or by one that came first by session order, by reads or by \
+                     what other lists show.",
+        example: Example {
+            history: "a: a(l,1) | a(l,2)\nb: r(l,[2])",
+            remark: "The session appended 1 before 2, so a list with 2 has 1 too.",
+        },
+        databases: &[
+            "None that we know of by documentation. Writes that were acknowledged and are lost in \
+             a failover show it, and updates that read and write back the whole list without \
+             being protected against each other.",
+        ],
+    },
 ];

@@ -13,14 +13,14 @@ mod words;
 pub(crate) use orders::is_stale_in_session;
 pub use words::clean;
 pub(crate) use words::{
-    act, age, and, assignment, at, did, does, item, item_with, key, levels, of, read_from, txn,
-    unseen, value, who, word,
+    act, age, and, assignment, at, did, does, item, item_with, key, lacks, levels, of, read_from,
+    txn, unseen, value, who, word,
 };
 
 use orders::{conflicting, cyclic, stale_in_time, stale_read};
 use reads::{
-    aborted, duplicate_element, future, incompatible, intermediate, non_repeatable, not_my_last,
-    not_my_own, thin_air,
+    aborted, duplicate_element, future, incompatible, intermediate, lost_element, non_repeatable,
+    not_my_last, not_my_own, thin_air,
 };
 use seriatim_check::{Edge, OpRef, Reason, TxnRef, ValueRef, Violation};
 use seriatim_history::OpKind;
@@ -53,6 +53,7 @@ pub fn summary(violation: &Violation) -> String {
         | Anomaly::ConflictingCommitOrder => conflicting(violation),
         Anomaly::IncompatibleOrder => incompatible(violation),
         Anomaly::DuplicateElement => duplicate_element(violation),
+        Anomaly::LostElement => lost_element(violation),
         _ => None,
     };
     // A violation of unexpected shape still names its operations.
@@ -138,6 +139,16 @@ pub(crate) fn because(edge: &Edge) -> String {
         Reason::Overwritten { read, source, other, visible } => {
             overwritten(edge, read, source, other, visible)
         }
+        Reason::VersionOrder { earlier, later, read } if lacks(read, later) => format!(
+            "{} reads {}{}, which has {} (appended by {}) and not {} (appended by {})",
+            txn(&read.txn),
+            item_with(read, &[&earlier.value]),
+            at(read),
+            value(&earlier.value),
+            txn(&edge.from),
+            value(&later.value),
+            txn(&edge.to),
+        ),
         Reason::VersionOrder { earlier, later, read } => format!(
             "{} reads {}{}, in which {} (appended by {}) stands before {} (appended by {})",
             txn(&read.txn),

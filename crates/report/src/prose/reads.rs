@@ -1,7 +1,7 @@
 //! Stories of reads that are wrong by themselves, or in their transaction.
 
-use super::{does, item, item_with, key, read_from, txn, value, who, word};
-use seriatim_check::{OpRef, ValueRef, Violation};
+use super::{and, does, edge_clause, item, item_with, key, read_from, txn, value, who, word};
+use seriatim_check::{OpRef, Reason, ValueRef, Violation};
 use seriatim_history::OpKind;
 
 pub(super) fn thin_air(violation: &Violation) -> Option<String> {
@@ -118,6 +118,39 @@ pub(super) fn incompatible(violation: &Violation) -> Option<String> {
         item_with(one, &differing),
         who(&two.txn),
         item_with(two, &differing),
+    ))
+}
+
+/// An append that is not in a list although it came before one that is.
+pub(super) fn lost_element(violation: &Violation) -> Option<String> {
+    if violation.cycle.is_empty() {
+        let [lost, kept, read] = violation.ops.as_slice() else { return None };
+        return Some(format!(
+            "{} appended {} to {} and then {}, but {} reads {}: {} is lost.",
+            who(&lost.txn),
+            value(&lost.value),
+            key(&lost.key),
+            value(&kept.value),
+            who(&read.txn),
+            item_with(read, &[&kept.value]),
+            value(&lost.value),
+        ));
+    }
+    let (last, path) = violation.cycle.split_last()?;
+    let Reason::VersionOrder { earlier: kept, later: lost, read } = &last.reason else {
+        return None;
+    };
+    let before = and(&path.iter().map(edge_clause).collect::<Vec<_>>());
+    Some(format!(
+        "{} appended {} to {} before {} appended {} ({before}), but {} reads {}: {} is lost.",
+        who(&lost.txn),
+        value(&lost.value),
+        key(&lost.key),
+        who(&kept.txn),
+        value(&kept.value),
+        who(&read.txn),
+        item_with(read, &[&kept.value]),
+        value(&lost.value),
     ))
 }
 

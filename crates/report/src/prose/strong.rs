@@ -6,7 +6,8 @@
 //! it, as deeply as it is nested.
 
 use super::{
-    and, at, does, edge_clause, item, item_with, key, of, read_from, step, txn, unseen, value, who,
+    and, at, does, edge_clause, item, item_with, key, lacks, of, read_from, step, txn, unseen,
+    value, who,
 };
 use seriatim_check::{Edge, Excluded, OpRef, Origin, Reason, TxnRef, Violation, Why};
 use seriatim_history::OpKind;
@@ -241,6 +242,9 @@ fn how(why: &Why, later: &OpRef) -> String {
     match why {
         Why::Initial => String::new(),
         Why::Known(path) => format!(", since {}", after(path, later)),
+        Why::Listed(read) if lacks(read, later) => {
+            format!(", since {} reads {} without it{}", txn(&read.txn), item(read), at(read))
+        }
         Why::Listed(read) => {
             let list = item_with(read, &[&later.value]);
             format!(", since {} reads {list}{}", txn(&read.txn), at(read))

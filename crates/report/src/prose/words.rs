@@ -70,6 +70,16 @@ pub(crate) fn of(write: &OpRef) -> String {
     }
 }
 
+/// Whether the list that `read` returned does not have what `append` appended.
+pub(crate) fn lacks(read: &OpRef, append: &OpRef) -> bool {
+    match &read.value {
+        ValueRef::List(elements) => {
+            !elements.iter().any(|element| ValueRef::Scalar(element.clone()) == append.value)
+        }
+        _ => true,
+    }
+}
+
 fn to(append: &OpRef) -> String {
     format!("appended to {}", key(&append.key))
 }

@@ -134,6 +134,10 @@ fn unordered(kind: Anomaly) -> Violation {
         Anomaly::DuplicateElement => {
             violation(kind, &[&list(5, &t1, "[1 1]"), &op(1, &t2, "append", "l", "1")], vec![])
         }
+        Anomaly::LostElement => {
+            let append = |line, value| op(line, &t1, "append", "l", value);
+            violation(kind, &[&append(1, "1"), &append(2, "2"), &list(5, &t2, "[2]")], vec![])
+        }
         Anomaly::WriteCycle => write_cycle(kind),
         _ => {
             let (wy, ry) = (op(5, &t2, "write", "y", "1"), op(6, &t1, "read", "y", "1"));

@@ -256,8 +256,10 @@ impl<'t> Store<'t> {
         }
         for &(key, value) in &txn.appends {
             taken.lengths.push(self.lengths[key]);
-            let is_next = self.tables.lists[key].get(self.lengths[key]) == Some(&value);
-            self.lengths[key] += usize::from(is_next);
+            let next = self.tables.lists[key].get(self.lengths[key]);
+            // What is not in the list comes after all that is.
+            fits &= next.is_none_or(|&next| next == value);
+            self.lengths[key] += usize::from(next == Some(&value));
         }
         self.begun[session] = false;
         self.passed[session] += 1;

@@ -119,6 +119,9 @@ impl<'h> Builder<'h> {
     /// `None` if one of its reads is wrong whatever the order.
     fn transaction(&self, txn: TxnId, lists: &[Vec<Value>]) -> Option<Transaction> {
         let history = self.history;
+        if history.unrepeated_list(txn).is_some() {
+            return None;
+        }
         let mut own: FxHashMap<KeyId, Value> = FxHashMap::default();
         let mut reads: Vec<ReadOf> = Vec::new();
         let mut appends = Vec::new();

@@ -45,6 +45,9 @@ pub(crate) fn verify_weak(
     check_members(history, order, &place)?;
     let reads = external_reads(history, order, &place)?;
     check_lists(history, order, &place)?;
+    if level >= Level::ReadAtomic {
+        check_repeated_lists(history, order)?;
+    }
     let axioms = Axioms { history, writers: writers(history, order), place };
     match level {
         Level::ReadCommitted => axioms.check_sources(&reads, Seen::Before),
@@ -263,13 +266,25 @@ fn left_values(history: &History, order: &[TxnId]) -> HashMap<(KeyId, Value), Ve
     left
 }
 
-/// The elements of each list were appended in the order of the list.
+/// No list that a transaction reads again after own appends has new elements of others.
+fn check_repeated_lists(history: &History, order: &[TxnId]) -> Result<(), Rejection> {
+    let unrepeated = order.iter().find_map(|&txn| history.unrepeated_list(txn));
+    unrepeated.map_or(Ok(()), |(_, again)| Err(Rejection::Source(again)))
+}
+
+/// Where an append stands: the place of its transaction, and itself.
+type Appended = (usize, OpId);
+
+/// The elements of each list were appended in the order of the list, and before what is not in it.
 fn check_lists(
     history: &History,
     order: &[TxnId],
     place: &HashMap<TxnId, usize>,
 ) -> Result<(), Rejection> {
-    let mut appended = HashMap::new();
+    if !history.has_lists() {
+        return Ok(());
+    }
+    let mut appended: HashMap<(KeyId, Value), Appended> = HashMap::new();
     for &txn in order {
         for id in history.ops_of(txn).map(OpId) {
             let op = history.op(id);
@@ -278,16 +293,36 @@ fn check_lists(
             }
         }
     }
+    let mut longest: HashMap<KeyId, (OpId, &[Value])> = HashMap::new();
     for id in order.iter().flat_map(|&txn| history.ops_of(txn)).map(OpId) {
         let op = history.op(id);
         let ValueKind::List(number) = op.value.kind() else { continue };
-        let places: Vec<_> =
-            history.list(number).iter().map(|&element| appended.get(&(op.key, element))).collect();
+        let list = history.list(number);
+        let places: Vec<_> = list.iter().map(|&element| appended.get(&(op.key, element))).collect();
         if places.windows(2).any(|pair| pair[0] >= pair[1]) || places.contains(&None) {
             return Err(Rejection::ListOrder(id));
         }
+        let known = longest.entry(op.key).or_insert((id, list));
+        *known = if list.len() > known.1.len() { (id, list) } else { *known };
     }
-    Ok(())
+    check_missing(&appended, &longest)
+}
+
+/// As many elements as the longest list of a key has are the first that were appended to the key.
+fn check_missing(
+    appended: &HashMap<(KeyId, Value), Appended>,
+    longest: &HashMap<KeyId, (OpId, &[Value])>,
+) -> Result<(), Rejection> {
+    let mut until_last: HashMap<KeyId, usize> = HashMap::new();
+    for (&(key, _), at) in appended {
+        let last = longest.get(&key).and_then(|(_, list)| appended.get(&(key, *list.last()?)));
+        *until_last.entry(key).or_default() += usize::from(last.is_some_and(|last| at <= last));
+    }
+    let has_gaps = |(key, (_, list)): &(&KeyId, &(OpId, &[Value]))| {
+        until_last.get(key).is_some_and(|&count| count > list.len())
+    };
+    let read = longest.iter().filter(has_gaps).map(|(_, &(read, _))| read).min();
+    read.map_or(Ok(()), |read| Err(Rejection::ListOrder(read)))
 }
 
 #[cfg(test)]
