@@ -13,15 +13,17 @@ use crate::outcome::{Effort, Options};
 use crate::patterns::LostUpdates;
 use crate::stale_reads::StaleRead;
 use crate::strong::Subject;
-use crate::weak::WeakLevels;
+use crate::weak::{self, WeakLevels};
 use rustc_hash::FxHashSet;
-use seriatim_history::{History, OpId};
+use seriatim_history::{History, KeyId, OpId, OpKind};
 use seriatim_isolation::Level;
 use std::time::{Duration, Instant};
 
-/// How often reads are left out until the weak levels hold. Once is enough unless lists show orders
-/// that contradict each other in several ways.
-const ROUNDS_MAX: usize = 4;
+/// How often reads are left out until the weak levels hold. Once is enough unless lists or real
+/// time show orders that contradict each other in several ways.
+const ROUNDS_MAX: usize = 32;
+/// After so many rounds all reads of the keys in question are left out.
+const ROUNDS_BY_READ: usize = 4;
 /// How long deciding the strong levels of the rest may take, at least: the verdict is known.
 const PATIENCE: Duration = Duration::from_secs(20);
 
@@ -58,13 +60,32 @@ impl Beyond<'_> {
             used: FxHashSet::default(),
         };
         left.set_aside(blamed.iter().copied().map(OpId));
-        for _ in 0..ROUNDS_MAX {
-            match self.of_rest(&left, levels, took, efforts) {
+        let deadline = Instant::now() + took.max(PATIENCE);
+        let deadline = self.options.deadline.map_or(deadline, |asked| asked.min(deadline));
+        let options =
+            Options { deadline: Some(deadline), certificates: false, ..self.options.clone() };
+        for round in 0..ROUNDS_MAX {
+            match self.of_rest(&left, levels, &options, efforts) {
                 Ok(found) => return found,
-                Err(blamed) => left.set_aside(blamed),
+                Err(blamed) if round < ROUNDS_BY_READ => left.set_aside(blamed),
+                Err(blamed) => left.set_aside(self.reads_of_keys(&blamed)),
+            }
+            if Limits::of(&options).is_over() {
+                break;
             }
         }
         Found::nothing(false)
+    }
+
+    /// All reads of the keys of `blamed`.
+    fn reads_of_keys(&self, blamed: &[OpId]) -> Vec<OpId> {
+        let keys: FxHashSet<KeyId> = blamed.iter().map(|&op| self.history.op(op).key).collect();
+        let ops = (0..self.history.op_count()).map(OpId::from);
+        let is_read = |&op: &OpId| {
+            let op = self.history.op(op);
+            op.kind == OpKind::Read && keys.contains(&op.key)
+        };
+        ops.filter(is_read).collect()
     }
 
     /// What violates the strong levels in what is left, or reads that still violate a weak one.
@@ -72,23 +93,20 @@ impl Beyond<'_> {
         &self,
         left: &Leftover<'_>,
         levels: &[Level],
-        took: Duration,
+        options: &Options,
         efforts: &mut Vec<(Level, Effort)>,
     ) -> Result<Found, Vec<OpId>> {
         let rest = left.rest(self.options);
-        let deadline = Instant::now() + took.max(PATIENCE);
-        let deadline = self.options.deadline.map_or(deadline, |asked| asked.min(deadline));
-        let options =
-            Options { deadline: Some(deadline), certificates: false, ..self.options.clone() };
-        let mut weak = WeakLevels::new(&rest.history, &options, Level::WEAK.to_vec());
+        let doubt = weak::undecided_lists(&rest.history, &rest.index);
+        let mut weak = WeakLevels::new(&rest.history, options, Level::WEAK.to_vec());
         let (order, index) = weak.decide(rest.index, Some(Level::Causal));
         let Some(order) = order else {
             let blamed = weak.analyse(index, Some(Level::Causal)).blamed;
             return Err(blamed.into_iter().map(|op| rest.kept[op as usize]).collect());
         };
         let start = Instant::now();
-        let part = Subject { history: &rest.history, index: &index, options: &options };
-        let mut strong = StrongLevels::decide(&part, levels, None);
+        let part = Subject { history: &rest.history, index: &index, options };
+        let mut strong = StrongLevels::decide(&part, levels, doubt.as_ref());
         let clean = Clean {
             whole: self.history,
             counts: self.counts,

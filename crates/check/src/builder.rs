@@ -1,6 +1,6 @@
 //! The face of the checker: one function for one level, and a builder for the rest.
 
-use crate::checker::check_with;
+use crate::orders::check_with;
 use crate::outcome::{Options, Report};
 use seriatim_history::History;
 use seriatim_isolation::{Anomaly, Level, Order};

@@ -6,7 +6,7 @@ use crate::explain::{self, Clean, Found};
 use crate::index::Index;
 use crate::ladder::StrongLevels;
 use crate::limits::Limits;
-use crate::limits::memory::{self, Need, Room};
+use crate::limits::memory::{Need, Room};
 use crate::outcome::{
     AnomalyGroup, Breach, Evidence, Options, Outcome, Proved, Report, Timings, Undecided, Verdict,
     smallest,
@@ -15,45 +15,14 @@ use crate::patterns::{self, LostUpdates};
 use crate::stale_reads::{stale_reads, staleness};
 use crate::strong::Subject;
 use crate::weak::{self, Analysis, Chosen, Reads, WeakLevels};
-use seriatim_history::{History, OpId, TxnId, ValueKind};
+use seriatim_history::{History, TxnId};
 use seriatim_isolation::{Anomaly, Level, Order};
 use seriatim_verify::Proof;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Checks `history` at the levels and with the order of `options`.
-pub(crate) fn check_with(history: &History, options: &Options) -> Report {
-    match options.order {
-        Order::None if !Limits::of(options).allow(memory::of_part(history)) => {
-            nothing(history, options)
-        }
-        Order::None => check_with_sessions(&history.without_sessions(), options),
-        Order::RealTime if !history.has_times() => without_times(history, options),
-        Order::RealTime if !is_room_for_moments(history, options) => nothing(history, options),
-        Order::Sessions | Order::RealTime => check_with_sessions(history, options),
-    }
-}
-
-/// Whether there is room for a second history, with moments of real time.
-fn is_room_for_moments(history: &History, options: &Options) -> bool {
-    history.has_room_for_moments() && Limits::of(options).allow(2 * memory::of_part(history))
-}
-
-/// Without times real time can only be said not to matter where the level is violated anyway.
-fn without_times(history: &History, options: &Options) -> Report {
-    let with_sessions = Options { order: Order::Sessions, ..options.clone() };
-    let mut report = check_with_sessions(history, &with_sessions);
-    for verdict in &mut report.verdicts {
-        if verdict.holds() && verdict.level != Level::CutIsolation {
-            *verdict = Verdict::undecided_because(verdict.level, Undecided::NoTimes);
-        }
-    }
-    report.proved.holds = None;
-    Report { order: options.order, ..report }
-}
-
 /// Checks a history whose sessions are those that count.
-fn check_with_sessions(history: &History, options: &Options) -> Report {
+pub(crate) fn check_with_sessions(history: &History, options: &Options) -> Report {
     let need = Need::of(history);
     let memory_needed = || Some(need.with_what_is_in_use());
     let report = match need.within(Limits::of(options)) {
@@ -83,12 +52,14 @@ fn in_doubt(mut report: Report, transactions: u64) -> Report {
 fn check_in_full(history: &History, options: &Options) -> Report {
     let start = Instant::now();
     let index = Index::build(history, options.threads);
+    if options.order == Order::RealTime && !weak::is_room_for_overlaps(history, &index, options) {
+        return nothing(history, options);
+    }
     let stale = stale_reads(history, &index);
     let mut timings = Timings { index: start.elapsed(), ..Timings::default() };
     let start = Instant::now();
     let ambiguous = weak::undecided(history, &index);
-    let doubt =
-        ambiguous.clone().filter(|_| index.ambiguous.iter().any(|&op| is_list(history, op)));
+    let doubt = weak::undecided_lists(history, &index);
     let ambiguous_reads = index.ambiguous.clone();
     let levels = levels_to_report(history, options);
     let mut check = Check { weak: WeakLevels::new(history, options, levels), ambiguous };
@@ -286,10 +257,6 @@ fn levels_to_report(history: &History, options: &Options) -> Vec<Level> {
         .collect()
 }
 
-fn is_list(history: &History, op: u32) -> bool {
-    matches!(history.op(OpId(op)).value.kind(), ValueKind::List(_))
-}
-
 /// Read committed, cut isolation and read atomic only; what is violated there is violated above.
 fn without_clocks(history: &History, options: &Options) -> Report {
     let levels = vec![Level::ReadCommitted, Level::CutIsolation, Level::ReadAtomic];
@@ -309,7 +276,7 @@ fn without_clocks(history: &History, options: &Options) -> Report {
 }
 
 /// Nothing is known.
-fn nothing(history: &History, options: &Options) -> Report {
+pub(crate) fn nothing(history: &History, options: &Options) -> Report {
     let verdicts = levels_to_report(history, options).into_iter().map(undecided).collect();
     Report {
         order: options.order,

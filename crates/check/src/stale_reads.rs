@@ -4,9 +4,10 @@
 //! and what was read is initial, or was written by a transaction that ended before t2 began. With
 //! real time every level forbids that, and strict serializability does in any case; no other
 //! transaction is needed to see it. Its age is the time from the end of the last such t2 to the
-//! begin of t3. O(n log n), and as much as there are writers that overlap the end of what was read.
+//! begin of t3. O(n log n).
 
 use crate::index::{INITIAL, Index, last_write, source_write};
+use crate::latest_begins::LatestBegins;
 use crate::outcome::{Age, Edge, OpRef, Reason, Refs, Staleness, Violation};
 use seriatim_history::{History, OpId, TxnId};
 use seriatim_isolation::{Anomaly, Level};
@@ -65,8 +66,7 @@ pub(crate) fn stale_reads(history: &History, index: &Index) -> Vec<StaleRead> {
 #[derive(Default)]
 struct KeyTimes {
     ended: Vec<Timed>,
-    /// For each of them the latest begin of those up to it.
-    latest_begin: Vec<i64>,
+    begins: LatestBegins,
 }
 
 impl KeyTimes {
@@ -78,12 +78,7 @@ impl KeyTimes {
         };
         self.ended.extend(writers.iter().filter_map(timed));
         self.ended.sort_unstable_by_key(|writer| (writer.end, writer.txn));
-        self.latest_begin.clear();
-        let mut latest = i64::MIN;
-        for writer in &self.ended {
-            latest = latest.max(writer.begin);
-            self.latest_begin.push(latest);
-        }
+        self.begins.fill(self.ended.iter().map(|writer| writer.begin));
     }
 
     /// The last to end of the writers that `reader`, which read from `source`, should have seen
@@ -94,13 +89,7 @@ impl KeyTimes {
         let last = before.checked_sub(1)?;
         let place = match source {
             INITIAL => last,
-            source => {
-                let (_, read_end) = history.times(TxnId(source))?;
-                if self.latest_begin[last] <= read_end {
-                    return None;
-                }
-                (0..before).rev().find(|&place| self.ended[place].begin > read_end)?
-            }
+            source => self.begins.last_after(before, history.times(TxnId(source))?.1)?,
         };
         let missed = self.ended[place];
         // The difference of two numbers of 64 bits, the larger one first, fits into 64 bits.

@@ -15,8 +15,8 @@ struct Seen<'h> {
     own: Vec<Value>,
 }
 
-/// A list without the elements that `own` appended, which usually stand at its end: of each the last
-/// one that is equal, if there is one.
+/// A list without the elements `own`, which usually stand at its end: of each the last one that is
+/// equal, if there is one.
 pub fn list_of_others<'l>(list: &'l [Value], own: &[Value]) -> Cow<'l, [Value]> {
     if let Some(others) = list.strip_suffix(own) {
         return Cow::Borrowed(others);

@@ -30,8 +30,8 @@ pub(super) struct InstanceRead {
     pub candidates: Vec<Source>,
 }
 
-/// A list that shows `earlier` before `later`, appended by different transactions: as neighbours, or
-/// as its last element and one that it lacks.
+/// A list that shows `earlier` before `later`, appended by different transactions: as neighbours,
+/// or as its last element and one that it lacks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Listed {
     pub from: usize,
@@ -115,28 +115,27 @@ impl<'h> Instance<'h> {
         instance
     }
 
-    /// What the longest list of each key lacks comes after its last element.
+    /// What the longest list of each key lacks comes after its last element. That an append of the
+    /// reader itself does goes without saying.
     fn add_missing(&mut self, appends: &Appends) {
         if !self.history.has_lists() {
             return;
         }
-        let mut missing: Vec<Listed> = Vec::new();
+        let mut ends: FxHashMap<KeyId, (Listed, FxHashSet<Value>)> = FxHashMap::default();
         for (key, (reader, read, list)) in self.longest_lists(appends) {
             let last = list.iter().rev().find_map(|item| only(&appends.0[&(key, *item)]));
-            let Some((from, earlier)) = last else { continue };
-            let list: FxHashSet<Value> = list.into_iter().collect();
-            let absent =
-                appends.0.iter().filter(|(item, _)| item.0 == key && !list.contains(&item.1));
-            let others = absent.flat_map(|(_, appends)| appends).filter(|append| append.0 != from);
-            missing.extend(others.map(|&(to, later)| Listed {
-                from,
-                to,
-                earlier,
-                later,
-                read,
-                reader,
-                is_missing: true,
-            }));
+            if let Some((from, earlier)) = last {
+                let (to, later, is_missing) = (from, earlier, true);
+                let end = Listed { from, to, earlier, later, read, reader, is_missing };
+                ends.insert(key, (end, list.into_iter().collect()));
+            }
+        }
+        let mut missing: Vec<Listed> = Vec::new();
+        for ((key, item), of_item) in &appends.0 {
+            let end = ends.get(key).filter(|(_, list)| !list.contains(item));
+            let Some((end, _)) = end else { continue };
+            let others = of_item.iter().filter(|&&(to, _)| to != end.from && to != end.reader);
+            missing.extend(others.map(|&(to, later)| Listed { to, later, ..*end }));
         }
         missing.sort_unstable_by_key(|listed| listed.later);
         for listed in missing {
@@ -146,8 +145,8 @@ impl<'h> Instance<'h> {
         }
     }
 
-    /// The longest list of each key that a transaction that counts in any case read, with reader and
-    /// read.
+    /// The longest list of each key that a transaction that counts in any case read, with reader
+    /// and read.
     fn longest_lists(&self, appends: &Appends) -> FxHashMap<KeyId, (usize, OpId, Vec<Value>)> {
         let mut longest: FxHashMap<KeyId, (usize, OpId, Vec<Value>)> = FxHashMap::default();
         for (number, txn) in self.txns.iter().enumerate().filter(|(_, txn)| !txn.optional) {

@@ -207,6 +207,29 @@ pub struct Edge {
     pub reason: Reason,
 }
 
+impl Edge {
+    /// Whether it, or what it rests on, is session order.
+    fn speaks_of_sessions(&self) -> bool {
+        let any = |edges: &[Edge]| edges.iter().any(Edge::speaks_of_sessions);
+        let why = |why: &Why| match why {
+            Why::Known(edges) | Why::Otherwise(edges) => any(edges),
+            _ => false,
+        };
+        let origin = |origin: &Origin| match origin {
+            Origin::Others(excluded) => excluded.iter().any(|excluded| any(&excluded.cycle)),
+            _ => false,
+        };
+        match &self.reason {
+            Reason::SessionOrder => true,
+            Reason::Initial | Reason::VersionOrder { .. } | Reason::RealTime { .. } => false,
+            Reason::WriteRead { origin: from, .. } => origin(from),
+            Reason::Overwritten { visible, .. } => any(visible),
+            Reason::WriteWrite { why: by, .. } => why(by),
+            Reason::ReadWrite { origin: from, why: by, .. } => origin(from) || why(by),
+        }
+    }
+}
+
 /// One instance of an anomaly.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Violation {
@@ -256,6 +279,11 @@ impl Violation {
     /// An instance that violates the levels that forbid its kind, and no other.
     pub fn new(kind: Anomaly, ops: Vec<OpRef>, cycle: Vec<Edge>) -> Violation {
         Violation { kind, ops, levels: kind.info().forbidden_by.to_vec(), cycle, age: None }
+    }
+
+    /// Whether session order is a part of the contradiction.
+    pub(crate) fn speaks_of_sessions(&self) -> bool {
+        self.cycle.iter().any(Edge::speaks_of_sessions)
     }
 
     /// How many transactions are involved.

@@ -5,12 +5,12 @@
 //! would have to commit before the other began. One visit of the reads and versions of each key
 //! finds them; O(n log n) for sorting the reads of a key by version.
 //!
-//! Lists are left out: what was appended to a list is not lost, and a list that shows both appends
-//! says which came first.
+//! An append to a list is an update too: its element is not lost, but of two transactions that read
+//! the same list and append to it one did so without having seen the other, as Elle has it.
 
 use super::pair::Pair;
 use crate::index::{INITIAL, Index, last_write, source_write};
-use seriatim_history::{History, KeyId, OpId, OpKind};
+use seriatim_history::{History, OpId};
 use std::ops::Range;
 
 /// All lost updates of a history.
@@ -63,13 +63,9 @@ fn pair(history: &History, writer: u32, one: OpId, other: OpId) -> Option<Pair> 
 pub(crate) fn lost_updates(history: &History, index: &Index) -> LostUpdates {
     let mut found = LostUpdates::default();
     let mut updates: Vec<(u32, u32, u32)> = Vec::new();
-    let has_lists = history.has_lists();
     for key in 0..history.key_count() {
         updates.clear();
         updates.extend(updates_of(index, key));
-        if has_lists {
-            updates.retain(|&(_, txn, _)| !appends(history, txn, KeyId(key as u32)));
-        }
         updates.sort_unstable();
         // A transaction may read a version twice; it updates it once.
         updates.dedup_by_key(|&mut (source, txn, _)| (source, txn));
@@ -81,12 +77,6 @@ pub(crate) fn lost_updates(history: &History, index: &Index) -> LostUpdates {
         }
     }
     found
-}
-
-/// Whether what `txn` writes to `key` is an append.
-fn appends(history: &History, txn: u32, key: KeyId) -> bool {
-    let write = last_write(history, txn, key);
-    write.is_some_and(|write| history.op(write).kind == OpKind::Append)
 }
 
 /// The reads of `key` by transactions that write it, as (version, transaction, operation).

@@ -8,7 +8,7 @@ use crate::limits::memory::{Need, Room};
 use crate::outcome::{
     AnomalyGroup, Breach, Counted, Evidence, Options, Outcome, Refs, Undecided, Verdict, Violation,
 };
-use seriatim_history::{History, OpId, Status};
+use seriatim_history::{History, OpId, Status, ValueKind};
 use seriatim_isolation::{Guarantee, Level, Order};
 use seriatim_verify::{Proof, completed, verify_violation};
 use std::sync::Arc;
@@ -121,4 +121,11 @@ pub(crate) fn undecided(history: &History, index: &Index) -> Option<Undecided> {
         value: history.value_text(op.value),
         reads: index.ambiguous.len() as u64,
     })
+}
+
+/// The same if a list is among them: which appends its elements are is no part of the search for
+/// sources.
+pub(crate) fn undecided_lists(history: &History, index: &Index) -> Option<Undecided> {
+    let is_list = |&op: &u32| matches!(history.op(OpId(op)).value.kind(), ValueKind::List(_));
+    undecided(history, index).filter(|_| index.ambiguous.iter().any(is_list))
 }

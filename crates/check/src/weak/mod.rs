@@ -31,4 +31,5 @@ mod summary;
 
 pub(crate) use causal::CausalOrder;
 pub(crate) use distinct::{Analysis, WeakLevels};
-pub(crate) use levels::{Chosen, Reads, undecided, violated};
+pub(crate) use levels::{Chosen, Reads, undecided, undecided_lists, violated};
+pub(crate) use real_time::is_room_for_overlaps;

@@ -6,14 +6,18 @@
 //! axiom asks for more: of the writers of a key that ended before a reader began, the last must
 //! have been read. Those that the writer of what was read ended before make the read stale by
 //! itself (`stale_reads.rs`). Those that ended before it began come before it anyway. What is left
-//! are writers that overlap it: an edge from each of them, known at every level. With k sessions
-//! whose transactions follow each other there are O(n·k) of them.
+//! are writers that overlap it: an edge from each of them, known at every level. At most as many
+//! are needed for a version as run at once, so with k sessions whose transactions follow each other
+//! there are O(n·k) of them.
 //!
 //! What only real time forbids is found in a history that satisfies the level with sessions; so all
 //! that is found there is a stale read.
 
 use super::distinct::{Analysis, WeakLevels, commit_order};
+use super::edges::Inferred;
 use crate::index::{INITIAL, Index, Overlap};
+use crate::latest_begins::LatestBegins;
+use crate::limits::Limits;
 use crate::outcome::{AnomalyGroup, Counted, Edge, OpRef, Options, Reason, Refs, Violation};
 use crate::stale_reads::{StaleRead, real_time_edge, stale_reads};
 use rustc_hash::FxHashSet;
@@ -61,12 +65,40 @@ impl<'a> View<'a> {
     }
 }
 
+/// The most edges that are ever made.
+const OVERLAPS_MAX: u64 = 1 << 28;
+
+/// Whether there is room for what [`overlaps`] makes: as much as transactions that all write a key
+/// at once.
+pub(crate) fn is_room_for_overlaps(history: &History, index: &Index, options: &Options) -> bool {
+    let mut count = 0;
+    each_overlap(history, index, |writers, _, _| count += writers.len() as u64);
+    // As they are, and as edges of the graph.
+    let bytes = count * (size_of::<Overlap>() + size_of::<Inferred>()) as u64;
+    count <= OVERLAPS_MAX && Limits::of(options).allow(bytes)
+}
+
 /// For each version that was read the writers of its key that overlap its writer and ended before
-/// the last of its readers that is not stale began.
+/// the last of its readers that is not stale began. Those that ended before another one of them
+/// began come before that one anyway.
 fn overlaps(history: &History, index: &Index) -> Vec<Overlap> {
-    let told: FxHashSet<u32> = index.told.iter().copied().collect();
     let mut found = Vec::new();
-    let times = |txn: u32| history.times(TxnId(txn)).unwrap_or((i64::MIN, i64::MAX));
+    each_overlap(history, index, |writers, to, read| {
+        let others = writers.iter().map(|&(_, from)| from).filter(|&from| from != to);
+        found.extend(others.map(|from| Overlap { from, to, read }));
+    });
+    found
+}
+
+/// Calls `visit` with writers that come before the writer of a version, itself perhaps among them,
+/// that writer, and the read that shows it.
+fn each_overlap(history: &History, index: &Index, mut visit: impl FnMut(&[(i64, u32)], u32, u32)) {
+    let told: FxHashSet<u32> = index.told.iter().copied().collect();
+    let times = |txn: u32| {
+        let (begin, end) = history.times(TxnId(txn)).unwrap_or((i64::MIN, i64::MAX));
+        (begin, end.max(begin))
+    };
+    let mut begins = LatestBegins::default();
     for key in 0..index.reads.start.len().saturating_sub(1) {
         let versions = index.versions.start[key] as usize..index.versions.start[key + 1] as usize;
         let reads = index.reads.start[key] as usize..index.reads.start[key + 1] as usize;
@@ -76,6 +108,7 @@ fn overlaps(history: &History, index: &Index) -> Vec<Overlap> {
         let writers = &index.versions.txn[versions.clone()];
         let mut ended: Vec<(i64, u32)> = writers.iter().map(|&txn| (times(txn).1, txn)).collect();
         ended.sort_unstable();
+        begins.fill(ended.iter().map(|&(_, txn)| times(txn).0));
         // The last begin of a reader of each version, with the read.
         let mut last: Vec<Option<(i64, u32)>> = vec![None; versions.len()];
         for read in reads.filter(|&read| index.reads.source[read] != INITIAL) {
@@ -88,12 +121,16 @@ fn overlaps(history: &History, index: &Index) -> Vec<Overlap> {
         for (&to, last) in writers.iter().zip(last) {
             let Some((begin, read)) = last else { continue };
             let first = ended.partition_point(|&(end, _)| end < times(to).0);
-            let overlap = ended[first..].iter().take_while(|&&(end, _)| end < begin);
-            let others = overlap.map(|&(_, from)| from).filter(|&from| from != to);
-            found.extend(others.map(|from| Overlap { from, to, read }));
+            let until = ended.partition_point(|&(end, _)| end < begin);
+            if first < until {
+                let own = ended.partition_point(|&ended| ended < (times(to).1, to));
+                let before = begins.latest(first, own.clamp(first, until));
+                let latest = before.max(begins.latest((own + 1).clamp(first, until), until));
+                let needed = ended.partition_point(|&(end, _)| end < latest).clamp(first, until);
+                visit(&ended[needed..until], to, read);
+            }
         }
     }
-    found
 }
 
 /// All anomalies of a history that violates a weak level with real time, or may do so.

@@ -88,6 +88,18 @@ pub(super) fn non_repeatable(violation: &Violation) -> Option<String> {
         Some(write) => read_from(read, write),
         None => item(read),
     };
+    let is_own = |write: &&OpRef| write.kind == OpKind::Append && write.txn == first.txn;
+    let own: Vec<String> = writes.iter().filter(is_own).map(|write| value(&write.value)).collect();
+    if !own.is_empty() {
+        return Some(format!(
+            "{} reads {}, appends {} and then reads {}: the list changed under its eyes, and not \
+             only by its own appends.",
+            who(&first.txn),
+            item(first),
+            and(&own),
+            item(second),
+        ));
+    }
     Some(format!(
         "{} reads {} and later {}, without having written {} in between: the value changed under \
          its eyes.",

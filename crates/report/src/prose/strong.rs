@@ -52,20 +52,20 @@ fn lost_update(violation: &Violation) -> Option<String> {
     let mine = ops().find(|op| op.kind.is_write() && op.txn == read.txn)?;
     let (first, second) =
         if read.txn.id < overwrite.txn.id { (mine, overwrite) } else { (overwrite, mine) };
-    let (both, each) = match first.kind {
+    let (both, each, so) = match first.kind {
         OpKind::Append => (
             format!("both append to {}", key(&read.key)),
             format!("{} and {}", value(&first.value), value(&second.value)),
+            "appended to a list that it had not seen: as if the other update were lost.",
         ),
         _ => (
             format!("both write {}", key(&read.key)),
             format!("{} and {}", item(first), item(second)),
+            "overwrote an update that it had not seen. One of the updates is lost.",
         ),
     };
     Some(format!(
-        "{} and {} both read {}, and then {both} ({each}): whichever of them committed second \
-         overwrote an update that it \
-         had not seen. One of the updates is lost.",
+        "{} and {} both read {}, and then {both} ({each}): whichever of them committed second {so}",
         who(&first.txn),
         who(&second.txn),
         read_from(read, source),
