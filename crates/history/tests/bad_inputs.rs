@@ -448,3 +448,16 @@ fn transactions_of_unknown_content_are_kept_or_refused() {
     let bad = b"{\"seriatim\":1,\"unknown_content\":-1}\n{\"session\":1,\"ops\":[]}\n";
     assert!(error(bad, None).contains("`unknown_content` must be a number of transactions"));
 }
+
+#[test]
+fn an_input_without_a_transaction_is_an_error_in_every_format() {
+    for text in ["", "\n\n", "[]", "[ ]\n", "{}", "()", "[[]]", "{\"data\":[]}", "{\"seriatim\":1}"]
+    {
+        let message = error(text.as_bytes(), None);
+        assert!(message.contains("no transactions"), "{text}: {message}");
+    }
+    for format in [Format::DbcopJson, Format::ElleEdn, Format::ElleJson, Format::Jsonl] {
+        let message = error(b"[]", Some(format));
+        assert!(message.contains("no transactions"), "{format}: {message}");
+    }
+}
