@@ -26,6 +26,7 @@ mod input;
 mod labels;
 pub mod large_columns;
 mod meter;
+mod mixed_keys;
 mod model;
 pub mod notation;
 mod numbering;

@@ -461,3 +461,19 @@ fn an_input_without_a_transaction_is_an_error_in_every_format() {
         assert!(message.contains("no transactions"), "{format}: {message}");
     }
 }
+
+#[test]
+fn a_key_that_is_a_register_and_a_list_is_an_error_at_both_places() {
+    let edn = "{:type :ok, :process 0, :value [[:w :x 1]]}\n\
+               {:type :ok, :process 1, :value [[:append :x 2]]}\n";
+    let told = "h:2: the key :x is appended to here, but written in line 1; a key is a register";
+    assert!(error(edn.as_bytes(), None).starts_with(told), "{}", error(edn.as_bytes(), None));
+    let json = "{\"type\":\"ok\",\"process\":0,\"value\":[[\"append\",\"x\",1]]}\n\
+                {\"type\":\"ok\",\"process\":1,\"value\":[[\"r\",\"x\",1]]}\n";
+    let told = "h:2: the key x is read as a register here, but appended to in line 1";
+    assert!(error(json.as_bytes(), None).starts_with(told), "{}", error(json.as_bytes(), None));
+    let jsonl = "{\"session\":1,\"ops\":[[\"w\",\"x\",1]]}\n\
+                 {\"session\":2,\"ops\":[[\"r\",\"x\",[1]]]}\n";
+    let told = "h:2: the key x is read as a list here, but written in line 1";
+    assert!(error(jsonl.as_bytes(), None).starts_with(told), "{}", error(jsonl.as_bytes(), None));
+}
