@@ -4,7 +4,7 @@ use super::Problem;
 use super::edn::Edn;
 use super::operations::{self, Mop, Workload};
 use crate::atom::Atom;
-use crate::formats::text::{excerpt, integer};
+use crate::formats::text::{excerpt, key_atom};
 
 /// What a map says of its operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -91,10 +91,7 @@ pub(super) fn read(
 fn process_name(process: &Edn) -> Result<Atom, Problem> {
     match process {
         Edn::Int(number) => Ok(Atom::Int(*number)),
-        Edn::Str(text) => Ok(match integer(text.as_bytes()) {
-            Ok(number) => Atom::Int(number),
-            Err(_) => Atom::Str(text.clone()),
-        }),
+        Edn::Str(text) => Ok(key_atom(text)),
         Edn::Keyword(text) => Ok(Atom::Keyword(text.clone())),
         Edn::Other(text) => Ok(Atom::Str(text.clone())),
         other => {

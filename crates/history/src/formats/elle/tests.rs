@@ -277,3 +277,12 @@ fn all_of_the_syntax_of_edn_may_stand_in_a_history() {
     let bad = "{:type :ok, :process 0, :value #v [[:w 1 1]\n #_[:x] ^:m [:w 1]]}";
     assert!(error(bad).starts_with("h:2:13: expected an operation"), "{}", error(bad));
 }
+
+#[test]
+fn a_process_is_called_as_it_is_spelled() {
+    let text = "{\"type\":\"ok\",\"process\":\"0\",\"value\":[]}\n\
+                {\"type\":\"ok\",\"process\":\"00\",\"value\":[]}\n\
+                {\"type\":\"ok\",\"process\":0,\"value\":[]}\n";
+    let history = read_json(text.as_bytes(), &Source::new("h"), &ReadOptions::default()).unwrap();
+    assert_eq!((history.session_count(), history.txn_count()), (2, 3));
+}
