@@ -34,6 +34,7 @@ mod open;
 mod orders;
 mod place;
 mod rematch;
+mod repairs;
 mod restrict;
 
 pub use atom::{Atom, Atoms, Value, ValueKind};
@@ -47,3 +48,4 @@ pub use model::{History, Initial, KeyNames, Names, Op, OpKind, Status, TimeUnit}
 pub use numbering::Numbering;
 pub use orders::Moments;
 pub use place::{Place, PlaceUnit, Places};
+pub use repairs::{Repairs, Tally};

@@ -14,6 +14,7 @@
 use crate::atom::{Atom, Atoms, Value, ValueKind};
 use crate::ids::{KeyId, OpId, SessionId, TxnId};
 use crate::place::{Place, PlaceUnit, Places};
+use crate::repairs::Repairs;
 use rustc_hash::FxHashMap;
 use std::fmt;
 use std::ops::Range;
@@ -194,6 +195,7 @@ pub struct History {
     /// Lines or records that the reader did not understand and the format tells us to pass over.
     pub(crate) skipped: u64,
     pub(crate) unknown_content: u64,
+    pub(crate) repairs: Repairs,
     /// Fields of the input that mean nothing to us, as JSON objects: off every hot path.
     pub(crate) extra: Option<Box<str>>,
     pub(crate) txn_extras: FxHashMap<TxnId, Box<str>>,
@@ -365,6 +367,11 @@ impl History {
     /// their own, so that what the rest violates the whole violates.
     pub fn unknown_content(&self) -> u64 {
         self.unknown_content
+    }
+
+    /// What the reader left out or changed so that the input is a history.
+    pub fn repairs(&self) -> &Repairs {
+        &self.repairs
     }
 
     /// Fields of the whole input that mean nothing to us, as a JSON object.

@@ -21,6 +21,7 @@ pub(super) struct Stamp {
     pub time: Option<i64>,
     pub index: Option<i64>,
     pub position: i64,
+    pub line: u64,
 }
 
 /// A map of the file.
@@ -83,7 +84,7 @@ pub(super) fn read(
     let operations = operations::read(f, fields.value, kind);
     let workload = operations.as_ref().ok().and_then(|said| said.as_ref().map(|said| said.0));
     let operations = operations.map(|said| said.map(|said| said.1));
-    let stamp = fields.stamp;
+    let stamp = Stamp { line, ..fields.stamp };
     Ok(Some(ElleEvent { kind, process, stamp, operations, workload, is_register, line }))
 }
 
