@@ -262,5 +262,6 @@ fn written_twice(read: &str, duplicate: Option<&Duplicate>) -> String {
     if duplicate.is_initial {
         return format!("{item} is the initial value, and {} wrote it as well", and(&writers));
     }
-    format!("{} {} wrote {item}", and(&writers), if writers.len() == 2 { "both" } else { "all" })
+    let wrote = duplicate.writes.first().map_or(format!("wrote {item}"), prose::did);
+    format!("{} {} {wrote}", and(&writers), if writers.len() == 2 { "both" } else { "all" })
 }
