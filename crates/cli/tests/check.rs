@@ -650,6 +650,29 @@ fn one_kind_can_be_looked_for() {
     assert!(wrong.stderr.contains("lost-update"), "{}", wrong.stderr);
 }
 
+#[test]
+fn times_that_are_missing_or_go_back_are_told() {
+    let folder = Folder::new();
+    let text = "{\"session\":1,\"begin\":1,\"end\":2,\"ops\":[[\"w\",\"x\",1]]}\n\
+                {\"session\":2,\"ops\":[[\"r\",\"x\",1]]}\n";
+    let file = folder.file("half.jsonl", text);
+    let told = "1 of 2 transactions has no times: real time says nothing about them";
+    assert!(run(&["check", &file]).stdout.contains(told));
+    assert!(!run(&["check", &file, "-l", "si"]).stdout.contains(told));
+    let line = &run(&["check", &file, "--format", "json"]).json()[0];
+    assert!(schema("check").is_valid(line), "{line}");
+    assert_eq!(line["notes"][0], told);
+    let edn = "{:type :invoke, :process 0, :time 9, :value [[:w :x 1]]}\n\
+               {:type :ok, :process 0, :time 3, :value [[:w :x 1]]}\n\
+               {:type :invoke, :process 0, :time 1, :value [[:w :x 2]]}\n\
+               {:type :ok, :process 0, :time 2, :value [[:w :x 2]]}\n";
+    let page = run(&["check", &folder.file("back.edn", edn)]).stdout.replace("\n  ", " ");
+    assert!(page.contains("1 transaction (line 2) ends before it begins"), "{page}");
+    assert!(page.contains("1 transaction (line 4) begins, by the clock, before"), "{page}");
+    let page = run(&["check", &folder.file("some.edn", edn.replace(", :time 9", ""))]).stdout;
+    assert!(page.contains("1 event (line 1) has no time: the order of the file"), "{page}");
+}
+
 /// Operations of a derivation that is left out used to be listed beside a story of four operations.
 #[test]
 fn the_operations_that_are_listed_are_those_that_the_prose_speaks_of() {

@@ -41,6 +41,7 @@ mod effort;
 pub mod explored;
 pub mod json;
 pub mod knowledge;
+mod notes;
 mod numbers;
 pub mod predicted;
 mod prose;
@@ -52,6 +53,7 @@ pub mod text;
 mod wrap;
 
 pub use checked::{Checked, Size, Times, Unread, Unreadable};
+pub use notes::left_out;
 pub use prose::{clean, steps, summary};
 pub use seriatim_check::Duplicate;
 pub use seriatim_history::Counts;

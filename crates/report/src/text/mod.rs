@@ -142,7 +142,12 @@ fn size_line(checked: &Checked) -> String {
         plural(counts.operations as u64, "operation"),
     );
     if counts.skipped > 0 {
-        let _ = write!(line, ", {} skipped", plural(counts.skipped, "unknown line"));
+        let _ = match checked.format {
+            "elle" | "elle-json" => {
+                write!(line, ", {} of the nemesis", plural(counts.skipped, "event"))
+            }
+            _ => write!(line, ", {} skipped", plural(counts.skipped, "unknown line")),
+        };
     }
     if counts.unknown_content > 0 {
         let unknown = plural(counts.unknown_content, "transaction");

@@ -4,6 +4,7 @@ use super::operations::operations;
 use super::{Detail, Layout, dimmed, grouped, plural};
 use crate::checked::Checked;
 use crate::effort;
+use crate::notes::notes;
 use crate::prose::{self, and, clean};
 use crate::style::{self, BOLD, paint};
 use crate::wrap::wrap;
@@ -136,6 +137,9 @@ pub(super) fn levels(checked: &Checked, layout: &Layout) -> String {
     page += &open_verdicts(checked, layout);
     if let Some(hint) = with_real_time(report) {
         page += &dimmed(&hint, "  ", layout.width);
+    }
+    for note in notes(checked) {
+        page += &dimmed(&note, "  ", layout.width);
     }
     page
 }

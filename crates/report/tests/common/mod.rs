@@ -243,6 +243,7 @@ pub fn checked(verdicts: Vec<Verdict>, violations: Vec<Violation>) -> Checked {
             skipped: 0,
             unknown_content: 0,
             has_times: false,
+            ..Counts::default()
         },
         report: Report {
             order: Order::Sessions,
