@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{CAUSAL, Folder, GOOD, run, run_with_stdin, schema};
+use common::{CAUSAL, Folder, GOOD, run, run_with_stdin, schema, seriatim};
 use seriatim_history::formats::Format;
 use seriatim_report::knowledge;
 
@@ -439,4 +439,20 @@ fn a_run_that_cannot_be_replayed_or_kept_is_an_error_with_a_reason() {
         "{}",
         unkept.stderr
     );
+}
+
+/// Stories, statistics and explanations used to be wider than the terminal.
+#[test]
+fn pages_are_as_wide_as_the_terminal() {
+    for args in [&["demo"][..], &["explain"], &["stats", "../../examples/histories/bank.jsonl"]] {
+        for width in [40, 60, 80] {
+            let output = seriatim().args(args).env("COLUMNS", width.to_string()).output().unwrap();
+            let page = String::from_utf8(output.stdout).unwrap();
+            let wide = page.lines().find(|line| {
+                // A word that is longer than a line, like a path, is not broken.
+                line.chars().count() > width && line.trim().contains(' ')
+            });
+            assert_eq!(wide, None, "{args:?} on {width} columns");
+        }
+    }
 }

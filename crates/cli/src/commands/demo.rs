@@ -108,15 +108,26 @@ const ABOUT: &str = "Seriatim reads what clients of a database saw and says whic
                      that fits. If a level is violated, it shows why. It also runs applications on \
                      a mock database that may answer anything a level allows. Six stories:";
 
-const NEXT: &str =
-    "  seriatim check FILE…                  your own histories, in any of eleven formats
-  seriatim fuzz twitter --level cc      another application, until its assertion breaks
-  seriatim explore FILE.tx --level si   every behaviour of a small program
-  seriatim observe smallbank -o RUN     a good run; seriatim predict RUN -l cc: how it could fail
-  seriatim serve --http 127.0.0.1:8080  the mock database, for applications of your own
-  seriatim explain                      every anomaly and every level, with examples
-  seriatim --help                       everything else
-";
+/// Commands to try, and what they are about.
+const NEXT: [(&str, &str); 7] = [
+    ("seriatim check FILE…", "your own histories, in any of eleven formats"),
+    ("seriatim fuzz twitter --level cc", "another application, until its assertion breaks"),
+    ("seriatim explore FILE.tx --level si", "every behaviour of a small program"),
+    (
+        "seriatim observe smallbank -o RUN",
+        "a good run; seriatim predict RUN -l cc: how it could fail",
+    ),
+    ("seriatim serve --http 127.0.0.1:8080", "the mock database, for applications of your own"),
+    ("seriatim explain", "every anomaly and every level, with examples"),
+    ("seriatim --help", "everything else"),
+];
+
+const FILES: &str =
+    "`seriatim demo 2` shows the second, `seriatim demo --files .` writes their files.";
+
+/// How wide the left column of a list is, and the narrowest page that has room for a right one.
+const LEFT: usize = 42;
+const TWO_COLUMNS_MIN: usize = 70;
 
 const KEYS: &str = "Enter: the next story, p: the previous one, a number: that one, q: quit";
 
@@ -145,14 +156,26 @@ fn contents(width: usize) -> String {
     let mut page = wrap(ABOUT, "", width);
     page.push('\n');
     for (number, story) in (1..).zip(&STORIES) {
-        page += &format!("  {number}  {:<42} {}\n", story.title, paint(DIM, story.outcome));
+        page += &match width < TWO_COLUMNS_MIN {
+            true => {
+                let title = wrap(story.title, &format!("  {number}  "), width);
+                title + &paint(DIM, &wrap(story.outcome, "     ", width))
+            }
+            false => {
+                format!("  {number}  {:<LEFT$} {}\n", story.title, paint(DIM, story.outcome))
+            }
+        };
     }
-    page += &format!(
-        "\n`seriatim demo 2` shows the second, `seriatim demo --files .` writes their files.\n\
-         \n{}\n{NEXT}",
-        paint(BOLD, "What else there is")
-    );
-    page
+    page += &format!("\n{}\n{}\n", wrap(FILES, "", width), paint(BOLD, "What else there is"));
+    page + &NEXT.map(|(command, about)| next(command, about, width)).concat()
+}
+
+/// A command to try, with what it is about beside it or below.
+fn next(command: &str, about: &str, width: usize) -> String {
+    match width < TWO_COLUMNS_MIN {
+        true => format!("  {command}\n{}", wrap(about, "      ", width)),
+        false => wrap(about, &format!("  {command:<37} "), width),
+    }
 }
 
 /// Shows one story after the other, as the reader likes.

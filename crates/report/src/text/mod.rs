@@ -8,6 +8,7 @@ mod operations;
 mod verdict;
 
 pub use anomaly::violation;
+pub(crate) use verdict::titled;
 pub use verdict::{headline, overall, undecided};
 
 use crate::checked::{Checked, Unread, Unreadable};
