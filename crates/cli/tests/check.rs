@@ -648,6 +648,21 @@ fn one_kind_can_be_looked_for() {
     let wrong = run(&["check", &file, "--kind", "lost-updates"]);
     assert_eq!(wrong.code, Some(3));
     assert!(wrong.stderr.contains("lost-update"), "{}", wrong.stderr);
+    assert!(wrong.stderr.lines().count() <= 5, "{}", wrong.stderr);
+}
+
+#[test]
+fn kinds_have_the_names_of_the_literature() {
+    let folder = Folder::new();
+    let file = folder.file("both.txt", FRACTURED_AND_LOST);
+    let several = run(&["check", &file, "--kind", "p4,g-single"]).stdout;
+    assert!(several.contains("\nlost update: 1 instance"), "{several}");
+    assert!(several.contains("\nfractured read: 1 instance"), "{several}");
+    let none = run(&["check", &file, "--kind", "G1a,G0"]).stdout;
+    assert!(none.contains("\naborted read: none found\nwrite cycle: none found\n"), "{none}");
+    let stale = run(&["check", &file, "--kind", "stale-read"]).stdout;
+    let told = "\nstale read in real time: not looked for, the history has no times\n";
+    assert!(stale.contains(told), "{stale}");
 }
 
 #[test]

@@ -441,6 +441,17 @@ fn a_run_that_cannot_be_replayed_or_kept_is_an_error_with_a_reason() {
     );
 }
 
+#[test]
+fn anomalies_are_planted_by_the_names_of_the_literature() {
+    let folder = Folder::new();
+    let file = folder.at("planted.txt");
+    let size = ["--sessions", "2", "--transactions", "3"];
+    let ran = run(&[&["generate", &file, "--plant", "G1a,p4"], &size[..]].concat());
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let page = run(&["check", &file]).stdout;
+    assert!(page.contains("aborted read: 1 instance"), "{page}");
+}
+
 /// Stories, statistics and explanations used to be wider than the terminal.
 #[test]
 fn pages_are_as_wide_as_the_terminal() {

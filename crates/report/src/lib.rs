@@ -29,6 +29,7 @@
 //!     report: Checker::new().check(&history),
 //!     times: Times::default(),
 //!     duplicate: None,
+//!     kinds: Vec::new(),
 //! };
 //! let page = text::render(&checked, &text::Layout::default());
 //! assert!(style::strip(&page).starts_with("example: violates read committed (and above)\n"));

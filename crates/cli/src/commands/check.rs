@@ -2,10 +2,9 @@
 
 use crate::exit::{Exit, Failure};
 use crate::inputs::{self, Expanded, Input, InputSearch, Origin};
+use crate::kinds::{Kinds, KindsParser};
 use crate::loss_notes::skipped_note;
-use crate::parsers::{
-    LevelArg, Style, Unknown, anomaly_parser, format_parser, level_parser, order_parser,
-};
+use crate::parsers::{LevelArg, Style, Unknown, format_parser, level_parser, order_parser};
 use crate::progress::{Progress, Stage};
 use crate::quantities::{duration, size};
 use crate::write_history::may_write;
@@ -35,10 +34,15 @@ pub struct Args {
     /// weakest violated
     #[arg(long, short, value_name = "LEVEL", value_parser = level_parser(), value_delimiter = ',')]
     level: Vec<LevelArg>,
-    /// Look for one kind of anomaly, like lost-update, and report no other; the verdicts are the
-    /// same
-    #[arg(long, value_name = "ANOMALY", value_parser = anomaly_parser())]
-    kind: Option<Anomaly>,
+    /// Look for these kinds of anomalies, like lost-update or G1a, separated by commas, and report
+    /// no other; the verdicts are the same
+    #[arg(
+        long,
+        value_name = "ANOMALY",
+        value_parser = KindsParser::any(),
+        value_delimiter = ','
+    )]
+    kind: Vec<Kinds>,
     /// The order that the levels are meant with
     #[arg(long, value_name = "ORDER", value_parser = order_parser(), default_value = "sessions")]
     order: Order,
@@ -194,6 +198,8 @@ struct Work {
     read: ReadOptions,
     check: Checker,
     levels: Vec<Level>,
+    /// The kinds of anomalies to report; none if all are.
+    kinds: Vec<Anomaly>,
     has_certificate: bool,
     workers: usize,
     /// The program ends after this input: giving its memory back piece by piece would only cost
@@ -215,7 +221,6 @@ impl Work {
             .levels(levels.iter().copied())
             .order(args.order)
             .instances(args.instances())
-            .kind(args.kind)
             .budget(args.budget)
             .memory(args.memory)
             .threads(threads);
@@ -229,6 +234,7 @@ impl Work {
             },
             check: if has_certificate { check.with_certificates() } else { check },
             levels,
+            kinds: Kinds::all(&args.kind),
             has_certificate,
             workers,
             alone,
@@ -277,7 +283,7 @@ impl Work {
         let read = start.elapsed();
         let operations = text::plural(history.op_count() as u64, "operation");
         self.stage.now(format!("checking {} ({operations})", input.shown));
-        let report = self.check.check(&history);
+        let mut report = self.check.check(&history);
         let times = Times { read, total: start.elapsed() };
         let counts = history.counts();
         let duplicate = Duplicate::of(&history, &report);
@@ -286,8 +292,12 @@ impl Work {
         if self.alone {
             std::mem::forget(history);
         }
-        let input = input.shown.clone();
-        (Checked { input, format: format.code(), counts, report, times, duplicate }, certificate)
+        // Afterwards: the verdicts and their certificate need what shows them.
+        let is_asked = |kind: Anomaly| self.kinds.is_empty() || self.kinds.contains(&kind);
+        report.anomalies.retain(|group| is_asked(group.kind));
+        let (input, kinds) = (input.shown.clone(), self.kinds.clone());
+        let format = format.code();
+        (Checked { input, format, counts, report, times, duplicate, kinds }, certificate)
     }
 }
 

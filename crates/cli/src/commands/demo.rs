@@ -276,6 +276,7 @@ fn check(file: &'static str, content: &'static str) -> Result<Checked, Failure> 
         report,
         times: Times { read, total: start.elapsed() },
         duplicate: None,
+        kinds: Vec::new(),
     })
 }
 

@@ -395,6 +395,7 @@ impl<V: Value, L: Local> Subject<'_, V, L> {
                 report: found.report,
                 times: Times::default(),
                 duplicate: None,
+                kinds: Vec::new(),
             },
             token: found.token,
         }

@@ -258,5 +258,6 @@ pub fn checked(verdicts: Vec<Verdict>, violations: Vec<Violation>) -> Checked {
         },
         times: Times { read: Duration::from_millis(7), total: Duration::from_millis(1234) },
         duplicate: None,
+        kinds: Vec::new(),
     }
 }
