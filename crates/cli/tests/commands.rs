@@ -442,6 +442,21 @@ fn a_run_that_cannot_be_replayed_or_kept_is_an_error_with_a_reason() {
 }
 
 #[test]
+fn a_wrong_argument_is_told_with_one_that_is_right() {
+    for (args, told) in [
+        (&["demo", "abc"][..], "stories are numbered from 1 to 6, as in `seriatim demo 2`"),
+        (&["fuzz", "cart", "--runs", "0"], "expected a number, at least 1, like --runs 1000"),
+        (&["check", "x", "--threads", "0"], "expected a number from 1 to 64, like --threads 4"),
+        (&["check", "x", "--budget", "5x"], "expected a time like 30s"),
+        (&["generate", "-", "--plant", "nope"], "no anomaly is called `nope`"),
+    ] {
+        let ran = run(args);
+        assert_eq!(ran.code, Some(3), "{ran:?}");
+        assert!(ran.stderr.contains(told), "{ran:?}");
+    }
+}
+
+#[test]
 fn anomalies_are_planted_by_the_names_of_the_literature() {
     let folder = Folder::new();
     let file = folder.at("planted.txt");

@@ -6,7 +6,7 @@ use crate::kinds::{Kinds, KindsParser};
 use crate::loss_notes::skipped_note;
 use crate::parsers::{LevelArg, Style, Unknown, format_parser, level_parser, order_parser};
 use crate::progress::{Progress, Stage};
-use crate::quantities::{duration, size};
+use crate::quantities::{count, duration, size};
 use crate::write_history::may_write;
 use crate::{output, whole_files, workers};
 use seriatim_check::{Answer, Checker};
@@ -21,7 +21,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant};
 
 /// More threads than this only cost memory.
-const THREADS_MAX: i64 = 64;
+const THREADS_MAX: u64 = 64;
 
 /// The flags.
 #[derive(clap::Args, Debug)]
@@ -88,7 +88,7 @@ pub struct Args {
     #[arg(long, value_name = "SIZE", value_parser = size)]
     memory: Option<u64>,
     /// Use at most N threads, up to 64 [default: one for each core]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=THREADS_MAX))]
+    #[arg(long, value_name = "N", value_parser = count::<u16>(THREADS_MAX, "--threads 4"))]
     threads: Option<u16>,
     /// Say where the time went and, for each level that needs a search, how much there was to do;
     /// in JSON it always stands

@@ -15,8 +15,8 @@ use std::time::Instant;
 #[derive(clap::Args, Debug)]
 pub struct Args {
     /// Which story to show; without it what there is, and on a terminal one after the other
-    #[arg(value_name = "N", value_parser = clap::value_parser!(u16).range(1..=STORY_MAX))]
-    story: Option<u16>,
+    #[arg(value_name = "N", value_parser = story_number)]
+    story: Option<usize>,
     /// Write the files of the stories below this directory, to try the commands on them
     #[arg(long, value_name = "DIR", conflicts_with = "story")]
     files: Option<PathBuf>,
@@ -101,8 +101,14 @@ const STORIES: [Story; 6] = [
     },
 ];
 
-/// The number of the last story.
-const STORY_MAX: i64 = STORIES.len() as i64;
+/// The number of a story, as a person types it.
+fn story_number(text: &str) -> Result<usize, String> {
+    let number = text.parse().ok().filter(|number| (1..=STORIES.len()).contains(number));
+    number.ok_or_else(|| {
+        let last = STORIES.len();
+        format!("stories are numbered from 1 to {last}, as in `seriatim demo 2`; `seriatim demo` lists them")
+    })
+}
 
 const ABOUT: &str = "Seriatim reads what clients of a database saw and says which isolation levels \
                      that fits. If a level is violated, it shows why. It also runs applications on \
@@ -141,7 +147,7 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         return write_files(folder);
     }
     if let Some(number) = args.story {
-        output::text(&page(usize::from(number), width)?)?;
+        output::text(&page(number, width)?)?;
         return Ok(Exit::Holds);
     }
     output::text(&contents(width))?;
