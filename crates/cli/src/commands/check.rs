@@ -2,6 +2,7 @@
 
 use crate::exit::{Exit, Failure};
 use crate::inputs::{self, Expanded, Input, InputSearch, Origin};
+use crate::interrupt;
 use crate::kinds::{Kinds, KindsParser};
 use crate::loss_notes::skipped_note;
 use crate::parsers::{LevelArg, Style, Unknown, format_parser, level_parser, order_parser};
@@ -18,6 +19,8 @@ use seriatim_report::{
     Checked, Duplicate, Size, Times, Unread, Unreadable, certificate, dot, json, text,
 };
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 /// More threads than this only cost memory.
@@ -152,6 +155,7 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
     let paths: Vec<&Path> = inputs.iter().flatten().map(|input| input.path.as_path()).collect();
     may_write(args.dot.iter().chain(&args.certificate), &paths)?;
     let progress = Progress::start(inputs.len());
+    let done = tell_if_interrupted(inputs.len());
     let work = Work::new(args, inputs.len(), progress.stage());
     let mut printer = Printer::new(args, &inputs);
     workers::in_order(
@@ -160,11 +164,32 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         move |input| work.examine(input),
         |result| {
             progress.advance();
-            progress.aside(|| printer.add(result))
+            let added = progress.aside(|| printer.add(result));
+            done.fetch_add(1, Ordering::Relaxed);
+            added
         },
     )?;
     drop(progress);
+    interrupt::release();
     printer.finish(args)
+}
+
+/// Lets a signal say how far the check has come before it ends the program; returns what counts
+/// the inputs that are done.
+fn tell_if_interrupted(inputs: usize) -> Arc<AtomicUsize> {
+    let done = Arc::new(AtomicUsize::new(0));
+    let told = Arc::clone(&done);
+    interrupt::call_next(move |signal| {
+        let done = told.load(Ordering::Relaxed);
+        let known = match (inputs, done) {
+            (1, 0) => {
+                "no level is decided yet; with --budget TIME what is known then is told".to_owned()
+            }
+            _ => format!("{done} of {} were checked", text::plural(inputs as u64, "input")),
+        };
+        interrupt::end_saying(signal, &format!("interrupted: {known}"));
+    });
+    done
 }
 
 /// What happened to one input.
