@@ -449,6 +449,7 @@ fn a_wrong_argument_is_told_with_one_that_is_right() {
         (&["check", "x", "--threads", "0"], "expected a number from 1 to 64, like --threads 4"),
         (&["check", "x", "--budget", "5x"], "expected a time like 30s"),
         (&["generate", "-", "--plant", "nope"], "no anomaly is called `nope`"),
+        (&["verify", "s.edn", "s.edn"], "`seriatim check s.edn --certificate CERTIFICATE` writes"),
     ] {
         let ran = run(args);
         assert_eq!(ran.code, Some(3), "{ran:?}");
