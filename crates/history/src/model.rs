@@ -386,6 +386,12 @@ impl History {
         History { extra: Some(extra.into()), ..self }
     }
 
+    /// The same history, whose times count this.
+    #[must_use]
+    pub fn with_time_unit(self, time_unit: TimeUnit) -> History {
+        History { time_unit, ..self }
+    }
+
     /// The same history, in which transactions are called otherwise.
     #[must_use]
     pub fn with_txn_names(self, name: impl Fn(TxnId) -> Atom) -> History {
