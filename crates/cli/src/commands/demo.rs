@@ -116,20 +116,17 @@ const ABOUT: &str = "Seriatim reads what clients of a database saw and says whic
 
 /// Commands to try, and what they are about.
 const NEXT: [(&str, &str); 7] = [
-    ("seriatim check FILE…", "your own histories, in any of eleven formats"),
-    ("seriatim fuzz twitter --level cc", "another application, until its assertion breaks"),
+    ("seriatim check FILE…", "your own histories, in eleven formats"),
+    ("seriatim fuzz twitter --level cc", "another application, until it breaks"),
     ("seriatim explore FILE.tx --level si", "every behaviour of a small program"),
-    (
-        "seriatim observe smallbank -o RUN",
-        "a good run; seriatim predict RUN -l cc: how it could fail",
-    ),
-    ("seriatim serve --http 127.0.0.1:8080", "the mock database, for applications of your own"),
-    ("seriatim explain", "every anomaly and every level, with examples"),
+    ("seriatim observe smallbank -o RUN", "a good run, for `seriatim predict`"),
+    ("seriatim serve --http 127.0.0.1:8080", "the mock database, for your own code"),
+    ("seriatim explain", "every anomaly and level, with examples"),
     ("seriatim --help", "everything else"),
 ];
 
 const FILES: &str =
-    "`seriatim demo 2` shows the second, `seriatim demo --files .` writes their files.";
+    "`seriatim demo 2` shows the second, `seriatim demo --files .` writes the files.";
 
 /// How wide the left column of a list is, and the narrowest page that has room for a right one.
 const LEFT: usize = 42;
@@ -306,6 +303,6 @@ mod tests {
     fn what_there_is_fits_on_one_screen() {
         let page = contents(80);
         assert!(page.lines().count() <= 24, "{}", page.lines().count());
-        assert!(page.lines().all(|line| line.chars().count() <= 100), "{page}");
+        assert!(page.lines().all(|line| line.chars().count() <= 80), "{page}");
     }
 }
