@@ -277,7 +277,7 @@ fn an_undecided_verdict_names_the_writers_and_their_places() {
     let text = append(1, 1) + &append(2, 2) + &append(3, 1) + &read("[1,2]") + &read("[1]");
     let path = folder.file("lists.jsonl", &text);
     let page = run(&["check", "--level", "cc", &path]).stdout;
-    assert!(page.contains("t1 and t3 both wrote l=1"), "{page}");
+    assert!(page.contains("t1 and t3 both appended 1 to l"), "{page}");
     for line in [1, 3] {
         assert!(page.contains(&format!("{path}:{line}\n")), "{page}");
     }

@@ -164,9 +164,9 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         move |input| work.examine(input),
         |result| {
             progress.advance();
-            let added = progress.aside(|| printer.add(result));
+            // An interrupt waits until the result is written.
             done.fetch_add(1, Ordering::Relaxed);
-            added
+            progress.aside(|| printer.add(result))
         },
     )?;
     drop(progress);
