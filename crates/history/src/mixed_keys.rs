@@ -9,8 +9,8 @@ use crate::columns::Columns;
 use crate::model::OpKind;
 
 /// What to do about such a key.
-pub(crate) const ONE_KIND: &str = "a key is a register, which is written, or a list, which is appended to: give the other \
-     operations a key of their own";
+pub(crate) const ONE_KIND: &str = "a key is a register, which is written, or a list, which is \
+                                   appended to: give the other operations a key of their own";
 
 /// Two operations, by their index in the columns, of which one takes a key for a register and the
 /// other for a list.

@@ -39,7 +39,10 @@ fn of_times(counts: &Counts) -> Vec<String> {
     }));
     notes.extend(told(counts.backward, "transaction", |count| {
         let begins = if count == 1 { "begins" } else { "begin" };
-        format!("{begins}, by the clock, before the last one of the session ended: did the clock go back?")
+        format!(
+            "{begins}, by the clock, before the last one of the session ended: did the clock go \
+             back?"
+        )
     }));
     notes
 }

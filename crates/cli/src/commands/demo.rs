@@ -106,7 +106,10 @@ fn story_number(text: &str) -> Result<usize, String> {
     let number = text.parse().ok().filter(|number| (1..=STORIES.len()).contains(number));
     number.ok_or_else(|| {
         let last = STORIES.len();
-        format!("stories are numbered from 1 to {last}, as in `seriatim demo 2`; `seriatim demo` lists them")
+        format!(
+            "stories are numbered from 1 to {last}, as in `seriatim demo 2`; `seriatim demo` \
+             lists them"
+        )
     })
 }
 

@@ -67,8 +67,8 @@ pub struct Args {
     /// For hotspot: share of the operations on hot keys
     #[arg(long, value_name = "SHARE", default_value_t = 0.8)]
     hot_operations: f64,
-    /// Anomalies to plant, each once, separated by commas; a name that several share, like G-single,
-    /// plants all of them
+    /// Anomalies to plant, each once, separated by commas; a name that several share, like
+    /// G-single, plants all of them
     #[arg(long, value_name = "ANOMALY", value_delimiter = ',', value_parser = plant_parser())]
     plant: Vec<Kinds>,
     /// What decides everything that is random
