@@ -44,17 +44,15 @@ impl LatestBegins {
 
     /// The last of the intervals before `end` that begins after `time`.
     pub fn last_after(&self, end: usize, time: i64) -> Option<usize> {
-        let mut node = end + self.leaves;
-        // Upwards until there is one to the left.
-        loop {
-            if node.is_power_of_two() {
-                return None;
+        let mut node = self.leaves + end;
+        if end == self.leaves {
+            node = Some(1).filter(|&root| self.tree[root] > time)?;
+        } else {
+            // Upwards until there is one to the left.
+            while node % 2 == 0 || self.tree[node - 1] <= time {
+                node = Some(node / 2).filter(|&parent| parent > 1)?;
             }
-            if node % 2 == 1 && self.tree[node - 1] > time {
-                node -= 1;
-                break;
-            }
-            node /= 2;
+            node -= 1;
         }
         while node < self.leaves {
             node = 2 * node + usize::from(self.tree[2 * node + 1] > time);

@@ -19,7 +19,9 @@ pub fn checked(name: &str, history: &History) -> Checked {
     let report = seriatim_check::Checker::new().check(history);
     let times = Times { total: start.elapsed(), ..Times::default() };
     let input = format!("the run of {name}");
-    Checked { input, format: "store", counts: history.counts(), report, times, duplicate: None }
+    let counts = history.counts();
+    let (duplicate, kinds) = (None, Vec::new());
+    Checked { input, format: "store", counts, report, times, duplicate, kinds }
 }
 
 /// The reads that a failure needs.

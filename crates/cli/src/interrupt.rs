@@ -79,8 +79,19 @@ fn wait(signals: &SigSet) {
 
 /// Ends the program as `signal` does.
 pub fn end(signal: Signal) {
+    clean_up();
+    std::process::exit(EXIT_SIGNAL + signal as i32);
+}
+
+/// Ends the program as `signal` does, with a line for people.
+pub fn end_saying(signal: Signal, message: &str) {
+    clean_up();
+    output::message(&format!("{message}\n"));
+    std::process::exit(EXIT_SIGNAL + signal as i32);
+}
+
+fn clean_up() {
     whole_files::remove_all();
     output::wait_until_whole(WRITE_WAIT_MAX);
     progress::wipe();
-    std::process::exit(EXIT_SIGNAL + signal as i32);
 }

@@ -2,23 +2,33 @@
 
 use seriatim_history::History;
 use seriatim_history::formats::{Format, losses};
-use seriatim_report::clean;
 use seriatim_report::text::plural;
+use seriatim_report::{clean, left_out};
 
-/// About lines of an input that the format does not know; `None` if there were none.
+/// About what of an input is no part of its history: lines that the format does not know, or what
+/// Jepsen's nemesis did; `None` if there was nothing.
 pub fn skipped_note(input: &str, format: &str, skipped: u64) -> Option<String> {
-    let (input, lines) = (clean(input), plural(skipped, "line"));
-    (skipped > 0)
-        .then(|| format!("note: {input}: skipped {lines} that the {format} format does not know\n"))
+    let input = clean(input);
+    let note = match format {
+        "elle" | "elle-json" => format!(
+            "passed over {} of the nemesis, which breaks things for the test and is no client",
+            plural(skipped, "event"),
+        ),
+        _ => {
+            let lines = plural(skipped, "line");
+            format!("skipped {lines} that the {format} format does not know")
+        }
+    };
+    (skipped > 0).then(|| format!("note: {input}: {note}\n"))
 }
 
 /// About what a history lacks because its reader did not understand it; `None` if it lacks nothing.
 pub fn unknown_note(input: &str, history: &History) -> Option<String> {
     let count = history.unknown_content();
     let (input, txns) = (clean(input), plural(count, "transaction"));
-    (count > 0).then(|| {
-        format!("note: {input}: passed over {txns} of unknown content: nothing is said to hold\n")
-    })
+    let about = format!("passed over {txns} of unknown content: nothing is said to hold");
+    let notes = [about].into_iter().chain(left_out(history.repairs()));
+    (count > 0).then(|| notes.map(|note| format!("note: {input}: {note}\n")).collect())
 }
 
 /// About what of a history a format does not carry; `None` if it carries everything.

@@ -8,6 +8,7 @@ mod describe_run;
 mod exit;
 mod inputs;
 mod interrupt;
+mod kinds;
 mod language;
 mod loss_notes;
 mod output;

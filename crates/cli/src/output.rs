@@ -1,6 +1,7 @@
 //! Standard output: whole results, flushed one by one, with colours only where they are wanted.
 
 use anstream::AutoStream;
+use seriatim_report::wrap;
 use std::io::{self, IsTerminal, Write};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
@@ -33,6 +34,13 @@ pub fn raw(bytes: &[u8]) -> io::Result<()> {
 /// say so.
 pub fn message(text: &str) {
     let _ = anstream::stderr().write_all(text.as_bytes());
+}
+
+/// A problem as it stands behind the `error:` of clap, wrapped.
+pub fn below_error(problem: &str) -> String {
+    const PREFIX: &str = "error: ";
+    let page = wrap(problem, PREFIX, width());
+    page.strip_prefix(PREFIX).unwrap_or(&page).to_owned()
 }
 
 /// The width of the page: that of the terminal, or what COLUMNS says if the page goes somewhere

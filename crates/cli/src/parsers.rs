@@ -1,10 +1,11 @@
 //! How the values of flags are parsed: levels, anomalies, choosers, formats, in many spellings.
 
+use crate::output::below_error;
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::ErrorKind;
 use clap::{Arg, Command, ValueEnum};
 use seriatim_history::formats::Format;
-use seriatim_isolation::{Anomaly, Level, Order};
+use seriatim_isolation::{Level, Order};
 use seriatim_report::clean;
 use seriatim_report::knowledge::{self, Subject};
 use seriatim_store::ChooserKind;
@@ -81,7 +82,7 @@ impl<T: Clone> Spelled<T> {
 }
 
 /// A name without what people spell differently: case, blanks, hyphens and underscores.
-fn plain(name: &str) -> String {
+pub fn plain(name: &str) -> String {
     name.chars().filter(|c| !matches!(c, ' ' | '-' | '_')).flat_map(char::to_lowercase).collect()
 }
 
@@ -92,8 +93,8 @@ impl<T: Clone + Send + Sync + 'static> TypedValueParser for Spelled<T> {
         let text = value.to_string_lossy();
         self.find(&text).ok_or_else(|| {
             let message =
-                format!("unknown {} `{}`; known are {}\n", self.what, clean(&text), self.list());
-            clap::Error::raw(ErrorKind::InvalidValue, message).with_cmd(cmd)
+                format!("unknown {} `{}`; known are {}", self.what, clean(&text), self.list());
+            clap::Error::raw(ErrorKind::InvalidValue, below_error(&message)).with_cmd(cmd)
         })
     }
 
@@ -124,12 +125,6 @@ pub fn order_parser() -> Spelled<Order> {
         ),
     ];
     Spelled::new("order", choices)
-}
-
-/// Parses the code or the name of an anomaly.
-pub fn anomaly_parser() -> Spelled<Anomaly> {
-    let names = |kind: Anomaly| (kind, vec![kind.info().code, kind.info().name]);
-    Spelled::new("anomaly", Anomaly::ALL.into_iter().map(names))
 }
 
 /// Parses a level that a store can work at.

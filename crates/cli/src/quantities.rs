@@ -2,6 +2,20 @@
 
 use std::time::Duration;
 
+/// How many of something: at least one, and at most `max`; `example` is a flag with such a number.
+pub fn count<T: TryFrom<u64>>(
+    max: u64,
+    example: &'static str,
+) -> impl Fn(&str) -> Result<T, String> + Clone + Send + Sync {
+    move |text| {
+        let number = text.trim().parse().ok().filter(|number| (1..=max).contains(number));
+        number.and_then(|number| T::try_from(number).ok()).ok_or_else(|| match max {
+            u64::MAX => format!("expected a number, at least 1, like {example}"),
+            _ => format!("expected a number from 1 to {max}, like {example}"),
+        })
+    }
+}
+
 /// A time: a number with one of the units ms, s, m and h; seconds without one.
 pub fn duration(text: &str) -> Result<Duration, String> {
     let expected =
@@ -50,6 +64,15 @@ fn split(text: &str) -> (&str, &str) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn counts_say_what_is_accepted() {
+        assert_eq!(count(u64::MAX, "--runs 1000")("7"), Ok(7u64));
+        let problem = count::<u64>(u64::MAX, "--runs 1000")("0").unwrap_err();
+        assert_eq!(problem, "expected a number, at least 1, like --runs 1000");
+        let problem = count::<u16>(64, "--threads 4")("many").unwrap_err();
+        assert_eq!(problem, "expected a number from 1 to 64, like --threads 4");
+    }
 
     #[test]
     fn times_have_units() {

@@ -277,7 +277,7 @@ fn an_undecided_verdict_names_the_writers_and_their_places() {
     let text = append(1, 1) + &append(2, 2) + &append(3, 1) + &read("[1,2]") + &read("[1]");
     let path = folder.file("lists.jsonl", &text);
     let page = run(&["check", "--level", "cc", &path]).stdout;
-    assert!(page.contains("t1 and t3 both wrote l=1"), "{page}");
+    assert!(page.contains("t1 and t3 both appended 1 to l"), "{page}");
     for line in [1, 3] {
         assert!(page.contains(&format!("{path}:{line}\n")), "{page}");
     }
@@ -648,6 +648,44 @@ fn one_kind_can_be_looked_for() {
     let wrong = run(&["check", &file, "--kind", "lost-updates"]);
     assert_eq!(wrong.code, Some(3));
     assert!(wrong.stderr.contains("lost-update"), "{}", wrong.stderr);
+    assert!(wrong.stderr.lines().count() <= 5, "{}", wrong.stderr);
+}
+
+#[test]
+fn kinds_have_the_names_of_the_literature() {
+    let folder = Folder::new();
+    let file = folder.file("both.txt", FRACTURED_AND_LOST);
+    let several = run(&["check", &file, "--kind", "p4,g-single"]).stdout;
+    assert!(several.contains("\nlost update: 1 instance"), "{several}");
+    assert!(several.contains("\nfractured read: 1 instance"), "{several}");
+    let none = run(&["check", &file, "--kind", "G1a,G0"]).stdout;
+    assert!(none.contains("\naborted read: none found\nwrite cycle: none found\n"), "{none}");
+    let stale = run(&["check", &file, "--kind", "stale-read"]).stdout;
+    let told = "\nstale read in real time: not looked for, the history has no times\n";
+    assert!(stale.contains(told), "{stale}");
+}
+
+#[test]
+fn times_that_are_missing_or_go_back_are_told() {
+    let folder = Folder::new();
+    let text = "{\"session\":1,\"begin\":1,\"end\":2,\"ops\":[[\"w\",\"x\",1]]}\n\
+                {\"session\":2,\"ops\":[[\"r\",\"x\",1]]}\n";
+    let file = folder.file("half.jsonl", text);
+    let told = "1 of 2 transactions has no times: real time says nothing about them";
+    assert!(run(&["check", &file]).stdout.contains(told));
+    assert!(!run(&["check", &file, "-l", "si"]).stdout.contains(told));
+    let line = &run(&["check", &file, "--format", "json"]).json()[0];
+    assert!(schema("check").is_valid(line), "{line}");
+    assert_eq!(line["notes"][0], told);
+    let edn = "{:type :invoke, :process 0, :time 9, :value [[:w :x 1]]}\n\
+               {:type :ok, :process 0, :time 3, :value [[:w :x 1]]}\n\
+               {:type :invoke, :process 0, :time 1, :value [[:w :x 2]]}\n\
+               {:type :ok, :process 0, :time 2, :value [[:w :x 2]]}\n";
+    let page = run(&["check", &folder.file("back.edn", edn)]).stdout.replace("\n  ", " ");
+    assert!(page.contains("1 transaction (line 2) ends before it begins"), "{page}");
+    assert!(page.contains("1 transaction (line 4) begins, by the clock, before"), "{page}");
+    let page = run(&["check", &folder.file("some.edn", edn.replace(", :time 9", ""))]).stdout;
+    assert!(page.contains("1 event (line 1) has no time: the order of the file"), "{page}");
 }
 
 /// Operations of a derivation that is left out used to be listed beside a story of four operations.

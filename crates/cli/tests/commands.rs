@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{CAUSAL, Folder, GOOD, run, run_with_stdin, schema};
+use common::{CAUSAL, Folder, GOOD, run, run_with_stdin, schema, seriatim};
 use seriatim_history::formats::Format;
 use seriatim_report::knowledge;
 
@@ -439,4 +439,47 @@ fn a_run_that_cannot_be_replayed_or_kept_is_an_error_with_a_reason() {
         "{}",
         unkept.stderr
     );
+}
+
+#[test]
+fn a_wrong_argument_is_told_with_one_that_is_right() {
+    for (args, told) in [
+        (&["demo", "abc"][..], "stories are numbered from 1 to 6, as in `seriatim demo 2`"),
+        (&["fuzz", "cart", "--runs", "0"], "expected a number, at least 1, like --runs 1000"),
+        (&["check", "x", "--threads", "0"], "expected a number from 1 to 64, like --threads 4"),
+        (&["check", "x", "--budget", "5x"], "expected a time like 30s"),
+        (&["generate", "-", "--plant", "nope"], "no anomaly is called `nope`"),
+        (&["verify", "s.edn", "s.edn"], "`seriatim check s.edn --certificate CERTIFICATE` writes"),
+    ] {
+        let ran = run(args);
+        assert_eq!(ran.code, Some(3), "{ran:?}");
+        assert!(ran.stderr.contains(told), "{ran:?}");
+    }
+}
+
+#[test]
+fn anomalies_are_planted_by_the_names_of_the_literature() {
+    let folder = Folder::new();
+    let file = folder.at("planted.txt");
+    let size = ["--sessions", "2", "--transactions", "3"];
+    let ran = run(&[&["generate", &file, "--plant", "G1a,p4"], &size[..]].concat());
+    assert_eq!(ran.code, Some(0), "{ran:?}");
+    let page = run(&["check", &file]).stdout;
+    assert!(page.contains("aborted read: 1 instance"), "{page}");
+}
+
+/// Stories, statistics and explanations used to be wider than the terminal.
+#[test]
+fn pages_are_as_wide_as_the_terminal() {
+    for args in [&["demo"][..], &["explain"], &["stats", "../../examples/histories/bank.jsonl"]] {
+        for width in [40, 60, 80] {
+            let output = seriatim().args(args).env("COLUMNS", width.to_string()).output().unwrap();
+            let page = String::from_utf8(output.stdout).unwrap();
+            let wide = page.lines().find(|line| {
+                // A word that is longer than a line, like a path, is not broken.
+                line.chars().count() > width && line.trim().contains(' ')
+            });
+            assert_eq!(wide, None, "{args:?} on {width} columns");
+        }
+    }
 }

@@ -37,7 +37,7 @@ fn with_times_the_report_says_what_real_time_would_change() {
     );
     let all = hint("h.jsonl", STALE, "all").unwrap();
     assert!(all.starts_with("with real time: read committed (and above) violated"), "{all}");
-    assert!(hint("h.jsonl", STALE, "rc").unwrap().contains("up to 36 units of time old"));
+    assert!(hint("h.jsonl", STALE, "rc").unwrap().contains("up to 36 ns old"));
     assert_eq!(hint("h.txt", FORGETFUL, "rc"), None);
 }
 

@@ -97,9 +97,32 @@ fn an_interrupt_keeps_the_results_so_far() {
     assert!(serde_json::from_str::<serde_json::Value>(&line).is_ok(), "{line}");
     let start = Instant::now();
     interrupt(child.id());
-    assert_eq!(child.wait().unwrap().code(), Some(130));
+    let ran = child.wait_with_output().unwrap();
+    assert_eq!(ran.status.code(), Some(130));
     assert!(start.elapsed() < Duration::from_secs(5));
+    let told = String::from_utf8(ran.stderr).unwrap();
+    assert_eq!(told, "interrupted: 1 of 2 inputs were checked\n");
     drop(stdin);
+}
+
+#[test]
+fn an_interrupted_check_or_part_says_that_nothing_is_known() {
+    let folder = Folder::new();
+    let part = folder.at("part.jsonl");
+    for (args, told) in [
+        (&["check", "-"][..], "interrupted: no level is decided yet"),
+        (&["minimize", "-", "-l", "si", "-o", &part], "interrupted: nothing was written"),
+    ] {
+        let mut child = start(args);
+        let mut stdin = child.stdin.take().unwrap();
+        // More than a pipe holds: once it is written, the program is reading.
+        stdin.write_all(large(200_000).as_bytes()).unwrap();
+        interrupt(child.id());
+        let ran = Ran::from(child.wait_with_output().unwrap());
+        assert_eq!(ran.code, Some(130), "{ran:?}");
+        assert!(ran.stderr.starts_with(told), "{ran:?}");
+        drop(stdin);
+    }
 }
 
 #[test]

@@ -92,7 +92,12 @@ fn what_the_rest_violates_stays_violated() {
 fn a_copy_knows_what_was_passed_over() {
     let folder = Folder::new();
     let (bank, copy) = (folder.file("bank.edn", BANK), folder.at("copy.jsonl"));
-    assert_eq!(run(&["convert", "--skip-unknown", &bank, &copy]).code, Some(0));
+    let ran = run(&["convert", "--skip-unknown", &bank, &copy]);
+    assert_eq!(ran.code, Some(0));
+    let left_out = "2 reads (the first in line 2) were left out: only what was passed over";
+    assert!(ran.stderr.contains(left_out), "{ran:?}");
+    let nemesis = "passed over 1 event of the nemesis, which breaks things for the test";
+    assert!(ran.stderr.contains(nemesis), "{ran:?}");
     assert_eq!(run(&["check", &copy]).code, Some(2));
     let ran = run(&["stats", "--format", "json", &copy]);
     assert!(schema("stats").is_valid(&ran.json()[0]), "{ran:?}");

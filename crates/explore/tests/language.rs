@@ -250,8 +250,32 @@ fn a_key_that_is_read_has_a_value_from_somewhere() {
     );
     for fine in [
         "session s { begin a := read(x) commit } session t { begin write(x, 1) commit }",
-        "session s { begin a := read(x[1]) commit } init x[2] = 1",
+        "session s { begin a := read(x[2]) commit } init x[2] = 1",
+        "session s { begin a := read(x[2]) commit } session t { begin i := 2 write(x[i], 1) \
+         commit }",
+        "session s { begin for i in 1..2 { a := read(x[i]) } commit } init x[2] = 1",
     ] {
         assert!(Source::parse(fine).is_ok(), "{fine}");
     }
+    for other in [
+        "session s { begin a := read(x[1]) commit } init x[2] = 1",
+        "session s { begin for i in 4..4 { a := read(x[i - 3]) } commit } init x[2] = 1",
+        "session s { begin a := read(x[1]) for i in 2..3 { write(x[i], 0) } commit }",
+    ] {
+        let error = Source::parse(other).unwrap_err().to_string();
+        assert!(error.contains("nobody writes x[1], and it has no initial value"), "{error}");
+    }
+}
+
+#[test]
+fn a_computed_key_that_has_no_value_is_named_with_its_line() {
+    let text = "init s[1] = 7, one = 1\nsession a {\n begin i := read(one)\n \
+                x := read(s[i + 5]) commit\n}\n\
+                assert a.x == 0\n";
+    let told = "nobody writes s[6], and it has no initial value (line 4, column 12)";
+    assert_eq!(explored(text, Level::Causal).1.as_deref(), Some(told));
+    let at_the_end = "init s[1] = 7, one = 1\nsession a { begin i := read(one) commit }\n\
+                      assert final(s[a.i + 5]) == 0\n";
+    let told = "nobody writes s[6], and it has no initial value (line 3, column 14)";
+    assert_eq!(explored(at_the_end, Level::Causal).1.as_deref(), Some(told));
 }

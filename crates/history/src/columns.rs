@@ -10,6 +10,7 @@ use crate::atom::{Atoms, Value};
 use crate::ids::{KeyId, TxnId};
 use crate::model::{History, Initial, KeyNames, Names, OpKind, Status, TimeUnit};
 use crate::place::{PlaceUnit, Places};
+use crate::repairs::Repairs;
 use std::sync::Arc;
 
 /// A transaction in the order of the input.
@@ -91,6 +92,8 @@ pub struct Columns {
     pub skipped: u64,
     /// Transactions of clients whose content is not understood; see [`History::unknown_content`].
     pub unknown_content: u64,
+    /// What the reader left out or changed.
+    pub repairs: Repairs,
     /// Fields of the whole input that mean nothing to us, as a JSON object; kept for writing them
     /// back.
     pub extra: Option<Box<str>>,
@@ -120,6 +123,7 @@ impl Default for Columns {
             initial: Initial::default(),
             skipped: 0,
             unknown_content: 0,
+            repairs: Repairs::default(),
             extra: None,
             txn_extras: Vec::new(),
         }
@@ -242,6 +246,7 @@ impl Columns {
             initial: self.initial,
             skipped: self.skipped,
             unknown_content: self.unknown_content,
+            repairs: self.repairs,
             extra: self.extra,
             txn_extras: extras,
         }

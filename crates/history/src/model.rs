@@ -14,6 +14,7 @@
 use crate::atom::{Atom, Atoms, Value, ValueKind};
 use crate::ids::{KeyId, OpId, SessionId, TxnId};
 use crate::place::{Place, PlaceUnit, Places};
+use crate::repairs::Repairs;
 use rustc_hash::FxHashMap;
 use std::fmt;
 use std::ops::Range;
@@ -194,6 +195,7 @@ pub struct History {
     /// Lines or records that the reader did not understand and the format tells us to pass over.
     pub(crate) skipped: u64,
     pub(crate) unknown_content: u64,
+    pub(crate) repairs: Repairs,
     /// Fields of the input that mean nothing to us, as JSON objects: off every hot path.
     pub(crate) extra: Option<Box<str>>,
     pub(crate) txn_extras: FxHashMap<TxnId, Box<str>>,
@@ -367,6 +369,11 @@ impl History {
         self.unknown_content
     }
 
+    /// What the reader left out or changed so that the input is a history.
+    pub fn repairs(&self) -> &Repairs {
+        &self.repairs
+    }
+
     /// Fields of the whole input that mean nothing to us, as a JSON object.
     pub fn extra(&self) -> Option<&str> {
         self.extra.as_deref()
@@ -377,6 +384,12 @@ impl History {
     #[must_use]
     pub fn with_extra(self, extra: &str) -> History {
         History { extra: Some(extra.into()), ..self }
+    }
+
+    /// The same history, whose times count this.
+    #[must_use]
+    pub fn with_time_unit(self, time_unit: TimeUnit) -> History {
+        History { time_unit, ..self }
     }
 
     /// The same history, in which transactions are called otherwise.

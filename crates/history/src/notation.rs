@@ -10,6 +10,7 @@
 use crate::atom::{Atom, Value};
 use crate::columns::Columns;
 use crate::ids::KeyId;
+use crate::mixed_keys::{MixedKey, ONE_KIND};
 use crate::model::{History, KeyNames, Names, OpKind, Status};
 use rustc_hash::FxHashMap;
 
@@ -29,6 +30,9 @@ struct Parser {
     keys: FxHashMap<String, KeyId>,
     names: Vec<Atom>,
     times: Vec<Times>,
+    /// The line that is read, and that of each operation, for messages.
+    line: u32,
+    op_lines: Vec<u32>,
 }
 
 /// Begin and end, where they are known.
@@ -45,6 +49,7 @@ pub fn parse(text: &str) -> Result<History, NotationError> {
             continue;
         }
         let fail = |problem: String| NotationError { line: i + 1, problem };
+        parser.line = i as u32 + 1;
         if let Some(values) = line_text.strip_prefix("initial ") {
             parser.initial(values).map_err(fail)?;
             continue;
@@ -103,6 +108,7 @@ impl Parser {
         let key = self.key(key.trim());
         let value = self.value(value.trim());
         self.columns.push_op(txn, kind, key, value);
+        self.op_lines.push(self.line);
         Ok(())
     }
 
@@ -127,7 +133,19 @@ impl Parser {
         self.columns.atoms.value(atom)
     }
 
+    fn refuse_mixed_keys(&self) -> Result<(), NotationError> {
+        let Some(mixed) = MixedKey::find(&self.columns, self.names.len()) else { return Ok(()) };
+        let problem = mixed.problem(&self.columns, &self.names, self.op_lines[mixed.earlier]);
+        Err(NotationError {
+            line: self.op_lines[mixed.later] as usize,
+            problem: format!("{problem}; {ONE_KIND}"),
+        })
+    }
+
     fn finish(mut self, sessions: Vec<Atom>) -> Result<History, NotationError> {
+        self.columns.initial.default = Value::small(0);
+        self.columns.initial.yields_to_writes = true;
+        self.refuse_mixed_keys()?;
         self.columns.session_names = Names::Table(sessions);
         self.columns.key_names = KeyNames::Table(self.names);
         self.columns.txn_names = Names::Table(
@@ -139,8 +157,6 @@ impl Parser {
             let known = |(begin, end): &Times| (begin.unwrap_or(i64::MIN), end.unwrap_or(i64::MAX));
             self.columns.txn_times = Some(self.times.iter().map(known).collect());
         }
-        self.columns.initial.default = Value::small(0);
-        self.columns.initial.yields_to_writes = true;
         self.columns.finish().map_err(|error| NotationError { line: 0, problem: error.to_string() })
     }
 }
@@ -201,5 +217,19 @@ mod tests {
         let error = parse("a: w(x,1)\nb: q(x,1)").unwrap_err();
         assert_eq!(error.line, 2);
         assert!(error.problem.contains("q(x,1)"), "{error}");
+    }
+
+    #[test]
+    fn a_key_is_a_register_or_a_list() {
+        let problem = |text| parse(text).unwrap_err().to_string();
+        let error = problem("a: w(x,1)\nb: a(x,2)");
+        let told = "line 2: the key x is appended to here, but written in line 1";
+        assert!(error.starts_with(told), "{error}");
+        let error = problem("a: w(x,1)\nb: r(x,[1])");
+        assert!(error.contains("the key x is read as a list here, but written in line 1"));
+        let error = problem("a: a(x,1) | r(x,1)");
+        assert!(error.contains("the key x is read as a register here, but appended to"));
+        // What both begin with says nothing.
+        assert!(parse("a: a(x,1) r(y,nil) w(y,2)\nb: r(x,nil) r(x,0)").is_ok());
     }
 }

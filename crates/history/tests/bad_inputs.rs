@@ -448,3 +448,32 @@ fn transactions_of_unknown_content_are_kept_or_refused() {
     let bad = b"{\"seriatim\":1,\"unknown_content\":-1}\n{\"session\":1,\"ops\":[]}\n";
     assert!(error(bad, None).contains("`unknown_content` must be a number of transactions"));
 }
+
+#[test]
+fn an_input_without_a_transaction_is_an_error_in_every_format() {
+    for text in ["", "\n\n", "[]", "[ ]\n", "{}", "()", "[[]]", "{\"data\":[]}", "{\"seriatim\":1}"]
+    {
+        let message = error(text.as_bytes(), None);
+        assert!(message.contains("no transactions"), "{text}: {message}");
+    }
+    for format in [Format::DbcopJson, Format::ElleEdn, Format::ElleJson, Format::Jsonl] {
+        let message = error(b"[]", Some(format));
+        assert!(message.contains("no transactions"), "{format}: {message}");
+    }
+}
+
+#[test]
+fn a_key_that_is_a_register_and_a_list_is_an_error_at_both_places() {
+    let edn = "{:type :ok, :process 0, :value [[:w :x 1]]}\n\
+               {:type :ok, :process 1, :value [[:append :x 2]]}\n";
+    let told = "h:2: the key :x is appended to here, but written in line 1; a key is a register";
+    assert!(error(edn.as_bytes(), None).starts_with(told), "{}", error(edn.as_bytes(), None));
+    let json = "{\"type\":\"ok\",\"process\":0,\"value\":[[\"append\",\"x\",1]]}\n\
+                {\"type\":\"ok\",\"process\":1,\"value\":[[\"r\",\"x\",1]]}\n";
+    let told = "h:2: the key x is read as a register here, but appended to in line 1";
+    assert!(error(json.as_bytes(), None).starts_with(told), "{}", error(json.as_bytes(), None));
+    let jsonl = "{\"session\":1,\"ops\":[[\"w\",\"x\",1]]}\n\
+                 {\"session\":2,\"ops\":[[\"r\",\"x\",[1]]]}\n";
+    let told = "h:2: the key x is read as a list here, but written in line 1";
+    assert!(error(jsonl.as_bytes(), None).starts_with(told), "{}", error(jsonl.as_bytes(), None));
+}

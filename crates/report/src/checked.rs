@@ -2,7 +2,7 @@
 
 use seriatim_check::{Duplicate, Report};
 use seriatim_history::{ColumnsError, Counts, ENABLE_COMPRESSION, ReadError, Spot};
-use seriatim_isolation::Level;
+use seriatim_isolation::{Anomaly, Level};
 use std::time::Duration;
 
 /// How long an input took beside what [`seriatim_check::Timings`] knows.
@@ -29,6 +29,8 @@ pub struct Checked {
     pub times: Times,
     /// The value that was written twice, if verdicts are undecided for that reason.
     pub duplicate: Option<Duplicate>,
+    /// The kinds of anomalies that were looked for; none if all were.
+    pub kinds: Vec<Anomaly>,
 }
 
 /// An input that is too large to be read.

@@ -29,6 +29,7 @@
 //!     report: Checker::new().check(&history),
 //!     times: Times::default(),
 //!     duplicate: None,
+//!     kinds: Vec::new(),
 //! };
 //! let page = text::render(&checked, &text::Layout::default());
 //! assert!(style::strip(&page).starts_with("example: violates read committed (and above)\n"));
@@ -41,6 +42,7 @@ mod effort;
 pub mod explored;
 pub mod json;
 pub mod knowledge;
+mod notes;
 mod numbers;
 pub mod predicted;
 mod prose;
@@ -52,6 +54,7 @@ pub mod text;
 mod wrap;
 
 pub use checked::{Checked, Size, Times, Unread, Unreadable};
+pub use notes::left_out;
 pub use prose::{clean, steps, summary};
 pub use seriatim_check::Duplicate;
 pub use seriatim_history::Counts;

@@ -51,9 +51,13 @@ pub struct Stats {
     pub times: bool,
 }
 
-/// The page.
-pub fn render(stats: &Stats) -> String {
-    let mut page = format!("{} ({} format)\n", paint(BOLD, &clean(&stats.input)), stats.format);
+/// The page, `width` characters wide.
+pub fn render(stats: &Stats, width: usize) -> String {
+    let (input, format) = (clean(&stats.input), format!("({} format)", stats.format));
+    let has_room = input.chars().count() + 1 + format.len() <= width;
+    let between = if has_room { " " } else { "\n  " };
+    let mut page = format!("{}{between}{format}\n", paint(BOLD, &input));
+    let row = |name: &str, value: &str| row(name, value, width);
     let counts = [
         ("sessions", stats.sessions),
         ("transactions", stats.transactions),
@@ -80,8 +84,13 @@ pub fn render(stats: &Stats) -> String {
     page + &row("begin and end times", if stats.times { "yes" } else { "no" })
 }
 
-fn row(name: &str, value: &str) -> String {
-    format!("  {name:<32}{value:>14}\n")
+/// How wide names and numbers are where there is room for both.
+const NAME_WIDTH: usize = 32;
+const VALUE_WIDTH: usize = 14;
+
+fn row(name: &str, value: &str, width: usize) -> String {
+    let room = width.saturating_sub(2 + NAME_WIDTH).min(VALUE_WIDTH);
+    format!("  {name:<NAME_WIDTH$}{value:>room$}\n")
 }
 
 /// The line, without a line end.

@@ -5,6 +5,7 @@
 mod common;
 
 use common::explained;
+use seriatim_check::Checker;
 use seriatim_history::notation;
 use seriatim_isolation::Anomaly;
 use seriatim_report::style::strip;
@@ -107,4 +108,36 @@ fn duplicate_values() {
 fn lists() {
     let text = "a: a(l,1)\nb: r(l,[1]) a(l,2)\nc: r(l,[1]) a(l,3)\nd: r(l,[1 2 3])";
     insta::assert_snapshot!(page(text, Anomaly::ReadSkew));
+}
+
+/// What the sentences of list histories say, one history of each shape.
+#[test]
+fn appends_are_called_appends() {
+    let told = [
+        "a: a(x,1)\nb: r(x,[1]) a(x,2)\nc: r(x,[1]) a(x,3)",
+        "a: r(x,nil) a(y,1)\nb: r(y,nil) a(x,1)\nc: r(x,[1]) r(y,[1])",
+        "a: a(x,1)\nb: a(y,1)\nc: r(x,[1]) r(y,nil)\nd: r(y,[1]) r(x,nil)",
+        "a: a(x,1) a(y,1)\nb: r(x,nil) a(y,2)\nc: r(y,[1]) | r(y,[1 2])",
+        "a: a(x,1) @1-2\nb: r(x,nil) @3-4",
+        "a: a(x,1) a(y,1)\nb: r(y,[1]) r(x,nil)",
+        "a: a(x,1) r(y,[1])\nb: a(y,1) r(x,[1])",
+        "a: a(x,1) | a(x,2) | a(y,1)\nb: r(y,[1]) r(x,[1])",
+        "a: a(x,1) a(x,2)\nb: r(x,[1])",
+        "a: a(x,1) r(x,nil)",
+        "a: a(x,1) a(x,2) r(x,[1])",
+        "a: a(x,1)\nb: r(x,nil) r(x,[1])",
+        "a: a(x,1)!\nb: r(x,[1])",
+    ];
+    let layout = Layout { why: true, ..Layout::default() };
+    let page = |text: &&str| {
+        let report = Checker::new().check(&notation::parse(text).unwrap());
+        let told = report.anomalies.iter().map(|group| {
+            let page = strip(&text::violation(&group.exemplar, &layout));
+            format!("{}\n{page}", group.kind.info().name)
+        });
+        format!("{text}\n\n{}", told.collect::<String>())
+    };
+    let pages = told.iter().map(page).collect::<Vec<_>>().join("\n");
+    assert!(!pages.contains("overw") && !pages.contains("wrote") && !pages.contains("writes x"));
+    insta::assert_snapshot!(pages);
 }

@@ -149,6 +149,7 @@ impl<V: Value, L: Local> Model<V, L> {
                 report: found.report,
                 times: Times::default(),
                 duplicate: None,
+                kinds: Vec::new(),
             },
             reason: Some(found.reason),
             token: found.token,

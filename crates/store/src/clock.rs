@@ -3,6 +3,7 @@
 //! Both are taken while the store is locked, and no two are equal. So one transaction ended before
 //! another began, in these times, if and only if it did in the store.
 
+use seriatim_history::TimeUnit;
 use std::time::Instant;
 
 /// What tells the times of a store.
@@ -25,6 +26,14 @@ pub(crate) struct RunningClock {
 impl RunningClock {
     pub fn start(clock: Clock) -> RunningClock {
         RunningClock { clock, start: Instant::now(), last: -1 }
+    }
+
+    /// What its times count.
+    pub fn unit(&self) -> TimeUnit {
+        match self.clock {
+            Clock::Steps => TimeUnit::Unknown,
+            Clock::Monotonic => TimeUnit::Nanoseconds,
+        }
     }
 
     /// The time, which is later than all before.

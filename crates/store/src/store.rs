@@ -324,7 +324,9 @@ impl<V: Serialize> Store<V> {
                     || (inner.horizon.is_some() && record.state == State::Aborted),
             },
         );
+        let unit = inner.clock.as_ref().map(RunningClock::unit).unwrap_or_default();
         record::history(&inner.names, &inner.initial, inner.begun.len() as u32, txns)
+            .with_time_unit(unit)
     }
 }
 

@@ -261,16 +261,20 @@ pub struct Age {
 impl fmt::Display for Age {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let TimeUnit::Nanoseconds = self.unit else { return write!(f, "{}", self.amount) };
+        // What rounds to a thousand of a unit is one of the next.
         let (divisor, unit) = match self.amount {
             0..1_000 => (1, "ns"),
-            1_000..1_000_000 => (1_000, "µs"),
-            1_000_000..1_000_000_000 => (1_000_000, "ms"),
+            1_000..999_500 => (1_000, "µs"),
+            999_500..999_500_000 => (1_000_000, "ms"),
             _ => (1_000_000_000, "s"),
         };
+        let rounded = |amount: u128| (amount + divisor / 2) / divisor;
+        let amount = u128::from(self.amount);
+        let tenths = rounded(amount * 10);
         // One digit after the point, if it says something.
-        match (self.amount / divisor, self.amount % divisor * 10 / divisor) {
+        match (tenths / 10, tenths % 10) {
             (whole @ 0..10, tenths @ 1..) => write!(f, "{whole}.{tenths} {unit}"),
-            (whole, _) => write!(f, "{whole} {unit}"),
+            _ => write!(f, "{} {unit}", rounded(amount)),
         }
     }
 }
@@ -306,7 +310,11 @@ mod tests {
         let nanoseconds = |amount| shown(amount, TimeUnit::Nanoseconds);
         assert_eq!(nanoseconds(36), "36 ns");
         assert_eq!(nanoseconds(1_500), "1.5 µs");
-        assert_eq!(nanoseconds(36_900_000), "36 ms");
+        assert_eq!(nanoseconds(36_900_000), "37 ms");
+        assert_eq!(nanoseconds(5_998_000_000), "6 s");
+        assert_eq!(nanoseconds(9_960), "10 µs");
+        assert_eq!(nanoseconds(999_600_000), "1 s");
+        assert_eq!(nanoseconds(u64::MAX), "18446744074 s");
         assert_eq!(nanoseconds(2_000_000_000), "2 s");
     }
 }

@@ -2,12 +2,12 @@
 
 use crate::exit::{Exit, Failure};
 use crate::inputs::{self, Expanded, Input, InputSearch, Origin};
+use crate::interrupt;
+use crate::kinds::{Kinds, KindsParser};
 use crate::loss_notes::skipped_note;
-use crate::parsers::{
-    LevelArg, Style, Unknown, anomaly_parser, format_parser, level_parser, order_parser,
-};
+use crate::parsers::{LevelArg, Style, Unknown, format_parser, level_parser, order_parser};
 use crate::progress::{Progress, Stage};
-use crate::quantities::{duration, size};
+use crate::quantities::{count, duration, size};
 use crate::write_history::may_write;
 use crate::{output, whole_files, workers};
 use seriatim_check::{Answer, Checker};
@@ -19,10 +19,12 @@ use seriatim_report::{
     Checked, Duplicate, Size, Times, Unread, Unreadable, certificate, dot, json, text,
 };
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
 
 /// More threads than this only cost memory.
-const THREADS_MAX: i64 = 64;
+const THREADS_MAX: u64 = 64;
 
 /// The flags.
 #[derive(clap::Args, Debug)]
@@ -35,10 +37,15 @@ pub struct Args {
     /// weakest violated
     #[arg(long, short, value_name = "LEVEL", value_parser = level_parser(), value_delimiter = ',')]
     level: Vec<LevelArg>,
-    /// Look for one kind of anomaly, like lost-update, and report no other; the verdicts are the
-    /// same
-    #[arg(long, value_name = "ANOMALY", value_parser = anomaly_parser())]
-    kind: Option<Anomaly>,
+    /// Look for these kinds of anomalies, like lost-update or G1a, separated by commas, and report
+    /// no other; the verdicts are the same
+    #[arg(
+        long,
+        value_name = "ANOMALY",
+        value_parser = KindsParser::any(),
+        value_delimiter = ','
+    )]
+    kind: Vec<Kinds>,
     /// The order that the levels are meant with
     #[arg(long, value_name = "ORDER", value_parser = order_parser(), default_value = "sessions")]
     order: Order,
@@ -84,7 +91,7 @@ pub struct Args {
     #[arg(long, value_name = "SIZE", value_parser = size)]
     memory: Option<u64>,
     /// Use at most N threads, up to 64 [default: one for each core]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=THREADS_MAX))]
+    #[arg(long, value_name = "N", value_parser = count::<u16>(THREADS_MAX, "--threads 4"))]
     threads: Option<u16>,
     /// Say where the time went and, for each level that needs a search, how much there was to do;
     /// in JSON it always stands
@@ -148,6 +155,7 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
     let paths: Vec<&Path> = inputs.iter().flatten().map(|input| input.path.as_path()).collect();
     may_write(args.dot.iter().chain(&args.certificate), &paths)?;
     let progress = Progress::start(inputs.len());
+    let done = tell_if_interrupted(inputs.len());
     let work = Work::new(args, inputs.len(), progress.stage());
     let mut printer = Printer::new(args, &inputs);
     workers::in_order(
@@ -156,11 +164,32 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         move |input| work.examine(input),
         |result| {
             progress.advance();
+            // An interrupt waits until the result is written.
+            done.fetch_add(1, Ordering::Relaxed);
             progress.aside(|| printer.add(result))
         },
     )?;
     drop(progress);
+    interrupt::release();
     printer.finish(args)
+}
+
+/// Lets a signal say how far the check has come before it ends the program; returns what counts
+/// the inputs that are done.
+fn tell_if_interrupted(inputs: usize) -> Arc<AtomicUsize> {
+    let done = Arc::new(AtomicUsize::new(0));
+    let told = Arc::clone(&done);
+    interrupt::call_next(move |signal| {
+        let done = told.load(Ordering::Relaxed);
+        let known = match (inputs, done) {
+            (1, 0) => {
+                "no level is decided yet; with --budget TIME what is known then is told".to_owned()
+            }
+            _ => format!("{done} of {} were checked", text::plural(inputs as u64, "input")),
+        };
+        interrupt::end_saying(signal, &format!("interrupted: {known}"));
+    });
+    done
 }
 
 /// What happened to one input.
@@ -194,6 +223,8 @@ struct Work {
     read: ReadOptions,
     check: Checker,
     levels: Vec<Level>,
+    /// The kinds of anomalies to report; none if all are.
+    kinds: Vec<Anomaly>,
     has_certificate: bool,
     workers: usize,
     /// The program ends after this input: giving its memory back piece by piece would only cost
@@ -215,7 +246,6 @@ impl Work {
             .levels(levels.iter().copied())
             .order(args.order)
             .instances(args.instances())
-            .kind(args.kind)
             .budget(args.budget)
             .memory(args.memory)
             .threads(threads);
@@ -229,6 +259,7 @@ impl Work {
             },
             check: if has_certificate { check.with_certificates() } else { check },
             levels,
+            kinds: Kinds::all(&args.kind),
             has_certificate,
             workers,
             alone,
@@ -277,7 +308,7 @@ impl Work {
         let read = start.elapsed();
         let operations = text::plural(history.op_count() as u64, "operation");
         self.stage.now(format!("checking {} ({operations})", input.shown));
-        let report = self.check.check(&history);
+        let mut report = self.check.check(&history);
         let times = Times { read, total: start.elapsed() };
         let counts = history.counts();
         let duplicate = Duplicate::of(&history, &report);
@@ -286,8 +317,12 @@ impl Work {
         if self.alone {
             std::mem::forget(history);
         }
-        let input = input.shown.clone();
-        (Checked { input, format: format.code(), counts, report, times, duplicate }, certificate)
+        // Afterwards: the verdicts and their certificate need what shows them.
+        let is_asked = |kind: Anomaly| self.kinds.is_empty() || self.kinds.contains(&kind);
+        report.anomalies.retain(|group| is_asked(group.kind));
+        let (input, kinds) = (input.shown.clone(), self.kinds.clone());
+        let format = format.code();
+        (Checked { input, format, counts, report, times, duplicate, kinds }, certificate)
     }
 }
 

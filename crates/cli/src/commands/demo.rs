@@ -15,8 +15,8 @@ use std::time::Instant;
 #[derive(clap::Args, Debug)]
 pub struct Args {
     /// Which story to show; without it what there is, and on a terminal one after the other
-    #[arg(value_name = "N", value_parser = clap::value_parser!(u16).range(1..=STORY_MAX))]
-    story: Option<u16>,
+    #[arg(value_name = "N", value_parser = story_number)]
+    story: Option<usize>,
     /// Write the files of the stories below this directory, to try the commands on them
     #[arg(long, value_name = "DIR", conflicts_with = "story")]
     files: Option<PathBuf>,
@@ -101,22 +101,39 @@ const STORIES: [Story; 6] = [
     },
 ];
 
-/// The number of the last story.
-const STORY_MAX: i64 = STORIES.len() as i64;
+/// The number of a story, as a person types it.
+fn story_number(text: &str) -> Result<usize, String> {
+    let number = text.parse().ok().filter(|number| (1..=STORIES.len()).contains(number));
+    number.ok_or_else(|| {
+        let last = STORIES.len();
+        format!(
+            "stories are numbered from 1 to {last}, as in `seriatim demo 2`; `seriatim demo` \
+             lists them"
+        )
+    })
+}
 
 const ABOUT: &str = "Seriatim reads what clients of a database saw and says which isolation levels \
                      that fits. If a level is violated, it shows why. It also runs applications on \
                      a mock database that may answer anything a level allows. Six stories:";
 
-const NEXT: &str =
-    "  seriatim check FILE…                  your own histories, in any of eleven formats
-  seriatim fuzz twitter --level cc      another application, until its assertion breaks
-  seriatim explore FILE.tx --level si   every behaviour of a small program
-  seriatim observe smallbank -o RUN     a good run; seriatim predict RUN -l cc: how it could fail
-  seriatim serve --http 127.0.0.1:8080  the mock database, for applications of your own
-  seriatim explain                      every anomaly and every level, with examples
-  seriatim --help                       everything else
-";
+/// Commands to try, and what they are about.
+const NEXT: [(&str, &str); 7] = [
+    ("seriatim check FILE…", "your own histories, in eleven formats"),
+    ("seriatim fuzz twitter --level cc", "another application, until it breaks"),
+    ("seriatim explore FILE.tx --level si", "every behaviour of a small program"),
+    ("seriatim observe smallbank -o RUN", "a good run, for `seriatim predict`"),
+    ("seriatim serve --http 127.0.0.1:8080", "the mock database, for your own code"),
+    ("seriatim explain", "every anomaly and level, with examples"),
+    ("seriatim --help", "everything else"),
+];
+
+const FILES: &str =
+    "`seriatim demo 2` shows the second, `seriatim demo --files .` writes the files.";
+
+/// How wide the left column of a list is, and the narrowest page that has room for a right one.
+const LEFT: usize = 42;
+const TWO_COLUMNS_MIN: usize = 70;
 
 const KEYS: &str = "Enter: the next story, p: the previous one, a number: that one, q: quit";
 
@@ -130,7 +147,7 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         return write_files(folder);
     }
     if let Some(number) = args.story {
-        output::text(&page(usize::from(number), width)?)?;
+        output::text(&page(number, width)?)?;
         return Ok(Exit::Holds);
     }
     output::text(&contents(width))?;
@@ -145,14 +162,26 @@ fn contents(width: usize) -> String {
     let mut page = wrap(ABOUT, "", width);
     page.push('\n');
     for (number, story) in (1..).zip(&STORIES) {
-        page += &format!("  {number}  {:<42} {}\n", story.title, paint(DIM, story.outcome));
+        page += &match width < TWO_COLUMNS_MIN {
+            true => {
+                let title = wrap(story.title, &format!("  {number}  "), width);
+                title + &paint(DIM, &wrap(story.outcome, "     ", width))
+            }
+            false => {
+                format!("  {number}  {:<LEFT$} {}\n", story.title, paint(DIM, story.outcome))
+            }
+        };
     }
-    page += &format!(
-        "\n`seriatim demo 2` shows the second, `seriatim demo --files .` writes their files.\n\
-         \n{}\n{NEXT}",
-        paint(BOLD, "What else there is")
-    );
-    page
+    page += &format!("\n{}\n{}\n", wrap(FILES, "", width), paint(BOLD, "What else there is"));
+    page + &NEXT.map(|(command, about)| next(command, about, width)).concat()
+}
+
+/// A command to try, with what it is about beside it or below.
+fn next(command: &str, about: &str, width: usize) -> String {
+    match width < TWO_COLUMNS_MIN {
+        true => format!("  {command}\n{}", wrap(about, "      ", width)),
+        false => wrap(about, &format!("  {command:<37} "), width),
+    }
 }
 
 /// Shows one story after the other, as the reader likes.
@@ -253,6 +282,7 @@ fn check(file: &'static str, content: &'static str) -> Result<Checked, Failure> 
         report,
         times: Times { read, total: start.elapsed() },
         duplicate: None,
+        kinds: Vec::new(),
     })
 }
 
@@ -276,6 +306,6 @@ mod tests {
     fn what_there_is_fits_on_one_screen() {
         let page = contents(80);
         assert!(page.lines().count() <= 24, "{}", page.lines().count());
-        assert!(page.lines().all(|line| line.chars().count() <= 100), "{page}");
+        assert!(page.lines().all(|line| line.chars().count() <= 80), "{page}");
     }
 }

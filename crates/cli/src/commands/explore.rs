@@ -6,7 +6,7 @@ use crate::checkpoint::Keeper;
 use crate::exit::{Exit, Failure};
 use crate::parsers::{Style, base_parser, explore_level_parser};
 use crate::progress::Progress;
-use crate::quantities::duration;
+use crate::quantities::{count, duration};
 use crate::write_history::may_write;
 use crate::{checkpoint, interrupt, output};
 use clap::ValueEnum;
@@ -49,7 +49,7 @@ by a signal, 141 output closed by its reader.";
 /// Sessions of random clients, and transactions in each.
 const SIZE: (usize, usize) = (3, 3);
 /// More threads than this only cost memory.
-const THREADS_MAX: i64 = 64;
+const THREADS_MAX: u64 = 64;
 
 /// The flags.
 #[derive(clap::Args, Debug)]
@@ -88,7 +88,7 @@ pub struct Args {
     #[arg(long)]
     all: bool,
     /// Use at most N threads, up to 64 [default: one for each core]
-    #[arg(long, value_name = "N", value_parser = clap::value_parser!(u16).range(1..=THREADS_MAX))]
+    #[arg(long, value_name = "N", value_parser = count::<u16>(THREADS_MAX, "--threads 4"))]
     threads: Option<u16>,
     /// Give up after this long, like 30s, 500ms or 2m
     #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
@@ -395,6 +395,7 @@ impl<V: Value, L: Local> Subject<'_, V, L> {
                 report: found.report,
                 times: Times::default(),
                 duplicate: None,
+                kinds: Vec::new(),
             },
             token: found.token,
         }

@@ -3,7 +3,7 @@
 use crate::exit::{Exit, Failure};
 use crate::parsers::{Style, chooser_parser, store_level_parser};
 use crate::progress::Progress;
-use crate::quantities::duration;
+use crate::quantities::{count, duration};
 use crate::write_history::{may_write, save};
 use crate::{describe_run, interrupt, output, whole_files};
 use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
@@ -57,7 +57,7 @@ pub struct Args {
         long,
         value_name = "N",
         default_value_t = 1000,
-        value_parser = clap::value_parser!(u64).range(1..)
+        value_parser = count::<u64>(u64::MAX, "--runs 1000")
     )]
     runs: u64,
     /// How long to go on at most, like 30s or 5m; a run that has begun ends first

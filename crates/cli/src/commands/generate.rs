@@ -1,16 +1,16 @@
 //! `seriatim generate`: a history made to order.
 
 use crate::exit::{Exit, Failure};
+use crate::kinds::{Kinds, KindsParser};
 use crate::loss_notes::lost_note;
 use crate::output;
 use crate::parsers::{format_parser, generate_level_parser, order_parser};
 use crate::progress::Progress;
 use crate::write_history::{format_for, may_write_history, save};
 use clap::ValueEnum;
-use clap::builder::{PossibleValue, PossibleValuesParser, TypedValueParser};
 use seriatim_generate::{KeyChoice, Workload};
 use seriatim_history::formats::Format;
-use seriatim_isolation::{Anomaly, Level, Order};
+use seriatim_isolation::{Level, Order};
 use seriatim_report::text::plural;
 use std::path::PathBuf;
 
@@ -34,7 +34,7 @@ pub struct Args {
     )]
     level: Level,
     /// The order that it keeps the level with; with real-time the history has begin and end times,
-    /// so the format should have them too (jsonl, elle-edn)
+    /// so the format should have them too (jsonl, elle)
     #[arg(long, value_name = "ORDER", value_parser = order_parser(), default_value = "sessions")]
     order: Order,
     /// Sessions
@@ -67,9 +67,10 @@ pub struct Args {
     /// For hotspot: share of the operations on hot keys
     #[arg(long, value_name = "SHARE", default_value_t = 0.8)]
     hot_operations: f64,
-    /// Anomalies to plant, each once, separated by commas
+    /// Anomalies to plant, each once, separated by commas; a name that several share, like
+    /// G-single, plants all of them
     #[arg(long, value_name = "ANOMALY", value_delimiter = ',', value_parser = plant_parser())]
-    plant: Vec<Anomaly>,
+    plant: Vec<Kinds>,
     /// What decides everything that is random
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
@@ -98,7 +99,7 @@ impl Args {
             level: self.level,
             order: self.order,
             aborts: self.aborts,
-            plant: self.plant.clone(),
+            plant: Kinds::all(&self.plant),
             // A user who asks for aborts is told that the format has none; one who does not need
             // not know that the store has some.
             committed_only: self.aborts == 0.0 && !format.holds_aborted(),
@@ -138,12 +139,6 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
 }
 
 /// Only what a register history can show.
-fn plant_parser() -> impl TypedValueParser<Value = Anomaly> {
-    let plantable =
-        || Anomaly::ALL.into_iter().filter(|&kind| seriatim_generate::can_be_planted(kind));
-    let codes = plantable().map(|kind| PossibleValue::new(kind.info().code).help(kind.info().name));
-    PossibleValuesParser::new(codes).try_map(move |code| {
-        let kind = plantable().find(|kind| kind.info().code == code);
-        kind.ok_or_else(|| format!("unknown anomaly {code}"))
-    })
+fn plant_parser() -> KindsParser {
+    KindsParser::of("can be planted", seriatim_generate::can_be_planted)
 }

@@ -4,11 +4,11 @@ use crate::commands::check::bytes_max;
 use crate::exit::{Exit, Failure};
 use crate::inputs::try_input;
 use crate::loss_notes::{lost_note, skipped_note, unknown_note};
-use crate::output;
 use crate::parsers::{LevelArg, Unknown, format_parser, level_parser, order_parser};
 use crate::progress::Progress;
 use crate::quantities::{duration, size};
 use crate::write_history::{format_for, may_write_history, save};
+use crate::{interrupt, output};
 use seriatim_check::{Answer, Checker, Report, Undecided};
 use seriatim_history::formats::{Format, ReadOptions};
 use seriatim_history::{History, ReadError};
@@ -71,6 +71,10 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
     let to = format_for(args.to, &args.output, Format::Jsonl)?;
     may_write_history(&args.output, to, &[&args.input])?;
     let shown = args.input.display().to_string();
+    interrupt::call_next(|signal| {
+        let told = "interrupted: nothing was written; --budget TIME gives up in time";
+        interrupt::end_saying(signal, told);
+    });
     let progress = Progress::towards(&args.output);
     let now = |doing: String| {
         if let Some(progress) = &progress {

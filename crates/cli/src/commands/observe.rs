@@ -6,6 +6,7 @@ use crate::exit::{Exit, Failure};
 use crate::loss_notes::lost_note;
 use crate::output;
 use crate::parsers::format_parser;
+use crate::quantities::count;
 use crate::write_history::{format_for, may_write_history, save};
 use clap::ValueEnum;
 use seriatim_apps::BENCHMARKS;
@@ -43,7 +44,7 @@ pub struct Args {
     #[arg(
         long,
         value_name = "N",
-        value_parser = clap::value_parser!(u16).range(1..=SESSIONS_MAX as i64)
+        value_parser = count::<u16>(SESSIONS_MAX as u64, "--sessions 3")
     )]
     sessions: Option<u16>,
     /// How many transactions each session of a benchmark application attempts, instead of what
@@ -51,7 +52,7 @@ pub struct Args {
     #[arg(
         long,
         value_name = "N",
-        value_parser = clap::value_parser!(u16).range(1..=TRANSACTIONS_MAX as i64)
+        value_parser = count::<u16>(TRANSACTIONS_MAX as u64, "--transactions 8")
     )]
     transactions: Option<u16>,
     /// Where to write the run, or - for standard output

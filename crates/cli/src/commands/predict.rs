@@ -5,7 +5,7 @@ use crate::inputs::read_input;
 use crate::loss_notes::{skipped_note, unknown_note};
 use crate::parsers::{Style, Unknown, format_parser, predict_level_parser};
 use crate::progress::{self, Progress};
-use crate::quantities::duration;
+use crate::quantities::{count, duration};
 use crate::write_history::may_write;
 use crate::{interrupt, output, whole_files};
 use clap::ValueEnum;
@@ -66,7 +66,7 @@ pub struct Args {
         long,
         value_name = "N",
         requires = "all",
-        value_parser = clap::value_parser!(u32).range(1..)
+        value_parser = count::<u32>(u32::MAX.into(), "--max 10")
     )]
     max: Option<u32>,
     /// Give up after this long, like 30s, 500ms or 2m

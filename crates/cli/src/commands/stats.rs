@@ -96,7 +96,7 @@ fn unreadable(unreadable: &Unreadable, style: Style) -> Result<Exit, Failure> {
 
 fn print(stats: &Stats, style: Style) -> Result<Exit, Failure> {
     match style {
-        Style::Human => output::text(&stats::render(stats))?,
+        Style::Human => output::text(&stats::render(stats, output::width()))?,
         Style::Json => output::raw((stats::json(stats) + "\n").as_bytes())?,
     }
     Ok(Exit::Holds)

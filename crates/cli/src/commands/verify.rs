@@ -46,6 +46,13 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
             "only one of history and certificate can be standard input".to_owned(),
         ));
     }
+    if args.input == args.certificate {
+        let shown = clean(&args.input.display().to_string());
+        return Err(Failure::Message(format!(
+            "{shown} cannot be both the history and its certificate, which `seriatim check {shown} \
+             --certificate CERTIFICATE` writes"
+        )));
+    }
     let certificate = load(&args.certificate)?;
     let shown = args.input.display().to_string();
     let progress = Progress::start(1);

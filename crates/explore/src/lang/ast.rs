@@ -6,6 +6,7 @@ use seriatim_isolation::Level;
 /// A key: a name, with numbers in brackets if it is one of many.
 #[derive(Clone, PartialEq, Debug)]
 pub(crate) struct Key {
+    pub spot: Spot,
     pub name: String,
     pub index: Vec<Expr>,
 }

@@ -40,10 +40,12 @@
 //!   with the latest values of each. The program must write the key or give it an initial value.
 //! - `#` and `//` start a comment.
 //!
-//! A transaction that divides by zero or computes a number that is too large aborts at that place,
-//! and the program violates its assertions.
+//! A transaction that divides by zero, computes a number that is too large, or reads a key with
+//! computed numbers in brackets that has no value (`seat[i + 5]`), aborts at that place, and the
+//! program violates its assertions.
 
 mod ast;
+mod keys;
 mod lexer;
 mod parser;
 mod run;
@@ -90,12 +92,14 @@ pub struct Source {
     initial: Vec<(String, i64)>,
     sessions: Vec<ast::Session>,
     assertions: Vec<ast::Assertion>,
+    /// The keys that can have a value.
+    keys: keys::KeysWithValues,
 }
 
 impl Source {
     /// Reads a program.
     pub fn parse(text: &str) -> Result<Source, LangError> {
-        parser::parse(text)
+        keys::with_values(parser::parse(text)?)
     }
 
     /// The program, to be explored.

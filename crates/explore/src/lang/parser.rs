@@ -69,7 +69,12 @@ pub(super) fn parse(text: &str) -> Parsed<Source> {
         written: FxHashSet::default(),
         initial: FxHashSet::default(),
         asked: Vec::new(),
-        source: Source { initial: Vec::new(), sessions: Vec::new(), assertions: Vec::new() },
+        source: Source {
+            initial: Vec::new(),
+            sessions: Vec::new(),
+            assertions: Vec::new(),
+            keys: Default::default(),
+        },
     };
     while *parser.token() != Token::End {
         parser.item()?;
@@ -458,13 +463,14 @@ impl Parser {
     }
 
     fn key(&mut self) -> Parsed<Key> {
+        let spot = self.spot();
         let name = self.name("key")?;
         let mut index = Vec::new();
         while self.takes("[") {
             index.push(self.expr()?);
             self.must("]")?;
         }
-        Ok(Key { name, index })
+        Ok(Key { spot, name, index })
     }
 
     /// A key in parentheses that is read, or asked for in the end.

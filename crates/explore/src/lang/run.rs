@@ -1,9 +1,11 @@
 //! Programs of the language as programs to explore.
 
 use super::ast::{Assertion, Expr, Key, Op, Stmt};
+use super::keys::{self, KeysWithValues};
 use super::{Source, Spot};
 use crate::end::End;
 use crate::program::{Program, Stop, Tx};
+use std::sync::Arc;
 
 /// The locals of a session.
 #[derive(Clone, PartialEq, Eq, Debug, Default)]
@@ -41,17 +43,37 @@ impl From<Stop> for Halt {
     }
 }
 
+/// A transaction that runs, and what it may ask for.
+struct Running<'r, 't> {
+    tx: &'r mut Tx<'t, i64>,
+    keys: &'r KeysWithValues,
+}
+
+impl Running<'_, '_> {
+    fn read(&mut self, key: &Key, locals: &Registers) -> Result<i64, Halt> {
+        let numbers = numbers(key, &mut |expr| local_value(expr, locals))?;
+        // What has no number, or only numbers of the text, was looked at before.
+        if !numbers.is_empty() && !self.keys.has(key, &numbers) {
+            return Err(Halt::Failure(keys::at_run_time(key, &numbers)));
+        }
+        Ok(self.tx.read(&keys::name(key, &numbers))?)
+    }
+}
+
 /// Makes closures of the transactions.
 pub(super) fn program(source: &Source) -> Program<i64, Registers> {
     let mut program = Program::new();
+    let keys = Arc::new(source.keys.clone());
     for (key, value) in &source.initial {
         program.initial(key, *value);
     }
     for session in &source.sessions {
         let described = program.named_session(&session.name);
         for txn in &session.txns {
-            let body = txn.body.clone();
-            let run = move |tx: &mut Tx<'_, i64>, locals: &mut Registers| run(&body, tx, locals);
+            let (body, keys) = (txn.body.clone(), Arc::clone(&keys));
+            let run = move |tx: &mut Tx<'_, i64>, locals: &mut Registers| {
+                run(&body, &mut Running { tx, keys: &keys }, locals)
+            };
             match txn.level {
                 Some(level) => described.transaction_at(level, run),
                 None => described.transaction(run),
@@ -61,53 +83,55 @@ pub(super) fn program(source: &Source) -> Program<i64, Registers> {
     program
 }
 
-fn run(body: &[Stmt], tx: &mut Tx<'_, i64>, locals: &mut Registers) -> Result<(), Stop> {
-    match block(body, tx, locals) {
+fn run(body: &[Stmt], running: &mut Running<'_, '_>, locals: &mut Registers) -> Result<(), Stop> {
+    match block(body, running, locals) {
         Ok(()) => Ok(()),
         Err(Halt::Stop(stop)) => Err(stop),
         Err(Halt::Failure(failure)) => {
             locals.failure.get_or_insert(failure);
-            tx.abort()
+            running.tx.abort()
         }
     }
 }
 
 /// The parser limits how deep this can go.
-fn block(body: &[Stmt], tx: &mut Tx<'_, i64>, locals: &mut Registers) -> Result<(), Halt> {
-    body.iter().try_for_each(|stmt| step(stmt, tx, locals))
+fn block(body: &[Stmt], running: &mut Running<'_, '_>, locals: &mut Registers) -> Result<(), Halt> {
+    body.iter().try_for_each(|stmt| step(stmt, running, locals))
 }
 
-fn step(stmt: &Stmt, tx: &mut Tx<'_, i64>, locals: &mut Registers) -> Result<(), Halt> {
+fn step(stmt: &Stmt, running: &mut Running<'_, '_>, locals: &mut Registers) -> Result<(), Halt> {
     match stmt {
         Stmt::Set(local, expr) => {
             let value = local_value(expr, locals)?;
             locals.set(*local, value);
         }
         Stmt::Read(local, key) => {
-            let value = tx.read(&key_name(key, &mut |expr| local_value(expr, locals))?)?;
+            let value = running.read(key, locals)?;
             locals.set(*local, value);
         }
         Stmt::Write(key, expr) => {
-            let key = key_name(key, &mut |expr| local_value(expr, locals))?;
-            tx.write(&key, local_value(expr, locals)?)?;
+            let numbers = numbers(key, &mut |expr| local_value(expr, locals))?;
+            running.tx.write(&keys::name(key, &numbers), local_value(expr, locals)?)?;
         }
         Stmt::If(condition, then, other) => {
             let taken = if local_value(condition, locals)? != 0 { then } else { other };
-            block(taken, tx, locals)?;
+            block(taken, running, locals)?;
         }
         Stmt::For(local, from, to, body) => {
             for value in *from..=*to {
                 locals.set(*local, value);
-                block(body, tx, locals)?;
+                block(body, running, locals)?;
             }
         }
-        Stmt::Repeat(rounds, body) => (0..*rounds).try_for_each(|_| block(body, tx, locals))?,
+        Stmt::Repeat(rounds, body) => {
+            (0..*rounds).try_for_each(|_| block(body, running, locals))?
+        }
         Stmt::Assert(assertion) => {
             if local_value(&assertion.expr, locals)? == 0 {
                 locals.failure.get_or_insert_with(|| told(assertion));
             }
         }
-        Stmt::Abort => tx.abort::<()>()?,
+        Stmt::Abort => running.tx.abort::<()>()?,
     }
     Ok(())
 }
@@ -171,12 +195,9 @@ fn uncomputable(problem: &str, spot: Spot) -> String {
     format!("{problem} (line {}, column {})", spot.line, spot.column)
 }
 
-fn key_name<E>(key: &Key, value: &mut dyn FnMut(&Expr) -> Result<i64, E>) -> Result<String, E> {
-    let mut name = key.name.clone();
-    for index in &key.index {
-        name += &format!("[{}]", value(index)?);
-    }
-    Ok(name)
+/// The numbers in the brackets of a key.
+fn numbers<E>(key: &Key, value: &mut dyn FnMut(&Expr) -> Result<i64, E>) -> Result<Vec<i64>, E> {
+    key.index.iter().map(value).collect()
 }
 
 /// The assertions of the sessions and of the end.
@@ -186,13 +207,20 @@ pub(super) fn check(source: &Source, end: &End<'_, i64, Registers>) -> Result<()
             return Err(failure.clone());
         }
     }
-    source.assertions.iter().try_for_each(|assertion| check_one(assertion, end))
+    source.assertions.iter().try_for_each(|assertion| check_one(assertion, &source.keys, end))
 }
 
-fn check_one(assertion: &Assertion, end: &End<'_, i64, Registers>) -> Result<(), String> {
+fn check_one(
+    assertion: &Assertion,
+    keys: &KeysWithValues,
+    end: &End<'_, i64, Registers>,
+) -> Result<(), String> {
     end.finally(|read| {
         let mut seen: Vec<String> = Vec::new();
-        let result = value(&assertion.expr, &mut |leaf| end_value(leaf, end, read, &mut seen));
+        let result = value(&assertion.expr, &mut |leaf| match leaf {
+            Expr::Final(key) => final_value(key, keys, end, read, &mut seen),
+            _ => Ok(local_at_end(leaf, end).unwrap_or(0)),
+        });
         let with =
             if seen.is_empty() { String::new() } else { format!(" with {}", seen.join(", ")) };
         match result {
@@ -203,30 +231,28 @@ fn check_one(assertion: &Assertion, end: &End<'_, i64, Registers>) -> Result<(),
     })
 }
 
-fn end_value(
-    leaf: &Expr,
+/// A local of a session at the end, if the expression is one.
+fn local_at_end(leaf: &Expr, end: &End<'_, i64, Registers>) -> Option<i64> {
+    let Expr::LocalOf(session, local) = leaf else { return None };
+    Some(end.locals().get(*session).map_or(0, |locals| locals.get(*local)))
+}
+
+fn final_value(
+    key: &Key,
+    keys: &KeysWithValues,
     end: &End<'_, i64, Registers>,
     read: &mut dyn FnMut(&str) -> i64,
     seen: &mut Vec<String>,
 ) -> Result<i64, String> {
-    match leaf {
-        Expr::LocalOf(session, local) => {
-            Ok(end.locals().get(*session).map_or(0, |locals| locals.get(*local)))
-        }
-        Expr::Final(key) => {
-            let mut index = |expr: &Expr| {
-                value(expr, &mut |leaf| match leaf {
-                    Expr::LocalOf(session, local) => {
-                        Ok(end.locals().get(*session).map_or(0, |locals| locals.get(*local)))
-                    }
-                    _ => Err("a final value cannot be an index".to_owned()),
-                })
-            };
-            let name = key_name(key, &mut index)?;
-            let number = read(&name);
-            seen.push(format!("final({name}) = {number}"));
-            Ok(number)
-        }
-        _ => Ok(0),
+    let no_index = || "a final value cannot be an index".to_owned();
+    let numbers = numbers(key, &mut |expr| {
+        value(expr, &mut |leaf| local_at_end(leaf, end).ok_or_else(no_index))
+    })?;
+    if !numbers.is_empty() && !keys.has(key, &numbers) {
+        return Err(keys::at_run_time(key, &numbers));
     }
+    let name = keys::name(key, &numbers);
+    let number = read(&name);
+    seen.push(format!("final({name}) = {number}"));
+    Ok(number)
 }

@@ -6,6 +6,7 @@ use crate::atom::{Atom, Value};
 use crate::columns::Columns;
 use crate::error::ReadError;
 use crate::ids::KeyId;
+use crate::mixed_keys::{MixedKey, ONE_KIND};
 use crate::model::{History, KeyNames, Names, OpKind, Status};
 use crate::place::{PlaceUnit, Places};
 use rustc_hash::FxHashMap;
@@ -88,6 +89,7 @@ impl Builder {
         if self.columns.txns.is_empty() {
             return Err(source.no_transactions());
         }
+        self.refuse_mixed_keys(source)?;
         if self.columns.files.is_empty() {
             self.columns.files = vec![source.name.clone()];
         }
@@ -106,5 +108,15 @@ impl Builder {
         self.columns.op_places = Places::Each(self.places);
         let error = |error| ReadError::TooLarge { file: source.name.clone(), source: error };
         self.columns.finish().map_err(error)
+    }
+
+    /// Only text formats have lists, so that places are lines here.
+    fn refuse_mixed_keys(&self, source: &Source) -> Result<(), ReadError> {
+        let Some(mixed) = MixedKey::find(&self.columns, self.key_names.len()) else {
+            return Ok(());
+        };
+        let line = self.places[mixed.later];
+        let problem = mixed.problem(&self.columns, &self.key_names, self.places[mixed.earlier]);
+        Err(source.at_with_hint(line.into(), 0, problem, Some(ONE_KIND.to_owned())))
     }
 }

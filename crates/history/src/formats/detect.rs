@@ -111,7 +111,8 @@ fn of_bracket(text: &[u8]) -> Option<Format> {
         [b'[', ..] => Some(Format::DbcopJson),
         [b'{', ..] => of_object(inside),
         _ if is_tagged_edn(inside.split(|&byte| byte == b'\n').next()?) => Some(Format::ElleEdn),
-        [b']', ..] => Some(Format::DbcopHist),
+        // Alone it is an array of nothing rather than one transaction that does nothing.
+        [b']', rest @ ..] => (!rest.trim_ascii().is_empty()).then_some(Format::DbcopHist),
         _ => {
             let word = inside.split(|byte| byte.is_ascii_whitespace() || *byte == b']').next()?;
             word.windows(2).any(|pair| pair == b":=" || pair == b"==").then_some(Format::DbcopHist)
@@ -193,9 +194,21 @@ pub(super) fn unknown(bytes: &[u8], source: &Source) -> ReadError {
     let Some(line) = significant_lines(bytes).next() else {
         return source.at_with_hint(1, 1, NO_TRANSACTIONS, Some(RIGHT_FILE.to_owned()));
     };
+    if is_empty_collection(bytes) {
+        let problem = format!("{NO_TRANSACTIONS}, only {}", excerpt(line.text));
+        let hint = Some(RIGHT_FILE.to_owned());
+        return source.at_with_hint(line.number, line.column(0), problem, hint);
+    }
     let (number, column) = (Some(line.number), Some(line.column(0) as u64));
     let detail = format!("found {}", excerpt(line.text));
     ReadError::UnknownFormat { spot: Spot { file, line: number, column, byte: None }, detail }
+}
+
+/// Whether a text is one pair of brackets with nothing in it, comments aside.
+fn is_empty_collection(bytes: &[u8]) -> bool {
+    let text = significant_lines(bytes).flat_map(|line| line.text.iter().copied());
+    let brackets: Vec<u8> = text.filter(|byte| !byte.is_ascii_whitespace()).take(3).collect();
+    matches!(brackets.as_slice(), b"[]" | b"{}" | b"()")
 }
 
 #[cfg(test)]
@@ -245,6 +258,21 @@ mod tests {
         assert_eq!(message(b"# c\r\n\n  hello\r\nworld"), expected);
         assert!(message(b"\0\0").starts_with("h at byte 0: not a history"));
         assert!(message(b"\n# only\n").starts_with("h:1:1: no transactions"));
+    }
+
+    #[test]
+    fn brackets_around_nothing_are_no_history() {
+        for text in ["[]", " [ ]\n", "[\n\n]\n", "# none\n{}", "( )"] {
+            assert_eq!(detect(text.as_bytes()), None, "{text}");
+            let error = unknown(text.as_bytes(), &Source::new("h")).to_string();
+            assert!(error.contains(": no transactions, only `"), "{error}");
+        }
+        let error = unknown(b"\n []", &Source::new("h")).to_string();
+        assert_eq!(
+            error,
+            "h:2:2: no transactions, only `[]`; is this the right file, and did the recording \
+             finish?"
+        );
     }
 
     #[test]

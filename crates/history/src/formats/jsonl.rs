@@ -2,7 +2,7 @@
 //! history has.
 //!
 //! ```text
-//! {"seriatim":1,"initial":{"x":0},"source":"…"}
+//! {"seriatim":1,"initial":{"x":0},"time_unit":"nanoseconds","source":"…"}
 //! {"session":"s1","txn":"t7","status":"committed","begin":1,"end":2,"ops":[["w","x",1]]}
 //! {"session":"s2","txn":"t8","status":"aborted","ops":[["r","y",null]]}
 //! ```
@@ -19,7 +19,7 @@ use super::text::{Source, excerpt, key_atom};
 use crate::atom::{Atom, Value};
 use crate::error::{ReadError, WriteError};
 use crate::ids::{KeyId, TxnId};
-use crate::model::{History, OpKind, Status};
+use crate::model::{History, OpKind, Status, TimeUnit};
 use crate::place::PlaceUnit;
 use rustc_hash::{FxHashMap, FxHashSet};
 use serde_json::{Map, Value as Json, json};
@@ -30,6 +30,10 @@ pub const SCHEMA: &str = include_str!("../../schema/history.jsonl.schema.json");
 
 /// The version of the format that this program writes and understands.
 const VERSION: u64 = 1;
+
+/// What times may count, in the header.
+const NANOSECONDS: &str = "nanoseconds";
+const COUNTED: &str = "counted";
 
 /// Reads a history.
 pub(super) fn read(bytes: &[u8], source: &Source) -> Result<History, ReadError> {
@@ -84,6 +88,7 @@ struct Reader {
     builder: Builder,
     initial: Vec<(String, Value)>,
     times: Vec<(Option<i64>, Option<i64>)>,
+    time_unit: Option<TimeUnit>,
     /// The line of each transaction that has a name of its own.
     lines: FxHashMap<Atom, u64>,
 }
@@ -115,6 +120,7 @@ impl Reader {
                 format!("`unknown_content` must be a number of transactions, found {count}")
             })?,
         };
+        self.time_unit = time_unit(fields.remove("time_unit"))?;
         self.builder.columns.extra = extra(fields);
         Ok(())
     }
@@ -194,6 +200,7 @@ impl Reader {
                 .iter()
                 .map(|(begin, end)| (begin.unwrap_or(i64::MIN), end.unwrap_or(i64::MAX)));
             self.builder.columns.txn_times = Some(times.collect());
+            self.builder.columns.time_unit = self.time_unit.unwrap_or(TimeUnit::Nanoseconds);
         }
         self.builder.finish(source, PlaceUnit::Line)
     }
@@ -225,6 +232,19 @@ fn status(field: Option<Json>) -> Result<Status, String> {
             Err(format!(
                 "expected the status \"committed\", \"aborted\" or \"unknown\", found {found}"
             ))
+        }
+    }
+}
+
+/// What times count, if the header says it.
+fn time_unit(field: Option<Json>) -> Result<Option<TimeUnit>, String> {
+    match field.as_ref().map(|unit| unit.as_str()) {
+        None => Ok(None),
+        Some(Some(NANOSECONDS)) => Ok(Some(TimeUnit::Nanoseconds)),
+        Some(Some(COUNTED)) => Ok(Some(TimeUnit::Unknown)),
+        _ => {
+            let found = field.unwrap_or_default();
+            Err(format!("expected the time_unit \"{NANOSECONDS}\" or \"{COUNTED}\", found {found}"))
         }
     }
 }
@@ -329,6 +349,10 @@ fn write_header(
     }
     if history.unknown_content() > 0 {
         header += &format!(",\"unknown_content\":{}", history.unknown_content());
+    }
+    // Nanoseconds are what a reader takes times for that no header tells of.
+    if history.has_times() && history.time_unit() == TimeUnit::Unknown {
+        header += &format!(",\"time_unit\":\"{COUNTED}\"");
     }
     header += &members(history.extra());
     Ok(writeln!(out, "{header}}}")?)
@@ -448,6 +472,22 @@ mod tests {
         let back = read(&out, &Source::new("h")).unwrap();
         let names: Vec<String> = back.txns().map(|txn| back.txn_name(txn).to_string()).collect();
         assert_eq!(names, ["1", "1 (3)", "1 (2)"]);
+    }
+
+    #[test]
+    fn times_are_nanoseconds_unless_the_header_says_that_they_are_counted() {
+        let line = "{\"session\":1,\"begin\":1,\"end\":2,\"ops\":[]}";
+        let unit = |text: &str| read(text.as_bytes(), &Source::new("h")).unwrap().time_unit();
+        assert_eq!(unit(line), TimeUnit::Nanoseconds);
+        let counted = format!("{{\"seriatim\":1,\"time_unit\":\"counted\"}}\n{line}");
+        assert_eq!(unit(&counted), TimeUnit::Unknown);
+        let history = read(counted.as_bytes(), &Source::new("h")).unwrap();
+        let mut out = Vec::new();
+        write(&history, &mut out).unwrap();
+        assert_eq!(unit(&String::from_utf8(out).unwrap()), TimeUnit::Unknown);
+        let bad = "{\"seriatim\":1,\"time_unit\":\"hours\"}";
+        let error = read(bad.as_bytes(), &Source::new("h")).unwrap_err().to_string();
+        assert!(error.contains("\"nanoseconds\" or \"counted\", found \"hours\""), "{error}");
     }
 
     #[test]

@@ -23,7 +23,14 @@ pub(super) fn leave_out(columns: &mut Columns, places: &mut Vec<u32>) {
     let known = known_values(columns);
     let mut kept = 0;
     for op in 0..columns.op_kind.len() {
-        let Left::As(value) = left(columns, op, &known) else { continue };
+        let line = u64::from(places[op]);
+        let Left::As(value) = left(columns, op, &known) else {
+            columns.repairs.reads_left_out.add(line);
+            continue;
+        };
+        if value != columns.op_value[op] {
+            columns.repairs.lists_shortened.add(line);
+        }
         columns.op_kind[kept] = columns.op_kind[op];
         columns.op_key[kept] = columns.op_key[op];
         columns.op_value[kept] = value;

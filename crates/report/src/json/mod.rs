@@ -5,6 +5,7 @@ mod open;
 mod steps;
 
 use crate::checked::{Checked, Unread, Unreadable};
+use crate::notes::notes;
 use crate::prose;
 use open::{Done, Open, open};
 use serde::{Serialize, Serializer};
@@ -64,6 +65,8 @@ struct CheckedObject<'a> {
     skipped: u64,
     #[serde(skip_serializing_if = "is_zero")]
     unknown_content: u64,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    notes: Vec<String>,
     time_ms: TimeMs,
     efforts: Vec<Done<'a>>,
 }
@@ -182,6 +185,7 @@ impl<'a> CheckedObject<'a> {
             keys: counts.keys,
             skipped: counts.skipped,
             unknown_content: counts.unknown_content,
+            notes: notes(checked),
             time_ms: TimeMs::new(checked),
             efforts: report
                 .timings

@@ -2,7 +2,7 @@
 //! checker does not report by that name.
 
 use super::strong::READ_COMMITTED;
-use super::{Entry, Example, Sort, Subject, from};
+use super::{Entry, Example, STALE_READ, Sort, Subject, from};
 use seriatim_isolation::Level;
 
 /// Anomalies first, then levels.
@@ -69,6 +69,30 @@ pub(super) const ENTRIES: &[Entry] = &[
              possible. Db2 calls this level \
              \"read stability\", and its own REPEATABLE READ is serializable.",
             "Oracle has no level of this name.",
+        ],
+    },
+    Entry {
+        subject: Subject::Beyond {
+            sort: Sort::Level,
+            code: "linearizability",
+            name: "linearizability",
+            levels: "strict serializability (sser) of a history whose transactions are single \
+                     operations",
+            violated: from(Level::StrictSerializable),
+        },
+        aliases: &["linearizable", "atomic-consistency"],
+        definition: "Every operation on an object takes effect at one moment between its begin and \
+                     its end. Record each operation as a transaction of its own, with its times: \
+                     the history is linearizable if and only if it is strictly serializable \
+                     (--level sser). Jepsen's register workloads are read in this way.",
+        example: Example {
+            history: STALE_READ,
+            remark: "t2 began when t1 had ended, and yet it misses what t1 wrote.",
+        },
+        databases: &[
+            "etcd: reads and writes are linearizable unless a serializable read is asked for.",
+            "MongoDB: reads of a single document with read concern \"linearizable\".",
+            "Cassandra: lightweight transactions, with reads at consistency level SERIAL.",
         ],
     },
 ];

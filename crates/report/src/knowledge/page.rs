@@ -31,6 +31,9 @@ fn heading(title: &str, width: usize) -> String {
     format!("\n{}\n", paint(BOLD, wrap(title, "  ", width).trim_end()))
 }
 
+/// The narrowest page on which names stand beside codes.
+const TWO_COLUMNS_MIN: usize = 70;
+
 /// The list of all entries.
 pub fn index(width: usize) -> String {
     let mut page = section("Levels, weakest first (cut isolation stands apart)", width, |entry| {
@@ -39,8 +42,9 @@ pub fn index(width: usize) -> String {
     page += &section("Anomalies", width, |entry| matches!(entry.subject, Subject::Anomaly(_)));
     page += &section("Further anomalies", width, |entry| is_beyond(entry, Sort::Anomaly));
     page += &section("Further levels", width, |entry| is_beyond(entry, Sort::Level));
-    page + "`seriatim explain NAME` tells more; letters (h, tap-h) and names such as G1a work \
-            too.\n"
+    let more = "`seriatim explain NAME` tells more; letters (h, tap-h) and names such as G1a work \
+                too.";
+    page + &wrap(more, "", width)
 }
 
 fn is_beyond(entry: &Entry, sort: Sort) -> bool {
@@ -77,13 +81,13 @@ fn legend(history: &str) -> String {
 }
 
 fn section(title: &str, width: usize, belongs: impl Fn(&Entry) -> bool) -> String {
-    let mut page = format!("{}\n", paint(BOLD, title));
+    let mut page = format!("{}\n", paint(BOLD, wrap(title, "", width).trim_end()));
     for entry in entries().filter(|entry| belongs(entry)) {
-        page += &wrap(
-            &format!("{} ({})", entry.name(), summary_names(entry)),
-            &format!("  {:<28}", entry.code()),
-            width,
-        );
+        let names = format!("{} ({})", entry.name(), summary_names(entry));
+        page += &match width < TWO_COLUMNS_MIN {
+            true => format!("  {}\n{}", entry.code(), wrap(&names, "    ", width)),
+            false => wrap(&names, &format!("  {:<28}", entry.code()), width),
+        };
     }
     page.push('\n');
     page

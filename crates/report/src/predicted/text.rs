@@ -19,7 +19,7 @@ const COLUMNS_MIN: usize = 70;
 
 /// The page about one input.
 pub fn render(found: &Predicted, layout: &Layout) -> String {
-    let mut page = headline(found);
+    let mut page = headline(found, layout);
     for (number, prediction) in found.predictions.iter().enumerate() {
         page.push('\n');
         page += &one(found, prediction, number, layout);
@@ -28,7 +28,7 @@ pub fn render(found: &Predicted, layout: &Layout) -> String {
     page
 }
 
-fn headline(found: &Predicted) -> String {
+fn headline(found: &Predicted, layout: &Layout) -> String {
     let what = format!(
         "{}, {} boundary, {}",
         found.options.level,
@@ -55,7 +55,7 @@ fn headline(found: &Predicted) -> String {
         }
         _ => (OPEN, format!("undecided ({what})")),
     };
-    format!("{}: {}\n", paint(BOLD, &clean(&found.input)), paint(style, &verdict))
+    text::titled(&found.input, &verdict, style, layout)
 }
 
 fn one(found: &Predicted, prediction: &Prediction, number: usize, layout: &Layout) -> String {
@@ -63,7 +63,10 @@ fn one(found: &Predicted, prediction: &Prediction, number: usize, layout: &Layou
     if found.predictions.len() > 1 {
         let _ = writeln!(page, "{}", paint(BOLD, &format!("prediction {}", number + 1)));
     }
-    page += &side_by_side(prediction, layout.width);
+    page += &match layout.width < COLUMNS_MIN {
+        true => one_below_the_other(prediction, layout.width),
+        false => side_by_side(prediction, layout.width),
+    };
     page.push('\n');
     page += &ends(prediction, layout.width);
     if prediction.outlook == Outlook::CutShort {
@@ -85,7 +88,7 @@ fn one(found: &Predicted, prediction: &Prediction, number: usize, layout: &Layou
 
 /// Two columns: as it was, and as it could have been.
 fn side_by_side(prediction: &Prediction, width: usize) -> String {
-    let column = width.max(COLUMNS_MIN).saturating_sub(7) / 2;
+    let column = width.saturating_sub(7) / 2;
     let mut page = format!(
         "  {} {}\n",
         paint(BOLD, &pad("observed", column + 2)),
@@ -98,6 +101,46 @@ fn side_by_side(prediction: &Prediction, width: usize) -> String {
             let _ = writeln!(page, "  session {}", clean(&shown.txn.session));
         }
         page += &rows(shown, column);
+    }
+    page
+}
+
+/// As it was, and below each read that would have been another one that, for narrow pages.
+fn one_below_the_other(prediction: &Prediction, width: usize) -> String {
+    let mut page = wrap("observed, and predicted where it differs (*)", "  ", width);
+    let mut session = None;
+    for shown in &prediction.shown {
+        if session != Some(&shown.txn.session) {
+            session = Some(&shown.txn.session);
+            page += &wrap(&format!("session {}", clean(&shown.txn.session)), "  ", width);
+        }
+        page += &wrap(&after(&shown.txn, shown.fate), "    ", width);
+        page += &events(shown, width);
+    }
+    page
+}
+
+fn events(shown: &ShownTxn, width: usize) -> String {
+    let mut page = String::new();
+    let (mut changed, mut left_out) = (0, 0);
+    for event in &shown.events {
+        changed += usize::from(event.is_changed());
+        if event.is_changed() && changed > SHOWN_MAX {
+            left_out += 1;
+            continue;
+        }
+        page += &wrap(&observed(event), "      ", width);
+        match predicted(event) {
+            None => page += &paint(DIM, &wrap("not there", "      * ", width)),
+            Some(text) if event.is_changed() => {
+                page += &paint(BAD, &wrap(&text, "      * ", width));
+            }
+            Some(_) => {}
+        }
+    }
+    if left_out > 0 {
+        let more = format!("… and {} more", plural(left_out, "changed read"));
+        page += &wrap(&more, "      ", width);
     }
     page
 }

@@ -127,6 +127,16 @@ pub(crate) fn because(edge: &Edge) -> String {
         Reason::RealTime { .. } | Reason::WriteWrite { .. } | Reason::ReadWrite { .. } => {
             strong::because(edge).unwrap_or_else(|| edge_clause(edge))
         }
+        Reason::WriteRead { write, read, origin } if write.kind == OpKind::Append => format!(
+            "{} reads {}{}, in which {} was appended by {}{}{}",
+            txn(&edge.to),
+            item_with(read, &[&write.value]),
+            at(read),
+            value(&write.value),
+            txn(&edge.from),
+            at(write),
+            strong::not_from(origin),
+        ),
         Reason::WriteRead { write, read, origin } => format!(
             "{} reads {}{}, which {} wrote{}{}",
             txn(&edge.to),
@@ -185,8 +195,11 @@ fn overwritten(
 
 /// That the version that was read is newer than another.
 fn newer(source: &OpRef, other: &OpRef) -> String {
-    match source.kind {
-        OpKind::Append => {
+    match (source.txn.id, other.kind) {
+        (None, OpKind::Append) => {
+            format!("{} must have come before the initial state", of(other))
+        }
+        (_, OpKind::Append) => {
             let (source, other) = (value(&source.value), value(&other.value));
             format!("{source} must have been appended after {other}")
         }

@@ -75,13 +75,13 @@ fn stale_by_itself(violation: &Violation) -> Option<String> {
         _ => return None,
     };
     Some(format!(
-        "{} reads {}. But {} wrote {}: {times}, so {} should have seen {} or something newer.",
+        "{} reads {}. But {} {}: {times}, so {} should have seen {}.",
         who(&read.txn),
         read_from(read, source),
         who(&other.txn),
-        item(other),
+        did(other),
         txn(&read.txn),
-        item(other),
+        unseen(other),
     ))
 }
 

@@ -1,6 +1,6 @@
 //! Stories of reads that are wrong by themselves, or in their transaction.
 
-use super::{and, does, edge_clause, item, item_with, key, read_from, txn, value, who, word};
+use super::{and, did, does, edge_clause, item, item_with, key, read_from, txn, value, who, word};
 use seriatim_check::{OpRef, Reason, ValueRef, Violation};
 use seriatim_history::OpKind;
 
@@ -25,8 +25,9 @@ pub(super) fn thin_air(violation: &Violation) -> Option<String> {
 
 pub(super) fn aborted(violation: &Violation) -> Option<String> {
     let [write, read, ..] = violation.ops.as_slice() else { return None };
+    let did = if write.kind == OpKind::Append { "appended" } else { "wrote" };
     Some(format!(
-        "{} reads {} from {}, but {} aborted: what it wrote must not be seen by anybody.",
+        "{} reads {} from {}, but {} aborted: what it {did} must not be seen by anybody.",
         who(&read.txn),
         item(read),
         who(&write.txn),
@@ -50,13 +51,24 @@ pub(super) fn not_my_own(violation: &Violation) -> Option<String> {
     let it = who(&read.txn);
     let source = match others.first() {
         Some(other) => read_from(read, other),
+        None if own.kind == OpKind::Append => item(read),
         None => format!("{}, which nobody wrote", item(read)),
     };
-    Some(format!("{it} writes {} and then reads {source}: its own write is ignored.", item(own)))
+    let ignored = if own.kind == OpKind::Append { "append" } else { "write" };
+    Some(format!("{it} {} and then reads {source}: its own {ignored} is ignored.", does(own)))
 }
 
 pub(super) fn not_my_last(violation: &Violation) -> Option<String> {
     let [older, newer, read, ..] = violation.ops.as_slice() else { return None };
+    if newer.kind == OpKind::Append {
+        return Some(format!(
+            "{} {}, then {}, and then reads {}: without its own last append.",
+            who(&read.txn),
+            does(older),
+            value(&newer.value),
+            item(read),
+        ));
+    }
     Some(format!(
         "{} writes {}, then {}, and then reads {}: its own older write instead of its last one.",
         who(&read.txn),
@@ -68,6 +80,17 @@ pub(super) fn not_my_last(violation: &Violation) -> Option<String> {
 
 pub(super) fn intermediate(violation: &Violation) -> Option<String> {
     let [write, newer, read, ..] = violation.ops.as_slice() else { return None };
+    if newer.kind == OpKind::Append {
+        return Some(format!(
+            "{} reads {} from {}, but {} itself {} after that: others may see all appends of a \
+             transaction or none.",
+            who(&read.txn),
+            item(read),
+            who(&write.txn),
+            txn(&write.txn),
+            did(newer),
+        ));
+    }
     Some(format!(
         "{} reads {} from {}, but {} itself overwrote it with {}: only the last write of a \
          transaction may be seen by others.",
@@ -100,9 +123,11 @@ pub(super) fn non_repeatable(violation: &Violation) -> Option<String> {
             item(second),
         ));
     }
+    let is_list = [first, second].iter().any(|read| matches!(read.value, ValueRef::List(_)));
+    let (changed, what) = if is_list { ("appended to", "list") } else { ("written", "value") };
     Some(format!(
-        "{} reads {} and later {}, without having written {} in between: the value changed under \
-         its eyes.",
+        "{} reads {} and later {}, without having {changed} {} in between: the {what} changed \
+         under its eyes.",
         who(&first.txn),
         from(first),
         from(second),

@@ -52,20 +52,24 @@ fn lost_update(violation: &Violation) -> Option<String> {
     let mine = ops().find(|op| op.kind.is_write() && op.txn == read.txn)?;
     let (first, second) =
         if read.txn.id < overwrite.txn.id { (mine, overwrite) } else { (overwrite, mine) };
-    let (both, each, so) = match first.kind {
-        OpKind::Append => (
-            format!("both append to {}", key(&read.key)),
-            format!("{} and {}", value(&first.value), value(&second.value)),
-            "appended to a list that it had not seen: as if the other update were lost.",
+    let both_did = match first.kind {
+        OpKind::Append => format!(
+            "both append to {} ({} and {}): whichever of them committed second appended to a list \
+             that it had not seen. It missed an update",
+            key(&read.key),
+            value(&first.value),
+            value(&second.value),
         ),
-        _ => (
-            format!("both write {}", key(&read.key)),
-            format!("{} and {}", item(first), item(second)),
-            "overwrote an update that it had not seen. One of the updates is lost.",
+        _ => format!(
+            "both write {} ({} and {}): whichever of them committed second overwrote an update \
+             that it had not seen. One of the updates is lost",
+            key(&read.key),
+            item(first),
+            item(second),
         ),
     };
     Some(format!(
-        "{} and {} both read {}, and then {both} ({each}): whichever of them committed second {so}",
+        "{} and {} both read {}, and then {both_did}.",
         who(&first.txn),
         who(&second.txn),
         read_from(read, source),
@@ -82,10 +86,13 @@ fn write_skew(violation: &Violation) -> Option<String> {
             false => format!("{} {write} and reads {read}", who(&me.read.txn)),
         }
     };
+    let each = if [&one, &two].iter().all(|side| side.overwrite.kind == OpKind::Append) {
+        "Each missed what the other appended"
+    } else {
+        "Each read what the other overwrote and missed the other's write"
+    };
     Some(format!(
-        "{}; {}. Each read what the other overwrote and missed the other's write, so each would \
-         have to come before the \
-         other: a write skew.",
+        "{}; {}. {each}, so each would have to come before the other: a write skew.",
         act(&one, &two),
         act(&two, &one),
     ))
@@ -108,9 +115,12 @@ fn long_fork(violation: &Violation) -> Option<String> {
     };
     let sights: Vec<String> = (0..cycle.len()).filter_map(sight).collect();
     let [one, two] = sights.as_slice() else { return None };
+    let is_append =
+        |edge: &Edge| missed(edge).is_some_and(|missed| missed.overwrite.kind == OpKind::Append);
+    let writes = if cycle.iter().any(is_append) { "appends" } else { "writes" };
     Some(format!(
-        "{one}; {two}. The two readers disagree about which of the two writes came first, so they \
-         cannot both have read from \
+        "{one}; {two}. The two readers disagree about which of the two {writes} came first, so \
+         they cannot both have read from \
          one order of commits: a long fork.",
     ))
 }
@@ -127,8 +137,9 @@ fn one_missed(violation: &Violation) -> Option<String> {
     if path.len() > CIRCLE_SPELLED_MAX {
         return None;
     }
-    let there = match violation.kind {
-        Anomaly::StaleRead => " The write was there already,",
+    let there = match (violation.kind, overwrite.kind) {
+        (Anomaly::StaleRead, OpKind::Append) => " The append was there already,",
+        (Anomaly::StaleRead, _) => " The write was there already,",
         _ => "",
     };
     Some(format!(

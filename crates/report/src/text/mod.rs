@@ -8,6 +8,7 @@ mod operations;
 mod verdict;
 
 pub use anomaly::violation;
+pub(crate) use verdict::titled;
 pub use verdict::{headline, overall, undecided};
 
 use crate::checked::{Checked, Unread, Unreadable};
@@ -19,6 +20,7 @@ use crate::style::{self, BAD, BOLD, DIM, OPEN, paint};
 use crate::wrap::wrap;
 use anomaly::anomaly;
 use seriatim_check::Answer;
+use seriatim_isolation::Anomaly;
 use std::fmt::Write as _;
 use verdict::{levels, verdict_line};
 
@@ -69,7 +71,7 @@ pub fn render(checked: &Checked, layout: &Layout) -> String {
         page.push('\n');
         page += &anomaly(group, layout);
     }
-    page += &none_of_the_kind(checked, layout);
+    page += &none_of_the_kinds(checked, layout);
     if checked.report.search_ended_early {
         page.push('\n');
         page += &dimmed(STOPPED, "", layout.width);
@@ -82,15 +84,19 @@ pub fn render(checked: &Checked, layout: &Layout) -> String {
     page
 }
 
-/// That the one kind that was looked for was not found.
-fn none_of_the_kind(checked: &Checked, layout: &Layout) -> String {
-    match checked.report.kind.filter(|_| checked.report.anomalies.is_empty()) {
-        Some(kind) => {
-            String::from("\n")
-                + &wrap(&format!("{}: none found", kind.info().name), "", layout.width)
-        }
-        None => String::new(),
+/// That nothing of the kinds that were looked for was found.
+fn none_of_the_kinds(checked: &Checked, layout: &Layout) -> String {
+    if checked.kinds.is_empty() || !checked.report.anomalies.is_empty() {
+        return String::new();
     }
+    let told = |kind: &Anomaly| match kind {
+        Anomaly::StaleRead if !checked.counts.has_times => {
+            format!("{}: not looked for, the history has no times", kind.info().name)
+        }
+        _ => format!("{}: none found", kind.info().name),
+    };
+    let lines = checked.kinds.iter().map(|kind| wrap(&told(kind), "", layout.width));
+    String::from("\n") + &lines.collect::<String>()
 }
 
 /// The page about an input that is too large to be read: one line, or two.
@@ -142,7 +148,12 @@ fn size_line(checked: &Checked) -> String {
         plural(counts.operations as u64, "operation"),
     );
     if counts.skipped > 0 {
-        let _ = write!(line, ", {} skipped", plural(counts.skipped, "unknown line"));
+        let _ = match checked.format {
+            "elle" | "elle-json" => {
+                write!(line, ", {} of the nemesis", plural(counts.skipped, "event"))
+            }
+            _ => write!(line, ", {} skipped", plural(counts.skipped, "unknown line")),
+        };
     }
     if counts.unknown_content > 0 {
         let unknown = plural(counts.unknown_content, "transaction");

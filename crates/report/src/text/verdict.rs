@@ -4,9 +4,11 @@ use super::operations::operations;
 use super::{Detail, Layout, dimmed, grouped, plural};
 use crate::checked::Checked;
 use crate::effort;
+use crate::notes::notes;
 use crate::prose::{self, and, clean};
 use crate::style::{self, BOLD, paint};
 use crate::wrap::wrap;
+use anstyle::Style;
 use seriatim_check::{Answer, Duplicate, Report, Undecided, Verdict};
 use seriatim_isolation::{Level, Order};
 use std::fmt::Write as _;
@@ -18,10 +20,15 @@ const WRAPPED_MAX: usize = 80;
 /// The input and the verdict, painted line by line.
 pub(super) fn verdict_line(checked: &Checked, layout: &Layout) -> String {
     let style = style::of(overall(&checked.report));
-    let input = format!("{}:", clean(&checked.input));
+    titled(&checked.input, &headline(&checked.report), style, layout)
+}
+
+/// An input and what is said of it in one sentence, painted line by line.
+pub(crate) fn titled(input: &str, sentence: &str, style: Style, layout: &Layout) -> String {
+    let input = format!("{}:", clean(input));
     let is_wrapped = layout.width <= WRAPPED_MAX && layout.detail != Detail::Verdict;
     let width = if is_wrapped { layout.width.saturating_sub(2) } else { usize::MAX };
-    let text = wrap(&format!("{input} {}", headline(&checked.report)), "", width);
+    let text = wrap(&format!("{input} {sentence}"), "", width);
     let lines = text.trim_end().lines().enumerate().map(|(number, line)| {
         match line.strip_prefix(&input).filter(|_| number == 0) {
             Some(rest) => {
@@ -136,6 +143,9 @@ pub(super) fn levels(checked: &Checked, layout: &Layout) -> String {
     page += &open_verdicts(checked, layout);
     if let Some(hint) = with_real_time(report) {
         page += &dimmed(&hint, "  ", layout.width);
+    }
+    for note in notes(checked) {
+        page += &dimmed(&note, "  ", layout.width);
     }
     page
 }
@@ -262,5 +272,6 @@ fn written_twice(read: &str, duplicate: Option<&Duplicate>) -> String {
     if duplicate.is_initial {
         return format!("{item} is the initial value, and {} wrote it as well", and(&writers));
     }
-    format!("{} {} wrote {item}", and(&writers), if writers.len() == 2 { "both" } else { "all" })
+    let wrote = duplicate.writes.first().map_or(format!("wrote {item}"), prose::did);
+    format!("{} {} {wrote}", and(&writers), if writers.len() == 2 { "both" } else { "all" })
 }

@@ -247,6 +247,7 @@ pub fn checked(verdicts: Vec<Verdict>, violations: Vec<Violation>) -> Checked {
             skipped: 0,
             unknown_content: 0,
             has_times: false,
+            ..Counts::default()
         },
         report: Report {
             order: Order::Sessions,
@@ -261,5 +262,6 @@ pub fn checked(verdicts: Vec<Verdict>, violations: Vec<Violation>) -> Checked {
         },
         times: Times { read: Duration::from_millis(7), total: Duration::from_millis(1234) },
         duplicate: None,
+        kinds: Vec::new(),
     }
 }

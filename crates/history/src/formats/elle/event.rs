@@ -4,7 +4,7 @@ use super::Problem;
 use super::edn::Edn;
 use super::operations::{self, Mop, Workload};
 use crate::atom::Atom;
-use crate::formats::text::{excerpt, integer};
+use crate::formats::text::{excerpt, key_atom};
 
 /// What a map says of its operation.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,6 +21,7 @@ pub(super) struct Stamp {
     pub time: Option<i64>,
     pub index: Option<i64>,
     pub position: i64,
+    pub line: u64,
 }
 
 /// A map of the file.
@@ -83,7 +84,7 @@ pub(super) fn read(
     let operations = operations::read(f, fields.value, kind);
     let workload = operations.as_ref().ok().and_then(|said| said.as_ref().map(|said| said.0));
     let operations = operations.map(|said| said.map(|said| said.1));
-    let stamp = fields.stamp;
+    let stamp = Stamp { line, ..fields.stamp };
     Ok(Some(ElleEvent { kind, process, stamp, operations, workload, is_register, line }))
 }
 
@@ -91,10 +92,7 @@ pub(super) fn read(
 fn process_name(process: &Edn) -> Result<Atom, Problem> {
     match process {
         Edn::Int(number) => Ok(Atom::Int(*number)),
-        Edn::Str(text) => Ok(match integer(text.as_bytes()) {
-            Ok(number) => Atom::Int(number),
-            Err(_) => Atom::Str(text.clone()),
-        }),
+        Edn::Str(text) => Ok(key_atom(text)),
         Edn::Keyword(text) => Ok(Atom::Keyword(text.clone())),
         Edn::Other(text) => Ok(Atom::Str(text.clone())),
         other => {

@@ -29,6 +29,7 @@ use crate::atom::{Atom, Value};
 use crate::error::ReadError;
 use crate::model::{History, OpKind, Status, TimeUnit};
 use crate::place::PlaceUnit;
+use crate::repairs::Tally;
 use edn::{Edn, Form, Forms, Start};
 use event::{ElleEvent, Stamp, Type};
 use operations::{Argument, Mop, Workload};
@@ -297,6 +298,7 @@ impl Reader {
         let unit = Unit::of(&self.stamps);
         if self.invoked.is_some() {
             self.builder.columns.txn_times = Some(self.times(unit));
+            self.tell_of_times(unit);
             if unit == Unit::Time {
                 self.builder.columns.time_unit = TimeUnit::Nanoseconds;
             }
@@ -316,6 +318,23 @@ impl Reader {
             (begin, end.max(begin))
         });
         times.collect()
+    }
+
+    /// Counts what of the times is not as it should be.
+    fn tell_of_times(&mut self, unit: Unit) {
+        let repairs = &mut self.builder.columns.repairs;
+        let ends_early = |(begin, end): &&(Option<Stamp>, Option<Stamp>)| match (begin, end) {
+            (Some(begin), Some(end)) => unit.read(*end) < unit.read(*begin),
+            _ => false,
+        };
+        let early = self.stamps.iter().filter(ends_early);
+        repairs.ends_before_begin =
+            Tally::of(early.filter_map(|(_, end)| Some(end.as_ref()?.line)));
+        let all = || self.stamps.iter().flat_map(|&(begin, end)| [begin, end]).flatten();
+        if all().any(|stamp| stamp.time.is_some()) {
+            let without = all().filter(|stamp| stamp.time.is_none());
+            repairs.events_without_time = Tally::of(without.map(|stamp| stamp.line));
+        }
     }
 
     /// The index of the completion (or invocation) of each transaction, if the file has them.

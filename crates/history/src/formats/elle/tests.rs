@@ -277,3 +277,40 @@ fn all_of_the_syntax_of_edn_may_stand_in_a_history() {
     let bad = "{:type :ok, :process 0, :value #v [[:w 1 1]\n #_[:x] ^:m [:w 1]]}";
     assert!(error(bad).starts_with("h:2:13: expected an operation"), "{}", error(bad));
 }
+
+#[test]
+fn a_process_is_called_as_it_is_spelled() {
+    let text = "{\"type\":\"ok\",\"process\":\"0\",\"value\":[]}\n\
+                {\"type\":\"ok\",\"process\":\"00\",\"value\":[]}\n\
+                {\"type\":\"ok\",\"process\":0,\"value\":[]}\n";
+    let history = read_json(text.as_bytes(), &Source::new("h"), &ReadOptions::default()).unwrap();
+    assert_eq!((history.session_count(), history.txn_count()), (2, 3));
+}
+
+#[test]
+fn times_that_go_back_or_are_missing_are_told() {
+    let event = |kind: &str, time: &str| {
+        format!("{{:type :{kind}, :process 0, :value [[:w :x 1]]{time}}}\n")
+    };
+    let read = |text: String| {
+        read_edn(text.as_bytes(), &Source::new("h"), &ReadOptions::default()).unwrap()
+    };
+    let history = read(event("invoke", ", :time 9") + &event("ok", ", :time 3"));
+    assert_eq!(history.repairs().ends_before_begin, Tally { count: 1, first_line: 2 });
+    let history = read(event("invoke", "") + &event("ok", ", :time 3"));
+    assert_eq!(history.repairs().events_without_time, Tally { count: 1, first_line: 1 });
+    let history = read(event("invoke", "") + &event("ok", ""));
+    assert_eq!(*history.repairs(), Default::default());
+}
+
+#[test]
+fn reads_of_what_is_not_understood_are_counted_where_they_are_left_out() {
+    let text = "{:type :ok, :process 0, :f :txn, :value [[:append :x 1]]}\n\
+                {:type :ok, :process 1, :f :mystery, :value 5}\n\
+                {:type :ok, :process 2, :f :txn, :value [[:r :x [1 7]]]}\n\
+                {:type :ok, :process 3, :f :txn, :value [[:r :x [7 1]]]}\n";
+    let options = ReadOptions { skip_unknown: true, ..ReadOptions::default() };
+    let history = read_edn(text.as_bytes(), &Source::new("h"), &options).unwrap();
+    assert_eq!(history.repairs().reads_left_out, Tally { count: 1, first_line: 3 });
+    assert_eq!(history.repairs().lists_shortened, Tally { count: 1, first_line: 4 });
+}
