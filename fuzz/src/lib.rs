@@ -1,12 +1,13 @@
 //! What the fuzz targets do with their bytes.
 
 use flate2::read::GzEncoder;
+use seriatim::certificate::{confirm, subject};
 use seriatim_explore::lang::Source;
 use seriatim_explore::{Explorer, replay};
 use seriatim_history::formats::{Format, ReadOptions, read_bytes, write};
 use seriatim_history::{History, OpId, notation};
-use seriatim_isolation::{Level, oracle};
-use seriatim_report::certificate::parse;
+use seriatim_isolation::{Guarantee, Level, oracle};
+use seriatim_report::certificate::{Claim, parse};
 use seriatim_runs::{Predicted, Recording, run_directed};
 use std::io::Read;
 use std::sync::LazyLock;
@@ -98,10 +99,12 @@ pub fn certificate(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let Ok(certificate) = parse(text) else { return };
     for (history, truth) in TRUTH.iter() {
-        certificate.header.difference(history);
+        let _ = certificate.subject.difference(&subject(history));
+        let numbers = history.numbering();
         for (level, claim) in &certificate.claims {
-            let Some(Ok(())) = claim.confirm(history, &history.numbering()) else { continue };
-            let claimed = !claim.is_violation();
+            let asked = Guarantee::new(*level, certificate.order);
+            let Some(Ok(())) = confirm(history, &numbers, asked, claim) else { continue };
+            let claimed = matches!(claim, Claim::Holds(_));
             assert!(truth.contains(&(*level, claimed)), "{level}: {claim:?}");
         }
     }

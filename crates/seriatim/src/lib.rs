@@ -17,7 +17,8 @@
 //! * [`store`] – a database that may return anything its isolation level allows,
 //! * [`explore`](mod@explore) – every behaviour of a transactional program, each exactly once,
 //! * [`apps`] – small applications with assertions, to run on both,
-//! * [`report`] – text for people, JSON for machines, DOT for pictures.
+//! * [`report`] – text for people, JSON for machines, DOT for pictures,
+//! * [`certificate`] – why each verdict is true, to be kept and to be confirmed without a search.
 //!
 //! Read a file, check it, print the answer:
 //!
@@ -77,6 +78,7 @@
 //! assert_eq!(found.report.anomalies[0].kind, seriatim::Anomaly::LostUpdate);
 //! ```
 
+pub mod certificate;
 mod model;
 mod stories;
 

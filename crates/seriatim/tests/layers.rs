@@ -81,6 +81,20 @@ fn the_verifier_knows_histories_and_definitions_and_nothing_of_a_search() {
     assert!(found.iter().all(|name| allowed.contains(&name.as_str())), "{found:?}");
 }
 
+/// What pages need of a history, callers take from it beforehand.
+#[test]
+fn the_report_looks_into_no_history_and_judges_none() {
+    let report = &manifests()["report"];
+    assert!(!report.contains("seriatim-verify"), "{report:?}");
+    let mut files = Vec::new();
+    sources(&Path::new(CRATES).join("report/src"), &mut files);
+    for path in files {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let mut words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+        assert!(words.all(|word| word != "History"), "{}", path.display());
+    }
+}
+
 #[test]
 fn heavy_dependencies_stay_with_the_server_and_the_command_line() {
     for (name, found) in manifests() {
