@@ -2,7 +2,7 @@
 //! it took.
 
 use super::effort::Effort;
-use super::violation::{Age, Violation};
+use super::violation::{Age, ValueRef, Violation};
 use seriatim_history::{OpId, TxnId};
 use seriatim_isolation::{Anomaly, Level, Order};
 use seriatim_verify::{Proof, commit_order};
@@ -77,7 +77,7 @@ pub enum Undecided {
         /// The key.
         key: String,
         /// The value.
-        value: String,
+        value: ValueRef,
         /// How many reads are concerned, over all such keys and values.
         reads: u64,
     },
