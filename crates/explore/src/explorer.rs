@@ -15,7 +15,7 @@ use crate::levels::supported;
 use crate::program::{Local, Program, Value};
 use crate::token;
 use crate::valid;
-use crate::work::{FoundBehaviour, Group, Groups, OTHERS, Part, Subtree, Tally, Work};
+use crate::work::{FoundBehaviour, Group, Groups, Part, Subtree, Tally, Work};
 use seriatim_isolation::Level;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -218,12 +218,11 @@ impl<'p, V: Value, L: Local> Explorer<'p, V, L> {
         })
     }
 
-    /// Puts the name of the anomaly before the cycles of the largest groups.
+    /// Names the anomalies of the largest groups.
     fn name_anomalies(&self, groups: &mut [Group]) -> Result<(), ExploreError> {
-        for group in groups.iter_mut().take(GROUPS_NAMED_MAX).filter(|group| has_cycle(group)) {
-            if let Some(name) = explain::anomaly(self.program, self.level, &group.first)? {
-                group.cycle = format!("{name}: {}", group.cycle);
-            }
+        let largest = groups.iter_mut().take(GROUPS_NAMED_MAX);
+        for group in largest.filter(|group| group.cycle.has_one_anomaly()) {
+            group.anomaly = explain::anomaly(self.program, self.level, &group.first)?;
         }
         Ok(())
     }
@@ -305,11 +304,6 @@ impl<'p, V: Value, L: Local> Explorer<'p, V, L> {
             Ok(chunks)
         })
     }
-}
-
-/// Whether a group is of one cycle.
-fn has_cycle(group: &Group) -> bool {
-    group.cycle != explain::SERIALIZABLE && group.cycle != OTHERS
 }
 
 /// The property of a robust program.
