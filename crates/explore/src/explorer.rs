@@ -38,6 +38,8 @@ const GROUPS_NAMED_MAX: usize = 100;
 const SUBTREES_PER_THREAD: usize = 8;
 
 /// An exploration to be made.
+#[derive(Debug)]
+#[must_use = "an exploration is made when it is run"]
 pub struct Explorer<'p, V, L> {
     program: &'p Program<V, L>,
     level: Level,
@@ -52,6 +54,7 @@ pub struct Explorer<'p, V, L> {
 
 /// What came of an exploration.
 #[derive(Debug)]
+#[must_use]
 pub struct Exploration<L> {
     /// The level of transactions that have none of their own.
     pub level: Level,

@@ -58,7 +58,7 @@ pub enum Evidence {
 }
 
 /// What violates a level.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub enum Breach {
     /// The smallest anomaly that was found, of the level or of a weaker one on the ladder.
     Anomaly(Box<Violation>),
@@ -99,7 +99,7 @@ pub enum Undecided {
 }
 
 /// The answer for one level.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[must_use]
 pub struct Verdict {
     /// The level.
@@ -350,5 +350,24 @@ impl fmt::Debug for Report {
             1 => f.write_str("; 1 kind of anomaly)"),
             count => write!(f, "; {count} kinds of anomalies)"),
         }
+    }
+}
+
+/// Short: a violation has its whole derivation with it.
+impl fmt::Debug for Breach {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Breach::Anomaly(violation) => {
+                let (code, ops) = (violation.kind.info().code, violation.ops.len());
+                write!(f, "Anomaly({code} of {ops} operations)")
+            }
+            Breach::Unexplained(txns) => write!(f, "Unexplained({} transactions)", txns.len()),
+        }
+    }
+}
+
+impl fmt::Debug for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Verdict({}: {:?})", self.level.code(), self.outcome)
     }
 }
