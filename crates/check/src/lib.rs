@@ -28,6 +28,7 @@ pub mod frontier;
 mod index;
 mod ladder;
 mod limits;
+mod no_isolation;
 mod outcome;
 mod parallel;
 mod patterns;

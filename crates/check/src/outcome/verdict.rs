@@ -237,7 +237,8 @@ pub struct Timings {
 pub struct Report {
     /// The order that the levels were asked for with.
     pub order: Order,
-    /// One verdict for each level that was asked for, in the order of [`Level::ALL`].
+    /// One verdict for each level that was asked for, in the order of [`Level::ALL`]; no isolation,
+    /// if it was asked for, comes first.
     pub verdicts: Vec<Verdict>,
     /// The anomalies, in the order of [`Anomaly::ALL`]; only kinds that a level that was asked for
     /// forbids.
