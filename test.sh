@@ -57,6 +57,7 @@ else
     say "skipped: $(collection list --message-format oneline 2>/dev/null | wc -l) tests need a collection of histories at ../shared/histories"
 fi
 say "tests of the slim library, without its features"
+cargo check -p seriatim --all-targets --locked
 cargo nextest run -p seriatim-history -p seriatim-store --lib --test bad_inputs --test behaviour --locked
 say "doctests"
 cargo test --workspace --all-features --doc --locked --quiet

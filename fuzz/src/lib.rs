@@ -1,12 +1,13 @@
 //! What the fuzz targets do with their bytes.
 
 use flate2::read::GzEncoder;
+use seriatim::certificate::{confirm, subject};
 use seriatim_explore::lang::Source;
 use seriatim_explore::{Explorer, replay};
 use seriatim_history::formats::{Format, ReadOptions, read_bytes, write};
 use seriatim_history::{History, OpId, notation};
-use seriatim_isolation::{Level, oracle};
-use seriatim_report::certificate::parse;
+use seriatim_isolation::{Guarantee, Level, Order, oracle};
+use seriatim_report::certificate::{Claim, parse};
 use seriatim_runs::{Predicted, Recording, run_directed};
 use std::io::Read;
 use std::sync::LazyLock;
@@ -81,12 +82,14 @@ const HISTORIES: [&str; 5] = [
     "a: a(l,1) | a(l,2)\nb: r(l,[1 2])\nc: r(l,[])",
 ];
 
-/// For each history what the definition says of each level.
-static TRUTH: LazyLock<Vec<(History, Vec<(Level, bool)>)>> = LazyLock::new(|| {
+/// For each history what the definition says of each level with each order.
+static TRUTH: LazyLock<Vec<(History, Vec<(Guarantee, bool)>)>> = LazyLock::new(|| {
     let judge = |text: &str| {
         let history = notation::parse(text).expect("these are histories");
-        let truth =
-            Level::ALL.iter().map(|&level| (level, oracle::satisfies(&history, level))).collect();
+        let all = Order::ALL.into_iter().flat_map(|order| {
+            Level::ALL.into_iter().map(move |level| Guarantee::new(level, order))
+        });
+        let truth = all.map(|asked| (asked, oracle::satisfies(&history, asked))).collect();
         (history, truth)
     };
     HISTORIES.into_iter().map(judge).collect()
@@ -98,11 +101,13 @@ pub fn certificate(bytes: &[u8]) {
     let Ok(text) = std::str::from_utf8(bytes) else { return };
     let Ok(certificate) = parse(text) else { return };
     for (history, truth) in TRUTH.iter() {
-        certificate.header.difference(history);
+        let _ = certificate.subject.difference(&subject(history));
+        let numbers = history.numbering();
         for (level, claim) in &certificate.claims {
-            let Some(Ok(())) = claim.confirm(history, &history.numbering()) else { continue };
-            let claimed = !claim.is_violation();
-            assert!(truth.contains(&(*level, claimed)), "{level}: {claim:?}");
+            let asked = Guarantee::new(*level, certificate.order);
+            let Some(Ok(())) = confirm(history, &numbers, asked, claim) else { continue };
+            let claimed = matches!(claim, Claim::Holds(_));
+            assert!(truth.contains(&(asked, claimed)), "{asked}: {claim:?}");
         }
     }
 }

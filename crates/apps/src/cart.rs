@@ -9,6 +9,7 @@ use crate::value::Value;
 use std::fmt;
 
 /// One client adds an item, one deletes it, one looks at the cart.
+#[derive(Debug)]
 pub struct Cart;
 
 const CART: &str = "cart";

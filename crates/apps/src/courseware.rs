@@ -20,9 +20,11 @@ const ENROLLED: &str = "enrolled";
 const REMOVED: &str = "removed";
 
 /// Three students enrol in a course with two places.
+#[derive(Debug)]
 pub struct Overflow;
 
 /// A student enrols in a course that is removed, others in another course.
+#[derive(Debug)]
 pub struct RemovedCourse;
 
 /// A database with these students and courses, and no enrolments.

@@ -95,6 +95,7 @@ impl<T: Transaction> Operation for T {
 }
 
 /// A session of the mock store as a connection.
+#[derive(Debug)]
 pub struct StoreDb {
     session: Session<Value>,
     txn: Option<Txn<Value>>,

@@ -18,6 +18,7 @@ const BALANCE: i64 = 250_000;
 const PAYMENT: i64 = 500;
 
 /// The application.
+#[derive(Debug)]
 pub struct SmallBank(pub Workload);
 
 #[derive(Clone, Copy)]

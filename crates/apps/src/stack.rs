@@ -8,6 +8,7 @@ use crate::db::{Db, DbError, Operation, transact};
 use crate::value::Value;
 
 /// Three clients push one element each and pop two.
+#[derive(Debug)]
 pub struct Stack;
 
 const HEAD: &str = "head";

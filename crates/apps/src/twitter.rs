@@ -10,6 +10,7 @@ use crate::value::Value;
 use std::fmt;
 
 /// B tweets; A looks at B's timeline in one session and follows B in another.
+#[derive(Debug)]
 pub struct Twitter;
 
 pub(crate) fn tweets(user: &str) -> String {

@@ -17,6 +17,7 @@ const PHONE: i64 = 2_050_000_001;
 const VOTES_MAX: usize = 1;
 
 /// The application.
+#[derive(Debug)]
 pub struct Voter(pub Workload);
 
 impl Voter {

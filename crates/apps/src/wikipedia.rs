@@ -33,6 +33,7 @@ const ANONYMOUS_PERCENT: i64 = 26;
 const NOW: &str = "20260101000000";
 
 /// The application.
+#[derive(Debug)]
 pub struct Wikipedia(pub Workload);
 
 #[derive(Clone, Copy)]

@@ -1,6 +1,6 @@
 //! The face of the checker: one function for one level, and a builder for the rest.
 
-use crate::orders::check_with;
+use crate::no_isolation;
 use crate::outcome::{Options, Report};
 use seriatim_history::History;
 use seriatim_isolation::{Anomaly, Level, Order};
@@ -121,7 +121,7 @@ impl Checker {
 
     /// Checks `history`.
     pub fn check(&self, history: &History) -> Report {
-        check_with(history, &self.options_now())
+        no_isolation::check(history, &self.options_now())
     }
 
     /// The options of a check that begins now.

@@ -29,6 +29,7 @@ mod index;
 mod ladder;
 mod latest_begins;
 mod limits;
+mod no_isolation;
 mod orders;
 mod outcome;
 mod parallel;

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 /// exploration gets on however early it is killed.
 const FIRST: Duration = Duration::from_millis(50);
 const EVERY: Duration = Duration::from_secs(5);
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 /// No exploration takes longer: a time beyond was not written by us.
 const ELAPSED_MAX: Duration = Duration::from_secs(1000 * 366 * 24 * 3600);
 

@@ -332,7 +332,7 @@ fn checkpoints_that_cannot_be_used_are_refused_with_the_reason() {
     let empty = folder.file("empty.json", "");
     let newer = folder.file(
         "newer.json",
-        whole.replace(r#""seriatim_checkpoint":2"#, r#""seriatim_checkpoint":9"#),
+        whole.replace(r#""seriatim_checkpoint":3"#, r#""seriatim_checkpoint":9"#),
     );
     let missing = folder.at("no/such/folder.json");
     let here = folder.path().to_str().unwrap().to_owned();
@@ -665,7 +665,7 @@ fn a_checkpoint_is_of_one_version_and_one_program() {
         (whole.replace(version, "seriatim 0.0.0"), "seriatim 0.0.0, not seriatim"),
         (whole.replace("program ", "program 1"), "another program"),
         (
-            whole.replace(r#""seriatim_checkpoint":2"#, r#""seriatim_checkpoint":1"#),
+            whole.replace(r#""seriatim_checkpoint":3"#, r#""seriatim_checkpoint":1"#),
             "of another version",
         ),
         (forever, "longer than 1000 years"),

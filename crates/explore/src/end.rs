@@ -10,6 +10,7 @@ use crate::txn_set::{INITIAL, Id};
 use crate::valid;
 use seriatim_history::History;
 use seriatim_isolation::Level;
+use std::fmt;
 
 /// One behaviour of a program, complete.
 pub struct End<'e, V, L> {
@@ -206,5 +207,11 @@ impl<V: Value, L: Local> Finals<'_, '_, V, L> {
             self.chosen.pop();
         }
         false
+    }
+}
+
+impl<V, L: fmt::Debug> fmt::Debug for End<'_, V, L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("End").field("locals", &self.locals).finish_non_exhaustive()
     }
 }

@@ -5,7 +5,7 @@ use crate::end::End;
 use crate::error::ExploreError;
 use crate::program::{Local, Program, Value};
 use crate::token;
-use crate::work::FoundBehaviour;
+use crate::work::{Cycle, FoundBehaviour};
 use seriatim_check::{Checker, Report};
 use seriatim_history::History;
 use seriatim_isolation::Level;
@@ -68,17 +68,14 @@ fn checker(levels: &[Level]) -> Checker {
     Checker::new().levels(levels.iter().copied()).threads(1)
 }
 
-/// The cycle of dependencies of a behaviour that is not serializable, as text.
-pub(crate) fn cycle<V: Value, L: Local>(end: &End<'_, V, L>) -> String {
+/// The cycle of dependencies of a behaviour, or that it has none.
+pub(crate) fn cycle<V: Value, L: Local>(end: &End<'_, V, L>) -> Cycle {
     match end.cycle() {
-        Some(cycle) => cycle,
-        None if end.is_serializable() => SERIALIZABLE.to_owned(),
-        None => "no single cycle: every order of the writes closes another".to_owned(),
+        Some(cycle) => Cycle::Single(cycle),
+        None if end.is_serializable() => Cycle::Serializable,
+        None => Cycle::Several,
     }
 }
-
-/// What stands for the cycle of a behaviour that is serializable.
-pub(crate) const SERIALIZABLE: &str = "serializable";
 
 /// The name of the anomaly of a behaviour that was found.
 pub(crate) fn anomaly<V: Value, L: Local>(

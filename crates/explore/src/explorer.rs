@@ -15,7 +15,7 @@ use crate::levels::supported;
 use crate::program::{Local, Program, Value};
 use crate::token;
 use crate::valid;
-use crate::work::{FoundBehaviour, Group, Groups, OTHERS, Part, Subtree, Tally, Work};
+use crate::work::{FoundBehaviour, Group, Groups, Part, Subtree, Tally, Work};
 use seriatim_isolation::Level;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::time::{Duration, Instant};
@@ -38,6 +38,8 @@ const GROUPS_NAMED_MAX: usize = 100;
 const SUBTREES_PER_THREAD: usize = 8;
 
 /// An exploration to be made.
+#[derive(Debug)]
+#[must_use = "an exploration is made when it is run"]
 pub struct Explorer<'p, V, L> {
     program: &'p Program<V, L>,
     level: Level,
@@ -52,6 +54,7 @@ pub struct Explorer<'p, V, L> {
 
 /// What came of an exploration.
 #[derive(Debug)]
+#[must_use]
 pub struct Exploration<L> {
     /// The level of transactions that have none of their own.
     pub level: Level,
@@ -218,12 +221,11 @@ impl<'p, V: Value, L: Local> Explorer<'p, V, L> {
         })
     }
 
-    /// Puts the name of the anomaly before the cycles of the largest groups.
+    /// Names the anomalies of the largest groups.
     fn name_anomalies(&self, groups: &mut [Group]) -> Result<(), ExploreError> {
-        for group in groups.iter_mut().take(GROUPS_NAMED_MAX).filter(|group| has_cycle(group)) {
-            if let Some(name) = explain::anomaly(self.program, self.level, &group.first)? {
-                group.cycle = format!("{name}: {}", group.cycle);
-            }
+        let largest = groups.iter_mut().take(GROUPS_NAMED_MAX);
+        for group in largest.filter(|group| group.cycle.has_one_anomaly()) {
+            group.anomaly = explain::anomaly(self.program, self.level, &group.first)?;
         }
         Ok(())
     }
@@ -305,11 +307,6 @@ impl<'p, V: Value, L: Local> Explorer<'p, V, L> {
             Ok(chunks)
         })
     }
-}
-
-/// Whether a group is of one cycle.
-fn has_cycle(group: &Group) -> bool {
-    group.cycle != explain::SERIALIZABLE && group.cycle != OTHERS
 }
 
 /// The property of a robust program.

@@ -79,4 +79,4 @@ pub use explain::{Counterexample, replay};
 pub use explorer::{Exploration, Explorer, Observer, Property, explore};
 pub use levels::LEVELS;
 pub use program::{Client, Local, Program, Session, Stop, Tx, Value};
-pub use work::{FoundBehaviour, Group, Groups, Part, Tally, Work};
+pub use work::{Cycle, FoundBehaviour, Group, Groups, Part, Tally, Work};

@@ -153,6 +153,7 @@ impl<V: Value, L: Local> Session<V, L> {
 ///
 /// `V` is what keys hold; a key without an initial value holds `V::default()`. `L` is the local
 /// state of a session; it starts as `L::default()`.
+#[must_use = "a program does nothing until it is explored"]
 pub struct Program<V = i64, L = i64> {
     pub(crate) initial: Vec<(String, V)>,
     /// Where keys are in `initial`.
@@ -249,5 +250,36 @@ impl<V: Value, L: Local> Program<V, L> {
             Code::Transactions(all) => all.get(index)?.level,
             Code::Steps(_) | Code::Client(_) => None,
         }
+    }
+}
+
+/// What a transaction does is a closure.
+impl<V> fmt::Debug for Tx<'_, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Tx")
+    }
+}
+
+impl<V> fmt::Debug for Client<'_, V> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Client")
+    }
+}
+
+impl<V, L> fmt::Debug for Session<V, L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.code {
+            Code::Transactions(all) => {
+                write!(f, "Session({}, {} transactions)", self.name, all.len())
+            }
+            Code::Steps(_) | Code::Client(_) => write!(f, "Session({}, a client)", self.name),
+        }
+    }
+}
+
+impl<V, L> fmt::Debug for Program<V, L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Program")?;
+        f.debug_list().entries(&self.sessions).finish()
     }
 }

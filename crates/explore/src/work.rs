@@ -14,6 +14,7 @@ use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::collections::btree_map::Entry;
+use std::fmt;
 use std::time::Duration;
 
 /// How many subtrees each of several partitions gets at least, where there are so many.
@@ -23,8 +24,6 @@ const PARTS_MAX: usize = 1000;
 
 /// How many cycles are kept apart: each has a token, and there may be as many as histories.
 const GROUPS_MAX: usize = 10_000;
-/// What stands for the cycles beyond.
-pub(crate) const OTHERS: &str = "other cycles";
 
 /// Numbers of a search.
 #[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
@@ -75,11 +74,45 @@ pub struct FoundBehaviour {
     pub(crate) path: Vec<usize>,
 }
 
+/// How a counterexample violates serializability, if it does. Displayed as a person reads it.
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+pub enum Cycle {
+    /// By this cycle of dependencies.
+    Single(String),
+    /// By no single cycle: every order of the writes closes another.
+    Several,
+    /// It does not: it violates the property and is serializable.
+    Serializable,
+    /// By one of the cycles beyond those that are kept apart.
+    Other,
+}
+
+impl Cycle {
+    /// Whether all counterexamples with it show the same anomaly.
+    pub(crate) fn has_one_anomaly(&self) -> bool {
+        matches!(self, Cycle::Single(_) | Cycle::Several)
+    }
+}
+
+impl fmt::Display for Cycle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Cycle::Single(cycle) => cycle,
+            Cycle::Several => "no single cycle: every order of the writes closes another",
+            Cycle::Serializable => "serializable",
+            Cycle::Other => "other cycles",
+        })
+    }
+}
+
 /// Counterexamples that violate serializability in the same way.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct Group {
-    /// The anomaly and its cycle of dependencies, or that there is none.
-    pub cycle: String,
+    /// The name of the anomaly of the first; only the largest groups have one.
+    pub anomaly: Option<&'static str>,
+    /// The cycle of dependencies, or that there is none.
+    pub cycle: Cycle,
     /// How many counterexamples there are.
     pub count: u64,
     /// The first of them.
@@ -221,14 +254,30 @@ impl Work {
 /// Counterexamples by their cycle. There are at most 10,000 cycles; those that come later are
 /// counted together.
 #[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
+#[serde(from = "Vec<(Cycle, u64, FoundBehaviour)>", into = "Vec<(Cycle, u64, FoundBehaviour)>")]
 pub struct Groups {
-    by_cycle: BTreeMap<String, (u64, FoundBehaviour)>,
+    by_cycle: BTreeMap<Cycle, (u64, FoundBehaviour)>,
+}
+
+impl From<Vec<(Cycle, u64, FoundBehaviour)>> for Groups {
+    fn from(list: Vec<(Cycle, u64, FoundBehaviour)>) -> Groups {
+        let mut groups = Groups::default();
+        list.into_iter().for_each(|(cycle, count, first)| groups.add(cycle, count, first));
+        groups
+    }
+}
+
+/// A list, because only texts can be keys of JSON objects.
+impl From<Groups> for Vec<(Cycle, u64, FoundBehaviour)> {
+    fn from(groups: Groups) -> Self {
+        groups.by_cycle.into_iter().map(|(cycle, (count, first))| (cycle, count, first)).collect()
+    }
 }
 
 impl Groups {
-    pub(crate) fn add(&mut self, cycle: String, count: u64, first: FoundBehaviour) {
+    pub(crate) fn add(&mut self, cycle: Cycle, count: u64, first: FoundBehaviour) {
         let is_full = self.by_cycle.len() >= GROUPS_MAX && !self.by_cycle.contains_key(&cycle);
-        match self.by_cycle.entry(if is_full { OTHERS.to_owned() } else { cycle }) {
+        match self.by_cycle.entry(if is_full { Cycle::Other } else { cycle }) {
             Entry::Vacant(place) => {
                 place.insert((count, first));
             }
@@ -252,11 +301,10 @@ impl Groups {
 
     /// The groups, most frequent first; what is counted together comes last.
     pub fn sorted(self) -> Vec<Group> {
-        let group = |(cycle, (count, first))| Group { cycle, count, first };
+        let group = |(cycle, (count, first))| Group { anomaly: None, cycle, count, first };
         let mut all: Vec<Group> = self.by_cycle.into_iter().map(group).collect();
-        all.sort_by(|a, b| {
-            let key = |group: &Group| (group.cycle == OTHERS, Reverse(group.count));
-            key(a).cmp(&key(b)).then_with(|| a.cycle.cmp(&b.cycle))
+        all.sort_by_cached_key(|group| {
+            (group.cycle == Cycle::Other, Reverse(group.count), group.cycle.to_string())
         });
         all
     }
@@ -287,17 +335,18 @@ mod tests {
     #[test]
     fn groups_are_few_and_their_counts_do_not_overflow() {
         let mut groups = Groups::default();
+        let single = |number: usize| Cycle::Single(format!("cycle {number}"));
         for number in (0..2 * GROUPS_MAX).rev() {
-            groups.add(format!("cycle {number}"), 1, found(number));
+            groups.add(single(number), 1, found(number));
         }
-        groups.add("cycle 19999".to_owned(), u64::MAX, found(3));
+        groups.add(single(19_999), u64::MAX, found(3));
         let all = groups.sorted();
         assert_eq!(all.len(), GROUPS_MAX + 1);
         assert_eq!((all[0].count, &all[0].first), (u64::MAX, &found(3)));
         let others = all.last().unwrap();
         assert_eq!(
-            (others.cycle.as_str(), others.count, &others.first),
-            (OTHERS, GROUPS_MAX as u64, &found(0))
+            (&others.cycle, others.count, &others.first),
+            (&Cycle::Other, GROUPS_MAX as u64, &found(0))
         );
     }
 }

@@ -261,7 +261,7 @@ fn a_read_from_the_session_past_of_a_swapped_source_can_be_swapped() {
     program.session().transaction(|tx, _| tx.write("y", 1)).transaction(|tx, _| tx.write("x", 2));
     program.session().transaction(|tx, _| tx.write("y", 3));
     let all = Mutex::new(BTreeSet::new());
-    explore(&program, Level::Causal, |end| {
+    let _ = explore(&program, Level::Causal, |end| {
         assert!(all.lock().unwrap().insert(end.locals()[0].clone()), "twice");
         Ok(())
     })

@@ -107,7 +107,8 @@ fn work_that_was_kept_at_any_moment_reports_the_same() {
         let whole = reported(&explorer, every);
         let mut moments = Vec::new();
         let two = Explorer::new(&program, Level::Causal).threads(2);
-        two.resume(two.begin().unwrap(), &property(every), &mut |work| moments.push(work.clone()))
+        let _ = two
+            .resume(two.begin().unwrap(), &property(every), &mut |work| moments.push(work.clone()))
             .unwrap();
         assert!(moments.len() > 1 || whole.1 < 50, "{} moments", moments.len());
         for work in moments.into_iter().step_by(3) {
@@ -167,7 +168,7 @@ fn there_is_something_to_keep_after_the_first_histories() {
     };
     let explorer = Explorer::new(&program, Level::Causal);
     let mut kept = Vec::new();
-    explorer
+    let _ = explorer
         .resume(explorer.begin().unwrap(), &slow, &mut |work| kept.push(work.tally().histories))
         .unwrap();
     // The clock is looked at every 16 histories, and those take longer than the first slice.

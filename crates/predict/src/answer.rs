@@ -22,6 +22,7 @@ pub enum Open {
 
 /// What [`crate::predict()`] answers.
 #[derive(Clone, Debug)]
+#[must_use]
 pub enum Answer {
     /// The run could have gone wrong like this.
     Found(Box<Prediction>),

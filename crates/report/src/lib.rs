@@ -13,7 +13,7 @@
 //! * [`stats`] – what is in a history, counted, as text and JSON,
 //! * [`certificate`] – every verdict with its proof, for `seriatim verify`; the one output that is
 //!   read again,
-//! * [`predicted`] – what `seriatim predict` found: text, JSON, DOT, SVG and HTML,
+//! * `predicted` (a feature) – what `seriatim predict` found: text, JSON, DOT, SVG and HTML,
 //! * [`knowledge`] – what is known about each anomaly and each level, for `seriatim explain`.
 //!
 //! ```
@@ -44,6 +44,7 @@ pub mod json;
 pub mod knowledge;
 mod notes;
 mod numbers;
+#[cfg(feature = "predicted")]
 pub mod predicted;
 mod prose;
 pub mod runs;

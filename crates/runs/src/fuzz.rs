@@ -4,9 +4,11 @@ use crate::error::RunError;
 use crate::run::{Run, Setting, run};
 use seriatim_apps::{App, Workload, benchmark};
 use seriatim_store::{Adversary, ChooserKind, Latest, LatestPerSession, Random, Stale, by_chance};
+use std::fmt;
 
 /// Runs of one application, numbered from 0; a run depends on the seed, on its number and, with the
 /// adversary, on the runs before.
+#[must_use = "nothing runs until it is asked for a run"]
 pub struct Fuzz<'a> {
     app: &'a dyn App,
     setting: Setting,
@@ -68,5 +70,12 @@ impl<'a> Fuzz<'a> {
             // Not the numbers of the turns.
             Workloads::OfEachRun => benchmark(self.app.name(), Workload::small(seed ^ 0x3097_10ad)),
         }
+    }
+}
+
+impl fmt::Debug for Fuzz<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (app, level, chooser) = (self.app.name(), self.setting.level, self.strategy);
+        write!(f, "Fuzz({app} at {}, {chooser:?}, seed {})", level.code(), self.seed)
     }
 }

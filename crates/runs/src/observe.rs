@@ -2,6 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 use seriatim_apps::{App, BENCHMARKS, Workload, benchmark, find};
+use std::fmt;
 
 /// The most sessions of a benchmark application: each is a thread.
 pub const SESSIONS_MAX: usize = 1_000;
@@ -51,6 +52,12 @@ pub enum Runnable {
     Fixed(&'static dyn App),
     /// A benchmark application with its workload.
     Benchmark(Box<dyn App>),
+}
+
+impl fmt::Debug for Runnable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Runnable({})", self.app().name())
+    }
 }
 
 impl Runnable {

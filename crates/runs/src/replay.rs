@@ -106,6 +106,8 @@ impl Recording {
 }
 
 /// A recording that was run again.
+#[derive(Debug)]
+#[must_use]
 pub struct Replayed {
     /// The run.
     pub run: Run,

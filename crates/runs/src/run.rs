@@ -5,6 +5,7 @@ use seriatim_apps::{App, DbError, StoreDb, Value, Workload};
 use seriatim_history::History;
 use seriatim_isolation::Level;
 use seriatim_store::{Choice, Chooser, Clock, Latest, Schedule, Store, interleave_by};
+use std::fmt;
 
 /// How to run an application.
 #[derive(Clone, Copy, Debug)]
@@ -16,6 +17,7 @@ pub struct Setting {
 }
 
 /// What a run left behind.
+#[must_use]
 pub struct Run {
     /// Why the assertion does not hold, if it does not.
     pub failure: Option<String>,
@@ -29,6 +31,16 @@ pub struct Run {
     pub turns: Vec<u32>,
     /// What decided how much the clients did, if it is a benchmark application.
     pub workload: Option<Workload>,
+}
+
+/// Short: a run makes a choice for each read.
+impl fmt::Debug for Run {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Run")
+            .field("failure", &self.failure)
+            .field("history", &self.history)
+            .finish_non_exhaustive()
+    }
 }
 
 /// Runs `app` once. The assertion reads the latest versions, so that only the application's own

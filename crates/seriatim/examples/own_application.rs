@@ -1,7 +1,7 @@
 //! An application of your own, with an assertion that must hold: it runs against the adversary
 //! until the assertion breaks, then every behaviour of it is explored at two levels.
 //!
-//!     cargo run -p seriatim --example own_application
+//!     cargo run -p seriatim --features apps --example own_application
 
 use seriatim::Level;
 use seriatim::apps::{App, Db, DbError, Value, transact};

@@ -12,12 +12,15 @@
 //! * [`isolation`] – what the levels mean: their order, their axioms, the anomalies that they
 //!   forbid,
 //! * [`check`](mod@check) – does it satisfy a level, and if not, why,
-//! * [`predict`] – could an observed run have gone wrong at a weak level,
-//! * [`generate`] – histories made to order, for tests and benchmarks,
+//! * `predict` – could an observed run have gone wrong at a weak level,
+//! * `generate` – histories made to order, for tests and benchmarks,
 //! * [`store`] – a database that may return anything its isolation level allows,
 //! * [`explore`](mod@explore) – every behaviour of a transactional program, each exactly once,
-//! * [`apps`] – small applications with assertions, to run on both,
-//! * [`report`] – text for people, JSON for machines, DOT for pictures.
+//! * `apps`, `runs` – small applications with assertions, to run on both,
+//! * [`report`] – text for people, JSON for machines, DOT for pictures,
+//! * [`certificate`] – why each verdict is true, to be kept and to be confirmed without a search.
+//!
+//! The features `predict`, `generate` and `apps` turn on the modules of these names.
 //!
 //! Read a file, check it, print the answer:
 //!
@@ -77,17 +80,22 @@
 //! assert_eq!(found.report.anomalies[0].kind, seriatim::Anomaly::LostUpdate);
 //! ```
 
+pub mod certificate;
 mod model;
 mod stories;
 
 pub use model::{Model, model};
+#[cfg(feature = "apps")]
 pub use seriatim_apps as apps;
 pub use seriatim_check as check;
 pub use seriatim_explore as explore;
+#[cfg(feature = "generate")]
 pub use seriatim_generate as generate;
 pub use seriatim_history as history;
+#[cfg(feature = "predict")]
 pub use seriatim_predict as predict;
 pub use seriatim_report as report;
+#[cfg(feature = "apps")]
 pub use seriatim_runs as runs;
 pub use seriatim_store as store;
 pub use seriatim_verify as verify;

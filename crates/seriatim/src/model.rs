@@ -8,6 +8,7 @@ use seriatim_explore::{
 use seriatim_isolation::Level;
 use seriatim_report::explored::{Behaviour, render_counterexample};
 use seriatim_report::{Checked, Times, style};
+use std::fmt;
 
 /// The width of a page in the output of tests.
 const WIDTH: usize = 100;
@@ -168,5 +169,11 @@ fn whole<L>(result: Result<Exploration<L>, ExploreError>) -> Exploration<L> {
         }
         Ok(exploration) => exploration,
         Err(error) => panic!("{error}"),
+    }
+}
+
+impl<V, L> fmt::Debug for Model<V, L> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Model({}, {:?})", self.level.code(), self.program)
     }
 }

@@ -1,15 +1,19 @@
 //! What each session of a behaviour did, for the report.
 
-use seriatim_history::{History, OpId, OpKind, Status, TxnId};
-use seriatim_report::explored::{Story, Txn};
+use seriatim_check::Refs;
+use seriatim_history::{History, OpId, Status, TxnId};
+use seriatim_report::explored::{Operation, Story, Txn};
 
 /// What each session of a history did.
 pub fn stories(history: &History) -> Vec<Story> {
     let txn = |id: TxnId| {
         let operation = |op: OpId| {
             let op = history.op(op);
-            let kind = if op.kind == OpKind::Read { 'r' } else { 'w' };
-            (kind, history.key_name(op.key).to_string(), history.value_text(op.value))
+            Operation {
+                kind: op.kind,
+                key: history.key_name(op.key).to_string(),
+                value: Refs(history).value(op.value),
+            }
         };
         Txn {
             name: history.txn_name(id).to_string(),

@@ -29,22 +29,59 @@ const FLOORS: [(&str, u32, &[&str]); 14] = [
 const HEAVY: [&str; 8] =
     ["anstream", "axum", "clap", "hyper", "indicatif", "nix", "tokio", "terminal_size"];
 
-/// The names in the section `[dependencies]` of a manifest.
-fn dependencies(manifest: &str) -> BTreeSet<String> {
-    let section = manifest.split("[dependencies]").nth(1).unwrap_or_default();
-    let lines = section.lines().take_while(|line| !line.starts_with('['));
-    let names = lines.filter_map(|line| line.split(['.', '=', ' ']).next());
-    names.filter(|name| !name.is_empty() && !name.starts_with('#')).map(str::to_owned).collect()
+/// What a crate is built with, on every system and on some.
+const BUILT_WITH: [&str; 2] = ["dependencies", "build-dependencies"];
+/// What only its tests use.
+const TESTED_WITH: [&str; 1] = ["dev-dependencies"];
+
+/// The crates in the sections `kinds` of a manifest, also in those of a target and in sections that
+/// a dependency has to itself.
+fn dependencies(manifest: &str, kinds: &[&str]) -> BTreeSet<String> {
+    let mut found = BTreeSet::new();
+    let mut is_inside = false;
+    for line in manifest.lines().map(str::trim).filter(|line| !line.starts_with('#')) {
+        if let Some(header) = line.strip_prefix('[') {
+            let header = header.trim_end_matches(']');
+            let (section, last) = header.rsplit_once('.').unwrap_or(("", header));
+            is_inside = kinds.contains(&last);
+            let section = section.rsplit('.').next().unwrap_or_default();
+            if kinds.contains(&section) {
+                found.insert(last.to_owned());
+            }
+        } else if is_inside && !line.is_empty() {
+            found.insert(dependency(line));
+        }
+    }
+    found
 }
 
-fn manifests() -> BTreeMap<String, BTreeSet<String>> {
+/// The crate of a line like `name.workspace = true` or `alias = { package = "name" }`.
+fn dependency(line: &str) -> String {
+    let package = line.split_once("package = \"").and_then(|(_, rest)| rest.split('"').next());
+    let alias = || line.split(['.', '=', ' ']).next().unwrap_or_default();
+    package.unwrap_or_else(alias).to_owned()
+}
+
+fn manifests(kinds: &[&str]) -> BTreeMap<String, BTreeSet<String>> {
     let folders = std::fs::read_dir(CRATES).unwrap().map(|entry| entry.unwrap().path());
     let manifest = |folder: PathBuf| {
         let name = folder.file_name()?.to_str()?.to_owned();
         let text = std::fs::read_to_string(folder.join("Cargo.toml")).ok()?;
-        Some((name, dependencies(&text)))
+        Some((name, dependencies(&text, kinds)))
     };
     folders.filter_map(manifest).collect()
+}
+
+#[test]
+fn dependencies_are_found_wherever_a_manifest_has_them() {
+    let manifest = "[package]\nname = \"x\"\n[dependencies]\na.workspace = true\n# no = 1\n\
+                    b = { version = \"1\" }\n[dependencies.c]\nversion = \"1\"\n\
+                    [build-dependencies]\nd = \"1\"\n[target.'cfg(unix)'.dependencies]\n\
+                    alias = { package = \"e\", version = \"1\" }\n\
+                    [target.x86_64-unknown-linux-gnu.dependencies.f]\nversion = \"1\"\n\
+                    [dev-dependencies]\ng = \"1\"\n[lints]\nworkspace = true\n";
+    let found = |kinds| dependencies(manifest, kinds).into_iter().collect::<String>();
+    assert_eq!((found(&BUILT_WITH), found(&TESTED_WITH)), ("abcdef".to_owned(), "g".to_owned()));
 }
 
 fn floor(name: &str) -> u32 {
@@ -61,7 +98,7 @@ fn own(dependencies: &BTreeSet<String>) -> impl Iterator<Item = &str> {
 
 #[test]
 fn every_crate_has_a_floor_and_depends_on_lower_ones() {
-    let manifests = manifests();
+    let manifests = manifests(&BUILT_WITH);
     let known: Vec<&str> = manifests.keys().map(String::as_str).collect();
     let mut floors = FLOORS.map(|floor| floor.0);
     floors.sort_unstable();
@@ -74,16 +111,42 @@ fn every_crate_has_a_floor_and_depends_on_lower_ones() {
     }
 }
 
+/// Tests compare a crate with those beside it, but with nothing that stands on it.
+#[test]
+fn tests_use_nothing_of_a_higher_floor() {
+    let manifests = manifests(&TESTED_WITH);
+    for (name, number, _) in FLOORS {
+        let higher: Vec<&str> =
+            own(&manifests[name]).filter(|other| floor(other) > number).collect();
+        assert!(higher.is_empty(), "{name} on floor {number} is tested with {higher:?}");
+    }
+    assert!(manifests["store"].contains("seriatim-check"), "the section is found");
+}
+
 #[test]
 fn the_verifier_knows_histories_and_definitions_and_nothing_of_a_search() {
     let allowed = ["rustc-hash", "seriatim-history", "seriatim-isolation", "thiserror"];
-    let found = &manifests()["verify"];
+    let found = &manifests(&BUILT_WITH)["verify"];
     assert!(found.iter().all(|name| allowed.contains(&name.as_str())), "{found:?}");
+}
+
+/// What pages need of a history, callers take from it beforehand.
+#[test]
+fn the_report_looks_into_no_history_and_judges_none() {
+    let report = &manifests(&BUILT_WITH)["report"];
+    assert!(!report.contains("seriatim-verify"), "{report:?}");
+    let mut files = Vec::new();
+    sources(&Path::new(CRATES).join("report/src"), &mut files);
+    for path in files {
+        let text = std::fs::read_to_string(&path).unwrap();
+        let mut words = text.split(|c: char| !c.is_ascii_alphanumeric() && c != '_');
+        assert!(words.all(|word| word != "History"), "{}", path.display());
+    }
 }
 
 #[test]
 fn heavy_dependencies_stay_with_the_server_and_the_command_line() {
-    for (name, found) in manifests() {
+    for (name, found) in manifests(&BUILT_WITH) {
         let heavy: Vec<&String> =
             found.iter().filter(|name| HEAVY.contains(&name.as_str())).collect();
         let may = ["server", "cli"].contains(&name.as_str());

@@ -5,6 +5,7 @@ use crate::http;
 use crate::hub::Hub;
 use seriatim_history::History;
 use seriatim_store::StoreError;
+use std::fmt;
 use std::io;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -52,6 +53,12 @@ impl Stopper {
     /// From now on no connection is accepted; requests that have arrived are answered.
     pub fn stop(&self) {
         self.0.send_replace(true);
+    }
+}
+
+impl fmt::Debug for Server {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Server").field("listener", &self.listener).finish_non_exhaustive()
     }
 }
 

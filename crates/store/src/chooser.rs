@@ -8,6 +8,7 @@ use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A transaction, by its session and its number among all that the session began, from 0.
@@ -64,6 +65,7 @@ pub trait Chooser: Send {
 }
 
 /// A transaction that ended.
+#[derive(Debug)]
 pub struct Ended<'a> {
     /// Its name.
     pub txn: TxnName,
@@ -290,5 +292,12 @@ impl Chooser for Script {
                 .get_or_insert(divergence);
             read.versions.len() - 1
         })
+    }
+}
+
+impl fmt::Debug for PendingRead<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (key, count) = (self.key, self.versions.len());
+        write!(f, "PendingRead({:?} of {key}, {count} versions)", self.reader)
     }
 }

@@ -3,6 +3,7 @@
 use crate::chooser::Chooser;
 use crate::schedule::Schedule;
 use rustc_hash::FxHasher;
+use std::fmt;
 use std::hash::{Hash, Hasher};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -12,6 +13,12 @@ pub struct RunPlan {
     pub chooser: Box<dyn Chooser>,
     /// Picks the client that goes on, if the clients take turns; client 0 is session 0, and so on.
     pub schedule: Schedule,
+}
+
+impl fmt::Debug for RunPlan {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("RunPlan")
+    }
 }
 
 /// Part of a sum that stands for a set of events.

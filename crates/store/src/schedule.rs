@@ -3,6 +3,7 @@
 
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
+use std::fmt;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 
 /// Which client runs.
@@ -48,6 +49,12 @@ impl Turns {
 pub struct Turn {
     turns: Arc<Turns>,
     client: usize,
+}
+
+impl fmt::Debug for Turn {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Turn(of client {})", self.client)
+    }
 }
 
 impl Turn {

@@ -2,6 +2,7 @@
 
 use seriatim_history::{OpId, TxnId};
 use seriatim_isolation::{Guarantee, Level, Order};
+use std::fmt;
 
 /// A point in the life of a transaction, as certificates of the strong levels list them.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
@@ -33,7 +34,7 @@ impl Point {
 pub type ReadSource = (OpId, Option<OpId>);
 
 /// What shows that a level holds.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub enum Proof {
     /// Begin and commit points of the transactions that count.
     Points(Vec<Point>),
@@ -58,7 +59,7 @@ impl Proof {
 }
 
 /// What is claimed about a level.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub enum Claim {
     /// It holds.
     Holds(Proof),
@@ -67,7 +68,7 @@ pub enum Claim {
 }
 
 /// A claim about one level of one history.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub struct Certificate {
     /// The level.
     pub level: Level,
@@ -101,4 +102,68 @@ impl Certificate {
 /// The transactions in the order in which `points` commit them.
 pub fn commit_order(points: &[Point]) -> Vec<TxnId> {
     points.iter().filter_map(|point| point.commit()).collect()
+}
+
+/// How many entries of a list are shown when it is debugged: an order may be one of a million
+/// transactions.
+const SHOWN_MAX: usize = 8;
+
+/// A list of which the first entries are shown.
+struct Short<'l, T>(&'l [T]);
+
+impl<T: fmt::Debug> fmt::Debug for Short<'_, T> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let shown = &self.0[..self.0.len().min(SHOWN_MAX)];
+        let mut list = f.debug_list();
+        list.entries(shown);
+        match self.0.len() - shown.len() {
+            0 => list.finish(),
+            more => list.entry(&format_args!("… {more} more")).finish(),
+        }
+    }
+}
+
+impl fmt::Debug for Proof {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Proof::Points(points) => f.debug_tuple("Points").field(&Short(points)).finish(),
+            Proof::Order { order, sources } => f
+                .debug_struct("Order")
+                .field("order", &Short(order))
+                .field("sources", &sources.as_deref().map(Short))
+                .finish(),
+            Proof::CutIsolation => f.write_str("CutIsolation"),
+        }
+    }
+}
+
+impl fmt::Debug for Claim {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Claim::Holds(proof) => f.debug_tuple("Holds").field(proof).finish(),
+            Claim::Violated(ops) => f.debug_tuple("Violated").field(&Short(ops)).finish(),
+        }
+    }
+}
+
+impl fmt::Debug for Certificate {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Certificate({}: {:?})", self.guarantee(), self.claim)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_certificate_of_a_long_history_is_debugged_in_a_line() {
+        let order = |count: u32| Proof::order((0..count).map(TxnId).collect());
+        let shown = |count| format!("{:?}", Certificate::holds(Level::Causal, order(count)));
+        assert_eq!(
+            shown(1),
+            "Certificate(causal consistency: Holds(Order { order: [TxnId(0)], sources: None }))"
+        );
+        assert!(shown(1_000_000).contains("TxnId(7), … 999992 more]"), "{}", shown(1_000_000));
+    }
 }

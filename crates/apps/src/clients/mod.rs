@@ -28,6 +28,7 @@ use crate::small::SmallApp;
 use crate::value::Value;
 use crate::workload::Random;
 use program::Slot;
+use std::fmt;
 
 /// Whether what the users saw, and what is in the database at the end, is right.
 type Judge = Box<dyn Fn(&[Vec<Value>], &mut dyn Db) -> Judgement + Send + Sync>;
@@ -40,6 +41,12 @@ pub struct Clients {
     load: Vec<(String, Value)>,
     clients: Vec<Vec<Box<dyn Operation>>>,
     judge: Judge,
+}
+
+impl fmt::Debug for Clients {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Clients({} of {})", self.clients.len(), self.app.name())
+    }
 }
 
 /// The applications whose clients do anything.

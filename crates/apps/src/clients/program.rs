@@ -24,6 +24,12 @@ enum Body {
 /// A transaction of a client program, or what its user takes for one.
 pub struct Step(Body);
 
+impl fmt::Debug for Step {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("Step")
+    }
+}
+
 impl Step {
     fn one(transaction: impl Transaction + 'static) -> Step {
         Step(Body::One(Box::new(transaction)))
@@ -136,6 +142,7 @@ impl Slot {
 }
 
 /// Sessions of random transactions of an application.
+#[derive(Debug)]
 pub struct ClientProgram {
     /// The initial content of the database.
     pub load: Vec<(String, Value)>,
@@ -166,6 +173,7 @@ impl ClientProgram {
 }
 
 /// What becomes of a step by one of its transactions.
+#[derive(Debug)]
 pub enum After {
     /// It is over; what its user sees.
     Done(Value),

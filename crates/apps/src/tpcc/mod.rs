@@ -47,6 +47,7 @@ pub(crate) const CARRIERS: i64 = 10;
 const LAST_NAME: &str = "BARBARBAR";
 
 /// The application.
+#[derive(Debug)]
 pub struct Tpcc(pub Workload);
 
 #[derive(Clone, Copy)]

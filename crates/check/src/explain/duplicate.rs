@@ -1,6 +1,6 @@
 //! Which writes make a verdict undecided because several have the value that was read.
 
-use crate::outcome::{OpRef, Refs, Report, Undecided};
+use crate::outcome::{OpRef, Refs, Report, Undecided, ValueRef};
 use seriatim_history::{History, KeyId, Op, OpId, OpKind, Status, Value, ValueKind};
 
 /// How many writes of one value are named.
@@ -49,12 +49,12 @@ impl Duplicate {
     }
 }
 
-fn find_read(history: &History, key: &str, value: &str) -> Option<Op> {
+fn find_read(history: &History, key: &str, value: &ValueRef) -> Option<Op> {
     let named: Vec<bool> = (0..history.key_count())
         .map(|id| history.key_name(KeyId::from(id)).to_string() == key)
         .collect();
     let reads = all_ops(history).map(|op| history.op(op)).filter(|op| op.kind == OpKind::Read);
-    reads.filter(|op| named[op.key.index()]).find(|op| history.value_text(op.value) == value)
+    reads.filter(|op| named[op.key.index()]).find(|op| Refs(history).value(op.value) == *value)
 }
 
 /// Whether others may read what `op` wrote to `key`: no transaction reads from an aborted one, or
@@ -72,7 +72,7 @@ fn may_be_read(history: &History, op: OpId, key: KeyId) -> bool {
     history.status(txn) != Status::Aborted && !(op.0 + 1..history.ops_of(txn).end).any(overwrites)
 }
 
-fn duplicate_value(reason: &Undecided) -> Option<(&str, &str)> {
+fn duplicate_value(reason: &Undecided) -> Option<(&str, &ValueRef)> {
     match reason {
         Undecided::DuplicateValue { key, value, .. } => Some((key, value)),
         _ => None,

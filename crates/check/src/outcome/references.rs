@@ -4,7 +4,7 @@ use super::violation::{OpRef, TxnRef, ValueRef};
 use seriatim_history::{History, KeyId, OpId, OpKind, Status, TxnId, Value, ValueKind};
 
 /// Names things of one history.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug)]
 pub struct Refs<'h>(pub &'h History);
 
 impl Refs<'_> {

@@ -2,7 +2,7 @@
 //! it took.
 
 use super::effort::Effort;
-use super::violation::{Age, Violation};
+use super::violation::{Age, ValueRef, Violation};
 use seriatim_history::{OpId, TxnId};
 use seriatim_isolation::{Anomaly, Level, Order};
 use seriatim_verify::{Proof, commit_order};
@@ -58,7 +58,7 @@ pub enum Evidence {
 }
 
 /// What violates a level.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 pub enum Breach {
     /// The smallest anomaly that was found, of the level or of a weaker one on the ladder.
     Anomaly(Box<Violation>),
@@ -77,7 +77,7 @@ pub enum Undecided {
         /// The key.
         key: String,
         /// The value.
-        value: String,
+        value: ValueRef,
         /// How many reads are concerned, over all such keys and values.
         reads: u64,
     },
@@ -99,7 +99,7 @@ pub enum Undecided {
 }
 
 /// The answer for one level.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq)]
 #[must_use]
 pub struct Verdict {
     /// The level.
@@ -237,7 +237,8 @@ pub struct Timings {
 pub struct Report {
     /// The order that the levels were asked for with.
     pub order: Order,
-    /// One verdict for each level that was asked for, in the order of [`Level::ALL`].
+    /// One verdict for each level that was asked for, in the order of [`Level::ALL`]; no isolation,
+    /// if it was asked for, comes first.
     pub verdicts: Vec<Verdict>,
     /// The anomalies, in the order of [`Anomaly::ALL`]; only kinds that a level that was asked for
     /// forbids.
@@ -350,5 +351,24 @@ impl fmt::Debug for Report {
             1 => f.write_str("; 1 kind of anomaly)"),
             count => write!(f, "; {count} kinds of anomalies)"),
         }
+    }
+}
+
+/// Short: a violation has its whole derivation with it.
+impl fmt::Debug for Breach {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Breach::Anomaly(violation) => {
+                let (code, ops) = (violation.kind.info().code, violation.ops.len());
+                write!(f, "Anomaly({code} of {ops} operations)")
+            }
+            Breach::Unexplained(txns) => write!(f, "Unexplained({} transactions)", txns.len()),
+        }
+    }
+}
+
+impl fmt::Debug for Verdict {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Verdict({}: {:?})", self.level.code(), self.outcome)
     }
 }

@@ -118,7 +118,7 @@ pub(crate) fn undecided(history: &History, index: &Index) -> Option<Undecided> {
     let op = history.op(first);
     Some(Undecided::DuplicateValue {
         key: history.key_name(op.key).to_string(),
-        value: history.value_text(op.value),
+        value: Refs(history).value(op.value),
         reads: index.ambiguous.len() as u64,
     })
 }

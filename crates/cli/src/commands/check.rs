@@ -312,8 +312,9 @@ impl Work {
         let times = Times { read, total: start.elapsed() };
         let counts = history.counts();
         let duplicate = Duplicate::of(&history, &report);
-        let certificate =
-            self.has_certificate.then(|| certificate::render(&input.shown, &history, &report));
+        let certificate = self.has_certificate.then(|| {
+            certificate::render(&seriatim::certificate::certify(&input.shown, &history, &report))
+        });
         if self.alone {
             std::mem::forget(history);
         }

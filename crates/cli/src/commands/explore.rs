@@ -335,7 +335,10 @@ impl<V: Value, L: Local> Subject<'_, V, L> {
             None => Answer::Undecided,
         };
         let group = |group: &seriatim_explore::Group| Cycle {
-            cycle: group.cycle.clone(),
+            cycle: match group.anomaly {
+                Some(name) => format!("{name}: {}", group.cycle),
+                None => group.cycle.to_string(),
+            },
             count: group.count,
             reason: group.first.reason.clone(),
             token: group.first.token.clone(),

@@ -5,6 +5,7 @@ use crate::loss_notes::{skipped_note, unknown_note};
 use crate::output;
 use crate::parsers::{Unknown, format_parser};
 use crate::progress::Progress;
+use seriatim::certificate::{confirm, subject};
 use seriatim_history::History;
 use seriatim_history::formats::{self, Format, ReadOptions};
 use seriatim_isolation::Guarantee;
@@ -74,9 +75,9 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
     let notes =
         [skipped_note(&shown, format.code(), history.skipped()), unknown_note(&shown, &history)];
     notes.iter().flatten().for_each(|note| progress.aside(|| output::message(note)));
-    if let Some(difference) = certificate.header.difference(&history) {
+    if let Some(difference) = certificate.subject.difference(&subject(&history)) {
         drop(progress);
-        let (about, shown) = (clean(&certificate.header.input), args.certificate.display());
+        let (about, shown) = (clean(&certificate.input), args.certificate.display());
         let problem = format!(
             "this certificate is for another history ({about}): {difference}; name the file it \
              was made for"
@@ -88,7 +89,8 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
     for (level, claim) in &certificate.claims {
         progress.stage().now(format!("verifying {level}"));
         let asked = Guarantee::new(*level, certificate.order);
-        let (exit, line) = judged(&history, asked, claim, claim.confirm(&history, &numbers));
+        let confirmed = confirm(&history, &numbers, asked, claim);
+        let (exit, line) = judged(&history, asked, claim, confirmed);
         worst = worst.and(exit);
         progress.aside(|| output::text(&line))?;
     }
@@ -120,11 +122,7 @@ fn judged(
     claim: &Claim,
     result: Option<Result<(), Doubt>>,
 ) -> (Exit, String) {
-    let verdict = match claim {
-        Claim::Certified(_) if claim.is_violation() => "violated",
-        Claim::Undecided => "undecided",
-        Claim::Certified(_) | Claim::Unproven => "holds",
-    };
+    let verdict = claim.word();
     match result {
         None => (Exit::Undecided, format!("{level}: {verdict}, nothing to confirm\n")),
         Some(Ok(())) => {

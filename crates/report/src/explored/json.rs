@@ -1,6 +1,6 @@
 //! An exploration as JSON for machines.
 
-use super::{Behaviour, Cycle, Explored, Question, Story};
+use super::{Behaviour, Cycle, Explored, Operation, Question, Story, Txn};
 use crate::prose::summary;
 use serde::Serialize;
 
@@ -30,7 +30,7 @@ struct Object<'a> {
 struct BehaviourObject<'a> {
     reason: Option<&'a str>,
     locals: Vec<LocalObject<'a>>,
-    sessions: &'a [Story],
+    sessions: Vec<StoryObject<'a>>,
     strongest: Option<&'a str>,
     anomalies: Vec<AnomalyObject<'a>>,
     token: &'a str,
@@ -40,6 +40,19 @@ struct BehaviourObject<'a> {
 struct LocalObject<'a> {
     session: &'a str,
     state: &'a str,
+}
+
+#[derive(Serialize)]
+struct StoryObject<'a> {
+    session: &'a str,
+    transactions: Vec<TxnObject<'a>>,
+}
+
+#[derive(Serialize)]
+struct TxnObject<'a> {
+    name: &'a str,
+    committed: bool,
+    operations: Vec<(char, &'a str, String)>,
 }
 
 #[derive(Serialize)]
@@ -92,9 +105,28 @@ fn behaviour_object(behaviour: &Behaviour) -> BehaviourObject<'_> {
             .iter()
             .map(|(session, state)| LocalObject { session, state })
             .collect(),
-        sessions: &behaviour.sessions,
+        sessions: behaviour.sessions.iter().map(story_object).collect(),
         strongest: report.strongest().map(|level| level.code()),
         anomalies: report.anomalies.iter().map(anomaly).collect(),
         token: &behaviour.token,
     }
+}
+
+fn story_object(story: &Story) -> StoryObject<'_> {
+    StoryObject {
+        session: &story.session,
+        transactions: story.transactions.iter().map(txn_object).collect(),
+    }
+}
+
+fn txn_object(txn: &Txn) -> TxnObject<'_> {
+    TxnObject {
+        name: &txn.name,
+        committed: txn.committed,
+        operations: txn.operations.iter().map(operation_object).collect(),
+    }
+}
+
+fn operation_object(operation: &Operation) -> (char, &str, String) {
+    (operation.letter(), &operation.key, operation.value.to_string())
 }

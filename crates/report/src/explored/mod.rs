@@ -10,7 +10,8 @@ pub use text::{progress, render, render_counterexample};
 
 use crate::checked::Checked;
 use serde::Serialize;
-use seriatim_check::Answer;
+use seriatim_check::{Answer, ValueRef};
+use seriatim_history::OpKind;
 use std::time::Duration;
 
 /// What was asked of every behaviour.
@@ -99,7 +100,7 @@ pub struct Behaviour {
 }
 
 /// What a session did.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Story {
     /// Its name.
     pub session: String,
@@ -108,14 +109,35 @@ pub struct Story {
 }
 
 /// A transaction of a story.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Txn {
     /// Its name.
     pub name: String,
     /// Whether it committed.
     pub committed: bool,
-    /// Its operations: `r` or `w`, the key, the value.
-    pub operations: Vec<(char, String, String)>,
+    /// Its operations.
+    pub operations: Vec<Operation>,
+}
+
+/// An operation of a story.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Operation {
+    /// What it does.
+    pub kind: OpKind,
+    /// The key.
+    pub key: String,
+    /// What it read or wrote.
+    pub value: ValueRef,
+}
+
+impl Operation {
+    /// What it does, in a letter; programs read and write.
+    fn letter(&self) -> char {
+        match self.kind {
+            OpKind::Read => 'r',
+            OpKind::Write | OpKind::Append => 'w',
+        }
+    }
 }
 
 /// Counterexamples with the same cycle.

@@ -1,11 +1,12 @@
 //! An exploration as text for people.
 
-use super::{Behaviour, Explored, Question, Stopped, Txn};
+use super::{Behaviour, Explored, Operation, Question, Stopped, Txn};
 use crate::prose::clean;
 use crate::style::{self, BOLD, DIM, paint};
 use crate::text::{self, Layout, grouped};
 use crate::wrap::wrap;
 use seriatim_check::Answer;
+use seriatim_history::OpKind;
 
 /// A transaction with more operations than this is told in short, with so many.
 const OPERATIONS_MAX: usize = 12;
@@ -208,7 +209,7 @@ pub fn render_counterexample(behaviour: &Behaviour, again: &str, width: usize) -
 
 /// That transactions that aborted are in what follows, if some that read something are.
 fn told_aborted(behaviour: &Behaviour) -> Option<String> {
-    let has_read = |txn: &&Txn| txn.operations.iter().any(|(kind, ..)| *kind == 'r');
+    let has_read = |txn: &&Txn| txn.operations.iter().any(|op| op.kind == OpKind::Read);
     let all = behaviour.sessions.iter().flat_map(|story| &story.transactions);
     let names: Vec<String> =
         all.filter(|txn| !txn.committed).filter(has_read).map(|txn| clean(&txn.name)).collect();
@@ -228,7 +229,7 @@ fn told_aborted(behaviour: &Behaviour) -> Option<String> {
 }
 
 fn is_told_in_short(txn: &Txn) -> bool {
-    let is_long = |(_, _, value): &(char, String, String)| value.chars().count() > VALUE_MAX;
+    let is_long = |op: &Operation| op.value.to_string().chars().count() > VALUE_MAX;
     txn.operations.len() > OPERATIONS_MAX || txn.operations.iter().any(is_long)
 }
 
@@ -249,8 +250,8 @@ fn told_token(token: &str) -> &str {
 fn told(txn: &Txn) -> String {
     let shown =
         if txn.operations.len() > OPERATIONS_MAX { OPERATIONS_SHOWN } else { txn.operations.len() };
-    let operation = |(kind, key, value): &(char, String, String)| {
-        format!("{kind}({},{})", clean(key), short(&clean(value)))
+    let operation = |op: &Operation| {
+        format!("{}({},{})", op.letter(), clean(&op.key), short(&clean(&op.value.to_string())))
     };
     let mut all = txn.operations[..shown].iter().map(operation).collect::<Vec<_>>().join(" ");
     if shown < txn.operations.len() {

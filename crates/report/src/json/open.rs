@@ -15,7 +15,7 @@ pub(super) struct Open<'a> {
     #[serde(skip_serializing_if = "Option::is_none")]
     key: Option<&'a str>,
     #[serde(skip_serializing_if = "Option::is_none")]
-    value: Option<&'a str>,
+    value: Option<String>,
     #[serde(skip_serializing_if = "Option::is_none")]
     reads: Option<u64>,
     #[serde(skip_serializing_if = "Vec::is_empty")]
@@ -71,7 +71,7 @@ impl<'a> Open<'a> {
             Some(Undecided::DuplicateValue { key, value, reads }) => Open {
                 reason: "duplicate-value",
                 key: Some(key),
-                value: Some(value),
+                value: Some(value.to_string()),
                 reads: Some(*reads),
                 writes: writes(checked.duplicate.as_ref()),
                 ..empty

@@ -92,9 +92,9 @@ pub(crate) fn unseen(write: &OpRef) -> String {
     }
 }
 
-/// `x=1`, of a value that is known as text.
-pub(crate) fn assignment(name: &str, text: &str) -> String {
-    format!("{}={}", key(name), word(text))
+/// `x=1`, of a value that no operation stands for.
+pub(crate) fn assignment(name: &str, assigned: &ValueRef) -> String {
+    format!("{}={}", key(name), value(assigned))
 }
 
 /// What `read` returned and whose it is: `x=1 from t2`, `the initial x=0`.
@@ -118,10 +118,10 @@ pub(crate) fn value(value: &ValueRef) -> String {
     }
 }
 
-/// A text, in quotes if it has blanks (texts in brackets show their ends), cut if it is very long.
+/// A text, in quotes if it has blanks, cut if it is very long.
 pub(crate) fn word(text: &str) -> String {
     let text = clean(text);
-    let quoted = text.is_empty() || (text.contains(' ') && !text.starts_with('['));
+    let quoted = text.is_empty() || text.contains(' ');
     let text = if quoted { format!("\"{text}\"") } else { text };
     if text.chars().count() <= VALUE_CHARS_MAX { text } else { cut_in_the_middle(&text) }
 }
@@ -283,6 +283,8 @@ mod tests {
     #[test]
     fn values_with_blanks_are_quoted_and_lists_are_not() {
         assert_eq!(word("Found it!"), "\"Found it!\"");
+        // A text is no list, whatever it looks like.
+        assert_eq!(word("[1 2]"), "\"[1 2]\"");
         assert_eq!(list(&["1".to_owned(), "2".to_owned()], |_| false), "[1 2]");
     }
 }

@@ -208,7 +208,7 @@ pub fn verdict(level: Level, answer: Answer) -> Verdict {
         Answer::Violated => Outcome::Violated(Breach::Unexplained(Vec::new())),
         Answer::Undecided => Outcome::Undecided(Undecided::DuplicateValue {
             key: "x".to_owned(),
-            value: "1".to_owned(),
+            value: ValueRef::Scalar("1".to_owned()),
             reads: 3,
         }),
     };

@@ -46,6 +46,8 @@ const TURNS_AFTER_MAX: usize = 20_000;
 const TURNS_PER_ATTEMPT_MAX: usize = 8;
 
 /// What became of a prediction.
+#[derive(Debug)]
+#[must_use]
 pub struct Directed {
     /// What happened in the store. Transactions are called as in the observed run.
     pub history: History,
