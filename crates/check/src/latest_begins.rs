@@ -49,7 +49,7 @@ impl LatestBegins {
             node = Some(1).filter(|&root| self.tree[root] > time)?;
         } else {
             // Upwards until there is one to the left.
-            while node % 2 == 0 || self.tree[node - 1] <= time {
+            while node.is_multiple_of(2) || self.tree[node - 1] <= time {
                 node = Some(node / 2).filter(|&parent| parent > 1)?;
             }
             node -= 1;
