@@ -62,8 +62,7 @@ impl Beyond<'_> {
         left.set_aside(blamed.iter().copied().map(OpId));
         let deadline = Instant::now() + took.max(PATIENCE);
         let deadline = self.options.deadline.map_or(deadline, |asked| asked.min(deadline));
-        let options =
-            Options { deadline: Some(deadline), certificates: false, ..self.options.clone() };
+        let options = Options { deadline: Some(deadline), orders: false, ..self.options.clone() };
         for round in 0..ROUNDS_MAX {
             match self.of_rest(&left, levels, &options, efforts) {
                 Ok(found) => return found,

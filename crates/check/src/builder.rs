@@ -87,13 +87,6 @@ impl Checker {
         self
     }
 
-    /// Has a proof made for every level that holds, even where that takes another search: see
-    /// [`crate::Evidence::NoAnomaly`].
-    pub fn with_certificates(mut self) -> Checker {
-        self.options.certificates = true;
-        self
-    }
-
     /// How long a check may search; levels that are not decided by then are undecided.
     pub fn budget(mut self, budget: impl Into<Option<Duration>>) -> Checker {
         self.budget = budget.into();

@@ -8,8 +8,7 @@ use crate::ladder::StrongLevels;
 use crate::limits::Limits;
 use crate::limits::memory::{Need, Room};
 use crate::outcome::{
-    AnomalyGroup, Breach, Evidence, Options, Outcome, Proved, Report, Timings, Undecided, Verdict,
-    smallest,
+    AnomalyGroup, Breach, Options, Outcome, Proved, Report, Timings, Undecided, Verdict, smallest,
 };
 use crate::patterns::{self, LostUpdates};
 use crate::stale_reads::{stale_reads, staleness};
@@ -117,8 +116,8 @@ struct Known {
     strong: StrongLevels,
     /// Verdicts of weak levels by a choice of sources for ambiguous reads.
     matched: Vec<Verdict>,
-    /// Weak levels that hold although a stronger one is violated.
-    holding: Vec<(Level, Evidence)>,
+    /// The strongest weak level that holds although a stronger one is violated.
+    holding: Option<(Level, Arc<Proof>)>,
 }
 
 /// The order is moved, not copied: it has a number for each transaction.
@@ -164,12 +163,9 @@ impl Check<'_> {
         Chosen::choose(&mut self.weak, &open, &Reads { ambiguous, reason })
     }
 
-    fn take_holding(&mut self) -> Vec<(Level, Evidence)> {
-        let evidence = |order: Option<Vec<u32>>| {
-            order.map_or(Evidence::NoAnomaly, |order| Evidence::Proof(order_proof(order)))
-        };
-        let holding = std::mem::take(&mut self.weak.holding);
-        holding.into_iter().map(|(level, order)| (level, evidence(order))).collect()
+    fn take_holding(&mut self) -> Option<(Level, Arc<Proof>)> {
+        let (level, order) = self.weak.holding.take()?;
+        Some((level, order_proof(order?)))
     }
 
     fn report(&self, known: &Known, found: Found, timings: Timings) -> Report {
@@ -200,10 +196,6 @@ impl Check<'_> {
             (Outcome::Violated(_), Some(violation)) => {
                 Outcome::Violated(Breach::Anomaly(Box::new(violation.clone())))
             }
-            // Where the contradiction is not known more closely, all transactions are part of it.
-            (Outcome::Violated(Breach::Unexplained(txns)), None) if txns.is_empty() => {
-                Outcome::Violated(Breach::Unexplained(self.weak.history.txns().collect()))
-            }
             (outcome, _) => outcome,
         }
     }
@@ -226,13 +218,14 @@ impl Check<'_> {
 
     fn outcome(&self, level: Level, known: &Known) -> Outcome {
         if self.weak.violated.contains(&level) {
-            return Outcome::Violated(Breach::Unexplained(Vec::new()));
+            // Unless an anomaly shows it, all transactions are part of the contradiction.
+            return Outcome::Violated(Breach::Unexplained(self.weak.history.txns().collect()));
         }
         if level.is_strong() {
             return known.strong.outcome(level);
         }
         if level == Level::CutIsolation {
-            return Outcome::Holds(Evidence::Proof(Arc::new(Proof::CutIsolation)));
+            return Outcome::Holds(Arc::new(Proof::CutIsolation));
         }
         if let Some(matched) = known.matched.iter().find(|verdict| verdict.level == level) {
             return matched.outcome.clone();
@@ -240,9 +233,9 @@ impl Check<'_> {
         if let Some(reason) = &self.ambiguous {
             return known.strong.outcome_unless_open(level, reason);
         }
-        let held = known.holding.iter().find(|(held, _)| *held == level);
-        let held = || held.map_or(Evidence::NoAnomaly, |(_, evidence)| evidence.clone());
-        Outcome::Holds(known.proof.clone().map_or_else(held, Evidence::Proof))
+        let held = known.holding.iter().find(|(held, _)| *held >= level);
+        let proof = known.proof.as_ref().or(held.map(|(_, proof)| proof));
+        proof.map_or(Outcome::Undecided(Undecided::Budget), |proof| Outcome::Holds(proof.clone()))
     }
 }
 

@@ -4,7 +4,7 @@
 //! settles all above it.
 
 use crate::explain::{self, Clean, Found};
-use crate::outcome::{Breach, Effort, Evidence, Options, Outcome, Undecided};
+use crate::outcome::{Breach, Effort, Options, Outcome, Undecided};
 use crate::strong::{StrongOutcome, Subject, decide_strong};
 use seriatim_history::TxnId;
 use seriatim_isolation::{Guarantee, Level};
@@ -134,7 +134,7 @@ impl StrongLevels {
     /// otherwise.
     pub fn outcome_unless_open(&self, level: Level, reason: &Undecided) -> Outcome {
         match self.holds.as_ref().filter(|(held, _)| *held >= level) {
-            Some((_, proof)) => Outcome::Holds(Evidence::Proof(Arc::clone(proof))),
+            Some((_, proof)) => Outcome::Holds(Arc::clone(proof)),
             None => Outcome::Undecided(reason.clone()),
         }
     }

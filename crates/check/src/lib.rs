@@ -41,8 +41,8 @@ mod weak;
 pub use builder::{Checker, check};
 pub use explain::{Budget, Duplicate, explain as explain_violation, minimal_violation};
 pub use outcome::{
-    Age, AnomalyGroup, Answer, Breach, Counted, Edge, Effort, Element, Evidence, Excluded, OpRef,
-    Origin, Outcome, Proved, Reason, Refs, Report, Staleness, Timings, TxnRef, Undecided, ValueRef,
+    Age, AnomalyGroup, Answer, Breach, Counted, Edge, Effort, Element, Excluded, OpRef, Origin,
+    Outcome, Proved, Reason, Refs, Report, Staleness, Timings, TxnRef, Undecided, ValueRef,
     Verdict, Violation, Why,
 };
 pub use seriatim_verify::{Point, Proof};

@@ -5,7 +5,7 @@
 use crate::index::Index;
 use crate::orders::check_with;
 use crate::outcome::{
-    AnomalyGroup, Breach, Evidence, Options, Outcome, Report, Undecided, Verdict, Violation,
+    AnomalyGroup, Breach, Options, Outcome, Report, Undecided, Verdict, Violation,
 };
 use crate::weak;
 use seriatim_history::{History, TxnId};
@@ -83,7 +83,7 @@ fn outcome_below(history: &History, options: &Options, weakest: &Report) -> Outc
     match history.unknown_content() {
         0 => {
             let order = order.into_iter().map(TxnId).collect();
-            Outcome::Holds(Evidence::Proof(Arc::new(Proof::order(order))))
+            Outcome::Holds(Arc::new(Proof::order(order)))
         }
         transactions => Outcome::Undecided(Undecided::UnknownContent { transactions }),
     }

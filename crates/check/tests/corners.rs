@@ -402,7 +402,7 @@ fn lacking(lines: &str) -> History {
 
 #[test]
 fn nothing_holds_that_depends_on_transactions_of_unknown_content() {
-    let report = Checker::new().with_certificates().check(&lacking(
+    let report = Checker::new().check(&lacking(
         "{\"session\":1,\"ops\":[[\"w\",\"x\",1]]}\n{\"session\":2,\"ops\":[[\"r\",\"x\",1]]}\n",
     ));
     let unknown = Undecided::UnknownContent { transactions: 2 };

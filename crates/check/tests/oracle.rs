@@ -136,7 +136,7 @@ fn compare_in_order(text: &str, duplicates: bool, order: Order) {
     }
     compare_strong_levels(&history, duplicates, order, text);
     for threads in [1, 2] {
-        let checker = Checker::new().instances(usize::MAX).with_certificates().threads(threads);
+        let checker = Checker::new().instances(usize::MAX).threads(threads);
         let report = checker.order(order).check(&history);
         assert_eq!(report.order, order);
         for verdict in &report.verdicts {

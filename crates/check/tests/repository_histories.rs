@@ -11,7 +11,7 @@ const FOLDER: &str = "../../histories";
 
 fn report(path: &Path) -> Report {
     let history = History::open(path).unwrap_or_else(|error| panic!("{error}"));
-    Checker::new().with_certificates().check(&history)
+    Checker::new().check(&history)
 }
 
 #[test]

@@ -52,7 +52,7 @@ proptest! {
     fn the_promise_is_kept(workload in workloads()) {
         let history = generate(&workload).unwrap();
         let level = workload.level;
-        let checker = Checker::new().levels([level]).with_certificates();
+        let checker = Checker::new().levels([level]);
         let verdict = checker.check(&history).verdicts.remove(0);
         prop_assert_eq!(verdict.answer(), Answer::Holds);
         verify_proof(&history, level, verdict.proof().unwrap()).unwrap();
@@ -68,7 +68,7 @@ proptest! {
             let history = generate(&workload).unwrap();
             prop_assert!(history.has_times() == (order == Order::RealTime));
             let checker = Checker::new().levels([workload.level]).order(order);
-            let verdict = checker.with_certificates().check(&history).verdicts.remove(0);
+            let verdict = checker.check(&history).verdicts.remove(0);
             prop_assert_eq!(verdict.answer(), Answer::Holds);
             let asked = Guarantee::new(workload.level, order);
             verify_proof(&history, asked, verdict.proof().unwrap()).unwrap();

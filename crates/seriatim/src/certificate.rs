@@ -7,7 +7,7 @@
 //! use seriatim::{Checker, certificate, report};
 //!
 //! let history = seriatim::history::notation::parse("a: w(x,1)\nb: r(x,1)").unwrap();
-//! let found = Checker::new().with_certificates().check(&history);
+//! let found = Checker::new().check(&history);
 //! let text = report::certificate::render(&certificate::certify("run", &history, &found));
 //!
 //! let read = report::certificate::parse(&text).unwrap();

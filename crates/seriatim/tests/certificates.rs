@@ -14,7 +14,7 @@ fn history(text: &str) -> History {
 }
 
 fn certified(history: &History) -> Certificate {
-    let report = Checker::new().with_certificates().check(history);
+    let report = Checker::new().check(history);
     parse(&render(&certify("history", history, &report))).unwrap()
 }
 

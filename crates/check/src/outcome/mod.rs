@@ -13,8 +13,8 @@ pub(crate) use options::Options;
 pub use references::Refs;
 pub(crate) use verdict::smallest;
 pub use verdict::{
-    AnomalyGroup, Answer, Breach, Counted, Evidence, Outcome, Proved, Report, Staleness, Timings,
-    Undecided, Verdict,
+    AnomalyGroup, Answer, Breach, Counted, Outcome, Proved, Report, Staleness, Timings, Undecided,
+    Verdict,
 };
 pub use violation::{
     Age, Edge, Element, Excluded, OpRef, Origin, Reason, TxnRef, ValueRef, Violation, Why,

@@ -15,8 +15,9 @@ pub(crate) struct Options {
     pub instances: usize,
     /// The one kind of anomaly to look for, if not all.
     pub kind: Option<Anomaly>,
-    /// Whether every level that holds gets a proof, even if that takes another search.
-    pub certificates: bool,
+    /// Whether a commit order is made of a weak level that holds below a violated one, which takes
+    /// as long as deciding the level once more.
+    pub orders: bool,
     /// When to give up on levels that need a search; what is not decided by then is undecided.
     pub deadline: Option<Instant>,
     /// How many bytes the process may have resident, as far as that can be known in advance or
@@ -34,7 +35,7 @@ impl Default for Options {
             order: Order::default(),
             instances: 0,
             kind: None,
-            certificates: false,
+            orders: true,
             deadline: None,
             memory: None,
             threads,

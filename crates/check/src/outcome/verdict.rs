@@ -37,24 +37,13 @@ impl Answer {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[must_use]
 pub enum Outcome {
-    /// A commit order exists.
-    Holds(Evidence),
+    /// A commit order exists, by a proof that [`seriatim_verify::verify_proof`] accepts for the
+    /// level. It may be that of a stronger level, and levels share it.
+    Holds(Arc<Proof>),
     /// None exists.
     Violated(Breach),
     /// It is not known.
     Undecided(Undecided),
-}
-
-/// What shows that a level holds.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub enum Evidence {
-    /// A proof that [`seriatim_verify::verify_proof`] accepts for the level. It may be that of a
-    /// stronger level, and levels share it.
-    Proof(Arc<Proof>),
-    /// A stronger level is violated, and the search for everything that is wrong with the history
-    /// found nothing that this level forbids. No order was made on the way: that takes as long as
-    /// deciding the level once more, so it is only done for [`crate::Checker::with_certificates`].
-    NoAnomaly,
 }
 
 /// What violates a level.
@@ -116,7 +105,7 @@ impl Verdict {
 
     /// The level holds, as `proof` shows.
     pub fn proved(level: Level, proof: Arc<Proof>) -> Verdict {
-        Verdict::new(level, Outcome::Holds(Evidence::Proof(proof)))
+        Verdict::new(level, Outcome::Holds(proof))
     }
 
     /// It is not known whether the level holds.
@@ -146,7 +135,7 @@ impl Verdict {
     /// The proof that the level holds, if there is one.
     pub fn proof(&self) -> Option<&Proof> {
         match &self.outcome {
-            Outcome::Holds(Evidence::Proof(proof)) => Some(proof),
+            Outcome::Holds(proof) => Some(proof),
             _ => None,
         }
     }

@@ -24,15 +24,15 @@ pub(crate) struct WeakLevels<'a> {
     /// The levels that forbid something that was found, whether or not there is an explanation of
     /// it.
     pub violated: Vec<Level>,
-    /// Levels of the ladder that hold although a stronger one is violated, with their commit orders
-    /// if asked for.
-    pub holding: Vec<(Level, Option<Vec<u32>>)>,
+    /// The strongest level of the ladder that holds although a stronger one is violated, with its
+    /// commit order, if one was to be made.
+    pub holding: Option<(Level, Option<Vec<u32>>)>,
 }
 
 impl<'a> WeakLevels<'a> {
     /// Nothing is known yet.
     pub fn new(history: &'a History, options: &'a Options, levels: Vec<Level>) -> WeakLevels<'a> {
-        WeakLevels { history, options, levels, violated: Vec::new(), holding: Vec::new() }
+        WeakLevels { history, options, levels, violated: Vec::new(), holding: None }
     }
 }
 
@@ -201,15 +201,13 @@ impl WeakLevels<'_> {
             if !found.is_empty() {
                 self.forbid(found.kinds().0);
             }
-            if !self.violated.contains(&found.level) {
-                let order = self
-                    .options
-                    .certificates
-                    .then(|| decide::commit_order(context, found.level))
-                    .flatten();
-                self.holding.push((found.level, order));
-            }
         }
+        let holds = |level: &Level| !self.violated.contains(level);
+        // Weaker levels hold by the same order.
+        self.holding = findings.iter().map(|found| found.level).filter(holds).max().map(|level| {
+            let order = self.options.orders.then(|| decide::commit_order(context, level));
+            (level, order.flatten())
+        });
     }
 }
 
@@ -277,7 +275,7 @@ pub(crate) fn decide_alone(history: &History, level: Level, options: &Options) -
     let anomalies =
         if order.is_some() { Vec::new() } else { weak.analyse(index, strongest).groups };
     let is_violated = weak.violated.contains(&level);
-    let order = order.or_else(|| weak.holding.into_iter().find_map(|(_, order)| order));
+    let order = order.or_else(|| weak.holding.and_then(|(_, order)| order));
     let order = order.map(|order| order.into_iter().map(TxnId).collect());
     LevelAlone { is_violated, order, anomalies }
 }

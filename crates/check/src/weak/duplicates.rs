@@ -18,7 +18,7 @@ use seriatim_isolation::Level;
 /// The answer for one level.
 pub(crate) enum Matched {
     /// With these sources (the write, or the initial value) the level holds, by this commit order.
-    Holds { sources: Vec<(OpId, Option<OpId>)>, order: Option<Vec<TxnId>> },
+    Holds { sources: Vec<(OpId, Option<OpId>)>, order: Vec<TxnId> },
     /// Whatever the sources: one violation for each way to choose, with operations that alone
     /// violate the level in all.
     Violated { ops: Vec<OpId>, exemplar: Option<Box<Violation>> },
@@ -79,7 +79,8 @@ pub(crate) fn decide(
     }
     let limits = Limits::of(options);
     let mut matcher = Matcher::new(history, ambiguous, limits, level);
-    let options = Options { levels: vec![level], instances: LEARNED_MAX, ..options.clone() };
+    let levels = vec![level];
+    let options = Options { levels, instances: LEARNED_MAX, orders: true, ..options.clone() };
     loop {
         if limits.is_over() || !limits.allow(memory::of_part(history)) {
             return Matched::OutOfBudget(limits.reason());
@@ -97,7 +98,8 @@ pub(crate) fn decide(
         }
         let alone = decide_alone(&rematched, level, &options);
         if !alone.is_violated {
-            return Matched::Holds { sources, order: alone.order };
+            let undecided = Matched::OutOfBudget(Undecided::Budget);
+            return alone.order.map_or(undecided, |order| Matched::Holds { sources, order });
         }
         let violations = alone
             .anomalies

@@ -6,7 +6,7 @@ use crate::index::Index;
 use crate::limits::Limits;
 use crate::limits::memory::{Need, Room};
 use crate::outcome::{
-    AnomalyGroup, Breach, Counted, Evidence, Options, Outcome, Refs, Undecided, Verdict, Violation,
+    AnomalyGroup, Breach, Counted, Options, Outcome, Refs, Undecided, Verdict, Violation,
 };
 use seriatim_history::{History, OpId, Status, ValueKind};
 use seriatim_isolation::{Guarantee, Level, Order};
@@ -40,10 +40,8 @@ impl Chosen {
         let (history, options) = (weak.history, weak.options);
         match duplicates::decide(history, reads.ambiguous, level, options) {
             Matched::Holds { sources, order } => {
-                let proof = |order| Arc::new(Proof::Order { order, sources: Some(sources) });
-                let evidence =
-                    order.map_or(Evidence::NoAnomaly, |order| Evidence::Proof(proof(order)));
-                Verdict::new(level, Outcome::Holds(evidence))
+                let proof = Proof::Order { order, sources: Some(sources) };
+                Verdict::proved(level, Arc::new(proof))
             }
             Matched::Violated { ops, exemplar } => {
                 let levels: Vec<Level> =
@@ -62,8 +60,9 @@ impl Chosen {
                         exemplar,
                     });
                 }
-                // The report says by what.
-                Verdict::new(level, Outcome::Violated(Breach::Unexplained(Vec::new())))
+                // The report says by what, if that was explained.
+                let txns = history.txns().collect();
+                Verdict::new(level, Outcome::Violated(Breach::Unexplained(txns)))
             }
             Matched::OutOfBudget(reason) => Verdict::undecided_because(level, reason),
             Matched::Unsupported => Verdict::undecided_because(level, reads.reason.clone()),

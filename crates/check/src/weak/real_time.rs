@@ -144,13 +144,12 @@ pub(super) fn analyse(
     let held = std::mem::take(&mut weak.holding);
     let mut groups: Vec<AnomalyGroup> = by_themselves(weak, &stale).into_iter().collect();
     analysis.blamed.extend(stale.iter().map(|stale| stale.read));
-    let open = held.iter().map(|(level, _)| *level).max();
-    if let Some(level) = open {
+    if let Some((level, _)) = held {
         groups.extend(beyond_sessions(weak, level, &mut analysis.blamed));
     }
     if !stale.is_empty() {
         weak.violated.extend(Level::LADDER);
-        weak.holding.clear();
+        weak.holding = None;
     }
     groups.retain(|group| group.exemplar.levels.iter().any(|&level| weak.asks(level)));
     analysis.groups.extend(together(groups));
@@ -180,8 +179,7 @@ fn beyond_sessions(
     let Some(view) = View::new(weak.history, weak.options.threads) else { return Vec::new() };
     let levels: Vec<Level> = Level::WEAK.into_iter().filter(|&weaker| weaker <= level).collect();
     if let Some(order) = view.order(level, weak.options.threads) {
-        let proof = |&level: &Level| (level, weak.options.certificates.then(|| order.clone()));
-        weak.holding = levels.iter().map(proof).collect();
+        weak.holding = Some((level, Some(order)));
         return Vec::new();
     }
     let View { original, moments, index } = view;
@@ -196,8 +194,7 @@ fn beyond_sessions(
     let analysis = inner.analyse_with_sessions(index, Some(level));
     weak.violated.extend(&inner.violated);
     let real = |order: Vec<u32>| order.into_iter().filter(|&txn| txn < moments.txns).collect();
-    weak.holding =
-        inner.holding.into_iter().map(|(level, order)| (level, order.map(real))).collect();
+    weak.holding = inner.holding.map(|(level, order)| (level, order.map(real)));
     let reads = analysis.blamed.iter().filter_map(|&op| moments.original[op as usize]);
     blamed.extend(reads.map(|op| op.0));
     analysis.groups.into_iter().filter_map(|group| teller.group(group)).collect()

@@ -257,7 +257,7 @@ impl Work {
                 bytes_max: args.memory.map(bytes_max),
                 skip_unknown: args.unknown.is_skipped,
             },
-            check: if has_certificate { check.with_certificates() } else { check },
+            check,
             levels,
             kinds: Kinds::all(&args.kind),
             has_certificate,

@@ -2,13 +2,14 @@
 //! algorithm.
 
 use seriatim_check::{
-    AnomalyGroup, Answer, Breach, Budget, Counted, Edge, Evidence, OpRef, Origin, Outcome, Reason,
+    AnomalyGroup, Answer, Breach, Budget, Counted, Edge, OpRef, Origin, Outcome, Proof, Reason,
     Report, Timings, TxnRef, Undecided, ValueRef, Verdict, Violation, explain_violation,
 };
 use seriatim_history::{History, OpId, OpKind, Place, PlaceUnit, TxnId, notation};
 use seriatim_isolation::{Anomaly, Level, Order};
 use seriatim_report::knowledge::{Subject, entries};
 use seriatim_report::{Checked, Counts, Times};
+use std::sync::Arc;
 use std::time::Duration;
 
 pub fn txn(number: u32, session: &str, index: u32) -> TxnRef {
@@ -204,7 +205,7 @@ fn conflict(kind: Anomaly) -> Violation {
 
 pub fn verdict(level: Level, answer: Answer) -> Verdict {
     let outcome = match answer {
-        Answer::Holds => Outcome::Holds(Evidence::NoAnomaly),
+        Answer::Holds => Outcome::Holds(Arc::new(Proof::CutIsolation)),
         Answer::Violated => Outcome::Violated(Breach::Unexplained(Vec::new())),
         Answer::Undecided => Outcome::Undecided(Undecided::DuplicateValue {
             key: "x".to_owned(),
