@@ -7,6 +7,10 @@ cd "$(dirname "$0")"
 export CARGO_TARGET_DIR="${CARGO_TARGET_DIR:-$HOME/.cache/seriatim-target}"
 export PATH="$PATH:${CARGO_HOME:-$HOME/.cargo}/bin"
 
+# A change is judged by the same random cases wherever it is judged. Unset it, and raise
+# PROPTEST_CASES, to look for new ones (CONTRIBUTING.md).
+export PROPTEST_RNG_SEED="${PROPTEST_RNG_SEED-20261117}"
+
 say() { printf '\n== %s\n' "$*"; }
 fail() { printf 'test.sh: %s\n' "$*" >&2; exit 1; }
 has() { command -v "$1" >/dev/null 2>&1; }

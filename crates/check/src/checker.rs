@@ -77,6 +77,7 @@ fn check_in_full(history: &History, options: &Options) -> Report {
         let start = Instant::now();
         let lost_updates = check.lost_updates(&index, strong.weakest_violated().is_some());
         found = strong.violations(Clean::whole(subject, order, &lost_updates, &stale), took);
+        found.is_complete &= !strong.has_open();
         timings.explain = start.elapsed();
         if doubt.is_none() && !check.open_weak(&strong).is_empty() {
             strong.try_serializable(&subject);
@@ -265,7 +266,8 @@ fn without_clocks(history: &History, options: &Options) -> Report {
     let forbidden = |level: &Level| asked.contains(level);
     let mut anomalies = report.anomalies;
     anomalies.retain(|group| group.exemplar.levels.iter().any(forbidden));
-    Report { verdicts, anomalies, ..report }
+    // What only the levels above forbid was not looked for.
+    Report { verdicts, anomalies, search_ended_early: true, ..report }
 }
 
 /// Nothing is known.
@@ -276,7 +278,7 @@ pub(crate) fn nothing(history: &History, options: &Options) -> Report {
         verdicts,
         anomalies: Vec::new(),
         kind: options.kind,
-        search_ended_early: false,
+        search_ended_early: true,
         stale: None,
         proved: Default::default(),
         timings: Timings::default(),

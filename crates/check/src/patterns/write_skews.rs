@@ -20,6 +20,8 @@ use seriatim_history::{History, KeyId, OpId, TxnId};
 /// at least.
 const WORK_PER_OP: u64 = 32;
 const WORK_MIN: u64 = 20_000_000;
+/// How many candidates are kept at once: 100 MB.
+const CANDIDATES_MAX: usize = 1 << 22;
 
 /// All write skews of a history, or those that the limit allowed to see.
 #[derive(Default, Debug)]
@@ -144,7 +146,7 @@ impl Scan<'_> {
         let (history, index) = (self.history, self.index);
         let theirs = history.ops_of(TxnId(writer));
         let cost = 1 + theirs.len() as u64;
-        if cost > self.left {
+        if cost > self.left || self.candidates.len() > CANDIDATES_MAX {
             return false;
         }
         self.left -= cost;
