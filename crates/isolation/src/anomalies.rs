@@ -2,7 +2,8 @@
 
 use crate::level::Level;
 
-/// The anomalies, Plume's patterns first.
+/// The anomalies in the order of reports: what is wrong at every level first, then what takes more
+/// and more.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Anomaly {
@@ -23,6 +24,18 @@ pub enum Anomaly {
     IntermediateRead,
     /// TAP-g: session order and reads form a cycle. `cycle`: session-order and write-read edges.
     CyclicCausality,
+    /// Session order, reads and the version orders that lists show form a cycle.
+    WriteCycle,
+    /// Lists of one key of which none is a prefix of the other. `ops`: the two reads, then the
+    /// appends of the first elements that differ, where known. Or a list that has two appends of
+    /// one transaction the wrong way round. `ops`: the read, the earlier append, the later append.
+    IncompatibleOrder,
+    /// An element stands twice in a list. `ops`: the read (then the append, where known).
+    DuplicateElement,
+    /// A list lacks an element that was appended before one that it has. `ops` of one transaction's
+    /// appends: the missing one, the one in the list, the read. Otherwise `cycle`: how the missing
+    /// append comes first, and the list that shows the opposite.
+    LostElement,
     /// TAP-h: newer, then older, against the causal order. `cycle`: [source → … → other writer,
     /// inferred edge back].
     NonMonotonicReadCausal,
@@ -39,18 +52,6 @@ pub enum Anomaly {
     CausalityViolation,
     /// TAP-n: causally inferred commit orders contradict each other.
     ConflictingCommitOrder,
-    /// Session order, reads and the version orders that lists show form a cycle.
-    WriteCycle,
-    /// Lists of one key of which none is a prefix of the other. `ops`: the two reads, then the
-    /// appends of the first elements that differ, where known. Or a list that has two appends of
-    /// one transaction the wrong way round. `ops`: the read, the earlier append, the later append.
-    IncompatibleOrder,
-    /// An element stands twice in a list. `ops`: the read (then the append, where known).
-    DuplicateElement,
-    /// A list lacks an element that was appended before one that it has. `ops` of one transaction's
-    /// appends: the missing one, the one in the list, the read. Otherwise `cycle`: how the missing
-    /// append comes first, and the list that shows the opposite.
-    LostElement,
     /// A cycle of write-write edges and what was observed.
     DirtyWrite,
     /// A cycle with exactly one read-write edge: a transaction saw another one, but not all of it.
@@ -107,6 +108,10 @@ impl Anomaly {
         Anomaly::NotMyLastWrite,
         Anomaly::IntermediateRead,
         Anomaly::CyclicCausality,
+        Anomaly::WriteCycle,
+        Anomaly::IncompatibleOrder,
+        Anomaly::DuplicateElement,
+        Anomaly::LostElement,
         Anomaly::NonMonotonicReadCausal,
         Anomaly::NonMonotonicReadCommit,
         Anomaly::NonRepeatableRead,
@@ -114,10 +119,6 @@ impl Anomaly {
         Anomaly::FracturedReadCommit,
         Anomaly::CausalityViolation,
         Anomaly::ConflictingCommitOrder,
-        Anomaly::WriteCycle,
-        Anomaly::IncompatibleOrder,
-        Anomaly::DuplicateElement,
-        Anomaly::LostElement,
         Anomaly::DirtyWrite,
         Anomaly::ReadSkew,
         Anomaly::LongFork,

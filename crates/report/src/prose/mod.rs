@@ -22,7 +22,7 @@ use reads::{
     aborted, duplicate_element, future, incompatible, intermediate, lost_element, non_repeatable,
     not_my_last, not_my_own, thin_air,
 };
-use seriatim_check::{Edge, OpRef, Reason, TxnRef, ValueRef, Violation};
+use seriatim_check::{Edge, OpRef, Origin, Reason, TxnRef, ValueRef, Violation, Why};
 use seriatim_history::OpKind;
 use seriatim_isolation::Anomaly;
 
@@ -106,13 +106,33 @@ fn op_clause(op: &OpRef) -> String {
 /// The contradiction step by step, each `T1 < T2, because …`; empty for anomalies that need no
 /// order.
 pub fn steps(violation: &Violation) -> Vec<String> {
-    let last = violation.cycle.len().saturating_sub(1);
+    let seen_and_missed = seen_and_missed(&violation.cycle);
+    let cycle = seen_and_missed.as_ref().unwrap_or(&violation.cycle);
+    let last = cycle.len().saturating_sub(1);
     let step = |(i, edge): (usize, &Edge)| match i {
         0 => format!("{}.", step(edge)),
         i if i == last => format!("However, {}: a contradiction.", step(edge)),
         _ => format!("{}.", step(edge)),
     };
-    violation.cycle.iter().enumerate().map(step).collect()
+    cycle.iter().enumerate().map(step).collect()
+}
+
+/// A read of an initial value, which should have seen a writer, as two transactions that would each
+/// have to come first: the reader saw the writer, and missed it. With the initial state as one of
+/// two transactions that contradict each other people see nothing.
+fn seen_and_missed(cycle: &[Edge]) -> Option<Vec<Edge>> {
+    let [Edge { reason: Reason::Initial, .. }, back] = cycle else { return None };
+    let Reason::Overwritten { read, source, other, visible } = &back.reason else { return None };
+    let reason = Reason::ReadWrite {
+        read: read.clone(),
+        source: source.clone(),
+        origin: Origin::Only,
+        overwrite: other.clone(),
+        why: Why::Initial,
+    };
+    let missed = Edge { from: read.txn.clone(), to: back.from.clone(), reason };
+    let seen = visible.iter().cloned();
+    (!visible.is_empty()).then(|| seen.chain([missed]).collect())
 }
 
 /// `T1 < T2, because …`, without a full stop.

@@ -37,6 +37,8 @@ pub(super) fn stale_read(violation: &Violation) -> Option<String> {
     let order: Vec<&Edge> = after.iter().chain(before).collect();
     let overwrite = path_clause(&order, &edge.to, &edge.from);
     let opening = match seen_directly(visible) {
+        // That the initial state comes first goes without saying.
+        Some(seen) if source.txn.id.is_none() => both_reads(read, source, seen, other),
         Some(seen) => both_reads(read, source, seen, other) + &format!(", and {overwrite}"),
         None => read_and_dependence(read, source, other, visible, &overwrite),
     };
