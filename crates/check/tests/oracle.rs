@@ -631,11 +631,14 @@ proptest! {
     fn commit_orders(
         raw in raw_history(SMALL),
         shuffle in proptest::collection::vec(any::<u8>(), 5),
+        lists: u64,
+        disorder: bool,
     ) {
         let mut order: Vec<TxnId> = (0..raw.len() as u32).map(TxnId).collect();
         order.sort_by_key(|txn| shuffle[txn.index()] % 4);
         compare_orders(&text_of(&raw, SMALL), &order);
-        compare_orders(&list_text(&raw, SMALL, 1, false), &order);
+        compare_orders(&list_text(&raw, SMALL, 0, false), &order);
+        compare_orders(&list_text(&raw, SMALL, lists, disorder), &order);
     }
 }
 

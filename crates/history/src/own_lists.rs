@@ -45,7 +45,7 @@ impl History {
                 seen.own.extend((op.kind == OpKind::Append).then_some(op.value));
                 return None;
             }
-            let list = self.elements(op.value)?;
+            let list = self.elements(op.key, op.value)?;
             if seen.own.is_empty() {
                 seen.first.get_or_insert((id, list));
                 return None;
@@ -55,11 +55,12 @@ impl History {
         })
     }
 
-    /// The elements of a list; none of no value; `None` for registers.
-    fn elements(&self, value: Value) -> Option<&[Value]> {
+    /// The elements of a list; none of no value and of the initial one; `None` for other values.
+    fn elements(&self, key: KeyId, value: Value) -> Option<&[Value]> {
+        let is_initial = value == Value::NULL || self.initial().value_of(key) == Some(value);
         match value.kind() {
             ValueKind::List(number) => Some(self.list(number)),
-            _ if value == Value::NULL => Some(&[]),
+            _ if is_initial => Some(&[]),
             _ => None,
         }
     }
@@ -78,6 +79,8 @@ mod tests {
     fn own_appends_come_to_what_was_read_before() {
         assert!(!is_unrepeated("a: r(x,[1]) a(x,2) r(x,[1 2]) a(x,3) r(x,[1 2 3])"));
         assert!(!is_unrepeated("a: r(x,nil) a(x,2) r(x,[2])"));
+        assert!(!is_unrepeated("a: r(x,0) a(x,2) r(x,[2])"));
+        assert!(is_unrepeated("a: r(x,0) a(x,2) r(x,[3 2])"));
         assert!(!is_unrepeated("a: a(x,2) r(x,[1 2])"));
         assert!(is_unrepeated("a: r(x,[1]) a(x,2) r(x,[1 3 2])"));
         assert!(is_unrepeated("a: r(x,nil) a(x,2) r(x,[3 2])"));

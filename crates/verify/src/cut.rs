@@ -7,7 +7,7 @@ use rustc_hash::FxHashMap;
 use seriatim_history::{History, KeyId, Value};
 
 /// Does cut isolation hold? It needs no proof: no transaction that counts may read two values of a
-/// key before it writes the key.
+/// key, its own writes aside.
 pub fn verify_cut_isolation(history: &History) -> Result<(), Doubt> {
     let writers = Writers::of(history);
     let counts = writers.counting();

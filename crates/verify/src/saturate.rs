@@ -105,7 +105,7 @@ impl Saturation<'_> {
     /// Whether a list that the transaction reads again has new elements of others, and the level
     /// forbids it.
     fn changes_a_list(&self, txn: TxnId) -> bool {
-        self.asked.level != Level::ReadCommitted && self.history.unrepeated_list(txn).is_some()
+        self.asked.level >= Level::ReadAtomic && self.history.unrepeated_list(txn).is_some()
     }
 
     /// Where a read comes from, if there is one place; without any the history is violated.
@@ -214,6 +214,7 @@ impl Saturation<'_> {
             let read = &self.reads[place];
             let (reader, source) = (read.reader, read.source);
             let seen = |writer: usize| match self.asked.level {
+                Level::Unconstrained => false,
                 Level::ReadCommitted => {
                     self.was_read_before(read, writer) || self.ended_before(writer, reader)
                 }
@@ -324,9 +325,11 @@ mod tests {
         for seed in 0..20_000 {
             let text = random_text(seed);
             let history = notation::parse(&text).unwrap();
+            let levels = || [Level::Unconstrained].into_iter().chain(Level::WEAK);
             let asked = [Order::Sessions, Order::RealTime]
-                .map(|order| Level::WEAK.map(|level| Guarantee::new(level, order)));
-            for &asked in asked.as_flattened() {
+                .into_iter()
+                .flat_map(|order| levels().map(move |level| Guarantee::new(level, order)));
+            for asked in asked {
                 let expected = if oracle::satisfies(&history, asked) {
                     Saturated::Holds
                 } else {

@@ -44,9 +44,9 @@ pub(super) fn stale_read(violation: &Violation) -> Option<String> {
     };
     let twice = seen_directly(visible).is_some_and(|seen| seen.key == read.key);
     Some(format!(
-        "{opening}, so {} should have seen {}{}: a contradiction.",
+        "{opening}, so {} should have {}{}: a contradiction.",
         txn(&read.txn),
-        unseen(other),
+        unseen(read, other),
         if twice { " both times" } else { "" },
     ))
 }
@@ -77,13 +77,13 @@ fn stale_by_itself(violation: &Violation) -> Option<String> {
         _ => return None,
     };
     Some(format!(
-        "{} reads {}. But {} {}: {times}, so {} should have seen {}.",
+        "{} reads {}. But {} {}: {times}, so {} should have {}.",
         who(&read.txn),
         read_from(read, source),
         who(&other.txn),
         did(other),
         txn(&read.txn),
-        unseen(other),
+        unseen(read, other),
     ))
 }
 

@@ -143,7 +143,7 @@ fn one_missed(violation: &Violation) -> Option<String> {
         _ => "",
     };
     Some(format!(
-        "{} reads {}, which {} {}. But {}.{there} {} comes after {} and should have seen {}.",
+        "{} reads {}, which {} {}. But {}.{there} {} comes after {} and should have {}.",
         who(&read.txn),
         read_from(read, source),
         who(&overwrite.txn),
@@ -151,7 +151,7 @@ fn one_missed(violation: &Violation) -> Option<String> {
         and(&path),
         subject(&read.txn, there),
         txn(&overwrite.txn),
-        unseen(overwrite),
+        unseen(read, overwrite),
     ))
 }
 

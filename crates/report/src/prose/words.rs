@@ -84,11 +84,13 @@ fn to(append: &OpRef) -> String {
     format!("appended to {}", key(&append.key))
 }
 
-/// What a reader should have seen.
-pub(crate) fn unseen(write: &OpRef) -> String {
+/// What the reader of `read` should have done: `seen x=1 or something newer`. A list may have an
+/// append and yet not as its last element.
+pub(crate) fn unseen(read: &OpRef, write: &OpRef) -> String {
     match write.kind {
-        OpKind::Append => of(write),
-        _ => format!("{} or something newer", item(write)),
+        OpKind::Append if lacks(read, write) => format!("seen {}", of(write)),
+        OpKind::Append => format!("found {} behind all others in the list", of(write)),
+        _ => format!("seen {} or something newer", item(write)),
     }
 }
 

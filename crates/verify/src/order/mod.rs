@@ -44,7 +44,7 @@ pub(crate) fn verify_weak(
         order.iter().enumerate().map(|(place, &txn)| (txn, place)).collect();
     check_members(history, order, &place)?;
     let reads = external_reads(history, order, &place)?;
-    check_lists(history, order, &place)?;
+    check_lists(history, order)?;
     if level >= Level::ReadAtomic {
         check_repeated_lists(history, order)?;
     }
@@ -272,56 +272,36 @@ fn check_repeated_lists(history: &History, order: &[TxnId]) -> Result<(), Reject
     unrepeated.map_or(Ok(()), |(_, again)| Err(Rejection::Source(again)))
 }
 
-/// Where an append stands: the place of its transaction, and itself.
-type Appended = (usize, OpId);
-
-/// The elements of each list were appended in the order of the list, and before what is not in it.
-fn check_lists(
-    history: &History,
-    order: &[TxnId],
-    place: &HashMap<TxnId, usize>,
-) -> Result<(), Rejection> {
+/// The lists of a key are prefixes of the longest, and until that is complete each append to the key
+/// is its next element.
+fn check_lists(history: &History, order: &[TxnId]) -> Result<(), Rejection> {
     if !history.has_lists() {
         return Ok(());
     }
-    let mut appended: HashMap<(KeyId, Value), Appended> = HashMap::new();
-    for &txn in order {
-        for id in history.ops_of(txn).map(OpId) {
-            let op = history.op(id);
-            if op.kind == OpKind::Append {
-                appended.insert((op.key, op.value), (place[&txn], id));
-            }
-        }
-    }
+    let ops = || order.iter().flat_map(|&txn| history.ops_of(txn)).map(OpId);
     let mut longest: HashMap<KeyId, (OpId, &[Value])> = HashMap::new();
-    for id in order.iter().flat_map(|&txn| history.ops_of(txn)).map(OpId) {
+    for id in ops() {
         let op = history.op(id);
         let ValueKind::List(number) = op.value.kind() else { continue };
         let list = history.list(number);
-        let places: Vec<_> = list.iter().map(|&element| appended.get(&(op.key, element))).collect();
-        if places.windows(2).any(|pair| pair[0] >= pair[1]) || places.contains(&None) {
+        let known = longest.entry(op.key).or_insert((id, list));
+        let (shorter, longer) =
+            if list.len() > known.1.len() { (known.1, list) } else { (list, known.1) };
+        if !longer.starts_with(shorter) {
             return Err(Rejection::ListOrder(id));
         }
-        let known = longest.entry(op.key).or_insert((id, list));
         *known = if list.len() > known.1.len() { (id, list) } else { *known };
     }
-    check_missing(&appended, &longest)
-}
-
-/// As many elements as the longest list of a key has are the first that were appended to the key.
-fn check_missing(
-    appended: &HashMap<(KeyId, Value), Appended>,
-    longest: &HashMap<KeyId, (OpId, &[Value])>,
-) -> Result<(), Rejection> {
-    let mut until_last: HashMap<KeyId, usize> = HashMap::new();
-    for (&(key, _), at) in appended {
-        let last = longest.get(&key).and_then(|(_, list)| appended.get(&(key, *list.last()?)));
-        *until_last.entry(key).or_default() += usize::from(last.is_some_and(|last| at <= last));
+    for op in ops().map(|id| history.op(id)).filter(|op| op.kind == OpKind::Append) {
+        let Some((read, rest)) = longest.get_mut(&op.key) else { continue };
+        match rest.split_first() {
+            Some((next, behind)) if *next == op.value => *rest = behind,
+            Some(_) => return Err(Rejection::ListOrder(*read)),
+            None => {}
+        }
     }
-    let has_gaps = |(key, (_, list)): &(&KeyId, &(OpId, &[Value]))| {
-        until_last.get(key).is_some_and(|&count| count > list.len())
-    };
-    let read = longest.iter().filter(has_gaps).map(|(_, &(read, _))| read).min();
+    let incomplete = longest.values().filter(|(_, rest)| !rest.is_empty());
+    let read = incomplete.map(|&(read, _)| read).min();
     read.map_or(Ok(()), |read| Err(Rejection::ListOrder(read)))
 }
 
@@ -353,6 +333,10 @@ mod tests {
             verdict("a: a(x,1)\nb: a(x,2)\nc: r(x,[1 2])", &[1, 0, 2]),
             Err(Rejection::ListOrder(OpId(2)))
         );
+        let no_prefixes = "a: a(x,1)\nb: a(x,2)\nc: a(x,3)\nd: r(x,[1 2])\ne: r(x,[1 3])";
+        assert_eq!(verdict(no_prefixes, &[0, 1, 2, 3, 4]), Err(Rejection::ListOrder(OpId(4))));
+        let repeated = "a: a(x,1) | a(x,1) | a(x,2)\nd: r(x,[1 2])";
+        assert_eq!(verdict(repeated, &[0, 1, 2, 3]), Err(Rejection::ListOrder(OpId(3))));
         let overwritten = verdict("a: w(x,1) | w(x,2) w(y,1)\nb: r(y,1) r(x,1)", &[0, 1, 2]);
         assert!(
             matches!(overwritten, Err(Rejection::Axiom { other: TxnId(1), .. })),

@@ -124,6 +124,8 @@ fn fields(items: Vec<Edn>, position: i64) -> Result<Fields, Problem> {
         match name.rsplit_once('/') {
             // A name without a namespace comes first, wherever it stands.
             Some((_, name)) => qualified.push((name.to_owned(), value)),
+            None if Fields::is_unknown(name) => {}
+            None if fields.has(name) => return Err(format!(":{name} stands here twice").into()),
             None => fields.set(name, value)?,
         }
     }
@@ -149,6 +151,11 @@ impl Fields {
         Ok(())
     }
 
+    /// Whether a name means nothing here.
+    fn is_unknown(name: &str) -> bool {
+        !matches!(name, "type" | "process" | "f" | "value" | "time" | "index")
+    }
+
     fn has(&self, name: &str) -> bool {
         match name {
             "type" => self.kind.is_some(),
@@ -168,7 +175,12 @@ fn stamp(value: &Edn, name: &str) -> Result<Option<i64>, Problem> {
             Ok(number) => Ok(Some(number)),
             Err(_) => Err(format!("the :{name} {number} does not fit into 64 bits").into()),
         },
-        _ => Ok(None),
+        Edn::Nil => Ok(None),
+        // Without it real time would be taken from the order of the lines.
+        other => {
+            let found = describe(other);
+            Err(format!("expected a :{name} that is a whole number, found {found}").into())
+        }
     }
 }
 

@@ -270,12 +270,21 @@ fn all_of_the_syntax_of_edn_may_stand_in_a_history() {
     let history = edn("; a note, and #_ what does not count\n\
                        #_{:type :ok :process 0 :f :txn :value [[:w 1 1]]}\n\
                        ^{:line 1} #jepsen.history.Op{:type :ok, :process 0x1, :f :txn, \
-                       :time ##NaN, :ratio 1/2, :char \\], :when #inst \"2020\", #_ #_ a b \
+                       :time nil, :nan ##NaN, :ratio 1/2, :char \\], :when #inst \"2020\", #_ #_ a b \
                        :re #\"a\\\"b\", :set #{1 2.5M}, :value #v [[:w 017 5N] #_[:w 1 2]]}\n\
                        #:jepsen{:type :ok, :process 2, :value ([:r 15 5])} #_ end\n");
     assert_eq!(transactions(&history), ["1: w(15,5)", "2: r(15,5)"]);
     let bad = "{:type :ok, :process 0, :value #v [[:w 1 1]\n #_[:x] ^:m [:w 1]]}";
     assert!(error(bad).starts_with("h:2:13: expected an operation"), "{}", error(bad));
+}
+
+#[test]
+fn times_that_are_no_numbers_and_names_that_stand_twice_are_errors() {
+    let event = |fields: &str| format!("{{:type :ok, :process 0, :value [[:w 1 1]], {fields}}}\n");
+    let found = |fields: &str| error(&event(fields));
+    assert_eq!(found(":time 5.5"), "h:1:1: expected a :time that is a whole number, found `5.5`");
+    assert!(found(":index \"a\"").contains("a :index that is a whole number, found `a`"));
+    assert_eq!(found(":type :fail"), "h:1:1: :type stands here twice");
 }
 
 #[test]
