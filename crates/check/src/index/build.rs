@@ -113,15 +113,16 @@ fn sort_by_key(history: &History, key_start: &[u32], keys: &Range<usize>, entrie
     let mut next: Vec<u32> =
         key_start[keys.start..keys.end].iter().map(|&start| start - base).collect();
     let (kinds, op_keys, values) = (history.kinds(), history.keys(), history.values());
-    for txn in history.txns() {
-        let ops = history.ops_of(txn);
-        for op in ops.start as usize..ops.end as usize {
+    let bounds = history.txn_bounds();
+    for txn in 0..history.txn_count() {
+        let ops = bounds[txn] as usize..bounds[txn + 1] as usize;
+        for op in ops {
             let key = op_keys[op].index();
             if !keys.contains(&key) {
                 continue;
             }
             let place = &mut next[key - keys.start];
-            entries[*place as usize] = Entry::new(kinds[op], values[op], op.into(), txn);
+            entries[*place as usize] = Entry::new(kinds[op], values[op], op.into(), txn.into());
             *place += 1;
         }
     }
