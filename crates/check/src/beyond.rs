@@ -42,7 +42,7 @@ impl Beyond<'_> {
     /// find these.
     pub fn anomalies(
         &self,
-        blamed: &[u32],
+        blamed: &[OpId],
         levels: &[Level],
         took: Duration,
         efforts: &mut Vec<(Level, Effort)>,
@@ -59,7 +59,7 @@ impl Beyond<'_> {
             aside: vec![false; self.history.op_count()],
             used: FxHashSet::default(),
         };
-        left.set_aside(blamed.iter().copied().map(OpId));
+        left.set_aside(blamed.iter().copied());
         let deadline = Instant::now() + took.max(PATIENCE);
         let deadline = self.options.deadline.map_or(deadline, |asked| asked.min(deadline));
         let options = Options { deadline: Some(deadline), orders: false, ..self.options.clone() };
@@ -101,7 +101,7 @@ impl Beyond<'_> {
         let (order, index) = weak.decide(rest.index, Some(Level::Causal));
         let Some(order) = order else {
             let blamed = weak.analyse(index, Some(Level::Causal)).blamed;
-            return Err(blamed.into_iter().map(|op| rest.kept[op as usize]).collect());
+            return Err(blamed.into_iter().map(|op| rest.kept[op.index()]).collect());
         };
         let start = Instant::now();
         let part = Subject { history: &rest.history, index: &index, options };

@@ -14,7 +14,7 @@ use crate::patterns::{self, LostUpdates};
 use crate::stale_reads::{stale_reads, staleness};
 use crate::strong::Subject;
 use crate::weak::{self, Analysis, Chosen, Reads, WeakLevels};
-use seriatim_history::{History, TxnId};
+use seriatim_history::{History, OpId, TxnId};
 use seriatim_isolation::{Anomaly, Level, Order};
 use seriatim_verify::Proof;
 use std::sync::Arc;
@@ -121,9 +121,8 @@ struct Known {
     holding: Option<(Level, Arc<Proof>)>,
 }
 
-/// The order is moved, not copied: it has a number for each transaction.
-fn order_proof(order: Vec<u32>) -> Arc<Proof> {
-    Arc::new(Proof::order(order.into_iter().map(TxnId).collect()))
+fn order_proof(order: Vec<TxnId>) -> Arc<Proof> {
+    Arc::new(Proof::order(order))
 }
 
 struct Check<'a> {
@@ -158,7 +157,7 @@ impl Check<'_> {
     }
 
     /// Decides the weak levels that depend on what the ambiguous reads read.
-    fn choose_sources(&mut self, ambiguous: &[u32], strong: &StrongLevels) -> Chosen {
+    fn choose_sources(&mut self, ambiguous: &[OpId], strong: &StrongLevels) -> Chosen {
         let open = self.open_weak(strong);
         let Some(reason) = &self.ambiguous else { return Chosen::default() };
         Chosen::choose(&mut self.weak, &open, &Reads { ambiguous, reason })

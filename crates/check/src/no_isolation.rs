@@ -8,7 +8,7 @@ use crate::outcome::{
     AnomalyGroup, Breach, Options, Outcome, Report, Undecided, Verdict, Violation,
 };
 use crate::weak;
-use seriatim_history::{History, TxnId};
+use seriatim_history::History;
 use seriatim_isolation::{Guarantee, Level, Order};
 use seriatim_verify::{Proof, completed, verify_violation};
 use std::sync::Arc;
@@ -81,10 +81,7 @@ fn outcome_below(history: &History, options: &Options, weakest: &Report) -> Outc
         return Outcome::Undecided(reason);
     }
     match history.unknown_content() {
-        0 => {
-            let order = order.into_iter().map(TxnId).collect();
-            Outcome::Holds(Arc::new(Proof::order(order)))
-        }
+        0 => Outcome::Holds(Arc::new(Proof::order(order))),
         transactions => Outcome::Undecided(Undecided::UnknownContent { transactions }),
     }
 }

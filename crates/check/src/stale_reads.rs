@@ -6,21 +6,20 @@
 //! transaction is needed to see it. Its age is the time from the end of the last such t2 to the
 //! begin of t3. O(n log n).
 
-use crate::index::{INITIAL, Index, last_write, source_write};
+use crate::index::{Index, Source, VersionId, last_write, source_write};
 use crate::latest_begins::LatestBegins;
 use crate::outcome::{Age, Edge, OpRef, Reason, Refs, Staleness, Violation};
-use seriatim_history::{History, OpId, TxnId};
+use seriatim_history::{History, KeyId, OpId, TxnId};
 use seriatim_isolation::{Anomaly, Level};
 
 /// A stale read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct StaleRead {
-    /// The read, by operation.
-    pub read: u32,
-    /// The transaction that it read from, or [`INITIAL`].
-    source: u32,
+    pub read: OpId,
+    /// The transaction that it read from, or the initial one.
+    source: Source,
     /// The transaction that ended last of those that it should have seen.
-    missed: u32,
+    missed: TxnId,
     /// The time from the end of that one to the begin of the reader, in the unit of the input.
     pub age: u64,
 }
@@ -30,7 +29,7 @@ pub(crate) struct StaleRead {
 struct Timed {
     end: i64,
     begin: i64,
-    txn: u32,
+    txn: TxnId,
 }
 
 /// All stale reads of a history, in the order of operations.
@@ -40,18 +39,16 @@ pub(crate) fn stale_reads(history: &History, index: &Index) -> Vec<StaleRead> {
         return found;
     }
     let mut key = KeyTimes::default();
-    for number in 0..index.reads.start.len().saturating_sub(1) {
-        let reads = index.reads.start[number]..index.reads.start[number + 1];
+    for number in (0..index.reads.start.len().saturating_sub(1)).map(KeyId::from) {
+        let reads = index.reads.range(number);
         if reads.is_empty() {
             continue;
         }
-        let versions = index.versions.start[number]..index.versions.start[number + 1];
-        key.fill(history, &index.versions.txn[versions.start as usize..versions.end as usize]);
-        for read in reads.map(|read| read as usize) {
-            let source = match index.reads.source[read] {
-                INITIAL => INITIAL,
-                version => index.versions.txn[version as usize],
-            };
+        key.fill(history, index.versions.writers(number));
+        for read in reads {
+            let version = index.reads.source[read].version();
+            let writer = |version: VersionId| index.versions.txn[version.index()].into();
+            let source = version.map_or(Source::INITIAL, writer);
             let reader = index.reads.txn[read];
             if let Some((missed, age)) = key.missed(history, reader, source) {
                 found.push(StaleRead { read: index.reads.op[read], source, missed, age });
@@ -70,10 +67,10 @@ struct KeyTimes {
 }
 
 impl KeyTimes {
-    fn fill(&mut self, history: &History, writers: &[u32]) {
+    fn fill(&mut self, history: &History, writers: &[TxnId]) {
         self.ended.clear();
-        let timed = |&txn: &u32| {
-            let (begin, end) = history.times(TxnId(txn))?;
+        let timed = |&txn: &TxnId| {
+            let (begin, end) = history.times(txn)?;
             (end != i64::MAX).then_some(Timed { end, begin, txn })
         };
         self.ended.extend(writers.iter().filter_map(timed));
@@ -83,13 +80,13 @@ impl KeyTimes {
 
     /// The last to end of the writers that `reader`, which read from `source`, should have seen
     /// instead, and how long before the reader began it ended.
-    fn missed(&self, history: &History, reader: u32, source: u32) -> Option<(u32, u64)> {
-        let (begin, _) = history.times(TxnId(reader))?;
+    fn missed(&self, history: &History, reader: TxnId, source: Source) -> Option<(TxnId, u64)> {
+        let (begin, _) = history.times(reader)?;
         let before = self.ended.partition_point(|writer| writer.end < begin);
         let last = before.checked_sub(1)?;
-        let place = match source {
-            INITIAL => last,
-            source => self.begins.last_after(before, history.times(TxnId(source))?.1)?,
+        let place = match source.txn() {
+            None => last,
+            Some(source) => self.begins.last_after(before, history.times(source)?.1)?,
         };
         let missed = self.ended[place];
         // The difference of two numbers of 64 bits, the larger one first, fits into 64 bits.
@@ -105,20 +102,20 @@ impl StaleRead {
     /// The operations that show it, and why they do. `None` if they are not in the history.
     pub fn violation(&self, history: &History, levels: &[Level]) -> Option<Violation> {
         let refs = Refs(history);
-        let key = history.op(OpId(self.read)).key;
-        let read = refs.op(OpId(self.read));
+        let key = history.op(self.read).key;
+        let read = refs.op(self.read);
         let other = refs.op(last_write(history, self.missed, key)?);
         let source = match source_write(history, self.source, key) {
             Some(write) => refs.op(write),
             None => refs.initial_write(key),
         };
-        let missed = refs.txn(TxnId(self.missed));
+        let missed = refs.txn(self.missed);
         let first = match source.txn.id {
-            Some(txn) => real_time_edge(history, txn, TxnId(self.missed)),
+            Some(txn) => real_time_edge(history, txn, self.missed),
             None => Edge { from: refs.initial(), to: missed.clone(), reason: Reason::Initial },
         };
-        let reader = history.txn_of(OpId(self.read));
-        let visible = vec![real_time_edge(history, TxnId(self.missed), reader)];
+        let reader = history.txn_of(self.read);
+        let visible = vec![real_time_edge(history, self.missed, reader)];
         let ops: Vec<OpRef> = vec![source.clone(), other.clone(), read.clone()];
         let to = source.txn.clone();
         let reason = Reason::Overwritten { read, source, other, visible };

@@ -6,6 +6,7 @@
 //! completely, by the same means. This ends: each case knows more.
 
 use super::budget::{Budget, Exhausted};
+use super::ids::{LocalRead, LocalTxn};
 use super::instance::Source;
 use super::path::Preference;
 use super::proof::{Cycle, as_conclusion};
@@ -17,8 +18,8 @@ const DEPTH_MAX: usize = 40;
 
 /// Something that is open.
 enum Question {
-    Order(usize, usize, KeyId),
-    Origin(usize, Source),
+    Order(LocalTxn, LocalTxn, KeyId),
+    Origin(LocalRead, Source),
 }
 
 impl Question {

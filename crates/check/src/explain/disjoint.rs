@@ -6,7 +6,7 @@
 use super::budget::Budget;
 use super::explanation::explain;
 use super::rest::{Leftover, Rest};
-use crate::index::{INITIAL, Index, NONE};
+use crate::index::Index;
 use crate::limits::{Limits, memory};
 use crate::outcome::{AnomalyGroup, Counted, Options, Refs, Violation};
 use crate::patterns::{LostUpdates, Pair, write_skews};
@@ -50,7 +50,7 @@ pub(crate) struct Clean<'a> {
     /// For each operation of the part the same operation of the whole, if they differ.
     pub kept: Option<&'a [OpId]>,
     /// A commit order of the part at causal consistency.
-    pub order: &'a [u32],
+    pub order: &'a [TxnId],
     /// The lost updates of the whole.
     pub lost_updates: &'a LostUpdates,
     /// The stale reads of the whole.
@@ -61,7 +61,7 @@ impl<'a> Clean<'a> {
     /// A whole history.
     pub fn whole(
         subject: Subject<'a>,
-        order: &'a [u32],
+        order: &'a [TxnId],
         lost_updates: &'a LostUpdates,
         stale: &'a [StaleRead],
     ) -> Clean<'a> {
@@ -223,7 +223,7 @@ impl<'a> Finder<'a> {
         let (kind, count) = (Anomaly::StaleRead, stale.len() as u64);
         let counted = Counted::Exactly;
         self.patterns.push(AnomalyGroup { kind, count, counted, exemplar, instances });
-        self.left.set_aside(stale.iter().map(|stale| OpId(stale.read)));
+        self.left.set_aside(stale.iter().map(|stale| stale.read));
     }
 
     /// Adds a pattern with its exemplar, if one of the first pairs can be explained; whether so.
@@ -353,11 +353,9 @@ impl<'a> Finder<'a> {
 /// what counts.
 fn ops_of(history: &History, index: &Index, txns: &[TxnId]) -> Vec<OpId> {
     let inside: FxHashSet<TxnId> = txns.iter().copied().collect();
-    let stays = |op: &OpId| match index.source_txn[op.index()] {
-        // Writes, own reads, ambiguous reads: the explanation brings back what they need.
-        NONE | INITIAL => true,
-        source => inside.contains(&TxnId(source)),
-    };
+    // What writes, own reads and ambiguous reads need the explanation brings back.
+    let stays =
+        |op: &OpId| index.source_of(*op).txn().is_none_or(|source| inside.contains(&source));
     let of_txn = |&txn: &TxnId| {
         let all = history.ops_of(txn).map(OpId);
         let kept: Vec<OpId> = all.clone().filter(stays).collect();

@@ -65,11 +65,12 @@ fn may_be_read(history: &History, op: OpId, key: KeyId) -> bool {
         return false;
     }
     let txn = history.txn_of(op);
-    let overwrites = |later: u32| {
-        let later = history.op(OpId(later));
+    let overwrites = |later: OpId| {
+        let later = history.op(later);
         later.kind == OpKind::Write && later.key == key
     };
-    history.status(txn) != Status::Aborted && !(op.0 + 1..history.ops_of(txn).end).any(overwrites)
+    let mut after = (op.0 + 1..history.ops_of(txn).end).map(OpId);
+    history.status(txn) != Status::Aborted && !after.any(overwrites)
 }
 
 fn duplicate_value(reason: &Undecided) -> Option<(&str, &ValueRef)> {

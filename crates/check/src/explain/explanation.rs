@@ -2,6 +2,7 @@
 //! name.
 
 use super::budget::Budget;
+use super::ids::LocalTxn;
 use super::instance::{Instance, InstanceRead, Source};
 use super::name;
 use super::refute::{Proof, Refutation, refute_instance};
@@ -124,12 +125,12 @@ fn lost_update(
     let instance = Instance::new(history, ops);
     // What was appended to a list is not lost: a list that shows both says which is the order.
     let appends = |read: &InstanceRead| {
-        let write = instance.txns[read.txn].write(read.key);
+        let write = instance.txn(read.txn).write(read.key);
         write.is_none_or(|write| history.op(write).kind == OpKind::Append)
     };
     let all = name::lost_updates(&instance).filter(|(one, other)| !appends(one) && !appends(other));
     let parts = all.take(LOST_UPDATES_MAX).map(|(one, other)| {
-        let write = |txn: usize| instance.txns[txn].write(one.key);
+        let write = |txn: LocalTxn| instance.txn(txn).write(one.key);
         let source = one.candidates.iter().filter_map(|&source| match source {
             Source::Txn(writer) => write(writer),
             Source::Initial => None,

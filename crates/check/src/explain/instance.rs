@@ -9,21 +9,22 @@
 //! what the longest list of a key lacks: an element that was appended several times says nothing
 //! about its place, so a contradiction that needs it is not found.
 
+use super::ids::{ListedId, LocalRead, LocalTxn};
 use rustc_hash::{FxHashMap, FxHashSet};
 use seriatim_history::{History, KeyId, OpId, OpKind, Status, TxnId, Value, ValueKind};
 
-/// Where a read may come from. Transactions are numbered inside the instance.
+/// Where a read may come from.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(super) enum Source {
     Initial,
-    Txn(usize),
+    Txn(LocalTxn),
 }
 
 /// An external read.
 #[derive(Clone, Debug)]
 pub(super) struct InstanceRead {
     pub op: OpId,
-    pub txn: usize,
+    pub txn: LocalTxn,
     pub key: KeyId,
     /// The transactions that may have written what it returned: one, or several if the value is a
     /// duplicate.
@@ -34,12 +35,12 @@ pub(super) struct InstanceRead {
 /// or as its last element and one that it lacks.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Listed {
-    pub from: usize,
-    pub to: usize,
+    pub from: LocalTxn,
+    pub to: LocalTxn,
     pub earlier: OpId,
     pub later: OpId,
     pub read: OpId,
-    pub reader: usize,
+    pub reader: LocalTxn,
     /// Whether the list lacks `later`. Then it says nothing about whether `to` counts.
     pub is_missing: bool,
 }
@@ -53,13 +54,12 @@ pub(super) struct InstanceTxn {
     pub ops: Vec<OpId>,
     /// Its last write to each key, in the order of keys.
     pub writes: Vec<(KeyId, OpId)>,
-    /// Its external reads, as numbers of [`Instance::reads`].
-    pub reads: Vec<usize>,
+    /// Its external reads.
+    pub reads: Vec<LocalRead>,
     /// The reads that may come from it.
-    pub readers: Vec<usize>,
-    /// What its lists show, and which lists lack what it appended, as numbers of
-    /// [`Instance::listed`].
-    pub listed: Vec<usize>,
+    pub readers: Vec<LocalRead>,
+    /// What its lists show, and which lists lack what it appended.
+    pub listed: Vec<ListedId>,
 }
 
 impl InstanceTxn {
@@ -82,9 +82,9 @@ pub(super) struct Instance<'h> {
 #[derive(Default)]
 struct Uses {
     /// The transactions that write it.
-    writers: Vec<usize>,
+    writers: Vec<LocalTxn>,
     /// The reads of it that may be of its initial value.
-    initial_reads: Vec<usize>,
+    initial_reads: Vec<LocalRead>,
 }
 
 impl<'h> Instance<'h> {
@@ -97,14 +97,14 @@ impl<'h> Instance<'h> {
         let appends = Appends::new(&instance);
         let internal = internal_reads(history, ops);
         let mut visible: FxHashMap<(KeyId, Value), Vec<Source>> = FxHashMap::default();
-        for (number, txn) in instance.txns.iter().enumerate() {
+        for (number, txn) in (0..).map(LocalTxn).zip(&instance.txns) {
             for &(key, op) in &txn.writes {
                 instance.keys.entry(key).or_default().writers.push(number);
                 visible.entry((key, history.op(op).value)).or_default().push(Source::Txn(number));
             }
         }
-        for number in 0..instance.txns.len() {
-            for op in instance.txns[number].ops.clone() {
+        for number in (0..instance.txns.len()).map(LocalTxn) {
+            for op in instance.txns[number.0].ops.clone() {
                 instance.add_lists(number, op, &appends);
                 if !internal.contains(&op) {
                     instance.add_read(number, op, &appends, &visible);
@@ -139,17 +139,18 @@ impl<'h> Instance<'h> {
         }
         missing.sort_unstable_by_key(|listed| listed.later);
         for listed in missing {
-            self.txns[listed.reader].listed.push(self.listed.len());
-            self.txns[listed.to].listed.push(self.listed.len());
+            let number = ListedId(self.listed.len());
+            self.txns[listed.reader.0].listed.push(number);
+            self.txns[listed.to.0].listed.push(number);
             self.listed.push(listed);
         }
     }
 
     /// The longest list of each key that a transaction that counts in any case read, with reader
     /// and read.
-    fn longest_lists(&self, appends: &Appends) -> FxHashMap<KeyId, (usize, OpId, Vec<Value>)> {
-        let mut longest: FxHashMap<KeyId, (usize, OpId, Vec<Value>)> = FxHashMap::default();
-        for (number, txn) in self.txns.iter().enumerate().filter(|(_, txn)| !txn.optional) {
+    fn longest_lists(&self, appends: &Appends) -> FxHashMap<KeyId, LongestList> {
+        let mut longest: FxHashMap<KeyId, LongestList> = FxHashMap::default();
+        for (number, txn) in self.numbered_txns().filter(|(_, txn)| !txn.optional) {
             for &op in &txn.ops {
                 let Some(kept) = self.kept_elements(op, appends) else { continue };
                 let key = self.history.op(op).key;
@@ -175,7 +176,7 @@ impl<'h> Instance<'h> {
         )
     }
 
-    fn add_lists(&mut self, txn: usize, op: OpId, appends: &Appends) {
+    fn add_lists(&mut self, txn: LocalTxn, op: OpId, appends: &Appends) {
         if let Some(kept) = self.kept_elements(op, appends) {
             self.add_listed(txn, op, self.history.op(op).key, &kept, appends);
         }
@@ -183,7 +184,7 @@ impl<'h> Instance<'h> {
 
     fn add_read(
         &mut self,
-        txn: usize,
+        txn: LocalTxn,
         op: OpId,
         appends: &Appends,
         visible: &FxHashMap<(KeyId, Value), Vec<Source>>,
@@ -204,11 +205,11 @@ impl<'h> Instance<'h> {
         if candidates.is_empty() {
             return;
         }
-        let number = self.reads.len();
-        self.txns[txn].reads.push(number);
+        let number = LocalRead(self.reads.len());
+        self.txns[txn.0].reads.push(number);
         for &source in &candidates {
             match source {
-                Source::Txn(writer) => self.txns[writer].readers.push(number),
+                Source::Txn(writer) => self.txns[writer.0].readers.push(number),
                 Source::Initial => self.keys.entry(key).or_default().initial_reads.push(number),
             }
         }
@@ -218,19 +219,19 @@ impl<'h> Instance<'h> {
     /// Orders of consecutive elements; elements with several writers are passed over.
     fn add_listed(
         &mut self,
-        reader: usize,
+        reader: LocalTxn,
         read: OpId,
         key: KeyId,
         list: &[Value],
         appends: &Appends,
     ) {
-        let mut previous: Option<(usize, OpId)> = None;
+        let mut previous: Option<(LocalTxn, OpId)> = None;
         for item in list {
             let Some((txn, op)) = only(&appends.0[&(key, *item)]) else { continue };
             if let Some((from, earlier)) = previous
                 && from != txn
             {
-                self.txns[reader].listed.push(self.listed.len());
+                self.txns[reader.0].listed.push(ListedId(self.listed.len()));
                 let (to, later, is_missing) = (txn, op, false);
                 self.listed.push(Listed { from, to, earlier, later, read, reader, is_missing });
             }
@@ -238,38 +239,58 @@ impl<'h> Instance<'h> {
         }
     }
 
+    /// The transactions with their numbers.
+    fn numbered_txns(&self) -> impl Iterator<Item = (LocalTxn, &InstanceTxn)> {
+        (0..).map(LocalTxn).zip(&self.txns)
+    }
+
+    /// A transaction.
+    pub fn txn(&self, txn: LocalTxn) -> &InstanceTxn {
+        &self.txns[txn.0]
+    }
+
+    /// An external read.
+    pub fn read(&self, read: LocalRead) -> &InstanceRead {
+        &self.reads[read.0]
+    }
+
+    /// What a list shows.
+    pub fn listed(&self, listed: ListedId) -> &Listed {
+        &self.listed[listed.0]
+    }
+
     /// The transactions that write `key`, in their order.
-    pub fn writers(&self, key: KeyId) -> &[usize] {
+    pub fn writers(&self, key: KeyId) -> &[LocalTxn] {
         self.keys.get(&key).map_or(&[], |uses| &uses.writers)
     }
 
     /// The writers of each key.
-    pub fn writers_by_key(&self) -> impl Iterator<Item = (KeyId, &[usize])> {
+    pub fn writers_by_key(&self) -> impl Iterator<Item = (KeyId, &[LocalTxn])> {
         self.keys.iter().map(|(&key, uses)| (key, uses.writers.as_slice()))
     }
 
     /// The reads that may be of initial values that `txn` overwrites.
-    pub fn initial_reads(&self, txn: usize) -> Vec<usize> {
-        let uses = self.txns[txn].writes.iter().filter_map(|(key, _)| self.keys.get(key));
-        let mut reads: Vec<usize> = uses.flat_map(|uses| &uses.initial_reads).copied().collect();
+    pub fn initial_reads(&self, txn: LocalTxn) -> Vec<LocalRead> {
+        let uses = self.txns[txn.0].writes.iter().filter_map(|(key, _)| self.keys.get(key));
+        let mut reads: Vec<LocalRead> =
+            uses.flat_map(|uses| &uses.initial_reads).copied().collect();
         reads.sort_unstable();
         reads
     }
 
     /// Whether `b` is the next transaction after `a` in its session.
-    pub fn are_neighbours(&self, a: usize, b: usize) -> bool {
-        let session = |txn: usize| self.txns.get(txn).map(|txn| self.history.session_of(txn.id));
-        a + 1 == b && session(a).is_some() && session(a) == session(b)
+    pub fn are_neighbours(&self, a: LocalTxn, b: LocalTxn) -> bool {
+        let session =
+            |txn: LocalTxn| self.txns.get(txn.0).map(|txn| self.history.session_of(txn.id));
+        a.0 + 1 == b.0 && session(a).is_some() && session(a) == session(b)
     }
 
     /// The transactions with times by their end, and how many ends are before the begin of each.
-    pub fn moments(&self) -> Vec<(usize, usize)> {
+    pub fn moments(&self) -> Vec<(LocalTxn, usize)> {
         let timed = self
-            .txns
-            .iter()
-            .enumerate()
+            .numbered_txns()
             .filter_map(|(number, txn)| Some((self.history.times(txn.id)?, number)));
-        let mut ends: Vec<(i64, usize, i64)> =
+        let mut ends: Vec<(i64, LocalTxn, i64)> =
             timed.map(|((begin, end), number)| (end, number, begin)).collect();
         ends.sort_unstable();
         let before = |begin: i64| ends.partition_point(|other| other.0 < begin);
@@ -277,18 +298,21 @@ impl<'h> Instance<'h> {
     }
 }
 
+/// A reader, its read, and the elements of the list that it read.
+type LongestList = (LocalTxn, OpId, Vec<Value>);
+
 /// The append of an element that was appended once.
-fn only(appends: &[(usize, OpId)]) -> Option<(usize, OpId)> {
+fn only(appends: &[(LocalTxn, OpId)]) -> Option<(LocalTxn, OpId)> {
     if let [append] = appends { Some(*append) } else { None }
 }
 
 /// The appends of each element, by transactions that did not abort.
-struct Appends(FxHashMap<(KeyId, Value), Vec<(usize, OpId)>>);
+struct Appends(FxHashMap<(KeyId, Value), Vec<(LocalTxn, OpId)>>);
 
 impl Appends {
     fn new(instance: &Instance<'_>) -> Appends {
-        let mut appends: FxHashMap<(KeyId, Value), Vec<(usize, OpId)>> = FxHashMap::default();
-        for (number, txn) in instance.txns.iter().enumerate() {
+        let mut appends: FxHashMap<(KeyId, Value), Vec<(LocalTxn, OpId)>> = FxHashMap::default();
+        for (number, txn) in instance.numbered_txns() {
             for &op in &txn.ops {
                 let operation = instance.history.op(op);
                 if operation.kind == OpKind::Append {

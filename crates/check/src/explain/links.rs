@@ -12,6 +12,7 @@
 //! ○ ─┴─► ○ ┴──► ○
 //! ```
 
+use super::ids::LocalTxn;
 use super::proof::{Cycle, Label, Step};
 use seriatim_history::SessionId;
 use std::rc::Rc;
@@ -68,17 +69,22 @@ impl LinkGraph {
         &self.links[node.0]
     }
 
+    /// The transaction of a node; meaningless for a link of a chain.
+    fn txn(&self, node: NodeId) -> LocalTxn {
+        LocalTxn(node.0 / self.per_txn)
+    }
+
     /// The steps of a walk that begins at a node of a transaction.
     pub fn steps(&self, from: NodeId, walk: &[(&Link, NodeId)]) -> Cycle {
         let mut steps = Vec::new();
-        let mut at = from.0 / self.per_txn;
+        let mut at = self.txn(from);
         for &(link, node) in walk {
-            let to = node.0 / self.per_txn;
+            let to = self.txn(node);
             match link {
                 Link::Inside => {}
                 Link::Step(step) => steps.push(step.clone()),
                 // Of what both the session and real time show the session is the simpler reason.
-                Link::RealTime if at > to || self.sessions[at] != self.sessions[to] => {
+                Link::RealTime if at > to || self.sessions[at.0] != self.sessions[to.0] => {
                     steps.push(Step::new(at, to, Label::RealTime));
                 }
                 Link::Session | Link::RealTime => steps.push(Step::new(at, to, Label::Session)),

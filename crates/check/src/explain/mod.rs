@@ -16,7 +16,8 @@
 //! - `explanation.rs`: one explanation, from operations to a `Violation`: it has the part shrunk
 //!   (`shrink.rs`), refuted, named (`name.rs`) and told (`tell.rs`).
 //! - `refute.rs`: decides an instance (`instance.rs`), by saturation (`state.rs`, with `links.rs`
-//!   and `closure.rs`) and by cases (`cases.rs`); `proof.rs` has the derivations, `path.rs` the
+//!   and `closure.rs`) and by cases (`cases.rs`); `ids.rs` has the numbers inside an instance,
+//!   `proof.rs` the derivations, `path.rs` the
 //!   cycles that are easy to follow.
 //! - `duplicate.rs`: which writes of one value leave a verdict undecided.
 
@@ -26,6 +27,7 @@ mod closure;
 mod disjoint;
 mod duplicate;
 mod explanation;
+mod ids;
 mod instance;
 mod links;
 mod name;

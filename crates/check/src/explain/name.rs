@@ -1,6 +1,7 @@
 //! Which anomaly a contradiction is. The name follows from the labels of its cycle; that of a lost
 //! update from its operations.
 
+use super::ids::LocalRead;
 use super::instance::{Instance, InstanceRead, InstanceTxn, Source};
 use super::proof::{Label, OrderWhy, Step};
 use rustc_hash::FxHashMap;
@@ -41,7 +42,7 @@ pub(super) fn lost_updates<'i>(
     instance: &'i Instance<'_>,
 ) -> impl Iterator<Item = (&'i InstanceRead, &'i InstanceRead)> {
     let is_update = |read: &&InstanceRead| {
-        read.candidates.len() == 1 && instance.txns[read.txn].write(read.key).is_some()
+        read.candidates.len() == 1 && instance.txn(read.txn).write(read.key).is_some()
     };
     let mut last: FxHashMap<(KeyId, Source), &InstanceRead> = FxHashMap::default();
     instance.reads.iter().filter(is_update).filter_map(move |read| {
@@ -52,8 +53,8 @@ pub(super) fn lost_updates<'i>(
 
 /// Whether a transaction is there only because it shows that others of unknown outcome committed.
 fn is_witness(instance: &Instance<'_>, txn: &InstanceTxn) -> bool {
-    let shows = |read: &usize| match instance.reads[*read].candidates[..] {
-        [Source::Txn(writer)] => instance.txns[writer].optional,
+    let shows = |read: &LocalRead| match instance.read(*read).candidates[..] {
+        [Source::Txn(writer)] => instance.txn(writer).optional,
         _ => false,
     };
     txn.ops.len() == txn.reads.len() && txn.reads.iter().all(shows)

@@ -4,6 +4,7 @@
 //! that were known before them, so they are well founded. Derivations are shared; how large one
 //! would be if it were written out is its `cost`.
 
+use super::ids::{ListedId, LocalRead, LocalTxn};
 use super::instance::Source;
 use rustc_hash::FxHashSet;
 use seriatim_history::KeyId;
@@ -16,8 +17,8 @@ pub(super) type Cycle = Vec<Rc<Step>>;
 /// One transaction precedes another.
 #[derive(Debug)]
 pub(super) struct Step {
-    pub from: usize,
-    pub to: usize,
+    pub from: LocalTxn,
+    pub to: LocalTxn,
     pub label: Label,
     pub cost: u32,
 }
@@ -40,8 +41,8 @@ pub(super) enum Label {
 /// The versions of `earlier` precede those of `later`, on every key that both wrote.
 #[derive(Debug)]
 pub(super) struct Order {
-    pub earlier: usize,
-    pub later: usize,
+    pub earlier: LocalTxn,
+    pub later: LocalTxn,
     /// The key to show it with.
     pub key: KeyId,
     pub why: OrderWhy,
@@ -52,8 +53,8 @@ pub(super) struct Order {
 pub(super) enum OrderWhy {
     /// To be refuted.
     Supposed,
-    /// By this number of [`super::instance::Instance::listed`].
-    Listed(usize),
+    /// By this list.
+    Listed(ListedId),
     /// The opposite order, supposed in it, closes this cycle.
     Otherwise(Cycle),
 }
@@ -61,7 +62,7 @@ pub(super) enum OrderWhy {
 /// Which of its candidates a read came from.
 #[derive(Debug)]
 pub(super) struct Origin {
-    pub read: usize,
+    pub read: LocalRead,
     pub source: Source,
     pub why: OriginWhy,
     pub cost: u32,
@@ -78,7 +79,7 @@ pub(super) enum OriginWhy {
 }
 
 impl Step {
-    pub fn new(from: usize, to: usize, label: Label) -> Rc<Step> {
+    pub fn new(from: LocalTxn, to: LocalTxn, label: Label) -> Rc<Step> {
         let cost = match &label {
             Label::Session | Label::RealTime => 0,
             Label::WriteRead(origin) => origin.cost,
@@ -101,7 +102,7 @@ impl Step {
 }
 
 impl Order {
-    pub fn new(earlier: usize, later: usize, key: KeyId, why: OrderWhy) -> Rc<Order> {
+    pub fn new(earlier: LocalTxn, later: LocalTxn, key: KeyId, why: OrderWhy) -> Rc<Order> {
         let cost = match &why {
             OrderWhy::Supposed => 0,
             OrderWhy::Listed(_) => 1,
@@ -112,7 +113,7 @@ impl Order {
 }
 
 impl Origin {
-    pub fn new(read: usize, source: Source, why: OriginWhy) -> Rc<Origin> {
+    pub fn new(read: LocalRead, source: Source, why: OriginWhy) -> Rc<Origin> {
         let cost = match &why {
             OriginWhy::Only | OriginWhy::Supposed => 0,
             OriginWhy::Others(others) => {

@@ -7,6 +7,7 @@
 //! elements that were appended several times; other elements vanish from it with their appends.
 
 use super::budget::Budget;
+use super::ids::LocalTxn;
 use super::instance::{Instance, Listed, Source, elements, internal_reads};
 use super::proof::{self, Label, Step};
 use super::refute::{Proof, Refutation, refute_instance};
@@ -229,13 +230,13 @@ impl Proof {
     pub(super) fn ops(&self, instance: &Instance<'_>) -> Vec<OpId> {
         let steps = proof::all_steps(&self.cycle);
         let mut ops: Vec<OpId> = steps.iter().flat_map(|step| step_ops(instance, step)).collect();
-        let involved: FxHashSet<usize> =
+        let involved: FxHashSet<LocalTxn> =
             steps.iter().flat_map(|step| [step.from, step.to]).collect();
         ops.extend(witnesses(instance, &involved));
         let shown: FxHashSet<TxnId> = ops.iter().map(|&op| instance.history.txn_of(op)).collect();
         let silent = involved
             .into_iter()
-            .map(|txn| &instance.txns[txn])
+            .map(|txn| instance.txn(txn))
             .filter(|txn| !shown.contains(&txn.id));
         ops.extend(silent.filter_map(|txn| txn.ops.first().copied()).collect::<Vec<_>>());
         ops.sort_unstable();
@@ -245,12 +246,12 @@ impl Proof {
 }
 
 /// Reads that show that transactions of unknown outcome committed.
-fn witnesses(instance: &Instance<'_>, involved: &FxHashSet<usize>) -> Vec<OpId> {
+fn witnesses(instance: &Instance<'_>, involved: &FxHashSet<LocalTxn>) -> Vec<OpId> {
     let mut seen = involved.clone();
-    let mut waiting: Vec<usize> = involved.iter().copied().collect();
+    let mut waiting: Vec<LocalTxn> = involved.iter().copied().collect();
     let mut found = Vec::new();
     while let Some(txn) = waiting.pop() {
-        if !instance.txns[txn].optional {
+        if !instance.txn(txn).optional {
             continue;
         }
         let reads = instance.reads.iter().filter(|read| read.candidates == [Source::Txn(txn)]);
@@ -272,11 +273,11 @@ fn witnesses(instance: &Instance<'_>, involved: &FxHashSet<usize>) -> Vec<OpId> 
 
 /// The operations behind one step.
 fn step_ops(instance: &Instance<'_>, step: &Rc<Step>) -> Vec<OpId> {
-    let write = |txn: usize, key: KeyId| instance.txns[txn].write(key);
+    let write = |txn: LocalTxn, key: KeyId| instance.txn(txn).write(key);
     match &step.label {
         Label::Session | Label::RealTime => Vec::new(),
         Label::WriteRead(origin) => {
-            let read = &instance.reads[origin.read];
+            let read = instance.read(origin.read);
             write(step.from, read.key).into_iter().chain([read.op]).collect()
         }
         Label::WriteWrite(order) => {
@@ -288,7 +289,7 @@ fn step_ops(instance: &Instance<'_>, step: &Rc<Step>) -> Vec<OpId> {
                 .collect()
         }
         Label::ReadWrite { origin, order } => {
-            let read = &instance.reads[origin.read];
+            let read = instance.read(origin.read);
             let source = match origin.source {
                 Source::Txn(txn) => write(txn, read.key),
                 Source::Initial => None,
@@ -308,7 +309,7 @@ fn step_ops(instance: &Instance<'_>, step: &Rc<Step>) -> Vec<OpId> {
 fn listed_ops(instance: &Instance<'_>, order: &proof::Order) -> Vec<OpId> {
     match order.why {
         proof::OrderWhy::Listed(number) => {
-            let listed = &instance.listed[number];
+            let listed = instance.listed(number);
             vec![listed.earlier, listed.later, listed.read]
         }
         _ => Vec::new(),

@@ -12,6 +12,7 @@
 
 use super::budget::{Budget, Exhausted};
 use super::closure::Closure;
+use super::ids::{ListedId, LocalRead, LocalTxn};
 use super::instance::{Instance, Source};
 use super::links::{Link, LinkGraph, NodeId};
 use super::path::{self, Preference};
@@ -32,12 +33,12 @@ enum Shape {
 }
 
 /// Two transactions that write a common key, and the first such key.
-type Pair = (usize, usize, KeyId);
+type Pair = (LocalTxn, LocalTxn, KeyId);
 
 /// Something that is known.
 enum Fact {
     /// The transaction counts.
-    Counts(usize),
+    Counts(LocalTxn),
     Origin(Rc<Origin>),
     Order(Rc<Order>),
 }
@@ -52,7 +53,7 @@ pub(super) struct Saturation<'i> {
     reach: Closure,
     graph: LinkGraph,
     /// Pairs (earlier, later) of transactions that write a common key.
-    orders: FxHashMap<(usize, usize), Rc<Order>>,
+    orders: FxHashMap<(LocalTxn, LocalTxn), Rc<Order>>,
     /// All pairs of transactions that write a common key.
     pairs: Rc<[Pair]>,
     /// For each read where it comes from, if that is known and its transaction counts.
@@ -98,10 +99,10 @@ impl<'i> Saturation<'i> {
             arrivals: Rc::new([]),
             cyclic: false,
         };
-        let first_moment = state.begin(n).0;
+        let first_moment = state.txn_nodes();
         let mut arrivals = vec![None; n];
         for &(txn, before) in moments.iter().filter(|(_, before)| *before > 0) {
-            arrivals[txn] = Some(NodeId(first_moment + before - 1));
+            arrivals[txn.0] = Some(NodeId(first_moment + before - 1));
         }
         state.arrivals = arrivals.into();
         state.add_input(&moments, budget)?;
@@ -110,35 +111,36 @@ impl<'i> Saturation<'i> {
 
     fn add_input(
         &mut self,
-        moments: &[(usize, usize)],
+        moments: &[(LocalTxn, usize)],
         budget: &mut Budget,
     ) -> Result<(), Exhausted> {
-        let n = self.instance.txns.len();
         if self.shape != Shape::Whole {
-            for txn in 0..n {
+            for txn in self.txns() {
                 self.add_edge(self.begin(txn), self.commit(txn), Link::Inside, budget)?;
             }
         }
-        let first_moment = self.begin(n).0;
+        let first_moment = self.txn_nodes();
         self.add_sessions(first_moment + moments.len(), budget)?;
         self.add_moments(first_moment, moments, budget)?;
-        let certain = (0..n).filter(|&txn| !self.instance.txns[txn].optional);
+        let certain = self.txns().filter(|&txn| !self.instance.txn(txn).optional);
         self.learn(certain.map(Fact::Counts).collect(), budget)
     }
 
     /// A chain for each session; that of a transaction begins at `first` and its number.
     fn add_sessions(&mut self, first: usize, budget: &mut Budget) -> Result<(), Exhausted> {
-        for txn in 0..self.instance.txns.len() {
-            let (commit, next) = (self.commit(txn), self.begin(txn + 1));
-            if txn > 0 && self.instance.are_neighbours(txn - 1, txn) {
-                self.graph.add(NodeId(first + txn - 1), NodeId(first + txn), Link::Inside);
+        for txn in self.txns() {
+            let following = LocalTxn(txn.0 + 1);
+            let (commit, next) = (self.commit(txn), self.begin(following));
+            let chain = NodeId(first + txn.0);
+            if txn.0 > 0 && self.instance.are_neighbours(LocalTxn(txn.0 - 1), txn) {
+                self.graph.add(NodeId(chain.0 - 1), chain, Link::Inside);
             }
-            if self.instance.are_neighbours(txn, txn + 1) {
+            if self.instance.are_neighbours(txn, following) {
                 // Of two reasons alike the one that is found first is told: what the session says
                 // needs no reading of values.
                 self.graph.add(commit, next, Link::Session);
-                self.graph.add(commit, NodeId(first + txn), Link::Inside);
-                self.graph.add(NodeId(first + txn), next, Link::Session);
+                self.graph.add(commit, chain, Link::Inside);
+                self.graph.add(chain, next, Link::Session);
                 self.add_reach(commit, next, budget)?;
             }
         }
@@ -149,7 +151,7 @@ impl<'i> Saturation<'i> {
     fn add_moments(
         &mut self,
         first: usize,
-        ends: &[(usize, usize)],
+        ends: &[(LocalTxn, usize)],
         budget: &mut Budget,
     ) -> Result<(), Exhausted> {
         for (moment, &(txn, _)) in ends.iter().enumerate() {
@@ -166,12 +168,22 @@ impl<'i> Saturation<'i> {
         Ok(())
     }
 
-    fn begin(&self, txn: usize) -> NodeId {
-        NodeId(if self.shape == Shape::Whole { txn } else { 2 * txn })
+    /// The transactions.
+    fn txns(&self) -> impl Iterator<Item = LocalTxn> + use<> {
+        (0..self.instance.txns.len()).map(LocalTxn)
     }
 
-    fn commit(&self, txn: usize) -> NodeId {
-        NodeId(if self.shape == Shape::Whole { txn } else { 2 * txn + 1 })
+    /// How many nodes belong to transactions; they come first.
+    fn txn_nodes(&self) -> usize {
+        self.begin(LocalTxn(self.instance.txns.len())).0
+    }
+
+    fn begin(&self, txn: LocalTxn) -> NodeId {
+        NodeId(if self.shape == Shape::Whole { txn.0 } else { 2 * txn.0 })
+    }
+
+    fn commit(&self, txn: LocalTxn) -> NodeId {
+        NodeId(if self.shape == Shape::Whole { txn.0 } else { 2 * txn.0 + 1 })
     }
 
     /// The nodes that a step joins.
@@ -215,10 +227,10 @@ impl<'i> Saturation<'i> {
     fn learn(&mut self, mut facts: Vec<Fact>, budget: &mut Budget) -> Result<(), Exhausted> {
         while let Some(fact) = facts.pop() {
             match fact {
-                Fact::Counts(txn) if !self.counts[txn] => {
+                Fact::Counts(txn) if !self.counts[txn.0] => {
                     self.learn_counts(txn, &mut facts, budget)?
                 }
-                Fact::Origin(origin) if self.origins[origin.read].is_none() => {
+                Fact::Origin(origin) if self.origins[origin.read.0].is_none() => {
                     self.learn_origin(origin, &mut facts, budget)?;
                 }
                 Fact::Order(order) if self.order(order.earlier, order.later).is_none() => {
@@ -232,26 +244,26 @@ impl<'i> Saturation<'i> {
 
     fn learn_counts(
         &mut self,
-        txn: usize,
+        txn: LocalTxn,
         facts: &mut Vec<Fact>,
         budget: &mut Budget,
     ) -> Result<(), Exhausted> {
-        self.counts[txn] = true;
-        if let Some(moment) = self.arrivals[txn] {
+        self.counts[txn.0] = true;
+        if let Some(moment) = self.arrivals[txn.0] {
             self.add_edge(moment, self.begin(txn), Link::RealTime, budget)?;
         }
         let instance = self.instance;
-        for &read in &instance.txns[txn].reads {
-            if let [source] = instance.reads[read].candidates[..] {
+        for &read in &instance.txn(txn).reads {
+            if let [source] = instance.read(read).candidates[..] {
                 facts.push(Fact::Origin(Origin::new(read, source, OriginWhy::Only)));
             }
         }
-        for &number in &instance.txns[txn].listed {
+        for &number in &instance.txn(txn).listed {
             facts.extend(self.listed_facts(number));
         }
         for read in instance.initial_reads(txn) {
             let initial =
-                self.origins[read].clone().filter(|origin| origin.source == Source::Initial);
+                self.origins[read.0].clone().filter(|origin| origin.source == Source::Initial);
             if let Some(origin) = initial {
                 self.add_overwrite(&origin, txn, None, budget)?;
             }
@@ -261,14 +273,14 @@ impl<'i> Saturation<'i> {
 
     /// What a list of a transaction that counts shows. An element counts; one that is missing is
     /// later if it does.
-    fn listed_facts(&self, number: usize) -> Vec<Fact> {
-        let listed = &self.instance.listed[number];
+    fn listed_facts(&self, number: ListedId) -> Vec<Fact> {
+        let listed = self.instance.listed(number);
         let key = self.instance.history.op(listed.read).key;
         let order =
             || Fact::Order(Order::new(listed.from, listed.to, key, OrderWhy::Listed(number)));
         match listed.is_missing {
             false => vec![Fact::Counts(listed.from), Fact::Counts(listed.to), order()],
-            true if self.counts[listed.reader] && self.counts[listed.to] => {
+            true if self.counts[listed.reader.0] && self.counts[listed.to.0] => {
                 vec![Fact::Counts(listed.from), order()]
             }
             true => Vec::new(),
@@ -282,8 +294,8 @@ impl<'i> Saturation<'i> {
         budget: &mut Budget,
     ) -> Result<(), Exhausted> {
         let instance = self.instance;
-        let read = &instance.reads[origin.read];
-        self.origins[origin.read] = Some(origin.clone());
+        let read = instance.read(origin.read);
+        self.origins[origin.read.0] = Some(origin.clone());
         let others = instance.writers(read.key);
         budget.spend(1 + others.len() as u64)?;
         match origin.source {
@@ -301,7 +313,7 @@ impl<'i> Saturation<'i> {
             }
             Source::Initial => {
                 for &other in others {
-                    if self.counts[other] {
+                    if self.counts[other.0] {
                         self.add_overwrite(&origin, other, None, budget)?;
                     }
                 }
@@ -322,10 +334,12 @@ impl<'i> Saturation<'i> {
     /// the earlier version.
     fn consequences(&self, order: &Rc<Order>) -> Vec<Rc<Step>> {
         let write_write = Step::new(order.earlier, order.later, Label::WriteWrite(order.clone()));
-        let readers = self.instance.txns[order.earlier]
+        let readers = self
+            .instance
+            .txn(order.earlier)
             .readers
             .iter()
-            .filter_map(|&read| self.origins[read].as_ref());
+            .filter_map(|&read| self.origins[read.0].as_ref());
         let readers = readers.filter(|origin| origin.source == Source::Txn(order.earlier));
         let overwrites =
             readers.filter_map(|origin| self.overwrite(origin, order.later, Some(order.clone())));
@@ -336,25 +350,25 @@ impl<'i> Saturation<'i> {
     fn overwrite(
         &self,
         origin: &Rc<Origin>,
-        by: usize,
+        by: LocalTxn,
         order: Option<Rc<Order>>,
     ) -> Option<Rc<Step>> {
-        let read = &self.instance.reads[origin.read];
-        self.instance.txns[by].write(read.key).filter(|_| by != read.txn)?;
+        let read = self.instance.read(origin.read);
+        self.instance.txn(by).write(read.key).filter(|_| by != read.txn)?;
         Some(Step::new(read.txn, by, Label::ReadWrite { origin: origin.clone(), order }))
     }
 
     fn add_overwrite(
         &mut self,
         origin: &Rc<Origin>,
-        by: usize,
+        by: LocalTxn,
         order: Option<Rc<Order>>,
         budget: &mut Budget,
     ) -> Result<(), Exhausted> {
         self.overwrite(origin, by, order).map_or(Ok(()), |step| self.add_step(step, budget))
     }
 
-    fn order(&self, earlier: usize, later: usize) -> Option<&Rc<Order>> {
+    fn order(&self, earlier: LocalTxn, later: LocalTxn) -> Option<&Rc<Order>> {
         self.orders.get(&(earlier, later))
     }
 
@@ -366,9 +380,8 @@ impl<'i> Saturation<'i> {
     ) -> Result<Option<Cycle>, Exhausted> {
         loop {
             if self.cyclic {
-                let nodes = (0..self.begin(self.instance.txns.len()).0)
-                    .map(NodeId)
-                    .filter(|&node| self.reach.has(node, node));
+                let nodes =
+                    (0..self.txn_nodes()).map(NodeId).filter(|&node| self.reach.has(node, node));
                 return path::best_cycle(&self.graph, nodes, preference, budget);
             }
             let mut forced = Vec::new();
@@ -388,7 +401,7 @@ impl<'i> Saturation<'i> {
     /// Pairs of transactions that count and write a common key, in an order that is not known.
     pub fn open_pairs(&self, budget: &mut Budget) -> Result<Vec<Pair>, Exhausted> {
         budget.spend(1 + 4 * self.pairs.len() as u64)?;
-        let counting = self.pairs.iter().filter(|&&(a, b, _)| self.counts[a] && self.counts[b]);
+        let counting = self.pairs.iter().filter(|&&(a, b, _)| self.counts[a.0] && self.counts[b.0]);
         let open =
             counting.filter(|&&(a, b, _)| self.order(a, b).is_none() && self.order(b, a).is_none());
         Ok(open.copied().collect())
@@ -397,14 +410,14 @@ impl<'i> Saturation<'i> {
     /// The order of `earlier` before `later`, if the opposite closes a cycle.
     fn forced(
         &self,
-        earlier: usize,
-        later: usize,
+        earlier: LocalTxn,
+        later: LocalTxn,
         key: KeyId,
         budget: &mut Budget,
     ) -> Result<Option<Rc<Order>>, Exhausted> {
         let opposite = Order::new(later, earlier, key, OrderWhy::Supposed);
         let steps = self.consequences(&opposite);
-        budget.spend(20 * (1 + steps.len() + self.instance.txns[later].readers.len()) as u64)?;
+        budget.spend(20 * (1 + steps.len() + self.instance.txn(later).readers.len()) as u64)?;
         let mut best: Option<Cycle> = None;
         for step in steps {
             let (from, to) = self.ends(&step);
@@ -422,7 +435,7 @@ impl<'i> Saturation<'i> {
         }
         // The order is shown with the key of the edge that refutes the opposite.
         let key_of = |cycle: &Cycle| match &cycle[0].label {
-            Label::ReadWrite { origin, .. } => self.instance.reads[origin.read].key,
+            Label::ReadWrite { origin, .. } => self.instance.read(origin.read).key,
             _ => key,
         };
         Ok(best.map(|cycle| Order::new(earlier, later, key_of(&cycle), OrderWhy::Otherwise(cycle))))
@@ -430,13 +443,14 @@ impl<'i> Saturation<'i> {
 
     /// Reads of transactions that count whose source is not known, with the candidates that are
     /// left.
-    pub fn open_reads(&self) -> Vec<(usize, Vec<Source>)> {
-        let reads = self.instance.reads.iter().enumerate();
-        let open =
-            reads.filter(|(number, read)| self.counts[read.txn] && self.origins[*number].is_none());
+    pub fn open_reads(&self) -> Vec<(LocalRead, Vec<Source>)> {
+        let reads = (0..).map(LocalRead).zip(&self.instance.reads);
+        let open = reads
+            .filter(|(number, read)| self.counts[read.txn.0] && self.origins[number.0].is_none());
         open.map(|(number, read)| {
-            let gone =
-                |source: &Source| self.refuted[number].iter().any(|(refuted, _)| refuted == source);
+            let gone = |source: &Source| {
+                self.refuted[number.0].iter().any(|(refuted, _)| refuted == source)
+            };
             (number, read.candidates.iter().copied().filter(|source| !gone(source)).collect())
         })
         .collect()
@@ -445,8 +459,8 @@ impl<'i> Saturation<'i> {
     /// The same with an order that is supposed.
     pub fn suppose_order(
         &self,
-        earlier: usize,
-        later: usize,
+        earlier: LocalTxn,
+        later: LocalTxn,
         key: KeyId,
         budget: &mut Budget,
     ) -> Result<Saturation<'i>, Exhausted> {
@@ -456,7 +470,7 @@ impl<'i> Saturation<'i> {
     /// The same with a source that is supposed.
     pub fn suppose_origin(
         &self,
-        read: usize,
+        read: LocalRead,
         source: Source,
         budget: &mut Budget,
     ) -> Result<Saturation<'i>, Exhausted> {
@@ -474,8 +488,8 @@ impl<'i> Saturation<'i> {
     /// Takes over an order whose opposite was refuted by `cycle`.
     pub fn conclude_order(
         &mut self,
-        earlier: usize,
-        later: usize,
+        earlier: LocalTxn,
+        later: LocalTxn,
         key: KeyId,
         cycle: Cycle,
         budget: &mut Budget,
@@ -489,18 +503,18 @@ impl<'i> Saturation<'i> {
     /// Excludes a candidate that was refuted by `cycle`; the last one left is the source.
     pub fn exclude(
         &mut self,
-        read: usize,
+        read: LocalRead,
         source: Source,
         cycle: Cycle,
         budget: &mut Budget,
     ) -> Result<(), Exhausted> {
-        self.refuted[read].push((source, cycle));
+        self.refuted[read.0].push((source, cycle));
         let gone =
-            |source: &Source| self.refuted[read].iter().any(|(refuted, _)| refuted == source);
+            |source: &Source| self.refuted[read.0].iter().any(|(refuted, _)| refuted == source);
         let mut left =
-            self.instance.reads[read].candidates.iter().copied().filter(|source| !gone(source));
+            self.instance.read(read).candidates.iter().copied().filter(|source| !gone(source));
         let (Some(last), None) = (left.next(), left.next()) else { return Ok(()) };
-        let why = OriginWhy::Others(self.refuted[read].clone());
+        let why = OriginWhy::Others(self.refuted[read.0].clone());
         self.learn(vec![Fact::Origin(Origin::new(read, last, why))], budget)
     }
 }

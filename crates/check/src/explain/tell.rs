@@ -1,5 +1,6 @@
 //! From a proof to an explanation: names and places for numbers, and every derivation once.
 
+use super::ids::LocalTxn;
 use super::instance::{Instance, Source};
 use super::proof::{self, Cycle, Label, Order, OrderWhy, OriginWhy, Step};
 use crate::outcome::{Edge, Excluded, OpRef, Origin, Reason, Refs, TxnRef, Why};
@@ -58,13 +59,13 @@ impl<'i> Teller<'i> {
         match &step.label {
             Label::Session => Reason::SessionOrder,
             Label::RealTime => {
-                let times = |txn: usize| {
-                    self.instance.history.times(self.instance.txns[txn].id).unwrap_or_default()
+                let times = |txn: LocalTxn| {
+                    self.instance.history.times(self.instance.txn(txn).id).unwrap_or_default()
                 };
                 Reason::RealTime { end: times(step.from).1, begin: times(step.to).0 }
             }
             Label::WriteRead(origin) => {
-                let read = &self.instance.reads[origin.read];
+                let read = self.instance.read(origin.read);
                 let write = self.source(origin.source, read.key);
                 Reason::WriteRead {
                     write,
@@ -86,7 +87,7 @@ impl<'i> Teller<'i> {
         origin: &Rc<proof::Origin>,
         order: Option<&Rc<Order>>,
     ) -> Reason {
-        let read = &self.instance.reads[origin.read];
+        let read = self.instance.read(origin.read);
         let source = self.source(origin.source, read.key);
         let overwrite = self.source(Source::Txn(step.to), read.key);
         let told = self.origin(origin);
@@ -98,7 +99,7 @@ impl<'i> Teller<'i> {
         let cycle = match &order.why {
             OrderWhy::Supposed => return Why::Supposed,
             OrderWhy::Listed(number) => {
-                return Why::Listed(self.refs().op(self.instance.listed[*number].read));
+                return Why::Listed(self.refs().op(self.instance.listed(*number).read));
             }
             OrderWhy::Otherwise(cycle) => cycle,
         };
@@ -120,7 +121,7 @@ impl<'i> Teller<'i> {
         if !self.origins.insert(Rc::as_ptr(origin)) {
             return Origin::Repeated;
         }
-        let key = self.instance.reads[origin.read].key;
+        let key = self.instance.read(origin.read).key;
         let told = self.nested(|teller| {
             let excluded = others.iter().map(|(source, cycle)| Excluded {
                 write: teller.source(*source, key),
@@ -145,15 +146,15 @@ impl<'i> Teller<'i> {
         Refs(self.instance.history)
     }
 
-    fn txn(&self, txn: usize) -> TxnRef {
-        self.refs().txn(self.instance.txns[txn].id)
+    fn txn(&self, txn: LocalTxn) -> TxnRef {
+        self.refs().txn(self.instance.txn(txn).id)
     }
 
     /// The write of `source` to `key`.
     fn source(&self, source: Source, key: KeyId) -> OpRef {
         let write = match source {
             Source::Initial => None,
-            Source::Txn(txn) => self.instance.txns[txn].write(key),
+            Source::Txn(txn) => self.instance.txn(txn).write(key),
         };
         write.map_or_else(|| self.refs().initial_write(key), |op| self.refs().op(op))
     }
@@ -161,10 +162,10 @@ impl<'i> Teller<'i> {
     /// The writes whose order is told.
     fn written(&self, order: &Order) -> (OpRef, OpRef) {
         if let OrderWhy::Listed(number) = order.why {
-            let listed = &self.instance.listed[number];
+            let listed = self.instance.listed(number);
             return (self.refs().op(listed.earlier), self.refs().op(listed.later));
         }
-        let write = |txn: usize| self.source(Source::Txn(txn), order.key);
+        let write = |txn: LocalTxn| self.source(Source::Txn(txn), order.key);
         (write(order.earlier), write(order.later))
     }
 }

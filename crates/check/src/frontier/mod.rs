@@ -21,6 +21,7 @@
 //! number of sessions; the number of states is limited by the caller, the memory of failed states
 //! by `MEMO_WORDS_MAX`.
 
+mod ids;
 mod problem;
 mod store;
 mod worlds;
@@ -28,7 +29,7 @@ mod worlds;
 use crate::limits::Limits;
 use problem::Problem;
 use rustc_hash::FxHashMap;
-use seriatim_history::History;
+use seriatim_history::{History, SessionId};
 use seriatim_isolation::{Guarantee, Level, Order};
 use seriatim_verify::Point;
 use store::{EarliestEnds, Store};
@@ -91,9 +92,9 @@ pub(crate) fn search_within(
 #[derive(Clone, Copy, Debug)]
 enum Move {
     /// The session's next transaction begins.
-    Begin(u32),
+    Begin(SessionId),
     /// The session's next transaction begins, if it has not yet, and commits.
-    Commit(u32),
+    Commit(SessionId),
 }
 
 /// A state on the path, and the moves out of it.
@@ -192,36 +193,37 @@ impl<'a> FrontierSearch<'a> {
         let mut moves = self.commits();
         if self.level == Level::SnapshotIsolation {
             let ends = self.in_real_time.then(|| self.store.earliest_ends());
-            let begins = (0..self.problem.session_count() as u32)
-                .filter(|&session| self.may_begin_early(session, ends));
+            let begins =
+                self.problem.session_ids().filter(|&session| self.may_begin_early(session, ends));
             moves.extend(begins.map(Move::Begin));
         }
         moves
     }
 
     fn commits(&self) -> Vec<Move> {
-        let mut ready: Vec<u32> =
+        let mut ready: Vec<SessionId> =
             self.ready().filter(|&session| self.may_commit(session)).collect();
         ready.sort_by_key(|&session| self.store.next_txn(session).map(|txn| txn.file_order));
         ready.into_iter().map(Move::Commit).collect()
     }
 
     /// Sessions whose next transaction has begun or may begin.
-    fn ready(&self) -> impl Iterator<Item = u32> + '_ {
+    fn ready(&self) -> impl Iterator<Item = SessionId> + '_ {
         let ends = self.in_real_time.then(|| self.store.earliest_ends());
-        (0..self.problem.session_count() as u32)
+        self.problem
+            .session_ids()
             .filter(move |&session| self.store.has_begun(session) || self.can_begin(session, ends))
     }
 
     /// Whether the session's next transaction may begin, where `ends` has the ends in real time of
     /// what is still to come, if they count.
-    fn can_begin(&self, session: u32, ends: Option<EarliestEnds>) -> bool {
+    fn can_begin(&self, session: SessionId, ends: Option<EarliestEnds>) -> bool {
         ends.is_none_or(|ends| self.store.began_before(session, ends))
             && self.store.can_begin(session)
     }
 
     /// At PC begin points come first of all, so only what has begun may commit.
-    fn may_commit(&self, session: u32) -> bool {
+    fn may_commit(&self, session: SessionId) -> bool {
         self.level != Level::PrefixConsistency || self.store.has_begun(session)
     }
 
@@ -237,7 +239,7 @@ impl<'a> FrontierSearch<'a> {
 
     /// Whether a snapshot now may be right although nothing forces it: it has a version that can
     /// come again.
-    fn may_begin_early(&self, session: u32, ends: Option<EarliestEnds>) -> bool {
+    fn may_begin_early(&self, session: SessionId, ends: Option<EarliestEnds>) -> bool {
         !self.store.has_begun(session)
             && self.can_begin(session, ends)
             && self.store.reads_what_can_return(session)
@@ -262,9 +264,9 @@ impl<'a> FrontierSearch<'a> {
     }
 
     /// Begins all that must read what the session is about to overwrite, as far as they can begin.
-    fn begin_readers(&mut self, session: u32) -> bool {
+    fn begin_readers(&mut self, session: SessionId) -> bool {
         let ends = self.in_real_time.then(|| self.store.earliest_ends());
-        for other in 0..self.problem.session_count() as u32 {
+        for other in self.problem.session_ids() {
             let must = !self.store.has_begun(other) && self.store.must_read_before(other, session);
             if must && !self.can_begin(other, ends) {
                 return false;

@@ -4,34 +4,32 @@
 //! A version is a key with a value (or with its initial value): transactions that write the same
 //! value write the same version.
 
+use super::ids::{Element, Key, ListNumber, Version};
 use rustc_hash::{FxHashMap, FxHashSet};
-use seriatim_history::{History, KeyId, OpId, OpKind, Status, TxnId, Value, ValueKind};
-
-/// No version, no element.
-pub(super) const NONE: u32 = u32::MAX;
+use seriatim_history::{History, KeyId, OpId, OpKind, SessionId, Status, TxnId, Value, ValueKind};
 
 /// A read of another transaction's value: the one or two versions that it may have seen.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct ReadOf {
-    pub key: u32,
-    pub accepts: [u32; 2],
+    pub key: Key,
+    pub accepts: [Version; 2],
 }
 
 impl ReadOf {
-    pub fn versions(self) -> impl Iterator<Item = u32> {
-        self.accepts.into_iter().filter(|&version| version != NONE)
+    pub fn versions(self) -> impl Iterator<Item = Version> {
+        self.accepts.into_iter().filter(|&version| version != Version::NONE)
     }
 
     /// The version, if no other will do.
-    pub fn only(self) -> Option<u32> {
-        (self.accepts[1] == NONE).then_some(self.accepts[0])
+    pub fn only(self) -> Option<Version> {
+        (self.accepts[1] == Version::NONE).then_some(self.accepts[0])
     }
 }
 
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub(super) struct WriteOf {
-    pub key: u32,
-    pub version: u32,
+    pub key: Key,
+    pub version: Version,
 }
 
 #[derive(Debug)]
@@ -42,14 +40,14 @@ pub(super) struct Txn {
     pub reads: Box<[ReadOf]>,
     pub writes: Box<[WriteOf]>,
     /// What it appends to keys whose lists were read, in its order.
-    pub appends: Box<[u32]>,
+    pub appends: Box<[Element]>,
 }
 
 /// The longest list that was read of a key: of all lists of the key each is a prefix of it.
 #[derive(Debug)]
 pub(super) struct List {
-    pub key: u32,
-    pub elements: Vec<u32>,
+    pub key: Key,
+    pub elements: Vec<Element>,
 }
 
 /// The transactions that count.
@@ -57,11 +55,11 @@ pub(super) struct List {
 pub(super) struct Problem {
     pub sessions: Vec<Vec<Txn>>,
     /// The key of each version; the initial versions come first, one for each key.
-    pub version_key: Vec<u32>,
+    pub version_key: Vec<Key>,
     pub key_count: usize,
     pub lists: Vec<List>,
     /// The list of each element.
-    pub element_list: Vec<u32>,
+    pub element_list: Vec<ListNumber>,
 }
 
 impl Problem {
@@ -80,6 +78,11 @@ impl Problem {
 
     pub fn session_count(&self) -> usize {
         self.sessions.len()
+    }
+
+    /// The sessions, which have the numbers of the history.
+    pub fn session_ids(&self) -> impl Iterator<Item = SessionId> + use<> {
+        (0..self.session_count() as u32).map(SessionId)
     }
 
     pub fn txns(&self) -> impl Iterator<Item = &Txn> {
@@ -155,23 +158,23 @@ struct Builder<'h> {
     history: &'h History,
     counts: &'h [bool],
     initials: Initials<'h>,
-    keys: FxHashMap<KeyId, u32>,
+    keys: FxHashMap<KeyId, Key>,
     /// Each written version, and one of its writers; `None` if it has several.
-    versions: FxHashMap<(KeyId, Value), (u32, Option<TxnId>)>,
-    version_key: Vec<u32>,
+    versions: FxHashMap<(KeyId, Value), (Version, Option<TxnId>)>,
+    version_key: Vec<Key>,
     lists: Vec<List>,
-    elements: FxHashMap<(KeyId, Value), u32>,
-    element_list: Vec<u32>,
+    elements: FxHashMap<(KeyId, Value), Element>,
+    element_list: Vec<ListNumber>,
 }
 
 impl<'h> Builder<'h> {
     fn new(history: &'h History, counts: &'h [bool]) -> Builder<'h> {
         let mut keys = FxHashMap::default();
         for &key in history.keys() {
-            let next = keys.len() as u32;
+            let next = Key(keys.len() as u32);
             keys.entry(key).or_insert(next);
         }
-        let version_key = (0..keys.len() as u32).collect();
+        let version_key = (0..keys.len() as u32).map(Key).collect();
         Builder {
             history,
             counts,
@@ -193,7 +196,7 @@ impl<'h> Builder<'h> {
     fn number_writes(&mut self) {
         for txn in self.that_count() {
             for (key, value) in last_writes(self.history, txn) {
-                let next = self.version_key.len() as u32;
+                let next = Version(self.version_key.len() as u32);
                 let known = self.versions.entry((key, value)).or_insert((next, Some(txn)));
                 if known.0 == next {
                     self.version_key.push(self.keys[&key]);
@@ -223,9 +226,9 @@ impl<'h> Builder<'h> {
         if !lists.iter().all(|(key, list)| longest[key].starts_with(list)) {
             return None;
         }
-        let mut list_of_key: FxHashMap<KeyId, u32> = FxHashMap::default();
+        let mut list_of_key: FxHashMap<KeyId, ListNumber> = FxHashMap::default();
         for (key, list) in longest {
-            let number = self.lists.len() as u32;
+            let number = ListNumber(self.lists.len() as u32);
             list_of_key.insert(key, number);
             let elements = list.iter().map(|&element| self.element(key, element, number)).collect();
             self.lists.push(List { key: self.keys[&key], elements });
@@ -241,8 +244,8 @@ impl<'h> Builder<'h> {
     }
 
     /// The number of an element of `list`.
-    fn element(&mut self, key: KeyId, value: Value, list: u32) -> u32 {
-        let next = self.element_list.len() as u32;
+    fn element(&mut self, key: KeyId, value: Value, list: ListNumber) -> Element {
+        let next = Element(self.element_list.len() as u32);
         let number = *self.elements.entry((key, value)).or_insert(next);
         if number == next {
             self.element_list.push(list);
@@ -281,10 +284,10 @@ impl<'h> Builder<'h> {
         let number = self.keys[&key];
         let written =
             self.versions.get(&(key, value)).filter(|(_, writer)| *writer != Some(reader));
-        let initial = self.initials.allow(key, value).then_some(number);
+        let initial = self.initials.allow(key, value).then_some(number.initial());
         let accepts = match (written.map(|version| version.0), initial) {
             (Some(written), Some(initial)) => [written, initial],
-            (one, other) => [one.or(other)?, NONE],
+            (one, other) => [one.or(other)?, Version::NONE],
         };
         Some(ReadOf { key: number, accepts })
     }

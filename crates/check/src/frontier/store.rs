@@ -1,6 +1,8 @@
 //! What a store would hold at a frontier, with undo, and with a hash that follows every change.
 
-use super::problem::{List, NONE, Problem, ReadOf, Txn, WriteOf};
+use super::ids::{Element, Key, ListNumber, Version};
+use super::problem::{List, Problem, ReadOf, Txn, WriteOf};
+use seriatim_history::SessionId;
 use seriatim_verify::Point;
 
 /// How far all sessions have come.
@@ -13,7 +15,7 @@ pub(super) struct Store<'a> {
     /// For each session whether its next transaction has begun.
     begun: Vec<bool>,
     /// The current version of each key.
-    current: Vec<u32>,
+    current: Vec<Version>,
     /// Whether a writer of the key has begun (SI).
     locked: Vec<bool>,
     /// For each version: reads of transactions that have not begun which accept it, and those which
@@ -26,9 +28,11 @@ pub(super) struct Store<'a> {
     lists: Lists<'a>,
     txns_left: usize,
     hash: u128,
-    events: Vec<(u32, Point)>,
-    /// Versions that commits replaced, and whether their appends were the next of their list.
-    replaced: Vec<u32>,
+    events: Vec<(SessionId, Point)>,
+    /// The versions that commits replaced.
+    replaced: Vec<Version>,
+    /// How much of its list had been appended before each append.
+    progress_before: Vec<u32>,
     /// For each session and transaction the earliest end from there on.
     earliest_end: Vec<Vec<i64>>,
 }
@@ -37,7 +41,7 @@ pub(super) struct Store<'a> {
 #[derive(Clone, Copy)]
 pub(super) struct EarliestEnds {
     first: i64,
-    session: u32,
+    session: Option<SessionId>,
     second: i64,
 }
 
@@ -49,7 +53,7 @@ impl<'a> Store<'a> {
             locking,
             committed: vec![0; problem.session_count()],
             begun: vec![false; problem.session_count()],
-            current: (0..problem.key_count as u32).collect(),
+            current: (0..problem.key_count as u32).map(|key| Key(key).initial()).collect(),
             locked: vec![false; problem.key_count],
             pending: vec![0; versions],
             pending_only: vec![0; versions],
@@ -60,6 +64,7 @@ impl<'a> Store<'a> {
             hash: 0,
             events: Vec::new(),
             replaced: Vec::new(),
+            progress_before: Vec::new(),
             earliest_end: problem.sessions.iter().map(|txns| earliest_ends(txns)).collect(),
         };
         for txn in problem.txns() {
@@ -70,12 +75,12 @@ impl<'a> Store<'a> {
 
     fn count(&mut self, txn: &Txn) {
         for read in &txn.reads {
-            read.versions().for_each(|version| self.pending[version as usize] += 1);
-            read.only().into_iter().for_each(|version| self.pending_only[version as usize] += 1);
+            read.versions().for_each(|version| self.pending[version.index()] += 1);
+            read.only().into_iter().for_each(|version| self.pending_only[version.index()] += 1);
         }
         for write in &txn.writes {
-            self.writers_left[write.version as usize] += 1;
-            self.key_writers_left[write.key as usize] += 1;
+            self.writers_left[write.version.index()] += 1;
+            self.key_writers_left[write.key.index()] += 1;
         }
     }
 
@@ -109,46 +114,49 @@ impl<'a> Store<'a> {
             .zip(&self.begun)
             .map(|(&committed, &begun)| committed << 1 | u32::from(begun));
         let live =
-            self.current.iter().copied().filter(|&version| self.pending[version as usize] > 0);
-        sessions.chain(self.lists.progress.iter().copied()).chain(live).collect()
+            self.current.iter().copied().filter(|&version| self.pending[version.index()] > 0);
+        sessions
+            .chain(self.lists.progress.iter().copied())
+            .chain(live.map(|version| version.0))
+            .collect()
     }
 
     /// The transaction of a session that has begun, or is to begin next.
-    pub fn next_txn(&self, session: u32) -> Option<&'a Txn> {
-        self.problem.sessions[session as usize].get(self.committed[session as usize] as usize)
+    pub fn next_txn(&self, session: SessionId) -> Option<&'a Txn> {
+        self.problem.sessions[session.index()].get(self.committed[session.index()] as usize)
     }
 
-    pub fn has_begun(&self, session: u32) -> bool {
-        self.begun[session as usize]
+    pub fn has_begun(&self, session: SessionId) -> bool {
+        self.begun[session.index()]
     }
 
     /// Whether the session's next transaction, which has not begun, reads the current versions, and
     /// may write.
-    pub fn can_begin(&self, session: u32) -> bool {
+    pub fn can_begin(&self, session: SessionId) -> bool {
         let Some(txn) = self.next_txn(session).filter(|_| !self.has_begun(session)) else {
             return false;
         };
         txn.reads.iter().all(|read| self.is_current(*read))
-            && !txn.writes.iter().any(|write| self.locked[write.key as usize])
+            && !txn.writes.iter().any(|write| self.locked[write.key.index()])
     }
 
     fn is_current(&self, read: ReadOf) -> bool {
-        read.versions().any(|version| self.current[read.key as usize] == version)
+        read.versions().any(|version| self.current[read.key.index()] == version)
     }
 
     /// Whether one of the versions that the session's next transaction reads now could be read
     /// later as well.
-    pub fn reads_what_can_return(&self, session: u32) -> bool {
+    pub fn reads_what_can_return(&self, session: SessionId) -> bool {
         let can_return = |read: &ReadOf| {
-            let current = self.current[read.key as usize];
-            read.only().is_none() || self.writers_left[current as usize] > 0
+            let current = self.current[read.key.index()];
+            read.only().is_none() || self.writers_left[current.index()] > 0
         };
         self.next_txn(session).is_some_and(|txn| txn.reads.iter().any(can_return))
     }
 
     /// Whether the next transaction of `reader` must begin before that of `writer` commits: it
     /// reads a version that is lost then.
-    pub fn must_read_before(&self, reader: u32, writer: u32) -> bool {
+    pub fn must_read_before(&self, reader: SessionId, writer: SessionId) -> bool {
         let (Some(reader), Some(writer)) = (self.next_txn(reader), self.next_txn(writer)) else {
             return false;
         };
@@ -159,39 +167,40 @@ impl<'a> Store<'a> {
     }
 
     /// The version that `write` replaces for good.
-    fn loses(&self, write: &WriteOf) -> Option<u32> {
-        let current = self.current[write.key as usize];
-        (current != write.version && self.writers_left[current as usize] == 0).then_some(current)
+    fn loses(&self, write: &WriteOf) -> Option<Version> {
+        let current = self.current[write.key.index()];
+        (current != write.version && self.writers_left[current.index()] == 0).then_some(current)
     }
 
     /// Whether a commit of the session's next transaction, which has begun or can begin, can come
     /// first in any solution from here: what it replaces is not read any more, and no later writer
     /// of the key wants to come before it.
-    pub fn disturbs_nobody(&self, session: u32) -> bool {
+    pub fn disturbs_nobody(&self, session: SessionId) -> bool {
         let Some(txn) = self.next_txn(session) else { return false };
         let keeps_others_out = self.locking && self.has_begun(session);
         txn.writes.iter().all(|write| {
-            let current = self.current[write.key as usize];
+            let current = self.current[write.key.index()];
             let own = |read: &&ReadOf| read.versions().any(|version| version == current);
             let own_reads = if self.has_begun(session) {
                 0
             } else {
                 txn.reads.iter().filter(own).count() as u32
             };
-            let unread = current == write.version || self.pending[current as usize] == own_reads;
-            let last_writer = self.key_writers_left[write.key as usize] == 1;
+            let unread = current == write.version || self.pending[current.index()] == own_reads;
+            let last_writer = self.key_writers_left[write.key.index()] == 1;
             let never_read =
-                self.pending[write.version as usize] == 0 && !self.lists.is_list(write.key);
+                self.pending[write.version.index()] == 0 && !self.lists.is_list(write.key);
             unread && (keeps_others_out || last_writer || never_read)
         })
     }
 
     pub fn earliest_ends(&self) -> EarliestEnds {
-        let mut ends = EarliestEnds { first: i64::MAX, session: NONE, second: i64::MAX };
+        let mut ends = EarliestEnds { first: i64::MAX, session: None, second: i64::MAX };
         for (session, &committed) in self.committed.iter().enumerate() {
             let end = self.earliest_end[session][committed as usize];
             if end < ends.first {
-                ends = EarliestEnds { first: end, session: session as u32, second: ends.first };
+                let session = Some(SessionId::from(session));
+                ends = EarliestEnds { first: end, session, second: ends.first };
             } else {
                 ends.second = ends.second.min(end);
             }
@@ -201,101 +210,101 @@ impl<'a> Store<'a> {
 
     /// Whether no other transaction that is still to come ended before the session's next
     /// transaction began.
-    pub fn began_before(&self, session: u32, ends: EarliestEnds) -> bool {
+    pub fn began_before(&self, session: SessionId, ends: EarliestEnds) -> bool {
         let Some(txn) = self.next_txn(session) else { return false };
-        let elsewhere = if ends.session == session { ends.second } else { ends.first };
+        let elsewhere = if ends.session == Some(session) { ends.second } else { ends.first };
         let later =
-            self.earliest_end[session as usize][self.committed[session as usize] as usize + 1];
+            self.earliest_end[session.index()][self.committed[session.index()] as usize + 1];
         txn.times.0 <= elsewhere.min(later)
     }
 
-    pub fn begin(&mut self, session: u32) {
+    pub fn begin(&mut self, session: SessionId) {
         let Some(txn) = self.next_txn(session) else { return };
         debug_assert!(self.can_begin(session));
         self.events.push((session, Point::Begin(txn.id)));
         self.flip_session(session);
-        self.begun[session as usize] = true;
+        self.begun[session.index()] = true;
         self.flip_session(session);
         for read in &txn.reads {
             for version in read.versions() {
                 self.flip_if_current(version);
-                self.pending[version as usize] -= 1;
+                self.pending[version.index()] -= 1;
                 self.flip_if_current(version);
             }
-            read.only().into_iter().for_each(|version| self.pending_only[version as usize] -= 1);
+            read.only().into_iter().for_each(|version| self.pending_only[version.index()] -= 1);
         }
         self.set_locks(txn, self.locking);
     }
 
-    fn unbegin(&mut self, session: u32) {
+    fn unbegin(&mut self, session: SessionId) {
         let Some(txn) = self.next_txn(session) else { return };
         self.flip_session(session);
-        self.begun[session as usize] = false;
+        self.begun[session.index()] = false;
         self.flip_session(session);
         for read in &txn.reads {
             for version in read.versions() {
                 self.flip_if_current(version);
-                self.pending[version as usize] += 1;
+                self.pending[version.index()] += 1;
                 self.flip_if_current(version);
             }
-            read.only().into_iter().for_each(|version| self.pending_only[version as usize] += 1);
+            read.only().into_iter().for_each(|version| self.pending_only[version.index()] += 1);
         }
         self.set_locks(txn, false);
     }
 
     fn set_locks(&mut self, txn: &Txn, locked: bool) {
         for write in &txn.writes {
-            self.locked[write.key as usize] = locked;
+            self.locked[write.key.index()] = locked;
         }
     }
 
     /// Commits the session's transaction, which has begun; `false` if nothing good can come of it.
-    pub fn commit(&mut self, session: u32) -> bool {
+    pub fn commit(&mut self, session: SessionId) -> bool {
         let Some(txn) = self.next_txn(session) else { return false };
         debug_assert!(self.has_begun(session));
-        let wanted = |version: u32| self.pending_only[version as usize] > 0;
+        let wanted = |version: Version| self.pending_only[version.index()] > 0;
         let mut fine = !txn.writes.iter().any(|write| self.loses(write).is_some_and(wanted));
         self.events.push((session, Point::Commit(txn.id)));
         for write in &txn.writes {
-            self.replaced.push(self.current[write.key as usize]);
+            self.replaced.push(self.current[write.key.index()]);
             self.set_current(write.key, write.version);
-            self.writers_left[write.version as usize] -= 1;
-            self.key_writers_left[write.key as usize] -= 1;
+            self.writers_left[write.version.index()] -= 1;
+            self.key_writers_left[write.key.index()] -= 1;
         }
         for &element in &txn.appends {
             let (list, before) = self.lists.progress_of(element);
             fine &= self.lists.append(element);
             self.flip_progress(list, before);
-            self.flip_progress(list, self.lists.progress[list as usize]);
-            self.replaced.push(before);
+            self.flip_progress(list, self.lists.progress[list.index()]);
+            self.progress_before.push(before);
         }
         self.set_locks(txn, false);
         self.flip_session(session);
-        self.begun[session as usize] = false;
-        self.committed[session as usize] += 1;
+        self.begun[session.index()] = false;
+        self.committed[session.index()] += 1;
         self.flip_session(session);
         self.txns_left -= 1;
         fine
     }
 
-    fn uncommit(&mut self, session: u32) {
+    fn uncommit(&mut self, session: SessionId) {
         self.flip_session(session);
-        self.begun[session as usize] = true;
-        self.committed[session as usize] -= 1;
+        self.begun[session.index()] = true;
+        self.committed[session.index()] -= 1;
         self.flip_session(session);
         self.txns_left += 1;
         let Some(txn) = self.next_txn(session) else { return };
         self.set_locks(txn, self.locking);
         for &element in txn.appends.iter().rev() {
             let (list, after) = self.lists.progress_of(element);
-            let before = self.replaced.pop().unwrap_or(after);
+            let before = self.progress_before.pop().unwrap_or(after);
             self.lists.take_back(element, before);
             self.flip_progress(list, after);
             self.flip_progress(list, before);
         }
         for write in txn.writes.iter().rev() {
-            self.writers_left[write.version as usize] += 1;
-            self.key_writers_left[write.key as usize] += 1;
+            self.writers_left[write.version.index()] += 1;
+            self.key_writers_left[write.key.index()] += 1;
             let before = self.replaced.pop().unwrap_or(write.version);
             self.set_current(write.key, before);
         }
@@ -312,27 +321,27 @@ impl<'a> Store<'a> {
         }
     }
 
-    fn set_current(&mut self, key: u32, version: u32) {
-        self.flip_if_current(self.current[key as usize]);
-        self.current[key as usize] = version;
+    fn set_current(&mut self, key: Key, version: Version) {
+        self.flip_if_current(self.current[key.index()]);
+        self.current[key.index()] = version;
         self.flip_if_current(version);
     }
 
     /// Puts a version into the hash, or takes it out, if it is current and will be read.
-    fn flip_if_current(&mut self, version: u32) {
-        let key = self.problem.version_key[version as usize];
-        if self.current[key as usize] == version && self.pending[version as usize] > 0 {
-            self.hash ^= scatter(0, version, 0);
+    fn flip_if_current(&mut self, version: Version) {
+        let key = self.problem.version_key[version.index()];
+        if self.current[key.index()] == version && self.pending[version.index()] > 0 {
+            self.hash ^= scatter(0, version.0, 0);
         }
     }
 
-    fn flip_session(&mut self, session: u32) {
-        let place = self.committed[session as usize] << 1 | u32::from(self.begun[session as usize]);
-        self.hash ^= scatter(1, session, place);
+    fn flip_session(&mut self, session: SessionId) {
+        let place = self.committed[session.index()] << 1 | u32::from(self.begun[session.index()]);
+        self.hash ^= scatter(1, session.0, place);
     }
 
-    fn flip_progress(&mut self, list: u32, progress: u32) {
-        self.hash ^= scatter(2, list, progress);
+    fn flip_progress(&mut self, list: ListNumber, progress: u32) {
+        self.hash ^= scatter(2, list.0, progress);
     }
 }
 
@@ -340,7 +349,7 @@ impl<'a> Store<'a> {
 /// next element.
 struct Lists<'a> {
     lists: &'a [List],
-    element_list: &'a [u32],
+    element_list: &'a [ListNumber],
     key_has_list: Vec<bool>,
     progress: Vec<u32>,
     /// For each element: appends to come, and how often the rest of the list has it.
@@ -354,13 +363,10 @@ impl<'a> Lists<'a> {
         let mut left = vec![0; problem.element_list.len()];
         let mut needed = vec![0; problem.element_list.len()];
         for list in &problem.lists {
-            key_has_list[list.key as usize] = true;
-            list.elements.iter().for_each(|&element| needed[element as usize] += 1);
+            key_has_list[list.key.index()] = true;
+            list.elements.iter().for_each(|&element| needed[element.index()] += 1);
         }
-        problem
-            .txns()
-            .flat_map(|txn| &txn.appends)
-            .for_each(|&element| left[element as usize] += 1);
+        problem.txns().flat_map(|txn| &txn.appends).for_each(|&element| left[element.index()] += 1);
         let progress = vec![0; problem.lists.len()];
         Lists {
             lists: &problem.lists,
@@ -372,31 +378,31 @@ impl<'a> Lists<'a> {
         }
     }
 
-    fn is_list(&self, key: u32) -> bool {
-        self.key_has_list[key as usize]
+    fn is_list(&self, key: Key) -> bool {
+        self.key_has_list[key.index()]
     }
 
-    fn progress_of(&self, element: u32) -> (u32, u32) {
-        let list = self.element_list[element as usize];
-        (list, self.progress[list as usize])
+    fn progress_of(&self, element: Element) -> (ListNumber, u32) {
+        let list = self.element_list[element.index()];
+        (list, self.progress[list.index()])
     }
 
-    fn append(&mut self, element: u32) -> bool {
+    fn append(&mut self, element: Element) -> bool {
         let (list, progress) = self.progress_of(element);
-        self.left[element as usize] -= 1;
-        let next = self.lists[list as usize].elements.get(progress as usize);
+        self.left[element.index()] -= 1;
+        let next = self.lists[list.index()].elements.get(progress as usize);
         if next == Some(&element) {
-            self.progress[list as usize] += 1;
-            self.needed[element as usize] -= 1;
+            self.progress[list.index()] += 1;
+            self.needed[element.index()] -= 1;
         }
         next.is_none_or(|&next| next == element)
     }
 
-    fn take_back(&mut self, element: u32, progress_before: u32) {
+    fn take_back(&mut self, element: Element, progress_before: u32) {
         let (list, progress) = self.progress_of(element);
-        self.left[element as usize] += 1;
-        self.needed[element as usize] += progress - progress_before;
-        self.progress[list as usize] = progress_before;
+        self.left[element.index()] += 1;
+        self.needed[element.index()] += progress - progress_before;
+        self.progress[list.index()] = progress_before;
     }
 }
 

@@ -13,9 +13,10 @@
 //! the source of a legal read are no candidates, so a read is ambiguous only if two or more legal
 //! sources are left.
 
+use super::ids::{Source, SourceVersion, VersionId};
 use super::lists::{self, ListFacts};
 use super::match_reads::{Entry, FROM_INITIAL, KeyFindings, UNRESOLVED, VISIBLE, resolve_keys};
-use super::tables::{INITIAL, Index, NONE, Reads, Versions};
+use super::tables::{Index, Reads, Versions};
 use crate::parallel;
 use rustc_hash::FxHashSet;
 use seriatim_history::{History, KeyId, OpId, Status, TxnId, large_columns};
@@ -38,13 +39,13 @@ impl Index {
 
     /// Keeps the findings of transactions that count, in the order of the history.
     fn collect_findings(&mut self, history: &History, found: Vec<KeyFindings>) {
-        let counts = |op: u32| self.counts[history.txn_of(OpId(op)).index()];
+        let counts = |op: OpId| self.counts[history.txn_of(op).index()];
         for part in found {
             self.faults.extend(part.faults.into_iter().filter(|fault| counts(fault.reader())));
             self.unrepeated.extend(part.unrepeated.into_iter().filter(|pair| counts(pair.first)));
             self.ambiguous.extend(part.ambiguous.into_iter().filter(|&op| counts(op)));
         }
-        let known: FxHashSet<(Anomaly, u32)> =
+        let known: FxHashSet<(Anomaly, OpId)> =
             self.faults.iter().map(|fault| (fault.kind, fault.reader())).collect();
         let new = self
             .lists
@@ -121,7 +122,7 @@ fn sort_by_key(history: &History, key_start: &[u32], keys: &Range<usize>, entrie
                 continue;
             }
             let place = &mut next[key - keys.start];
-            entries[*place as usize] = Entry::new(kinds[op], values[op], op as u32, txn as u32);
+            entries[*place as usize] = Entry::new(kinds[op], values[op], op.into(), txn.into());
             *place += 1;
         }
     }
@@ -140,15 +141,14 @@ fn transactions_that_count(history: &History, key_start: &[u32], jobs: &[Job]) -
             read_from.push((entry.txn(), entries[entry.slot as usize].txn()));
         }
     }
-    read_from.retain(|&(_, writer)| history.status(TxnId(writer)) == Status::Unknown);
+    read_from.retain(|&(_, writer)| history.status(writer) == Status::Unknown);
     read_from.sort_unstable();
-    let mut found: Vec<u32> =
-        (0..history.txn_count() as u32).filter(|&txn| counts[txn as usize]).collect();
+    let mut found: Vec<TxnId> = history.txns().filter(|txn| counts[txn.index()]).collect();
     while let Some(reader) = found.pop() {
         let first = read_from.partition_point(|pair| pair.0 < reader);
         for &(_, writer) in read_from[first..].iter().take_while(|pair| pair.0 == reader) {
-            if !counts[writer as usize] {
-                counts[writer as usize] = true;
+            if !counts[writer.index()] {
+                counts[writer.index()] = true;
                 found.push(writer);
             }
         }
@@ -165,29 +165,25 @@ fn assemble(
     lists: ListFacts,
 ) -> (Index, Vec<KeyFindings>) {
     let mut source_txn: Vec<AtomicU32> = large_columns::column(history.op_count());
-    source_txn.resize_with(history.op_count(), || AtomicU32::new(NONE));
+    source_txn.resize_with(history.op_count(), || AtomicU32::new(Source::NONE.raw()));
     let (version_start, read_start) = count_per_key(key_start, &jobs, &counts);
     let (version_total, read_total) = (last(&version_start), last(&read_start));
-    let mut versions = Versions { start: version_start, txn: large_columns::zeros(version_total) };
-    let mut reads = Reads {
-        start: read_start,
-        txn: vec![0; read_total],
-        op: vec![0; read_total],
-        source: vec![0; read_total],
-    };
+    // Plain numbers until the threads have filled them: only of these the allocator knows that
+    // zeros need not be written.
+    let mut version_txn: Vec<u32> = large_columns::zeros(version_total);
+    let [mut read_txn, mut read_op, mut read_source] = [(); 3].map(|()| vec![0u32; read_total]);
     let lengths = |start: &[u32]| -> Vec<usize> {
         jobs.iter().map(|job| (start[job.keys.end] - start[job.keys.start]) as usize).collect()
     };
-    let version_pieces = parallel::cut(&mut versions.txn, lengths(&versions.start).into_iter());
-    let read_lengths = lengths(&reads.start);
-    let txn_pieces = parallel::cut(&mut reads.txn, read_lengths.iter().copied());
-    let op_pieces = parallel::cut(&mut reads.op, read_lengths.iter().copied());
-    let source_pieces = parallel::cut(&mut reads.source, read_lengths.iter().copied());
+    let version_pieces = parallel::cut(&mut version_txn, lengths(&version_start).into_iter());
+    let read_lengths = lengths(&read_start);
+    let txn_pieces = parallel::cut(&mut read_txn, read_lengths.iter().copied());
+    let op_pieces = parallel::cut(&mut read_op, read_lengths.iter().copied());
+    let source_pieces = parallel::cut(&mut read_source, read_lengths.iter().copied());
     let read_pieces = txn_pieces.into_iter().zip(op_pieces).zip(source_pieces);
     let read_pieces =
         read_pieces.map(|((txn, op), source)| ReadsPiece { txn, op, source, filled: 0 });
     let pieces = jobs.into_iter().zip(version_pieces).zip(read_pieces);
-    let version_start = &versions.start;
     let found = parallel::run(
         pieces.collect(),
         |((Job { keys, mut entries, found }, versions), mut reads)| {
@@ -207,14 +203,19 @@ fn assemble(
     );
     let txn_session = history
         .sessions()
-        .flat_map(|session| std::iter::repeat_n(session.0, history.txns_of(session).len()))
+        .flat_map(|session| std::iter::repeat_n(session, history.txns_of(session).len()))
         .collect();
     let index = Index {
         counts,
         txn_session,
-        source_txn: source_txn.into_iter().map(AtomicU32::into_inner).collect(),
-        versions,
-        reads,
+        source_txn: named(source_txn, |source| Source::from_raw(source.into_inner())),
+        versions: Versions { start: version_start, txn: named(version_txn, TxnId) },
+        reads: Reads {
+            start: read_start,
+            txn: named(read_txn, TxnId),
+            op: named(read_op, OpId),
+            source: named(read_source, SourceVersion::from_raw),
+        },
         faults: Vec::new(),
         unrepeated: Vec::new(),
         ambiguous: Vec::new(),
@@ -225,6 +226,11 @@ fn assemble(
     (index, found)
 }
 
+/// A column of numbers as one of what they stand for, in the same memory.
+fn named<N, T>(column: Vec<N>, name: impl Fn(N) -> T) -> Vec<T> {
+    column.into_iter().map(name).collect()
+}
+
 fn last(sums: &[u32]) -> usize {
     sums.last().map_or(0, |&sum| sum as usize)
 }
@@ -232,12 +238,12 @@ fn last(sums: &[u32]) -> usize {
 impl Entry {
     /// Whether this is a visible write of a transaction that counts.
     fn is_version(self, counts: &[bool]) -> bool {
-        self.is_write() && self.slot == VISIBLE && counts[self.txn() as usize]
+        self.is_write() && self.slot == VISIBLE && counts[self.txn().index()]
     }
 
     /// Whether this is an external read with a source, of a transaction that counts.
     fn is_sourced_read(self, counts: &[bool]) -> bool {
-        !self.is_write() && self.slot != UNRESOLVED && counts[self.txn() as usize]
+        !self.is_write() && self.slot != UNRESOLVED && counts[self.txn().index()]
     }
 }
 
@@ -269,11 +275,11 @@ fn number_versions(entries: &mut [Entry], counts: &[bool], first: u32, versions:
     let visible = entries.iter_mut().filter(|entry| entry.is_version(counts));
     for (local, (entry, version)) in visible.zip(versions).enumerate() {
         entry.slot = u64::from(first) + local as u64;
-        *version = entry.txn();
+        *version = entry.txn().0;
     }
 }
 
-/// The reads of a range of keys, filled key by key.
+/// The reads of a range of keys, as plain numbers, filled key by key.
 struct ReadsPiece<'r> {
     txn: &'r mut [u32],
     op: &'r mut [u32],
@@ -285,16 +291,16 @@ impl ReadsPiece<'_> {
     fn add_key(&mut self, entries: &[Entry], counts: &[bool], source_txn: &[AtomicU32]) {
         for entry in entries.iter().filter(|entry| entry.is_sourced_read(counts)) {
             let (source, writer) = if entry.slot == FROM_INITIAL {
-                (INITIAL, INITIAL)
+                (SourceVersion::INITIAL, Source::INITIAL)
             } else {
                 let writer = entries[entry.slot as usize];
-                (writer.slot as u32, writer.txn())
+                (VersionId(writer.slot as u32).into(), writer.txn().into())
             };
-            self.txn[self.filled] = entry.txn();
-            self.op[self.filled] = entry.op;
-            self.source[self.filled] = source;
+            self.txn[self.filled] = entry.txn().0;
+            self.op[self.filled] = entry.op.0;
+            self.source[self.filled] = source.raw();
             self.filled += 1;
-            source_txn[entry.op as usize].store(writer, Ordering::Relaxed);
+            source_txn[entry.op.index()].store(writer.raw(), Ordering::Relaxed);
         }
     }
 }

@@ -1,5 +1,6 @@
 //! Reads that are wrong whatever the order of the transactions.
 
+use seriatim_history::OpId;
 use seriatim_isolation::Anomaly;
 
 /// A read that is wrong by itself (Plume's a to f, and the anomalies of lists).
@@ -7,7 +8,7 @@ use seriatim_isolation::Anomaly;
 pub(crate) struct Fault {
     pub kind: Anomaly,
     /// The operations that show it, in the order that [`Anomaly`] documents.
-    pub ops: Vec<u32>,
+    pub ops: Vec<OpId>,
     /// Which element of the list that was read is to blame, from 0, if it is not the last one.
     pub element: Option<u32>,
 }
@@ -15,17 +16,17 @@ pub(crate) struct Fault {
 /// Two external reads of one key in one transaction that returned different values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Unrepeated {
-    pub second: u32,
-    pub first: u32,
+    pub second: OpId,
+    pub first: OpId,
 }
 
 impl Fault {
-    pub fn new(kind: Anomaly, ops: Vec<u32>) -> Fault {
+    pub fn new(kind: Anomaly, ops: Vec<OpId>) -> Fault {
         Fault { kind, ops, element: None }
     }
 
     /// The read that shows the fault.
-    pub fn reader(&self) -> u32 {
+    pub fn reader(&self) -> OpId {
         match self.kind {
             Anomaly::ThinAirRead
             | Anomaly::FutureRead

@@ -14,11 +14,11 @@ use seriatim_isolation::Anomaly;
 /// `from` appended to `key` before `to`, as the list that `read` returned shows.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct VersionEdge {
-    pub from: u32,
-    pub to: u32,
-    pub earlier: u32,
-    pub later: u32,
-    pub read: u32,
+    pub from: TxnId,
+    pub to: TxnId,
+    pub earlier: OpId,
+    pub later: OpId,
+    pub read: OpId,
     /// Whether the list shows it by lacking `later`; otherwise both elements stand in it.
     pub is_missing: bool,
 }
@@ -28,7 +28,7 @@ pub(crate) struct VersionEdge {
 pub(crate) struct ListFacts {
     pub faults: Vec<Fault>,
     /// Reads of lists with elements that several transactions appended.
-    pub ambiguous: Vec<u32>,
+    pub ambiguous: Vec<OpId>,
     pub version_edges: Vec<VersionEdge>,
 }
 
@@ -70,19 +70,19 @@ pub(crate) fn same_value(history: &History, a: u64, b: u64) -> bool {
 #[derive(Default)]
 struct Appended {
     /// By transactions that did not abort, as far as one knows.
-    live: Vec<u32>,
+    live: Vec<OpId>,
     /// By a transaction that aborted.
-    aborted: Option<u32>,
+    aborted: Option<OpId>,
 }
 
 impl Appended {
     /// The append, if there is only one that the element can come from.
-    fn only(&self) -> Option<u32> {
+    fn only(&self) -> Option<OpId> {
         if let [append] = self.live.as_slice() { Some(*append) } else { None }
     }
 
     /// An append to name where any will do: one that did not abort, if there is one.
-    fn first(&self) -> Option<u32> {
+    fn first(&self) -> Option<OpId> {
         self.live.first().copied().or(self.aborted)
     }
 }
@@ -94,8 +94,8 @@ impl Appends {
     fn new(history: &History) -> Appends {
         let mut appends: FxHashMap<(KeyId, Value), Appended> = FxHashMap::default();
         for txn in history.txns() {
-            for id in history.ops_of(txn) {
-                let op = history.op(OpId(id));
+            for id in history.ops_of(txn).map(OpId) {
+                let op = history.op(id);
                 if op.kind != OpKind::Append {
                     continue;
                 }
@@ -113,7 +113,7 @@ impl Appends {
         self.0.get(&(key, element))
     }
 
-    fn only(&self, key: KeyId, element: Value) -> Option<u32> {
+    fn only(&self, key: KeyId, element: Value) -> Option<OpId> {
         self.of(key, element)?.only()
     }
 }
@@ -138,7 +138,7 @@ fn list_reads<'h>(
 }
 
 /// Pairs of a reader and a writer of an element of a list that it read.
-pub(crate) fn read_from(history: &History) -> Vec<(u32, u32)> {
+pub(crate) fn read_from(history: &History) -> Vec<(TxnId, TxnId)> {
     if !history.has_lists() {
         return Vec::new();
     }
@@ -148,7 +148,7 @@ pub(crate) fn read_from(history: &History) -> Vec<(u32, u32)> {
     {
         for element in list {
             if let Some(append) = appends.only(key, *element) {
-                pairs.push((reader.0, history.txn_of(OpId(append)).0));
+                pairs.push((reader, history.txn_of(append)));
             }
         }
     }
@@ -178,7 +178,7 @@ pub(crate) fn examine(history: &History, counts: &[bool]) -> ListFacts {
             // contradiction.
             let differing = [list[i], long[i]];
             let writers = differing.iter().filter_map(|element| appends.of(key, *element)?.first());
-            let ops = [op.0, long_op.0].into_iter().chain(writers).collect();
+            let ops = [op, long_op].into_iter().chain(writers).collect();
             facts.faults.push(Fault::new(Anomaly::IncompatibleOrder, ops));
             contradicted.insert(key);
         }
@@ -221,13 +221,12 @@ fn missing_appends(
             continue;
         }
         let (from, to) = (history.txn_of(end.last), history.txn_of(append));
-        let (read, earlier, later) = (end.read.0, end.last.0, append.0);
+        let (read, earlier, later) = (end.read, end.last, append);
         if history.txn_of(end.read) == to && append > end.read {
             // The reader appends what it has read before: it comes later anyway.
             continue;
         }
         if from != to {
-            let (from, to) = (from.0, to.0);
             let edge = VersionEdge { from, to, earlier, later, read, is_missing: true };
             facts.version_edges.push(edge);
         } else if later < earlier {
@@ -257,7 +256,7 @@ fn examine_list(
         *count += 1;
         several |= live.len() > 1;
         if *count > live.len().max(1) {
-            let ops = std::iter::once(op.0).chain(appended.and_then(Appended::first)).collect();
+            let ops = std::iter::once(op).chain(appended.and_then(Appended::first)).collect();
             found.push(Fault::new(Anomaly::DuplicateElement, ops));
         }
         if let [append] = live {
@@ -266,16 +265,15 @@ fn examine_list(
         }
         if i + 1 < list.len() && live.is_empty() {
             found.push(match appended.and_then(|appended| appended.aborted) {
-                Some(append) => Fault::new(Anomaly::AbortedRead, vec![append, op.0]),
-                None => Fault {
-                    element: Some(i as u32),
-                    ..Fault::new(Anomaly::ThinAirRead, vec![op.0])
-                },
+                Some(append) => Fault::new(Anomaly::AbortedRead, vec![append, op]),
+                None => {
+                    Fault { element: Some(i as u32), ..Fault::new(Anomaly::ThinAirRead, vec![op]) }
+                }
             });
         }
     }
     if several {
-        facts.ambiguous.push(op.0);
+        facts.ambiguous.push(op);
     }
     found.sort_by_key(|fault| fault.kind);
     found.dedup_by_key(|fault| fault.kind);
@@ -287,16 +285,16 @@ fn examine_list(
 fn own_order(
     history: &History,
     (read, reader): (OpId, TxnId),
-    previous: Option<u32>,
-    append: u32,
+    previous: Option<OpId>,
+    append: OpId,
 ) -> Option<Fault> {
-    let txn = history.txn_of(OpId(append));
-    if txn == reader && append > read.0 {
-        return Some(Fault::new(Anomaly::FutureRead, vec![read.0, append]));
+    let txn = history.txn_of(append);
+    if txn == reader && append > read {
+        return Some(Fault::new(Anomaly::FutureRead, vec![read, append]));
     }
     let previous =
-        previous.filter(|&previous| previous > append && history.txn_of(OpId(previous)) == txn)?;
-    Some(Fault::new(Anomaly::IncompatibleOrder, vec![read.0, append, previous]))
+        previous.filter(|&previous| previous > append && history.txn_of(previous) == txn)?;
+    Some(Fault::new(Anomaly::IncompatibleOrder, vec![read, append, previous]))
 }
 
 /// Edges between the writers of consecutive elements; elements with several writers or none are
@@ -309,21 +307,21 @@ fn version_order(
     (read, list): (OpId, &[Value]),
     facts: &mut ListFacts,
 ) -> Option<OpId> {
-    let mut previous: Option<(u32, u32)> = None;
+    let mut previous: Option<(OpId, TxnId)> = None;
     for element in list {
         let Some(append) = appends.only(key, *element) else { continue };
-        let txn = history.txn_of(OpId(append)).0;
-        if !counts[txn as usize] {
+        let txn = history.txn_of(append);
+        if !counts[txn.index()] {
             continue;
         }
         if let Some((earlier, from)) = previous
             && from != txn
         {
-            let (to, later, read) = (txn, append, read.0);
+            let (to, later, read) = (txn, append, read);
             let edge = VersionEdge { from, to, earlier, later, read, is_missing: false };
             facts.version_edges.push(edge);
         }
         previous = Some((append, txn));
     }
-    previous.map(|(append, _)| OpId(append))
+    previous.map(|(append, _)| append)
 }

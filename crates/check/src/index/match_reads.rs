@@ -6,7 +6,6 @@
 
 use super::faults::{Fault, Unrepeated};
 use super::lists;
-use super::tables::NONE;
 use seriatim_history::{
     History, KeyId, OpId, OpKind, Status, TXNS_MAX, TxnId, Value, list_of_others,
 };
@@ -17,7 +16,7 @@ use std::ops::Range;
 #[derive(Clone, Copy)]
 pub(crate) struct Entry {
     pub slot: u64,
-    pub op: u32,
+    pub op: OpId,
     /// The transaction; the highest bit marks writes.
     txn: u32,
 }
@@ -25,12 +24,12 @@ pub(crate) struct Entry {
 const WRITE_BIT: u32 = 1 << 31;
 
 impl Entry {
-    pub fn new(kind: OpKind, value: Value, op: u32, txn: u32) -> Entry {
+    pub fn new(kind: OpKind, value: Value, op: OpId, txn: TxnId) -> Entry {
         let mark = if kind == OpKind::Read { 0 } else { WRITE_BIT };
-        Entry { slot: value.raw(), op, txn: txn | mark }
+        Entry { slot: value.raw(), op, txn: txn.0 | mark }
     }
 
-    pub const EMPTY: Entry = Entry { slot: 0, op: 0, txn: 0 };
+    pub const EMPTY: Entry = Entry { slot: 0, op: OpId(0), txn: 0 };
 
     #[inline]
     pub fn is_write(self) -> bool {
@@ -38,8 +37,8 @@ impl Entry {
     }
 
     #[inline]
-    pub fn txn(self) -> u32 {
-        self.txn & !WRITE_BIT
+    pub fn txn(self) -> TxnId {
+        TxnId(self.txn & !WRITE_BIT)
     }
 }
 
@@ -59,7 +58,7 @@ const _: () = assert!(TXNS_MAX < WRITE_BIT as usize);
 pub(crate) struct KeyFindings {
     pub faults: Vec<Fault>,
     pub unrepeated: Vec<Unrepeated>,
-    pub ambiguous: Vec<u32>,
+    pub ambiguous: Vec<OpId>,
 }
 
 /// Resolves a range of keys.
@@ -87,8 +86,11 @@ pub(crate) fn resolve_keys(
     resolver.found
 }
 
-/// The writes of one value to one key; numbers are local indices of entries, [`NONE`] if there is
-/// none.
+/// No entry, where a local index is asked for.
+const NO_ENTRY: u32 = u32::MAX;
+
+/// The writes of one value to one key; numbers are local indices of entries, [`NO_ENTRY`] if
+/// there is none.
 #[derive(Clone, Copy)]
 struct Writers {
     value: u64,
@@ -103,7 +105,7 @@ struct Writers {
 }
 
 const NO_WRITERS: Writers =
-    Writers { value: 0, used: false, visible: [NONE; 3], hidden: NONE, aborted: NONE };
+    Writers { value: 0, used: false, visible: [NO_ENTRY; 3], hidden: NO_ENTRY, aborted: NO_ENTRY };
 
 /// The writers of each value of one key. If the values are close together they are the places;
 /// otherwise open addressing. Sized for each key anew, so that a small key touches one or two cache
@@ -161,7 +163,7 @@ impl Table {
 
 impl Writers {
     fn add_visible(&mut self, local: u32) {
-        if let Some(free) = self.visible.iter_mut().find(|slot| **slot == NONE) {
+        if let Some(free) = self.visible.iter_mut().find(|slot| **slot == NO_ENTRY) {
             *free = local;
         }
     }
@@ -178,24 +180,25 @@ struct Resolver<'h> {
 /// What the resolver remembers while it walks through the entries of a key.
 struct Walk {
     /// The transaction that the fields below speak of.
-    txn: u32,
-    /// Its latest write so far (local index), or [`NONE`].
+    txn: TxnId,
+    /// Its latest write so far (local index), or [`NO_ENTRY`].
     own_write: u32,
-    /// Its first external read (local index) and that read's value, or [`NONE`].
+    /// Its first external read (local index) and that read's value, or [`NO_ENTRY`].
     first_read: u32,
     first_value: u64,
 }
 
 impl Walk {
-    fn of(txn: u32) -> Walk {
-        Walk { txn, own_write: NONE, first_read: NONE, first_value: 0 }
+    fn of(txn: TxnId) -> Walk {
+        Walk { txn, own_write: NO_ENTRY, first_read: NO_ENTRY, first_value: 0 }
     }
 }
 
 impl Resolver<'_> {
     fn resolve(&mut self, entries: &mut [Entry]) {
         self.fill_table(entries);
-        let mut walk = Walk::of(NONE);
+        let Some(first) = entries.first() else { return };
+        let mut walk = Walk::of(first.txn());
         for local in 0..entries.len() {
             let entry = entries[local];
             if entry.txn() != walk.txn {
@@ -205,7 +208,7 @@ impl Resolver<'_> {
                 walk.own_write = local as u32;
             } else if self.status(entry) == Status::Aborted {
                 entries[local].slot = UNRESOLVED;
-            } else if walk.own_write != NONE {
+            } else if walk.own_write != NO_ENTRY {
                 self.compare_others(entries, local, &walk);
                 self.internal_read(entries, local, walk.own_write);
             } else {
@@ -216,7 +219,7 @@ impl Resolver<'_> {
     }
 
     fn status(&self, entry: Entry) -> Status {
-        self.history.status(TxnId(entry.txn()))
+        self.history.status(entry.txn())
     }
 
     /// What a read's value is compared with: the last element of a list; `NULL` for an empty one.
@@ -265,7 +268,7 @@ impl Resolver<'_> {
         if initial.value_of(self.key).map(Value::raw) != Some(value) {
             return false;
         }
-        let written = writers.visible[0] != NONE || writers.hidden != NONE;
+        let written = writers.visible[0] != NO_ENTRY || writers.hidden != NO_ENTRY;
         !(written && initial.yields(self.key))
     }
 
@@ -286,7 +289,7 @@ impl Resolver<'_> {
         let other = writers
             .visible
             .into_iter()
-            .find(|&w| w != NONE && entries[w as usize].txn() != read.txn());
+            .find(|&w| w != NO_ENTRY && entries[w as usize].txn() != read.txn());
         let fault = match other {
             Some(other) => Fault::new(
                 Anomaly::NotMyOwnWrite,
@@ -307,8 +310,8 @@ impl Resolver<'_> {
         own_write: u32,
         value: u64,
         writers: &Writers,
-    ) -> Option<u32> {
-        if writers.hidden == NONE {
+    ) -> Option<OpId> {
+        if writers.hidden == NO_ENTRY {
             return None;
         }
         let txn = entries[own_write as usize].txn();
@@ -331,7 +334,7 @@ impl Resolver<'_> {
         let mut others = writers
             .visible
             .into_iter()
-            .filter(|&w| w != NONE && entries[w as usize].txn() != read.txn());
+            .filter(|&w| w != NO_ENTRY && entries[w as usize].txn() != read.txn());
         let (first, second) = (others.next(), others.next());
         entries[local].slot = match (initial, first, second) {
             (false, Some(source), None) => u64::from(source),
@@ -351,7 +354,7 @@ impl Resolver<'_> {
     /// A non-repeatable read, if an earlier external read of the transaction returned something
     /// else.
     fn compare_with_first(&mut self, entries: &[Entry], local: usize, value: u64, walk: &mut Walk) {
-        if walk.first_read == NONE {
+        if walk.first_read == NO_ENTRY {
             walk.first_read = local as u32;
             walk.first_value = value;
         } else if !lists::same_value(self.history, walk.first_value, value) {
@@ -366,9 +369,11 @@ impl Resolver<'_> {
         let slot = entries[local].slot;
         let nothing = (slot == Value::NULL.raw()).then_some(&[][..]);
         let list = lists::elements(self.history, slot).or(nothing);
-        let Some(list) = list.filter(|_| walk.first_read != NONE && self.has_lists) else { return };
+        let Some(list) = list.filter(|_| walk.first_read != NO_ENTRY && self.has_lists) else {
+            return;
+        };
         let of_txn = entries[..local].iter().rev().take_while(|entry| entry.txn() == walk.txn);
-        let appends = of_txn.filter(|entry| self.history.op(OpId(entry.op)).kind == OpKind::Append);
+        let appends = of_txn.filter(|entry| self.history.op(entry.op).kind == OpKind::Append);
         let mut own: Vec<Value> = appends.map(|entry| Value::from_raw(entry.slot)).collect();
         if own.is_empty() {
             return;
@@ -383,7 +388,7 @@ impl Resolver<'_> {
 
     /// Names the fault of a read that has no legal source.
     fn illegal_source(&self, entries: &[Entry], read: Entry, writers: &Writers) -> Fault {
-        let own = |w: u32| w != NONE && entries[w as usize].txn() == read.txn();
+        let own = |w: u32| w != NO_ENTRY && entries[w as usize].txn() == read.txn();
         let own_later = writers
             .visible
             .into_iter()
@@ -392,7 +397,7 @@ impl Resolver<'_> {
         if let Some(later) = own_later {
             return Fault::new(Anomaly::FutureRead, vec![read.op, entries[later as usize].op]);
         }
-        if writers.hidden != NONE {
+        if writers.hidden != NO_ENTRY {
             let hidden = writers.hidden as usize;
             let overwriting = entries[hidden + 1..]
                 .iter()
@@ -401,7 +406,7 @@ impl Resolver<'_> {
             let ops = vec![entries[hidden].op, overwriting, read.op];
             return Fault::new(Anomaly::IntermediateRead, ops);
         }
-        if writers.aborted != NONE {
+        if writers.aborted != NO_ENTRY {
             let ops = vec![entries[writers.aborted as usize].op, read.op];
             return Fault::new(Anomaly::AbortedRead, ops);
         }

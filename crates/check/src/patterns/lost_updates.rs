@@ -9,8 +9,8 @@
 //! the same list and append to it one did so without having seen the other, as Elle has it.
 
 use super::pair::Pair;
-use crate::index::{INITIAL, Index, last_write, source_write};
-use seriatim_history::{History, OpId};
+use crate::index::{Index, Source, SourceVersion, last_write, source_write};
+use seriatim_history::{History, KeyId, OpId, TxnId};
 use std::ops::Range;
 
 /// All lost updates of a history.
@@ -20,7 +20,7 @@ pub(crate) struct LostUpdates {
     /// together.
     reads: Vec<OpId>,
     /// The versions, as ranges of `reads`, with their writers.
-    versions: Vec<(Range<usize>, u32)>,
+    versions: Vec<(Range<usize>, Source)>,
 }
 
 impl LostUpdates {
@@ -38,7 +38,7 @@ impl LostUpdates {
     /// Each lost update with the first one of the same version, in the order of the history; the
     /// ones of initial values, which take fewer transactions, come first.
     pub fn pairs<'a>(&'a self, history: &'a History) -> impl Iterator<Item = Pair> + 'a {
-        let is_initial = |version: &&(Range<usize>, u32)| version.1 == INITIAL;
+        let is_initial = |version: &&(Range<usize>, Source)| version.1.is_initial();
         let first = self.versions.iter().filter(is_initial);
         let rest = self.versions.iter().filter(move |version| !is_initial(version));
         first.chain(rest).flat_map(move |(reads, writer)| {
@@ -49,12 +49,12 @@ impl LostUpdates {
 }
 
 /// The lost update of two reads of what `writer` wrote.
-fn pair(history: &History, writer: u32, one: OpId, other: OpId) -> Option<Pair> {
+fn pair(history: &History, writer: Source, one: OpId, other: OpId) -> Option<Pair> {
     let key = history.op(one).key;
     let mut ops = vec![one, other];
     ops.extend(source_write(history, writer, key));
     for read in [one, other] {
-        ops.push(last_write(history, history.txn_of(read).0, key)?);
+        ops.push(last_write(history, history.txn_of(read), key)?);
     }
     Some(Pair::of(ops))
 }
@@ -62,8 +62,8 @@ fn pair(history: &History, writer: u32, one: OpId, other: OpId) -> Option<Pair> 
 /// Finds all lost updates.
 pub(crate) fn lost_updates(history: &History, index: &Index) -> LostUpdates {
     let mut found = LostUpdates::default();
-    let mut updates: Vec<(u32, u32, u32)> = Vec::new();
-    for key in 0..history.key_count() {
+    let mut updates: Vec<Update> = Vec::new();
+    for key in (0..history.key_count()).map(KeyId::from) {
         updates.clear();
         updates.extend(updates_of(index, key));
         updates.sort_unstable();
@@ -71,20 +71,22 @@ pub(crate) fn lost_updates(history: &History, index: &Index) -> LostUpdates {
         updates.dedup_by_key(|&mut (source, txn, _)| (source, txn));
         for of_version in updates.chunk_by(|a, b| a.0 == b.0).filter(|chunk| chunk.len() > 1) {
             let first = found.reads.len();
-            found.reads.extend(of_version.iter().map(|&(_, _, op)| OpId(op)));
-            let source = index.source_txn[of_version[0].2 as usize];
+            found.reads.extend(of_version.iter().map(|&(_, _, op)| op));
+            let source = index.source_of(of_version[0].2);
             found.versions.push((first..found.reads.len(), source));
         }
     }
     found
 }
 
-/// The reads of `key` by transactions that write it, as (version, transaction, operation).
-fn updates_of(index: &Index, key: usize) -> impl Iterator<Item = (u32, u32, u32)> + '_ {
-    let range = |start: &[u32]| start[key] as usize..start[key + 1] as usize;
-    let writers = &index.versions.txn[range(&index.versions.start)];
+/// A read of a key by a transaction that writes it: what it returned, the transaction, the read.
+type Update = (SourceVersion, TxnId, OpId);
+
+/// The updates of `key`.
+fn updates_of(index: &Index, key: KeyId) -> impl Iterator<Item = Update> + '_ {
+    let writers = index.versions.writers(key);
     let mut passed = 0;
-    range(&index.reads.start).filter_map(move |read| {
+    index.reads.range(key).filter_map(move |read| {
         let txn = index.reads.txn[read];
         // Readers and writers of a key both come in the order of transactions.
         while writers.get(passed).is_some_and(|&writer| writer < txn) {

@@ -1,6 +1,6 @@
 //! Two transactions that contradict each other, by their operations.
 
-use crate::index::{INITIAL, Index, last_write};
+use crate::index::{Index, last_write};
 use rustc_hash::FxHashMap;
 use seriatim_history::{History, OpId, TxnId};
 use std::collections::VecDeque;
@@ -26,10 +26,10 @@ const PATH_LIMIT: usize = 1 << 14;
 pub(super) fn causal_path(
     history: &History,
     index: &Index,
-    from: u32,
-    to: u32,
+    from: TxnId,
+    to: TxnId,
 ) -> Option<Vec<OpId>> {
-    let mut reached: FxHashMap<u32, (u32, Option<OpId>)> = FxHashMap::default();
+    let mut reached: FxHashMap<TxnId, (TxnId, Option<OpId>)> = FxHashMap::default();
     let mut queue = VecDeque::from([to]);
     while let Some(txn) = queue.pop_front() {
         if txn == from {
@@ -38,10 +38,10 @@ pub(super) fn causal_path(
         if reached.len() > PATH_LIMIT {
             return None;
         }
-        let reads = history.ops_of(TxnId(txn)).map(OpId);
-        let sources = reads.map(|read| (index.source_txn[read.index()], Some(read)));
+        let reads = history.ops_of(txn).map(OpId);
+        let sources = reads.filter_map(|read| Some((index.source_of(read).txn()?, Some(read))));
         let earlier = index.session_predecessor(history, txn).map(|earlier| (earlier, None));
-        for (source, read) in sources.filter(|(source, _)| *source < INITIAL).chain(earlier) {
+        for (source, read) in sources.chain(earlier) {
             if source != to && !reached.contains_key(&source) {
                 reached.insert(source, (txn, read));
                 queue.push_back(source);
@@ -53,9 +53,9 @@ pub(super) fn causal_path(
 
 fn ops_of_path(
     history: &History,
-    reached: &FxHashMap<u32, (u32, Option<OpId>)>,
-    from: u32,
-    to: u32,
+    reached: &FxHashMap<TxnId, (TxnId, Option<OpId>)>,
+    from: TxnId,
+    to: TxnId,
 ) -> Vec<OpId> {
     let mut ops = Vec::new();
     let mut txn = from;

@@ -1,7 +1,7 @@
 //! The scans against literal counts.
 
 use super::*;
-use crate::index::{INITIAL, Index, NONE};
+use crate::index::{Index, Source};
 use crate::stale_reads::stale_reads;
 use crate::weak::{CausalOrder, WeakLevels};
 use seriatim_history::{Columns, History, KeyId, KeyNames, OpId, OpKind, Status, TxnId, Value};
@@ -41,17 +41,17 @@ fn random_history(seed: u64) -> History {
 }
 
 /// The external reads of a transaction, as (key, source), and the keys that it writes.
-type ReadsAndWrites = (BTreeSet<(u32, u32)>, BTreeSet<u32>);
+type ReadsAndWrites = (BTreeSet<(KeyId, Source)>, BTreeSet<KeyId>);
 
 fn operations(history: &History, index: &Index) -> Vec<ReadsAndWrites> {
     let of_txn = |txn: TxnId| {
-        let ops = || history.ops_of(txn).map(|op| (op, history.op(OpId(op))));
-        let source = |op: u32| index.source_txn[op as usize];
-        let reads = ops().filter(|(op, _)| source(*op) != NONE);
+        let ops = || history.ops_of(txn).map(|op| (OpId(op), history.op(OpId(op))));
+        let source = |op: OpId| index.source_of(op);
+        let reads = ops().filter(|(op, _)| !source(*op).is_none());
         let writes = ops().filter(|(_, op)| op.kind.is_write());
         (
-            reads.map(|(number, op)| (op.key.0, source(number))).collect(),
-            writes.map(|(_, op)| op.key.0).collect(),
+            reads.map(|(number, op)| (op.key, source(number))).collect(),
+            writes.map(|(_, op)| op.key).collect(),
         )
     };
     history.txns().map(of_txn).collect()
@@ -59,7 +59,7 @@ fn operations(history: &History, index: &Index) -> Vec<ReadsAndWrites> {
 
 /// Of the transactions that read one version of a key and write the key, all but one.
 fn literal_lost_updates(history: &History, index: &Index) -> u64 {
-    let mut updates: BTreeMap<(u32, u32), u64> = BTreeMap::new();
+    let mut updates: BTreeMap<(KeyId, Source), u64> = BTreeMap::new();
     for (reads, writes) in operations(history, index) {
         for read in reads.into_iter().filter(|(key, _)| writes.contains(key)) {
             *updates.entry(read).or_default() += 1;
@@ -77,10 +77,8 @@ fn causal(history: &History, index: &Index) -> Vec<Vec<bool>> {
             order[earlier.index()][txn.index()] =
                 history.session_of(earlier) == history.session_of(txn);
         }
-        for op in history.ops_of(txn).map(|op| index.source_txn[op as usize]) {
-            if op < INITIAL {
-                order[op as usize][txn.index()] = true;
-            }
+        for source in index.sources_of(history, txn) {
+            order[source.index()][txn.index()] = true;
         }
     }
     for middle in 0..n {
@@ -96,10 +94,13 @@ fn causal(history: &History, index: &Index) -> Vec<Vec<bool>> {
 /// Pairs of transactions that evidently miss each other by different keys and lose no update.
 fn literal_write_skews(history: &History, index: &Index) -> u64 {
     let (order, ops) = (causal(history, index), operations(history, index));
-    let missed = |a: usize, b: usize| -> BTreeSet<u32> {
-        let is_before = |source: u32| source == INITIAL || order[source as usize][b];
+    let missed = |a: usize, b: usize| -> BTreeSet<KeyId> {
+        let is_before = |source: Source| source.txn().is_none_or(|txn| order[txn.index()][b]);
         let reads = ops[a].0.iter().filter(|(key, _)| ops[b].1.contains(key));
-        reads.filter(|(_, s)| *s != b as u32 && is_before(*s)).map(|(key, _)| *key).collect()
+        reads
+            .filter(|(_, s)| *s != TxnId::from(b).into() && is_before(*s))
+            .map(|(key, _)| *key)
+            .collect()
     };
     let loses = |a: usize, b: usize| {
         ops[a]
@@ -175,23 +176,23 @@ fn timed_text(seed: u64) -> String {
 }
 
 /// The ages of the stale reads, by the definition.
-fn literal_ages(history: &History, index: &Index) -> Vec<(u32, u64)> {
-    let times = |txn: u32| history.times(TxnId(txn)).unwrap();
+fn literal_ages(history: &History, index: &Index) -> Vec<(OpId, u64)> {
+    let times = |txn: TxnId| history.times(txn).unwrap();
     let mut ages = Vec::new();
     for (read, &source) in index.source_txn.iter().enumerate() {
-        let (read, reader) = (OpId::from(read), history.txn_of(OpId::from(read)).0);
-        if source > INITIAL || !index.counts[reader as usize] {
+        let (read, reader) = (OpId::from(read), history.txn_of(OpId::from(read)));
+        if source.is_none() || !index.counts[reader.index()] {
             continue;
         }
-        let missed = history.txns().map(|txn| txn.0).filter(|&txn| {
-            let mut ops = history.ops_of(TxnId(txn)).map(|op| history.op(OpId(op)));
+        let missed = history.txns().filter(|&txn| {
+            let mut ops = history.ops_of(txn).map(|op| history.op(OpId(op)));
             ops.any(|op| op.kind.is_write() && op.key == history.op(read).key)
-                && index.counts[txn as usize]
+                && index.counts[txn.index()]
                 && times(txn).1 < times(reader).0
-                && (source == INITIAL || times(source).1 < times(txn).0)
+                && source.txn().is_none_or(|source| times(source).1 < times(txn).0)
         });
         let newest = missed.map(|txn| times(txn).1).max();
-        ages.extend(newest.map(|end| (read.0, (times(reader).0 - end) as u64)));
+        ages.extend(newest.map(|end| (read, (times(reader).0 - end) as u64)));
     }
     ages
 }
@@ -206,7 +207,7 @@ fn stale_reads_are_those_of_the_definition_with_their_ages() {
             continue;
         }
         let index = Index::build(&history, 1);
-        let found: Vec<(u32, u64)> =
+        let found: Vec<(OpId, u64)> =
             stale_reads(&history, &index).iter().map(|stale| (stale.read, stale.age)).collect();
         assert_eq!(found, literal_ages(&history, &index), "{text}");
         some += usize::from(!found.is_empty());

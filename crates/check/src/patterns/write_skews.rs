@@ -11,7 +11,7 @@
 //! limited, and where the limit ends the scan the count is a lower bound.
 
 use super::pair::{Pair, causal_path};
-use crate::index::{INITIAL, Index, NONE, last_write, source_write};
+use crate::index::{Index, Source, last_write, source_write};
 use crate::weak::CausalOrder;
 use rustc_hash::FxHashSet;
 use seriatim_history::{History, KeyId, OpId, TxnId};
@@ -35,9 +35,9 @@ pub(crate) struct WriteSkews {
 /// read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 struct Skew {
-    txns: (u32, u32),
-    reads: (u32, u32),
-    sources: (u32, u32),
+    txns: (TxnId, TxnId),
+    reads: (OpId, OpId),
+    sources: (Source, Source),
 }
 
 impl WriteSkews {
@@ -47,7 +47,7 @@ impl WriteSkews {
 
     /// The reads that are to blame: those by which the two transactions miss each other.
     pub fn to_blame(&self) -> impl Iterator<Item = OpId> + '_ {
-        self.skews.iter().flat_map(|skew| [OpId(skew.reads.0), OpId(skew.reads.1)])
+        self.skews.iter().flat_map(|skew| [skew.reads.0, skew.reads.1])
     }
 
     /// Each write skew, those of initial values, which take fewer transactions, first.
@@ -56,7 +56,7 @@ impl WriteSkews {
         history: &'a History,
         index: &'a Index,
     ) -> impl Iterator<Item = Pair> + 'a {
-        let is_initial = |skew: &&Skew| skew.sources == (INITIAL, INITIAL);
+        let is_initial = |skew: &&Skew| skew.sources == (Source::INITIAL, Source::INITIAL);
         let first = self.skews.iter().filter(is_initial);
         let rest = self.skews.iter().filter(move |skew| !is_initial(skew));
         first.chain(rest).filter_map(move |skew| skew.pair(history, index))
@@ -65,7 +65,7 @@ impl WriteSkews {
 
 impl Skew {
     fn pair(&self, history: &History, index: &Index) -> Option<Pair> {
-        let (one, other) = (OpId(self.reads.0), OpId(self.reads.1));
+        let (one, other) = self.reads;
         let (key, other_key) = (history.op(one).key, history.op(other).key);
         let mut ops = vec![one, other];
         ops.extend(source_write(history, self.sources.0, key));
@@ -80,8 +80,8 @@ impl Skew {
 
     /// Pairs of transactions that must be causally ordered, so that what was read precedes what was
     /// missed; none for initial versions.
-    fn evidence(&self) -> [Option<(u32, u32)>; 2] {
-        let after = |source: u32, writer: u32| (source != INITIAL).then_some((source, writer));
+    fn evidence(&self) -> [Option<(TxnId, TxnId)>; 2] {
+        let after = |source: Source, writer: TxnId| Some((source.txn()?, writer));
         [after(self.sources.0, self.txns.1), after(self.sources.1, self.txns.0)]
     }
 }
@@ -91,7 +91,7 @@ pub(crate) fn write_skews(history: &History, index: &Index, order: &CausalOrder<
     let limit = WORK_MIN.max(WORK_PER_OP * history.op_count() as u64);
     let written = Written::new(history, index);
     let mut scan = Scan { history, index, order, written, candidates: Vec::new(), left: limit };
-    let is_cut = (0..history.key_count()).any(|key| !scan.visit(key));
+    let is_cut = (0..history.key_count()).any(|key| !scan.visit(KeyId::from(key)));
     let mut skews = order.keep_if_causal(scan.candidates, Skew::evidence);
     skews.sort_unstable();
     skews.dedup_by_key(|skew| skew.txns);
@@ -111,25 +111,24 @@ struct Scan<'a> {
 
 impl Scan<'_> {
     /// Looks at the reads of one key; false if the limit ends it.
-    fn visit(&mut self, key: usize) -> bool {
+    fn visit(&mut self, key: KeyId) -> bool {
         let index = self.index;
-        let range = |start: &[u32]| start[key] as usize..start[key + 1] as usize;
-        let versions = range(&index.versions.start);
-        let mut writers: Vec<(u32, u32)> =
-            index.versions.txn[versions].iter().map(|&txn| (self.order.place(txn), txn)).collect();
+        let writers = index.versions.writers(key).iter();
+        let mut writers: Vec<(u32, TxnId)> =
+            writers.map(|&txn| (self.order.place(txn), txn)).collect();
         writers.sort_unstable();
-        for read in range(&index.reads.start) {
+        for read in index.reads.range(key) {
             let (reader, op) = (index.reads.txn[read], index.reads.op[read]);
             if self.written.of(reader).is_empty() {
                 continue;
             }
-            let source = index.source_txn[op as usize];
-            let first = match source {
-                INITIAL => 0,
+            let source = index.source_of(op);
+            if source.is_none() {
                 // A read that was taken out of the index.
-                NONE => continue,
-                source => writers.partition_point(|w| w.0 <= self.order.place(source)),
-            };
+                continue;
+            }
+            let after = |source| writers.partition_point(|w| w.0 <= self.order.place(source));
+            let first = source.txn().map_or(0, after);
             let missed = writers[first..].iter().take_while(|w| w.0 < self.order.place(reader));
             for &(_, writer) in missed {
                 if !self.compare(writer, reader, op, source) {
@@ -142,20 +141,20 @@ impl Scan<'_> {
 
     /// Looks whether `writer`, which `read` of `reader` misses, misses the reader too; false if the
     /// limit ends it.
-    fn compare(&mut self, writer: u32, reader: u32, read: u32, source: u32) -> bool {
+    fn compare(&mut self, writer: TxnId, reader: TxnId, read: OpId, source: Source) -> bool {
         let (history, index) = (self.history, self.index);
-        let theirs = history.ops_of(TxnId(writer));
+        let theirs = history.ops_of(writer);
         let cost = 1 + theirs.len() as u64;
         if cost > self.left || self.candidates.len() > CANDIDATES_MAX {
             return false;
         }
         self.left -= cost;
-        let key = history.op(OpId(read)).key;
+        let key = history.op(read).key;
         let found = self.candidates.len();
-        for op in theirs {
-            let other = index.source_txn[op as usize];
-            let other_key = history.op(OpId(op)).key;
-            if other == NONE || other == reader || other_key == key {
+        for op in theirs.map(OpId) {
+            let other = index.source_of(op);
+            let other_key = history.op(op).key;
+            if other.is_none() || other == reader.into() || other_key == key {
                 continue;
             }
             if self.written.has(reader, other_key) {
@@ -164,7 +163,7 @@ impl Scan<'_> {
             }
         }
         if self.candidates.len() > found {
-            self.left = self.left.saturating_sub(history.ops_of(TxnId(reader)).len() as u64);
+            self.left = self.left.saturating_sub(history.ops_of(reader).len() as u64);
             if self.lose_an_update(writer, reader) {
                 self.candidates.truncate(found);
             }
@@ -173,17 +172,17 @@ impl Scan<'_> {
     }
 
     /// Whether two transactions read the same version of a key and both write it.
-    fn lose_an_update(&self, a: u32, b: u32) -> bool {
-        let of_a: FxHashSet<(KeyId, u32)> = self.updates(a).collect();
+    fn lose_an_update(&self, a: TxnId, b: TxnId) -> bool {
+        let of_a: FxHashSet<(KeyId, Source)> = self.updates(a).collect();
         self.updates(b).any(|update| of_a.contains(&update))
     }
 
     /// The keys that `txn` reads and writes, with the writer of what it read.
-    fn updates(&self, txn: u32) -> impl Iterator<Item = (KeyId, u32)> + '_ {
+    fn updates(&self, txn: TxnId) -> impl Iterator<Item = (KeyId, Source)> + '_ {
         let (history, index) = (self.history, self.index);
-        history.ops_of(TxnId(txn)).filter_map(move |op| {
-            let (source, key) = (index.source_txn[op as usize], history.op(OpId(op)).key);
-            let is_update = source != NONE && self.written.has(txn, key);
+        history.ops_of(txn).map(OpId).filter_map(move |op| {
+            let (source, key) = (index.source_of(op), history.op(op).key);
+            let is_update = !source.is_none() && self.written.has(txn, key);
             is_update.then_some((key, source))
         })
     }
@@ -192,35 +191,34 @@ impl Scan<'_> {
 /// The keys that each transaction writes, ascending.
 struct Written {
     start: Vec<u32>,
-    keys: Vec<u32>,
+    keys: Vec<KeyId>,
 }
 
 impl Written {
     fn new(history: &History, index: &Index) -> Written {
         let mut start = vec![0u32; history.txn_count() + 1];
         for &txn in &index.versions.txn {
-            start[txn as usize + 1] += 1;
+            start[txn.index() + 1] += 1;
         }
         for txn in 1..start.len() {
             start[txn] += start[txn - 1];
         }
         let mut next = start.clone();
-        let mut keys = vec![0; index.versions.txn.len()];
-        for key in 0..history.key_count() {
-            let versions = index.versions.start[key]..index.versions.start[key + 1];
-            for &txn in &index.versions.txn[versions.start as usize..versions.end as usize] {
-                keys[next[txn as usize] as usize] = key as u32;
-                next[txn as usize] += 1;
+        let mut keys = vec![KeyId(0); index.versions.txn.len()];
+        for key in (0..history.key_count()).map(KeyId::from) {
+            for &txn in index.versions.writers(key) {
+                keys[next[txn.index()] as usize] = key;
+                next[txn.index()] += 1;
             }
         }
         Written { start, keys }
     }
 
-    fn of(&self, txn: u32) -> &[u32] {
-        &self.keys[self.start[txn as usize] as usize..self.start[txn as usize + 1] as usize]
+    fn of(&self, txn: TxnId) -> &[KeyId] {
+        &self.keys[self.start[txn.index()] as usize..self.start[txn.index() + 1] as usize]
     }
 
-    fn has(&self, txn: u32, key: KeyId) -> bool {
-        self.of(txn).binary_search(&key.0).is_ok()
+    fn has(&self, txn: TxnId, key: KeyId) -> bool {
+        self.of(txn).binary_search(&key).is_ok()
     }
 }

@@ -6,9 +6,9 @@
 //! So a slot has at most as many readers here as there are sessions.
 
 use super::ids::{AmbiguousId, Dense, SlotId};
-use crate::index::{INITIAL, Index, last_element};
+use crate::index::{Index, last_element};
 use rustc_hash::FxHashMap;
-use seriatim_history::{History, OpId, TxnId, Value};
+use seriatim_history::{History, KeyId, OpId, SessionId, TxnId, Value};
 use std::marker::PhantomData;
 use std::ops::Range;
 
@@ -52,7 +52,7 @@ impl<O: Dense, T: Copy> Lists<O, T> {
 /// A read whose value several transactions wrote.
 pub(crate) struct Ambiguous {
     pub reader: TxnId,
-    pub key: u32,
+    pub key: KeyId,
     pub value: u64,
     candidates: Range<u32>,
 }
@@ -61,7 +61,7 @@ pub(crate) struct Facts<'a> {
     pub history: &'a History,
     pub index: &'a Index,
     /// For each version its key.
-    version_key: Vec<u32>,
+    version_key: Vec<KeyId>,
     /// For each slot its last reader in each session.
     pub readers: Lists<SlotId, TxnId>,
     /// For each transaction the slots that it is such a reader of.
@@ -85,10 +85,9 @@ impl<'a> Facts<'a> {
     pub fn new(history: &'a History, index: &'a Index) -> Facts<'a> {
         let versions = index.versions.txn.len() as u32;
         let keys = index.versions.start.len() as u32 - 1;
-        let mut version_key = vec![0; versions as usize];
-        for key in 0..keys {
-            let range = index.versions.start[key as usize]..index.versions.start[key as usize + 1];
-            version_key[range.start as usize..range.end as usize].fill(key);
+        let mut version_key = vec![KeyId(0); versions as usize];
+        for key in (0..keys).map(KeyId) {
+            version_key[index.versions.range(key)].fill(key);
         }
         let readers = last_readers(index, versions, keys);
         let slots = versions + keys;
@@ -98,7 +97,7 @@ impl<'a> Facts<'a> {
         let reads = Lists::new(history.txn_count(), of_slots);
         let written = Lists::new(
             history.txn_count(),
-            index.versions.txn.iter().copied().map(TxnId).zip((0..).map(SlotId)),
+            index.versions.txn.iter().copied().zip((0..).map(SlotId)),
         );
         let mut facts = Facts {
             history,
@@ -125,14 +124,14 @@ impl<'a> Facts<'a> {
 
     /// The slot of the initial value of `key`.
     #[inline]
-    pub fn initial_slot(&self, key: u32) -> SlotId {
-        SlotId(self.version_key.len() as u32 + key)
+    pub fn initial_slot(&self, key: KeyId) -> SlotId {
+        SlotId(self.version_key.len() as u32 + key.0)
     }
 
     /// The transaction that wrote a slot; `None` for initial values.
     #[inline]
     pub fn writer(&self, slot: SlotId) -> Option<TxnId> {
-        self.index.versions.txn.get(slot.index()).copied().map(TxnId)
+        self.index.versions.txn.get(slot.index()).copied()
     }
 
     pub fn version_count(&self) -> usize {
@@ -141,6 +140,10 @@ impl<'a> Facts<'a> {
 
     pub fn key_count(&self) -> u32 {
         self.index.versions.start.len() as u32 - 1
+    }
+
+    pub fn keys(&self) -> impl Iterator<Item = KeyId> + use<> {
+        (0..self.key_count()).map(KeyId)
     }
 
     /// All slots.
@@ -154,14 +157,13 @@ impl<'a> Facts<'a> {
 
     /// The places of the versions of `key` among all versions.
     #[inline]
-    pub fn version_range(&self, key: u32) -> Range<usize> {
-        let start = &self.index.versions.start;
-        start[key as usize] as usize..start[key as usize + 1] as usize
+    pub fn version_range(&self, key: KeyId) -> Range<usize> {
+        self.index.versions.range(key)
     }
 
     /// The versions of `key`.
     #[inline]
-    pub fn versions(&self, key: u32) -> impl Iterator<Item = SlotId> + use<> {
+    pub fn versions(&self, key: KeyId) -> impl Iterator<Item = SlotId> + use<> {
         let Range { start, end } = self.version_range(key);
         (start as u32..end as u32).map(SlotId)
     }
@@ -169,18 +171,18 @@ impl<'a> Facts<'a> {
     /// The transaction that wrote a version.
     #[inline]
     pub fn version_writer(&self, version: SlotId) -> TxnId {
-        TxnId(self.index.versions.txn[version.index()])
+        self.index.versions.txn[version.index()]
     }
 
-    /// The session of a transaction, by its number.
+    /// The session of a transaction.
     #[inline]
-    pub fn session(&self, txn: TxnId) -> u32 {
-        self.index.txn_session[txn.index()]
+    pub fn session(&self, txn: TxnId) -> SessionId {
+        self.index.session_of(txn)
     }
 
     /// The key of a version.
     #[inline]
-    pub fn key_of(&self, version: SlotId) -> u32 {
+    pub fn key_of(&self, version: SlotId) -> KeyId {
         self.version_key[version.index()]
     }
 
@@ -232,15 +234,15 @@ impl<'a> Facts<'a> {
     }
 
     fn add_ambiguous(&mut self) {
-        let mut by_key: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
+        let mut by_key: FxHashMap<KeyId, Vec<OpId>> = FxHashMap::default();
         for &op in &self.index.ambiguous {
-            by_key.entry(self.history.op(OpId(op)).key.0).or_default().push(op);
+            by_key.entry(self.history.op(op).key).or_default().push(op);
         }
         if by_key.is_empty() {
             return;
         }
         self.version_value = vec![0; self.version_key.len()];
-        let mut keys: Vec<(u32, Vec<u32>)> = by_key.into_iter().collect();
+        let mut keys: Vec<(KeyId, Vec<OpId>)> = by_key.into_iter().collect();
         keys.sort_unstable();
         for (key, ops) in keys {
             self.add_ambiguous_of(key, &ops);
@@ -251,7 +253,7 @@ impl<'a> Facts<'a> {
         self.doubtful = self.history.has_lists() || self.unread_unknown_writes();
     }
 
-    fn add_ambiguous_of(&mut self, key: u32, ops: &[u32]) {
+    fn add_ambiguous_of(&mut self, key: KeyId, ops: &[OpId]) {
         let mut slots: FxHashMap<u64, Vec<SlotId>> = FxHashMap::default();
         for version in self.versions(key) {
             let value = self.last_write(self.version_writer(version), key);
@@ -261,7 +263,7 @@ impl<'a> Facts<'a> {
         let mut last = None;
         let mut shared: FxHashMap<u64, Range<u32>> = FxHashMap::default();
         for &op in ops {
-            let (reader, value) = (self.history.txn_of(OpId(op)), self.value_of(op));
+            let (reader, value) = (self.history.txn_of(op), self.value_of(op));
             if last.replace((reader, value)) == Some((reader, value)) {
                 continue;
             }
@@ -276,7 +278,7 @@ impl<'a> Facts<'a> {
 
     fn add_candidates(
         &mut self,
-        key: u32,
+        key: KeyId,
         value: u64,
         slots: &FxHashMap<u64, Vec<SlotId>>,
     ) -> Range<u32> {
@@ -288,13 +290,13 @@ impl<'a> Facts<'a> {
         first..self.candidates.len() as u32
     }
 
-    fn value_of(&self, op: u32) -> u64 {
-        last_element(self.history, self.history.op(OpId(op)).value.raw())
+    fn value_of(&self, op: OpId) -> u64 {
+        last_element(self.history, self.history.op(op).value.raw())
     }
 
-    fn last_write(&self, txn: TxnId, key: u32) -> u64 {
+    fn last_write(&self, txn: TxnId, key: KeyId) -> u64 {
         let ops = self.history.ops_of(txn).rev().map(|op| self.history.op(OpId(op)));
-        ops.filter(|op| op.kind.is_write() && op.key.0 == key)
+        ops.filter(|op| op.kind.is_write() && op.key == key)
             .map(|op| op.value.raw())
             .next()
             .unwrap_or_default()
@@ -302,14 +304,14 @@ impl<'a> Facts<'a> {
 
     /// A value that was written is read from the initial transaction only if the initial value does
     /// not yield to it.
-    fn may_be_initial(&self, key: u32, value: u64) -> bool {
-        let (initial, key) = (self.history.initial(), seriatim_history::KeyId(key));
+    fn may_be_initial(&self, key: KeyId, value: u64) -> bool {
+        let initial = self.history.initial();
         value == Value::NULL.raw()
             || (initial.value_of(key).map(Value::raw) == Some(value) && !initial.yields(key))
     }
 
     fn unread_unknown_writes(&self) -> bool {
-        let reads: FxHashMap<(u32, u64), ()> =
+        let reads: FxHashMap<(KeyId, u64), ()> =
             self.ambiguous.iter().map(|read| ((read.key, read.value), ())).collect();
         let unknown = self.history.txns().filter(|txn| {
             self.history.status(*txn) == seriatim_history::Status::Unknown
@@ -317,7 +319,7 @@ impl<'a> Facts<'a> {
         });
         unknown.flat_map(|txn| self.history.ops_of(txn)).any(|op| {
             let op = self.history.op(OpId(op));
-            op.kind.is_write() && reads.contains_key(&(op.key.0, op.value.raw()))
+            op.kind.is_write() && reads.contains_key(&(op.key, op.value.raw()))
         })
     }
 }
@@ -325,18 +327,16 @@ impl<'a> Facts<'a> {
 /// For each slot its last reader in each session. The reads of a key come session by session.
 fn last_readers(index: &Index, versions: u32, keys: u32) -> Lists<SlotId, TxnId> {
     let mut pairs: Vec<(SlotId, TxnId)> = Vec::with_capacity(index.reads.txn.len());
-    for key in 0..keys {
-        let reads =
-            index.reads.start[key as usize] as usize..index.reads.start[key as usize + 1] as usize;
+    for key in (0..keys).map(KeyId) {
         let first = pairs.len();
-        for read in reads {
-            let source = index.reads.source[read];
-            let slot = if source == INITIAL { versions + key } else { source };
-            pairs.push((SlotId(slot), TxnId(index.reads.txn[read])));
+        for read in index.reads.range(key) {
+            let version = index.reads.source[read].version();
+            let slot = version.map_or(SlotId(versions + key.0), |version| SlotId(version.0));
+            pairs.push((slot, index.reads.txn[read]));
         }
         pairs[first..].sort_unstable();
     }
-    let session = |txn: TxnId| index.txn_session[txn.index()];
+    let session = |txn: TxnId| index.session_of(txn);
     let is_last = |pair: usize| {
         let (slot, reader) = pairs[pair];
         pairs.get(pair + 1).is_none_or(|next| next.0 != slot || session(next.1) != session(reader))

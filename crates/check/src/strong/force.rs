@@ -11,10 +11,9 @@ use super::reach::Reach;
 use super::scan::Broken;
 use super::sources::Sources;
 use super::timeline::{Arc, Timeline};
-use crate::index::NONE;
 use crate::limits::Limits;
 use rustc_hash::{FxHashMap, FxHashSet};
-use seriatim_history::TxnId;
+use seriatim_history::{KeyId, TxnId};
 use std::sync::Arc as Shared;
 
 /// An undecided order of two writers, `hint` being the earlier one in the present order.
@@ -328,15 +327,14 @@ impl<'a> Forcing<'a> {
     /// it is not known yet that the reader comes before.
     fn replacing(&self, open: &OpenRead, writers: &[TxnId]) -> Vec<PointId> {
         let read = self.facts.read(open.read);
-        let (begin, session) = (self.timeline.begin(read.reader), |txn: TxnId| {
-            self.facts.index.txn_session[txn.index()]
-        });
+        let (begin, session) =
+            (self.timeline.begin(read.reader), |txn: TxnId| self.facts.session(txn));
         let mut points = Vec::new();
-        let mut done = NONE;
+        let mut done = None;
         for version in self.facts.versions(read.key) {
             let writer = self.facts.version_writer(version);
             let commit = self.timeline.commit(writer);
-            if done == session(writer)
+            if done == Some(session(writer))
                 || writer == read.reader
                 || open.candidates.binary_search(&version).is_ok()
             {
@@ -344,12 +342,12 @@ impl<'a> Forcing<'a> {
             }
             // What comes later in the session follows by session order.
             if self.reach.reaches(begin, commit) {
-                done = session(writer);
+                done = Some(session(writer));
             } else if writers
                 .iter()
                 .all(|&other| self.reach.reaches(self.timeline.commit(other), commit))
             {
-                done = session(writer);
+                done = Some(session(writer));
                 points.push(commit);
             }
         }
@@ -455,9 +453,9 @@ pub(crate) fn replaced_reads(
 }
 
 /// Ambiguous reads by key.
-pub(crate) fn ambiguous_by_key(facts: &Facts<'_>) -> Vec<(u32, AmbiguousId)> {
+pub(crate) fn ambiguous_by_key(facts: &Facts<'_>) -> Vec<(KeyId, AmbiguousId)> {
     let reads = facts.ambiguous.iter().zip((0..).map(AmbiguousId));
-    let mut by_key: Vec<(u32, AmbiguousId)> =
+    let mut by_key: Vec<(KeyId, AmbiguousId)> =
         reads.map(|(read, number)| (read.key, number)).collect();
     by_key.sort_unstable();
     by_key

@@ -11,7 +11,7 @@ use super::facts::Facts;
 use super::ids::{PointId, SlotId};
 use super::point_graph::PointGraph;
 use rustc_hash::FxHashMap;
-use seriatim_history::TxnId;
+use seriatim_history::{KeyId, TxnId};
 use std::cmp::Reverse;
 use std::collections::{BTreeSet, BinaryHeap};
 
@@ -34,9 +34,9 @@ pub(crate) struct Greedy<'a> {
     /// Transactions that wait for the last readers of a slot.
     until_read: FxHashMap<SlotId, Vec<TxnId>>,
     /// Transactions that wait for a value of a key.
-    until_written: FxHashMap<(u32, u64), Vec<TxnId>>,
+    until_written: FxHashMap<(KeyId, u64), Vec<TxnId>>,
     /// For each key the writer that has begun and not committed, with two points a transaction.
-    open: FxHashMap<u32, TxnId>,
+    open: FxHashMap<KeyId, TxnId>,
     until_committed: Vec<TxnId>,
     /// Readers of slots by choice.
     readers_by_choice: FxHashMap<SlotId, Vec<TxnId>>,
@@ -45,7 +45,7 @@ pub(crate) struct Greedy<'a> {
 /// What keeps a transaction from being placed.
 enum Obstacle {
     Readers(SlotId),
-    Value(u32, u64),
+    Value(KeyId, u64),
     OpenWriter,
 }
 
@@ -81,7 +81,7 @@ impl<'a> Greedy<'a> {
             order: Vec::with_capacity(points),
             waiting_for,
             placed: vec![false; points],
-            current: (0..facts.key_count()).map(|key| facts.initial_slot(key)).collect(),
+            current: facts.keys().map(|key| facts.initial_slot(key)).collect(),
             queue: BinaryHeap::new(),
             aside: BTreeSet::new(),
             until_read: FxHashMap::default(),
@@ -195,7 +195,7 @@ impl<'a> Greedy<'a> {
             for &number in facts.ambiguous_of.of(txn) {
                 let read = facts.read(number);
                 if self.chosen[number.index()] == SlotId::NONE
-                    && !facts.fits(read, self.current[read.key as usize])
+                    && !facts.fits(read, self.current[read.key.index()])
                 {
                     return Some(Obstacle::Value(read.key, read.value));
                 }
@@ -203,7 +203,7 @@ impl<'a> Greedy<'a> {
         }
         for &version in facts.written.of(txn) {
             let key = facts.key_of(version);
-            let slot = self.current[key as usize];
+            let slot = self.current[key.index()];
             if self.pending_besides(slot, txn) && !self.pull_readers(slot, txn) {
                 return Some(Obstacle::Readers(slot));
             }
@@ -293,7 +293,7 @@ impl<'a> Greedy<'a> {
         if point == timeline.commit(txn) {
             for &version in facts.written.of(txn) {
                 let key = facts.key_of(version);
-                self.current[key as usize] = version;
+                self.current[key.index()] = version;
                 if self.open.get(&key) == Some(&txn) {
                     self.open.remove(&key);
                 }
@@ -317,7 +317,7 @@ impl<'a> Greedy<'a> {
     }
 
     /// The readers that wait for the value go first, before it is overwritten.
-    fn wake_readers_of(&mut self, key: u32, version: SlotId) {
+    fn wake_readers_of(&mut self, key: KeyId, version: SlotId) {
         if self.until_written.is_empty() {
             return;
         }

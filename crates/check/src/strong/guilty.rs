@@ -12,7 +12,7 @@ use super::point_graph::PointGraph;
 use super::reach::Reach;
 use super::sources::Sources;
 use super::timeline::Arc;
-use crate::index::{INITIAL, read_from};
+use crate::index::read_from;
 use rustc_hash::{FxHashMap, FxHashSet};
 use seriatim_history::{OpId, Status, TxnId};
 use std::collections::VecDeque;
@@ -57,7 +57,7 @@ struct Guilty<'a> {
     reasons: &'a [Reason],
     fixed: &'a Sources,
     /// The edges that lists show, with the reads of the lists.
-    listed: FxHashMap<Arc, u32>,
+    listed: FxHashMap<Arc, OpId>,
     explained: FxHashSet<u32>,
     /// Reasons whose paths are still to be found.
     todo: Vec<u32>,
@@ -261,10 +261,9 @@ impl Guilty<'_> {
         self.add_point(to);
         if self.graph.sources(to).contains(&from) {
             if let Some(&read) = self.listed.get(&(from, to)) {
-                let source = self.facts.index.source_txn[read as usize];
-                self.txns.insert(self.facts.history.txn_of(OpId(read)));
+                self.txns.insert(self.facts.history.txn_of(read));
                 // Without the last element the read is not a part of the part.
-                self.txns.extend(Some(source).filter(|&source| source < INITIAL).map(TxnId));
+                self.txns.extend(self.facts.index.source_of(read).txn());
             }
             return;
         }
@@ -300,32 +299,21 @@ impl Guilty<'_> {
 }
 
 /// The edges that lists show, with the reads of the lists.
-fn listed(facts: &Facts<'_>, graph: &PointGraph) -> FxHashMap<Arc, u32> {
+fn listed(facts: &Facts<'_>, graph: &PointGraph) -> FxHashMap<Arc, OpId> {
     let edges = &facts.index.lists.version_edges;
-    edges
-        .iter()
-        .map(|edge| (graph.timeline.write_write(TxnId(edge.from), TxnId(edge.to)), edge.read))
-        .collect()
+    edges.iter().map(|edge| (graph.timeline.write_write(edge.from, edge.to), edge.read)).collect()
 }
 
 /// The transactions that a transaction read from.
 fn sources(facts: &Facts<'_>, reader: TxnId) -> Vec<TxnId> {
-    let ops = facts.history.ops_of(reader);
-    ops.map(|op| facts.index.source_txn[op as usize])
-        .filter(|&source| source < INITIAL)
-        .map(TxnId)
-        .collect()
+    facts.index.sources_of(facts.history, reader).collect()
 }
 
 /// For each transaction of unknown outcome that counts one that read from it and counts without it.
 fn witnesses(facts: &Facts<'_>) -> FxHashMap<TxnId, TxnId> {
     let is_unknown = |txn: TxnId| facts.history.status(txn) == Status::Unknown;
     let mut shown: FxHashMap<TxnId, Vec<TxnId>> = FxHashMap::default();
-    for (reader, writer) in read_from(facts.history)
-        .into_iter()
-        .map(|(reader, writer)| (TxnId(reader), TxnId(writer)))
-        .filter(|pair| is_unknown(pair.1))
-    {
+    for (reader, writer) in read_from(facts.history).into_iter().filter(|pair| is_unknown(pair.1)) {
         shown.entry(reader).or_default().push(writer);
     }
     let committed =

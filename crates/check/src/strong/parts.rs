@@ -4,7 +4,7 @@
 use super::facts::Facts;
 use super::scan::Broken;
 use rustc_hash::FxHashMap;
-use seriatim_history::OpId;
+use seriatim_history::{KeyId, OpId};
 
 /// How many parts there are for each thread at most: some take longer than others, but each costs a
 /// copy of the graph.
@@ -12,24 +12,24 @@ const PARTS_A_THREAD: usize = 4;
 
 /// The keys of the parts that have something broken; parts are taken together if there are too
 /// many.
-pub(crate) fn split(facts: &Facts<'_>, broken: &[Broken], threads: usize) -> Vec<Vec<u32>> {
+pub(crate) fn split(facts: &Facts<'_>, broken: &[Broken], threads: usize) -> Vec<Vec<KeyId>> {
     let mut links = Links::new(facts);
     let mut number: FxHashMap<u32, usize> = FxHashMap::default();
     for place in broken {
         let next = number.len();
-        number.entry(links.root(key_of(facts, place))).or_insert(next);
+        number.entry(links.root(key_of(facts, place).0)).or_insert(next);
     }
     let count = number.len().min(threads.max(1) * PARTS_A_THREAD);
     let mut parts = vec![Vec::new(); count];
-    for key in 0..facts.key_count() {
-        if let Some(number) = number.get(&links.root(key)) {
+    for key in facts.keys() {
+        if let Some(number) = number.get(&links.root(key.0)) {
             parts[number % count].push(key);
         }
     }
     parts
 }
 
-fn key_of(facts: &Facts<'_>, place: &Broken) -> u32 {
+fn key_of(facts: &Facts<'_>, place: &Broken) -> KeyId {
     match *place {
         Broken::Read { version, .. } | Broken::Chosen { version, .. } => facts.key_of(version),
         Broken::Overlap { earlier, .. } => facts.key_of(earlier),
@@ -47,7 +47,7 @@ impl Links {
         let (keys, sessions) = (facts.key_count(), facts.history.session_count() as u32);
         let mut links = Links { parent: (0..keys + sessions).collect() };
         for txn in facts.history.txns().filter(|txn| facts.index.counts[txn.index()]) {
-            let session = keys + facts.index.txn_session[txn.index()];
+            let session = keys + facts.session(txn).0;
             for op in facts.history.ops_of(txn) {
                 links.join(facts.history.op(OpId(op)).key.0, session);
             }

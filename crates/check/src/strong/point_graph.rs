@@ -5,7 +5,6 @@ use super::facts::{Facts, Lists};
 use super::ids::PointId;
 use super::mutation::{Rule, holds};
 use super::timeline::{Arc, Timeline};
-use crate::index::INITIAL;
 use seriatim_history::TxnId;
 use seriatim_isolation::Guarantee;
 
@@ -54,7 +53,7 @@ impl PointGraph {
                 .lists
                 .version_edges
                 .iter()
-                .map(|edge| timeline.write_write(TxnId(edge.from), TxnId(edge.to))),
+                .map(|edge| timeline.write_write(edge.from, edge.to)),
         );
         if asked.keeps_real_time() {
             real_time_arcs(facts, timeline, txn_points, &mut present, &mut arcs);
@@ -168,16 +167,14 @@ fn txn_arcs(facts: &Facts<'_>, timeline: Timeline, txn: TxnId, arcs: &mut Vec<Ar
     if !timeline.is_serial() && holds(Rule::BeginCommit) {
         arcs.push((timeline.begin(txn), timeline.commit(txn)));
     }
-    let previous = facts.index.session_predecessor(facts.history, txn.0);
+    let previous = facts.index.session_predecessor(facts.history, txn);
     if let Some(previous) = previous.filter(|_| holds(Rule::Session)) {
-        arcs.push(timeline.follows(TxnId(previous), txn));
+        arcs.push(timeline.follows(previous, txn));
     }
     let first = arcs.len();
-    for op in facts.history.ops_of(txn) {
-        let source = facts.index.source_txn[op as usize];
-        if source < INITIAL && holds(Rule::ReadFrom) {
-            arcs.push(timeline.follows(TxnId(source), txn));
-        }
+    if holds(Rule::ReadFrom) {
+        let sources = facts.index.sources_of(facts.history, txn);
+        arcs.extend(sources.map(|source| timeline.follows(source, txn)));
     }
     arcs[first..].sort_unstable();
     let mut kept = first;

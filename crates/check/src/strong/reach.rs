@@ -9,7 +9,7 @@ use super::mutation::{Rule, holds};
 use super::point_graph::PointGraph;
 use super::timeline::{Arc, Timeline};
 use crate::limits::Limits;
-use seriatim_history::large_columns;
+use seriatim_history::{SessionId, TxnId, large_columns};
 
 pub(crate) struct Reach {
     timeline: Timeline,
@@ -18,7 +18,7 @@ pub(crate) struct Reach {
     /// are it.
     rows: Vec<u32>,
     /// For each transaction its session and its place there.
-    places: Vec<(u32, u32)>,
+    places: Vec<(SessionId, u32)>,
     /// The first transaction of each session.
     firsts: Vec<u32>,
 }
@@ -35,15 +35,17 @@ impl Reach {
 
     pub fn new(facts: &Facts<'_>, graph: &PointGraph) -> Reach {
         let bounds = facts.history.session_bounds();
-        let session = &facts.index.txn_session;
-        let place = |txn: usize| (session[txn], txn as u32 - bounds[session[txn] as usize]);
+        let place = |txn: TxnId| {
+            let session = facts.session(txn);
+            (session, txn.0 - bounds[session.index()])
+        };
         let sessions = facts.history.session_count();
         Reach {
             timeline: graph.timeline,
             sessions,
             rows: large_columns::zeros(graph.points() * sessions),
             firsts: bounds[..sessions].to_vec(),
-            places: (0..facts.history.txn_count()).map(place).collect(),
+            places: facts.history.txns().map(place).collect(),
         }
     }
 
@@ -133,7 +135,7 @@ impl Reach {
     #[inline]
     fn chain_place(&self, point: PointId) -> (usize, u32) {
         let (session, place) = self.places[self.timeline.txn(point).index()];
-        (session as usize, place * self.timeline.points() + point.0 % self.timeline.points())
+        (session.index(), place * self.timeline.points() + point.0 % self.timeline.points())
     }
 
     /// Whether a transaction's point `from` reaches `to` or is it.

@@ -20,7 +20,7 @@ use crate::index::first_guess;
 use crate::limits::Limits;
 use crate::outcome::Effort;
 use crate::parallel;
-use seriatim_history::TxnId;
+use seriatim_history::{KeyId, TxnId};
 use std::sync::Arc as Shared;
 use std::time::Instant;
 
@@ -30,11 +30,11 @@ pub(super) struct Rounds<'a> {
     reasons: Vec<Reason>,
     /// What the ambiguous reads must have read, as far as that is known.
     fixed: Sources,
-    ambiguous_by_key: Shared<[(u32, AmbiguousId)]>,
+    ambiguous_by_key: Shared<[(KeyId, AmbiguousId)]>,
     /// The versions of each key, in their order in the last scan.
     versions: Vec<SlotId>,
     /// The only keys to look at, in the search of a part.
-    keys: Option<&'a [u32]>,
+    keys: Option<&'a [KeyId]>,
     reach: Option<Shared<Reach>>,
     /// How many forced edges `reach` knows.
     reached: Option<usize>,
@@ -74,7 +74,7 @@ impl<'a> Rounds<'a> {
         for (place, txn) in
             first_guess(self.facts.history, self.facts.index).into_iter().enumerate()
         {
-            wish[txn as usize] = place as u32 + 1;
+            wish[txn.index()] = place as u32 + 1;
         }
         loop {
             let start = Instant::now();
@@ -363,7 +363,7 @@ impl<'a> Rounds<'a> {
         &mut self,
         graph: &mut PointGraph,
         position: &[u32],
-        parts: &[Vec<u32>],
+        parts: &[Vec<KeyId>],
     ) -> Result<Option<Vec<u32>>, Contradiction> {
         let searched = parallel::run_each(parts, self.threads, |keys| {
             let (mut rounds, mut graph) = (self.part(keys), graph.clone());
@@ -394,7 +394,7 @@ impl<'a> Rounds<'a> {
     }
 
     /// The same knowledge, to search a part of the history on one thread.
-    fn part<'b>(&'b self, keys: &'b [u32]) -> Rounds<'b> {
+    fn part<'b>(&'b self, keys: &'b [KeyId]) -> Rounds<'b> {
         Rounds {
             facts: self.facts,
             reasons: self.reasons.clone(),

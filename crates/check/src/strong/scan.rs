@@ -6,7 +6,7 @@ use super::ids::{AmbiguousId, SlotId};
 use super::mutation::{Rule, holds};
 use super::timeline::Timeline;
 use crate::parallel;
-use seriatim_history::TxnId;
+use seriatim_history::{KeyId, TxnId};
 
 /// Something that the order gets wrong.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,9 +30,9 @@ pub(crate) struct Scan<'a> {
     /// For each ambiguous read the slot that it reads, if that is settled.
     pub chosen: &'a [SlotId],
     /// Ambiguous reads by key: (key, number), sorted.
-    pub ambiguous_by_key: &'a [(u32, AmbiguousId)],
+    pub ambiguous_by_key: &'a [(KeyId, AmbiguousId)],
     /// Only these keys, if they are given.
-    pub keys: Option<&'a [u32]>,
+    pub keys: Option<&'a [KeyId]>,
     pub threads: usize,
 }
 
@@ -51,15 +51,14 @@ impl Scan<'_> {
         let lengths = ranges.iter().map(|keys| (start[keys.end] - start[keys.start]) as usize);
         let jobs: Vec<_> =
             parallel::cut(versions, lengths).into_iter().zip(ranges.clone()).collect();
-        let parts = parallel::run(jobs, |(versions, keys)| {
-            self.scan_keys(keys.start as u32..keys.end as u32, versions)
-        });
+        let parts =
+            parallel::run(jobs, |(versions, keys)| self.scan_keys(keys.map(KeyId::from), versions));
         parts.into_iter().flatten().collect()
     }
 
     /// Scans `keys`; the first one in `versions` is the first of them, unless `versions` are those
     /// of all keys.
-    fn scan_keys(&self, keys: impl Iterator<Item = u32>, versions: &mut [SlotId]) -> Vec<Broken> {
+    fn scan_keys(&self, keys: impl Iterator<Item = KeyId>, versions: &mut [SlotId]) -> Vec<Broken> {
         let mut broken = Vec::new();
         let mut sorted = Sorted::new();
         let mut keys = keys.peekable();
@@ -142,7 +141,7 @@ impl Scan<'_> {
         }
     }
 
-    fn scan_ambiguous(&self, key: u32, sorted: &Sorted, broken: &mut Vec<Broken>) {
+    fn scan_ambiguous(&self, key: KeyId, sorted: &Sorted, broken: &mut Vec<Broken>) {
         let first = self.ambiguous_by_key.partition_point(|&(other, _)| other < key);
         for &(_, number) in
             self.ambiguous_by_key[first..].iter().take_while(|&&(other, _)| other == key)

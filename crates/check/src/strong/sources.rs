@@ -2,7 +2,9 @@
 
 use super::facts::Facts;
 use super::ids::{AmbiguousId, SlotId};
-use crate::index::NONE;
+
+/// The reason of a read without a slot.
+const NO_REASON: u32 = u32::MAX;
 
 #[derive(Clone)]
 pub(crate) struct Sources {
@@ -22,7 +24,7 @@ impl Sources {
         let slots = if reads == 0 { 0 } else { facts.slot_count() as usize };
         Sources {
             slots: vec![SlotId::NONE; reads],
-            reasons: vec![NONE; reads],
+            reasons: vec![NO_REASON; reads],
             last: vec![None; slots],
             before: vec![None; reads],
         }
@@ -41,7 +43,7 @@ impl Sources {
 
     /// Why the read has its slot, if it has one.
     pub fn reason(&self, read: AmbiguousId) -> Option<u32> {
-        Some(self.reasons[read.index()]).filter(|&reason| reason != NONE)
+        Some(self.reasons[read.index()]).filter(|&reason| reason != NO_REASON)
     }
 
     /// The read, which had none, has this slot.

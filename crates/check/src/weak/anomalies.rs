@@ -12,7 +12,8 @@ use super::decide::ROUNDS_MAX;
 use super::edges::{Edges, Inferred, known_edges, positions};
 use super::graph::Components;
 use super::infer::Scope;
-use crate::index::{INITIAL, Index, NONE};
+use crate::index::{Index, Source};
+use seriatim_history::{History, OpId, TxnId};
 use seriatim_isolation::Anomaly;
 use seriatim_isolation::Level;
 
@@ -36,7 +37,7 @@ impl LevelFindings {
     }
 
     /// The reads that it accuses, by operation.
-    pub fn reads(&self) -> impl Iterator<Item = u32> + '_ {
+    pub fn reads(&self) -> impl Iterator<Item = OpId> + '_ {
         self.against_causality.iter().chain(&self.in_cycle).map(|edge| edge.read)
     }
 
@@ -56,7 +57,7 @@ impl LevelFindings {
 pub(crate) fn by_level(context: &Context<'_>, strongest: Level) -> Vec<LevelFindings> {
     let mut excluded = vec![false; context.history.op_count()];
     for &read in &context.index.told {
-        excluded[read as usize] = true;
+        excluded[read.index()] = true;
     }
     let mut findings = Vec::new();
     for level in Level::WEAK.into_iter().take_while(|&level| level <= strongest) {
@@ -65,7 +66,7 @@ pub(crate) fn by_level(context: &Context<'_>, strongest: Level) -> Vec<LevelFind
         }
         let found = at_level(context, level, &mut excluded);
         for edge in &found.in_cycle {
-            excluded[edge.read as usize] = true;
+            excluded[edge.read.index()] = true;
         }
         findings.push(found);
     }
@@ -75,15 +76,15 @@ pub(crate) fn by_level(context: &Context<'_>, strongest: Level) -> Vec<LevelFind
 /// Non-repeatable reads are forbidden from RA on and reported as such.
 fn set_unrepeated_aside(index: &Index, excluded: &mut [bool]) {
     for pair in &index.unrepeated {
-        excluded[pair.first as usize] = true;
-        excluded[pair.second as usize] = true;
+        excluded[pair.first.index()] = true;
+        excluded[pair.second.index()] = true;
     }
 }
 
 fn at_level(context: &Context<'_>, level: Level, excluded: &mut [bool]) -> LevelFindings {
     let against_causality = against_causality(context, level, excluded);
     for edge in &against_causality {
-        excluded[edge.read as usize] = true;
+        excluded[edge.read.index()] = true;
     }
     let (edges, components) = close(context, level, excluded);
     let position = positions(&components.order, context.history.txn_count());
@@ -110,15 +111,14 @@ fn against_causality(context: &Context<'_>, level: Level, excluded: &[bool]) -> 
         });
     } else {
         let broken = context.infer(level, Scope::Broken, &position, Some(excluded));
-        let session_of = |txn: u32| context.index.txn_session[txn as usize];
-        found.extend(broken.iter().filter(|edge| edge.to == INITIAL));
+        found.extend(broken.iter().filter(|edge| edge.to.is_initial()));
         context.each_block(|clocks| {
-            let here = broken.iter().filter(|edge| {
-                edge.to != INITIAL && clocks.sessions.contains(&session_of(edge.to))
-            });
-            found.extend(
-                here.filter(|edge| clocks.get().reaches(edge.to, session_of(edge.to), edge.from)),
-            );
+            let is_causal = |to: TxnId, from: TxnId| {
+                let session = context.index.session_of(to);
+                clocks.sessions.contains(&session) && clocks.get().reaches(to, session, from)
+            };
+            let here = |edge: &&Inferred| edge.to.txn().is_some_and(|to| is_causal(to, edge.from));
+            found.extend(broken.iter().filter(here));
         });
     }
     one_per_read(&mut found);
@@ -140,13 +140,14 @@ fn close(context: &Context<'_>, level: Level, excluded: &[bool]) -> (Edges, Comp
         let components = context.graph(&edges).components(&wish);
         let position = positions(&components.order, txns);
         let mut broken = context.infer(level, Scope::Broken, &position, Some(excluded));
-        broken.retain(|edge| edge.to != INITIAL && !components.together(edge.from, edge.to));
+        let apart = |from: TxnId, to: TxnId| !components.together(from, to);
+        broken.retain(|edge| edge.to.txn().is_some_and(|to| apart(edge.from, to)));
         if broken.is_empty() {
             return (edges, components);
         }
         if round == ROUNDS_MAX {
             broken = context.infer(level, Scope::All, &position, Some(excluded));
-            broken.retain(|edge| edge.to != INITIAL);
+            broken.retain(|edge| !edge.to.is_initial());
         }
         round += 1;
         wish.clone_from(&components.order);
@@ -158,14 +159,18 @@ fn close(context: &Context<'_>, level: Level, excluded: &[bool]) -> (Edges, Comp
 
 /// Takes the reads inside the components out of the index, so that what is left has an acyclic
 /// causal order, and returns them.
-pub(crate) fn cut_cycles(index: &mut Index, bounds: &[u32], components: &Components) -> Vec<u32> {
+pub(crate) fn cut_cycles(
+    history: &History,
+    index: &mut Index,
+    components: &Components,
+) -> Vec<OpId> {
     let mut cut = Vec::new();
-    for txn in 0..bounds.len() - 1 {
-        for op in bounds[txn] as usize..bounds[txn + 1] as usize {
-            let source = index.source_txn[op];
-            if source < INITIAL && components.together(txn as u32, source) {
-                index.source_txn[op] = NONE;
-                cut.push(op as u32);
+    for txn in history.txns() {
+        for op in history.ops_of(txn).map(OpId) {
+            let source = index.source_of(op).txn();
+            if source.is_some_and(|source| components.together(txn, source)) {
+                index.source_txn[op.index()] = Source::NONE;
+                cut.push(op);
             }
         }
     }
@@ -175,7 +180,7 @@ pub(crate) fn cut_cycles(index: &mut Index, bounds: &[u32], components: &Compone
     for key in 1..reads.start.len() {
         let end = reads.start[key] as usize;
         for read in next..end {
-            if source_txn[reads.op[read] as usize] != NONE {
+            if !source_txn[reads.op[read].index()].is_none() {
                 reads.txn[kept] = reads.txn[read];
                 reads.op[kept] = reads.op[read];
                 reads.source[kept] = reads.source[read];

@@ -3,7 +3,7 @@
 use super::context::Context;
 use super::edges::positions;
 use crate::index::Index;
-use seriatim_history::History;
+use seriatim_history::{History, TxnId};
 
 /// Session order and reads, closed transitively, with one order that extends them.
 pub(crate) struct CausalOrder<'a> {
@@ -16,7 +16,7 @@ impl<'a> CausalOrder<'a> {
     pub fn new(
         history: &'a History,
         index: &'a Index,
-        order: &'a [u32],
+        order: &'a [TxnId],
         threads: usize,
     ) -> CausalOrder<'a> {
         let position = positions(order, history.txn_count());
@@ -25,8 +25,8 @@ impl<'a> CausalOrder<'a> {
 
     /// The place of a transaction in the order.
     #[inline]
-    pub fn place(&self, txn: u32) -> u32 {
-        self.position[txn as usize]
+    pub fn place(&self, txn: TxnId) -> u32 {
+        self.position[txn.index()]
     }
 
     /// The items all of whose pairs (earlier, later) are causally ordered. Block by block, since
@@ -34,10 +34,10 @@ impl<'a> CausalOrder<'a> {
     pub fn keep_if_causal<T>(
         &self,
         items: Vec<T>,
-        pairs: impl Fn(&T) -> [Option<(u32, u32)>; 2],
+        pairs: impl Fn(&T) -> [Option<(TxnId, TxnId)>; 2],
     ) -> Vec<T> {
         let mut kept = vec![true; items.len()];
-        let session = |txn: u32| self.context.index.txn_session[txn as usize];
+        let session = |txn: TxnId| self.context.index.session_of(txn);
         let asked = |item: &T| pairs(item).into_iter().flatten().collect::<Vec<_>>();
         if items.iter().any(|item| !asked(item).is_empty()) {
             self.context.each_block(|clocks| {

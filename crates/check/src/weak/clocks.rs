@@ -7,15 +7,15 @@
 //! callers that need all sessions sweep over the blocks. With several blocks a read may be named
 //! after the commit order instead of the causal order; verdicts do not depend on it.
 
-use crate::index::{INITIAL, Index};
+use crate::index::Index;
 use crate::parallel;
-use seriatim_history::{History, large_columns};
+use seriatim_history::{History, SessionId, TxnId, large_columns};
 use std::ops::Range;
 use std::sync::OnceLock;
 
 /// Columns of the clocks for a block of sessions.
 pub(crate) struct Clocks {
-    sessions: Range<u32>,
+    sessions: Range<SessionId>,
     /// The first transaction of each session of the block: the clocks count from there, so that
     /// short sessions need narrow numbers.
     first: Vec<u32>,
@@ -36,9 +36,9 @@ pub(crate) struct LazyClocks<'a> {
     pub history: &'a History,
     pub index: &'a Index,
     /// An order that extends session order and reads.
-    pub base: &'a [u32],
+    pub base: &'a [TxnId],
     /// The block.
-    pub sessions: Range<u32>,
+    pub sessions: Range<SessionId>,
     pub threads: usize,
     pub clocks: OnceLock<Clocks>,
 }
@@ -59,7 +59,7 @@ impl LazyClocks<'_> {
 
 /// The columns that one thread computes.
 struct Part<N> {
-    sessions: Range<u32>,
+    sessions: Range<SessionId>,
     width: usize,
     rows: Vec<N>,
 }
@@ -93,13 +93,26 @@ impl Number for u32 {
 /// How many sessions may share a block: as many as keep the clocks below 64 bytes for each
 /// operation (and at least 16 columns), so that memory stays linear in the history however many
 /// sessions there are.
-pub(crate) fn blocks(history: &History) -> Vec<Range<u32>> {
+pub(crate) fn blocks(history: &History) -> Vec<Range<SessionId>> {
     let sessions = history.session_count() as u32;
     let budget_columns = (history.op_count().max(1 << 20) * 16 / history.txn_count().max(1)) as u32;
     let width = budget_columns.clamp(16, sessions.max(16));
     let count = sessions.div_ceil(width).max(1);
     let width = sessions.div_ceil(count).max(1);
-    (0..count).map(|i| (i * width).min(sessions)..((i + 1) * width).min(sessions)).collect()
+    let bound = |i: u32| SessionId((i * width).min(sessions));
+    (0..count).map(|i| bound(i)..bound(i + 1)).collect()
+}
+
+/// How many sessions a range has.
+#[inline]
+pub(crate) fn count_of(sessions: &Range<SessionId>) -> usize {
+    sessions.end.index().saturating_sub(sessions.start.index())
+}
+
+/// The column of `session`, one of `sessions`.
+#[inline]
+fn column_of(session: SessionId, sessions: &Range<SessionId>) -> usize {
+    (session.0 - sessions.start.0) as usize
 }
 
 impl Clocks {
@@ -108,17 +121,17 @@ impl Clocks {
     fn compute(
         history: &History,
         index: &Index,
-        order: &[u32],
-        sessions: Range<u32>,
+        order: &[TxnId],
+        sessions: Range<SessionId>,
         threads: usize,
     ) -> Clocks {
-        let share = (sessions.end - sessions.start).div_ceil(threads.max(1) as u32).max(1);
-        let jobs = sessions
-            .clone()
+        let (start, end) = (sessions.start.0, sessions.end.0);
+        let share = (end - start).div_ceil(threads.max(1) as u32).max(1);
+        let jobs = (start..end)
             .step_by(share as usize)
-            .map(|first| first..(first + share).min(sessions.end));
-        let jobs: Vec<Range<u32>> = jobs.collect();
-        let bounds = &history.session_bounds()[sessions.start as usize..=sessions.end as usize];
+            .map(|first| SessionId(first)..SessionId((first + share).min(end)));
+        let jobs: Vec<Range<SessionId>> = jobs.collect();
+        let bounds = &history.session_bounds()[start as usize..=end as usize];
         let parts = if bounds.windows(2).all(|pair| pair[1] - pair[0] <= u32::from(u16::MAX)) {
             Parts::Narrow(parallel::run(jobs, |sessions| {
                 Part::compute(history, index, order, sessions)
@@ -128,44 +141,42 @@ impl Clocks {
                 Part::compute(history, index, order, sessions)
             }))
         };
-        let place = (0..sessions.end - sessions.start)
-            .map(|column| (column / share, column % share))
-            .collect();
+        let place = (0..end - start).map(|column| (column / share, column % share)).collect();
         Clocks { first: bounds[..bounds.len() - 1].to_vec(), place, parts, sessions }
     }
 
     /// Whether `earlier`, a transaction of session `session` of this block, is in the causal past
     /// of `txn` (or is `txn`).
     #[inline]
-    pub fn reaches(&self, earlier: u32, session: u32, txn: u32) -> bool {
+    pub fn reaches(&self, earlier: TxnId, session: SessionId, txn: TxnId) -> bool {
         self.bound(session, txn) > earlier
     }
 
     /// One more than the last transaction of `session` (of this block) in the causal past of `txn`;
     /// at most the first transaction of the session if there is none.
     #[inline(always)]
-    pub fn bound(&self, session: u32, txn: u32) -> u32 {
+    pub fn bound(&self, session: SessionId, txn: TxnId) -> TxnId {
         let column = self.column(session);
         let (part, column_there) = self.place[column];
-        self.first[column] + self.parts.count(part, txn, column_there)
+        TxnId(self.first[column] + self.parts.count(part, txn, column_there))
     }
 
     /// Whether the causal past of `txn` reaches beyond `limits`, which says for each session of the
     /// block the place in it of a transaction.
     #[inline]
-    pub fn exceeds(&self, txn: u32, limits: &[u32]) -> bool {
+    pub fn exceeds(&self, txn: TxnId, limits: &[u32]) -> bool {
         match &self.parts {
             Parts::Narrow(parts) => {
-                parts.iter().any(|part| part.exceeds(txn, self.sessions.start, limits))
+                parts.iter().any(|part| part.exceeds(txn, &self.sessions, limits))
             }
             Parts::Wide(parts) => {
-                parts.iter().any(|part| part.exceeds(txn, self.sessions.start, limits))
+                parts.iter().any(|part| part.exceeds(txn, &self.sessions, limits))
             }
         }
     }
 
     /// Brings the rows of `txns` into the cache.
-    pub fn fetch(&self, txns: impl Iterator<Item = u32> + Clone) {
+    pub fn fetch(&self, txns: impl Iterator<Item = TxnId> + Clone) {
         match &self.parts {
             Parts::Narrow(parts) => parts.iter().for_each(|part| part.fetch(txns.clone())),
             Parts::Wide(parts) => parts.iter().for_each(|part| part.fetch(txns.clone())),
@@ -173,24 +184,24 @@ impl Clocks {
     }
 
     /// The column of a session of this block.
-    pub fn column(&self, session: u32) -> usize {
-        (session - self.sessions.start) as usize
+    pub fn column(&self, session: SessionId) -> usize {
+        column_of(session, &self.sessions)
     }
 
     /// The place of `txn` in its session, which is in this block.
-    pub fn place_in_session(&self, session: u32, txn: u32) -> u32 {
-        txn - self.first[self.column(session)]
+    pub fn place_in_session(&self, session: SessionId, txn: TxnId) -> u32 {
+        txn.0 - self.first[self.column(session)]
     }
 
     /// The sessions of this block.
-    pub fn sessions(&self) -> Range<u32> {
-        self.sessions.clone()
+    pub fn sessions(&self) -> &Range<SessionId> {
+        &self.sessions
     }
 }
 
 impl Parts {
     #[inline]
-    fn count(&self, part: u32, txn: u32, column: u32) -> u32 {
+    fn count(&self, part: u32, txn: TxnId, column: u32) -> u32 {
         match self {
             Parts::Narrow(parts) => parts[part as usize].count(txn, column),
             Parts::Wide(parts) => parts[part as usize].count(txn, column),
@@ -199,8 +210,13 @@ impl Parts {
 }
 
 impl<N: Number> Part<N> {
-    fn compute(history: &History, index: &Index, order: &[u32], sessions: Range<u32>) -> Part<N> {
-        let width = (sessions.end - sessions.start) as usize;
+    fn compute(
+        history: &History,
+        index: &Index,
+        order: &[TxnId],
+        sessions: Range<SessionId>,
+    ) -> Part<N> {
+        let width = count_of(&sessions);
         let mut part =
             Part { sessions, width, rows: large_columns::zeros(width * history.txn_count()) };
         let bounds = history.session_bounds();
@@ -210,30 +226,27 @@ impl<N: Number> Part<N> {
                 Some(previous) => row.copy_from_slice(part.row(previous)),
                 None => row.fill(N::default()),
             }
-            for op in history.ops_of(seriatim_history::TxnId(txn)) {
-                let source = index.source_txn[op as usize];
-                if source < INITIAL {
-                    let session = index.txn_session[source as usize];
-                    part.join(&mut row, source, session, source - bounds[session as usize]);
-                }
+            for source in index.sources_of(history, txn) {
+                let session = index.session_of(source);
+                part.join(&mut row, source, session, source.0 - bounds[session.index()]);
             }
-            let own = index.txn_session[txn as usize];
+            let own = index.session_of(txn);
             if part.sessions.contains(&own) {
-                row[(own - part.sessions.start) as usize] = N::of(txn - bounds[own as usize] + 1);
+                row[column_of(own, &part.sessions)] = N::of(txn.0 - bounds[own.index()] + 1);
             }
-            let start = txn as usize * width;
+            let start = txn.index() * width;
             part.rows[start..start + width].copy_from_slice(&row);
         }
         part
     }
 
     #[inline]
-    fn count(&self, txn: u32, column: u32) -> u32 {
-        self.rows[txn as usize * self.width + column as usize].get()
+    fn count(&self, txn: TxnId, column: u32) -> u32 {
+        self.rows[txn.index() * self.width + column as usize].get()
     }
 
-    fn fetch(&self, txns: impl Iterator<Item = u32>) {
-        let ends = |txn: u32| (self.count(txn, 0), self.count(txn, self.width as u32 - 1));
+    fn fetch(&self, txns: impl Iterator<Item = TxnId>) {
+        let ends = |txn: TxnId| (self.count(txn, 0), self.count(txn, self.width as u32 - 1));
         let sum = txns
             .map(ends)
             .fold(0u32, |sum, (first, last)| sum.wrapping_add(first).wrapping_add(last));
@@ -242,22 +255,21 @@ impl<N: Number> Part<N> {
 
     /// No early exit: this way it is done for many columns at once.
     #[inline]
-    fn exceeds(&self, txn: u32, first_session: u32, limits: &[u32]) -> bool {
-        let limits = &limits[(self.sessions.start - first_session) as usize..];
+    fn exceeds(&self, txn: TxnId, block: &Range<SessionId>, limits: &[u32]) -> bool {
+        let limits = &limits[column_of(self.sessions.start, block)..];
         let row = self.row(txn).iter().zip(limits);
         row.fold(false, |exceeds, (count, &limit)| exceeds | (count.get() > limit))
     }
 
-    fn row(&self, txn: u32) -> &[N] {
-        &self.rows[txn as usize * self.width..(txn as usize + 1) * self.width]
+    fn row(&self, txn: TxnId) -> &[N] {
+        &self.rows[txn.index() * self.width..(txn.index() + 1) * self.width]
     }
 
     /// Adds the causal past of `source`, the transaction number `place` of `session`, to `row`,
     /// unless `row` has it already: a row that reaches `source` has its past.
     #[inline]
-    fn join(&self, row: &mut [N], source: u32, session: u32, place: u32) {
-        if self.sessions.contains(&session)
-            && row[(session - self.sessions.start) as usize].get() > place
+    fn join(&self, row: &mut [N], source: TxnId, session: SessionId, place: u32) {
+        if self.sessions.contains(&session) && row[column_of(session, &self.sessions)].get() > place
         {
             return;
         }
@@ -284,12 +296,17 @@ mod tests {
         let edges = Edges::new(Vec::new(), history.txn_count());
         let graph = Graph { history: &history, index: &index, edges: &edges };
         let order = graph.causal_order(first_guess(&history, &index), 1).unwrap();
-        let narrow: Part<u16> = Part::compute(&history, &index, &order, 0..2);
-        let wide: Part<u32> = Part::compute(&history, &index, &order, 0..2);
+        let both = SessionId(0)..SessionId(2);
+        let narrow: Part<u16> = Part::compute(&history, &index, &order, both.clone());
+        let wide: Part<u32> = Part::compute(&history, &index, &order, both.clone());
         let rows = |txn| [0, 1].map(|column| (narrow.count(txn, column), wide.count(txn, column)));
         let expected = [[1, 0], [2, 1], [1, 1], [2, 2]];
         for (txn, expected) in expected.into_iter().enumerate() {
-            assert_eq!(rows(txn as u32), expected.map(|count| (count, count)), "transaction {txn}");
+            assert_eq!(
+                rows(TxnId::from(txn)),
+                expected.map(|count| (count, count)),
+                "transaction {txn}"
+            );
         }
     }
 }

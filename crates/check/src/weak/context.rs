@@ -5,7 +5,7 @@ use super::edges::{Edges, Inferred};
 use super::graph::Graph;
 use super::infer::{EdgeSearch, Scope};
 use crate::index::Index;
-use seriatim_history::History;
+use seriatim_history::{History, SessionId, TxnId};
 use seriatim_isolation::Level;
 use std::ops::Range;
 use std::sync::OnceLock;
@@ -15,7 +15,7 @@ pub(crate) struct Context<'a> {
     pub history: &'a History,
     pub index: &'a Index,
     /// An order of the transactions that count that extends session order and reads.
-    pub base: &'a [u32],
+    pub base: &'a [TxnId],
     pub threads: usize,
     /// The clocks, one block of sessions at a time; kept if one block holds them all.
     blocks: Vec<LazyClocks<'a>>,
@@ -25,7 +25,7 @@ impl<'a> Context<'a> {
     pub fn new(
         history: &'a History,
         index: &'a Index,
-        base: &'a [u32],
+        base: &'a [TxnId],
         threads: usize,
     ) -> Context<'a> {
         Context::with_blocks(history, index, base, threads, clocks::blocks(history))
@@ -34,9 +34,9 @@ impl<'a> Context<'a> {
     pub fn with_blocks(
         history: &'a History,
         index: &'a Index,
-        base: &'a [u32],
+        base: &'a [TxnId],
         threads: usize,
-        blocks: Vec<Range<u32>>,
+        blocks: Vec<Range<SessionId>>,
     ) -> Context<'a> {
         let lazy = |sessions| LazyClocks {
             history,

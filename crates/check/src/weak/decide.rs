@@ -13,18 +13,22 @@
 use super::context::Context;
 use super::edges::{Edges, known_edges, positions};
 use super::infer::Scope;
-use crate::index::INITIAL;
+use seriatim_history::TxnId;
 use seriatim_isolation::Level;
 
 /// How many orders are tried before all inferred edges are stored.
 pub(crate) const ROUNDS_MAX: usize = 32;
 
 /// A commit order for `level`, or `None` if there is none.
-pub(crate) fn commit_order(context: &Context<'_>, level: Level) -> Option<Vec<u32>> {
+pub(crate) fn commit_order(context: &Context<'_>, level: Level) -> Option<Vec<TxnId>> {
     commit_order_within(context, level, ROUNDS_MAX)
 }
 
-fn commit_order_within(context: &Context<'_>, level: Level, rounds_max: usize) -> Option<Vec<u32>> {
+fn commit_order_within(
+    context: &Context<'_>,
+    level: Level,
+    rounds_max: usize,
+) -> Option<Vec<TxnId>> {
     let txns = context.history.txn_count();
     let mut edges = Edges::new(known_edges(context.index), txns);
     let mut order = context.base.to_vec();
@@ -42,7 +46,7 @@ fn commit_order_within(context: &Context<'_>, level: Level, rounds_max: usize) -
             broken = context.infer(level, Scope::All, &position, None);
         }
         // The initial transaction precedes every other.
-        if broken.iter().any(|edge| edge.to == INITIAL) {
+        if broken.iter().any(|edge| edge.to.is_initial()) {
             return None;
         }
         let mut all = edges.take();
@@ -60,7 +64,7 @@ mod tests {
     use super::*;
     use crate::index::{Index, first_guess};
     use seriatim_history::History;
-    use seriatim_history::{Columns, KeyId, KeyNames, OpKind, Status, Value};
+    use seriatim_history::{Columns, KeyId, KeyNames, OpKind, SessionId, Status, Value};
 
     /// A history of three keys, half of whose reads are of the newest version and half of any: all
     /// verdicts occur.
@@ -108,7 +112,7 @@ mod tests {
             let Some(base) = graph.causal_order(first_guess(&history, &index), 1) else { continue };
             let one = Context::new(&history, &index, &base, 2);
             let each =
-                (0..history.session_count() as u32).map(|session| session..session + 1).collect();
+                history.sessions().map(|session| session..SessionId(session.0 + 1)).collect();
             let many = Context::with_blocks(&history, &index, &base, 2, each);
             assert_eq!(
                 commit_order(&one, Level::Causal).is_some(),

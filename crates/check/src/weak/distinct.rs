@@ -26,7 +26,7 @@ pub(crate) struct WeakLevels<'a> {
     pub violated: Vec<Level>,
     /// The strongest level of the ladder that holds although a stronger one is violated, with its
     /// commit order, if one was to be made.
-    pub holding: Option<(Level, Option<Vec<u32>>)>,
+    pub holding: Option<(Level, Option<Vec<TxnId>>)>,
 }
 
 impl<'a> WeakLevels<'a> {
@@ -54,7 +54,7 @@ impl WeakLevels<'_> {
 
     /// A commit order for the strongest level, if there is one and no read is wrong by itself. Cut
     /// isolation is decided by the index alone.
-    pub fn decide(&self, index: Index, strongest: Option<Level>) -> (Option<Vec<u32>>, Index) {
+    pub fn decide(&self, index: Index, strongest: Option<Level>) -> (Option<Vec<TxnId>>, Index) {
         let clean = index.faults.is_empty() && index.unrepeated.is_empty();
         let Some(level) = strongest else { return (clean.then(Vec::new), index) };
         let unrepeated_matters = level != Level::ReadCommitted || self.asks(Level::CutIsolation);
@@ -99,7 +99,7 @@ impl WeakLevels<'_> {
         let mut groups = self.without_levels(&index, &causal, &no_edges);
         if causal.has_cycle() {
             self.forbid(Anomaly::CyclicCausality);
-            blamed.extend(anomalies::cut_cycles(&mut index, self.history.txn_bounds(), &causal));
+            blamed.extend(anomalies::cut_cycles(self.history, &mut index, &causal));
         }
         for kind in index.faults.iter().map(|fault| fault.kind).collect::<BTreeSet<_>>() {
             self.forbid(kind);
@@ -147,8 +147,8 @@ impl WeakLevels<'_> {
     fn write_cycles(
         &mut self,
         index: &mut Index,
-        base: &[u32],
-        blamed: &mut Vec<u32>,
+        base: &[TxnId],
+        blamed: &mut Vec<OpId>,
     ) -> Vec<AnomalyGroup> {
         let missing: Vec<VersionEdge> =
             index.lists.version_edges.extract_if(.., |edge| edge.is_missing).collect();
@@ -164,8 +164,8 @@ impl WeakLevels<'_> {
     fn cycles_of(
         &mut self,
         index: &mut Index,
-        base: &[u32],
-        blamed: &mut Vec<u32>,
+        base: &[TxnId],
+        blamed: &mut Vec<OpId>,
         kind: Anomaly,
     ) -> Option<AnomalyGroup> {
         if index.lists.version_edges.is_empty() && index.overlaps.is_empty() {
@@ -216,16 +216,16 @@ fn leave_out_cycles(
     history: &History,
     index: &mut Index,
     components: &Components,
-    blamed: &mut Vec<u32>,
+    blamed: &mut Vec<OpId>,
 ) {
     // What real time shows of two writers is shown by the read of one of them alone.
     let timed = index.overlaps.extract_if(.., |edge| components.together(edge.from, edge.to));
     blamed.extend(timed.map(|edge| edge.read));
     let edges = &mut index.lists.version_edges;
     let cyclic = edges.extract_if(.., |edge| components.together(edge.from, edge.to));
-    let keys: FxHashSet<KeyId> = cyclic.map(|edge| history.op(OpId(edge.read)).key).collect();
-    let of_keys = history.keys().iter().zip(0..).filter(|(key, _)| keys.contains(key));
-    let is_read = |op: &u32| history.op(OpId(*op)).kind == OpKind::Read;
+    let keys: FxHashSet<KeyId> = cyclic.map(|edge| history.op(edge.read).key).collect();
+    let of_keys = history.keys().iter().zip((0..).map(OpId)).filter(|(key, _)| keys.contains(key));
+    let is_read = |op: &OpId| history.op(*op).kind == OpKind::Read;
     blamed.extend(of_keys.map(|(_, op)| op).filter(is_read));
 }
 
@@ -236,7 +236,7 @@ pub(super) fn commit_order(
     index: &Index,
     level: Level,
     threads: usize,
-) -> Option<Vec<u32>> {
+) -> Option<Vec<TxnId>> {
     let edges = Edges::new(Vec::new(), history.txn_count());
     let graph = Graph { history, index, edges: &edges };
     let base = graph.causal_order(first_guess(history, index), threads)?;
@@ -247,11 +247,11 @@ pub(super) fn commit_order(
 pub(crate) struct Analysis {
     pub groups: Vec<AnomalyGroup>,
     /// Reads, by operation, without which nothing of it would be wrong. Some stand twice.
-    pub blamed: Vec<u32>,
+    pub blamed: Vec<OpId>,
 }
 
 /// The reads that are wrong by themselves, or beside another one of their transaction.
-fn blamed_alone(index: &Index) -> Vec<u32> {
+fn blamed_alone(index: &Index) -> Vec<OpId> {
     let faults = index.faults.iter().map(Fault::reader);
     faults.chain(index.unrepeated.iter().flat_map(|pair| [pair.first, pair.second])).collect()
 }
@@ -276,6 +276,5 @@ pub(crate) fn decide_alone(history: &History, level: Level, options: &Options) -
         if order.is_some() { Vec::new() } else { weak.analyse(index, strongest).groups };
     let is_violated = weak.violated.contains(&level);
     let order = order.or_else(|| weak.holding.and_then(|(_, order)| order));
-    let order = order.map(|order| order.into_iter().map(TxnId).collect());
     LevelAlone { is_violated, order, anomalies }
 }

@@ -70,7 +70,7 @@ struct Matcher<'a> {
 /// legal sources.
 pub(crate) fn decide(
     history: &History,
-    ambiguous: &[u32],
+    ambiguous: &[OpId],
     level: Level,
     options: &Options,
 ) -> Matched {
@@ -136,9 +136,9 @@ enum Learned {
 }
 
 impl<'a> Matcher<'a> {
-    fn new(history: &'a History, ambiguous: &[u32], limits: Limits, level: Level) -> Matcher<'a> {
+    fn new(history: &'a History, ambiguous: &[OpId], limits: Limits, level: Level) -> Matcher<'a> {
         // A transaction of unknown outcome may come to count by a choice, and its reads with it.
-        let mut reads: Vec<OpId> = ambiguous.iter().copied().map(OpId).collect();
+        let mut reads: Vec<OpId> = ambiguous.to_vec();
         reads.extend(reads_of_unknown_outcome(history));
         let mut writers = writers(history, &reads);
         writers.retain(|&(key, value), writes| {

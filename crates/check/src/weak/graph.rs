@@ -6,10 +6,13 @@
 //! lists. Both are iterative: a session of a million transactions is a path of a million steps.
 
 use super::edges::{Edges, positions};
-use crate::index::{INITIAL, Index, NONE};
+use crate::index::Index;
 use crate::parallel;
-use seriatim_history::History;
+use seriatim_history::{History, TxnId};
 use std::ops::Range;
+
+/// The number of what has none yet.
+const UNNUMBERED: u32 = u32::MAX;
 
 /// Session order, reads and further edges, seen from the later transaction.
 pub(crate) struct Graph<'a> {
@@ -22,21 +25,20 @@ pub(crate) struct Graph<'a> {
 /// sources of its operations, then the further edges.
 #[derive(Clone, Copy)]
 struct Cursor {
-    txn: u32,
+    txn: TxnId,
     step: u32,
 }
 
 impl Graph<'_> {
     #[inline]
-    fn session_predecessor(&self, txn: u32) -> Option<u32> {
+    fn session_predecessor(&self, txn: TxnId) -> Option<TxnId> {
         self.index.session_predecessor(self.history, txn)
     }
 
     /// The next predecessor at or after the cursor, which moves past it.
     #[inline]
-    fn next_predecessor(&self, cursor: &mut Cursor) -> Option<u32> {
-        let bounds = self.history.txn_bounds();
-        let (first, end) = (bounds[cursor.txn as usize], bounds[cursor.txn as usize + 1]);
+    fn next_predecessor(&self, cursor: &mut Cursor) -> Option<TxnId> {
+        let Range { start: first, end } = self.history.ops_of(cursor.txn);
         if cursor.step == 0 {
             cursor.step = 1;
             if let Some(previous) = self.session_predecessor(cursor.txn) {
@@ -46,7 +48,7 @@ impl Graph<'_> {
         while cursor.step - 1 < end - first {
             let source = self.index.source_txn[(first + cursor.step - 1) as usize];
             cursor.step += 1;
-            if source < INITIAL {
+            if let Some(source) = source.txn() {
                 return Some(source);
             }
         }
@@ -60,24 +62,21 @@ impl Graph<'_> {
     /// (not the further edges). A recorder that writes transactions down as they commit makes this
     /// true, and it is cheap to see. O(n).
     pub fn is_extended_by(&self, position: &[u32], threads: usize) -> bool {
-        let bounds = self.history.txn_bounds();
-        let ranges = parallel::split_by_weight(bounds, threads.max(1));
-        let fits = |txn: u32| {
-            let place = position[txn as usize];
-            let ops = bounds[txn as usize] as usize..bounds[txn as usize + 1] as usize;
-            let before = |earlier: u32| position[earlier as usize] < place;
-            let mut sources = self.index.source_txn[ops].iter().filter(|&&source| source < INITIAL);
-            self.session_predecessor(txn).is_none_or(before)
-                && sources.all(|&source| before(source))
+        let ranges = parallel::split_by_weight(self.history.txn_bounds(), threads.max(1));
+        let fits = |txn: TxnId| {
+            let place = position[txn.index()];
+            let before = |earlier: TxnId| position[earlier.index()] < place;
+            let mut sources = self.index.sources_of(self.history, txn);
+            self.session_predecessor(txn).is_none_or(before) && sources.all(before)
         };
         let all_fit = |range: Range<usize>| {
-            range.map(|txn| txn as u32).filter(|&txn| self.index.counts[txn as usize]).all(fits)
+            range.map(TxnId::from).filter(|txn| self.index.counts[txn.index()]).all(fits)
         };
         parallel::run(ranges, all_fit).into_iter().all(|fit| fit)
     }
 
     /// An order that extends session order and reads, near to `wish`; `None` if they have a cycle.
-    pub fn causal_order(&self, wish: Vec<u32>, threads: usize) -> Option<Vec<u32>> {
+    pub fn causal_order(&self, wish: Vec<TxnId>, threads: usize) -> Option<Vec<TxnId>> {
         let position = positions(&wish, self.index.counts.len());
         if self.is_extended_by(&position, threads) { Some(wish) } else { self.topological(&wish) }
     }
@@ -85,7 +84,7 @@ impl Graph<'_> {
     /// An order that extends the graph, near to `wish` (a permutation of the transactions that
     /// count): transactions move forward only as far as their successors need. `None` if the graph
     /// has a cycle. O(n).
-    pub fn topological(&self, wish: &[u32]) -> Option<Vec<u32>> {
+    pub fn topological(&self, wish: &[TxnId]) -> Option<Vec<TxnId>> {
         const NEW: u8 = 0;
         const OPEN: u8 = 1;
         const DONE: u8 = 2;
@@ -93,23 +92,23 @@ impl Graph<'_> {
         let mut order = Vec::with_capacity(wish.len());
         let mut path: Vec<Cursor> = Vec::new();
         for &root in wish {
-            if state[root as usize] == DONE {
+            if state[root.index()] == DONE {
                 continue;
             }
-            state[root as usize] = OPEN;
+            state[root.index()] = OPEN;
             path.push(Cursor { txn: root, step: 0 });
             while let Some(cursor) = path.last_mut() {
                 match self.next_predecessor(cursor) {
                     None => {
-                        state[cursor.txn as usize] = DONE;
+                        state[cursor.txn.index()] = DONE;
                         order.push(cursor.txn);
                         path.pop();
                     }
-                    Some(next) if state[next as usize] == NEW => {
-                        state[next as usize] = OPEN;
+                    Some(next) if state[next.index()] == NEW => {
+                        state[next.index()] = OPEN;
                         path.push(Cursor { txn: next, step: 0 });
                     }
-                    Some(next) if state[next as usize] == OPEN => return None,
+                    Some(next) if state[next.index()] == OPEN => return None,
                     Some(_) => {}
                 }
             }
@@ -119,22 +118,22 @@ impl Graph<'_> {
 
     /// The strongly connected components, in an order that extends the graph between them (Tarjan,
     /// iterative). O(n).
-    pub fn components(&self, wish: &[u32]) -> Components {
+    pub fn components(&self, wish: &[TxnId]) -> Components {
         let txns = self.index.counts.len();
         let mut search = Tarjan {
-            number: vec![NONE; txns],
+            number: vec![UNNUMBERED; txns],
             low: vec![0; txns],
             open: Vec::new(),
             next: 0,
             result: Components {
-                of: vec![NONE; txns],
+                of: vec![UNNUMBERED; txns],
                 order: Vec::with_capacity(wish.len()),
                 start: vec![0],
             },
         };
         let mut path: Vec<Cursor> = Vec::new();
         for &root in wish {
-            if search.number[root as usize] != NONE {
+            if search.number[root.index()] != UNNUMBERED {
                 continue;
             }
             search.enter(root);
@@ -142,7 +141,7 @@ impl Graph<'_> {
             while let Some(cursor) = path.last_mut() {
                 let txn = cursor.txn;
                 match self.next_predecessor(cursor) {
-                    Some(next) if search.number[next as usize] == NONE => {
+                    Some(next) if search.number[next.index()] == UNNUMBERED => {
                         search.enter(next);
                         path.push(Cursor { txn: next, step: 0 });
                     }
@@ -164,14 +163,14 @@ pub(crate) struct Components {
     /// For each transaction that counts the number of its component.
     pub of: Vec<u32>,
     /// The transactions, component by component, predecessors first.
-    pub order: Vec<u32>,
+    pub order: Vec<TxnId>,
     /// Component c is `order[start[c]..start[c+1]]`.
     pub start: Vec<u32>,
 }
 
 impl Components {
     /// The transactions of component `component`.
-    pub fn members(&self, component: usize) -> &[u32] {
+    pub fn members(&self, component: usize) -> &[TxnId] {
         &self.order[self.start[component] as usize..self.start[component + 1] as usize]
     }
 
@@ -186,44 +185,44 @@ impl Components {
     }
 
     /// Whether two transactions are in one component.
-    pub fn together(&self, a: u32, b: u32) -> bool {
-        self.of[a as usize] == self.of[b as usize]
+    pub fn together(&self, a: TxnId, b: TxnId) -> bool {
+        self.of[a.index()] == self.of[b.index()]
     }
 }
 
 struct Tarjan {
     number: Vec<u32>,
     low: Vec<u32>,
-    open: Vec<u32>,
+    open: Vec<TxnId>,
     next: u32,
     result: Components,
 }
 
 impl Tarjan {
-    fn enter(&mut self, txn: u32) {
-        self.number[txn as usize] = self.next;
-        self.low[txn as usize] = self.next;
+    fn enter(&mut self, txn: TxnId) {
+        self.number[txn.index()] = self.next;
+        self.low[txn.index()] = self.next;
         self.next += 1;
         self.open.push(txn);
     }
 
-    fn see(&mut self, txn: u32, next: u32) {
+    fn see(&mut self, txn: TxnId, next: TxnId) {
         // From a component that is complete the walk does not lead back to `txn`.
-        if self.result.of[next as usize] == NONE {
-            self.low[txn as usize] = self.low[txn as usize].min(self.number[next as usize]);
+        if self.result.of[next.index()] == UNNUMBERED {
+            self.low[txn.index()] = self.low[txn.index()].min(self.number[next.index()]);
         }
     }
 
-    fn leave(&mut self, txn: u32, parent: Option<u32>) {
+    fn leave(&mut self, txn: TxnId, parent: Option<TxnId>) {
         if let Some(parent) = parent {
-            self.low[parent as usize] = self.low[parent as usize].min(self.low[txn as usize]);
+            self.low[parent.index()] = self.low[parent.index()].min(self.low[txn.index()]);
         }
-        if self.low[txn as usize] != self.number[txn as usize] {
+        if self.low[txn.index()] != self.number[txn.index()] {
             return;
         }
         let component = self.result.len() as u32;
         while let Some(member) = self.open.pop() {
-            self.result.of[member as usize] = component;
+            self.result.of[member.index()] = component;
             self.result.order.push(member);
             if member == txn {
                 break;

@@ -14,13 +14,13 @@
 //! min(g, reads of t3) lookups at RC and RA, hence O(n^1.5) in all; min(g, k) amortised at CC,
 //! hence O(n·k).
 
-use super::clocks::{Clocks, LazyClocks};
+use super::clocks::{Clocks, LazyClocks, count_of};
 use super::edges::Inferred;
 use super::graph::Components;
-use crate::index::{INITIAL, Index};
+use crate::index::{Index, Source};
 use crate::parallel;
 use rustc_hash::FxHashMap;
-use seriatim_history::{History, TxnId};
+use seriatim_history::{History, KeyId, OpId, SessionId, TxnId};
 use seriatim_isolation::Level;
 use std::ops::Range;
 
@@ -68,10 +68,10 @@ const LARGE_TXN_OPS: u32 = 64;
 /// The versions of one key, sorted by the order.
 #[derive(Default)]
 struct Key<'a> {
-    /// First version of the key in [`crate::index::Versions::txn`].
-    base: u32,
+    /// The number of the first version of the key.
+    base: usize,
     /// Writers in the order of transactions (session by session).
-    writers: &'a [u32],
+    writers: &'a [TxnId],
     /// Positions of the writers and the writers, sorted by position.
     sorted: Vec<Placed>,
     /// For each writer its rank in `sorted`.
@@ -87,8 +87,8 @@ struct Key<'a> {
 #[derive(Clone, Copy)]
 struct Placed {
     position: u32,
-    writer: u32,
-    session: u32,
+    writer: TxnId,
+    session: SessionId,
 }
 
 /// For a reader's session, how far each session's writers of the key are seen: moves forward only,
@@ -96,24 +96,24 @@ struct Placed {
 #[derive(Default)]
 struct Pointers {
     known: bool,
-    reader_session: Option<u32>,
+    reader_session: Option<SessionId>,
     /// Per session that writes the key: the session and its writers (indices of `writers`).
-    segments: Vec<(u32, Range<u32>)>,
+    segments: Vec<(SessionId, Range<u32>)>,
     next: Vec<u32>,
     /// For each session of the block the place in it of the next writer that is not seen: most
     /// readers see no more than the one before them, and one comparison of rows tells.
     limits: Vec<u32>,
     /// The last in the order of all writers that are seen.
-    last: Option<u32>,
+    last: Option<TxnId>,
 }
 
 /// A read with versions between its source and its transaction.
 #[derive(Clone, Copy)]
 struct Suspect {
-    reader: u32,
-    read: u32,
-    /// The writer that it read from; [`INITIAL`] for the initial transaction.
-    source: u32,
+    reader: TxnId,
+    read: OpId,
+    /// The writer that it read from, or the initial transaction.
+    source: Source,
     /// Versions `between.0..between.1` of the sorted versions come after the source and before the
     /// reader.
     between: (u32, u32),
@@ -132,12 +132,12 @@ impl EdgeSearch<'_> {
 
     fn find_in(&self, keys: Range<usize>) -> Vec<Inferred> {
         let mut found = Vec::new();
-        let mut large: Vec<(Suspect, u32)> = Vec::new();
+        let mut large: Vec<(Suspect, KeyId)> = Vec::new();
         let mut key = Key::default();
         let mut suspects: Vec<Suspect> = Vec::new();
-        for number in keys {
-            let versions = self.index.versions.start[number]..self.index.versions.start[number + 1];
-            let reads = self.index.reads.start[number]..self.index.reads.start[number + 1];
+        for number in keys.map(KeyId::from) {
+            let versions = self.index.versions.range(number);
+            let reads = self.index.reads.range(number);
             if versions.is_empty() || reads.is_empty() {
                 continue;
             }
@@ -147,9 +147,9 @@ impl EdgeSearch<'_> {
             for batch in suspects.chunks(BATCH) {
                 self.fetch_clocks(batch);
                 for suspect in batch {
-                    let size = self.history.ops_of(TxnId(suspect.reader)).len() as u32;
+                    let size = self.history.ops_of(suspect.reader).len() as u32;
                     if self.level != Level::Causal && size > LARGE_TXN_OPS {
-                        large.push((*suspect, number as u32));
+                        large.push((*suspect, number));
                     } else if matches!(self.scope, Scope::All) {
                         self.all_seen(&mut key, suspect, &mut found);
                     } else if let Some(seen) = self.last_seen(&mut key, suspect) {
@@ -172,9 +172,9 @@ impl EdgeSearch<'_> {
         }
     }
 
-    fn sort_versions<'a>(&'a self, key: &mut Key<'a>, versions: Range<u32>) {
+    fn sort_versions<'a>(&'a self, key: &mut Key<'a>, versions: Range<usize>) {
         key.base = versions.start;
-        key.writers = &self.index.versions.txn[versions.start as usize..versions.end as usize];
+        key.writers = &self.index.versions.txn[versions];
         key.pointers.reader_session = None;
         key.pointers.segments.clear();
         key.pointers.known = false;
@@ -182,7 +182,7 @@ impl EdgeSearch<'_> {
         key.places.clear();
         let places = key.writers.iter().enumerate();
         key.places.extend(
-            places.map(|(local, &w)| u64::from(self.position[w as usize]) << 32 | local as u64),
+            places.map(|(local, &w)| u64::from(self.position[w.index()]) << 32 | local as u64),
         );
         if !key.places.is_sorted() {
             key.places.sort_unstable();
@@ -197,31 +197,31 @@ impl EdgeSearch<'_> {
         }
     }
 
-    fn placed(&self, position: u32, writer: u32) -> Placed {
-        Placed { position, writer, session: self.index.txn_session[writer as usize] }
+    fn placed(&self, position: u32, writer: TxnId) -> Placed {
+        Placed { position, writer, session: self.index.session_of(writer) }
     }
 
     /// The read as a suspect, if some version may make an edge in the scope.
     #[inline]
-    fn suspect(&self, key: &Key<'_>, read: u32) -> Option<Suspect> {
+    fn suspect(&self, key: &Key<'_>, read: usize) -> Option<Suspect> {
         let reads = &self.index.reads;
-        let (reader, source) = (reads.txn[read as usize], reads.source[read as usize]);
-        let rank =
-            if source == INITIAL { None } else { Some(key.rank[(source - key.base) as usize]) };
+        let reader = reads.txn[read];
+        let version = reads.source[read].version();
+        let rank = version.map(|version| key.rank[version.index() - key.base]);
         let between = match self.scope {
             Scope::InCycle(components) => self.in_component(key, rank?, components)?,
             Scope::All => (0, key.sorted.len() as u32),
             _ => self.behind_source(
                 key,
                 rank.map_or(0, |rank| rank + 1),
-                self.position[reader as usize],
+                self.position[reader.index()],
             )?,
         };
-        let op = reads.op[read as usize];
-        if self.excluded.is_some_and(|excluded| excluded[op as usize]) {
+        let op = reads.op[read];
+        if self.excluded.is_some_and(|excluded| excluded[op.index()]) {
             return None;
         }
-        let source = rank.map_or(INITIAL, |rank| key.sorted[rank as usize].writer);
+        let source = rank.map_or(Source::INITIAL, |rank| key.sorted[rank as usize].writer.into());
         Some(Suspect { reader, read: op, source, between })
     }
 
@@ -253,33 +253,41 @@ impl EdgeSearch<'_> {
     /// Whether an edge from `writer` to `source` is in the scope, given that the reader has seen
     /// `writer`.
     #[inline]
-    fn in_scope(&self, writer: u32, source: u32) -> bool {
+    fn in_scope(&self, writer: TxnId, source: Source) -> bool {
+        let Some(source) = source.txn() else { return self.is_initial_in_scope() };
         match self.scope {
-            Scope::Broken => {
-                writer != source && (source == INITIAL || self.is_behind(writer, source))
-            }
-            // No block has the session of the initial transaction: the first one reports its reads.
-            Scope::AgainstCausality(clocks) if source == INITIAL => clocks.sessions.start == 0,
+            _ if writer == source => false,
+            Scope::Broken => self.is_behind(writer, source),
             Scope::AgainstCausality(clocks) => {
-                let session = self.index.txn_session[source as usize];
-                writer != source
-                    && clocks.sessions.contains(&session)
+                let session = self.index.session_of(source);
+                clocks.sessions.contains(&session)
                     && self.is_behind(writer, source)
                     && clocks.get().reaches(source, session, writer)
             }
-            Scope::InCycle(components) => writer != source && components.together(writer, source),
-            Scope::All => writer != source,
+            Scope::InCycle(components) => components.together(writer, source),
+            Scope::All => true,
+        }
+    }
+
+    /// Whether an edge to the initial transaction is in the scope.
+    #[inline]
+    fn is_initial_in_scope(&self) -> bool {
+        match self.scope {
+            Scope::Broken | Scope::All => true,
+            // No block has the session of the initial transaction: the first one reports its reads.
+            Scope::AgainstCausality(clocks) => clocks.sessions.start == SessionId(0),
+            Scope::InCycle(_) => false,
         }
     }
 
     /// The last version between source and reader that the reader has seen by the rule of the
     /// level.
-    fn last_seen(&self, key: &mut Key<'_>, suspect: &Suspect) -> Option<u32> {
+    fn last_seen(&self, key: &mut Key<'_>, suspect: &Suspect) -> Option<TxnId> {
         match self.level {
             Level::ReadCommitted => self.last_read_from(key, suspect, self.ops_before(suspect)),
             Level::Causal => self.last_in_causal_past(key, suspect),
             _ => {
-                let ops = self.history.ops_of(TxnId(suspect.reader));
+                let ops = self.history.ops_of(suspect.reader);
                 let read_from = self.last_read_from(key, suspect, ops);
                 key.pass(suspect.reader);
                 self.later(read_from, self.own_session_writer(&key.writers[..key.passed], suspect))
@@ -290,8 +298,8 @@ impl EdgeSearch<'_> {
     /// Edges from all versions that the reader has seen by the rule of the level; of each session
     /// the last one at CC, since session order does the rest.
     fn all_seen(&self, key: &mut Key<'_>, suspect: &Suspect, found: &mut Vec<Inferred>) {
-        let mut add = |writer: u32| {
-            if writer != suspect.source {
+        let mut add = |writer: TxnId| {
+            if Source::from(writer) != suspect.source {
                 found.push(Inferred { from: writer, to: suspect.source, read: suspect.read });
             }
         };
@@ -302,13 +310,13 @@ impl EdgeSearch<'_> {
             return pointers.last_of_each(writers).for_each(add);
         }
         let rc = self.level == Level::ReadCommitted;
-        let ops =
-            if rc { self.ops_before(suspect) } else { self.history.ops_of(TxnId(suspect.reader)) };
+        let ops = if rc { self.ops_before(suspect) } else { self.history.ops_of(suspect.reader) };
         let sources = &self.index.source_txn[ops.start as usize..ops.end as usize];
         sources
             .iter()
-            .filter(|&&s| s < INITIAL && self.is_between(&key.sorted, s))
-            .for_each(|&s| add(s));
+            .filter_map(|source| source.txn())
+            .filter(|&source| self.is_between(&key.sorted, source))
+            .for_each(&mut add);
         if !rc {
             key.pass(suspect.reader);
             self.own_session_writer(&key.writers[..key.passed], suspect).into_iter().for_each(add);
@@ -316,33 +324,34 @@ impl EdgeSearch<'_> {
     }
 
     fn ops_before(&self, suspect: &Suspect) -> Range<u32> {
-        self.history.ops_of(TxnId(suspect.reader)).start..suspect.read
+        self.history.ops_of(suspect.reader).start..suspect.read.0
     }
 
-    fn later(&self, a: Option<u32>, b: Option<u32>) -> Option<u32> {
-        [a, b].into_iter().flatten().max_by_key(|&writer| self.position[writer as usize])
+    fn later(&self, a: Option<TxnId>, b: Option<TxnId>) -> Option<TxnId> {
+        [a, b].into_iter().flatten().max_by_key(|&writer| self.position[writer.index()])
     }
 
     /// The last version that one of `ops` (of a transaction of bounded size) read from.
-    fn last_read_from(&self, key: &Key<'_>, suspect: &Suspect, ops: Range<u32>) -> Option<u32> {
+    fn last_read_from(&self, key: &Key<'_>, suspect: &Suspect, ops: Range<u32>) -> Option<TxnId> {
         let sources = &self.index.source_txn[ops.start as usize..ops.end as usize];
         let between = &key.sorted[suspect.between.0 as usize..suspect.between.1 as usize];
-        let in_scope = |writer: &u32| self.in_scope(*writer, suspect.source);
+        let in_scope = |writer: &TxnId| self.in_scope(*writer, suspect.source);
         if between.len() <= 4 {
             let mut writers = between.iter().rev().map(|version| version.writer);
-            return writers.find(|writer| sources.contains(writer) && in_scope(writer));
+            let is_read = |writer: TxnId| sources.contains(&writer.into());
+            return writers.find(|writer| is_read(*writer) && in_scope(writer));
         }
         let known = sources
             .iter()
-            .copied()
-            .filter(|&source| source < INITIAL && self.is_between(between, source));
+            .filter_map(|source| source.txn())
+            .filter(|&source| self.is_between(between, source));
         let seen = known.filter(in_scope);
-        seen.max_by_key(|&writer| self.position[writer as usize])
+        seen.max_by_key(|&writer| self.position[writer.index()])
     }
 
     /// Whether `writer` is one of `between`, which is sorted by position.
-    fn is_between(&self, between: &[Placed], writer: u32) -> bool {
-        let position = self.position[writer as usize];
+    fn is_between(&self, between: &[Placed], writer: TxnId) -> bool {
+        let position = self.position[writer.index()];
         if between.first().is_none_or(|first| position < first.position) {
             return false;
         }
@@ -351,23 +360,22 @@ impl EdgeSearch<'_> {
 
     /// The last of the writers of the key before the reader, if it is of the reader's session and
     /// in the scope.
-    fn own_session_writer(&self, before: &[u32], suspect: &Suspect) -> Option<u32> {
+    fn own_session_writer(&self, before: &[TxnId], suspect: &Suspect) -> Option<TxnId> {
         let last = *before.last()?;
-        let same_session = self.index.txn_session[last as usize]
-            == self.index.txn_session[suspect.reader as usize];
+        let same_session = self.index.session_of(last) == self.index.session_of(suspect.reader);
         (same_session && self.in_scope(last, suspect.source)).then_some(last)
     }
 
-    fn is_behind(&self, writer: u32, source: u32) -> bool {
-        self.position[writer as usize] > self.position[source as usize]
+    fn is_behind(&self, writer: TxnId, source: TxnId) -> bool {
+        self.position[writer.index()] > self.position[source.index()]
     }
 
-    fn last_in_causal_past(&self, key: &mut Key<'_>, suspect: &Suspect) -> Option<u32> {
+    fn last_in_causal_past(&self, key: &mut Key<'_>, suspect: &Suspect) -> Option<TxnId> {
         let lazy = self.clocks?;
         let block = &lazy.sessions;
         let between = &key.sorted[suspect.between.0 as usize..suspect.between.1 as usize];
         // Few versions are asked for one by one, many by one pointer for each session.
-        if between.len() <= block.len() {
+        if between.len() <= count_of(block) {
             if !between.iter().any(|version| block.contains(&version.session)) {
                 return None;
             }
@@ -389,38 +397,39 @@ impl EdgeSearch<'_> {
         pointers
             .last_of_each(writers)
             .filter(|&writer| self.in_scope(writer, suspect.source))
-            .max_by_key(|&writer| self.position[writer as usize])
+            .max_by_key(|&writer| self.position[writer.index()])
     }
 
     /// Suspects of large transactions, transaction by transaction with a table of the first read
     /// from each source: a lookup costs O(1), so a read costs min(versions in between, sources of
     /// the transaction).
-    fn large_txns(&self, mut suspects: Vec<(Suspect, u32)>, found: &mut Vec<Inferred>) {
+    fn large_txns(&self, mut suspects: Vec<(Suspect, KeyId)>, found: &mut Vec<Inferred>) {
         suspects.sort_unstable_by_key(|(suspect, _)| suspect.read);
         let mut sorted_keys = SortedKeys { search: self, keys: FxHashMap::default() };
         for of_one in suspects.chunk_by(|(a, _), (b, _)| a.reader == b.reader) {
             let first_reads = self.first_reads(of_one[0].0.reader);
-            let mut in_order: Vec<(u32, u32)> =
+            let mut in_order: Vec<(OpId, TxnId)> =
                 first_reads.iter().map(|(&source, &op)| (op, source)).collect();
             in_order.sort_unstable();
-            let mut asked: FxHashMap<u32, u32> = FxHashMap::default();
+            let mut asked: FxHashMap<KeyId, OpId> = FxHashMap::default();
             for (suspect, key) in of_one {
                 let since = asked
                     .insert(*key, suspect.read)
                     .filter(|_| self.may_skip_answered())
-                    .unwrap_or(0);
-                let end = if self.level == Level::ReadCommitted { suspect.read } else { u32::MAX };
+                    .unwrap_or(OpId(0));
+                let end =
+                    if self.level == Level::ReadCommitted { suspect.read } else { OpId(u32::MAX) };
                 let window = in_order.partition_point(|&(op, _)| op < since)
                     ..in_order.partition_point(|&(op, _)| op < end);
                 let sources = &in_order[window];
                 let sorted = sorted_keys.get(*key);
                 let between = &sorted[suspect.between.0 as usize..suspect.between.1 as usize];
-                let is_seen = |writer: u32| {
+                let is_seen = |writer: TxnId| {
                     let first = first_reads.get(&writer);
                     first.is_some_and(|&first| first >= since && first < end)
                         && self.in_scope(writer, suspect.source)
                 };
-                let mut seen: Vec<u32> = if between.len() <= sources.len() {
+                let mut seen: Vec<TxnId> = if between.len() <= sources.len() {
                     between
                         .iter()
                         .map(|version| version.writer)
@@ -433,13 +442,13 @@ impl EdgeSearch<'_> {
                         .collect()
                 };
                 if self.level != Level::ReadCommitted {
-                    let writers = self.writers_of(*key);
+                    let writers = self.index.versions.writers(*key);
                     let before = writers.partition_point(|&writer| writer < suspect.reader);
                     seen.extend(self.own_session_writer(&writers[..before], suspect));
                 }
                 if !matches!(self.scope, Scope::All) {
                     let last =
-                        seen.iter().copied().max_by_key(|&writer| self.position[writer as usize]);
+                        seen.iter().copied().max_by_key(|&writer| self.position[writer.index()]);
                     seen = last.into_iter().collect();
                 }
                 let edge = |from| Inferred { from, to: suspect.source, read: suspect.read };
@@ -455,20 +464,14 @@ impl EdgeSearch<'_> {
         self.level == Level::ReadCommitted && matches!(self.scope, Scope::Broken | Scope::All)
     }
 
-    fn first_reads(&self, reader: u32) -> FxHashMap<u32, u32> {
+    fn first_reads(&self, reader: TxnId) -> FxHashMap<TxnId, OpId> {
         let mut first = FxHashMap::default();
-        for op in self.history.ops_of(TxnId(reader)) {
-            let source = self.index.source_txn[op as usize];
-            if source < INITIAL {
+        for op in self.history.ops_of(reader).map(OpId) {
+            if let Some(source) = self.index.source_of(op).txn() {
                 first.entry(source).or_insert(op);
             }
         }
         first
-    }
-
-    fn writers_of(&self, key: u32) -> &[u32] {
-        let start = &self.index.versions.start;
-        &self.index.versions.txn[start[key as usize] as usize..start[key as usize + 1] as usize]
     }
 }
 
@@ -487,15 +490,16 @@ fn count_before(versions: &[Placed], limit: u32) -> usize {
 /// Sorted versions of keys, kept from the first use.
 struct SortedKeys<'s, 'a> {
     search: &'s EdgeSearch<'a>,
-    keys: FxHashMap<u32, Vec<Placed>>,
+    keys: FxHashMap<KeyId, Vec<Placed>>,
 }
 
 impl SortedKeys<'_, '_> {
-    fn get(&mut self, key: u32) -> &[Placed] {
+    fn get(&mut self, key: KeyId) -> &[Placed] {
         self.keys.entry(key).or_insert_with(|| {
             let placed =
-                |&writer: &u32| self.search.placed(self.search.position[writer as usize], writer);
-            let mut sorted: Vec<Placed> = self.search.writers_of(key).iter().map(placed).collect();
+                |&writer: &TxnId| self.search.placed(self.search.position[writer.index()], writer);
+            let writers = self.search.index.versions.writers(key);
+            let mut sorted: Vec<Placed> = writers.iter().map(placed).collect();
             sorted.sort_unstable_by_key(|version| version.position);
             sorted
         })
@@ -504,7 +508,7 @@ impl SortedKeys<'_, '_> {
 
 impl Key<'_> {
     /// Moves past the writers before `reader`.
-    fn pass(&mut self, reader: u32) {
+    fn pass(&mut self, reader: TxnId) {
         while self.writers.get(self.passed).is_some_and(|&writer| writer < reader) {
             self.passed += 1;
         }
@@ -513,12 +517,18 @@ impl Key<'_> {
 
 impl Pointers {
     /// Moves to what `reader` sees. Readers of one session come in session order.
-    fn advance(&mut self, search: &EdgeSearch<'_>, clocks: &Clocks, writers: &[u32], reader: u32) {
+    fn advance(
+        &mut self,
+        search: &EdgeSearch<'_>,
+        clocks: &Clocks,
+        writers: &[TxnId],
+        reader: TxnId,
+    ) {
         if !self.known {
             self.known = true;
             self.find_segments(search.index, clocks, writers);
         }
-        let session = search.index.txn_session[reader as usize];
+        let session = search.index.session_of(reader);
         if self.reader_session != Some(session) {
             self.reader_session = Some(session);
             self.restart(clocks, writers);
@@ -529,20 +539,26 @@ impl Pointers {
     }
 
     /// Nothing is seen.
-    fn restart(&mut self, clocks: &Clocks, writers: &[u32]) {
+    fn restart(&mut self, clocks: &Clocks, writers: &[TxnId]) {
         self.last = None;
         self.next.clear();
         self.next.extend(self.segments.iter().map(|(_, segment)| segment.start));
         self.limits.clear();
-        self.limits.resize(clocks.sessions().len(), u32::MAX);
+        self.limits.resize(count_of(clocks.sessions()), u32::MAX);
         for (session, segment) in &self.segments {
             self.limits[clocks.column(*session)] =
                 clocks.place_in_session(*session, writers[segment.start as usize]);
         }
     }
 
-    fn see_more(&mut self, search: &EdgeSearch<'_>, clocks: &Clocks, writers: &[u32], reader: u32) {
-        let own = search.index.txn_session[reader as usize];
+    fn see_more(
+        &mut self,
+        search: &EdgeSearch<'_>,
+        clocks: &Clocks,
+        writers: &[TxnId],
+        reader: TxnId,
+    ) {
+        let own = search.index.session_of(reader);
         for ((session, segment), next) in self.segments.iter().zip(&mut self.next) {
             // The clock of a transaction includes itself, but a transaction is no obstacle to its
             // own reads.
@@ -561,7 +577,7 @@ impl Pointers {
     }
 
     /// The last writer that is seen of each session that has one.
-    fn last_of_each<'w>(&'w self, writers: &'w [u32]) -> impl Iterator<Item = u32> + 'w {
+    fn last_of_each<'w>(&'w self, writers: &'w [TxnId]) -> impl Iterator<Item = TxnId> + 'w {
         let seen = self
             .segments
             .iter()
@@ -570,12 +586,10 @@ impl Pointers {
         seen.map(|(_, &next)| writers[next as usize - 1])
     }
 
-    fn find_segments(&mut self, index: &Index, clocks: &Clocks, writers: &[u32]) {
+    fn find_segments(&mut self, index: &Index, clocks: &Clocks, writers: &[TxnId]) {
         let mut start = 0;
-        for run in writers
-            .chunk_by(|a, b| index.txn_session[*a as usize] == index.txn_session[*b as usize])
-        {
-            let session = index.txn_session[run[0] as usize];
+        for run in writers.chunk_by(|a, b| index.session_of(*a) == index.session_of(*b)) {
+            let session = index.session_of(run[0]);
             if clocks.sessions().contains(&session) {
                 self.segments.push((session, start..start + run.len() as u32));
             }

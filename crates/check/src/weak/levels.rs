@@ -84,7 +84,7 @@ fn shows(history: &History, options: &Options, level: Level, ops: &[OpId]) -> bo
 
 /// The ambiguous reads, and what is said of levels that they leave open.
 pub(crate) struct Reads<'a> {
-    pub ambiguous: &'a [u32],
+    pub ambiguous: &'a [OpId],
     pub reason: &'a Undecided,
 }
 
@@ -113,7 +113,7 @@ pub(crate) fn violated(history: &History, options: &Options) -> Vec<Level> {
 
 /// Why nothing can be said to hold, if reads are ambiguous.
 pub(crate) fn undecided(history: &History, index: &Index) -> Option<Undecided> {
-    let first = OpId(*index.ambiguous.first()?);
+    let first = *index.ambiguous.first()?;
     let op = history.op(first);
     Some(Undecided::DuplicateValue {
         key: history.key_name(op.key).to_string(),
@@ -125,6 +125,6 @@ pub(crate) fn undecided(history: &History, index: &Index) -> Option<Undecided> {
 /// The same if a list is among them: which appends its elements are is no part of the search for
 /// sources.
 pub(crate) fn undecided_lists(history: &History, index: &Index) -> Option<Undecided> {
-    let is_list = |&op: &u32| matches!(history.op(OpId(op)).value.kind(), ValueKind::List(_));
+    let is_list = |&op: &OpId| matches!(history.op(op).value.kind(), ValueKind::List(_));
     undecided(history, index).filter(|_| index.ambiguous.iter().any(is_list))
 }

@@ -15,13 +15,13 @@
 
 use super::distinct::{Analysis, WeakLevels, commit_order};
 use super::edges::Inferred;
-use crate::index::{INITIAL, Index, Overlap};
+use crate::index::{Index, Overlap, Source, source_write};
 use crate::latest_begins::LatestBegins;
 use crate::limits::Limits;
 use crate::outcome::{AnomalyGroup, Counted, Edge, OpRef, Options, Reason, Refs, Violation};
 use crate::stale_reads::{StaleRead, real_time_edge, stale_reads};
 use rustc_hash::FxHashSet;
-use seriatim_history::{History, Moments, OpId, TxnId};
+use seriatim_history::{History, KeyId, Moments, OpId, TxnId};
 use seriatim_isolation::{Anomaly, Level, Order};
 
 /// A commit order for `level` with real time, or `None` if there is none.
@@ -30,7 +30,7 @@ pub(super) fn order(
     index: &Index,
     level: Level,
     threads: usize,
-) -> Option<Vec<u32>> {
+) -> Option<Vec<TxnId>> {
     if !stale_reads(history, index).is_empty() {
         return None;
     }
@@ -54,13 +54,13 @@ impl<'a> View<'a> {
         Some(View { original, moments, index })
     }
 
-    fn order(&self, level: Level, threads: usize) -> Option<Vec<u32>> {
+    fn order(&self, level: Level, threads: usize) -> Option<Vec<TxnId>> {
         let order = commit_order(&self.moments.history, &self.index, level, threads)?;
         Some(self.without_moments(order))
     }
 
-    fn without_moments(&self, mut order: Vec<u32>) -> Vec<u32> {
-        order.retain(|&txn| txn < self.moments.txns);
+    fn without_moments(&self, mut order: Vec<TxnId>) -> Vec<TxnId> {
+        order.retain(|&txn| !self.moments.is_moment(txn));
         order
     }
 }
@@ -92,29 +92,33 @@ fn overlaps(history: &History, index: &Index) -> Vec<Overlap> {
 
 /// Calls `visit` with writers that come before the writer of a version, itself perhaps among them,
 /// that writer, and the read that shows it.
-fn each_overlap(history: &History, index: &Index, mut visit: impl FnMut(&[(i64, u32)], u32, u32)) {
-    let told: FxHashSet<u32> = index.told.iter().copied().collect();
-    let times = |txn: u32| {
-        let (begin, end) = history.times(TxnId(txn)).unwrap_or((i64::MIN, i64::MAX));
+fn each_overlap(
+    history: &History,
+    index: &Index,
+    mut visit: impl FnMut(&[(i64, TxnId)], TxnId, OpId),
+) {
+    let told: FxHashSet<OpId> = index.told.iter().copied().collect();
+    let times = |txn: TxnId| {
+        let (begin, end) = history.times(txn).unwrap_or((i64::MIN, i64::MAX));
         (begin, end.max(begin))
     };
     let mut begins = LatestBegins::default();
-    for key in 0..index.reads.start.len().saturating_sub(1) {
-        let versions = index.versions.start[key] as usize..index.versions.start[key + 1] as usize;
-        let reads = index.reads.start[key] as usize..index.reads.start[key + 1] as usize;
+    for key in (0..index.reads.start.len().saturating_sub(1)).map(KeyId::from) {
+        let (versions, reads) = (index.versions.range(key), index.reads.range(key));
         if versions.len() < 2 || reads.is_empty() {
             continue;
         }
         let writers = &index.versions.txn[versions.clone()];
-        let mut ended: Vec<(i64, u32)> = writers.iter().map(|&txn| (times(txn).1, txn)).collect();
+        let mut ended: Vec<(i64, TxnId)> = writers.iter().map(|&txn| (times(txn).1, txn)).collect();
         ended.sort_unstable();
         begins.fill(ended.iter().map(|&(_, txn)| times(txn).0));
         // The last begin of a reader of each version, with the read.
-        let mut last: Vec<Option<(i64, u32)>> = vec![None; versions.len()];
-        for read in reads.filter(|&read| index.reads.source[read] != INITIAL) {
+        let mut last: Vec<Option<(i64, OpId)>> = vec![None; versions.len()];
+        for read in reads {
+            let Some(version) = index.reads.source[read].version() else { continue };
             let op = index.reads.op[read];
             if !told.contains(&op) {
-                let version = index.reads.source[read] as usize - versions.start;
+                let version = version.index() - versions.start;
                 last[version] = last[version].max(Some((times(index.reads.txn[read]).0, op)));
             }
         }
@@ -174,7 +178,7 @@ fn by_themselves(weak: &WeakLevels<'_>, stale: &[StaleRead]) -> Option<AnomalyGr
 fn beyond_sessions(
     weak: &mut WeakLevels<'_>,
     level: Level,
-    blamed: &mut Vec<u32>,
+    blamed: &mut Vec<OpId>,
 ) -> Vec<AnomalyGroup> {
     let Some(view) = View::new(weak.history, weak.options.threads) else { return Vec::new() };
     let levels: Vec<Level> = Level::WEAK.into_iter().filter(|&weaker| weaker <= level).collect();
@@ -193,10 +197,11 @@ fn beyond_sessions(
     let mut inner = WeakLevels::new(&moments.history, &options, levels);
     let analysis = inner.analyse_with_sessions(index, Some(level));
     weak.violated.extend(&inner.violated);
-    let real = |order: Vec<u32>| order.into_iter().filter(|&txn| txn < moments.txns).collect();
+    let real =
+        |order: Vec<TxnId>| order.into_iter().filter(|&txn| !moments.is_moment(txn)).collect();
     weak.holding = inner.holding.map(|(level, order)| (level, order.map(real)));
-    let reads = analysis.blamed.iter().filter_map(|&op| moments.original[op as usize]);
-    blamed.extend(reads.map(|op| op.0));
+    let reads = analysis.blamed.iter().filter_map(|&op| moments.original[op.index()]);
+    blamed.extend(reads);
     analysis.groups.into_iter().filter_map(|group| teller.group(group)).collect()
 }
 
@@ -219,7 +224,7 @@ struct Teller<'a> {
     moments: &'a Moments,
     overlaps: FxHashSet<Overlap>,
     /// For each operation of the history with moments where it reads from.
-    sources: Vec<u32>,
+    sources: Vec<Source>,
 }
 
 impl Teller<'_> {
@@ -311,7 +316,7 @@ impl Teller<'_> {
         let (Some(from), Some(to), Some(op)) = (edge.from.id, edge.to.id, read.id) else {
             return self.edges(visible);
         };
-        if self.overlaps.contains(&Overlap { from: from.0, to: to.0, read: op.0 }) {
+        if self.overlaps.contains(&Overlap { from, to, read: op }) {
             return Some(vec![real_time_edge(self.original, from, read.txn.id?)]);
         }
         self.edges(visible)
@@ -340,18 +345,10 @@ impl Teller<'_> {
         let op = write.or_else(|| own().next())?;
         ops.push(refs.op(op));
         if write.is_none() {
-            let inside = self.moments.history.ops_of(txn);
-            let read = inside.clone().find(|&at| self.moments.original[at as usize] == Some(op))?;
-            let source = self.sources[read as usize];
-            if source < INITIAL {
-                let key = self.original.op(op).key;
-                let writes = self.original.ops_of(TxnId(source)).map(OpId).rev();
-                let is_it = |op: &OpId| {
-                    let op = self.original.op(*op);
-                    op.key == key && op.kind.is_write()
-                };
-                ops.extend(writes.into_iter().find(is_it).map(|op| refs.op(op)));
-            }
+            let mut inside = self.moments.history.ops_of(txn).map(OpId);
+            let read = inside.find(|at| self.moments.original[at.index()] == Some(op))?;
+            let (source, key) = (self.sources[read.index()], self.original.op(op).key);
+            ops.extend(source_write(self.original, source, key).map(|op| refs.op(op)));
         }
         Some(())
     }

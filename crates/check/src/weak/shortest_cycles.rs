@@ -8,7 +8,7 @@
 use super::context::Context;
 use super::edges::{Edges, Inferred};
 use super::graph::Components;
-use crate::index::{Fault, INITIAL, Unrepeated, VersionEdge};
+use crate::index::{Fault, Source, Unrepeated, VersionEdge, last_write};
 use crate::outcome::{Edge, Element, OpRef, Origin, Reason, Refs, TxnRef, Violation};
 use rustc_hash::{FxHashMap, FxHashSet};
 use seriatim_history::{History, KeyId, OpId, TxnId, Value, ValueKind, list_of_others};
@@ -30,15 +30,15 @@ pub(crate) struct Explainer<'a> {
 pub(crate) enum Step {
     Session,
     /// The operation of the later transaction that read from the earlier one.
-    Read(u32),
+    Read(OpId),
     /// The read that the edge was inferred from.
-    Inferred(u32),
+    Inferred(OpId),
 }
 
 /// A path of transactions; `steps[i]` leads from `txns[i]` to `txns[i+1]`.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Path {
-    pub txns: Vec<u32>,
+    pub txns: Vec<TxnId>,
     pub steps: Vec<Step>,
 }
 
@@ -52,7 +52,7 @@ pub(crate) enum Terrain<'a> {
 }
 
 /// A transaction and whether it was reached by a step along its session.
-type Reached = (u32, bool);
+type Reached = (TxnId, bool);
 
 impl<'a> Explainer<'a> {
     fn history(&self) -> &'a History {
@@ -61,7 +61,7 @@ impl<'a> Explainer<'a> {
 
     /// The path with the fewest steps from `from` to `to`, of at least one step; `None` also if the
     /// search gives up.
-    pub fn path(&self, from: u32, to: u32, terrain: Terrain<'_>) -> Option<Path> {
+    pub fn path(&self, from: TxnId, to: TxnId, terrain: Terrain<'_>) -> Option<Path> {
         let mut reached: FxHashMap<Reached, Option<(Reached, Step)>> = FxHashMap::default();
         let mut queue: VecDeque<(Reached, Option<(Reached, Step)>)> =
             VecDeque::from([((to, false), None)]);
@@ -88,13 +88,13 @@ impl<'a> Explainer<'a> {
     fn push_predecessors(
         &self,
         (txn, along_session): Reached,
-        from: u32,
+        from: TxnId,
         terrain: Terrain<'_>,
         queue: &mut VecDeque<(Reached, Option<(Reached, Step)>)>,
     ) {
         // The base order extends causality: no path from `from` leads in front of it.
-        let allowed = |earlier: u32| match terrain {
-            Terrain::Causal => self.position[earlier as usize] >= self.position[from as usize],
+        let allowed = |earlier: TxnId| match terrain {
+            Terrain::Causal => self.position[earlier.index()] >= self.position[from.index()],
             Terrain::Component(components, _) => components.together(earlier, from),
         };
         let previous = self.context.index.session_predecessor(self.history(), txn);
@@ -102,9 +102,9 @@ impl<'a> Explainer<'a> {
             let item = ((previous, true), Some(((txn, along_session), Step::Session)));
             if along_session { queue.push_front(item) } else { queue.push_back(item) }
         }
-        for op in self.history().ops_of(TxnId(txn)) {
-            let source = self.context.index.source_txn[op as usize];
-            if source < INITIAL && allowed(source) {
+        for op in self.history().ops_of(txn).map(OpId) {
+            let source = self.context.index.source_of(op).txn();
+            if let Some(source) = source.filter(|&source| allowed(source)) {
                 queue.push_back(((source, false), Some(((txn, along_session), Step::Read(op)))));
             }
         }
@@ -127,11 +127,12 @@ impl<'a> Explainer<'a> {
         edge: Inferred,
         terrain: Terrain<'_>,
     ) -> Option<Violation> {
-        let mut cycle = if edge.to == INITIAL {
-            let (from, to) = (self.initial_ref(), self.txn_ref(edge.from));
-            vec![Edge { from, to, reason: Reason::Initial }]
-        } else {
-            self.edges_of(&self.path(edge.to, edge.from, terrain)?, level)?
+        let mut cycle = match edge.to.txn() {
+            Some(to) => self.edges_of(&self.path(to, edge.from, terrain)?, level)?,
+            None => {
+                let (from, to) = (self.initial_ref(), self.txn_ref(edge.from));
+                vec![Edge { from, to, reason: Reason::Initial }]
+            }
         };
         cycle.push(self.inferred_edge(edge, level)?);
         Some(Violation::new(kind, ops_of(&cycle), cycle))
@@ -140,11 +141,8 @@ impl<'a> Explainer<'a> {
     /// The same without the search for the cycle: the read, the write that it returned, and the
     /// write that it missed.
     pub fn edge_named(&self, kind: Anomaly, edge: Inferred) -> Option<Violation> {
-        let key = self.history().op(OpId(edge.read)).key;
-        let source = match edge.to {
-            INITIAL => self.initial_write(key),
-            to => self.op_ref(self.last_write(to, key)?),
-        };
+        let key = self.history().op(edge.read).key;
+        let source = self.source_write(edge.to, key)?;
         let ops =
             vec![source, self.op_ref(self.last_write(edge.from, key)?), self.op_ref(edge.read)];
         Some(Violation::new(kind, ops, Vec::new()))
@@ -171,7 +169,7 @@ impl<'a> Explainer<'a> {
         kind: Anomaly,
         components: &Components,
         edges: &Edges,
-        member: u32,
+        member: TxnId,
     ) -> Option<Violation> {
         let path = self.path(member, member, Terrain::Component(components, edges))?;
         let cycle = self.edges_of(&path, Level::ReadCommitted)?;
@@ -185,33 +183,31 @@ impl<'a> Explainer<'a> {
             .collect()
     }
 
-    fn edge(&self, from: u32, to: u32, step: Step, level: Level) -> Option<Edge> {
+    fn edge(&self, from: TxnId, to: TxnId, step: Step, level: Level) -> Option<Edge> {
         let reason = match step {
             Step::Session => Reason::SessionOrder,
             Step::Read(read) => {
-                let key = self.history().op(OpId(read)).key;
+                let key = self.history().op(read).key;
                 let write = self.op_ref(self.last_write(from, key)?);
                 Reason::WriteRead { write, read: self.op_ref(read), origin: Origin::Only }
             }
-            Step::Inferred(read) => return self.inferred_edge(Inferred { from, to, read }, level),
+            Step::Inferred(read) => {
+                return self.inferred_edge(Inferred::new(from, to, read), level);
+            }
         };
         Some(Edge { from: self.txn_ref(from), to: self.txn_ref(to), reason })
     }
 
     /// The edge with its reason: a version order that a list shows, or the axiom of the level.
     fn inferred_edge(&self, edge: Inferred, level: Level) -> Option<Edge> {
-        let to = if edge.to == INITIAL { self.initial_ref() } else { self.txn_ref(edge.to) };
+        let to = edge.to.txn().map_or_else(|| self.initial_ref(), |to| self.txn_ref(to));
         let from = self.txn_ref(edge.from);
         if let Some(reason) = self.version_order(edge) {
             return Some(Edge { from, to, reason });
         }
-        let key = self.history().op(OpId(edge.read)).key;
-        let source = if edge.to == INITIAL {
-            self.initial_write(key)
-        } else {
-            self.op_ref(self.last_write(edge.to, key)?)
-        };
-        let reader = self.history().txn_of(OpId(edge.read)).0;
+        let key = self.history().op(edge.read).key;
+        let source = self.source_write(edge.to, key)?;
+        let reader = self.history().txn_of(edge.read);
         let visible = self.visibility(edge.from, reader, edge.read, level)?;
         let other = self.op_ref(self.last_write(edge.from, key)?);
         let reason = Reason::Overwritten { read: self.op_ref(edge.read), source, other, visible };
@@ -220,8 +216,7 @@ impl<'a> Explainer<'a> {
 
     fn version_order(&self, edge: Inferred) -> Option<Reason> {
         let known = &self.context.index.lists.version_edges;
-        let found =
-            known.iter().find(|k| (k.from, k.to, k.read) == (edge.from, edge.to, edge.read))?;
+        let found = known.iter().find(|k| Inferred::new(k.from, k.to, k.read) == edge)?;
         Some(self.version_reason(found))
     }
 
@@ -234,16 +229,22 @@ impl<'a> Explainer<'a> {
     }
 
     /// How `writer` is visible to `reader` at `level`, for its operation `read`.
-    fn visibility(&self, writer: u32, reader: u32, read: u32, level: Level) -> Option<Vec<Edge>> {
-        let ops = self.history().ops_of(TxnId(reader));
-        let sources = &self.context.index.source_txn;
-        let before = if level == Level::ReadCommitted { ops.start..read } else { ops };
-        if let Some(op) = before.into_iter().find(|&op| sources[op as usize] == writer) {
+    fn visibility(
+        &self,
+        writer: TxnId,
+        reader: TxnId,
+        read: OpId,
+        level: Level,
+    ) -> Option<Vec<Edge>> {
+        let ops = self.history().ops_of(reader);
+        let index = self.context.index;
+        let mut before =
+            if level == Level::ReadCommitted { ops.start..read.0 } else { ops }.map(OpId);
+        if let Some(op) = before.find(|&op| index.source_of(op) == writer.into()) {
             return Some(vec![self.edge(writer, reader, Step::Read(op), level)?]);
         }
-        let sessions = &self.context.index.txn_session;
         if level != Level::ReadCommitted
-            && sessions[writer as usize] == sessions[reader as usize]
+            && index.session_of(writer) == index.session_of(reader)
             && writer < reader
         {
             return Some(vec![self.edge(writer, reader, Step::Session, level)?]);
@@ -262,7 +263,7 @@ impl<'a> Explainer<'a> {
 
     /// The element of a list that was not appended.
     fn element_to_blame(&self, fault: &Fault) -> Option<Element> {
-        let ValueKind::List(number) = self.history().op(OpId(fault.reader())).value.kind() else {
+        let ValueKind::List(number) = self.history().op(fault.reader()).value.kind() else {
             return None;
         };
         let list = self.history().list(number);
@@ -274,18 +275,12 @@ impl<'a> Explainer<'a> {
     pub fn unrepeated_violation(&self, pair: Unrepeated) -> Violation {
         let mut ops = vec![self.op_ref(pair.first), self.op_ref(pair.second)];
         for read in [pair.first, pair.second] {
-            let key = self.history().op(OpId(read)).key;
-            match self.context.index.source_txn[read as usize] {
-                INITIAL => ops.push(self.initial_write(key)),
-                source if source < INITIAL => {
-                    ops.extend(self.last_write(source, key).map(|write| self.op_ref(write)))
-                }
-                _ => {}
-            }
+            let key = self.history().op(read).key;
+            ops.extend(self.source_write(self.context.index.source_of(read), key));
         }
         let own = self.own_appends(pair);
         for append in self.first_difference(pair, &own).into_iter().chain(own) {
-            if !ops.iter().any(|op| op.id == Some(OpId(append))) {
+            if !ops.iter().any(|op| op.id == Some(append)) {
                 ops.push(self.op_ref(append));
             }
         }
@@ -293,66 +288,70 @@ impl<'a> Explainer<'a> {
     }
 
     /// What the transaction of two reads of a key appended to it in between.
-    fn own_appends(&self, pair: Unrepeated) -> Vec<u32> {
-        let key = self.history().op(OpId(pair.first)).key;
-        let is_own = |op: &u32| {
-            let op = self.history().op(OpId(*op));
+    fn own_appends(&self, pair: Unrepeated) -> Vec<OpId> {
+        let key = self.history().op(pair.first).key;
+        let is_own = |op: &OpId| {
+            let op = self.history().op(*op);
             op.kind.is_write() && op.key == key
         };
-        (pair.first..pair.second).filter(is_own).collect()
+        (pair.first.0..pair.second.0).map(OpId).filter(is_own).collect()
     }
 
     /// The appends of the first elements in which two lists differ, without `own` appends in the
     /// second; lists without these elements would show nothing.
-    fn first_difference(&self, pair: Unrepeated, own: &[u32]) -> Vec<u32> {
+    fn first_difference(&self, pair: Unrepeated, own: &[OpId]) -> Vec<OpId> {
         let history = self.history();
-        let list = |read: u32| match history.op(OpId(read)).value.kind() {
+        let list = |read: OpId| match history.op(read).value.kind() {
             ValueKind::List(number) => Some(history.list(number)),
             _ => None,
         };
         let (first, second) =
             (list(pair.first).unwrap_or_default(), list(pair.second).unwrap_or_default());
-        let own: Vec<Value> = own.iter().map(|&op| history.op(OpId(op)).value).collect();
+        let own: Vec<Value> = own.iter().map(|&op| history.op(op).value).collect();
         let second = list_of_others(second, &own);
         let Some(at) = (0..first.len().max(second.len())).find(|&i| first.get(i) != second.get(i))
         else {
             return vec![];
         };
         let differing = [first.get(at), second.get(at)];
-        let key = history.op(OpId(pair.first)).key;
+        let key = history.op(pair.first).key;
         let appended = |value: &Value| {
-            let is_it = |op: &u32| {
-                let op = history.op(OpId(*op));
+            let is_it = |op: &OpId| {
+                let op = history.op(*op);
                 op.kind.is_write() && op.key == key && op.value == *value
             };
-            (0..history.op_count() as u32).find(is_it)
+            (0..history.op_count()).map(OpId::from).find(is_it)
         };
         differing.into_iter().flatten().filter_map(appended).collect()
     }
 
     /// The last write of `txn` to `key`.
-    fn last_write(&self, txn: u32, key: KeyId) -> Option<u32> {
-        let history = self.history();
-        history.ops_of(TxnId(txn)).rev().find(|&op| {
-            let op = history.op(OpId(op));
-            op.key == key && op.kind.is_write()
-        })
+    fn last_write(&self, txn: TxnId, key: KeyId) -> Option<OpId> {
+        last_write(self.history(), txn, key)
+    }
+
+    /// The write to `key` of what was read from; none if that is not known.
+    fn source_write(&self, source: Source, key: KeyId) -> Option<OpRef> {
+        if source.is_initial() {
+            return Some(self.initial_write(key));
+        }
+        self.last_write(source.txn()?, key).map(|write| self.op_ref(write))
     }
 
     fn refs(&self) -> Refs<'a> {
         Refs(self.history())
     }
 
-    fn txn_ref(&self, txn: u32) -> TxnRef {
-        self.refs().txn(TxnId(txn))
+    fn txn_ref(&self, txn: TxnId) -> TxnRef {
+        self.refs().txn(txn)
     }
 
     fn initial_ref(&self) -> TxnRef {
         self.refs().initial()
     }
 
-    fn op_ref(&self, op: u32) -> OpRef {
-        self.refs().op(OpId(op))
+    fn op_ref(&self, op: OpId) -> OpRef {
+        self.refs().op(op)
     }
 
     fn initial_write(&self, key: KeyId) -> OpRef {
@@ -361,7 +360,11 @@ impl<'a> Explainer<'a> {
 }
 
 /// The path from `start` forwards to `end`, from the links of a backward search.
-fn unwind(reached: &FxHashMap<Reached, Option<(Reached, Step)>>, start: Reached, end: u32) -> Path {
+fn unwind(
+    reached: &FxHashMap<Reached, Option<(Reached, Step)>>,
+    start: Reached,
+    end: TxnId,
+) -> Path {
     let mut path = Path { txns: vec![start.0], steps: Vec::new() };
     let mut state = start;
     while let Some(Some((next, step))) = reached.get(&state) {

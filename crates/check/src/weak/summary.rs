@@ -6,10 +6,9 @@ use super::context::Context;
 use super::edges::{Edges, Inferred, positions};
 use super::graph::Components;
 use super::shortest_cycles::{Explainer, Terrain};
-use crate::index::{Fault, INITIAL, VersionEdge};
+use crate::index::{Fault, Source, VersionEdge};
 use crate::outcome::{AnomalyGroup, Counted, Violation};
 use rustc_hash::FxHashMap;
-use seriatim_history::OpId;
 use seriatim_isolation::Anomaly;
 use seriatim_isolation::Level;
 use std::time::{Duration, Instant};
@@ -152,15 +151,13 @@ impl<'a> Summary<'a> {
     /// are.
     fn estimate(&self, edge: &Inferred, terrain: Terrain<'_>) -> u32 {
         if let Terrain::Component(components, _) = terrain {
-            return components.members(components.of[edge.to as usize] as usize).len() as u32;
+            // The target of an edge inside a component is not the initial transaction.
+            let target = edge.to.txn().unwrap_or(edge.from);
+            return components.members(components.of[target.index()] as usize).len() as u32;
         }
-        let reader = self.context.history.txn_of(OpId(edge.read)).index();
-        let source = if edge.to == INITIAL {
-            self.position[edge.from as usize]
-        } else {
-            self.position[edge.to as usize]
-        };
-        self.position[reader].saturating_sub(source)
+        let reader = self.context.history.txn_of(edge.read);
+        let source = edge.to.txn().unwrap_or(edge.from);
+        self.position[reader.index()].saturating_sub(self.position[source.index()])
     }
 
     /// A group of instances that all explain alike; the first explanation with the fewest
@@ -186,13 +183,13 @@ impl<'a> Summary<'a> {
 /// Two edges between the same transactions in opposite directions are one contradiction, seen from
 /// its two reads: the later of them is left out. Every read is still on a cycle that counts.
 fn without_mirrors(edges: &[Inferred]) -> Vec<Inferred> {
-    let mut unmatched: FxHashMap<(u32, u32), u32> = FxHashMap::default();
+    let mut unmatched: FxHashMap<(Source, Source), u32> = FxHashMap::default();
     let mut kept = Vec::with_capacity(edges.len());
     for edge in edges {
-        match unmatched.get_mut(&(edge.to, edge.from)) {
+        match unmatched.get_mut(&(edge.to, edge.from.into())) {
             Some(count) if *count > 0 => *count -= 1,
             _ => {
-                *unmatched.entry((edge.from, edge.to)).or_default() += 1;
+                *unmatched.entry((edge.from.into(), edge.to)).or_default() += 1;
                 kept.push(*edge);
             }
         }
@@ -220,14 +217,16 @@ fn smallest(candidates: impl Iterator<Item = Option<Violation>>) -> Option<Viola
 #[cfg(test)]
 mod tests {
     use super::*;
+    use seriatim_history::{OpId, TxnId};
 
     #[test]
     fn opposite_edges_are_one_contradiction_and_no_read_is_forgotten() {
         let edges = |ends: &[(u32, u32)]| -> Vec<Inferred> {
-            ends.iter().zip(0..).map(|(&(from, to), read)| Inferred { from, to, read }).collect()
+            let edge = |((from, to), read)| Inferred::new(TxnId(from), TxnId(to), OpId(read));
+            ends.iter().copied().zip(0..).map(edge).collect()
         };
         let kept = |ends: &[(u32, u32)]| {
-            without_mirrors(&edges(ends)).iter().map(|edge| edge.read).collect::<Vec<_>>()
+            without_mirrors(&edges(ends)).iter().map(|edge| edge.read.0).collect::<Vec<_>>()
         };
         assert_eq!(kept(&[(1, 2), (2, 1)]), [0]);
         assert_eq!(kept(&[(1, 2), (1, 2), (2, 1)]), [0, 1]);
