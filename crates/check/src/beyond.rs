@@ -64,12 +64,14 @@ impl Beyond<'_> {
         let deadline = self.options.deadline.map_or(deadline, |asked| asked.min(deadline));
         let options = Options { deadline: Some(deadline), orders: false, ..self.options.clone() };
         for round in 0..ROUNDS_MAX {
-            match self.of_rest(&left, levels, &options, efforts) {
+            let blamed = match self.of_rest(&left, levels, &options, efforts) {
                 Ok(found) => return found,
-                Err(blamed) if round < ROUNDS_BY_READ => left.set_aside(blamed),
-                Err(blamed) => left.set_aside(self.reads_of_keys(&blamed)),
-            }
-            if Limits::of(&options).is_over() {
+                Err(blamed) if round < ROUNDS_BY_READ => blamed,
+                Err(blamed) => self.reads_of_keys(&blamed),
+            };
+            let is_new = blamed.iter().any(|op| !left.aside[op.index()]);
+            left.set_aside(blamed);
+            if !is_new || Limits::of(&options).is_over() {
                 break;
             }
         }

@@ -51,10 +51,12 @@ fn in_doubt(mut report: Report, transactions: u64) -> Report {
 fn check_in_full(history: &History, options: &Options) -> Report {
     let start = Instant::now();
     let index = Index::build(history, options.threads);
-    if options.order == Order::RealTime && !weak::is_room_for_overlaps(history, &index, options) {
+    let stale = stale_reads(history, &index);
+    if options.order == Order::RealTime
+        && !weak::is_room_for_overlaps(history, &index, &stale, options)
+    {
         return nothing(history, options);
     }
-    let stale = stale_reads(history, &index);
     let mut timings = Timings { index: start.elapsed(), ..Timings::default() };
     let start = Instant::now();
     let ambiguous = weak::undecided(history, &index);

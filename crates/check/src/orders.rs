@@ -13,7 +13,7 @@ use crate::outcome::{
     AnomalyGroup, Breach, Counted, Options, Outcome, Report, Undecided, Verdict, Violation,
     smallest,
 };
-use seriatim_history::{History, OpId};
+use seriatim_history::History;
 use seriatim_isolation::{Guarantee, Level, Order};
 use seriatim_verify::{completed, verify_violation};
 
@@ -60,11 +60,11 @@ fn check_without_sessions(history: &History, options: &Options) -> Report {
     if is_small {
         return check_with_sessions(&history.without_sessions(), options);
     }
-    let instances = options.instances.max(INSTANCES_TRIED);
-    let with_sessions = Options { order: Order::Sessions, instances, ..options.clone() };
+    let (order, instances, kind) = (Order::Sessions, INSTANCES_TRIED, None);
+    let with_sessions = Options { order, instances, kind, ..options.clone() };
     let report = check_with_sessions(history, &with_sessions);
     match report.verdicts.iter().all(Verdict::holds) {
-        true => Report { order: Order::None, ..report },
+        true => Report { order: Order::None, kind: options.kind, ..report },
         false => Large { history, options, report }.check(),
     }
 }
@@ -85,10 +85,11 @@ impl Large<'_> {
         let below = [Level::ReadCommitted, Level::CutIsolation, Level::ReadAtomic];
         let levels: Vec<Level> =
             below.into_iter().filter(|level| self.options.levels.contains(level)).collect();
+        let kind = None;
         let below = match levels.is_empty() {
             true => None,
             false => {
-                let options = Options { levels, ..self.options.clone() };
+                let options = Options { levels, kind, ..self.options.clone() };
                 Some(check_with_sessions(&self.history.without_sessions(), &options))
             }
         };
@@ -99,6 +100,7 @@ impl Large<'_> {
         let others = others.filter(|group| !known.contains(&group.kind));
         anomalies.extend(others.filter_map(|group| self.without_sessions(group)));
         anomalies.sort_by_key(|group| group.kind);
+        let asked = self.options.kind;
         let verdict = |verdict: &Verdict| {
             let exact = below.as_ref().and_then(|report| report.verdict(verdict.level));
             exact.cloned().unwrap_or_else(|| outcome_without(verdict, &anomalies))
@@ -111,10 +113,12 @@ impl Large<'_> {
         let mut proved = self.report.proved;
         proved.holds = proved.holds.max(levels(Verdict::holds).filter(on_ladder).max());
         proved.violated = levels(Verdict::is_violated).filter(on_ladder).min();
+        anomalies.retain(|group| asked.is_none_or(|kind| kind == group.kind));
         Report {
             order: Order::None,
             verdicts,
             anomalies,
+            kind: asked,
             search_ended_early: true,
             proved,
             ..self.report
@@ -124,11 +128,12 @@ impl Large<'_> {
     /// What is left of a group without sessions. How many of them do not need sessions is not
     /// counted.
     fn without_sessions(&self, group: AnomalyGroup) -> Option<AnomalyGroup> {
-        let mut instances = group.instances;
-        instances.retain(|violation| self.is_violation(violation));
-        let exemplar = Some(group.exemplar).filter(|exemplar| self.is_violation(exemplar));
-        let exemplar = exemplar.or_else(|| instances.first().cloned())?;
-        let count = instances.len().max(1) as u64;
+        let shown = self.options.instances.clamp(1, INSTANCES_TRIED);
+        let tried = std::iter::once(group.exemplar).chain(group.instances);
+        let found = tried.filter(|violation| self.is_violation(violation)).take(shown);
+        let mut instances: Vec<Violation> = found.collect();
+        let exemplar = instances.first().cloned()?;
+        let count = instances.len() as u64;
         instances.truncate(self.options.instances);
         Some(AnomalyGroup {
             kind: group.kind,
@@ -142,13 +147,16 @@ impl Large<'_> {
     /// Whether the operations of a violation violate its levels without sessions too, and what is
     /// told of it does not speak of them.
     fn is_violation(&self, violation: &Violation) -> bool {
-        let ops: Vec<OpId> = violation.ops.iter().filter_map(|op| op.id).collect();
-        let ops = completed(self.history, &ops);
-        !violation.speaks_of_sessions()
-            && violation.levels.iter().all(|&level| {
-                let asked = Guarantee::new(level, Order::None);
-                verify_violation(self.history, asked, &ops).is_ok()
-            })
+        if violation.speaks_of_sessions() || Limits::of(self.options).is_over() {
+            return false;
+        }
+        let ops = completed(self.history, &violation.op_ids());
+        // What violates the weakest level violates those above it.
+        let levels = violation.levels.iter().filter(|&&level| level != Level::CutIsolation);
+        levels.min().is_some_and(|&level| {
+            let asked = Guarantee::new(level, Order::None);
+            verify_violation(self.history, asked, &ops).is_ok()
+        })
     }
 }
 

@@ -441,3 +441,27 @@ fn reads_of_a_transaction_that_counts_by_a_choice_are_chosen_too() {
         assert_eq!(verdict.is_violated(), !expected, "{}", verdict.level);
     }
 }
+
+/// What the strong levels forbid is found whatever else a stronger level forbids: each of these was
+/// missing.
+#[test]
+fn a_violation_of_a_weaker_level_is_not_hidden_by_one_of_a_stronger() {
+    let counts = |text: &str| -> Vec<(Anomaly, u64)> {
+        report(text).anomalies.iter().map(|group| (group.kind, group.count)).collect()
+    };
+    // Reads that are stale in real time are also those of a long fork and of a read skew.
+    let timed = "a: a(d,1) @1-2\nb: a(e,1) @3-4\nc: r(d,[1]) r(e,nil) @5-6\n\
+                 d: r(d,nil) r(e,[1]) @7-8\nf: a(f,1) a(g,1) @9-10\ng: a(f,2) r(g,nil) @11-12\n\
+                 h: r(f,[1 2]) @13-14";
+    let (skew, fork) = ((Anomaly::ReadSkew, 1), (Anomaly::LongFork, 1));
+    assert_eq!(counts(timed), [skew, fork, (Anomaly::StaleRead, 3)]);
+    // A lost update elsewhere explains snapshot isolation as well.
+    let skewed = "a: a(a,1) a(c,2) r(b,nil)\nb: a(c,3) a(b,4) r(a,nil)";
+    assert_eq!(counts(skewed), [skew, (Anomaly::WriteSkew, 1)]);
+    let both = format!("{skewed}\nc: r(y,nil) a(y,1)\nd: r(y,nil) a(y,2)");
+    let (lost, written) = ((Anomaly::LostUpdate, 1), (Anomaly::WriteSkew, 1));
+    assert_eq!(counts(&both), [skew, lost, written]);
+    // A lost update that is also something else counts whatever else there is.
+    let twice = "a: r(x,nil) a(x,1) | r(x,nil) a(x,2)";
+    assert_eq!(counts(twice), [(Anomaly::FracturedReadCausal, 1), lost]);
+}

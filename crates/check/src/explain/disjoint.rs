@@ -1,7 +1,7 @@
-//! Everything that the strong levels forbid in a history whose weak levels hold: patterns of two
-//! transactions by scans of the whole history; then one violation that explains each violated
-//! level; then others that share no transaction with those before, until nothing is left or a limit
-//! ends it.
+//! Everything that the strong levels forbid in a history whose weak levels hold, level by level, the
+//! weakest first: patterns of two transactions by scans of the whole history; then a violation that
+//! explains the level, if none does; then others that share no transaction with those before, until
+//! nothing is left or a limit ends it.
 
 use super::budget::Budget;
 use super::explanation::explain;
@@ -113,16 +113,24 @@ pub(crate) fn violations(
     let of_part = violated.iter().map(|(level, _)| *level);
     let of_whole: Vec<Level> = clean.violated.iter().copied().chain(of_part).collect();
     let mut finder = Finder::new(&clean);
-    finder.scan_whole(&clean, &of_whole);
-    // In what is left nothing may be wrong, although its scans found something in the whole.
-    let Some(&(strongest, _)) = violated.last() else {
-        return Found { groups: finder.patterns, is_complete: true, times: Vec::new() };
-    };
-    finder.scan_part(&clean, violated);
-    let times = finder.explain_levels(&clean, violated);
     let deadline = Instant::now() + took.max(PATIENCE);
     let asked = clean.part.options.deadline;
-    let end = finder.others(strongest, asked.map_or(deadline, |asked| asked.min(deadline)));
+    let deadline = asked.map_or(deadline, |asked| asked.min(deadline));
+    let (mut end, mut times) = (End::NothingLeft, Vec::new());
+    // A level is searched without the reads that are to blame for what it forbids itself, and with
+    // those of stronger levels: a stale read may be a part of a read skew.
+    for (place, (level, txns)) in violated.iter().enumerate() {
+        finder.scan(&clean, *level, &of_whole);
+        times.extend(finder.explain_level(&clean, *level, txns, violated.len() - place));
+        let levels = violated.len() - place;
+        if finder.others(*level, levels, deadline) == End::Limit {
+            end = End::Limit;
+        }
+    }
+    // In what is left nothing may be wrong, although scans find something in the whole.
+    if let Some(&strongest) = of_whole.iter().max() {
+        finder.scan(&clean, strongest, &of_whole);
+    }
     let is_complete = end == End::NothingLeft;
     let counted = if is_complete { Counted::Disjoint } else { Counted::AtLeast };
     let mut groups = finder.patterns;
@@ -141,6 +149,8 @@ struct Finder<'a> {
     options: &'a Options,
     left: Leftover<'a>,
     patterns: Vec<AnomalyGroup>,
+    /// The patterns that were scanned for.
+    scanned: Vec<Anomaly>,
     found: Vec<Violation>,
 }
 
@@ -155,47 +165,59 @@ impl<'a> Finder<'a> {
             used: FxHashSet::default(),
         };
         let options = clean.part.options;
-        Finder { options, left, patterns: Vec::new(), found: Vec::new() }
+        Finder { options, left, patterns: Vec::new(), scanned: Vec::new(), found: Vec::new() }
     }
 
     fn limits(&self, deadline: Instant) -> Limits {
         Limits { deadline: Some(deadline), memory: self.options.memory }
     }
 
-    /// Counts what the violated levels forbid and one look at the whole shows: lost updates and
-    /// stale reads. Leaves out the reads that are to blame for them. A pattern is explained at the
-    /// weakest of these levels.
-    fn scan_whole(&mut self, clean: &Clean<'_>, violated: &[Level]) {
-        let forbidding = violated.iter().filter(|&&level| level >= Level::SnapshotIsolation);
-        let lost = clean.lost_updates;
-        if let Some(&level) = forbidding.min().filter(|_| lost.count() > 0) {
-            let pairs = || lost.pairs(clean.whole);
-            let count = (lost.count(), Counted::Exactly);
-            if self.pattern(Anomaly::LostUpdate, level, count, pairs) {
-                self.left.set_aside(lost.to_blame());
-            }
+    /// Counts what `level` forbids and a look at all shows, unless that was done: lost updates and
+    /// stale reads of the whole, write skews of the part. Leaves out the reads that are to blame. A
+    /// pattern is explained at the weakest of the violated levels that forbid it.
+    fn scan(&mut self, clean: &Clean<'_>, level: Level, violated: &[Level]) {
+        let weakest =
+            |least: Level| violated.iter().copied().filter(|&violated| violated >= least).min();
+        let is_due = |this: &Self, kind: Anomaly| !this.scanned.contains(&kind);
+        if level >= Level::SnapshotIsolation && is_due(self, Anomaly::LostUpdate) {
+            self.scanned.push(Anomaly::LostUpdate);
+            weakest(Level::SnapshotIsolation)
+                .into_iter()
+                .for_each(|at| self.lost_updates(clean, at));
+        }
+        if level >= Level::Serializable && is_due(self, Anomaly::WriteSkew) {
+            self.scanned.push(Anomaly::WriteSkew);
+            weakest(Level::Serializable).into_iter().for_each(|at| self.write_skews(clean, at));
         }
         let is_strict = violated.contains(&Level::StrictSerializable);
-        if is_strict && clean.part.options.order != Order::RealTime {
-            self.stale_reads(clean.stale);
+        if level == Level::StrictSerializable && is_due(self, Anomaly::StaleRead) {
+            self.scanned.push(Anomaly::StaleRead);
+            if is_strict && clean.part.options.order != Order::RealTime {
+                self.stale_reads(clean.stale);
+            }
         }
     }
 
-    /// Counts the write skews of the part, likewise.
-    fn scan_part(&mut self, clean: &Clean<'_>, violated: &[(Level, Vec<TxnId>)]) {
-        let levels = violated.iter().map(|(level, _)| *level);
-        if let Some(level) = levels.filter(|&level| level >= Level::Serializable).min() {
-            let Subject { history, index, options } = clean.part;
-            let order = CausalOrder::new(history, index, clean.order, options.threads);
-            let skews = write_skews(history, index, &order);
-            let counted = if skews.is_cut { Counted::AtLeast } else { Counted::Exactly };
-            let original =
-                |Pair(ops): Pair| Pair(ops.into_iter().map(|op| clean.original(op)).collect());
-            let pairs = || skews.pairs(history, index).map(original);
-            let count = (skews.count(), counted);
-            if self.pattern(Anomaly::WriteSkew, level, count, pairs) {
-                self.left.set_aside(skews.to_blame().map(|read| clean.original(read)));
-            }
+    fn lost_updates(&mut self, clean: &Clean<'_>, level: Level) {
+        let lost = clean.lost_updates;
+        let count = (lost.count(), Counted::Exactly);
+        if lost.count() > 0
+            && self.pattern(Anomaly::LostUpdate, level, count, || lost.pairs(clean.whole))
+        {
+            self.left.set_aside(lost.to_blame());
+        }
+    }
+
+    fn write_skews(&mut self, clean: &Clean<'_>, level: Level) {
+        let Subject { history, index, options } = clean.part;
+        let order = CausalOrder::new(history, index, clean.order, options.threads);
+        let skews = write_skews(history, index, &order);
+        let counted = if skews.is_cut { Counted::AtLeast } else { Counted::Exactly };
+        let original =
+            |Pair(ops): Pair| Pair(ops.into_iter().map(|op| clean.original(op)).collect());
+        let pairs = || skews.pairs(history, index).map(original);
+        if self.pattern(Anomaly::WriteSkew, level, (skews.count(), counted), pairs) {
+            self.left.set_aside(skews.to_blame().map(|read| clean.original(read)));
         }
     }
 
@@ -246,45 +268,46 @@ impl<'a> Finder<'a> {
             explain(whole, &ops, asked, &mut Budget::within(limits))
                 .filter(|violation| violation.kind == kind)
         };
-        let tried = pairs().take(EXEMPLARS_TRIED).map(with_witnesses);
-        let Some(exemplar) = tried.into_iter().find_map(explained) else {
-            return false;
-        };
-        let shown = self.options.instances.min(INSTANCES_MAX);
         // A pair that is another anomaly too, and is explained as that, is named only.
         let named = |ops: &[OpId]| {
             let ops = ops.iter().map(|&op| Refs(whole).op(op)).collect();
             Violation::new(kind, ops, Vec::new())
         };
+        let tried = || pairs().take(EXEMPLARS_TRIED).map(with_witnesses);
+        let told = tried().find_map(explained);
+        let certain = || tried().find(|ops| !ops.iter().any(is_unknown));
+        let Some(exemplar) = told.or_else(|| certain().map(|ops| named(&ops))) else {
+            return false;
+        };
+        let shown = self.options.instances.min(INSTANCES_MAX);
         let instance = |ops: Vec<OpId>| explained(ops.clone()).unwrap_or_else(|| named(&ops));
         let instances = pairs().take(shown).map(with_witnesses).map(instance).collect();
         self.patterns.push(AnomalyGroup { kind, count, counted, exemplar, instances });
         true
     }
 
-    /// Explains the violated levels that nothing found so far explains.
-    fn explain_levels(
+    /// Explains a violated level by `txns`, which alone violate it, unless something that was found
+    /// explains it; how long that took. `levels` are still to be explained, and share the time: one
+    /// that is hard to explain must not use up that of the others.
+    fn explain_level(
         &mut self,
         clean: &Clean<'_>,
-        violated: &[(Level, Vec<TxnId>)],
-    ) -> Vec<(Level, Duration)> {
-        let (now, asked) = (Instant::now(), self.options.deadline);
-        let latest = now + EXPLAINING_MAX;
-        let deadline = asked.map_or(latest, |asked| asked.clamp(now + GRACE, latest));
-        let mut times = Vec::new();
-        for (place, (level, txns)) in violated.iter().enumerate() {
-            if self.is_explained(*level) || txns.iter().any(|txn| self.is_used(clean, *txn)) {
-                continue;
-            }
-            let start = Instant::now();
-            // One that is hard to explain must not use up the time of the others.
-            let share = deadline.saturating_duration_since(start) / (violated.len() - place) as u32;
-            let ops = ops_of(clean.part.history, clean.part.index, txns);
-            let ops: Vec<OpId> = ops.into_iter().map(|op| clean.original(op)).collect();
-            self.explain(&ops, *level, start + share);
-            times.push((*level, start.elapsed()));
+        level: Level,
+        txns: &[TxnId],
+        levels: usize,
+    ) -> Option<(Level, Duration)> {
+        if self.is_explained(level) || txns.iter().any(|txn| self.is_used(clean, *txn)) {
+            return None;
         }
-        times
+        let start = Instant::now();
+        let latest = start + EXPLAINING_MAX;
+        let deadline = self.options.deadline;
+        let deadline = deadline.map_or(latest, |asked| asked.clamp(start + GRACE, latest));
+        let share = deadline.saturating_duration_since(start) / levels.max(1) as u32;
+        let ops = ops_of(clean.part.history, clean.part.index, txns);
+        let ops: Vec<OpId> = ops.into_iter().map(|op| clean.original(op)).collect();
+        self.explain(&ops, level, start + share);
+        Some((level, start.elapsed()))
     }
 
     fn is_explained(&self, level: Level) -> bool {
@@ -311,11 +334,16 @@ impl<'a> Finder<'a> {
         true
     }
 
-    /// Looks for further violations, as long as there are some and the limits allow.
-    fn others(&mut self, level: Level, deadline: Instant) -> End {
+    /// Looks for further violations, as long as there are some and the limits allow. So many
+    /// `levels` still share what is left of these.
+    fn others(&mut self, level: Level, levels: usize, deadline: Instant) -> End {
+        let now = Instant::now();
+        let deadline = now + deadline.saturating_duration_since(now) / levels as u32;
         let limits = self.limits(deadline);
+        let found = self.found.len();
+        let most = found + VIOLATIONS_MAX.saturating_sub(found).div_ceil(levels);
         loop {
-            if self.found.len() >= VIOLATIONS_MAX || limits.is_over() {
+            if self.found.len() >= most || limits.is_over() {
                 return End::Limit;
             }
             if let Some(end) = self.another(level, deadline) {

@@ -45,12 +45,12 @@ struct View<'a> {
 }
 
 impl<'a> View<'a> {
-    /// `None` if the moments do not fit, which is known before a check begins.
+    /// `None` if the moments or the overlaps do not fit.
     fn new(original: &'a History, threads: usize) -> Option<View<'a>> {
         let moments = original.with_moments().ok()?;
         let mut index = Index::build(&moments.history, threads);
         index.told = stale_reads(&moments.history, &index).iter().map(|stale| stale.read).collect();
-        index.overlaps = overlaps(&moments.history, &index);
+        index.overlaps = overlaps(&moments.history, &index)?;
         Some(View { original, moments, index })
     }
 
@@ -70,9 +70,15 @@ const OVERLAPS_MAX: u64 = 1 << 28;
 
 /// Whether there is room for what [`overlaps`] makes: as much as transactions that all write a key
 /// at once.
-pub(crate) fn is_room_for_overlaps(history: &History, index: &Index, options: &Options) -> bool {
+pub(crate) fn is_room_for_overlaps(
+    history: &History,
+    index: &Index,
+    stale: &[StaleRead],
+    options: &Options,
+) -> bool {
+    let told: FxHashSet<OpId> = stale.iter().map(|stale| stale.read).collect();
     let mut count = 0;
-    each_overlap(history, index, |writers, _, _| count += writers.len() as u64);
+    each_overlap(history, index, &told, |writers, _, _| count += writers.len() as u64);
     // As they are, and as edges of the graph.
     let bytes = count * (size_of::<Overlap>() + size_of::<Inferred>()) as u64;
     count <= OVERLAPS_MAX && Limits::of(options).allow(bytes)
@@ -81,13 +87,18 @@ pub(crate) fn is_room_for_overlaps(history: &History, index: &Index, options: &O
 /// For each version that was read the writers of its key that overlap its writer and ended before
 /// the last of its readers that is not stale began. Those that ended before another one of them
 /// began come before that one anyway.
-fn overlaps(history: &History, index: &Index) -> Vec<Overlap> {
-    let mut found = Vec::new();
-    each_overlap(history, index, |writers, to, read| {
+///
+/// `None` if there are too many, which is known before a check begins but not of its parts.
+fn overlaps(history: &History, index: &Index) -> Option<Vec<Overlap>> {
+    let told: FxHashSet<OpId> = index.told.iter().copied().collect();
+    let mut count = 0;
+    each_overlap(history, index, &told, |writers, _, _| count += writers.len() as u64);
+    let mut found = Vec::with_capacity(Some(count as usize).filter(|_| count <= OVERLAPS_MAX)?);
+    each_overlap(history, index, &told, |writers, to, read| {
         let others = writers.iter().map(|&(_, from)| from).filter(|&from| from != to);
         found.extend(others.map(|from| Overlap { from, to, read }));
     });
-    found
+    Some(found)
 }
 
 /// Calls `visit` with writers that come before the writer of a version, itself perhaps among them,
@@ -95,9 +106,9 @@ fn overlaps(history: &History, index: &Index) -> Vec<Overlap> {
 fn each_overlap(
     history: &History,
     index: &Index,
+    told: &FxHashSet<OpId>,
     mut visit: impl FnMut(&[(i64, TxnId)], TxnId, OpId),
 ) {
-    let told: FxHashSet<OpId> = index.told.iter().copied().collect();
     let times = |txn: TxnId| {
         let (begin, end) = history.times(txn).unwrap_or((i64::MIN, i64::MAX));
         (begin, end.max(begin))
