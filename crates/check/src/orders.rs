@@ -168,7 +168,7 @@ fn outcome_without(with: &Verdict, anomalies: &[AnomalyGroup]) -> Verdict {
             let breach = Breach::Anomaly(Box::new(violation.clone()));
             Verdict::new(with.level, Outcome::Violated(breach))
         }
-        (true, None) => Verdict::undecided_because(with.level, Undecided::Budget),
+        (true, None) => Verdict::undecided_because(with.level, Undecided::ManyWithoutSessions),
     }
 }
 

@@ -11,6 +11,8 @@ pub struct Counts {
     pub sessions: usize,
     /// Transactions, aborted and unknown ones included.
     pub transactions: usize,
+    /// Transactions that are known to have committed and did something.
+    pub committed: usize,
     /// Operations.
     pub operations: usize,
     /// Keys.
@@ -38,6 +40,7 @@ impl History {
         Counts {
             sessions: self.session_count(),
             transactions: self.txn_count(),
+            committed: self.txns().filter(|&txn| self.has_committed(txn)).count(),
             operations: self.op_count(),
             keys: self.keys_that_occur(),
             skipped: self.skipped(),
@@ -52,6 +55,11 @@ impl History {
             backward: self.backward_times(),
             repairs: *self.repairs(),
         }
+    }
+
+    /// Whether a transaction committed and did something.
+    fn has_committed(&self, txn: TxnId) -> bool {
+        self.status(txn) == Status::Committed && !self.ops_of(txn).is_empty()
     }
 
     /// How many transactions, with the times that are known of them, are as `counts` says.

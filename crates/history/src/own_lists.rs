@@ -21,12 +21,17 @@ pub fn list_of_others<'l>(list: &'l [Value], own: &[Value]) -> Cow<'l, [Value]> 
     if let Some(others) = list.strip_suffix(own) {
         return Cow::Borrowed(others);
     }
-    let mut others = list.to_vec();
-    for mine in own.iter().rev() {
-        if let Some(last) = others.iter().rposition(|element| element == mine) {
-            others.remove(last);
+    let mut left: FxHashMap<Value, usize> = FxHashMap::default();
+    own.iter().for_each(|&mine| *left.entry(mine).or_default() += 1);
+    let is_of_others = |element: &&Value| match left.get_mut(element) {
+        Some(count) if *count > 0 => {
+            *count -= 1;
+            false
         }
-    }
+        _ => true,
+    };
+    let mut others: Vec<Value> = list.iter().rev().filter(is_of_others).copied().collect();
+    others.reverse();
     Cow::Owned(others)
 }
 

@@ -12,7 +12,11 @@ pub(crate) fn notes(checked: &Checked) -> Vec<String> {
     let asks_for_times =
         report.order == Order::RealTime || report.verdict(Level::StrictSerializable).is_some();
     let times = if asks_for_times { of_times(&checked.counts) } else { Vec::new() };
-    times.into_iter().chain(left_out(&checked.counts.repairs)).collect()
+    let nothing = (checked.counts.committed == 0).then(|| {
+        "no transaction is known to have committed and done something: there is nothing to check"
+            .to_owned()
+    });
+    nothing.into_iter().chain(times).chain(left_out(&checked.counts.repairs)).collect()
 }
 
 /// What is wrong with the times of a history.

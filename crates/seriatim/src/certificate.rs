@@ -26,15 +26,17 @@ use seriatim_report::certificate::{Certificate, Claim, Point, Proof, Subject};
 use seriatim_verify as verify;
 use seriatim_verify::{Doubt, ReadSource};
 
-/// The certificate of a check that was asked for certificates.
+/// The certificate of a check. No isolation, which everything that is committed satisfies or has
+/// wrong by itself, is no part of it.
 pub fn certify(input: &str, history: &History, report: &Report) -> Certificate {
     let numbers = history.numbering();
+    let certified = report.verdicts.iter().filter(|verdict| verdict.level != Level::Unconstrained);
     let claim = |verdict: &Verdict| (verdict.level, claim_of(history, &numbers, report, verdict));
     Certificate {
         input: input.to_owned(),
         subject: subject(history),
         order: report.order,
-        claims: report.verdicts.iter().map(claim).collect(),
+        claims: certified.map(claim).collect(),
     }
 }
 

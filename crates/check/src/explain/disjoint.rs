@@ -1,7 +1,7 @@
-//! Everything that the strong levels forbid in a history whose weak levels hold, level by level, the
-//! weakest first: patterns of two transactions by scans of the whole history; then a violation that
-//! explains the level, if none does; then others that share no transaction with those before, until
-//! nothing is left or a limit ends it.
+//! Everything that the strong levels forbid in a history whose weak levels hold, level by level,
+//! the weakest first: patterns of two transactions by scans of the whole history; then a violation
+//! that explains the level, if none does; then others that share no transaction with those before,
+//! until nothing is left or a limit ends it.
 
 use super::budget::Budget;
 use super::explanation::explain;

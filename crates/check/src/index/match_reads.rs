@@ -372,6 +372,10 @@ impl Resolver<'_> {
         let Some(list) = list.filter(|_| walk.first_read != NO_ENTRY && self.has_lists) else {
             return;
         };
+        let first = lists::elements(self.history, walk.first_value).unwrap_or_default();
+        if list.is_empty() && first.is_empty() {
+            return;
+        }
         let of_txn = entries[..local].iter().rev().take_while(|entry| entry.txn() == walk.txn);
         let appends = of_txn.filter(|entry| self.history.op(entry.op).kind == OpKind::Append);
         let mut own: Vec<Value> = appends.map(|entry| Value::from_raw(entry.slot)).collect();
@@ -379,7 +383,6 @@ impl Resolver<'_> {
             return;
         }
         own.reverse();
-        let first = lists::elements(self.history, walk.first_value).unwrap_or_default();
         if *first != *list_of_others(list, &own) {
             let first = entries[walk.first_read as usize].op;
             self.found.unrepeated.push(Unrepeated { first, second: entries[local].op });

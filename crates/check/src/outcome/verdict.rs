@@ -72,6 +72,9 @@ pub enum Undecided {
     },
     /// The search was given up: the strong levels are NP-complete, and every search has a limit.
     Budget,
+    /// With sessions the level is violated, and whether that is so without them is not searched for
+    /// in a history of so many transactions.
+    ManyWithoutSessions,
     /// Going on would take more memory than [`crate::Checker::memory`] allows, or more than is ever
     /// spent on one table.
     Memory,

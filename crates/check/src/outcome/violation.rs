@@ -160,7 +160,7 @@ pub enum Why {
     Initial,
     /// These edges, all of which were observed, lead from the earlier writer to the later one.
     Known(Vec<Edge>),
-    /// This read returned a list that shows both.
+    /// This read returned a list that shows both, or the earlier one and not the later.
     Listed(OpRef),
     /// None: it is supposed, and the cycle that it stands in refutes it.
     Supposed,

@@ -154,6 +154,9 @@ fn undecided(report: &Report, level: Level) -> &'static str {
         Some(Undecided::UnknownContent { .. }) => {
             "is undecided, because transactions of unknown content were passed over"
         }
+        Some(Undecided::ManyWithoutSessions) => {
+            "is undecided, because without sessions so many transactions are not searched"
+        }
         Some(Undecided::NoTimes) => "is undecided, because the history has no times",
         Some(Undecided::Memory) => "is undecided, because of the memory limit",
         _ => "is undecided",

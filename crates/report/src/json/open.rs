@@ -81,6 +81,9 @@ impl<'a> Open<'a> {
             Some(Undecided::UnknownContent { transactions }) => {
                 Open { reason: "unknown-content", transactions: Some(*transactions), ..empty }
             }
+            Some(Undecided::ManyWithoutSessions) => {
+                Open { reason: "many-without-sessions", ..empty }
+            }
             Some(Undecided::NoTimes) => Open { reason: "no-times", ..empty },
             _ => empty,
         }

@@ -237,6 +237,11 @@ pub fn undecided(reason: &Undecided, duplicate: Option<&Duplicate>) -> String {
         Undecided::Budget => {
             "Undecided, because the search used up its budget and was given up.".to_owned()
         }
+        Undecided::ManyWithoutSessions => {
+            "Undecided, because what violates it with sessions needs them, and without sessions \
+             so many transactions are not searched."
+                .to_owned()
+        }
         Undecided::Memory => {
             "Undecided, because of the memory limit: going on would have taken more.".to_owned()
         }

@@ -243,6 +243,7 @@ pub fn checked(verdicts: Vec<Verdict>, violations: Vec<Violation>) -> Checked {
         counts: Counts {
             sessions: 4,
             transactions: 7,
+            committed: 7,
             operations: 1234,
             keys: 3,
             skipped: 0,

@@ -272,8 +272,8 @@ fn check_repeated_lists(history: &History, order: &[TxnId]) -> Result<(), Reject
     unrepeated.map_or(Ok(()), |(_, again)| Err(Rejection::Source(again)))
 }
 
-/// The lists of a key are prefixes of the longest, and until that is complete each append to the key
-/// is its next element.
+/// The lists of a key are prefixes of the longest, and until that is complete each append to the
+/// key is its next element.
 fn check_lists(history: &History, order: &[TxnId]) -> Result<(), Rejection> {
     if !history.has_lists() {
         return Ok(());

@@ -270,7 +270,7 @@ fn all_of_the_syntax_of_edn_may_stand_in_a_history() {
     let history = edn("; a note, and #_ what does not count\n\
                        #_{:type :ok :process 0 :f :txn :value [[:w 1 1]]}\n\
                        ^{:line 1} #jepsen.history.Op{:type :ok, :process 0x1, :f :txn, \
-                       :time nil, :nan ##NaN, :ratio 1/2, :char \\], :when #inst \"2020\", #_ #_ a b \
+                       :time nil, :n ##NaN, :ratio 1/2, :char \\], :when #inst \"2020\", #_ #_ a b \
                        :re #\"a\\\"b\", :set #{1 2.5M}, :value #v [[:w 017 5N] #_[:w 1 2]]}\n\
                        #:jepsen{:type :ok, :process 2, :value ([:r 15 5])} #_ end\n");
     assert_eq!(transactions(&history), ["1: w(15,5)", "2: r(15,5)"]);
