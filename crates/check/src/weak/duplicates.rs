@@ -31,6 +31,10 @@ pub(crate) enum Matched {
 /// How many violations of one choice are learned from.
 const LEARNED_MAX: usize = 64;
 
+/// How many choices are ruled out as a whole, because nothing can be told of their violations: with
+/// many ambiguous reads it would go on forever.
+const UNTOLD_MAX: u32 = 1000;
+
 struct Watch(Limits);
 
 impl Callbacks for Watch {
@@ -81,6 +85,7 @@ pub(crate) fn decide(
     let mut matcher = Matcher::new(history, ambiguous, limits, level);
     let levels = vec![level];
     let options = Options { levels, instances: LEARNED_MAX, orders: true, ..options.clone() };
+    let mut untold = 0;
     loop {
         if limits.is_over() || !limits.allow(memory::of_part(history)) {
             return Matched::OutOfBudget(limits.reason());
@@ -115,6 +120,10 @@ pub(crate) fn decide(
         }
         if !learned && !matcher.learn_all() {
             return matcher.violated();
+        }
+        untold += u32::from(!learned);
+        if untold > UNTOLD_MAX {
+            return Matched::OutOfBudget(Undecided::Budget);
         }
     }
 }

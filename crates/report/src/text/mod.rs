@@ -58,6 +58,22 @@ impl Default for Layout {
 /// What is said if a limit ended the search for further anomalies.
 const STOPPED: &str = "The search for further anomalies of the strong levels stopped at its limit: \
                        there may be others, also of other kinds.";
+/// What is said if it ended before any was found.
+const UNEXPLAINED: &str = "The search for anomalies of the strong levels stopped at its limit: \
+                           what violates them could not be explained.";
+
+/// What is said of a search that a limit ended; nothing where nothing is known to be wrong.
+fn ended_early(checked: &Checked) -> Option<&'static str> {
+    let report = &checked.report;
+    let is_violated = report.verdicts.iter().any(|verdict| verdict.is_violated());
+    let is_filtered = report.kind.is_some() || !checked.kinds.is_empty();
+    match report.anomalies.is_empty() && !is_filtered {
+        _ if !report.search_ended_early => None,
+        false => Some(STOPPED),
+        true if is_violated => Some(UNEXPLAINED),
+        true => None,
+    }
+}
 
 /// The page about one input.
 pub fn render(checked: &Checked, layout: &Layout) -> String {
@@ -72,9 +88,9 @@ pub fn render(checked: &Checked, layout: &Layout) -> String {
         page += &anomaly(group, layout);
     }
     page += &none_of_the_kinds(checked, layout);
-    if checked.report.search_ended_early {
+    if let Some(ended) = ended_early(checked) {
         page.push('\n');
-        page += &dimmed(STOPPED, "", layout.width);
+        page += &dimmed(ended, "", layout.width);
     }
     if layout.timings {
         page.push('\n');

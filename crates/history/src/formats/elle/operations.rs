@@ -293,8 +293,9 @@ pub(super) fn fit(invocation: &ElleEvent, completion: &ElleEvent) -> Result<(), 
             (text, (completion.workload == Some(Workload::Txn)).then_some(at))
         }
         None if begun.len() != ended.len() => {
+            let end = if ended.len() == 1 { "ends" } else { "end" };
             let (ended, begun) = (operations(ended.len()), operations(begun.len()));
-            (format!("{ended} here end what began in line {line} with {begun}"), None)
+            (format!("{ended} here {end} what began in line {line} with {begun}"), None)
         }
         None => return Ok(()),
     };
