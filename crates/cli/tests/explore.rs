@@ -2,10 +2,9 @@
 
 mod common;
 
-use common::{Folder, Ran, run, run_with_stdin, schema, start};
+use common::{Folder, Ran, explore_json, run, run_with_stdin};
 use std::path::{Path, PathBuf};
 use std::process::Command;
-use std::time::Duration;
 
 fn programs() -> Vec<PathBuf> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../examples/programs");
@@ -22,15 +21,6 @@ fn shipped(name: &str) -> String {
     path.unwrap().to_str().unwrap().to_owned()
 }
 
-/// The one line of JSON of an exploration, which fits the schema.
-fn json(args: &[&str]) -> (Option<i32>, serde_json::Value) {
-    let ran = run(&[&["explore", "--format", "json"], args].concat());
-    let [line] = &ran.json()[..] else { panic!("one line: {ran:?}") };
-    let validator = schema("explore");
-    assert!(validator.is_valid(line), "{line}");
-    (ran.code, line.clone())
-}
-
 #[test]
 fn every_shipped_program_shows_its_anomaly_at_one_level_and_not_at_the_next() {
     let mut shown = Vec::new();
@@ -43,7 +33,7 @@ fn every_shipped_program_shows_its_anomaly_at_one_level_and_not_at_the_next() {
         let (kind, levels) = line.split_once(" at ").unwrap();
         let (weak, strong) = levels.split_once(", not at ").unwrap();
         let path = path.to_str().unwrap();
-        let (code, found) = json(&[path, "--level", weak]);
+        let (code, found) = explore_json(&[path, "--level", weak]);
         assert_eq!((code, &found["verdict"]), (Some(1), &"violated".into()), "{path}");
         let kinds: Vec<&str> = found["behaviour"]["anomalies"]
             .as_array()
@@ -52,7 +42,7 @@ fn every_shipped_program_shows_its_anomaly_at_one_level_and_not_at_the_next() {
             .map(|a| a["kind"].as_str().unwrap())
             .collect();
         assert!(kinds.contains(&kind), "{path}: {kinds:?}");
-        let (code, held) = json(&[path, "--level", strong]);
+        let (code, held) = explore_json(&[path, "--level", strong]);
         assert_eq!((code, &held["verdict"]), (Some(0), &"holds".into()), "{path}: {held}");
         shown.push(kind.to_owned());
     }
@@ -76,7 +66,7 @@ fn a_counterexample_can_be_run_again() {
     let again = run(&["explore", &path, "--level", "si", "--replay", &token]);
     assert_eq!(again.code, Some(1));
     assert!(again.stdout.contains("final(duty[1]) = 0, final(duty[2]) = 0"), "{}", again.stdout);
-    let (_, found) = json(&[&path, "--level", "si", "--replay", &token]);
+    let (_, found) = explore_json(&[&path, "--level", "si", "--replay", &token]);
     assert_eq!(found["behaviour"]["token"], token.as_str());
     // At serializability there is no such behaviour.
     let refused = run(&["explore", &path, "--level", "ser", "--replay", &token]);
@@ -107,7 +97,7 @@ fn a_counterexample_can_be_run_again() {
 
 #[test]
 fn all_counterexamples_are_grouped_by_their_cycle() {
-    let (code, all) = json(&["twitter", "--level", "cc", "--all"]);
+    let (code, all) = explore_json(&["twitter", "--level", "cc", "--all"]);
     assert_eq!(code, Some(1));
     let groups = all["groups"].as_array().unwrap();
     let counted: u64 = groups.iter().map(|group| group["count"].as_u64().unwrap()).sum();
@@ -121,61 +111,9 @@ fn all_counterexamples_are_grouped_by_their_cycle() {
 }
 
 #[test]
-fn the_same_histories_with_any_number_of_threads_and_in_parts() {
-    let count = |args: &[&str]| {
-        let (_, found) = json(&[&["twitter", "--robust", "--all"], args].concat());
-        (found["histories"].as_u64().unwrap(), found["counterexamples"].as_u64().unwrap())
-    };
-    let whole = count(&["--threads", "1"]);
-    assert_eq!(whole, (200, 35));
-    assert_eq!(count(&["--threads", "3"]), whole);
-    let parts: Vec<(u64, u64)> =
-        ["1/3", "2/3", "3/3"].iter().map(|part| count(&["--partition", part])).collect();
-    let sum = parts.iter().fold((0, 0), |sum, part| (sum.0 + part.0, sum.1 + part.1));
-    assert_eq!(sum, whole, "{parts:?}");
-    assert!(parts.iter().all(|part| part.0 > 0), "{parts:?}");
-    for bad in ["0/3", "4/3", "1", "a/b", "1/0"] {
-        assert_eq!(run(&["explore", "cart", "--partition", bad]).code, Some(3), "{bad}");
-    }
-}
-
-#[test]
-fn an_exploration_goes_on_from_its_checkpoint() {
-    let folder = Folder::new();
-    let kept = folder.at("kept.json");
-    let args = ["courseware-overflow", "--level", "ser", "--checkpoint", &kept];
-    let mut rounds = 0;
-    let last = loop {
-        let (code, found) = json(&[&args[..], &["--budget", "150ms"]].concat());
-        rounds += 1;
-        if code == Some(0) {
-            break found;
-        }
-        assert_eq!((code, &found["verdict"]), (Some(2), &"undecided".into()));
-        assert!(rounds < 1000);
-    };
-    assert!(rounds > 1, "the budget was not small enough");
-    assert_eq!((&last["histories"], &last["end_states"]), (&1680.into(), &212_395.into()));
-    assert_eq!(folder.names(), ["kept.json"]);
-    let other = run(&["explore", "courseware-overflow", "--level", "si", "--checkpoint", &kept]);
-    assert_eq!(other.code, Some(3));
-    assert!(other.stderr.contains("of something else"), "{}", other.stderr);
-    let broken = folder.file("broken.json", "{}");
-    assert_eq!(run(&["explore", "cart", "--checkpoint", &broken]).code, Some(3));
-    let whole = std::fs::read_to_string(&kept).unwrap();
-    for wrong in ["77", "0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1,0,1"] {
-        let open = format!(r#""open":[{{"path":[{wrong}]}}]"#);
-        std::fs::write(&kept, whole.replace(r#""open":[]"#, &open)).unwrap();
-        let ran = run(&[&["explore"], &args[..]].concat());
-        assert_eq!(ran.code, Some(3), "{wrong}: {}", ran.stdout);
-        assert!(ran.stderr.contains("the checkpoint does not fit"), "{}", ran.stderr);
-    }
-}
-
-#[test]
 fn the_baseline_comes_to_histories_many_times() {
-    let (_, once) = json(&["cart", "--robust", "--level", "ser"]);
-    let (_, often) = json(&["cart", "--robust", "--level", "ser", "--algorithm", "dfs"]);
+    let (_, once) = explore_json(&["cart", "--robust", "--level", "ser"]);
+    let (_, often) = explore_json(&["cart", "--robust", "--level", "ser", "--algorithm", "dfs"]);
     assert_eq!((&once["verdict"], &often["verdict"]), (&"holds".into(), &"holds".into()));
     assert!(often["histories"].as_u64() > once["histories"].as_u64());
 }
@@ -217,149 +155,6 @@ fn what_people_read_about_an_exploration() {
         .filter(|line| !line.contains("histories in") && !line.contains("programs/"))
         .collect();
     insta::assert_snapshot!(page.join("\n"));
-}
-
-/// Verdict, numbers and counterexample of an exploration.
-fn told(args: &[&str]) -> (Option<i32>, serde_json::Value) {
-    let (code, mut found) = json(args);
-    for what in ["time_ms", "share"] {
-        found.as_object_mut().unwrap().remove(what);
-    }
-    (code, found)
-}
-
-#[test]
-fn the_same_is_told_with_any_number_of_threads() {
-    for args in [
-        &["cart", "--level", "cc"][..],
-        &["courseware-overflow", "--level", "cc"],
-        &["twitter", "--robust"],
-        &["cart:2", "--robust"],
-        &["wikipedia:1", "--level", "cc"],
-        &["tpcc:2", "--robust", "--level", "rc"],
-    ] {
-        let one = told(&[args, &["--threads", "1"]].concat());
-        for threads in ["2", "4"] {
-            assert_eq!(told(&[args, &["--threads", threads]].concat()), one, "{args:?}");
-        }
-    }
-}
-
-#[test]
-fn a_counterexample_is_the_same_with_a_checkpoint_and_found_in_a_part() {
-    let args = ["tpcc:1", "--robust", "--level", "cc"];
-    let whole = told(&args);
-    assert_eq!(whole.0, Some(1));
-    let folder = Folder::new();
-    let kept = folder.at("kept.json");
-    let resumed = loop {
-        let round = told(&[&args[..], &["--checkpoint", &kept, "--budget", "20ms"]].concat());
-        if round.0 != Some(2) {
-            break round;
-        }
-    };
-    // With a budget that ends before everything ahead of a counterexample is visited, another one
-    // may be told of first.
-    assert_eq!(told(&[&args[..], &["--checkpoint", &kept]].concat()), whole);
-    assert_eq!(resumed.0, whole.0);
-    let part = |part: &str| {
-        json(&[&args[..], &["--partition", part]].concat()).1["behaviour"]["token"].clone()
-    };
-    assert!(["1/3", "2/3", "3/3"].map(part).contains(&whole.1["behaviour"]["token"]));
-}
-
-/// Interrupts an exploration that takes longer than a user waits.
-fn interrupted(args: &[&str]) -> Ran {
-    signalled("-INT", args)
-}
-
-fn signalled(signal: &str, args: &[&str]) -> Ran {
-    let child = start(&[&["explore", "cart:1", "--size", "10x10"], args].concat());
-    std::thread::sleep(Duration::from_millis(1500));
-    Command::new("kill").args([signal, &child.id().to_string()]).status().unwrap();
-    Ran::from(child.wait_with_output().unwrap())
-}
-
-#[test]
-fn an_interrupt_loses_nothing() {
-    let ran = interrupted(&[]);
-    assert_eq!((ran.code, ran.stderr.as_str()), (Some(130), ""));
-    assert!(ran.stdout.contains("; not all were visited"), "{}", ran.stdout);
-    assert!(ran.stdout.contains("It was interrupted. With --checkpoint FILE"), "{}", ran.stdout);
-    let folder = Folder::new();
-    let kept = folder.at("kept.json");
-    let ran = interrupted(&["--checkpoint", &kept, "--format", "json"]);
-    let (found, file) = (&ran.json()[0], std::fs::read_to_string(&kept).unwrap());
-    assert_eq!((ran.code, &found["verdict"]), (Some(130), &"undecided".into()));
-    let file: serde_json::Value = serde_json::from_str(&file).unwrap();
-    let of = |part: &serde_json::Value| part["histories"].as_u64().unwrap_or(0);
-    let open = file["work"]["open"].as_array().unwrap();
-    let counted: u64 =
-        of(&file["work"]["before"]) + open.iter().map(|subtree| of(&subtree["after"])).sum::<u64>();
-    assert!(counted > 0);
-    assert_eq!(found["histories"].as_u64(), Some(counted), "the last slice is kept, too");
-    assert_eq!(folder.names(), ["kept.json"]);
-}
-
-#[test]
-fn a_budget_is_spent_and_told_of() {
-    let folder = Folder::new();
-    let kept = folder.at("kept.json");
-    let args = ["explore", "cart:1", "--size", "10x10", "--budget", "300ms"];
-    let ran = run(&args);
-    assert_eq!(ran.code, Some(2));
-    assert!(ran.stdout.contains("The budget is spent. With --checkpoint FILE"), "{}", ran.stdout);
-    let ran = run(&[&args[..], &["--checkpoint", &kept]].concat());
-    assert!(
-        ran.stdout.contains("The budget is spent. The same command goes on from"),
-        "{}",
-        ran.stdout
-    );
-    // Nothing at all can be done in no time, but the file is there.
-    let none = folder.at("none.json");
-    let ran = run(&["explore", "cart:1", "--budget", "0s", "--checkpoint", &none]);
-    assert_eq!(ran.code, Some(2));
-    assert_eq!(json(&["cart:1", "--checkpoint", &none]).1["histories"], 1494);
-}
-
-#[test]
-fn checkpoints_that_cannot_be_used_are_refused_with_the_reason() {
-    let folder = Folder::new();
-    let kept = folder.at("kept.json");
-    assert_eq!(run(&["explore", "cart:1", "--checkpoint", &kept]).code, Some(0));
-    let whole = std::fs::read_to_string(&kept).unwrap();
-    let short = folder.file("short.json", &whole[..whole.len() / 2]);
-    let empty = folder.file("empty.json", "");
-    let newer = folder.file(
-        "newer.json",
-        whole.replace(r#""seriatim_checkpoint":3"#, r#""seriatim_checkpoint":9"#),
-    );
-    let missing = folder.at("no/such/folder.json");
-    let here = folder.path().to_str().unwrap().to_owned();
-    let program = folder.file("one.tx", "session a { begin write(x, 1) commit }");
-    for (args, why) in [
-        (
-            &["cart:2", "--checkpoint", &kept][..],
-            "of something else: another program; name another file",
-        ),
-        (
-            &["cart:1", "--level", "si", "--checkpoint", &kept],
-            "of something else: level cc, not level si; name",
-        ),
-        (&["cart:1", "--checkpoint", &short], "not a whole checkpoint"),
-        (&["cart:1", "--checkpoint", &empty], "not a whole checkpoint"),
-        (&["cart:1", "--checkpoint", &newer], "of another version"),
-        (&["cart:1", "--checkpoint", &missing], "there is no such folder to write to"),
-        (&["cart:1", "--checkpoint", &here], "is a folder; name a file"),
-        (&[&program, "--checkpoint", &program], "is what is read; name another file"),
-        (&["cart:1", "--checkpoint", "/dev/full"], "not a file"),
-        (&["cart:1", "--checkpoint", "/dev/zero"], "not a file"),
-    ] {
-        let ran = run(&[&["explore"], args].concat());
-        assert_eq!(ran.code, Some(3), "{args:?}: {}", ran.stdout);
-        assert!(ran.stderr.contains(why), "{args:?}: {}", ran.stderr);
-        assert_eq!(ran.stdout, "", "{args:?}");
-    }
 }
 
 #[test]
@@ -449,7 +244,7 @@ fn many_keys_and_the_marks_of_other_editors_are_fine() {
 #[test]
 fn clients_that_try_again_without_end_are_explored() {
     for level in ["true", "rc", "ra"] {
-        let (code, found) = json(&["stack", "--level", level, "--threads", "1"]);
+        let (code, found) = explore_json(&["stack", "--level", level, "--threads", "1"]);
         assert_eq!(
             (code, &found["verdict"], &found["complete"]),
             (Some(1), &"violated".into(), &false.into()),
@@ -503,8 +298,10 @@ fn the_hint_is_a_command_that_works_as_it_is_printed() {
 #[test]
 fn a_token_that_does_not_fit_says_why() {
     let path = shipped("causality-violation");
-    let token =
-        json(&[&path, "--level", "ra"]).1["behaviour"]["token"].as_str().unwrap().to_owned();
+    let token = explore_json(&[&path, "--level", "ra"]).1["behaviour"]["token"]
+        .as_str()
+        .unwrap()
+        .to_owned();
     let ran = run(&["explore", &path, "--level", "cc", "--replay", &token]);
     assert_eq!(ran.code, Some(3));
     assert!(ran.stderr.contains("is no behaviour at causal consistency: "), "{}", ran.stderr);
@@ -515,15 +312,6 @@ fn a_token_that_does_not_fit_says_why() {
         "{}",
         ran.stderr
     );
-}
-
-#[test]
-fn the_exit_code_says_which_signal_it_was() {
-    for (signal, code) in [("-TERM", 143), ("-HUP", 129)] {
-        let ran = signalled(signal, &[]);
-        assert_eq!((ran.code, ran.stderr.as_str()), (Some(code), ""), "{signal}");
-        assert!(ran.stdout.contains("It was interrupted."), "{}", ran.stdout);
-    }
 }
 
 #[test]
@@ -621,7 +409,7 @@ fn assertions_that_say_nothing_are_told_of() {
         "{}",
         ran.stdout
     );
-    let (code, counted) = json(&["cart:1"]);
+    let (code, counted) = explore_json(&["cart:1"]);
     assert_eq!(
         (code, &counted["verdict"], &counted["question"]),
         (Some(0), &"holds".into(), &"count".into())
@@ -650,34 +438,6 @@ fn words_of_other_languages_are_explained() {
 }
 
 #[test]
-fn a_checkpoint_is_of_one_version_and_one_program() {
-    let folder = Folder::new();
-    let kept = folder.at("kept.json");
-    let args = ["explore", "twitter", "--all", "--checkpoint", &kept];
-    assert_eq!(run(&args).code, Some(1));
-    assert_eq!(run(&args).code, Some(1), "what is kept is read again");
-    let whole = std::fs::read_to_string(&kept).unwrap();
-    let version = concat!("seriatim ", env!("CARGO_PKG_VERSION"));
-    let elapsed = whole.find(r#""elapsed":{"secs":"#).unwrap();
-    let forever =
-        whole[..elapsed].to_owned() + r#""elapsed":{"secs":18446744073709551615,"nanos":0}}}"#;
-    for (text, why) in [
-        (whole.replace(version, "seriatim 0.0.0"), "seriatim 0.0.0, not seriatim"),
-        (whole.replace("program ", "program 1"), "another program"),
-        (
-            whole.replace(r#""seriatim_checkpoint":3"#, r#""seriatim_checkpoint":1"#),
-            "of another version",
-        ),
-        (forever, "longer than 1000 years"),
-    ] {
-        std::fs::write(&kept, text).unwrap();
-        let ran = run(&args);
-        assert_eq!(ran.code, Some(3), "{why}: {}", ran.stdout);
-        assert!(ran.stderr.contains(why), "{why}: {}", ran.stderr);
-    }
-}
-
-#[test]
 fn the_baseline_counts_executions() {
     let page = run(&["explore", "cart", "--robust", "--level", "ser", "--algorithm", "dfs"]).stdout;
     assert!(page.contains(" executions") && !page.contains("histories"), "{page}");
@@ -689,7 +449,7 @@ fn large_behaviours_are_told_in_short_and_whole_to_machines() {
     let ran = run(&[&["explore"], &args[..]].concat());
     assert!(ran.stdout.contains("in short") && ran.stdout.contains(" more) | "), "{}", ran.stdout);
     assert!(ran.stdout.lines().count() < 80, "{}", ran.stdout);
-    let (_, found) = json(&args);
+    let (_, found) = explore_json(&args);
     let sessions = found["behaviour"]["sessions"].as_array().unwrap();
     let txns = sessions.iter().flat_map(|session| session["transactions"].as_array().unwrap());
     let operations: usize = txns.map(|txn| txn["operations"].as_array().unwrap().len()).sum();
@@ -714,41 +474,11 @@ fn what_an_aborted_transaction_read_is_explained() {
     insta::assert_snapshot!(page.join("\n"));
     let folder = Folder::new();
     let path = folder.file("torn.tx", TORN);
-    let (_, found) = json(&[&path, "--robust", "--level", "rc"]);
+    let (_, found) = explore_json(&[&path, "--robust", "--level", "rc"]);
     assert_eq!(found["behaviour"]["strongest"], "rc");
     let aborted = &found["behaviour"]["sessions"][1]["transactions"][0];
     assert_eq!((&aborted["name"], &aborted["committed"]), (&"t-1".into(), &false.into()));
-    let (_, all) = json(&[&path, "--robust", "--all", "--level", "rc"]);
+    let (_, all) = explore_json(&[&path, "--robust", "--all", "--level", "rc"]);
     let cycle = all["groups"][0]["cycle"].as_str().unwrap();
     assert!(cycle.starts_with("non-repeatable read: "), "{cycle}");
-}
-
-/// How many histories a checkpoint has, at least.
-fn kept_histories(path: &str) -> u64 {
-    let kept = std::fs::read_to_string(path).unwrap_or_default();
-    let kept: serde_json::Value = serde_json::from_str(&kept).unwrap_or_default();
-    let count = |tally: &serde_json::Value| tally["ends"].as_u64().unwrap_or_default();
-    let open = kept["work"]["open"].as_array().cloned().unwrap_or_default();
-    count(&kept["work"]["before"]) + open.iter().map(|left| count(&left["after"])).sum::<u64>()
-}
-
-#[test]
-fn an_exploration_that_is_killed_early_each_time_gets_on() {
-    let folder = Folder::new();
-    let kept = folder.at("kept.json");
-    let mut known = 0;
-    for _ in 0..4 {
-        let started = std::time::Instant::now();
-        let mut child = start(&["explore", "cart:1", "--size", "6x6", "--checkpoint", &kept]);
-        while kept_histories(&kept) <= known {
-            // Well before the five seconds after which a checkpoint is written at the latest.
-            assert!(started.elapsed() < Duration::from_secs(4), "nothing new was kept");
-            std::thread::sleep(Duration::from_millis(2));
-        }
-        child.kill().unwrap();
-        child.wait().unwrap();
-        let now = kept_histories(&kept);
-        assert!(now > known, "{now} after {known}");
-        known = now;
-    }
 }

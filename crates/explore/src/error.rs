@@ -2,6 +2,7 @@
 
 use crate::txn_set::TXNS_MAX;
 use seriatim_isolation::Level;
+use std::fmt;
 
 /// The most operations of a transaction: each of them may look at all before it.
 pub(crate) const OPS_MAX: usize = 10_000;
@@ -17,29 +18,25 @@ pub struct Place {
     pub op: usize,
 }
 
-impl std::fmt::Display for Place {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Display for Place {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "session {}, transaction {}, operation {}", self.session, self.txn, self.op)
     }
 }
 
+/// What a program may depend on, for those that depend on something else.
+const ALLOWED: &str = "transactions may depend on what they read and on their session's local \
+                       state, and on nothing else";
+
 /// Why an exploration came to no result.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum ExploreError {
     /// No program can be explored at this level.
-    #[error("programs cannot be explored at {0}; choose rc, ra, cc, pc, si or ser")]
     Level(Level),
     /// The base of an exploration must be causally extensible.
-    #[error("{0} cannot be the base of an exploration; choose true, rc, ra or cc")]
     Base(Level),
     /// A transaction did something else when it was run again with the same reads.
-    #[error(
-        "the program is not deterministic: {place}: with the same reads it did `{before}` the \
-         first time and `{now}` the second; \
-         transactions may depend on what they read and on their session's local state, and on \
-         nothing else"
-    )]
     NotDeterministic {
         /// Where.
         place: Place,
@@ -49,13 +46,8 @@ pub enum ExploreError {
         now: String,
     },
     /// A behaviour was another one when it was run again.
-    #[error(
-        "the program is not deterministic: when it is run again, {0}; transactions may depend on \
-         what they read and on their session's local state, and on nothing else"
-    )]
     NotRepeatable(String),
     /// A client used its connection in a way that no database allows.
-    #[error("{place}: {problem}")]
     Client {
         /// Where.
         place: Place,
@@ -63,22 +55,15 @@ pub enum ExploreError {
         problem: &'static str,
     },
     /// More transactions than the explorer keeps track of.
-    #[error(
-        "a behaviour has more than {TXNS_MAX} transactions, which is far more than can be \
-         explored; make the program smaller"
-    )]
     TooManyTransactions,
     /// More operations than a transaction may have.
-    #[error("{place}: a transaction has more than {OPS_MAX} operations; make it smaller")]
     TooManyOperations {
         /// Where.
         place: Place,
     },
     /// A replay token that does not fit the program.
-    #[error("the token does not fit this program: {0}")]
     Token(String),
     /// A replay token of a behaviour that the level does not allow.
-    #[error("the token is no behaviour at {level}: {problem}; was it found at another --level?")]
     TokenLevel {
         /// The level.
         level: Level,
@@ -86,6 +71,50 @@ pub enum ExploreError {
         problem: String,
     },
     /// A checkpoint that does not fit.
-    #[error("the checkpoint does not fit: {0}")]
     Checkpoint(String),
 }
+
+impl fmt::Display for ExploreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ExploreError::Level(level) => write!(
+                f,
+                "programs cannot be explored at {level}; choose rc, ra, cc, pc, si or ser"
+            ),
+            ExploreError::Base(level) => {
+                write!(f, "{level} cannot be the base of an exploration; choose true, rc, ra or cc")
+            }
+            ExploreError::NotDeterministic { place, before, now } => write!(
+                f,
+                "the program is not deterministic: {place}: with the same reads it did `{before}` \
+                 the first time and `{now}` the second; {ALLOWED}"
+            ),
+            ExploreError::NotRepeatable(how) => write!(
+                f,
+                "the program is not deterministic: when it is run again, {how}; {ALLOWED}"
+            ),
+            ExploreError::Client { place, problem } => write!(f, "{place}: {problem}"),
+            ExploreError::TooManyTransactions => write!(
+                f,
+                "a behaviour has more than {TXNS_MAX} transactions, which is far more than can be \
+                 explored; make the program smaller"
+            ),
+            ExploreError::TooManyOperations { place } => write!(
+                f,
+                "{place}: a transaction has more than {OPS_MAX} operations; make it smaller"
+            ),
+            ExploreError::Token(problem) => {
+                write!(f, "the token does not fit this program: {problem}")
+            }
+            ExploreError::TokenLevel { level, problem } => write!(
+                f,
+                "the token is no behaviour at {level}: {problem}; was it found at another --level?"
+            ),
+            ExploreError::Checkpoint(problem) => {
+                write!(f, "the checkpoint does not fit: {problem}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for ExploreError {}

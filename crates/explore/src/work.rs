@@ -10,6 +10,7 @@
 use crate::engine::{Engine, Setting};
 use crate::error::ExploreError;
 use crate::program::{Local, Program, Value};
+#[cfg(feature = "serde")]
 use serde::{Deserialize, Serialize};
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -26,7 +27,8 @@ const PARTS_MAX: usize = 1000;
 const GROUPS_MAX: usize = 10_000;
 
 /// Numbers of a search.
-#[derive(Clone, Copy, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct Tally {
     /// Histories at the level that was asked for.
     pub histories: u64,
@@ -35,7 +37,7 @@ pub struct Tally {
     /// Calls that led nowhere: none at levels up to causal consistency.
     pub blocked: u64,
     /// Behaviours that were cut because they are longer than the explorer has room for.
-    #[serde(default)]
+    #[cfg_attr(feature = "serde", serde(default))]
     pub cut: u64,
     /// Transactions that were run.
     pub executions: u64,
@@ -58,13 +60,15 @@ impl Tally {
         self.share += other.share;
     }
 
+    #[cfg(feature = "serde")]
     fn is_nothing(&self) -> bool {
         *self == Tally::default()
     }
 }
 
 /// A history that violates the property.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct FoundBehaviour {
     /// What reruns it.
     pub token: String,
@@ -75,8 +79,8 @@ pub struct FoundBehaviour {
 }
 
 /// How a counterexample violates serializability, if it does. Displayed as a person reads it.
-#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug, Serialize, Deserialize)]
-#[serde(rename_all = "kebab-case")]
+#[derive(Clone, PartialEq, Eq, PartialOrd, Ord, Debug)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize), serde(rename_all = "kebab-case"))]
 pub enum Cycle {
     /// By this cycle of dependencies.
     Single(String),
@@ -120,7 +124,8 @@ pub struct Group {
 }
 
 /// One of several parts of a tree, which are disjoint and together complete.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct Part {
     /// Its number, from 1.
     pub number: usize,
@@ -158,12 +163,13 @@ impl std::str::FromStr for Part {
 }
 
 /// A subtree that is left to visit.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub(crate) struct Subtree {
     /// The choices that lead to it.
     pub path: Vec<usize>,
     /// The numbers of what was visited between it and the next one that is left.
-    #[serde(default, skip_serializing_if = "Tally::is_nothing")]
+    #[cfg_attr(feature = "serde", serde(default, skip_serializing_if = "Tally::is_nothing"))]
     pub after: Tally,
 }
 
@@ -174,7 +180,8 @@ impl From<Vec<usize>> for Subtree {
 }
 
 /// What is left to do, and what came of what was done.
-#[derive(Clone, PartialEq, Debug, Default, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
 pub struct Work {
     /// The subtrees that are left, in the order of the search.
     pub(crate) open: Vec<Subtree>,
@@ -185,10 +192,10 @@ pub struct Work {
     /// All counterexamples by their cycle, if they were asked for.
     pub groups: Groups,
     /// Whether something behind the first counterexample was left out.
-    #[serde(default)]
+    #[cfg_attr(feature = "serde", serde(default))]
     pub(crate) skipped: bool,
     /// How long it has taken so far.
-    #[serde(default)]
+    #[cfg_attr(feature = "serde", serde(default))]
     elapsed: Duration,
 }
 
@@ -253,22 +260,28 @@ impl Work {
 
 /// Counterexamples by their cycle. There are at most 10,000 cycles; those that come later are
 /// counted together.
-#[derive(Clone, PartialEq, Eq, Debug, Default, Serialize, Deserialize)]
-#[serde(from = "Vec<(Cycle, u64, FoundBehaviour)>", into = "Vec<(Cycle, u64, FoundBehaviour)>")]
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+#[cfg_attr(feature = "serde", derive(Serialize, Deserialize))]
+#[cfg_attr(feature = "serde", serde(from = "GroupList", into = "GroupList"))]
 pub struct Groups {
     by_cycle: BTreeMap<Cycle, (u64, FoundBehaviour)>,
 }
 
-impl From<Vec<(Cycle, u64, FoundBehaviour)>> for Groups {
-    fn from(list: Vec<(Cycle, u64, FoundBehaviour)>) -> Groups {
+/// A list, because only texts can be keys of JSON objects.
+#[cfg(feature = "serde")]
+type GroupList = Vec<(Cycle, u64, FoundBehaviour)>;
+
+#[cfg(feature = "serde")]
+impl From<GroupList> for Groups {
+    fn from(list: GroupList) -> Groups {
         let mut groups = Groups::default();
         list.into_iter().for_each(|(cycle, count, first)| groups.add(cycle, count, first));
         groups
     }
 }
 
-/// A list, because only texts can be keys of JSON objects.
-impl From<Groups> for Vec<(Cycle, u64, FoundBehaviour)> {
+#[cfg(feature = "serde")]
+impl From<Groups> for GroupList {
     fn from(groups: Groups) -> Self {
         groups.by_cycle.into_iter().map(|(cycle, (count, first))| (cycle, count, first)).collect()
     }

@@ -54,6 +54,7 @@ pub use run::Registers;
 
 use crate::end::End;
 use crate::program::Program;
+use std::fmt;
 
 /// A place in a text.
 #[derive(Clone, Copy, PartialEq, Eq, Debug, PartialOrd, Ord)]
@@ -65,8 +66,7 @@ pub struct Spot {
 }
 
 /// What is wrong with a program.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error("line {}, column {}: {problem} ({hint})", spot.line, spot.column)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct LangError {
     /// Where.
     pub spot: Spot,
@@ -75,6 +75,15 @@ pub struct LangError {
     /// What to do.
     pub hint: String,
 }
+
+impl fmt::Display for LangError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let LangError { spot, problem, hint } = self;
+        write!(f, "line {}, column {}: {problem} ({hint})", spot.line, spot.column)
+    }
+}
+
+impl std::error::Error for LangError {}
 
 impl LangError {
     pub(crate) fn new(

@@ -1,7 +1,10 @@
 //! Tokens into programs: recursive descent, with a limit on the depth, on the size of expressions
 //! and on what loops do.
 
-use super::ast::{Assertion, Expr, Key, Op, Session, Stmt, Transaction};
+mod expressions;
+mod statements;
+
+use super::ast::{Assertion, Key, Session, Transaction};
 use super::lexer::{Token, tokens, too_large};
 use super::{LangError, Source, Spot};
 use crate::levels::supported;
@@ -10,10 +13,6 @@ use seriatim_isolation::Level;
 
 /// How deep blocks and parentheses may be nested.
 const DEPTH_MAX: usize = 40;
-/// How many parts the expressions of a statement may have.
-const PARTS_MAX: usize = 400;
-/// How often a loop may go round, those around it included.
-const ROUNDS_MAX: i64 = 1000;
 /// How many sessions there may be, and transactions in all of them.
 const SESSIONS_MAX: usize = 32;
 const TXNS_MAX: usize = crate::txn_set::TXNS_MAX;
@@ -37,22 +36,6 @@ const ELSEWHERE: [(&str, &str); 8] = [
 const WORDS: [&str; 15] = [
     "init", "session", "begin", "commit", "at", "read", "write", "if", "else", "for", "in",
     "repeat", "assert", "abort", "final",
-];
-
-/// Operators by how tightly they bind, loosest first.
-const OPERATORS: [&[(&str, Op)]; 5] = [
-    &[("||", Op::Or)],
-    &[("&&", Op::And)],
-    &[
-        ("==", Op::Equal),
-        ("!=", Op::Differs),
-        ("<=", Op::AtMost),
-        (">=", Op::AtLeast),
-        ("<", Op::Less),
-        (">", Op::Greater),
-    ],
-    &[("+", Op::Plus), ("-", Op::Minus)],
-    &[("*", Op::Times), ("/", Op::Divided), ("%", Op::Modulo)],
 ];
 
 type Parsed<T> = Result<T, LangError>;
@@ -291,140 +274,6 @@ impl Parser {
         }
     }
 
-    /// Adds a statement, or passes a semicolon. `end` is what else might come.
-    fn stmt_into(&mut self, body: &mut Vec<Stmt>, end: &str) -> Parsed<()> {
-        if !self.takes(";") {
-            body.push(self.stmt(end)?);
-        }
-        Ok(())
-    }
-
-    fn stmt(&mut self, end: &str) -> Parsed<Stmt> {
-        self.parts = 0;
-        if self.takes("write") {
-            return self.write();
-        }
-        if self.takes("abort") {
-            return Ok(Stmt::Abort);
-        }
-        if self.takes("assert") {
-            return Ok(Stmt::Assert(self.assertion()?));
-        }
-        if self.takes("if") {
-            return self.condition();
-        }
-        if self.takes("repeat") {
-            return self.repetition();
-        }
-        if self.takes("for") {
-            return self.count();
-        }
-        match self.token() {
-            Token::Name(word) if word == "read" => {
-                let hint = "write `a := read(x)`";
-                self.fail("what is read must go somewhere", hint)
-            }
-            Token::Name(name) if !WORDS.contains(&name.as_str()) => self.assignment(),
-            _ => self.expected(&format!("a statement or {end}")),
-        }
-    }
-
-    fn assignment(&mut self) -> Parsed<Stmt> {
-        let is_assigned = matches!(self.tokens.get(self.at + 1), Some((Token::Sign(":="), _)));
-        if !is_assigned {
-            self.is_from_here()?;
-            self.is_no_call("write")?;
-        }
-        let name = self.name("local")?;
-        self.must(":=")?;
-        if self.takes("read") {
-            let key = self.asked_key()?;
-            return Ok(Stmt::Read(self.local(name), key));
-        }
-        self.is_no_call("read")?;
-        let expr = self.expr()?;
-        Ok(Stmt::Set(self.local(name), expr))
-    }
-
-    /// Fails at a name with a parenthesis behind it: only `word` can be called here.
-    fn is_no_call(&self, word: &str) -> Parsed<()> {
-        match (self.token(), self.tokens.get(self.at + 1)) {
-            (Token::Name(name), Some((Token::Sign("("), _)))
-                if !WORDS.contains(&name.as_str())
-                    && !ELSEWHERE.iter().any(|(other, _)| name == other) =>
-            {
-                self.fail(
-                    format!("there is no `{name}(…)` in the language"),
-                    format!("did you mean `{word}`?"),
-                )
-            }
-            _ => Ok(()),
-        }
-    }
-
-    fn write(&mut self) -> Parsed<Stmt> {
-        self.must("(")?;
-        let key = self.key()?;
-        self.written.insert(key.name.clone());
-        self.must(",")?;
-        let expr = self.expr()?;
-        self.must(")")?;
-        Ok(Stmt::Write(key, expr))
-    }
-
-    fn condition(&mut self) -> Parsed<Stmt> {
-        let condition = self.expr()?;
-        let then = self.block()?;
-        let mut other = Vec::new();
-        if self.takes("else") {
-            other = if self.takes("if") {
-                self.deeper()?;
-                let nested = self.condition()?;
-                self.depth -= 1;
-                vec![nested]
-            } else {
-                self.block()?
-            };
-        }
-        Ok(Stmt::If(condition, then, other))
-    }
-
-    fn repetition(&mut self) -> Parsed<Stmt> {
-        let spot = self.spot();
-        let rounds = self.number()?;
-        if rounds < 0 {
-            let problem = format!("nothing can be repeated {rounds} times");
-            return Err(LangError::new(spot, problem, "a loop goes round 0 times or more"));
-        }
-        Ok(Stmt::Repeat(rounds, self.round(rounds)?))
-    }
-
-    fn count(&mut self) -> Parsed<Stmt> {
-        let name = self.name("local")?;
-        self.must("in")?;
-        let from = self.number()?;
-        self.must("..")?;
-        let to = self.number()?;
-        let local = self.local(name);
-        let rounds = to.saturating_sub(from).saturating_add(1);
-        Ok(Stmt::For(local, from, to, self.round(rounds)?))
-    }
-
-    /// The body of a loop.
-    fn round(&mut self, rounds: i64) -> Parsed<Vec<Stmt>> {
-        let around = self.rounds;
-        self.rounds = around.saturating_mul(rounds.max(1));
-        if self.rounds > ROUNDS_MAX {
-            return self.fail(
-                format!("this goes round more than {ROUNDS_MAX} times"),
-                "make the loop shorter",
-            );
-        }
-        let body = self.block()?;
-        self.rounds = around;
-        Ok(body)
-    }
-
     fn deeper(&mut self) -> Parsed<()> {
         self.depth += 1;
         if self.depth > DEPTH_MAX {
@@ -432,17 +281,6 @@ impl Parser {
                 .fail(format!("this is nested more than {DEPTH_MAX} times"), "make it flatter");
         }
         Ok(())
-    }
-
-    fn block(&mut self) -> Parsed<Vec<Stmt>> {
-        self.must("{")?;
-        self.deeper()?;
-        let mut body = Vec::new();
-        while !self.takes("}") {
-            self.stmt_into(&mut body, "`}`")?;
-        }
-        self.depth -= 1;
-        Ok(body)
     }
 
     fn assertion(&mut self) -> Parsed<Assertion> {
@@ -483,90 +321,6 @@ impl Parser {
         Ok(key)
     }
 
-    fn expr(&mut self) -> Parsed<Expr> {
-        self.deeper()?;
-        let expr = self.binary(0)?;
-        self.depth -= 1;
-        Ok(expr)
-    }
-
-    fn part(&mut self) -> Parsed<()> {
-        self.parts += 1;
-        if self.parts > PARTS_MAX {
-            return self.fail(
-                format!("this expression has more than {PARTS_MAX} parts"),
-                "use locals for its parts",
-            );
-        }
-        Ok(())
-    }
-
-    fn binary(&mut self, tightness: usize) -> Parsed<Expr> {
-        let Some(operators) = OPERATORS.get(tightness) else { return self.unary() };
-        let mut left = self.binary(tightness + 1)?;
-        loop {
-            let spot = self.spot();
-            let sign = operators.iter().find(|(sign, _)| self.token() == &Token::Sign(sign));
-            let Some(&(_, op)) = sign else { return Ok(left) };
-            self.advance();
-            self.part()?;
-            let right = self.binary(tightness + 1)?;
-            left = Expr::Both(spot, op, Box::new(left), Box::new(right));
-        }
-    }
-
-    fn unary(&mut self) -> Parsed<Expr> {
-        self.part()?;
-        let spot = self.spot();
-        if self.takes("!") {
-            return Ok(Expr::Not(self.operand()?));
-        }
-        if self.takes("-") {
-            // A sign belongs to its number: the smallest has no positive counterpart.
-            return match *self.token() {
-                Token::Number(digits) => Ok(Expr::Number(self.signed(digits, true)?)),
-                _ => Ok(Expr::Minus(spot, self.operand()?)),
-            };
-        }
-        if self.takes("(") {
-            let inner = self.expr()?;
-            self.must(")")?;
-            return Ok(inner);
-        }
-        match self.token().clone() {
-            Token::Number(digits) => Ok(Expr::Number(self.signed(digits, false)?)),
-            Token::Name(word) if word == "final" => self.latest(),
-            Token::Name(name) if name == "true" || name == "false" => {
-                self.advance();
-                Ok(Expr::Number(i64::from(name == "true")))
-            }
-            Token::Name(word) if word == "read" => {
-                self.fail("a read is no expression", "read into a local first: `a := read(x)`")
-            }
-            Token::Name(_) => self.variable(),
-            _ => self.expected("an expression"),
-        }
-    }
-
-    /// What a sign in front of an expression is applied to.
-    fn operand(&mut self) -> Parsed<Box<Expr>> {
-        self.deeper()?;
-        let inner = self.unary()?;
-        self.depth -= 1;
-        Ok(Box::new(inner))
-    }
-
-    fn latest(&mut self) -> Parsed<Expr> {
-        if self.locals.is_some() {
-            return self.fail(
-                "transactions do not know what keys hold in the end",
-                "read the key into a local",
-            );
-        }
-        self.advance();
-        Ok(Expr::Final(self.asked_key()?))
-    }
-
     /// A read of a key that the program never sets, or an assertion about one, is a slip of the
     /// pen: what is proved with it would be about nothing.
     fn keys_have_values(&self) -> Parsed<()> {
@@ -588,47 +342,6 @@ impl Parser {
                     format!("nobody writes {key}, and it has no initial value"),
                     hint,
                 ))
-            }
-        }
-    }
-
-    /// A local: of the session inside of it, with the name of its session outside.
-    fn variable(&mut self) -> Parsed<Expr> {
-        let spot = self.spot();
-        let is_known = |name: &str| self.locals.iter().flatten().any(|local| local == name);
-        if !matches!(self.token(), Token::Name(name) if is_known(name)) {
-            self.is_from_here()?;
-        }
-        let name = self.name("local")?;
-        if let Some(locals) = &self.locals {
-            let Some(number) = locals.iter().position(|known| *known == name) else {
-                let hint = format!("set it before, as in `{name} := read(x)`");
-                return Err(LangError::new(
-                    spot,
-                    format!("the local {name} has not been set"),
-                    hint,
-                ));
-            };
-            return Ok(Expr::Local(number));
-        }
-        let Some(session) = self.source.sessions.iter().position(|session| session.name == name)
-        else {
-            let hint = "outside of sessions write `session.local` or `final(key)`";
-            return Err(LangError::new(
-                spot,
-                format!("there is no session {name} before this"),
-                hint,
-            ));
-        };
-        self.must(".")?;
-        let spot = self.spot();
-        let local = self.name("local")?;
-        let locals = &self.source.sessions[session].locals;
-        match locals.iter().position(|known| *known == local) {
-            Some(number) => Ok(Expr::LocalOf(session, number)),
-            None => {
-                let hint = format!("its locals are: {}", locals.join(", "));
-                Err(LangError::new(spot, format!("session {name} sets no local {local}"), hint))
             }
         }
     }
