@@ -6,16 +6,17 @@
 //! satisfies a level still does so without some of its reads, so what the rest violates the whole
 //! violates too. The verdicts are not touched.
 
-use crate::explain::{Clean, Found, Leftover};
+use crate::explain::{Clean, Found};
 use crate::ladder::StrongLevels;
 use crate::limits::{Limits, memory};
 use crate::outcome::{Effort, Options};
 use crate::patterns::LostUpdates;
+use crate::rest::Leftover;
 use crate::stale_reads::StaleRead;
 use crate::strong::Subject;
-use crate::weak::{self, WeakLevels};
+use crate::weak::{self, Analysis, WeakLevels};
 use rustc_hash::FxHashSet;
-use seriatim_history::{History, KeyId, OpId, OpKind};
+use seriatim_history::{History, KeyId, OpId, OpKind, TxnId};
 use seriatim_isolation::Level;
 use std::time::{Duration, Instant};
 
@@ -37,12 +38,24 @@ pub(crate) struct Beyond<'a> {
     pub stale: &'a [StaleRead],
 }
 
+/// What is to blame for weak anomalies.
+pub(crate) struct Blamed {
+    reads: Vec<OpId>,
+    txns: Vec<TxnId>,
+}
+
+impl Blamed {
+    pub fn new(analysis: &Analysis) -> Blamed {
+        Blamed { reads: analysis.reads().collect(), txns: analysis.out_of_step.clone() }
+    }
+}
+
 impl Beyond<'_> {
-    /// What violates the strong `levels` without the `blamed` reads; `took` is how long it took to
+    /// What violates the strong `levels` without what is `blamed`; `took` is how long it took to
     /// find these.
     pub fn anomalies(
         &self,
-        blamed: &[OpId],
+        blamed: &Blamed,
         levels: &[Level],
         took: Duration,
         efforts: &mut Vec<(Level, Effort)>,
@@ -59,7 +72,7 @@ impl Beyond<'_> {
             aside: vec![false; self.history.op_count()],
             used: FxHashSet::default(),
         };
-        left.set_aside(blamed.iter().copied());
+        left.leave_out(blamed);
         let deadline = Instant::now() + took.max(PATIENCE);
         let deadline = self.options.deadline.map_or(deadline, |asked| asked.min(deadline));
         let options = Options { deadline: Some(deadline), orders: false, ..self.options.clone() };
@@ -67,10 +80,11 @@ impl Beyond<'_> {
             let blamed = match self.of_rest(&left, levels, &options, efforts) {
                 Ok(found) => return found,
                 Err(blamed) if round < ROUNDS_BY_READ => blamed,
-                Err(blamed) => self.reads_of_keys(&blamed),
+                Err(Blamed { reads, txns }) => Blamed { reads: self.reads_of_keys(&reads), txns },
             };
-            let is_new = blamed.iter().any(|op| !left.aside[op.index()]);
-            left.set_aside(blamed);
+            let is_new = blamed.reads.iter().any(|op| !left.aside[op.index()])
+                || blamed.txns.iter().any(|txn| !left.used.contains(txn));
+            left.leave_out(&blamed);
             if !is_new || Limits::of(&options).is_over() {
                 break;
             }
@@ -89,21 +103,30 @@ impl Beyond<'_> {
         ops.filter(is_read).collect()
     }
 
-    /// What violates the strong levels in what is left, or reads that still violate a weak one.
+    /// What violates the strong levels in what is left, or what is to blame if a weak one is still
+    /// violated.
     fn of_rest(
         &self,
         left: &Leftover<'_>,
         levels: &[Level],
         options: &Options,
         efforts: &mut Vec<(Level, Effort)>,
-    ) -> Result<Found, Vec<OpId>> {
+    ) -> Result<Found, Blamed> {
         let rest = left.rest(self.options);
         let doubt = weak::undecided_lists(&rest.history, &rest.index);
         let mut weak = WeakLevels::new(&rest.history, options, Level::WEAK.to_vec());
         let (order, index) = weak.decide(rest.index, Some(Level::Causal));
         let Some(order) = order else {
-            let blamed = weak.analyse(index, Some(Level::Causal)).blamed;
-            return Err(blamed.into_iter().map(|op| rest.kept[op.index()]).collect());
+            let analysis = weak.analyse(index, Some(Level::Causal));
+            let original = |op: OpId| rest.kept[op.index()];
+            let txn = |&txn: &TxnId| {
+                let first = rest.history.ops_of(txn).next();
+                first.map(|op| self.history.txn_of(original(OpId(op))))
+            };
+            return Err(Blamed {
+                reads: analysis.reads().map(original).collect(),
+                txns: analysis.out_of_step.iter().filter_map(txn).collect(),
+            });
         };
         let start = Instant::now();
         let part = Subject { history: &rest.history, index: &index, options };
@@ -113,6 +136,7 @@ impl Beyond<'_> {
             counts: self.counts,
             violated: levels.to_vec(),
             aside: left.aside.clone(),
+            left_out: left.used.clone(),
             part,
             kept: Some(&rest.kept),
             order: &order,
@@ -123,5 +147,12 @@ impl Beyond<'_> {
         found.is_complete &= !strong.has_open();
         efforts.append(&mut strong.efforts);
         Ok(found)
+    }
+}
+
+impl Leftover<'_> {
+    fn leave_out(&mut self, blamed: &Blamed) {
+        self.set_aside(blamed.reads.iter().copied());
+        self.used.extend(&blamed.txns);
     }
 }

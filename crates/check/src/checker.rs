@@ -1,19 +1,20 @@
 //! The way of a check: match the reads, decide the strongest level; only if that fails, look for
 //! everything that is wrong.
 
-use crate::beyond::Beyond;
-use crate::explain::{self, Clean, Found};
+use crate::beyond::{Beyond, Blamed};
+use crate::explain::{Clean, Found};
 use crate::index::Index;
 use crate::ladder::StrongLevels;
 use crate::limits::Limits;
 use crate::limits::memory::{Need, Room};
 use crate::outcome::{
-    AnomalyGroup, Breach, Options, Outcome, Proved, Report, Timings, Undecided, Verdict, smallest,
+    AnomalyGroup, Breach, Options, Outcome, Proved, Report, Timings, Undecided, Verdict, merged,
+    smallest,
 };
 use crate::patterns::{self, LostUpdates};
 use crate::stale_reads::{stale_reads, staleness};
 use crate::strong::Subject;
-use crate::weak::{self, Analysis, Chosen, Reads, WeakLevels};
+use crate::weak::{self, Chosen, Reads, WeakLevels};
 use seriatim_history::{History, OpId, TxnId};
 use seriatim_isolation::{Anomaly, Level, Order};
 use seriatim_verify::Proof;
@@ -87,13 +88,14 @@ fn check_in_full(history: &History, options: &Options) -> Report {
     } else {
         let counts = index.counts.clone();
         let lost_updates = check.lost_updates(&index, true);
-        let Analysis { groups, blamed } = check.weak.analyse(index, strongest);
+        let analysis = check.weak.analyse(index, strongest);
+        let blamed = Blamed::new(&analysis);
         let (lost_updates, stale) = (&lost_updates, &stale);
         let beyond = Beyond { history, counts: &counts, options, lost_updates, stale };
         let levels = check.weak.strong_levels();
         let efforts = &mut timings.efforts;
         found = beyond.anomalies(&blamed, &levels, start.elapsed(), efforts);
-        found.groups = explain::merged(groups.into_iter().chain(found.groups).collect());
+        found.groups = merged(analysis.groups.into_iter().chain(found.groups).collect());
         timings.explain = start.elapsed();
     }
     let start = Instant::now();

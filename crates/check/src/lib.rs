@@ -34,6 +34,7 @@ mod orders;
 mod outcome;
 mod parallel;
 mod patterns;
+mod rest;
 mod stale_reads;
 mod strong;
 mod weak;

@@ -4,12 +4,12 @@
 //! and what was read is initial, or was written by a transaction that ended before t2 began. With
 //! real time every level forbids that, and strict serializability does in any case; no other
 //! transaction is needed to see it. Its age is the time from the end of the last such t2 to the
-//! begin of t3. O(n log n).
+//! begin of t3. A list that has what t2 appended, in whatever place, has not missed it. O(n log n).
 
 use crate::index::{Index, Source, VersionId, last_write, source_write};
 use crate::latest_begins::LatestBegins;
 use crate::outcome::{Age, Edge, OpRef, Reason, Refs, Staleness, Violation};
-use seriatim_history::{History, KeyId, OpId, TxnId};
+use seriatim_history::{History, KeyId, OpId, TxnId, ValueKind};
 use seriatim_isolation::{Anomaly, Level};
 
 /// A stale read.
@@ -50,13 +50,25 @@ pub(crate) fn stale_reads(history: &History, index: &Index) -> Vec<StaleRead> {
             let writer = |version: VersionId| index.versions.txn[version.index()].into();
             let source = version.map_or(Source::INITIAL, writer);
             let reader = index.reads.txn[read];
-            if let Some((missed, age)) = key.missed(history, reader, source) {
-                found.push(StaleRead { read: index.reads.op[read], source, missed, age });
+            let read = index.reads.op[read];
+            let is_missed = |writer: TxnId| writer != reader && !has_append(history, read, writer);
+            if let Some((missed, age)) = key.missed(history, reader, source, is_missed) {
+                found.push(StaleRead { read, source, missed, age });
             }
         }
     }
     found.sort_unstable_by_key(|stale| stale.read);
     found
+}
+
+/// Whether what `read` returned is a list with something that `writer` appended. Then it is in the
+/// wrong place if it should come after the last element, but it is not missing.
+fn has_append(history: &History, read: OpId, writer: TxnId) -> bool {
+    let read = history.op(read);
+    let ValueKind::List(number) = read.value.kind() else { return false };
+    let list = history.list(number);
+    let mut own = history.ops_of(writer).map(|op| history.op(OpId(op)));
+    own.any(|op| op.kind.is_write() && op.key == read.key && list.contains(&op.value))
 }
 
 /// The writers of a key that ended, by their ends.
@@ -79,18 +91,29 @@ impl KeyTimes {
     }
 
     /// The last to end of the writers that `reader`, which read from `source`, should have seen
-    /// instead, and how long before the reader began it ended.
-    fn missed(&self, history: &History, reader: TxnId, source: Source) -> Option<(TxnId, u64)> {
+    /// instead and has missed, and how long before the reader began it ended.
+    fn missed(
+        &self,
+        history: &History,
+        reader: TxnId,
+        source: Source,
+        is_missed: impl Fn(TxnId) -> bool,
+    ) -> Option<(TxnId, u64)> {
         let (begin, _) = history.times(reader)?;
-        let before = self.ended.partition_point(|writer| writer.end < begin);
-        let last = before.checked_sub(1)?;
-        let place = match source.txn() {
-            None => last,
-            Some(source) => self.begins.last_after(before, history.times(source)?.1)?,
-        };
-        let missed = self.ended[place];
-        // The difference of two numbers of 64 bits, the larger one first, fits into 64 bits.
-        (missed.txn != reader).then(|| (missed.txn, begin.wrapping_sub(missed.end) as u64))
+        let mut before = self.ended.partition_point(|writer| writer.end < begin);
+        loop {
+            let place = match source.txn() {
+                None => before.checked_sub(1)?,
+                Some(source) => self.begins.last_after(before, history.times(source)?.1)?,
+            };
+            let missed = self.ended[place];
+            if is_missed(missed.txn) {
+                // The difference of two numbers of 64 bits, the larger one first, fits into 64
+                // bits.
+                return Some((missed.txn, begin.wrapping_sub(missed.end) as u64));
+            }
+            before = place;
+        }
     }
 }
 

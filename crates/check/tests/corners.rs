@@ -1,9 +1,9 @@
 //! Corners that existing tools get wrong, by name, and histories that must simply be answered.
 
 use seriatim_check::frontier::{self, Frontier};
-use seriatim_check::{Answer, Checker, Report, Undecided, Verdict, check};
+use seriatim_check::{Answer, Checker, Counted, Report, Undecided, Verdict, check};
 use seriatim_history::{Columns, History, KeyId, KeyNames, OpKind, Status, Value, notation};
-use seriatim_isolation::{Anomaly, Level};
+use seriatim_isolation::{Anomaly, Level, Order};
 
 fn report(text: &str) -> Report {
     Checker::new().check(&notation::parse(text).unwrap())
@@ -464,4 +464,61 @@ fn a_violation_of_a_weaker_level_is_not_hidden_by_one_of_a_stronger() {
     // A lost update that is also something else counts whatever else there is.
     let twice = "a: r(x,nil) a(x,1) | r(x,nil) a(x,2)";
     assert_eq!(counts(twice), [(Anomaly::FracturedReadCausal, 1), lost]);
+}
+
+/// A read from the future and an inversion of writes were called stale reads, and beside a read
+/// that is wrong by itself they were missing.
+#[test]
+fn what_real_time_forbids_is_found_beside_other_anomalies() {
+    let inverted = "a: a(l,1) @1-2\nb: a(l,2) @3-4\nc: r(l,[2 1]) @5-6\n";
+    let future = "d: r(x,1) @1-2\ne: w(x,1) @3-4\n";
+    let stale = "f: w(y,1) @1-2\ng: r(y,nil) @3-4\n";
+    let wrong = "h: r(z,9) @1-2\n";
+    let counts = |text: &str| -> Vec<(Anomaly, u64, Counted)> {
+        let history = notation::parse(text).unwrap();
+        let report = Checker::new().order(Order::RealTime).check(&history);
+        report.anomalies.iter().map(|group| (group.kind, group.count, group.counted)).collect()
+    };
+    let exactly = |kind: Anomaly, count: u64| (kind, count, Counted::Exactly);
+    assert_eq!(counts(inverted), [exactly(Anomaly::RealTimeCycle, 1)]);
+    assert_eq!(counts(future), [exactly(Anomaly::RealTimeCycle, 1)]);
+    assert_eq!(counts(stale), [exactly(Anomaly::StaleRead, 1)]);
+    assert_eq!(
+        counts(&format!("{inverted}{future}{stale}{wrong}")),
+        [
+            exactly(Anomaly::ThinAirRead, 1),
+            exactly(Anomaly::StaleRead, 1),
+            exactly(Anomaly::RealTimeCycle, 2),
+        ]
+    );
+}
+
+/// The lists of a key were compared with the longest of them, also if something is wrong with that
+/// one: then each of the others seemed to contradict it, or, where it agrees with them as far as
+/// they go, the two that contradict each other were not compared.
+#[test]
+fn a_list_that_is_wrong_by_itself_is_no_measure_for_others() {
+    let counts = |text: &str| -> Vec<(Anomaly, u64)> {
+        report(text).anomalies.iter().map(|group| (group.kind, group.count)).collect()
+    };
+    let appends = "a: a(x,1)\nb: a(x,2)\nc: a(x,3)\n";
+    let right = "d: r(x,[1 2 3])\ne: r(x,[1 2])\nf: r(x,[1])\n";
+    let wrong = "g: r(x,[9 1 2 3])\n";
+    let (thin_air, order) = (Anomaly::ThinAirRead, Anomaly::IncompatibleOrder);
+    assert_eq!(counts(&format!("{appends}{right}{wrong}")), [(thin_air, 1), (order, 1)]);
+    let other = "h: r(x,[2 1])\n";
+    let twice = "g: r(x,[1 2 3 3])\n";
+    let (duplicate, one) = (Anomaly::DuplicateElement, (order, 1));
+    assert_eq!(counts(&format!("{appends}{right}{other}{twice}")), [one, (duplicate, 1)]);
+}
+
+/// Two transactions that each come before the other by the orders of lists do so for a reader of
+/// both, too: that was told once more, as a fractured read.
+#[test]
+fn what_follows_from_a_write_cycle_is_not_told_again() {
+    let cycle = "a: a(x,1) a(y,1)\nb: a(x,2) a(y,2)\nc: r(x,[1 2]) r(y,[2 1])\n";
+    assert_eq!(kinds(&report(cycle)), [Anomaly::WriteCycle]);
+    let other = "d: w(u,1) w(v,1)\ne: w(u,2) w(v,2)\nf: r(u,1) r(v,2)\n";
+    let found = kinds(&report(&format!("{cycle}{other}")));
+    assert_eq!(found, [Anomaly::WriteCycle, Anomaly::FracturedReadCommit]);
 }

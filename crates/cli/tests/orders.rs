@@ -2,7 +2,7 @@
 
 mod common;
 
-use common::{Folder, run, schema};
+use common::{Folder, run, schema, words};
 use serde_json::Value;
 
 /// What t1 wrote had been there for a while when t2 began, and t2 does not see it.
@@ -138,4 +138,46 @@ fn a_part_is_minimal_with_its_order() {
     assert_eq!(ran.code, Some(0), "{ran:?}");
     assert!(ran.stderr.contains("they violate read committed with real time"), "{ran:?}");
     assert_eq!(run(&["check", "--quiet", "--order", "real-time", &part]).code, Some(1));
+}
+
+/// What t1 wrote had been there when t2 began, which did nothing; t3 comes after it in its session,
+/// has no times and does not see it. Without t2 nothing is wrong, and t2 has no operations.
+const UNEXPLAINED: &str = r#"{"seriatim":1}
+{"session":"a","txn":"t1","begin":0,"end":1,"ops":[["w","x",1]]}
+{"session":"b","txn":"t2","begin":2,"end":3,"ops":[]}
+{"session":"b","txn":"t3","ops":[["r","x",null]]}
+"#;
+
+#[test]
+fn a_violation_that_no_operations_show_says_so() {
+    let folder = Folder::new();
+    let input = folder.file("h.jsonl", UNEXPLAINED);
+    for (order, level, name) in [
+        ("real-time", "cc", "causal consistency"),
+        ("real-time", "ser", "serializability"),
+        ("sessions", "sser", "strict serializability"),
+    ] {
+        let args = ["check", "--order", order, "--level", level, &input];
+        let note = format!(
+            "no operations by themselves show what violates {name}: 3 transactions contradict each \
+             other"
+        );
+        let ran = run(&args);
+        assert_eq!(ran.code, Some(1), "{ran:?}");
+        assert!(words(&ran.stdout).contains(&note), "{ran:?}");
+        let line = &run(&[&args[..], &["--format", "json"]].concat()).json()[0];
+        assert!(schema("check").is_valid(line), "{line}");
+        assert_eq!(line["levels"][level], "violated");
+        assert_eq!(line["anomalies"], Value::Array(Vec::new()));
+        assert!(line["notes"][0].as_str().unwrap().starts_with(&note), "{line}");
+    }
+    // Nothing is missing where an anomaly says it, or where it was not asked for.
+    let stale = folder.file("stale.jsonl", STALE);
+    for args in [
+        ["check", "--order", "real-time", "--level", "ser", &stale],
+        ["check", "--kind", "write-skew", "--level", "sser", &input],
+    ] {
+        let ran = run(&args);
+        assert!(!words(&ran.stdout).contains("no operations by themselves"), "{ran:?}");
+    }
 }

@@ -11,6 +11,7 @@ use crate::ids::{KeyId, TxnId};
 use crate::model::{History, Initial, KeyNames, Names, OpKind, Status, TimeUnit};
 use crate::place::{PlaceUnit, Places};
 use crate::repairs::Repairs;
+use std::fmt;
 use std::sync::Arc;
 
 /// A transaction in the order of the input.
@@ -23,11 +24,10 @@ pub struct TxnMeta {
 }
 
 /// Why columns are not a history.
-#[derive(Debug, thiserror::Error, PartialEq, Eq)]
+#[derive(Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ColumnsError {
     /// Dense ids are 32 bits wide.
-    #[error("{what}: {count} are more than the {limit} that a history may have; split the input")]
     TooLarge {
         /// Operations, transactions or lists.
         what: &'static str,
@@ -37,6 +37,18 @@ pub enum ColumnsError {
         limit: usize,
     },
 }
+
+impl fmt::Display for ColumnsError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let ColumnsError::TooLarge { what, count, limit } = self;
+        write!(
+            f,
+            "{what}: {count} are more than the {limit} that a history may have; split the input"
+        )
+    }
+}
+
+impl std::error::Error for ColumnsError {}
 
 /// The most operations, keys, sessions or lists that a history may have; the numbers above mark
 /// special cases.

@@ -1,6 +1,7 @@
 //! What can be wrong with an input or an output: the place, the cause, and what to do.
 
 use crate::columns::ColumnsError;
+use std::error::Error;
 use std::fmt;
 use std::sync::Arc;
 
@@ -30,11 +31,10 @@ impl fmt::Display for Spot {
 }
 
 /// Why an input could not be read. Rendered as `place: problem; hint`.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 #[non_exhaustive]
 pub enum ReadError {
     /// The operating system refused.
-    #[error("{file}: {source}")]
     Io {
         /// The file or directory.
         file: Arc<str>,
@@ -42,7 +42,6 @@ pub enum ReadError {
         source: std::io::Error,
     },
     /// The content does not follow the format.
-    #[error("{spot}: {problem}{}", hint_text(.hint))]
     Syntax {
         /// Where.
         spot: Spot,
@@ -52,9 +51,6 @@ pub enum ReadError {
         hint: Option<String>,
     },
     /// No format fits the content.
-    #[error(
-        "{spot}: not a history in any format that we know ({detail}); name the format with --from"
-    )]
     UnknownFormat {
         /// The file or directory, and the first thing in it that no format expects.
         spot: Spot,
@@ -62,7 +58,6 @@ pub enum ReadError {
         detail: String,
     },
     /// The input is larger than [`crate::formats::ReadOptions::bytes_max`].
-    #[error("{file}: larger than the {bytes_max} bytes that may be read; raise the limit")]
     OverLimit {
         /// The file.
         file: Arc<str>,
@@ -70,7 +65,6 @@ pub enum ReadError {
         bytes_max: u64,
     },
     /// The input is compressed, and this build leaves that to others.
-    #[error("{file}: compressed with {compression}; {}", ENABLE_COMPRESSION)]
     Compressed {
         /// The file.
         file: Arc<str>,
@@ -78,7 +72,6 @@ pub enum ReadError {
         compression: &'static str,
     },
     /// The history is too large.
-    #[error("{file}: {source}")]
     TooLarge {
         /// The file or directory.
         file: Arc<str>,
@@ -91,27 +84,53 @@ pub enum ReadError {
 pub const ENABLE_COMPRESSION: &str =
     "enable the feature `compression` of seriatim, or decompress the file first";
 
-fn hint_text(hint: &Option<String>) -> String {
-    hint.as_ref().map(|hint| format!("; {hint}")).unwrap_or_default()
+impl fmt::Display for ReadError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ReadError::Io { file, source } => write!(f, "{file}: {source}"),
+            ReadError::Syntax { spot, problem, hint: None } => write!(f, "{spot}: {problem}"),
+            ReadError::Syntax { spot, problem, hint: Some(hint) } => {
+                write!(f, "{spot}: {problem}; {hint}")
+            }
+            ReadError::UnknownFormat { spot, detail } => write!(
+                f,
+                "{spot}: not a history in any format that we know ({detail}); name the format \
+                 with --from"
+            ),
+            ReadError::OverLimit { file, bytes_max } => write!(
+                f,
+                "{file}: larger than the {bytes_max} bytes that may be read; raise the limit"
+            ),
+            ReadError::Compressed { file, compression } => {
+                write!(f, "{file}: compressed with {compression}; {ENABLE_COMPRESSION}")
+            }
+            ReadError::TooLarge { file, source } => write!(f, "{file}: {source}"),
+        }
+    }
+}
+
+impl Error for ReadError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            ReadError::Io { source, .. } => Some(source),
+            ReadError::TooLarge { source, .. } => Some(source),
+            _ => None,
+        }
+    }
 }
 
 /// Why a history could not be written.
-#[derive(Debug, thiserror::Error)]
+#[derive(Debug)]
 #[non_exhaustive]
 pub enum WriteError {
     /// The operating system refused.
-    #[error("{0}")]
-    Io(#[from] std::io::Error),
+    Io(std::io::Error),
     /// The name asks for a compressed file, and this build cannot make one.
-    #[error(
-        "this build does not write {compression}; enable the feature `compression` of seriatim"
-    )]
     Compressed {
         /// `gzip` or `zstd`.
         compression: &'static str,
     },
     /// The format cannot express something that the history has.
-    #[error("the {format} format cannot hold {what}; {hint}")]
     Unsupported {
         /// The name of the format.
         format: &'static str,
@@ -120,4 +139,35 @@ pub enum WriteError {
         /// What to do, for example which format can.
         hint: String,
     },
+}
+
+impl fmt::Display for WriteError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            WriteError::Io(source) => source.fmt(f),
+            WriteError::Compressed { compression } => write!(
+                f,
+                "this build does not write {compression}; enable the feature `compression` of \
+                 seriatim"
+            ),
+            WriteError::Unsupported { format, what, hint } => {
+                write!(f, "the {format} format cannot hold {what}; {hint}")
+            }
+        }
+    }
+}
+
+impl Error for WriteError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            WriteError::Io(source) => Some(source),
+            _ => None,
+        }
+    }
+}
+
+impl From<std::io::Error> for WriteError {
+    fn from(error: std::io::Error) -> Self {
+        WriteError::Io(error)
+    }
 }

@@ -1,11 +1,12 @@
-//! Opening an input: a file is mapped into memory, a stream is read to its end, gzip and zstd are
-//! undone.
+//! Opening an input: a file is mapped into memory (with the feature `large-files`; otherwise read),
+//! a stream is read to its end, gzip and zstd are undone.
 //!
 //! The compression is recognised by its magic bytes, not by the file name. Errors name the file as
 //! the user did.
 
 use crate::compression::Compression;
 use crate::error::{ReadError, Spot};
+#[cfg(feature = "large-files")]
 use memmap2::{Advice, Mmap};
 use std::fs::File;
 use std::io::{self, Read};
@@ -19,6 +20,7 @@ pub struct Input(Content);
 
 #[derive(Debug)]
 enum Content {
+    #[cfg(feature = "large-files")]
     Mapped(Mmap),
     Owned(Vec<u8>),
 }
@@ -28,6 +30,7 @@ impl Deref for Input {
 
     fn deref(&self) -> &[u8] {
         match &self.0 {
+            #[cfg(feature = "large-files")]
             Content::Mapped(map) => map,
             Content::Owned(bytes) => bytes,
         }
@@ -146,6 +149,16 @@ fn open_raw(path: &Path, bytes_max: u64) -> io::Result<Input> {
     if !metadata.is_file() || metadata.len() == 0 {
         return read_all(file, bytes_max);
     }
+    read_file(file, bytes_max)
+}
+
+#[cfg(not(feature = "large-files"))]
+fn read_file(file: File, bytes_max: u64) -> io::Result<Input> {
+    read_all(file, bytes_max)
+}
+
+#[cfg(feature = "large-files")]
+fn read_file(file: File, _: u64) -> io::Result<Input> {
     // SAFETY: the map is read-only and private to this process. As with every mapped file, a
     // process that truncates it while we read makes the operating system end us; we never see
     // memory that is not the file's.

@@ -1,4 +1,5 @@
-//! Memory for large columns, in large pages where the system offers them on request.
+//! Memory for large columns, in large pages where the system offers them on request (with the
+//! feature `large-files`).
 //!
 //! A column of ten million operations is first touched page by page; with pages of 4 KiB the page
 //! faults cost as much as the parsing. Asking for large pages is only a hint: nothing depends on
@@ -25,7 +26,7 @@ pub fn zeros<T: Copy + Default>(count: usize) -> Vec<T> {
     column
 }
 
-#[cfg(target_os = "linux")]
+#[cfg(all(feature = "large-files", target_os = "linux"))]
 fn advise<T>(column: &Vec<T>) {
     const LARGE_PAGE: usize = 2 << 20;
     let start = (column.as_ptr() as usize).next_multiple_of(LARGE_PAGE);
@@ -38,13 +39,13 @@ fn advise<T>(column: &Vec<T>) {
     unsafe { libc::madvise(start as *mut libc::c_void, end - start, libc::MADV_HUGEPAGE) };
 }
 
-#[cfg(not(target_os = "linux"))]
+#[cfg(not(all(feature = "large-files", target_os = "linux")))]
 fn advise<T>(_: &Vec<T>) {}
 
 /// Asks the allocator to keep what is freed for later columns, instead of giving it back and asking
 /// for new pages, which the system has to clear first: with large histories that is a third of the
 /// work. For programs that do one thing and end.
-#[cfg(all(target_os = "linux", target_env = "gnu"))]
+#[cfg(all(feature = "large-files", target_os = "linux", target_env = "gnu"))]
 pub fn keep_freed() {
     // One heap for all threads, no mappings of their own for large columns, and the heap never
     // shrinks.
@@ -57,5 +58,5 @@ pub fn keep_freed() {
 }
 
 /// Elsewhere the allocator does as it likes.
-#[cfg(not(all(target_os = "linux", target_env = "gnu")))]
+#[cfg(not(all(feature = "large-files", target_os = "linux", target_env = "gnu")))]
 pub fn keep_freed() {}

@@ -13,16 +13,24 @@ use crate::ids::KeyId;
 use crate::mixed_keys::{MixedKey, ONE_KIND};
 use crate::model::{History, KeyNames, Names, OpKind, Status};
 use rustc_hash::FxHashMap;
+use std::fmt;
 
 /// What is wrong with a text in the notation.
-#[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[error("line {line}: {problem}")]
+#[derive(Debug, PartialEq, Eq)]
 pub struct NotationError {
     /// The line, from 1.
     pub line: usize,
     /// What is wrong there.
     pub problem: String,
 }
+
+impl fmt::Display for NotationError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "line {}: {}", self.line, self.problem)
+    }
+}
+
+impl std::error::Error for NotationError {}
 
 #[derive(Default)]
 struct Parser {

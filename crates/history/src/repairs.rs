@@ -38,4 +38,6 @@ pub struct Repairs {
     pub ends_before_begin: Tally,
     /// Events without a time beside others that have one: no time of the input is used.
     pub events_without_time: Tally,
+    /// Transactions of an input that names no process: each is a session of its own.
+    pub without_process: Tally,
 }

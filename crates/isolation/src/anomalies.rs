@@ -68,8 +68,12 @@ pub enum Anomaly {
     WriteSkew,
     /// Any other cycle with read-write edges.
     AntiDependencyCycle,
-    /// A cycle that needs real time: something was not seen although it had ended.
+    /// A cycle that needs real time and has one read that missed something: it was not seen
+    /// although it had ended.
     StaleRead,
+    /// Any other cycle that needs real time: a transaction ended before one began that comes before
+    /// it. A read from the future, an inversion of writes, or reads that contradict each other.
+    RealTimeCycle,
 }
 
 /// What reports say about a kind of anomaly.
@@ -100,7 +104,7 @@ const SSER: &[Level] = Level::LADDER.split_at(6).1;
 
 impl Anomaly {
     /// All kinds, in the order of reports.
-    pub const ALL: [Anomaly; 26] = [
+    pub const ALL: [Anomaly; 27] = [
         Anomaly::ThinAirRead,
         Anomaly::AbortedRead,
         Anomaly::FutureRead,
@@ -127,6 +131,7 @@ impl Anomaly {
         Anomaly::WriteSkew,
         Anomaly::AntiDependencyCycle,
         Anomaly::StaleRead,
+        Anomaly::RealTimeCycle,
     ];
 
     /// Name, letter and levels of this kind.
@@ -203,7 +208,12 @@ impl Anomaly {
             }
             Anomaly::LostUpdate => ("lost-update", "lost update", "P4", SI_UP),
             Anomaly::WriteSkew => ("write-skew", "write skew", "G2-item", SER_UP),
-            Anomaly::StaleRead => ("stale-read", "stale read in real time", "realtime", SSER),
+            Anomaly::StaleRead => {
+                ("stale-read", "stale read in real time", "G-single-realtime", SSER)
+            }
+            Anomaly::RealTimeCycle => {
+                ("real-time-cycle", "real-time cycle", "G0-realtime / G1c-realtime", SSER)
+            }
             _ => ("anti-dependency-cycle", "anti-dependency cycle", "G2-item", SER_UP),
         };
         AnomalyInfo { code, name, tap: None, adya: Some(adya), forbidden_by }

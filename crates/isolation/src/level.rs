@@ -126,12 +126,17 @@ impl fmt::Display for Level {
 }
 
 /// A level's name was not recognised.
-#[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[error(
-    "unknown isolation level `{0}`; expected one of {codes}",
-    codes = Level::ALL.map(Level::code).join(", ")
-)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct UnknownLevel(pub String);
+
+impl fmt::Display for UnknownLevel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let codes = Level::ALL.map(Level::code).join(", ");
+        write!(f, "unknown isolation level `{}`; expected one of {codes}", self.0)
+    }
+}
+
+impl std::error::Error for UnknownLevel {}
 
 impl FromStr for Level {
     type Err = UnknownLevel;

@@ -47,12 +47,17 @@ impl fmt::Display for Order {
 }
 
 /// The name of an order was not recognised.
-#[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[error(
-    "unknown order `{0}`; expected one of {codes}",
-    codes = Order::ALL.map(Order::code).join(", ")
-)]
+#[derive(Debug, PartialEq, Eq)]
 pub struct UnknownOrder(pub String);
+
+impl fmt::Display for UnknownOrder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let codes = Order::ALL.map(Order::code).join(", ");
+        write!(f, "unknown order `{}`; expected one of {codes}", self.0)
+    }
+}
+
+impl std::error::Error for UnknownOrder {}
 
 impl FromStr for Order {
     type Err = UnknownOrder;

@@ -365,7 +365,7 @@ impl Writers {
     ) -> Result<Option<TxnId>, Doubt> {
         let op = history.op(read);
         let none = Vec::new();
-        // A list is from whoever appended its last element.
+        // A list is from the transaction that appended its last element.
         let returned = elements(history, op.value).last().copied().unwrap_or(op.value);
         let all = self.0.get(&(op.key, returned)).unwrap_or(&none);
         let mut others = all.iter().copied().filter(|&writer| writer != reader);

@@ -7,7 +7,7 @@
 //! them.
 //!
 //! A list is read from the transaction that appended its last element: the run is serializable, so
-//! that the elements before it are there whoever reads it. Of several appends of a transaction to a
+//! that the elements before it are there for every reader. Of several appends of a transaction to a
 //! list the last one is the event.
 
 use crate::error::PredictError;

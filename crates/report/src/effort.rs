@@ -33,7 +33,9 @@ fn done(effort: &Effort) -> String {
     if effort.rounds == 0 {
         return "no order was tried".to_owned();
     }
-    let tried = plural(effort.rounds + effort.models, "order");
+    let orders = effort.rounds + effort.models;
+    let were = if orders == 1 { "was" } else { "were" };
+    let tried = plural(orders, "order");
     let forced = plural(effort.forced, "edge");
     let broken = plural(effort.broken_last, "constraint");
     let searched = match effort.choices {
@@ -42,7 +44,7 @@ fn done(effort: &Effort) -> String {
             format!("{} led to {}", plural(choices, "choice"), plural(effort.conflicts, "conflict"))
         }
     };
-    format!("{tried} were tried, {forced} found to be forced, {broken} left open, and {searched}")
+    format!("{tried} {were} tried, {forced} found to be forced, {broken} left open, and {searched}")
 }
 
 /// The last effort at a level.

@@ -6,15 +6,17 @@
 //! or folder an output:
 //!
 //! * [`text`] – what the terminal shows,
-//! * [`json`] – one object for each input, described by the schema in [`schema`],
+//! * `json` – one object for each input, described by the schema in `schema`,
 //! * [`dot`] – the exemplars as a Graphviz graph,
 //! * [`explored`] – what the exploration of a program came to, as text and JSON,
-//! * [`runs`] – what `fuzz`, `replay` and `observe` did with an application, as text and JSON,
-//! * [`stats`] – what is in a history, counted, as text and JSON,
-//! * [`certificate`] – every verdict with its proof, for `seriatim verify`; the one output that is
+//! * `runs` – what `fuzz`, `replay` and `observe` did with an application, as text and JSON,
+//! * `stats` – what is in a history, counted, as text and JSON,
+//! * `certificate` – every verdict with its proof, for `seriatim verify`; the one output that is
 //!   read again,
 //! * `predicted` (a feature) – what `seriatim predict` found: text, JSON, DOT, SVG and HTML,
 //! * [`knowledge`] – what is known about each anomaly and each level, for `seriatim explain`.
+//!
+//! `json`, `schema`, `runs`, `stats` and `certificate` need the feature `json`.
 //!
 //! ```
 //! use seriatim_check::Checker;
@@ -35,11 +37,13 @@
 //! assert!(style::strip(&page).starts_with("example: violates read committed (and above)\n"));
 //! ```
 
+#[cfg(feature = "json")]
 pub mod certificate;
 mod checked;
 pub mod dot;
 mod effort;
 pub mod explored;
+#[cfg(feature = "json")]
 pub mod json;
 pub mod knowledge;
 mod notes;
@@ -47,8 +51,11 @@ mod numbers;
 #[cfg(feature = "predicted")]
 pub mod predicted;
 mod prose;
+#[cfg(feature = "json")]
 pub mod runs;
+#[cfg(feature = "json")]
 pub mod schema;
+#[cfg(feature = "json")]
 pub mod stats;
 pub mod style;
 pub mod text;

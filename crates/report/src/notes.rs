@@ -1,8 +1,10 @@
-//! What a reader of a verdict should know about the input: times that are missing or go back, and
-//! what was left out of it.
+//! What a reader of a verdict should know: times of the input that are missing or go back, what was
+//! left out of it, and a violation that no anomaly shows.
 
 use crate::checked::Checked;
 use crate::numbers::{grouped, plural};
+use crate::prose::and;
+use seriatim_check::{Breach, Outcome, Verdict};
 use seriatim_history::{Counts, Repairs, Tally};
 use seriatim_isolation::{Level, Order};
 
@@ -16,7 +18,40 @@ pub(crate) fn notes(checked: &Checked) -> Vec<String> {
         "no transaction is known to have committed and done something: there is nothing to check"
             .to_owned()
     });
-    nothing.into_iter().chain(times).chain(left_out(&checked.counts.repairs)).collect()
+    let alone = told(checked.counts.repairs.without_process, "transaction", |count| {
+        let session = if count == 1 { "it is a session" } else { "each is a session" };
+        format!("{} no process: {session} of its own", have(count))
+    });
+    let left_out = left_out(&checked.counts.repairs);
+    let first = unexplained(checked).into_iter().chain(nothing);
+    first.chain(alone).chain(times).chain(left_out).collect()
+}
+
+/// That levels are violated and nothing that is listed says why. A search that a limit ended is
+/// told of elsewhere; if only some kinds were looked for, nothing is missing.
+fn unexplained(checked: &Checked) -> Option<String> {
+    let report = &checked.report;
+    if report.search_ended_early || report.kind.is_some() || !checked.kinds.is_empty() {
+        return None;
+    }
+    let txns_of = |verdict: &Verdict| match &verdict.outcome {
+        Outcome::Violated(Breach::Unexplained(txns)) if !txns.is_empty() => {
+            Some((verdict.level, txns.len() as u64))
+        }
+        _ => None,
+    };
+    let is_shown =
+        |level: Level| report.anomalies.iter().any(|group| group.exemplar.levels.contains(&level));
+    let open: Vec<(Level, u64)> =
+        report.verdicts.iter().filter_map(txns_of).filter(|(level, _)| !is_shown(*level)).collect();
+    let fewest = open.iter().map(|(_, txns)| *txns).min()?;
+    let levels: Vec<String> = open.iter().map(|(level, _)| level.to_string()).collect();
+    Some(format!(
+        "no operations by themselves show what violates {}: {} contradict each other, of which one \
+         may have no operations or an unknown outcome",
+        and(&levels),
+        plural(fewest, "transaction")
+    ))
 }
 
 /// What is wrong with the times of a history.
@@ -25,13 +60,17 @@ fn of_times(counts: &Counts) -> Vec<String> {
     let total = plural(counts.transactions as u64, "transaction");
     if counts.untimed > 0 {
         let (count, have) = (grouped(counts.untimed as u64), have(counts.untimed as u64));
-        notes
-            .push(format!("{count} of {total} {have} no times: real time says nothing about them"));
+        let them = if counts.untimed == 1 { "it" } else { "them" };
+        notes.push(format!(
+            "{count} of {total} {have} no times: real time says nothing about {them}"
+        ));
     }
     if counts.half_timed > 0 {
         let (count, have) = (grouped(counts.half_timed as u64), have(counts.half_timed as u64));
+        let them = if counts.half_timed == 1 { "it" } else { "them" };
         notes.push(format!(
-            "{count} of {total} {have} only a begin or only an end: real time says less about them"
+            "{count} of {total} {have} only a begin or only an end: real time says less about \
+             {them}"
         ));
     }
     notes.extend(told(counts.repairs.events_without_time, "event", |count| {

@@ -18,9 +18,10 @@
 //! * [`explore`](mod@explore) – every behaviour of a transactional program, each exactly once,
 //! * `apps`, `runs` – small applications with assertions, to run on both,
 //! * [`report`] – text for people, JSON for machines, DOT for pictures,
-//! * [`certificate`] – why each verdict is true, to be kept and to be confirmed without a search.
+//! * `certificate` – why each verdict is true, to be kept and to be confirmed without a search.
 //!
-//! The features `predict`, `generate` and `apps` turn on the modules of these names.
+//! The features `predict`, `generate` and `apps` turn on the modules of these names, `json` the
+//! JSON of reports and certificates.
 //!
 //! Read a file, check it, print the answer:
 //!
@@ -80,6 +81,7 @@
 //! assert_eq!(found.report.anomalies[0].kind, seriatim::Anomaly::LostUpdate);
 //! ```
 
+#[cfg(feature = "json")]
 pub mod certificate;
 mod model;
 mod stories;

@@ -37,6 +37,8 @@ mod order;
 mod pasts;
 mod points;
 mod proof;
+#[cfg(test)]
+mod random;
 mod reads;
 mod rejection;
 mod saturate;

@@ -284,18 +284,13 @@ impl Saturation<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::numbers;
     use seriatim_history::notation;
     use seriatim_isolation::{Order, oracle};
 
     /// Three sessions, two keys, values written once; reads return anything that is written.
     fn random_text(seed: u64) -> String {
-        let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        let mut random = |below: u64| {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963_407);
-            (state >> 33) % below
-        };
+        let mut random = numbers(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
         let mut written = [0; 2];
         let mut sessions = Vec::new();
         for session in ["a", "b", "c"] {

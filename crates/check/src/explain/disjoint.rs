@@ -5,18 +5,19 @@
 
 use super::budget::Budget;
 use super::explanation::explain;
-use super::rest::{Leftover, Rest};
+use super::witnesses::Witnesses;
 use crate::index::Index;
 use crate::limits::{Limits, memory};
-use crate::outcome::{AnomalyGroup, Counted, Options, Refs, Violation};
+use crate::outcome::{AnomalyGroup, Counted, Options, Refs, Violation, merged};
 use crate::patterns::{LostUpdates, Pair, write_skews};
+use crate::rest::{Leftover, Rest};
 use crate::stale_reads::StaleRead;
 use crate::strong::{StrongOutcome, Subject, decide_strong};
-use crate::weak::CausalOrder;
+use crate::weak::{CausalOrder, TimeCycles};
 use rustc_hash::FxHashSet;
 use seriatim_history::{History, OpId, Status, TxnId};
 use seriatim_isolation::{Anomaly, Guarantee, Level, Order};
-use seriatim_verify::completed;
+use std::cell::OnceCell;
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
 use std::time::{Duration, Instant};
@@ -46,6 +47,8 @@ pub(crate) struct Clean<'a> {
     pub violated: Vec<Level>,
     /// For each operation of the whole whether it is a read that is left out; empty if none is.
     pub aside: Vec<bool>,
+    /// Transactions of the whole that are left out.
+    pub left_out: FxHashSet<TxnId>,
     pub part: Subject<'a>,
     /// For each operation of the part the same operation of the whole, if they differ.
     pub kept: Option<&'a [OpId]>,
@@ -74,6 +77,7 @@ impl<'a> Clean<'a> {
             counts,
             violated,
             aside,
+            left_out: FxHashSet::default(),
             part: subject,
             kept: None,
             order,
@@ -152,6 +156,14 @@ struct Finder<'a> {
     /// The patterns that were scanned for.
     scanned: Vec<Anomaly>,
     found: Vec<Violation>,
+    /// Made when it is asked for.
+    of_whole: OnceCell<OfWhole>,
+}
+
+/// What is known of the whole history.
+struct OfWhole {
+    index: Index,
+    witnesses: Witnesses,
 }
 
 impl<'a> Finder<'a> {
@@ -162,10 +174,25 @@ impl<'a> Finder<'a> {
             whole: clean.whole,
             counts: clean.counts,
             aside,
-            used: FxHashSet::default(),
+            used: clean.left_out.clone(),
         };
         let options = clean.part.options;
-        Finder { options, left, patterns: Vec::new(), scanned: Vec::new(), found: Vec::new() }
+        Finder {
+            options,
+            left,
+            patterns: Vec::new(),
+            scanned: Vec::new(),
+            found: Vec::new(),
+            of_whole: OnceCell::new(),
+        }
+    }
+
+    fn of_whole(&self) -> &OfWhole {
+        self.of_whole.get_or_init(|| {
+            let index = Index::build(self.left.whole, self.options.threads);
+            let witnesses = Witnesses::new(self.left.whole, &index);
+            OfWhole { index, witnesses }
+        })
     }
 
     fn limits(&self, deadline: Instant) -> Limits {
@@ -194,6 +221,7 @@ impl<'a> Finder<'a> {
             self.scanned.push(Anomaly::StaleRead);
             if is_strict && clean.part.options.order != Order::RealTime {
                 self.stale_reads(clean.stale);
+                self.time_cycles();
             }
         }
     }
@@ -248,6 +276,17 @@ impl<'a> Finder<'a> {
         self.left.set_aside(stale.iter().map(|stale| stale.read));
     }
 
+    /// Counts the transactions that ended before one began that comes before them.
+    fn time_cycles(&mut self) {
+        let cycles = TimeCycles::new(self.left.whole, &self.of_whole().index);
+        let group = cycles.group(&[Level::StrictSerializable], self.options.instances);
+        let Some(group) = group else { return };
+        let (reads, out_of_step) = cycles.to_blame();
+        self.patterns.push(group);
+        self.left.set_aside(reads);
+        self.left.used.extend(out_of_step);
+    }
+
     /// Adds a pattern with its exemplar, if one of the first pairs can be explained; whether so.
     fn pattern<P: Iterator<Item = Pair>>(
         &mut self,
@@ -260,10 +299,8 @@ impl<'a> Finder<'a> {
         let (whole, limits) = (self.left.whole, self.limits(deadline));
         let asked = Guarantee::new(level, self.options.order);
         let is_unknown = |op: &OpId| whole.status(whole.txn_of(*op)) == Status::Unknown;
-        // That a transaction of unknown outcome committed is shown by a read from it.
-        let with_witnesses = |Pair(ops): Pair| {
-            if ops.iter().any(is_unknown) { completed(whole, &ops) } else { ops }
-        };
+        let of_whole = self.of_whole();
+        let with_witnesses = |Pair(ops): Pair| of_whole.witnesses.beside(whole, &ops);
         let explained = |ops: Vec<OpId>| {
             explain(whole, &ops, asked, &mut Budget::within(limits))
                 .filter(|violation| violation.kind == kind)
@@ -326,7 +363,8 @@ impl<'a> Finder<'a> {
     fn explain(&mut self, ops: &[OpId], level: Level, deadline: Instant) -> bool {
         let mut budget = Budget::within(self.limits(deadline));
         let asked = Guarantee::new(level, self.options.order);
-        let Some(violation) = explain(self.left.whole, ops, asked, &mut budget) else {
+        let ops = self.of_whole().witnesses.beside(self.left.whole, ops);
+        let Some(violation) = explain(self.left.whole, &ops, asked, &mut budget) else {
             return false;
         };
         self.left.used.extend(violation.ops.iter().filter_map(|op| op.txn.id));
@@ -404,34 +442,4 @@ fn grouped(found: Vec<Violation>, counted: Counted) -> Vec<AnomalyGroup> {
         Some(AnomalyGroup { kind, count: instances.len() as u64, counted, exemplar, instances })
     };
     kinds.into_iter().filter_map(group).collect()
-}
-
-/// Whether a violation is the one to show. Of stale reads that is one of the weakest level, which
-/// no other kind may show.
-fn is_better(new: &Violation, known: &Violation) -> bool {
-    let levels = |violation: &Violation| match violation.kind {
-        Anomaly::StaleRead => violation.levels.len(),
-        _ => 0,
-    };
-    let rank = |violation| (Reverse(levels(violation)), violation.txn_count());
-    rank(new) < rank(known)
-}
-
-/// One group for each kind. What the search finds of a kind that was counted by a scan is of
-/// another shape: the count is then a lower bound.
-pub(crate) fn merged(groups: Vec<AnomalyGroup>) -> Vec<AnomalyGroup> {
-    let mut kinds: BTreeMap<Anomaly, AnomalyGroup> = BTreeMap::new();
-    for group in groups {
-        let Some(known) = kinds.get_mut(&group.kind) else {
-            kinds.insert(group.kind, group);
-            continue;
-        };
-        known.count += group.count;
-        known.counted = Counted::AtLeast;
-        known.instances.extend(group.instances);
-        if is_better(&group.exemplar, &known.exemplar) {
-            known.exemplar = group.exemplar;
-        }
-    }
-    kinds.into_values().collect()
 }

@@ -19,6 +19,7 @@
 //!   and `closure.rs`) and by cases (`cases.rs`); `ids.rs` has the numbers inside an instance,
 //!   `proof.rs` the derivations, `path.rs` the
 //!   cycles that are easy to follow.
+//! - `witnesses.rs`: reads that show that transactions of unknown outcome committed.
 //! - `duplicate.rs`: which writes of one value leave a verdict undecided.
 
 mod budget;
@@ -34,15 +35,14 @@ mod name;
 mod path;
 mod proof;
 mod refute;
-mod rest;
 mod shrink;
 mod state;
 mod tell;
 #[cfg(test)]
 mod tests;
+mod witnesses;
 
 pub use budget::Budget;
-pub(crate) use disjoint::{Clean, Found, merged, violations};
+pub(crate) use disjoint::{Clean, Found, violations};
 pub use duplicate::Duplicate;
 pub use explanation::{explain, minimal_violation};
-pub(crate) use rest::Leftover;

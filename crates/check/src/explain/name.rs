@@ -24,7 +24,7 @@ pub(super) fn kind(instance: &Instance<'_>, cycle: &[Rc<Step>], levels: &[Level]
     [by_shape, wider, Anomaly::AntiDependencyCycle]
         .into_iter()
         .find(fits)
-        .unwrap_or(Anomaly::StaleRead)
+        .unwrap_or_else(|| by_time(cycle))
 }
 
 /// Two transactions read the same version of a key and both write it, and no other transaction is
@@ -60,13 +60,24 @@ fn is_witness(instance: &Instance<'_>, txn: &InstanceTxn) -> bool {
     txn.ops.len() == txn.reads.len() && txn.reads.iter().all(shows)
 }
 
+fn is_rw(step: &Rc<Step>) -> bool {
+    matches!(step.label, Label::ReadWrite { .. })
+}
+
+/// With real time: a read that missed something is stale.
+fn by_time(cycle: &[Rc<Step>]) -> Anomaly {
+    match cycle.iter().filter(|step| is_rw(step)).count() {
+        1 => Anomaly::StaleRead,
+        _ => Anomaly::RealTimeCycle,
+    }
+}
+
 fn by_labels(cycle: &[Rc<Step>]) -> Anomaly {
-    let is_rw = |step: &Rc<Step>| matches!(step.label, Label::ReadWrite { .. });
     let count = cycle.iter().filter(|step| is_rw(step)).count();
     let adjacent =
         (0..cycle.len()).any(|i| is_rw(&cycle[i]) && is_rw(&cycle[(i + 1) % cycle.len()]));
     if cycle.iter().any(|step| matches!(step.label, Label::RealTime)) {
-        return Anomaly::StaleRead;
+        return by_time(cycle);
     }
     match (count, adjacent) {
         (0, _) => by_writes(cycle),

@@ -2,9 +2,10 @@
 //!
 //! A read of `[1 2 3]` comes from the transaction that appended 3, and shows that 1, 2 and 3 were
 //! appended in this order: the lists of a key must be prefixes of each other, and the longest one
-//! is the version order of the key. So every commit order has to put the writers of consecutive
-//! elements in the order of the list, and whatever was appended to the key and is not in the list
-//! after the last of them.
+//! is the version order of the key. (The longest in which nothing is wrong by itself, if there is
+//! one: others would seem to contradict all lists that are right.) So every commit order has to put
+//! the writers of consecutive elements in the order of the list, and whatever was appended to the
+//! key and is not in the list after the last of them.
 
 use super::faults::Fault;
 use rustc_hash::{FxHashMap, FxHashSet};
@@ -162,17 +163,18 @@ pub(crate) fn examine(history: &History, counts: &[bool]) -> ListFacts {
     }
     let appends = Appends::new(history);
     let mut facts = ListFacts::default();
-    let mut longest: FxHashMap<KeyId, (OpId, &[Value])> = FxHashMap::default();
-    for (op, _, key, list) in list_reads(history, |txn| counts[txn.index()]) {
-        examine_list(history, &appends, (op, key, list), &mut facts);
-        let entry = longest.entry(key).or_insert((op, list));
-        if list.len() > entry.1.len() {
-            *entry = (op, list);
+    let mut longest: FxHashMap<KeyId, Longest<'_>> = FxHashMap::default();
+    for (read, _, key, list) in list_reads(history, |txn| counts[txn.index()]) {
+        let is_right = examine_list(history, &appends, (read, key, list), &mut facts);
+        let rank = (is_right, list.len());
+        let entry = longest.entry(key).or_insert(Longest { read, list, rank });
+        if rank > entry.rank {
+            *entry = Longest { read, list, rank };
         }
     }
     let mut contradicted = FxHashSet::default();
     for (op, _, key, list) in list_reads(history, |txn| counts[txn.index()]) {
-        let (long_op, long) = longest[&key];
+        let Longest { read: long_op, list: long, .. } = longest[&key];
         if let Some(i) = list.iter().zip(long).position(|(a, b)| a != b) {
             // The first elements that differ, and their appends, are enough to see the
             // contradiction.
@@ -188,7 +190,7 @@ pub(crate) fn examine(history: &History, counts: &[bool]) -> ListFacts {
     keys.sort_unstable();
     let mut ends: FxHashMap<KeyId, ListEnd> = FxHashMap::default();
     for key in keys {
-        let (read, list) = longest[&key];
+        let Longest { read, list, .. } = longest[&key];
         let last = version_order(history, &appends, counts, key, (read, list), &mut facts);
         if let Some(last) = last {
             ends.insert(key, ListEnd { read, last, elements: list.iter().copied().collect() });
@@ -196,6 +198,15 @@ pub(crate) fn examine(history: &History, counts: &[bool]) -> ListFacts {
     }
     missing_appends(history, counts, &ends, &mut facts);
     facts
+}
+
+/// The list of a key that others are compared with.
+#[derive(Clone, Copy)]
+struct Longest<'h> {
+    read: OpId,
+    list: &'h [Value],
+    /// Whether nothing is wrong with it by itself, and its length.
+    rank: (bool, usize),
 }
 
 /// The longest list of a key, and the append of its last element that has one append.
@@ -238,16 +249,17 @@ fn missing_appends(
 /// Elements that stand more often than they were appended, that were not appended, or that only an
 /// aborted transaction appended; each at most once a list. The last element is the read's source,
 /// which the index examines. A list with an element that several transactions appended is
-/// ambiguous.
+/// ambiguous. Whether nothing is wrong with it.
 fn examine_list(
     history: &History,
     appends: &Appends,
     (op, key, list): (OpId, KeyId, &[Value]),
     facts: &mut ListFacts,
-) {
+) -> bool {
     let mut times: FxHashMap<Value, usize> = FxHashMap::default();
     let mut found: Vec<Fault> = Vec::new();
     let mut several = false;
+    let mut is_appended = true;
     let mut previous = None;
     for (i, element) in list.iter().enumerate() {
         let appended = appends.of(key, *element);
@@ -255,6 +267,7 @@ fn examine_list(
         let count = times.entry(*element).or_default();
         *count += 1;
         several |= live.len() > 1;
+        is_appended &= !live.is_empty();
         if *count > live.len().max(1) {
             let ops = std::iter::once(op).chain(appended.and_then(Appended::first)).collect();
             found.push(Fault::new(Anomaly::DuplicateElement, ops));
@@ -277,7 +290,9 @@ fn examine_list(
     }
     found.sort_by_key(|fault| fault.kind);
     found.dedup_by_key(|fault| fault.kind);
+    let is_right = is_appended && found.is_empty();
     facts.faults.extend(found);
+    is_right
 }
 
 /// An element that the reader itself appends only later, or that stands behind a later append of

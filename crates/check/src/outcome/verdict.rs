@@ -195,7 +195,8 @@ pub enum Counted {
     Exactly,
     /// Instances that share no transaction; without the transactions of those nothing was left.
     Disjoint,
-    /// There may be others: a limit ended the search.
+    /// There may be others: a limit ended the search, or they are of several shapes of which not
+    /// all are counted.
     AtLeast,
 }
 

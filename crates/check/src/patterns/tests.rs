@@ -3,7 +3,7 @@
 use super::*;
 use crate::index::{Index, Source};
 use crate::stale_reads::stale_reads;
-use crate::weak::{CausalOrder, WeakLevels};
+use crate::weak::{CausalOrder, TimeCycles, WeakLevels};
 use seriatim_history::{Columns, History, KeyId, KeyNames, OpId, OpKind, Status, TxnId, Value};
 use seriatim_isolation::Level;
 use std::collections::{BTreeMap, BTreeSet};
@@ -211,6 +211,78 @@ fn stale_reads_are_those_of_the_definition_with_their_ages() {
             stale_reads(&history, &index).iter().map(|stale| (stale.read, stale.age)).collect();
         assert_eq!(found, literal_ages(&history, &index), "{text}");
         some += usize::from(!found.is_empty());
+    }
+    assert!(some > 500, "{some}");
+}
+
+/// The same in two sessions, with lists, of which the longest shows the order of appends.
+fn timed_sessions(seed: u64) -> String {
+    let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) + 1;
+    let mut random = |below: u64| {
+        state =
+            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        (state >> 33) % below
+    };
+    let mut sessions = [Vec::new(), Vec::new(), vec!["r(l,[3 1 2])".to_owned()]];
+    for number in 1..=6 {
+        let ops = match random(3) {
+            0 => format!("w(k{},{number})", random(2)),
+            1 if number <= 3 => format!("a(l,{number})"),
+            _ => format!("r(k{},{})", random(2), random(7)),
+        };
+        let begin = random(12);
+        let end = if random(6) == 0 { String::new() } else { (begin + random(6)).to_string() };
+        sessions[random(2) as usize].push(format!("{ops} @{begin}-{end}"));
+    }
+    let line = |(number, txns): (usize, &Vec<String>)| format!("s{number}: {}\n", txns.join(" | "));
+    let filled = sessions.iter().enumerate().filter(|(_, txns)| !txns.is_empty());
+    filled.map(line).collect()
+}
+
+/// The transactions that ended before one began that comes before them, by the definition; `None`
+/// if transactions come before each other without real time.
+fn literal_early(history: &History, index: &Index) -> Option<Vec<TxnId>> {
+    let mut order = causal(history, index);
+    for edge in index.lists.version_edges.iter().filter(|edge| !edge.is_missing) {
+        order[edge.from.index()][edge.to.index()] = true;
+    }
+    let n = history.txn_count();
+    for middle in 0..n {
+        for a in 0..n {
+            for b in 0..n {
+                order[a][b] |= order[a][middle] && order[middle][b];
+            }
+        }
+    }
+    if (0..n).any(|txn| order[txn][txn]) {
+        return None;
+    }
+    let times = |txn: TxnId| history.times(txn).unwrap();
+    let is_early = |txn: &TxnId| {
+        let mut before = history.txns().filter(|earlier| order[earlier.index()][txn.index()]);
+        before.any(|earlier| times(*txn).1 < times(earlier).0)
+    };
+    Some(history.txns().filter(is_early).collect())
+}
+
+#[test]
+fn real_time_cycles_are_counted_as_the_literal_count_does() {
+    let mut some = 0;
+    for seed in 0..8000 {
+        let text = timed_sessions(seed);
+        let history = seriatim_history::notation::parse(&text).unwrap();
+        let index = Index::build(&history, 1);
+        let Some(expected) = literal_early(&history, &index) else { continue };
+        let cycles = TimeCycles::new(&history, &index);
+        assert_eq!(cycles.early, expected, "{text}");
+        some += usize::from(!expected.is_empty());
+        // Without what is to blame there are none.
+        let (reads, txns) = cycles.to_blame();
+        let ops = (0..history.op_count()).map(OpId::from);
+        let left = |op: &OpId| !reads.contains(op) && !txns.contains(&history.txn_of(*op));
+        let rest = history.restricted_to(&ops.filter(left).collect::<Vec<_>>());
+        let index = Index::build(&rest, 1);
+        assert!(TimeCycles::new(&rest, &index).is_empty(), "{text}");
     }
     assert!(some > 500, "{some}");
 }

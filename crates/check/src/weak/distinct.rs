@@ -91,7 +91,10 @@ impl WeakLevels<'_> {
         mut index: Index,
         strongest: Option<Level>,
     ) -> Analysis {
-        let mut blamed = blamed_alone(&index);
+        // Whatever the level.
+        let mut blamed: Vec<OpId> = index.faults.iter().map(Fault::reader).collect();
+        let unrepeated = index.unrepeated.iter().flat_map(|pair| [pair.first, pair.second]);
+        let unrepeated: Vec<OpId> = unrepeated.collect();
         let no_edges = Edges::new(Vec::new(), self.history.txn_count());
         let wish = first_guess(self.history, &index);
         let causal =
@@ -110,17 +113,26 @@ impl WeakLevels<'_> {
         let base = Graph { history: self.history, index: &index, edges: &no_edges }
             .components(&wish)
             .order;
-        groups.extend(self.write_cycles(&mut index, &base, &mut blamed));
+        let (cycles, told) = self.write_cycles(&mut index, &base, &mut blamed);
+        groups.extend(cycles);
         let context = Context::new(self.history, &index, &base, self.options.threads);
         let summary = Summary::new(&context, self.options.instances);
-        let findings =
+        let mut findings =
             strongest.map_or(Vec::new(), |strongest| anomalies::by_level(&context, strongest));
+        for found in &mut findings {
+            found.leave_out_told(&told);
+        }
         groups.extend(findings.iter().flat_map(|findings| summary.level(findings)));
         self.note_levels(&context, &findings);
         groups.retain(|group| group.kind.info().forbidden_by.iter().any(|&level| self.asks(level)));
         groups.sort_by_key(|group| group.kind);
-        blamed.extend(findings.iter().flat_map(LevelFindings::reads));
-        Analysis { groups, blamed }
+        let mut analysis = Analysis { groups, blamed: Vec::new(), out_of_step: Vec::new() };
+        analysis.blame(Level::ReadCommitted, blamed);
+        analysis.blame(Level::ReadAtomic, unrepeated);
+        for found in &findings {
+            analysis.blame(found.level, found.reads());
+        }
+        analysis
     }
 
     /// What is wrong whatever the level: cycles of the causal order, and reads that are wrong by
@@ -143,21 +155,22 @@ impl WeakLevels<'_> {
 
     /// Cycles that need the version orders of lists; these version orders are then left out, and
     /// the reads of their keys are to blame: any of them may show the order. Those that the
-    /// elements of lists show come first, then those that need an element that a list lacks.
+    /// elements of lists show come first, then those that need an element that a list lacks. Also
+    /// the components that these cycles are in.
     fn write_cycles(
         &mut self,
         index: &mut Index,
         base: &[TxnId],
         blamed: &mut Vec<OpId>,
-    ) -> Vec<AnomalyGroup> {
+    ) -> (Vec<AnomalyGroup>, Vec<Components>) {
         let missing: Vec<VersionEdge> =
             index.lists.version_edges.extract_if(.., |edge| edge.is_missing).collect();
-        let mut groups = Vec::from_iter(self.cycles_of(index, base, blamed, Anomaly::WriteCycle));
+        let mut found = Vec::from_iter(self.cycles_of(index, base, blamed, Anomaly::WriteCycle));
         if !missing.is_empty() {
             index.lists.version_edges.extend(missing);
-            groups.extend(self.cycles_of(index, base, blamed, Anomaly::LostElement));
+            found.extend(self.cycles_of(index, base, blamed, Anomaly::LostElement));
         }
-        groups
+        found.into_iter().unzip()
     }
 
     /// The cycles of one of these kinds.
@@ -167,7 +180,7 @@ impl WeakLevels<'_> {
         base: &[TxnId],
         blamed: &mut Vec<OpId>,
         kind: Anomaly,
-    ) -> Option<AnomalyGroup> {
+    ) -> Option<(AnomalyGroup, Components)> {
         if index.lists.version_edges.is_empty() && index.overlaps.is_empty() {
             return None;
         }
@@ -187,7 +200,7 @@ impl WeakLevels<'_> {
         drop(summary);
         drop(context);
         leave_out_cycles(self.history, index, &components, blamed);
-        group
+        group.map(|group| (group, components))
     }
 
     /// Remembers that `kind` was found.
@@ -246,14 +259,23 @@ pub(super) fn commit_order(
 /// What is wrong with a history at the weak levels.
 pub(crate) struct Analysis {
     pub groups: Vec<AnomalyGroup>,
-    /// Reads, by operation, without which nothing of it would be wrong. Some stand twice.
-    pub blamed: Vec<OpId>,
+    /// Reads, by operation, without which nothing of it would be wrong, each with the weakest level
+    /// that blames it. Some stand twice.
+    pub blamed: Vec<(Level, OpId)>,
+    /// Transactions that are to blame themselves: their times contradict their session.
+    pub out_of_step: Vec<TxnId>,
 }
 
-/// The reads that are wrong by themselves, or beside another one of their transaction.
-fn blamed_alone(index: &Index) -> Vec<OpId> {
-    let faults = index.faults.iter().map(Fault::reader);
-    faults.chain(index.unrepeated.iter().flat_map(|pair| [pair.first, pair.second])).collect()
+impl Analysis {
+    /// Blames `reads` from `level` on.
+    pub fn blame(&mut self, level: Level, reads: impl IntoIterator<Item = OpId>) {
+        self.blamed.extend(reads.into_iter().map(|read| (level, read)));
+    }
+
+    /// All reads that are to blame.
+    pub fn reads(&self) -> impl Iterator<Item = OpId> + '_ {
+        self.blamed.iter().map(|(_, read)| *read)
+    }
 }
 
 /// What is known about one level that was looked at by itself.

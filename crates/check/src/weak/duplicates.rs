@@ -35,6 +35,10 @@ const LEARNED_MAX: usize = 64;
 /// many ambiguous reads it would go on forever.
 const UNTOLD_MAX: u32 = 1000;
 
+/// How many operations are looked at for that, which ends it sooner for a large history: about ten
+/// seconds.
+const UNTOLD_OPS_MAX: u64 = 1 << 26;
+
 struct Watch(Limits);
 
 impl Callbacks for Watch {
@@ -122,7 +126,8 @@ pub(crate) fn decide(
             return matcher.violated();
         }
         untold += u32::from(!learned);
-        if untold > UNTOLD_MAX {
+        let looked_at = u64::from(untold) * history.op_count() as u64;
+        if untold > UNTOLD_MAX || looked_at > UNTOLD_OPS_MAX {
             return Matched::OutOfBudget(Undecided::Budget);
         }
     }

@@ -179,6 +179,15 @@ impl Components {
         self.start.len() - 1
     }
 
+    /// The order of the components, the members of each by their numbers.
+    pub fn by_number(&self) -> Vec<TxnId> {
+        let mut order = self.order.clone();
+        for component in self.start.windows(2) {
+            order[component[0] as usize..component[1] as usize].sort_unstable();
+        }
+        order
+    }
+
     /// Whether some component has more than one member. (No transaction reads from itself.)
     pub fn has_cycle(&self) -> bool {
         self.len() < self.order.len()

@@ -11,6 +11,7 @@
 //! - `distinct.rs`: these steps, one after the other; `context.rs`: what they share.
 //! - `causal.rs`: the causal order for the scans of `patterns/`.
 //! - `real_time.rs`: the same with real time, by moments beside the history.
+//! - `time_cycles.rs`: what real time shows beside session order, reads and lists. O(n).
 //! - `plain_order.rs`: commit orders of no isolation, for `no_isolation.rs`. O(n).
 //! - `duplicates.rs`, `levels.rs`: values that were written twice, by a choice of sources.
 //!   Exponential; bounded.
@@ -30,9 +31,11 @@ mod plain_order;
 mod real_time;
 mod shortest_cycles;
 mod summary;
+mod time_cycles;
 
 pub(crate) use causal::CausalOrder;
 pub(crate) use distinct::{Analysis, WeakLevels};
 pub(crate) use levels::{Chosen, Reads, undecided, undecided_lists, violated};
 pub(crate) use plain_order::plain_order;
 pub(crate) use real_time::is_room_for_overlaps;
+pub(crate) use time_cycles::TimeCycles;

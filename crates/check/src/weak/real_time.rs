@@ -10,15 +10,22 @@
 //! are needed for a version as run at once, so with k sessions whose transactions follow each other
 //! there are O(n·k) of them.
 //!
-//! What only real time forbids is found in a history that satisfies the level with sessions; so all
-//! that is found there is a stale read.
+//! What is wrong is looked for in four steps. Reads that are stale by themselves and real-time
+//! cycles (`time_cycles.rs`) are counted by scans of the whole history. What else violates the
+//! levels that hold with sessions is found beside these. Then come the levels that do not hold with
+//! sessions, without the reads that are to blame for that, as long as something is found: there is
+//! a kind that only real time forbids beside every other anomaly.
 
 use super::distinct::{Analysis, WeakLevels, commit_order};
 use super::edges::Inferred;
-use crate::index::{Index, Overlap, Source, source_write};
+use super::time_cycles::TimeCycles;
+use crate::index::{Index, Overlap, Source, last_write};
 use crate::latest_begins::LatestBegins;
-use crate::limits::Limits;
-use crate::outcome::{AnomalyGroup, Counted, Edge, OpRef, Options, Reason, Refs, Violation};
+use crate::limits::{Limits, memory};
+use crate::outcome::{
+    AnomalyGroup, Counted, Edge, OpRef, Options, Reason, Refs, ValueRef, Violation, merged,
+};
+use crate::rest::{Leftover, Rest};
 use crate::stale_reads::{StaleRead, real_time_edge, stale_reads};
 use rustc_hash::FxHashSet;
 use seriatim_history::{History, KeyId, Moments, OpId, TxnId};
@@ -38,20 +45,19 @@ pub(super) fn order(
 }
 
 /// A history with moments beside it.
-struct View<'a> {
-    original: &'a History,
+struct View {
     moments: Moments,
     index: Index,
 }
 
-impl<'a> View<'a> {
+impl View {
     /// `None` if the moments or the overlaps do not fit.
-    fn new(original: &'a History, threads: usize) -> Option<View<'a>> {
+    fn new(original: &History, threads: usize) -> Option<View> {
         let moments = original.with_moments().ok()?;
         let mut index = Index::build(&moments.history, threads);
         index.told = stale_reads(&moments.history, &index).iter().map(|stale| stale.read).collect();
         index.overlaps = overlaps(&moments.history, &index)?;
-        Some(View { original, moments, index })
+        Some(View { moments, index })
     }
 
     fn order(&self, level: Level, threads: usize) -> Option<Vec<TxnId>> {
@@ -148,26 +154,56 @@ fn each_overlap(
     }
 }
 
+/// How often what was found is left out and what is left is looked at.
+const ROUNDS_MAX: usize = 4;
+
+/// How many instances of a kind are told apart, at least.
+const TOLD_APART: usize = 64;
+
 /// All anomalies of a history that violates a weak level with real time, or may do so.
 pub(super) fn analyse(
     weak: &mut WeakLevels<'_>,
     index: Index,
     strongest: Option<Level>,
 ) -> Analysis {
-    let stale = stale_reads(weak.history, &index);
-    let mut analysis = weak.analyse_with_sessions(index, strongest);
-    let held = std::mem::take(&mut weak.holding);
+    let (history, options) = (weak.history, weak.options);
+    let stale = stale_reads(history, &index);
+    let cycles = TimeCycles::new(history, &index);
     let mut groups: Vec<AnomalyGroup> = by_themselves(weak, &stale).into_iter().collect();
-    analysis.blamed.extend(stale.iter().map(|stale| stale.read));
-    if let Some((level, _)) = held {
-        groups.extend(beyond_sessions(weak, level, &mut analysis.blamed));
+    groups.extend(cycles.group(&Level::LADDER, options.instances));
+    let (reads, out_of_step) = cycles.to_blame();
+    let by_scan = !stale.is_empty() || !cycles.is_empty();
+    drop(cycles);
+    let counts = index.counts.clone();
+    let aside = vec![false; history.op_count()];
+    let used = out_of_step.iter().copied().collect();
+    let mut left = Leftover { whole: history, counts: &counts, aside, used };
+    left.set_aside(reads.iter().copied());
+    let mut analysis = weak.analyse_with_sessions(index, strongest);
+    analysis.out_of_step = out_of_step;
+    analysis.blame(Level::ReadCommitted, reads);
+    let mut rounds = Rounds { options, left, groups, looked: None, is_complete: true };
+    let held = weak.holding.take().map(|(level, _)| level);
+    if let Some(held) = held {
+        rounds.within(weak, held, &mut analysis);
+        rounds.looked = Some(held);
     }
-    if !stale.is_empty() {
+    let is_open = |level: &Level| Some(*level) >= held && Some(*level) <= strongest;
+    for level in Level::WEAK.into_iter().filter(is_open) {
+        rounds.beyond(level, &mut analysis);
+    }
+    // They stay until here: what they read from is a part of other cycles.
+    analysis.blame(Level::ReadCommitted, stale.iter().map(|stale| stale.read));
+    if by_scan {
         weak.violated.extend(Level::LADDER);
         weak.holding = None;
     }
+    let mut groups = merged(rounds.groups);
     groups.retain(|group| group.exemplar.levels.iter().any(|&level| weak.asks(level)));
-    analysis.groups.extend(together(groups));
+    if !rounds.is_complete {
+        groups.iter_mut().for_each(|group| group.counted = Counted::AtLeast);
+    }
+    analysis.groups.extend(groups);
     analysis.groups.sort_by_key(|group| group.kind);
     analysis
 }
@@ -185,70 +221,177 @@ fn by_themselves(weak: &WeakLevels<'_>, stale: &[StaleRead]) -> Option<AnomalyGr
     })
 }
 
-/// What violates `level` or weaker levels with real time, where they hold with sessions.
-fn beyond_sessions(
-    weak: &mut WeakLevels<'_>,
-    level: Level,
-    blamed: &mut Vec<OpId>,
-) -> Vec<AnomalyGroup> {
-    let Some(view) = View::new(weak.history, weak.options.threads) else { return Vec::new() };
-    let levels: Vec<Level> = Level::WEAK.into_iter().filter(|&weaker| weaker <= level).collect();
-    if let Some(order) = view.order(level, weak.options.threads) {
-        weak.holding = Some((level, Some(order)));
-        return Vec::new();
-    }
-    let View { original, moments, index } = view;
-    let options = Options { order: Order::Sessions, ..weak.options.clone() };
-    let teller = Teller {
-        original,
-        moments: &moments,
-        overlaps: index.overlaps.iter().copied().collect(),
-        sources: index.source_txn.clone(),
-    };
-    let mut inner = WeakLevels::new(&moments.history, &options, levels);
-    let analysis = inner.analyse_with_sessions(index, Some(level));
-    weak.violated.extend(&inner.violated);
-    let real =
-        |order: Vec<TxnId>| order.into_iter().filter(|&txn| !moments.is_moment(txn)).collect();
-    weak.holding = inner.holding.map(|(level, order)| (level, order.map(real)));
-    let reads = analysis.blamed.iter().filter_map(|&op| moments.original[op.index()]);
-    blamed.extend(reads);
-    analysis.groups.into_iter().filter_map(|group| teller.group(group)).collect()
+/// The search for what no scan finds, and what it has found.
+struct Rounds<'a> {
+    options: &'a Options,
+    left: Leftover<'a>,
+    groups: Vec<AnomalyGroup>,
+    /// The level at which what is left was looked at last.
+    looked: Option<Level>,
+    /// Whether no limit ended it.
+    is_complete: bool,
 }
 
-/// One group of stale reads. Its exemplar violates as much as any.
-fn together(groups: Vec<AnomalyGroup>) -> Option<AnomalyGroup> {
-    groups.into_iter().reduce(|mut all, group| {
-        all.count += group.count;
-        all.counted = Counted::AtLeast;
-        all.instances.extend(group.instances);
-        if group.exemplar.levels.len() > all.exemplar.levels.len() {
-            all.exemplar = group.exemplar;
+impl Rounds<'_> {
+    /// What violates `level`, which holds with sessions, or weaker levels, beside what scans found.
+    fn within(&mut self, weak: &mut WeakLevels<'_>, level: Level, analysis: &mut Analysis) {
+        let is_whole = self.left.used.is_empty() && !self.left.aside.contains(&true);
+        let rest = if is_whole { None } else { self.rest() };
+        if !is_whole && rest.is_none() {
+            return;
         }
-        all
-    })
+        let Some(found) = self.look(rest.as_ref(), level) else { return };
+        if is_whole {
+            weak.violated.extend(&found.violated);
+            weak.holding = found.holding;
+        }
+        self.groups.extend(found.groups);
+        analysis.blamed.extend(found.blamed);
+    }
+
+    /// What violates `level` or weaker levels without the reads that these blame, as often as there
+    /// is something new.
+    fn beyond(&mut self, level: Level, analysis: &mut Analysis) {
+        for _ in 0..ROUNDS_MAX {
+            let blamed = analysis.blamed.iter().filter(|(by, _)| *by <= level);
+            let new: Vec<OpId> = blamed
+                .map(|&(_, read)| read)
+                .filter(|read| !self.left.aside[read.index()])
+                .collect();
+            if new.is_empty() && self.looked == Some(level) {
+                return;
+            }
+            self.looked = Some(level);
+            self.left.set_aside(new);
+            let Some(rest) = self.rest() else { return };
+            let Some(found) = self.look(Some(&rest), level) else { break };
+            self.groups.extend(found.groups);
+            analysis.blamed.extend(found.blamed);
+        }
+        self.is_complete = false;
+    }
+
+    /// What is left, if there is room for that.
+    fn rest(&mut self) -> Option<Rest> {
+        let limits = Limits::of(self.options);
+        let is_room = limits.allow(3 * memory::of_part(self.left.whole)) && !limits.is_over();
+        self.is_complete &= is_room;
+        is_room.then(|| self.left.rest(self.options))
+    }
+
+    /// What violates `level` or weaker levels with real time in a part, or in the whole.
+    fn look(&self, part: Option<&Rest>, level: Level) -> Option<OfPart> {
+        let (whole, threads) = (self.left.whole, self.options.threads);
+        let history = part.map_or(whole, |part| &part.history);
+        let mut found = OfPart::default();
+        let view = View::new(history, threads)?;
+        if let Some(order) = view.order(level, threads) {
+            found.holding = Some((level, Some(order)));
+            return Some(found);
+        }
+        let View { moments, index } = view;
+        let instances = self.options.instances.max(TOLD_APART);
+        let options = Options { order: Order::Sessions, instances, ..self.options.clone() };
+        let teller = Teller::new(whole, part, &moments, &index);
+        let levels = Level::WEAK.into_iter().filter(|&weaker| weaker <= level).collect();
+        let mut inner = WeakLevels::new(&moments.history, &options, levels);
+        let analysis = inner.analyse_with_sessions(index, Some(level));
+        let real =
+            |order: Vec<TxnId>| order.into_iter().filter(|&txn| !moments.is_moment(txn)).collect();
+        found.violated = inner.violated;
+        found.holding = inner.holding.map(|(level, order)| (level, order.map(real)));
+        let original = |&(level, read): &(Level, OpId)| Some((level, teller.ops[read.index()]?));
+        found.blamed = analysis.blamed.iter().filter_map(original).collect();
+        for group in analysis.groups {
+            found.groups.extend(teller.groups(group, self.options.instances));
+        }
+        Some(found)
+    }
+}
+
+/// What real time forbids in a part of a history, in the words of the whole.
+#[derive(Default)]
+struct OfPart {
+    violated: Vec<Level>,
+    /// The strongest weak level that holds, with its commit order.
+    holding: Option<(Level, Option<Vec<TxnId>>)>,
+    blamed: Vec<(Level, OpId)>,
+    groups: Vec<AnomalyGroup>,
 }
 
 /// Tells explanations of a history with moments in the words of the original.
 struct Teller<'a> {
     original: &'a History,
     moments: &'a Moments,
+    /// For each operation of the history with moments that of the original; `None` for those that
+    /// tell of real time.
+    ops: Vec<Option<OpId>>,
+    /// For each transaction that is no moment that of the original.
+    txns: Vec<TxnId>,
     overlaps: FxHashSet<Overlap>,
     /// For each operation of the history with moments where it reads from.
     sources: Vec<Source>,
 }
 
-impl Teller<'_> {
-    /// What can be told of a group. What cannot is not counted: no operations would show it.
-    fn group(&self, group: AnomalyGroup) -> Option<AnomalyGroup> {
-        let untold = |violation: &&Violation| self.violation(violation).is_none();
-        let untold = group.instances.iter().filter(untold).count() as u64;
-        let instances = group.instances.iter().filter_map(|instance| self.violation(instance));
-        let instances: Vec<Violation> = instances.collect();
-        let exemplar = self.violation(&group.exemplar).or_else(|| instances.first().cloned())?;
-        let count = group.count.saturating_sub(untold).max(1);
-        let counted = if untold > 0 { Counted::AtLeast } else { group.counted };
-        Some(AnomalyGroup { kind: Anomaly::StaleRead, count, counted, exemplar, instances })
+impl<'a> Teller<'a> {
+    /// The moments are those of a part of the original, or of all of it.
+    fn new(
+        original: &'a History,
+        part: Option<&Rest>,
+        moments: &'a Moments,
+        index: &Index,
+    ) -> Teller<'a> {
+        let ops = moments.original.iter().map(|op| match part {
+            Some(part) => op.map(|op| part.kept[op.index()]),
+            None => *op,
+        });
+        // A part has no transactions without operations.
+        let txn = |txn: TxnId| match part {
+            Some(part) => {
+                let first = part.history.ops_of(txn).start;
+                original.txn_of(part.kept[first as usize])
+            }
+            None => txn,
+        };
+        Teller {
+            original,
+            moments,
+            ops: ops.collect(),
+            txns: (0..moments.txns).map(TxnId).map(txn).collect(),
+            overlaps: index.overlaps.iter().copied().collect(),
+            sources: index.source_txn.clone(),
+        }
+    }
+
+    /// What can be told of a group, by kind; of each kind so many instances. What cannot is not
+    /// counted: no operations would show it. What is not told apart is like the exemplar.
+    fn groups(&self, group: AnomalyGroup, shown: usize) -> Vec<AnomalyGroup> {
+        let told: Vec<Option<Violation>> =
+            group.instances.iter().map(|instance| self.violation(instance)).collect();
+        let others = group.count.saturating_sub(told.len() as u64);
+        let exemplar = self.violation(&group.exemplar);
+        let mut groups: Vec<AnomalyGroup> = Vec::new();
+        for violation in told.into_iter().flatten() {
+            match groups.iter_mut().find(|group| group.kind == violation.kind) {
+                Some(group) => group.instances.push(violation),
+                None => groups.push(AnomalyGroup {
+                    kind: violation.kind,
+                    count: 0,
+                    counted: Counted::AtLeast,
+                    exemplar: violation.clone(),
+                    instances: vec![violation],
+                }),
+            }
+        }
+        for group in &mut groups {
+            group.count = group.instances.len() as u64;
+            group.instances.truncate(shown);
+            if let Some(exemplar) = exemplar.iter().find(|told| told.kind == group.kind) {
+                group.exemplar = exemplar.clone();
+                group.count += others;
+            }
+        }
+        groups
     }
 
     /// `None` if it has nothing to do with real time, or if a transaction without operations is
@@ -268,7 +411,12 @@ impl Teller<'_> {
                 self.add_op_of(txn, &mut ops)?;
             }
         }
-        let (kind, levels) = (Anomaly::StaleRead, violation.levels.clone());
+        // One read that missed something is stale; several contradict each other.
+        let kind = match cycle.iter().filter(|edge| has_missed(edge)).count() {
+            1 => Anomaly::StaleRead,
+            _ => Anomaly::RealTimeCycle,
+        };
+        let levels = violation.levels.clone();
         is_timed.then_some(Violation { kind, ops, levels, cycle, age: None })
     }
 
@@ -287,18 +435,48 @@ impl Teller<'_> {
             match (to_moment, ended) {
                 (true, _) => ended = from,
                 (false, Some(from)) => {
-                    told.push(real_time_edge(self.original, from, edge.to.id?));
+                    told.push(self.real_time(from, edge.to.id?));
                     ended = None;
                 }
                 (false, None) => told.push(self.edge(edge)?),
             }
         }
-        Some(told)
+        Some(self.without_empty(told))
+    }
+
+    /// A path around transactions without operations, which nothing could show, where real time
+    /// leads past them.
+    fn without_empty(&self, edges: Vec<Edge>) -> Vec<Edge> {
+        let is_empty = |txn: TxnId| self.original.ops_of(txn).is_empty();
+        let mut kept: Vec<Edge> = Vec::with_capacity(edges.len());
+        for edge in edges {
+            let from = kept.last().and_then(|last| last.from.id);
+            let around = match (from, edge.from.id, edge.to.id) {
+                (Some(from), Some(empty), Some(to)) if is_empty(empty) => {
+                    Some(real_time_edge(self.original, from, to)).filter(is_in_time)
+                }
+                _ => None,
+            };
+            match around {
+                Some(around) => {
+                    kept.pop();
+                    kept.push(around);
+                }
+                None => kept.push(edge),
+            }
+        }
+        kept
+    }
+
+    /// One transaction of the history with moments ended before another one began.
+    fn real_time(&self, from: TxnId, to: TxnId) -> Edge {
+        real_time_edge(self.original, self.txns[from.index()], self.txns[to.index()])
     }
 
     fn edge(&self, edge: &Edge) -> Option<Edge> {
         let txn = |txn: Option<TxnId>| {
-            txn.map_or_else(|| Refs(self.original).initial(), |txn| Refs(self.original).txn(txn))
+            let refs = Refs(self.original);
+            txn.map_or_else(|| refs.initial(), |txn| refs.txn(self.txns[txn.index()]))
         };
         let reason = match &edge.reason {
             Reason::WriteRead { write, read, origin } => Reason::WriteRead {
@@ -328,7 +506,7 @@ impl Teller<'_> {
             return self.edges(visible);
         };
         if self.overlaps.contains(&Overlap { from, to, read: op }) {
-            return Some(vec![real_time_edge(self.original, from, read.txn.id?)]);
+            return Some(vec![self.real_time(from, read.txn.id?)]);
         }
         self.edges(visible)
     }
@@ -338,7 +516,7 @@ impl Teller<'_> {
         match op.id {
             None => Some(OpRef { txn: Refs(self.original).initial(), ..op.clone() }),
             Some(id) => {
-                let original = self.moments.original[id.index()]?;
+                let original = self.ops[id.index()]?;
                 Some(OpRef { element: op.element.clone(), ..Refs(self.original).op(original) })
             }
         }
@@ -356,12 +534,31 @@ impl Teller<'_> {
         let op = write.or_else(|| own().next())?;
         ops.push(refs.op(op));
         if write.is_none() {
-            let mut inside = self.moments.history.ops_of(txn).map(OpId);
-            let read = inside.find(|at| self.moments.original[at.index()] == Some(op))?;
-            let (source, key) = (self.sources[read.index()], self.original.op(op).key);
-            ops.extend(source_write(self.original, source, key).map(|op| refs.op(op)));
+            let read = self.ops.iter().position(|&at| at == Some(op))?;
+            let source = self.sources[read].txn().map(|source| self.txns[source.index()]);
+            let key = self.original.op(op).key;
+            let write = source.and_then(|source| last_write(self.original, source, key));
+            ops.extend(write.map(|op| refs.op(op)));
         }
         Some(())
+    }
+}
+
+/// Whether an edge of real time holds.
+fn is_in_time(edge: &Edge) -> bool {
+    matches!(edge.reason, Reason::RealTime { end, begin } if end < begin)
+}
+
+/// Whether an edge is there because a read missed something: an overwritten value, or an append
+/// that its list lacks.
+fn has_missed(edge: &Edge) -> bool {
+    match &edge.reason {
+        Reason::Overwritten { .. } => true,
+        Reason::VersionOrder { later, read, .. } => match (&read.value, &later.value) {
+            (ValueRef::List(list), ValueRef::Scalar(element)) => !list.contains(element),
+            _ => false,
+        },
+        _ => false,
     }
 }
 

@@ -185,7 +185,10 @@ fn tell_if_interrupted(inputs: usize) -> Arc<AtomicUsize> {
             (1, 0) => {
                 "no level is decided yet; with --budget TIME what is known then is told".to_owned()
             }
-            _ => format!("{done} of {} were checked", text::plural(inputs as u64, "input")),
+            _ => {
+                let were = if done == 1 { "was" } else { "were" };
+                format!("{done} of {} {were} checked", text::plural(inputs as u64, "input"))
+            }
         };
         interrupt::end_saying(signal, &format!("interrupted: {known}"));
     });

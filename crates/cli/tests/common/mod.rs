@@ -127,3 +127,17 @@ pub fn large(operations: usize) -> String {
     }
     text
 }
+
+/// What a page says, however it is wrapped.
+pub fn words(page: &str) -> String {
+    page.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The one line of JSON of an exploration, which fits the schema.
+pub fn explore_json(args: &[&str]) -> (Option<i32>, serde_json::Value) {
+    let ran = run(&[&["explore", "--format", "json"], args].concat());
+    let [line] = &ran.json()[..] else { panic!("one line: {ran:?}") };
+    let validator = schema("explore");
+    assert!(validator.is_valid(line), "{line}");
+    (ran.code, line.clone())
+}

@@ -161,16 +161,20 @@ impl fmt::Display for Format {
 }
 
 /// No format has this name.
-#[derive(Debug, thiserror::Error, PartialEq, Eq)]
-#[error("no format is called `{name}`; there are {}", all_codes())]
+#[derive(Debug, PartialEq, Eq)]
 pub struct UnknownFormatName {
     /// The name.
     pub name: String,
 }
 
-fn all_codes() -> String {
-    Format::ALL.iter().map(|format| format.code()).collect::<Vec<_>>().join(", ")
+impl fmt::Display for UnknownFormatName {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let codes: Vec<_> = Format::ALL.iter().map(|format| format.code()).collect();
+        write!(f, "no format is called `{}`; there are {}", self.name, codes.join(", "))
+    }
 }
+
+impl std::error::Error for UnknownFormatName {}
 
 impl FromStr for Format {
     type Err = UnknownFormatName;

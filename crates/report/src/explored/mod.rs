@@ -2,21 +2,22 @@
 //!
 //! The data is the caller's; nothing here knows how programs are explored.
 
+#[cfg(feature = "json")]
 mod json;
 mod text;
 
+#[cfg(feature = "json")]
 pub use json::json;
 pub use text::{progress, render, render_counterexample};
 
 use crate::checked::Checked;
-use serde::Serialize;
 use seriatim_check::{Answer, ValueRef};
 use seriatim_history::OpKind;
 use std::time::Duration;
 
 /// What was asked of every behaviour.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
-#[serde(rename_all = "lowercase")]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "json", derive(serde::Serialize), serde(rename_all = "lowercase"))]
 pub enum Question {
     /// Whether the assertions hold.
     Assertions,
@@ -141,7 +142,8 @@ impl Operation {
 }
 
 /// Counterexamples with the same cycle.
-#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[cfg_attr(feature = "json", derive(serde::Serialize))]
 pub struct Cycle {
     /// The anomaly and its cycle.
     pub cycle: String,

@@ -158,7 +158,7 @@ pub(super) const ENTRIES: &[Entry] = &[
     },
     Entry {
         subject: Subject::Anomaly(Anomaly::StaleRead),
-        aliases: &["real-time-violation"],
+        aliases: &["real-time-violation", "realtime", "causal-reverse"],
         definition: "A read that real time forbids and sessions allow: a transaction does not see \
                      one that had ended before it began, so that only an order that contradicts \
                      real time explains it. Its age is the time from the end of the newest \
@@ -177,6 +177,32 @@ pub(super) const ENTRIES: &[Entry] = &[
              staleness.",
             "Serializability allows it, so a database may promise that and still return stale \
              data.",
+        ],
+    },
+    Entry {
+        subject: Subject::Anomaly(Anomaly::RealTimeCycle),
+        aliases: &[
+            "real-time-inversion",
+            "write-inversion",
+            "read-from-the-future",
+            "g-nonadjacent-realtime",
+            "g2-item-realtime",
+        ],
+        definition: "A transaction ended before another one began, and yet comes after it by what \
+                     was read, by its session or by the order of a list: a read from the future \
+                     or an inversion of writes. Or several reads, none of which is stale alone, \
+                     contradict each other because of real time. Strict serializability forbids \
+                     it, and with `--order real-time` every level does.",
+        example: Example {
+            history: "a: r(x,1) @1-2\nb: w(x,1) @3-4",
+            remark: "t1 had ended at 2, before t2 began at 3, and yet t1 has what t2 wrote.",
+        },
+        databases: &[
+            "Suspect the recording first: begins and ends must come from one clock, and a time \
+             that is taken too late or too early looks like this.",
+            "Databases that order writes by the clocks of clients or nodes may put a later write \
+             before an earlier one if these clocks disagree: Cassandra, where the write with the \
+             larger timestamp wins.",
         ],
     },
 ];

@@ -17,7 +17,7 @@ pub(crate) use words::{
     txn, unseen, value, who, word,
 };
 
-use orders::{conflicting, cyclic, stale_in_time, stale_read};
+use orders::{conflicting, cyclic, in_time, stale_in_time, stale_read};
 use reads::{
     aborted, duplicate_element, future, incompatible, intermediate, lost_element, non_repeatable,
     not_my_last, not_my_own, thin_air,
@@ -36,6 +36,7 @@ pub fn summary(violation: &Violation) -> String {
     };
     let told = match violation.kind {
         Anomaly::StaleRead if !violation.cycle.iter().any(is_missed) => stale_in_time(violation),
+        Anomaly::RealTimeCycle if !violation.cycle.iter().any(is_searched) => in_time(violation),
         _ if violation.cycle.iter().any(is_strong) => strong::story(violation),
         Anomaly::ThinAirRead => thin_air(violation),
         Anomaly::AbortedRead => aborted(violation),
@@ -68,6 +69,11 @@ pub fn summary(violation: &Violation) -> String {
 /// Whether an edge is a read that missed a write, as the strong levels tell it.
 fn is_missed(edge: &Edge) -> bool {
     matches!(edge.reason, Reason::ReadWrite { .. })
+}
+
+/// Whether an edge is one that only the search of the strong levels tells.
+fn is_searched(edge: &Edge) -> bool {
+    matches!(edge.reason, Reason::ReadWrite { .. } | Reason::WriteWrite { .. })
 }
 
 /// A sentence for each transaction of unknown outcome that was read from: why it is taken for

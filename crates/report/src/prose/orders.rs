@@ -1,6 +1,6 @@
 //! Stories of the weak levels: several transactions of which no commit order satisfies the level.
 
-use super::{and, did, edge_clause, item, read_from, txn, unseen, who};
+use super::{and, did, edge_clause, item, read_from, txn, unseen, value, who};
 use seriatim_check::{Edge, OpRef, Reason, TxnRef, Violation};
 use seriatim_history::OpKind;
 use seriatim_isolation::Anomaly;
@@ -59,6 +59,39 @@ pub(super) fn stale_in_time(violation: &Violation) -> Option<String> {
         1 => stale_by_itself(violation).or_else(|| stale_read(violation)),
         _ => conflicting(violation),
     }
+}
+
+/// A cycle of real time that is no stale read: a transaction ended before one began that comes
+/// before it, or several reads contradict each other.
+pub(super) fn in_time(violation: &Violation) -> Option<String> {
+    let is_inferred = |edge: &Edge| matches!(edge.reason, Reason::Overwritten { .. });
+    if violation.cycle.iter().any(is_inferred) {
+        return conflicting(violation);
+    }
+    let [time @ Edge { reason: Reason::RealTime { .. }, .. }, seen] = violation.cycle.as_slice()
+    else {
+        return cyclic(violation);
+    };
+    let (told, end) = match &seen.reason {
+        Reason::WriteRead { read, write, .. } => (
+            format!("{} reads {}", who(&read.txn), read_from(read, write)),
+            "it read what was not there yet",
+        ),
+        Reason::VersionOrder { earlier, later, read } => (
+            format!(
+                "{} reads {}, where {} of {} stands before {} of {}",
+                who(&read.txn),
+                item(read),
+                value(&earlier.value),
+                txn(&earlier.txn),
+                value(&later.value),
+                txn(&later.txn),
+            ),
+            "the append that came later stands first",
+        ),
+        _ => return cyclic(violation),
+    };
+    Some(format!("{told}. But {}: {end}.", edge_clause(time)))
 }
 
 /// A read of something that had been overwritten when its transaction began.

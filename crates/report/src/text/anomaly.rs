@@ -5,12 +5,12 @@ use super::{Detail, Layout, dimmed, plural};
 use crate::prose::{self, strong};
 use crate::style::{BAD, DIM, paint};
 use crate::wrap::wrap;
-use seriatim_check::{AnomalyGroup, Counted, Edge, OpRef, Reason, Violation};
+use seriatim_check::{AnomalyGroup, Counted, Edge, OpRef, Reason, Report, Violation};
 use seriatim_isolation::Anomaly;
 use std::fmt::Write as _;
 
-pub(super) fn anomaly(group: &AnomalyGroup, layout: &Layout) -> String {
-    let (title, names) = (title(group), format!("({})", names_and_levels(group)));
+pub(super) fn anomaly(report: &Report, group: &AnomalyGroup, layout: &Layout) -> String {
+    let (title, names) = (title(report, group), format!("({})", names_and_levels(group)));
     let mut page = match title.chars().count() + 1 + names.chars().count() > layout.width {
         true => format!("{}\n{}", paint(BAD, &title), dimmed(&names, "  ", layout.width)),
         false => format!("{} {}\n", paint(BAD, &title), paint(DIM, &names)),
@@ -25,13 +25,13 @@ pub(super) fn anomaly(group: &AnomalyGroup, layout: &Layout) -> String {
 /// The name of a group and its size. A session that does not see its own write is a fractured read
 /// by definition, but is not called so: if all instances that are known are of this sort,
 /// the heading says it.
-fn title(group: &AnomalyGroup) -> String {
+fn title(report: &Report, group: &AnomalyGroup) -> String {
     let by_read = if group.count > 1 && is_seen_by_several(&group.exemplar) {
         ", counted by read"
     } else {
         ""
     };
-    let (name, count) = (group.kind.info().name, count(group) + by_read);
+    let (name, count) = (group.kind.info().name, count(report, group) + by_read);
     if let Some(age) = group.exemplar.age {
         return format!("{name}: {count}, up to {} old", prose::age(age));
     }
@@ -46,11 +46,14 @@ fn title(group: &AnomalyGroup) -> String {
 }
 
 /// How many instances there are, as far as that is known.
-fn count(group: &AnomalyGroup) -> String {
+fn count(report: &Report, group: &AnomalyGroup) -> String {
     let instances = plural(group.count, "instance");
     match group.counted {
         Counted::Exactly | Counted::Disjoint => instances,
-        Counted::AtLeast => format!("at least {instances}; the search stopped there"),
+        Counted::AtLeast if report.search_ended_early => {
+            format!("at least {instances}; the search stopped there")
+        }
+        Counted::AtLeast => format!("at least {instances}"),
     }
 }
 

@@ -8,6 +8,7 @@ mod operations;
 mod verdict;
 
 pub use anomaly::violation;
+#[cfg(feature = "predicted")]
 pub(crate) use verdict::titled;
 pub use verdict::{headline, overall, undecided};
 
@@ -15,12 +16,12 @@ use crate::checked::{Checked, Unread, Unreadable};
 use crate::effort;
 pub(crate) use crate::numbers::seconds;
 pub use crate::numbers::{grouped, plural};
-use crate::prose::clean;
+use crate::prose::{self, clean};
 use crate::style::{self, BAD, BOLD, DIM, OPEN, paint};
 use crate::wrap::wrap;
 use anomaly::anomaly;
-use seriatim_check::Answer;
-use seriatim_isolation::Anomaly;
+use seriatim_check::{Answer, Undecided, Verdict};
+use seriatim_isolation::{Anomaly, Level};
 use std::fmt::Write as _;
 use verdict::{levels, verdict_line};
 
@@ -62,16 +63,35 @@ const STOPPED: &str = "The search for further anomalies of the strong levels sto
 const UNEXPLAINED: &str = "The search for anomalies of the strong levels stopped at its limit: \
                            what violates them could not be explained.";
 
-/// What is said of a search that a limit ended; nothing where nothing is known to be wrong.
-fn ended_early(checked: &Checked) -> Option<&'static str> {
+/// What is said of a search that a limit ended, or of levels that nothing explains; nothing where
+/// nothing is known to be wrong.
+fn ended_early(checked: &Checked) -> Option<String> {
     let report = &checked.report;
-    let is_violated = report.verdicts.iter().any(|verdict| verdict.is_violated());
     let is_filtered = report.kind.is_some() || !checked.kinds.is_empty();
-    match report.anomalies.is_empty() && !is_filtered {
-        _ if !report.search_ended_early => None,
-        false => Some(STOPPED),
-        true if is_violated => Some(UNEXPLAINED),
-        true => None,
+    let is_bare = |verdict: &&Verdict| {
+        let is_shown = verdict.violation().is_some() || report.exemplar(verdict.level).is_some();
+        verdict.is_violated() && !is_shown
+    };
+    let unexplained: Vec<Level> =
+        report.verdicts.iter().filter(is_bare).map(|verdict| verdict.level).collect();
+    let is_ambiguous =
+        |verdict: &Verdict| matches!(verdict.undecided(), Some(Undecided::DuplicateValue { .. }));
+    if !unexplained.is_empty() && report.verdicts.iter().any(is_ambiguous) {
+        return Some(format!(
+            "What violates {} could not be explained: elements were appended twice to a list, and \
+             no order of commits fits, whichever append each list shows.",
+            prose::levels(&unexplained)
+        ));
+    }
+    let is_violated = report.verdicts.iter().any(Verdict::is_violated);
+    match (report.search_ended_early, report.anomalies.is_empty() && !is_filtered) {
+        (true, false) => Some(STOPPED.to_owned()),
+        (true, true) if is_violated => Some(UNEXPLAINED.to_owned()),
+        (false, true) if !unexplained.is_empty() => {
+            let levels = prose::levels(&unexplained);
+            Some(format!("What violates {levels} could not be explained."))
+        }
+        _ => None,
     }
 }
 
@@ -85,12 +105,12 @@ pub fn render(checked: &Checked, layout: &Layout) -> String {
     page += &levels(checked, layout);
     for group in &checked.report.anomalies {
         page.push('\n');
-        page += &anomaly(group, layout);
+        page += &anomaly(&checked.report, group, layout);
     }
     page += &none_of_the_kinds(checked, layout);
     if let Some(ended) = ended_early(checked) {
         page.push('\n');
-        page += &dimmed(ended, "", layout.width);
+        page += &dimmed(&ended, "", layout.width);
     }
     if layout.timings {
         page.push('\n');
@@ -106,7 +126,7 @@ fn none_of_the_kinds(checked: &Checked, layout: &Layout) -> String {
         return String::new();
     }
     let told = |kind: &Anomaly| match kind {
-        Anomaly::StaleRead if !checked.counts.has_times => {
+        Anomaly::StaleRead | Anomaly::RealTimeCycle if !checked.counts.has_times => {
             format!("{}: not looked for, the history has no times", kind.info().name)
         }
         _ => format!("{}: none found", kind.info().name),

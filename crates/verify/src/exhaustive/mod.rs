@@ -128,6 +128,7 @@ impl<'t> PointSearch<'t> {
 mod tests {
     use super::*;
     use crate::points::verify_points;
+    use crate::random::numbers;
     use seriatim_history::notation;
     use seriatim_isolation::{Level, Order, oracle};
     use std::time::Duration;
@@ -135,13 +136,7 @@ mod tests {
     /// Random transactions in three sessions over two keys. Values are written once if `distinct`,
     /// and otherwise one of three is; some abort, some outcomes are unknown, all have times.
     fn random_text(seed: u64, distinct: bool) -> String {
-        let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15);
-        let mut random = |below: u64| {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963_407);
-            (state >> 33) % below
-        };
+        let mut random = numbers(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15));
         let mut written = 0;
         let sessions = ["a", "b", "c"].map(|session| {
             let txns: Vec<String> = (0..1 + random(2))

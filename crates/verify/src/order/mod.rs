@@ -40,9 +40,7 @@ pub(crate) fn verify_weak(
     level: Level,
     order: &[TxnId],
 ) -> Result<(), Rejection> {
-    let place: HashMap<TxnId, usize> =
-        order.iter().enumerate().map(|(place, &txn)| (txn, place)).collect();
-    check_members(history, order, &place)?;
+    let place = places(history, order)?;
     let reads = external_reads(history, order, &place)?;
     check_lists(history, order)?;
     if level >= Level::ReadAtomic {
@@ -175,11 +173,11 @@ impl Axioms<'_> {
     }
 }
 
-pub(crate) fn check_members(
-    history: &History,
-    order: &[TxnId],
-    place: &HashMap<TxnId, usize>,
-) -> Result<(), Rejection> {
+/// The place of each transaction in `order`, which must have all that committed, none that aborted,
+/// each once, and those of a session in its order.
+fn places(history: &History, order: &[TxnId]) -> Result<HashMap<TxnId, usize>, Rejection> {
+    let place: HashMap<TxnId, usize> =
+        order.iter().enumerate().map(|(place, &txn)| (txn, place)).collect();
     for &txn in order {
         if txn.index() >= history.txn_count() || history.status(txn) == Status::Aborted {
             return Err(Rejection::NotAPermutation(txn));
@@ -203,7 +201,7 @@ pub(crate) fn check_members(
             last = Some(txn);
         }
     }
-    Ok(())
+    Ok(place)
 }
 
 /// The external reads with their sources, in the order of their transactions; every read is checked
@@ -308,6 +306,7 @@ fn check_lists(history: &History, order: &[TxnId]) -> Result<(), Rejection> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::numbers;
     use seriatim_history::notation;
     use seriatim_isolation::oracle;
 
@@ -346,13 +345,7 @@ mod tests {
 
     #[test]
     fn the_quick_way_accepts_what_the_axioms_accept() {
-        let mut random = 7u64;
-        let mut below = |bound: u64| {
-            random = random
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963_407);
-            (random >> 33) % bound
-        };
+        let mut below = numbers(7);
         let mut counts = [[0; 2]; 3];
         for _ in 0..4000 {
             let mut sessions = vec![Vec::new(); 3];

@@ -6,7 +6,7 @@
 //! seen: that is causal consistency of the history with moments of real time
 //! ([`seriatim_history::Moments`]), each as early in the order as it can be.
 
-use super::{check_members, external_reads, verify_weak, writers};
+use super::{external_reads, places, verify_weak, writers};
 use crate::reads::ExternalRead;
 use crate::rejection::Rejection;
 use seriatim_history::{History, KeyId, Moments, OpId, TxnId};
@@ -19,9 +19,7 @@ pub(crate) fn verify_order(
     level: Level,
     order: &[TxnId],
 ) -> Result<(), Rejection> {
-    let place: HashMap<TxnId, usize> =
-        order.iter().enumerate().map(|(place, &txn)| (txn, place)).collect();
-    check_members(history, order, &place)?;
+    let place = places(history, order)?;
     if level == Level::CutIsolation {
         return verify_weak(history, level, order);
     }
@@ -143,19 +141,14 @@ fn with_moments(moments: &Moments, order: &[TxnId]) -> Vec<TxnId> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::random::numbers;
     use crate::verify_order;
     use seriatim_history::notation;
     use seriatim_isolation::{Guarantee, Order, oracle};
 
     /// Transactions that mostly run at once, each a reader and a writer.
     fn random_text(seed: u64) -> (String, Vec<TxnId>) {
-        let mut state = seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) + 1;
-        let mut below = |bound: u64| {
-            state = state
-                .wrapping_mul(6_364_136_223_846_793_005)
-                .wrapping_add(1_442_695_040_888_963_407);
-            (state >> 33) % bound
-        };
+        let mut below = numbers(seed.wrapping_mul(0x9E37_79B9_7F4A_7C15) + 1);
         let mut sessions = vec![Vec::new(); 3];
         let mut newest = [0; 2];
         let mut order = Vec::new();

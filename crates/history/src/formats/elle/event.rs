@@ -27,7 +27,9 @@ pub(super) struct Stamp {
 /// A map of the file.
 pub(super) struct ElleEvent {
     pub kind: Type,
+    /// The session; a number of its own where the map has none.
     pub process: Atom,
+    pub has_process: bool,
     pub stamp: Stamp,
     /// None where the map says nothing: then they are those of the invocation.
     pub operations: Result<Option<Vec<Mop>>, Problem>,
@@ -73,11 +75,13 @@ pub(super) fn read(
 ) -> Result<Option<ElleEvent>, Problem> {
     let fields = fields(items, position)?;
     let process = match &fields.process {
-        None | Some(Edn::Nil) => return Err("this map has no :process".to_owned().into()),
+        None => Atom::Int(position.into()),
+        Some(Edn::Nil) => return Err("this map has no :process".to_owned().into()),
         // The nemesis breaks things; what it does is no transaction.
         Some(process) if word(process) == Some("nemesis") => return Ok(None),
         Some(process) => process_name(process)?,
     };
+    let has_process = fields.process.is_some();
     let kind = kind(fields.kind.as_ref())?;
     let f = fields.f.as_ref();
     let is_register = f.and_then(word).is_some_and(operations::is_of_register);
@@ -85,7 +89,16 @@ pub(super) fn read(
     let workload = operations.as_ref().ok().and_then(|said| said.as_ref().map(|said| said.0));
     let operations = operations.map(|said| said.map(|said| said.1));
     let stamp = Stamp { line, ..fields.stamp };
-    Ok(Some(ElleEvent { kind, process, stamp, operations, workload, is_register, line }))
+    Ok(Some(ElleEvent {
+        kind,
+        process,
+        has_process,
+        stamp,
+        operations,
+        workload,
+        is_register,
+        line,
+    }))
 }
 
 /// The session: a number, which JSON may write as a string, or any other name.

@@ -11,6 +11,10 @@
 //! something else. A process that goes on after `:info`, which Jepsen's never do, goes on as the
 //! same session: this is how other formats say that a client did not wait for an answer.
 //!
+//! A file in which no map has a process tells of completed transactions alone, as the examples of
+//! Elle's documentation do: each is a session of its own. If only some maps have one, a part of the
+//! sessions would be guessed, and the file is refused.
+//!
 //! What a client did and we do not understand is an error, or, if the user wants that, a
 //! transaction of unknown content.
 
@@ -136,6 +140,9 @@ struct Reader {
     invoked: Option<Line>,
     /// The first completion that had no invocation.
     uninvoked: Option<Line>,
+    /// The first map of a client with a process, and the first one without.
+    with_process: Option<Line>,
+    without_process: Option<Line>,
     /// How the file spells registers, and where that was seen first.
     workload: Option<(Workload, Line)>,
     /// Invocation and completion of each transaction.
@@ -165,6 +172,7 @@ impl Reader {
         {
             return Err(std::mem::take(problem));
         }
+        self.keep_to_processes(&event)?;
         self.keep_to_one_workload(&event)?;
         if event.kind == Type::Invoke {
             return self.invoke(event);
@@ -190,6 +198,30 @@ impl Reader {
         }
         self.builder.columns.unknown_content += 1;
         Ok(())
+    }
+
+    /// All maps have a process or none has, and invocations have one.
+    fn keep_to_processes(&mut self, event: &ElleEvent) -> Result<(), Problem> {
+        let (own, other) = match event.has_process {
+            true => (&mut self.with_process, self.without_process),
+            false => (&mut self.without_process, self.with_process),
+        };
+        own.get_or_insert(event.line);
+        match (event.has_process, other) {
+            (true, Some(line)) => Err(Problem::hinted(
+                format!("this map has a :process, but that in line {line} has none"),
+                "give every map a :process, or none: then each is a session of its own",
+            )),
+            (false, Some(line)) => Err(Problem::hinted(
+                format!("this map has no :process, but that in line {line} has one"),
+                "give every map a :process, or none: then each is a session of its own",
+            )),
+            (false, None) if event.kind == Type::Invoke => Err(Problem::hinted(
+                "this map has no :process, so that its completion is not known".to_owned(),
+                "give every map a :process, or leave out the invocations",
+            )),
+            _ => Ok(()),
+        }
     }
 
     fn keep_to_one_workload(&mut self, event: &ElleEvent) -> Result<(), Problem> {
@@ -294,6 +326,10 @@ impl Reader {
             let line = event.line;
             self.txn(Status::Unknown, Some(event), None)
                 .map_err(|problem| source.at_with_hint(line, 1, problem.text, problem.hint))?;
+        }
+        if let Some(line) = self.without_process {
+            let count = self.stamps.len() as u64;
+            self.builder.columns.repairs.without_process = Tally { count, first_line: line };
         }
         let unit = Unit::of(&self.stamps);
         if self.invoked.is_some() {

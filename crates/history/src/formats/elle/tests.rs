@@ -323,3 +323,32 @@ fn reads_of_what_is_not_understood_are_counted_where_they_are_left_out() {
     assert_eq!(history.repairs().reads_left_out, Tally { count: 1, first_line: 3 });
     assert_eq!(history.repairs().lists_shortened, Tally { count: 1, first_line: 4 });
 }
+
+/// Elle's own examples have no processes; such files were refused.
+#[test]
+fn without_any_process_each_transaction_is_a_session_of_its_own() {
+    let history = edn("{:type :ok, :value [[:append :x 1] [:r :y [1]]]}\n\
+                       {:type :ok, :value [[:append :x 2] [:append :y 1]]}\n\
+                       {:type :fail, :value [[:append :x 9]]}\n\
+                       {:type :ok, :value [[:r :x [1 2]]]}\n");
+    assert_eq!((history.session_count(), history.txn_count()), (4, 4));
+    assert!(!history.has_times());
+    let told = crate::repairs::Tally { count: 4, first_line: 1 };
+    assert_eq!(history.counts().repairs.without_process, told);
+    let named = edn("{:type :ok, :process 1, :value [[:append :x 1]]}");
+    assert_eq!(named.counts().repairs.without_process.count, 0);
+}
+
+#[test]
+fn some_maps_with_a_process_and_some_without_are_refused_with_both_lines() {
+    let with = "{:type :ok, :process 0, :value [[:append :x 1]]}";
+    let without = "{:type :ok, :value [[:append :x 2]]}";
+    let message = error(&format!("{with}\n  {without}\n"));
+    assert!(message.contains("2:3"), "{message}");
+    assert!(message.contains("has no :process, but that in line 1 has one"), "{message}");
+    let message = error(&format!("{without}\n{with}\n"));
+    assert!(message.contains("2:1"), "{message}");
+    assert!(message.contains("has a :process, but that in line 1 has none"), "{message}");
+    let message = error("{:type :invoke, :value [[:append :x 2]]}\n");
+    assert!(message.contains("so that its completion is not known"), "{message}");
+}
