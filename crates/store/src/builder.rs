@@ -18,6 +18,7 @@ pub struct Builder {
     pub(crate) horizon: Option<NonZeroU32>,
     pub(crate) delay: Option<Delay>,
     pub(crate) clock: Option<Clock>,
+    pub(crate) sessions_at_rc: bool,
 }
 
 impl fmt::Debug for Builder {
@@ -35,6 +36,7 @@ impl Builder {
             horizon: None,
             delay: None,
             clock: None,
+            sessions_at_rc: false,
         }
     }
 
@@ -66,6 +68,13 @@ impl Builder {
     /// in another order each time. The times depend on `seed`; MonkeyDB's paper takes 4 ms.
     pub fn delay(mut self, longest: Duration, seed: u64) -> Builder {
         self.delay = Some(Delay::new(longest, seed));
+        self
+    }
+
+    /// At read committed, too, a session sees what it has committed itself: every SQL server gives
+    /// that on one connection, although the level does not ask for it.
+    pub fn sessions_at_rc(mut self) -> Builder {
+        self.sessions_at_rc = true;
         self
     }
 

@@ -6,13 +6,13 @@
 use crate::log::Log;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
-use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// A transaction, by its session and its number among all that the session began, from 0.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug, PartialOrd, Ord)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct TxnName {
     /// The number of the session.
     pub session: u32,
@@ -162,7 +162,8 @@ impl Chooser for Stale {
 }
 
 /// A choice that was made.
-#[derive(Clone, PartialEq, Eq, Debug, Serialize, Deserialize)]
+#[derive(Clone, PartialEq, Eq, Debug)]
+#[cfg_attr(feature = "serde", derive(serde::Serialize, serde::Deserialize))]
 pub struct Choice {
     /// The transaction that read.
     pub reader: TxnName,
@@ -177,11 +178,9 @@ pub struct Choice {
 }
 
 /// Where a run left its script.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub enum Divergence {
     /// The script says nothing about this read.
-    #[error("transaction {} of session {} reads {key} as its external read {read}, which the \
-             script does not know", .reader.txn, .reader.session)]
     UnknownRead {
         /// The transaction that reads.
         reader: TxnName,
@@ -191,11 +190,6 @@ pub enum Divergence {
         key: String,
     },
     /// The script has another key there.
-    #[error(
-        "transaction {} of session {} reads {key} where the script has {expected}",
-        .reader.txn,
-        .reader.session
-    )]
     OtherKey {
         /// The transaction that reads.
         reader: TxnName,
@@ -205,12 +199,6 @@ pub enum Divergence {
         expected: String,
     },
     /// What the script wants may not be read here.
-    #[error(
-        "transaction {} of session {} may not read {key} from {} here",
-        .reader.txn,
-        .reader.session,
-        writer_name(.writer)
-    )]
     NotAdmissible {
         /// The transaction that reads.
         reader: TxnName,
@@ -220,6 +208,33 @@ pub enum Divergence {
         writer: Option<TxnName>,
     },
 }
+
+impl fmt::Display for Divergence {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Divergence::UnknownRead { reader, read, key } => write!(
+                f,
+                "transaction {} of session {} reads {key} as its external read {read}, which the \
+                 script does not know",
+                reader.txn, reader.session
+            ),
+            Divergence::OtherKey { reader, key, expected } => write!(
+                f,
+                "transaction {} of session {} reads {key} where the script has {expected}",
+                reader.txn, reader.session
+            ),
+            Divergence::NotAdmissible { reader, key, writer } => write!(
+                f,
+                "transaction {} of session {} may not read {key} from {} here",
+                reader.txn,
+                reader.session,
+                writer_name(writer)
+            ),
+        }
+    }
+}
+
+impl std::error::Error for Divergence {}
 
 fn writer_name(writer: &Option<TxnName>) -> String {
     match writer {

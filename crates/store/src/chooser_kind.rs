@@ -60,12 +60,17 @@ impl fmt::Display for ChooserKind {
 }
 
 /// No chooser has this name.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
-#[error(
-    "unknown chooser `{0}`; expected one of {codes}",
-    codes = ChooserKind::ALL.map(ChooserKind::code).join(", ")
-)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 pub struct UnknownChooser(pub String);
+
+impl fmt::Display for UnknownChooser {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let codes = ChooserKind::ALL.map(ChooserKind::code).join(", ");
+        write!(f, "unknown chooser `{}`; expected one of {codes}", self.0)
+    }
+}
+
+impl std::error::Error for UnknownChooser {}
 
 impl FromStr for ChooserKind {
     type Err = UnknownChooser;

@@ -104,6 +104,12 @@ impl Engine {
         self.log.txns[txn as usize].forced.extend(edges);
     }
 
+    /// `txn` has read the initial version of all members that enter a group from now on.
+    pub fn read_range(&mut self, txn: u32, group: u32, members: Option<std::sync::Arc<[u32]>>) {
+        let range = self.log.groups.range(group, members);
+        self.log.txns[txn as usize].ranges.push(range);
+    }
+
     pub fn write(&mut self, txn: u32, key: u32) {
         self.log.add_write(txn, key);
     }

@@ -1,7 +1,7 @@
 //! Numbers that stand for values.
 
 use rustc_hash::FxHasher;
-use serde::Serialize;
+use serde_core::Serialize;
 use std::hash::Hasher;
 use std::io;
 

@@ -11,6 +11,7 @@
 
 use crate::forgetting_list::ForgettingList;
 use crate::past::{INITIAL, Past};
+use crate::ranges::{Groups, Range};
 use crate::writers::{Writer, Writers};
 use rustc_hash::FxHashSet;
 use seriatim_isolation::Level;
@@ -47,6 +48,8 @@ pub(crate) struct Record {
     pub state: State,
     pub past: Past,
     pub reads: Vec<Read>,
+    /// Reads of keys that were yet to come.
+    pub ranges: Vec<Range>,
     /// Keys written, in the order of their first write.
     pub writes: Vec<u32>,
     /// Edges of the commit order that its reads force.
@@ -86,6 +89,11 @@ pub(crate) struct Log {
     pub txns: ForgettingList<Record>,
     pub sessions: Vec<SessionLog>,
     pub keys: Vec<Writers>,
+    /// Keys that are read together.
+    pub groups: Groups,
+    /// Whether read committed sees what its own session committed, which its axiom does not ask
+    /// for.
+    pub sessions_at_rc: bool,
     /// How many transactions have committed.
     pub commits: u32,
     /// Those that are open.
@@ -112,6 +120,7 @@ impl Log {
             state: State::Open,
             past,
             reads: Vec::new(),
+            ranges: Vec::new(),
             writes: Vec::new(),
             forced: Vec::new(),
             readers: Vec::new(),
@@ -323,5 +332,15 @@ impl Log {
             sources.chain(last).filter(|&source| source != INITIAL).collect();
         needed.extend(alive);
         needed
+    }
+
+    /// Whether `txn` has read the initial version of `key` by a range.
+    pub fn has_in_range(&self, txn: u32, key: u32) -> bool {
+        self.txn(txn).ranges.iter().any(|range| self.groups.covers(range, key))
+    }
+
+    /// The keys whose initial version `txn` has read by ranges, so far.
+    pub fn in_ranges(&self, txn: u32) -> impl Iterator<Item = u32> + '_ {
+        self.txn(txn).ranges.iter().flat_map(|range| self.groups.later(range))
     }
 }

@@ -2,8 +2,9 @@
 
 use crate::log::State;
 use crate::past::INITIAL;
+use crate::ranges::{Groups, Range};
 use rustc_hash::{FxHashMap, FxHashSet};
-use serde::Serialize;
+use serde_core::Serialize;
 use seriatim_history::{Atom, Atoms, Columns, History, KeyId, KeyNames, OpKind, Status, Value};
 use std::sync::Arc;
 
@@ -23,6 +24,8 @@ pub(crate) enum Recorded<V> {
         key: u32,
         value: Option<V>,
     },
+    /// A read of all members of a group that were yet to come.
+    Range(Range),
 }
 
 /// Names for values: as they are, with a number where a key was given the same value before.
@@ -76,6 +79,7 @@ pub(crate) struct Told<'e, V> {
 /// The history of transactions in the order in which they began.
 pub(crate) fn history<'e, V: Serialize + 'e>(
     keys: &[Arc<str>],
+    groups: &Groups,
     initial: &[Option<V>],
     sessions: u32,
     txns: impl Iterator<Item = Told<'e, V>>,
@@ -109,12 +113,21 @@ pub(crate) fn history<'e, V: Serialize + 'e>(
             .iter()
             .filter(|event| !told.writes_only || matches!(event, Recorded::Write { .. }))
         {
+            if let Recorded::Range(range) = event {
+                // Written out: the initial version of each member that has come since.
+                for key in groups.later(range) {
+                    reads.push((columns.op_value.len(), key, INITIAL));
+                    columns.push_op(txn, OpKind::Read, KeyId(key), Value::NULL);
+                }
+                continue;
+            }
             let (kind, key, value) = match event {
                 Recorded::Write { key, value } => {
                     let name = values.name(*key, value);
                     values.last.insert((told.number, *key), name);
                     (OpKind::Write, *key, name)
                 }
+                Recorded::Range(_) => continue,
                 Recorded::OwnRead { key } => {
                     (OpKind::Read, *key, values.last[&(told.number, *key)])
                 }

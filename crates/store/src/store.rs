@@ -1,7 +1,9 @@
 //! The store as its users see it: sessions, names and values; `txn.rs` has the transactions.
 
+mod members;
 mod txn;
 
+pub use members::Group;
 pub use txn::Txn;
 
 use crate::builder::Builder;
@@ -14,7 +16,8 @@ use crate::forgetting_list::ForgettingList;
 use crate::log::State;
 use crate::past::INITIAL;
 use crate::record::{self, Recorded, Told};
-use serde::Serialize;
+use rustc_hash::FxHashMap;
+use serde_core::Serialize;
 use seriatim_history::History;
 use seriatim_isolation::Level;
 use std::collections::{BTreeMap, HashMap};
@@ -25,32 +28,50 @@ use std::task::Waker;
 use std::time::{Duration, Instant};
 
 /// Why the store did not do as told.
-#[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
+#[derive(Clone, PartialEq, Eq, Debug)]
 #[non_exhaustive]
 pub enum StoreError {
     /// The transaction cannot commit any more at its level; it has been aborted.
-    #[error(
-        "serialization failure: the transaction cannot commit at {0} any more; it has been \
-         aborted, try it again"
-    )]
     SerializationFailure(Level),
     /// The transaction has ended.
-    #[error("the transaction has already ended")]
     Ended,
     /// The session has an open transaction.
-    #[error("the session has an open transaction; commit or abort it first")]
     TransactionOpen,
     /// One transaction at a time, and the other one did not end.
-    #[error("waited {0:?} for the transaction of another session to end")]
     WaitedTooLong(Duration),
     /// A store has read committed, read atomic, causal consistency, prefix consistency, snapshot
     /// isolation and serializability.
-    #[error("a store cannot work at {0}; use rc, ra, cc, pc, si or ser")]
     UnsupportedLevel(Level),
     /// At strong levels there is no version horizon.
-    #[error("a store with a version horizon works at rc, ra and cc, not at {0}")]
     NoHorizon(Level),
 }
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StoreError::SerializationFailure(level) => write!(
+                f,
+                "serialization failure: the transaction cannot commit at {level} any more; it has \
+                 been aborted, try it again"
+            ),
+            StoreError::Ended => f.write_str("the transaction has already ended"),
+            StoreError::TransactionOpen => {
+                f.write_str("the session has an open transaction; commit or abort it first")
+            }
+            StoreError::WaitedTooLong(time) => {
+                write!(f, "waited {time:?} for the transaction of another session to end")
+            }
+            StoreError::UnsupportedLevel(level) => {
+                write!(f, "a store cannot work at {level}; use rc, ra, cc, pc, si or ser")
+            }
+            StoreError::NoHorizon(level) => {
+                write!(f, "a store with a version horizon works at rc, ra and cc, not at {level}")
+            }
+        }
+    }
+}
+
+impl std::error::Error for StoreError {}
 
 /// The levels that a store can work at, weakest first.
 pub const LEVELS: [Level; 6] = [
@@ -118,6 +139,9 @@ struct Inner<V> {
     sorted: BTreeMap<Arc<str>, u32>,
     names: Vec<Arc<str>>,
     initial: Vec<Option<V>>,
+    /// The keys of members of groups.
+    members: FxHashMap<(u32, u32), u32>,
+    groups: HashMap<Arc<str>, u32>,
     /// What each transaction did, in its order.
     events: ForgettingList<Vec<Recorded<V>>>,
     txn_names: ForgettingList<TxnName>,
@@ -208,8 +232,10 @@ impl<V: Serialize> Store<V> {
 
     fn from_builder(plan: Builder) -> Result<Store<V>, StoreError> {
         supported(plan.level, plan.horizon)?;
+        let mut engine = Engine::default();
+        engine.log.sessions_at_rc = plan.sessions_at_rc;
         let inner = Inner {
-            engine: Engine::default(),
+            engine,
             level: plan.level,
             chooser: plan.chooser,
             fingerprint,
@@ -217,6 +243,8 @@ impl<V: Serialize> Store<V> {
             sorted: BTreeMap::new(),
             names: Vec::new(),
             initial: Vec::new(),
+            members: FxHashMap::default(),
+            groups: HashMap::new(),
             events: ForgettingList::default(),
             txn_names: ForgettingList::default(),
             clock: plan.clock.map(RunningClock::start),
@@ -325,7 +353,8 @@ impl<V: Serialize> Store<V> {
             },
         );
         let unit = inner.clock.as_ref().map(RunningClock::unit).unwrap_or_default();
-        record::history(&inner.names, &inner.initial, inner.begun.len() as u32, txns)
+        let (names, groups) = (&inner.names, &inner.engine.log.groups);
+        record::history(names, groups, &inner.initial, inner.begun.len() as u32, txns)
             .with_time_unit(unit)
     }
 }
@@ -402,7 +431,14 @@ impl<V> Session<V> {
     fn begin_in(&self, mut inner: MutexGuard<'_, Inner<V>>, level: Level) -> Txn<V> {
         let number = inner.begin(self.number, level);
         let name = inner.txn_names[number as usize];
-        Txn { shared: Arc::clone(&self.shared), name, number, level, ended: false }
+        Txn {
+            shared: Arc::clone(&self.shared),
+            name,
+            number,
+            level,
+            ended: false,
+            statement: Default::default(),
+        }
     }
 }
 

@@ -12,6 +12,16 @@ use std::collections::BTreeSet;
 enum Step {
     Read(u32),
     Write(u32),
+    /// Reads all keys, by their group.
+    Scan,
+}
+
+/// How many keys there are.
+const KEYS: u32 = 2;
+
+/// Names a read of a step: a scan has one for each key.
+fn place(step: usize, key: u32) -> usize {
+    step * KEYS as usize + key as usize
 }
 
 #[derive(Clone, Debug)]
@@ -45,6 +55,7 @@ fn random_program(
     random: &mut Random,
     pick: impl Fn(&mut Random) -> Level,
     withdraws: bool,
+    scans: bool,
 ) -> Program {
     let mut left = 3 + random.below(3);
     let mut program: Program = Vec::new();
@@ -54,7 +65,11 @@ fn random_program(
         for _ in 0..count {
             let steps = (0..1 + random.below(3)).map(|_| {
                 let key = random.below(2) as u32;
-                if random.below(2) == 0 { Step::Read(key) } else { Step::Write(key) }
+                match random.below(if scans { 3 } else { 2 }) {
+                    0 => Step::Read(key),
+                    1 => Step::Write(key),
+                    _ => Step::Scan,
+                }
             });
             let steps = steps.collect();
             let level = pick(random);
@@ -80,6 +95,7 @@ struct Run {
 /// open.
 fn behaviours(program: &Program, serial: bool, stuck: &mut u64) -> BTreeSet<Behaviour> {
     let mut engine = Engine::default();
+    engine.log.groups.open();
     program.iter().for_each(|_| {
         engine.log.open_session();
     });
@@ -131,28 +147,72 @@ fn step(program: &Program, run: &Run, session: usize, stuck: &mut u64) -> Vec<Ru
     run.at[session] = (done, steps + 1, Some(txn));
     match plan.steps[steps] {
         Step::Write(key) => {
+            enter(&mut run.engine, key);
             run.engine.write(txn, key);
             vec![run]
         }
-        Step::Read(key) if run.engine.log.writes(txn, key) => vec![run],
-        Step::Read(key) => {
-            let sources = run.engine.admissible(txn, key);
-            if sources.is_empty() {
-                assert!(plan.level.is_strong(), "stuck at {}", plan.level);
-                *stuck += 1;
-            }
-            sources
-                .into_iter()
-                .map(|source| {
-                    let mut next = run.clone();
-                    next.engine.read(txn, key, source);
-                    let name = (source != INITIAL).then(|| run.names[source as usize]);
-                    next.behaviour.push(((session, done, steps), name));
-                    next
-                })
-                .collect()
-        }
+        Step::Read(key) => read(run, plan, (session, done, steps), txn, key, stuck),
+        Step::Scan => scan(run, plan, (session, done, steps), txn, stuck),
     }
+}
+
+/// A key enters the group when it is first heard of.
+fn enter(engine: &mut Engine, key: u32) {
+    if !engine.log.groups.members(0).any(|(other, _)| other == key) {
+        engine.log.groups.add(0, key, key);
+    }
+}
+
+/// A scan reads the keys that are there one by one, and all others by a range.
+fn scan(
+    run: Run,
+    plan: &Plan,
+    (session, done, steps): (usize, usize, usize),
+    txn: u32,
+    stuck: &mut u64,
+) -> Vec<Run> {
+    let there: Vec<u32> = run.engine.log.groups.members(0).map(|(key, _)| key).collect();
+    let mut runs = vec![run];
+    for &key in &there {
+        let each = |run| read(run, plan, (session, done, steps), txn, key, stuck);
+        runs = runs.into_iter().flat_map(each).collect();
+    }
+    for run in &mut runs {
+        run.engine.read_range(txn, 0, None);
+        let absent = (0..KEYS).filter(|key| !there.contains(key));
+        run.behaviour.extend(absent.map(|key| ((session, done, place(steps, key)), None)));
+    }
+    runs
+}
+
+/// All ways in which a key may be read.
+fn read(
+    mut run: Run,
+    plan: &Plan,
+    (session, done, steps): (usize, usize, usize),
+    txn: u32,
+    key: u32,
+    stuck: &mut u64,
+) -> Vec<Run> {
+    if run.engine.log.writes(txn, key) {
+        return vec![run];
+    }
+    enter(&mut run.engine, key);
+    let sources = run.engine.admissible(txn, key);
+    if sources.is_empty() {
+        assert!(plan.level.is_strong(), "stuck at {}", plan.level);
+        *stuck += 1;
+    }
+    sources
+        .into_iter()
+        .map(|source| {
+            let mut next = run.clone();
+            next.engine.read(txn, key, source);
+            let name = (source != INITIAL).then(|| run.names[source as usize]);
+            next.behaviour.push(((session, done, place(steps, key)), name));
+            next
+        })
+        .collect()
 }
 
 /// All assignments of sources to the external reads that the definition allows, literally.
@@ -172,8 +232,14 @@ fn allowed(program: &Program) -> BTreeSet<Behaviour> {
         for (i, step) in program[s][t].steps.iter().enumerate() {
             match step {
                 Step::Write(key) => written.push(*key),
-                Step::Read(key) if !written.contains(key) => reads.push(((s, t, i), *key)),
+                Step::Read(key) if !written.contains(key) => {
+                    reads.push(((s, t, place(i, *key)), *key));
+                }
                 Step::Read(_) => {}
+                Step::Scan => {
+                    let external = (0..KEYS).filter(|key| !written.contains(key));
+                    reads.extend(external.map(|key| ((s, t, place(i, key)), key)));
+                }
             }
         }
     }
@@ -223,7 +289,7 @@ fn compare(
 ) -> (usize, u64) {
     let (mut behaviours_seen, mut stuck) = (0, 0);
     for seed in seeds {
-        let program = random_program(&mut Random(seed), pick, false);
+        let program = random_program(&mut Random(seed), pick, false, false);
         let allowed = allowed(&program);
         let serial = behaviours(&program, true, &mut stuck);
         assert_eq!(serial, allowed, "one at a time, seed {seed}: {program:?}");
@@ -260,7 +326,7 @@ fn what_is_read_before_writes_are_taken_back_is_what_the_levels_allow() {
         // One level, or mixed ones.
         let level = LEVELS.get(seed as usize % (LEVELS.len() + 3)).copied();
         let pick = |random: &mut Random| level.unwrap_or_else(|| LEVELS[random.below(6) as usize]);
-        let program = random_program(&mut Random(seed), pick, true);
+        let program = random_program(&mut Random(seed), pick, true, false);
         let is_weak = program.iter().flatten().all(|plan| !plan.level.is_strong());
         withdrawn += program.iter().flatten().filter(|plan| plan.withdrawn).count();
         let allowed = allowed(&program);
@@ -273,4 +339,35 @@ fn what_is_read_before_writes_are_taken_back_is_what_the_levels_allow() {
         }
     }
     assert!(withdrawn > 300, "{withdrawn}");
+}
+
+/// A scan is a read of every key that will ever be in its group. The order of its reads matters at
+/// read committed only, where the store reads those that are there in the order in which they came.
+#[test]
+fn scans_read_all_that_is_yet_to_come() {
+    let mut scans = 0;
+    for seed in 0..500 {
+        let level = LEVELS.get(seed as usize % (LEVELS.len() + 2)).copied();
+        let pick = |random: &mut Random| level.unwrap_or_else(|| LEVELS[random.below(6) as usize]);
+        let program = random_program(&mut Random(seed), pick, false, true);
+        let steps: Vec<&Step> = program.iter().flatten().flat_map(|plan| &plan.steps).collect();
+        let count = steps.iter().filter(|step| matches!(step, Step::Scan)).count();
+        let reads = steps.iter().filter(|step| matches!(step, Step::Read(_))).count() + 2 * count;
+        // The definition is tried for each assignment of sources.
+        if count == 0 || reads > 6 {
+            continue;
+        }
+        scans += 1;
+        let allowed = allowed(&program);
+        let has_rc = program.iter().flatten().any(|plan| plan.level == Level::ReadCommitted);
+        for serial in [true, false].into_iter().take(1 + usize::from(steps.len() <= 6)) {
+            let found = behaviours(&program, serial, &mut 0);
+            if has_rc {
+                assert!(!found.is_empty());
+            } else {
+                assert_eq!(found, allowed, "seed {seed}, serial {serial}: {program:?}");
+            }
+        }
+    }
+    assert!(scans > 100, "{scans}");
 }

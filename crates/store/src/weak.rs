@@ -71,8 +71,14 @@ fn demand_of(log: &Log, txn: u32, seen: &[u32], source: u32) -> Demand {
     }
     let possible = match log.txn(txn).level {
         Level::ReadCommitted => true,
-        Level::Causal => ask_for_earlier_reads_causal(log, txn, source, &mut edges),
-        _ => ask_for_earlier_reads_atomic(log, txn, source, &mut edges),
+        Level::Causal => {
+            ask_for_earlier_reads_causal(log, txn, source, &mut edges)
+                && !sees_in_ranges_causal(log, txn, source)
+        }
+        _ => {
+            ask_for_earlier_reads_atomic(log, txn, source, &mut edges)
+                && !log.txn(source).writes.iter().any(|&key| log.has_in_range(txn, key))
+        }
     };
     if possible { Demand::Edges(edges) } else { Demand::Impossible }
 }
@@ -87,7 +93,7 @@ fn seen_writers(log: &Log, txn: u32, key: u32) -> Vec<u32> {
     }
     let sources = record.reads.iter().map(|read| read.source).filter(|&source| source != INITIAL);
     let mut seen: Vec<u32> = sources.filter(|&source| log.writes(source, key)).collect();
-    if record.level != Level::ReadCommitted {
+    if record.level != Level::ReadCommitted || log.sessions_at_rc {
         seen.extend(writers.last_of(record.session));
     }
     seen.sort_unstable();
@@ -127,6 +133,18 @@ fn ask_for_earlier_reads_atomic(
 ) -> bool {
     let reads = log.txn(txn).reads.iter().filter(|read| log.writes(source, read.key));
     reads.into_iter().all(|read| ask(log, source, read.source, edges))
+}
+
+/// Causal: whether what is seen now, with `source`, wrote a key whose initial version was read.
+fn sees_in_ranges_causal(log: &Log, txn: u32, source: u32) -> bool {
+    if log.txn(txn).ranges.is_empty() || log.precedes(source, txn) {
+        return false;
+    }
+    let new = log.past_with(txn, source);
+    log.in_ranges(txn).any(|key| {
+        let writers = log.keys.get(key as usize);
+        writers.is_some_and(|writers| writers.seen(&new).next().is_some())
+    })
 }
 
 /// Causal: `source` and its causal past are seen now.

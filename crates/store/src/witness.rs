@@ -87,6 +87,9 @@ impl Witness {
             low = low.max(from);
             high = high.min(self.next_write(log, read.key, from).unwrap_or(high));
         }
+        for key in log.in_ranges(txn) {
+            high = high.min(self.next_write(log, key, 0).unwrap_or(high));
+        }
         (low <= high).then_some(low..=high)
     }
 
@@ -170,10 +173,11 @@ impl Witness {
             }
             let reads_here = self.reads_at(log, point.txn) as usize >= gap;
             let reads_older = reads_here
-                && other
-                    .reads
-                    .iter()
-                    .any(|read| read.key == key && self.is_before(read.source, gap));
+                && (log.has_in_range(point.txn, key)
+                    || other
+                        .reads
+                        .iter()
+                        .any(|read| read.key == key && self.is_before(read.source, gap)));
             let snapshot = other.level == Level::SnapshotIsolation
                 && point.is_commit
                 && (self.places[point.txn as usize].0 as usize) < gap

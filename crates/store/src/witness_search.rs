@@ -194,7 +194,8 @@ impl<'q> WitnessSearch<'q> {
 
     fn reads(&self, txn: u32) -> impl Iterator<Item = (u32, u32)> + '_ {
         let reads = self.question.log.txn(txn).reads.iter().map(|read| (read.key, read.source));
-        reads.chain(self.question.also.filter(|_| txn == self.question.txn))
+        let ranges = self.question.log.in_ranges(txn).map(|key| (key, INITIAL));
+        reads.chain(ranges).chain(self.question.also.filter(|_| txn == self.question.txn))
     }
 
     fn reads_last_versions(&self, txn: u32) -> bool {

@@ -16,6 +16,7 @@ pub struct Txn<V> {
     pub(super) number: u32,
     pub(super) level: Level,
     pub(super) ended: bool,
+    pub(super) statement: super::members::Statement,
 }
 
 impl<V> fmt::Debug for Txn<V> {
@@ -37,7 +38,7 @@ impl<V: Clone> Txn<V> {
     }
 
     /// The store, if this transaction is open: one that failed has ended, too.
-    fn open(&self) -> Result<MutexGuard<'_, Inner<V>>, StoreError> {
+    pub(super) fn open(&self) -> Result<MutexGuard<'_, Inner<V>>, StoreError> {
         let inner = self.shared.lock();
         // One that failed may be forgotten by now.
         if !self.ended && inner.is_open(self.name.session, self.number) {
@@ -115,7 +116,7 @@ impl<V: Clone> Txn<V> {
     }
 
     /// Passes a result on, or aborts the transaction if there is none.
-    fn or_fail<T>(
+    pub(super) fn or_fail<T>(
         &self,
         mut inner: MutexGuard<'_, Inner<V>>,
         result: Option<T>,
@@ -130,7 +131,7 @@ impl<V: Clone> Txn<V> {
 }
 
 /// A read, external or not; `None` if nothing may be read.
-fn read<V: Clone>(inner: &mut Inner<V>, txn: u32, key: u32) -> Option<Option<V>> {
+pub(super) fn read<V: Clone>(inner: &mut Inner<V>, txn: u32, key: u32) -> Option<Option<V>> {
     if inner.engine.log.writes(txn, key) {
         let value = written(&inner.events[txn as usize], key).cloned().flatten();
         inner.events[txn as usize].push(Recorded::OwnRead { key });
