@@ -1,0 +1,549 @@
+//! Expressions.
+
+use super::{Binder, Clause, fold};
+use crate::catalog::builtin::CastContext;
+use crate::error::{Result, SqlError, code};
+use crate::ir::{BoolTest, Expr, ExprKind, SubscriptPart};
+use crate::types::{Datum, Oid, TypeKind};
+use sqlparser::ast::{self, AccessExpr, BinaryOperator, Expr as Ast, UnaryOperator};
+
+/// How many operators may follow each other; PostgreSQL's stack ends at about as many.
+const CHAIN_MAX: usize = 8000;
+
+impl Binder<'_> {
+    /// Binds an expression.
+    pub(crate) fn expr(&mut self, ast: &Ast) -> Result<Expr> {
+        self.nested(|binder| binder.expr_inside(ast))
+    }
+
+    /// Binds an expression that is to be a truth value.
+    pub(super) fn condition(&mut self, ast: &Ast, what: &str) -> Result<Expr> {
+        let expr = self.expr(ast)?;
+        self.coerce_to_bool(expr, what)
+    }
+
+    pub(super) fn exprs(&mut self, list: &[Ast]) -> Result<Vec<Expr>> {
+        list.iter().map(|ast| self.expr(ast)).collect()
+    }
+
+    fn expr_inside(&mut self, ast: &Ast) -> Result<Expr> {
+        match ast {
+            Ast::Identifier(ident) => self.identifier(ident),
+            Ast::CompoundIdentifier(parts) => self.compound(parts),
+            Ast::CompoundFieldAccess { root, access_chain } => self.access(root, access_chain),
+            Ast::Nested(inner) => self.expr(inner),
+            Ast::Value(value) => {
+                let position = self.position(value.span);
+                self.value(&value.value).map_err(|error| error.at(position))
+            }
+            Ast::Prefixed { prefix, value } => self.prefixed(prefix, value),
+            Ast::TypedString(typed) => self.typed_string(typed),
+            Ast::Interval(interval) => self.interval(interval),
+            Ast::BinaryOp { .. } => self.binary_chain(ast),
+            Ast::UnaryOp { op, expr } => self.unary(*op, expr),
+            Ast::Cast { expr, data_type, .. } => self.cast(expr, data_type),
+            Ast::IsNull(expr) => self.is_null(expr, false),
+            Ast::IsNotNull(expr) => self.is_null(expr, true),
+            Ast::IsTrue(expr) => self.bool_test(expr, BoolTest::True),
+            Ast::IsNotTrue(expr) => self.bool_test(expr, BoolTest::NotTrue),
+            Ast::IsFalse(expr) => self.bool_test(expr, BoolTest::False),
+            Ast::IsNotFalse(expr) => self.bool_test(expr, BoolTest::NotFalse),
+            Ast::IsUnknown(expr) => self.bool_test(expr, BoolTest::Unknown),
+            Ast::IsNotUnknown(expr) => self.bool_test(expr, BoolTest::NotUnknown),
+            Ast::IsDistinctFrom(left, right) => self.is_distinct(left, right, false),
+            Ast::IsNotDistinctFrom(left, right) => self.is_distinct(left, right, true),
+            Ast::InList { expr, list, negated } => self.in_list(expr, list, *negated),
+            Ast::InSubquery { expr, subquery, negated } => {
+                self.in_subquery(expr, subquery, *negated)
+            }
+            Ast::Between { expr, negated, low, high } => self.between(expr, *negated, low, high),
+            Ast::Like { negated, expr, pattern, escape_char, any: false } => {
+                let op = if *negated { "!~~" } else { "~~" };
+                self.like(op, expr, pattern, escape_char.as_deref())
+            }
+            Ast::ILike { negated, expr, pattern, escape_char, any: false } => {
+                let op = if *negated { "!~~*" } else { "~~*" };
+                self.like(op, expr, pattern, escape_char.as_deref())
+            }
+            Ast::SimilarTo { negated, expr, pattern, escape_char } => {
+                self.similar(*negated, expr, pattern, escape_char.as_deref())
+            }
+            Ast::AnyOp { left, compare_op, right, .. } => {
+                self.quantified(left, compare_op, right, crate::ir::Quantified::Any)
+            }
+            Ast::AllOp { left, compare_op, right } => {
+                self.quantified(left, compare_op, right, crate::ir::Quantified::All)
+            }
+            Ast::Case { operand, conditions, else_result, .. } => {
+                self.case(operand.as_deref(), conditions, else_result.as_deref())
+            }
+            Ast::Exists { subquery, negated } => self.exists(subquery, *negated),
+            Ast::Subquery(query) => self.scalar_subquery(query),
+            Ast::Tuple(fields) => self.row(fields),
+            Ast::Array(array) => self.array(&array.elem),
+            Ast::Function(function) => self.function(function),
+            Ast::Collate { expr, .. } => {
+                let expr = self.expr(expr)?;
+                self.resolve_unknown(expr)
+            }
+            Ast::AtTimeZone { timestamp, time_zone } => {
+                let (at, zone) = (self.expr(timestamp)?, self.expr(time_zone)?);
+                self.builtin_call("timezone", vec![zone, at])
+            }
+            Ast::Extract { field, expr, .. } => self.extract(field, expr),
+            Ast::Ceil { expr, field } => self.ceil_floor("ceil", expr, field),
+            Ast::Floor { expr, field } => self.ceil_floor("floor", expr, field),
+            Ast::Position { expr, r#in } => {
+                let (needle, hay) = (self.expr(expr)?, self.expr(r#in)?);
+                self.builtin_call("position", vec![hay, needle])
+            }
+            Ast::Substring { expr, substring_from, substring_for, .. } => {
+                self.substring(expr, substring_from.as_deref(), substring_for.as_deref())
+            }
+            Ast::Trim { trim_where, trim_what, expr, trim_characters } => {
+                self.trim(*trim_where, trim_what.as_deref(), expr, trim_characters.as_deref())
+            }
+            Ast::Overlay { expr, overlay_what, overlay_from, overlay_for } => {
+                let mut args =
+                    vec![self.expr(expr)?, self.expr(overlay_what)?, self.expr(overlay_from)?];
+                if let Some(length) = overlay_for {
+                    args.push(self.expr(length)?);
+                }
+                self.builtin_call("overlay", args)
+            }
+            Ast::IsNormalized { .. } | Ast::IsJson { .. } => {
+                Err(SqlError::unsupported(ast.to_string()))
+            }
+            other => Err(SqlError::unsupported(format!("the expression {other}"))),
+        }
+    }
+
+    fn identifier(&mut self, ident: &ast::Ident) -> Result<Expr> {
+        if ident.quote_style.is_none() {
+            let word = fold(ident);
+            if word == "value"
+                && let Some(ty) = self.domain_value
+            {
+                return Ok(Expr { kind: ExprKind::Placeholder, ty, typmod: -1 });
+            }
+            if word == "default" && matches!(self.level().clause, Clause::Values | Clause::Set) {
+                return Ok(Expr { kind: ExprKind::Default, ty: Oid::UNKNOWN, typmod: -1 });
+            }
+            if let Some(expr) = self.keyword_value(&word)? {
+                return Ok(expr);
+            }
+        }
+        self.column_named(ident)
+    }
+
+    /// `N'…'`, `B'…'` and types that the parser does not know.
+    fn prefixed(&mut self, prefix: &ast::Ident, value: &Ast) -> Result<Expr> {
+        let ty = self.type_by_name(None, &fold(prefix), self.position(prefix.span))?;
+        let expr = self.expr(value)?;
+        self.coerce(expr, ty, -1, CastContext::Explicit)
+    }
+
+    fn typed_string(&mut self, typed: &ast::TypedString) -> Result<Expr> {
+        let (ty, typmod) = self.data_type(&typed.data_type)?;
+        let expr = self.value(&typed.value.value)?;
+        let position = self.position(typed.value.span);
+        self.coerce(expr, ty, typmod, CastContext::Explicit).map_err(|error| error.at(position))
+    }
+
+    fn cast(&mut self, inner: &Ast, data_type: &ast::DataType) -> Result<Expr> {
+        let (ty, typmod) = self.data_type(data_type)?;
+        let position = match inner {
+            Ast::Value(value) => self.position(value.span),
+            _ => 0,
+        };
+        // The elements of ARRAY[…]::type[] are converted one by one, so that an empty one is fine.
+        if let Ast::Array(array) = strip(inner)
+            && let Some(element) = self.catalog.element_of(ty)
+        {
+            return self.array_of(&array.elem, element, ty, typmod);
+        }
+        let expr = self.expr(inner)?;
+        let cast = self.coerce(expr, ty, typmod, CastContext::Explicit);
+        cast.map_err(|error| error.at(position))
+    }
+
+    fn is_null(&mut self, inner: &Ast, negated: bool) -> Result<Expr> {
+        let expr = self.expr(inner)?;
+        let expr = Box::new(self.resolve_unknown(expr)?);
+        let kind = if negated { ExprKind::IsNotNull(expr) } else { ExprKind::IsNull(expr) };
+        Ok(Expr::bool(kind))
+    }
+
+    fn bool_test(&mut self, inner: &Ast, test: BoolTest) -> Result<Expr> {
+        let what = match test {
+            BoolTest::True => "IS TRUE",
+            BoolTest::NotTrue => "IS NOT TRUE",
+            BoolTest::False => "IS FALSE",
+            BoolTest::NotFalse => "IS NOT FALSE",
+            BoolTest::Unknown => "IS UNKNOWN",
+            BoolTest::NotUnknown => "IS NOT UNKNOWN",
+        };
+        let expr = self.condition(inner, what)?;
+        Ok(Expr::bool(ExprKind::BoolTest(Box::new(expr), test)))
+    }
+
+    fn unary(&mut self, op: UnaryOperator, inner: &Ast) -> Result<Expr> {
+        let name = match op {
+            UnaryOperator::Not | UnaryOperator::BangNot => {
+                let expr = self.condition(inner, "NOT")?;
+                return Ok(Expr::bool(ExprKind::Not(Box::new(expr))));
+            }
+            UnaryOperator::Minus => {
+                // A negative number is a literal, so that the smallest one can be written.
+                if let Ast::Value(value) = inner
+                    && let ast::Value::Number(text, _) = &value.value
+                {
+                    return super::literal::number(&format!("-{text}"));
+                }
+                "-"
+            }
+            UnaryOperator::Plus => "+",
+            UnaryOperator::BitwiseNot => "~",
+            UnaryOperator::PGAbs => "@",
+            UnaryOperator::PGSquareRoot => "|/",
+            UnaryOperator::PGCubeRoot => "||/",
+            other => return Err(SqlError::unsupported(format!("the operator {other}"))),
+        };
+        let expr = self.expr(inner)?;
+        self.operator_call(name, None, expr)
+    }
+
+    /// A chain of operators is walked without recursion: ORMs write long ones.
+    fn binary_chain(&mut self, ast: &Ast) -> Result<Expr> {
+        let mut rights: Vec<(&BinaryOperator, &Ast)> = Vec::new();
+        let mut first = ast;
+        while let Ast::BinaryOp { left, op, right } = first {
+            rights.push((op, right));
+            first = left;
+        }
+        // AND and OR become lists; what other operators become is as deep as it is long.
+        let is_list = |op: &BinaryOperator| matches!(op, BinaryOperator::And | BinaryOperator::Or);
+        if rights.iter().filter(|(op, _)| !is_list(op)).count() > CHAIN_MAX {
+            return Err(crate::parse::chains::too_deep());
+        }
+        rights.reverse();
+        // Both sides of a comparison of rows are looked at as they are written.
+        if let [(op, right)] = rights[..]
+            && let (Ast::Tuple(_), Ast::Tuple(_)) = (strip(first), strip(right))
+        {
+            return self.compare_rows(first, op, right);
+        }
+        let mut left = self.expr(first)?;
+        let mut left_ast = first;
+        for (place, &(op, right)) in rights.iter().enumerate() {
+            if place == 0 && matches!(strip(left_ast), Ast::Tuple(_)) {
+                left = self.binary_after_row(left, op, right)?;
+            } else {
+                left = self.binary(left, op, right)?;
+            }
+            left_ast = right;
+        }
+        Ok(left)
+    }
+
+    fn binary_after_row(&mut self, left: Expr, op: &BinaryOperator, right: &Ast) -> Result<Expr> {
+        self.binary(left, op, right)
+    }
+
+    fn binary(&mut self, left: Expr, op: &BinaryOperator, right: &Ast) -> Result<Expr> {
+        match op {
+            BinaryOperator::And => {
+                let left = self.coerce_to_bool(left, "AND")?;
+                let right = self.condition(right, "AND")?;
+                Ok(join_logic(left, right, true))
+            }
+            BinaryOperator::Or => {
+                let left = self.coerce_to_bool(left, "OR")?;
+                let right = self.condition(right, "OR")?;
+                Ok(join_logic(left, right, false))
+            }
+            BinaryOperator::Overlaps => {
+                let right = self.expr(right)?;
+                self.overlaps(left, right)
+            }
+            _ => {
+                let name = super::operators::operator_name(op)?;
+                let right = self.expr(right)?;
+                if let (ExprKind::Row { .. }, ExprKind::Row { .. }) = (&left.kind, &right.kind) {
+                    return self.compare_row_values(left, &name, right);
+                }
+                self.operator_call(&name, Some(left), right)
+            }
+        }
+    }
+
+    fn between(&mut self, expr: &Ast, negated: bool, low: &Ast, high: &Ast) -> Result<Expr> {
+        let value = self.expr(expr)?;
+        let (low, high) = (self.expr(low)?, self.expr(high)?);
+        let (from, to) = if negated { ("<", ">") } else { (">=", "<=") };
+        let first = self.operator_call(from, Some(value.clone()), low)?;
+        let second = self.operator_call(to, Some(value), high)?;
+        Ok(join_logic(first, second, !negated))
+    }
+
+    fn is_distinct(&mut self, left: &Ast, right: &Ast, negated: bool) -> Result<Expr> {
+        let (left, right) = (self.expr(left)?, self.expr(right)?);
+        let is_null = |expr: &Expr| expr.ty == Oid::UNKNOWN && expr.is_null_constant();
+        let kind = if is_null(&right) {
+            ExprKind::IsNotNull(Box::new(self.resolve_unknown(left)?))
+        } else if is_null(&left) {
+            ExprKind::IsNotNull(Box::new(self.resolve_unknown(right)?))
+        } else {
+            let equal = self.operator_call("=", Some(left.clone()), right.clone())?;
+            let ExprKind::Call { args, .. } = &equal.kind else {
+                return Err(SqlError::internal("an equality is a call"));
+            };
+            let (left, right) = (Box::new(args[0].clone()), Box::new(args[1].clone()));
+            ExprKind::IsDistinct { equal: Box::new(equal), left, right }
+        };
+        let distinct = Expr::bool(kind);
+        Ok(if negated { Expr::bool(ExprKind::Not(Box::new(distinct))) } else { distinct })
+    }
+
+    fn case(
+        &mut self,
+        operand: Option<&Ast>,
+        conditions: &[ast::CaseWhen],
+        otherwise: Option<&Ast>,
+    ) -> Result<Expr> {
+        let operand = match operand {
+            Some(operand) => {
+                let operand = self.expr(operand)?;
+                Some(self.resolve_unknown(operand)?)
+            }
+            None => None,
+        };
+        let mut tests = Vec::new();
+        let mut results = Vec::new();
+        for when in conditions {
+            tests.push(match &operand {
+                Some(operand) => {
+                    let placeholder =
+                        Expr { kind: ExprKind::Placeholder, ty: operand.ty, typmod: -1 };
+                    let value = self.expr(&when.condition)?;
+                    self.operator_call("=", Some(placeholder), value)?
+                }
+                None => self.condition(&when.condition, "CASE/WHEN")?,
+            });
+            results.push(self.expr(&when.result)?);
+        }
+        results.push(match otherwise {
+            Some(otherwise) => self.expr(otherwise)?,
+            None => Expr::null(Oid::UNKNOWN),
+        });
+        let (mut results, ty) = self.unify(results, "CASE")?;
+        let typmod = Self::common_typmod(&results);
+        let otherwise = Box::new(results.pop().unwrap_or_else(|| Expr::null(ty)));
+        let arms = tests.into_iter().zip(results).collect();
+        let operand = operand.map(Box::new);
+        Ok(Expr { kind: ExprKind::Case { operand, arms, otherwise }, ty, typmod })
+    }
+
+    pub(super) fn row(&mut self, fields: &[Ast]) -> Result<Expr> {
+        let fields = self.exprs(fields)?;
+        Ok(row_of(fields))
+    }
+
+    fn array(&mut self, elements: &[Ast]) -> Result<Expr> {
+        let mut bound = Vec::new();
+        let mut nested = false;
+        for element in elements {
+            // Inner brackets of ARRAY[[…], …] need no word before them.
+            nested |= matches!(element, Ast::Array(_));
+            bound.push(self.expr(element)?);
+        }
+        if bound.is_empty() {
+            return Err(SqlError::new(
+                code::INDETERMINATE_DATATYPE,
+                "cannot determine type of empty array",
+            )
+            .hint("Explicitly cast to the desired type, for example ARRAY[]::integer[]."));
+        }
+        let (elements, ty) = self.unify(bound, "ARRAY")?;
+        if nested || self.catalog.element_of(ty).is_some() {
+            return Ok(Expr { kind: ExprKind::Array { elements, nested: true }, ty, typmod: -1 });
+        }
+        let missing = || {
+            let message = format!("could not find array type for data type {}", self.type_name(ty));
+            SqlError::new(code::UNDEFINED_OBJECT, message)
+        };
+        let array = self.catalog.array_of(ty).ok_or_else(missing)?;
+        Ok(Expr { kind: ExprKind::Array { elements, nested: false }, ty: array, typmod: -1 })
+    }
+
+    fn array_of(&mut self, list: &[Ast], element: Oid, ty: Oid, typmod: i32) -> Result<Expr> {
+        let mut elements = Vec::new();
+        let mut nested = false;
+        for ast in list {
+            elements.push(match ast {
+                Ast::Array(inner) => {
+                    nested = true;
+                    self.array_of(&inner.elem, element, ty, typmod)?
+                }
+                _ => {
+                    let expr = self.expr(ast)?;
+                    if self.catalog.element_of(expr.ty).is_some() {
+                        nested = true;
+                        self.coerce(expr, ty, typmod, CastContext::Explicit)?
+                    } else {
+                        self.coerce(expr, element, typmod, CastContext::Explicit)?
+                    }
+                }
+            });
+        }
+        Ok(Expr { kind: ExprKind::Array { elements, nested }, ty, typmod })
+    }
+
+    fn access(&mut self, root: &Ast, chain: &[AccessExpr]) -> Result<Expr> {
+        let mut expr = self.expr(root)?;
+        let mut rest = chain;
+        while let Some(first) = rest.first() {
+            match first {
+                AccessExpr::Dot(Ast::Identifier(name)) => {
+                    let name = fold(name);
+                    expr = self.field(expr, &name)?;
+                    rest = &rest[1..];
+                }
+                AccessExpr::Dot(other) => {
+                    return Err(SqlError::unsupported(format!("the field {other}")));
+                }
+                AccessExpr::Subscript(_) => {
+                    let count = rest
+                        .iter()
+                        .take_while(|access| matches!(access, AccessExpr::Subscript(_)))
+                        .count();
+                    expr = self.subscript(expr, &rest[..count])?;
+                    rest = &rest[count..];
+                }
+            }
+        }
+        Ok(expr)
+    }
+
+    fn subscript(&mut self, base: Expr, chain: &[AccessExpr]) -> Result<Expr> {
+        let ty = self.catalog.base_type(base.ty);
+        let vector = matches!(ty, Oid::INT2VECTOR | Oid::OIDVECTOR);
+        let element = match self.catalog.element_of(ty) {
+            Some(element) => element,
+            None if ty == Oid::INT2VECTOR => Oid::INT2,
+            None if ty == Oid::OIDVECTOR => Oid::OID,
+            None if ty == Oid::JSONB => Oid::JSONB,
+            None => {
+                let message = format!(
+                    "cannot subscript type {} because it does not support subscripting",
+                    self.type_name(base.ty)
+                );
+                return Err(SqlError::new(code::DATATYPE_MISMATCH, message));
+            }
+        };
+        let mut parts = Vec::new();
+        for access in chain {
+            let AccessExpr::Subscript(subscript) = access else { continue };
+            parts.push(self.subscript_part(subscript, ty)?);
+        }
+        let is_slice = parts.iter().any(|part| matches!(part, SubscriptPart::Slice(..)));
+        let ty = if is_slice && !vector { ty } else { element };
+        Ok(Expr {
+            typmod: base.typmod,
+            kind: ExprKind::Subscript { base: Box::new(base), parts },
+            ty,
+        })
+    }
+
+    fn subscript_part(&mut self, subscript: &ast::Subscript, base: Oid) -> Result<SubscriptPart> {
+        let mut index = |ast: &Ast| {
+            let expr = self.expr(ast)?;
+            if base == Oid::JSONB && (expr.ty == Oid::UNKNOWN || expr.ty == Oid::TEXT) {
+                return self.coerce(expr, Oid::TEXT, -1, CastContext::Implicit);
+            }
+            self.coerce(expr, Oid::INT4, -1, CastContext::Assignment)
+        };
+        Ok(match subscript {
+            ast::Subscript::Index { index: ast } => SubscriptPart::Index(index(ast)?),
+            ast::Subscript::Slice { lower_bound, upper_bound, .. } => SubscriptPart::Slice(
+                lower_bound.as_ref().map(&mut index).transpose()?,
+                upper_bound.as_ref().map(&mut index).transpose()?,
+            ),
+        })
+    }
+
+    /// A field of a row by its name.
+    pub(super) fn field(&mut self, base: Expr, name: &str) -> Result<Expr> {
+        let fields: Vec<(std::sync::Arc<str>, Oid, i32)> = match &base.kind {
+            ExprKind::Row { fields, names } if base.ty == Oid::RECORD => {
+                let pairs = names.iter().zip(fields);
+                pairs.map(|(name, field)| (name.clone(), field.ty, field.typmod)).collect()
+            }
+            ExprKind::WholeRow { names, types, .. } => {
+                names.iter().zip(types).map(|(name, &ty)| (name.clone(), ty, -1)).collect()
+            }
+            _ => match self.catalog.kind(self.catalog.base_type(base.ty)) {
+                Some(TypeKind::Composite(fields)) => {
+                    fields.iter().map(|it| (it.name.clone(), it.ty, it.typmod)).collect()
+                }
+                _ => self.record_columns(&base),
+            },
+        };
+        let Some(index) = fields.iter().position(|(it, _, _)| **it == *name) else {
+            let message = match base.ty {
+                Oid::RECORD => {
+                    format!("could not identify column \"{name}\" in record data type")
+                }
+                ty => format!("column \"{name}\" not found in data type {}", self.type_name(ty)),
+            };
+            return Err(SqlError::new(code::UNDEFINED_COLUMN, message));
+        };
+        let (_, ty, typmod) = fields[index];
+        Ok(Expr { kind: ExprKind::Field { base: Box::new(base), index }, ty, typmod })
+    }
+
+    /// The columns of a function's record result, by its output arguments.
+    fn record_columns(&self, base: &Expr) -> Vec<(std::sync::Arc<str>, Oid, i32)> {
+        let proc = match &base.kind {
+            ExprKind::Call { callee, .. } => callee.proc,
+            _ => {
+                let shape = usize::try_from(base.typmod).ok().and_then(|it| self.records.get(it));
+                let fields = shape.filter(|_| base.ty == Oid::RECORD).into_iter().flatten();
+                return fields.map(|(name, ty)| (name.clone(), *ty, -1)).collect();
+            }
+        };
+        super::call::output_columns(proc)
+            .into_iter()
+            .map(|(name, ty)| (name.into(), ty, -1))
+            .collect()
+    }
+
+    pub(super) fn int4(value: i32) -> Expr {
+        Expr::constant(Datum::Int4(value), Oid::INT4)
+    }
+}
+
+/// Without parentheses.
+pub(super) fn strip(mut ast: &Ast) -> &Ast {
+    while let Ast::Nested(inner) = ast {
+        ast = inner;
+    }
+    ast
+}
+
+/// A row value.
+pub(super) fn row_of(fields: Vec<Expr>) -> Expr {
+    let names = (1..=fields.len()).map(|place| format!("f{place}").into()).collect();
+    Expr { kind: ExprKind::Row { fields, names }, ty: Oid::RECORD, typmod: -1 }
+}
+
+/// AND or OR of two, in one list with those that are there.
+pub(crate) fn join_logic(left: Expr, right: Expr, and: bool) -> Expr {
+    let mut list = match left.kind {
+        ExprKind::And(list) if and => list,
+        ExprKind::Or(list) if !and => list,
+        _ => vec![left],
+    };
+    list.push(right);
+    Expr::bool(if and { ExprKind::And(list) } else { ExprKind::Or(list) })
+}

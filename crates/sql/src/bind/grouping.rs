@@ -1,0 +1,171 @@
+//! GROUP BY: what is grouped by, and expressions over the row that is there after grouping.
+//!
+//! The row after grouping has the grouping expressions, the aggregates, columns that depend on the
+//! grouping expressions, and a number whose bits say which expressions are not in the grouping set.
+
+use super::Binder;
+use crate::error::{Result, SqlError, code};
+use crate::ir::{AggCall, Expr, ExprKind, Grouping};
+use crate::types::Oid;
+
+/// Rewrites expressions over the row of FROM to the row after grouping.
+pub(super) struct Regroup<'g> {
+    pub keys: &'g [Expr],
+    pub aggregates: usize,
+    pub dependent: Vec<Expr>,
+    /// The tables whose primary key is among the keys: where each begins and ends in the row.
+    pub determined: Vec<(usize, usize)>,
+    /// The names of columns, for messages.
+    pub names: Vec<(usize, String)>,
+    pub error: Option<SqlError>,
+}
+
+impl Regroup<'_> {
+    pub fn rewrite(&mut self, expr: &mut Expr) -> Result<()> {
+        expr.walk(0, &mut |expr, level| self.visit(expr, level));
+        match self.error.take() {
+            Some(error) => Err(error),
+            None => Ok(()),
+        }
+    }
+
+    fn visit(&mut self, expr: &mut Expr, level: u32) -> bool {
+        if let ExprKind::Grouping(args) = &expr.kind {
+            let places: Option<Vec<usize>> =
+                args.iter().map(|arg| self.keys.iter().position(|key| key == arg)).collect();
+            match places {
+                Some(places) => {
+                    let bits = self.keys.len() + self.aggregates;
+                    expr.kind = ExprKind::Grouping(
+                        places
+                            .into_iter()
+                            .map(|place| Expr::column(place, Oid::INT4, bits as i32))
+                            .collect(),
+                    );
+                }
+                None => {
+                    self.error = Some(SqlError::new(
+                        code::GROUPING_ERROR,
+                        "arguments to GROUPING must be grouping expressions of the associated \
+                         query level",
+                    ));
+                }
+            }
+            return false;
+        }
+        if let Some(place) = self.key_place(expr, level) {
+            expr.kind = ExprKind::Column { depth: level, index: place };
+            return false;
+        }
+        match &expr.kind {
+            ExprKind::Aggregate { depth, index } if *depth == level => {
+                expr.kind = ExprKind::Column { depth: level, index: self.keys.len() + index };
+                false
+            }
+            ExprKind::Column { depth, index } if *depth == level => {
+                let index = *index;
+                self.dependent_column(expr, level, index);
+                false
+            }
+            ExprKind::WholeRow { depth, columns, names, types, .. } if *depth == level => {
+                let fields = columns.iter().zip(types);
+                let mut fields: Vec<Expr> = fields
+                    .map(|(&index, &ty)| Expr {
+                        kind: ExprKind::Column { depth: level, index },
+                        ty,
+                        typmod: -1,
+                    })
+                    .collect();
+                let names = names.clone();
+                for field in &mut fields {
+                    self.visit(field, level);
+                }
+                expr.kind = ExprKind::Row { fields, names };
+                false
+            }
+            _ => self.error.is_none(),
+        }
+    }
+
+    fn key_place(&self, expr: &Expr, level: u32) -> Option<usize> {
+        if level == 0 {
+            return self.keys.iter().position(|key| key == expr);
+        }
+        // From inside of a subquery the same expression has other depths.
+        self.keys.iter().position(|key| {
+            let mut shifted = key.clone();
+            super::names::shift_depth(&mut shifted, level);
+            shifted == *expr
+        })
+    }
+
+    fn dependent_column(&mut self, expr: &mut Expr, level: u32, index: usize) {
+        let is_determined =
+            self.determined.iter().any(|&(start, end)| (start..end).contains(&index));
+        if !is_determined {
+            let name = self.names.iter().find(|(place, _)| *place == index);
+            let name = name.map_or("?", |(_, name)| name.as_str());
+            let place = if level == 0 {
+                format!(
+                    "column \"{name}\" must appear in the GROUP BY clause or be used in an \
+                     aggregate function"
+                )
+            } else {
+                format!("subquery uses ungrouped column \"{name}\" from outer query")
+            };
+            self.error.get_or_insert(SqlError::new(code::GROUPING_ERROR, place));
+            return;
+        }
+        let column = Expr::column(index, expr.ty, expr.typmod);
+        let place = self.dependent.iter().position(|it| *it == column).unwrap_or_else(|| {
+            self.dependent.push(column);
+            self.dependent.len() - 1
+        });
+        let index = self.keys.len() + self.aggregates + 1 + place;
+        expr.kind = ExprKind::Column { depth: level, index };
+    }
+}
+
+impl Binder<'_> {
+    /// The tables that the keys determine, because their primary key is among them.
+    pub(super) fn determined(&mut self, keys: &[Expr]) -> Vec<(usize, usize)> {
+        let items = self.level().items.clone();
+        let is_key = |index: usize| {
+            keys.iter().any(
+                |key| matches!(key.kind, ExprKind::Column { depth: 0, index: it } if it == index),
+            )
+        };
+        items
+            .iter()
+            .filter_map(|item| {
+                let table = self.catalog.table(item.table?)?;
+                let (columns, _) = table.primary_key()?;
+                let all = columns.iter().all(|&column| is_key(item.start + column as usize - 1));
+                all.then_some((item.start, item.start + table.columns.len() + 1))
+            })
+            .collect()
+    }
+
+    /// The names of all columns, for messages.
+    pub(super) fn column_names(&mut self) -> Vec<(usize, String)> {
+        let mut names = Vec::new();
+        for item in &self.level().items {
+            for column in &item.columns {
+                if let ExprKind::Column { depth: 0, index } = column.expr.kind {
+                    names.push((index, format!("{}.{}", item.name, column.name)));
+                }
+            }
+        }
+        names
+    }
+}
+
+/// The grouping of a query.
+pub(super) fn grouping(
+    keys: Vec<Expr>,
+    sets: Vec<Vec<usize>>,
+    aggregates: Vec<AggCall>,
+    dependent: Vec<Expr>,
+) -> Grouping {
+    Grouping { keys, sets, aggregates, dependent }
+}

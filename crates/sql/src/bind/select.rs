@@ -1,0 +1,607 @@
+//! SELECT: results, grouping, windows, order.
+
+use super::aggregate::sort_key;
+use super::grouping::{Regroup, grouping};
+use super::query::{Unknowns, check_ordinal, ordinal};
+use super::{Binder, Clause, fold};
+use crate::error::{Result, SqlError, code};
+use crate::ir::{
+    Body, Distinct, Expr, ExprKind, From, JoinKind, OutColumn, Query, Select, SortKey,
+};
+use crate::types::Oid;
+use sqlparser::ast::{self, GroupByExpr, NamedWindowExpr, SelectItem};
+use std::sync::Arc;
+
+/// What is grouped by, and the grouping sets by places of these; none without GROUP BY.
+type GroupBy = (Vec<Expr>, Option<Vec<Vec<usize>>>);
+
+impl Binder<'_> {
+    pub(super) fn select(
+        &mut self,
+        select: &ast::Select,
+        order_by: &[ast::OrderByExpr],
+        unknowns: Unknowns,
+    ) -> Result<Query> {
+        refuse(select)?;
+        let from = self.bind_from(&select.from)?;
+        let filter = match &select.selection {
+            Some(filter) => {
+                Some(self.in_clause(Clause::Where, |it| it.condition(filter, "WHERE"))?)
+            }
+            None => None,
+        };
+        for definition in &select.named_window {
+            let spec = match &definition.1 {
+                NamedWindowExpr::WindowSpec(spec) => spec.clone(),
+                NamedWindowExpr::NamedWindow(name) => ast::WindowSpec {
+                    window_name: Some(name.clone()),
+                    partition_by: Vec::new(),
+                    order_by: Vec::new(),
+                    window_frame: None,
+                },
+            };
+            self.level().named_windows.push((fold(&definition.0), spec));
+        }
+        let (mut columns, mut targets) = self.targets(&select.projection, unknowns)?;
+        let (keys, sets) = self.group_by(&select.group_by, &columns, &targets)?;
+        let having = match &select.having {
+            Some(having) => {
+                Some(self.in_clause(Clause::Having, |it| it.condition(having, "HAVING"))?)
+            }
+            None => None,
+        };
+        let shown = targets.len();
+        let distinct_on = match &select.distinct {
+            Some(ast::Distinct::On(list)) => {
+                Some(self.distinct_on(list, &columns, &mut targets)?)
+            }
+            _ => None,
+        };
+        let is_distinct = matches!(select.distinct, Some(ast::Distinct::Distinct));
+        let sort = self.sort(order_by, &columns, &mut targets, is_distinct.then_some(shown))?;
+        let distinct = match distinct_on {
+            Some(places) => {
+                check_distinct_on(&places, &sort)?;
+                Distinct::On(places)
+            }
+            None if is_distinct => Distinct::All,
+            None => Distinct::No,
+        };
+        let is_grouped = sets.is_some() || having.is_some() || !self.level().aggregates.is_empty();
+        let mut bound = Select {
+            width: self.level().width,
+            from,
+            filter,
+            grouping: None,
+            having,
+            windows: std::mem::take(&mut self.level().windows),
+            sets: std::mem::take(&mut self.level().sets),
+            targets,
+            distinct,
+        };
+        if is_grouped {
+            self.regroup(&mut bound, keys, sets.unwrap_or_else(|| vec![Vec::new()]))?;
+        }
+        place_windows(&mut bound);
+        for (column, target) in columns.iter_mut().zip(&bound.targets) {
+            (column.ty, column.typmod) = (target.ty, target.typmod);
+        }
+        let body = Body::Select(Box::new(bound));
+        Ok(Query { body, sort, ..Query::values(Vec::new(), columns) })
+    }
+
+    /// FROM a, b, …
+    pub(super) fn bind_from(&mut self, list: &[ast::TableWithJoins]) -> Result<Option<From>> {
+        let mut all: Option<From> = None;
+        for item in list {
+            let next = self.table_with_joins(item)?;
+            all = Some(match all {
+                Some(left) => From::Join {
+                    kind: JoinKind::Inner,
+                    left: Box::new(left),
+                    right: Box::new(next),
+                    on: None,
+                },
+                None => next,
+            });
+        }
+        Ok(all)
+    }
+
+    /// The list of results.
+    pub(super) fn targets(
+        &mut self,
+        items: &[SelectItem],
+        unknowns: Unknowns,
+    ) -> Result<(Vec<OutColumn>, Vec<Expr>)> {
+        let (mut columns, mut targets) = (Vec::new(), Vec::new());
+        let mut add = |name: Arc<str>, expr: Expr, origin: Option<(Oid, u16)>| {
+            columns.push(OutColumn { name, ty: expr.ty, typmod: expr.typmod, origin });
+            targets.push(expr);
+        };
+        for item in items {
+            match item {
+                SelectItem::Wildcard(_) => {
+                    for it in self.star(None)? {
+                        add(it.name, it.expr, it.origin);
+                    }
+                }
+                SelectItem::QualifiedWildcard(
+                    ast::SelectItemQualifiedWildcardKind::ObjectName(name),
+                    _,
+                ) => {
+                    for it in self.star(Some(name))? {
+                        add(it.name, it.expr, it.origin);
+                    }
+                }
+                SelectItem::QualifiedWildcard(
+                    ast::SelectItemQualifiedWildcardKind::Expr(ast),
+                    _,
+                ) => {
+                    let base = self.in_clause(Clause::Targets, |it| it.expr(ast))?;
+                    for (name, expr) in self.all_fields(base)? {
+                        add(name, expr, None);
+                    }
+                }
+                SelectItem::UnnamedExpr(ast) | SelectItem::ExprWithAlias { expr: ast, .. } => {
+                    let expr = self.in_clause(Clause::Targets, |it| it.expr(ast))?;
+                    let expr = match unknowns {
+                        Unknowns::Resolve => self.resolve_unknown(expr)?,
+                        Unknowns::Keep => expr,
+                    };
+                    let name = match item {
+                        SelectItem::ExprWithAlias { alias, .. } => fold(alias),
+                        _ => column_name(ast).unwrap_or_else(|| "?column?".to_owned()),
+                    };
+                    let origin = self.origin(&expr);
+                    add(name.into(), expr, origin);
+                }
+                SelectItem::ExprWithAliases { .. } => {
+                    return Err(SqlError::unsupported(item.to_string()));
+                }
+            }
+        }
+        Ok((columns, targets))
+    }
+
+    fn all_fields(&mut self, base: Expr) -> Result<Vec<(Arc<str>, Expr)>> {
+        let names: Vec<Arc<str>> = match &base.kind {
+            ExprKind::Row { names, .. } | ExprKind::WholeRow { names, .. } => names.clone(),
+            _ => match self.catalog.kind(self.catalog.base_type(base.ty)) {
+                Some(crate::types::TypeKind::Composite(fields)) => {
+                    fields.iter().map(|field| Arc::clone(&field.name)).collect()
+                }
+                _ => match &base.kind {
+                    ExprKind::Call { callee, .. } => super::call::output_columns(callee.proc)
+                        .into_iter()
+                        .map(|(name, _)| name.into())
+                        .collect(),
+                    ExprKind::SetReturning(place) => {
+                        let proc = self.level().sets[*place].callee.proc;
+                        let columns = super::call::output_columns(proc);
+                        columns.into_iter().map(|(name, _)| name.into()).collect()
+                    }
+                    _ => Vec::new(),
+                },
+            },
+        };
+        if names.is_empty() {
+            return Err(SqlError::new(
+                code::WRONG_OBJECT_TYPE,
+                format!("type {} is not composite", self.type_name(base.ty)),
+            ));
+        }
+        let fields = names.into_iter();
+        fields.map(|name| Ok((name.clone(), self.field(base.clone(), &name)?))).collect()
+    }
+
+    /// The column of a table that an expression is.
+    fn origin(&mut self, expr: &Expr) -> Option<(Oid, u16)> {
+        let ExprKind::Column { depth: 0, index } = expr.kind else { return None };
+        let place = ExprKind::Column { depth: 0, index };
+        let is_it = |it: &&super::Visible| it.expr.kind == place;
+        self.level().visible.iter().find(is_it).and_then(|it| it.origin)
+    }
+
+    fn group_by(
+        &mut self,
+        group_by: &GroupByExpr,
+        columns: &[OutColumn],
+        targets: &[Expr],
+    ) -> Result<GroupBy> {
+        let list = match group_by {
+            GroupByExpr::Expressions(list, modifiers) if modifiers.is_empty() => list,
+            other => return Err(SqlError::unsupported(other.to_string())),
+        };
+        if list.is_empty() {
+            return Ok((Vec::new(), None));
+        }
+        let mut keys = Vec::new();
+        let mut sets: Vec<Vec<usize>> = vec![Vec::new()];
+        for ast in list {
+            let parts: Vec<Vec<usize>> = match ast {
+                ast::Expr::GroupingSets(lists) => {
+                    let mut parts = Vec::new();
+                    for list in lists {
+                        parts.extend(self.grouping_element(list, columns, targets, &mut keys)?);
+                    }
+                    parts
+                }
+                ast::Expr::Rollup(lists) => {
+                    let lists = self.key_lists(lists, columns, targets, &mut keys)?;
+                    (0..=lists.len()).rev().map(|count| lists[..count].concat()).collect()
+                }
+                ast::Expr::Cube(lists) => {
+                    let lists = self.key_lists(lists, columns, targets, &mut keys)?;
+                    if lists.len() > 12 {
+                        return Err(SqlError::new(
+                            code::TOO_MANY_COLUMNS,
+                            "CUBE is limited to 12 elements",
+                        ));
+                    }
+                    let all = 0..1usize << lists.len();
+                    let has =
+                        |mask: usize, place: usize| mask & (1 << (lists.len() - 1 - place)) == 0;
+                    all.map(|mask| {
+                        let chosen = (0..lists.len()).filter(|&place| has(mask, place));
+                        chosen.flat_map(|place| lists[place].clone()).collect()
+                    })
+                    .collect()
+                }
+                ast::Expr::Tuple(list) if list.is_empty() => vec![Vec::new()],
+                other => vec![vec![self.group_key(other, columns, targets, &mut keys)?]],
+            };
+            let joined = sets.iter().flat_map(|set| {
+                parts.iter().map(move |part| set.iter().chain(part).copied().collect())
+            });
+            sets = joined.collect();
+            if sets.len() > 4096 {
+                return Err(SqlError::new(
+                    code::STATEMENT_TOO_COMPLEX,
+                    "too many grouping sets present (maximum 4096)",
+                ));
+            }
+        }
+        for set in &mut sets {
+            set.sort_unstable();
+            set.dedup();
+        }
+        Ok((keys, Some(sets)))
+    }
+
+    /// One element of GROUPING SETS, which may be ROLLUP or CUBE again.
+    fn grouping_element(
+        &mut self,
+        list: &[ast::Expr],
+        columns: &[OutColumn],
+        targets: &[Expr],
+        keys: &mut Vec<Expr>,
+    ) -> Result<Vec<Vec<usize>>> {
+        if let [ast::Expr::Rollup(lists)] = list {
+            let lists = self.key_lists(lists, columns, targets, keys)?;
+            return Ok((0..=lists.len()).rev().map(|count| lists[..count].concat()).collect());
+        }
+        let mut set = Vec::new();
+        for ast in list {
+            match ast {
+                ast::Expr::Tuple(inner) => {
+                    for ast in inner {
+                        set.push(self.group_key(ast, columns, targets, keys)?);
+                    }
+                }
+                other => set.push(self.group_key(other, columns, targets, keys)?),
+            }
+        }
+        Ok(vec![set])
+    }
+
+    fn key_lists(
+        &mut self,
+        lists: &[Vec<ast::Expr>],
+        columns: &[OutColumn],
+        targets: &[Expr],
+        keys: &mut Vec<Expr>,
+    ) -> Result<Vec<Vec<usize>>> {
+        let mut all = Vec::new();
+        for list in lists {
+            let mut places = Vec::new();
+            for ast in list {
+                places.push(self.group_key(ast, columns, targets, keys)?);
+            }
+            all.push(places);
+        }
+        Ok(all)
+    }
+
+    fn group_key(
+        &mut self,
+        ast: &ast::Expr,
+        columns: &[OutColumn],
+        targets: &[Expr],
+        keys: &mut Vec<Expr>,
+    ) -> Result<usize> {
+        let expr = if let Some(place) = ordinal(ast) {
+            targets[check_ordinal(place, columns.len(), "GROUP BY")?].clone()
+        } else if let ast::Expr::Identifier(ident) = ast
+            && self.find_own_column(&fold(ident))?.is_none()
+            && let Some(place) = columns.iter().position(|it| *it.name == *fold(ident))
+        {
+            targets[place].clone()
+        } else {
+            self.in_clause(Clause::GroupBy, |it| it.expr(ast))?
+        };
+        if expr
+            .any(|it, level| matches!(it.kind, ExprKind::Aggregate { depth, .. } if depth == level))
+        {
+            return Err(SqlError::new(
+                code::GROUPING_ERROR,
+                "aggregate functions are not allowed in GROUP BY",
+            ));
+        }
+        let expr = self.resolve_unknown(expr)?;
+        Ok(keys.iter().position(|key| *key == expr).unwrap_or_else(|| {
+            keys.push(expr);
+            keys.len() - 1
+        }))
+    }
+
+    /// A column of this query by its name, not one further out.
+    fn find_own_column(&mut self, name: &str) -> Result<Option<Expr>> {
+        let found = self.level().visible.iter().find(|it| *it.name == *name);
+        Ok(found.map(|it| it.expr.clone()))
+    }
+
+    /// ORDER BY: results by name or place, or any expression.
+    fn sort(
+        &mut self,
+        order_by: &[ast::OrderByExpr],
+        columns: &[OutColumn],
+        targets: &mut Vec<Expr>,
+        distinct: Option<usize>,
+    ) -> Result<Vec<SortKey>> {
+        let mut keys: Vec<SortKey> = Vec::new();
+        for key in order_by {
+            let place = self.result_place(&key.expr, columns, targets, "ORDER BY")?;
+            if distinct.is_some_and(|shown| place >= shown) {
+                return Err(SqlError::new(
+                    code::INVALID_COLUMN_REFERENCE,
+                    "for SELECT DISTINCT, ORDER BY expressions must appear in select list",
+                ));
+            }
+            let key = sort_key(&key.options, place)?;
+            if !keys.iter().any(|other| other.column == key.column) {
+                keys.push(key);
+            }
+        }
+        Ok(keys)
+    }
+
+    fn distinct_on(
+        &mut self,
+        list: &[ast::Expr],
+        columns: &[OutColumn],
+        targets: &mut Vec<Expr>,
+    ) -> Result<Vec<usize>> {
+        list.iter()
+            .map(|ast| self.result_place(ast, columns, targets, "SELECT DISTINCT ON"))
+            .collect()
+    }
+
+    /// The place of an expression among the results, where it is put if it is not there.
+    fn result_place(
+        &mut self,
+        ast: &ast::Expr,
+        columns: &[OutColumn],
+        targets: &mut Vec<Expr>,
+        what: &str,
+    ) -> Result<usize> {
+        if let Some(place) = ordinal(ast) {
+            return check_ordinal(place, columns.len(), what);
+        }
+        if let ast::Expr::Identifier(ident) = super::expr::strip(ast) {
+            let name = fold(ident);
+            let mut matching =
+                columns.iter().enumerate().filter(|(_, column)| *column.name == *name);
+            if let Some((place, _)) = matching.next() {
+                let same = |(other, _): (usize, &OutColumn)| targets[other] == targets[place];
+                if !matching.all(same) {
+                    let message = format!("{what} \"{name}\" is ambiguous");
+                    return Err(SqlError::new(code::AMBIGUOUS_COLUMN, message));
+                }
+                return Ok(place);
+            }
+        }
+        let expr = self.in_clause(Clause::OrderBy, |it| it.expr(ast))?;
+        let expr = self.resolve_unknown(expr)?;
+        Ok(targets.iter().position(|target| *target == expr).unwrap_or_else(|| {
+            targets.push(expr);
+            targets.len() - 1
+        }))
+    }
+
+    /// Lets everything behind grouping refer to the row after it.
+    fn regroup(
+        &mut self,
+        select: &mut Select,
+        keys: Vec<Expr>,
+        sets: Vec<Vec<usize>>,
+    ) -> Result<()> {
+        let aggregates = std::mem::take(&mut self.level().aggregates);
+        let mut regroup = Regroup {
+            keys: &keys,
+            aggregates: aggregates.len(),
+            dependent: Vec::new(),
+            determined: self.determined(&keys),
+            names: self.column_names(),
+            error: None,
+        };
+        for target in &mut select.targets {
+            regroup.rewrite(target)?;
+        }
+        if let Some(having) = &mut select.having {
+            regroup.rewrite(having)?;
+        }
+        for call in &mut select.windows {
+            call.args.iter_mut().try_for_each(|it| regroup.rewrite(it))?;
+            call.partition.iter_mut().try_for_each(|it| regroup.rewrite(it))?;
+            call.order.iter_mut().try_for_each(|(it, _)| regroup.rewrite(it))?;
+            call.filter.iter_mut().try_for_each(|it| regroup.rewrite(it))?;
+        }
+        for call in &mut select.sets {
+            call.args.iter_mut().try_for_each(|it| regroup.rewrite(it))?;
+        }
+        let dependent = regroup.dependent;
+        select.width = keys.len() + aggregates.len() + 1 + dependent.len();
+        select.grouping = Some(grouping(keys, sets, aggregates, dependent));
+        Ok(())
+    }
+}
+
+/// Results of window functions and sets stand behind the other columns of the row.
+fn place_windows(select: &mut Select) {
+    let (width, windows) = (select.width, select.windows.len());
+    let mut place = |expr: &mut Expr| {
+        expr.walk(0, &mut |expr, level| {
+            let index = match expr.kind {
+                ExprKind::Window(index) if level == 0 => width + index,
+                ExprKind::SetReturning(index) if level == 0 => width + windows + index,
+                _ => return true,
+            };
+            expr.kind = ExprKind::Column { depth: 0, index };
+            false
+        });
+    };
+    select.targets.iter_mut().for_each(&mut place);
+    for call in &mut select.sets {
+        call.args.iter_mut().for_each(&mut place);
+    }
+}
+
+fn check_distinct_on(places: &[usize], sort: &[SortKey]) -> Result<()> {
+    let leading = sort.iter().take_while(|key| places.contains(&key.column)).count();
+    if leading < sort.len() && leading < places.len() {
+        return Err(SqlError::new(
+            code::INVALID_COLUMN_REFERENCE,
+            "SELECT DISTINCT ON expressions must match initial ORDER BY expressions",
+        ));
+    }
+    Ok(())
+}
+
+/// What is parsed but means nothing to PostgreSQL.
+fn refuse(select: &ast::Select) -> Result<()> {
+    let refused = [
+        (select.top.is_some(), "TOP"),
+        (select.into.is_some(), "SELECT INTO"),
+        (!select.lateral_views.is_empty(), "LATERAL VIEW"),
+        (select.prewhere.is_some(), "PREWHERE"),
+        (!select.cluster_by.is_empty(), "CLUSTER BY"),
+        (!select.distribute_by.is_empty(), "DISTRIBUTE BY"),
+        (!select.sort_by.is_empty(), "SORT BY"),
+        (select.qualify.is_some(), "QUALIFY"),
+        (!select.connect_by.is_empty(), "CONNECT BY"),
+    ];
+    match refused.into_iter().find(|(is_there, _)| *is_there) {
+        Some((_, what)) => Err(SqlError::unsupported(what)),
+        None => Ok(()),
+    }
+}
+
+/// The name of a result that was not given one, if it is more than `?column?`.
+pub(super) fn column_name(ast: &ast::Expr) -> Option<String> {
+    use ast::Expr as E;
+    Some(match ast {
+        E::Identifier(ident) => fold(ident),
+        E::CompoundIdentifier(parts) => fold(parts.last()?),
+        E::CompoundFieldAccess { root, access_chain } => {
+            let named = access_chain.iter().rev().find_map(|access| match access {
+                ast::AccessExpr::Dot(E::Identifier(ident)) => Some(fold(ident)),
+                _ => None,
+            });
+            return named.or_else(|| column_name(root));
+        }
+        E::Nested(inner) | E::Collate { expr: inner, .. } => return column_name(inner),
+        E::Cast { expr, data_type, .. } => {
+            return column_name(expr).or_else(|| type_column_name(data_type));
+        }
+        E::TypedString(typed) => return type_column_name(&typed.data_type),
+        E::Interval(_) => "interval".to_owned(),
+        E::Function(function) => match function.name.0.last()? {
+            ast::ObjectNamePart::Identifier(ident) => fold(ident),
+            _ => return None,
+        },
+        E::Case { else_result, .. } => {
+            let name = else_result.as_ref().and_then(|otherwise| column_name(otherwise));
+            name.unwrap_or_else(|| "case".to_owned())
+        }
+        E::Exists { negated: false, .. } => "exists".to_owned(),
+        E::Array(_) => "array".to_owned(),
+        E::Tuple(_) => "row".to_owned(),
+        E::Subquery(query) => return subquery_name(&query.body),
+        E::Extract { .. } => "extract".to_owned(),
+        E::Position { .. } => "position".to_owned(),
+        E::Substring { .. } => "substring".to_owned(),
+        E::Overlay { .. } => "overlay".to_owned(),
+        E::Ceil { .. } => "ceil".to_owned(),
+        E::Floor { .. } => "floor".to_owned(),
+        E::AtTimeZone { .. } => "timezone".to_owned(),
+        E::Trim { trim_where, .. } => match trim_where {
+            Some(ast::TrimWhereField::Leading) => "ltrim".to_owned(),
+            Some(ast::TrimWhereField::Trailing) => "rtrim".to_owned(),
+            _ => "btrim".to_owned(),
+        },
+        _ => return None,
+    })
+}
+
+fn subquery_name(body: &ast::SetExpr) -> Option<String> {
+    match body {
+        ast::SetExpr::Select(select) => match select.projection.first()? {
+            SelectItem::UnnamedExpr(ast) => column_name(ast),
+            SelectItem::ExprWithAlias { alias, .. } => Some(fold(alias)),
+            _ => None,
+        },
+        ast::SetExpr::Query(query) => subquery_name(&query.body),
+        ast::SetExpr::Values(_) => Some("column1".to_owned()),
+        _ => None,
+    }
+}
+
+/// A cast is named like its type.
+fn type_column_name(ty: &ast::DataType) -> Option<String> {
+    use ast::DataType as T;
+    Some(
+        match ty {
+            T::Int(_) | T::Integer(_) | T::Int4(_) => "int4",
+            T::BigInt(_) | T::Int8(_) => "int8",
+            T::SmallInt(_) | T::Int2(_) => "int2",
+            T::Real | T::Float4 => "float4",
+            T::Float(_) | T::Float8 | T::DoublePrecision | T::Double(_) => "float8",
+            T::Numeric(_) | T::Decimal(_) | T::Dec(_) => "numeric",
+            T::Bool | T::Boolean => "bool",
+            T::Varchar(_) | T::CharacterVarying(_) | T::CharVarying(_) => "varchar",
+            T::Char(_) | T::Character(_) => "bpchar",
+            T::Timestamp(_, ast::TimezoneInfo::WithTimeZone | ast::TimezoneInfo::Tz) => {
+                "timestamptz"
+            }
+            T::Timestamp(..) => "timestamp",
+            T::Time(_, ast::TimezoneInfo::WithTimeZone | ast::TimezoneInfo::Tz) => "timetz",
+            T::Time(..) => "time",
+            T::Interval { .. } => "interval",
+            T::Bit(_) => "bit",
+            T::BitVarying(_) | T::VarBit(_) => "varbit",
+            T::Array(
+                ast::ArrayElemTypeDef::SquareBracket(element, _)
+                | ast::ArrayElemTypeDef::Qualified(element, _),
+            ) => return type_column_name(element),
+            T::Custom(name, _) => {
+                return match name.0.last()? {
+                    ast::ObjectNamePart::Identifier(ident) => Some(fold(ident)),
+                    _ => None,
+                };
+            }
+            other => return Some(other.to_string().to_lowercase()),
+        }
+        .to_owned(),
+    )
+}

@@ -1,0 +1,218 @@
+//! Window functions: OVER and WINDOW.
+
+use super::aggregate::sort_key;
+use super::call::Written;
+use super::{Binder, Clause, fold};
+use crate::catalog::builtin::CastContext;
+use crate::error::{Result, SqlError, code};
+use crate::functions;
+use crate::ir::{
+    Expr, ExprKind, Frame, FrameBound, FrameExclusion, FrameUnit, FunctionCall, SortKey, WindowCall,
+};
+use crate::types::Oid;
+use sqlparser::ast::{self, WindowFrameBound, WindowFrameUnits, WindowSpec, WindowType};
+
+impl Binder<'_> {
+    pub(super) fn window_call(
+        &mut self,
+        name: &str,
+        function: &ast::Function,
+        written: &Written<'_>,
+        over: &WindowType,
+    ) -> Result<Expr> {
+        let clause = self.level().clause;
+        if !matches!(clause, Clause::Targets | Clause::OrderBy) {
+            return Err(SqlError::new(
+                code::WINDOWING_ERROR,
+                format!(
+                    "window functions are not allowed in {}",
+                    super::aggregate::clause_name(clause)
+                ),
+            ));
+        }
+        if written.distinct {
+            return Err(SqlError::new(
+                code::FEATURE_NOT_SUPPORTED,
+                "DISTINCT is not implemented for window functions",
+            ));
+        }
+        let spec = self.window_spec(over)?;
+        let mut args = Vec::new();
+        for ast in &written.args {
+            args.push(self.expr(ast)?);
+        }
+        let (function_call, args, ty) = self.window_function(name, written, args)?;
+        let filter = match &function.filter {
+            Some(filter) => Some(self.condition(filter, "FILTER")?),
+            None => None,
+        };
+        let partition = self.exprs(&spec.partition_by)?;
+        let mut order = Vec::new();
+        for key in &spec.order_by {
+            let expr = self.expr(&key.expr)?;
+            order.push((self.resolve_unknown(expr)?, sort_key(&key.options, 0)?));
+        }
+        let frame = self.frame(spec.window_frame.as_ref(), &order)?;
+        let arg_types = args.iter().map(|arg| arg.ty).collect();
+        let call = WindowCall {
+            function: function_call,
+            partition,
+            order,
+            frame,
+            filter,
+            ty,
+            args,
+            arg_types,
+        };
+        let windows = &mut self.level().windows;
+        let place = windows.iter().position(|other| *other == call).unwrap_or_else(|| {
+            windows.push(call);
+            windows.len() - 1
+        });
+        Ok(Expr { kind: ExprKind::Window(place), ty, typmod: -1 })
+    }
+
+    fn window_spec(&mut self, over: &WindowType) -> Result<WindowSpec> {
+        let spec = match over {
+            WindowType::NamedWindow(name) => return self.named_window(&fold(name)),
+            WindowType::WindowSpec(spec) => spec.clone(),
+        };
+        let Some(name) = &spec.window_name else { return Ok(spec) };
+        let base = self.named_window(&fold(name))?;
+        Ok(WindowSpec {
+            window_name: None,
+            partition_by: base.partition_by,
+            order_by: if spec.order_by.is_empty() { base.order_by } else { spec.order_by },
+            window_frame: spec.window_frame.or(base.window_frame),
+        })
+    }
+
+    fn named_window(&mut self, name: &str) -> Result<WindowSpec> {
+        let found = self.level().named_windows.iter().find(|(it, _)| it == name);
+        let spec = found.map(|(_, spec)| spec.clone()).ok_or_else(|| {
+            SqlError::new(code::UNDEFINED_OBJECT, format!("window \"{name}\" does not exist"))
+        })?;
+        match &spec.window_name {
+            Some(_) => self.window_spec(&WindowType::WindowSpec(spec)),
+            None => Ok(spec),
+        }
+    }
+
+    fn window_function(
+        &mut self,
+        name: &str,
+        written: &Written<'_>,
+        args: Vec<Expr>,
+    ) -> Result<(FunctionCall, Vec<Expr>, Oid)> {
+        let types: Vec<Oid> = args.iter().map(|arg| arg.ty).collect();
+        let found = self.find_function(name, &types, &[], written.variadic)?;
+        let resolved = self.resolve_polymorphic(found.proc, &found.args, &types)?;
+        let mut converted = Vec::new();
+        for (arg, &ty) in args.into_iter().zip(&resolved.args) {
+            let arg = self.coerce(arg, ty, -1, CastContext::Implicit)?;
+            converted.push(self.resolve_unknown(arg)?);
+        }
+        let call = match found.proc.kind {
+            b'w' => FunctionCall::Window(found.proc.source),
+            b'a' => {
+                let types: Vec<Oid> = converted.iter().map(|arg| arg.ty).collect();
+                let kind = functions::aggregate(name, &types)
+                    .ok_or_else(|| SqlError::unsupported(format!("aggregate {name}")))?;
+                FunctionCall::Aggregate(kind)
+            }
+            _ => {
+                return Err(SqlError::new(
+                    code::WRONG_OBJECT_TYPE,
+                    format!(
+                        "OVER specified, but {name} is not a window function nor an aggregate \
+                         function"
+                    ),
+                ));
+            }
+        };
+        Ok((call, converted, resolved.result))
+    }
+
+    fn frame(
+        &mut self,
+        frame: Option<&ast::WindowFrame>,
+        order: &[(Expr, SortKey)],
+    ) -> Result<Frame> {
+        let Some(frame) = frame else {
+            return Ok(Frame {
+                unit: FrameUnit::Range,
+                start: FrameBound::UnboundedPreceding,
+                end: FrameBound::CurrentRow,
+                exclusion: FrameExclusion::None,
+            });
+        };
+        let unit = match frame.units {
+            WindowFrameUnits::Rows => FrameUnit::Rows,
+            WindowFrameUnits::Range => FrameUnit::Range,
+            WindowFrameUnits::Groups => FrameUnit::Groups,
+        };
+        let start = self.frame_bound(&frame.start_bound, unit, order)?;
+        let end = match &frame.end_bound {
+            Some(bound) => self.frame_bound(bound, unit, order)?,
+            None => FrameBound::CurrentRow,
+        };
+        check_bounds(&start, &end)?;
+        Ok(Frame { unit, start, end, exclusion: FrameExclusion::None })
+    }
+
+    fn frame_bound(
+        &mut self,
+        bound: &WindowFrameBound,
+        unit: FrameUnit,
+        order: &[(Expr, SortKey)],
+    ) -> Result<FrameBound> {
+        Ok(match bound {
+            WindowFrameBound::CurrentRow => FrameBound::CurrentRow,
+            WindowFrameBound::Preceding(None) => FrameBound::UnboundedPreceding,
+            WindowFrameBound::Following(None) => FrameBound::UnboundedFollowing,
+            WindowFrameBound::Preceding(Some(offset)) => {
+                FrameBound::Preceding(self.frame_offset(offset, unit, order, false)?)
+            }
+            WindowFrameBound::Following(Some(offset)) => {
+                FrameBound::Following(self.frame_offset(offset, unit, order, true)?)
+            }
+        })
+    }
+
+    fn frame_offset(
+        &mut self,
+        offset: &ast::Expr,
+        unit: FrameUnit,
+        order: &[(Expr, SortKey)],
+        following: bool,
+    ) -> Result<Expr> {
+        let offset = self.expr(offset)?;
+        if unit != FrameUnit::Range {
+            return self.coerce(offset, Oid::INT8, -1, CastContext::Implicit);
+        }
+        let [(key, direction)] = order else {
+            return Err(SqlError::new(
+                code::WINDOWING_ERROR,
+                "RANGE with offset PRECEDING/FOLLOWING requires exactly one ORDER BY column",
+            ));
+        };
+        let placeholder = Expr { kind: ExprKind::Placeholder, ty: key.ty, typmod: -1 };
+        let op = if following != direction.descending { "+" } else { "-" };
+        self.operator_call(op, Some(placeholder), offset)
+    }
+}
+
+fn check_bounds(start: &FrameBound, end: &FrameBound) -> Result<()> {
+    let message = match (start, end) {
+        (FrameBound::UnboundedFollowing, _) => "frame start cannot be UNBOUNDED FOLLOWING",
+        (_, FrameBound::UnboundedPreceding) => "frame end cannot be UNBOUNDED PRECEDING",
+        (FrameBound::CurrentRow, FrameBound::Preceding(_)) => {
+            "frame starting from current row cannot have preceding rows"
+        }
+        (FrameBound::Following(_), FrameBound::Preceding(_) | FrameBound::CurrentRow) => {
+            "frame starting from following row cannot have preceding rows"
+        }
+        _ => return Ok(()),
+    };
+    Err(SqlError::new(code::WINDOWING_ERROR, message))
+}

@@ -1,0 +1,191 @@
+//! Facts about types, collations and operator classes that several catalogs repeat.
+
+use super::fixed;
+use crate::catalog::{Catalog, Column, Index, IndexedExpr, Table};
+use crate::env::Env;
+use crate::types::{Datum, Oid, TypeKind};
+use std::sync::Arc;
+
+/// The user whom everything belongs to.
+pub(super) const OWNER: Oid = Oid(10);
+
+/// How values of a type are kept.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Kept {
+    pub len: i16,
+    pub by_value: bool,
+    pub align: &'static str,
+    pub storage: &'static str,
+    pub collation: Oid,
+}
+
+/// How values of a type are kept.
+pub(super) fn kept(catalog: &Catalog, ty: Oid) -> Kept {
+    let variable =
+        Kept { len: -1, by_value: false, align: "i", storage: "x", collation: Oid::NONE };
+    if let Some(found) = crate::catalog::builtin::builtin().types.get(&ty) {
+        return Kept {
+            len: found.len,
+            by_value: found.by_value,
+            align: found.align,
+            storage: found.storage,
+            collation: Oid(found.collation),
+        };
+    }
+    match catalog.kind(ty) {
+        Some(TypeKind::Enum(_)) => {
+            Kept { len: 4, by_value: true, align: "i", storage: "p", collation: Oid::NONE }
+        }
+        Some(TypeKind::Domain { base, .. }) => kept(catalog, base),
+        Some(TypeKind::Array(element)) => {
+            let of = kept(catalog, element);
+            let align = if of.align == "d" { "d" } else { "i" };
+            Kept { align, collation: of.collation, ..variable }
+        }
+        Some(TypeKind::Composite(_)) => Kept { align: "d", ..variable },
+        _ => variable,
+    }
+}
+
+/// The identifier of a collation.
+pub(super) fn collation_named(name: &str) -> Option<Oid> {
+    match name {
+        "default" => Some(Oid(100)),
+        "C" => Some(Oid(950)),
+        "POSIX" => Some(Oid(951)),
+        _ => fixed::rows("pg_collation").iter().find_map(|row| match (&row[0], &row[1]) {
+            (Datum::Oid(oid), Datum::Text(it)) if **it == *name => Some(Oid(*oid)),
+            _ => None,
+        }),
+    }
+}
+
+/// The collation of a column.
+pub(super) fn column_collation(catalog: &Catalog, column: &Column) -> Oid {
+    let named = column.collation.as_deref().and_then(collation_named);
+    named.unwrap_or_else(|| kept(catalog, column.ty).collation)
+}
+
+/// The identifier of an access method.
+pub(super) fn method(name: &str) -> Oid {
+    Oid(match name {
+        "heap" => 2,
+        "hash" => 405,
+        "gist" => 783,
+        "gin" => 2742,
+        "spgist" => 4000,
+        "brin" => 3580,
+        _ => 403,
+    })
+}
+
+/// An operator class.
+#[derive(Clone, Debug)]
+pub struct OpClass {
+    /// Its identifier.
+    pub oid: Oid,
+    /// Its name.
+    pub name: Arc<str>,
+    /// Whether it is what its type has unless told otherwise.
+    pub default: bool,
+}
+
+fn class_of(row: &[Datum]) -> Option<(Oid, OpClass, Oid)> {
+    // oid, opcmethod, opcname, opcnamespace, opcowner, opcfamily, opcintype, opcdefault, …
+    let (Datum::Oid(oid), Datum::Oid(method), Datum::Text(name)) = (&row[0], &row[1], &row[2])
+    else {
+        return None;
+    };
+    let (Datum::Oid(ty), Datum::Bool(default)) = (&row[6], &row[7]) else { return None };
+    let class = OpClass { oid: Oid(*oid), name: Arc::clone(name), default: *default };
+    Some((Oid(*method), class, Oid(*ty)))
+}
+
+/// The operator class of a part of an index.
+pub fn op_class(catalog: &Catalog, access: &str, name: Option<&str>, ty: Oid) -> Option<OpClass> {
+    let wanted = method(access);
+    let all = || {
+        let rows = fixed::rows("pg_opclass").iter().filter_map(|row| class_of(row));
+        rows.filter(move |(method, ..)| *method == wanted)
+    };
+    if let Some(name) = name {
+        return all().find(|(_, class, _)| *class.name == *name).map(|(_, class, _)| class);
+    }
+    let base = catalog.base_type(ty);
+    let find = |ty: Oid| {
+        all().find(|(_, class, of)| class.default && *of == ty).map(|(_, class, _)| class)
+    };
+    find(base).or_else(|| find(stand_in(catalog, base)))
+}
+
+/// The type whose operators a type uses that has none of its own.
+fn stand_in(catalog: &Catalog, ty: Oid) -> Oid {
+    match catalog.kind(ty) {
+        Some(TypeKind::Array(_)) => Oid::ANYARRAY,
+        Some(TypeKind::Enum(_)) => Oid::ANYENUM,
+        Some(TypeKind::Composite(_)) => Oid::RECORD,
+        _ => match ty {
+            Oid::VARCHAR => Oid::TEXT,
+            Oid::CIDR => Oid::INET,
+            Oid::VARBIT => Oid::VARBIT,
+            Oid::REGCLASS | Oid::REGTYPE | Oid::REGPROC | Oid::REGNAMESPACE | Oid::REGROLE => {
+                Oid::OID
+            }
+            other => other,
+        },
+    }
+}
+
+/// The type and modifier of a part of an index.
+pub fn key_type(env: &Env, table: &Arc<Table>, what: &IndexedExpr) -> (Oid, i32) {
+    match what {
+        IndexedExpr::Column(number) => {
+            let column = table.column(*number);
+            (column.ty, column.typmod)
+        }
+        IndexedExpr::Expr(_) => match env.binder("").index_expr(table, what) {
+            Ok(expr) => (expr.ty, expr.typmod),
+            Err(_) => (Oid::TEXT, -1),
+        },
+    }
+}
+
+/// The names of the columns of an index, as pg_attribute has them.
+pub(super) fn index_columns(table: &Table, index: &Index) -> Vec<Arc<str>> {
+    let mut names: Vec<Arc<str>> = Vec::new();
+    let fresh = |names: &[Arc<str>], wanted: &str| {
+        let mut name = wanted.to_owned();
+        let mut number = 1;
+        while names.iter().any(|it| **it == *name) {
+            name = format!("{wanted}{number}");
+            number += 1;
+        }
+        Arc::from(name)
+    };
+    for key in &index.keys {
+        let wanted = match &key.what {
+            IndexedExpr::Column(number) => table.column(*number).name.to_string(),
+            IndexedExpr::Expr(text) => function_name(text).unwrap_or_else(|| "expr".to_owned()),
+        };
+        let name = fresh(&names, &wanted);
+        names.push(name);
+    }
+    for number in &index.include {
+        let name = fresh(&names, &table.column(*number).name);
+        names.push(name);
+    }
+    names
+}
+
+/// A call of a function names the column of an index that is over it.
+fn function_name(text: &str) -> Option<String> {
+    use sqlparser::ast::Expr;
+    let mut expr = crate::parse::expression(text).ok()?;
+    while let Expr::Nested(inner) = expr {
+        expr = *inner;
+    }
+    match expr {
+        Expr::Function(call) => crate::bind::name_parts(&call.name).ok()?.pop(),
+        _ => None,
+    }
+}

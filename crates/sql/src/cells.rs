@@ -1,0 +1,150 @@
+//! What SQL asks of a transactional store of cells, and nothing else: the store may be a table in
+//! memory, or a database that returns any version that its isolation level allows.
+//!
+//! A row is a number in its heap; whether it exists is column 0, and each of its columns is a cell.
+//! A cell that no transaction has written yet has the value that it has in the heap's base, which
+//! is the initial state.
+//!
+//! A scan also reads the absence of rows that come later. So rows stand in *groups*: all rows of a
+//! heap, or those that have ever had a key in an index. Reading a group says that all rows that
+//! enter it later were absent, and entering it is a write that overwrites this absence.
+
+use crate::catalog::HeapId;
+use crate::error::Result;
+use crate::types::Datum;
+
+/// A row of a heap.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct RowNo(pub u32);
+
+/// A key of an index.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct KeyNo(pub u32);
+
+/// A place that holds a value. Column 0 says whether the row exists.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct Cell {
+    /// The heap.
+    pub heap: HeapId,
+    /// The row.
+    pub row: RowNo,
+    /// The column, from 1; [`Cell::EXISTENCE`].
+    pub column: u16,
+}
+
+impl Cell {
+    /// The column that says whether a row exists.
+    pub const EXISTENCE: u16 = 0;
+}
+
+/// Rows that are read together, with those that will come.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub enum Group {
+    /// All rows of a heap.
+    Heap(HeapId),
+    /// The rows that have ever had a key of an index (the heap that the index has for itself).
+    Key(HeapId, KeyNo),
+}
+
+/// Which rows are meant.
+#[derive(Clone, Copy, Debug)]
+pub enum RowSet<'r> {
+    /// The first so many of the heap.
+    First(u32),
+    /// These.
+    These(&'r [RowNo]),
+}
+
+/// One transaction on a store of cells.
+pub trait CellTxn: Send {
+    /// A statement begins: it sees one version of each cell.
+    fn begin_statement(&mut self, statement: &Statement<'_>) -> Result<()>;
+
+    /// The value of a cell as this transaction may see it; `None` is its initial value.
+    fn read(&mut self, cell: Cell) -> Result<Option<Datum>>;
+
+    /// The same for a column of many rows: those that are not initial.
+    fn read_column(
+        &mut self,
+        heap: HeapId,
+        column: u16,
+        rows: RowSet<'_>,
+    ) -> Result<Vec<(RowNo, Datum)>>;
+
+    /// All rows that enter the group from now on are absent for this transaction.
+    fn read_group(&mut self, group: Group) -> Result<()>;
+
+    /// A row enters a group.
+    fn enter_group(&mut self, group: Group, row: RowNo) -> Result<()>;
+
+    /// The latest committed value of a cell, or what this transaction wrote: what a lock shows.
+    fn read_latest(&mut self, cell: Cell) -> Result<Option<Datum>>;
+
+    /// The same for those who keep constraints: no read of the application.
+    fn peek(&self, cell: Cell) -> Option<Datum>;
+
+    /// Writes a cell.
+    fn write(&mut self, cell: Cell, value: Datum) -> Result<()>;
+
+    /// Where the transaction stands, for [`CellTxn::roll_back_to`].
+    fn mark(&mut self) -> usize;
+
+    /// Takes back what was written since.
+    fn roll_back_to(&mut self, mark: usize);
+
+    /// Got a lock: what its last exclusive holder committed is visible from now on, and what this
+    /// one commits will be to the next holder, if it holds it exclusively.
+    fn hand_over(&mut self, lock: Lock, exclusive: bool) -> Result<()>;
+
+    /// Ends it.
+    fn commit(self: Box<Self>) -> Result<()>;
+
+    /// Ends it as if it had not been.
+    fn abort(self: Box<Self>);
+}
+
+/// Something that is locked, as far as the store is concerned.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
+pub enum Lock {
+    /// A row.
+    Row(HeapId, RowNo),
+    /// A table or another object.
+    Object(u32),
+    /// A number that applications choose, and how it was given.
+    Advisory(i64, bool),
+}
+
+/// What is told of a statement, for the history.
+#[derive(Clone, Copy, Debug)]
+pub struct Statement<'s> {
+    /// Its text.
+    pub text: &'s str,
+    /// Its parameters, as text.
+    pub params: &'s [Option<String>],
+}
+
+/// How a transaction is to run.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum TxnLevel {
+    /// READ UNCOMMITTED
+    ReadUncommitted,
+    /// READ COMMITTED
+    #[default]
+    ReadCommitted,
+    /// REPEATABLE READ
+    RepeatableRead,
+    /// SERIALIZABLE
+    Serializable,
+}
+
+/// The transactions of one connection, one at a time.
+pub trait CellSession: Send {
+    /// Begins one, at the level that was asked for if one was.
+    fn begin(&mut self, level: Option<TxnLevel>) -> Result<Box<dyn CellTxn>>;
+}
+
+/// A store of cells.
+pub trait CellStore: Send + Sync + std::fmt::Debug {
+    /// A new connection.
+    fn session(&self) -> Box<dyn CellSession>;
+}

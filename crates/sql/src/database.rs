@@ -1,0 +1,317 @@
+//! A database: its catalog, the rows of its tables, its sequences and locks; and the cluster of
+//! databases that one server has.
+
+use crate::activity::{SessionEntry, Sessions};
+use crate::catalog::{Catalog, HeapId, Sequence};
+use crate::cells::CellStore;
+use crate::error::{Result, SqlError, code};
+use crate::heap::{Heap, IndexEntries};
+use crate::locks::LockTable;
+use crate::types::Oid;
+use rustc_hash::FxHashMap;
+use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
+use std::sync::{Arc, Mutex, PoisonError, RwLock};
+
+/// One database.
+#[derive(Debug)]
+pub struct Database {
+    /// Its name.
+    pub name: String,
+    /// Its identifier.
+    pub oid: Oid,
+    catalog: RwLock<Arc<Catalog>>,
+    heaps: RwLock<FxHashMap<HeapId, Arc<Heap>>>,
+    entries: RwLock<FxHashMap<(Oid, HeapId), Arc<IndexEntries>>>,
+    sequences: Mutex<FxHashMap<Oid, Option<i64>>>,
+    /// Its locks.
+    pub locks: LockTable,
+    counters: Arc<Counters>,
+    /// How many sessions are connected.
+    pub connections: AtomicU32,
+}
+
+/// What numbers objects and heaps, over all databases.
+#[derive(Debug)]
+pub struct Counters {
+    oid: AtomicU32,
+    heap: AtomicU32,
+    /// Names sessions.
+    pub session: AtomicU32,
+    /// Names transactions, for locks.
+    pub txn: AtomicU64,
+}
+
+impl Database {
+    fn new(name: &str, oid: Oid, catalog: Arc<Catalog>, counters: Arc<Counters>) -> Database {
+        Database {
+            name: name.to_owned(),
+            oid,
+            catalog: RwLock::new(catalog),
+            heaps: RwLock::default(),
+            entries: RwLock::default(),
+            sequences: Mutex::default(),
+            locks: LockTable::default(),
+            counters,
+            connections: AtomicU32::new(0),
+        }
+    }
+
+    /// The catalog that is committed.
+    pub fn catalog(&self) -> Arc<Catalog> {
+        Arc::clone(&self.catalog.read().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// Changes the committed catalog.
+    pub fn change_catalog(&self, change: impl FnOnce(&mut Catalog)) {
+        let mut catalog = self.catalog.write().unwrap_or_else(PoisonError::into_inner);
+        change(Arc::make_mut(&mut catalog));
+    }
+
+    /// An identifier for a new object.
+    pub fn new_oid(&self) -> Oid {
+        Oid(self.counters.oid.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// A new, empty heap.
+    pub fn new_heap(&self) -> Arc<Heap> {
+        let id = HeapId(self.counters.heap.fetch_add(1, Ordering::Relaxed));
+        let heap = Arc::new(Heap::new(id));
+        let mut heaps = self.heaps.write().unwrap_or_else(PoisonError::into_inner);
+        heaps.insert(id, Arc::clone(&heap));
+        heap
+    }
+
+    /// A heap.
+    pub fn heap(&self, id: HeapId) -> Result<Arc<Heap>> {
+        let heaps = self.heaps.read().unwrap_or_else(PoisonError::into_inner);
+        let missing = || SqlError::internal(format!("heap {} is missing", id.0));
+        heaps.get(&id).cloned().ok_or_else(missing)
+    }
+
+    /// The rows by keys of an index over a heap, made at first sight: a table whose rows are
+    /// written
+    /// anew has another heap, and its indexes other entries, until that is rolled back.
+    pub fn entries(&self, index: Oid, heap: HeapId) -> Arc<IndexEntries> {
+        let entries = self.entries.read().unwrap_or_else(PoisonError::into_inner);
+        if let Some(found) = entries.get(&(index, heap)) {
+            return Arc::clone(found);
+        }
+        drop(entries);
+        let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
+        let make = || {
+            let id = HeapId(self.counters.heap.fetch_add(1, Ordering::Relaxed));
+            Arc::new(IndexEntries::new(id))
+        };
+        Arc::clone(entries.entry((index, heap)).or_insert_with(make))
+    }
+
+    /// Forgets the keys of an index that is gone.
+    pub fn forget_entries(&self, index: Oid, heap: HeapId) {
+        self.entries.write().unwrap_or_else(PoisonError::into_inner).remove(&(index, heap));
+    }
+
+    /// The next number of a sequence. Never taken back.
+    pub fn next_value(&self, sequence: &Sequence) -> Result<i64> {
+        let mut all = self.sequences.lock().unwrap_or_else(PoisonError::into_inner);
+        let last = all.entry(sequence.oid).or_insert(None);
+        let next = match *last {
+            None => sequence.start,
+            Some(last) => following(sequence, last)?,
+        };
+        *last = Some(next);
+        Ok(next)
+    }
+
+    /// The last number that a sequence gave.
+    pub fn last_value(&self, sequence: Oid) -> Option<i64> {
+        let all = self.sequences.lock().unwrap_or_else(PoisonError::into_inner);
+        all.get(&sequence).copied().flatten()
+    }
+
+    /// Lets a sequence go on behind a number, or begin with it.
+    pub fn set_value(&self, sequence: &Sequence, value: i64, is_called: bool) -> Result<()> {
+        if value < sequence.min || value > sequence.max {
+            return Err(SqlError::new(
+                code::NUMERIC_VALUE_OUT_OF_RANGE,
+                format!(
+                    "setval: value {value} is out of bounds for sequence \"{}\" ({}..{})",
+                    sequence.name, sequence.min, sequence.max
+                ),
+            ));
+        }
+        let mut all = self.sequences.lock().unwrap_or_else(PoisonError::into_inner);
+        let last = if is_called { Some(value) } else { value.checked_sub(sequence.increment) };
+        // A sequence that has not given its first number begins with `start`.
+        let is_first = !is_called && value == sequence.start;
+        all.insert(sequence.oid, if is_first { None } else { last });
+        Ok(())
+    }
+
+    /// Lets a sequence begin anew.
+    pub fn restart(&self, sequence: Oid) {
+        self.sequences.lock().unwrap_or_else(PoisonError::into_inner).remove(&sequence);
+    }
+}
+
+/// The rows that are there now are there initially.
+fn settle_heap(heap: &Heap, table: &crate::catalog::Table, txn: &dyn crate::cells::CellTxn) {
+    use crate::cells::{Cell, RowNo};
+    use crate::types::Datum;
+    let mut rows = heap.rows_mut();
+    for number in (0..rows.count()).map(RowNo) {
+        let peek = |column: u16| txn.peek(Cell { heap: heap.id, row: number, column });
+        let exists = match peek(Cell::EXISTENCE) {
+            Some(value) => matches!(value, Datum::Bool(true)),
+            None => rows.initial(number).is_some(),
+        };
+        if !exists {
+            rows.base[number.0 as usize] = None;
+            continue;
+        }
+        let before = rows.initial(number).cloned();
+        let value = |column: u16| {
+            let initial = || before.as_ref()?.get(column as usize - 1).cloned();
+            let missing = || table.column(column).missing.clone();
+            peek(column).or_else(initial).or_else(missing).unwrap_or(Datum::Null)
+        };
+        let values: Vec<Datum> = (1..=table.columns.len() as u16).map(value).collect();
+        rows.base[number.0 as usize] = Some(values.into());
+    }
+}
+
+fn following(sequence: &Sequence, last: i64) -> Result<i64> {
+    let next = last.checked_add(sequence.increment);
+    let (least, most) = (sequence.min, sequence.max);
+    match next {
+        Some(next) if next >= least && next <= most => Ok(next),
+        _ if sequence.cycle => Ok(if sequence.increment > 0 { least } else { most }),
+        _ => {
+            let (which, bound) =
+                if sequence.increment > 0 { ("maximum", most) } else { ("minimum", least) };
+            Err(SqlError::new(
+                "2200H",
+                format!(
+                    "nextval: reached {which} value of sequence \"{}\" ({bound})",
+                    sequence.name
+                ),
+            ))
+        }
+    }
+}
+
+/// The databases of a server.
+#[derive(Debug)]
+pub struct Cluster {
+    databases: RwLock<BTreeMap<String, Arc<Database>>>,
+    /// Where the cells are.
+    pub store: Arc<dyn CellStore>,
+    /// What numbers things.
+    pub counters: Arc<Counters>,
+    /// The sessions that are connected.
+    pub connected: Sessions,
+}
+
+impl Cluster {
+    /// A cluster with the databases `postgres` and `template1`.
+    pub fn new(store: Arc<dyn CellStore>) -> Cluster {
+        let counters = Arc::new(Counters {
+            oid: AtomicU32::new(Oid::FIRST_USER.0),
+            heap: AtomicU32::new(1),
+            session: AtomicU32::new(1),
+            txn: AtomicU64::new(1),
+        });
+        let make = |name: &str, oid: u32| {
+            let catalog = Arc::new(Catalog::default());
+            let database = Database::new(name, Oid(oid), catalog, Arc::clone(&counters));
+            (name.to_owned(), Arc::new(database))
+        };
+        let databases =
+            BTreeMap::from([make("postgres", 5), make("template0", 4), make("template1", 1)]);
+        Cluster {
+            databases: RwLock::new(databases),
+            store,
+            counters,
+            connected: Sessions::default(),
+        }
+    }
+
+    /// All sessions.
+    pub fn sessions(&self) -> Vec<Arc<SessionEntry>> {
+        self.connected.all()
+    }
+
+    /// Makes what is committed the initial state of all tables, and goes on with another store:
+    /// nothing that happened so far is part of a history then. No session may be connected.
+    pub fn settle(&mut self, store: Arc<dyn CellStore>) -> Result<()> {
+        let txn = self.store.session().begin(None)?;
+        for database in self.databases() {
+            for (_, object) in database.catalog().objects() {
+                let crate::catalog::Object::Table(table) = object else { continue };
+                let heap = database.heap(table.heap)?;
+                settle_heap(&heap, table, &*txn);
+            }
+        }
+        txn.abort();
+        self.store = store;
+        Ok(())
+    }
+
+    /// All databases.
+    pub fn databases(&self) -> Vec<Arc<Database>> {
+        let databases = self.databases.read().unwrap_or_else(PoisonError::into_inner);
+        databases.values().cloned().collect()
+    }
+
+    /// A database by its name.
+    pub fn database(&self, name: &str) -> Result<Arc<Database>> {
+        let databases = self.databases.read().unwrap_or_else(PoisonError::into_inner);
+        databases.get(name).cloned().ok_or_else(|| {
+            let message = format!("database \"{name}\" does not exist");
+            SqlError::new(code::INVALID_CATALOG_NAME, message)
+        })
+    }
+
+    /// Makes a database, empty.
+    pub fn create(&self, name: &str) -> Result<()> {
+        let mut databases = self.databases.write().unwrap_or_else(PoisonError::into_inner);
+        if databases.contains_key(name) {
+            let message = format!("database \"{name}\" already exists");
+            return Err(SqlError::new(code::DUPLICATE_DATABASE, message));
+        }
+        let oid = Oid(self.counters.oid.fetch_add(1, Ordering::Relaxed));
+        let catalog = Arc::new(Catalog::default());
+        let database = Database::new(name, oid, catalog, Arc::clone(&self.counters));
+        databases.insert(name.to_owned(), Arc::new(database));
+        Ok(())
+    }
+
+    /// Removes a database that no other session is connected to.
+    pub fn drop(&self, name: &str, is_forced: bool) -> Result<()> {
+        let database = self.database(name)?;
+        let count = database.connections.load(Ordering::SeqCst);
+        if count > 0 && !is_forced {
+            let sessions = if count == 1 { "session" } else { "sessions" };
+            return Err(SqlError::new(
+                code::OBJECT_IN_USE,
+                format!("database \"{name}\" is being accessed by other users"),
+            )
+            .detail(format!("There is {count} other {sessions} using the database.")));
+        }
+        self.databases.write().unwrap_or_else(PoisonError::into_inner).remove(name);
+        Ok(())
+    }
+
+    /// Gives a database another name.
+    pub fn rename(&self, name: &str, to: &str) -> Result<()> {
+        let database = self.database(name)?;
+        let mut databases = self.databases.write().unwrap_or_else(PoisonError::into_inner);
+        if databases.contains_key(to) {
+            let message = format!("database \"{to}\" already exists");
+            return Err(SqlError::new(code::DUPLICATE_DATABASE, message));
+        }
+        databases.remove(name);
+        databases.insert(to.to_owned(), database);
+        Ok(())
+    }
+}

@@ -1,0 +1,109 @@
+//! What a statement may know: the catalog as its transaction sees it, the settings of its session,
+//! and names of objects.
+
+use crate::bind::{Binder, Params};
+use crate::catalog::type_names::format_type;
+use crate::catalog::{Catalog, SearchPath, UserTypeKind};
+use crate::database::{Cluster, Database};
+use crate::error::{Result, SqlError, code};
+use crate::functions::Style;
+use crate::interrupt::Interrupt;
+use crate::locks::Patience;
+use crate::settings::Settings;
+use crate::types::{Datum, Oid, TypeKind, TypeLookup};
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::time::{Duration, Instant};
+
+/// What a statement may know.
+#[derive(Debug)]
+pub struct Env {
+    /// All databases.
+    pub cluster: Arc<Cluster>,
+    /// The database.
+    pub database: Arc<Database>,
+    /// The catalog, with what the own transaction changed.
+    pub catalog: Arc<Catalog>,
+    /// Where names are looked for.
+    pub path: SearchPath,
+    /// How values are read and written.
+    pub style: Style,
+    /// The settings of the session.
+    pub settings: Arc<Settings>,
+    /// What ends the statement early.
+    pub interrupt: Arc<Interrupt>,
+    /// The user.
+    pub user: Arc<str>,
+    /// The number of the session, its process identifier to clients.
+    pub session: u32,
+    /// How many rows a result may have.
+    pub rows_max: usize,
+    /// How long to wait for a lock, if not forever.
+    pub lock_timeout: Option<Duration>,
+    /// The last numbers that the session took from sequences.
+    pub values: BTreeMap<Oid, i64>,
+    /// The sequence that the last one was taken from.
+    pub last_value: Option<Oid>,
+}
+
+impl Env {
+    /// A binder for a statement with this text.
+    pub fn binder<'b>(&'b self, source: &'b str) -> Binder<'b> {
+        self.binder_with(source, Params::default())
+    }
+
+    /// A binder for a statement with parameters.
+    pub fn binder_with<'b>(&'b self, source: &'b str, params: Params) -> Binder<'b> {
+        Binder::new(&self.catalog, &self.path, &self.style, self, source, params)
+    }
+
+    /// How long to wait for a lock.
+    pub fn patience(&self) -> Patience {
+        Patience::Until(self.lock_timeout.map(|timeout| Instant::now() + timeout))
+    }
+}
+
+impl TypeLookup for Env {
+    fn kind(&self, ty: Oid) -> Option<TypeKind> {
+        self.catalog.kind(ty)
+    }
+
+    fn type_name(&self, ty: Oid, typmod: i32) -> String {
+        format_type(&self.catalog, &self.path, ty, typmod)
+    }
+
+    fn array_of(&self, ty: Oid) -> Option<Oid> {
+        self.catalog.array_of(ty)
+    }
+
+    fn reg_in(&self, ty: Oid, text: &str) -> Result<u32> {
+        crate::catalog::reg_names::reg_in(self, ty, text)
+    }
+
+    fn reg_out(&self, ty: Oid, value: u32) -> String {
+        crate::catalog::reg_names::reg_out(self, ty, value)
+    }
+
+    fn check_domain(&self, domain: Oid, value: &Datum) -> Result<()> {
+        let Some(ty) = self.catalog.user_type(domain) else { return Ok(()) };
+        let UserTypeKind::Domain(it) = &ty.kind else { return Ok(()) };
+        if it.not_null && value.is_null() {
+            return Err(SqlError::new(
+                code::NOT_NULL_VIOLATION,
+                format!("domain {} does not allow null values", ty.name),
+            ));
+        }
+        for (_, name, text) in &it.checks {
+            let check = self.binder("").domain_check(text, it.base)?;
+            if let Datum::Bool(false) = crate::execute::value_over(self, &check, value)? {
+                let mut error = SqlError::new(
+                    code::CHECK_VIOLATION,
+                    format!("value for domain {} violates check constraint \"{name}\"", ty.name),
+                );
+                error.fields_mut().constraint = Some(name.to_string());
+                return Err(error);
+            }
+        }
+        Ok(())
+    }
+}

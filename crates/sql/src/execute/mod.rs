@@ -1,0 +1,119 @@
+//! Runs statements: expressions, plans, grouping and order, changes and constraints.
+//!
+//! [`Exec`] is one statement while it runs. Rows are handed on one by one as far as that goes, so
+//! that a LIMIT ends what is behind it.
+
+mod aggregate;
+mod array;
+mod constraints;
+mod detached;
+mod eval;
+mod keys;
+mod modify;
+mod nodes;
+mod query;
+mod rewrite;
+mod row_locks;
+mod rows;
+mod scan;
+mod session_functions;
+mod subquery;
+mod window;
+
+pub use constraints::PendingCheck;
+pub use detached::value_over;
+pub use modify::RowWriter;
+pub use rewrite::contains_null;
+pub use session_functions::{is_session_function, is_session_set};
+
+use crate::database::Database;
+use crate::env::Env;
+use crate::error::Result;
+use crate::functions::Call;
+use crate::interrupt::Interrupt;
+use crate::session::TxnState;
+use crate::types::{Datum, Oid};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// The values of a row.
+pub type Row = Vec<Datum>;
+
+/// A statement that runs.
+pub struct Exec<'e> {
+    /// What it may know of the session and the catalog.
+    pub env: &'e Env,
+    /// The transaction that it is part of.
+    pub txn: &'e mut TxnState,
+    /// Its parameters.
+    pub params: &'e [Datum],
+    /// The rows of the queries around the one that runs, outermost first.
+    levels: Vec<Row>,
+    /// What stands for placeholders, innermost last.
+    placeholders: Vec<Datum>,
+    /// The rows of the queries of WITH, by number.
+    ctes: FxHashMap<usize, Arc<Vec<Row>>>,
+    /// The rows of subqueries that look at nothing around them, by number.
+    results: FxHashMap<usize, Arc<Vec<Row>>>,
+    /// Rows that were changed or locked, so that a statement does so once.
+    touched: rustc_hash::FxHashSet<(crate::catalog::HeapId, crate::cells::RowNo)>,
+    /// What the client is to be told besides.
+    pub notices: Vec<crate::error::SqlError>,
+    ticks: u32,
+    /// The rows of system tables, by relation.
+    system: FxHashMap<Oid, Arc<Vec<Row>>>,
+    /// What the rows of tables have to satisfy.
+    rules: FxHashMap<Oid, Arc<constraints::Rules>>,
+    /// What is to be checked when the statement ends.
+    checks: Vec<PendingCheck>,
+}
+
+impl std::fmt::Debug for Exec<'_> {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Exec({} levels)", self.levels.len())
+    }
+}
+
+impl<'e> Exec<'e> {
+    /// A statement that begins.
+    pub fn new(env: &'e Env, txn: &'e mut TxnState, params: &'e [Datum]) -> Exec<'e> {
+        Exec {
+            env,
+            txn,
+            params,
+            levels: Vec::new(),
+            placeholders: Vec::new(),
+            ctes: FxHashMap::default(),
+            results: FxHashMap::default(),
+            touched: rustc_hash::FxHashSet::default(),
+            notices: Vec::new(),
+            ticks: 0,
+            system: FxHashMap::default(),
+            rules: FxHashMap::default(),
+            checks: Vec::new(),
+        }
+    }
+
+    /// The database.
+    pub fn database(&self) -> &'e Database {
+        &self.env.database
+    }
+
+    fn interrupt(&self) -> &'e Interrupt {
+        &self.env.interrupt
+    }
+
+    /// Looks from time to time whether the statement is to end.
+    fn tick(&mut self) -> Result<()> {
+        self.ticks = self.ticks.wrapping_add(1);
+        if self.ticks.is_multiple_of(256) { self.interrupt().check() } else { Ok(()) }
+    }
+
+    /// What functions may know.
+    fn call<'c>(&self, args: &'c [Oid], result: Oid) -> Call<'c>
+    where
+        'e: 'c,
+    {
+        Call { args, result, style: &self.env.style, types: self.env }
+    }
+}

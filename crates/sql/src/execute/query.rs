@@ -1,0 +1,350 @@
+//! Queries: what a SELECT does with its rows, set operations, WITH, order and limits.
+
+use super::rows::{Seen, compare_rows};
+use super::{Exec, Row};
+use crate::error::{Result, SqlError, code};
+use crate::ir::{Body, Cte, Distinct, Expr, Query, Select, SetOp};
+use crate::plan;
+use crate::types::{Datum, HashKey, Oid};
+use rustc_hash::FxHashMap;
+use std::cmp::Ordering;
+use std::sync::Arc;
+
+/// How many rounds a recursive query may take.
+const ROUNDS_MAX: usize = 10_000_000;
+
+impl Exec<'_> {
+    /// The rows of a query; `most` is how many the caller looks at. Rows may have further columns
+    /// behind those of the result.
+    pub fn run(&mut self, query: &Query, most: Option<usize>) -> Result<Vec<Row>> {
+        for cte in &query.ctes {
+            self.run_one_cte(cte)?;
+        }
+        let offset = self.count(query.offset.as_ref(), "OFFSET")?.unwrap_or(0);
+        let limit = self.count(query.limit.as_ref(), "LIMIT")?;
+        let wanted = match (limit, most) {
+            (Some(limit), Some(most)) => Some(limit.min(most)),
+            (limit, most) => limit.or(most),
+        };
+        let enough = wanted.map(|wanted| wanted.saturating_add(offset));
+        let early = query.sort.is_empty() && !query.with_ties && query.locks.is_empty();
+        let mut rows = self.body_rows(query, if early { enough } else { None })?;
+        let types = row_types(query);
+        self.sort(&mut rows, &query.sort, &types)?;
+        if let Body::Select(select) = &query.body
+            && let Distinct::On(places) = &select.distinct
+        {
+            rows = first_of_each(rows, places, &types);
+        }
+        if !query.locks.is_empty() {
+            // Rows that are skipped do not count.
+            rows = self.lock_rows(query, rows, enough)?;
+        }
+        if offset > 0 {
+            rows.drain(..offset.min(rows.len()));
+        }
+        if let Some(wanted) = wanted {
+            let mut end = wanted.min(rows.len());
+            if query.with_ties && end > 0 {
+                let same = |row: &Row| {
+                    compare_rows(&query.sort, &types, row, &rows[end - 1]) == Ordering::Equal
+                };
+                end += rows[end..].iter().take_while(|row| same(row)).count();
+            }
+            rows.truncate(end);
+        }
+        Ok(rows)
+    }
+
+    fn count(&mut self, expr: Option<&Expr>, what: &str) -> Result<Option<usize>> {
+        let Some(expr) = expr else { return Ok(None) };
+        match self.eval(expr, &[])? {
+            Datum::Int8(count) if count >= 0 => {
+                Ok(Some(usize::try_from(count).unwrap_or(usize::MAX)))
+            }
+            Datum::Int8(_) => {
+                let code = if what == "LIMIT" {
+                    code::INVALID_ROW_COUNT_IN_LIMIT
+                } else {
+                    code::INVALID_ROW_COUNT_IN_OFFSET
+                };
+                Err(SqlError::new(code, format!("{what} must not be negative")))
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Runs a query of WITH.
+    pub fn run_one_cte(&mut self, cte: &Cte) -> Result<()> {
+        let rows = self.run_inside(&cte.query, &[], None)?;
+        let width = cte.query.columns.len();
+        let cut = |mut rows: Vec<Row>| {
+            rows.iter_mut().for_each(|row| row.truncate(width));
+            rows
+        };
+        let mut rows = cut(rows);
+        let Some((step, distinct)) = &cte.recursive else {
+            self.ctes.insert(cte.number, Arc::new(rows));
+            return Ok(());
+        };
+        let types: Vec<Oid> = cte.query.columns.iter().map(|column| column.ty).collect();
+        let mut seen = Seen::default();
+        if *distinct {
+            rows.retain(|row| seen.add(row, &types));
+        }
+        let mut all = rows.clone();
+        for _ in 0..ROUNDS_MAX {
+            if rows.is_empty() {
+                break;
+            }
+            self.interrupt().check()?;
+            self.ctes.insert(cte.number, Arc::new(rows));
+            // What was kept of subqueries inside was over the rows before.
+            self.results.clear();
+            rows = cut(self.run_inside(step, &[], None)?);
+            if *distinct {
+                rows.retain(|row| seen.add(row, &types));
+            }
+            all.extend(rows.iter().cloned());
+        }
+        self.results.clear();
+        self.ctes.insert(cte.number, Arc::new(all));
+        Ok(())
+    }
+
+    fn body_rows(&mut self, query: &Query, enough: Option<usize>) -> Result<Vec<Row>> {
+        match &query.body {
+            Body::Select(select) => self.select_rows(query, select, enough),
+            Body::Values(rows) => {
+                let mut all = Vec::with_capacity(rows.len());
+                for row in rows {
+                    self.tick()?;
+                    all.push(self.eval_all(row, &[])?);
+                }
+                Ok(all)
+            }
+            Body::SetOp { op, all, left, right } => {
+                let types: Vec<Oid> = query.columns.iter().map(|column| column.ty).collect();
+                let width = types.len();
+                let cut = |mut rows: Vec<Row>| {
+                    rows.iter_mut().for_each(|row| row.truncate(width));
+                    rows
+                };
+                let left = cut(self.run_inside(left, &[], None)?);
+                let right = cut(self.run_inside(right, &[], None)?);
+                Ok(set_operation(*op, *all, left, right, &types))
+            }
+            Body::Modify(modify) => Ok(self.modify(modify)?.0),
+        }
+    }
+
+    fn select_rows(
+        &mut self,
+        query: &Query,
+        select: &Select,
+        enough: Option<usize>,
+    ) -> Result<Vec<Row>> {
+        let mut used = Vec::new();
+        used_places(select, &mut used);
+        let mut node =
+            plan::plan(&self.env.catalog, select.from.as_ref(), select.filter.as_ref(), &used);
+        let is_locked = !query.locks.is_empty();
+        if is_locked {
+            super::row_locks::mark(&mut node, &query.locks);
+        }
+        if select.grouping.is_some() || !select.windows.is_empty() {
+            return self.grouped_rows(select, &node);
+        }
+        let types: Vec<Oid> = select.targets.iter().map(|target| target.ty).collect();
+        let shown = query.columns.len();
+        let mut rows = Vec::new();
+        let mut seen = Seen::default();
+        let mut row: Row = vec![Datum::Null; select.width];
+        let distinct = select.distinct == Distinct::All;
+        self.each(&node, &mut row, &mut |exec, row| {
+            for mut target in exec.expand(select, row)? {
+                if is_locked {
+                    target.extend_from_slice(row);
+                }
+                if !distinct || seen.add(&target[..shown], &types) {
+                    rows.push(target);
+                }
+            }
+            exec.bound(rows.len())?;
+            Ok(enough.is_none_or(|enough| rows.len() < enough))
+        })?;
+        if let Some(enough) = enough {
+            rows.truncate(enough);
+        }
+        Ok(rows)
+    }
+
+    /// A result that is larger than memory is an error before it is a crash.
+    fn bound(&self, count: usize) -> Result<()> {
+        if count > self.env.rows_max {
+            return Err(SqlError::new(
+                code::PROGRAM_LIMIT_EXCEEDED,
+                format!("a query has more than {} rows", self.env.rows_max),
+            ));
+        }
+        Ok(())
+    }
+
+    /// The results for a row: one, or as many as set-returning functions have.
+    fn expand(&mut self, select: &Select, row: &mut Row) -> Result<Vec<Row>> {
+        if select.sets.is_empty() {
+            return Ok(vec![self.eval_all(&select.targets, row)?]);
+        }
+        let width = row.len();
+        let mut sets = Vec::new();
+        let mut longest = 0;
+        // A set inside of the arguments of another one comes before it.
+        for call in &select.sets {
+            let mut rows: Vec<Datum> = Vec::new();
+            for found in self.set_rows(call, row)? {
+                self.tick()?;
+                let mut values = found?;
+                rows.push(if values.len() == 1 {
+                    values.swap_remove(0)
+                } else {
+                    record_of(call, values)
+                });
+            }
+            longest = longest.max(rows.len());
+            sets.push(rows);
+        }
+        let mut all = Vec::with_capacity(longest);
+        for place in 0..longest {
+            row.truncate(width);
+            row.extend(sets.iter().map(|set| set.get(place).cloned().unwrap_or(Datum::Null)));
+            all.push(self.eval_all(&select.targets, row)?);
+        }
+        row.truncate(width);
+        Ok(all)
+    }
+
+    /// Grouping and window functions need all rows first.
+    fn grouped_rows(&mut self, select: &Select, node: &plan::Node) -> Result<Vec<Row>> {
+        let mut rows = match &select.grouping {
+            Some(grouping) => self.group(select, grouping, node)?,
+            None => {
+                let mut rows = Vec::new();
+                let mut row: Row = vec![Datum::Null; select.width];
+                self.each(node, &mut row, &mut |exec, row| {
+                    rows.push(row.clone());
+                    exec.bound(rows.len())?;
+                    Ok(true)
+                })?;
+                rows
+            }
+        };
+        if let Some(having) = &select.having {
+            let mut kept = Vec::new();
+            for row in rows {
+                if self.holds(having, &row)? {
+                    kept.push(row);
+                }
+            }
+            rows = kept;
+        }
+        self.add_windows(&select.windows, &mut rows)?;
+        let types: Vec<Oid> = select.targets.iter().map(|target| target.ty).collect();
+        let mut seen = Seen::default();
+        let mut all = Vec::new();
+        for mut row in rows {
+            for target in self.expand(select, &mut row)? {
+                if select.distinct != Distinct::All || seen.add(&target, &types) {
+                    all.push(target);
+                }
+            }
+        }
+        Ok(all)
+    }
+}
+
+fn record_of(call: &crate::ir::SetCall, fields: Row) -> Datum {
+    let names = crate::bind::output_columns(call.callee.proc)
+        .into_iter()
+        .map(|(name, _)| name.into())
+        .collect();
+    let record = crate::types::RecordValue { types: call.columns.clone(), names, fields };
+    Datum::Record(Arc::new(record))
+}
+
+/// The types of the rows of a query, with what is behind the result's columns.
+fn row_types(query: &Query) -> Vec<Oid> {
+    match &query.body {
+        Body::Select(select) => select.targets.iter().map(|target| target.ty).collect(),
+        _ => query.columns.iter().map(|column| column.ty).collect(),
+    }
+}
+
+fn first_of_each(rows: Vec<Row>, places: &[usize], types: &[Oid]) -> Vec<Row> {
+    let mut seen = Seen::default();
+    let types: Vec<Oid> = places.iter().map(|&place| types[place]).collect();
+    rows.into_iter()
+        .filter(|row| {
+            let values: Row = places.iter().map(|&place| row[place].clone()).collect();
+            seen.add(&values, &types)
+        })
+        .collect()
+}
+
+fn set_operation(op: SetOp, all: bool, left: Vec<Row>, right: Vec<Row>, types: &[Oid]) -> Vec<Row> {
+    let mut seen = Seen::default();
+    if op == SetOp::Union {
+        let rows = left.into_iter().chain(right);
+        return rows.filter(|row| all || seen.add(row, types)).collect();
+    }
+    let mut counts: FxHashMap<Vec<HashKey>, usize> = FxHashMap::default();
+    for row in &right {
+        *counts.entry(super::keys::row_key(row, types)).or_default() += 1;
+    }
+    left.into_iter()
+        .filter(|row| {
+            if !all && !seen.add(row, types) {
+                return false;
+            }
+            let count = counts.get_mut(&super::keys::row_key(row, types));
+            let is_there = match count {
+                Some(count) if *count > 0 => {
+                    if all {
+                        *count -= 1;
+                    }
+                    true
+                }
+                _ => false,
+            };
+            is_there == (op == SetOp::Intersect)
+        })
+        .collect()
+}
+
+/// The places of the row of FROM that are looked at behind it.
+fn used_places(select: &Select, used: &mut Vec<usize>) {
+    let mut add = |expr: &Expr| plan::places(expr, used);
+    match &select.grouping {
+        Some(grouping) => {
+            grouping.keys.iter().for_each(&mut add);
+            grouping.dependent.iter().for_each(&mut add);
+            for call in &grouping.aggregates {
+                call.args.iter().for_each(&mut add);
+                call.direct.iter().for_each(&mut add);
+                call.order.iter().for_each(|(expr, _)| add(expr));
+                call.filter.iter().for_each(&mut add);
+            }
+        }
+        None => {
+            select.targets.iter().for_each(&mut add);
+            for call in &select.windows {
+                call.args.iter().for_each(&mut add);
+                call.partition.iter().for_each(&mut add);
+                call.order.iter().for_each(|(expr, _)| add(expr));
+                call.filter.iter().for_each(&mut add);
+            }
+            for call in &select.sets {
+                call.args.iter().for_each(&mut add);
+            }
+        }
+    }
+}

@@ -1,0 +1,243 @@
+//! Tables: which rows there are, what their columns hold. Cells are read in this order: whether the
+//! rows exist; the columns of the conditions, of those that do; the other columns, of those that
+//! satisfy them.
+
+use super::keys::key;
+use super::nodes::Sink;
+use super::{Exec, Row};
+use crate::cells::{Cell, Group, RowNo, RowSet};
+use crate::error::Result;
+use crate::heap::Heap;
+use crate::ir::{Expr, LockStrength, WaitPolicy};
+use crate::plan::{Access, KeyPart, Scan};
+use crate::types::{Datum, HashKey};
+use rustc_hash::FxHashMap;
+use std::sync::Arc;
+
+/// The rows that may be meant.
+enum Candidates {
+    All(u32),
+    These(Vec<RowNo>),
+}
+
+impl Exec<'_> {
+    pub(super) fn each_scanned(
+        &mut self,
+        scan: &Scan,
+        filters: &[Expr],
+        row: &mut Row,
+        sink: &mut Sink<'_>,
+    ) -> Result<bool> {
+        let heap = self.database().heap(scan.table.table.heap)?;
+        let Some(candidates) = self.candidates(scan, &heap, row)? else { return Ok(true) };
+        if let (Some(lock), Candidates::These(rows)) = (scan.lock, &candidates) {
+            return self.each_locked(scan, &heap, filters, lock, rows, row, sink);
+        }
+        let existing = self.existing(&heap, &candidates)?;
+        let start = scan.table.start;
+        let count = scan.table.table.columns.len();
+        let first = self.columns(scan, &heap, &scan.first, &existing)?;
+        // Conditions are tested for all rows first, so that the other columns are read together.
+        let mut matching: Vec<(RowNo, Row)> = Vec::new();
+        for (place, &number) in existing.iter().enumerate() {
+            self.tick()?;
+            row[start..start + count].fill(Datum::Null);
+            for (&column, values) in scan.first.iter().zip(&first) {
+                row[start + column as usize - 1] = values[place].clone();
+            }
+            row[start + count] = tid(number);
+            if self.passes(filters, row)? {
+                matching.push((number, row[start..=start + count].to_vec()));
+            }
+        }
+        let numbers: Vec<RowNo> = matching.iter().map(|(number, _)| *number).collect();
+        let rest = self.columns(scan, &heap, &scan.rest, &numbers)?;
+        for (place, (number, values)) in matching.into_iter().enumerate() {
+            row[start..=start + count].clone_from_slice(&values);
+            for (&column, found) in scan.rest.iter().zip(&rest) {
+                row[start + column as usize - 1] = found[place].clone();
+            }
+            row[start + count] = tid(number);
+            if !sink(self, row)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// Rows that are found by their key are locked first, and read as they are then.
+    #[allow(clippy::too_many_arguments)]
+    fn each_locked(
+        &mut self,
+        scan: &Scan,
+        heap: &Arc<Heap>,
+        filters: &[Expr],
+        (strength, wait): (LockStrength, WaitPolicy),
+        rows: &[RowNo],
+        row: &mut Row,
+        sink: &mut Sink<'_>,
+    ) -> Result<bool> {
+        let table = &scan.table;
+        let (start, count) = (table.start, table.table.columns.len());
+        let columns: Vec<u16> = scan.first.iter().chain(&scan.rest).copied().collect();
+        for &number in rows {
+            // A row that is not there cannot be locked: its absence is read.
+            let cell = Cell { heap: heap.id, row: number, column: Cell::EXISTENCE };
+            let is_there = match self.txn.cells.peek(cell) {
+                Some(value) => matches!(value, Datum::Bool(true)),
+                None => heap.rows().initial(number).is_some(),
+            };
+            if is_there && !self.lock_row(heap, number, strength, wait, &table.table.name)? {
+                continue;
+            }
+            row[start..start + count].fill(Datum::Null);
+            row[start + count] = tid(number);
+            if !self.refresh(table, heap, number, &columns, row)? || !self.passes(filters, row)? {
+                continue;
+            }
+            if !sink(self, row)? {
+                return Ok(false);
+            }
+        }
+        Ok(true)
+    }
+
+    /// The rows that may satisfy the conditions; none if a key is null.
+    fn candidates(
+        &mut self,
+        scan: &Scan,
+        heap: &Arc<Heap>,
+        row: &Row,
+    ) -> Result<Option<Candidates>> {
+        let Access::Keys { index, columns, parts } = &scan.access else {
+            // Those that come later are absent.
+            self.txn.cells.read_group(Group::Heap(heap.id))?;
+            return Ok(Some(Candidates::All(heap.rows().count())));
+        };
+        let Some(keys) = self.key_values(scan, columns, parts, row)? else { return Ok(None) };
+        let mut found = Vec::new();
+        for values in keys {
+            match index {
+                None => found.push(self.row_of_key(scan, heap, values)),
+                Some(index) => {
+                    let entries = self.database().entries(*index, heap.id);
+                    let (number, rows) = entries.get(values.into());
+                    self.txn.cells.read_group(Group::Key(entries.id, number))?;
+                    found.extend(rows);
+                }
+            }
+        }
+        found.sort_unstable();
+        found.dedup();
+        Ok(Some(Candidates::These(found)))
+    }
+
+    /// The row of a primary key, which gets a number even if it has never been there: its absence
+    /// is read, too.
+    fn row_of_key(&mut self, scan: &Scan, heap: &Heap, values: Vec<HashKey>) -> RowNo {
+        if let Some(row) = heap.rows().find(&values) {
+            return row;
+        }
+        let name = crate::execute::modify::key_name(self.env, &scan.table.table, &values);
+        heap.rows_mut().row_of(Some(values.into()), Some(name))
+    }
+
+    /// All combinations of the values of a key.
+    fn key_values(
+        &mut self,
+        scan: &Scan,
+        columns: &[u16],
+        parts: &[KeyPart],
+        row: &Row,
+    ) -> Result<Option<Vec<Vec<HashKey>>>> {
+        let mut all: Vec<Vec<HashKey>> = vec![Vec::new()];
+        for (&column, part) in columns.iter().zip(parts) {
+            let ty = scan.table.table.column(column).ty;
+            let values: Vec<Datum> = match part {
+                KeyPart::Equal(expr) => vec![self.eval(expr, row)?],
+                KeyPart::Any(expr) => match self.eval(expr, row)? {
+                    Datum::Array(array) => array.elements.clone(),
+                    _ => Vec::new(),
+                },
+            };
+            let keys = values.iter().filter(|value| !value.is_null()).map(|value| key(value, ty));
+            let keys: Vec<HashKey> = keys.collect();
+            if keys.is_empty() {
+                return Ok(None);
+            }
+            let mut next = Vec::with_capacity(all.len() * keys.len());
+            for before in &all {
+                for value in &keys {
+                    self.tick()?;
+                    next.push(before.iter().cloned().chain([value.clone()]).collect());
+                }
+            }
+            all = next;
+        }
+        Ok(Some(all))
+    }
+
+    /// Which of the rows exist.
+    fn existing(&mut self, heap: &Heap, candidates: &Candidates) -> Result<Vec<RowNo>> {
+        let set = match candidates {
+            Candidates::All(count) => RowSet::First(*count),
+            Candidates::These(rows) => RowSet::These(rows),
+        };
+        let changed: FxHashMap<RowNo, Datum> =
+            self.txn.cells.read_column(heap.id, Cell::EXISTENCE, set)?.into_iter().collect();
+        let rows = heap.rows();
+        let exists = |row: &RowNo| match changed.get(row) {
+            Some(value) => matches!(value, Datum::Bool(true)),
+            None => rows.initial(*row).is_some(),
+        };
+        Ok(match candidates {
+            Candidates::All(count) => (0..*count).map(RowNo).filter(exists).collect(),
+            Candidates::These(list) => list.iter().copied().filter(exists).collect(),
+        })
+    }
+
+    /// The values of columns for rows that exist.
+    fn columns(
+        &mut self,
+        scan: &Scan,
+        heap: &Heap,
+        columns: &[u16],
+        rows: &[RowNo],
+    ) -> Result<Vec<Vec<Datum>>> {
+        let mut all = Vec::with_capacity(columns.len());
+        for &column in columns {
+            let changed = self.txn.cells.read_column(heap.id, column, RowSet::These(rows))?;
+            let missing = scan.table.table.column(column).missing.clone();
+            let directory = heap.rows();
+            let initial = |row: RowNo| {
+                let base = directory.initial(row);
+                let value = base.and_then(|base| base.get(column as usize - 1)).cloned();
+                value.or_else(|| missing.clone()).unwrap_or(Datum::Null)
+            };
+            let mut values: Vec<Datum> = Vec::with_capacity(rows.len());
+            // Both are in the order of `rows`.
+            let mut changed = changed.into_iter().peekable();
+            for &row in rows {
+                values.push(match changed.next_if(|(number, _)| *number == row) {
+                    Some((_, value)) => value,
+                    None => initial(row),
+                });
+            }
+            all.push(values);
+        }
+        Ok(all)
+    }
+}
+
+/// The place of a row, as PostgreSQL's tid shows it: a block and a number.
+pub(super) fn tid(row: RowNo) -> Datum {
+    Datum::Int8(((i64::from(row.0) / 100) << 16) | (i64::from(row.0) % 100 + 1))
+}
+
+/// The row that a tid names.
+pub(super) fn row_of_tid(value: &Datum) -> Option<RowNo> {
+    match value {
+        Datum::Int8(value) => Some(RowNo(((value >> 16) * 100 + (value & 0xffff) - 1) as u32)),
+        _ => None,
+    }
+}

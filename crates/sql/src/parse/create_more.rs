@@ -1,0 +1,243 @@
+//! CREATE of everything that is no table.
+
+use super::ast::*;
+use super::cursor::Cursor;
+use crate::error::{Result, SqlError};
+use sqlparser::tokenizer::Token;
+
+impl Cursor<'_> {
+    pub(super) fn create_index(&mut self) -> Result<Utility> {
+        let unique = self.eat("unique");
+        self.need("index")?;
+        let concurrently = self.eat("concurrently");
+        let if_not_exists = self.eat("if not exists");
+        let name = if self.is("on") { None } else { Some(self.ident()?) };
+        self.need("on")?;
+        self.eat("only");
+        let table = self.name()?;
+        let method = if self.eat("using") { self.ident()? } else { "btree".to_owned() };
+        self.need_token(&Token::LParen)?;
+        let keys = self.list(Self::index_key)?;
+        self.need_token(&Token::RParen)?;
+        let include = if self.eat("include") { self.ident_list()? } else { Vec::new() };
+        let nulls_not_distinct = self.eat("nulls not distinct");
+        self.eat("nulls distinct");
+        if self.eat("with") {
+            self.skip_parentheses()?;
+        }
+        if self.eat("tablespace") {
+            self.ident()?;
+        }
+        let predicate = if self.eat("where") { Some(self.expr()?.1) } else { None };
+        Ok(Utility::CreateIndex(CreateIndex {
+            name,
+            table,
+            unique,
+            concurrently,
+            if_not_exists,
+            method,
+            keys,
+            include,
+            nulls_not_distinct,
+            predicate,
+        }))
+    }
+
+    fn index_key(&mut self) -> Result<IndexKeyDef> {
+        let mut key = IndexKeyDef {
+            column: None,
+            expr: None,
+            collation: None,
+            class: None,
+            descending: false,
+            nulls_first: None,
+        };
+        let is_word = matches!(self.parser.peek_token_ref().token, Token::Word(_));
+        let is_call = self.parser.peek_nth_token_ref(1).token == Token::LParen
+            || self.parser.peek_nth_token_ref(1).token == Token::Period;
+        if self.is_token(&Token::LParen) {
+            let text = self.parenthesized()?;
+            let is_call = matches!(super::expression(&text), Ok(sqlparser::ast::Expr::Function(_)));
+            key.expr = Some(if is_call { text } else { format!("({text})") });
+        } else if is_word && !is_call {
+            key.column = Some(self.ident()?);
+        } else {
+            // A call, which needs no parentheses around it.
+            key.expr = Some(self.call_text()?);
+        }
+        if self.eat("collate") {
+            key.collation = self.dotted()?.1.pop();
+        }
+        let is_end = matches!(
+            self.parser.peek_token_ref().token,
+            Token::Comma | Token::RParen | Token::EOF | Token::SemiColon
+        );
+        if !is_end && !self.is("asc") && !self.is("desc") && !self.is("nulls") {
+            key.class = self.dotted()?.1.pop();
+            if self.is_token(&Token::LParen) {
+                self.skip_parentheses()?;
+            }
+        }
+        key.descending = self.eat("desc");
+        self.eat("asc");
+        if self.eat("nulls first") {
+            key.nulls_first = Some(true);
+        } else if self.eat("nulls last") {
+            key.nulls_first = Some(false);
+        }
+        Ok(key)
+    }
+
+    /// The text of a function call.
+    fn call_text(&mut self) -> Result<String> {
+        let from = self.position();
+        self.dotted()?;
+        self.skip_parentheses()?;
+        let end = self.parser.token_at(self.parser.get_current_index()).span.end;
+        let end = super::position(self.text, end);
+        let text = self.text.chars().skip(from as usize - 1).take((end - from) as usize);
+        let text: String = text.collect();
+        super::expression(&text)?;
+        Ok(text)
+    }
+
+    pub(super) fn create_sequence(&mut self, lifetime: Lifetime) -> Result<Utility> {
+        self.need("sequence")?;
+        let if_not_exists = self.eat("if not exists");
+        let name = self.name()?;
+        let options = self.sequence_options()?;
+        Ok(Utility::CreateSequence(CreateSequence { name, lifetime, if_not_exists, options }))
+    }
+
+    pub(super) fn create_view(&mut self, or_replace: bool, life: Lifetime) -> Result<Utility> {
+        let materialized = self.eat("materialized");
+        if self.is("recursive") {
+            return Err(SqlError::unsupported("CREATE RECURSIVE VIEW"));
+        }
+        self.need("view")?;
+        let if_not_exists = self.eat("if not exists");
+        let name = self.name()?;
+        let columns = self.maybe_ident_list()?;
+        if self.eat("using") || self.eat("tablespace") {
+            self.ident()?;
+        }
+        if self.eat("with") {
+            self.skip_parentheses()?;
+        }
+        self.need("as")?;
+        let (query, text) = self.query()?;
+        let with_data = self.with_data()?;
+        if self.is("with") {
+            return Err(SqlError::unsupported("WITH CHECK OPTION"));
+        }
+        Ok(Utility::CreateView(CreateView {
+            name,
+            or_replace,
+            if_not_exists,
+            materialized,
+            lifetime: life,
+            columns,
+            query,
+            text,
+            with_data,
+        }))
+    }
+
+    pub(super) fn create_schema(&mut self) -> Result<Utility> {
+        self.need("schema")?;
+        let if_not_exists = self.eat("if not exists");
+        let mut name = None;
+        if !self.is("authorization") {
+            name = Some(self.ident()?);
+        }
+        if self.eat("authorization") {
+            let user = self.ident()?;
+            name = Some(name.unwrap_or(user));
+        }
+        if !self.is_end() {
+            return Err(SqlError::unsupported("CREATE SCHEMA with elements"));
+        }
+        Ok(Utility::CreateSchema { name, if_not_exists, elements: Vec::new() })
+    }
+
+    pub(super) fn create_type(&mut self) -> Result<Utility> {
+        self.need("type")?;
+        let name = self.name()?;
+        if self.is_end() {
+            return Err(SqlError::unsupported("CREATE TYPE of a shell type"));
+        }
+        if !self.eat("as") {
+            self.skip_rest();
+            return Ok(Utility::Unsupported("CREATE TYPE of a base type"));
+        }
+        if self.eat("enum") {
+            self.need_token(&Token::LParen)?;
+            let mut labels = Vec::new();
+            if !self.is_token(&Token::RParen) {
+                labels = self.list(Self::string)?;
+            }
+            self.need_token(&Token::RParen)?;
+            return Ok(Utility::CreateEnum { name, labels });
+        }
+        if self.is("range") {
+            self.skip_rest();
+            return Ok(Utility::Unsupported("CREATE TYPE AS RANGE"));
+        }
+        self.need_token(&Token::LParen)?;
+        let mut fields = Vec::new();
+        if !self.is_token(&Token::RParen) {
+            fields = self.list(|it| {
+                let field = (it.ident()?, it.data_type()?);
+                if it.eat("collate") {
+                    it.dotted()?;
+                }
+                Ok(field)
+            })?;
+        }
+        self.need_token(&Token::RParen)?;
+        Ok(Utility::CreateComposite { name, fields })
+    }
+
+    pub(super) fn create_domain(&mut self) -> Result<Utility> {
+        self.need("domain")?;
+        let name = self.name()?;
+        self.eat("as");
+        let ty = self.data_type()?;
+        let mut domain =
+            CreateDomain { name, ty, default: None, not_null: false, checks: Vec::new() };
+        loop {
+            let named = if self.eat("constraint") { Some(self.ident()?) } else { None };
+            if self.eat("not null") {
+                domain.not_null = true;
+            } else if self.eat("null") {
+            } else if self.eat("default") {
+                domain.default = Some(self.default_text()?);
+            } else if self.eat("collate") {
+                self.dotted()?;
+            } else if self.eat("check") {
+                let text = self.parenthesized()?;
+                domain.checks.push((named, text));
+            } else if named.is_some() {
+                return Err(self.error());
+            } else {
+                return Ok(Utility::CreateDomain(domain));
+            }
+        }
+    }
+
+    pub(super) fn create_database(&mut self) -> Result<Utility> {
+        self.need("database")?;
+        let name = self.ident()?;
+        // Encoding, owner, template and the like.
+        self.skip_rest();
+        Ok(Utility::CreateDatabase { name })
+    }
+
+    pub(super) fn create_extension(&mut self) -> Result<Utility> {
+        self.need("extension")?;
+        let if_not_exists = self.eat("if not exists");
+        let name = self.ident()?;
+        self.skip_rest();
+        Ok(Utility::CreateExtension { name, if_not_exists })
+    }
+}

@@ -1,0 +1,378 @@
+//! From text to a syntax tree, with `sqlparser`; what it does not know is mended in the tokens
+//! before, and its errors are told as PostgreSQL tells them.
+
+mod alter;
+pub mod ast;
+pub(crate) mod chains;
+mod create;
+mod create_more;
+mod cursor;
+mod rewrite;
+mod session;
+
+use cursor::Cursor;
+pub(crate) use rewrite::MARK;
+use std::sync::Arc;
+
+use crate::error::{Result, SqlError, code};
+use sqlparser::ast::{Expr, MysqlInsertPriority, Query, Statement};
+use sqlparser::dialect::PostgreSqlDialect;
+use sqlparser::parser::{Parser, ParserError};
+use sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer};
+
+/// How deep a statement may be nested.
+const DEPTH_MAX: usize = 180;
+
+/// A statement with its text.
+#[derive(Clone, Debug)]
+pub struct Parsed {
+    /// The syntax tree; of no meaning where `utility` is there.
+    pub statement: Statement,
+    /// The statement, if it is neither a query nor a change of rows.
+    pub utility: Option<Arc<ast::Utility>>,
+    /// The text that it was parsed from.
+    pub text: String,
+}
+
+const DIALECT: PostgreSqlDialect = PostgreSqlDialect {};
+
+fn tokens(text: &str) -> Result<Vec<TokenWithSpan>> {
+    let mut tokenizer = Tokenizer::new(&DIALECT, text).with_unescape(true);
+    tokenizer.tokenize_with_location().map_err(|error| {
+        let position = position(text, error.location);
+        let rest: String = text.chars().skip(position.saturating_sub(1) as usize).collect();
+        let message = if error.message.to_lowercase().contains("unterminated") {
+            if rest.starts_with('"') {
+                format!("unterminated quoted identifier at or near \"{rest}\"")
+            } else {
+                format!("unterminated quoted string at or near \"{rest}\"")
+            }
+        } else {
+            format!("syntax error at or near \"{}\"", rest.chars().next().unwrap_or(' '))
+        };
+        SqlError::new(code::SYNTAX_ERROR, message).at(position)
+    })
+}
+
+/// Characters from 1.
+fn position(text: &str, location: Location) -> u32 {
+    if location.line == 0 {
+        return 0;
+    }
+    let lines = text.split_inclusive('\n').take(location.line as usize - 1);
+    let before: usize = lines.map(|line| line.chars().count()).sum();
+    (before + location.column as usize) as u32
+}
+
+/// The statements of a text, which semicolons separate.
+pub fn statements(text: &str) -> Result<Vec<Parsed>> {
+    let all = tokens(text)?;
+    chains::check(&all)?;
+    let mut parsed = Vec::new();
+    for part in split(&all) {
+        let has_token = |it: &TokenWithSpan| {
+            !matches!(it.token, Token::Whitespace(_) | Token::SemiColon | Token::EOF)
+        };
+        if !part.iter().any(has_token) {
+            continue;
+        }
+        if let Some(what) = rewrite::unsupported(part) {
+            return Err(SqlError::unsupported(what));
+        }
+        let mut rewritten = rewrite::rewrite(text, part.to_vec());
+        let overriding = rewrite::overriding(&mut rewritten);
+        let mut cursor = Cursor::new(text, rewritten);
+        let mut one = of_cursor(&mut cursor)?;
+        if let (Some(system), Statement::Insert(insert)) = (overriding, &mut one.statement) {
+            // A field of another dialect says it, see `bind/modify.rs`.
+            insert.priority = Some(match system {
+                true => MysqlInsertPriority::HighPriority,
+                false => MysqlInsertPriority::LowPriority,
+            });
+        }
+        finished(text, &cursor.parser)?;
+        one.text = part_text(text, part);
+        parsed.push(one);
+    }
+    Ok(parsed)
+}
+
+/// The tokens of statements, each with the semicolon that ends it.
+fn split(tokens: &[TokenWithSpan]) -> Vec<&[TokenWithSpan]> {
+    tokens.split_inclusive(|it| it.token == Token::SemiColon).collect()
+}
+
+fn part_text(text: &str, part: &[TokenWithSpan]) -> String {
+    let is_word = |it: &&TokenWithSpan| {
+        !matches!(it.token, Token::Whitespace(_) | Token::EOF | Token::SemiColon)
+    };
+    let (Some(first), Some(last)) = (part.iter().find(is_word), part.iter().rfind(is_word)) else {
+        return String::new();
+    };
+    let (from, to) = (position(text, first.span.start), position(text, last.span.end));
+    let count = (to.saturating_sub(from)) as usize;
+    text.chars().skip(from as usize - 1).take(count).collect()
+}
+
+/// The statement that a cursor stands at.
+fn of_cursor(cursor: &mut Cursor<'_>) -> Result<Parsed> {
+    let plain = |utility| Parsed {
+        statement: Statement::UnlockTables,
+        utility: Some(Arc::new(utility)),
+        text: String::new(),
+    };
+    if let Some(utility) = utility(cursor)? {
+        return Ok(plain(utility));
+    }
+    let parsed = cursor.parser.parse_statement();
+    let statement = parsed.map_err(|error| told(cursor.text, &cursor.parser, error))?;
+    let mut parsed = Parsed { statement, utility: None, text: cursor.text.to_owned() };
+    session::select_into(&mut parsed)?;
+    Ok(parsed)
+}
+
+/// A statement that `sqlparser` is not asked about.
+fn utility(cursor: &mut Cursor<'_>) -> Result<Option<ast::Utility>> {
+    use ast::Utility as U;
+    let Some(word) = cursor.word() else { return Ok(None) };
+    let is_taken = matches!(
+        word.as_str(),
+        "create"
+            | "alter"
+            | "drop"
+            | "comment"
+            | "truncate"
+            | "grant"
+            | "revoke"
+            | "analyze"
+            | "analyse"
+            | "vacuum"
+            | "reindex"
+            | "cluster"
+            | "checkpoint"
+            | "refresh"
+            | "set"
+            | "reset"
+            | "show"
+            | "discard"
+            | "listen"
+            | "unlisten"
+            | "notify"
+            | "prepare"
+            | "execute"
+            | "deallocate"
+            | "declare"
+            | "fetch"
+            | "move"
+            | "close"
+            | "lock"
+            | "copy"
+            | "explain"
+            | "do"
+            | "call"
+            | "load"
+            | "reassign"
+            | "security"
+            | "import"
+    );
+    if !is_taken {
+        return Ok(None);
+    }
+    cursor.parser.advance_token();
+    Ok(Some(match word.as_str() {
+        "create" => cursor.create()?,
+        "alter" => cursor.alter()?,
+        "drop" => cursor.drop_statement()?,
+        "comment" => cursor.comment()?,
+        "truncate" => truncate(cursor)?,
+        "refresh" => refresh(cursor)?,
+        "set" => cursor.set()?,
+        "reset" => cursor.reset()?,
+        "show" => cursor.show()?,
+        "discard" => cursor.discard()?,
+        "prepare" => cursor.prepare()?,
+        "execute" => cursor.execute()?,
+        "deallocate" => cursor.deallocate()?,
+        "declare" => cursor.declare()?,
+        "fetch" => cursor.fetch(false)?,
+        "move" => cursor.fetch(true)?,
+        "close" if cursor.eat("all") => U::Close(None),
+        "close" => U::Close(Some(cursor.ident()?)),
+        "lock" => cursor.lock()?,
+        "copy" => cursor.copy()?,
+        "explain" => cursor.explain()?,
+        "vacuum" => {
+            cursor.skip_rest();
+            U::Alone("VACUUM")
+        }
+        "grant" => cursor.accepted("GRANT"),
+        "revoke" => cursor.accepted("REVOKE"),
+        "analyze" | "analyse" => cursor.accepted("ANALYZE"),
+        "reindex" => cursor.accepted("REINDEX"),
+        "cluster" => cursor.accepted("CLUSTER"),
+        "checkpoint" => cursor.accepted("CHECKPOINT"),
+        "listen" => cursor.accepted("LISTEN"),
+        "unlisten" => cursor.accepted("UNLISTEN"),
+        "notify" => cursor.accepted("NOTIFY"),
+        "reassign" => cursor.accepted("REASSIGN OWNED"),
+        "load" => cursor.accepted("LOAD"),
+        "do" => cursor.unsupported("DO"),
+        "call" => cursor.unsupported("CALL"),
+        "security" => cursor.unsupported("SECURITY LABEL"),
+        _ => cursor.unsupported("IMPORT FOREIGN SCHEMA"),
+    }))
+}
+
+fn truncate(cursor: &mut Cursor<'_>) -> Result<ast::Utility> {
+    cursor.eat("table");
+    let tables = cursor.list(|it| {
+        it.eat("only");
+        let name = it.name()?;
+        it.eat_token(&Token::Mul);
+        Ok(name)
+    })?;
+    let restart = cursor.eat("restart identity");
+    cursor.eat("continue identity");
+    let cascade = cursor.behavior();
+    Ok(ast::Utility::Truncate { tables, restart, cascade })
+}
+
+fn refresh(cursor: &mut Cursor<'_>) -> Result<ast::Utility> {
+    cursor.need("materialized view")?;
+    cursor.eat("concurrently");
+    let name = cursor.name()?;
+    let with_data = cursor.with_data()?;
+    Ok(ast::Utility::RefreshView { name, with_data })
+}
+
+fn parser(tokens: Vec<TokenWithSpan>) -> Parser<'static> {
+    Parser::new(&DIALECT).with_recursion_limit(DEPTH_MAX).with_tokens_with_locations(tokens)
+}
+
+fn finished(text: &str, parser: &Parser<'_>) -> Result<()> {
+    match parser.peek_token_ref() {
+        TokenWithSpan { token: Token::EOF | Token::SemiColon, .. } => Ok(()),
+        other => Err(near(text, other)),
+    }
+}
+
+fn near(text: &str, token: &TokenWithSpan) -> SqlError {
+    if token.token == Token::EOF {
+        return SqlError::new(code::SYNTAX_ERROR, "syntax error at end of input").at(text
+            .chars()
+            .count()
+            as u32
+            + 1);
+    }
+    let (from, to) = (position(text, token.span.start), position(text, token.span.end));
+    let word: String =
+        text.chars().skip(from.max(1) as usize - 1).take((to - from) as usize).collect();
+    let word = if word.is_empty() { token.token.to_string() } else { word };
+    SqlError::new(code::SYNTAX_ERROR, format!("syntax error at or near \"{word}\"")).at(from)
+}
+
+/// An error of the parser, as PostgreSQL would tell it: by the token that it stopped at.
+fn told(text: &str, parser: &Parser<'_>, error: ParserError) -> SqlError {
+    match error {
+        ParserError::RecursionLimitExceeded => {
+            SqlError::new(code::STATEMENT_TOO_COMPLEX, "stack depth limit exceeded")
+        }
+        ParserError::TokenizerError(message) | ParserError::ParserError(message) => {
+            let place = message
+                .rsplit_once(" at Line: ")
+                .and_then(|(_, place)| place.split_once(", Column: "))
+                .and_then(|(line, column)| Some((line.parse().ok()?, column.parse().ok()?)));
+            match place {
+                Some((line, column)) => {
+                    let at = position(text, Location { line, column });
+                    match tokens(text).ok().and_then(|all| {
+                        all.into_iter().find(|it| position(text, it.span.start) == at)
+                    }) {
+                        Some(token) => near(text, &token),
+                        None => near(text, parser.peek_token_ref()),
+                    }
+                }
+                None => near(text, parser.peek_token_ref()),
+            }
+        }
+    }
+}
+
+/// One expression.
+pub fn expression(text: &str) -> Result<Expr> {
+    let mut parser = parser(rewrite::rewrite(text, tokens(text)?));
+    let expr = parser.parse_expr().map_err(|error| told(text, &parser, error))?;
+    finished(text, &parser)?;
+    Ok(expr)
+}
+
+/// One query.
+pub fn query(text: &str) -> Result<Query> {
+    let mut parser = parser(rewrite::rewrite(text, tokens(text)?));
+    let query = parser.parse_query().map_err(|error| told(text, &parser, error))?;
+    finished(text, &parser)?;
+    Ok(*query)
+}
+
+/// The name of a type.
+pub fn data_type(text: &str) -> Result<sqlparser::ast::DataType> {
+    let mut parser = parser(tokens(text)?);
+    let ty = parser.parse_data_type().map_err(|error| told(text, &parser, error))?;
+    finished(text, &parser)?;
+    Ok(ty)
+}
+
+/// The names in a text, folded unless they are quoted: where they begin and end, in characters,
+/// and whether a parenthesis follows.
+pub fn words(text: &str) -> Vec<(String, usize, usize, bool)> {
+    let Ok(all) = tokens(text) else { return Vec::new() };
+    let all: Vec<TokenWithSpan> =
+        all.into_iter().filter(|it| !matches!(it.token, Token::Whitespace(_))).collect();
+    let mut found = Vec::new();
+    for (place, it) in all.iter().enumerate() {
+        let Token::Word(word) = &it.token else { continue };
+        let name = match word.quote_style {
+            Some(_) => word.value.clone(),
+            None => word.value.to_lowercase(),
+        };
+        let at = |location| (position(text, location) as usize).saturating_sub(1);
+        let is_call = all.get(place + 1).is_some_and(|it| it.token == Token::LParen);
+        found.push((name, at(it.span.start), at(it.span.end), is_call));
+    }
+    found
+}
+
+/// A text without what does not matter: spaces, capitals, parentheses around all.
+pub fn normalized(text: &str) -> String {
+    let Ok(all) = tokens(text) else { return text.to_owned() };
+    let mut parts: Vec<String> = all
+        .iter()
+        .filter(|it| !matches!(it.token, Token::Whitespace(_) | Token::EOF))
+        .map(|it| match &it.token {
+            Token::Word(word) if word.quote_style.is_none() => word.value.to_lowercase(),
+            Token::Word(word) => word.value.clone(),
+            other => other.to_string(),
+        })
+        .collect();
+    while parts.len() > 2 && parts[0] == "(" && closes(&parts) == parts.len() - 1 {
+        parts.pop();
+        parts.remove(0);
+    }
+    parts.join(" ")
+}
+
+/// Where the first parenthesis is closed.
+fn closes(parts: &[String]) -> usize {
+    let mut depth = 0;
+    for (place, part) in parts.iter().enumerate() {
+        match part.as_str() {
+            "(" => depth += 1,
+            ")" => depth -= 1,
+            _ => {}
+        }
+        if depth == 0 {
+            return place;
+        }
+    }
+    parts.len()
+}

@@ -1,0 +1,272 @@
+//! What `sqlparser` does not know of PostgreSQL's grammar, said in a way that it does.
+
+use sqlparser::tokenizer::{Token, TokenWithSpan};
+
+/// Rewrites tokens.
+pub(super) fn rewrite(text: &str, tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
+    conflict_targets(text, weaker_locks(transactions(table_command(tokens))))
+}
+
+/// ABORT is ROLLBACK, and DEFERRABLE means nothing here.
+fn transactions(mut tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
+    let first = tokens.iter().position(|it| !matches!(it.token, Token::Whitespace(_)));
+    let Some(first) = first else { return tokens };
+    match word(&tokens[first]).as_deref() {
+        Some("abort") => tokens[first].token = Token::make_keyword("ROLLBACK"),
+        Some("begin" | "start") => {
+            let is_it = |it: &TokenWithSpan, want: &str| word(it).as_deref() == Some(want);
+            if let Some(place) = tokens.iter().position(|it| is_it(it, "deferrable")) {
+                tokens.remove(place);
+                let before = tokens[..place]
+                    .iter()
+                    .rposition(|it| !matches!(it.token, Token::Whitespace(_) | Token::Comma));
+                if let Some(before) = before {
+                    let until = if is_it(&tokens[before], "not") { before } else { before + 1 };
+                    tokens.drain(until..place);
+                }
+            }
+        }
+        _ => {}
+    }
+    tokens
+}
+
+/// `TABLE t` as a statement is `SELECT * FROM t`.
+fn table_command(mut tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
+    let first = tokens.iter().position(|it| !matches!(it.token, Token::Whitespace(_)));
+    let Some(first) = first else { return tokens };
+    if word(&tokens[first]).as_deref() == Some("table") {
+        let span = tokens[first].span;
+        let with = |token| TokenWithSpan { token, span };
+        let words = ["SELECT", "*", "FROM"].map(|it| match it {
+            "*" => with(Token::Mul),
+            it => with(Token::make_keyword(it)),
+        });
+        tokens.splice(first..=first, words);
+    }
+    tokens
+}
+
+fn word(token: &TokenWithSpan) -> Option<String> {
+    match &token.token {
+        Token::Word(word) if word.quote_style.is_none() => Some(word.value.to_lowercase()),
+        _ => None,
+    }
+}
+
+/// What stands in a name to say something that `sqlparser` has no place for. No text of a client
+/// can have it in a name, since texts have no such character.
+pub(crate) const MARK: char = '\0';
+
+fn marked(what: &str, like: &TokenWithSpan) -> TokenWithSpan {
+    let value = format!("{MARK}{what}");
+    let keyword = sqlparser::keywords::Keyword::NoKeyword;
+    let word = sqlparser::tokenizer::Word { value, quote_style: Some('"'), keyword };
+    TokenWithSpan { token: Token::Word(word), span: like.span }
+}
+
+fn plain(token: Token, like: &TokenWithSpan) -> TokenWithSpan {
+    TokenWithSpan { token, span: like.span }
+}
+
+/// The places of tokens that are no space.
+fn solid(tokens: &[TokenWithSpan]) -> Vec<usize> {
+    let is_solid = |place: &usize| !matches!(tokens[*place].token, Token::Whitespace(_));
+    (0..tokens.len()).filter(is_solid).collect()
+}
+
+/// FOR NO KEY UPDATE and FOR KEY SHARE, and locks of several tables: `FOR UPDATE OF a, b` becomes
+/// `FOR UPDATE OF a FOR UPDATE OF b`, and the strength is a part of the name.
+fn weaker_locks(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
+    let places = solid(&tokens);
+    let is = |at: usize, want: &str| {
+        places.get(at).is_some_and(|&place| word(&tokens[place]).as_deref() == Some(want))
+    };
+    let mut made = Vec::with_capacity(tokens.len());
+    let mut done = 0;
+    let mut at = 0;
+    while at < places.len() {
+        let Some((count, update, strength)) = lock_words(&is, at) else {
+            at += 1;
+            continue;
+        };
+        made.extend_from_slice(&tokens[done..places[at]]);
+        let like = &tokens[places[at]];
+        let mut next = at + count;
+        // The tables, each with the tokens of its name.
+        let mut tables: Vec<Vec<TokenWithSpan>> = Vec::new();
+        if is(next, "of") {
+            next += 1;
+            tables.push(Vec::new());
+            while let Some(&place) = places.get(next) {
+                match &tokens[place].token {
+                    Token::Comma => tables.push(Vec::new()),
+                    Token::Period | Token::Word(_)
+                        if !is(next, "for")
+                            && !is(next, "nowait")
+                            && !is(next, "skip")
+                            && !is(next, "limit")
+                            && !is(next, "offset")
+                            && !is(next, "fetch") =>
+                    {
+                        if let Some(table) = tables.last_mut() {
+                            table.push(tokens[place].clone());
+                        }
+                    }
+                    _ => break,
+                }
+                next += 1;
+            }
+        }
+        let mut wait = Vec::new();
+        if is(next, "nowait") {
+            wait.push(tokens[places[next]].clone());
+            next += 1;
+        } else if is(next, "skip") && is(next + 1, "locked") {
+            wait.extend([tokens[places[next]].clone(), tokens[places[next + 1]].clone()]);
+            next += 2;
+        }
+        if tables.is_empty() {
+            tables.push(Vec::new());
+        }
+        for table in tables {
+            made.push(plain(Token::make_keyword("FOR"), like));
+            made.push(plain(Token::make_keyword(if update { "UPDATE" } else { "SHARE" }), like));
+            if !table.is_empty() || strength.is_some() {
+                made.push(plain(Token::make_keyword("OF"), like));
+            }
+            if let Some(strength) = strength {
+                made.push(marked(strength, like));
+                if !table.is_empty() {
+                    made.push(plain(Token::Period, like));
+                }
+            }
+            made.extend(table);
+            made.extend(wait.iter().cloned());
+        }
+        done = places.get(next).copied().unwrap_or(tokens.len());
+        at = next;
+    }
+    made.extend_from_slice(&tokens[done..]);
+    made
+}
+
+/// The words of a lock: how many, whether it is to update, and whether it is a weaker one.
+fn lock_words(
+    is: &impl Fn(usize, &str) -> bool,
+    at: usize,
+) -> Option<(usize, bool, Option<&'static str>)> {
+    if !is(at, "for") {
+        return None;
+    }
+    if is(at + 1, "no") && is(at + 2, "key") && is(at + 3, "update") {
+        return Some((4, true, Some("no key")));
+    }
+    if is(at + 1, "key") && is(at + 2, "share") {
+        return Some((3, false, Some("key")));
+    }
+    if is(at + 1, "update") {
+        return Some((2, true, None));
+    }
+    is(at + 1, "share").then_some((2, false, None))
+}
+
+/// ON CONFLICT (lower(a)) WHERE b: what is no column becomes a name that says so.
+fn conflict_targets(text: &str, tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
+    let places = solid(&tokens);
+    let is = |at: usize, want: &str| {
+        places.get(at).is_some_and(|&place| word(&tokens[place]).as_deref() == Some(want))
+    };
+    let token = |at: usize| places.get(at).map(|&place| &tokens[place].token);
+    let Some(at) = (0..places.len()).find(|&at| {
+        is(at, "on") && is(at + 1, "conflict") && token(at + 2) == Some(&Token::LParen)
+    }) else {
+        return tokens;
+    };
+    let like = &tokens[places[at]];
+    let (mut depth, mut next) = (0, at + 3);
+    let mut items: Vec<(usize, usize)> = vec![(next, next)];
+    while let Some(found) = token(next) {
+        match found {
+            Token::LParen => depth += 1,
+            Token::RParen if depth == 0 => break,
+            Token::RParen => depth -= 1,
+            Token::Comma if depth == 0 => items.push((next + 1, next + 1)),
+            _ => {}
+        }
+        next += 1;
+        if let Some(last) = items.last_mut()
+            && last.0 < next
+        {
+            last.1 = next;
+        }
+    }
+    let shown = |from: usize, to: usize| -> String {
+        let of = |at: usize| &tokens[places[at]];
+        let start = super::position(text, of(from).span.start) as usize;
+        let end = super::position(text, of(to - 1).span.end) as usize;
+        text.chars().skip(start - 1).take(end - start).collect()
+    };
+    let mut made = tokens[..places[at + 3].min(tokens.len())].to_vec();
+    for (number, &(from, to)) in items.iter().enumerate() {
+        if number > 0 {
+            made.push(plain(Token::Comma, like));
+        }
+        let to = if token(to.wrapping_sub(1)) == Some(&Token::Comma) { to - 1 } else { to };
+        if from >= to {
+            return tokens;
+        }
+        let is_column = matches!(token(from), Some(Token::Word(_)))
+            && (to == from + 1 || matches!(token(from + 1), Some(Token::Word(_))));
+        if is_column {
+            made.push(tokens[places[from]].clone());
+        } else {
+            made.push(marked(&format!("expr {}", shown(from, to)), like));
+        }
+    }
+    next += 1;
+    if is(next, "where") {
+        let from = next + 1;
+        while next < places.len() && !is(next, "do") {
+            next += 1;
+        }
+        if next > from {
+            made.push(plain(Token::Comma, like));
+            made.push(marked(&format!("where {}", shown(from, next)), like));
+        }
+    }
+    made.push(plain(Token::RParen, like));
+    made.extend_from_slice(&tokens[places.get(next).copied().unwrap_or(tokens.len())..]);
+    made
+}
+
+/// What PostgreSQL's grammar has and neither `sqlparser` nor this module knows.
+pub(super) fn unsupported(tokens: &[TokenWithSpan]) -> Option<&'static str> {
+    let places = solid(tokens);
+    let is = |at: usize, want: &str| {
+        places.get(at).is_some_and(|&place| word(&tokens[place]).as_deref() == Some(want))
+    };
+    (0..places.len()).find_map(|at| {
+        if is(at, "between") && is(at + 1, "symmetric") {
+            return Some("BETWEEN SYMMETRIC");
+        }
+        (is(at, "rows") && is(at + 1, "from")).then_some("ROWS FROM")
+    })
+}
+
+/// OVERRIDING SYSTEM VALUE or USER VALUE of an INSERT: taken out, and which it was.
+pub(super) fn overriding(tokens: &mut Vec<TokenWithSpan>) -> Option<bool> {
+    let places = solid(tokens);
+    let is = |at: usize, want: &str| {
+        places.get(at).is_some_and(|&place| word(&tokens[place]).as_deref() == Some(want))
+    };
+    if !is(0, "insert") {
+        return None;
+    }
+    let at = (0..places.len()).find(|&at| {
+        is(at, "overriding") && (is(at + 1, "system") || is(at + 1, "user")) && is(at + 2, "value")
+    })?;
+    let system = is(at + 1, "system");
+    tokens.drain(places[at]..=places[at + 2]);
+    Some(system)
+}

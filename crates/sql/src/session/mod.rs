@@ -1,0 +1,256 @@
+//! A connection: its settings, its transaction, prepared statements and portals.
+//!
+//! Every call blocks until it is done; a server runs them on threads of their own. Errors leave the
+//! session usable: a transaction that was begun is in its failed state until it is rolled back.
+
+mod copy;
+mod extended;
+mod run;
+mod transaction;
+mod txn_state;
+mod utility;
+
+pub use copy::{CopyFormat, CopyIn, CopyOut};
+pub use extended::{ExecuteReply, PortalRows, Prepared};
+pub use txn_state::{Savepoint, SettingChange, TxnState};
+
+use crate::activity::SessionEntry;
+use crate::catalog::SearchPath;
+use crate::cells::CellSession;
+use crate::database::{Cluster, Database};
+use crate::env::Env;
+use crate::error::{Result, SqlError};
+use crate::execute::Row;
+use crate::interrupt::Interrupt;
+use crate::ir::OutColumn;
+use crate::settings::Settings;
+use crate::types::Oid;
+use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::Ordering;
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// What a statement came to.
+#[derive(Debug)]
+pub enum Reply {
+    /// Rows, and what was done.
+    Rows {
+        /// The columns.
+        columns: Vec<OutColumn>,
+        /// The rows.
+        rows: Vec<Row>,
+        /// What was done, as `SELECT 3`.
+        tag: String,
+    },
+    /// What was done.
+    Done(String),
+    /// The client is to send rows.
+    CopyIn(CopyIn),
+    /// Rows for the client.
+    CopyOut(CopyOut),
+    /// There was no statement.
+    Empty,
+}
+
+/// Where a session stands.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Status {
+    /// No transaction was begun.
+    Idle,
+    /// One was begun.
+    InTransaction,
+    /// One was begun and has failed.
+    Failed,
+}
+
+/// A connection.
+pub struct Session {
+    cluster: Arc<Cluster>,
+    database: Arc<Database>,
+    cells: Box<dyn CellSession>,
+    txn: Option<TxnState>,
+    status: Status,
+    settings: Settings,
+    /// The settings before the transaction, which come back if it fails.
+    settings_before: Option<Settings>,
+    /// Settings that hold until the transaction ends: name and what was before.
+    local: Vec<(String, Option<String>)>,
+    prepared: BTreeMap<String, Arc<Prepared>>,
+    portals: BTreeMap<String, extended::Portal>,
+    interrupt: Arc<Interrupt>,
+    user: Arc<str>,
+    number: u32,
+    /// What other sessions see of it.
+    entry: Arc<SessionEntry>,
+    temporary: Option<Oid>,
+    /// The last numbers that this session took from sequences.
+    values: BTreeMap<Oid, i64>,
+    last_value: Option<Oid>,
+    notices: Vec<SqlError>,
+    uses_locks: bool,
+    /// Rows that a result may have.
+    rows_max: usize,
+}
+
+impl std::fmt::Debug for Session {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "Session({} on {}, {:?})", self.number, self.database.name, self.status)
+    }
+}
+
+/// How many rows a result may have, unless told otherwise.
+const ROWS_MAX: usize = 50_000_000;
+
+impl Session {
+    /// Connects to a database.
+    pub fn connect(cluster: &Arc<Cluster>, database: &str, user: &str) -> Result<Session> {
+        let found = cluster.database(database)?;
+        found.connections.fetch_add(1, Ordering::SeqCst);
+        let mut settings = Settings::default();
+        settings.force("session_authorization", user);
+        let number = cluster.counters.session.fetch_add(1, Ordering::SeqCst);
+        let interrupt = Arc::new(Interrupt::default());
+        let place = (found.oid, found.name.as_str());
+        let entry = SessionEntry::new(number, place, user.into(), Arc::clone(&interrupt), now());
+        let entry = Arc::new(entry);
+        cluster.connected.add(&entry);
+        Ok(Session {
+            cells: cluster.store.session(),
+            cluster: Arc::clone(cluster),
+            database: found,
+            txn: None,
+            status: Status::Idle,
+            settings,
+            settings_before: None,
+            local: Vec::new(),
+            prepared: BTreeMap::new(),
+            portals: BTreeMap::new(),
+            interrupt,
+            user: user.into(),
+            number,
+            entry,
+            temporary: None,
+            values: BTreeMap::new(),
+            last_value: None,
+            notices: Vec::new(),
+            uses_locks: true,
+            rows_max: ROWS_MAX,
+        })
+    }
+
+    /// Where it stands.
+    pub fn status(&self) -> Status {
+        self.status
+    }
+
+    /// What ends its statements early.
+    pub fn interrupt(&self) -> Arc<Interrupt> {
+        Arc::clone(&self.interrupt)
+    }
+
+    /// Its number: the process identifier, to clients.
+    pub fn number(&self) -> u32 {
+        self.number
+    }
+
+    /// Its settings.
+    pub fn settings(&self) -> &Settings {
+        &self.settings
+    }
+
+    /// Sets a setting, as a client does when it connects.
+    pub fn set(&mut self, name: &str, value: &str) -> Result<()> {
+        self.settings.set(name, Some(value))
+    }
+
+    /// What the client is to be told.
+    pub fn take_notices(&mut self) -> Vec<SqlError> {
+        std::mem::take(&mut self.notices)
+    }
+
+    /// Without row locks: the semantics of the paper.
+    pub fn without_locks(&mut self) {
+        self.uses_locks = false;
+    }
+
+    /// What a statement may know.
+    pub fn env(&self) -> Env {
+        let catalog = match &self.txn {
+            Some(txn) => Arc::clone(txn.edit.catalog()),
+            None => self.database.catalog(),
+        };
+        let now = now();
+        let begun = self.txn.as_ref().map_or(now, |txn| txn.begun);
+        Env {
+            path: self.search_path(&catalog),
+            catalog,
+            cluster: Arc::clone(&self.cluster),
+            database: Arc::clone(&self.database),
+            style: self.settings.style(begun, now),
+            settings: Arc::new(self.settings.clone()),
+            interrupt: Arc::clone(&self.interrupt),
+            user: Arc::clone(&self.user),
+            session: self.number,
+            rows_max: self.rows_max,
+            lock_timeout: self.settings.time("lock_timeout"),
+            values: self.values.clone(),
+            last_value: self.last_value,
+        }
+    }
+
+    fn search_path(&self, catalog: &crate::catalog::Catalog) -> SearchPath {
+        let find = |name: String| match name.as_str() {
+            "$user" => catalog.schema(&self.user),
+            "pg_temp" => self.temporary,
+            name => catalog.schema(name),
+        };
+        let schemas = self.settings.search_path().into_iter().filter_map(find).collect();
+        SearchPath { schemas, temporary: self.temporary }
+    }
+
+    /// The schema of the session's temporary objects, made at first use.
+    fn temporary_schema(&mut self) -> Oid {
+        if let Some(oid) = self.temporary {
+            return oid;
+        }
+        let oid = self.database.new_oid();
+        let name = format!("pg_temp_{}", self.number);
+        let made = crate::catalog::Schema { oid, name: name.into() };
+        let object = crate::catalog::Object::Schema(Arc::new(made));
+        self.database.change_catalog(|catalog| catalog.put(oid, object.clone()));
+        if let Some(txn) = &mut self.txn {
+            txn.edit.put(oid, object);
+        }
+        self.temporary = Some(oid);
+        oid
+    }
+}
+
+impl Drop for Session {
+    fn drop(&mut self) {
+        self.abort_transaction();
+        self.cluster.connected.remove(self.number);
+        let owner = crate::locks::Owner(u64::MAX - u64::from(self.number));
+        self.database.locks.release_all(owner);
+        self.database.connections.fetch_sub(1, Ordering::SeqCst);
+        if let Some(schema) = self.temporary {
+            self.database.change_catalog(|catalog| {
+                let of_it = |object: &crate::catalog::Object| {
+                    object.place().is_some_and(|(it, _)| it == schema)
+                };
+                let gone: Vec<Oid> =
+                    catalog.objects().filter(|(_, it)| of_it(it)).map(|(oid, _)| oid).collect();
+                gone.into_iter().for_each(|oid| {
+                    catalog.remove(oid);
+                });
+                catalog.remove(schema);
+            });
+        }
+    }
+}
+
+/// Microseconds since 2000-01-01 UTC.
+pub(crate) fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    since.as_micros() as i64 - 946_684_800_000_000
+}

@@ -1,0 +1,241 @@
+//! Statements: what is done for each kind.
+
+use super::{Reply, Session, Status};
+use crate::bind::Params;
+use crate::cells;
+use crate::env::Env;
+use crate::error::{Result, SqlError, code};
+use crate::execute::Exec;
+use crate::ir::{Body, ModifyKind, Query};
+use crate::parse::{self, Parsed};
+use crate::types::{Datum, Oid, output};
+use sqlparser::ast::Statement;
+use std::time::Instant;
+
+impl Session {
+    /// Runs the statements of a text, one after the other, as one transaction unless they say
+    /// otherwise. The replies so far come with an error.
+    pub fn simple(&mut self, text: &str) -> (Vec<Reply>, Option<SqlError>) {
+        let mut replies = Vec::new();
+        let parsed = match parse::statements(text) {
+            Ok(parsed) => parsed,
+            Err(error) => {
+                self.fail();
+                return (replies, Some(error));
+            }
+        };
+        if parsed.is_empty() {
+            replies.push(Reply::Empty);
+        }
+        for statement in &parsed {
+            match self.statement(statement, &[], &[]) {
+                Ok(reply) => replies.push(reply),
+                Err(error) => {
+                    self.fail();
+                    return (replies, Some(error));
+                }
+            }
+            // The client has to send its rows before anything else happens.
+            if matches!(replies.last(), Some(Reply::CopyIn(_))) {
+                return (replies, None);
+            }
+        }
+        match self.finish_implicit() {
+            Ok(()) => (replies, None),
+            Err(error) => (replies, Some(error)),
+        }
+    }
+
+    /// Commits a transaction that was begun for statements without one: when all statements of a
+    /// simple query have run, and at Sync.
+    pub fn finish_implicit(&mut self) -> Result<()> {
+        match &self.txn {
+            Some(txn) if txn.implicit => self.commit_transaction(),
+            _ => Ok(()),
+        }
+    }
+
+    /// A statement has failed: the transaction is in its failed state, or over.
+    pub fn failed(&mut self) {
+        self.fail();
+    }
+
+    /// Runs one statement.
+    pub(super) fn statement(
+        &mut self,
+        parsed: &Parsed,
+        params: &[Datum],
+        types: &[Oid],
+    ) -> Result<Reply> {
+        let timeout = self.settings.time("statement_timeout");
+        self.interrupt.begin(timeout.map(|timeout| Instant::now() + timeout));
+        self.interrupt.check()?;
+        let application = self.settings.find("application_name").unwrap_or_default();
+        let _running = self.entry.run(&parsed.text, &application, super::now());
+        if self.status == Status::Failed && !ends_failure(&parsed.statement) {
+            return Err(SqlError::new(
+                code::IN_FAILED_SQL_TRANSACTION,
+                "current transaction is aborted, commands ignored until end of transaction block",
+            ));
+        }
+        if let Some(reply) = self.transaction_statement(&parsed.statement)? {
+            return Ok(reply);
+        }
+        self.need_transaction()?;
+        self.see_catalog();
+        if let Some(reply) = self.utility(parsed, params, types)? {
+            return Ok(reply);
+        }
+        let reply = self.data_statement(parsed, params, types)?;
+        Ok(reply)
+    }
+
+    /// BEGIN, COMMIT and the like.
+    fn transaction_statement(&mut self, statement: &Statement) -> Result<Option<Reply>> {
+        let done = |tag: &str| Ok(Some(Reply::Done(tag.to_owned())));
+        match statement {
+            Statement::StartTransaction { modes, begin, .. } => {
+                self.begin(modes)?;
+                done(if *begin { "BEGIN" } else { "START TRANSACTION" })
+            }
+            Statement::Commit { chain, .. } => {
+                let tag = self.commit()?;
+                if *chain {
+                    self.begin(&[])?;
+                }
+                done(tag)
+            }
+            Statement::Rollback { savepoint: Some(name), .. } => {
+                self.rollback_to(&crate::bind::fold(name))?;
+                done("ROLLBACK")
+            }
+            Statement::Rollback { chain, .. } => {
+                self.rollback();
+                if *chain {
+                    self.begin(&[])?;
+                }
+                done("ROLLBACK")
+            }
+            Statement::Savepoint { name } => {
+                self.savepoint(crate::bind::fold(name))?;
+                done("SAVEPOINT")
+            }
+            Statement::ReleaseSavepoint { name } => {
+                self.release(&crate::bind::fold(name))?;
+                done("RELEASE")
+            }
+            _ => Ok(None),
+        }
+    }
+
+    /// Queries and changes.
+    fn data_statement(
+        &mut self,
+        parsed: &Parsed,
+        params: &[Datum],
+        types: &[Oid],
+    ) -> Result<Reply> {
+        let env = self.env();
+        let mut binder = env.binder_with(&parsed.text, Params::new(types));
+        let query = match &parsed.statement {
+            Statement::Query(query) => binder.bind_query(query)?,
+            Statement::Insert(_)
+            | Statement::Update(_)
+            | Statement::Delete(_)
+            | Statement::Merge(_) => binder.bind_modify(&parsed.statement)?,
+            other => return Err(unsupported_statement(other)),
+        };
+        self.run_query(&env, &query, &parsed.text, params, types)
+    }
+
+    /// Runs a query or change.
+    pub(super) fn run_query(
+        &mut self,
+        env: &Env,
+        query: &Query,
+        text: &str,
+        params: &[Datum],
+        types: &[Oid],
+    ) -> Result<Reply> {
+        let Some(txn) = &mut self.txn else { return Err(SqlError::internal("no transaction")) };
+        txn.started = true;
+        let shown = shown_params(env, params, types);
+        txn.cells.begin_statement(&cells::Statement { text, params: &shown })?;
+        let mut exec = Exec::new(env, txn, params);
+        let (rows, tag) = match &query.body {
+            Body::Modify(modify) => {
+                for cte in &query.ctes {
+                    exec.run_one_cte(cte)?;
+                }
+                let (rows, count) = exec.modify(modify)?;
+                let tag = match modify.kind {
+                    ModifyKind::Insert { .. } => format!("INSERT 0 {count}"),
+                    ModifyKind::Update { .. } => format!("UPDATE {count}"),
+                    ModifyKind::Delete { .. } => format!("DELETE {count}"),
+                    ModifyKind::Merge { .. } => format!("MERGE {count}"),
+                };
+                (rows, tag)
+            }
+            _ => {
+                let mut rows = exec.run(query, None)?;
+                let width = query.columns.len();
+                rows.iter_mut().for_each(|row| row.truncate(width));
+                let tag = format!("SELECT {}", rows.len());
+                (rows, tag)
+            }
+        };
+        let due = exec.take_checks();
+        exec.run_checks(due)?;
+        let notices = std::mem::take(&mut exec.notices);
+        self.after_statement(notices);
+        if matches!(query.body, Body::Modify(_)) && query.columns.is_empty() {
+            return Ok(Reply::Done(tag));
+        }
+        Ok(Reply::Rows { columns: query.columns.clone(), rows, tag })
+    }
+
+    /// What a statement leaves to the session.
+    pub(super) fn after_statement(&mut self, notices: Vec<SqlError>) {
+        self.notices.extend(notices);
+        if let Some(txn) = &mut self.txn {
+            for (sequence, value) in std::mem::take(&mut txn.values) {
+                self.values.insert(sequence, value);
+                self.last_value = Some(sequence);
+            }
+            let changes = std::mem::take(&mut txn.setting_changes);
+            changes.into_iter().for_each(|change| self.change_setting(change));
+        }
+    }
+}
+
+impl Session {
+    /// Sets what a function has set; it has been checked already.
+    fn change_setting(&mut self, change: super::SettingChange) {
+        let before = self.settings.find(&change.name);
+        if self.settings.set(&change.name, Some(&change.value)).is_ok() && change.local {
+            self.local.push((change.name, before));
+        }
+    }
+}
+
+/// Parameters as the history shows them.
+fn shown_params(env: &Env, params: &[Datum], types: &[Oid]) -> Vec<Option<String>> {
+    let call =
+        crate::functions::Call { args: &[], result: Oid::TEXT, style: &env.style, types: env };
+    params
+        .iter()
+        .zip(types)
+        .map(|(value, &ty)| (!value.is_null()).then(|| output(value, ty, &call)))
+        .collect()
+}
+
+/// Whether a statement may run in a failed transaction.
+fn ends_failure(statement: &Statement) -> bool {
+    matches!(statement, Statement::Rollback { .. } | Statement::Commit { .. })
+}
+
+pub(super) fn unsupported_statement(statement: &Statement) -> SqlError {
+    let text = statement.to_string();
+    let words: Vec<&str> = text.split_whitespace().take(2).collect();
+    SqlError::unsupported(format!("the statement {}", words.join(" ")))
+}

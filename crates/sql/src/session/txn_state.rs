@@ -1,0 +1,126 @@
+//! A transaction while it is open.
+
+use crate::catalog::{Catalog, CatalogEdit, ConstraintKind, Object};
+use crate::cells::{CellTxn, TxnLevel};
+use crate::error::{Result, SqlError, code};
+use crate::execute::PendingCheck;
+use crate::ir::Modify;
+use crate::locks::Owner;
+use crate::settings::Settings;
+use crate::types::Oid;
+use std::collections::BTreeMap;
+
+/// A transaction.
+pub struct TxnState {
+    /// Its cells.
+    pub cells: Box<dyn CellTxn>,
+    /// Who holds its locks.
+    pub owner: Owner,
+    /// The catalog as it sees it.
+    pub edit: CatalogEdit,
+    /// What is checked when it commits.
+    pub pending: Vec<PendingCheck>,
+    /// SET CONSTRAINTS ALL, and of single ones.
+    pub deferral: (Option<bool>, BTreeMap<Oid, bool>),
+    /// Its savepoints.
+    pub savepoints: Vec<Savepoint>,
+    /// Whether it may not write.
+    pub read_only: bool,
+    /// Its level.
+    pub level: TxnLevel,
+    /// Whether that was asked for.
+    pub asked: bool,
+    /// When it began: microseconds since 2000-01-01.
+    pub begun: i64,
+    /// Whether rows are locked.
+    pub uses_locks: bool,
+    /// Whether it was begun for one statement only.
+    pub implicit: bool,
+    /// Whether a statement has run: then its level is fixed.
+    pub started: bool,
+    /// Numbers that were taken from sequences, for `currval`.
+    pub values: Vec<(Oid, i64)>,
+    /// What `set_config` is to change when the statement ends.
+    pub setting_changes: Vec<SettingChange>,
+    /// What is done to the session when it commits: settings that are local end in any case.
+    pub dropped_heaps: Vec<crate::catalog::HeapId>,
+}
+
+impl std::fmt::Debug for TxnState {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "TxnState({:?}, {:?})", self.owner, self.level)
+    }
+}
+
+/// A setting that a function has set.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct SettingChange {
+    /// Its name.
+    pub name: String,
+    /// Its value.
+    pub value: String,
+    /// Whether it holds until the transaction ends.
+    pub local: bool,
+}
+
+/// A savepoint: what comes back with ROLLBACK TO.
+#[derive(Debug)]
+pub struct Savepoint {
+    /// Its name.
+    pub name: String,
+    /// Where the cells stood.
+    pub mark: usize,
+    /// The catalog.
+    pub edit: CatalogEdit,
+    /// The checks.
+    pub pending: usize,
+    /// The settings.
+    pub settings: Settings,
+}
+
+impl TxnState {
+    /// Remembers a number for `currval`.
+    pub fn remember_value(&mut self, sequence: Oid, value: i64) {
+        self.values.push((sequence, value));
+    }
+
+    /// An error if the transaction may not write to the table.
+    pub fn check_writable(&self, modify: &Modify) -> Result<()> {
+        use crate::ir::ModifyKind as K;
+        let temporary = modify.target.table.persistence != crate::catalog::Persistence::Permanent;
+        if !self.read_only || temporary {
+            return Ok(());
+        }
+        let what = match modify.kind {
+            K::Insert { .. } => "INSERT",
+            K::Update { .. } => "UPDATE",
+            K::Delete { .. } => "DELETE",
+            K::Merge { .. } => "MERGE",
+        };
+        Err(read_only(what))
+    }
+
+    /// Whether a constraint (or the one of an index) is checked when the transaction ends.
+    pub fn is_deferred(&self, catalog: &Catalog, oid: Oid) -> bool {
+        let oid = match catalog.index(oid) {
+            Some(index) => index.constraint.unwrap_or(oid),
+            None => oid,
+        };
+        let found = catalog.objects().find_map(|(_, object)| match object {
+            Object::Table(table) => table.constraints.iter().find(|it| it.oid == oid),
+            _ => None,
+        });
+        let Some(constraint) = found.filter(|it| it.deferrable) else { return false };
+        let _: &ConstraintKind = &constraint.kind;
+        let said = self.deferral.1.get(&oid).copied().or(self.deferral.0);
+        said.unwrap_or(constraint.deferred)
+    }
+}
+
+/// What a transaction that may not write is told.
+pub(super) fn read_only(what: &str) -> SqlError {
+    SqlError::new(
+        code::READ_ONLY_SQL_TRANSACTION,
+        format!("cannot execute {what} in a read-only transaction"),
+    )
+}

@@ -1,0 +1,69 @@
+//! Databases and extensions.
+
+use super::done;
+use crate::error::{Result, SqlError, code};
+use crate::session::{Reply, Session, Status};
+
+impl Session {
+    /// An error inside of a transaction block.
+    pub(super) fn check_alone(&self, what: &str) -> Result<()> {
+        if self.status == Status::Idle && self.txn.as_ref().is_none_or(|txn| txn.implicit) {
+            return Ok(());
+        }
+        Err(SqlError::new(
+            code::ACTIVE_SQL_TRANSACTION,
+            format!("{what} cannot run inside a transaction block"),
+        ))
+    }
+
+    pub(super) fn create_database(&mut self, name: &str) -> Result<Reply> {
+        self.check_alone("CREATE DATABASE")?;
+        self.cluster.create(name)?;
+        Ok(done("CREATE DATABASE"))
+    }
+
+    pub(super) fn drop_database(
+        &mut self,
+        name: &str,
+        if_exists: bool,
+        force: bool,
+    ) -> Result<Reply> {
+        self.check_alone("DROP DATABASE")?;
+        if name == self.database.name {
+            return Err(SqlError::new(
+                code::OBJECT_IN_USE,
+                "cannot drop the currently open database",
+            ));
+        }
+        if if_exists && let Err(error) = self.cluster.database(name) {
+            let message = format!("{}, skipping", error.message());
+            self.notices.push(SqlError::new("00000", message));
+            return Ok(done("DROP DATABASE"));
+        }
+        crate::database::Cluster::drop(&self.cluster, name, force)?;
+        Ok(done("DROP DATABASE"))
+    }
+
+    pub(super) fn rename_database(&mut self, name: &str, to: &str) -> Result<Reply> {
+        if name == self.database.name {
+            return Err(SqlError::new(
+                code::FEATURE_NOT_SUPPORTED,
+                "current database cannot be renamed",
+            ));
+        }
+        self.cluster.rename(name, to)?;
+        Ok(done("ALTER DATABASE"))
+    }
+
+    pub(super) fn create_extension(&mut self, name: &str, if_not_exists: bool) -> Result<Reply> {
+        if name != "plpgsql" {
+            return Err(SqlError::unsupported(format!("the extension \"{name}\"")));
+        }
+        let message = format!("extension \"{name}\" already exists");
+        if !if_not_exists {
+            return Err(SqlError::new(code::DUPLICATE_OBJECT, message));
+        }
+        self.notices.push(SqlError::new(code::DUPLICATE_OBJECT, format!("{message}, skipping")));
+        Ok(done("CREATE EXTENSION"))
+    }
+}

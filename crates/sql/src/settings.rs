@@ -1,0 +1,428 @@
+//! The settings of a session: SET, SHOW, and what they mean to values and names.
+
+use crate::error::{Result, SqlError, code};
+use crate::functions::{DateOrder, DateStyle, IntervalStyle, Style};
+use crate::types::Zone;
+use std::collections::BTreeMap;
+use std::time::Duration;
+
+/// The settings of a session.
+#[derive(Clone, Debug)]
+pub struct Settings {
+    values: BTreeMap<String, String>,
+    zone: Zone,
+}
+
+/// Settings with what they are at first. Those in capitals are shown so.
+const DEFAULTS: &[(&str, &str)] = &[
+    ("application_name", ""),
+    ("array_nulls", "on"),
+    ("backslash_quote", "safe_encoding"),
+    ("bytea_output", "hex"),
+    ("check_function_bodies", "on"),
+    ("client_encoding", "UTF8"),
+    ("client_min_messages", "notice"),
+    ("constraint_exclusion", "partition"),
+    ("DateStyle", "ISO, MDY"),
+    ("default_table_access_method", "heap"),
+    ("default_tablespace", ""),
+    ("default_text_search_config", "pg_catalog.english"),
+    ("default_transaction_deferrable", "off"),
+    ("default_transaction_isolation", "read committed"),
+    ("default_transaction_read_only", "off"),
+    ("deadlock_timeout", "1s"),
+    ("enable_seqscan", "on"),
+    ("enable_indexscan", "on"),
+    ("enable_bitmapscan", "on"),
+    ("enable_hashjoin", "on"),
+    ("enable_mergejoin", "on"),
+    ("enable_nestloop", "on"),
+    ("enable_hashagg", "on"),
+    ("enable_sort", "on"),
+    ("escape_string_warning", "on"),
+    ("extra_float_digits", "1"),
+    ("from_collapse_limit", "8"),
+    ("geqo", "on"),
+    ("gin_fuzzy_search_limit", "0"),
+    ("idle_in_transaction_session_timeout", "0"),
+    ("idle_session_timeout", "0"),
+    ("in_hot_standby", "off"),
+    ("integer_datetimes", "on"),
+    ("IntervalStyle", "postgres"),
+    ("is_superuser", "on"),
+    ("jit", "off"),
+    ("join_collapse_limit", "8"),
+    ("lc_collate", "C"),
+    ("lc_ctype", "C"),
+    ("lc_messages", "C"),
+    ("lc_monetary", "C"),
+    ("lc_numeric", "C"),
+    ("lc_time", "C"),
+    ("lock_timeout", "0"),
+    ("log_statement", "none"),
+    ("log_min_messages", "warning"),
+    ("maintenance_work_mem", "64MB"),
+    ("max_connections", "100"),
+    ("max_identifier_length", "63"),
+    ("max_index_keys", "32"),
+    ("password_encryption", "scram-sha-256"),
+    ("plan_cache_mode", "auto"),
+    ("quote_all_identifiers", "off"),
+    ("random_page_cost", "4"),
+    ("row_security", "on"),
+    ("search_path", "\"$user\", public"),
+    ("seq_page_cost", "1"),
+    ("server_encoding", "UTF8"),
+    ("server_version", "15.0"),
+    ("server_version_num", "150000"),
+    ("session_authorization", "postgres"),
+    ("session_replication_role", "origin"),
+    ("shared_buffers", "128MB"),
+    ("ssl", "off"),
+    ("standard_conforming_strings", "on"),
+    ("statement_timeout", "0"),
+    ("synchronize_seqscans", "on"),
+    ("synchronous_commit", "on"),
+    ("temp_buffers", "8MB"),
+    ("TimeZone", "UTC"),
+    ("timezone_abbreviations", "Default"),
+    ("transaction_deferrable", "off"),
+    ("transaction_isolation", "read committed"),
+    ("transaction_read_only", "off"),
+    ("transform_null_equals", "off"),
+    ("vacuum_cost_delay", "0"),
+    ("wal_level", "replica"),
+    ("work_mem", "4MB"),
+    ("xmlbinary", "base64"),
+    ("xmloption", "content"),
+];
+
+/// Settings that cannot be set.
+const FIXED: &[&str] = &[
+    "server_version",
+    "server_version_num",
+    "server_encoding",
+    "integer_datetimes",
+    "is_superuser",
+    "max_identifier_length",
+    "max_index_keys",
+    "lc_collate",
+    "lc_ctype",
+    "in_hot_standby",
+    "max_connections",
+    "shared_buffers",
+    "wal_level",
+    "ssl",
+];
+
+/// Those that are true or false.
+const SWITCHES: &[&str] = &[
+    "array_nulls",
+    "check_function_bodies",
+    "default_transaction_deferrable",
+    "default_transaction_read_only",
+    "enable_seqscan",
+    "enable_indexscan",
+    "enable_bitmapscan",
+    "enable_hashjoin",
+    "enable_mergejoin",
+    "enable_nestloop",
+    "enable_hashagg",
+    "enable_sort",
+    "escape_string_warning",
+    "geqo",
+    "jit",
+    "quote_all_identifiers",
+    "row_security",
+    "standard_conforming_strings",
+    "synchronize_seqscans",
+    "transaction_deferrable",
+    "transaction_read_only",
+    "transform_null_equals",
+];
+
+fn known(name: &str) -> Option<(&'static str, &'static str)> {
+    DEFAULTS.iter().copied().find(|(it, _)| it.eq_ignore_ascii_case(name))
+}
+
+impl Default for Settings {
+    fn default() -> Settings {
+        Settings { values: BTreeMap::new(), zone: Zone::utc() }
+    }
+}
+
+impl Settings {
+    /// The value of a setting.
+    pub fn show(&self, name: &str) -> Result<String> {
+        self.find(name).ok_or_else(|| unrecognized(name))
+    }
+
+    /// The value of a setting, if there is one of the name.
+    pub fn find(&self, name: &str) -> Option<String> {
+        let key = name.to_lowercase();
+        let value = self.values.get(&key).cloned();
+        value.or_else(|| known(&key).map(|(_, value)| value.to_owned()))
+    }
+
+    /// Whether a setting was set.
+    pub fn is_set(&self, name: &str) -> bool {
+        self.values.contains_key(&name.to_lowercase())
+    }
+
+    /// All settings, by name.
+    pub fn all(&self) -> Vec<(String, String)> {
+        let mut all: BTreeMap<String, String> = DEFAULTS
+            .iter()
+            .map(|(name, value)| ((*name).to_owned(), (*value).to_owned()))
+            .collect();
+        for (name, value) in &self.values {
+            let shown = known(name).map_or(name.as_str(), |(name, _)| name);
+            all.insert(shown.to_owned(), value.clone());
+        }
+        all.into_iter().collect()
+    }
+
+    /// Sets it for good; `None` is its default.
+    pub fn set(&mut self, name: &str, value: Option<&str>) -> Result<()> {
+        let key = name.to_lowercase();
+        if known(&key).is_none() && !is_custom(&key) {
+            return Err(unrecognized(name));
+        }
+        if FIXED.contains(&key.as_str()) {
+            return Err(SqlError::new(
+                code::CANT_CHANGE_RUNTIME_PARAM,
+                format!("parameter \"{key}\" cannot be changed"),
+            ));
+        }
+        let Some(value) = value else {
+            self.values.remove(&key);
+            if key == "timezone" {
+                self.zone = Zone::utc();
+            }
+            return Ok(());
+        };
+        let value = self.checked(&key, value)?;
+        self.values.insert(key, value);
+        Ok(())
+    }
+
+    /// Sets what clients cannot set.
+    pub fn force(&mut self, name: &str, value: &str) {
+        self.values.insert(name.to_lowercase(), value.to_owned());
+    }
+
+    /// All settings are what they were at first.
+    pub fn reset_all(&mut self) {
+        let kept = ["session_authorization", "transaction_isolation", "transaction_read_only"];
+        self.values.retain(|name, _| kept.contains(&name.as_str()));
+        self.zone = Zone::utc();
+    }
+
+    /// A value as the setting has it.
+    fn checked(&mut self, key: &str, value: &str) -> Result<String> {
+        let invalid = || {
+            let shown = known(key).map_or(key, |(name, _)| name);
+            SqlError::new(
+                code::INVALID_PARAMETER_VALUE,
+                format!("invalid value for parameter \"{shown}\": \"{value}\""),
+            )
+        };
+        if SWITCHES.contains(&key) {
+            return switch(value).map(str::to_owned).ok_or_else(|| {
+                SqlError::new(
+                    code::INVALID_PARAMETER_VALUE,
+                    format!("parameter \"{key}\" requires a Boolean value"),
+                )
+            });
+        }
+        Ok(match key {
+            "timezone" => {
+                self.zone = Zone::parse(value).map_err(|_| invalid())?;
+                self.zone.name.to_string()
+            }
+            "datestyle" => self.date_style(value).ok_or_else(invalid)?,
+            "client_encoding" => match value.to_lowercase().replace(['-', '_'], "").as_str() {
+                "utf8" | "unicode" => "UTF8".to_owned(),
+                "sqlascii" => "SQL_ASCII".to_owned(),
+                // Text is sent as it is kept; to convert it is nobody's business yet.
+                "latin1" | "iso88591" => {
+                    return Err(SqlError::unsupported("client_encoding LATIN1"));
+                }
+                _ => return Err(invalid()),
+            },
+            "intervalstyle" => match value.to_lowercase().as_str() {
+                it @ ("postgres" | "postgres_verbose" | "sql_standard" | "iso_8601") => {
+                    it.to_owned()
+                }
+                _ => return Err(invalid()),
+            },
+            "bytea_output" => match value.to_lowercase().as_str() {
+                it @ ("hex" | "escape") => it.to_owned(),
+                _ => return Err(invalid()),
+            },
+            "extra_float_digits" => {
+                let digits: i32 = value.trim().parse().map_err(|_| invalid())?;
+                if !(-15..=3).contains(&digits) {
+                    return Err(SqlError::new(
+                        code::INVALID_PARAMETER_VALUE,
+                        format!(
+                            "{digits} is outside the valid range for parameter \
+                             \"extra_float_digits\" (-15 .. 3)"
+                        ),
+                    ));
+                }
+                digits.to_string()
+            }
+            "transaction_isolation" | "default_transaction_isolation" => {
+                match value.to_lowercase().as_str() {
+                    it @ ("serializable" | "repeatable read" | "read committed"
+                    | "read uncommitted") => it.to_owned(),
+                    _ => return Err(invalid()),
+                }
+            }
+            "statement_timeout"
+            | "lock_timeout"
+            | "idle_in_transaction_session_timeout"
+            | "idle_session_timeout" => {
+                let time = duration(value).ok_or_else(invalid)?;
+                shown_duration(time)
+            }
+            _ => value.to_owned(),
+        })
+    }
+
+    fn date_style(&self, value: &str) -> Option<String> {
+        let now = self.find("datestyle")?;
+        let (mut style, mut order) = match now.split_once(", ") {
+            Some((style, order)) => (style.to_owned(), order.to_owned()),
+            None => (now.clone(), "MDY".to_owned()),
+        };
+        for part in value.split(',').map(str::trim).filter(|part| !part.is_empty()) {
+            match part.to_lowercase().as_str() {
+                "iso" => style = "ISO".to_owned(),
+                "sql" => style = "SQL".to_owned(),
+                "postgres" => style = "Postgres".to_owned(),
+                "german" => {
+                    style = "German".to_owned();
+                    order = "DMY".to_owned();
+                }
+                "mdy" | "us" | "noneuro" | "noneuropean" => order = "MDY".to_owned(),
+                "dmy" | "euro" | "european" => order = "DMY".to_owned(),
+                "ymd" => order = "YMD".to_owned(),
+                "default" => {}
+                _ => return None,
+            }
+        }
+        Some(format!("{style}, {order}"))
+    }
+
+    /// How values are read and written.
+    pub fn style(&self, transaction_time: i64, statement_time: i64) -> Style {
+        let get = |name: &str| self.find(name).unwrap_or_default();
+        let dates = get("datestyle");
+        Style {
+            zone: self.zone.clone(),
+            date_order: if dates.ends_with("DMY") {
+                DateOrder::Dmy
+            } else if dates.ends_with("YMD") {
+                DateOrder::Ymd
+            } else {
+                DateOrder::Mdy
+            },
+            date_style: if dates.starts_with("SQL") {
+                DateStyle::Sql
+            } else if dates.starts_with("Postgres") {
+                DateStyle::Postgres
+            } else if dates.starts_with("German") {
+                DateStyle::German
+            } else {
+                DateStyle::Iso
+            },
+            interval_style: match get("intervalstyle").as_str() {
+                "postgres_verbose" => IntervalStyle::PostgresVerbose,
+                "sql_standard" => IntervalStyle::SqlStandard,
+                "iso_8601" => IntervalStyle::Iso8601,
+                _ => IntervalStyle::Postgres,
+            },
+            bytea_escape: get("bytea_output") == "escape",
+            extra_float_digits: get("extra_float_digits").parse().unwrap_or(1),
+            transaction_time,
+            statement_time,
+        }
+    }
+
+    /// A time that may be without end.
+    pub fn time(&self, name: &str) -> Option<Duration> {
+        let time = duration(&self.find(name)?)?;
+        (!time.is_zero()).then_some(time)
+    }
+
+    /// The schemas of the search path, as they were written.
+    pub fn search_path(&self) -> Vec<String> {
+        let text = self.find("search_path").unwrap_or_default();
+        let mut names = Vec::new();
+        let mut rest = text.trim();
+        while !rest.is_empty() {
+            if let Some(quoted) = rest.strip_prefix('"') {
+                let end = quoted.find('"').unwrap_or(quoted.len());
+                names.push(quoted[..end].to_owned());
+                rest = quoted.get(end + 1..).unwrap_or("");
+            } else {
+                let end = rest.find(',').unwrap_or(rest.len());
+                names.push(rest[..end].trim().to_lowercase());
+                rest = &rest[end..];
+            }
+            rest = rest.trim_start().trim_start_matches(',').trim_start();
+        }
+        names.retain(|name| !name.is_empty());
+        names
+    }
+}
+
+/// Settings of extensions have a dot in their name.
+fn is_custom(name: &str) -> bool {
+    name.contains('.')
+}
+
+fn unrecognized(name: &str) -> SqlError {
+    SqlError::new(
+        code::UNDEFINED_OBJECT,
+        format!("unrecognized configuration parameter \"{name}\""),
+    )
+}
+
+fn switch(value: &str) -> Option<&'static str> {
+    match value.trim().to_lowercase().as_str() {
+        "on" | "true" | "yes" | "1" | "t" | "y" => Some("on"),
+        "off" | "false" | "no" | "0" | "f" | "n" => Some("off"),
+        _ => None,
+    }
+}
+
+/// A time: milliseconds, or with a unit.
+fn duration(value: &str) -> Option<Duration> {
+    let value = value.trim();
+    let split = value.find(|c: char| !c.is_ascii_digit() && c != '.').unwrap_or(value.len());
+    let number: f64 = value[..split].parse().ok()?;
+    let millis = match value[split..].trim() {
+        "" | "ms" => number,
+        "us" => number / 1000.0,
+        "s" => number * 1000.0,
+        "min" => number * 60_000.0,
+        "h" => number * 3_600_000.0,
+        "d" => number * 86_400_000.0,
+        _ => return None,
+    };
+    (millis.is_finite() && millis <= 2_147_483_647.0)
+        .then(|| Duration::from_millis(millis.round() as u64))
+}
+
+fn shown_duration(time: Duration) -> String {
+    let millis = time.as_millis();
+    let units = [(86_400_000, "d"), (3_600_000, "h"), (60_000, "min"), (1000, "s")];
+    match units.iter().find(|(size, _)| millis > 0 && millis.is_multiple_of(*size)) {
+        _ if millis == 0 => "0".to_owned(),
+        Some((size, unit)) => format!("{}{unit}", millis / size),
+        None => format!("{millis}ms"),
+    }
+}

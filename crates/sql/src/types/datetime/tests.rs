@@ -1,0 +1,1 @@
+//! Expected results are those of a PostgreSQL 15.
