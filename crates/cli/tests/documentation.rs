@@ -17,7 +17,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 const ROOT: &str = "../..";
-const PAGES: [&str; 8] = [
+const PAGES: [&str; 9] = [
     "README.md",
     "docs/exploring.md",
     "docs/formats.md",
@@ -25,6 +25,7 @@ const PAGES: [&str; 8] = [
     "docs/http.md",
     "docs/json.md",
     "docs/levels.md",
+    "docs/postgres.md",
     "docs/predicting.md",
 ];
 /// What the script prints behind the output of each command, keeping its exit code.
@@ -83,6 +84,11 @@ fn the_page_about_json_shows_real_outputs() {
 #[test]
 fn the_page_about_levels_shows_real_outputs() {
     shows_real_outputs("docs/levels.md");
+}
+
+#[test]
+fn the_page_about_postgresql_shows_real_outputs() {
+    shows_real_outputs("docs/postgres.md");
 }
 
 #[test]

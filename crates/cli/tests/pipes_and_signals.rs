@@ -101,7 +101,7 @@ fn an_interrupt_keeps_the_results_so_far() {
     assert_eq!(ran.status.code(), Some(130));
     assert!(start.elapsed() < Duration::from_secs(5));
     let told = String::from_utf8(ran.stderr).unwrap();
-    assert_eq!(told, "interrupted: 1 of 2 inputs were checked\n");
+    assert_eq!(told, "interrupted: 1 of 2 inputs was checked\n");
     drop(stdin);
 }
 

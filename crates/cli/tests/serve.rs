@@ -8,8 +8,12 @@ mod common;
 #[path = "../../server/tests/common/client.rs"]
 mod client;
 
+#[path = "../../server/tests/common/frames.rs"]
+mod frames;
+
 use client::{Client, request};
 use common::{Folder, run, start};
+use frames::{Frames, error_field, kinds};
 use serde_json::json;
 use seriatim_history::formats::{ReadOptions, read_path};
 use seriatim_history::{Atom, History, OpId, Status};
@@ -29,12 +33,17 @@ struct Serving {
 
 impl Serving {
     fn new(args: &[&str]) -> Serving {
-        let mut child = start(&[&["serve", "--http", "127.0.0.1:0"], args].concat());
+        Serving::speaking("http", args)
+    }
+
+    fn speaking(protocol: &str, args: &[&str]) -> Serving {
+        let flag = format!("--{protocol}");
+        let mut child = start(&[&["serve", &flag, "127.0.0.1:0"], args].concat());
         let mut stderr = BufReader::new(child.stderr.take().unwrap());
         let mut line = String::new();
         stderr.read_line(&mut line).unwrap();
-        let address =
-            line.strip_prefix("listening on http://").and_then(|rest| rest.split(' ').next());
+        let start = format!("listening on {protocol}://");
+        let address = line.strip_prefix(&start).and_then(|rest| rest.split(' ').next());
         let address =
             address.and_then(|address| address.parse().ok()).unwrap_or_else(|| panic!("{line}"));
         Serving { child, stderr, address }
@@ -123,11 +132,33 @@ fn mistakes_are_found_before_anybody_connects() {
         (&["serve", "--http", "127.0.0.1:0", "--chooser", "luck"], "latest-per-session"),
         (&["serve", "--http", "127.0.0.1:0", "--idle", "0s"], "more than 0"),
         (&["serve", "--http", "127.0.0.1:0", "--max-body", "5"], "expected a size"),
+        (&["serve", "--postgres", "nowhere", "--level", "ser"], "cannot listen on nowhere"),
+        (&["serve", "--http", "127.0.0.1:0", "--init", "x.sql"], "--postgres"),
+        (&["serve", "--postgres", "127.0.0.1:0", "--tls-cert", "x"], "--tls-key"),
     ] {
         let ran = run(args);
         assert_eq!(ran.code, Some(3), "{args:?}: {}", ran.stderr);
         assert!(ran.stderr.contains(part), "{args:?}: {}", ran.stderr);
     }
+}
+
+#[test]
+fn clients_of_postgresql_are_served_without_http() {
+    let folder = Folder::new();
+    let (init, wrong) = (folder.at("init.sql"), folder.at("wrong.sql"));
+    std::fs::write(&init, "SELECT 1;\nSELECT 2;\n").unwrap();
+    std::fs::write(&wrong, "SELECT 1;\nSELECT nothing;\n").unwrap();
+    let args = ["serve", "--postgres", "127.0.0.1:0", "--level", "ser", "--init", &wrong];
+    let ran = run(&args);
+    assert_eq!(ran.code, Some(3));
+    assert!(ran.stderr.contains("column \"nothing\" does not exist"), "{}", ran.stderr);
+    let server = Serving::speaking("postgres", &["--level", "ser", "--init", &init]);
+    let mut frames = Frames::ready(server.address);
+    assert_eq!(kinds(&frames.query("SELECT 1")), "TDCZ");
+    let begun = Instant::now();
+    assert_eq!(server.end("-TERM"), "");
+    assert!(begun.elapsed() < Duration::from_secs(4), "{:?}", begun.elapsed());
+    assert_eq!(error_field(&frames.rest(), 'C').as_deref(), Some("57P01"));
 }
 
 #[test]

@@ -2,16 +2,16 @@
 //! its isolation level allows.
 //!
 //! A [`Server`] listens until it is told to stop, and then hands over the history of everything
-//! that happened. `hub.rs` has what all protocols share (sessions, transactions, settings); `http/`
-//! is HTTP with JSON.
+//! that happened. `hub.rs` has what the store's sessions share (transactions, settings); `http/` is
+//! HTTP with JSON; `postgres/` is SQL with PostgreSQL's protocol, on a cluster of `seriatim-sql`.
 //!
 //! ```
 //! use seriatim_server::{Config, Server};
 //!
 //! let server = Server::bind("127.0.0.1:0", Config::default())?;
-//! let (address, stopper) = (server.address(), server.stopper());
+//! let (address, stopper) = (server.http_address(), server.stopper());
 //! let running = std::thread::spawn(move || server.run());
-//! // Clients talk to http://{address} …
+//! // Clients talk to that address …
 //! stopper.stop();
 //! let history = running.join().expect("the server does not panic");
 //! assert_eq!(history.txn_count(), 0);
@@ -19,11 +19,13 @@
 //! # Ok::<(), seriatim_server::ServeError>(())
 //! ```
 
+pub mod cells;
 mod config;
 mod error;
 mod http;
 mod hub;
 mod picks;
+pub mod postgres;
 mod server;
 mod session;
 

@@ -3,7 +3,9 @@
 use crate::config::Config;
 use crate::http;
 use crate::hub::Hub;
+use crate::postgres::{Postgres, PostgresConfig};
 use seriatim_history::History;
+use seriatim_sql::database::Cluster;
 use seriatim_store::StoreError;
 use std::fmt;
 use std::io;
@@ -39,8 +41,8 @@ pub enum ServeError {
 /// A server that listens. What comes before [`Server::run`] waits.
 pub struct Server {
     runtime: Runtime,
-    listener: TcpListener,
-    address: SocketAddr,
+    http: Option<(TcpListener, SocketAddr)>,
+    postgres: Option<Postgres>,
     hub: Arc<Hub>,
     stop: watch::Sender<bool>,
 }
@@ -58,27 +60,56 @@ impl Stopper {
 
 impl fmt::Debug for Server {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Server").field("listener", &self.listener).finish_non_exhaustive()
+        f.debug_struct("Server")
+            .field("http", &self.http_address())
+            .field("postgres", &self.postgres_address())
+            .finish_non_exhaustive()
     }
 }
 
 impl Server {
-    /// Listens on `address`, a host and a port; port 0 is any free port.
+    /// A server that listens for HTTP on `address`, a host and a port; port 0 is any free port.
     pub fn bind(address: &str, config: Config) -> Result<Server, ServeError> {
+        Server::new(config)?.with_http(address)
+    }
+
+    /// A server that does not listen yet.
+    pub fn new(config: Config) -> Result<Server, ServeError> {
         let hub = Arc::new(Hub::new(&config)?);
         let runtime =
             Builder::new_multi_thread().enable_all().build().map_err(ServeError::Threads)?;
-        let bound = runtime.block_on(TcpListener::bind(address));
-        let bound =
-            bound.and_then(|listener| listener.local_addr().map(|address| (listener, address)));
-        let (listener, address) =
-            bound.map_err(|source| ServeError::Bind { address: address.to_owned(), source })?;
-        Ok(Server { runtime, listener, address, hub, stop: watch::Sender::new(false) })
+        Ok(Server { runtime, http: None, postgres: None, hub, stop: watch::Sender::new(false) })
     }
 
-    /// Where it listens.
-    pub fn address(&self) -> SocketAddr {
-        self.address
+    /// Listens for HTTP.
+    pub fn with_http(mut self, address: &str) -> Result<Server, ServeError> {
+        let bound = self.runtime.block_on(TcpListener::bind(address));
+        let bound =
+            bound.and_then(|listener| listener.local_addr().map(|address| (listener, address)));
+        self.http = Some(bound.map_err(|source| unusable(address, source))?);
+        Ok(self)
+    }
+
+    /// Listens for clients of PostgreSQL, which get what is in `cluster`.
+    pub fn with_postgres(
+        mut self,
+        address: &str,
+        cluster: Arc<Cluster>,
+        config: PostgresConfig,
+    ) -> Result<Server, ServeError> {
+        let bound = self.runtime.block_on(Postgres::bind(address, cluster, config));
+        self.postgres = Some(bound.map_err(|source| unusable(address, source))?);
+        Ok(self)
+    }
+
+    /// Where it listens for HTTP.
+    pub fn http_address(&self) -> Option<SocketAddr> {
+        self.http.as_ref().map(|(_, address)| *address)
+    }
+
+    /// Where it listens for clients of PostgreSQL.
+    pub fn postgres_address(&self) -> Option<SocketAddr> {
+        self.postgres.as_ref().map(Postgres::address)
     }
 
     /// What stops it.
@@ -89,11 +120,24 @@ impl Server {
     /// Serves until it is stopped. Transactions that are open then abort. Returns what happened:
     /// every commit that a client was told of is in it, unless it lies behind the horizon.
     pub fn run(self) -> History {
-        let Server { runtime, listener, hub, stop, .. } = self;
+        let Server { runtime, http, postgres, hub, stop } = self;
         runtime.spawn(end_idle_sessions(Arc::clone(&hub)));
         runtime.spawn(stop_waiting(Arc::clone(&hub), stop.subscribe()));
-        let router = http::router(Arc::clone(&hub));
-        let left = runtime.block_on(http::accept(listener, router, stop.subscribe()));
+        let sessions = postgres.map(|postgres| runtime.spawn(postgres.accept(stop.subscribe())));
+        let left = runtime.block_on(async {
+            let left = match http {
+                Some((listener, _)) => {
+                    let router = http::router(Arc::clone(&hub));
+                    Some(http::accept(listener, router, stop.subscribe()).await)
+                }
+                None => None,
+            };
+            if let Some(sessions) = sessions {
+                // It ends by itself when the server is told to stop.
+                let _ = sessions.await;
+            }
+            left
+        });
         // In this order: a client that is still connected must not commit something that the
         // history does not have.
         hub.close();
@@ -101,6 +145,10 @@ impl Server {
         runtime.shutdown_background();
         hub.history()
     }
+}
+
+fn unusable(address: &str, source: io::Error) -> ServeError {
+    ServeError::Bind { address: address.to_owned(), source }
 }
 
 /// When the server is told to stop, the clients that wait for their turn must not wait for it any

@@ -24,7 +24,7 @@ struct Running {
 impl Running {
     fn new(config: Config) -> Running {
         let server = Server::bind("127.0.0.1:0", config).unwrap();
-        let (address, stopper) = (server.address(), server.stopper());
+        let (address, stopper) = (server.http_address().unwrap(), server.stopper());
         Running { address, stopper, thread: std::thread::spawn(move || server.run()) }
     }
 

@@ -15,5 +15,6 @@ pub mod predict;
 pub mod replay;
 pub mod schema;
 pub mod serve;
+mod serve_sql;
 pub mod stats;
 pub mod verify;

@@ -1,6 +1,7 @@
 //! `seriatim serve`: a database that may return anything its level allows, over the network, until
 //! a signal ends it.
 
+use super::serve_sql::SqlArgs;
 use crate::exit::{Exit, Failure};
 use crate::loss_notes::lost_note;
 use crate::parsers::{chooser_parser, format_parser, store_level_parser};
@@ -11,9 +12,11 @@ use seriatim_history::History;
 use seriatim_history::formats::Format;
 use seriatim_isolation::Level;
 use seriatim_report::text::plural;
-use seriatim_server::{ChooserKind, Config, Server};
+use seriatim_server::cells::StoreCells;
+use seriatim_server::{ChooserKind, Config, ServeError, Server};
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::time::Duration;
 
 /// So many names are tried for a history that cannot be saved where it should be.
@@ -37,8 +40,10 @@ should be, 4 internal error, 130 or 143 ended by a second Ctrl-C or SIGTERM."
 )]
 pub struct Args {
     /// Where to listen for HTTP, a host and a port; port 0 is any free port
-    #[arg(long, value_name = "ADDR")]
-    http: String,
+    #[arg(long, value_name = "ADDR", required_unless_present = "postgres")]
+    http: Option<String>,
+    #[command(flatten)]
+    sql: SqlArgs,
     /// The level of transactions that do not ask for another one
     #[arg(
         long,
@@ -81,7 +86,7 @@ pub struct Args {
     /// A session that is not used for this long ends, and its open transaction aborts
     #[arg(long, value_name = "TIME", value_parser = idle, default_value = "5m")]
     idle: Duration,
-    /// Where to write the history at the end, or - for standard output
+    /// Where to write the history at the end, or - for standard output; with --postgres that of SQL
     #[arg(long, value_name = "FILE")]
     save: Option<PathBuf>,
     /// The format of FILE; without it the ending decides, as for convert, and if that says nothing
@@ -117,16 +122,39 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
     if let Some((path, format)) = target {
         may_write_history(path, format, &[])?;
     }
-    let server = Server::bind(&args.http, args.config())
-        .map_err(|error| Failure::Message(error.to_string()))?;
+    let (server, sql) = listen(args)?;
     let stopper = server.stopper();
     interrupt::call_next(move |_| stopper.stop());
-    output::message(&format!("listening on http://{} at {}\n", server.address(), args.level));
-    let history = server.run();
+    let addresses =
+        [("http", server.http_address()), ("postgres", server.postgres_address())].into_iter();
+    for (protocol, address) in addresses.filter_map(|(name, address)| Some((name, address?))) {
+        output::message(&format!("listening on {protocol}://{address} at {}\n", args.level));
+    }
+    let mut history = server.run();
+    if let Some(sql) = sql {
+        history = sql.history();
+    }
     if let Some((path, format)) = target {
         keep(&history, format, path)?;
     }
     Ok(Exit::Holds)
+}
+
+/// A server that listens wherever it is told to.
+fn listen(args: &Args) -> Result<(Server, Option<Arc<StoreCells>>), Failure> {
+    let failure = |error: ServeError| Failure::Message(error.to_string());
+    let mut server = Server::new(args.config()).map_err(failure)?;
+    if let Some(address) = &args.http {
+        server = server.with_http(address).map_err(failure)?;
+    }
+    if let Some(address) = &args.sql.postgres {
+        let config = args.sql.config(args.max_sessions.get() as usize)?;
+        args.sql.note(&config).into_iter().for_each(output::message);
+        let (cluster, store) = args.sql.cluster(&args.config())?;
+        server = server.with_postgres(address, cluster, config).map_err(failure)?;
+        return Ok((server, Some(store)));
+    }
+    Ok((server, None))
 }
 
 /// Saves the history. If that cannot be done where or how it should be, it is saved as JSON Lines

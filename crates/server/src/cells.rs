@@ -1,0 +1,320 @@
+//! The store as a store of cells for SQL: reads return any version that the level allows.
+//!
+//! A column of a table is a group of keys, and so is whether its rows exist; a row is a member. The
+//! rows that have ever had a key of an index are a group, too, which is only there to be entered. A
+//! lock is a key that its holders read and write, so that what a holder committed is visible to the
+//! next one by the axioms alone.
+
+use crate::config::Config;
+use crate::picks::Picks;
+use rustc_hash::FxHashMap;
+use serde::{Serialize, Serializer};
+use seriatim_isolation::Level;
+use seriatim_sql::catalog::HeapId;
+use seriatim_sql::cells::{
+    Cell, CellSession, CellStore, CellTxn, Group, Lock, RowNo, RowSet, Statement, TxnLevel,
+};
+use seriatim_sql::error::code;
+use seriatim_sql::functions::{Call, Style};
+use seriatim_sql::settings::Settings;
+use seriatim_sql::types::{Field, TypeKind, TypeLookup};
+use seriatim_sql::{Datum, Oid, SqlError};
+use seriatim_store::{Session, Store, StoreError, Txn};
+use std::fmt;
+use std::sync::Arc;
+
+type Result<T> = seriatim_sql::Result<T>;
+
+/// A store for SQL, as a server is configured.
+pub fn open(config: &Config, forced: bool) -> std::result::Result<StoreCells, StoreError> {
+    let chooser = Picks::new(config.chooser, config.seed).chooser();
+    let store = Store::<CellValue>::builder(config.level)
+        .chooser(chooser)
+        .clock(seriatim_store::Clock::Monotonic)
+        .sessions_at_rc()
+        .build()?;
+    Ok(StoreCells::new(store, forced))
+}
+
+/// What a cell holds, in a history.
+#[derive(Clone, Debug)]
+pub struct CellValue(pub Datum);
+
+impl Serialize for CellValue {
+    fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {
+        match &self.0 {
+            Datum::Null => serializer.serialize_str("NULL"),
+            Datum::Bool(value) => serializer.serialize_bool(*value),
+            Datum::Int2(value) => serializer.serialize_i16(*value),
+            Datum::Int4(value) => serializer.serialize_i32(*value),
+            Datum::Int8(value) => serializer.serialize_i64(*value),
+            Datum::Text(text) => serializer.serialize_str(text),
+            other => serializer.serialize_str(&shown(other)),
+        }
+    }
+}
+
+/// A value as text, without a session.
+fn shown(value: &Datum) -> String {
+    let style: Style = Settings::default().style(0, 0);
+    let call = Call { args: &[], result: Oid::TEXT, style: &style, types: &NoTypes };
+    let ty = match value {
+        Datum::Timestamp(_) => Oid::TIMESTAMP,
+        Datum::Date(_) => Oid::DATE,
+        Datum::Numeric(_) => Oid::NUMERIC,
+        _ => Oid::TEXT,
+    };
+    seriatim_sql::types::output(value, ty, &call)
+}
+
+/// Built-in types only.
+struct NoTypes;
+
+impl TypeLookup for NoTypes {
+    fn kind(&self, _: Oid) -> Option<TypeKind> {
+        Some(TypeKind::Composite(Arc::from(Vec::<Field>::new())))
+    }
+    fn type_name(&self, ty: Oid, _: i32) -> String {
+        ty.to_string()
+    }
+    fn array_of(&self, _: Oid) -> Option<Oid> {
+        None
+    }
+    fn reg_in(&self, _: Oid, _: &str) -> Result<u32> {
+        Ok(0)
+    }
+    fn reg_out(&self, _: Oid, value: u32) -> String {
+        value.to_string()
+    }
+    fn check_domain(&self, _: Oid, _: &Datum) -> Result<()> {
+        Ok(())
+    }
+}
+
+/// The store, for SQL.
+pub struct StoreCells {
+    store: Store<CellValue>,
+    /// Whether the level of the store holds whatever transactions ask for.
+    forced: bool,
+}
+
+impl fmt::Debug for StoreCells {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "StoreCells({:?})", self.store)
+    }
+}
+
+impl StoreCells {
+    /// SQL on this store. Transactions that ask for no level get the store's; `forced` gives it to
+    /// all.
+    pub fn new(store: Store<CellValue>, forced: bool) -> StoreCells {
+        StoreCells { store, forced }
+    }
+}
+
+impl StoreCells {
+    /// What has happened so far.
+    pub fn history(&self) -> seriatim_history::History {
+        self.store.history()
+    }
+}
+
+impl CellStore for StoreCells {
+    fn session(&self) -> Box<dyn CellSession> {
+        Box::new(StoreSession {
+            session: self.store.session(),
+            store: self.store.clone(),
+            forced: self.forced,
+        })
+    }
+}
+
+struct StoreSession {
+    session: Session<CellValue>,
+    store: Store<CellValue>,
+    forced: bool,
+}
+
+impl CellSession for StoreSession {
+    fn begin(&mut self, level: Option<TxnLevel>) -> Result<Box<dyn CellTxn>> {
+        let asked = level.filter(|_| !self.forced).map(|level| match level {
+            TxnLevel::ReadUncommitted | TxnLevel::ReadCommitted => Level::ReadCommitted,
+            TxnLevel::RepeatableRead => Level::SnapshotIsolation,
+            TxnLevel::Serializable => Level::Serializable,
+        });
+        let level = asked.unwrap_or_else(|| self.store.level());
+        let txn = self.session.begin_at(level).map_err(told)?;
+        Ok(Box::new(StoreTxn { txn, store: self.store.clone(), groups: FxHashMap::default() }))
+    }
+}
+
+/// What the client is told.
+fn told(error: StoreError) -> SqlError {
+    match error {
+        StoreError::SerializationFailure(_) => SqlError::new(
+            code::SERIALIZATION_FAILURE,
+            "could not serialize access due to read/write dependencies among transactions",
+        )
+        .hint("The transaction might succeed if retried."),
+        StoreError::Ended => SqlError::new(
+            code::SERIALIZATION_FAILURE,
+            "could not serialize access: the transaction has been aborted",
+        )
+        .hint("The transaction might succeed if retried."),
+        other => SqlError::new(code::OBJECT_NOT_IN_PREREQUISITE_STATE, other.to_string()),
+    }
+}
+
+/// What the groups of the store are for.
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
+enum Kind {
+    Column(HeapId, u16),
+    Key(HeapId, u32),
+    RowLocks(HeapId),
+    ObjectLocks,
+    AdvisoryLocks(bool),
+}
+
+impl Kind {
+    fn name(self) -> String {
+        match self {
+            Kind::Column(heap, 0) => format!("table {} row", heap.0),
+            Kind::Column(heap, column) => format!("table {} column {column}", heap.0),
+            Kind::Key(index, key) => format!("index {} key {key}", index.0),
+            Kind::RowLocks(heap) => format!("table {} lock of row", heap.0),
+            Kind::ObjectLocks => "lock of table".to_owned(),
+            Kind::AdvisoryLocks(pair) => format!("advisory lock {}", i32::from(pair)),
+        }
+    }
+}
+
+struct StoreTxn {
+    txn: Txn<CellValue>,
+    store: Store<CellValue>,
+    groups: FxHashMap<Kind, seriatim_store::Group>,
+}
+
+impl StoreTxn {
+    fn group(&mut self, kind: Kind) -> seriatim_store::Group {
+        let store = &self.store;
+        *self.groups.entry(kind).or_insert_with(|| store.group(&kind.name()))
+    }
+
+    fn put(&mut self, kind: Kind, member: u32, value: Datum) -> Result<()> {
+        let group = self.group(kind);
+        let name = move || format!("{}[{member}]", kind.name());
+        self.txn.write_member(group, member, &name, CellValue(value)).map_err(told)
+    }
+
+    fn latest(&mut self, kind: Kind, member: u32) -> Result<Option<Datum>> {
+        let group = self.group(kind);
+        let name = move || format!("{}[{member}]", kind.name());
+        let value = self.txn.read_latest_member(group, member, &name).map_err(told)?;
+        Ok(value.map(|value| value.0))
+    }
+}
+
+impl CellTxn for StoreTxn {
+    fn begin_statement(&mut self, _statement: &Statement<'_>) -> Result<()> {
+        self.txn.begin_statement();
+        Ok(())
+    }
+
+    fn read(&mut self, cell: Cell) -> Result<Option<Datum>> {
+        let rows = [cell.row];
+        let found = self.read_column(cell.heap, cell.column, RowSet::These(&rows))?;
+        Ok(found.into_iter().next().map(|(_, value)| value))
+    }
+
+    fn read_column(
+        &mut self,
+        heap: HeapId,
+        column: u16,
+        rows: RowSet<'_>,
+    ) -> Result<Vec<(RowNo, Datum)>> {
+        let group = self.group(Kind::Column(heap, column));
+        let found = match rows {
+            RowSet::First(_) => self.txn.read_group(group, None),
+            RowSet::These(rows) => {
+                let members: Vec<u32> = rows.iter().map(|row| row.0).collect();
+                self.txn.read_group(group, Some(&members))
+            }
+        };
+        let mut found: Vec<(RowNo, Datum)> = found
+            .map_err(told)?
+            .into_iter()
+            .filter_map(|(member, value)| Some((RowNo(member), value?.0)))
+            .collect();
+        if let RowSet::First(count) = rows {
+            found.retain(|(row, _)| row.0 < count);
+            found.sort_by_key(|(row, _)| *row);
+        }
+        Ok(found)
+    }
+
+    fn read_group(&mut self, group: Group) -> Result<()> {
+        // The rows of a heap are read with their existence.
+        if let Group::Key(index, key) = group {
+            let group = self.group(Kind::Key(index, key.0));
+            self.txn.read_group(group, None).map_err(told)?;
+        }
+        Ok(())
+    }
+
+    fn enter_group(&mut self, group: Group, row: RowNo) -> Result<()> {
+        match group {
+            Group::Heap(_) => Ok(()),
+            Group::Key(index, key) => self.put(Kind::Key(index, key.0), row.0, Datum::Bool(true)),
+        }
+    }
+
+    fn read_latest(&mut self, cell: Cell) -> Result<Option<Datum>> {
+        self.latest(Kind::Column(cell.heap, cell.column), cell.row.0)
+    }
+
+    fn peek(&self, cell: Cell) -> Option<Datum> {
+        let kind = Kind::Column(cell.heap, cell.column);
+        let group = match self.groups.get(&kind) {
+            Some(group) => *group,
+            None => self.store.group(&kind.name()),
+        };
+        self.txn.peek_member(group, cell.row.0).map(|value| value.0)
+    }
+
+    fn write(&mut self, cell: Cell, value: Datum) -> Result<()> {
+        self.put(Kind::Column(cell.heap, cell.column), cell.row.0, value)
+    }
+
+    fn mark(&mut self) -> usize {
+        self.txn.mark().unwrap_or(0)
+    }
+
+    fn roll_back_to(&mut self, mark: usize) {
+        // One that has ended has nothing left to take back.
+        let _ = self.txn.roll_back_to(mark);
+    }
+
+    fn hand_over(&mut self, lock: Lock, exclusive: bool) -> Result<()> {
+        let (kind, member) = match lock {
+            Lock::Row(heap, row) => (Kind::RowLocks(heap), row.0),
+            Lock::Object(oid) => (Kind::ObjectLocks, oid),
+            Lock::Advisory(number, pair) => {
+                // Two numbers that fall together hand over more than they must, nothing worse.
+                (Kind::AdvisoryLocks(pair), (number ^ (number >> 32)) as u32)
+            }
+        };
+        self.latest(kind, member)?;
+        if exclusive {
+            self.put(kind, member, Datum::Bool(true))?;
+        }
+        Ok(())
+    }
+
+    fn commit(self: Box<Self>) -> Result<()> {
+        self.txn.commit().map_err(told)
+    }
+
+    fn abort(self: Box<Self>) {
+        self.txn.abort();
+    }
+}

@@ -1,0 +1,35 @@
+//! How a server of the PostgreSQL protocol is to work.
+
+use super::password::Password;
+use super::tls::Tls;
+use std::time::Duration;
+
+/// How a server of the PostgreSQL protocol is to work; the defaults suit a test on one machine.
+#[derive(Clone, Debug)]
+pub struct PostgresConfig {
+    /// How many sessions may be open.
+    pub connections_max: usize,
+    /// The largest message of a client, in bytes: a statement, or its parameters.
+    pub message_bytes_max: usize,
+    /// How long a client may take until it has a session.
+    pub startup_wait_max: Duration,
+    /// How long a client may read nothing of its answer.
+    pub write_wait_max: Duration,
+    /// The password of every user; without one everybody is trusted.
+    pub password: Option<Password>,
+    /// What it takes to encrypt connections, if clients ask for it.
+    pub tls: Option<Tls>,
+}
+
+impl Default for PostgresConfig {
+    fn default() -> PostgresConfig {
+        PostgresConfig {
+            connections_max: 500,
+            message_bytes_max: 256 << 20,
+            startup_wait_max: Duration::from_secs(60),
+            write_wait_max: Duration::from_secs(30),
+            password: None,
+            tls: None,
+        }
+    }
+}
