@@ -1,5 +1,6 @@
 #!/bin/sh
-# Sets up what the tests need, then runs all of them: format, lints, tests, doctests, documentation.
+# Sets up what the tests need, then runs all of them: format, lints, tests, doctests, documentation;
+# what measures and what fuzzes must compile.
 set -eu
 cd "$(dirname "$0")"
 
@@ -35,6 +36,8 @@ install_rust() {
 }
 
 has cc || install gcc libc6-dev
+# The fuzzer that the targets of fuzz/ are linked with is C++.
+has c++ || install g++
 # The examples of docs/http.md use it.
 has curl || install curl ca-certificates
 if ! has cargo || [ "$(found)" -lt "$(wanted)" ]; then install_rust; fi
@@ -63,6 +66,12 @@ fi
 say "tests of the slim library, without its features"
 cargo check -p seriatim --all-targets --locked
 cargo nextest run -p seriatim-history -p seriatim-store --lib --test bad_inputs --test behaviour --locked
+# Workspaces of their own, whose code follows that of the crates.
+for other in bench fuzz; do
+    say "$other compiles"
+    RUSTFLAGS="-D warnings" cargo check --manifest-path "$other/Cargo.toml" --all-targets --locked \
+        --target-dir "$CARGO_TARGET_DIR/$other"
+done
 say "doctests"
 cargo test --workspace --all-features --doc --locked --quiet
 say "documentation"
