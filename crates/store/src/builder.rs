@@ -3,6 +3,8 @@
 use crate::chooser::{Chooser, Random};
 use crate::clock::Clock;
 use crate::delay::Delay;
+use crate::names::Namer;
+use crate::ranges::Group;
 use seriatim_isolation::Level;
 use std::fmt;
 use std::num::NonZeroU32;
@@ -19,6 +21,7 @@ pub struct Builder {
     pub(crate) delay: Option<Delay>,
     pub(crate) clock: Option<Clock>,
     pub(crate) sessions_at_rc: bool,
+    pub(crate) namer: Option<Namer>,
 }
 
 impl fmt::Debug for Builder {
@@ -37,6 +40,7 @@ impl Builder {
             delay: None,
             clock: None,
             sessions_at_rc: false,
+            namer: None,
         }
     }
 
@@ -56,9 +60,10 @@ impl Builder {
     /// Bounds memory: each time `ends` transactions have ended, the store makes up its mind about
     /// what has committed so far. From then on reads return either the last of those versions or
     /// one that was committed later. That is a restriction: some behaviours that the level allows
-    /// are not seen. Only at read committed, read atomic and causal consistency. The history and
-    /// the choices tell only of what is remembered. A version that an open transaction has read,
-    /// and what must come behind it, stays until the transaction ends.
+    /// are not seen. The history and the choices tell only of what is remembered: what was settled
+    /// is the initial state of the history. A version that an open transaction has read, and what
+    /// must come behind it, stays until the transaction ends. A transaction that writes very much
+    /// counts as many.
     pub fn horizon(mut self, ends: NonZeroU32) -> Builder {
         self.horizon = Some(ends);
         self
@@ -75,6 +80,15 @@ impl Builder {
     /// that on one connection, although the level does not ask for it.
     pub fn sessions_at_rc(mut self) -> Builder {
         self.sessions_at_rc = true;
+        self
+    }
+
+    /// What members of groups are called, in histories and for choosers.
+    pub fn member_names(
+        mut self,
+        namer: impl Fn(Group, u32) -> String + Send + 'static,
+    ) -> Builder {
+        self.namer = Some(Box::new(namer));
         self
     }
 

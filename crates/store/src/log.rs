@@ -6,10 +6,10 @@
 //! that took its writes back counts as committed here: what it read is in its session's past.
 //!
 //! With a version horizon, old transactions are *settled*: they precede all others in the commit
-//! order for good, and of what they wrote only the last version of each key can still be read. What
-//! is not needed any more is forgotten.
+//! order for good, and what they left behind is the initial version of each key from then on.
 
 use crate::forgetting_list::ForgettingList;
+use crate::key_set::KeySet;
 use crate::past::{INITIAL, Past};
 use crate::ranges::{Groups, Range};
 use crate::writers::{Writer, Writers};
@@ -27,6 +27,8 @@ pub(crate) enum State {
     Withdrawn,
     /// As if it had never been.
     Aborted,
+    /// Committed or took its writes back, and precedes all that is remembered.
+    Settled,
 }
 
 /// An external read.
@@ -51,15 +53,13 @@ pub(crate) struct Record {
     /// Reads of keys that were yet to come.
     pub ranges: Vec<Range>,
     /// Keys written, in the order of their first write.
-    pub writes: Vec<u32>,
+    pub writes: KeySet,
     /// Edges of the commit order that its reads force.
     pub forced: Vec<(u32, u32)>,
     /// Transactions that read from it.
     pub readers: Vec<u32>,
     /// How many transactions committed before it, once it has.
     pub commit: u32,
-    /// Whether it precedes all that is not settled.
-    pub settled: bool,
 }
 
 /// One session.
@@ -121,11 +121,10 @@ impl Log {
             past,
             reads: Vec::new(),
             ranges: Vec::new(),
-            writes: Vec::new(),
+            writes: KeySet::default(),
             forced: Vec::new(),
             readers: Vec::new(),
             commit: 0,
-            settled: false,
         });
         txn
     }
@@ -188,19 +187,13 @@ impl Log {
             if !self.precedes(read.source, txn) {
                 self.txns[txn as usize].past = self.past_with(txn, read.source);
             }
-            // The readers of what is settled are never asked for, and there is no end to them.
-            if !self.txn(read.source).settled {
-                self.txns[read.source as usize].readers.push(txn);
-            }
+            self.txns[read.source as usize].readers.push(txn);
         }
         self.txns[txn as usize].reads.push(read);
     }
 
     pub fn add_write(&mut self, txn: u32, key: u32) {
-        let writes = &mut self.txns[txn as usize].writes;
-        if !writes.contains(&key) {
-            writes.push(key);
-        }
+        self.txns[txn as usize].writes.insert(key);
     }
 
     /// Ends a transaction that committed or took its writes back.
@@ -219,7 +212,7 @@ impl Log {
         self.open.retain(|&other| other != txn);
         home.past = past;
         home.has_written |= !writes.is_empty();
-        for key in writes {
+        for &key in writes.iter() {
             if self.keys.len() <= key as usize {
                 self.keys.resize_with(key as usize + 1, Writers::default);
             }
@@ -254,7 +247,7 @@ impl Log {
     pub fn predecessors(&self, txn: u32, mut visit: impl FnMut(u32)) {
         self.previous(txn).into_iter().for_each(&mut visit);
         let sources = self.txn(txn).reads.iter().map(|read| read.source);
-        sources.filter(|&source| !self.is_settled(source)).for_each(visit);
+        sources.filter(|&source| source != INITIAL).for_each(visit);
     }
 
     /// Calls `visit` with what comes right behind committed `txn` in its session, and with what
@@ -267,12 +260,6 @@ impl Log {
         readers.filter(|&reader| self.txn(reader).state != State::Open).for_each(visit);
     }
 
-    /// Whether a transaction precedes all that is not settled, as the initial one does.
-    #[inline]
-    pub fn is_settled(&self, txn: u32) -> bool {
-        txn == INITIAL || self.txn(txn).settled
-    }
-
     /// The open transactions.
     pub fn open(&self) -> impl Iterator<Item = u32> + '_ {
         self.open.iter().copied()
@@ -283,27 +270,38 @@ impl Log {
         self.sessions.iter().flat_map(|session| session.committed.iter().copied())
     }
 
-    /// Settles these transactions, in this order, which fits all edges.
+    /// Settles these transactions, in this order, which fits all edges: what was read from them was
+    /// read from the initial state.
     pub fn settle(&mut self, order: &[u32]) {
         let mut keys = FxHashSet::default();
         for &txn in order {
             let record = &mut self.txns[txn as usize];
-            record.settled = true;
-            record.readers = Vec::new();
-            for &key in &record.writes {
-                self.keys[key as usize].settled = txn;
-                keys.insert(key);
-            }
+            record.state = State::Settled;
+            keys.extend(record.writes.iter().copied());
+            (record.reads, record.ranges) = Default::default();
+            (record.readers, record.forced) = Default::default();
+            record.writes.clear();
             let home = &mut self.sessions[record.session as usize];
             // The order extends session order, so this is the first of its session.
             home.committed.pop_front();
             home.settled += 1;
         }
-        let txns = &self.txns;
+        let settled: FxHashSet<u32> = order.iter().copied().collect();
         for key in keys {
-            let writers = &mut self.keys[key as usize];
-            writers.retain(|writer| !txns[writer as usize].settled);
+            self.keys[key as usize].retain(|writer| !settled.contains(&writer));
         }
+        for txn in self.remembered() {
+            let record = &mut self.txns[txn as usize];
+            record.forced.retain(|(from, _)| !settled.contains(from));
+            let reads = record.reads.iter_mut().filter(|read| settled.contains(&read.source));
+            reads.for_each(|read| read.source = INITIAL);
+        }
+    }
+
+    /// The transactions that may still be asked about: those that are open, and those that have
+    /// committed and are not settled.
+    pub fn remembered(&self) -> Vec<u32> {
+        self.unsettled().chain(self.open()).collect()
     }
 
     /// Whether a past has to tell how much of `session` is in it: not of what is settled.
@@ -319,19 +317,6 @@ impl Log {
         for past in records.chain(self.sessions.iter_mut().map(|session| &mut session.past)) {
             past.retain(|session| alive.contains(&session));
         }
-    }
-
-    /// The transactions that may still be asked about: those that are not settled, those that they
-    /// have read from, and the writers of the last settled version of each key.
-    pub fn needed(&self) -> FxHashSet<u32> {
-        let alive: Vec<u32> = self.unsettled().chain(self.open()).collect();
-        let sources =
-            alive.iter().flat_map(|&txn| self.txn(txn).reads.iter().map(|read| read.source));
-        let last = self.keys.iter().map(|writers| writers.settled);
-        let mut needed: FxHashSet<u32> =
-            sources.chain(last).filter(|&source| source != INITIAL).collect();
-        needed.extend(alive);
-        needed
     }
 
     /// Whether `txn` has read the initial version of `key` by a range.

@@ -39,11 +39,24 @@ pub(crate) fn admissible(
     candidates(log, txn, key, &seen).into_iter().filter(fits).collect()
 }
 
-/// Versions that are not excluded at first sight, given the writers that were seen. Of what is
-/// settled only the last.
+/// Whether `txn` may read `key` from `source`, one of its versions.
+pub(crate) fn may_read(
+    log: &Log,
+    reach: &Reach,
+    open: &[(u32, u32)],
+    txn: u32,
+    (key, source): (u32, u32),
+) -> bool {
+    match demand(log, txn, key, source) {
+        Demand::Impossible => false,
+        Demand::Edges(edges) => !reach.refuses(log, &edges, open),
+    }
+}
+
+/// Versions that are not excluded at first sight, given the writers that were seen.
 fn candidates(log: &Log, txn: u32, key: u32, seen: &[u32]) -> Vec<u32> {
     let Some(writers) = log.keys.get(key as usize) else { return vec![INITIAL] };
-    let mut all = vec![writers.settled];
+    let mut all = vec![INITIAL];
     if log.txn(txn).level != Level::Causal {
         all.extend(&writers.all);
         return all;
@@ -102,19 +115,12 @@ fn seen_writers(log: &Log, txn: u32, key: u32) -> Vec<u32> {
 }
 
 /// Asks for `before` to commit before `after`; false if that is impossible. What causality gives is
-/// not asked for. If both are settled, `before` is: while an open transaction has read a key, none
-/// of its versions is settled behind what was read.
+/// not asked for.
 fn ask(log: &Log, before: u32, after: u32, edges: &mut Vec<(u32, u32)>) -> bool {
     if before == after {
         return true;
     }
-    if after == INITIAL {
-        return false;
-    }
-    if log.is_settled(before) {
-        return true;
-    }
-    if log.is_settled(after) || log.precedes(after, before) {
+    if after == INITIAL || log.precedes(after, before) {
         return false;
     }
     if !log.precedes(before, after) {
