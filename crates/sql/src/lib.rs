@@ -26,6 +26,7 @@ pub mod locks;
 pub mod memory;
 pub mod parse;
 pub mod plan;
+mod regex;
 pub mod session;
 pub mod settings;
 pub mod types;
