@@ -29,7 +29,9 @@ pub mod plan;
 mod regex;
 pub mod session;
 pub mod settings;
+pub mod transaction;
 pub mod types;
+pub mod virtual_tables;
 
 pub use error::{Result, SqlError};
 pub use types::{Datum, Oid};

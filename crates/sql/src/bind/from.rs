@@ -4,11 +4,10 @@ use super::call::{FromCall, output_columns};
 use super::names::NamedTable;
 use super::query::{Unknowns, rename};
 use super::{Binder, Clause, Item, Visible, fold, split_name};
+use crate::catalog::system::SystemTable;
 use crate::catalog::{Relation, Table};
 use crate::error::{Result, SqlError, code};
-use crate::ir::{
-    Expr, ExprKind, From, FromFunction, JoinKind, OutColumn, Query, SystemTable, TableRef,
-};
+use crate::ir::{Expr, ExprKind, From, FromFunction, JoinKind, OutColumn, Query, TableRef};
 use crate::types::{Oid, TypeKind};
 use sqlparser::ast::{self, JoinConstraint, JoinOperator, TableFactor};
 use std::sync::Arc;

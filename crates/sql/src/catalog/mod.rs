@@ -7,14 +7,15 @@ pub mod builtin;
 mod edit;
 mod names;
 mod objects;
-pub mod reg_names;
 pub mod system;
 pub mod type_names;
 
 pub use edit::CatalogEdit;
 pub use names::{Catalog, Relation, SearchPath, schema};
 pub use objects::{
-    Action, Column, ColumnDefault, Constraint, ConstraintKind, Domain, ForeignKey, HeapId,
-    Identity, Index, IndexKey, IndexedExpr, Object, Persistence, Schema, Sequence, Table, UserType,
-    UserTypeKind, View,
+    Action, Column, ColumnDefault, Constraint, ConstraintKind, Domain, ForeignKey, Identity, Index,
+    IndexKey, IndexedExpr, Object, Persistence, Schema, Sequence, Table, UserType, UserTypeKind,
+    View,
 };
+
+pub use crate::cells::HeapId;

@@ -13,6 +13,7 @@ use crate::error::{Result, SqlError, code};
 use crate::heap::{Heap, IndexEntries};
 use crate::ir::{Assignment, Expr, LockStrength, WaitPolicy};
 use crate::locks::{Mode, Outcome, Target};
+use crate::transaction::PendingCheck;
 use crate::types::{Datum, HashKey, Oid, output};
 use std::sync::Arc;
 
@@ -40,49 +41,6 @@ struct IndexRule {
     entries: Arc<IndexEntries>,
     /// Whether it is checked when the statement or transaction ends, and the constraint.
     deferrable: Option<Oid>,
-}
-
-/// Something that is checked at the end of the statement or transaction.
-#[derive(Clone, Debug)]
-pub enum PendingCheck {
-    /// The row that a row refers to is there.
-    Reference {
-        /// The table.
-        table: Oid,
-        /// The constraint.
-        constraint: Oid,
-        /// The row.
-        row: RowNo,
-    },
-    /// No row refers to a key that is gone.
-    Referenced {
-        /// The table that refers.
-        table: Oid,
-        /// The constraint.
-        constraint: Oid,
-        /// The key that is gone.
-        key: Row,
-    },
-    /// No other row has the same key.
-    Unique {
-        /// The table.
-        table: Oid,
-        /// The index.
-        index: Oid,
-        /// The row.
-        row: RowNo,
-    },
-}
-
-impl PendingCheck {
-    /// The constraint or index that it is about.
-    pub fn constraint(&self) -> Oid {
-        match self {
-            PendingCheck::Reference { constraint, .. }
-            | PendingCheck::Referenced { constraint, .. } => *constraint,
-            PendingCheck::Unique { index, .. } => *index,
-        }
-    }
 }
 
 impl Rules {

@@ -7,10 +7,12 @@ pub(crate) mod chains;
 mod create;
 mod create_more;
 mod cursor;
+mod names;
 mod rewrite;
 mod session;
 
 use cursor::Cursor;
+pub(crate) use names::{fold, name_parts, split_name};
 pub(crate) use rewrite::MARK;
 use std::sync::Arc;
 

@@ -20,7 +20,7 @@ pub mod zone;
 pub use binary::{recv, send};
 pub use call::Call;
 pub use compare::{HashKey, compare, compare_as, not_distinct};
-pub use datum::{Array, Datum, Dimension, EnumValue, Interval, RecordValue};
+pub use datum::{Array, Datum, Dimension, EnumValue, Interval, RecordValue, Row};
 pub use inet::Inet;
 pub use io::{Modifier, apply_typmod, input, output, typmod_in, typmod_out};
 pub use lookup::{Field, NoTypes, TypeKind, TypeLookup};
