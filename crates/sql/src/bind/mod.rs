@@ -4,12 +4,21 @@
 //! by how many levels out it is and its place in the row there.
 
 mod aggregate;
+mod assignments;
 mod call;
 mod coerce;
+mod column_names;
+mod conflict;
+mod defaults;
 mod expr;
 mod from;
+mod from_function;
+mod group_by;
 mod grouping;
+mod insert;
+mod joins;
 mod literal;
+mod merge;
 mod modify;
 mod names;
 mod operators;

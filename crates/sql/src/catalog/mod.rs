@@ -1,7 +1,7 @@
 //! What there is: built-in types, functions and operators (`builtin.rs`), and what users made
 //! (`objects.rs`), found by name and by identifier (`names.rs`). A [`Catalog`] is a value: a
-//! transaction that changes it has one of its own until it commits. The tables of pg_catalog and
-//! information_schema are made of it when they are read (`system/`).
+//! transaction that changes it has one of its own until it commits. `system/` has
+//! what of pg_catalog and information_schema is the same in every database.
 
 pub mod builtin;
 mod edit;

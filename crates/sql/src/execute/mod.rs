@@ -12,13 +12,17 @@ mod keys;
 mod modify;
 mod nodes;
 mod query;
+mod references;
 mod rewrite;
+mod row_checks;
 mod row_locks;
 mod rows;
 mod scan;
 mod session_functions;
 mod subquery;
+mod unique;
 mod window;
+mod write;
 
 pub use crate::types::Row;
 pub use detached::{Detached, value_over};
