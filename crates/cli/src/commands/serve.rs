@@ -22,6 +22,9 @@ use std::time::Duration;
 /// So many names are tried for a history that cannot be saved where it should be.
 const NAMES_MAX: u32 = 1000;
 
+/// How many transactions of SQL are remembered, about, if nothing else is said.
+const SQL_HORIZON: NonZeroU32 = NonZeroU32::new(10_000).unwrap();
+
 /// The flags.
 #[derive(clap::Args, Debug)]
 #[command(
@@ -73,8 +76,8 @@ pub struct Args {
     )]
     delay: Duration,
     /// Each time N transactions have ended, forget all but the last version of each key; bounds
-    /// memory, and restricts what reads may return; the history tells only of the last transactions
-    /// (only at rc, ra and cc)
+    /// memory, and restricts what reads may return; the history tells only of the last transactions.
+    /// SQL forgets after 10000 unless its history is to be saved
     #[arg(long, value_name = "N")]
     horizon: Option<NonZeroU32>,
     /// How many sessions may be open
@@ -109,6 +112,12 @@ impl Args {
             idle_max: self.idle,
             ..Config::default()
         }
+    }
+
+    /// The same for SQL, whose clients come for long: it forgets unless the history is wanted.
+    fn sql_config(&self) -> Config {
+        let horizon = self.horizon.or(self.save.is_none().then_some(SQL_HORIZON));
+        Config { horizon, ..self.config() }
     }
 }
 
@@ -150,7 +159,7 @@ fn listen(args: &Args) -> Result<(Server, Option<Arc<StoreCells>>), Failure> {
     if let Some(address) = &args.sql.postgres {
         let config = args.sql.config(args.max_sessions.get() as usize)?;
         args.sql.note(&config).into_iter().for_each(output::message);
-        let (cluster, store) = args.sql.cluster(&args.config())?;
+        let (cluster, store) = args.sql.cluster(&args.sql_config())?;
         server = server.with_postgres(address, cluster, config).map_err(failure)?;
         return Ok((server, Some(store)));
     }
