@@ -5,7 +5,7 @@ use crate::clock::Clock;
 use crate::delay::Delay;
 use crate::names::Namer;
 use crate::ranges::Group;
-use seriatim_isolation::Level;
+use seriatim_isolation::{Level, Order};
 use std::fmt;
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -21,6 +21,7 @@ pub struct Builder {
     pub(crate) delay: Option<Delay>,
     pub(crate) clock: Option<Clock>,
     pub(crate) sessions_at_rc: bool,
+    pub(crate) order: Order,
     pub(crate) namer: Option<Namer>,
 }
 
@@ -40,6 +41,7 @@ impl Builder {
             delay: None,
             clock: None,
             sessions_at_rc: false,
+            order: Order::default(),
             namer: None,
         }
     }
@@ -80,6 +82,16 @@ impl Builder {
     /// that on one connection, although the level does not ask for it.
     pub fn sessions_at_rc(mut self) -> Builder {
         self.sessions_at_rc = true;
+        self
+    }
+
+    /// Which transactions a later one must see, beside those that it read from: none, those of its
+    /// own session (the default), or all that had ended before it began (at read committed, before
+    /// its statement or, if it has none, its read). With real time weak transactions take effect
+    /// in the order of their commits: a restriction, because concurrent ones could also be
+    /// explained the other way round.
+    pub fn order(mut self, order: Order) -> Builder {
+        self.order = order;
         self
     }
 

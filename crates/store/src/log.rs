@@ -14,7 +14,7 @@ use crate::past::{INITIAL, Past};
 use crate::ranges::{Groups, Range};
 use crate::writers::{Writer, Writers};
 use rustc_hash::FxHashSet;
-use seriatim_isolation::Level;
+use seriatim_isolation::{Level, Order};
 use std::cmp::Reverse;
 use std::collections::VecDeque;
 
@@ -60,6 +60,8 @@ pub(crate) struct Record {
     pub readers: Vec<u32>,
     /// How many transactions committed before it, once it has.
     pub commit: u32,
+    /// How many transactions had committed when it began; at read committed its last statement.
+    pub begun: u32,
 }
 
 /// One session.
@@ -94,6 +96,8 @@ pub(crate) struct Log {
     /// Whether read committed sees what its own session committed, which its axiom does not ask
     /// for.
     pub sessions_at_rc: bool,
+    /// What a transaction must see, beside what it read from.
+    pub order: Order,
     /// How many transactions have committed.
     pub commits: u32,
     /// Those that are open.
@@ -110,8 +114,12 @@ impl Log {
         let txn = self.txns.next() as u32;
         let home = &mut self.sessions[session as usize];
         let number = home.settled + home.committed.len() as u32;
-        let past = home.past.clone();
         home.open = Some(txn);
+        let past = if self.order == Order::RealTime && level == Level::Causal {
+            self.all_ended()
+        } else {
+            home.past.clone()
+        };
         self.open.push(txn);
         self.txns.push(Record {
             session,
@@ -125,8 +133,43 @@ impl Log {
             forced: Vec::new(),
             readers: Vec::new(),
             commit: 0,
+            begun: self.commits,
         });
         txn
+    }
+
+    /// The past of a transaction that has seen all that have ended.
+    fn all_ended(&self) -> Past {
+        let mut past = Past::default();
+        for (session, home) in self.sessions.iter().enumerate() {
+            if !home.committed.is_empty() {
+                past.reach(session as u32, home.settled + home.committed.len() as u32);
+            }
+        }
+        past
+    }
+
+    /// A statement begins, or a read that is part of none: at read committed it sees what has ended
+    /// by now, if time matters.
+    pub fn begin_statement(&mut self, txn: u32) {
+        if self.txn(txn).level == Level::ReadCommitted {
+            self.txns[txn as usize].begun = self.commits;
+        }
+    }
+
+    /// Whether one committed transaction had ended before another one began.
+    pub fn ended_before(&self, earlier: u32, later: u32) -> bool {
+        self.order == Order::RealTime && self.txn(earlier).commit < self.txn(later).begun
+    }
+
+    /// The last writer of a key that a transaction must see because it had ended before.
+    pub fn last_ended(&self, writers: &Writers, txn: u32) -> Option<u32> {
+        if self.order != Order::RealTime {
+            return None;
+        }
+        let begun = self.txn(txn).begun;
+        let ended = writers.all.partition_point(|&writer| self.txn(writer).commit < begun);
+        writers.all[..ended].last().copied()
     }
 
     #[inline]

@@ -21,7 +21,7 @@ use crate::past::INITIAL;
 use crate::record::{self, Told};
 use serde_core::Serialize;
 use seriatim_history::History;
-use seriatim_isolation::Level;
+use seriatim_isolation::{Level, Order};
 use std::fmt;
 use std::num::NonZeroU32;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -133,10 +133,8 @@ struct Inner<V> {
     clock: Option<RunningClock>,
     /// When each transaction began and ended, if there is a clock.
     times: ForgettingList<(i64, i64)>,
-    /// How many transactions each session has begun.
-    begun: Vec<u32>,
-    /// Sessions whose last transaction failed.
-    failed: Vec<bool>,
+    /// The sessions.
+    clients: Vec<Client>,
     choices: Vec<Chosen>,
     open: u32,
     horizon: Option<NonZeroU32>,
@@ -149,6 +147,19 @@ struct Inner<V> {
     delay: Option<Delay>,
     /// Asynchronous code that waits for its turn.
     waiting: Vec<Waker>,
+}
+
+/// A session, as its user sees it.
+#[derive(Clone, Copy, Debug)]
+struct Client {
+    /// Its number in the log.
+    home: u32,
+    /// How many transactions it has begun.
+    begun: u32,
+    /// The one that is open.
+    open: Option<u32>,
+    /// Whether its last transaction failed.
+    failed: bool,
 }
 
 /// A choice that was made. There are as many as reads, so that they are small.
@@ -223,6 +234,7 @@ impl<V: Serialize> Store<V> {
         supported(plan.level)?;
         let mut engine = Engine::default();
         engine.log.sessions_at_rc = plan.sessions_at_rc;
+        engine.log.order = plan.order;
         let inner = Inner {
             engine,
             level: plan.level,
@@ -234,8 +246,7 @@ impl<V: Serialize> Store<V> {
             txn_names: ForgettingList::default(),
             clock: plan.clock.map(RunningClock::start),
             times: ForgettingList::default(),
-            begun: Vec::new(),
-            failed: Vec::new(),
+            clients: Vec::new(),
             choices: Vec::new(),
             open: 0,
             horizon: plan.horizon,
@@ -271,9 +282,9 @@ impl<V> Store<V> {
     /// Opens a session.
     pub fn session(&self) -> Session<V> {
         let mut inner = self.0.lock();
-        inner.begun.push(0);
-        inner.failed.push(false);
-        Session { number: inner.engine.log.open_session(), shared: Arc::clone(&self.0) }
+        let home = inner.engine.log.open_session();
+        inner.clients.push(Client { home, begun: 0, open: None, failed: false });
+        Session { number: inner.clients.len() as u32 - 1, shared: Arc::clone(&self.0) }
     }
 
     /// The chooser from now on.
@@ -332,7 +343,7 @@ impl<V: Serialize> Store<V> {
         let txns = remembered.map(|((number, record), (_, events))| Told {
             times: has_clock.then(|| inner.times[number]),
             number: number as u32,
-            session: record.session,
+            session: inner.txn_names[number].session,
             state: record.state,
             events: events.list(),
             writes_only: inner.horizon.is_some() && record.state == State::Aborted,
@@ -340,7 +351,7 @@ impl<V: Serialize> Store<V> {
         let unit = inner.clock.as_ref().map(RunningClock::unit).unwrap_or_default();
         let names = (0..inner.names.count() as u32).map(|key| inner.names.shown(key)).collect();
         let groups = &inner.engine.log.groups;
-        record::history(names, groups, &inner.initial, inner.begun.len() as u32, txns)
+        record::history(names, groups, &inner.initial, inner.clients.len() as u32, txns)
             .with_time_unit(unit)
     }
 }
@@ -410,7 +421,7 @@ impl<V> Session<V> {
     fn may_begin(&self, level: Level) -> Result<MutexGuard<'_, Inner<V>>, StoreError> {
         let inner = self.shared.lock();
         supported(level)?;
-        let open = inner.engine.log.sessions[self.number as usize].open;
+        let open = inner.clients[self.number as usize].open;
         if open.is_some() { Err(StoreError::TransactionOpen) } else { Ok(inner) }
     }
 
@@ -439,18 +450,24 @@ impl<V> Inner<V> {
     }
 
     fn is_open(&self, session: u32, txn: u32) -> bool {
-        self.engine.log.sessions[session as usize].open == Some(txn)
+        self.clients[session as usize].open == Some(txn)
     }
 
     fn begin(&mut self, session: u32, level: Level) -> u32 {
         self.open += 1;
         self.events.push(Events::default());
-        self.txn_names.push(TxnName { session, txn: self.begun[session as usize] });
+        let client = self.clients[session as usize];
+        self.txn_names.push(TxnName { session, txn: client.begun });
         if let Some(clock) = &mut self.clock {
             self.times.push((clock.now(), i64::MAX));
         }
-        self.begun[session as usize] += 1;
-        self.engine.begin(session, level)
+        // Without an order of sessions every transaction is one of its own.
+        let alone = self.engine.log.order == Order::None;
+        let home = if alone { self.engine.log.open_session() } else { client.home };
+        let txn = self.engine.begin(home, level);
+        let client = &mut self.clients[session as usize];
+        (client.begun, client.open) = (client.begun + 1, Some(txn));
+        txn
     }
 
     /// Lets the chooser pick the version that an external read returns; `None` if there is none.
@@ -458,7 +475,7 @@ impl<V> Inner<V> {
         // A client that tries again gets the latest version: a chooser that likes old ones could
         // refuse it for ever.
         let session = self.txn_names[txn as usize].session;
-        if self.failed[session as usize] || self.chooser.takes_latest() {
+        if self.clients[session as usize].failed || self.chooser.takes_latest() {
             return self.latest(txn, key);
         }
         let sources = self.engine.admissible(txn, key);
@@ -496,13 +513,15 @@ impl<V> Inner<V> {
     }
 
     fn note_failure(&mut self, txn: u32, failed: bool) {
-        let session = self.engine.log.txn(txn).session;
-        self.failed[session as usize] = failed;
+        let session = self.txn_names[txn as usize].session;
+        self.clients[session as usize].failed = failed;
     }
 
     /// Tells the chooser that `txn` ended.
     fn end(&mut self, txn: u32) {
         self.open -= 1;
+        let session = self.txn_names[txn as usize].session;
+        self.clients[session as usize].open = None;
         if let Some(clock) = &mut self.clock {
             self.times[txn as usize].1 = clock.now();
         }

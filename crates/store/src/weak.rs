@@ -12,7 +12,7 @@
 use crate::log::Log;
 use crate::past::INITIAL;
 use crate::reach::Reach;
-use seriatim_isolation::Level;
+use seriatim_isolation::{Level, Order};
 
 /// What reading from a version would ask of the commit order.
 pub(crate) enum Demand {
@@ -34,7 +34,7 @@ pub(crate) fn admissible(
     let seen = seen_writers(log, txn, key);
     let fits = |source: &u32| match demand_of(log, txn, &seen, *source) {
         Demand::Impossible => false,
-        Demand::Edges(edges) => !reach.refuses(log, &edges, open),
+        Demand::Edges(edges) => agrees_with_time(log, &edges) && !reach.refuses(log, &edges, open),
     };
     candidates(log, txn, key, &seen).into_iter().filter(fits).collect()
 }
@@ -49,8 +49,15 @@ pub(crate) fn may_read(
 ) -> bool {
     match demand(log, txn, key, source) {
         Demand::Impossible => false,
-        Demand::Edges(edges) => !reach.refuses(log, &edges, open),
+        Demand::Edges(edges) => agrees_with_time(log, &edges) && !reach.refuses(log, &edges, open),
     }
+}
+
+/// With real time commits take effect in their order, which extends it: what is known of other
+/// orders does not have to know of time then.
+fn agrees_with_time(log: &Log, edges: &[(u32, u32)]) -> bool {
+    let commit = |txn: u32| log.txn(txn).commit;
+    log.order != Order::RealTime || edges.iter().all(|&(from, to)| commit(from) < commit(to))
 }
 
 /// Versions that are not excluded at first sight, given the writers that were seen.
@@ -109,6 +116,7 @@ fn seen_writers(log: &Log, txn: u32, key: u32) -> Vec<u32> {
     if record.level != Level::ReadCommitted || log.sessions_at_rc {
         seen.extend(writers.last_of(record.session));
     }
+    seen.extend(log.last_ended(writers, txn));
     seen.sort_unstable();
     seen.dedup();
     seen
@@ -120,7 +128,7 @@ fn ask(log: &Log, before: u32, after: u32, edges: &mut Vec<(u32, u32)>) -> bool 
     if before == after {
         return true;
     }
-    if after == INITIAL || log.precedes(after, before) {
+    if after == INITIAL || log.precedes(after, before) || log.ended_before(after, before) {
         return false;
     }
     if !log.precedes(before, after) {

@@ -15,7 +15,7 @@
 use crate::log::Log;
 use crate::past::INITIAL;
 use rustc_hash::{FxHashMap, FxHashSet};
-use seriatim_isolation::Level;
+use seriatim_isolation::{Level, Order};
 use std::ops::RangeInclusive;
 
 /// A point of a transaction.
@@ -107,11 +107,23 @@ impl Witness {
     /// Before which places an open strong transaction could read all that it has read.
     fn window(&self, log: &Log, txn: u32) -> Option<RangeInclusive<usize>> {
         let mut low = log.previous(txn).map_or(0, |previous| self.commit(previous) as usize + 1);
+        low = low.max(self.behind_ended(log, txn));
         for read in &log.txn(txn).reads {
             low = low.max(self.behind(read.source));
         }
         let high = self.first_overwritten(log, txn);
         (low <= high).then_some(low..=high)
+    }
+
+    /// The first place behind all that had ended when an open transaction began, if that matters:
+    /// only what has committed since can be behind it.
+    fn behind_ended(&self, log: &Log, txn: u32) -> usize {
+        if log.order != Order::RealTime {
+            return 0;
+        }
+        let begun = log.txn(txn).begun;
+        let ended = |point: &Point| point.is_commit && log.txn(point.txn).commit < begun;
+        self.sequence.iter().rposition(ended).map_or(0, |place| place + 1)
     }
 
     /// Before which place at the latest what an open transaction has read was not overwritten.

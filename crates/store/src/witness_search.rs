@@ -188,9 +188,18 @@ impl<'q> WitnessSearch<'q> {
         !point.is_commit || (first || self.begun.contains(&point.txn)) && self.may_commit(point.txn)
     }
 
-    /// Session order and reads.
+    /// Session order, time and reads.
     fn may_start(&self, txn: u32) -> bool {
-        let previous = self.question.log.previous(txn);
+        let log = self.question.log;
+        let mut open = self.points.iter().filter(|point| {
+            point.is_commit
+                && point.txn != self.question.txn
+                && !self.committed.contains(&point.txn)
+        });
+        if open.any(|point| log.ended_before(point.txn, txn)) {
+            return false;
+        }
+        let previous = log.previous(txn);
         previous.is_none_or(|previous| self.committed.contains(&previous))
             && self
                 .reads(txn)

@@ -1,7 +1,7 @@
 //! The store as its users see it.
 
 use seriatim_check::{Answer, Checker, check};
-use seriatim_isolation::Level;
+use seriatim_isolation::{Level, Order};
 use seriatim_store::{
     Adversary, Choice, Chooser, Clock, Divergence, Group, LEVELS, Latest, Random, Script, Stale,
     Store, StoreError, TxnName,
@@ -251,6 +251,11 @@ fn run_with_horizon(
     };
     let store: Store<u64> =
         Store::<u64>::builder(levels[0]).chooser(chooser).horizon(horizon).build().unwrap();
+    (run_clients(&store, levels, seed, txns), store)
+}
+
+/// Four sessions take turns at random. What happened, as seen from outside.
+fn run_clients(store: &Store<u64>, levels: &[Level], seed: u64, txns: usize) -> String {
     let sessions: Vec<_> = (0..4).map(|_| store.session()).collect();
     let mut open: Vec<Option<(seriatim_store::Txn<u64>, Vec<String>)>> =
         (0..4).map(|_| None).collect();
@@ -312,7 +317,7 @@ fn run_with_horizon(
     }
     let lines =
         told.iter().enumerate().map(|(client, txns)| format!("s{client}: {}\n", txns.join(" | ")));
-    (lines.collect(), store)
+    lines.collect()
 }
 
 fn assert_holds(level: Level, history: &seriatim_history::History, about: &str) {
@@ -425,6 +430,32 @@ fn behind_the_horizon_only_the_last_version_is_read() {
         seen.push(found.unwrap_or(0) < value);
     }
     assert!(seen.contains(&true), "an old version is still read sometimes");
+}
+
+/// With every order each level holds; with less order some histories show that there was less.
+#[test]
+fn levels_hold_with_the_order_that_was_asked_for() {
+    for order in Order::ALL {
+        let mut violated = 0;
+        for level in LEVELS {
+            for seed in 0..40 {
+                let store: Store<u64> = Store::<u64>::builder(level)
+                    .chooser(Random::new(seed))
+                    .clock(Clock::Steps)
+                    .order(order)
+                    .build()
+                    .unwrap();
+                let text = run_clients(&store, &[level], seed, 12);
+                let answer = |order: Order| {
+                    let report = Checker::new().order(order).check(&store.history());
+                    report.verdict(level).unwrap().answer()
+                };
+                assert_eq!(answer(order), Answer::Holds, "{level} {order:?} seed {seed}:\n{text}");
+                violated += u32::from(answer(Order::RealTime) == Answer::Violated);
+            }
+        }
+        assert_eq!(violated > 100, order != Order::RealTime, "{order:?}: {violated}");
+    }
 }
 
 /// Tables of a hundred members, changed and read at random; what is read is compared with versions

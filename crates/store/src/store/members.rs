@@ -49,6 +49,9 @@ impl<V: Clone> Txn<V> {
     /// A statement begins.
     pub fn begin_statement(&mut self) {
         self.statement = Statement::default();
+        if let Ok(mut inner) = self.open() {
+            inner.engine.log.begin_statement(self.number);
+        }
     }
 
     /// What a member holds; `None` if that is its initial value.

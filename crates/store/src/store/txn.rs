@@ -52,6 +52,7 @@ impl<V: Clone> Txn<V> {
     /// version that the level allows.
     pub fn read(&mut self, key: &str) -> Result<Option<V>, StoreError> {
         let mut inner = self.open()?;
+        inner.engine.log.begin_statement(self.number);
         let key = inner.key(key);
         let read = read(&mut inner, self.number, key);
         self.or_fail(inner, read)
