@@ -8,7 +8,7 @@
 use crate::config::Config;
 use crate::picks::Picks;
 use serde::{Serialize, Serializer};
-use seriatim_isolation::Level;
+use seriatim_isolation::{Level, Order};
 use seriatim_sql::catalog::HeapId;
 use seriatim_sql::cells::{
     Base, Cell, CellSession, CellStore, CellTxn, Group, Lock, RowNo, RowSet, Statement, TxnLevel,
@@ -31,7 +31,11 @@ pub fn open(config: &Config, forced: bool) -> std::result::Result<StoreCells, St
         .chooser(chooser)
         .clock(seriatim_store::Clock::Monotonic)
         .member_names(|group, member| Kind::of(group).name(member))
-        .sessions_at_rc();
+        .order(config.order);
+    // Every SQL server shows a connection what it has committed itself.
+    if config.order != Order::None {
+        builder = builder.sessions_at_rc();
+    }
     if let Some(horizon) = config.horizon {
         builder = builder.horizon(horizon);
     }

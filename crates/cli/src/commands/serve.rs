@@ -4,13 +4,13 @@
 use super::serve_sql::SqlArgs;
 use crate::exit::{Exit, Failure};
 use crate::loss_notes::lost_note;
-use crate::parsers::{chooser_parser, format_parser, store_level_parser};
+use crate::parsers::{chooser_parser, format_parser, order_parser, store_level_parser};
 use crate::quantities::{duration, size};
 use crate::write_history::{format_for, may_write_history, save};
 use crate::{interrupt, output};
 use seriatim_history::History;
 use seriatim_history::formats::Format;
-use seriatim_isolation::Level;
+use seriatim_isolation::{Level, Order};
 use seriatim_report::text::plural;
 use seriatim_server::cells::StoreCells;
 use seriatim_server::{ChooserKind, Config, ServeError, Server};
@@ -56,6 +56,10 @@ pub struct Args {
         default_value = "cc"
     )]
     level: Level,
+    /// Which transactions a later one must see, beside those that it read from: none, earlier ones
+    /// of its session, or all that had ended before it began (at rc, before its statement)
+    #[arg(long, value_name = "ORDER", value_parser = order_parser(), default_value = "sessions")]
+    order: Order,
     /// What decides which of the versions that a read may return it does return
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
@@ -102,6 +106,7 @@ impl Args {
     fn config(&self) -> Config {
         Config {
             level: self.level,
+            order: self.order,
             chooser: self.chooser,
             seed: self.seed,
             serial: self.serial,
