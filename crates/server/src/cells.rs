@@ -7,19 +7,18 @@
 
 use crate::config::Config;
 use crate::picks::Picks;
-use rustc_hash::FxHashMap;
 use serde::{Serialize, Serializer};
-use seriatim_isolation::Level;
+use seriatim_isolation::{Level, Order};
 use seriatim_sql::catalog::HeapId;
 use seriatim_sql::cells::{
-    Cell, CellSession, CellStore, CellTxn, Group, Lock, RowNo, RowSet, Statement, TxnLevel,
+    Base, Cell, CellSession, CellStore, CellTxn, Group, Lock, RowNo, RowSet, Statement, TxnLevel,
 };
 use seriatim_sql::error::code;
 use seriatim_sql::functions::{Call, Style};
 use seriatim_sql::settings::Settings;
 use seriatim_sql::types::{Field, TypeKind, TypeLookup};
 use seriatim_sql::{Datum, Oid, SqlError};
-use seriatim_store::{Session, Store, StoreError, Txn};
+use seriatim_store::{Session, SettledCell, Store, StoreError, Txn};
 use std::fmt;
 use std::sync::Arc;
 
@@ -28,12 +27,19 @@ type Result<T> = seriatim_sql::Result<T>;
 /// A store for SQL, as a server is configured.
 pub fn open(config: &Config, forced: bool) -> std::result::Result<StoreCells, StoreError> {
     let chooser = Picks::new(config.chooser, config.seed).chooser();
-    let store = Store::<CellValue>::builder(config.level)
+    let mut builder = Store::<CellValue>::builder(config.level)
         .chooser(chooser)
         .clock(seriatim_store::Clock::Monotonic)
-        .sessions_at_rc()
-        .build()?;
-    Ok(StoreCells::new(store, forced))
+        .member_names(|group, member| Kind::of(group).name(member))
+        .order(config.order);
+    // Every SQL server shows a connection what it has committed itself.
+    if config.order != Order::None {
+        builder = builder.sessions_at_rc();
+    }
+    if let Some(horizon) = config.horizon {
+        builder = builder.horizon(horizon);
+    }
+    Ok(StoreCells::new(builder.build()?, forced))
 }
 
 /// What a cell holds, in a history.
@@ -127,6 +133,17 @@ impl CellStore for StoreCells {
             forced: self.forced,
         })
     }
+
+    fn set_base(&self, base: Arc<dyn Base>) {
+        self.store.set_base(move |cells| base.settle(cells.into_iter().filter_map(cell).collect()));
+    }
+}
+
+/// The cell of a table that a member is. Entries of indexes and locks are none: nothing asks what
+/// they hold.
+fn cell(settled: SettledCell<CellValue>) -> Option<(Cell, Datum)> {
+    let Kind::Column(heap, column) = Kind::of(settled.group) else { return None };
+    Some((Cell { heap, row: RowNo(settled.member), column }, settled.value?.0))
 }
 
 struct StoreSession {
@@ -144,7 +161,7 @@ impl CellSession for StoreSession {
         });
         let level = asked.unwrap_or_else(|| self.store.level());
         let txn = self.session.begin_at(level).map_err(told)?;
-        Ok(Box::new(StoreTxn { txn, store: self.store.clone(), groups: FxHashMap::default() }))
+        Ok(Box::new(StoreTxn { txn }))
     }
 }
 
@@ -176,40 +193,52 @@ enum Kind {
 }
 
 impl Kind {
-    fn name(self) -> String {
+    /// The number of a group: what it is for in the uppermost bits, then two numbers.
+    fn group(self) -> seriatim_store::Group {
+        let (kind, high, low) = match self {
+            Kind::Column(heap, column) => (0, heap.0, u32::from(column)),
+            Kind::Key(index, key) => (1, index.0, key),
+            Kind::RowLocks(heap) => (2, heap.0, 0),
+            Kind::ObjectLocks => (3, 0, 0),
+            Kind::AdvisoryLocks(pair) => (4, 0, u32::from(pair)),
+        };
+        seriatim_store::Group(kind << 61 | u64::from(high) << 32 | u64::from(low))
+    }
+
+    fn of(group: seriatim_store::Group) -> Kind {
+        let (high, low) = ((group.0 << 3 >> 35) as u32, group.0 as u32);
+        match group.0 >> 61 {
+            0 => Kind::Column(HeapId(high), low as u16),
+            1 => Kind::Key(HeapId(high), low),
+            2 => Kind::RowLocks(HeapId(high)),
+            3 => Kind::ObjectLocks,
+            _ => Kind::AdvisoryLocks(low != 0),
+        }
+    }
+
+    fn name(self, member: u32) -> String {
         match self {
-            Kind::Column(heap, 0) => format!("table {} row", heap.0),
-            Kind::Column(heap, column) => format!("table {} column {column}", heap.0),
-            Kind::Key(index, key) => format!("index {} key {key}", index.0),
-            Kind::RowLocks(heap) => format!("table {} lock of row", heap.0),
-            Kind::ObjectLocks => "lock of table".to_owned(),
-            Kind::AdvisoryLocks(pair) => format!("advisory lock {}", i32::from(pair)),
+            Kind::Column(heap, 0) => format!("table {} row[{member}]", heap.0),
+            Kind::Column(heap, column) => format!("table {} column {column}[{member}]", heap.0),
+            Kind::Key(index, key) => format!("index {} key {key}[{member}]", index.0),
+            Kind::RowLocks(heap) => format!("table {} lock of row[{member}]", heap.0),
+            Kind::ObjectLocks => format!("lock of table[{member}]"),
+            Kind::AdvisoryLocks(pair) => format!("advisory lock {}[{member}]", i32::from(pair)),
         }
     }
 }
 
 struct StoreTxn {
     txn: Txn<CellValue>,
-    store: Store<CellValue>,
-    groups: FxHashMap<Kind, seriatim_store::Group>,
 }
 
 impl StoreTxn {
-    fn group(&mut self, kind: Kind) -> seriatim_store::Group {
-        let store = &self.store;
-        *self.groups.entry(kind).or_insert_with(|| store.group(&kind.name()))
-    }
-
     fn put(&mut self, kind: Kind, member: u32, value: Datum) -> Result<()> {
-        let group = self.group(kind);
-        let name = move || format!("{}[{member}]", kind.name());
-        self.txn.write_member(group, member, &name, CellValue(value)).map_err(told)
+        self.txn.write_member(kind.group(), member, CellValue(value)).map_err(told)
     }
 
     fn latest(&mut self, kind: Kind, member: u32) -> Result<Option<Datum>> {
-        let group = self.group(kind);
-        let name = move || format!("{}[{member}]", kind.name());
-        let value = self.txn.read_latest_member(group, member, &name).map_err(told)?;
+        let value = self.txn.read_latest_member(kind.group(), member).map_err(told)?;
         Ok(value.map(|value| value.0))
     }
 }
@@ -232,7 +261,7 @@ impl CellTxn for StoreTxn {
         column: u16,
         rows: RowSet<'_>,
     ) -> Result<Vec<(RowNo, Datum)>> {
-        let group = self.group(Kind::Column(heap, column));
+        let group = Kind::Column(heap, column).group();
         let found = match rows {
             RowSet::First(_) => self.txn.read_group(group, None),
             RowSet::These(rows) => {
@@ -255,7 +284,7 @@ impl CellTxn for StoreTxn {
     fn read_group(&mut self, group: Group) -> Result<()> {
         // The rows of a heap are read with their existence.
         if let Group::Key(index, key) = group {
-            let group = self.group(Kind::Key(index, key.0));
+            let group = Kind::Key(index, key.0).group();
             self.txn.read_group(group, None).map_err(told)?;
         }
         Ok(())
@@ -273,11 +302,7 @@ impl CellTxn for StoreTxn {
     }
 
     fn peek(&self, cell: Cell) -> Option<Datum> {
-        let kind = Kind::Column(cell.heap, cell.column);
-        let group = match self.groups.get(&kind) {
-            Some(group) => *group,
-            None => self.store.group(&kind.name()),
-        };
+        let group = Kind::Column(cell.heap, cell.column).group();
         self.txn.peek_member(group, cell.row.0).map(|value| value.0)
     }
 

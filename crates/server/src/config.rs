@@ -1,6 +1,6 @@
 //! How a server is to work.
 
-use seriatim_isolation::Level;
+use seriatim_isolation::{Level, Order};
 use seriatim_store::ChooserKind;
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -10,6 +10,8 @@ use std::time::Duration;
 pub struct Config {
     /// The level of transactions that do not ask for another one.
     pub level: Level,
+    /// Which transactions a later one must see, beside those that it read from.
+    pub order: Order,
     /// The chooser that picks among the versions that a read may return.
     pub chooser: ChooserKind,
     /// What decides everything that is random.
@@ -35,6 +37,7 @@ impl Default for Config {
     fn default() -> Config {
         Config {
             level: Level::Causal,
+            order: Order::default(),
             chooser: ChooserKind::Random,
             seed: 0,
             serial: false,

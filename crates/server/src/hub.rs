@@ -10,7 +10,7 @@ use crate::picks::Picks;
 use crate::session::Slot;
 use serde_json::{Value, json};
 use seriatim_history::History;
-use seriatim_isolation::Level;
+use seriatim_isolation::{Level, Order};
 use seriatim_store::{Chooser, ChooserKind, Clock, Delay, Store, StoreError, TxnName};
 use std::collections::BTreeMap;
 use std::num::NonZeroU32;
@@ -36,6 +36,7 @@ pub(crate) struct Hub {
     pub body_bytes_max: usize,
     idle_max: Duration,
     turn_wait_max: Duration,
+    order: Order,
     horizon: Option<NonZeroU32>,
     /// Random waits before transactions.
     delay: Option<Mutex<Delay>>,
@@ -87,9 +88,11 @@ impl Inner {
 fn new_store(
     level: Level,
     chooser: Box<dyn Chooser>,
+    order: Order,
     horizon: Option<NonZeroU32>,
 ) -> Result<Store<Value>, StoreError> {
-    let builder = Store::<Value>::builder(level).chooser(chooser).clock(Clock::Monotonic);
+    let builder =
+        Store::<Value>::builder(level).chooser(chooser).order(order).clock(Clock::Monotonic);
     match horizon {
         Some(commits) => builder.horizon(commits).build(),
         None => builder.build(),
@@ -99,7 +102,7 @@ fn new_store(
 impl Hub {
     pub fn new(config: &Config) -> Result<Hub, StoreError> {
         let mut picks = Picks::new(config.chooser, config.seed);
-        let store = new_store(config.level, picks.chooser(), config.horizon)?;
+        let store = new_store(config.level, picks.chooser(), config.order, config.horizon)?;
         let inner = Inner {
             store,
             picks,
@@ -113,6 +116,7 @@ impl Hub {
             body_bytes_max: config.body_bytes_max,
             idle_max: config.idle_max,
             turn_wait_max: config.turn_wait_max,
+            order: config.order,
             horizon: config.horizon,
             delay: (!config.delay_max.is_zero())
                 .then(|| Mutex::new(Delay::new(config.delay_max, config.seed))),
@@ -251,7 +255,7 @@ impl Hub {
         let mut inner = self.lock();
         seed.into_iter().for_each(|seed| inner.picks.set_seed(seed));
         let chooser = inner.picks.chooser();
-        let store = new_store(inner.store.level(), chooser, self.horizon)?;
+        let store = new_store(inner.store.level(), chooser, self.order, self.horizon)?;
         values.into_iter().for_each(|(key, value)| store.load(&key, value));
         inner.end_all(End::Reset);
         inner.store = store;

@@ -11,6 +11,7 @@
 
 use crate::error::Result;
 use crate::types::Datum;
+use std::sync::Arc;
 
 /// Where the rows of a table are.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
@@ -150,4 +151,14 @@ pub trait CellSession: Send {
 pub trait CellStore: Send + Sync + std::fmt::Debug {
     /// A new connection.
     fn session(&self) -> Box<dyn CellSession>;
+
+    /// Where values go that the store does not want to remember: from then on they are initial. A
+    /// store that remembers everything has no use for it.
+    fn set_base(&self, _base: Arc<dyn Base>) {}
+}
+
+/// Keeps the initial values of cells.
+pub trait Base: Send + Sync {
+    /// These are initial from now on. Is called while the store is locked, and asks it nothing.
+    fn settle(&self, cells: Vec<(Cell, Datum)>);
 }

@@ -3,9 +3,9 @@
 
 use crate::activity::{SessionEntry, Sessions};
 use crate::catalog::{Catalog, HeapId, Sequence};
-use crate::cells::CellStore;
+use crate::cells::{Base, CellStore};
 use crate::error::{Result, SqlError, code};
-use crate::heap::{Heap, IndexEntries};
+use crate::heap::{Heap, Heaps, IndexEntries};
 use crate::locks::LockTable;
 use crate::types::Oid;
 use rustc_hash::FxHashMap;
@@ -36,6 +36,8 @@ pub struct Database {
 pub struct Counters {
     oid: AtomicU32,
     heap: AtomicU32,
+    /// Where rows are that the store does not remember.
+    heaps: Arc<Heaps>,
     /// Names sessions.
     pub session: AtomicU32,
     /// Names transactions, for locks.
@@ -77,6 +79,7 @@ impl Database {
     pub fn new_heap(&self) -> Arc<Heap> {
         let id = HeapId(self.counters.heap.fetch_add(1, Ordering::Relaxed));
         let heap = Arc::new(Heap::new(id));
+        self.counters.heaps.add(&heap);
         let mut heaps = self.heaps.write().unwrap_or_else(PoisonError::into_inner);
         heaps.insert(id, Arc::clone(&heap));
         heap
@@ -163,20 +166,19 @@ fn settle_heap(heap: &Heap, table: &crate::catalog::Table, txn: &dyn crate::cell
         let peek = |column: u16| txn.peek(Cell { heap: heap.id, row: number, column });
         let exists = match peek(Cell::EXISTENCE) {
             Some(value) => matches!(value, Datum::Bool(true)),
-            None => rows.initial(number).is_some(),
+            None => rows.exists(number),
         };
         if !exists {
-            rows.base[number.0 as usize] = None;
+            rows.clear_initial(number);
             continue;
         }
-        let before = rows.initial(number).cloned();
         let value = |column: u16| {
-            let initial = || before.as_ref()?.get(column as usize - 1).cloned();
+            let initial = || rows.initial(number, column).cloned();
             let missing = || table.column(column).missing.clone();
             peek(column).or_else(initial).or_else(missing).unwrap_or(Datum::Null)
         };
         let values: Vec<Datum> = (1..=table.columns.len() as u16).map(value).collect();
-        rows.base[number.0 as usize] = Some(values.into());
+        rows.set_initial(number, values);
     }
 }
 
@@ -218,9 +220,11 @@ impl Cluster {
         let counters = Arc::new(Counters {
             oid: AtomicU32::new(Oid::FIRST_USER.0),
             heap: AtomicU32::new(1),
+            heaps: Arc::default(),
             session: AtomicU32::new(1),
             txn: AtomicU64::new(1),
         });
+        store.set_base(Arc::clone(&counters.heaps) as Arc<dyn Base>);
         let make = |name: &str, oid: u32| {
             let catalog = Arc::new(Catalog::default());
             let database = Database::new(name, Oid(oid), catalog, Arc::clone(&counters));
@@ -253,6 +257,7 @@ impl Cluster {
             }
         }
         txn.abort();
+        store.set_base(Arc::clone(&self.counters.heaps) as Arc<dyn Base>);
         self.store = store;
         Ok(())
     }

@@ -5,10 +5,10 @@
 //! to a row of a table without one), is never given to another one. Whether a row exists, and what
 //! it holds, is for the store of cells to say.
 
-use crate::cells::{HeapId, KeyNo, RowNo};
+use crate::cells::{Base, Cell, HeapId, KeyNo, RowNo};
 use crate::types::{Datum, HashKey};
 use rustc_hash::FxHashMap;
-use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};
+use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
 
 /// The values of a key.
 pub type Key = Box<[HashKey]>;
@@ -24,12 +24,26 @@ pub struct Heap {
 /// The rows, while they are looked at.
 #[derive(Default, Debug)]
 pub struct Rows {
-    /// What each row held initially; `None` if it did not exist.
-    pub base: Vec<Option<Arc<[Datum]>>>,
+    base: Vec<BaseRow>,
     /// Rows by primary key.
     by_key: FxHashMap<Key, RowNo>,
     /// The key of each row, for the history; none where it is hidden.
     names: Vec<Option<Arc<str>>>,
+}
+
+/// What a row is initially.
+#[derive(Clone, Default, Debug)]
+struct BaseRow {
+    exists: bool,
+    /// What its columns hold, as far as they are initial: a row whose existence is still decided
+    /// elsewhere may have them, too. Columns that were added later have nothing here.
+    values: Box<[Option<Datum>]>,
+}
+
+impl BaseRow {
+    fn new(values: Vec<Datum>) -> BaseRow {
+        BaseRow { exists: true, values: values.into_iter().map(Some).collect() }
+    }
 }
 
 impl Heap {
@@ -55,9 +69,40 @@ impl Rows {
         self.base.len() as u32
     }
 
-    /// What a row held initially.
-    pub fn initial(&self, row: RowNo) -> Option<&Arc<[Datum]>> {
-        self.base.get(row.0 as usize)?.as_ref()
+    /// Whether a row exists initially.
+    pub fn exists(&self, row: RowNo) -> bool {
+        self.base.get(row.0 as usize).is_some_and(|row| row.exists)
+    }
+
+    /// What a row holds in a column initially; a column that was added later has nothing.
+    pub fn initial(&self, row: RowNo, column: u16) -> Option<&Datum> {
+        self.base.get(row.0 as usize)?.values.get(column as usize - 1)?.as_ref()
+    }
+
+    /// Makes a row that exists initially, with these values.
+    pub fn set_initial(&mut self, row: RowNo, values: Vec<Datum>) {
+        self.base[row.0 as usize] = BaseRow::new(values);
+    }
+
+    /// Makes a row that does not exist initially.
+    pub fn clear_initial(&mut self, row: RowNo) {
+        self.base[row.0 as usize] = BaseRow::default();
+    }
+
+    /// Makes values of one row initial; column 0 says whether it exists.
+    fn settle(&mut self, row: RowNo, cells: &[(Cell, Datum)]) {
+        let Some(base) = self.base.get_mut(row.0 as usize) else { return };
+        let last = cells.iter().map(|(cell, _)| cell.column as usize).max().unwrap_or(0);
+        let mut values = std::mem::take(&mut base.values).into_vec();
+        values.resize(values.len().max(last), None);
+        for (cell, value) in cells {
+            match cell.column {
+                Cell::EXISTENCE => base.exists = matches!(value, Datum::Bool(true)),
+                column => values[column as usize - 1] = Some(value.clone()),
+            }
+        }
+        let is_gone = |(cell, _): &(Cell, Datum)| cell.column == Cell::EXISTENCE && !base.exists;
+        base.values = if cells.iter().any(is_gone) { Box::default() } else { values.into() };
     }
 
     /// The row of a primary key, if there has ever been one.
@@ -73,7 +118,7 @@ impl Rows {
             return row;
         }
         let row = RowNo(self.count());
-        self.base.push(None);
+        self.base.push(BaseRow::default());
         self.names.push(name);
         if let Some(key) = key {
             self.by_key.insert(key, row);
@@ -86,7 +131,7 @@ impl Rows {
         &mut self,
         key: Option<Key>,
         name: Option<Arc<str>>,
-        values: Arc<[Datum]>,
+        values: Vec<Datum>,
     ) -> Option<RowNo> {
         let row = RowNo(self.count());
         if let Some(key) = key
@@ -94,7 +139,7 @@ impl Rows {
         {
             return None;
         }
-        self.base.push(Some(values));
+        self.base.push(BaseRow::new(values));
         self.names.push(name);
         Some(row)
     }
@@ -102,6 +147,37 @@ impl Rows {
     /// What the history calls a row.
     pub fn name(&self, row: RowNo) -> Option<&Arc<str>> {
         self.names.get(row.0 as usize)?.as_ref()
+    }
+}
+
+/// All heaps of a cluster that there are, by their identifiers.
+#[derive(Default, Debug)]
+pub struct Heaps(RwLock<FxHashMap<HeapId, Weak<Heap>>>);
+
+impl Heaps {
+    /// Lets a heap be found.
+    pub fn add(&self, heap: &Arc<Heap>) {
+        let mut all = self.0.write().unwrap_or_else(PoisonError::into_inner);
+        all.retain(|_, heap| heap.strong_count() > 0);
+        all.insert(heap.id, Arc::downgrade(heap));
+    }
+
+    fn get(&self, id: HeapId) -> Option<Arc<Heap>> {
+        self.0.read().unwrap_or_else(PoisonError::into_inner).get(&id)?.upgrade()
+    }
+}
+
+impl Base for Heaps {
+    fn settle(&self, mut cells: Vec<(Cell, Datum)>) {
+        cells.sort_by_key(|(cell, _)| *cell);
+        for of_heap in cells.chunk_by(|(one, _), (two, _)| one.heap == two.heap) {
+            // The rows of a table that is gone are gone.
+            let Some(heap) = self.get(of_heap[0].0.heap) else { continue };
+            let mut rows = heap.rows_mut();
+            for of_row in of_heap.chunk_by(|(one, _), (two, _)| one.row == two.row) {
+                rows.settle(of_row[0].0.row, of_row);
+            }
+        }
     }
 }
 

@@ -3,7 +3,9 @@
 use crate::chooser::{Chooser, Random};
 use crate::clock::Clock;
 use crate::delay::Delay;
-use seriatim_isolation::Level;
+use crate::names::Namer;
+use crate::ranges::Group;
+use seriatim_isolation::{Level, Order};
 use std::fmt;
 use std::num::NonZeroU32;
 use std::time::Duration;
@@ -19,6 +21,8 @@ pub struct Builder {
     pub(crate) delay: Option<Delay>,
     pub(crate) clock: Option<Clock>,
     pub(crate) sessions_at_rc: bool,
+    pub(crate) order: Order,
+    pub(crate) namer: Option<Namer>,
 }
 
 impl fmt::Debug for Builder {
@@ -37,6 +41,8 @@ impl Builder {
             delay: None,
             clock: None,
             sessions_at_rc: false,
+            order: Order::default(),
+            namer: None,
         }
     }
 
@@ -56,9 +62,10 @@ impl Builder {
     /// Bounds memory: each time `ends` transactions have ended, the store makes up its mind about
     /// what has committed so far. From then on reads return either the last of those versions or
     /// one that was committed later. That is a restriction: some behaviours that the level allows
-    /// are not seen. Only at read committed, read atomic and causal consistency. The history and
-    /// the choices tell only of what is remembered. A version that an open transaction has read,
-    /// and what must come behind it, stays until the transaction ends.
+    /// are not seen. The history and the choices tell only of what is remembered: what was settled
+    /// is the initial state of the history. A version that an open transaction has read, and what
+    /// must come behind it, stays until the transaction ends. A transaction that writes very much
+    /// counts as many.
     pub fn horizon(mut self, ends: NonZeroU32) -> Builder {
         self.horizon = Some(ends);
         self
@@ -75,6 +82,25 @@ impl Builder {
     /// that on one connection, although the level does not ask for it.
     pub fn sessions_at_rc(mut self) -> Builder {
         self.sessions_at_rc = true;
+        self
+    }
+
+    /// Which transactions a later one must see, beside those that it read from: none, those of its
+    /// own session (the default), or all that had ended before it began (at read committed, before
+    /// its statement or, if it has none, its read). With real time weak transactions take effect
+    /// in the order of their commits: a restriction, because concurrent ones could also be
+    /// explained the other way round.
+    pub fn order(mut self, order: Order) -> Builder {
+        self.order = order;
+        self
+    }
+
+    /// What members of groups are called, in histories and for choosers.
+    pub fn member_names(
+        mut self,
+        namer: impl Fn(Group, u32) -> String + Send + 'static,
+    ) -> Builder {
+        self.namer = Some(Box::new(namer));
         self
     }
 

@@ -62,6 +62,12 @@ pub trait Chooser: Send {
 
     /// Hears of each transaction that ended.
     fn ended(&mut self, _txn: &Ended<'_>) {}
+
+    /// Whether it takes the last version whatever is asked, and listens to nothing: then it is not
+    /// asked at all, and the other versions are not looked for.
+    fn takes_latest(&self) -> bool {
+        false
+    }
 }
 
 /// A transaction that ended.
@@ -84,6 +90,10 @@ impl<C: Chooser + ?Sized> Chooser for Box<C> {
 
     fn ended(&mut self, txn: &Ended<'_>) {
         (**self).ended(txn);
+    }
+
+    fn takes_latest(&self) -> bool {
+        (**self).takes_latest()
     }
 }
 
@@ -112,6 +122,10 @@ pub struct Latest;
 impl Chooser for Latest {
     fn choose(&mut self, read: &PendingRead<'_>) -> usize {
         read.versions.len() - 1
+    }
+
+    fn takes_latest(&self) -> bool {
+        true
     }
 }
 

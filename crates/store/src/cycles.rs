@@ -6,6 +6,7 @@
 
 use crate::chooser::PendingRead;
 use crate::log::{Log, State};
+use crate::past::INITIAL;
 use rustc_hash::FxHashSet;
 use std::cell::Cell;
 
@@ -48,7 +49,7 @@ impl<'l> Look<'l> {
     /// puts it before.
     fn overtakes(&self, read: &PendingRead<'_>, source: u32) -> bool {
         let log = self.log;
-        if log.is_settled(source) {
+        if source == INITIAL {
             return false;
         }
         let writers = self.writers(read.key_number).iter();
@@ -69,7 +70,7 @@ impl<'l> Look<'l> {
         if !self.spend(writers.len()) {
             return Vec::new();
         }
-        let is_behind = |writer: u32| log.is_settled(source) || log.precedes(source, writer);
+        let is_behind = |writer: u32| source == INITIAL || log.precedes(source, writer);
         let others = writers.iter().copied().filter(|&writer| writer != txn && writer != source);
         others.filter(|&writer| is_behind(writer)).collect()
     }
@@ -118,7 +119,6 @@ impl<'l> Look<'l> {
 mod tests {
     use super::*;
     use crate::log::Read;
-    use crate::past::INITIAL;
     use seriatim_isolation::Level;
 
     fn commit(log: &mut Log, session: u32, reads: &[(u32, u32)], writes: &[u32]) -> u32 {

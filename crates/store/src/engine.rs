@@ -3,12 +3,14 @@
 
 use crate::log::{Log, Read, State};
 use crate::past::INITIAL;
+use crate::ranges::Group;
 use crate::reach::Reach;
 use crate::weak::{self, Demand};
 use crate::witness::{Point, Witness};
-use crate::witness_search::Question;
+use crate::witness_search::{self, Question};
 use rustc_hash::FxHashSet;
 use seriatim_isolation::Level;
+use std::sync::Arc;
 
 /// The store's memory of transactions, and an order that shows them valid.
 #[derive(Clone, Default, Debug)]
@@ -34,7 +36,8 @@ impl Engine {
         let mut reach = self.reach.clone();
         self.open_edges().into_iter().for_each(|(from, to)| reach.add(&self.log, from, to));
         let committed = reach.order(&self.log);
-        Witness::new(committed.into_iter().map(|txn| Point { txn, is_commit: true }).collect())
+        let point = |txn| Point { txn, is_commit: true };
+        Witness::new(&self.log, committed.into_iter().map(point).collect())
     }
 
     /// The versions of `key` that `txn` may read: the transactions that wrote them, in the order of
@@ -46,15 +49,44 @@ impl Engine {
         };
         let writers = self.log.keys.get(key as usize).map_or(&[][..], |writers| &writers.all);
         let all = [INITIAL].into_iter().chain(writers.iter().copied());
-        if self.log.txn(txn).level.is_strong() {
-            let fitting = witness.fitting(&self.log, txn, key);
-            return all
-                .filter(|&source| {
-                    fitting.contains(&source) || self.other_order(txn, key, source, &[])
-                })
-                .collect();
+        if !self.log.txn(txn).level.is_strong() {
+            return all.filter(|&source| self.weak_fits(witness, txn, key, source)).collect();
         }
-        all.filter(|&source| self.weak_fits(witness, txn, key, source)).collect()
+        let mut fitting = witness.fitting(&self.log, txn, key);
+        if !witness_search::is_tried(witness) {
+            let commit = |source: u32| (source != INITIAL).then(|| self.log.txn(source).commit);
+            fitting.sort_unstable_by_key(|&source| commit(source));
+            return fitting;
+        }
+        all.filter(|&source| fitting.contains(&source) || self.other_order(txn, key, source, &[]))
+            .collect()
+    }
+
+    /// Whether `txn` may read `key` from `source`, one of its versions.
+    pub fn may_read(&self, txn: u32, key: u32, source: u32) -> bool {
+        let log = &self.log;
+        let Some(witness) = &self.witness else {
+            return weak::may_read(log, &self.reach, &self.open_edges(), txn, (key, source));
+        };
+        if !log.txn(txn).level.is_strong() {
+            return self.weak_fits(witness, txn, key, source);
+        }
+        witness.fits(log, txn, key, source) || self.other_order(txn, key, source, &[])
+    }
+
+    /// The version of `key` that committed last; not every transaction may read it.
+    pub fn last_version(&self, key: u32) -> u32 {
+        let last = self.log.keys.get(key as usize).and_then(|writers| writers.all.last());
+        last.copied().unwrap_or(INITIAL)
+    }
+
+    /// Of the versions of `key` that `txn` may read the one that committed last.
+    pub fn latest(&mut self, txn: u32, key: u32) -> Option<u32> {
+        let last = self.last_version(key);
+        if self.may_read(txn, key, last) {
+            return Some(last);
+        }
+        self.admissible(txn, key).last().copied()
     }
 
     /// Whether another order lets `txn` read `key` from `source`.
@@ -96,7 +128,7 @@ impl Engine {
                 };
                 if let Some(mut sequence) = question.answer() {
                     sequence.retain(|point| point.txn != txn);
-                    *witness = Witness::new(sequence);
+                    *witness = Witness::new(&self.log, sequence);
                 }
             }
             _ => {}
@@ -105,7 +137,7 @@ impl Engine {
     }
 
     /// `txn` has read the initial version of all members that enter a group from now on.
-    pub fn read_range(&mut self, txn: u32, group: u32, members: Option<std::sync::Arc<[u32]>>) {
+    pub fn read_range(&mut self, txn: u32, group: Group, members: Option<Arc<[u32]>>) {
         let range = self.log.groups.range(group, members);
         self.log.txns[txn as usize].ranges.push(range);
     }
@@ -143,23 +175,31 @@ impl Engine {
         self.log.open().flat_map(|txn| self.log.txn(txn).forced.iter().copied()).collect()
     }
 
-    /// Settles what can be settled and forgets what is not needed, except for the last `count`
-    /// transactions. Only for stores whose transactions are all weak. Returns those that are
-    /// needed.
-    pub fn settle(&mut self, count: usize) -> FxHashSet<u32> {
-        let order = self.reach.settleable(&self.log, &self.open_edges());
-        self.log.settle(&order);
-        for txn in self.log.open().collect::<Vec<u32>>() {
-            let mut forced = std::mem::take(&mut self.log.txns[txn as usize].forced);
-            forced.retain(|&(from, _)| !self.log.is_settled(from));
-            self.log.txns[txn as usize].forced = forced;
+    /// The committed transactions that can be settled now, in the order in which they are. They
+    /// must be settled: the witness has forgotten them.
+    pub fn settleable(&mut self) -> Vec<u32> {
+        match &mut self.witness {
+            Some(witness) => witness.settle(&self.log),
+            None => self.reach.settleable(&self.log, &self.open_edges()),
         }
-        let needed = self.log.needed();
-        let is_needed = |txn: usize| needed.contains(&(txn as u32));
-        self.reach.forget(&self.log, count, is_needed);
-        self.log.txns.forget(count, is_needed);
+    }
+
+    /// Settles transactions, in this order. Forgets all that are not remembered any more, except
+    /// for those from the returned number on.
+    pub fn settle(&mut self, order: &[u32]) -> usize {
+        self.log.settle(order);
+        let remembered: FxHashSet<u32> = self.log.remembered().into_iter().collect();
+        let is_needed = |txn: usize| remembered.contains(&(txn as u32));
+        let first = self.first_kept();
+        self.log.txns.forget(first, is_needed);
         self.log.trim();
-        needed
+        self.reach.forget(&self.log, first, is_needed);
+        first
+    }
+
+    /// The first transaction that has committed and is not settled: those before are few, and open.
+    fn first_kept(&self) -> usize {
+        self.log.unsettled().min().map_or(self.log.txns.next(), |txn| txn as usize)
     }
 
     fn find_place(&mut self, txn: u32) -> bool {
@@ -167,7 +207,8 @@ impl Engine {
         if !self.log.txn(txn).level.is_strong() {
             // What it has seen is in the sequence, and no transaction there has seen it: the end
             // fits.
-            witness.insert(witness.sequence.len(), Point { txn, is_commit: true });
+            let end = witness.sequence.len();
+            witness.insert(&self.log, end, Point { txn, is_commit: true });
             return true;
         }
         if witness.place(&self.log, txn) {
@@ -175,7 +216,7 @@ impl Engine {
         }
         let question = Question { log: &self.log, witness, txn, also: None, edges: &[] };
         match question.answer() {
-            Some(sequence) => *witness = Witness::new(sequence),
+            Some(sequence) => *witness = Witness::new(&self.log, sequence),
             None => return false,
         }
         true

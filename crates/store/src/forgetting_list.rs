@@ -49,10 +49,18 @@ impl<T> ForgettingList<T> {
         self.old.values_mut().chain(self.recent.iter_mut())
     }
 
-    /// Forgets those for which `is_needed` says no, except for the last `count`.
-    pub fn forget(&mut self, count: usize, is_needed: impl Fn(usize) -> bool) {
+    /// The one of this number, unless it was forgotten.
+    pub fn get(&self, number: usize) -> Option<&T> {
+        match number.checked_sub(self.first) {
+            Some(place) => self.recent.get(place),
+            None => self.old.get(&number),
+        }
+    }
+
+    /// Forgets those for which `is_needed` says no, except for those from number `first` on.
+    pub fn forget(&mut self, first: usize, is_needed: impl Fn(usize) -> bool) {
         self.old.retain(|&number, _| is_needed(number));
-        while self.recent.len() > count {
+        while self.first < first {
             let Some(item) = self.recent.pop_front() else { break };
             if is_needed(self.first) {
                 self.old.insert(self.first, item);
@@ -92,7 +100,7 @@ mod tests {
     fn what_is_needed_and_what_is_recent_stays() {
         let mut kept: ForgettingList<usize> = ForgettingList::default();
         (0..10).for_each(|number| kept.push(number));
-        kept.forget(3, |number| number % 4 == 0);
+        kept.forget(7, |number| number % 4 == 0);
         let left: Vec<usize> = kept
             .iter()
             .map(|(number, &item)| {
@@ -103,7 +111,8 @@ mod tests {
             .collect();
         assert_eq!(left, [0, 4, 7, 8, 9]);
         assert_eq!((kept.next(), kept.len()), (10, 5));
-        kept.forget(1, |number| number == 4);
+        kept.forget(9, |number| number == 4);
+        assert_eq!((kept.get(4), kept.get(8), kept.get(10)), (Some(&4), None, None));
         assert_eq!(kept.iter().map(|(number, _)| number).collect::<Vec<_>>(), [4, 9]);
         kept[4] = 7;
         assert_eq!(kept[4], 7);

@@ -6,15 +6,15 @@
 //! that took its writes back counts as committed here: what it read is in its session's past.
 //!
 //! With a version horizon, old transactions are *settled*: they precede all others in the commit
-//! order for good, and of what they wrote only the last version of each key can still be read. What
-//! is not needed any more is forgotten.
+//! order for good, and what they left behind is the initial version of each key from then on.
 
 use crate::forgetting_list::ForgettingList;
+use crate::key_set::KeySet;
 use crate::past::{INITIAL, Past};
 use crate::ranges::{Groups, Range};
 use crate::writers::{Writer, Writers};
 use rustc_hash::FxHashSet;
-use seriatim_isolation::Level;
+use seriatim_isolation::{Level, Order};
 use std::cmp::Reverse;
 use std::collections::VecDeque;
 
@@ -27,6 +27,8 @@ pub(crate) enum State {
     Withdrawn,
     /// As if it had never been.
     Aborted,
+    /// Committed or took its writes back, and precedes all that is remembered.
+    Settled,
 }
 
 /// An external read.
@@ -51,15 +53,15 @@ pub(crate) struct Record {
     /// Reads of keys that were yet to come.
     pub ranges: Vec<Range>,
     /// Keys written, in the order of their first write.
-    pub writes: Vec<u32>,
+    pub writes: KeySet,
     /// Edges of the commit order that its reads force.
     pub forced: Vec<(u32, u32)>,
     /// Transactions that read from it.
     pub readers: Vec<u32>,
     /// How many transactions committed before it, once it has.
     pub commit: u32,
-    /// Whether it precedes all that is not settled.
-    pub settled: bool,
+    /// How many transactions had committed when it began; at read committed its last statement.
+    pub begun: u32,
 }
 
 /// One session.
@@ -94,6 +96,8 @@ pub(crate) struct Log {
     /// Whether read committed sees what its own session committed, which its axiom does not ask
     /// for.
     pub sessions_at_rc: bool,
+    /// What a transaction must see, beside what it read from.
+    pub order: Order,
     /// How many transactions have committed.
     pub commits: u32,
     /// Those that are open.
@@ -110,8 +114,12 @@ impl Log {
         let txn = self.txns.next() as u32;
         let home = &mut self.sessions[session as usize];
         let number = home.settled + home.committed.len() as u32;
-        let past = home.past.clone();
         home.open = Some(txn);
+        let past = if self.order == Order::RealTime && level == Level::Causal {
+            self.all_ended()
+        } else {
+            home.past.clone()
+        };
         self.open.push(txn);
         self.txns.push(Record {
             session,
@@ -121,13 +129,47 @@ impl Log {
             past,
             reads: Vec::new(),
             ranges: Vec::new(),
-            writes: Vec::new(),
+            writes: KeySet::default(),
             forced: Vec::new(),
             readers: Vec::new(),
             commit: 0,
-            settled: false,
+            begun: self.commits,
         });
         txn
+    }
+
+    /// The past of a transaction that has seen all that have ended.
+    fn all_ended(&self) -> Past {
+        let mut past = Past::default();
+        for (session, home) in self.sessions.iter().enumerate() {
+            if !home.committed.is_empty() {
+                past.reach(session as u32, home.settled + home.committed.len() as u32);
+            }
+        }
+        past
+    }
+
+    /// A statement begins, or a read that is part of none: at read committed it sees what has ended
+    /// by now, if time matters.
+    pub fn begin_statement(&mut self, txn: u32) {
+        if self.txn(txn).level == Level::ReadCommitted {
+            self.txns[txn as usize].begun = self.commits;
+        }
+    }
+
+    /// Whether one committed transaction had ended before another one began.
+    pub fn ended_before(&self, earlier: u32, later: u32) -> bool {
+        self.order == Order::RealTime && self.txn(earlier).commit < self.txn(later).begun
+    }
+
+    /// The last writer of a key that a transaction must see because it had ended before.
+    pub fn last_ended(&self, writers: &Writers, txn: u32) -> Option<u32> {
+        if self.order != Order::RealTime {
+            return None;
+        }
+        let begun = self.txn(txn).begun;
+        let ended = writers.all.partition_point(|&writer| self.txn(writer).commit < begun);
+        writers.all[..ended].last().copied()
     }
 
     #[inline]
@@ -188,19 +230,13 @@ impl Log {
             if !self.precedes(read.source, txn) {
                 self.txns[txn as usize].past = self.past_with(txn, read.source);
             }
-            // The readers of what is settled are never asked for, and there is no end to them.
-            if !self.txn(read.source).settled {
-                self.txns[read.source as usize].readers.push(txn);
-            }
+            self.txns[read.source as usize].readers.push(txn);
         }
         self.txns[txn as usize].reads.push(read);
     }
 
     pub fn add_write(&mut self, txn: u32, key: u32) {
-        let writes = &mut self.txns[txn as usize].writes;
-        if !writes.contains(&key) {
-            writes.push(key);
-        }
+        self.txns[txn as usize].writes.insert(key);
     }
 
     /// Ends a transaction that committed or took its writes back.
@@ -219,7 +255,7 @@ impl Log {
         self.open.retain(|&other| other != txn);
         home.past = past;
         home.has_written |= !writes.is_empty();
-        for key in writes {
+        for &key in writes.iter() {
             if self.keys.len() <= key as usize {
                 self.keys.resize_with(key as usize + 1, Writers::default);
             }
@@ -254,7 +290,7 @@ impl Log {
     pub fn predecessors(&self, txn: u32, mut visit: impl FnMut(u32)) {
         self.previous(txn).into_iter().for_each(&mut visit);
         let sources = self.txn(txn).reads.iter().map(|read| read.source);
-        sources.filter(|&source| !self.is_settled(source)).for_each(visit);
+        sources.filter(|&source| source != INITIAL).for_each(visit);
     }
 
     /// Calls `visit` with what comes right behind committed `txn` in its session, and with what
@@ -267,12 +303,6 @@ impl Log {
         readers.filter(|&reader| self.txn(reader).state != State::Open).for_each(visit);
     }
 
-    /// Whether a transaction precedes all that is not settled, as the initial one does.
-    #[inline]
-    pub fn is_settled(&self, txn: u32) -> bool {
-        txn == INITIAL || self.txn(txn).settled
-    }
-
     /// The open transactions.
     pub fn open(&self) -> impl Iterator<Item = u32> + '_ {
         self.open.iter().copied()
@@ -283,27 +313,38 @@ impl Log {
         self.sessions.iter().flat_map(|session| session.committed.iter().copied())
     }
 
-    /// Settles these transactions, in this order, which fits all edges.
+    /// Settles these transactions, in this order, which fits all edges: what was read from them was
+    /// read from the initial state.
     pub fn settle(&mut self, order: &[u32]) {
         let mut keys = FxHashSet::default();
         for &txn in order {
             let record = &mut self.txns[txn as usize];
-            record.settled = true;
-            record.readers = Vec::new();
-            for &key in &record.writes {
-                self.keys[key as usize].settled = txn;
-                keys.insert(key);
-            }
+            record.state = State::Settled;
+            keys.extend(record.writes.iter().copied());
+            (record.reads, record.ranges) = Default::default();
+            (record.readers, record.forced) = Default::default();
+            record.writes.clear();
             let home = &mut self.sessions[record.session as usize];
             // The order extends session order, so this is the first of its session.
             home.committed.pop_front();
             home.settled += 1;
         }
-        let txns = &self.txns;
+        let settled: FxHashSet<u32> = order.iter().copied().collect();
         for key in keys {
-            let writers = &mut self.keys[key as usize];
-            writers.retain(|writer| !txns[writer as usize].settled);
+            self.keys[key as usize].retain(|writer| !settled.contains(&writer));
         }
+        for txn in self.remembered() {
+            let record = &mut self.txns[txn as usize];
+            record.forced.retain(|(from, _)| !settled.contains(from));
+            let reads = record.reads.iter_mut().filter(|read| settled.contains(&read.source));
+            reads.for_each(|read| read.source = INITIAL);
+        }
+    }
+
+    /// The transactions that may still be asked about: those that are open, and those that have
+    /// committed and are not settled.
+    pub fn remembered(&self) -> Vec<u32> {
+        self.unsettled().chain(self.open()).collect()
     }
 
     /// Whether a past has to tell how much of `session` is in it: not of what is settled.
@@ -319,19 +360,6 @@ impl Log {
         for past in records.chain(self.sessions.iter_mut().map(|session| &mut session.past)) {
             past.retain(|session| alive.contains(&session));
         }
-    }
-
-    /// The transactions that may still be asked about: those that are not settled, those that they
-    /// have read from, and the writers of the last settled version of each key.
-    pub fn needed(&self) -> FxHashSet<u32> {
-        let alive: Vec<u32> = self.unsettled().chain(self.open()).collect();
-        let sources =
-            alive.iter().flat_map(|&txn| self.txn(txn).reads.iter().map(|read| read.source));
-        let last = self.keys.iter().map(|writers| writers.settled);
-        let mut needed: FxHashSet<u32> =
-            sources.chain(last).filter(|&source| source != INITIAL).collect();
-        needed.extend(alive);
-        needed
     }
 
     /// Whether `txn` has read the initial version of `key` by a range.

@@ -4,79 +4,144 @@
 //! each key that is there, and besides that it has read the initial version of every key that will
 //! ever enter the group: without that, two transactions that each count the rows of a table, find
 //! none and insert one could both be serializable. A range is that second part. It is not a list:
-//! the keys that it is about are those behind its mark in the group, and writers of these are
+//! the keys that it is about are those of the group that came after it, and writers of these are
 //! compared with it when they come.
+//!
+//! Keys are counted over all groups as they enter, so that a group that has no key takes no place,
+//! and a key that is forgotten leaves the order of the others as it is.
 
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
-/// A read of the initial version of all keys of a group behind a mark.
+/// Keys that are read together, with those that are yet to come: any number that the caller likes.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct Group(pub u64);
+
+/// A read of the initial version of all keys of a group that come from then on.
 #[derive(Clone, Debug)]
 pub(crate) struct Range {
-    pub group: u32,
-    /// How many keys the group had.
-    pub known: u32,
+    pub group: Group,
+    /// How many keys had entered any group.
+    pub known: u64,
     /// Of which members, ascending; none for all.
     pub members: Option<Arc<[u32]>>,
 }
 
-/// Where a key stands in its group.
+impl Range {
+    fn has_member(&self, member: u32) -> bool {
+        self.members.as_ref().is_none_or(|members| members.binary_search(&member).is_ok())
+    }
+}
+
+/// A key in its group.
 #[derive(Clone, Copy, Debug)]
-struct Place {
-    group: u32,
-    /// Its number among the keys of the group.
-    index: u32,
+struct Entry {
+    /// How many keys had entered any group before it.
+    number: u64,
+    key: u32,
     member: u32,
 }
 
 /// The keys of groups, in the order in which they came.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Groups {
-    keys: Vec<Vec<u32>>,
-    places: FxHashMap<u32, Place>,
+    entries: FxHashMap<Group, Vec<Entry>>,
+    /// The group of a key, and its number.
+    places: FxHashMap<u32, (Group, u64)>,
+    next: u64,
 }
 
 impl Groups {
-    /// A new one.
-    pub fn open(&mut self) -> u32 {
-        self.keys.push(Vec::new());
-        self.keys.len() as u32 - 1
-    }
-
     /// A key enters a group.
-    pub fn add(&mut self, group: u32, member: u32, key: u32) {
-        let keys = &mut self.keys[group as usize];
-        self.places.insert(key, Place { group, index: keys.len() as u32, member });
-        keys.push(key);
+    pub fn add(&mut self, group: Group, member: u32, key: u32) {
+        self.places.insert(key, (group, self.next));
+        let entries = self.entries.entry(group).or_default();
+        entries.push(Entry { number: self.next, key, member });
+        self.next += 1;
     }
 
-    /// The keys of a group, with their members.
-    pub fn members(&self, group: u32) -> impl Iterator<Item = (u32, u32)> + '_ {
-        self.keys[group as usize].iter().map(|&key| (key, self.places[&key].member))
+    /// How many keys have entered any group.
+    pub fn count(&self) -> u64 {
+        self.next
+    }
+
+    fn entries(&self, group: Group, from: u64) -> &[Entry] {
+        let entries = self.entries.get(&group).map_or(&[][..], Vec::as_slice);
+        &entries[entries.partition_point(|entry| entry.number < from)..]
+    }
+
+    /// The keys of a group with their members, and with how many keys came before each.
+    pub fn members(&self, group: Group) -> impl Iterator<Item = (u32, u32, u64)> + '_ {
+        self.entries(group, 0).iter().map(|entry| (entry.key, entry.member, entry.number))
     }
 
     /// A range over what comes from now on.
-    pub fn range(&self, group: u32, members: Option<Arc<[u32]>>) -> Range {
-        Range { group, known: self.keys[group as usize].len() as u32, members }
+    pub fn range(&self, group: Group, members: Option<Arc<[u32]>>) -> Range {
+        Range { group, known: self.next, members }
     }
 
     /// The keys that a range is about so far.
     pub fn later<'g>(&'g self, range: &'g Range) -> impl Iterator<Item = u32> + 'g {
-        let keys = &self.keys[range.group as usize][range.known as usize..];
-        keys.iter().copied().filter(|key| {
-            let Some(members) = &range.members else { return true };
-            members.binary_search(&self.places[key].member).is_ok()
-        })
+        let later = self.entries(range.group, range.known).iter();
+        later.filter(|entry| range.has_member(entry.member)).map(|entry| entry.key)
     }
 
     /// Whether a range is about a key.
     pub fn covers(&self, range: &Range, key: u32) -> bool {
-        let Some(place) = self.places.get(&key) else { return false };
-        place.group == range.group
-            && place.index >= range.known
-            && range
-                .members
-                .as_ref()
-                .is_none_or(|members| members.binary_search(&place.member).is_ok())
+        let Some(&(group, number)) = self.places.get(&key) else { return false };
+        if group != range.group || number < range.known {
+            return false;
+        }
+        let found = self.entries(group, number).first();
+        found.is_some_and(|entry| range.has_member(entry.member))
+    }
+
+    /// Forgets keys: if they come again, they come as new ones.
+    pub fn forget(&mut self, keys: &[u32]) {
+        let mut touched: Vec<Group> = Vec::new();
+        for key in keys {
+            touched.extend(self.places.remove(key).map(|(group, _)| group));
+        }
+        touched.sort_unstable();
+        touched.dedup();
+        for group in touched {
+            let Some(entries) = self.entries.get_mut(&group) else { continue };
+            entries.retain(|entry| self.places.contains_key(&entry.key));
+            entries.shrink_to_fit();
+            if entries.is_empty() {
+                self.entries.remove(&group);
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_range_is_about_keys_that_came_later_also_after_others_were_forgotten() {
+        let (rows, others) = (Group(7), Group(8));
+        let mut groups = Groups::default();
+        groups.add(rows, 1, 10);
+        groups.add(rows, 2, 11);
+        let all = groups.range(rows, None);
+        let some = groups.range(rows, Some(Arc::from([4, 9])));
+        groups.add(others, 3, 12);
+        groups.add(rows, 3, 13);
+        groups.add(rows, 4, 14);
+        let later = |groups: &Groups, range: &Range| groups.later(range).collect::<Vec<u32>>();
+        assert_eq!(later(&groups, &all), [13, 14]);
+        assert_eq!(later(&groups, &some), [14]);
+        assert!(groups.covers(&all, 13) && !groups.covers(&all, 11) && !groups.covers(&all, 12));
+        assert!(groups.covers(&some, 14) && !groups.covers(&some, 13));
+        groups.forget(&[10, 13, 12]);
+        assert_eq!(later(&groups, &all), [14]);
+        assert!(!groups.covers(&all, 13));
+        // It comes again under the same number.
+        groups.add(rows, 3, 13);
+        assert!(groups.covers(&all, 13));
+        assert_eq!(groups.members(rows).map(|(key, ..)| key).collect::<Vec<_>>(), [11, 14, 13]);
+        assert_eq!(groups.members(others).count(), 0);
     }
 }

@@ -8,7 +8,7 @@
 
 use crate::forgetting_list::ForgettingList;
 use crate::log::Log;
-use crate::past::Past;
+use crate::past::{INITIAL, Past};
 use rustc_hash::FxHashMap;
 use std::cmp::Reverse;
 use std::collections::BinaryHeap;
@@ -117,12 +117,8 @@ impl Reach {
 
     /// The committed transactions that can be settled now, in an order that fits all edges, `open`
     /// among them, and otherwise that of the commits. What an open transaction has read must stay
-    /// the last settled version of its key, or unsettled.
+    /// the initial version of its key, or unsettled.
     pub fn settleable(&self, log: &Log, open: &[(u32, u32)]) -> Vec<u32> {
-        // What an open transaction has read by ranges may be about keys that nothing here knows.
-        if log.open().any(|txn| !log.txn(txn).ranges.is_empty()) {
-            return Vec::new();
-        }
         let mut waits: FxHashMap<u32, u32> = log.unsettled().map(|txn| (txn, 0)).collect();
         let mut later: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
         for txn in log.unsettled() {
@@ -153,24 +149,26 @@ impl Reach {
         order
     }
 
-    /// Forgets the transactions that are not needed, except for the last `count`, and what is
-    /// settled.
-    pub fn forget(&mut self, log: &Log, count: usize, is_needed: impl Fn(usize) -> bool) {
+    /// Forgets the transactions that are not needed, except for those from `first` on.
+    pub fn forget(&mut self, log: &Log, first: usize, is_needed: impl Fn(usize) -> bool) {
+        self.before.forget(first, &is_needed);
+        self.forced.forget(first, is_needed);
         self.before.iter_mut().for_each(|before| before.retain(|session| log.is_alive(session)));
-        self.before.forget(count, &is_needed);
-        self.forced.forget(count, is_needed);
     }
 }
 
-/// Which keys open transactions have read, and whether what they read is settled: then no other
-/// version may be settled after it.
+/// Which keys open transactions have read, and whether what they read is settled, or initial: then
+/// no other version may be settled after it.
 struct Holds(FxHashMap<u32, Vec<(u32, bool)>>);
 
 impl Holds {
     fn new(log: &Log) -> Holds {
         let mut holds: FxHashMap<u32, Vec<(u32, bool)>> = FxHashMap::default();
         for read in log.open().flat_map(|txn| &log.txn(txn).reads) {
-            holds.entry(read.key).or_default().push((read.source, log.is_settled(read.source)));
+            holds.entry(read.key).or_default().push((read.source, read.source == INITIAL));
+        }
+        for key in log.open().flat_map(|txn| log.in_ranges(txn)) {
+            holds.entry(key).or_default().push((INITIAL, true));
         }
         Holds(holds)
     }
@@ -185,7 +183,7 @@ impl Holds {
             return true;
         }
         // From now on no version of the key may be settled behind the one that was read.
-        for key in writes {
+        for key in writes.iter() {
             for (source, settled) in self.0.get_mut(key).into_iter().flatten() {
                 *settled |= *source == txn;
             }

@@ -72,19 +72,19 @@ pub(crate) struct Told<'e, V> {
     pub session: u32,
     pub state: State,
     pub events: &'e [Recorded<V>],
-    /// What it has read may be forgotten.
+    /// What it has read is not kept for its sake.
     pub writes_only: bool,
 }
 
 /// The history of transactions in the order in which they began.
 pub(crate) fn history<'e, V: Serialize + 'e>(
-    keys: &[Arc<str>],
+    keys: Vec<Arc<str>>,
     groups: &Groups,
     initial: &[Option<V>],
     sessions: u32,
     txns: impl Iterator<Item = Told<'e, V>>,
 ) -> History {
-    let names = keys.iter().map(|name| Atom::Str((**name).into())).collect();
+    let names = keys.into_iter().map(|name| Atom::Str((*name).into())).collect();
     let mut columns = Columns {
         session_count: sessions,
         key_names: KeyNames::Table(names),
@@ -157,7 +157,7 @@ pub(crate) fn history<'e, V: Serialize + 'e>(
 fn status(state: State) -> Status {
     match state {
         State::Committed => Status::Committed,
-        State::Withdrawn | State::Aborted => Status::Aborted,
+        State::Withdrawn | State::Aborted | State::Settled => Status::Aborted,
         State::Open => Status::Unknown,
     }
 }

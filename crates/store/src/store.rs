@@ -1,9 +1,10 @@
 //! The store as its users see it: sessions, names and values; `txn.rs` has the transactions.
 
 mod members;
+mod settle;
 mod txn;
 
-pub use members::Group;
+pub use settle::SettledCell;
 pub use txn::Txn;
 
 use crate::builder::Builder;
@@ -11,16 +12,16 @@ use crate::chooser::{Choice, Chooser, Ended, PendingRead, TxnName, Version};
 use crate::clock::RunningClock;
 use crate::delay::Delay;
 use crate::engine::Engine;
+use crate::events::Events;
 use crate::fingerprint::fingerprint;
 use crate::forgetting_list::ForgettingList;
 use crate::log::State;
+use crate::names::Names;
 use crate::past::INITIAL;
-use crate::record::{self, Recorded, Told};
-use rustc_hash::FxHashMap;
+use crate::record::{self, Told};
 use serde_core::Serialize;
 use seriatim_history::History;
-use seriatim_isolation::Level;
-use std::collections::{BTreeMap, HashMap};
+use seriatim_isolation::{Level, Order};
 use std::fmt;
 use std::num::NonZeroU32;
 use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
@@ -42,8 +43,6 @@ pub enum StoreError {
     /// A store has read committed, read atomic, causal consistency, prefix consistency, snapshot
     /// isolation and serializability.
     UnsupportedLevel(Level),
-    /// At strong levels there is no version horizon.
-    NoHorizon(Level),
 }
 
 impl fmt::Display for StoreError {
@@ -64,9 +63,6 @@ impl fmt::Display for StoreError {
             StoreError::UnsupportedLevel(level) => {
                 write!(f, "a store cannot work at {level}; use rc, ra, cc, pc, si or ser")
             }
-            StoreError::NoHorizon(level) => {
-                write!(f, "a store with a version horizon works at rc, ra and cc, not at {level}")
-            }
         }
     }
 }
@@ -83,11 +79,8 @@ pub const LEVELS: [Level; 6] = [
     Level::Serializable,
 ];
 
-fn supported(level: Level, horizon: Option<NonZeroU32>) -> Result<(), StoreError> {
-    if !LEVELS.contains(&level) {
-        return Err(StoreError::UnsupportedLevel(level));
-    }
-    if horizon.is_some() && level.is_strong() { Err(StoreError::NoHorizon(level)) } else { Ok(()) }
+fn supported(level: Level) -> Result<(), StoreError> {
+    if LEVELS.contains(&level) { Ok(()) } else { Err(StoreError::UnsupportedLevel(level)) }
 }
 
 /// A database that may answer anything its isolation level allows. Clones are the same store.
@@ -132,34 +125,41 @@ struct Inner<V> {
     chooser: Box<dyn Chooser>,
     /// Gives values a number.
     fingerprint: fn(Option<&V>) -> u64,
-    /// For reads and writes of one key; the names come from clients, so that the hashes are hard to
-    /// guess.
-    keys: HashMap<Arc<str>, u32>,
-    /// For scans.
-    sorted: BTreeMap<Arc<str>, u32>,
-    names: Vec<Arc<str>>,
+    names: Names,
     initial: Vec<Option<V>>,
-    /// The keys of members of groups.
-    members: FxHashMap<(u32, u32), u32>,
-    groups: HashMap<Arc<str>, u32>,
     /// What each transaction did, in its order.
-    events: ForgettingList<Vec<Recorded<V>>>,
+    events: ForgettingList<Events<V>>,
     txn_names: ForgettingList<TxnName>,
     clock: Option<RunningClock>,
     /// When each transaction began and ended, if there is a clock.
     times: ForgettingList<(i64, i64)>,
-    /// How many transactions each session has begun.
-    begun: Vec<u32>,
-    /// Sessions whose last transaction failed.
-    failed: Vec<bool>,
+    /// The sessions.
+    clients: Vec<Client>,
     choices: Vec<Chosen>,
     open: u32,
     horizon: Option<NonZeroU32>,
     /// How many transactions have ended since the store last settled.
     ended: u32,
+    /// How many keys they have written.
+    written: usize,
+    /// Takes over members that nothing here has to remember.
+    base: Option<settle::Base<V>>,
     delay: Option<Delay>,
     /// Asynchronous code that waits for its turn.
     waiting: Vec<Waker>,
+}
+
+/// A session, as its user sees it.
+#[derive(Clone, Copy, Debug)]
+struct Client {
+    /// Its number in the log.
+    home: u32,
+    /// How many transactions it has begun.
+    begun: u32,
+    /// The one that is open.
+    open: Option<u32>,
+    /// Whether its last transaction failed.
+    failed: bool,
 }
 
 /// A choice that was made. There are as many as reads, so that they are small.
@@ -231,30 +231,28 @@ impl<V: Serialize> Store<V> {
     }
 
     fn from_builder(plan: Builder) -> Result<Store<V>, StoreError> {
-        supported(plan.level, plan.horizon)?;
+        supported(plan.level)?;
         let mut engine = Engine::default();
         engine.log.sessions_at_rc = plan.sessions_at_rc;
+        engine.log.order = plan.order;
         let inner = Inner {
             engine,
             level: plan.level,
             chooser: plan.chooser,
             fingerprint,
-            keys: HashMap::new(),
-            sorted: BTreeMap::new(),
-            names: Vec::new(),
+            names: Names::new(plan.namer),
             initial: Vec::new(),
-            members: FxHashMap::default(),
-            groups: HashMap::new(),
             events: ForgettingList::default(),
             txn_names: ForgettingList::default(),
             clock: plan.clock.map(RunningClock::start),
             times: ForgettingList::default(),
-            begun: Vec::new(),
-            failed: Vec::new(),
+            clients: Vec::new(),
             choices: Vec::new(),
             open: 0,
             horizon: plan.horizon,
             ended: 0,
+            written: 0,
+            base: None,
             delay: plan.delay,
             waiting: Vec::new(),
         };
@@ -284,9 +282,9 @@ impl<V> Store<V> {
     /// Opens a session.
     pub fn session(&self) -> Session<V> {
         let mut inner = self.0.lock();
-        inner.begun.push(0);
-        inner.failed.push(false);
-        Session { number: inner.engine.log.open_session(), shared: Arc::clone(&self.0) }
+        let home = inner.engine.log.open_session();
+        inner.clients.push(Client { home, begun: 0, open: None, failed: false });
+        Session { number: inner.clients.len() as u32 - 1, shared: Arc::clone(&self.0) }
     }
 
     /// The chooser from now on.
@@ -302,7 +300,7 @@ impl<V> Store<V> {
     /// Changes the level of transactions that begin from now on and do not ask for another one.
     pub fn set_level(&self, level: Level) -> Result<(), StoreError> {
         let mut inner = self.0.lock();
-        supported(level, inner.horizon)?;
+        supported(level)?;
         inner.level = level;
         Ok(())
     }
@@ -310,7 +308,7 @@ impl<V> Store<V> {
     /// The choices made so far, for a [`crate::Script`].
     pub fn choices(&self) -> Vec<Choice> {
         let inner = self.0.lock();
-        let name = |key: u32| inner.names[key as usize].to_string();
+        let name = |key: u32| inner.names.shown(key).to_string();
         let choice = |&Chosen { key, reader, read, writer, latest, .. }: &Chosen| Choice {
             reader,
             read,
@@ -327,7 +325,7 @@ impl<V: Clone> Store<V> {
     /// key.
     pub fn load(&self, key: &str, value: V) {
         let mut inner = self.0.lock();
-        if !inner.keys.contains_key(key) {
+        if inner.names.find(key).is_none() {
             let number = inner.key(key);
             inner.initial[number as usize] = Some(value);
         }
@@ -340,21 +338,20 @@ impl<V: Serialize> Store<V> {
     pub fn history(&self) -> History {
         let inner = self.0.lock();
         let has_clock = inner.clock.is_some();
-        let txns = inner.engine.log.txns.iter().zip(inner.events.iter()).map(
-            |((number, record), (_, events))| Told {
-                times: has_clock.then(|| inner.times[number]),
-                number: number as u32,
-                session: record.session,
-                state: record.state,
-                events,
-                // What an aborted transaction has read is not kept for its sake.
-                writes_only: record.settled
-                    || (inner.horizon.is_some() && record.state == State::Aborted),
-            },
-        );
+        let all = inner.engine.log.txns.iter().zip(inner.events.iter());
+        let remembered = all.filter(|((_, record), _)| record.state != State::Settled);
+        let txns = remembered.map(|((number, record), (_, events))| Told {
+            times: has_clock.then(|| inner.times[number]),
+            number: number as u32,
+            session: inner.txn_names[number].session,
+            state: record.state,
+            events: events.list(),
+            writes_only: inner.horizon.is_some() && record.state == State::Aborted,
+        });
         let unit = inner.clock.as_ref().map(RunningClock::unit).unwrap_or_default();
-        let (names, groups) = (&inner.names, &inner.engine.log.groups);
-        record::history(names, groups, &inner.initial, inner.begun.len() as u32, txns)
+        let names = (0..inner.names.count() as u32).map(|key| inner.names.shown(key)).collect();
+        let groups = &inner.engine.log.groups;
+        record::history(names, groups, &inner.initial, inner.clients.len() as u32, txns)
             .with_time_unit(unit)
     }
 }
@@ -423,8 +420,8 @@ impl<V> Session<V> {
 
     fn may_begin(&self, level: Level) -> Result<MutexGuard<'_, Inner<V>>, StoreError> {
         let inner = self.shared.lock();
-        supported(level, inner.horizon)?;
-        let open = inner.engine.log.sessions[self.number as usize].open;
+        supported(level)?;
+        let open = inner.clients[self.number as usize].open;
         if open.is_some() { Err(StoreError::TransactionOpen) } else { Ok(inner) }
     }
 
@@ -444,35 +441,43 @@ impl<V> Session<V> {
 
 impl<V> Inner<V> {
     fn key(&mut self, name: &str) -> u32 {
-        if let Some(&number) = self.keys.get(name) {
+        if let Some(number) = self.names.find(name) {
             return number;
         }
-        let number = self.names.len() as u32;
-        let name: Arc<str> = name.into();
-        self.names.push(Arc::clone(&name));
-        self.sorted.insert(Arc::clone(&name), number);
-        self.keys.insert(name, number);
-        self.initial.push(None);
+        let number = self.names.add(name);
+        self.initial.resize_with(self.names.count(), || None);
         number
     }
 
     fn is_open(&self, session: u32, txn: u32) -> bool {
-        self.engine.log.sessions[session as usize].open == Some(txn)
+        self.clients[session as usize].open == Some(txn)
     }
 
     fn begin(&mut self, session: u32, level: Level) -> u32 {
         self.open += 1;
-        self.events.push(Vec::new());
-        self.txn_names.push(TxnName { session, txn: self.begun[session as usize] });
+        self.events.push(Events::default());
+        let client = self.clients[session as usize];
+        self.txn_names.push(TxnName { session, txn: client.begun });
         if let Some(clock) = &mut self.clock {
             self.times.push((clock.now(), i64::MAX));
         }
-        self.begun[session as usize] += 1;
-        self.engine.begin(session, level)
+        // Without an order of sessions every transaction is one of its own.
+        let alone = self.engine.log.order == Order::None;
+        let home = if alone { self.engine.log.open_session() } else { client.home };
+        let txn = self.engine.begin(home, level);
+        let client = &mut self.clients[session as usize];
+        (client.begun, client.open) = (client.begun + 1, Some(txn));
+        txn
     }
 
     /// Lets the chooser pick the version that an external read returns; `None` if there is none.
     fn choose(&mut self, txn: u32, key: u32) -> Option<u32> {
+        // A client that tries again gets the latest version: a chooser that likes old ones could
+        // refuse it for ever.
+        let session = self.txn_names[txn as usize].session;
+        if self.clients[session as usize].failed || self.chooser.takes_latest() {
+            return self.latest(txn, key);
+        }
         let sources = self.engine.admissible(txn, key);
         let name = |source: u32| (source != INITIAL).then(|| self.txn_names[source as usize]);
         let versions: Vec<Version> =
@@ -483,96 +488,76 @@ impl<V> Inner<V> {
         let read = PendingRead {
             reader: self.txn_names[txn as usize],
             number: log.txn(txn).reads.len() as u32,
-            key: &self.names[key as usize],
+            key: &self.names.shown(key),
             versions: &versions,
             txn,
             key_number: key,
             log,
             value: &|place| fingerprint(value(initial, events, versions[place].source, key)),
         };
-        // A client that tries again gets the latest version: a chooser that likes old ones could
-        // refuse it for ever.
-        let place = if self.failed[read.reader.session as usize] {
-            last
-        } else {
-            self.chooser.choose(&read).min(last)
-        };
+        let place = self.chooser.choose(&read).min(last);
         let Version { writer, source } = versions[place];
         let (reader, number) = (read.reader, read.number);
         self.choices.push(Chosen { txn, key, reader, read: number, writer, latest: place == last });
         Some(source)
     }
 
+    /// The latest version that an external read may return, without looking for the others.
+    fn latest(&mut self, txn: u32, key: u32) -> Option<u32> {
+        let source = self.engine.latest(txn, key)?;
+        let reader = self.txn_names[txn as usize];
+        let read = self.engine.log.txn(txn).reads.len() as u32;
+        let writer = (source != INITIAL).then(|| self.txn_names[source as usize]);
+        self.choices.push(Chosen { txn, key, reader, read, writer, latest: true });
+        Some(source)
+    }
+
     fn note_failure(&mut self, txn: u32, failed: bool) {
-        let session = self.engine.log.txn(txn).session;
-        self.failed[session as usize] = failed;
+        let session = self.txn_names[txn as usize].session;
+        self.clients[session as usize].failed = failed;
     }
 
     /// Tells the chooser that `txn` ended.
     fn end(&mut self, txn: u32) {
         self.open -= 1;
+        let session = self.txn_names[txn as usize].session;
+        self.clients[session as usize].open = None;
         if let Some(clock) = &mut self.clock {
             self.times[txn as usize].1 = clock.now();
         }
+        let written = self.events[txn as usize].written_keys();
+        self.written += written.len();
+        if !self.chooser.takes_latest() {
+            self.tell_chooser(txn, &written);
+        }
+        self.ended += 1;
+        self.settle_if_due();
+    }
+
+    fn tell_chooser(&mut self, txn: u32, written: &[u32]) {
         let record = self.engine.log.txn(txn);
-        let name = |key: &u32| &*self.names[*key as usize];
+        let reads: Vec<Arc<str>> =
+            record.reads.iter().map(|read| self.names.shown(read.key)).collect();
+        let writes: Vec<Arc<str>> = written.iter().map(|&key| self.names.shown(key)).collect();
         self.chooser.ended(&Ended {
             txn: self.txn_names[txn as usize],
             committed: record.state == State::Committed,
-            reads: record.reads.iter().map(|read| name(&read.key)).collect(),
-            writes: written_keys(&self.events[txn as usize]).iter().map(name).collect(),
+            reads: reads.iter().map(|name| &**name).collect(),
+            writes: writes.iter().map(|name| &**name).collect(),
         });
-        self.ended += 1;
-        if self.horizon.is_some_and(|horizon| self.ended >= horizon.get()) {
-            self.settle();
-        }
-    }
-
-    /// Forgets what lies behind the horizon.
-    fn settle(&mut self) {
-        let count = self.horizon.map_or(0, NonZeroU32::get) as usize;
-        let needed = self.engine.settle(count);
-        let log = &self.engine.log;
-        self.ended = 0;
-        self.events.forget(count, |txn| needed.contains(&(txn as u32)));
-        self.txn_names.forget(count, |txn| needed.contains(&(txn as u32)));
-        if self.clock.is_some() {
-            self.times.forget(count, |txn| needed.contains(&(txn as u32)));
-        }
-        self.choices.retain(|choice| needed.contains(&choice.txn) && !log.is_settled(choice.txn));
     }
 }
 
-/// The keys that a transaction wrote, each once, also if it took that back.
-fn written_keys<V>(events: &[Recorded<V>]) -> Vec<u32> {
-    let mut keys = Vec::new();
-    for event in events {
-        match event {
-            Recorded::Write { key, .. } if !keys.contains(key) => keys.push(*key),
-            _ => {}
-        }
-    }
-    keys
-}
-
-/// What the last write of a transaction to `key` wrote; `None` if there is no such write.
-fn written<V>(events: &[Recorded<V>], key: u32) -> Option<&Option<V>> {
-    let mut writes = events.iter().rev().filter_map(|event| match event {
-        Recorded::Write { key: other, value } if *other == key => Some(value),
-        _ => None,
-    });
-    writes.next()
-}
-
-/// What `source` left in `key`.
+/// What `source` left in `key`; what is settled is initial.
 fn value<'v, V>(
     initial: &'v [Option<V>],
-    events: &'v ForgettingList<Vec<Recorded<V>>>,
+    events: &'v ForgettingList<Events<V>>,
     source: u32,
     key: u32,
 ) -> Option<&'v V> {
-    if source == INITIAL {
-        return initial[key as usize].as_ref();
+    let written = events.get(source as usize).and_then(|events| events.written(key));
+    match written {
+        Some(value) => value.as_ref(),
+        None => initial[key as usize].as_ref(),
     }
-    written(&events[source as usize], key)?.as_ref()
 }

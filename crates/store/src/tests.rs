@@ -4,6 +4,7 @@
 use crate::LEVELS;
 use crate::engine::Engine;
 use crate::past::INITIAL;
+use crate::ranges::Group;
 use seriatim_isolation::axioms::{self, Execution, Transaction};
 use seriatim_isolation::{Level, Order};
 use std::collections::BTreeSet;
@@ -91,11 +92,13 @@ struct Run {
     behaviour: Behaviour,
 }
 
+/// The group of all keys.
+const ALL: Group = Group(0);
+
 /// Explores all interleavings and choices; `serial` allows a transaction to begin only when none is
 /// open.
 fn behaviours(program: &Program, serial: bool, stuck: &mut u64) -> BTreeSet<Behaviour> {
     let mut engine = Engine::default();
-    engine.log.groups.open();
     program.iter().for_each(|_| {
         engine.log.open_session();
     });
@@ -158,8 +161,8 @@ fn step(program: &Program, run: &Run, session: usize, stuck: &mut u64) -> Vec<Ru
 
 /// A key enters the group when it is first heard of.
 fn enter(engine: &mut Engine, key: u32) {
-    if !engine.log.groups.members(0).any(|(other, _)| other == key) {
-        engine.log.groups.add(0, key, key);
+    if !engine.log.groups.members(ALL).any(|(other, ..)| other == key) {
+        engine.log.groups.add(ALL, key, key);
     }
 }
 
@@ -171,14 +174,14 @@ fn scan(
     txn: u32,
     stuck: &mut u64,
 ) -> Vec<Run> {
-    let there: Vec<u32> = run.engine.log.groups.members(0).map(|(key, _)| key).collect();
+    let there: Vec<u32> = run.engine.log.groups.members(ALL).map(|(key, ..)| key).collect();
     let mut runs = vec![run];
     for &key in &there {
         let each = |run| read(run, plan, (session, done, steps), txn, key, stuck);
         runs = runs.into_iter().flat_map(each).collect();
     }
     for run in &mut runs {
-        run.engine.read_range(txn, 0, None);
+        run.engine.read_range(txn, ALL, None);
         let absent = (0..KEYS).filter(|key| !there.contains(key));
         run.behaviour.extend(absent.map(|key| ((session, done, place(steps, key)), None)));
     }

@@ -12,7 +12,7 @@
 use crate::log::Log;
 use crate::past::INITIAL;
 use crate::reach::Reach;
-use seriatim_isolation::Level;
+use seriatim_isolation::{Level, Order};
 
 /// What reading from a version would ask of the commit order.
 pub(crate) enum Demand {
@@ -34,16 +34,36 @@ pub(crate) fn admissible(
     let seen = seen_writers(log, txn, key);
     let fits = |source: &u32| match demand_of(log, txn, &seen, *source) {
         Demand::Impossible => false,
-        Demand::Edges(edges) => !reach.refuses(log, &edges, open),
+        Demand::Edges(edges) => agrees_with_time(log, &edges) && !reach.refuses(log, &edges, open),
     };
     candidates(log, txn, key, &seen).into_iter().filter(fits).collect()
 }
 
-/// Versions that are not excluded at first sight, given the writers that were seen. Of what is
-/// settled only the last.
+/// Whether `txn` may read `key` from `source`, one of its versions.
+pub(crate) fn may_read(
+    log: &Log,
+    reach: &Reach,
+    open: &[(u32, u32)],
+    txn: u32,
+    (key, source): (u32, u32),
+) -> bool {
+    match demand(log, txn, key, source) {
+        Demand::Impossible => false,
+        Demand::Edges(edges) => agrees_with_time(log, &edges) && !reach.refuses(log, &edges, open),
+    }
+}
+
+/// With real time commits take effect in their order, which extends it: what is known of other
+/// orders does not have to know of time then.
+fn agrees_with_time(log: &Log, edges: &[(u32, u32)]) -> bool {
+    let commit = |txn: u32| log.txn(txn).commit;
+    log.order != Order::RealTime || edges.iter().all(|&(from, to)| commit(from) < commit(to))
+}
+
+/// Versions that are not excluded at first sight, given the writers that were seen.
 fn candidates(log: &Log, txn: u32, key: u32, seen: &[u32]) -> Vec<u32> {
     let Some(writers) = log.keys.get(key as usize) else { return vec![INITIAL] };
-    let mut all = vec![writers.settled];
+    let mut all = vec![INITIAL];
     if log.txn(txn).level != Level::Causal {
         all.extend(&writers.all);
         return all;
@@ -96,25 +116,19 @@ fn seen_writers(log: &Log, txn: u32, key: u32) -> Vec<u32> {
     if record.level != Level::ReadCommitted || log.sessions_at_rc {
         seen.extend(writers.last_of(record.session));
     }
+    seen.extend(log.last_ended(writers, txn));
     seen.sort_unstable();
     seen.dedup();
     seen
 }
 
 /// Asks for `before` to commit before `after`; false if that is impossible. What causality gives is
-/// not asked for. If both are settled, `before` is: while an open transaction has read a key, none
-/// of its versions is settled behind what was read.
+/// not asked for.
 fn ask(log: &Log, before: u32, after: u32, edges: &mut Vec<(u32, u32)>) -> bool {
     if before == after {
         return true;
     }
-    if after == INITIAL {
-        return false;
-    }
-    if log.is_settled(before) {
-        return true;
-    }
-    if log.is_settled(after) || log.precedes(after, before) {
+    if after == INITIAL || log.precedes(after, before) || log.ended_before(after, before) {
         return false;
     }
     if !log.precedes(before, after) {

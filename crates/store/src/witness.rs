@@ -8,12 +8,14 @@
 //! transactions ask for edges between commits, as everywhere.
 //!
 //! As long as a new transaction fits somewhere into the sequence nothing has to be searched. If it
-//! does not, `witness_search.rs` looks for another sequence.
+//! does not, `witness_search.rs` looks for another sequence. The writers of each key are kept in
+//! the order of the sequence, so that a question about one key costs the logarithm of how often it
+//! was written.
 
 use crate::log::Log;
 use crate::past::INITIAL;
-use rustc_hash::FxHashSet;
-use seriatim_isolation::Level;
+use rustc_hash::{FxHashMap, FxHashSet};
+use seriatim_isolation::{Level, Order};
 use std::ops::RangeInclusive;
 
 /// A point of a transaction.
@@ -28,48 +30,73 @@ pub(crate) fn has_begin(level: Level) -> bool {
     matches!(level, Level::PrefixConsistency | Level::SnapshotIsolation)
 }
 
-/// The sequence of all committed transactions.
+/// Where the points of a transaction are.
+#[derive(Clone, Copy, Debug)]
+struct Places {
+    begin: u32,
+    commit: u32,
+}
+
+/// The sequence of all committed transactions that are remembered.
 #[derive(Clone, Default, Debug)]
 pub(crate) struct Witness {
     pub sequence: Vec<Point>,
-    /// For each transaction the places of its begin point and of its commit point.
-    places: Vec<(u32, u32)>,
+    places: FxHashMap<u32, Places>,
+    /// The writers of each key, in the order of the sequence.
+    versions: FxHashMap<u32, Vec<u32>>,
 }
 
 const NOWHERE: u32 = u32::MAX;
 
 impl Witness {
-    pub fn new(sequence: Vec<Point>) -> Witness {
-        let mut witness = Witness { sequence, places: Vec::new() };
+    pub fn new(log: &Log, sequence: Vec<Point>) -> Witness {
+        let mut witness =
+            Witness { sequence, places: FxHashMap::default(), versions: FxHashMap::default() };
         witness.number_from(0);
+        for point in witness.sequence.iter().filter(|point| point.is_commit) {
+            for &key in log.txn(point.txn).writes.iter() {
+                witness.versions.entry(key).or_default().push(point.txn);
+            }
+        }
         witness
     }
 
     fn number_from(&mut self, first: usize) {
         for (place, point) in self.sequence.iter().enumerate().skip(first) {
-            if self.places.len() <= point.txn as usize {
-                self.places.resize(point.txn as usize + 1, (NOWHERE, NOWHERE));
-            }
-            let places = &mut self.places[point.txn as usize];
-            if point.is_commit { places.1 = place as u32 } else { places.0 = place as u32 }
+            let nowhere = Places { begin: NOWHERE, commit: NOWHERE };
+            let places = self.places.entry(point.txn).or_insert(nowhere);
+            if point.is_commit { places.commit = place as u32 } else { places.begin = place as u32 }
         }
     }
 
     /// The place of the commit of `txn`.
     pub fn commit(&self, txn: u32) -> u32 {
-        self.places[txn as usize].1
+        self.places[&txn].commit
+    }
+
+    /// The first place behind the commit of a version; the initial one was there before all.
+    fn behind(&self, source: u32) -> usize {
+        if source == INITIAL { 0 } else { self.commit(source) as usize + 1 }
     }
 
     /// The place at which strong transaction `txn`, which is in the sequence, reads.
     fn reads_at(&self, log: &Log, txn: u32) -> u32 {
-        let places = self.places[txn as usize];
-        if has_begin(log.txn(txn).level) { places.0 } else { places.1 }
+        let places = self.places[&txn];
+        if has_begin(log.txn(txn).level) { places.begin } else { places.commit }
     }
 
     /// Adds a point before place `gap`.
-    pub fn insert(&mut self, gap: usize, point: Point) {
+    pub fn insert(&mut self, log: &Log, gap: usize, point: Point) {
         self.sequence.insert(gap, point);
         self.number_from(gap);
+        if !point.is_commit {
+            return;
+        }
+        for &key in log.txn(point.txn).writes.iter() {
+            let writers = self.versions.entry(key).or_default();
+            let place = writers.partition_point(|writer| self.places[writer].commit < gap as u32);
+            writers.insert(place, point.txn);
+        }
     }
 
     /// Whether the edges agree with the sequence.
@@ -80,41 +107,63 @@ impl Witness {
     /// Before which places an open strong transaction could read all that it has read.
     fn window(&self, log: &Log, txn: u32) -> Option<RangeInclusive<usize>> {
         let mut low = log.previous(txn).map_or(0, |previous| self.commit(previous) as usize + 1);
-        let mut high = self.sequence.len();
+        low = low.max(self.behind_ended(log, txn));
         for read in &log.txn(txn).reads {
-            let from =
-                if read.source == INITIAL { 0 } else { self.commit(read.source) as usize + 1 };
-            low = low.max(from);
-            high = high.min(self.next_write(log, read.key, from).unwrap_or(high));
+            low = low.max(self.behind(read.source));
         }
-        for key in log.in_ranges(txn) {
-            high = high.min(self.next_write(log, key, 0).unwrap_or(high));
-        }
+        let high = self.first_overwritten(log, txn);
         (low <= high).then_some(low..=high)
     }
 
-    /// The versions of `key` that an open strong transaction can read somewhere in the sequence.
-    pub fn fitting(&self, log: &Log, txn: u32, key: u32) -> FxHashSet<u32> {
-        let Some(window) = self.window(log, txn) else { return FxHashSet::default() };
-        let writers = log.keys.get(key as usize).map_or(&[][..], |writers| &writers.all);
-        let mut versions: Vec<(usize, u32)> =
-            writers.iter().map(|&writer| (self.commit(writer) as usize + 1, writer)).collect();
-        versions.push((0, INITIAL));
-        versions.sort_unstable();
-        let until =
-            |place: usize| versions.get(place + 1).map_or(self.sequence.len(), |next| next.0 - 1);
-        let last = |place: usize| until(place).min(*window.end());
-        let fits = |&(place, &(from, _)): &(usize, &(usize, u32))| {
-            from.max(*window.start()) <= last(place)
-        };
-        versions.iter().enumerate().filter(fits).map(|(_, &(_, writer))| writer).collect()
+    /// The first place behind all that had ended when an open transaction began, if that matters:
+    /// only what has committed since can be behind it.
+    fn behind_ended(&self, log: &Log, txn: u32) -> usize {
+        if log.order != Order::RealTime {
+            return 0;
+        }
+        let begun = log.txn(txn).begun;
+        let ended = |point: &Point| point.is_commit && log.txn(point.txn).commit < begun;
+        self.sequence.iter().rposition(ended).map_or(0, |place| place + 1)
+    }
+
+    /// Before which place at the latest what an open transaction has read was not overwritten.
+    fn first_overwritten(&self, log: &Log, txn: u32) -> usize {
+        let reads = log.txn(txn).reads.iter().map(|read| (read.key, read.source));
+        let reads = reads.chain(log.in_ranges(txn).map(|key| (key, INITIAL)));
+        let next = reads.filter_map(|(key, source)| self.next_write(key, self.behind(source)));
+        next.min().unwrap_or(self.sequence.len())
+    }
+
+    fn writers(&self, key: u32) -> &[u32] {
+        self.versions.get(&key).map_or(&[][..], Vec::as_slice)
+    }
+
+    /// The versions of `key` that an open strong transaction can read somewhere in the sequence, in
+    /// the order of the sequence.
+    pub fn fitting(&self, log: &Log, txn: u32, key: u32) -> Vec<u32> {
+        let Some(window) = self.window(log, txn) else { return Vec::new() };
+        let writers = self.writers(key);
+        let place = |writer: &u32| self.commit(*writer) as usize;
+        // The version that is there at the begin of the window, and those that come inside of it.
+        let first = writers.partition_point(|writer| place(writer) < *window.start());
+        let inside = writers[first..].iter().take_while(|writer| place(writer) < *window.end());
+        let before = first.checked_sub(1).map_or(INITIAL, |last| writers[last]);
+        [before].into_iter().chain(inside.copied()).collect()
+    }
+
+    /// Whether `source` is among [`Witness::fitting`].
+    pub fn fits(&self, log: &Log, txn: u32, key: u32, source: u32) -> bool {
+        let Some(window) = self.window(log, txn) else { return false };
+        let from = self.behind(source);
+        let until = self.next_write(key, from).unwrap_or(self.sequence.len());
+        from.max(*window.start()) <= until.min(*window.end())
     }
 
     /// The place of the first commit at or behind `from` that writes `key`.
-    fn next_write(&self, log: &Log, key: u32, from: usize) -> Option<usize> {
-        let writers = log.keys.get(key as usize)?;
-        let places = writers.all.iter().map(|&writer| self.commit(writer) as usize);
-        places.filter(|&place| place >= from).min()
+    fn next_write(&self, key: u32, from: usize) -> Option<usize> {
+        let writers = self.writers(key);
+        let next = writers.partition_point(|&writer| (self.commit(writer) as usize) < from);
+        writers.get(next).map(|&writer| self.commit(writer) as usize)
     }
 
     /// Puts an open strong transaction into the sequence; false if it fits nowhere.
@@ -122,17 +171,19 @@ impl Witness {
         let Some(window) = self.window(log, txn) else { return false };
         match log.txn(txn).level {
             // At the end its writes spoil no read, and other writers may lie between its points.
-            Level::PrefixConsistency => self.place_both(txn, *window.end(), self.sequence.len()),
+            Level::PrefixConsistency => {
+                self.place_both(log, txn, *window.end(), self.sequence.len())
+            }
             Level::SnapshotIsolation => return self.place_snapshot(log, txn, window),
             _ => return self.place_serial(log, txn, window),
         }
         true
     }
 
-    fn place_both(&mut self, txn: u32, begin: usize, commit: usize) {
+    fn place_both(&mut self, log: &Log, txn: u32, begin: usize, commit: usize) {
         // The commit first: the begin, which is before it, moves it on.
-        self.insert(commit, Point { txn, is_commit: true });
-        self.insert(begin, Point { txn, is_commit: false });
+        self.insert(log, commit, Point { txn, is_commit: true });
+        self.insert(log, begin, Point { txn, is_commit: false });
     }
 
     fn place_serial(&mut self, log: &Log, txn: u32, window: RangeInclusive<usize>) -> bool {
@@ -141,7 +192,7 @@ impl Witness {
         else {
             return false;
         };
-        self.insert(gap, Point { txn, is_commit: true });
+        self.insert(log, gap, Point { txn, is_commit: true });
         true
     }
 
@@ -149,12 +200,12 @@ impl Witness {
     fn place_snapshot(&mut self, log: &Log, txn: u32, window: RangeInclusive<usize>) -> bool {
         let begin = *window.end();
         let writes = &log.txn(txn).writes;
-        let conflicts = writes.iter().filter_map(|&key| self.next_write(log, key, begin));
+        let conflicts = writes.iter().filter_map(|&key| self.next_write(key, begin));
         let commit = conflicts.min().unwrap_or(self.sequence.len());
         if !self.may_commit_at(log, txn, commit) {
             return false;
         }
-        self.place_both(txn, begin, commit);
+        self.place_both(log, txn, begin, commit);
         true
     }
 
@@ -177,17 +228,56 @@ impl Witness {
                     || other
                         .reads
                         .iter()
-                        .any(|read| read.key == key && self.is_before(read.source, gap)));
+                        .any(|read| read.key == key && self.behind(read.source) <= gap));
             let snapshot = other.level == Level::SnapshotIsolation
                 && point.is_commit
-                && (self.places[point.txn as usize].0 as usize) < gap
+                && (self.places[&point.txn].begin as usize) < gap
                 && other.writes.contains(&key);
             !reads_older && !snapshot
         })
     }
 
-    fn is_before(&self, source: u32, gap: usize) -> bool {
-        source == INITIAL || (self.commit(source) as usize) < gap
+    /// How many points from the first one on can be settled: nothing that an open transaction has
+    /// read is overwritten there, and no transaction has one of its points among them and the other
+    /// one not.
+    fn settleable(&self, log: &Log) -> usize {
+        let read = log.open().map(|txn| self.first_overwritten(log, txn));
+        let limit = read.min().unwrap_or(self.sequence.len());
+        let (mut cut, mut begun) = (0, 0);
+        for (place, point) in self.sequence[..limit].iter().enumerate() {
+            match (point.is_commit, has_begin(log.txn(point.txn).level)) {
+                (true, true) => begun -= 1,
+                (false, _) => begun += 1,
+                (true, false) => {}
+            }
+            if begun == 0 {
+                cut = place + 1;
+            }
+        }
+        cut
+    }
+
+    /// Takes the transactions out of the sequence that can be settled, and returns them in its
+    /// order.
+    pub fn settle(&mut self, log: &Log) -> Vec<u32> {
+        let cut = self.settleable(log);
+        let points: Vec<Point> = self.sequence.drain(..cut).collect();
+        let settled: Vec<u32> =
+            points.iter().filter(|point| point.is_commit).map(|point| point.txn).collect();
+        let mut keys: FxHashSet<u32> = FxHashSet::default();
+        for txn in &settled {
+            self.places.remove(txn);
+            keys.extend(log.txn(*txn).writes.iter().copied());
+        }
+        for key in keys {
+            let Some(writers) = self.versions.get_mut(&key) else { continue };
+            writers.retain(|writer| self.places.contains_key(writer));
+            if writers.is_empty() {
+                self.versions.remove(&key);
+            }
+        }
+        self.number_from(0);
+        settled
     }
 }
 

@@ -18,6 +18,11 @@ const POINTS_MAX: usize = 48;
 /// How many states may be looked at.
 const STATES_MAX: usize = 20_000;
 
+/// Whether another sequence than this one is looked for at all.
+pub(crate) fn is_tried(witness: &Witness) -> bool {
+    witness.sequence.len() <= POINTS_MAX
+}
+
 /// What is to be ordered anew.
 pub(crate) struct Question<'l> {
     pub log: &'l Log,
@@ -33,7 +38,7 @@ pub(crate) struct Question<'l> {
 impl Question<'_> {
     /// A sequence of all committed transactions and this one.
     pub fn answer(&self) -> Option<Vec<Point>> {
-        if self.witness.sequence.len() > POINTS_MAX {
+        if !is_tried(self.witness) {
             return None;
         }
         let mut search = WitnessSearch::new(self);
@@ -96,7 +101,7 @@ impl<'q> WitnessSearch<'q> {
 
     fn commit(&mut self, txn: u32) {
         self.committed.insert(txn);
-        for &key in &self.question.log.txn(txn).writes {
+        for &key in self.question.log.txn(txn).writes.iter() {
             self.last_writer.insert(key, txn);
         }
     }
@@ -183,9 +188,18 @@ impl<'q> WitnessSearch<'q> {
         !point.is_commit || (first || self.begun.contains(&point.txn)) && self.may_commit(point.txn)
     }
 
-    /// Session order and reads.
+    /// Session order, time and reads.
     fn may_start(&self, txn: u32) -> bool {
-        let previous = self.question.log.previous(txn);
+        let log = self.question.log;
+        let mut open = self.points.iter().filter(|point| {
+            point.is_commit
+                && point.txn != self.question.txn
+                && !self.committed.contains(&point.txn)
+        });
+        if open.any(|point| log.ended_before(point.txn, txn)) {
+            return false;
+        }
+        let previous = log.previous(txn);
         previous.is_none_or(|previous| self.committed.contains(&previous))
             && self
                 .reads(txn)

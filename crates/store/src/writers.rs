@@ -1,6 +1,6 @@
 //! The transactions that wrote a key.
 
-use crate::past::{INITIAL, Past};
+use crate::past::Past;
 
 /// A committed writer of a key.
 #[derive(Clone, Copy, Debug)]
@@ -13,11 +13,10 @@ pub(crate) struct Writer {
     pub commit: u32,
 }
 
-/// The committed writers of one key.
-#[derive(Clone, Debug)]
+/// The committed writers of one key. There are as many of these as keys, so that short lists take
+/// as much room as they need.
+#[derive(Clone, Default, Debug)]
 pub(crate) struct Writers {
-    /// The last one that is settled, or [`INITIAL`]. The others do not count it.
-    pub settled: u32,
     /// In the order of their commits.
     pub all: Vec<u32>,
     /// The last one of each session. Mostly a reader has seen it and needs no more, so that these
@@ -27,20 +26,17 @@ pub(crate) struct Writers {
     earlier: Vec<Vec<Writer>>,
 }
 
-impl Default for Writers {
-    fn default() -> Self {
-        Writers { settled: INITIAL, all: Vec::new(), last: Vec::new(), earlier: Vec::new() }
-    }
-}
-
 impl Writers {
     pub fn add(&mut self, writer: Writer) {
+        make_room(&mut self.all);
         self.all.push(writer.txn);
         match self.last.iter().position(|other| other.session == writer.session) {
             Some(place) => {
                 self.earlier[place].push(std::mem::replace(&mut self.last[place], writer))
             }
             None => {
+                make_room(&mut self.last);
+                make_room(&mut self.earlier);
                 self.last.push(writer);
                 self.earlier.push(Vec::new());
             }
@@ -90,6 +86,13 @@ impl Writers {
                 self.earlier.remove(place);
             }
         }
+    }
+}
+
+/// Room for one element where a list is empty: without that it would take room for four.
+fn make_room<T>(list: &mut Vec<T>) {
+    if list.is_empty() {
+        list.reserve_exact(1);
     }
 }
 

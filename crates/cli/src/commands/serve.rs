@@ -4,13 +4,13 @@
 use super::serve_sql::SqlArgs;
 use crate::exit::{Exit, Failure};
 use crate::loss_notes::lost_note;
-use crate::parsers::{chooser_parser, format_parser, store_level_parser};
+use crate::parsers::{chooser_parser, format_parser, order_parser, store_level_parser};
 use crate::quantities::{duration, size};
 use crate::write_history::{format_for, may_write_history, save};
 use crate::{interrupt, output};
 use seriatim_history::History;
 use seriatim_history::formats::Format;
-use seriatim_isolation::Level;
+use seriatim_isolation::{Level, Order};
 use seriatim_report::text::plural;
 use seriatim_server::cells::StoreCells;
 use seriatim_server::{ChooserKind, Config, ServeError, Server};
@@ -21,6 +21,9 @@ use std::time::Duration;
 
 /// So many names are tried for a history that cannot be saved where it should be.
 const NAMES_MAX: u32 = 1000;
+
+/// How many transactions of SQL are remembered, about, if nothing else is said.
+const SQL_HORIZON: NonZeroU32 = NonZeroU32::new(10_000).unwrap();
 
 /// The flags.
 #[derive(clap::Args, Debug)]
@@ -53,6 +56,10 @@ pub struct Args {
         default_value = "cc"
     )]
     level: Level,
+    /// Which transactions a later one must see, beside those that it read from: none, earlier ones
+    /// of its session, or all that had ended before it began (at rc, before its statement)
+    #[arg(long, value_name = "ORDER", value_parser = order_parser(), default_value = "sessions")]
+    order: Order,
     /// What decides which of the versions that a read may return it does return
     #[arg(long, value_name = "N", default_value_t = 0)]
     seed: u64,
@@ -73,8 +80,8 @@ pub struct Args {
     )]
     delay: Duration,
     /// Each time N transactions have ended, forget all but the last version of each key; bounds
-    /// memory, and restricts what reads may return; the history tells only of the last transactions
-    /// (only at rc, ra and cc)
+    /// memory, and restricts what reads may return; the history tells only of the last transactions.
+    /// SQL forgets after 10000 unless its history is to be saved
     #[arg(long, value_name = "N")]
     horizon: Option<NonZeroU32>,
     /// How many sessions may be open
@@ -99,6 +106,7 @@ impl Args {
     fn config(&self) -> Config {
         Config {
             level: self.level,
+            order: self.order,
             chooser: self.chooser,
             seed: self.seed,
             serial: self.serial,
@@ -109,6 +117,12 @@ impl Args {
             idle_max: self.idle,
             ..Config::default()
         }
+    }
+
+    /// The same for SQL, whose clients come for long: it forgets unless the history is wanted.
+    fn sql_config(&self) -> Config {
+        let horizon = self.horizon.or(self.save.is_none().then_some(SQL_HORIZON));
+        Config { horizon, ..self.config() }
     }
 }
 
@@ -150,7 +164,7 @@ fn listen(args: &Args) -> Result<(Server, Option<Arc<StoreCells>>), Failure> {
     if let Some(address) = &args.sql.postgres {
         let config = args.sql.config(args.max_sessions.get() as usize)?;
         args.sql.note(&config).into_iter().for_each(output::message);
-        let (cluster, store) = args.sql.cluster(&args.config())?;
+        let (cluster, store) = args.sql.cluster(&args.sql_config())?;
         server = server.with_postgres(address, cluster, config).map_err(failure)?;
         return Ok((server, Some(store)));
     }

@@ -52,9 +52,7 @@ fn of_store(error: &StoreError) -> (StatusCode, &'static str) {
         StoreError::TransactionOpen => (StatusCode::CONFLICT, "transaction_open"),
         StoreError::Ended => (StatusCode::CONFLICT, "no_transaction"),
         StoreError::WaitedTooLong(_) => (StatusCode::SERVICE_UNAVAILABLE, "waited_too_long"),
-        StoreError::UnsupportedLevel(_) | StoreError::NoHorizon(_) => {
-            (StatusCode::BAD_REQUEST, "bad_request")
-        }
+        StoreError::UnsupportedLevel(_) => (StatusCode::BAD_REQUEST, "bad_request"),
         _ => (StatusCode::INTERNAL_SERVER_ERROR, "internal"),
     }
 }

@@ -6,7 +6,7 @@ use super::{Exec, Row};
 use crate::catalog::Table;
 use crate::cells::RowNo;
 use crate::error::{Result, SqlError, code};
-use crate::types::{Datum, HashKey};
+use crate::types::HashKey;
 use std::sync::Arc;
 
 impl Exec<'_> {
@@ -37,7 +37,6 @@ impl Exec<'_> {
         let heap = self.database().heap(table.heap)?;
         for values in rows {
             self.tick()?;
-            let values: Arc<[Datum]> = values.into();
             let Some((columns, index)) = table.primary_key() else {
                 heap.rows_mut().load(None, None, values);
                 continue;

@@ -85,7 +85,7 @@ impl Exec<'_> {
         let cell = Cell { heap: heap.id, row: number, column: Cell::EXISTENCE };
         let exists = match self.txn.cells.read_latest(cell)? {
             Some(value) => matches!(value, Datum::Bool(true)),
-            None => heap.rows().initial(number).is_some(),
+            None => heap.rows().exists(number),
         };
         if !exists {
             return Ok(false);
@@ -169,7 +169,7 @@ pub(super) fn initial(
     table: &crate::catalog::Table,
 ) -> Datum {
     let rows = heap.rows();
-    let value = rows.initial(row).and_then(|base| base.get(column as usize - 1)).cloned();
+    let value = rows.initial(row, column).cloned();
     value.or_else(|| table.column(column).missing.clone()).unwrap_or(Datum::Null)
 }
 

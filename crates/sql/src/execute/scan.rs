@@ -85,7 +85,7 @@ impl Exec<'_> {
             let cell = Cell { heap: heap.id, row: number, column: Cell::EXISTENCE };
             let is_there = match self.txn.cells.peek(cell) {
                 Some(value) => matches!(value, Datum::Bool(true)),
-                None => heap.rows().initial(number).is_some(),
+                None => heap.rows().exists(number),
             };
             if is_there && !self.lock_row(heap, number, strength, wait, &table.table.name)? {
                 continue;
@@ -188,7 +188,7 @@ impl Exec<'_> {
         let rows = heap.rows();
         let exists = |row: &RowNo| match changed.get(row) {
             Some(value) => matches!(value, Datum::Bool(true)),
-            None => rows.initial(*row).is_some(),
+            None => rows.exists(*row),
         };
         Ok(match candidates {
             Candidates::All(count) => (0..*count).map(RowNo).filter(exists).collect(),
@@ -210,8 +210,7 @@ impl Exec<'_> {
             let missing = scan.table.table.column(column).missing.clone();
             let directory = heap.rows();
             let initial = |row: RowNo| {
-                let base = directory.initial(row);
-                let value = base.and_then(|base| base.get(column as usize - 1)).cloned();
+                let value = directory.initial(row, column).cloned();
                 value.or_else(|| missing.clone()).unwrap_or(Datum::Null)
             };
             let mut values: Vec<Datum> = Vec::with_capacity(rows.len());

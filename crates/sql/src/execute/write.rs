@@ -29,7 +29,7 @@ impl Exec<'_> {
         let cell = Cell { heap: heap.id, row, column: Cell::EXISTENCE };
         match self.txn.cells.peek(cell) {
             Some(value) => matches!(value, Datum::Bool(true)),
-            None => heap.rows().initial(row).is_some(),
+            None => heap.rows().exists(row),
         }
     }
 

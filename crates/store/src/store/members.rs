@@ -6,54 +6,32 @@
 //! stays.
 
 use super::txn::{Txn, read};
-use super::{Inner, Shared, Store, StoreError, value, written};
-use crate::past::INITIAL;
+use super::{Inner, Shared, StoreError, value};
+use crate::ranges::Group;
 use crate::record::Recorded;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::sync::{Arc, MutexGuard};
-
-/// Keys that are read together, with those that are yet to come.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub struct Group(pub(super) u32);
 
 /// What the present statement has read.
 #[derive(Debug, Default)]
 pub(crate) struct Statement {
     /// The versions that it got.
     seen: FxHashMap<u32, u32>,
-    /// Groups that it read whole: keys that came later are absent for it.
-    whole: FxHashMap<u32, usize>,
-    ranges: FxHashSet<(u32, u32)>,
-}
-
-impl<V> Store<V> {
-    /// The group of a name, which is the beginning of the names of its keys.
-    pub fn group(&self, name: &str) -> Group {
-        let mut inner = self.0.lock();
-        if let Some(&group) = inner.groups.get(name) {
-            return Group(group);
-        }
-        let group = inner.engine.log.groups.open();
-        inner.groups.insert(name.into(), group);
-        Group(group)
-    }
+    /// Groups that it read whole, and how many keys there were then: those that came later are
+    /// absent for it.
+    whole: FxHashMap<Group, u64>,
+    ranges: FxHashSet<(Group, u32)>,
 }
 
 impl<V> Inner<V> {
-    fn member(&mut self, group: Group, member: u32, name: &dyn Fn() -> String) -> u32 {
-        if let Some(&key) = self.members.get(&(group.0, member)) {
+    fn member(&mut self, group: Group, member: u32) -> u32 {
+        if let Some(key) = self.names.find_member(group, member) {
             return key;
         }
-        let key = self.key(&name());
-        self.members.insert((group.0, member), key);
-        self.engine.log.groups.add(group.0, member, key);
+        let key = self.names.add_member(group, member);
+        self.initial.resize_with(self.names.count(), || None);
+        self.engine.log.groups.add(group, member, key);
         key
-    }
-
-    /// The transaction whose version of a key committed last.
-    fn last_writer(&self, key: u32) -> u32 {
-        let Some(writers) = self.engine.log.keys.get(key as usize) else { return INITIAL };
-        writers.all.last().copied().unwrap_or(writers.settled)
     }
 }
 
@@ -71,18 +49,16 @@ impl<V: Clone> Txn<V> {
     /// A statement begins.
     pub fn begin_statement(&mut self) {
         self.statement = Statement::default();
+        if let Ok(mut inner) = self.open() {
+            inner.engine.log.begin_statement(self.number);
+        }
     }
 
     /// What a member holds; `None` if that is its initial value.
-    pub fn read_member(
-        &mut self,
-        group: Group,
-        member: u32,
-        name: &dyn Fn() -> String,
-    ) -> Result<Option<V>, StoreError> {
+    pub fn read_member(&mut self, group: Group, member: u32) -> Result<Option<V>, StoreError> {
         let shared = Arc::clone(&self.shared);
         let mut inner = self.open_in(&shared)?;
-        let key = inner.member(group, member, name);
+        let key = inner.member(group, member);
         let read = read_once(&mut inner, &mut self.statement, self.number, key);
         self.or_fail(inner, read)
     }
@@ -97,17 +73,17 @@ impl<V: Clone> Txn<V> {
     ) -> Result<Vec<(u32, Option<V>)>, StoreError> {
         let shared = Arc::clone(&self.shared);
         let mut inner = self.open_in(&shared)?;
-        let keys: Vec<(u32, u32)> = match members {
-            None => inner.engine.log.groups.members(group.0).collect(),
-            Some(list) => list
-                .iter()
-                .filter_map(|&member| Some((*inner.members.get(&(group.0, member))?, member)))
-                .collect(),
+        let keys: Vec<(u32, u32, u64)> = match members {
+            None => inner.engine.log.groups.members(group).collect(),
+            Some(list) => {
+                let key = |member: u32| inner.names.find_member(group, member);
+                list.iter().filter_map(|&member| Some((key(member)?, member, 0))).collect()
+            }
         };
-        let known = self.statement.whole.get(&group.0).copied();
+        let known = self.statement.whole.get(&group).copied();
         let mut found = Vec::new();
-        for (place, (key, member)) in keys.into_iter().enumerate() {
-            let came_later = members.is_none() && known.is_some_and(|known| place >= known);
+        for (key, member, number) in keys {
+            let came_later = known.is_some_and(|known| number >= known);
             if came_later && !inner.engine.log.writes(self.number, key) {
                 continue;
             }
@@ -123,17 +99,18 @@ impl<V: Clone> Txn<V> {
     fn note_range(&mut self, inner: &mut Inner<V>, group: Group, members: Option<&[u32]>) {
         let list = match members {
             None => {
-                let count = inner.engine.log.groups.members(group.0).count();
-                if self.statement.whole.insert(group.0, count).is_some() {
+                // The first time counts: what came since then is absent.
+                if self.statement.whole.contains_key(&group) {
                     return;
                 }
+                self.statement.whole.insert(group, inner.engine.log.groups.count());
                 None
             }
             // Members that have a key were read by it.
             Some(list) => {
                 let is_new = |member: &u32| {
-                    !inner.members.contains_key(&(group.0, *member))
-                        && self.statement.ranges.insert((group.0, *member))
+                    inner.names.find_member(group, *member).is_none()
+                        && self.statement.ranges.insert((group, *member))
                 };
                 let mut list: Vec<u32> = list.iter().copied().filter(is_new).collect();
                 if list.is_empty() {
@@ -143,7 +120,7 @@ impl<V: Clone> Txn<V> {
                 Some(Arc::from(list))
             }
         };
-        inner.engine.read_range(self.number, group.0, list);
+        inner.engine.read_range(self.number, group, list);
         let range = inner.engine.log.txn(self.number).ranges.last().cloned();
         if let Some(range) = range {
             inner.events[self.number as usize].push(Recorded::Range(range));
@@ -156,17 +133,16 @@ impl<V: Clone> Txn<V> {
         &mut self,
         group: Group,
         member: u32,
-        name: &dyn Fn() -> String,
     ) -> Result<Option<V>, StoreError> {
         let shared = Arc::clone(&self.shared);
         let mut inner = self.open_in(&shared)?;
-        let key = inner.member(group, member, name);
+        let key = inner.member(group, member);
         if inner.engine.log.writes(self.number, key) {
             let own = read(&mut inner, self.number, key);
             return self.or_fail(inner, own);
         }
-        let last = inner.last_writer(key);
-        if !inner.engine.admissible(self.number, key).contains(&last) {
+        let last = inner.engine.last_version(key);
+        if !inner.engine.may_read(self.number, key, last) {
             return self.or_fail(inner, None);
         }
         inner.engine.read(self.number, key, last);
@@ -178,24 +154,18 @@ impl<V: Clone> Txn<V> {
     /// The same without a read: for those who keep constraints.
     pub fn peek_member(&self, group: Group, member: u32) -> Option<V> {
         let inner = self.shared.lock();
-        let &key = inner.members.get(&(group.0, member))?;
+        let key = inner.names.find_member(group, member)?;
         if inner.engine.log.writes(self.number, key) {
-            return written(&inner.events[self.number as usize], key).cloned().flatten();
+            return inner.events[self.number as usize].written(key).cloned().flatten();
         }
-        value(&inner.initial, &inner.events, inner.last_writer(key), key).cloned()
+        value(&inner.initial, &inner.events, inner.engine.last_version(key), key).cloned()
     }
 
     /// Writes a member.
-    pub fn write_member(
-        &mut self,
-        group: Group,
-        member: u32,
-        name: &dyn Fn() -> String,
-        value: V,
-    ) -> Result<(), StoreError> {
+    pub fn write_member(&mut self, group: Group, member: u32, value: V) -> Result<(), StoreError> {
         let shared = Arc::clone(&self.shared);
         let mut inner = self.open_in(&shared)?;
-        let key = inner.member(group, member, name);
+        let key = inner.member(group, member);
         inner.engine.write(self.number, key);
         inner.events[self.number as usize].push(Recorded::Write { key, value: Some(value) });
         Ok(())
@@ -203,7 +173,7 @@ impl<V: Clone> Txn<V> {
 
     /// Where the transaction stands.
     pub fn mark(&self) -> Result<usize, StoreError> {
-        Ok(self.open()?.events[self.number as usize].len())
+        Ok(self.open()?.events[self.number as usize].list().len())
     }
 
     /// Takes back what was written since a mark; what was read stays read.
@@ -211,13 +181,8 @@ impl<V: Clone> Txn<V> {
         let shared = Arc::clone(&self.shared);
         let mut inner = self.open_in(&shared)?;
         let events = &mut inner.events[self.number as usize];
-        let mut place = 0;
-        events.retain(|event| {
-            place += 1;
-            let is_own = matches!(event, Recorded::Write { .. } | Recorded::OwnRead { .. });
-            place <= mark || !is_own
-        });
-        let kept: Vec<u32> = super::written_keys(events);
+        events.roll_back_to(mark);
+        let kept = events.written_keys();
         inner.engine.log.txns[self.number as usize].writes = kept;
         Ok(())
     }
@@ -236,8 +201,8 @@ fn read_once<V: Clone>(
         return Some(value(&inner.initial, &inner.events, source, key).cloned());
     }
     let found = read(inner, txn, key)?;
-    if let Some(Recorded::Read { source, .. }) = inner.events[txn as usize].last() {
-        statement.seen.insert(key, *source);
+    if let Some(source) = inner.events[txn as usize].last_source() {
+        statement.seen.insert(key, source);
     }
     Some(found)
 }

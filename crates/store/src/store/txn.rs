@@ -1,6 +1,6 @@
 //! An open transaction as its users see it.
 
-use super::{Inner, Shared, StoreError, value, written};
+use super::{Inner, Shared, StoreError, value};
 use crate::chooser::TxnName;
 use crate::engine::Engine;
 use crate::record::Recorded;
@@ -52,6 +52,7 @@ impl<V: Clone> Txn<V> {
     /// version that the level allows.
     pub fn read(&mut self, key: &str) -> Result<Option<V>, StoreError> {
         let mut inner = self.open()?;
+        inner.engine.log.begin_statement(self.number);
         let key = inner.key(key);
         let read = read(&mut inner, self.number, key);
         self.or_fail(inner, read)
@@ -97,17 +98,11 @@ impl<V: Clone> Txn<V> {
     /// with this prefix that the store has ever heard of.
     pub fn scan(&mut self, prefix: &str) -> Result<Vec<(String, V)>, StoreError> {
         let mut inner = self.open()?;
-        let range = inner
-            .sorted
-            .range::<str, _>((std::ops::Bound::Included(prefix), std::ops::Bound::Unbounded));
-        let keys: Vec<u32> = range
-            .take_while(|(name, _)| name.starts_with(prefix))
-            .map(|(_, &number)| number)
-            .collect();
+        let keys: Vec<u32> = inner.names.beginning_with(prefix).collect();
         let mut found = Vec::new();
         for key in keys {
             match read(&mut inner, self.number, key) {
-                Some(Some(value)) => found.push((inner.names[key as usize].to_string(), value)),
+                Some(Some(value)) => found.push((inner.names.shown(key).to_string(), value)),
                 Some(None) => {}
                 None => return self.or_fail(inner, None),
             }
@@ -133,7 +128,7 @@ impl<V: Clone> Txn<V> {
 /// A read, external or not; `None` if nothing may be read.
 pub(super) fn read<V: Clone>(inner: &mut Inner<V>, txn: u32, key: u32) -> Option<Option<V>> {
     if inner.engine.log.writes(txn, key) {
-        let value = written(&inner.events[txn as usize], key).cloned().flatten();
+        let value = inner.events[txn as usize].written(key).cloned().flatten();
         inner.events[txn as usize].push(Recorded::OwnRead { key });
         return Some(value);
     }
