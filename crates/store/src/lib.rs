@@ -8,6 +8,7 @@
 
 mod adversary;
 mod all_runs;
+mod atoms;
 mod builder;
 mod chooser;
 mod chooser_kind;
@@ -38,6 +39,9 @@ mod writers;
 
 pub use adversary::Adversary;
 pub use all_runs::AllRuns;
+pub use atoms::ToAtom;
+#[cfg(feature = "json")]
+pub use atoms::json_atom;
 pub use builder::Builder;
 pub use chooser::{
     Choice, Chooser, Divergence, Ended, Latest, LatestPerSession, PendingRead, Random, Script,
@@ -48,4 +52,5 @@ pub use clock::Clock;
 pub use delay::Delay;
 pub use run_plan::RunPlan;
 pub use schedule::{Schedule, Turn, by_chance, by_turns, interleave, interleave_by};
+pub use seriatim_history::Atom;
 pub use store::{Group, LEVELS, Session, Store, StoreError, Txn};

@@ -6,6 +6,7 @@ mod txn;
 pub use members::Group;
 pub use txn::Txn;
 
+use crate::atoms::ToAtom;
 use crate::builder::Builder;
 use crate::chooser::{Choice, Chooser, Ended, PendingRead, TxnName, Version};
 use crate::clock::RunningClock;
@@ -17,7 +18,6 @@ use crate::log::State;
 use crate::past::INITIAL;
 use crate::record::{self, Recorded, Told};
 use rustc_hash::FxHashMap;
-use serde_core::Serialize;
 use seriatim_history::History;
 use seriatim_isolation::Level;
 use std::collections::{BTreeMap, HashMap};
@@ -218,7 +218,7 @@ impl<V> Shared<V> {
     }
 }
 
-impl<V: Serialize> Store<V> {
+impl<V: ToAtom> Store<V> {
     /// A store at `level`, one of [`LEVELS`], whose reads return any admissible version.
     /// [`Store::builder`] says more.
     pub fn new(level: Level) -> Result<Store<V>, StoreError> {
@@ -268,7 +268,7 @@ impl<V: Serialize> Store<V> {
 
 impl Builder {
     /// Makes the store.
-    pub fn build<V: Serialize>(self) -> Result<Store<V>, StoreError> {
+    pub fn build<V: ToAtom>(self) -> Result<Store<V>, StoreError> {
         Store::from_builder(self)
     }
 }
@@ -334,7 +334,7 @@ impl<V: Clone> Store<V> {
     }
 }
 
-impl<V: Serialize> Store<V> {
+impl<V: ToAtom> Store<V> {
     /// What has happened so far. Values that were written twice to a key are told apart by a
     /// number.
     pub fn history(&self) -> History {
