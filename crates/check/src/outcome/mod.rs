@@ -19,5 +19,6 @@ pub use verdict::{
     Verdict,
 };
 pub use violation::{
-    Age, Edge, Element, Excluded, OpRef, Origin, Reason, TxnRef, ValueRef, Violation, Why,
+    Age, Alternative, Edge, Element, Excluded, OpRef, Origin, Reason, TxnRef, ValueRef, Violation,
+    Why,
 };

@@ -417,7 +417,7 @@ impl<'a> Teller<'a> {
             _ => Anomaly::RealTimeCycle,
         };
         let levels = violation.levels.clone();
-        is_timed.then_some(Violation { kind, ops, levels, cycle, age: None })
+        is_timed.then(|| Violation::new(kind, ops, cycle).at(levels))
     }
 
     /// Whether an edge begins at a moment.

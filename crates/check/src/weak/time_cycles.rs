@@ -195,7 +195,7 @@ impl<'a> TimeCycles<'a> {
                 break;
             }
         }
-        let at = |violation: Violation| Violation { levels: levels.to_vec(), ..violation };
+        let at = |violation: Violation| violation.at(levels.to_vec());
         let told = self.early.iter().take(instances.min(INSTANCES_MAX));
         Some(AnomalyGroup {
             kind: Anomaly::RealTimeCycle,

@@ -9,7 +9,7 @@ use crate::notes::notes;
 use crate::prose;
 use open::{Done, Open, open};
 use serde::{Serialize, Serializer};
-use seriatim_check::{Age, AnomalyGroup, Answer, Violation};
+use seriatim_check::{Age, Alternative, AnomalyGroup, Answer, Violation};
 use seriatim_history::TimeUnit;
 use std::time::Duration;
 use steps::{Operation, Step};
@@ -101,6 +101,16 @@ struct Instance<'a> {
     cycle: Vec<Step<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     age: Option<AgeObject>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    alternatives: Vec<AlternativeObject<'a>>,
+}
+
+#[derive(Serialize)]
+struct AlternativeObject<'a> {
+    appends: Vec<Operation<'a>>,
+    kind: &'a str,
+    summary: String,
+    cycle: Vec<Step<'a>>,
 }
 
 #[derive(Serialize)]
@@ -221,6 +231,19 @@ impl<'a> Instance<'a> {
             operations: violation.ops.iter().map(Operation::new).collect(),
             cycle: violation.cycle.iter().map(Step::new).collect(),
             age: violation.age.map(AgeObject::new),
+            alternatives: violation.alternatives.iter().map(AlternativeObject::new).collect(),
+        }
+    }
+}
+
+impl<'a> AlternativeObject<'a> {
+    fn new(alternative: &'a Alternative) -> Self {
+        let Alternative { appends, violation } = alternative;
+        AlternativeObject {
+            appends: appends.iter().map(Operation::new).collect(),
+            kind: violation.kind.info().code,
+            summary: prose::summary(violation),
+            cycle: violation.cycle.iter().map(Step::new).collect(),
         }
     }
 }
