@@ -2,9 +2,10 @@
 //!
 //! The searches do not keep in mind which append such an element is. What they find to be violated
 //! is violated whichever it is, but they cannot always say why, and other levels they leave open.
-//! Here every choice is tried: a small part of the history in which each append has an element of its own, as the choice has it, is
-//! checked like any other. The part violates a level iff it does so by every choice. What is shown
-//! is the choice that violates least; the others are told beside it. Exponential; bounded.
+//! Here every choice is tried: a small part of the history, in which each append has an element of
+//! its own as the choice has it, is checked like any other. The part violates a level iff it does
+//! so by every choice. What is shown is the choice that violates least; the others are told beside
+//! it. Exponential; bounded.
 
 mod choices;
 mod names;
