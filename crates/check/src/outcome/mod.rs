@@ -10,7 +10,7 @@ mod verdict;
 mod violation;
 
 pub use effort::Effort;
-pub(crate) use merged::merged;
+pub(crate) use merged::{merged, sort_by_kind};
 pub(crate) use options::Options;
 pub use references::Refs;
 pub(crate) use verdict::smallest;

@@ -343,7 +343,7 @@ fn write_header(
         .map(|(&key, &value)| (history.key_name(key).to_string(), json_value(history, value)));
     let mut values: Vec<(String, Json)> = values.collect();
     // Keys that are called alike, a number and a text, have one name in JSON.
-    values.sort_by(|a, b| a.0.cmp(&b.0));
+    json::sort_by_name(&mut values);
     values.dedup_by(|a, b| a.0 == b.0);
     let mut header = format!("{{\"seriatim\":{VERSION}");
     if !values.is_empty() {

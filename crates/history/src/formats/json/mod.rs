@@ -11,7 +11,7 @@
 mod parse;
 mod value;
 
-pub(super) use value::{Json, Members};
+pub(super) use value::{Json, Members, sort_by_name};
 
 use super::text::{Source, excerpt, without_bom};
 use crate::atom::Atom;

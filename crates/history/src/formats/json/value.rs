@@ -24,9 +24,7 @@ pub(in crate::formats) struct Members(Vec<(String, Json)>);
 impl Members {
     /// The members in this order of names, or a name that stands there twice.
     pub fn new(mut members: Vec<(String, Json)>) -> Result<Members, String> {
-        if !members.is_sorted_by(|a, b| a.0 < b.0) {
-            members.sort_by(|a, b| a.0.cmp(&b.0));
-        }
+        sort_by_name(&mut members);
         match members.windows(2).find(|pair| pair[0].0 == pair[1].0) {
             Some(pair) => Err(pair[0].0.clone()),
             None => Ok(Members(members)),
@@ -65,12 +63,17 @@ impl Members {
     }
 }
 
+/// Sorts members by their names.
+pub(in crate::formats) fn sort_by_name(members: &mut [(String, Json)]) {
+    members.sort_by(|a, b| a.0.cmp(&b.0));
+}
+
 impl Json {
     /// An object to write, whose names differ.
     pub fn object<const N: usize>(members: [(&str, Json); N]) -> Json {
         let mut members: Vec<(String, Json)> =
             members.into_iter().map(|(name, value)| (name.to_owned(), value)).collect();
-        members.sort_by(|a, b| a.0.cmp(&b.0));
+        sort_by_name(&mut members);
         Json::Object(Members(members))
     }
 
