@@ -1,6 +1,7 @@
 //! What the cells of the applications hold.
 
 use serde::{Deserialize, Serialize};
+use seriatim_store::{Atom, ToAtom};
 use std::fmt;
 use std::sync::Arc;
 
@@ -91,6 +92,26 @@ impl From<Vec<Value>> for Value {
 impl FromIterator<Value> for Value {
     fn from_iter<I: IntoIterator<Item = Value>>(items: I) -> Value {
         Value::List(items.into_iter().collect())
+    }
+}
+
+impl ToAtom for Value {
+    fn to_atom(&self) -> Atom {
+        match self {
+            Value::Null => ().to_atom(),
+            Value::Int(number) => number.to_atom(),
+            Value::Text(text) => text.to_atom(),
+            Value::List(items) => items.to_atom(),
+        }
+    }
+
+    fn nested(&self) -> String {
+        match self {
+            Value::Null => ().nested(),
+            Value::Int(number) => number.nested(),
+            Value::Text(text) => text.nested(),
+            Value::List(items) => items.nested(),
+        }
     }
 }
 

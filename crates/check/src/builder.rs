@@ -1,5 +1,6 @@
 //! The face of the checker: one function for one level, and a builder for the rest.
 
+use crate::appended_twice;
 use crate::no_isolation;
 use crate::outcome::{Options, Report};
 use seriatim_history::History;
@@ -114,7 +115,8 @@ impl Checker {
 
     /// Checks `history`.
     pub fn check(&self, history: &History) -> Report {
-        no_isolation::check(history, &self.options_now())
+        let options = self.options_now();
+        appended_twice::explained(history, &options, no_isolation::check(history, &options))
     }
 
     /// The options of a check that begins now.

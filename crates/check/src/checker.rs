@@ -53,6 +53,7 @@ fn check_in_full(history: &History, options: &Options) -> Report {
     let start = Instant::now();
     let index = Index::build(history, options.threads);
     let stale = stale_reads(history, &index);
+    let time_cycles = weak::time_cycles(history, &index, options);
     if options.order == Order::RealTime
         && !weak::is_room_for_overlaps(history, &index, &stale, options)
     {
@@ -111,7 +112,7 @@ fn check_in_full(history: &History, options: &Options) -> Report {
     };
     let report = check.report(&known, found, timings);
     let told = options.order == Order::RealTime;
-    Report { stale: staleness(history, &stale).filter(|_| !told), ..report }
+    Report { stale: staleness(history, &stale).filter(|_| !told), time_cycles, ..report }
 }
 
 /// What is known in the end.
@@ -188,6 +189,7 @@ impl Check<'_> {
             kind,
             search_ended_early: !found.is_complete,
             stale: None,
+            time_cycles: 0,
             proved: self.proved(known),
             timings,
             memory_needed: None,
@@ -283,6 +285,7 @@ pub(crate) fn nothing(history: &History, options: &Options) -> Report {
         kind: options.kind,
         search_ended_early: true,
         stale: None,
+        time_cycles: 0,
         proved: Default::default(),
         timings: Timings::default(),
         memory_needed: None,

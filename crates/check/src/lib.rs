@@ -20,6 +20,7 @@
 //! assert_eq!(report.anomalies[0].kind, Anomaly::FracturedReadCausal);
 //! ```
 
+mod appended_twice;
 mod beyond;
 mod builder;
 mod checker;
@@ -42,8 +43,8 @@ mod weak;
 pub use builder::{Checker, check};
 pub use explain::{Budget, Duplicate, explain as explain_violation, minimal_violation};
 pub use outcome::{
-    Age, AnomalyGroup, Answer, Breach, Counted, Edge, Effort, Element, Excluded, OpRef, Origin,
-    Outcome, Proved, Reason, Refs, Report, Staleness, Timings, TxnRef, Undecided, ValueRef,
-    Verdict, Violation, Why,
+    Age, Alternative, AnomalyGroup, Answer, Breach, Counted, Edge, Effort, Element, Excluded,
+    OpRef, Origin, Outcome, Proved, Reason, Refs, Report, Staleness, Timings, TxnRef, Undecided,
+    ValueRef, Verdict, Violation, Why,
 };
 pub use seriatim_verify::{Point, Proof};

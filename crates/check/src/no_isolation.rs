@@ -5,7 +5,7 @@
 use crate::index::Index;
 use crate::orders::check_with;
 use crate::outcome::{
-    AnomalyGroup, Breach, Options, Outcome, Report, Undecided, Verdict, Violation,
+    AnomalyGroup, Breach, Options, Outcome, Report, Undecided, Verdict, Violation, sort_by_kind,
 };
 use crate::weak;
 use seriatim_history::History;
@@ -43,7 +43,7 @@ fn with(
             && groups.iter().all(|known| known.kind != group.kind)
     };
     groups.extend(group.filter(is_new));
-    groups.sort_by_key(|group| group.kind);
+    sort_by_kind(&mut groups);
     groups
 }
 

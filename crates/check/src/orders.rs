@@ -11,7 +11,7 @@ use crate::limits::Limits;
 use crate::limits::memory;
 use crate::outcome::{
     AnomalyGroup, Breach, Counted, Options, Outcome, Report, Undecided, Verdict, Violation,
-    smallest,
+    smallest, sort_by_kind,
 };
 use seriatim_history::History;
 use seriatim_isolation::{Guarantee, Level, Order};
@@ -99,7 +99,7 @@ impl Large<'_> {
         let others = std::mem::take(&mut self.report.anomalies).into_iter();
         let others = others.filter(|group| !known.contains(&group.kind));
         anomalies.extend(others.filter_map(|group| self.without_sessions(group)));
-        anomalies.sort_by_key(|group| group.kind);
+        sort_by_kind(&mut anomalies);
         let asked = self.options.kind;
         let verdict = |verdict: &Verdict| {
             let exact = below.as_ref().and_then(|report| report.verdict(verdict.level));

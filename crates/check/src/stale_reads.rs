@@ -143,8 +143,8 @@ impl StaleRead {
         let to = source.txn.clone();
         let reason = Reason::Overwritten { read, source, other, visible };
         let cycle = vec![first, Edge { from: missed, to, reason }];
-        let (levels, age) = (levels.to_vec(), Some(self.age(history)));
-        Some(Violation { kind: Anomaly::StaleRead, ops, levels, cycle, age })
+        let violation = Violation::new(Anomaly::StaleRead, ops, cycle).at(levels.to_vec());
+        Some(Violation { age: Some(self.age(history)), ..violation })
     }
 }
 

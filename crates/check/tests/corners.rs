@@ -385,12 +385,12 @@ fn elements_that_were_appended_twice_are_ambiguous_and_aborted_appends_do_not_co
     assert_eq!(letters("a: a(k,3)\nb: a(k,1)\nc: a(k,1)\nd: r(k,[1 3])"), "hhhh hhh");
     assert_eq!(
         letters("a: a(l,1)\nb: a(l,2)\nc: a(l,1)\nd: r(l,[1 1]) | r(l,[1 1 2]) | r(l,[1 1])"),
-        "uhuu vvv"
+        "uhuv vvv"
     );
     assert_eq!(letters("a: a(l,1)\nb: a(l,1)\nc: r(l,[1 1 1])"), "vhvv vvv");
     // The 1 in front of the 2 is the same for both readers; the one that was appended later does
     // not explain the second.
-    assert_eq!(letters("a: a(l,1)\nb: a(l,2)\nc: a(l,1)\nd: r(l,[1 2]) | r(l,[1])"), "uhuu uuu");
+    assert_eq!(letters("a: a(l,1)\nb: a(l,2)\nc: a(l,1)\nd: r(l,[1 2]) | r(l,[1])"), "uhuv vvv");
 }
 
 /// A history that lacks transactions of unknown content, in our own format.

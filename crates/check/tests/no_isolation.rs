@@ -1,6 +1,10 @@
 //! No isolation, against its definition, on random small histories.
 
+#[expect(dead_code, reason = "the other tests use the rest")]
+mod random;
+
 use proptest::prelude::*;
+use random::{LISTS_AND_DUPLICATES, TIMED_LISTS, list_text, raw_history};
 use seriatim_check::{Answer, Checker, check};
 use seriatim_history::notation;
 use seriatim_isolation::{Anomaly, Guarantee, Level, Order, oracle};
@@ -81,6 +85,31 @@ proptest! {
     fn it_is_never_wrong_where_values_were_written_twice(txns in txns()) {
         for order in Order::ALL {
             let _ = compare(&text(&txns, true), order);
+        }
+    }
+
+    #[test]
+    fn the_answer_is_that_of_the_definition_for_lists(
+        raw in raw_history(TIMED_LISTS),
+        shuffle: u64,
+        disorder: bool,
+    ) {
+        let text = list_text(&raw, TIMED_LISTS, shuffle, disorder);
+        let has_times = notation::parse(&text).unwrap().has_times();
+        for order in Order::ALL.into_iter().filter(|&order| order != Order::RealTime || has_times) {
+            prop_assert_ne!(compare(&text, order), Answer::Undecided, "{:?} of\n{}", order, text);
+        }
+    }
+
+    #[test]
+    fn it_is_never_wrong_where_elements_were_appended_twice(
+        raw in raw_history(LISTS_AND_DUPLICATES),
+        shuffle: u64,
+        disorder: bool,
+    ) {
+        let text = list_text(&raw, LISTS_AND_DUPLICATES, shuffle, disorder);
+        for order in [Order::None, Order::Sessions] {
+            let _ = compare(&text, order);
         }
     }
 }

@@ -17,6 +17,11 @@ const STALE_EDN: &str = "\
 {:type :invoke, :f :txn, :value [[:r :x nil]], :process 1, :time 38000000, :index 2}
 {:type :ok, :f :txn, :value [[:r :x nil]], :process 1, :time 39000000, :index 3}
 ";
+/// t1 read what t2 wrote, and had ended before t2 began.
+const FROM_THE_FUTURE: &str = r#"{"seriatim":1}
+{"session":"a","txn":"t1","begin":1,"end":2,"ops":[["r","x",1]]}
+{"session":"b","txn":"t2","begin":38,"end":40,"ops":[["w","x",1]]}
+"#;
 /// A session that does not see what it wrote.
 const FORGETFUL: &str = "w(0,1,0,0)\nr(0,0,0,1)\n";
 
@@ -38,6 +43,8 @@ fn with_times_the_report_says_what_real_time_would_change() {
     let all = hint("h.jsonl", STALE, "all").unwrap();
     assert!(all.starts_with("with real time: read committed (and above) violated"), "{all}");
     assert!(hint("h.jsonl", STALE, "rc").unwrap().contains("up to 36 ns old"));
+    let cycle = hint("cycle.jsonl", FROM_THE_FUTURE, "rc").unwrap();
+    assert!(cycle.contains("read committed violated: 1 real-time cycle (--order"), "{cycle}");
     assert_eq!(hint("h.txt", FORGETFUL, "rc"), None);
 }
 

@@ -32,6 +32,7 @@ pub mod notation;
 mod numbering;
 mod open;
 mod orders;
+mod own_elements;
 mod own_lists;
 mod place;
 mod rematch;

@@ -18,7 +18,7 @@ use seriatim_sql::functions::{Call, Style};
 use seriatim_sql::settings::Settings;
 use seriatim_sql::types::{Field, TypeKind, TypeLookup};
 use seriatim_sql::{Datum, Oid, SqlError};
-use seriatim_store::{Session, SettledCell, Store, StoreError, Txn};
+use seriatim_store::{Atom, Session, SettledCell, Store, StoreError, ToAtom, Txn, json_atom};
 use std::fmt;
 use std::sync::Arc;
 
@@ -45,6 +45,12 @@ pub fn open(config: &Config, forced: bool) -> std::result::Result<StoreCells, St
 /// What a cell holds, in a history.
 #[derive(Clone, Debug)]
 pub struct CellValue(pub Datum);
+
+impl ToAtom for CellValue {
+    fn to_atom(&self) -> Atom {
+        json_atom(self)
+    }
+}
 
 impl Serialize for CellValue {
     fn serialize<S: Serializer>(&self, serializer: S) -> std::result::Result<S::Ok, S::Error> {

@@ -1,27 +1,12 @@
 //! Numbers that stand for values.
 
+use crate::atoms::ToAtom;
 use rustc_hash::FxHasher;
-use serde_core::Serialize;
-use std::hash::Hasher;
-use std::io;
+use std::hash::{Hash, Hasher};
 
-struct Hashing(FxHasher);
-
-impl io::Write for Hashing {
-    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
-        self.0.write(bytes);
-        Ok(bytes.len())
-    }
-
-    fn flush(&mut self) -> io::Result<()> {
-        Ok(())
-    }
-}
-
-/// The same for values that are serialised in the same way.
-pub(crate) fn fingerprint<V: Serialize>(value: Option<&V>) -> u64 {
-    let mut hashing = Hashing(FxHasher::default());
-    // What cannot be serialised counts as nothing.
-    let _ = serde_json::to_writer(&mut hashing, &value);
-    hashing.0.finish()
+/// The same for values that a history calls by the same name.
+pub(crate) fn fingerprint<V: ToAtom>(value: Option<&V>) -> u64 {
+    let mut hasher = FxHasher::default();
+    value.map(ToAtom::to_atom).hash(&mut hasher);
+    hasher.finish()
 }

@@ -8,6 +8,7 @@
 
 mod adversary;
 mod all_runs;
+mod atoms;
 mod builder;
 mod chooser;
 mod chooser_kind;
@@ -41,6 +42,9 @@ mod writers;
 
 pub use adversary::Adversary;
 pub use all_runs::AllRuns;
+pub use atoms::ToAtom;
+#[cfg(feature = "json")]
+pub use atoms::json_atom;
 pub use builder::Builder;
 pub use chooser::{
     Choice, Chooser, Divergence, Ended, Latest, LatestPerSession, PendingRead, Random, Script,
@@ -52,4 +56,5 @@ pub use delay::Delay;
 pub use ranges::Group;
 pub use run_plan::RunPlan;
 pub use schedule::{Schedule, Turn, by_chance, by_turns, interleave, interleave_by};
+pub use seriatim_history::Atom;
 pub use store::{LEVELS, Session, SettledCell, Store, StoreError, Txn};

@@ -1,10 +1,10 @@
 //! What happened in a store, as a history that the checkers read.
 
+use crate::atoms::ToAtom;
 use crate::log::State;
 use crate::past::INITIAL;
 use crate::ranges::{Groups, Range};
 use rustc_hash::{FxHashMap, FxHashSet};
-use serde_core::Serialize;
 use seriatim_history::{Atom, Atoms, Columns, History, KeyId, KeyNames, OpKind, Status, Value};
 use std::sync::Arc;
 
@@ -39,23 +39,15 @@ struct Values {
 }
 
 impl Values {
-    fn name<V: Serialize>(&mut self, key: u32, value: &V) -> Value {
-        let text = serde_json::to_value(value).unwrap_or_else(|error| error.to_string().into());
-        let atom = |text: String| Atom::Str(text.into_boxed_str());
-        let first = match &text {
-            serde_json::Value::Number(number) if number.is_i64() || number.is_u64() => {
-                Atom::Int(number.as_i128().unwrap_or_default())
-            }
-            serde_json::Value::String(text) => atom(text.clone()),
-            other => atom(other.to_string()),
-        };
+    fn name<V: ToAtom>(&mut self, key: u32, value: &V) -> Value {
+        let first = value.to_atom();
         let plain = self.atoms.value(first.clone());
         if self.used.insert((key, plain)) {
             return plain;
         }
         let number = self.next.entry((key, plain)).or_insert(2);
         loop {
-            let name = self.atoms.value(atom(format!("{first}#{number}")));
+            let name = self.atoms.value(Atom::Str(format!("{first}#{number}").into()));
             *number += 1;
             if self.used.insert((key, name)) {
                 return name;
@@ -77,7 +69,7 @@ pub(crate) struct Told<'e, V> {
 }
 
 /// The history of transactions in the order in which they began.
-pub(crate) fn history<'e, V: Serialize + 'e>(
+pub(crate) fn history<'e, V: ToAtom + 'e>(
     keys: Vec<Arc<str>>,
     groups: &Groups,
     initial: &[Option<V>],

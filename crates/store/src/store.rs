@@ -7,6 +7,7 @@ mod txn;
 pub use settle::SettledCell;
 pub use txn::Txn;
 
+use crate::atoms::ToAtom;
 use crate::builder::Builder;
 use crate::chooser::{Choice, Chooser, Ended, PendingRead, TxnName, Version};
 use crate::clock::RunningClock;
@@ -19,7 +20,6 @@ use crate::log::State;
 use crate::names::Names;
 use crate::past::INITIAL;
 use crate::record::{self, Told};
-use serde_core::Serialize;
 use seriatim_history::History;
 use seriatim_isolation::{Level, Order};
 use std::fmt;
@@ -218,7 +218,7 @@ impl<V> Shared<V> {
     }
 }
 
-impl<V: Serialize> Store<V> {
+impl<V: ToAtom> Store<V> {
     /// A store at `level`, one of [`LEVELS`], whose reads return any admissible version.
     /// [`Store::builder`] says more.
     pub fn new(level: Level) -> Result<Store<V>, StoreError> {
@@ -266,7 +266,7 @@ impl<V: Serialize> Store<V> {
 
 impl Builder {
     /// Makes the store.
-    pub fn build<V: Serialize>(self) -> Result<Store<V>, StoreError> {
+    pub fn build<V: ToAtom>(self) -> Result<Store<V>, StoreError> {
         Store::from_builder(self)
     }
 }
@@ -332,7 +332,7 @@ impl<V: Clone> Store<V> {
     }
 }
 
-impl<V: Serialize> Store<V> {
+impl<V: ToAtom> Store<V> {
     /// What has happened so far. Values that were written twice to a key are told apart by a
     /// number.
     pub fn history(&self) -> History {

@@ -39,13 +39,10 @@ pub fn explain(
         Refutation::Violated(proof) => proof,
         Refutation::Consistent | Refutation::OutOfBudget => proof,
     };
-    Some(Violation {
-        kind: name::kind(&instance, &proof.cycle, &levels),
-        ops: ops.iter().map(|&op| Refs(full).op(op)).collect(),
-        levels,
-        cycle: tell::Teller::new(&instance).contradiction(&proof.cycle),
-        age: None,
-    })
+    let kind = name::kind(&instance, &proof.cycle, &levels);
+    let ops = ops.iter().map(|&op| Refs(full).op(op)).collect();
+    let cycle = tell::Teller::new(&instance).contradiction(&proof.cycle);
+    Some(Violation::new(kind, ops, cycle).at(levels))
 }
 
 /// The levels that an instance, which violates `known`, violates, as far as one knows.

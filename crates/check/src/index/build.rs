@@ -13,6 +13,7 @@
 //! the source of a legal read are no candidates, so a read is ambiguous only if two or more legal
 //! sources are left.
 
+use super::faults::sort_faults;
 use super::ids::{Source, SourceVersion, VersionId};
 use super::lists::{self, ListFacts};
 use super::match_reads::{Entry, FROM_INITIAL, KeyFindings, UNRESOLVED, VISIBLE, resolve_keys};
@@ -54,7 +55,7 @@ impl Index {
             .filter(|fault| !known.contains(&(fault.kind, fault.reader())));
         self.faults.extend(new);
         self.ambiguous.append(&mut self.lists.ambiguous);
-        self.faults.sort_by_key(|fault| (fault.kind, fault.reader()));
+        sort_faults(&mut self.faults);
         self.unrepeated.sort_unstable();
         self.ambiguous.sort_unstable();
         self.ambiguous.dedup();

@@ -36,3 +36,8 @@ impl Fault {
         }
     }
 }
+
+/// Sorts by kind, then by read; what is alike stays in its order.
+pub(super) fn sort_faults(faults: &mut [Fault]) {
+    faults.sort_by_key(|fault| (fault.kind, fault.reader()));
+}

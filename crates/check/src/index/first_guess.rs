@@ -8,19 +8,26 @@ use seriatim_history::{History, SessionId, TxnId};
 pub(crate) fn first_guess(history: &History, index: &Index) -> Vec<TxnId> {
     let mut txns: Vec<TxnId> = history.txns().filter(|txn| index.counts[txn.index()]).collect();
     if history.has_times() {
-        txns.sort_by_key(|&txn| history.times(txn).map_or(0, |(_, end)| end));
+        txns = sorted(txns, |txn| history.times(txn).map_or(0, |(_, end)| end));
     } else if interleaved(history, index) {
         txns = history.txns_in_file_order();
         txns.retain(|txn| index.counts[txn.index()]);
     } else {
         let bounds = history.session_bounds();
-        txns.sort_by_cached_key(|&txn| {
+        txns = sorted(txns, |txn| {
             let session = index.session_of(txn).index();
             let (first, end) = (bounds[session], bounds[session + 1]);
-            (u64::from(txn.0 - first) << 32) / u64::from(end - first)
+            (i64::from(txn.0 - first) << 31) / i64::from(end - first)
         });
     }
     txns
+}
+
+/// By a number, then by their own.
+fn sorted(txns: Vec<TxnId>, key: impl Fn(TxnId) -> i64) -> Vec<TxnId> {
+    let mut keyed: Vec<(i64, TxnId)> = txns.into_iter().map(|txn| (key(txn), txn)).collect();
+    keyed.sort_unstable();
+    keyed.into_iter().map(|(_, txn)| txn).collect()
 }
 
 /// Whether the file mentions the transactions of different sessions in turn: it changes session

@@ -7,7 +7,7 @@
 //! the writers of consecutive elements in the order of the list, and whatever was appended to the
 //! key and is not in the list after the last of them.
 
-use super::faults::Fault;
+use super::faults::{Fault, sort_faults};
 use rustc_hash::{FxHashMap, FxHashSet};
 use seriatim_history::{History, KeyId, OpId, OpKind, Status, TxnId, Value, ValueKind};
 use seriatim_isolation::Anomaly;
@@ -288,7 +288,7 @@ fn examine_list(
     if several {
         facts.ambiguous.push(op);
     }
-    found.sort_by_key(|fault| fault.kind);
+    sort_faults(&mut found);
     found.dedup_by_key(|fault| fault.kind);
     let is_right = is_appended && found.is_empty();
     facts.faults.extend(found);

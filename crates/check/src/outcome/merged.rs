@@ -17,6 +17,11 @@ fn is_better(new: &Violation, known: &Violation) -> bool {
     rank(new) < rank(known)
 }
 
+/// Sorts groups in the order of reports.
+pub(crate) fn sort_by_kind(groups: &mut [AnomalyGroup]) {
+    groups.sort_by_key(|group| group.kind);
+}
+
 /// One group for each kind. What the search finds of a kind that was counted by a scan is of
 /// another shape: the count is then a lower bound.
 pub(crate) fn merged(groups: Vec<AnomalyGroup>) -> Vec<AnomalyGroup> {

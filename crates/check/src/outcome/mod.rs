@@ -10,7 +10,7 @@ mod verdict;
 mod violation;
 
 pub use effort::Effort;
-pub(crate) use merged::merged;
+pub(crate) use merged::{merged, sort_by_kind};
 pub(crate) use options::Options;
 pub use references::Refs;
 pub(crate) use verdict::smallest;
@@ -19,5 +19,6 @@ pub use verdict::{
     Verdict,
 };
 pub use violation::{
-    Age, Edge, Element, Excluded, OpRef, Origin, Reason, TxnRef, ValueRef, Violation, Why,
+    Age, Alternative, Edge, Element, Excluded, OpRef, Origin, Reason, TxnRef, ValueRef, Violation,
+    Why,
 };

@@ -244,6 +244,9 @@ pub struct Report {
     /// The reads that are stale by themselves, if there are any and real time was not asked for:
     /// with real time they violate every level.
     pub stale: Option<Staleness>,
+    /// How many transactions ended before one began that comes before them by sessions, reads and
+    /// lists, if real time was not asked for: with real time these violate every level, too.
+    pub time_cycles: u64,
     /// What was proved, also of levels that were looked at without being asked for.
     pub proved: Proved,
     /// Where the time went.

@@ -247,6 +247,18 @@ pub struct Violation {
     /// Of a read that is stale by itself: the time from the end of the last transaction that it
     /// should have seen to the begin of its own.
     pub age: Option<Age>,
+    /// If it rests on elements that were appended several times to a list: what is wrong by each
+    /// choice of which appends they are. `kind` and `cycle` are those of the first one.
+    pub alternatives: Vec<Alternative>,
+}
+
+/// What is wrong if elements of lists are these appends.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Alternative {
+    /// The appends of elements that were appended several times, in the order of the lists.
+    pub appends: Vec<OpRef>,
+    /// What is wrong then.
+    pub violation: Violation,
 }
 
 /// How old something is. Displayed as `36 ms` if the unit is known, else as the number alone.
@@ -282,7 +294,14 @@ impl fmt::Display for Age {
 impl Violation {
     /// An instance that violates the levels that forbid its kind, and no other.
     pub fn new(kind: Anomaly, ops: Vec<OpRef>, cycle: Vec<Edge>) -> Violation {
-        Violation { kind, ops, levels: kind.info().forbidden_by.to_vec(), cycle, age: None }
+        let levels = kind.info().forbidden_by.to_vec();
+        Violation { kind, ops, levels, cycle, age: None, alternatives: Vec::new() }
+    }
+
+    /// The same instance, which violates these levels.
+    #[must_use]
+    pub(crate) fn at(self, levels: Vec<Level>) -> Violation {
+        Violation { levels, ..self }
     }
 
     /// Whether session order is a part of the contradiction.

@@ -60,3 +60,8 @@ impl Dense for TxnId {
         self.index()
     }
 }
+
+/// Sorts points by their places in an order.
+pub(super) fn sort_by_position(points: &mut [PointId], position: &[u32]) {
+    points.sort_unstable_by_key(|point| position[point.index()]);
+}

@@ -5,7 +5,7 @@ use super::facts::Facts;
 use super::force::{Findings, Forcing, ambiguous_by_key};
 use super::greedy::Greedy;
 use super::guilty::{self, Knowledge};
-use super::ids::{AmbiguousId, PointId, SlotId};
+use super::ids::{AmbiguousId, PointId, SlotId, sort_by_position};
 use super::parts;
 use super::point_graph::PointGraph;
 use super::progress::{Pace, Progress, SLOW, SLOW_ROUND};
@@ -514,6 +514,6 @@ fn positions(order: &[PointId], points: usize) -> Vec<u32> {
 fn order_of(position: &[u32], present: &[bool]) -> Order {
     let mut points: Vec<PointId> =
         (0..position.len() as u32).map(PointId).filter(|&point| present[point.index()]).collect();
-    points.sort_unstable_by_key(|&point| position[point.index()]);
+    sort_by_position(&mut points, position);
     points
 }

@@ -6,7 +6,7 @@
 //! becomes the clause of the literals on it, with a path that has as few of them as possible.
 //! Undoing removes edges and leaves the order as it is: it still fits.
 
-use super::ids::PointId;
+use super::ids::{PointId, sort_by_position};
 use super::mutation::{Rule, holds};
 use super::point_graph::PointGraph;
 use super::timeline::Arc;
@@ -252,8 +252,8 @@ impl<'g> Acyclic<'g> {
 
     /// Gives the places of both groups to `before`, then `after`, each in its old order.
     fn reorder(&mut self, mut before: Vec<PointId>, mut after: Vec<PointId>) {
-        before.sort_unstable_by_key(|&point| self.position[point.index()]);
-        after.sort_unstable_by_key(|&point| self.position[point.index()]);
+        sort_by_position(&mut before, &self.position);
+        sort_by_position(&mut after, &self.position);
         before.append(&mut after);
         let mut places: Vec<u32> =
             before.iter().map(|&point| self.position[point.index()]).collect();

@@ -9,7 +9,7 @@ use super::graph::{Components, Graph};
 use super::real_time;
 use super::summary::{Cycles, Summary};
 use crate::index::{Fault, Index, VersionEdge, first_guess};
-use crate::outcome::{AnomalyGroup, Options};
+use crate::outcome::{AnomalyGroup, Options, sort_by_kind};
 use rustc_hash::FxHashSet;
 use seriatim_history::{History, KeyId, OpId, OpKind, TxnId};
 use seriatim_isolation::{Anomaly, Level, Order};
@@ -125,7 +125,7 @@ impl WeakLevels<'_> {
         groups.extend(findings.iter().flat_map(|findings| summary.level(findings)));
         self.note_levels(&context, &findings);
         groups.retain(|group| group.kind.info().forbidden_by.iter().any(|&level| self.asks(level)));
-        groups.sort_by_key(|group| group.kind);
+        sort_by_kind(&mut groups);
         let mut analysis = Analysis { groups, blamed: Vec::new(), out_of_step: Vec::new() };
         analysis.blame(Level::ReadCommitted, blamed);
         analysis.blame(Level::ReadAtomic, unrepeated);

@@ -38,4 +38,4 @@ pub(crate) use distinct::{Analysis, WeakLevels};
 pub(crate) use levels::{Chosen, Reads, undecided, undecided_lists, violated};
 pub(crate) use plain_order::plain_order;
 pub(crate) use real_time::is_room_for_overlaps;
-pub(crate) use time_cycles::TimeCycles;
+pub(crate) use time_cycles::{TimeCycles, count as time_cycles};

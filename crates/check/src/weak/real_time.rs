@@ -24,6 +24,7 @@ use crate::latest_begins::LatestBegins;
 use crate::limits::{Limits, memory};
 use crate::outcome::{
     AnomalyGroup, Counted, Edge, OpRef, Options, Reason, Refs, ValueRef, Violation, merged,
+    sort_by_kind,
 };
 use crate::rest::{Leftover, Rest};
 use crate::stale_reads::{StaleRead, real_time_edge, stale_reads};
@@ -204,7 +205,7 @@ pub(super) fn analyse(
         groups.iter_mut().for_each(|group| group.counted = Counted::AtLeast);
     }
     analysis.groups.extend(groups);
-    analysis.groups.sort_by_key(|group| group.kind);
+    sort_by_kind(&mut analysis.groups);
     analysis
 }
 
@@ -417,7 +418,7 @@ impl<'a> Teller<'a> {
             _ => Anomaly::RealTimeCycle,
         };
         let levels = violation.levels.clone();
-        is_timed.then_some(Violation { kind, ops, levels, cycle, age: None })
+        is_timed.then(|| Violation::new(kind, ops, cycle).at(levels))
     }
 
     /// Whether an edge begins at a moment.

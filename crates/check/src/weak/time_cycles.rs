@@ -12,11 +12,13 @@
 use super::edges::{Edges, Inferred};
 use super::graph::{Components, Graph};
 use crate::index::{Index, VersionEdge, first_guess, last_write, source_write};
-use crate::outcome::{AnomalyGroup, Counted, Edge, OpRef, Origin, Reason, Refs, Violation};
+use crate::outcome::{
+    AnomalyGroup, Counted, Edge, OpRef, Options, Origin, Reason, Refs, Violation,
+};
 use crate::stale_reads::real_time_edge;
 use rustc_hash::{FxHashMap, FxHashSet};
 use seriatim_history::{History, KeyId, OpId, OpKind, TxnId, ValueKind};
-use seriatim_isolation::{Anomaly, Level};
+use seriatim_isolation::{Anomaly, Level, Order};
 use std::collections::VecDeque;
 use std::time::{Duration, Instant};
 
@@ -26,6 +28,15 @@ const CANDIDATES_MAX: usize = 64;
 const PATIENCE: Duration = Duration::from_millis(1500);
 /// How many instances are explained at most.
 const INSTANCES_MAX: usize = 1000;
+
+/// How many there are of a history that is checked with its sessions, to say what real time would
+/// change.
+pub(crate) fn count(history: &History, index: &Index, options: &Options) -> u64 {
+    match options.order == Order::Sessions && history.has_times() {
+        true => TimeCycles::new(history, index).early.len() as u64,
+        false => 0,
+    }
+}
 
 /// The real-time cycles of a history.
 pub(crate) struct TimeCycles<'a> {
@@ -195,7 +206,7 @@ impl<'a> TimeCycles<'a> {
                 break;
             }
         }
-        let at = |violation: Violation| Violation { levels: levels.to_vec(), ..violation };
+        let at = |violation: Violation| violation.at(levels.to_vec());
         let told = self.early.iter().take(instances.min(INSTANCES_MAX));
         Some(AnomalyGroup {
             kind: Anomaly::RealTimeCycle,

@@ -13,7 +13,7 @@
 use super::Format;
 use super::build::Builder;
 use super::elle::json_value;
-use super::json::{self, Item, Values};
+use super::json::{self, Item, Json, Members, Values};
 use super::refusals::Writing;
 use super::text::{Source, excerpt, key_atom};
 use crate::atom::{Atom, Value};
@@ -22,7 +22,6 @@ use crate::ids::{KeyId, TxnId};
 use crate::model::{History, OpKind, Status, TimeUnit};
 use crate::place::PlaceUnit;
 use rustc_hash::{FxHashMap, FxHashSet};
-use serde_json::{Map, Value as Json, json};
 use std::io::Write;
 
 /// The JSON Schema of a line.
@@ -44,7 +43,7 @@ pub(super) fn read(bytes: &[u8], source: &Source) -> Result<History, ReadError> 
         let Json::Object(fields) = item.parse(source)? else {
             return Err(fail("expected a JSON object with a session and its ops".to_owned()));
         };
-        if fields.contains_key("seriatim") && number == 0 {
+        if fields.contains("seriatim") && number == 0 {
             reader.header(fields).map_err(fail)?;
         } else {
             reader.txn(fields, &item).map_err(|problem| problem.at(&item, source))?;
@@ -94,7 +93,7 @@ struct Reader {
 }
 
 impl Reader {
-    fn header(&mut self, mut fields: Map<String, Json>) -> Result<(), String> {
+    fn header(&mut self, mut fields: Members) -> Result<(), String> {
         let version = fields.remove("seriatim").unwrap_or_default();
         if version.as_u64() != Some(VERSION) {
             return Err(format!(
@@ -104,7 +103,7 @@ impl Reader {
         match fields.remove("initial") {
             None | Some(Json::Null) => {}
             Some(Json::Object(values)) => {
-                for (key, value) in values {
+                for (key, value) in values.into_vec() {
                     let value = json::atom(&value)
                         .map_err(|problem| format!("initial value of `{key}`: {problem}"))?;
                     self.initial.push((key, self.builder.value(value)));
@@ -125,7 +124,7 @@ impl Reader {
         Ok(())
     }
 
-    fn txn(&mut self, mut fields: Map<String, Json>, item: &Item<'_>) -> Result<(), Problem> {
+    fn txn(&mut self, mut fields: Members, item: &Item<'_>) -> Result<(), Problem> {
         let session = fields.remove("session").ok_or("a transaction needs a \"session\"")?;
         let session = json::atom(&session).map_err(|problem| format!("session: {problem}"))?;
         let name = match fields.remove("txn") {
@@ -165,7 +164,7 @@ impl Reader {
     /// An error ends where the operation is to be quoted.
     fn op(&mut self, txn: u32, op: &Json, line: u64) -> Result<(), String> {
         let bad = || "expected an operation like [\"w\",\"x\",1], found".to_owned();
-        let [kind, key, value] = op.as_array().ok_or_else(bad)?.as_slice() else {
+        let [kind, key, value] = op.as_array().ok_or_else(bad)? else {
             return Err(bad());
         };
         let kind = match kind.as_str() {
@@ -266,7 +265,7 @@ fn times(begin: Option<Json>, end: Option<Json>) -> Result<(Option<i64>, Option<
     Ok(times)
 }
 
-fn extra(fields: Map<String, Json>) -> Option<Box<str>> {
+fn extra(fields: Members) -> Option<Box<str>> {
     (!fields.is_empty()).then(|| Json::Object(fields).to_string().into())
 }
 
@@ -342,9 +341,13 @@ fn write_header(
     let values = explicit
         .iter()
         .map(|(&key, &value)| (history.key_name(key).to_string(), json_value(history, value)));
-    let values: Map<String, Json> = values.collect();
+    let mut values: Vec<(String, Json)> = values.collect();
+    // Keys that are called alike, a number and a text, have one name in JSON.
+    json::sort_by_name(&mut values);
+    values.dedup_by(|a, b| a.0 == b.0);
     let mut header = format!("{{\"seriatim\":{VERSION}");
     if !values.is_empty() {
+        let values = Members::new(values).unwrap_or_default();
         header += &format!(",\"initial\":{}", Json::Object(values));
     }
     if history.unknown_content() > 0 {
@@ -395,7 +398,11 @@ fn write_txn(
             OpKind::Write => "w",
             OpKind::Append => "append",
         };
-        json!([kind, json::of_atom(&history.key_name(op.key)), json_value(history, value)])
+        Json::Array(vec![
+            kind.into(),
+            json::of_atom(&history.key_name(op.key)),
+            json_value(history, value),
+        ])
     });
     Ok(writeln!(
         out,
@@ -492,7 +499,7 @@ mod tests {
 
     #[test]
     fn the_schema_is_json() {
-        let schema: Json = serde_json::from_str(SCHEMA).unwrap();
+        let schema: serde_json::Value = serde_json::from_str(SCHEMA).unwrap();
         assert!(schema["$defs"]["transaction"].is_object());
     }
 }

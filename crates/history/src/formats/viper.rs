@@ -10,7 +10,7 @@
 use super::Format;
 use super::build::Builder;
 use super::directory::LogFile;
-use super::json::{self, Item, Values};
+use super::json::{self, Item, Json, Values};
 use super::refusals::Writing;
 use super::text::{Source, excerpt};
 use crate::atom::{Atom, Value};
@@ -19,7 +19,6 @@ use crate::ids::{KeyId, OpId, SessionId, TxnId};
 use crate::model::{History, Names, Op, OpKind, Status};
 use crate::place::PlaceUnit;
 use rustc_hash::{FxHashMap, FxHashSet};
-use serde_json::{Value as Json, json};
 use std::io::Write;
 
 /// Reads the files of a history, one a session.
@@ -187,8 +186,7 @@ struct Access {
 
 fn mops(content: &Json) -> Result<&[Json], String> {
     let mops = content.get("value").and_then(Json::as_array);
-    mops.map(Vec::as_slice)
-        .ok_or_else(|| "expected a transaction like {\"value\": [[\"r\", 1, 2, false]]}".to_owned())
+    mops.ok_or_else(|| "expected a transaction like {\"value\": [[\"r\", 1, 2, false]]}".to_owned())
 }
 
 fn accesses(mop: &Json) -> Result<Vec<Access>, String> {
@@ -199,7 +197,7 @@ fn accesses(mop: &Json) -> Result<Vec<Access>, String> {
         )
     };
     let parts = mop.as_array().ok_or_else(bad)?;
-    let [name, key, value, flags @ ..] = parts.as_slice() else { return Err(bad()) };
+    let [name, key, value, flags @ ..] = parts else { return Err(bad()) };
     let name = name.as_str().ok_or_else(bad)?;
     if name == "range" {
         return range(flags, value).ok_or_else(bad)?;
@@ -231,7 +229,7 @@ fn marks_nothing(value: &Json) -> bool {
 
 /// `["range", k1, k2, rows, dead rows]`: a read of each row.
 fn range(flags: &[Json], _upper: &Json) -> Option<Result<Vec<Access>, String>> {
-    let lists: Option<Vec<&Vec<Json>>> = flags.iter().take(2).map(Json::as_array).collect();
+    let lists: Option<Vec<&[Json]>> = flags.iter().take(2).map(Json::as_array).collect();
     let lists = lists.filter(|lists| !lists.is_empty())?.into_iter().enumerate();
     let rows = lists.flat_map(|(i, rows)| rows.iter().map(move |row| (row, i == 1)));
     let row = |(row, is_dead): (&Json, bool)| match (row.get("id"), row.get("val")) {
@@ -288,10 +286,11 @@ impl<'h> LogWriter<'h> {
             .into_iter()
             .map(|(key, value)| {
                 let value = super::elle::json_value(history, value);
-                json!(["w", json::of_atom(&history.key_name(key)), value, true])
+                let key = json::of_atom(&history.key_name(key));
+                Json::Array(vec!["w".into(), key, value, true.into()])
             })
             .collect();
-        Ok(writeln!(out, "{}", json!({"isInitial": true, "value": mops}))?)
+        Ok(writeln!(out, "{}", Json::object([("isInitial", true.into()), ("value", mops.into())]))?)
     }
 
     /// Writes the log of a session.
@@ -299,7 +298,7 @@ impl<'h> LogWriter<'h> {
         for txn in self.writing.history.txns_of(session).map(TxnId) {
             let mops: Result<Vec<Json>, WriteError> =
                 self.writing.ops(txn).map(|op| self.mop(op)).collect();
-            writeln!(out, "{}", json!({"value": mops?}))?;
+            writeln!(out, "{}", Json::object([("value", mops?.into())]))?;
         }
         Ok(())
     }
@@ -308,7 +307,8 @@ impl<'h> LogWriter<'h> {
         let integer = |number: i128| json::of_atom(&Atom::Int(number));
         let key = integer(self.writing.integer_key(op)?);
         if content.kind != OpKind::Read {
-            return Ok(json!(["w", key, integer(self.writing.integer_value(op)?), true]));
+            let value = integer(self.writing.integer_value(op)?);
+            return Ok(Json::Array(vec!["w".into(), key, value, true.into()]));
         }
         let value = if self.writing.is_initial(content.key, content.value) {
             self.initial_value(op, content)?
@@ -319,7 +319,7 @@ impl<'h> LogWriter<'h> {
         } else {
             self.writing.integer_value(op)?
         };
-        Ok(json!(["r", key, integer(value), false]))
+        Ok(Json::Array(vec!["r".into(), key, integer(value), false.into()]))
     }
 
     /// The number that a reader will take for the initial value of the key.

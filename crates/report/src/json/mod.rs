@@ -9,7 +9,7 @@ use crate::notes::notes;
 use crate::prose;
 use open::{Done, Open, open};
 use serde::{Serialize, Serializer};
-use seriatim_check::{Age, AnomalyGroup, Answer, Violation};
+use seriatim_check::{Age, Alternative, AnomalyGroup, Answer, Violation};
 use seriatim_history::TimeUnit;
 use std::time::Duration;
 use steps::{Operation, Step};
@@ -57,6 +57,7 @@ struct CheckedObject<'a> {
     anomalies: Vec<Anomaly<'a>>,
     search_ended_early: bool,
     stale_reads: Option<StaleReads>,
+    time_cycles: u64,
     undecided: Vec<Open<'a>>,
     sessions: usize,
     transactions: usize,
@@ -101,6 +102,16 @@ struct Instance<'a> {
     cycle: Vec<Step<'a>>,
     #[serde(skip_serializing_if = "Option::is_none")]
     age: Option<AgeObject>,
+    #[serde(skip_serializing_if = "Vec::is_empty")]
+    alternatives: Vec<AlternativeObject<'a>>,
+}
+
+#[derive(Serialize)]
+struct AlternativeObject<'a> {
+    appends: Vec<Operation<'a>>,
+    kind: &'a str,
+    summary: String,
+    cycle: Vec<Step<'a>>,
 }
 
 #[derive(Serialize)]
@@ -178,6 +189,7 @@ impl<'a> CheckedObject<'a> {
                 count: stale.reads,
                 age_max: AgeObject::new(stale.age_max),
             }),
+            time_cycles: report.time_cycles,
             undecided: open(checked),
             sessions: counts.sessions,
             transactions: counts.transactions,
@@ -221,6 +233,19 @@ impl<'a> Instance<'a> {
             operations: violation.ops.iter().map(Operation::new).collect(),
             cycle: violation.cycle.iter().map(Step::new).collect(),
             age: violation.age.map(AgeObject::new),
+            alternatives: violation.alternatives.iter().map(AlternativeObject::new).collect(),
+        }
+    }
+}
+
+impl<'a> AlternativeObject<'a> {
+    fn new(alternative: &'a Alternative) -> Self {
+        let Alternative { appends, violation } = alternative;
+        AlternativeObject {
+            appends: appends.iter().map(Operation::new).collect(),
+            kind: violation.kind.info().code,
+            summary: prose::summary(violation),
+            cycle: violation.cycle.iter().map(Step::new).collect(),
         }
     }
 }

@@ -5,6 +5,7 @@
 //! stories of the weak levels, [`strong`] those of the strong ones and their derivations, [`words`]
 //! how things are called.
 
+mod choices;
 mod orders;
 mod reads;
 pub(crate) mod strong;
@@ -35,6 +36,7 @@ pub fn summary(violation: &Violation) -> String {
         )
     };
     let told = match violation.kind {
+        _ if !violation.alternatives.is_empty() => choices::whichever(violation),
         Anomaly::StaleRead if !violation.cycle.iter().any(is_missed) => stale_in_time(violation),
         Anomaly::RealTimeCycle if !violation.cycle.iter().any(is_searched) => in_time(violation),
         _ if violation.cycle.iter().any(is_strong) => strong::story(violation),
@@ -112,6 +114,9 @@ fn op_clause(op: &OpRef) -> String {
 /// The contradiction step by step, each `T1 < T2, because …`; empty for anomalies that need no
 /// order.
 pub fn steps(violation: &Violation) -> Vec<String> {
+    if !violation.alternatives.is_empty() {
+        return choices::choices(violation);
+    }
     let seen_and_missed = seen_and_missed(&violation.cycle);
     let cycle = seen_and_missed.as_ref().unwrap_or(&violation.cycle);
     let last = cycle.len().saturating_sub(1);

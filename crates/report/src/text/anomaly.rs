@@ -86,14 +86,16 @@ fn names_and_levels(group: &AnomalyGroup) -> String {
 /// One instance: the story, the contradiction step by step, the operations with their places.
 pub fn violation(violation: &Violation, layout: &Layout) -> String {
     let mut page = wrap(&prose::summary(violation), "  ", layout.width);
-    let steps = prose::steps(violation);
-    for (i, (step, edge)) in steps.iter().zip(&violation.cycle).enumerate() {
+    for (i, step) in prose::steps(violation).iter().enumerate() {
         page += &wrap(step, &format!("  {}. ", i + 1), layout.width);
-        if layout.why {
+        let edge = violation.cycle.get(i).filter(|_| violation.alternatives.is_empty());
+        if let (true, Some(edge)) = (layout.why, edge) {
             page += &derivation(edge, layout);
         }
     }
-    let is_short = !layout.why && violation.cycle.iter().any(strong::leaves_out_derivation);
+    let is_short = !layout.why
+        && violation.alternatives.is_empty()
+        && violation.cycle.iter().any(strong::leaves_out_derivation);
     if !is_short {
         return page + &operations(&violation.ops, layout.width);
     }

@@ -150,18 +150,27 @@ pub(super) fn levels(checked: &Checked, layout: &Layout) -> String {
     page
 }
 
-/// What real time would change: reads that are stale by themselves violate every level with it.
+/// What real time would change: reads that are stale by themselves violate every level with it, and
+/// so do cycles.
 fn with_real_time(report: &Report) -> Option<String> {
-    let stale = report.stale.filter(|_| report.order == Order::Sessions)?;
+    if report.order != Order::Sessions {
+        return None;
+    }
+    let stale = report.stale.map(|stale| {
+        let age = prose::age(stale.age_max);
+        format!("{}, up to {age} old", plural(stale.reads, "stale read"))
+    });
+    let cycles = (report.time_cycles > 0).then(|| plural(report.time_cycles, "real-time cycle"));
+    let found: Vec<String> = stale.into_iter().chain(cycles).collect();
+    if found.is_empty() {
+        return None;
+    }
     let holds = |level: &Level| report.verdict(*level).is_some_and(Verdict::holds);
     let mut held = Level::LADDER.into_iter().filter(holds);
     let (first, others) = (held.next()?, held.next().is_some());
     let above = if others { " (and above)" } else { "" };
-    Some(format!(
-        "with real time: {first}{above} violated: {}, up to {} old (--order real-time)",
-        plural(stale.reads, "stale read"),
-        prose::age(stale.age_max),
-    ))
+    let found = found.join("; ");
+    Some(format!("with real time: {first}{above} violated: {found} (--order real-time)"))
 }
 
 /// Whether strict serializability is missing although all levels were asked for.

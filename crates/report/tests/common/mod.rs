@@ -258,6 +258,7 @@ pub fn checked(verdicts: Vec<Verdict>, violations: Vec<Violation>) -> Checked {
             kind: None,
             search_ended_early: false,
             stale: None,
+            time_cycles: 0,
             proved: Default::default(),
             timings,
             memory_needed: None,

@@ -8,13 +8,12 @@ use crate::atom::{Atom, Value};
 use crate::error::{ReadError, WriteError};
 use crate::formats::Format;
 use crate::formats::build::Builder;
-use crate::formats::json::{self, Item, Values};
+use crate::formats::json::{self, Item, Json, Members, Values};
 use crate::formats::refusals::Writing;
 use crate::formats::text::{Source, excerpt};
 use crate::ids::{OpId, TxnId};
 use crate::model::{History, Names, Op, OpKind, Status};
 use crate::place::PlaceUnit;
-use serde_json::{Value as Json, json};
 use std::io::Write;
 
 /// Reads a history.
@@ -112,12 +111,11 @@ fn parts(event: &Json) -> Result<(OpKind, &Json, Option<&Json>), String> {
         "Write" | "w" => Some(OpKind::Write),
         _ => None,
     };
-    if let Some([name, variable, version]) = event.as_array().map(Vec::as_slice) {
+    if let Some([name, variable, version]) = event.as_array() {
         let kind = name.as_str().and_then(kind_of).ok_or_else(bad)?;
         return Ok((kind, variable, Some(version)));
     }
-    let object = event.as_object().filter(|object| object.len() == 1).ok_or_else(bad)?;
-    let (name, body) = object.iter().next().ok_or_else(bad)?;
+    let (name, body) = event.as_object().and_then(Members::only).ok_or_else(bad)?;
     let kind = kind_of(name).ok_or_else(bad)?;
     Ok((kind, body.get("variable").ok_or_else(bad)?, body.get("version")))
 }
@@ -131,13 +129,13 @@ pub(in crate::formats) fn write(history: &History, out: &mut dyn Write) -> Resul
     let txns = history.sessions().map(|session| history.txns_of(session).len()).max().unwrap_or(0);
     let events = history.txns().map(|txn| history.ops_of(txn).len()).max().unwrap_or(0);
     let (nodes, variables) = (history.session_count(), history.key_count());
-    let params = json!({
-        "id": 0,
-        "n_node": nodes,
-        "n_variable": variables,
-        "n_transaction": txns,
-        "n_event": events,
-    });
+    let params = Json::object([
+        ("id", 0usize.into()),
+        ("n_node", nodes.into()),
+        ("n_variable", variables.into()),
+        ("n_transaction", txns.into()),
+        ("n_event", events.into()),
+    ]);
     let time = "1970-01-01T00:00:00Z";
     writeln!(
         out,
@@ -151,11 +149,15 @@ pub(in crate::formats) fn write(history: &History, out: &mut dyn Write) -> Resul
                 writing.ops(txn).map(|op| event(&writing, op)).collect();
             let committed = history.status(txn) == Status::Committed;
             let separator = if j > 0 { ",\n" } else { "" };
-            write!(out, "{separator}{}", json!({"events": events?, "committed": committed}))?;
+            write!(out, "{separator}{}", txn_object(events?, committed))?;
         }
         write!(out, "]")?;
     }
     Ok(writeln!(out, "\n]}}")?)
+}
+
+fn txn_object(events: Vec<Json>, committed: bool) -> Json {
+    Json::object([("events", events.into()), ("committed", committed.into())])
 }
 
 fn event(writing: &Writing<'_>, (op, content): (OpId, Op)) -> Result<Json, WriteError> {
@@ -163,13 +165,15 @@ fn event(writing: &Writing<'_>, (op, content): (OpId, Op)) -> Result<Json, Write
     let variable = integer(writing.integer_key(op)?);
     if content.kind != OpKind::Read {
         let version = integer(writing.integer_value(op)?);
-        return Ok(json!({"Write": {"variable": variable, "version": version}}));
+        let body = Json::object([("variable", variable), ("version", version)]);
+        return Ok(Json::object([("Write", body)]));
     }
     let version = match writing.is_initial(content.key, content.value) {
         true => Json::Null,
         false => integer(writing.integer_value(op)?),
     };
-    Ok(json!({"Read": {"variable": variable, "version": version}}))
+    let body = Json::object([("variable", variable), ("version", version)]);
+    Ok(Json::object([("Read", body)]))
 }
 
 #[cfg(test)]

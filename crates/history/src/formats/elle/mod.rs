@@ -27,7 +27,7 @@ pub(super) use write::{json_value, txn_numbers, write_edn, write_json};
 
 use super::ReadOptions;
 use super::build::Builder;
-use super::json::Values;
+use super::json::{Json, Values};
 use super::text::Source;
 use crate::atom::{Atom, Value};
 use crate::error::ReadError;
@@ -38,7 +38,6 @@ use edn::{Edn, Form, Forms, Start};
 use event::{ElleEvent, Stamp, Type};
 use operations::{Argument, Mop, Workload};
 use rustc_hash::FxHashMap;
-use serde_json::Value as Json;
 
 /// Reads EDN.
 pub(super) fn read_edn(
@@ -76,27 +75,24 @@ pub(super) fn read_json(
                 || item.member("value", source).or_else(|| item.member(":value", source));
             let place =
                 problem.mop.and_then(|mop| operations()?.element(mop, source)).unwrap_or(item);
-            let text = item.unrounded(problem.text);
-            source.at_with_hint(place.line, place.column, text, problem.hint)
+            source.at_with_hint(place.line, place.column, problem.text, problem.hint)
         })?;
     }
     reader.finish(source)
 }
 
-/// The same in EDN's terms. `serde_json` limits the depth, and with it this recursion.
+/// The same in EDN's terms. The parser limits the depth, and with it this recursion.
 fn of_json(json: Json) -> Edn {
     match json {
         Json::Null => Edn::Nil,
-        Json::Number(number) => match (number.as_i64(), number.as_u64()) {
-            (Some(number), _) => Edn::Int(number.into()),
-            (_, Some(number)) => Edn::Int(number.into()),
-            _ => Edn::Other(number.to_string().into()),
-        },
+        Json::Int(number) => Edn::Int(number),
+        Json::Number(number) => Edn::Other(number),
         Json::Bool(value) => Edn::Other(value.to_string().into()),
         Json::String(text) => Edn::Str(text.into()),
         Json::Array(items) => Edn::Seq(items.into_iter().map(of_json).collect()),
         Json::Object(members) => Edn::Map(
             members
+                .into_vec()
                 .into_iter()
                 .flat_map(|(name, value)| [Edn::Str(name.into()), of_json(value)])
                 .collect(),

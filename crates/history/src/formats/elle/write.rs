@@ -7,11 +7,10 @@
 use crate::atom::{Atom, Value, ValueKind};
 use crate::error::WriteError;
 use crate::formats::Format;
-use crate::formats::json;
+use crate::formats::json::{self, Json};
 use crate::formats::refusals::Writing;
 use crate::ids::TxnId;
 use crate::model::{History, OpKind, Status};
-use serde_json::{Value as Json, json};
 use std::fmt::Write as _;
 use std::io::Write;
 
@@ -51,24 +50,18 @@ pub(in crate::formats) fn write_json(
             .ops(event.txn)
             .map(|(op, content)| {
                 let key = json::of_atom(&history.key_name(content.key));
-                json!([
-                    kind_name(content.kind),
-                    key,
-                    json_value(history, event.shown(&writing, op))
-                ])
+                let value = json_value(history, event.shown(&writing, op));
+                Json::Array(vec![kind_name(content.kind).into(), key, value])
             })
             .collect();
-        let mut map = json!({
-            "index": index,
-            "type": event.kind(history),
-            "process": event.process,
-            "f": "txn",
-            "value": mops,
-        });
-        if let (Some(time), Some(map)) = (event.time, map.as_object_mut()) {
-            map.insert("time".to_owned(), time.into());
-        }
-        writeln!(out, "{map}")?;
+        let (process, value) = (event.process, Json::Array(mops));
+        let time = event.time.map(|time| format!(",\"time\":{time}")).unwrap_or_default();
+        writeln!(
+            out,
+            "{{\"f\":\"txn\",\"index\":{index},\"process\":{process}{time},\"type\":\"{}\",\
+             \"value\":{value}}}",
+            event.kind(history)
+        )?;
     }
     Ok(())
 }
@@ -277,7 +270,9 @@ fn edn_scalar(history: &History, value: Value) -> String {
 pub(in crate::formats) fn json_value(history: &History, value: Value) -> Json {
     let scalar = |value| history.value_atom(value).map_or(Json::Null, |atom| json::of_atom(&atom));
     match value.kind() {
-        ValueKind::List(number) => history.list(number).iter().map(|&item| scalar(item)).collect(),
+        ValueKind::List(number) => {
+            Json::Array(history.list(number).iter().map(|&item| scalar(item)).collect())
+        }
         _ => scalar(value),
     }
 }

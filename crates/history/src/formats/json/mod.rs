@@ -1,13 +1,21 @@
 //! JSON values one after the other, or as one array, without ever holding more than one of them in
 //! memory.
 //!
-//! [`Values`] only finds where a value ends (brackets and strings); `serde_json` then parses that
+//! [`Values`] only finds where a value ends (brackets and strings); `parse.rs` then parses that
 //! piece, and limits the depth of nesting while it does. Comment lines may stand between values.
+//!
+//! This is no use of a library for JSON, because every project that depends on this one compiles
+//! what it depends on; numbers stay as they are written, and a name that stands twice in an object
+//! is an error.
+
+mod parse;
+mod value;
+
+pub(super) use value::{Json, Members, sort_by_name};
 
 use super::text::{Source, excerpt, without_bom};
 use crate::atom::Atom;
 use crate::error::ReadError;
-use serde_json::Value as Json;
 
 /// A JSON value somewhere in a file.
 #[derive(Clone, Copy, Debug)]
@@ -20,44 +28,27 @@ pub(super) struct Item<'a> {
 impl<'a> Item<'a> {
     /// Parses it.
     pub fn parse(&self, source: &Source) -> Result<Json, ReadError> {
-        serde_json::from_slice(self.text).map_err(|error| {
-            let message = error.to_string();
-            let problem = message.split(" at line ").next().unwrap_or_default().to_owned();
-            let line = self.line + (error.line() as u64).saturating_sub(1);
-            let column = if error.line() <= 1 {
-                self.column + error.column().saturating_sub(1)
-            } else {
-                error.column()
+        parse::parse(self.text).map_err(|mistake| {
+            let before = &self.text[..mistake.at];
+            let lines = before.iter().filter(|&&byte| byte == b'\n').count();
+            let line_start = before.iter().rposition(|&byte| byte == b'\n');
+            let column = match line_start {
+                Some(start) => mistake.at - start,
+                None => self.column + mistake.at,
             };
-            source.at(line, column, format!("not JSON: {problem}"))
+            source.at(self.line + lines as u64, column, format!("not JSON: {}", mistake.problem))
         })
     }
 
-    /// An error at its start. Numbers are quoted as they stand in the file, not as they were
-    /// rounded.
+    /// An error at its start.
     pub fn fail(&self, source: &Source, problem: impl Into<String>) -> ReadError {
-        source.at(self.line, self.column, self.unrounded(problem.into()))
+        source.at(self.line, self.column, problem)
     }
 
-    /// `problem` with the large numbers and fractions of this value as they are written in it.
-    pub fn unrounded(&self, problem: String) -> String {
-        let rounded =
-            |number: &&str| number.parse::<i128>().is_err() || number.len() > DIGITS_EXACT;
-        let numbers = numbers(self.text).into_iter().filter(rounded);
-        numbers.fold(problem, |problem, written| {
-            match serde_json::from_str::<serde_json::Number>(written) {
-                Ok(read) if read.to_string() != written => {
-                    problem.replace(&read.to_string(), written)
-                }
-                _ => problem,
-            }
-        })
-    }
-
-    /// The member `name` of an object, if it has one; the last one, as for the parser.
+    /// The member `name` of an object, if it has one.
     pub fn member(&self, name: &str, source: &'a Source) -> Option<Item<'a>> {
         let members = self.members(source).ok()?;
-        members.into_iter().rev().find(|(other, _)| other == name).map(|(_, item)| item)
+        members.into_iter().find(|(other, _)| other == name).map(|(_, item)| item)
     }
 
     /// An element of an array, if it has so many.
@@ -109,24 +100,6 @@ impl<'a> Item<'a> {
             cursor.expect(b',', source)?;
         }
     }
-}
-
-/// How many characters of an integer are read without rounding.
-const DIGITS_EXACT: usize = 18;
-
-/// What may be a number in a JSON text, outside of its strings.
-fn numbers(text: &[u8]) -> Vec<&str> {
-    let Ok(text) = std::str::from_utf8(text) else { return Vec::new() };
-    let (mut quoted, mut escaped) = (false, false);
-    let separates = |c: char| {
-        let closes = c == '"' && !escaped;
-        escaped = quoted && c == '\\' && !escaped;
-        quoted ^= closes;
-        quoted || !(c.is_ascii_alphanumeric() || "+-.".contains(c))
-    };
-    text.split(separates)
-        .filter(|word| word.starts_with(|c: char| c.is_ascii_digit() || c == '-'))
-        .collect()
 }
 
 /// The values of a text.
@@ -335,12 +308,8 @@ impl<'a> Cursor<'a> {
 pub(super) fn atom(json: &Json) -> Result<Atom, String> {
     match json {
         Json::String(text) => Ok(Atom::Str(text.as_str().into())),
-        Json::Number(number) => {
-            let integer = number.as_i64().map(i128::from).or(number.as_u64().map(i128::from));
-            integer
-                .map(Atom::Int)
-                .ok_or_else(|| format!("the number {number} is not an integer of 64 bits"))
-        }
+        Json::Int(number) => Ok(Atom::Int(*number)),
+        Json::Number(number) => Err(format!("the number {number} is not an integer of 64 bits")),
         other => Err(format!(
             "expected an integer or a string, found {}",
             excerpt(other.to_string().as_bytes())
@@ -352,11 +321,9 @@ pub(super) fn atom(json: &Json) -> Result<Atom, String> {
 /// round, a string.
 pub(super) fn of_atom(atom: &Atom) -> Json {
     match atom {
-        Atom::Int(number) => match (i64::try_from(*number), u64::try_from(*number)) {
-            (Ok(number), _) => number.into(),
-            (_, Ok(number)) => number.into(),
-            _ => number.to_string().into(),
-        },
+        Atom::Int(number) if (i64::MIN.into()..=u64::MAX.into()).contains(number) => {
+            Json::Int(*number)
+        }
         other => other.to_string().into(),
     }
 }
@@ -406,17 +373,25 @@ mod tests {
 
     #[test]
     fn numbers_are_quoted_as_they_stand_in_the_file() {
-        let text = r#"{"a":["1e400\"", 123456789012345678901234567890, 1.50, -7]}"#;
-        assert_eq!(numbers(text.as_bytes()), ["123456789012345678901234567890", "1.50", "-7"]);
         let source = Source::new("h");
-        let item = Values::new(text.as_bytes(), &source).next().unwrap().unwrap();
-        let Json::Object(object) = item.parse(&source).unwrap() else { panic!("an object") };
-        let problem = atom(&object["a"][1]).unwrap_err();
+        let text = br#"{"a":["1e400\"", 123456789012345678901234567890, 1.50, -7]}"#;
+        let item = Values::new(text, &source).next().unwrap().unwrap();
+        let value = item.parse(&source).unwrap();
+        let problem = atom(&value.get("a").unwrap().as_array().unwrap()[1]).unwrap_err();
         assert_eq!(
-            item.unrounded(problem),
+            problem,
             "the number 123456789012345678901234567890 is not an integer of 64 bits"
         );
-        assert_eq!(item.unrounded("1.5".to_owned()), "1.50");
+    }
+
+    #[test]
+    fn what_is_not_json_has_a_place() {
+        let source = Source::new("h");
+        let error = |text: &'static [u8], line, column| {
+            Item { text, line, column }.parse(&source).unwrap_err().to_string()
+        };
+        assert_eq!(error(b"{\"a\" 1}", 3, 5), "h:3:10: not JSON: expected `:`");
+        assert_eq!(error(b"[1,\n 2 3]", 3, 5), "h:4:4: not JSON: expected `,` or `]`");
     }
 
     #[test]
