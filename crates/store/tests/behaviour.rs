@@ -464,11 +464,12 @@ fn levels_hold_with_the_order_that_was_asked_for() {
 fn members_that_are_forgotten_are_found_in_the_base() {
     use std::collections::HashMap;
     use std::sync::{Arc, Mutex};
+    type Kept = HashMap<(Group, u32), Option<u64>>;
     for (place, level) in LEVELS.into_iter().enumerate() {
         let horizon = std::num::NonZeroU32::new(7).unwrap();
         let store: Store<u64> =
             Store::<u64>::builder(level).chooser(Latest).horizon(horizon).build().unwrap();
-        let base: Arc<Mutex<HashMap<(Group, u32), Option<u64>>>> = Arc::default();
+        let base: Arc<Mutex<Kept>> = Arc::default();
         let keeper = Arc::clone(&base);
         store.set_base(move |cells| {
             let mut base = keeper.lock().unwrap();

@@ -19,6 +19,15 @@ const PASSWORD_VARIABLE: &str = "SERIATIM_PASSWORD";
 const DATABASE: &str = "postgres";
 const USER: &str = "postgres";
 
+/// Whether statements lock rows and tables.
+#[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+enum Locks {
+    /// As in every database
+    On,
+    /// As in the paper
+    Off,
+}
+
 /// The flags of SQL.
 #[derive(clap::Args, Debug)]
 pub struct SqlArgs {
@@ -32,6 +41,9 @@ pub struct SqlArgs {
     /// Every transaction of SQL is at --level, whatever it asks for
     #[arg(long, requires = "postgres")]
     force_level: bool,
+    /// Whether statements of SQL lock rows and tables; off is the semantics of MonkeyDB's paper
+    #[arg(long, value_enum, value_name = "on|off", default_value = "on", requires = "postgres")]
+    locks: Locks,
     /// A file whose first line is the password of every user of SQL; without it the variable
     /// SERIATIM_PASSWORD is looked at, and without that everybody is trusted
     #[arg(long, value_name = "FILE", requires = "postgres")]
@@ -76,7 +88,14 @@ impl SqlArgs {
             _ => None,
         };
         let password = self.password()?.map(|text| Password::new(&text));
-        Ok(PostgresConfig { connections_max, password, tls, ..PostgresConfig::default() })
+        let uses_locks = self.locks == Locks::On;
+        Ok(PostgresConfig {
+            connections_max,
+            password,
+            tls,
+            uses_locks,
+            ..PostgresConfig::default()
+        })
     }
 
     fn password(&self) -> Result<Option<String>, Failure> {

@@ -9,6 +9,9 @@ use std::time::Duration;
 pub struct PostgresConfig {
     /// How many sessions may be open.
     pub connections_max: usize,
+    /// Whether statements lock rows and tables, as in every database; without that the semantics is
+    /// that of MonkeyDB's paper.
+    pub uses_locks: bool,
     /// The largest message of a client, in bytes: a statement, or its parameters.
     pub message_bytes_max: usize,
     /// How long a client may take until it has a session.
@@ -25,6 +28,7 @@ impl Default for PostgresConfig {
     fn default() -> PostgresConfig {
         PostgresConfig {
             connections_max: 500,
+            uses_locks: true,
             message_bytes_max: 256 << 20,
             startup_wait_max: Duration::from_secs(60),
             write_wait_max: Duration::from_secs(30),

@@ -109,6 +109,9 @@ fn talk(wire: &mut Wire, admitted: &Admitted, shared: &Shared) -> Wired<()> {
 
 fn open(greeting: &Greeting, shared: &Shared) -> Result<Session, SqlError> {
     let mut session = Session::connect(&shared.cluster, &greeting.database, &greeting.user)?;
+    if !shared.config.uses_locks {
+        session.without_locks();
+    }
     for (name, value) in &greeting.settings {
         session.set(name, value)?;
     }

@@ -73,6 +73,16 @@ impl Exec<'_> {
         }
     }
 
+    /// What a cell of a locked row holds. A lock shows the latest version; without locks there is
+    /// nothing special about the row.
+    fn read_locked(&mut self, cell: Cell) -> Result<Option<Datum>> {
+        if self.txn.uses_locks {
+            self.txn.cells.read_latest(cell)
+        } else {
+            self.txn.cells.read(cell)
+        }
+    }
+
     /// Reads columns of a locked row as they are now; false if it is gone.
     pub(super) fn refresh(
         &mut self,
@@ -83,7 +93,7 @@ impl Exec<'_> {
         row: &mut Row,
     ) -> Result<bool> {
         let cell = Cell { heap: heap.id, row: number, column: Cell::EXISTENCE };
-        let exists = match self.txn.cells.read_latest(cell)? {
+        let exists = match self.read_locked(cell)? {
             Some(value) => matches!(value, Datum::Bool(true)),
             None => heap.rows().exists(number),
         };
@@ -91,7 +101,7 @@ impl Exec<'_> {
             return Ok(false);
         }
         for &column in columns {
-            let latest = self.txn.cells.read_latest(Cell { heap: heap.id, row: number, column })?;
+            let latest = self.read_locked(Cell { heap: heap.id, row: number, column })?;
             let value = match latest {
                 Some(value) => value,
                 None => initial(heap, number, column, &table.table),
