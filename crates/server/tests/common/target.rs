@@ -9,12 +9,16 @@ use seriatim_server::postgres::PostgresConfig;
 use seriatim_server::{ChooserKind, Config, Server, Stopper, cells};
 use seriatim_sql::database::Cluster;
 use std::fmt;
+use std::io::Write;
 use std::net::{SocketAddr, ToSocketAddrs};
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
 /// The URL of a real server, in which databases may be made and dropped.
 pub const REAL: &str = "SERIATIM_TEST_PG";
+
+/// The SQLSTATE of a connection that has ended.
+pub const LOST: &str = "08006";
 
 /// A server.
 pub struct Target {
@@ -123,13 +127,12 @@ pub struct Client(Frames);
 impl Client {
     /// Runs a statement with the simple protocol.
     pub fn run(&mut self, sql: &str) -> Result<Answer, Refusal> {
-        self.0.send(&frame(b'Q', &[sql.as_bytes(), b"\0"].concat()));
-        self.answer()
+        self.exchange(&frame(b'Q', &[sql.as_bytes(), b"\0"].concat()))
     }
 
     /// Sends messages that end with a sync; what comes back.
     pub fn exchange(&mut self, messages: &[u8]) -> Result<Answer, Refusal> {
-        self.0.send(messages);
+        self.0.0.write_all(messages).map_err(lost)?;
         self.answer()
     }
 
@@ -137,7 +140,6 @@ impl Client {
         let mut answer = Answer::default();
         let mut refusal = None;
         loop {
-            let lost = |error| Refusal { code: "08006".to_owned(), message: format!("{error}") };
             let message = self.0.next().map_err(lost)?;
             match message.0 {
                 't' => answer.parameters = parameters(&message.1),
@@ -160,6 +162,11 @@ impl Client {
             }
         }
     }
+}
+
+/// The session has ended.
+fn lost(error: std::io::Error) -> Refusal {
+    Refusal { code: LOST.to_owned(), message: error.to_string() }
 }
 
 fn refused(message: Frame) -> Refusal {
@@ -195,7 +202,7 @@ fn columns(body: &[u8]) -> Vec<(String, u32)> {
     let column = |parts: &mut Parts<'_>| {
         let name = parts.text(parts.0.iter().position(|&byte| byte == 0).unwrap());
         // The end of the name, table, number of the column; then size, modifier and format.
-        parts.text(7);
+        parts.0 = &parts.0[7..];
         let ty = parts.number::<4>();
         parts.0 = &parts.0[8..];
         (name, ty as u32)
