@@ -81,6 +81,13 @@ impl Binder<'_> {
         };
         for_each_expr(&mut call, &mut |expr| expr.walk(0, &mut look));
         let depth = least.unwrap_or(0);
+        let own = self.levels.len() - 1 - depth as usize;
+        if depth > 0 && self.levels[own].in_aggregate {
+            return Err(SqlError::new(
+                code::GROUPING_ERROR,
+                "aggregate function calls cannot be nested",
+            ));
+        }
         if depth == 0
             && matches!(clause, Clause::Where | Clause::GroupBy | Clause::On | Clause::From)
         {
@@ -103,7 +110,6 @@ impl Binder<'_> {
             });
         }
         let ty = call.ty;
-        let own = self.levels.len() - 1 - depth as usize;
         if depth > 0 {
             self.levels[own].looked_at = true;
         }

@@ -51,6 +51,10 @@ impl Binder<'_> {
             FunctionArguments::Subquery(query) if name == "array" => {
                 return self.array_subquery(query);
             }
+            // A query in a list of IN, see `parse/rewrite.rs`.
+            FunctionArguments::Subquery(query) if name.starts_with(crate::parse::MARK) => {
+                return self.scalar_subquery(query);
+            }
             FunctionArguments::Subquery(query) => {
                 // f((SELECT …)) with one pair of parentheses lost by the parser.
                 let arg = self.scalar_subquery(query)?;
@@ -66,7 +70,11 @@ impl Binder<'_> {
             return self.aggregate_or_window(name, function, written);
         }
         if function.filter.is_some() || written.distinct || !written.order_by.is_empty() {
-            let what = if written.distinct { "DISTINCT" } else { "FILTER" };
+            let what = match (written.distinct, written.order_by.is_empty()) {
+                (true, _) => "DISTINCT",
+                (false, false) => "ORDER BY",
+                (false, true) => "FILTER",
+            };
             return Err(SqlError::new(
                 code::WRONG_OBJECT_TYPE,
                 format!("{what} specified, but {name} is not an aggregate function"),
@@ -89,8 +97,12 @@ impl Binder<'_> {
         let mut args =
             || -> Result<Vec<Expr>> { written.args.iter().map(|ast| self.expr(ast)).collect() };
         Ok(Some(match name {
+            "coalesce" | "greatest" | "least" if written.args.is_empty() => {
+                return Err(SqlError::new(code::SYNTAX_ERROR, "syntax error at or near \")\""));
+            }
             "coalesce" => {
                 let args = args()?;
+                super::expr::refuse_sets(&args, "COALESCE")?;
                 let (args, ty) = self.unify(args, "COALESCE")?;
                 let typmod = Self::common_typmod(&args);
                 Expr { kind: ExprKind::Coalesce(args), ty, typmod }
@@ -245,6 +257,12 @@ impl Binder<'_> {
         declared: &[Oid],
     ) -> Result<Expr> {
         let call = self.set_call(proc, args, declared)?;
+        if self.level().in_aggregate {
+            return Err(SqlError::new(
+                code::FEATURE_NOT_SUPPORTED,
+                "aggregate function calls cannot contain set-returning function calls",
+            ));
+        }
         match self.level().clause {
             Clause::Targets
             | Clause::OrderBy

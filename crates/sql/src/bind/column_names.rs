@@ -5,6 +5,24 @@ use sqlparser::ast::{self, SelectItem};
 
 /// The name of a result that was not given one, if it is more than `?column?`.
 pub(super) fn column_name(ast: &ast::Expr) -> Option<String> {
+    match ast {
+        ast::Expr::Nested(inner) | ast::Expr::Collate { expr: inner, .. } => column_name(inner),
+        // The name of a type or of CASE gives way to that of a cast around it.
+        ast::Expr::Cast { expr, data_type, .. } => {
+            strong_name(expr).or_else(|| type_column_name(data_type))
+        }
+        ast::Expr::Case { else_result, .. } => {
+            let name = else_result.as_ref().and_then(|otherwise| strong_name(otherwise));
+            Some(name.unwrap_or_else(|| "case".to_owned()))
+        }
+        ast::Expr::TypedString(typed) => type_column_name(&typed.data_type),
+        ast::Expr::Interval(_) => Some("interval".to_owned()),
+        other => strong_name(other),
+    }
+}
+
+/// The name of a column, a function or what looks like one.
+fn strong_name(ast: &ast::Expr) -> Option<String> {
     use ast::Expr as E;
     Some(match ast {
         E::Identifier(ident) => fold(ident),
@@ -14,28 +32,22 @@ pub(super) fn column_name(ast: &ast::Expr) -> Option<String> {
                 ast::AccessExpr::Dot(E::Identifier(ident)) => Some(fold(ident)),
                 _ => None,
             });
-            return named.or_else(|| column_name(root));
+            return named.or_else(|| strong_name(root));
         }
-        E::Nested(inner) | E::Collate { expr: inner, .. } => return column_name(inner),
-        E::Cast { expr, data_type, .. } => {
-            return column_name(expr).or_else(|| type_column_name(data_type));
-        }
-        E::TypedString(typed) => return type_column_name(&typed.data_type),
-        E::Interval(_) => "interval".to_owned(),
+        E::Nested(inner) | E::Collate { expr: inner, .. } => return strong_name(inner),
+        E::Cast { expr, .. } => return strong_name(expr),
         E::Function(function) => match function.name.0.last()? {
             ast::ObjectNamePart::Identifier(ident) => fold(ident),
             _ => return None,
         },
-        E::Case { else_result, .. } => {
-            let name = else_result.as_ref().and_then(|otherwise| column_name(otherwise));
-            name.unwrap_or_else(|| "case".to_owned())
-        }
+        E::Case { else_result, .. } => return strong_name(else_result.as_ref()?),
         E::Exists { negated: false, .. } => "exists".to_owned(),
         E::Array(_) => "array".to_owned(),
         E::Tuple(_) => "row".to_owned(),
         E::Subquery(query) => return subquery_name(&query.body),
         E::Extract { .. } => "extract".to_owned(),
         E::Position { .. } => "position".to_owned(),
+        E::Substring { shorthand: true, .. } => "substr".to_owned(),
         E::Substring { .. } => "substring".to_owned(),
         E::Overlay { .. } => "overlay".to_owned(),
         E::Ceil { .. } => "ceil".to_owned(),

@@ -43,8 +43,6 @@ impl Binder<'_> {
                 };
                 let before = self.level().visible.len();
                 self.table_ref(Arc::clone(&target.table), Some(&excluded))?;
-                // Names without a table are the target's.
-                self.level().visible.truncate(before);
                 let set = self.assignments(&target.table, &update.assignments)?;
                 let filter = match &update.selection {
                     Some(ast) => {
@@ -52,6 +50,8 @@ impl Binder<'_> {
                     }
                     None => None,
                 };
+                // Behind this there is the target alone.
+                self.level().visible.truncate(before);
                 ConflictAction::Update { set, filter }
             }
         };

@@ -57,13 +57,13 @@ impl Binder<'_> {
                 self.in_subquery(expr, subquery, *negated)
             }
             Ast::Between { expr, negated, low, high } => self.between(expr, *negated, low, high),
-            Ast::Like { negated, expr, pattern, escape_char, any: false } => {
+            Ast::Like { negated, expr, pattern, escape_char, any } => {
                 let op = if *negated { "!~~" } else { "~~" };
-                self.like(op, expr, pattern, escape_char.as_deref())
+                self.like(op, expr, pattern, escape_char.as_deref(), *any)
             }
-            Ast::ILike { negated, expr, pattern, escape_char, any: false } => {
+            Ast::ILike { negated, expr, pattern, escape_char, any } => {
                 let op = if *negated { "!~~*" } else { "~~*" };
-                self.like(op, expr, pattern, escape_char.as_deref())
+                self.like(op, expr, pattern, escape_char.as_deref(), *any)
             }
             Ast::SimilarTo { negated, expr, pattern, escape_char } => {
                 self.similar(*negated, expr, pattern, escape_char.as_deref())
@@ -82,10 +82,7 @@ impl Binder<'_> {
             Ast::Tuple(fields) => self.row(fields),
             Ast::Array(array) => self.array(&array.elem),
             Ast::Function(function) => self.function(function),
-            Ast::Collate { expr, .. } => {
-                let expr = self.expr(expr)?;
-                self.resolve_unknown(expr)
-            }
+            Ast::Collate { expr, collation } => self.collate(expr, collation),
             Ast::AtTimeZone { timestamp, time_zone } => {
                 let (at, zone) = (self.expr(timestamp)?, self.expr(time_zone)?);
                 self.builtin_call("timezone", vec![zone, at])
@@ -116,6 +113,24 @@ impl Binder<'_> {
             }
             other => Err(SqlError::unsupported(format!("the expression {other}"))),
         }
+    }
+
+    /// Every collation is the order of bytes, but only known ones, of texts, can be named.
+    fn collate(&mut self, expr: &Ast, collation: &ast::ObjectName) -> Result<Expr> {
+        let expr = self.expr(expr)?;
+        let expr = self.resolve_unknown(expr)?;
+        let ty = self.catalog.base_type(expr.ty);
+        let element = self.catalog.element_of(ty).unwrap_or(ty);
+        if !matches!(element, Oid::TEXT | Oid::VARCHAR | Oid::BPCHAR | Oid::NAME) {
+            let message = format!("collations are not supported by type {}", self.type_name(ty));
+            return Err(SqlError::new(code::DATATYPE_MISMATCH, message));
+        }
+        let (_, name) = super::split_name(collation)?;
+        if crate::catalog::system::facts::collation_named(&name).is_none() {
+            let message = format!("collation \"{name}\" for encoding \"UTF8\" does not exist");
+            return Err(SqlError::new(code::UNDEFINED_OBJECT, message));
+        }
+        Ok(expr)
     }
 
     fn identifier(&mut self, ident: &ast::Ident) -> Result<Expr> {
@@ -194,6 +209,9 @@ impl Binder<'_> {
                 return Ok(Expr::bool(ExprKind::Not(Box::new(expr))));
             }
             UnaryOperator::Minus => {
+                if let Some(ast) = minus_first(inner) {
+                    return self.expr(&ast);
+                }
                 // A negative number is a literal, so that the smallest one can be written.
                 if let Ast::Value(value) = inner
                     && let ast::Value::Number(text, _) = &value.value
@@ -234,20 +252,16 @@ impl Binder<'_> {
             return self.compare_rows(first, op, right);
         }
         let mut left = self.expr(first)?;
-        let mut left_ast = first;
-        for (place, &(op, right)) in rights.iter().enumerate() {
-            if place == 0 && matches!(strip(left_ast), Ast::Tuple(_)) {
-                left = self.binary_after_row(left, op, right)?;
-            } else {
-                left = self.binary(left, op, right)?;
-            }
-            left_ast = right;
+        for &(op, right) in &rights {
+            left = match strip(right) {
+                Ast::Subquery(query) if matches!(left.kind, ExprKind::Row { .. }) => {
+                    let row = self.row_subquery(query)?;
+                    self.compare_row_values(left, &super::operators::operator_name(op)?, row)?
+                }
+                _ => self.binary(left, op, right)?,
+            };
         }
         Ok(left)
-    }
-
-    fn binary_after_row(&mut self, left: Expr, op: &BinaryOperator, right: &Ast) -> Result<Expr> {
-        self.binary(left, op, right)
     }
 
     fn binary(&mut self, left: Expr, op: &BinaryOperator, right: &Ast) -> Result<Expr> {
@@ -318,8 +332,12 @@ impl Binder<'_> {
             }
             None => None,
         };
+        // What else comes first, where types are matched.
+        let mut results = vec![match otherwise {
+            Some(otherwise) => self.expr(otherwise)?,
+            None => Expr::null(Oid::UNKNOWN),
+        }];
         let mut tests = Vec::new();
-        let mut results = Vec::new();
         for when in conditions {
             tests.push(match &operand {
                 Some(operand) => {
@@ -332,13 +350,10 @@ impl Binder<'_> {
             });
             results.push(self.expr(&when.result)?);
         }
-        results.push(match otherwise {
-            Some(otherwise) => self.expr(otherwise)?,
-            None => Expr::null(Oid::UNKNOWN),
-        });
+        refuse_sets(&results, "CASE")?;
         let (mut results, ty) = self.unify(results, "CASE")?;
         let typmod = Self::common_typmod(&results);
-        let otherwise = Box::new(results.pop().unwrap_or_else(|| Expr::null(ty)));
+        let otherwise = Box::new(results.remove(0));
         let arms = tests.into_iter().zip(results).collect();
         let operand = operand.map(Box::new);
         Ok(Expr { kind: ExprKind::Case { operand, arms, otherwise }, ty, typmod })
@@ -521,6 +536,24 @@ impl Binder<'_> {
     pub(super) fn int4(value: i32) -> Expr {
         Expr::constant(Datum::Int4(value), Oid::INT4)
     }
+}
+
+/// A minus before a power belongs to its base, as in PostgreSQL and not as in `sqlparser`.
+fn minus_first(inner: &Ast) -> Option<Ast> {
+    let Ast::BinaryOp { left, op: op @ BinaryOperator::PGExp, right } = inner else { return None };
+    let minus = || Ast::UnaryOp { op: UnaryOperator::Minus, expr: left.clone() };
+    let base = minus_first(left).unwrap_or_else(minus);
+    Some(Ast::BinaryOp { left: Box::new(base), op: op.clone(), right: right.clone() })
+}
+
+/// Functions that return sets have no place where only one of several is evaluated.
+pub(super) fn refuse_sets(exprs: &[Expr], what: &str) -> Result<()> {
+    let is_set = |expr: &Expr| expr.any(|it, _| matches!(it.kind, ExprKind::SetReturning(_)));
+    if exprs.iter().any(is_set) {
+        let message = format!("set-returning functions are not allowed in {what}");
+        return Err(SqlError::new(code::FEATURE_NOT_SUPPORTED, message));
+    }
+    Ok(())
 }
 
 /// Without parentheses.

@@ -52,9 +52,14 @@ impl Binder<'_> {
     ) -> Result<From> {
         let (schema, plain) = split_name(name)?;
         if schema.is_none()
-            && let Some(cte) = self.ctes.iter().rev().find(|cte| *cte.name == *plain)
+            && let Some(cte) = self.ctes.iter_mut().rev().find(|cte| *cte.name == *plain)
         {
+            cte.is_used = true;
             let cte = cte.clone();
+            if cte.is_silent {
+                let message = format!("WITH query \"{plain}\" does not have a RETURNING clause");
+                return Err(SqlError::new(code::FEATURE_NOT_SUPPORTED, message));
+            }
             let start = self.level().width;
             let width = cte.columns.len();
             self.add_columns(&plain, None, alias, &cte.columns, Oid::NONE)?;

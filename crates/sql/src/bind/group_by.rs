@@ -9,6 +9,34 @@ use sqlparser::ast::{self, GroupByExpr};
 /// What is grouped by, and the grouping sets by places of these; none without GROUP BY.
 type GroupBy = (Vec<Expr>, Option<Vec<Vec<usize>>>);
 
+/// The sets of ROLLUP: all, all but the last, and so on.
+fn rollup(lists: &[Vec<usize>]) -> Vec<Vec<usize>> {
+    (0..=lists.len()).rev().map(|count| lists[..count].concat()).collect()
+}
+
+/// The sets of CUBE: every choice.
+fn cube(lists: &[Vec<usize>]) -> Result<Vec<Vec<usize>>> {
+    if lists.len() > 12 {
+        let message = "CUBE is limited to 12 elements";
+        return Err(SqlError::new(code::TOO_MANY_COLUMNS, message));
+    }
+    let has = |mask: usize, place: usize| mask & (1 << (lists.len() - 1 - place)) == 0;
+    let chosen = |mask: usize| {
+        let chosen = (0..lists.len()).filter(|&place| has(mask, place));
+        chosen.flat_map(|place| lists[place].clone()).collect()
+    };
+    Ok((0..1usize << lists.len()).map(chosen).collect())
+}
+
+/// Whether a call is CUBE, or ROLLUP: inside of GROUPING SETS both are parsed as functions.
+fn rollup_or_cube(function: &ast::Function) -> Option<bool> {
+    match function.name.to_string().to_lowercase().as_str() {
+        "rollup" => Some(false),
+        "cube" => Some(true),
+        _ => None,
+    }
+}
+
 impl Binder<'_> {
     pub(super) fn group_by(
         &mut self,
@@ -35,25 +63,10 @@ impl Binder<'_> {
                     parts
                 }
                 ast::Expr::Rollup(lists) => {
-                    let lists = self.key_lists(lists, columns, targets, &mut keys)?;
-                    (0..=lists.len()).rev().map(|count| lists[..count].concat()).collect()
+                    rollup(&self.key_lists(lists, columns, targets, &mut keys)?)
                 }
                 ast::Expr::Cube(lists) => {
-                    let lists = self.key_lists(lists, columns, targets, &mut keys)?;
-                    if lists.len() > 12 {
-                        return Err(SqlError::new(
-                            code::TOO_MANY_COLUMNS,
-                            "CUBE is limited to 12 elements",
-                        ));
-                    }
-                    let all = 0..1usize << lists.len();
-                    let has =
-                        |mask: usize, place: usize| mask & (1 << (lists.len() - 1 - place)) == 0;
-                    all.map(|mask| {
-                        let chosen = (0..lists.len()).filter(|&place| has(mask, place));
-                        chosen.flat_map(|place| lists[place].clone()).collect()
-                    })
-                    .collect()
+                    cube(&self.key_lists(lists, columns, targets, &mut keys)?)?
                 }
                 ast::Expr::Tuple(list) if list.is_empty() => vec![Vec::new()],
                 other => vec![vec![self.group_key(other, columns, targets, &mut keys)?]],
@@ -84,9 +97,17 @@ impl Binder<'_> {
         targets: &[Expr],
         keys: &mut Vec<Expr>,
     ) -> Result<Vec<Vec<usize>>> {
-        if let [ast::Expr::Rollup(lists)] = list {
-            let lists = self.key_lists(lists, columns, targets, keys)?;
-            return Ok((0..=lists.len()).rev().map(|count| lists[..count].concat()).collect());
+        if let [ast::Expr::Function(function)] = list
+            && let Some(is_cube) = rollup_or_cube(function)
+        {
+            let written = super::call::written(function)?;
+            let items = written.args.iter().map(|&ast| match ast {
+                ast::Expr::Tuple(inner) => inner.clone(),
+                other => vec![other.clone()],
+            });
+            let lists: Vec<Vec<ast::Expr>> = items.collect();
+            let lists = self.key_lists(&lists, columns, targets, keys)?;
+            return if is_cube { cube(&lists) } else { Ok(rollup(&lists)) };
         }
         let mut set = Vec::new();
         for ast in list {
@@ -146,6 +167,7 @@ impl Binder<'_> {
             ));
         }
         let expr = self.resolve_unknown(expr)?;
+        self.need_equality(expr.ty)?;
         Ok(keys.iter().position(|key| *key == expr).unwrap_or_else(|| {
             keys.push(expr);
             keys.len() - 1

@@ -126,6 +126,12 @@ impl Binder<'_> {
         columns: &[u16],
     ) -> Result<Query> {
         let width = values.rows.first().map_or(0, |row| row.content.len());
+        if width > columns.len() {
+            return Err(SqlError::new(
+                code::SYNTAX_ERROR,
+                "INSERT has more expressions than target columns",
+            ));
+        }
         let mut rows = Vec::new();
         for row in &values.rows {
             if row.content.len() != width {
@@ -137,13 +143,9 @@ impl Binder<'_> {
             let mut cells = Vec::new();
             for (place, ast) in row.content.iter().enumerate() {
                 let expr = self.in_clause(Clause::Values, |binder| binder.expr(ast))?;
-                let Some(&number) = columns.get(place) else {
-                    return Err(SqlError::new(
-                        code::SYNTAX_ERROR,
-                        "INSERT has more expressions than target columns",
-                    ));
-                };
-                cells.push(self.assign(expr, table.column(number), value_position(ast))?);
+                refuse_default(&expr)?;
+                let column = table.column(columns[place]);
+                cells.push(self.assign(expr, column, value_position(ast))?);
             }
             rows.push(cells);
         }
@@ -182,4 +184,15 @@ impl Binder<'_> {
         // The length and the like are applied where the row is made.
         Ok(())
     }
+}
+
+/// DEFAULT stands alone: it is no part of an expression.
+pub(super) fn refuse_default(expr: &Expr) -> Result<()> {
+    let is_plain = matches!(expr.kind, ExprKind::Default | ExprKind::Const(_) | ExprKind::Param(_));
+    let is_inside = !is_plain && expr.any(|it, _| matches!(it.kind, ExprKind::Default));
+    if is_inside {
+        let message = "DEFAULT is not allowed in this context";
+        return Err(SqlError::new(code::SYNTAX_ERROR, message));
+    }
+    Ok(())
 }

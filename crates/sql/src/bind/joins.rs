@@ -59,6 +59,11 @@ impl Binder<'_> {
             JoinOperator::CrossJoin(_) => (JoinKind::Inner, &JoinConstraint::None),
             other => return Err(SqlError::unsupported(format!("the join {other:?}"))),
         };
+        if matches!(constraint, JoinConstraint::None)
+            && !matches!(operator, JoinOperator::CrossJoin(_))
+        {
+            return Err(SqlError::new(code::SYNTAX_ERROR, "syntax error at end of input"));
+        }
         let both = self.names_behind(before);
         let right_names: Names =
             (both.0[left_names.0.len()..].to_vec(), both.1[left_names.1.len()..].to_vec());

@@ -133,6 +133,10 @@ struct CteName {
     name: Arc<str>,
     number: usize,
     columns: Vec<OutColumn>,
+    /// Whether it changes rows and returns none.
+    is_silent: bool,
+    /// Whether something named it.
+    is_used: bool,
 }
 
 /// A query that is being bound.

@@ -5,7 +5,7 @@ use super::expr::{join_logic, row_of, strip};
 use crate::error::{Result, SqlError, code};
 use crate::ir::{Expr, ExprKind, Quantified};
 use crate::types::Oid;
-use sqlparser::ast::{BinaryOperator, Expr as Ast, Query};
+use sqlparser::ast::{self, BinaryOperator, Expr as Ast, Query};
 
 /// The name of an operator.
 pub(super) fn operator_name(op: &BinaryOperator) -> Result<String> {
@@ -187,13 +187,33 @@ impl Binder<'_> {
         right: &Ast,
         quantified: Quantified,
     ) -> Result<Expr> {
-        let name = operator_name(op)?;
+        self.quantified_by_name(left, &operator_name(op)?, right, quantified)
+    }
+
+    fn quantified_by_name(
+        &mut self,
+        left: &Ast,
+        name: &str,
+        right: &Ast,
+        quantified: Quantified,
+    ) -> Result<Expr> {
         if let Ast::Subquery(query) = strip(right) {
-            return self.quantified_query(left, &name, query, quantified);
+            return self.quantified_query(left, name, query, quantified);
         }
         let left = self.expr(left)?;
         let array = self.expr(right)?;
-        self.quantified_array(left, &name, array, quantified)
+        self.quantified_array(left, name, array, quantified)
+    }
+
+    fn like_all(&mut self, name: &str, left: &Ast, all: &ast::Function) -> Result<Expr> {
+        if let ast::FunctionArguments::Subquery(query) = &all.args {
+            return self.quantified_query(left, name, query, Quantified::All);
+        }
+        let written = super::call::written(all)?;
+        match written.args[..] {
+            [array] => self.quantified_by_name(left, name, array, Quantified::All),
+            _ => Err(SqlError::new(code::SYNTAX_ERROR, "syntax error at or near \",\"")),
+        }
     }
 
     fn quantified_array(
@@ -296,8 +316,17 @@ impl Binder<'_> {
         expr: &Ast,
         pattern: &Ast,
         escape: Option<&Ast>,
+        any: bool,
     ) -> Result<Expr> {
-        // LIKE ANY (ARRAY[…]) is parsed as a pattern that is a call.
+        if any {
+            return self.quantified_by_name(expr, name, pattern, Quantified::Any);
+        }
+        // LIKE ALL (ARRAY[…]) is parsed as a pattern that is a call.
+        if let Ast::Function(function) = pattern
+            && function.name.to_string().eq_ignore_ascii_case("all")
+        {
+            return self.like_all(name, expr, function);
+        }
         let value = self.expr(expr)?;
         let mut pattern = self.expr(pattern)?;
         if let Some(escape) = escape {

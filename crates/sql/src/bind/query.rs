@@ -8,7 +8,9 @@ use crate::ir::{
     Body, Cte, Expr, ExprKind, LockStrength, OutColumn, Query, RowLock, SetOp, SortKey, WaitPolicy,
 };
 use crate::types::{Datum, Oid};
-use sqlparser::ast::{self, LimitClause, OrderByKind, SetExpr, SetOperator, SetQuantifier};
+use sqlparser::ast::{
+    self, JoinOperator, LimitClause, OrderByKind, SetExpr, SetOperator, SetQuantifier,
+};
 
 /// What becomes of literals whose type is not known.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -36,6 +38,12 @@ impl Binder<'_> {
         };
         let mut bound = self.body(&query.body, order_by, unknowns)?;
         let mut all = ctes;
+        // What nothing names is run only if it changes something.
+        let is_used = |cte: &Cte| {
+            let found = self.ctes.iter().find(|name| name.number == cte.number);
+            found.is_none_or(|name| name.is_used) || is_change(&cte.query)
+        };
+        all.retain(is_used);
         all.append(&mut bound.ctes);
         bound.ctes = all;
         self.limits(query, &mut bound)?;
@@ -61,6 +69,12 @@ impl Binder<'_> {
             bound.offset = self.limit_expr(offset, "OFFSET")?;
         }
         if let Some(fetch) = &query.fetch {
+            if fetch.with_ties && query.order_by.is_none() {
+                return Err(SqlError::new(
+                    code::SYNTAX_ERROR,
+                    "WITH TIES cannot be specified without ORDER BY clause",
+                ));
+            }
             bound.with_ties = fetch.with_ties;
             bound.limit = match &fetch.quantity {
                 Some(quantity) => self.limit_expr(quantity, "LIMIT")?,
@@ -99,8 +113,9 @@ impl Binder<'_> {
             ast::LockType::Share => "FOR SHARE",
             ast::LockType::Update => "FOR UPDATE",
         };
-        let refused = if select.grouping.is_some() {
-            Some("GROUP BY clause or aggregate functions")
+        let refused = if let Some(grouping) = &select.grouping {
+            let is_grouped = !grouping.keys.is_empty();
+            Some(if is_grouped { "GROUP BY clause" } else { "aggregate functions" })
         } else if select.distinct != crate::ir::Distinct::No {
             Some("DISTINCT clause")
         } else if !select.windows.is_empty() {
@@ -151,17 +166,23 @@ impl Binder<'_> {
             let name: std::sync::Arc<str> = fold(&cte.alias.name).into();
             let names: Vec<String> =
                 cte.alias.columns.iter().map(|column| fold(&column.name)).collect();
+            if ctes.iter().any(|other: &Cte| other.name == name) {
+                let message = format!("WITH query name \"{name}\" specified more than once");
+                return Err(SqlError::new(code::DUPLICATE_ALIAS, message));
+            }
             let bound = if with.recursive && mentions(&cte.query, &name) {
                 self.recursive_cte(&name, &names, &cte.query)?
             } else {
                 let (mut query, _) = self.sealed(|binder| {
                     binder.inside(|binder| binder.query(&cte.query, Unknowns::Resolve))
                 })?;
-                rename(&mut query.columns, &names, &name)?;
+                rename_cte(&mut query.columns, &names, &name)?;
                 Cte { number: self.number(), name: name.clone(), query, recursive: None }
             };
             let columns = bound.query.columns.clone();
-            self.ctes.push(CteName { name, number: bound.number, columns });
+            let is_silent = is_change(&bound.query) && columns.is_empty();
+            let number = bound.number;
+            self.ctes.push(CteName { name, number, columns, is_silent, is_used: false });
             ctes.push(bound);
         }
         Ok(ctes)
@@ -192,17 +213,30 @@ impl Binder<'_> {
                 ),
             ));
         };
+        check_recursion(name, query, left, right)?;
         let all = *set_quantifier == SetQuantifier::All;
         let number = self.number();
         let (mut start, _) = self
             .sealed(|binder| binder.inside(|binder| binder.body(left, &[], Unknowns::Resolve)))?;
-        rename(&mut start.columns, names, name)?;
+        rename_cte(&mut start.columns, names, name)?;
         let columns = start.columns.clone();
-        self.ctes.push(CteName { name: name.clone(), number, columns: columns.clone() });
+        self.ctes.push(CteName {
+            name: name.clone(),
+            number,
+            columns: columns.clone(),
+            is_silent: false,
+            is_used: true,
+        });
         let step =
             self.sealed(|binder| binder.inside(|binder| binder.body(right, &[], Unknowns::Keep)));
         self.ctes.pop();
         let (mut step, _) = step?;
+        if matches!(&step.body, Body::Select(select) if select.grouping.is_some()) {
+            return Err(SqlError::new(
+                code::INVALID_RECURSION,
+                "aggregate functions are not allowed in a recursive query's recursive term",
+            ));
+        }
         if step.columns.len() != columns.len() {
             return Err(set_op_columns("UNION"));
         }
@@ -356,7 +390,7 @@ impl Binder<'_> {
             }
             SetExpr::Values(values) => self.values(values, order_by, unknowns),
             SetExpr::SetOperation { op, set_quantifier, left, right } => {
-                self.set_operation(*op, *set_quantifier, left, right, order_by, unknowns)
+                self.set_operation(*op, *set_quantifier, left, right, order_by)
             }
             SetExpr::Table(table) => self.table_command(table, order_by),
             SetExpr::Insert(statement)
@@ -422,6 +456,7 @@ impl Binder<'_> {
         let mut rows = Vec::new();
         for row in &values.rows {
             let row = self.in_clause(Clause::Values, |binder| binder.exprs(&row.content))?;
+            row.iter().try_for_each(super::insert::refuse_default)?;
             rows.push(row);
         }
         let width = rows.first().map_or(0, Vec::len);
@@ -456,7 +491,6 @@ impl Binder<'_> {
         left: &SetExpr,
         right: &SetExpr,
         order_by: &[ast::OrderByExpr],
-        unknowns: Unknowns,
     ) -> Result<Query> {
         let (op, name) = match op {
             SetOperator::Union => (SetOp::Union, "UNION"),
@@ -476,8 +510,10 @@ impl Binder<'_> {
         let mut columns = left.columns.clone();
         for (place, column) in columns.iter_mut().enumerate() {
             let types = [left.columns[place].ty, right.columns[place].ty];
-            let keep = unknowns == Unknowns::Keep && types == [Oid::UNKNOWN; 2];
-            let ty = if keep { Oid::UNKNOWN } else { self.common_type(&types, name)? };
+            let ty = self.common_type(&types, name)?;
+            if !all || op != SetOp::Union {
+                self.need_equality(ty)?;
+            }
             self.convert_column(&mut left, place, ty, CastContext::Implicit)?;
             self.convert_column(&mut right, place, ty, CastContext::Implicit)?;
             let (one, other) = (&left.columns[place], &right.columns[place]);
@@ -527,7 +563,7 @@ impl Binder<'_> {
 
 /// The place that an integer literal stands for in ORDER BY and GROUP BY.
 pub(super) fn ordinal(ast: &ast::Expr) -> Option<i64> {
-    match ast {
+    match super::expr::strip(ast) {
         ast::Expr::Value(value) => match &value.value {
             ast::Value::Number(text, _) => text.parse().ok(),
             _ => None,
@@ -546,11 +582,44 @@ pub(super) fn check_ordinal(place: i64, count: usize, what: &str) -> Result<usiz
     Ok(place as usize - 1)
 }
 
+impl Binder<'_> {
+    /// What is told apart must have an equality.
+    pub(super) fn need_equality(&self, ty: Oid) -> Result<()> {
+        let base = self.catalog.base_type(ty);
+        let element = self.catalog.element_of(base).unwrap_or(base);
+        if element != Oid::JSON {
+            return Ok(());
+        }
+        let name = self.type_name(ty);
+        let message = format!("could not identify an equality operator for type {name}");
+        Err(SqlError::new(code::UNDEFINED_FUNCTION, message))
+    }
+}
+
 fn set_op_columns(name: &str) -> SqlError {
     SqlError::new(
         code::SYNTAX_ERROR,
         format!("each {name} query must have the same number of columns"),
     )
+}
+
+/// Whether a query changes rows.
+fn is_change(query: &Query) -> bool {
+    matches!(query.body, Body::Modify(_))
+}
+
+fn rename_cte(columns: &mut [OutColumn], names: &[String], name: &str) -> Result<()> {
+    if names.len() > columns.len() {
+        return Err(SqlError::new(
+            code::INVALID_COLUMN_REFERENCE,
+            format!(
+                "WITH query \"{name}\" has {} columns available but {} columns specified",
+                columns.len(),
+                names.len()
+            ),
+        ));
+    }
+    rename(columns, names, name)
 }
 
 /// Gives columns the names of an alias.
@@ -588,12 +657,54 @@ fn unshift(query: &mut Query) {
 
 /// Whether a query names a table.
 fn mentions(query: &ast::Query, name: &str) -> bool {
-    let mut found = false;
-    let _ = ast::visit_relations(query, |relation| {
+    count_mentions(query, name) > 0
+}
+
+fn count_mentions(part: &impl ast::Visit, name: &str) -> usize {
+    let mut found = 0;
+    let _ = ast::visit_relations(part, |relation| {
         if let [ast::ObjectNamePart::Identifier(ident)] = &relation.0[..] {
-            found |= fold(ident) == name;
+            found += usize::from(fold(ident) == name);
         }
         std::ops::ControlFlow::<()>::Continue(())
     });
     found
+}
+
+/// A recursive query names itself once, in its recursive term, where no row is left out.
+fn check_recursion(name: &str, query: &ast::Query, start: &SetExpr, step: &SetExpr) -> Result<()> {
+    let invalid = |what: &str| {
+        let message = format!("recursive reference to query \"{name}\" must not appear {what}");
+        Err(SqlError::new(code::INVALID_RECURSION, message))
+    };
+    if count_mentions(start, name) > 0 {
+        return invalid("within its non-recursive term");
+    }
+    if count_mentions(step, name) > 1 {
+        return invalid("more than once");
+    }
+    let refused = [
+        (query.order_by.is_some(), "ORDER BY"),
+        (query.limit_clause.is_some() || query.fetch.is_some(), "LIMIT"),
+        (!query.locks.is_empty(), "FOR UPDATE/SHARE"),
+    ];
+    if let Some((_, what)) = refused.into_iter().find(|(is_there, _)| *is_there) {
+        let message = format!("{what} in a recursive query is not implemented");
+        return Err(SqlError::new(code::FEATURE_NOT_SUPPORTED, message));
+    }
+    let SetExpr::Select(select) = step else { return Ok(()) };
+    let in_from = select.from.iter().any(|it| count_mentions(it, name) > 0);
+    if !in_from {
+        return invalid("within a subquery");
+    }
+    let is_optional = |join: &ast::Join| match &join.join_operator {
+        JoinOperator::Left(_) | JoinOperator::LeftOuter(_) | JoinOperator::FullOuter(_) => {
+            count_mentions(&join.relation, name) > 0
+        }
+        _ => false,
+    };
+    if select.from.iter().any(|it| it.joins.iter().any(is_optional)) {
+        return invalid("within an outer join");
+    }
+    Ok(())
 }

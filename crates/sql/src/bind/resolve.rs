@@ -429,8 +429,12 @@ impl Binder<'_> {
         if !given.contains(&Oid::UNKNOWN) || known.any(|ty| ty != first) {
             return;
         }
+        // No type is both the array and its element.
+        let is_array = |want: &Oid| matches!(*want, Oid::ANYARRAY | Oid::ANYCOMPATIBLEARRAY);
+        let is_element = |want: &Oid| super::coerce::is_polymorphic(*want) && !is_array(want);
         let fits = |list: &[Oid]| {
-            list.iter().all(|&want| self.can_coerce(first, want, CastContext::Implicit))
+            let is_both = list.iter().any(is_array) && list.iter().any(is_element);
+            !is_both && list.iter().all(|&want| self.can_coerce(first, want, CastContext::Implicit))
         };
         let fitting: Vec<usize> =
             left.iter().copied().filter(|&place| fits(&lists[place])).collect();

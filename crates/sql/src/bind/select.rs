@@ -38,7 +38,12 @@ impl Binder<'_> {
                     window_frame: None,
                 },
             };
-            self.level().named_windows.push((fold(&definition.0), spec));
+            let name = fold(&definition.0);
+            if self.level().named_windows.iter().any(|(other, _)| *other == name) {
+                let message = format!("window \"{name}\" is already defined");
+                return Err(SqlError::new(code::WINDOWING_ERROR, message));
+            }
+            self.level().named_windows.push((name, spec));
         }
         let (mut columns, mut targets) = self.targets(&select.projection, unknowns)?;
         let (keys, sets) = self.group_by(&select.group_by, &columns, &targets)?;
@@ -246,7 +251,13 @@ impl Binder<'_> {
         what: &str,
     ) -> Result<usize> {
         if let Some(place) = ordinal(ast) {
+            let what = what.strip_prefix("SELECT ").unwrap_or(what);
             return check_ordinal(place, columns.len(), what);
+        }
+        if matches!(super::expr::strip(ast), ast::Expr::Value(_)) {
+            let what = what.strip_prefix("SELECT ").unwrap_or(what);
+            let message = format!("non-integer constant in {what}");
+            return Err(SqlError::new(code::SYNTAX_ERROR, message));
         }
         if let ast::Expr::Identifier(ident) = super::expr::strip(ast) {
             let name = fold(ident);
@@ -300,11 +311,25 @@ impl Binder<'_> {
         for call in &mut select.sets {
             call.args.iter_mut().try_for_each(|it| regroup.rewrite(it))?;
         }
+        for call in &aggregates {
+            // What is not grouped by is an error of its own.
+            for direct in &call.direct {
+                let mut grouped = direct.clone();
+                regroup.rewrite(&mut grouped)?;
+                if grouped != *direct || !regroup.dependent.is_empty() && has_column(direct) {
+                    return Err(SqlError::unsupported("a direct argument that is no constant"));
+                }
+            }
+        }
         let dependent = regroup.dependent;
         select.width = keys.len() + aggregates.len() + 1 + dependent.len();
         select.grouping = Some(grouping(keys, sets, aggregates, dependent));
         Ok(())
     }
+}
+
+fn has_column(expr: &Expr) -> bool {
+    expr.any(|it, level| matches!(it.kind, ExprKind::Column { depth, .. } if depth == level))
 }
 
 /// Results of window functions and sets stand behind the other columns of the row.

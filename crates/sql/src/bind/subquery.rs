@@ -1,13 +1,55 @@
 //! Queries inside of expressions.
 
-use super::Binder;
 use super::query::Unknowns;
+use super::{Binder, Clause};
 use crate::error::{Result, SqlError, code};
-use crate::ir::{Expr, ExprKind, Subquery};
+use crate::ir::{Body, Distinct, Expr, ExprKind, From, Query, Select, Subquery};
 use sqlparser::ast;
+
+/// One column of a query.
+fn only_column(mut query: Query, place: usize) -> Query {
+    let columns = query.columns.clone();
+    let column = columns[place].clone();
+    let target = Expr::column(place, column.ty, column.typmod);
+    // The query is one level further in than before.
+    query.walk(0, &mut |expr, level| {
+        if let ExprKind::Column { depth, .. }
+        | ExprKind::WholeRow { depth, .. }
+        | ExprKind::Aggregate { depth, .. } = &mut expr.kind
+            && *depth > level
+        {
+            *depth += 1;
+        }
+        true
+    });
+    let from = From::Query { query: Box::new(query), lateral: false, start: 0, correlated: true };
+    let select = Select {
+        from: Some(from),
+        width: columns.len(),
+        filter: None,
+        grouping: None,
+        having: None,
+        windows: Vec::new(),
+        sets: Vec::new(),
+        targets: vec![target],
+        distinct: Distinct::No,
+    };
+    Query { body: Body::Select(Box::new(select)), ..Query::values(Vec::new(), vec![column]) }
+}
 
 impl Binder<'_> {
     pub(super) fn subquery(&mut self, query: &ast::Query) -> Result<Subquery> {
+        let place = match self.level().clause {
+            Clause::Check => Some("check constraint"),
+            Clause::Default => Some("DEFAULT expression"),
+            Clause::Generated => Some("column generation expression"),
+            Clause::IndexExpr => Some("index expression"),
+            _ => None,
+        };
+        if let Some(place) = place {
+            let message = format!("cannot use subquery in {place}");
+            return Err(SqlError::new(code::FEATURE_NOT_SUPPORTED, message));
+        }
         let (query, correlated) = self.inside(|binder| binder.query(query, Unknowns::Resolve))?;
         Ok(Subquery { query, correlated, number: self.number() })
     }
@@ -19,6 +61,19 @@ impl Binder<'_> {
         };
         let (ty, typmod) = (column.ty, column.typmod);
         Ok(Expr { kind: ExprKind::Scalar(Box::new(query)), ty, typmod })
+    }
+
+    /// The one row of a query, to compare another row with: each column is a query of its own.
+    pub(super) fn row_subquery(&mut self, query: &ast::Query) -> Result<Expr> {
+        let subquery = self.subquery(query)?;
+        let mut fields = Vec::new();
+        for (place, column) in subquery.query.columns.iter().enumerate() {
+            let query = only_column(subquery.query.clone(), place);
+            let one = Subquery { query, correlated: subquery.correlated, number: self.number() };
+            let kind = ExprKind::Scalar(Box::new(one));
+            fields.push(Expr { kind, ty: column.ty, typmod: column.typmod });
+        }
+        Ok(super::expr::row_of(fields))
     }
 
     pub(super) fn exists(&mut self, query: &ast::Query, negated: bool) -> Result<Expr> {

@@ -36,12 +36,33 @@ impl Binder<'_> {
                 "DISTINCT is not implemented for window functions",
             ));
         }
+        if self.level().in_aggregate {
+            return Err(SqlError::new(
+                code::GROUPING_ERROR,
+                "aggregate function calls cannot contain window function calls",
+            ));
+        }
+        if !written.order_by.is_empty() {
+            return Err(SqlError::new(
+                code::FEATURE_NOT_SUPPORTED,
+                "aggregate ORDER BY is not implemented for window functions",
+            ));
+        }
         let spec = self.window_spec(over)?;
         let mut args = Vec::new();
         for ast in &written.args {
             args.push(self.expr(ast)?);
         }
+        if args.iter().any(has_window) {
+            return Err(windowing("window function calls cannot be nested"));
+        }
         let (function_call, args, ty) = self.window_function(name, written, args)?;
+        if function.filter.is_some() && matches!(function_call, FunctionCall::Window(_)) {
+            return Err(SqlError::new(
+                code::FEATURE_NOT_SUPPORTED,
+                "FILTER is not implemented for non-aggregate window functions",
+            ));
+        }
         let filter = match &function.filter {
             Some(filter) => Some(self.condition(filter, "FILTER")?),
             None => None,
@@ -52,6 +73,10 @@ impl Binder<'_> {
             let expr = self.expr(&key.expr)?;
             order.push((self.resolve_unknown(expr)?, sort_key(&key.options, 0)?));
         }
+        if partition.iter().chain(order.iter().map(|(expr, _)| expr)).any(has_window) {
+            return Err(windowing("window functions are not allowed in window definitions"));
+        }
+        self.comparable_with_bounds(spec.window_frame.as_ref(), &mut order)?;
         let frame = self.frame(spec.window_frame.as_ref(), &order)?;
         let arg_types = args.iter().map(|arg| arg.ty).collect();
         let call = WindowCall {
@@ -79,6 +104,19 @@ impl Binder<'_> {
         };
         let Some(name) = &spec.window_name else { return Ok(spec) };
         let base = self.named_window(&fold(name))?;
+        let name = fold(name);
+        let refused = if !spec.partition_by.is_empty() {
+            format!("cannot override PARTITION BY clause of window \"{name}\"")
+        } else if !spec.order_by.is_empty() && !base.order_by.is_empty() {
+            format!("cannot override ORDER BY clause of window \"{name}\"")
+        } else if base.window_frame.is_some() {
+            format!("cannot copy window \"{name}\" because it has a frame clause")
+        } else {
+            String::new()
+        };
+        if !refused.is_empty() {
+            return Err(windowing(&refused));
+        }
         Ok(WindowSpec {
             window_name: None,
             partition_by: base.partition_by,
@@ -151,6 +189,9 @@ impl Binder<'_> {
             WindowFrameUnits::Range => FrameUnit::Range,
             WindowFrameUnits::Groups => FrameUnit::Groups,
         };
+        if unit == FrameUnit::Groups && order.is_empty() {
+            return Err(windowing("GROUPS mode requires an ORDER BY clause"));
+        }
         let start = self.frame_bound(&frame.start_bound, unit, order)?;
         let end = match &frame.end_bound {
             Some(bound) => self.frame_bound(bound, unit, order)?,
@@ -187,6 +228,17 @@ impl Binder<'_> {
         following: bool,
     ) -> Result<Expr> {
         let offset = self.expr(offset)?;
+        let varies = offset
+            .any(|it, level| matches!(it.kind, ExprKind::Column { depth, .. } if depth == level));
+        if varies {
+            let name = match unit {
+                FrameUnit::Rows => "ROWS",
+                FrameUnit::Range => "RANGE",
+                FrameUnit::Groups => "GROUPS",
+            };
+            let message = format!("argument of {name} must not contain variables");
+            return Err(SqlError::new(code::INVALID_COLUMN_REFERENCE, message));
+        }
         if unit != FrameUnit::Range {
             return self.coerce(offset, Oid::INT8, -1, CastContext::Implicit);
         }
@@ -198,8 +250,46 @@ impl Binder<'_> {
         };
         let placeholder = Expr { kind: ExprKind::Placeholder, ty: key.ty, typmod: -1 };
         let op = if following != direction.descending { "+" } else { "-" };
-        self.operator_call(op, Some(placeholder), offset)
+        self.operator_call(op, Some(placeholder), offset).map_err(|_| {
+            let name = self.type_name(key.ty);
+            let message = format!(
+                "RANGE with offset PRECEDING/FOLLOWING is not supported for column type {name}"
+            );
+            SqlError::new(code::FEATURE_NOT_SUPPORTED, message)
+        })
     }
+
+    /// A bound of RANGE may have another type than what is ordered by: a date and an interval give
+    /// a timestamp. Then rows are ordered by that type, in which they can be compared with it.
+    fn comparable_with_bounds(
+        &mut self,
+        frame: Option<&ast::WindowFrame>,
+        order: &mut [(Expr, SortKey)],
+    ) -> Result<()> {
+        let Some(frame) = frame.filter(|it| it.units == WindowFrameUnits::Range) else {
+            return Ok(());
+        };
+        for bound in std::iter::once(&frame.start_bound).chain(&frame.end_bound) {
+            let bound = self.frame_bound(bound, FrameUnit::Range, order)?;
+            let (FrameBound::Preceding(value) | FrameBound::Following(value)) = bound else {
+                continue;
+            };
+            if let [(key, _)] = &mut *order
+                && key.ty != value.ty
+            {
+                *key = self.coerce(key.clone(), value.ty, -1, CastContext::Implicit)?;
+            }
+        }
+        Ok(())
+    }
+}
+
+fn has_window(expr: &Expr) -> bool {
+    expr.any(|it, _| matches!(it.kind, ExprKind::Window(_)))
+}
+
+fn windowing(message: &str) -> SqlError {
+    SqlError::new(code::WINDOWING_ERROR, message)
 }
 
 fn check_bounds(start: &FrameBound, end: &FrameBound) -> Result<()> {

@@ -284,7 +284,6 @@ impl Exec<'_> {
         let types = [inner.ty];
         let call = self.call(&types, expr.ty);
         let text = match (&value, inner.ty) {
-            (Datum::Text(text), Oid::BPCHAR) => text.trim_end_matches(' ').to_owned(),
             (Datum::Text(text), _) => text.to_string(),
             (value, ty) => output(value, ty, &call),
         };

@@ -66,6 +66,9 @@ pub struct Exec<'e> {
     rules: FxHashMap<Oid, Arc<constraints::Rules>>,
     /// What is to be checked when the statement ends.
     checks: Vec<PendingCheck>,
+    /// In a statement with several parts of which one changes rows: changed rows as they were
+    /// before, which is how all parts see them; `None` for a row that was not there.
+    before: Option<FxHashMap<(crate::catalog::HeapId, crate::cells::RowNo), Option<Row>>>,
 }
 
 impl std::fmt::Debug for Exec<'_> {
@@ -91,6 +94,24 @@ impl<'e> Exec<'e> {
             system: FxHashMap::default(),
             rules: FxHashMap::default(),
             checks: Vec::new(),
+            before: None,
+        }
+    }
+
+    /// From now on all scans see rows as they are now.
+    fn keep_snapshot(&mut self) {
+        self.before.get_or_insert_default();
+    }
+
+    /// A row is about to be changed; `old` is what it holds.
+    fn remember(
+        &mut self,
+        heap: crate::catalog::HeapId,
+        row: crate::cells::RowNo,
+        old: Option<&Row>,
+    ) {
+        if let Some(before) = &mut self.before {
+            before.entry((heap, row)).or_insert_with(|| old.cloned());
         }
     }
 

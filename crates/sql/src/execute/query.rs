@@ -17,9 +17,7 @@ impl Exec<'_> {
     /// The rows of a query; `most` is how many the caller looks at. Rows may have further columns
     /// behind those of the result.
     pub fn run(&mut self, query: &Query, most: Option<usize>) -> Result<Vec<Row>> {
-        for cte in &query.ctes {
-            self.run_one_cte(cte)?;
-        }
+        self.run_ctes(&query.ctes)?;
         let offset = self.count(query.offset.as_ref(), "OFFSET")?.unwrap_or(0);
         let limit = self.count(query.limit.as_ref(), "LIMIT")?;
         let wanted = match (limit, most) {
@@ -74,8 +72,16 @@ impl Exec<'_> {
         }
     }
 
+    /// Runs the queries of WITH. What they change the others, and the query itself, do not see.
+    pub fn run_ctes(&mut self, ctes: &[Cte]) -> Result<()> {
+        if ctes.iter().any(|cte| matches!(cte.query.body, Body::Modify(_))) {
+            self.keep_snapshot();
+        }
+        ctes.iter().try_for_each(|cte| self.run_one_cte(cte))
+    }
+
     /// Runs a query of WITH.
-    pub fn run_one_cte(&mut self, cte: &Cte) -> Result<()> {
+    fn run_one_cte(&mut self, cte: &Cte) -> Result<()> {
         let rows = self.run_inside(&cte.query, &[], None)?;
         let width = cte.query.columns.len();
         let cut = |mut rows: Vec<Row>| {

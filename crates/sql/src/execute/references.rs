@@ -147,6 +147,12 @@ impl Exec<'_> {
                     };
                     values[column as usize - 1] = value;
                 }
+                // The default is the key that is gone.
+                if reference_key(&child.table, &reference.columns, &values)
+                    == reference_key(&child.table, &reference.columns, &old)
+                {
+                    return Err(self.still_referenced(child, constraint, reference, gone));
+                }
             }
         }
         let set: Vec<Assignment> = reference

@@ -186,9 +186,11 @@ impl Exec<'_> {
         let changed: FxHashMap<RowNo, Datum> =
             self.txn.cells.read_column(heap.id, Cell::EXISTENCE, set)?.into_iter().collect();
         let rows = heap.rows();
-        let exists = |row: &RowNo| match changed.get(row) {
-            Some(value) => matches!(value, Datum::Bool(true)),
-            None => rows.exists(*row),
+        let before = |row: &RowNo| self.before.as_ref()?.get(&(heap.id, *row));
+        let exists = |row: &RowNo| match (before(row), changed.get(row)) {
+            (Some(old), _) => old.is_some(),
+            (None, Some(value)) => matches!(value, Datum::Bool(true)),
+            (None, None) => rows.exists(*row),
         };
         Ok(match candidates {
             Candidates::All(count) => (0..*count).map(RowNo).filter(exists).collect(),
@@ -217,7 +219,13 @@ impl Exec<'_> {
             // Both are in the order of `rows`.
             let mut changed = changed.into_iter().peekable();
             for &row in rows {
-                values.push(match changed.next_if(|(number, _)| *number == row) {
+                let found = changed.next_if(|(number, _)| *number == row);
+                let before = self.before.as_ref().and_then(|it| it.get(&(heap.id, row)));
+                if let Some(Some(old)) = before {
+                    values.push(old[column as usize - 1].clone());
+                    continue;
+                }
+                values.push(match found {
                     Some((_, value)) => value,
                     None => initial(row),
                 });

@@ -49,6 +49,7 @@ impl Exec<'_> {
         }
         self.enter_indexes(rules, number, &values, None)?;
         let heap = rules.heap.id;
+        self.remember(heap, number, None);
         let existence = Cell { heap, row: number, column: Cell::EXISTENCE };
         self.txn.cells.enter_group(Group::Heap(heap), number)?;
         self.txn.cells.write(existence, Datum::Bool(true))?;
@@ -101,6 +102,7 @@ impl Exec<'_> {
         }
         self.enter_indexes(rules, number, &new, Some(old))?;
         let heap = rules.heap.id;
+        self.remember(heap, number, Some(old));
         for (column, _) in rules.table.live() {
             let is_set = set.iter().any(|assignment| assignment.column == column)
                 || rules.generated.iter().any(|(it, _)| *it == column);
@@ -123,6 +125,7 @@ impl Exec<'_> {
         new: Row,
     ) -> Result<(RowNo, Row)> {
         let heap = rules.heap.id;
+        self.remember(heap, number, Some(old));
         let existence = Cell { heap, row: number, column: Cell::EXISTENCE };
         self.txn.cells.write(existence, Datum::Bool(false))?;
         let (number, new) = self.insert_row(rules, new)?;
@@ -137,6 +140,7 @@ impl Exec<'_> {
         number: RowNo,
         old: &Row,
     ) -> Result<()> {
+        self.remember(rules.heap.id, number, Some(old));
         let existence = Cell { heap: rules.heap.id, row: number, column: Cell::EXISTENCE };
         self.txn.cells.write(existence, Datum::Bool(false))?;
         self.propagate(rules, old, None)

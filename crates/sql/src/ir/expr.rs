@@ -266,7 +266,7 @@ pub enum SubscriptPart {
 }
 
 /// A query inside of an expression.
-#[derive(Clone, PartialEq, Debug)]
+#[derive(Clone, Debug)]
 pub struct Subquery {
     /// The query.
     pub query: Query,
@@ -274,6 +274,13 @@ pub struct Subquery {
     pub correlated: bool,
     /// Names it, so that the result of one that does not look around is kept for the statement.
     pub number: usize,
+}
+
+/// The same query written twice is the same expression.
+impl PartialEq for Subquery {
+    fn eq(&self, other: &Subquery) -> bool {
+        self.correlated == other.correlated && self.query == other.query
+    }
 }
 
 impl Expr {

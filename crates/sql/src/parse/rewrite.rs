@@ -4,7 +4,101 @@ use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 /// Rewrites tokens.
 pub(super) fn rewrite(text: &str, tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
-    conflict_targets(text, weaker_locks(transactions(table_command(tokens))))
+    let tokens = trims(only(table_command(joined_strings(tokens))));
+    conflict_targets(text, weaker_locks(transactions(queries_in_lists(tokens))))
+}
+
+/// Strings on lines of their own are one string.
+fn joined_strings(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
+    let mut made: Vec<TokenWithSpan> = Vec::with_capacity(tokens.len());
+    for token in tokens {
+        let is_gap = |it: &TokenWithSpan| matches!(it.token, Token::Whitespace(_));
+        let before = made.iter().rposition(|it| !is_gap(it));
+        let has_line = |it: &TokenWithSpan| {
+            matches!(it.token, Token::Whitespace(sqlparser::tokenizer::Whitespace::Newline))
+        };
+        if let Token::SingleQuotedString(more) = &token.token
+            && let Some(before) = before
+            && made[before..].iter().any(has_line)
+            && let Token::SingleQuotedString(text) = &mut made[before].token
+        {
+            text.push_str(more);
+            made.truncate(before + 1);
+            continue;
+        }
+        made.push(token);
+    }
+    made
+}
+
+/// UPDATE ONLY t and FROM ONLY t: no table has children.
+fn only(mut tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
+    let places = solid(&tokens);
+    let is = |at: usize, want: &str| word(&tokens[places[at]]).as_deref() == Some(want);
+    let is_it = |at: usize| {
+        let is_name = |next: usize| matches!(tokens[places[next]].token, Token::Word(_));
+        is(at, "only")
+            && at > 0
+            && at + 1 < places.len()
+            && (is(at - 1, "update") || is(at - 1, "from") || is(at - 1, "join"))
+            && is_name(at + 1)
+            && !is(at + 1, "where")
+    };
+    let found: Vec<usize> = (0..places.len()).filter(|&at| is_it(at)).collect();
+    found.into_iter().rev().for_each(|at| drop(tokens.remove(places[at])));
+    tokens
+}
+
+/// `trim(leading FROM x)` is `trim(leading x)`.
+fn trims(mut tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
+    let places = solid(&tokens);
+    let is = |at: usize, want: &str| word(&tokens[places[at]]).as_deref() == Some(want);
+    let is_it = |at: usize| {
+        at > 1
+            && is(at, "from")
+            && (is(at - 1, "leading") || is(at - 1, "trailing") || is(at - 1, "both"))
+            && tokens[places[at - 2]].token == Token::LParen
+    };
+    let found: Vec<usize> = (0..places.len()).filter(|&at| is_it(at)).collect();
+    found.into_iter().rev().for_each(|at| drop(tokens.remove(places[at])));
+    tokens
+}
+
+/// `x IN ((SELECT …), y)`: the parser would take the first of the list for all of it.
+fn queries_in_lists(mut tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
+    let places = solid(&tokens);
+    let is = |at: usize, want: &str| {
+        places.get(at).is_some_and(|&place| word(&tokens[place]).as_deref() == Some(want))
+    };
+    let token = |at: usize| places.get(at).map(|&place| &tokens[place].token);
+    let is_list = |at: usize| {
+        is(at, "in")
+            && token(at + 1) == Some(&Token::LParen)
+            && token(at + 2) == Some(&Token::LParen)
+            && (is(at + 3, "select") || is(at + 3, "with"))
+            && closing(&tokens, &places, at + 2)
+                .is_some_and(|end| token(end + 1) == Some(&Token::Comma))
+    };
+    let found: Vec<usize> = (0..places.len()).filter(|&at| is_list(at)).collect();
+    for at in found.into_iter().rev() {
+        let place = places[at + 2];
+        let mark = marked("query", &tokens[place]);
+        tokens.insert(place, mark);
+    }
+    tokens
+}
+
+/// Where the parenthesis at a place is closed.
+fn closing(tokens: &[TokenWithSpan], places: &[usize], open: usize) -> Option<usize> {
+    let mut depth = 0;
+    (open..places.len()).find(|&at| {
+        match tokens[places[at]].token {
+            Token::LParen => depth += 1,
+            Token::RParen => depth -= 1,
+            _ => {}
+        }
+        depth == 0
+    })
 }
 
 /// ABORT is ROLLBACK, and DEFERRABLE means nothing here.
@@ -31,11 +125,20 @@ fn transactions(mut tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
     tokens
 }
 
-/// `TABLE t` as a statement is `SELECT * FROM t`.
+/// `TABLE t` as a query is `SELECT * FROM t`.
 fn table_command(mut tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
-    let first = tokens.iter().position(|it| !matches!(it.token, Token::Whitespace(_)));
-    let Some(first) = first else { return tokens };
-    if word(&tokens[first]).as_deref() == Some("table") {
+    let places = solid(&tokens);
+    let is_query = |at: usize| match at.checked_sub(1).map(|before| &tokens[places[before]]) {
+        None => true,
+        Some(before) if before.token == Token::LParen => true,
+        Some(before) => {
+            let before = word(before);
+            matches!(before.as_deref(), Some("union" | "intersect" | "except" | "all"))
+        }
+    };
+    let is_table = |at: &usize| word(&tokens[places[*at]]).as_deref() == Some("table");
+    let found: Vec<usize> = (0..places.len()).filter(|at| is_table(at) && is_query(*at)).collect();
+    for first in found.into_iter().rev().map(|at| places[at]) {
         let span = tokens[first].span;
         let with = |token| TokenWithSpan { token, span };
         let words = ["SELECT", "*", "FROM"].map(|it| match it {
@@ -249,6 +352,20 @@ pub(super) fn unsupported(tokens: &[TokenWithSpan]) -> Option<&'static str> {
     (0..places.len()).find_map(|at| {
         if is(at, "between") && is(at + 1, "symmetric") {
             return Some("BETWEEN SYMMETRIC");
+        }
+        if is(at, "exclude") && (is(at + 1, "current") || is(at + 1, "group") || is(at + 1, "ties"))
+        {
+            return Some("EXCLUDE of a window frame");
+        }
+        if is(at, "search") && (is(at + 1, "depth") || is(at + 1, "breadth")) {
+            return Some("SEARCH of a recursive query");
+        }
+        let follows_query = at > 0 && tokens[places[at - 1]].token == Token::RParen;
+        if is(at, "cycle") && follows_query && !is(0, "create") && !is(0, "alter") {
+            return Some("CYCLE of a recursive query");
+        }
+        if is(at, "group") && is(at + 1, "by") && is(at + 2, "distinct") {
+            return Some("GROUP BY DISTINCT");
         }
         (is(at, "rows") && is(at + 1, "from")).then_some("ROWS FROM")
     })

@@ -90,9 +90,16 @@ impl Cursor<'_> {
             return Ok(Utility::Set { name, value: SetValue::Default, local });
         }
         let value = if self.eat("interval") {
+            // Hours to the east, unlike the abbreviation of a zone that is only a number.
             let text = self.string()?;
             self.skip_rest();
-            text
+            match text.strip_prefix('-') {
+                Some(hours) => format!("<-{hours}>+{hours}"),
+                None => {
+                    let hours = text.trim_start_matches('+');
+                    format!("<+{hours}>-{hours}")
+                }
+            }
         } else {
             self.setting_value(false)?
         };

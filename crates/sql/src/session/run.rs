@@ -98,6 +98,12 @@ impl Session {
                 self.begin(modes)?;
                 done(if *begin { "BEGIN" } else { "START TRANSACTION" })
             }
+            Statement::Commit { chain: true, .. } if self.status == Status::Idle => {
+                Err(only_in_block("COMMIT AND CHAIN"))
+            }
+            Statement::Rollback { chain: true, .. } if self.status == Status::Idle => {
+                Err(only_in_block("ROLLBACK AND CHAIN"))
+            }
             Statement::Commit { chain, .. } => {
                 let tag = self.commit()?;
                 if *chain {
@@ -164,9 +170,7 @@ impl Session {
         let mut exec = Exec::new(env, txn, params);
         let (rows, tag) = match &query.body {
             Body::Modify(modify) => {
-                for cte in &query.ctes {
-                    exec.run_one_cte(cte)?;
-                }
+                exec.run_ctes(&query.ctes)?;
                 let (rows, count) = exec.modify(modify)?;
                 let tag = match modify.kind {
                     ModifyKind::Insert { .. } => format!("INSERT 0 {count}"),
@@ -238,4 +242,9 @@ pub(super) fn unsupported_statement(statement: &Statement) -> SqlError {
     let text = statement.to_string();
     let words: Vec<&str> = text.split_whitespace().take(2).collect();
     SqlError::unsupported(format!("the statement {}", words.join(" ")))
+}
+
+fn only_in_block(what: &str) -> SqlError {
+    let message = format!("{what} can only be used in transaction blocks");
+    SqlError::new(code::NO_ACTIVE_SQL_TRANSACTION, message)
 }

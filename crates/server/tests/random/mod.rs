@@ -1,0 +1,8 @@
+//! Random schemas, rows, queries and changes.
+
+pub mod changes;
+pub mod dice;
+pub mod expressions;
+pub mod kinds;
+pub mod queries;
+pub mod schema;
