@@ -80,8 +80,8 @@ pub struct Args {
     )]
     delay: Duration,
     /// Each time N transactions have ended, forget all but the last version of each key; bounds
-    /// memory, and restricts what reads may return; the history tells only of the last transactions.
-    /// SQL forgets after 10000 unless its history is to be saved
+    /// memory, and restricts what reads may return; the history tells only of the last
+    /// transactions. SQL forgets after 10000 unless its history is to be saved
     #[arg(long, value_name = "N")]
     horizon: Option<NonZeroU32>,
     /// How many sessions may be open
