@@ -60,7 +60,7 @@ impl History {
         }
     }
 
-    fn empty_copy(&self) -> Columns {
+    pub(crate) fn empty_copy(&self) -> Columns {
         Columns {
             session_count: self.session_count() as u32,
             session_names: self.session_names.clone(),
