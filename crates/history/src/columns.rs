@@ -58,7 +58,7 @@ pub struct StatementMeta {
     /// Where they end.
     pub to: Mark,
     /// What it is.
-    pub content: StatementContent,
+    pub content: Arc<StatementContent>,
 }
 
 /// Why columns are not a history.
@@ -229,6 +229,15 @@ impl Columns {
     /// The place behind all operations and scans so far.
     pub fn mark(&self) -> Mark {
         Mark { ops: self.op_kind.len() as u32, scans: self.scans.len() as u32 }
+    }
+
+    /// Tells scans and statements where the operations have gone.
+    pub(crate) fn move_marks(&mut self, moved: impl Fn(u32) -> u32) {
+        self.scans.iter_mut().for_each(|scan| scan.at = moved(scan.at));
+        for statement in &mut self.statements {
+            statement.from.ops = moved(statement.from.ops);
+            statement.to.ops = moved(statement.to.ops);
+        }
     }
 
     /// Adds a transaction and returns its index.

@@ -7,6 +7,7 @@ use crate::ids::{OpId, TxnId};
 use crate::model::History;
 use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
 
 /// The text of a statement and what became of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -40,8 +41,10 @@ pub struct Statement {
     pub txn: TxnId,
     /// Its operations; there may be none.
     pub ops: Range<u32>,
+    /// Its scans, by their places among those of the transaction.
+    pub scans: Range<u32>,
     /// What it is.
-    pub content: StatementContent,
+    pub content: Arc<StatementContent>,
 }
 
 /// The statements of a history, in the order of their operations.

@@ -14,6 +14,7 @@ use std::sync::Arc;
 struct Beside<T> {
     txn: u32,
     ops: Range<u32>,
+    scans: Range<u32>,
     content: T,
 }
 
@@ -22,7 +23,7 @@ pub(crate) struct Inserted {
     groups: Vec<Group>,
     scans: Vec<Beside<ScanContent>>,
     need_sessions: bool,
-    statements: Vec<Beside<StatementContent>>,
+    statements: Vec<Beside<Arc<StatementContent>>>,
     /// For each transaction its first operation in the columns, if it has one.
     first_ops: Vec<Option<u32>>,
 }
@@ -45,12 +46,14 @@ pub(crate) fn insert_reads(columns: &mut Columns) -> Result<Option<Inserted>, Co
     let scans = scans.map(|(number, scan)| {
         let start = moved(Mark { ops: scan.at, scans: number as u32 });
         let ops = start..start + reads.of_scans[number].len() as u32;
-        Beside { txn: scan.txn, ops, content: scan.content }
+        let number = number as u32;
+        Beside { txn: scan.txn, ops, scans: number..number + 1, content: scan.content }
     });
     let statements = std::mem::take(&mut columns.statements).into_iter();
     let statements = statements.map(|one| Beside {
         txn: one.txn,
         ops: moved(one.from)..moved(one.to),
+        scans: one.from.scans..one.to.scans,
         content: one.content,
     });
     Ok(Some(Inserted {
@@ -125,11 +128,19 @@ impl Inserted {
             let (txn, ops) = place(beside.txn, beside.ops);
             Scan { txn, ops, content: beside.content }
         };
+        let mut first_scans = vec![None; new_of_old.len()];
+        for scan in &self.scans {
+            first_scans[scan.txn as usize].get_or_insert(scan.scans.start);
+        }
         let mut scans: Vec<Scan> = self.scans.into_iter().map(scan).collect();
         scans.sort_by_key(|scan| (scan.txn, scan.ops.start));
-        let statement = |beside: Beside<StatementContent>| {
+        let statement = |beside: Beside<Arc<StatementContent>>| {
             let (txn, ops) = place(beside.txn, beside.ops);
-            Statement { txn, ops, content: beside.content }
+            let scans = match first_scans[beside.txn as usize] {
+                Some(first) => beside.scans.start.max(first) - first..beside.scans.end - first,
+                None => 0..0,
+            };
+            Statement { txn, ops, scans, content: beside.content }
         };
         let mut statements: Vec<Statement> = self.statements.into_iter().map(statement).collect();
         statements.sort_by_key(|statement| (statement.txn, statement.ops.start));

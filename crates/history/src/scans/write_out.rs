@@ -105,7 +105,7 @@ impl<'h> WrittenOut<'h> {
                 written.txn_places.clone_from(&history.txn_places);
                 written.extra.clone_from(&history.extra);
                 written.txn_extras.clone_from(&history.txn_extras);
-                written.repairs = history.repairs.clone();
+                written.repairs = history.repairs;
                 written
             }
             Err(_) => unreachable!("the reads were counted"),
