@@ -9,9 +9,12 @@
 //! heap, or those that have ever had a key in an index. Reading a group says that all rows that
 //! enter it later were absent, and entering it is a write that overwrites this absence.
 
-use crate::catalog::HeapId;
 use crate::error::Result;
 use crate::types::Datum;
+
+/// Where the rows of a table are.
+#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
+pub struct HeapId(pub u32);
 
 /// A row of a heap.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]

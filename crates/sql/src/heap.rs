@@ -5,8 +5,7 @@
 //! to a row of a table without one), is never given to another one. Whether a row exists, and what
 //! it holds, is for the store of cells to say.
 
-use crate::catalog::HeapId;
-use crate::cells::{KeyNo, RowNo};
+use crate::cells::{HeapId, KeyNo, RowNo};
 use crate::types::{Datum, HashKey};
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard};

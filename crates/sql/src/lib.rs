@@ -26,9 +26,12 @@ pub mod locks;
 pub mod memory;
 pub mod parse;
 pub mod plan;
+mod regex;
 pub mod session;
 pub mod settings;
+pub mod transaction;
 pub mod types;
+pub mod virtual_tables;
 
 pub use error::{Result, SqlError};
 pub use types::{Datum, Oid};

@@ -1,8 +1,7 @@
 //! Locks of rows, keys, tables and of applications' own choice: who holds what, who waits for whom,
 //! and who has to give up because waiting would never end.
 
-use crate::catalog::HeapId;
-use crate::cells::{KeyNo, RowNo};
+use crate::cells::{HeapId, KeyNo, RowNo};
 use crate::error::{Result, SqlError, code};
 use crate::interrupt::Interrupt;
 use crate::types::Oid;

@@ -1,9 +1,8 @@
 //! The simplest store of cells: every read returns the latest committed value. What SQL means is
 //! tested on it, and other stores are compared with it.
 
-use crate::catalog::HeapId;
 use crate::cells::{
-    Cell, CellSession, CellStore, CellTxn, Group, Lock, RowNo, RowSet, Statement, TxnLevel,
+    Cell, CellSession, CellStore, CellTxn, Group, HeapId, Lock, RowNo, RowSet, Statement, TxnLevel,
 };
 use crate::error::Result;
 use crate::types::Datum;

@@ -1,8 +1,7 @@
 //! The settings of a session: SET, SHOW, and what they mean to values and names.
 
 use crate::error::{Result, SqlError, code};
-use crate::functions::{DateOrder, DateStyle, IntervalStyle, Style};
-use crate::types::Zone;
+use crate::types::{DateOrder, DateStyle, IntervalStyle, Style, Zone};
 use std::collections::BTreeMap;
 use std::time::Duration;
 

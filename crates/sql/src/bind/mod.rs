@@ -4,12 +4,21 @@
 //! by how many levels out it is and its place in the row there.
 
 mod aggregate;
+mod assignments;
 mod call;
 mod coerce;
+mod column_names;
+mod conflict;
+mod defaults;
 mod expr;
 mod from;
+mod from_function;
+mod group_by;
 mod grouping;
+mod insert;
+mod joins;
 mod literal;
+mod merge;
 mod modify;
 mod names;
 mod operators;
@@ -24,11 +33,13 @@ mod window;
 
 pub(crate) use call::output_columns;
 
+use crate::catalog::builtin::Proc;
 use crate::catalog::type_names::plain_name;
 use crate::catalog::{Catalog, SearchPath};
 use crate::error::{Result, SqlError, code};
 use crate::functions::{Call, Style};
 use crate::ir::{AggCall, Expr, OutColumn, Query, SetCall, WindowCall};
+use crate::parse::{fold, name_parts, split_name};
 use crate::types::{Datum, Oid, TypeLookup};
 use query::Unknowns;
 use sqlparser::ast;
@@ -86,12 +97,18 @@ impl Params {
     }
 }
 
+/// What binding has to ask besides names: types of users when literals are read, and the executor.
+pub trait BindContext: TypeLookup {
+    /// Whether the executor runs a function that looks at the session, the catalog or sequences.
+    fn runs(&self, proc: &Proc) -> bool;
+}
+
 /// Something that binds statements.
 pub struct Binder<'b> {
     pub(crate) catalog: &'b Catalog,
     pub(crate) path: &'b SearchPath,
     style: &'b Style,
-    lookup: &'b dyn TypeLookup,
+    context: &'b dyn BindContext,
     source: &'b str,
     pub(crate) params: Params,
     levels: Vec<Level>,
@@ -194,7 +211,7 @@ impl<'b> Binder<'b> {
         catalog: &'b Catalog,
         path: &'b SearchPath,
         style: &'b Style,
-        lookup: &'b dyn TypeLookup,
+        context: &'b dyn BindContext,
         source: &'b str,
         params: Params,
     ) -> Binder<'b> {
@@ -202,7 +219,7 @@ impl<'b> Binder<'b> {
             catalog,
             path,
             style,
-            lookup,
+            context,
             source,
             params,
             levels: Vec::new(),
@@ -275,7 +292,7 @@ impl<'b> Binder<'b> {
 
     /// A literal as a value of a type.
     fn read_literal(&self, text: &str, ty: Oid, typmod: i32) -> Result<Datum> {
-        let call = Call { args: &[], result: ty, style: self.style, types: self.lookup };
+        let call = Call { args: &[], result: ty, style: self.style, types: self.context };
         crate::types::input(text, ty, typmod, &call)
     }
 
@@ -298,37 +315,4 @@ impl<'b> Binder<'b> {
     pub fn bind_query(&mut self, query: &ast::Query) -> Result<Query> {
         Ok(self.inside(|binder| binder.query(query, Unknowns::Resolve))?.0)
     }
-}
-
-/// A name as the catalog has it: folded unless it was quoted.
-pub(crate) fn fold(ident: &ast::Ident) -> String {
-    match ident.quote_style {
-        Some(_) => ident.value.clone(),
-        None => ident.value.to_lowercase(),
-    }
-}
-
-/// The parts of a name.
-pub(crate) fn name_parts(name: &ast::ObjectName) -> Result<Vec<String>> {
-    name.0
-        .iter()
-        .map(|part| match part {
-            ast::ObjectNamePart::Identifier(ident) => Ok(fold(ident)),
-            other => Err(SqlError::unsupported(format!("the name {other}"))),
-        })
-        .collect()
-}
-
-/// A schema and a name; the database before them may be named, too.
-pub(crate) fn split_name(name: &ast::ObjectName) -> Result<(Option<String>, String)> {
-    let mut parts = name_parts(name)?;
-    let last = parts.pop().unwrap_or_default();
-    let schema = parts.pop();
-    if parts.len() > 1 {
-        return Err(SqlError::new(
-            code::SYNTAX_ERROR,
-            format!("improper qualified name (too many dotted names): {name}"),
-        ));
-    }
-    Ok((schema, last))
 }

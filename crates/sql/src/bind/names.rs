@@ -11,7 +11,7 @@ use std::sync::Arc;
 /// What the name of a table stands for.
 pub(super) enum NamedTable {
     Relation(Relation),
-    System(crate::ir::SystemTable),
+    System(crate::catalog::system::SystemTable),
 }
 
 impl Binder<'_> {

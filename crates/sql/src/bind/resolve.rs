@@ -34,12 +34,12 @@ impl Binder<'_> {
         let run = if proc.returns_set {
             match functions::set_function(proc.oid, proc.source) {
                 Some(function) => CallKind::Set(function),
-                None if crate::execute::is_session_set(proc) => CallKind::Session,
+                None if self.context.runs(proc) => CallKind::Session,
                 None => return Err(missing_function(proc)),
             }
         } else if let Some(function) = functions::function(proc.oid, proc.source) {
             CallKind::Plain(function)
-        } else if crate::execute::is_session_function(proc) {
+        } else if self.context.runs(proc) {
             CallKind::Session
         } else {
             return Err(missing_function(proc));

@@ -1,6 +1,7 @@
-//! SELECT: results, grouping, windows, order.
+//! SELECT: results, windows, order.
 
 use super::aggregate::sort_key;
+use super::column_names::column_name;
 use super::grouping::{Regroup, grouping};
 use super::query::{Unknowns, check_ordinal, ordinal};
 use super::{Binder, Clause, fold};
@@ -9,11 +10,8 @@ use crate::ir::{
     Body, Distinct, Expr, ExprKind, From, JoinKind, OutColumn, Query, Select, SortKey,
 };
 use crate::types::Oid;
-use sqlparser::ast::{self, GroupByExpr, NamedWindowExpr, SelectItem};
+use sqlparser::ast::{self, NamedWindowExpr, SelectItem};
 use std::sync::Arc;
-
-/// What is grouped by, and the grouping sets by places of these; none without GROUP BY.
-type GroupBy = (Vec<Expr>, Option<Vec<Vec<usize>>>);
 
 impl Binder<'_> {
     pub(super) fn select(
@@ -203,154 +201,6 @@ impl Binder<'_> {
         self.level().visible.iter().find(is_it).and_then(|it| it.origin)
     }
 
-    fn group_by(
-        &mut self,
-        group_by: &GroupByExpr,
-        columns: &[OutColumn],
-        targets: &[Expr],
-    ) -> Result<GroupBy> {
-        let list = match group_by {
-            GroupByExpr::Expressions(list, modifiers) if modifiers.is_empty() => list,
-            other => return Err(SqlError::unsupported(other.to_string())),
-        };
-        if list.is_empty() {
-            return Ok((Vec::new(), None));
-        }
-        let mut keys = Vec::new();
-        let mut sets: Vec<Vec<usize>> = vec![Vec::new()];
-        for ast in list {
-            let parts: Vec<Vec<usize>> = match ast {
-                ast::Expr::GroupingSets(lists) => {
-                    let mut parts = Vec::new();
-                    for list in lists {
-                        parts.extend(self.grouping_element(list, columns, targets, &mut keys)?);
-                    }
-                    parts
-                }
-                ast::Expr::Rollup(lists) => {
-                    let lists = self.key_lists(lists, columns, targets, &mut keys)?;
-                    (0..=lists.len()).rev().map(|count| lists[..count].concat()).collect()
-                }
-                ast::Expr::Cube(lists) => {
-                    let lists = self.key_lists(lists, columns, targets, &mut keys)?;
-                    if lists.len() > 12 {
-                        return Err(SqlError::new(
-                            code::TOO_MANY_COLUMNS,
-                            "CUBE is limited to 12 elements",
-                        ));
-                    }
-                    let all = 0..1usize << lists.len();
-                    let has =
-                        |mask: usize, place: usize| mask & (1 << (lists.len() - 1 - place)) == 0;
-                    all.map(|mask| {
-                        let chosen = (0..lists.len()).filter(|&place| has(mask, place));
-                        chosen.flat_map(|place| lists[place].clone()).collect()
-                    })
-                    .collect()
-                }
-                ast::Expr::Tuple(list) if list.is_empty() => vec![Vec::new()],
-                other => vec![vec![self.group_key(other, columns, targets, &mut keys)?]],
-            };
-            let joined = sets.iter().flat_map(|set| {
-                parts.iter().map(move |part| set.iter().chain(part).copied().collect())
-            });
-            sets = joined.collect();
-            if sets.len() > 4096 {
-                return Err(SqlError::new(
-                    code::STATEMENT_TOO_COMPLEX,
-                    "too many grouping sets present (maximum 4096)",
-                ));
-            }
-        }
-        for set in &mut sets {
-            set.sort_unstable();
-            set.dedup();
-        }
-        Ok((keys, Some(sets)))
-    }
-
-    /// One element of GROUPING SETS, which may be ROLLUP or CUBE again.
-    fn grouping_element(
-        &mut self,
-        list: &[ast::Expr],
-        columns: &[OutColumn],
-        targets: &[Expr],
-        keys: &mut Vec<Expr>,
-    ) -> Result<Vec<Vec<usize>>> {
-        if let [ast::Expr::Rollup(lists)] = list {
-            let lists = self.key_lists(lists, columns, targets, keys)?;
-            return Ok((0..=lists.len()).rev().map(|count| lists[..count].concat()).collect());
-        }
-        let mut set = Vec::new();
-        for ast in list {
-            match ast {
-                ast::Expr::Tuple(inner) => {
-                    for ast in inner {
-                        set.push(self.group_key(ast, columns, targets, keys)?);
-                    }
-                }
-                other => set.push(self.group_key(other, columns, targets, keys)?),
-            }
-        }
-        Ok(vec![set])
-    }
-
-    fn key_lists(
-        &mut self,
-        lists: &[Vec<ast::Expr>],
-        columns: &[OutColumn],
-        targets: &[Expr],
-        keys: &mut Vec<Expr>,
-    ) -> Result<Vec<Vec<usize>>> {
-        let mut all = Vec::new();
-        for list in lists {
-            let mut places = Vec::new();
-            for ast in list {
-                places.push(self.group_key(ast, columns, targets, keys)?);
-            }
-            all.push(places);
-        }
-        Ok(all)
-    }
-
-    fn group_key(
-        &mut self,
-        ast: &ast::Expr,
-        columns: &[OutColumn],
-        targets: &[Expr],
-        keys: &mut Vec<Expr>,
-    ) -> Result<usize> {
-        let expr = if let Some(place) = ordinal(ast) {
-            targets[check_ordinal(place, columns.len(), "GROUP BY")?].clone()
-        } else if let ast::Expr::Identifier(ident) = ast
-            && self.find_own_column(&fold(ident))?.is_none()
-            && let Some(place) = columns.iter().position(|it| *it.name == *fold(ident))
-        {
-            targets[place].clone()
-        } else {
-            self.in_clause(Clause::GroupBy, |it| it.expr(ast))?
-        };
-        if expr
-            .any(|it, level| matches!(it.kind, ExprKind::Aggregate { depth, .. } if depth == level))
-        {
-            return Err(SqlError::new(
-                code::GROUPING_ERROR,
-                "aggregate functions are not allowed in GROUP BY",
-            ));
-        }
-        let expr = self.resolve_unknown(expr)?;
-        Ok(keys.iter().position(|key| *key == expr).unwrap_or_else(|| {
-            keys.push(expr);
-            keys.len() - 1
-        }))
-    }
-
-    /// A column of this query by its name, not one further out.
-    fn find_own_column(&mut self, name: &str) -> Result<Option<Expr>> {
-        let found = self.level().visible.iter().find(|it| *it.name == *name);
-        Ok(found.map(|it| it.expr.clone()))
-    }
-
     /// ORDER BY: results by name or place, or any expression.
     fn sort(
         &mut self,
@@ -505,103 +355,4 @@ fn refuse(select: &ast::Select) -> Result<()> {
         Some((_, what)) => Err(SqlError::unsupported(what)),
         None => Ok(()),
     }
-}
-
-/// The name of a result that was not given one, if it is more than `?column?`.
-pub(super) fn column_name(ast: &ast::Expr) -> Option<String> {
-    use ast::Expr as E;
-    Some(match ast {
-        E::Identifier(ident) => fold(ident),
-        E::CompoundIdentifier(parts) => fold(parts.last()?),
-        E::CompoundFieldAccess { root, access_chain } => {
-            let named = access_chain.iter().rev().find_map(|access| match access {
-                ast::AccessExpr::Dot(E::Identifier(ident)) => Some(fold(ident)),
-                _ => None,
-            });
-            return named.or_else(|| column_name(root));
-        }
-        E::Nested(inner) | E::Collate { expr: inner, .. } => return column_name(inner),
-        E::Cast { expr, data_type, .. } => {
-            return column_name(expr).or_else(|| type_column_name(data_type));
-        }
-        E::TypedString(typed) => return type_column_name(&typed.data_type),
-        E::Interval(_) => "interval".to_owned(),
-        E::Function(function) => match function.name.0.last()? {
-            ast::ObjectNamePart::Identifier(ident) => fold(ident),
-            _ => return None,
-        },
-        E::Case { else_result, .. } => {
-            let name = else_result.as_ref().and_then(|otherwise| column_name(otherwise));
-            name.unwrap_or_else(|| "case".to_owned())
-        }
-        E::Exists { negated: false, .. } => "exists".to_owned(),
-        E::Array(_) => "array".to_owned(),
-        E::Tuple(_) => "row".to_owned(),
-        E::Subquery(query) => return subquery_name(&query.body),
-        E::Extract { .. } => "extract".to_owned(),
-        E::Position { .. } => "position".to_owned(),
-        E::Substring { .. } => "substring".to_owned(),
-        E::Overlay { .. } => "overlay".to_owned(),
-        E::Ceil { .. } => "ceil".to_owned(),
-        E::Floor { .. } => "floor".to_owned(),
-        E::AtTimeZone { .. } => "timezone".to_owned(),
-        E::Trim { trim_where, .. } => match trim_where {
-            Some(ast::TrimWhereField::Leading) => "ltrim".to_owned(),
-            Some(ast::TrimWhereField::Trailing) => "rtrim".to_owned(),
-            _ => "btrim".to_owned(),
-        },
-        _ => return None,
-    })
-}
-
-fn subquery_name(body: &ast::SetExpr) -> Option<String> {
-    match body {
-        ast::SetExpr::Select(select) => match select.projection.first()? {
-            SelectItem::UnnamedExpr(ast) => column_name(ast),
-            SelectItem::ExprWithAlias { alias, .. } => Some(fold(alias)),
-            _ => None,
-        },
-        ast::SetExpr::Query(query) => subquery_name(&query.body),
-        ast::SetExpr::Values(_) => Some("column1".to_owned()),
-        _ => None,
-    }
-}
-
-/// A cast is named like its type.
-fn type_column_name(ty: &ast::DataType) -> Option<String> {
-    use ast::DataType as T;
-    Some(
-        match ty {
-            T::Int(_) | T::Integer(_) | T::Int4(_) => "int4",
-            T::BigInt(_) | T::Int8(_) => "int8",
-            T::SmallInt(_) | T::Int2(_) => "int2",
-            T::Real | T::Float4 => "float4",
-            T::Float(_) | T::Float8 | T::DoublePrecision | T::Double(_) => "float8",
-            T::Numeric(_) | T::Decimal(_) | T::Dec(_) => "numeric",
-            T::Bool | T::Boolean => "bool",
-            T::Varchar(_) | T::CharacterVarying(_) | T::CharVarying(_) => "varchar",
-            T::Char(_) | T::Character(_) => "bpchar",
-            T::Timestamp(_, ast::TimezoneInfo::WithTimeZone | ast::TimezoneInfo::Tz) => {
-                "timestamptz"
-            }
-            T::Timestamp(..) => "timestamp",
-            T::Time(_, ast::TimezoneInfo::WithTimeZone | ast::TimezoneInfo::Tz) => "timetz",
-            T::Time(..) => "time",
-            T::Interval { .. } => "interval",
-            T::Bit(_) => "bit",
-            T::BitVarying(_) | T::VarBit(_) => "varbit",
-            T::Array(
-                ast::ArrayElemTypeDef::SquareBracket(element, _)
-                | ast::ArrayElemTypeDef::Qualified(element, _),
-            ) => return type_column_name(element),
-            T::Custom(name, _) => {
-                return match name.0.last()? {
-                    ast::ObjectNamePart::Identifier(ident) => Some(fold(ident)),
-                    _ => None,
-                };
-            }
-            other => return Some(other.to_string().to_lowercase()),
-        }
-        .to_owned(),
-    )
 }

@@ -76,6 +76,14 @@ impl Binder<'_> {
         }
     }
 
+    /// The type and modifier of a part of an index.
+    pub fn key_type(&mut self, table: &Arc<Table>, what: &IndexedExpr) -> (Oid, i32) {
+        match self.index_expr(table, what) {
+            Ok(expr) => (expr.ty, expr.typmod),
+            Err(_) => (Oid::TEXT, -1),
+        }
+    }
+
     /// An expression without any row, converted to a type.
     pub fn value_of(
         &mut self,

@@ -1,5 +1,6 @@
 //! What users make: schemas, tables, indexes, constraints, sequences, views and types.
 
+use crate::cells::HeapId;
 use crate::types::{Datum, EnumValue, Field, Oid};
 use std::sync::Arc;
 
@@ -68,10 +69,6 @@ pub struct Table {
     /// What was said about it.
     pub comment: Option<Arc<str>>,
 }
-
-/// Where the rows of a table are.
-#[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Debug)]
-pub struct HeapId(pub u32);
 
 /// A column of a table or a view.
 #[derive(Clone, Debug)]

@@ -140,7 +140,7 @@ impl Ddl<'_> {
 fn expression_name(text: &str) -> String {
     match crate::parse::expression(text) {
         Ok(sqlparser::ast::Expr::Function(call)) => match call.name.0.last() {
-            Some(sqlparser::ast::ObjectNamePart::Identifier(ident)) => crate::bind::fold(ident),
+            Some(sqlparser::ast::ObjectNamePart::Identifier(ident)) => crate::parse::fold(ident),
             _ => "expr".to_owned(),
         },
         _ => "expr".to_owned(),

@@ -29,7 +29,7 @@ use crate::execute::Exec;
 use crate::ir::{Expr, ExprKind};
 use crate::locks::Mode;
 use crate::parse::ast::{Lifetime, Name, Utility};
-use crate::session::TxnState;
+use crate::transaction::TxnState;
 use crate::types::Oid;
 use std::sync::Arc;
 

@@ -111,7 +111,7 @@ impl Ddl<'_> {
     pub(super) fn relations_of(&self, query: &sqlparser::ast::Query) -> Vec<Oid> {
         let mut found = Vec::new();
         let _ = sqlparser::ast::visit_relations(query, |name| {
-            if let Ok((schema, name)) = crate::bind::split_name(name) {
+            if let Ok((schema, name)) = crate::parse::split_name(name) {
                 let schema = schema.map(|it| self.catalog().schema(&it).unwrap_or(Oid(u32::MAX)));
                 found.extend(self.catalog().find_relation(schema, &name, &self.env.path));
             }

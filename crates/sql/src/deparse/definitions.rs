@@ -2,7 +2,7 @@
 
 use super::Layout;
 use super::writer::Writer;
-use crate::catalog::system::{Tree, key_type, op_class};
+use crate::catalog::system::{Tree, op_class};
 use crate::catalog::type_names::{quote_ident, relation_name};
 use crate::catalog::{
     Action, Column, Constraint, ConstraintKind, ForeignKey, Index, IndexKey, IndexedExpr, Object,
@@ -260,7 +260,7 @@ fn full_key(
     if let Some(collation) = &key.collation {
         out.push_str(&format!(" COLLATE {}", quote_ident(collation)));
     }
-    let (ty, _) = key_type(env, table, &key.what);
+    let (ty, _) = env.binder("").key_type(table, &key.what);
     let usual = op_class(&env.catalog, &index.method, None, ty);
     if let Some(class) = &key.class
         && usual.is_none_or(|usual| *usual.name != **class)

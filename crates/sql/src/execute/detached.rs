@@ -1,13 +1,15 @@
 //! Expressions outside of any transaction: checks of domains, constants.
 
 use super::Exec;
+use super::session_functions::is_session_function;
+use crate::catalog::builtin::Proc;
 use crate::catalog::{CatalogEdit, HeapId};
 use crate::cells::{Cell, CellTxn, Group, Lock, RowNo, RowSet, Statement, TxnLevel};
-use crate::env::Env;
+use crate::env::{Env, Executor};
 use crate::error::{Result, SqlError};
 use crate::ir::Expr;
 use crate::locks::Owner;
-use crate::session::TxnState;
+use crate::transaction::TxnState;
 use crate::types::Datum;
 use std::sync::Arc;
 
@@ -16,6 +18,20 @@ pub fn value_over(env: &Env, expr: &Expr, value: &Datum) -> Result<Datum> {
     let mut txn = detached(env);
     let mut exec = Exec::new(env, &mut txn, &[]);
     exec.with_placeholder(value.clone(), expr)
+}
+
+/// The executor outside of any statement.
+#[derive(Clone, Copy, Debug)]
+pub struct Detached;
+
+impl Executor for Detached {
+    fn runs(&self, proc: &Proc) -> bool {
+        is_session_function(proc)
+    }
+
+    fn value_over(&self, env: &Env, expr: &Expr, value: &Datum) -> Result<Datum> {
+        value_over(env, expr, value)
+    }
 }
 
 fn detached(env: &Env) -> TxnState {

@@ -12,32 +12,32 @@ mod keys;
 mod modify;
 mod nodes;
 mod query;
+mod references;
 mod rewrite;
+mod row_checks;
 mod row_locks;
 mod rows;
 mod scan;
 mod session_functions;
 mod subquery;
+mod unique;
 mod window;
+mod write;
 
-pub use constraints::PendingCheck;
-pub use detached::value_over;
+pub use crate::types::Row;
+pub use detached::{Detached, value_over};
 pub use modify::RowWriter;
 pub use rewrite::contains_null;
-pub use session_functions::{is_session_function, is_session_set};
 
 use crate::database::Database;
 use crate::env::Env;
 use crate::error::Result;
 use crate::functions::Call;
 use crate::interrupt::Interrupt;
-use crate::session::TxnState;
+use crate::transaction::{PendingCheck, TxnState};
 use crate::types::{Datum, Oid};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
-
-/// The values of a row.
-pub type Row = Vec<Datum>;
 
 /// A statement that runs.
 pub struct Exec<'e> {

@@ -236,11 +236,14 @@ impl Exec<'_> {
     }
 
     /// The rows of a system table, made once for the statement.
-    fn system_rows(&mut self, table: &crate::ir::SystemTable) -> Result<Arc<Vec<Row>>> {
+    fn system_rows(
+        &mut self,
+        table: &crate::catalog::system::SystemTable,
+    ) -> Result<Arc<Vec<Row>>> {
         if let Some(rows) = self.system.get(&table.oid) {
             return Ok(Arc::clone(rows));
         }
-        let rows = crate::catalog::system::rows(self.env, table)?;
+        let rows = crate::virtual_tables::rows(self.env, table)?;
         self.system.insert(table.oid, Arc::clone(&rows));
         Ok(rows)
     }

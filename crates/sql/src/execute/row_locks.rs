@@ -1,4 +1,4 @@
-//! Locks of rows, and what a locked row holds: the latest, not what was seen before.
+//! Locks of tables and rows, and what a locked row holds: the latest, not what was seen before.
 
 use super::scan::row_of_tid;
 use super::{Exec, Row};
@@ -8,7 +8,7 @@ use crate::heap::Heap;
 use crate::ir::{Body, From, LockStrength, Query, RowLock, TableRef, WaitPolicy};
 use crate::locks::{Mode, Outcome, Target};
 use crate::plan::{Access, Node, NodeKind};
-use crate::types::Datum;
+use crate::types::{Datum, Oid};
 
 /// Lets scans by key lock what they find.
 pub(super) fn mark(node: &mut Node, locks: &[RowLock]) {
@@ -149,6 +149,15 @@ impl Exec<'_> {
             }
         }
         Ok(true)
+    }
+
+    /// Locks a table.
+    pub fn lock_table(&mut self, table: Oid, mode: Mode) -> Result<()> {
+        let target = Target::Object(table);
+        let patience = self.env.patience();
+        let locks = &self.database().locks;
+        locks.acquire(self.txn.owner, target, mode, patience, self.interrupt())?;
+        Ok(())
     }
 }
 

@@ -24,7 +24,7 @@ mod format_datetime;
 mod inet;
 mod int;
 mod json;
-pub(crate) mod jsonpath;
+mod jsonpath;
 mod like;
 mod misc;
 mod numeric;
@@ -46,97 +46,10 @@ pub use quote::{quote_ident, quote_literal};
 pub use random::seed_random;
 pub use registry::{aggregate, function, set_function};
 
+pub use crate::types::{Call, DateOrder, DateStyle, IntervalStyle, Style};
+
 use crate::error::Result;
-use crate::types::{Datum, Oid, TypeLookup};
-
-/// What a function may know besides its arguments.
-#[derive(Clone, Copy)]
-pub struct Call<'c> {
-    /// The types of the arguments.
-    pub args: &'c [Oid],
-    /// The type of the result, resolved if the declared one is polymorphic.
-    pub result: Oid,
-    /// What decides how values are read and written.
-    pub style: &'c Style,
-    /// User-defined types.
-    pub types: &'c dyn TypeLookup,
-}
-
-impl std::fmt::Debug for Call<'_> {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        write!(f, "Call({:?} -> {:?})", self.args, self.result)
-    }
-}
-
-/// The settings of a session that decide how values are read and written, and what time it is.
-#[derive(Clone, Debug)]
-pub struct Style {
-    /// `TimeZone`.
-    pub zone: crate::types::Zone,
-    /// `DateStyle`: the order of day, month and year, and the style of output.
-    pub date_order: DateOrder,
-    /// `DateStyle`: the style of output.
-    pub date_style: DateStyle,
-    /// `IntervalStyle`.
-    pub interval_style: IntervalStyle,
-    /// `bytea_output` is `escape`.
-    pub bytea_escape: bool,
-    /// `extra_float_digits`.
-    pub extra_float_digits: i32,
-    /// When the transaction began: microseconds since 2000-01-01 UTC. What `now()` is.
-    pub transaction_time: i64,
-    /// When the statement began.
-    pub statement_time: i64,
-}
-
-impl Default for Style {
-    fn default() -> Style {
-        Style {
-            zone: crate::types::Zone::utc(),
-            date_order: DateOrder::default(),
-            date_style: DateStyle::default(),
-            interval_style: IntervalStyle::default(),
-            bytea_escape: false,
-            extra_float_digits: 1,
-            transaction_time: 0,
-            statement_time: 0,
-        }
-    }
-}
-
-/// The order of day, month and year in dates that are ambiguous.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-pub enum DateOrder {
-    /// Month, day, year.
-    #[default]
-    Mdy,
-    /// Day, month, year.
-    Dmy,
-    /// Year, month, day.
-    Ymd,
-}
-
-/// How dates are written.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-#[allow(missing_docs)]
-pub enum DateStyle {
-    #[default]
-    Iso,
-    Sql,
-    Postgres,
-    German,
-}
-
-/// How intervals are written.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
-#[allow(missing_docs)]
-pub enum IntervalStyle {
-    #[default]
-    Postgres,
-    PostgresVerbose,
-    SqlStandard,
-    Iso8601,
-}
+use crate::types::Datum;
 
 /// An implementation. Arguments of a strict function (`proisstrict`) are never null: the caller
 /// has looked.

@@ -9,6 +9,5 @@ pub use query::{
     AggCall, Assignment, Body, ConflictAction, ConflictTarget, Cte, Distinct, Frame, FrameBound,
     FrameExclusion, FrameUnit, From, FromFunction, FunctionCall, Grouping, InsertSource, JoinKind,
     LockStrength, MergeAction, MergeArm, MergeWhen, Modify, ModifyKind, OnConflict, OutColumn,
-    Overriding, Query, RowLock, Select, SetCall, SetOp, SortKey, SystemTable, TableRef, WaitPolicy,
-    WindowCall,
+    Overriding, Query, RowLock, Select, SetCall, SetOp, SortKey, TableRef, WaitPolicy, WindowCall,
 };

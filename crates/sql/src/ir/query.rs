@@ -6,6 +6,7 @@
 
 use super::expr::{Callee, Expr};
 use crate::catalog::Table;
+use crate::catalog::system::SystemTable;
 use crate::functions::AggregateKind;
 use crate::types::{Datum, Oid};
 use std::sync::Arc;
@@ -351,25 +352,6 @@ impl TableRef {
     /// How many places it takes in the row.
     pub fn width(&self) -> usize {
         self.table.columns.len() + 1
-    }
-}
-
-/// A table that is made of the catalog when it is read.
-#[derive(Clone, Debug)]
-pub struct SystemTable {
-    /// Its identifier.
-    pub oid: Oid,
-    /// Its schema.
-    pub schema: &'static str,
-    /// Its name.
-    pub name: &'static str,
-    /// Its columns.
-    pub columns: &'static [(&'static str, Oid)],
-}
-
-impl PartialEq for SystemTable {
-    fn eq(&self, other: &SystemTable) -> bool {
-        self.oid == other.oid
     }
 }
 

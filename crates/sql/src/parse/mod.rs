@@ -7,10 +7,12 @@ pub(crate) mod chains;
 mod create;
 mod create_more;
 mod cursor;
+mod names;
 mod rewrite;
 mod session;
 
 use cursor::Cursor;
+pub(crate) use names::{fold, name_parts, split_name};
 pub(crate) use rewrite::MARK;
 use std::sync::Arc;
 
@@ -84,7 +86,7 @@ pub fn statements(text: &str) -> Result<Vec<Parsed>> {
         let mut cursor = Cursor::new(text, rewritten);
         let mut one = of_cursor(&mut cursor)?;
         if let (Some(system), Statement::Insert(insert)) = (overriding, &mut one.statement) {
-            // A field of another dialect says it, see `bind/modify.rs`.
+            // A field of another dialect says it, see `bind/insert.rs`.
             insert.priority = Some(match system {
                 true => MysqlInsertPriority::HighPriority,
                 false => MysqlInsertPriority::LowPriority,

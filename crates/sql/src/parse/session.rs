@@ -472,8 +472,8 @@ pub(super) fn select_into(parsed: &mut Parsed) -> Result<()> {
     let SetExpr::Select(select) = &mut *query.body else { return Ok(()) };
     let Some(into) = select.into.take() else { return Ok(()) };
     let parts: Vec<String> = match into.targets.first() {
-        Some(Expr::Identifier(ident)) => vec![crate::bind::fold(ident)],
-        Some(Expr::CompoundIdentifier(parts)) => parts.iter().map(crate::bind::fold).collect(),
+        Some(Expr::Identifier(ident)) => vec![super::fold(ident)],
+        Some(Expr::CompoundIdentifier(parts)) => parts.iter().map(super::fold).collect(),
         _ => return Err(no_name()),
     };
     let mut parts = parts.into_iter().rev();

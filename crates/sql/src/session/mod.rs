@@ -7,12 +7,10 @@ mod copy;
 mod extended;
 mod run;
 mod transaction;
-mod txn_state;
 mod utility;
 
 pub use copy::{CopyFormat, CopyIn, CopyOut};
 pub use extended::{ExecuteReply, PortalRows, Prepared};
-pub use txn_state::{Savepoint, SettingChange, TxnState};
 
 use crate::activity::SessionEntry;
 use crate::catalog::SearchPath;
@@ -20,15 +18,16 @@ use crate::cells::CellSession;
 use crate::database::{Cluster, Database};
 use crate::env::Env;
 use crate::error::{Result, SqlError};
-use crate::execute::Row;
+use crate::execute::{Detached, Row};
 use crate::interrupt::Interrupt;
 use crate::ir::OutColumn;
 use crate::settings::Settings;
+use crate::transaction::TxnState;
 use crate::types::Oid;
+use crate::types::datetime::now;
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
-use std::time::{SystemTime, UNIX_EPOCH};
 
 /// What a statement came to.
 #[derive(Debug)]
@@ -189,6 +188,7 @@ impl Session {
             style: self.settings.style(begun, now),
             settings: Arc::new(self.settings.clone()),
             interrupt: Arc::clone(&self.interrupt),
+            executor: &Detached,
             user: Arc::clone(&self.user),
             session: self.number,
             rows_max: self.rows_max,
@@ -247,10 +247,4 @@ impl Drop for Session {
             });
         }
     }
-}
-
-/// Microseconds since 2000-01-01 UTC.
-pub(crate) fn now() -> i64 {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    since.as_micros() as i64 - 946_684_800_000_000
 }

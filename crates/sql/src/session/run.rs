@@ -71,7 +71,7 @@ impl Session {
         self.interrupt.begin(timeout.map(|timeout| Instant::now() + timeout));
         self.interrupt.check()?;
         let application = self.settings.find("application_name").unwrap_or_default();
-        let _running = self.entry.run(&parsed.text, &application, super::now());
+        let _running = self.entry.run(&parsed.text, &application, crate::types::datetime::now());
         if self.status == Status::Failed && !ends_failure(&parsed.statement) {
             return Err(SqlError::new(
                 code::IN_FAILED_SQL_TRANSACTION,
@@ -106,7 +106,7 @@ impl Session {
                 done(tag)
             }
             Statement::Rollback { savepoint: Some(name), .. } => {
-                self.rollback_to(&crate::bind::fold(name))?;
+                self.rollback_to(&crate::parse::fold(name))?;
                 done("ROLLBACK")
             }
             Statement::Rollback { chain, .. } => {
@@ -117,11 +117,11 @@ impl Session {
                 done("ROLLBACK")
             }
             Statement::Savepoint { name } => {
-                self.savepoint(crate::bind::fold(name))?;
+                self.savepoint(crate::parse::fold(name))?;
                 done("SAVEPOINT")
             }
             Statement::ReleaseSavepoint { name } => {
-                self.release(&crate::bind::fold(name))?;
+                self.release(&crate::parse::fold(name))?;
                 done("RELEASE")
             }
             _ => Ok(None),
@@ -210,7 +210,7 @@ impl Session {
 
 impl Session {
     /// Sets what a function has set; it has been checked already.
-    fn change_setting(&mut self, change: super::SettingChange) {
+    fn change_setting(&mut self, change: crate::transaction::SettingChange) {
         let before = self.settings.find(&change.name);
         if self.settings.set(&change.name, Some(&change.value)).is_ok() && change.local {
             self.local.push((change.name, before));

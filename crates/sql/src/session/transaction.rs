@@ -1,12 +1,12 @@
 //! Transactions of a session: begun, committed, rolled back, with savepoints.
 
-use super::txn_state::{Savepoint, TxnState};
 use super::{Session, Status, now};
 use crate::catalog::CatalogEdit;
 use crate::cells::TxnLevel;
 use crate::error::{Result, SqlError, code};
 use crate::execute::Exec;
 use crate::locks::Owner;
+use crate::transaction::{Savepoint, TxnState};
 use sqlparser::ast::{TransactionAccessMode, TransactionIsolationLevel, TransactionMode};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;

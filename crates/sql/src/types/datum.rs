@@ -6,6 +6,9 @@ use super::json::Json;
 use super::numeric::Numeric;
 use std::sync::Arc;
 
+/// The values of a row.
+pub type Row = Vec<Datum>;
+
 /// A value of some type, or null. At most 24 bytes.
 #[derive(Clone, Debug)]
 pub enum Datum {

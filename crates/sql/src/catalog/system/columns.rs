@@ -1,21 +1,39 @@
 //! The relations of pg_catalog and information_schema with their columns (`system_columns.tsv`).
 
 use crate::catalog::schema;
-use crate::ir::SystemTable;
 use crate::types::Oid;
 use rustc_hash::FxHashMap;
 use std::sync::OnceLock;
 
+/// A table that is made of the catalog when it is read.
+#[derive(Clone, Debug)]
+pub struct SystemTable {
+    /// Its identifier.
+    pub oid: Oid,
+    /// Its schema.
+    pub schema: &'static str,
+    /// Its name.
+    pub name: &'static str,
+    /// Its columns.
+    pub columns: &'static [(&'static str, Oid)],
+}
+
+impl PartialEq for SystemTable {
+    fn eq(&self, other: &SystemTable) -> bool {
+        self.oid == other.oid
+    }
+}
+
 /// A system relation.
 #[derive(Debug)]
-pub(super) struct SystemRelation {
+pub(crate) struct SystemRelation {
     pub table: SystemTable,
     pub columns: Vec<SystemColumn>,
 }
 
 /// What the catalog says about a column, besides what clients see.
 #[derive(Debug)]
-pub(super) struct SystemColumn {
+pub(crate) struct SystemColumn {
     pub name: &'static str,
     /// The type of its values.
     pub ty: Oid,
@@ -77,18 +95,18 @@ fn read() -> Relations {
 }
 
 /// All of them.
-pub(super) fn all() -> &'static [SystemRelation] {
+pub(crate) fn all() -> &'static [SystemRelation] {
     &relations().all
 }
 
 /// One by its schema and name.
-pub(super) fn named(schema: Oid, name: &str) -> Option<&'static SystemRelation> {
+pub(crate) fn named(schema: Oid, name: &str) -> Option<&'static SystemRelation> {
     let relations = relations();
     relations.by_name.get(&(schema, name)).map(|&place| &relations.all[place])
 }
 
 /// One by its identifier.
-pub(super) fn by_oid(oid: Oid) -> Option<&'static SystemRelation> {
+pub(crate) fn by_oid(oid: Oid) -> Option<&'static SystemRelation> {
     let relations = relations();
     relations.by_oid.get(&oid).map(|&place| &relations.all[place])
 }

@@ -1,17 +1,16 @@
 //! Facts about types, collations and operator classes that several catalogs repeat.
 
 use super::fixed;
-use crate::catalog::{Catalog, Column, Index, IndexedExpr, Table};
-use crate::env::Env;
+use crate::catalog::{Catalog, Column};
 use crate::types::{Datum, Oid, TypeKind};
 use std::sync::Arc;
 
 /// The user whom everything belongs to.
-pub(super) const OWNER: Oid = Oid(10);
+pub(crate) const OWNER: Oid = Oid(10);
 
 /// How values of a type are kept.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Kept {
+pub(crate) struct Kept {
     pub len: i16,
     pub by_value: bool,
     pub align: &'static str,
@@ -20,7 +19,7 @@ pub(super) struct Kept {
 }
 
 /// How values of a type are kept.
-pub(super) fn kept(catalog: &Catalog, ty: Oid) -> Kept {
+pub(crate) fn kept(catalog: &Catalog, ty: Oid) -> Kept {
     let variable =
         Kept { len: -1, by_value: false, align: "i", storage: "x", collation: Oid::NONE };
     if let Some(found) = crate::catalog::builtin::builtin().types.get(&ty) {
@@ -48,7 +47,7 @@ pub(super) fn kept(catalog: &Catalog, ty: Oid) -> Kept {
 }
 
 /// The identifier of a collation.
-pub(super) fn collation_named(name: &str) -> Option<Oid> {
+pub(crate) fn collation_named(name: &str) -> Option<Oid> {
     match name {
         "default" => Some(Oid(100)),
         "C" => Some(Oid(950)),
@@ -61,13 +60,13 @@ pub(super) fn collation_named(name: &str) -> Option<Oid> {
 }
 
 /// The collation of a column.
-pub(super) fn column_collation(catalog: &Catalog, column: &Column) -> Oid {
+pub(crate) fn column_collation(catalog: &Catalog, column: &Column) -> Oid {
     let named = column.collation.as_deref().and_then(collation_named);
     named.unwrap_or_else(|| kept(catalog, column.ty).collation)
 }
 
 /// The identifier of an access method.
-pub(super) fn method(name: &str) -> Oid {
+pub(crate) fn method(name: &str) -> Oid {
     Oid(match name {
         "heap" => 2,
         "hash" => 405,
@@ -133,59 +132,5 @@ fn stand_in(catalog: &Catalog, ty: Oid) -> Oid {
             }
             other => other,
         },
-    }
-}
-
-/// The type and modifier of a part of an index.
-pub fn key_type(env: &Env, table: &Arc<Table>, what: &IndexedExpr) -> (Oid, i32) {
-    match what {
-        IndexedExpr::Column(number) => {
-            let column = table.column(*number);
-            (column.ty, column.typmod)
-        }
-        IndexedExpr::Expr(_) => match env.binder("").index_expr(table, what) {
-            Ok(expr) => (expr.ty, expr.typmod),
-            Err(_) => (Oid::TEXT, -1),
-        },
-    }
-}
-
-/// The names of the columns of an index, as pg_attribute has them.
-pub(super) fn index_columns(table: &Table, index: &Index) -> Vec<Arc<str>> {
-    let mut names: Vec<Arc<str>> = Vec::new();
-    let fresh = |names: &[Arc<str>], wanted: &str| {
-        let mut name = wanted.to_owned();
-        let mut number = 1;
-        while names.iter().any(|it| **it == *name) {
-            name = format!("{wanted}{number}");
-            number += 1;
-        }
-        Arc::from(name)
-    };
-    for key in &index.keys {
-        let wanted = match &key.what {
-            IndexedExpr::Column(number) => table.column(*number).name.to_string(),
-            IndexedExpr::Expr(text) => function_name(text).unwrap_or_else(|| "expr".to_owned()),
-        };
-        let name = fresh(&names, &wanted);
-        names.push(name);
-    }
-    for number in &index.include {
-        let name = fresh(&names, &table.column(*number).name);
-        names.push(name);
-    }
-    names
-}
-
-/// A call of a function names the column of an index that is over it.
-fn function_name(text: &str) -> Option<String> {
-    use sqlparser::ast::Expr;
-    let mut expr = crate::parse::expression(text).ok()?;
-    while let Expr::Nested(inner) = expr {
-        expr = *inner;
-    }
-    match expr {
-        Expr::Function(call) => crate::bind::name_parts(&call.name).ok()?.pop(),
-        _ => None,
     }
 }

@@ -2,15 +2,14 @@
 
 use super::columns;
 use crate::catalog::builtin::builtin;
-use crate::execute::Row;
-use crate::types::{Array, Datum, Dimension, Oid};
+use crate::types::{Array, Datum, Dimension, Oid, Row};
 use rustc_hash::FxHashMap;
 use std::sync::OnceLock;
 
 const ROWS: &str = include_str!("../../../data/system_rows.tsv");
 
 /// The rows that a relation of pg_catalog always has.
-pub(super) fn rows(name: &str) -> &'static [Row] {
+pub(crate) fn rows(name: &str) -> &'static [Row] {
     static ALL: OnceLock<FxHashMap<&'static str, Vec<Row>>> = OnceLock::new();
     ALL.get_or_init(read).get(name).map_or(&[], |rows| rows)
 }
@@ -63,7 +62,7 @@ fn vector(element: Oid, field: &'static str) -> Datum {
 }
 
 /// An int2vector or oidvector: subscripts begin with 0.
-pub(super) fn vector_of(element: Oid, elements: Vec<Datum>) -> Array {
+pub(crate) fn vector_of(element: Oid, elements: Vec<Datum>) -> Array {
     let length = elements.len() as i32;
     let dimensions = if length == 0 { Vec::new() } else { vec![Dimension { length, lower: 0 }] };
     Array { element, dimensions, elements }

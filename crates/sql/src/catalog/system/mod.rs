@@ -1,34 +1,19 @@
-//! The tables of pg_catalog and information_schema, made of the catalog when they are read.
-//!
-//! Every relation that PostgreSQL has is there with its columns (`columns.rs`); those that nothing
-//! is known about are empty. What PostgreSQL says about itself is the same in every database
-//! (`fixed.rs`) and is read once; rows about what users made are added by the other files.
+//! The tables of pg_catalog and information_schema: every relation that PostgreSQL has, with its
+//! columns (`columns.rs`), and what PostgreSQL says about itself, which is the same in every
+//! database (`fixed.rs`) and is read once. Rows about what users made are made elsewhere.
 
-mod builtins;
-mod classes;
-mod cluster;
-mod columns;
-mod constraints;
-mod facts;
-mod fixed;
-mod information;
-mod information_keys;
-mod listing;
-mod maker;
+pub(crate) mod columns;
+pub(crate) mod facts;
+pub(crate) mod fixed;
 mod tree;
-mod types;
 
-pub use facts::{OpClass, key_type, op_class};
+pub use columns::SystemTable;
+pub use facts::{OpClass, op_class};
 pub use tree::Tree;
 
-use crate::env::Env;
-use crate::error::Result;
-use crate::execute::Row;
-use crate::ir::SystemTable;
-use crate::locks::Owner;
-use crate::types::{Datum, Oid};
-use maker::Maker;
-use std::sync::{Arc, OnceLock};
+use super::Catalog;
+use crate::types::{Datum, Oid, Row};
+use std::sync::Arc;
 
 /// A system table by its schema and name.
 pub fn find(schema: Oid, name: &str) -> Option<SystemTable> {
@@ -48,28 +33,6 @@ pub fn index_place(oid: Oid) -> Option<(Oid, Arc<str>)> {
         (Datum::Text(name), Datum::Oid(schema)) => Some((Oid(*schema), Arc::clone(name))),
         _ => None,
     }
-}
-
-/// What was said about an object: of users, else of PostgreSQL's own.
-pub fn comment(env: &Env, object: Oid, class: Option<Oid>, column: i32) -> Option<Arc<str>> {
-    let said = listing::comments(env).into_iter().find(|(it, of, at, _)| {
-        *it == object && *at == column && class.is_none_or(|class| class == *of)
-    });
-    match said {
-        Some((.., comment)) => Some(comment),
-        None if column == 0 => listing::builtin_comment("pg_description", object, class),
-        None => None,
-    }
-}
-
-/// What was said about an object that all databases share.
-pub fn shared_comment(object: Oid, class: Oid) -> Option<Arc<str>> {
-    listing::builtin_comment("pg_shdescription", object, Some(class))
-}
-
-/// The session of whoever holds a lock.
-pub fn session_of(env: &Env, owner: Owner) -> Option<u32> {
-    cluster::session_of(env, owner)
 }
 
 /// The name of a collation.
@@ -102,160 +65,6 @@ pub fn collation_named(name: &str) -> Option<Oid> {
 }
 
 /// The collation of values of a type.
-pub fn type_collation(env: &Env, ty: Oid) -> Oid {
-    facts::kept(&env.catalog, ty).collation
-}
-
-/// Tables of pg_catalog are tables, its lists for people are views.
-fn is_base(relation: &columns::SystemRelation) -> bool {
-    static KINDS: OnceLock<rustc_hash::FxHashSet<Oid>> = OnceLock::new();
-    let tables = KINDS.get_or_init(|| {
-        let is_table = |row: &&Row| matches!(&row[16], Datum::Text(kind) if &**kind == "r");
-        let oid = |row: &Row| match row[0] {
-            Datum::Oid(oid) => Oid(oid),
-            _ => Oid::NONE,
-        };
-        fixed::rows("pg_class").iter().filter(is_table).map(oid).collect()
-    });
-    tables.contains(&relation.table.oid)
-}
-
-/// Identifiers of things that have none of their own: far from those that are counted.
-fn derived_oid(of: Oid, part: u32) -> u32 {
-    0x8000_0000 | (of.0.wrapping_mul(2048).wrapping_add(part) & 0x7fff_ffff)
-}
-
-/// The identifier of the default of a column.
-fn default_oid(table: Oid, column: u16) -> u32 {
-    derived_oid(table, u32::from(column))
-}
-
-/// The identifier of a label of an enumerated type.
-fn label_oid(ty: Oid, place: usize) -> u32 {
-    derived_oid(ty, place as u32)
-}
-
-/// The rows of a system table.
-pub fn rows(env: &Env, table: &SystemTable) -> Result<Arc<Vec<Row>>> {
-    if let Some(rows) = unchanging(env, table) {
-        return Ok(rows);
-    }
-    let Some(relation) = columns::by_oid(table.oid) else { return Ok(Arc::default()) };
-    let before = match table.name {
-        _ if table.schema != "pg_catalog" => Vec::new(),
-        // The values of settings are those of the session.
-        "pg_settings" => Vec::new(),
-        "pg_attribute" => system_attributes(env).to_vec(),
-        name => fixed::rows(name).to_vec(),
-    };
-    let mut maker = Maker::new(relation, before);
-    match table.schema {
-        "pg_catalog" => catalog_rows(env, table.name, &mut maker),
-        _ => information_rows(env, table.name, &mut maker),
-    }
-    Ok(Arc::new(maker.rows))
-}
-
-/// Large tables that are the same for all.
-fn unchanging(env: &Env, table: &SystemTable) -> Option<Arc<Vec<Row>>> {
-    type Cached = OnceLock<Arc<Vec<Row>>>;
-    static PROCS: Cached = OnceLock::new();
-    static OPERATORS: Cached = OnceLock::new();
-    static CASTS: Cached = OnceLock::new();
-    static AGGREGATES: Cached = OnceLock::new();
-    static ZONES: Cached = OnceLock::new();
-    let made = |cached: &'static Cached, make: &dyn Fn(&mut Maker)| {
-        let relation = columns::by_oid(table.oid)?;
-        let rows = cached.get_or_init(|| {
-            let mut maker = Maker::new(relation, Vec::new());
-            make(&mut maker);
-            Arc::new(maker.rows)
-        });
-        Some(Arc::clone(rows))
-    };
-    match table.name {
-        "pg_proc" => made(&PROCS, &builtins::pg_proc),
-        "pg_operator" => made(&OPERATORS, &builtins::pg_operator),
-        "pg_cast" => made(&CASTS, &builtins::pg_cast),
-        "pg_aggregate" => made(&AGGREGATES, &builtins::pg_aggregate),
-        "pg_timezone_names" => made(&ZONES, &|maker| cluster::pg_timezone_names(env, maker)),
-        _ => None,
-    }
-}
-
-fn system_attributes(env: &Env) -> &'static [Row] {
-    static ATTRIBUTES: OnceLock<Vec<Row>> = OnceLock::new();
-    ATTRIBUTES.get_or_init(|| {
-        let Some(relation) = columns::named(crate::catalog::schema::PG_CATALOG, "pg_attribute")
-        else {
-            return Vec::new();
-        };
-        let mut maker = Maker::new(relation, Vec::new());
-        classes::system_attributes(&env.catalog, &mut maker);
-        maker.rows
-    })
-}
-
-fn catalog_rows(env: &Env, name: &str, maker: &mut Maker) {
-    match name {
-        "pg_class" => classes::pg_class(env, maker),
-        "pg_attribute" => classes::pg_attribute(env, maker),
-        "pg_attrdef" => constraints::pg_attrdef(env, maker),
-        "pg_type" => types::pg_type(env, maker),
-        "pg_enum" => types::pg_enum(env, maker),
-        "pg_namespace" => cluster::pg_namespace(env, maker),
-        "pg_index" => constraints::pg_index(env, maker),
-        "pg_constraint" => constraints::pg_constraint(env, maker),
-        "pg_sequence" => constraints::pg_sequence(env, maker),
-        "pg_depend" => constraints::pg_depend(env, maker),
-        "pg_description" => listing::pg_description(env, maker),
-        "pg_database" => cluster::pg_database(env, maker),
-        "pg_authid" => cluster::pg_authid(env, maker),
-        "pg_roles" => cluster::pg_roles(env, maker),
-        "pg_user" | "pg_shadow" => cluster::pg_user(env, maker),
-        "pg_settings" => cluster::pg_settings(env, maker),
-        "pg_stat_activity" => cluster::pg_stat_activity(env, maker),
-        "pg_stat_database" => cluster::pg_stat_database(env, maker),
-        "pg_locks" => cluster::pg_locks(env, maker),
-        "pg_tables" => listing::pg_tables(env, maker),
-        "pg_views" => listing::pg_views(env, maker),
-        "pg_matviews" => listing::pg_matviews(env, maker),
-        "pg_indexes" => listing::pg_indexes(env, maker),
-        "pg_sequences" => listing::pg_sequences(env, maker),
-        "pg_stat_all_tables"
-        | "pg_stat_user_tables"
-        | "pg_stat_xact_user_tables"
-        | "pg_stat_xact_all_tables"
-        | "pg_statio_all_tables"
-        | "pg_statio_user_tables" => {
-            listing::pg_stat_tables(env, maker);
-        }
-        "pg_stat_all_indexes"
-        | "pg_stat_user_indexes"
-        | "pg_statio_all_indexes"
-        | "pg_statio_user_indexes" => listing::pg_stat_indexes(env, maker),
-        _ => {}
-    }
-}
-
-fn information_rows(env: &Env, name: &str, maker: &mut Maker) {
-    match name {
-        "tables" => information::tables_view(env, maker),
-        "columns" => information::columns_view(env, maker),
-        "schemata" => information::schemata(env, maker),
-        "sequences" => information::sequences(env, maker),
-        "views" => information::views(env, maker),
-        "domains" => information::domains(env, maker),
-        "column_domain_usage" => information::column_domain_usage(env, maker),
-        "element_types" => information::element_types(env, maker),
-        "table_constraints" => information_keys::table_constraints(env, maker),
-        "check_constraints" => information_keys::check_constraints(env, maker),
-        "key_column_usage" => information_keys::key_column_usage(env, maker),
-        "constraint_column_usage" => information_keys::constraint_column_usage(env, maker),
-        "constraint_table_usage" => information_keys::constraint_table_usage(env, maker),
-        "referential_constraints" => information_keys::referential_constraints(env, maker),
-        "information_schema_catalog_name" => information::catalog_name(env, maker),
-        "enabled_roles" => information::enabled_roles(env, maker),
-        _ => {}
-    }
+pub fn type_collation(catalog: &Catalog, ty: Oid) -> Oid {
+    facts::kept(catalog, ty).collation
 }

@@ -3,9 +3,10 @@
 use super::{Asked, Exec, Function};
 use crate::catalog::builtin::{Proc, builtin};
 use crate::catalog::system::Tree;
-use crate::catalog::{Object, reg_names, type_names};
+use crate::catalog::{Object, type_names};
 use crate::deparse::{self, Layout};
 use crate::env::Env;
+use crate::env::reg_names;
 use crate::error::{Result, SqlError, code};
 use crate::types::{Datum, Oid, TypeLookup};
 

@@ -155,7 +155,7 @@ fn pg_client_encoding(exec: &mut Exec<'_>, _: &Asked<'_>) -> Result<Datum> {
 fn pg_collation_for(exec: &mut Exec<'_>, asked: &Asked<'_>) -> Result<Datum> {
     let ty = asked.types.first().copied().unwrap_or(Oid::TEXT);
     let ty = if ty == Oid::UNKNOWN { Oid::TEXT } else { ty };
-    let collation = crate::catalog::system::type_collation(exec.env, ty);
+    let collation = crate::catalog::system::type_collation(&exec.env.catalog, ty);
     let name = crate::catalog::system::collation_name(collation);
     Ok(name.map_or(Datum::Null, |name| Datum::text(crate::catalog::type_names::quote_ident(&name))))
 }

@@ -89,13 +89,8 @@ fn find_set(proc: &Proc) -> Option<SetFunction> {
 }
 
 /// Whether the executor knows a function.
-pub fn is_session_function(proc: &Proc) -> bool {
-    find(proc).is_some()
-}
-
-/// Whether the executor knows a set-returning function.
-pub fn is_session_set(proc: &Proc) -> bool {
-    find_set(proc).is_some()
+pub(super) fn is_session_function(proc: &Proc) -> bool {
+    if proc.returns_set { find_set(proc).is_some() } else { find(proc).is_some() }
 }
 
 impl Exec<'_> {

@@ -1,7 +1,7 @@
 //! Privileges: the one user has all of them, of objects that there are.
 
 use super::{Asked, Exec, Function};
-use crate::catalog::reg_names;
+use crate::env::reg_names;
 use crate::error::{Result, SqlError, code};
 use crate::types::{Datum, Oid};
 

@@ -3,9 +3,11 @@
 
 use super::{Asked, Exec, Function};
 use crate::catalog::builtin::builtin;
-use crate::catalog::{Object, reg_names, schema, system};
+use crate::catalog::{Object, schema, system};
+use crate::env::reg_names;
 use crate::error::{Result, SqlError, code};
 use crate::types::{Datum, Oid, TypeLookup};
+use crate::virtual_tables;
 
 fn to_reg(exec: &Exec<'_>, asked: &Asked<'_>, ty: Oid) -> Result<Datum> {
     let found = reg_names::find(exec.env, ty, asked.text(0)?)?;
@@ -116,19 +118,19 @@ fn obj_description(exec: &mut Exec<'_>, asked: &Asked<'_>) -> Result<Datum> {
         },
         _ => None,
     };
-    said(system::comment(exec.env, asked.oid(0)?, class, 0))
+    said(virtual_tables::comment(exec.env, asked.oid(0)?, class, 0))
 }
 
 fn col_description(exec: &mut Exec<'_>, asked: &Asked<'_>) -> Result<Datum> {
     let column = asked.number(1)? as i32;
-    said(system::comment(exec.env, asked.oid(0)?, class_named("pg_class"), column))
+    said(virtual_tables::comment(exec.env, asked.oid(0)?, class_named("pg_class"), column))
 }
 
 fn shobj_description(exec: &mut Exec<'_>, asked: &Asked<'_>) -> Result<Datum> {
     let Some(class) = class_named(asked.text(1)?) else { return Ok(Datum::Null) };
     let object = asked.oid(0)?;
     let own = exec.env.catalog.comments.get(&(object, class.0)).cloned();
-    said(own.or_else(|| system::shared_comment(object, class)))
+    said(own.or_else(|| virtual_tables::shared_comment(object, class)))
 }
 
 /// Rows are not on a disk: about what they would take there.

@@ -91,7 +91,7 @@ fn pg_sequence_last_value(exec: &mut Exec<'_>, asked: &Asked<'_>) -> Result<Datu
 /// The sequence that belongs to a column.
 fn pg_get_serial_sequence(exec: &mut Exec<'_>, asked: &Asked<'_>) -> Result<Datum> {
     let (table, column) = (asked.text(0)?, asked.text(1)?);
-    let oid = crate::catalog::reg_names::relation_named(exec.env, table)?;
+    let oid = crate::env::reg_names::relation_named(exec.env, table)?;
     let Some(found) = exec.env.catalog.table(oid) else { return Ok(Datum::Null) };
     let Some(number) = found.find(column) else {
         return Err(SqlError::new(

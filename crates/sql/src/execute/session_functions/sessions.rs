@@ -1,9 +1,9 @@
 //! Other sessions: told to stop, waited for; and waiting for nothing but time.
 
 use super::{Asked, Exec, Function};
-use crate::catalog::system::session_of;
 use crate::error::{Result, SqlError, code};
 use crate::types::{Array, Datum, Oid};
+use crate::virtual_tables::session_of;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
@@ -31,7 +31,7 @@ fn pg_sleep(exec: &mut Exec<'_>, asked: &Asked<'_>) -> Result<Datum> {
             sleep(exec, days as f64 * 86_400.0 + it.micros as f64 / 1e6)
         }
         Some(Datum::Timestamp(until)) => {
-            let left = until.saturating_sub(crate::session::now());
+            let left = until.saturating_sub(crate::types::datetime::now());
             sleep(exec, left as f64 / 1e6)
         }
         _ => Err(SqlError::internal("how long to sleep")),

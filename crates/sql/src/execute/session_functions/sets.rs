@@ -4,6 +4,7 @@ use super::{Asked, Exec, SetFunction};
 use crate::catalog::{schema, system};
 use crate::error::Result;
 use crate::types::Datum;
+use crate::virtual_tables;
 
 type Set = Vec<Vec<Datum>>;
 
@@ -15,7 +16,7 @@ pub(super) fn nothing(_: &mut Exec<'_>, _: &Asked<'_>) -> Result<Set> {
 /// The rows of a system table.
 fn rows_of(exec: &Exec<'_>, name: &str) -> Result<Set> {
     match system::find(schema::PG_CATALOG, name) {
-        Some(table) => Ok(system::rows(exec.env, &table)?.to_vec()),
+        Some(table) => Ok(virtual_tables::rows(exec.env, &table)?.to_vec()),
         None => Ok(Vec::new()),
     }
 }

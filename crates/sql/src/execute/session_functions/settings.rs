@@ -2,8 +2,8 @@
 
 use super::{Asked, Exec, Function};
 use crate::error::{Result, SqlError, code};
-use crate::session::SettingChange;
 use crate::settings::Settings;
+use crate::transaction::SettingChange;
 use crate::types::Datum;
 
 /// A setting, also if this statement has set it.

@@ -4,10 +4,10 @@
 //! where an array is wanted, and what is not there is nothing. In strict mode these are errors.
 //! Items are found one by one, so that an error leaves those before it.
 
-use super::ast::{Chain, Depth, Operator, Path, Start, Step};
 use super::predicate::Truth;
 use crate::error::{Result, SqlError, code};
 use crate::types::json::Json;
+use crate::types::jsonpath::{Chain, Depth, Operator, Path, Start, Step};
 use crate::types::numeric::Numeric;
 
 /// Codes of errors that only paths have.
@@ -417,7 +417,7 @@ impl Executor<'_> {
 
 /// Whether an accessor wants the elements of an array instead of the array.
 fn unwraps(step: &Step) -> bool {
-    use super::ast::Method;
+    use crate::types::jsonpath::Method;
     match step {
         Step::Key(_) | Step::AnyKey | Step::Filter(_) | Step::Datetime(_) => true,
         Step::Method(method) => !matches!(method, Method::Type | Method::Size),

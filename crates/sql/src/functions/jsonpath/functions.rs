@@ -1,13 +1,12 @@
 //! `jsonb_path_query` and its like.
 
-use super::ast::Path;
 use super::execute::{error, execute, is_fatal, path_code, probe};
-use super::parse::parse;
 use crate::error::{Result, SqlError, code};
 use crate::functions::arguments::{Entry, argument};
 use crate::functions::{Call, Rows, SetFunction};
 use crate::types::Datum;
 use crate::types::json::Json;
+use crate::types::jsonpath::{Path, parse};
 use std::sync::Arc;
 
 /// What is searched: target, path, variables, whether errors are suppressed. Operators have only

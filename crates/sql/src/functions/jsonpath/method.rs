@@ -1,10 +1,10 @@
 //! Methods of items.
 
-use super::ast::Method;
 use super::execute::{Executor, error, path_code};
 use crate::error::Result;
 use crate::types::io::scalars::parse_float8;
 use crate::types::json::Json;
+use crate::types::jsonpath::Method;
 use crate::types::numeric::Numeric;
 
 impl Executor<'_> {

@@ -1,10 +1,9 @@
 //! Predicates of paths: true, false or unknown. An error inside of one makes it unknown.
 
-use super::ast::{Chain, Comparison, Predicate};
 use super::execute::{Executor, Scope, is_fatal};
-use super::parse::matches;
 use crate::error::Result;
 use crate::types::json::Json;
+use crate::types::jsonpath::{Chain, Comparison, Predicate};
 use std::cmp::Ordering;
 
 /// The three values of a predicate.
@@ -68,7 +67,7 @@ impl Executor<'_> {
             Predicate::LikeRegex(left, pattern) => {
                 let one = Some(vec![Json::Null]);
                 self.any_pair(left, one, scope, |item, _| match item {
-                    Json::String(text) => Ok(matches(pattern, text)?.into()),
+                    Json::String(text) => Ok(pattern.matches(text)?.into()),
                     _ => Ok(Truth::Unknown),
                 })
             }

@@ -1,13 +1,12 @@
 //! The functions of regular expressions that return one value.
 
-use super::compiled::{Match, Matches, Text, compiled};
-use super::parse::Options;
 use super::replace::{replace, replace_flags};
 use super::sets::{pieces, split_flags};
 use super::similar::similar;
 use super::{flags, flags_without_global, invalid_parameter};
 use crate::error::{Result, SqlError};
 use crate::functions::arguments::Entry;
+use crate::regex::{Match, Matches, Options, Text, compiled};
 use crate::types::{Array, Datum, Oid};
 
 fn matches(text: &str, pattern: &str) -> Result<bool> {

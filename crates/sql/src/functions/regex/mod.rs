@@ -1,23 +1,16 @@
-//! Regular expressions: `~` and the functions around it, and SIMILAR TO, which is rewritten to
-//! them.
+//! Functions of regular expressions: `~` and those around it, and SIMILAR TO, which is rewritten
+//! to them.
 
-mod bracket;
-mod compiled;
-mod exact;
 mod functions;
-mod parse;
 mod replace;
 mod sets;
 mod similar;
-mod syntax;
-mod translate;
 
 pub(super) use functions::TABLES;
 pub(super) use sets::TABLE as SETS;
 
 use crate::error::{Result, SqlError, code};
-use compiled::{Match, Matches, Regex, Text};
-use parse::Options;
+use crate::regex::{Match, Matches, Options, Regex, Text};
 
 /// The flags of a function's last argument.
 #[derive(Clone, Copy, Debug)]

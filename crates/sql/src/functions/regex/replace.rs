@@ -1,10 +1,9 @@
 //! `regexp_replace`.
 
-use super::compiled::{Match, Matches, Text, compiled};
 use super::functions::at_least;
-use super::parse::Options;
 use super::{flags, invalid_parameter};
 use crate::error::Result;
+use crate::regex::{Match, Matches, Options, Text, compiled};
 
 /// The replacement of one match: `\1` is a group, `\&` the match, `\\` a backslash.
 fn append(out: &mut String, replacement: &str, text: &Text<'_>, found: &Match) {

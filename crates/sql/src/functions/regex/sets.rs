@@ -1,12 +1,11 @@
 //! The functions of regular expressions that return sets.
 
-use super::compiled::{Matches, Text, compiled};
 use super::functions::captured;
-use super::parse::Options;
 use super::{all_matches, flags, flags_without_global};
 use crate::error::Result;
 use crate::functions::arguments::argument;
 use crate::functions::{Call, Rows, SetFunction};
+use crate::regex::{Matches, Options, Text, compiled};
 use crate::types::{Array, Datum};
 use std::sync::Arc;
 

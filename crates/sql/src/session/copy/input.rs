@@ -4,10 +4,11 @@ use super::CopyFormat;
 use super::split::{Value, csv_values, row_end, text_values};
 use crate::catalog::Table;
 use crate::error::{Result, SqlError, code};
-use crate::execute::{Exec, PendingCheck, Row, RowWriter};
+use crate::execute::{Exec, Row, RowWriter};
 use crate::functions::Call;
 use crate::ir::Expr;
 use crate::session::Session;
+use crate::transaction::PendingCheck;
 use crate::types::{Datum, Oid, input, recv};
 use std::sync::Arc;
 

@@ -166,7 +166,7 @@ impl Session {
         let Some(txn) = &mut self.txn else { return Err(SqlError::internal("no transaction")) };
         let is_permanent = table.persistence == crate::catalog::Persistence::Permanent;
         if txn.read_only && is_permanent {
-            return Err(super::txn_state::read_only("COPY FROM"));
+            return Err(crate::transaction::read_only("COPY FROM"));
         }
         txn.started = true;
         txn.cells.begin_statement(&crate::cells::Statement { text, params: &[] })?;

@@ -7,13 +7,13 @@ mod lock;
 mod prepared;
 mod settings;
 
-use super::txn_state::read_only;
 use super::{Reply, Session};
 use crate::ddl::Ddl;
 use crate::error::{Result, SqlError};
 use crate::ir::OutColumn;
 use crate::parse::Parsed;
 use crate::parse::ast::{Lifetime, SetValue, Utility};
+use crate::transaction::read_only;
 use crate::types::{Datum, Oid};
 use std::sync::Arc;
 

@@ -15,7 +15,7 @@ pub use receive::recv;
 
 use super::io::{base_type, scalars};
 use super::{Array, Datum, Inet, Oid, RecordValue};
-use crate::functions::Call;
+use crate::types::Call;
 
 /// Writes a value that is not null in binary format.
 pub fn send(value: &Datum, ty: Oid, call: &Call<'_>) -> Vec<u8> {

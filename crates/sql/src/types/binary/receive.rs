@@ -1,7 +1,7 @@
 //! Reads values in binary format. Nothing in the bytes is trusted.
 
 use crate::error::{Result, SqlError, code};
-use crate::functions::Call;
+use crate::types::Call;
 use crate::types::datetime::{
     DATE_INFINITY, DATE_NEG_INFINITY, DAY, date_out_of_range, is_date, is_finite, is_timestamp,
     timestamp_out_of_range,

@@ -11,7 +11,7 @@ use super::keywords::{self, Label, Meridian, Special, Word};
 use super::lex::{Field, Kind};
 use super::{DAY, HOUR, MINUTE, SECOND, clock, parts};
 use crate::error::{SqlError, code};
-use crate::functions::Style;
+use crate::types::Style;
 use crate::types::Zone;
 
 /// Why a text is no date, time or interval.

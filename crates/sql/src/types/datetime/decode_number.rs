@@ -6,7 +6,7 @@ use super::decode_time::{fraction_micros, leading_integer};
 use super::fields::Fields;
 use super::keywords::{self, Word};
 use super::lex::{Field, Kind};
-use crate::functions::DateOrder;
+use crate::types::DateOrder;
 
 impl Decoder<'_> {
     pub(super) fn number_field(

@@ -30,6 +30,7 @@ pub use parse::{
     parse_date, parse_interval, parse_interval_plain, parse_time, parse_timestamp,
     parse_timestamptz, parse_timetz,
 };
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// Microseconds of a second.
 pub const SECOND: i64 = 1_000_000;
@@ -52,6 +53,12 @@ pub const TIMESTAMP_INFINITY: i64 = i64::MAX;
 pub const UNIX_EPOCH_DAYS: i32 = -10_957;
 /// Microseconds of 1970-01-01.
 pub const UNIX_EPOCH_MICROS: i64 = UNIX_EPOCH_DAYS as i64 * DAY;
+
+/// What time it is, in microseconds since 2000-01-01 UTC.
+pub(crate) fn now() -> i64 {
+    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
+    since.as_micros() as i64 + UNIX_EPOCH_MICROS
+}
 
 /// Days of the first date, 4714-11-24 BC.
 const DATE_MIN: i64 = -calendar::JULIAN_OF_2000;

@@ -5,9 +5,9 @@ use super::{
     Civil, DATE_INFINITY, DATE_NEG_INFINITY, SECOND, TIMESTAMP_INFINITY, TIMESTAMP_NEG_INFINITY,
     clock, parts,
 };
-use crate::functions::{DateOrder, DateStyle, IntervalStyle, Style};
 use crate::types::Interval;
 use crate::types::zone::ZoneInfo;
+use crate::types::{DateOrder, DateStyle, IntervalStyle, Style};
 
 const MONTHS: [&str; 12] =
     ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"];

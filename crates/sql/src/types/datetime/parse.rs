@@ -10,8 +10,8 @@ use super::{
     UNIX_EPOCH_DAYS, UNIX_EPOCH_MICROS, from_parts, interval_out_of_range, is_date, is_timestamp,
 };
 use crate::error::{Result, SqlError, code};
-use crate::functions::{IntervalStyle, Style};
 use crate::types::Interval;
+use crate::types::{IntervalStyle, Style};
 
 /// How many characters the fields of a text have at most.
 const LENGTH_MAX: usize = 128;

@@ -16,7 +16,7 @@ use super::datetime::{self, output as times};
 use super::json::{self, Escapes, Json};
 use super::{Datum, Inet, Oid, TypeKind, numeric::Numeric};
 use crate::error::{Result, SqlError, code};
-use crate::functions::Call;
+use crate::types::Call;
 use std::sync::Arc;
 
 pub use array::{delimiter, read_array, write_array};

@@ -2,7 +2,7 @@
 
 use super::{input, output};
 use crate::error::{Result, SqlError, code};
-use crate::functions::Call;
+use crate::types::Call;
 use crate::types::{Datum, Field, RecordValue};
 use std::sync::Arc;
 

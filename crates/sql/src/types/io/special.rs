@@ -22,7 +22,7 @@ pub(super) fn input(text: &str, ty: Oid) -> Option<Result<Datum>> {
 
 /// Reads a path; its text is kept in the form in which PostgreSQL writes it.
 pub(super) fn jsonpath(text: &str) -> Result<Datum> {
-    Ok(Datum::text(crate::functions::jsonpath::parse(text)?.to_string()))
+    Ok(Datum::text(crate::types::jsonpath::parse(text)?.to_string()))
 }
 
 fn parse_tid(text: &str) -> Result<Datum> {

@@ -3,7 +3,7 @@
 
 use super::base_type;
 use crate::error::{Result, SqlError, code};
-use crate::functions::Call;
+use crate::types::Call;
 use crate::types::datetime::is_finite;
 use crate::types::datetime::typmod::{
     IntervalFields, apply_interval_typmod, check_precision, decode_interval_typmod,

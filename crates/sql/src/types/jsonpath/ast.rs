@@ -1,5 +1,7 @@
 //! The tree of a path.
 
+use crate::error::Result;
+use crate::regex::{Options, compiled};
 use crate::types::numeric::Numeric;
 use std::sync::Arc;
 
@@ -175,8 +177,13 @@ impl Method {
 }
 
 impl Pattern {
+    /// Whether a text matches it.
+    pub fn matches(&self, text: &str) -> Result<bool> {
+        compiled(&self.with_options(), Options::PLAIN)?.is_match(text)
+    }
+
     /// As a regular expression with its options in front.
-    pub fn with_options(&self) -> String {
+    fn with_options(&self) -> String {
         let has = |flag| self.flags.contains(flag);
         let lines = match (has('s'), has('m')) {
             (false, false) => 'p',

@@ -10,7 +10,7 @@ const DEPTH_MAX: usize = 250;
 
 /// What flags and embedded options say.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Debug)]
-pub(super) struct Options {
+pub(crate) struct Options {
     pub any_case: bool,
     /// `.` and negated brackets do not match the end of a line.
     pub newline_stops: bool,

@@ -4,7 +4,7 @@
 //! in (`adbin`, `conbin`, `indpred`, …) have a reference to the object here, which `pg_get_expr`
 //! follows: so an expression is bound and written out only where it is asked for.
 
-use super::facts::{kept, key_type, op_class};
+use super::facts::{kept, op_class};
 use super::maker::{Maker, flag, numbers, oid, text, vector};
 use super::{Tree, default_oid};
 use crate::catalog::{
@@ -158,7 +158,8 @@ fn add_index(env: &Env, maker: &mut Maker, table: &Arc<Table>, index: &Index) {
     let included = index.include.iter().map(|&number| number as i16);
     let keys = index.keys.iter().map(|it| key(&it.what)).chain(included);
     let keys: Vec<Datum> = keys.map(Datum::Int2).collect();
-    let types: Vec<Oid> = index.keys.iter().map(|it| key_type(env, table, &it.what).0).collect();
+    let types: Vec<Oid> =
+        index.keys.iter().map(|it| env.binder("").key_type(table, &it.what).0).collect();
     let class = |(it, &ty): (&crate::catalog::IndexKey, &Oid)| {
         let class = op_class(&env.catalog, &index.method, it.class.as_deref(), ty);
         Datum::Oid(class.map_or(0, |class| class.oid.0))

@@ -1,7 +1,8 @@
 //! pg_class and pg_attribute.
 
 use super::columns;
-use super::facts::{OWNER, column_collation, index_columns, kept, key_type, method};
+use super::facts::{OWNER, column_collation, kept, method};
+use super::index_columns::index_columns;
 use super::maker::{Maker, flag, oid, text};
 use crate::catalog::{
     Catalog, Column, ConstraintKind, Index, Object, Persistence, Sequence, Table, UserType,
@@ -268,7 +269,8 @@ fn add_index(env: &Env, maker: &mut Maker, index: &Index) {
         let column = table.column(number);
         (column.ty, column.typmod)
     });
-    let types = index.keys.iter().map(|key| key_type(env, table, &key.what)).chain(included);
+    let types =
+        index.keys.iter().map(|key| env.binder("").key_type(table, &key.what)).chain(included);
     for (number, (name, (ty, typmod))) in (1..).zip(names.iter().zip(types)) {
         let collation = kept(&env.catalog, ty).collation;
         let attribute = Attribute::new(index.oid, number, name, ty, collation);

@@ -14,7 +14,7 @@ const BACKTRACKS_MAX: usize = 5_000_000;
 
 /// A compiled expression.
 #[derive(Debug)]
-pub(super) struct Regex {
+pub(crate) struct Regex {
     /// Finds whether and where a match begins, faster than the automaton; absent where the
     /// expression has conditions that would make the library try all possibilities.
     library: Option<fancy_regex::Regex>,
@@ -32,7 +32,7 @@ fn cache() -> &'static Mutex<Cache> {
 }
 
 /// The compiled expression, which may have been compiled before.
-pub(super) fn compiled(pattern: &str, options: Options) -> Result<Arc<Regex>> {
+pub(crate) fn compiled(pattern: &str, options: Options) -> Result<Arc<Regex>> {
     let key = (pattern.to_owned(), options);
     if let Some(found) = cache().lock().unwrap_or_else(PoisonError::into_inner).get(&key) {
         return Ok(found.clone());
@@ -115,7 +115,7 @@ impl Regex {
 
 /// A text by characters.
 #[derive(Debug)]
-pub(super) struct Text<'t> {
+pub(crate) struct Text<'t> {
     text: &'t str,
     characters: Vec<char>,
     /// Where each character begins, and the end.
@@ -145,7 +145,7 @@ impl<'t> Text<'t> {
 
 /// A match: the spans of the whole and of the groups.
 #[derive(Clone, Debug)]
-pub(super) struct Match(Vec<Option<Span>>);
+pub(crate) struct Match(Vec<Option<Span>>);
 
 impl Match {
     /// What the whole expression matches.
@@ -161,7 +161,7 @@ impl Match {
 
 /// Goes over all matches. Behind an empty one the search goes on one character later.
 #[derive(Debug)]
-pub(super) struct Matches<'m, 't> {
+pub(crate) struct Matches<'m, 't> {
     pub regex: &'m Regex,
     pub text: &'m Text<'t>,
     /// Where the search goes on.

@@ -6,9 +6,7 @@ use super::ast::{
 };
 use super::lex::{Placed, Token, lex, syntax_error};
 use crate::error::{Result, SqlError, code};
-use crate::functions::registry;
 use crate::types::numeric::Numeric;
-use crate::types::{Datum, Oid};
 use std::sync::Arc;
 
 /// How deep parentheses may be nested.
@@ -492,21 +490,7 @@ fn checked_flags(given: &str) -> Result<String> {
     Ok("ismxq".chars().filter(|flag| given.contains(*flag)).collect())
 }
 
-/// Whether a text matches a pattern.
-pub(super) fn matches(pattern: &Pattern, text: &str) -> Result<bool> {
-    let unsupported = || SqlError::unsupported("like_regex");
-    let function = registry::function(0, "textregexeq").ok_or_else(unsupported)?;
-    let style = crate::functions::Style::default();
-    let call = crate::functions::Call {
-        args: &[Oid::TEXT, Oid::TEXT],
-        result: Oid::BOOL,
-        style: &style,
-        types: &crate::types::NoTypes,
-    };
-    let args = [Datum::text(text), Datum::text(pattern.with_options())];
-    Ok(matches!(function(&call, &args)?, Datum::Bool(true)))
-}
-
+/// A pattern that is none is an error where it is written.
 fn check_pattern(pattern: &Pattern) -> Result<()> {
-    matches(pattern, "").map(|_| ())
+    pattern.matches("").map(|_| ())
 }

@@ -1,13 +1,13 @@
-//! A transaction while it is open.
+//! A transaction while it is open: its cells, its catalog, its savepoints and what is still to be
+//! checked. Sessions begin and end it; statements run in it.
 
 use crate::catalog::{Catalog, CatalogEdit, ConstraintKind, Object};
-use crate::cells::{CellTxn, TxnLevel};
+use crate::cells::{CellTxn, RowNo, TxnLevel};
 use crate::error::{Result, SqlError, code};
-use crate::execute::PendingCheck;
 use crate::ir::Modify;
 use crate::locks::Owner;
 use crate::settings::Settings;
-use crate::types::Oid;
+use crate::types::{Oid, Row};
 use std::collections::BTreeMap;
 
 /// A transaction.
@@ -49,6 +49,49 @@ pub struct TxnState {
 impl std::fmt::Debug for TxnState {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(f, "TxnState({:?}, {:?})", self.owner, self.level)
+    }
+}
+
+/// Something that is checked at the end of the statement or transaction.
+#[derive(Clone, Debug)]
+pub enum PendingCheck {
+    /// The row that a row refers to is there.
+    Reference {
+        /// The table.
+        table: Oid,
+        /// The constraint.
+        constraint: Oid,
+        /// The row.
+        row: RowNo,
+    },
+    /// No row refers to a key that is gone.
+    Referenced {
+        /// The table that refers.
+        table: Oid,
+        /// The constraint.
+        constraint: Oid,
+        /// The key that is gone.
+        key: Row,
+    },
+    /// No other row has the same key.
+    Unique {
+        /// The table.
+        table: Oid,
+        /// The index.
+        index: Oid,
+        /// The row.
+        row: RowNo,
+    },
+}
+
+impl PendingCheck {
+    /// The constraint or index that it is about.
+    pub fn constraint(&self) -> Oid {
+        match self {
+            PendingCheck::Reference { constraint, .. }
+            | PendingCheck::Referenced { constraint, .. } => *constraint,
+            PendingCheck::Unique { index, .. } => *index,
+        }
     }
 }
 
@@ -118,7 +161,7 @@ impl TxnState {
 }
 
 /// What a transaction that may not write is told.
-pub(super) fn read_only(what: &str) -> SqlError {
+pub(crate) fn read_only(what: &str) -> SqlError {
     SqlError::new(
         code::READ_ONLY_SQL_TRANSACTION,
         format!("cannot execute {what} in a read-only transaction"),

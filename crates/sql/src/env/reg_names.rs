@@ -1,10 +1,9 @@
 //! Object identifier types: regclass, regtype and the like, by name.
 
-use super::builtin::{Proc, builtin};
-use super::names::schema;
-use super::system;
-use super::type_names::{plain_name, quote_ident, relation_name};
-use crate::env::Env;
+use super::Env;
+use crate::catalog::builtin::{Proc, builtin};
+use crate::catalog::type_names::{plain_name, quote_ident, relation_name};
+use crate::catalog::{Object, schema, system};
 use crate::error::{Result, SqlError, code};
 use crate::types::{Oid, TypeLookup};
 
@@ -307,7 +306,7 @@ pub fn reg_out(env: &Env, ty: Oid, value: u32) -> String {
             env.catalog.kind(Oid(value)).map(|_| name())
         }
         Oid::REGNAMESPACE => match env.catalog.get(Oid(value)) {
-            Some(super::Object::Schema(it)) => Some(quote_ident(&it.name)),
+            Some(Object::Schema(it)) => Some(quote_ident(&it.name)),
             _ => None,
         },
         Oid::REGROLE if value == 10 => Some(quote_ident(&env.user)),

@@ -1,16 +1,21 @@
 //! What a statement may know: the catalog as its transaction sees it, the settings of its session,
 //! and names of objects.
 
-use crate::bind::{Binder, Params};
+mod executor;
+pub mod reg_names;
+
+pub use executor::Executor;
+
+use crate::bind::{BindContext, Binder, Params};
+use crate::catalog::builtin::Proc;
 use crate::catalog::type_names::format_type;
 use crate::catalog::{Catalog, SearchPath, UserTypeKind};
 use crate::database::{Cluster, Database};
 use crate::error::{Result, SqlError, code};
-use crate::functions::Style;
 use crate::interrupt::Interrupt;
 use crate::locks::Patience;
 use crate::settings::Settings;
-use crate::types::{Datum, Oid, TypeKind, TypeLookup};
+use crate::types::{Datum, Oid, Style, TypeKind, TypeLookup};
 use std::collections::BTreeMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -32,6 +37,8 @@ pub struct Env {
     pub settings: Arc<Settings>,
     /// What ends the statement early.
     pub interrupt: Arc<Interrupt>,
+    /// What evaluates expressions for those that stand below it.
+    pub executor: &'static dyn Executor,
     /// The user.
     pub user: Arc<str>,
     /// The number of the session, its process identifier to clients.
@@ -63,6 +70,12 @@ impl Env {
     }
 }
 
+impl BindContext for Env {
+    fn runs(&self, proc: &Proc) -> bool {
+        self.executor.runs(proc)
+    }
+}
+
 impl TypeLookup for Env {
     fn kind(&self, ty: Oid) -> Option<TypeKind> {
         self.catalog.kind(ty)
@@ -77,11 +90,11 @@ impl TypeLookup for Env {
     }
 
     fn reg_in(&self, ty: Oid, text: &str) -> Result<u32> {
-        crate::catalog::reg_names::reg_in(self, ty, text)
+        reg_names::reg_in(self, ty, text)
     }
 
     fn reg_out(&self, ty: Oid, value: u32) -> String {
-        crate::catalog::reg_names::reg_out(self, ty, value)
+        reg_names::reg_out(self, ty, value)
     }
 
     fn check_domain(&self, domain: Oid, value: &Datum) -> Result<()> {
@@ -95,7 +108,7 @@ impl TypeLookup for Env {
         }
         for (_, name, text) in &it.checks {
             let check = self.binder("").domain_check(text, it.base)?;
-            if let Datum::Bool(false) = crate::execute::value_over(self, &check, value)? {
+            if let Datum::Bool(false) = self.executor.value_over(self, &check, value)? {
                 let mut error = SqlError::new(
                     code::CHECK_VIOLATION,
                     format!("value for domain {} violates check constraint \"{name}\"", ty.name),

@@ -2,8 +2,7 @@
 
 use super::columns::SystemRelation;
 use crate::catalog::builtin::builtin;
-use crate::execute::Row;
-use crate::types::{Array, Datum, Oid};
+use crate::types::{Array, Datum, Oid, Row};
 use std::sync::Arc;
 
 /// Makes rows of one system relation.

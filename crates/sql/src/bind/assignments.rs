@@ -1,0 +1,181 @@
+//! SET: which columns are given which values.
+
+use super::{Binder, Clause};
+use crate::catalog::builtin::CastContext;
+use crate::catalog::{Column, Table};
+use crate::error::{Result, SqlError, code};
+use crate::ir::{Assignment, Expr, ExprKind};
+use crate::types::Oid;
+use sqlparser::ast;
+use std::sync::Arc;
+
+impl Binder<'_> {
+    pub(super) fn assignments(
+        &mut self,
+        table: &Table,
+        list: &[ast::Assignment],
+    ) -> Result<Vec<Assignment>> {
+        let mut all: Vec<Assignment> = Vec::new();
+        for assignment in list {
+            for (column, value) in self.assignment(table, assignment)? {
+                if all.iter().any(|other| other.column == column) {
+                    return Err(SqlError::new(
+                        code::SYNTAX_ERROR,
+                        format!(
+                            "multiple assignments to same column \"{}\"",
+                            table.column(column).name
+                        ),
+                    ));
+                }
+                all.push(Assignment { column, value });
+            }
+        }
+        Ok(all)
+    }
+
+    fn assignment(
+        &mut self,
+        table: &Table,
+        assignment: &ast::Assignment,
+    ) -> Result<Vec<(u16, Expr)>> {
+        match &assignment.target {
+            ast::AssignmentTarget::ColumnName(name) => {
+                let number = self.assigned_column(table, name)?;
+                let expr = self.in_clause(Clause::Set, |binder| binder.expr(&assignment.value))?;
+                let value = self.assigned_value(table, number, expr, &assignment.value)?;
+                Ok(vec![(number, value)])
+            }
+            ast::AssignmentTarget::Tuple(names) => {
+                let mut numbers = Vec::new();
+                for name in names {
+                    numbers.push(self.assigned_column(table, name)?);
+                }
+                let values = self.assigned_row(&assignment.value, numbers.len())?;
+                let pairs = numbers.into_iter().zip(values);
+                pairs
+                    .map(|(number, expr)| {
+                        let value = self.assigned_value(table, number, expr, &assignment.value)?;
+                        Ok((number, value))
+                    })
+                    .collect()
+            }
+        }
+    }
+
+    pub(super) fn assigned_column(&self, table: &Table, name: &ast::ObjectName) -> Result<u16> {
+        let parts = super::name_parts(name)?;
+        let last = parts.last().map_or("", String::as_str);
+        let position = match name.0.last() {
+            Some(ast::ObjectNamePart::Identifier(ident)) => self.position(ident.span),
+            _ => 0,
+        };
+        // `SET t.x = …` is no way to name a column of t, except for what MySQL's dialect allows.
+        self.column_number(table, last, position)
+    }
+
+    fn assigned_value(
+        &mut self,
+        table: &Table,
+        number: u16,
+        expr: Expr,
+        ast: &ast::Expr,
+    ) -> Result<Expr> {
+        let column = table.column(number);
+        let is_default = matches!(expr.kind, ExprKind::Default);
+        if let Some(default) = &column.default
+            && default.generated
+        {
+            if is_default {
+                return Ok(Expr { ty: column.ty, ..expr });
+            }
+            return Err(SqlError::new(
+                code::GENERATED_ALWAYS,
+                format!("column \"{}\" can only be updated to DEFAULT", column.name),
+            )
+            .detail(format!("Column \"{}\" is a generated column.", column.name)));
+        }
+        if column.identity.is_some_and(|identity| identity.always) && !is_default {
+            return Err(SqlError::new(
+                code::GENERATED_ALWAYS,
+                format!("column \"{}\" can only be updated to DEFAULT", column.name),
+            )
+            .detail(format!(
+                "Column \"{}\" is an identity column defined as GENERATED ALWAYS.",
+                column.name
+            )));
+        }
+        if is_default {
+            let default = self.column_default(column)?;
+            return Ok(default.unwrap_or_else(|| Expr::null(column.ty)));
+        }
+        self.assign(expr, column, value_position(ast))
+    }
+
+    /// SET (a, b) = (…, …), or = (SELECT …, …).
+    fn assigned_row(&mut self, ast: &ast::Expr, count: usize) -> Result<Vec<Expr>> {
+        let wrong = || {
+            SqlError::new(code::SYNTAX_ERROR, "number of columns does not match number of values")
+        };
+        let values = match super::expr::strip(ast) {
+            ast::Expr::Tuple(list) => self.in_clause(Clause::Set, |binder| binder.exprs(list))?,
+            ast::Expr::Subquery(query) => {
+                let query = self.subquery(query)?;
+                // Each column is a query of its own that takes one column of the same rows.
+                let columns = query.query.columns.clone();
+                let row_names = columns.iter().map(|it| Arc::clone(&it.name)).collect::<Vec<_>>();
+                let base =
+                    Expr { kind: ExprKind::Scalar(Box::new(query)), ty: Oid::RECORD, typmod: -1 };
+                let _ = row_names;
+                let fields = columns.iter().enumerate();
+                fields
+                    .map(|(index, column)| Expr {
+                        kind: ExprKind::Field { base: Box::new(base.clone()), index },
+                        ty: column.ty,
+                        typmod: column.typmod,
+                    })
+                    .collect()
+            }
+            other => match self.in_clause(Clause::Set, |binder| binder.expr(other))?.kind {
+                ExprKind::Row { fields, .. } => fields,
+                _ => return Err(wrong()),
+            },
+        };
+        if values.len() == count { Ok(values) } else { Err(wrong()) }
+    }
+
+    /// Converts a value to what a column holds.
+    pub(super) fn assign(
+        &mut self,
+        expr: Expr,
+        column: &Column,
+        span: Option<sqlparser::tokenizer::Span>,
+    ) -> Result<Expr> {
+        if matches!(expr.kind, ExprKind::Default) {
+            return Ok(Expr { ty: column.ty, ..expr });
+        }
+        let position = span.map_or(0, |span| self.position(span));
+        let from = expr.ty;
+        let done = self.try_coerce(expr, column.ty, column.typmod, CastContext::Assignment);
+        match done.map_err(|error| error.at(position))? {
+            Some(expr) => Ok(expr),
+            None => Err(SqlError::new(
+                code::DATATYPE_MISMATCH,
+                format!(
+                    "column \"{}\" is of type {} but expression is of type {}",
+                    column.name,
+                    self.type_name(column.ty),
+                    self.type_name(from)
+                ),
+            )
+            .hint("You will need to rewrite or cast the expression.")
+            .at(position)),
+        }
+    }
+}
+
+pub(super) fn value_position(ast: &ast::Expr) -> Option<sqlparser::tokenizer::Span> {
+    match ast {
+        ast::Expr::Value(value) => Some(value.span),
+        _ => None,
+    }
+}

@@ -1,0 +1,121 @@
+//! ON CONFLICT: which indexes decide, and what is done instead.
+
+use super::{Binder, Clause, fold, split_name};
+use crate::catalog::{IndexedExpr, Table};
+use crate::error::{Result, SqlError, code};
+use crate::ir::{ConflictAction, ConflictTarget, OnConflict, TableRef};
+use crate::types::Oid;
+use sqlparser::ast;
+use std::sync::Arc;
+
+impl Binder<'_> {
+    pub(super) fn on_conflict(
+        &mut self,
+        target: &TableRef,
+        conflict: &ast::OnConflict,
+    ) -> Result<OnConflict> {
+        let indexes = match &conflict.conflict_target {
+            None => ConflictTarget::Any,
+            Some(ast::ConflictTarget::OnConstraint(name)) => {
+                let (_, name) = split_name(name)?;
+                ConflictTarget::Indexes(vec![self.constraint_index(&target.table, &name)?])
+            }
+            Some(ast::ConflictTarget::Columns(columns)) => {
+                ConflictTarget::Indexes(self.arbiters(&target.table, columns)?)
+            }
+        };
+        let action = match &conflict.action {
+            ast::OnConflictAction::DoNothing => ConflictAction::Nothing,
+            ast::OnConflictAction::DoUpdate(update) => {
+                if indexes == ConflictTarget::Any {
+                    return Err(SqlError::new(
+                        code::SYNTAX_ERROR,
+                        "ON CONFLICT DO UPDATE requires inference specification or constraint name",
+                    )
+                    .hint("For example, ON CONFLICT (column_name)."));
+                }
+                // The row that was to be inserted stands behind the target.
+                let excluded = ast::TableAlias {
+                    explicit: true,
+                    name: ast::Ident::new("excluded"),
+                    columns: Vec::new(),
+                    at: None,
+                };
+                let before = self.level().visible.len();
+                self.table_ref(Arc::clone(&target.table), Some(&excluded))?;
+                // Names without a table are the target's.
+                self.level().visible.truncate(before);
+                let set = self.assignments(&target.table, &update.assignments)?;
+                let filter = match &update.selection {
+                    Some(ast) => {
+                        Some(self.in_clause(Clause::Where, |it| it.condition(ast, "WHERE"))?)
+                    }
+                    None => None,
+                };
+                ConflictAction::Update { set, filter }
+            }
+        };
+        Ok(OnConflict { target: indexes, action })
+    }
+
+    fn constraint_index(&self, table: &Table, name: &str) -> Result<Oid> {
+        use crate::catalog::ConstraintKind as K;
+        let found = table.constraints.iter().find(|constraint| *constraint.name == *name);
+        match found.map(|constraint| &constraint.kind) {
+            Some(K::PrimaryKey { index, .. } | K::Unique { index, .. }) => Ok(*index),
+            Some(_) => Err(SqlError::new(
+                code::WRONG_OBJECT_TYPE,
+                "constraint in ON CONFLICT clause has no associated index",
+            )),
+            None => Err(SqlError::new(
+                code::UNDEFINED_OBJECT,
+                format!("constraint \"{name}\" for table \"{}\" does not exist", table.name),
+            )),
+        }
+    }
+
+    /// The unique indexes over these columns.
+    fn arbiters(&self, table: &Table, columns: &[ast::Ident]) -> Result<Vec<Oid>> {
+        // Expressions and the condition are marked names, see `parse/rewrite.rs`.
+        let (mut wanted, mut exprs, mut condition) = (Vec::new(), Vec::new(), None);
+        for ident in columns {
+            let marked = ident.value.strip_prefix(crate::parse::MARK);
+            match marked.and_then(|it| it.split_once(' ')) {
+                Some(("expr", text)) => exprs.push(crate::parse::normalized(text)),
+                Some((_, text)) => condition = Some(crate::parse::normalized(text)),
+                None => {
+                    let position = self.position(ident.span);
+                    wanted.push(self.column_number(table, &fold(ident), position)?);
+                }
+            }
+        }
+        wanted.sort_unstable();
+        wanted.dedup();
+        exprs.sort();
+        let fits = |oid: &&Oid| {
+            let Some(index) = self.catalog.index(**oid) else { return false };
+            let (mut keys, mut texts) = (Vec::new(), Vec::new());
+            for key in &index.keys {
+                match &key.what {
+                    IndexedExpr::Column(number) => keys.push(*number),
+                    IndexedExpr::Expr(text) => texts.push(crate::parse::normalized(text)),
+                }
+            }
+            keys.sort_unstable();
+            texts.sort();
+            let about = match &index.predicate {
+                None => true,
+                Some(text) => condition.as_ref() == Some(&crate::parse::normalized(text)),
+            };
+            index.unique && about && keys == wanted && texts == exprs
+        };
+        let found: Vec<Oid> = table.indexes.iter().filter(fits).copied().collect();
+        if found.is_empty() {
+            return Err(SqlError::new(
+                code::INVALID_COLUMN_REFERENCE,
+                "there is no unique or exclusion constraint matching the ON CONFLICT specification",
+            ));
+        }
+        Ok(found)
+    }
+}

@@ -1,0 +1,164 @@
+//! Functions in FROM.
+
+use super::call::{FromCall, output_columns};
+use super::{Binder, Clause, fold, split_name};
+use crate::error::{Result, SqlError, code};
+use crate::ir::{ExprKind, From, FromFunction, OutColumn};
+use crate::types::{Oid, TypeKind};
+use sqlparser::ast;
+
+impl Binder<'_> {
+    pub(super) fn function_table(
+        &mut self,
+        name: &ast::ObjectName,
+        args: &[ast::FunctionArg],
+        alias: Option<&ast::TableAlias>,
+        ordinality: bool,
+    ) -> Result<From> {
+        let function = ast::Function {
+            name: name.clone(),
+            uses_odbc_syntax: false,
+            parameters: ast::FunctionArguments::None,
+            args: ast::FunctionArguments::List(ast::FunctionArgumentList {
+                duplicate_treatment: None,
+                args: args.to_vec(),
+                clauses: Vec::new(),
+            }),
+            within_group: Vec::new(),
+            filter: None,
+            null_treatment: None,
+            over: None,
+        };
+        let written = super::call::written(&function)?;
+        let mut bound = Vec::new();
+        for ast in &written.args {
+            bound.push(self.in_clause(Clause::From, |binder| binder.expr(ast))?);
+        }
+        let plain = split_name(name)?.1;
+        if plain == "unnest" && bound.len() > 1 {
+            return self.unnest(
+                &written.args.into_iter().cloned().collect::<Vec<_>>(),
+                alias,
+                ordinality,
+            );
+        }
+        let call = self.function_in_from(&plain, bound, &written.names, written.variadic)?;
+        let (function, columns) = self.function_columns(call, &plain, alias)?;
+        self.add_functions(vec![function], columns, &plain, alias, ordinality)
+    }
+
+    /// The columns of a function in FROM.
+    fn function_columns(
+        &mut self,
+        call: FromCall,
+        name: &str,
+        alias: Option<&ast::TableAlias>,
+    ) -> Result<(FromFunction, Vec<OutColumn>)> {
+        let column = |name: &str, ty: Oid, typmod: i32| OutColumn {
+            name: name.into(),
+            ty,
+            typmod,
+            origin: None,
+        };
+        // AS f(a int, b text), for functions that return any record.
+        let typed: Vec<OutColumn> = match alias {
+            Some(alias) => alias
+                .columns
+                .iter()
+                .filter_map(|it| Some((it, it.data_type.as_ref()?)))
+                .map(|(it, ty)| {
+                    let (ty, typmod) = self.data_type(ty)?;
+                    Ok(column(&fold(&it.name), ty, typmod))
+                })
+                .collect::<Result<Vec<OutColumn>>>()?,
+            None => Vec::new(),
+        };
+        let (ty, proc) = match &call {
+            FromCall::Set(call) => (call.ty, Some(call.callee.proc)),
+            FromCall::Scalar(expr) => match &expr.kind {
+                ExprKind::Call { callee, .. } => (expr.ty, Some(callee.proc)),
+                _ => (expr.ty, None),
+            },
+        };
+        let outputs = proc.map(output_columns).unwrap_or_default();
+        // A function of one plain column is named like it, or like its alias.
+        let single = match alias {
+            Some(alias) => fold(&alias.name),
+            None => name.to_owned(),
+        };
+        let columns = if !typed.is_empty() {
+            typed
+        } else if let [(only, ty)] = outputs[..] {
+            let ty = match &call {
+                FromCall::Set(call) => call.columns.first().copied().unwrap_or(ty),
+                FromCall::Scalar(_) => ty,
+            };
+            let _ = only;
+            vec![column(if only.is_empty() { &single } else { only }, ty, -1)]
+        } else if !outputs.is_empty() {
+            let types: Vec<Oid> = match &call {
+                FromCall::Set(call) => call.columns.clone(),
+                FromCall::Scalar(_) => outputs.iter().map(|&(_, ty)| ty).collect(),
+            };
+            outputs.iter().zip(types).map(|(&(name, _), ty)| column(name, ty, -1)).collect()
+        } else if let Some(TypeKind::Composite(fields)) = self.catalog.kind(ty) {
+            fields.iter().map(|it| column(&it.name, it.ty, it.typmod)).collect()
+        } else if ty == Oid::RECORD {
+            return Err(SqlError::new(
+                code::SYNTAX_ERROR,
+                "a column definition list is required for functions returning \"record\"",
+            ));
+        } else {
+            vec![column(&single, ty, -1)]
+        };
+        let types: Vec<Oid> = columns.iter().map(|column| column.ty).collect();
+        let function = match call {
+            FromCall::Set(mut call) => {
+                call.columns = types;
+                FromFunction::Set(call)
+            }
+            FromCall::Scalar(expr) => FromFunction::Scalar(expr, types),
+        };
+        Ok((function, columns))
+    }
+
+    fn add_functions(
+        &mut self,
+        functions: Vec<FromFunction>,
+        mut columns: Vec<OutColumn>,
+        name: &str,
+        alias: Option<&ast::TableAlias>,
+        ordinality: bool,
+    ) -> Result<From> {
+        if ordinality {
+            columns.push(OutColumn {
+                name: "ordinality".into(),
+                ty: Oid::INT8,
+                typmod: -1,
+                origin: None,
+            });
+        }
+        let start = self.level().width;
+        self.add_columns(name, None, alias, &columns, Oid::NONE)?;
+        Ok(From::Functions { functions, ordinality, start })
+    }
+
+    /// UNNEST of several arrays: side by side.
+    pub(super) fn unnest(
+        &mut self,
+        arrays: &[ast::Expr],
+        alias: Option<&ast::TableAlias>,
+        ordinality: bool,
+    ) -> Result<From> {
+        let (mut functions, mut columns) = (Vec::new(), Vec::new());
+        for ast in arrays {
+            let array = self.in_clause(Clause::From, |binder| binder.expr(ast))?;
+            let call = self.function_in_from("unnest", vec![array], &[None], false)?;
+            let alias = if arrays.len() == 1 { alias } else { None };
+            let (function, names) = self.function_columns(call, "unnest", alias)?;
+            functions.push(function);
+            columns.extend(names);
+        }
+        self.add_functions(functions, columns, "unnest", alias, ordinality)
+    }
+}

@@ -1,0 +1,160 @@
+//! The list of GROUP BY: what is grouped by, and the grouping sets.
+
+use super::query::{check_ordinal, ordinal};
+use super::{Binder, Clause, fold};
+use crate::error::{Result, SqlError, code};
+use crate::ir::{Expr, ExprKind, OutColumn};
+use sqlparser::ast::{self, GroupByExpr};
+
+/// What is grouped by, and the grouping sets by places of these; none without GROUP BY.
+type GroupBy = (Vec<Expr>, Option<Vec<Vec<usize>>>);
+
+impl Binder<'_> {
+    pub(super) fn group_by(
+        &mut self,
+        group_by: &GroupByExpr,
+        columns: &[OutColumn],
+        targets: &[Expr],
+    ) -> Result<GroupBy> {
+        let list = match group_by {
+            GroupByExpr::Expressions(list, modifiers) if modifiers.is_empty() => list,
+            other => return Err(SqlError::unsupported(other.to_string())),
+        };
+        if list.is_empty() {
+            return Ok((Vec::new(), None));
+        }
+        let mut keys = Vec::new();
+        let mut sets: Vec<Vec<usize>> = vec![Vec::new()];
+        for ast in list {
+            let parts: Vec<Vec<usize>> = match ast {
+                ast::Expr::GroupingSets(lists) => {
+                    let mut parts = Vec::new();
+                    for list in lists {
+                        parts.extend(self.grouping_element(list, columns, targets, &mut keys)?);
+                    }
+                    parts
+                }
+                ast::Expr::Rollup(lists) => {
+                    let lists = self.key_lists(lists, columns, targets, &mut keys)?;
+                    (0..=lists.len()).rev().map(|count| lists[..count].concat()).collect()
+                }
+                ast::Expr::Cube(lists) => {
+                    let lists = self.key_lists(lists, columns, targets, &mut keys)?;
+                    if lists.len() > 12 {
+                        return Err(SqlError::new(
+                            code::TOO_MANY_COLUMNS,
+                            "CUBE is limited to 12 elements",
+                        ));
+                    }
+                    let all = 0..1usize << lists.len();
+                    let has =
+                        |mask: usize, place: usize| mask & (1 << (lists.len() - 1 - place)) == 0;
+                    all.map(|mask| {
+                        let chosen = (0..lists.len()).filter(|&place| has(mask, place));
+                        chosen.flat_map(|place| lists[place].clone()).collect()
+                    })
+                    .collect()
+                }
+                ast::Expr::Tuple(list) if list.is_empty() => vec![Vec::new()],
+                other => vec![vec![self.group_key(other, columns, targets, &mut keys)?]],
+            };
+            let joined = sets.iter().flat_map(|set| {
+                parts.iter().map(move |part| set.iter().chain(part).copied().collect())
+            });
+            sets = joined.collect();
+            if sets.len() > 4096 {
+                return Err(SqlError::new(
+                    code::STATEMENT_TOO_COMPLEX,
+                    "too many grouping sets present (maximum 4096)",
+                ));
+            }
+        }
+        for set in &mut sets {
+            set.sort_unstable();
+            set.dedup();
+        }
+        Ok((keys, Some(sets)))
+    }
+
+    /// One element of GROUPING SETS, which may be ROLLUP or CUBE again.
+    fn grouping_element(
+        &mut self,
+        list: &[ast::Expr],
+        columns: &[OutColumn],
+        targets: &[Expr],
+        keys: &mut Vec<Expr>,
+    ) -> Result<Vec<Vec<usize>>> {
+        if let [ast::Expr::Rollup(lists)] = list {
+            let lists = self.key_lists(lists, columns, targets, keys)?;
+            return Ok((0..=lists.len()).rev().map(|count| lists[..count].concat()).collect());
+        }
+        let mut set = Vec::new();
+        for ast in list {
+            match ast {
+                ast::Expr::Tuple(inner) => {
+                    for ast in inner {
+                        set.push(self.group_key(ast, columns, targets, keys)?);
+                    }
+                }
+                other => set.push(self.group_key(other, columns, targets, keys)?),
+            }
+        }
+        Ok(vec![set])
+    }
+
+    fn key_lists(
+        &mut self,
+        lists: &[Vec<ast::Expr>],
+        columns: &[OutColumn],
+        targets: &[Expr],
+        keys: &mut Vec<Expr>,
+    ) -> Result<Vec<Vec<usize>>> {
+        let mut all = Vec::new();
+        for list in lists {
+            let mut places = Vec::new();
+            for ast in list {
+                places.push(self.group_key(ast, columns, targets, keys)?);
+            }
+            all.push(places);
+        }
+        Ok(all)
+    }
+
+    fn group_key(
+        &mut self,
+        ast: &ast::Expr,
+        columns: &[OutColumn],
+        targets: &[Expr],
+        keys: &mut Vec<Expr>,
+    ) -> Result<usize> {
+        let expr = if let Some(place) = ordinal(ast) {
+            targets[check_ordinal(place, columns.len(), "GROUP BY")?].clone()
+        } else if let ast::Expr::Identifier(ident) = ast
+            && self.find_own_column(&fold(ident))?.is_none()
+            && let Some(place) = columns.iter().position(|it| *it.name == *fold(ident))
+        {
+            targets[place].clone()
+        } else {
+            self.in_clause(Clause::GroupBy, |it| it.expr(ast))?
+        };
+        if expr
+            .any(|it, level| matches!(it.kind, ExprKind::Aggregate { depth, .. } if depth == level))
+        {
+            return Err(SqlError::new(
+                code::GROUPING_ERROR,
+                "aggregate functions are not allowed in GROUP BY",
+            ));
+        }
+        let expr = self.resolve_unknown(expr)?;
+        Ok(keys.iter().position(|key| *key == expr).unwrap_or_else(|| {
+            keys.push(expr);
+            keys.len() - 1
+        }))
+    }
+
+    /// A column of this query by its name, not one further out.
+    fn find_own_column(&mut self, name: &str) -> Result<Option<Expr>> {
+        let found = self.level().visible.iter().find(|it| *it.name == *name);
+        Ok(found.map(|it| it.expr.clone()))
+    }
+}

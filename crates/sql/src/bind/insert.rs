@@ -1,0 +1,185 @@
+//! INSERT: what is inserted, converted to the types of the columns.
+
+use super::assignments::value_position;
+use super::query::Unknowns;
+use super::{Binder, Clause, split_name};
+use crate::catalog::builtin::CastContext;
+use crate::catalog::{Column, Table};
+use crate::error::{Result, SqlError, code};
+use crate::ir::{Body, Expr, ExprKind, InsertSource, ModifyKind, OutColumn, Overriding, Query};
+use crate::types::Oid;
+use sqlparser::ast;
+use std::sync::Arc;
+
+impl Binder<'_> {
+    pub(super) fn insert(&mut self, insert: &ast::Insert) -> Result<Query> {
+        if insert.overwrite || insert.ignore || insert.replace_into || insert.or.is_some() {
+            return Err(SqlError::new(code::SYNTAX_ERROR, "syntax error in INSERT"));
+        }
+        let ast::TableObject::TableName(name) = &insert.table else {
+            return Err(SqlError::unsupported("INSERT into something that is no table"));
+        };
+        let table = self.target_table(name)?;
+        let mut columns = Vec::new();
+        for name in &insert.columns {
+            let (_, plain) = split_name(name)?;
+            let position = match name.0.last() {
+                Some(ast::ObjectNamePart::Identifier(ident)) => self.position(ident.span),
+                _ => 0,
+            };
+            let number = self.column_number(&table, &plain, position)?;
+            if columns.contains(&number) {
+                return Err(SqlError::new(
+                    code::DUPLICATE_COLUMN,
+                    format!("column \"{plain}\" specified more than once"),
+                )
+                .at(position));
+            }
+            columns.push(number);
+        }
+        let (source, columns) = self.insert_source(insert, &table, columns)?;
+        let alias = insert.table_alias.as_ref().map(|alias| ast::TableAlias {
+            explicit: true,
+            name: alias.alias.clone(),
+            columns: Vec::new(),
+            at: None,
+        });
+        let defaults = self.defaults(&table, &[])?;
+        let target = self.table_ref(Arc::clone(&table), alias.as_ref())?;
+        let on_conflict = match &insert.on {
+            None => None,
+            Some(ast::OnInsert::OnConflict(conflict)) => Some(self.on_conflict(&target, conflict)?),
+            Some(_) => {
+                return Err(SqlError::new(code::SYNTAX_ERROR, "syntax error at or near \"ON\""));
+            }
+        };
+        // Said by the parser in a field of another dialect.
+        let overriding = insert.priority.map(|it| match it {
+            ast::MysqlInsertPriority::HighPriority => Overriding::System,
+            _ => Overriding::User,
+        });
+        let kind = ModifyKind::Insert { source, columns, defaults, on_conflict, overriding };
+        self.finish(target, kind, insert.returning.as_ref(), true)
+    }
+
+    fn insert_source(
+        &mut self,
+        insert: &ast::Insert,
+        table: &Table,
+        columns: Vec<u16>,
+    ) -> Result<(InsertSource, Vec<u16>)> {
+        let Some(source) = &insert.source else { return Ok((InsertSource::Defaults, Vec::new())) };
+        let all: Vec<u16> = if columns.is_empty() {
+            table.live().map(|(number, _)| number).collect()
+        } else {
+            columns.clone()
+        };
+        let ctes = self.ctes.len();
+        let (mut query, _) = self.inside(|binder| {
+            let kept = binder.insert_rows(source, table, &all);
+            match kept {
+                Some(query) => query,
+                None => binder.query(source, Unknowns::Keep),
+            }
+        })?;
+        self.ctes.truncate(ctes);
+        let given = query.columns.len();
+        if given > all.len() {
+            return Err(SqlError::new(
+                code::SYNTAX_ERROR,
+                "INSERT has more expressions than target columns",
+            ));
+        }
+        if given < all.len() && !columns.is_empty() {
+            return Err(SqlError::new(
+                code::SYNTAX_ERROR,
+                "INSERT has more target columns than expressions",
+            ));
+        }
+        let all = all[..given].to_vec();
+        for (place, &number) in all.iter().enumerate() {
+            let column = table.column(number);
+            self.assign_column(&mut query, place, column)?;
+        }
+        Ok((InsertSource::Query(Box::new(query)), all))
+    }
+
+    /// VALUES of an INSERT: each value is converted to its column by itself, and may be DEFAULT.
+    fn insert_rows(
+        &mut self,
+        source: &ast::Query,
+        table: &Table,
+        columns: &[u16],
+    ) -> Option<Result<Query>> {
+        let ast::SetExpr::Values(values) = &*source.body else { return None };
+        let plain = source.with.is_none()
+            && source.order_by.is_none()
+            && source.limit_clause.is_none()
+            && source.fetch.is_none();
+        plain.then(|| self.convert_rows(values, table, columns))
+    }
+
+    fn convert_rows(
+        &mut self,
+        values: &ast::Values,
+        table: &Table,
+        columns: &[u16],
+    ) -> Result<Query> {
+        let width = values.rows.first().map_or(0, |row| row.content.len());
+        let mut rows = Vec::new();
+        for row in &values.rows {
+            if row.content.len() != width {
+                return Err(SqlError::new(
+                    code::SYNTAX_ERROR,
+                    "VALUES lists must all be the same length",
+                ));
+            }
+            let mut cells = Vec::new();
+            for (place, ast) in row.content.iter().enumerate() {
+                let expr = self.in_clause(Clause::Values, |binder| binder.expr(ast))?;
+                let Some(&number) = columns.get(place) else {
+                    return Err(SqlError::new(
+                        code::SYNTAX_ERROR,
+                        "INSERT has more expressions than target columns",
+                    ));
+                };
+                cells.push(self.assign(expr, table.column(number), value_position(ast))?);
+            }
+            rows.push(cells);
+        }
+        let out = |place: usize| {
+            let column = table.column(columns[place]);
+            let name = format!("column{}", place + 1).into();
+            OutColumn { name, ty: column.ty, typmod: column.typmod, origin: None }
+        };
+        let columns = (0..width).map(out).collect();
+        Ok(Query { body: Body::Values(rows), ..Query::values(Vec::new(), columns) })
+    }
+
+    /// Converts a column of the source of an INSERT.
+    fn assign_column(&mut self, query: &mut Query, place: usize, column: &Column) -> Result<()> {
+        let have = &query.columns[place];
+        if have.ty == column.ty && (column.typmod < 0 || have.typmod == column.typmod) {
+            return Ok(());
+        }
+        if let Body::Values(rows) = &mut query.body {
+            for row in rows {
+                let expr = std::mem::replace(&mut row[place], Expr::null(column.ty));
+                row[place] = self.assign(expr, column, None)?;
+            }
+            query.columns[place].ty = column.ty;
+            return Ok(());
+        }
+        if have.ty != column.ty {
+            let from = have.ty;
+            if from != Oid::UNKNOWN && self.path(from, column.ty, CastContext::Assignment).is_none()
+            {
+                let placeholder = Expr { kind: ExprKind::Placeholder, ty: from, typmod: -1 };
+                self.assign(placeholder, column, None)?;
+            }
+            self.convert_column(query, place, column.ty, CastContext::Assignment)?;
+        }
+        // The length and the like are applied where the row is made.
+        Ok(())
+    }
+}

@@ -1,0 +1,101 @@
+//! MERGE.
+
+use super::assignments::value_position;
+use super::{Binder, Clause};
+use crate::catalog::Table;
+use crate::error::{Result, SqlError, code};
+use crate::ir::{
+    Expr, ExprKind, From, MergeAction, MergeArm, MergeWhen, ModifyKind, Query, TableRef,
+};
+use sqlparser::ast;
+use std::sync::Arc;
+
+impl Binder<'_> {
+    pub(super) fn merge(&mut self, merge: &ast::Merge) -> Result<Query> {
+        let ast::TableFactor::Table { name, alias, .. } = &merge.table else {
+            return Err(SqlError::unsupported("MERGE into something that is no table"));
+        };
+        if merge.output.is_some() {
+            return Err(SqlError::unsupported("MERGE with RETURNING"));
+        }
+        let table = self.target_table(name)?;
+        let target = self.table_ref(Arc::clone(&table), alias.as_ref())?;
+        let source = ast::TableWithJoins { relation: merge.source.clone(), joins: Vec::new() };
+        let source: From = self.table_with_joins(&source)?;
+        let on = self.in_clause(Clause::On, |binder| binder.condition(&merge.on, "MERGE/ON"))?;
+        let mut arms = Vec::new();
+        for clause in &merge.clauses {
+            arms.push(self.merge_arm(&target, clause)?);
+        }
+        let kind = ModifyKind::Merge { source: Box::new(source), on, arms };
+        self.finish(target, kind, None, false)
+    }
+
+    fn merge_arm(&mut self, target: &TableRef, clause: &ast::MergeClause) -> Result<MergeArm> {
+        let when = match clause.clause_kind {
+            ast::MergeClauseKind::Matched => MergeWhen::Matched,
+            ast::MergeClauseKind::NotMatched | ast::MergeClauseKind::NotMatchedByTarget => {
+                MergeWhen::NotMatched
+            }
+            ast::MergeClauseKind::NotMatchedBySource => {
+                return Err(SqlError::unsupported("WHEN NOT MATCHED BY SOURCE"));
+            }
+        };
+        let condition = match &clause.predicate {
+            Some(ast) => Some(self.in_clause(Clause::Where, |it| it.condition(ast, "WHEN"))?),
+            None => None,
+        };
+        let action = match &clause.action {
+            ast::MergeAction::DoNothing { .. } => MergeAction::Nothing,
+            ast::MergeAction::Delete { .. } => MergeAction::Delete,
+            ast::MergeAction::Update(update) => match &update.kind {
+                ast::MergeUpdateKind::Set(assignments) => {
+                    MergeAction::Update(self.assignments(&target.table, assignments)?)
+                }
+                _ => return Err(SqlError::unsupported("this UPDATE of MERGE")),
+            },
+            ast::MergeAction::Insert(insert) => self.merge_insert(&target.table, insert)?,
+        };
+        Ok(MergeArm { when, condition, action })
+    }
+
+    fn merge_insert(
+        &mut self,
+        table: &Table,
+        insert: &ast::MergeInsertExpr,
+    ) -> Result<MergeAction> {
+        let ast::MergeInsertKind::Values(values) = &insert.kind else {
+            return Err(SqlError::unsupported("this INSERT of MERGE"));
+        };
+        let [row] = &values.rows[..] else {
+            return Err(SqlError::new(code::SYNTAX_ERROR, "MERGE inserts one row"));
+        };
+        let mut columns = Vec::new();
+        for name in &insert.columns {
+            columns.push(self.assigned_column(table, name)?);
+        }
+        if columns.is_empty() {
+            columns = table.live().map(|(number, _)| number).collect();
+        }
+        if row.content.len() > columns.len() {
+            return Err(SqlError::new(
+                code::SYNTAX_ERROR,
+                "INSERT has more expressions than target columns",
+            ));
+        }
+        let mut all = Vec::new();
+        for (&number, ast) in columns.iter().zip(&row.content) {
+            let expr = self.in_clause(Clause::Values, |binder| binder.expr(ast))?;
+            let column = table.column(number);
+            let value = if matches!(expr.kind, ExprKind::Default) {
+                self.column_default(column)?.unwrap_or_else(|| Expr::null(column.ty))
+            } else {
+                self.assign(expr, column, value_position(ast))?
+            };
+            all.push((number, value));
+        }
+        let given: Vec<u16> = all.iter().map(|&(number, _)| number).collect();
+        all.extend(self.defaults(table, &given)?);
+        Ok(MergeAction::Insert(all))
+    }
+}
