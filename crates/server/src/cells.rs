@@ -9,10 +9,12 @@ use crate::config::Config;
 use crate::picks::Picks;
 use rustc_hash::FxHashMap;
 use serde::{Serialize, Serializer};
+use seriatim_history::StatementContent;
 use seriatim_isolation::Level;
 use seriatim_sql::catalog::HeapId;
 use seriatim_sql::cells::{
-    Cell, CellSession, CellStore, CellTxn, Group, Lock, RowNo, RowSet, Statement, TxnLevel,
+    Cell, CellSession, CellStore, CellTxn, Group, Lock, Returned, RowNo, RowSet, Statement,
+    TxnLevel,
 };
 use seriatim_sql::error::code;
 use seriatim_sql::functions::{Call, Style};
@@ -215,9 +217,26 @@ impl StoreTxn {
 }
 
 impl CellTxn for StoreTxn {
-    fn begin_statement(&mut self, _statement: &Statement<'_>) -> Result<()> {
-        self.txn.begin_statement();
+    fn begin_statement(&mut self, statement: &Statement<'_>) -> Result<()> {
+        let params = statement.params.iter().map(|param| param.as_deref().map(Into::into));
+        self.txn.begin_statement(StatementContent {
+            text: statement.text.into(),
+            params: params.collect(),
+            returned: None,
+        });
         Ok(())
+    }
+
+    fn end_statement(&mut self, returned: &Returned<'_>) {
+        let row = |row: &Vec<Option<String>>| {
+            row.iter().map(|value| value.as_deref().map(Into::into)).collect()
+        };
+        self.txn.end_statement(match *returned {
+            Returned::Done(done) => seriatim_history::Returned::Done(done.into()),
+            Returned::Rows(count, first) => {
+                seriatim_history::Returned::Rows { count, first: first.iter().map(row).collect() }
+            }
+        });
     }
 
     fn read(&mut self, cell: Cell) -> Result<Option<Datum>> {

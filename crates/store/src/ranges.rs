@@ -55,6 +55,11 @@ impl Groups {
         self.keys[group as usize].iter().map(|&key| (key, self.places[&key].member))
     }
 
+    /// The group of a key.
+    pub fn group_of(&self, key: u32) -> Option<u32> {
+        self.places.get(&key).map(|place| place.group)
+    }
+
     /// A range over what comes from now on.
     pub fn range(&self, group: u32, members: Option<Arc<[u32]>>) -> Range {
         Range { group, known: self.keys[group as usize].len() as u32, members }

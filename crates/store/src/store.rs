@@ -16,6 +16,7 @@ use crate::forgetting_list::ForgettingList;
 use crate::log::State;
 use crate::past::INITIAL;
 use crate::record::{self, Recorded, Told};
+use crate::scanned::GroupNames;
 use rustc_hash::FxHashMap;
 use serde_core::Serialize;
 use seriatim_history::History;
@@ -353,8 +354,12 @@ impl<V: Serialize> Store<V> {
             },
         );
         let unit = inner.clock.as_ref().map(RunningClock::unit).unwrap_or_default();
-        let (names, groups) = (&inner.names, &inner.engine.log.groups);
-        record::history(names, groups, &inner.initial, inner.begun.len() as u32, txns)
+        let mut names: Vec<(u32, &Arc<str>)> =
+            inner.groups.iter().map(|(name, &group)| (group, name)).collect();
+        names.sort_unstable();
+        let names: Vec<Arc<str>> = names.into_iter().map(|(_, name)| Arc::clone(name)).collect();
+        let groups = GroupNames { groups: &inner.engine.log.groups, names: &names };
+        record::history(&inner.names, groups, &inner.initial, inner.begun.len() as u32, txns)
             .with_time_unit(unit)
     }
 }

@@ -10,6 +10,7 @@ use super::{Inner, Shared, Store, StoreError, value, written};
 use crate::past::INITIAL;
 use crate::record::Recorded;
 use rustc_hash::{FxHashMap, FxHashSet};
+use seriatim_history::{Returned, StatementContent};
 use std::sync::{Arc, MutexGuard};
 
 /// Keys that are read together, with those that are yet to come.
@@ -68,9 +69,28 @@ impl<V: Clone> Txn<V> {
         }
     }
 
-    /// A statement begins.
-    pub fn begin_statement(&mut self) {
+    /// A statement begins. What is said of it stands in the history.
+    pub fn begin_statement(&mut self, content: StatementContent) {
         self.statement = Statement::default();
+        let shared = Arc::clone(&self.shared);
+        if let Ok(mut inner) = self.open_in(&shared) {
+            let events = &mut inner.events[self.number as usize];
+            events.push(Recorded::Statement(Arc::new(content)));
+        }
+    }
+
+    /// The present statement has returned this.
+    pub fn end_statement(&mut self, returned: Returned) {
+        let shared = Arc::clone(&self.shared);
+        let Ok(mut inner) = self.open_in(&shared) else { return };
+        let events = inner.events[self.number as usize].iter_mut().rev();
+        let mut statements = events.filter_map(|event| match event {
+            Recorded::Statement(content) => Some(content),
+            _ => None,
+        });
+        if let Some(content) = statements.next() {
+            Arc::make_mut(content).returned = Some(returned);
+        }
     }
 
     /// What a member holds; `None` if that is its initial value.
