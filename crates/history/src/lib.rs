@@ -38,9 +38,11 @@ mod place;
 mod rematch;
 mod repairs;
 mod restrict;
+mod scans;
+mod statements;
 
 pub use atom::{Atom, Atoms, Value, ValueKind};
-pub use columns::{Columns, ColumnsError, TXNS_MAX, TxnMeta};
+pub use columns::{Columns, ColumnsError, Mark, ScanMeta, StatementMeta, TXNS_MAX, TxnMeta};
 pub use counts::Counts;
 pub use error::{ENABLE_COMPRESSION, ReadError, Spot, WriteError};
 pub use ids::{KeyId, OpId, SessionId, TxnId};
@@ -52,3 +54,5 @@ pub use orders::Moments;
 pub use own_lists::list_of_others;
 pub use place::{Place, PlaceUnit, Places};
 pub use repairs::{Repairs, Tally};
+pub use scans::{Group, Intervals, Scan, ScanContent, TooManyReads};
+pub use statements::{Returned, Statement, StatementContent};

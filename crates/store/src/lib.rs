@@ -28,6 +28,7 @@ mod ranges;
 mod reach;
 mod record;
 mod run_plan;
+mod scanned;
 mod schedule;
 mod store;
 #[cfg(test)]
