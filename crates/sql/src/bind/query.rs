@@ -77,7 +77,10 @@ impl Binder<'_> {
             }
             bound.with_ties = fetch.with_ties;
             bound.limit = match &fetch.quantity {
-                Some(quantity) => self.limit_expr(quantity, "LIMIT")?,
+                Some(quantity) => match crate::parse::marked_literal(quantity) {
+                    Some(text) => self.limit_expr(&crate::parse::expression(text)?, "LIMIT")?,
+                    None => self.limit_expr(quantity, "LIMIT")?,
+                },
                 None => Some(Expr::constant(Datum::Int8(1), Oid::INT8)),
             };
         }

@@ -277,6 +277,16 @@ impl Binder<'_> {
         for proc in builtin().procs_named(name) {
             fitting.extend(self.candidate(proc, given, names, variadic));
         }
+        for extension in self.catalog.extensions() {
+            let known = extension.known;
+            if known.unsupported.contains(&name) {
+                let what = format!("the function {name} of the extension \"{}\"", known.name);
+                return Err(SqlError::unsupported(what));
+            }
+            for proc in known.procs.iter().filter(|proc| proc.name == name) {
+                fitting.extend(self.candidate(proc, given, names, variadic));
+            }
+        }
         // One that takes the arguments as they are is better than one that gathers them.
         if fitting.iter().any(|candidate| !candidate.gathers) {
             let plain: Vec<Candidate> =

@@ -61,10 +61,11 @@ impl Binder<'_> {
             _ => None,
         };
         let is_distinct = matches!(select.distinct, Some(ast::Distinct::Distinct));
-        let sort = self.sort(order_by, &columns, &mut targets, is_distinct.then_some(shown))?;
+        let mut sort = self.sort(order_by, &columns, &mut targets, is_distinct.then_some(shown))?;
         let distinct = match distinct_on {
             Some(places) => {
                 check_distinct_on(&places, &sort)?;
+                sort_alike(&places, &mut sort);
                 Distinct::On(places)
             }
             None if is_distinct => Distinct::All,
@@ -349,6 +350,15 @@ fn place_windows(select: &mut Select) {
     select.targets.iter_mut().for_each(&mut place);
     for call in &mut select.sets {
         call.args.iter_mut().for_each(&mut place);
+    }
+}
+
+/// Rows that DISTINCT ON takes for alike come together, in their order.
+fn sort_alike(places: &[usize], sort: &mut Vec<SortKey>) {
+    for &column in places {
+        if !sort.iter().any(|key| key.column == column) {
+            sort.push(SortKey { column, descending: false, nulls_first: false });
+        }
     }
 }
 

@@ -248,6 +248,10 @@ impl Binder<'_> {
                 "RANGE with offset PRECEDING/FOLLOWING requires exactly one ORDER BY column",
             ));
         };
+        let offset = match (offset.ty, offset_type(key.ty)) {
+            (Oid::UNKNOWN, ty) => self.coerce(offset, ty, -1, CastContext::Implicit)?,
+            _ => offset,
+        };
         let placeholder = Expr { kind: ExprKind::Placeholder, ty: key.ty, typmod: -1 };
         let op = if following != direction.descending { "+" } else { "-" };
         self.operator_call(op, Some(placeholder), offset).map_err(|_| {
@@ -290,6 +294,16 @@ fn has_window(expr: &Expr) -> bool {
 
 fn windowing(message: &str) -> SqlError {
     SqlError::new(code::WINDOWING_ERROR, message)
+}
+
+/// What an offset without a type is, for a key of this type.
+fn offset_type(key: Oid) -> Oid {
+    match key {
+        Oid::DATE | Oid::TIME | Oid::TIMETZ | Oid::TIMESTAMP | Oid::TIMESTAMPTZ | Oid::INTERVAL => {
+            Oid::INTERVAL
+        }
+        other => other,
+    }
 }
 
 fn check_bounds(start: &FrameBound, end: &FrameBound) -> Result<()> {
