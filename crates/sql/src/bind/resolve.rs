@@ -26,6 +26,8 @@ pub(super) struct Candidate {
 pub(super) struct Resolved {
     pub args: Vec<Oid>,
     pub result: Oid,
+    /// What anyelement stands for.
+    pub element: Option<Oid>,
 }
 
 impl Binder<'_> {
@@ -172,7 +174,8 @@ impl Binder<'_> {
         given: &[Oid],
     ) -> Result<Resolved> {
         if !is_polymorphic(proc.result) && !declared.iter().any(|&ty| is_polymorphic(ty)) {
-            return Ok(Resolved { args: declared.to_vec(), result: proc.result });
+            let (args, result) = (declared.to_vec(), proc.result);
+            return Ok(Resolved { args, result, element: None });
         }
         let element = self.element_type(declared, given, is_any_element)?;
         let compatible = self.compatible_type(declared, given)?;
@@ -181,10 +184,10 @@ impl Binder<'_> {
             self.concrete(ty, element)
         };
         let args = declared.iter().map(|&ty| concrete(ty)).collect::<Result<Vec<Oid>>>()?;
-        Ok(Resolved { args, result: concrete(proc.result)? })
+        Ok(Resolved { args, result: concrete(proc.result)?, element })
     }
 
-    fn concrete(&self, ty: Oid, element: Option<Oid>) -> Result<Oid> {
+    pub(super) fn concrete(&self, ty: Oid, element: Option<Oid>) -> Result<Oid> {
         if !is_polymorphic(ty) {
             return Ok(ty);
         }

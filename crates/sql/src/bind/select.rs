@@ -3,7 +3,7 @@
 use super::aggregate::sort_key;
 use super::column_names::column_name;
 use super::grouping::{Regroup, grouping};
-use super::query::{Unknowns, check_ordinal, ordinal};
+use super::query::{Unknowns, check_ordinal, ordinal, refuse_constant};
 use super::{Binder, Clause, fold};
 use crate::error::{Result, SqlError, code};
 use crate::ir::{
@@ -83,6 +83,10 @@ impl Binder<'_> {
             targets,
             distinct,
         };
+        let is_grouping = |it: &Expr| it.any(|it, _| matches!(it.kind, ExprKind::Grouping(_)));
+        if !is_grouped && bound.targets.iter().any(is_grouping) {
+            return Err(super::grouping::not_grouped_by());
+        }
         if is_grouped {
             self.regroup(&mut bound, keys, sets.unwrap_or_else(|| vec![Vec::new()]))?;
         }
@@ -251,14 +255,10 @@ impl Binder<'_> {
         targets: &mut Vec<Expr>,
         what: &str,
     ) -> Result<usize> {
+        let clause = what.strip_prefix("SELECT ").unwrap_or(what);
+        refuse_constant(ast, clause)?;
         if let Some(place) = ordinal(ast) {
-            let what = what.strip_prefix("SELECT ").unwrap_or(what);
-            return check_ordinal(place, columns.len(), what);
-        }
-        if matches!(super::expr::strip(ast), ast::Expr::Value(_)) {
-            let what = what.strip_prefix("SELECT ").unwrap_or(what);
-            let message = format!("non-integer constant in {what}");
-            return Err(SqlError::new(code::SYNTAX_ERROR, message));
+            return check_ordinal(place, columns.len(), clause);
         }
         if let ast::Expr::Identifier(ident) = super::expr::strip(ast) {
             let name = fold(ident);

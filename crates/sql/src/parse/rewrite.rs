@@ -5,7 +5,7 @@ use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 /// Rewrites tokens.
 pub(super) fn rewrite(text: &str, tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
-    let tokens = trims(only(table_command(joined_strings(tokens))));
+    let tokens = exclusions(trims(only(table_command(joined_strings(tokens)))));
     let tokens = weaker_locks(transactions(queries_in_lists(tokens)));
     fetched(text, conflict_targets(text, parenthesized_operands(tokens)))
 }
@@ -88,6 +88,63 @@ fn queries_in_lists(mut tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
         tokens.insert(place, mark);
     }
     tokens
+}
+
+/// EXCLUDE of a window frame, which the parser does not know, becomes a key of the order.
+fn exclusions(mut tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
+    let places = solid(&tokens);
+    let is = |at: usize, want: &str| {
+        places.get(at).is_some_and(|&place| word(&tokens[place]).as_deref() == Some(want))
+    };
+    let what = |at: usize| {
+        let next = |word| is(at, "exclude") && is(at + 1, word);
+        if next("current") && is(at + 2, "row") {
+            Some(("exclude current", 3))
+        } else if next("group") {
+            Some(("exclude group", 2))
+        } else if next("ties") {
+            Some(("exclude ties", 2))
+        } else {
+            (next("no") && is(at + 2, "others")).then_some(("", 3))
+        }
+    };
+    let found: Vec<(usize, &str, usize)> = (0..places.len())
+        .filter_map(|at| what(at).map(|(mark, count)| (at, mark, count)))
+        .collect();
+    for (at, mark, count) in found.into_iter().rev() {
+        let Some((unit, has_order)) = frame_unit(&tokens, &places, at) else { continue };
+        let like = tokens[places[at]].clone();
+        tokens.drain(places[at]..=places[at + count - 1]);
+        if mark.is_empty() {
+            continue;
+        }
+        let mut made = vec![plain(Token::Comma, &like)];
+        if !has_order {
+            made = ["ORDER", "BY"].map(|it| plain(Token::make_keyword(it), &like)).to_vec();
+        }
+        made.push(marked(mark, &like));
+        tokens.splice(places[unit]..places[unit], made);
+    }
+    tokens
+}
+
+/// Where the frame begins that ends at a place, and whether an order stands before it.
+fn frame_unit(tokens: &[TokenWithSpan], places: &[usize], end: usize) -> Option<(usize, bool)> {
+    let (mut depth, mut unit, mut has_order) = (0, None, false);
+    for at in (0..end).rev() {
+        match &tokens[places[at]].token {
+            Token::RParen => depth += 1,
+            Token::LParen if depth == 0 => break,
+            Token::LParen => depth -= 1,
+            _ if depth > 0 => {}
+            _ => match word(&tokens[places[at]]).as_deref() {
+                Some("rows" | "range" | "groups") if unit.is_none() => unit = Some(at),
+                Some("order") => has_order = true,
+                _ => {}
+            },
+        }
+    }
+    unit.map(|unit| (unit, has_order))
 }
 
 /// `((SELECT …) UNION …)` as an expression: `sqlparser` takes the inner parentheses for those of
@@ -454,10 +511,6 @@ pub(super) fn unsupported(tokens: &[TokenWithSpan]) -> Option<&'static str> {
     (0..places.len()).find_map(|at| {
         if is(at, "between") && is(at + 1, "symmetric") {
             return Some("BETWEEN SYMMETRIC");
-        }
-        if is(at, "exclude") && (is(at + 1, "current") || is(at + 1, "group") || is(at + 1, "ties"))
-        {
-            return Some("EXCLUDE of a window frame");
         }
         if is(at, "search") && (is(at + 1, "depth") || is(at + 1, "breadth")) {
             return Some("SEARCH of a recursive query");
