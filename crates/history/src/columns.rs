@@ -5,13 +5,16 @@
 //! by session and transaction by transaction with a counting sort (module `assemble`), and does
 //! nothing but check if they already are in that order.
 
+mod expand;
+mod insert_reads;
+
 use crate::assemble::{self, Block, Sorted};
 use crate::atom::{Atoms, Value};
 use crate::ids::{KeyId, TxnId};
 use crate::model::{History, Initial, KeyNames, Names, OpKind, Status, TimeUnit};
 use crate::place::{PlaceUnit, Places};
 use crate::repairs::Repairs;
-use crate::scans::{self, Group, ScanContent};
+use crate::scans::{Group, ScanContent};
 use crate::statements::StatementContent;
 use std::fmt;
 use std::sync::Arc;
@@ -253,7 +256,7 @@ impl Columns {
             self.op_key.len() == self.op_kind.len() && self.op_value.len() == self.op_kind.len()
         );
         debug_assert_eq!(self.op_txn.len(), self.op_kind.len());
-        let beside = scans::insert_reads(&mut self)?;
+        let beside = insert_reads::insert_reads(&mut self)?;
         let block = Block {
             runs: assemble::runs_of(&std::mem::take(&mut self.op_txn)),
             kind: std::mem::take(&mut self.op_kind),

@@ -3,8 +3,7 @@
 //! A check looks at operations alone; statements are there so that it can be told to people what
 //! was done. They know nothing of SQL: a text, its parameters and a few rows of what it returned.
 
-use crate::ids::{OpId, TxnId};
-use crate::model::History;
+use crate::ids::TxnId;
 use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
@@ -50,28 +49,6 @@ pub struct Statement {
 /// The statements of a history, in the order of their operations.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Statements(pub Vec<Statement>);
-
-impl History {
-    /// The statements, in the order of their operations.
-    pub fn statements(&self) -> &[Statement] {
-        self.statements.as_ref().map_or(&[], |statements| &statements.0)
-    }
-
-    /// The statements of a transaction, in program order.
-    pub fn statements_of(&self, txn: TxnId) -> &[Statement] {
-        let all = self.statements();
-        let first = all.partition_point(|statement| statement.txn < txn);
-        let after = all.partition_point(|statement| statement.txn <= txn);
-        &all[first..after]
-    }
-
-    /// The statement that an operation belongs to.
-    pub fn statement_of(&self, op: OpId) -> Option<&Statement> {
-        let all = self.statements();
-        let at = all.partition_point(|statement| statement.ops.end <= op.0);
-        all.get(at).filter(|statement| statement.ops.contains(&op.0))
-    }
-}
 
 /// `3`, `(1, a)`, `3 rows: 1, 2, …`, `no rows`, `UPDATE 1`.
 impl fmt::Display for Returned {

@@ -30,11 +30,13 @@ fn page(text: &str, kind: Anomaly) -> String {
 /// Two clients count the bookings of a room, find none and insert one.
 const BOOKINGS: &str = r#"{"seriatim":1,"groups":{"booking":["booking[1]","booking[2]"]}}
 {"session":1,"txn":"T1","statements":[
- {"sql":"SELECT count(*) FROM booking WHERE room = $1","params":["1"],"rows":[["0"]],"count":1,"ops":1},
+ {"sql":"SELECT count(*) FROM booking WHERE room = $1","params":["1"],"rows":[["0"]],"count":1,
+  "ops":1},
  {"sql":"INSERT INTO booking VALUES ($1, $2)","params":["1","1"],"done":"INSERT 0 1","ops":1}],
  "ops":[["scan","booking",{}],["w","booking[1]","there"]]}
 {"session":2,"txn":"T2","statements":[
- {"sql":"SELECT count(*) FROM booking WHERE room = $1","params":["1"],"rows":[["0"]],"count":1,"ops":1},
+ {"sql":"SELECT count(*) FROM booking WHERE room = $1","params":["1"],"rows":[["0"]],"count":1,
+  "ops":1},
  {"sql":"INSERT INTO booking VALUES (2, 1)","done":"INSERT 0 1","ops":1}],
  "ops":[["scan","booking",{}],["w","booking[2]","there"]]}
 "#;

@@ -1,6 +1,6 @@
 //! Queries of `sqlsmith`, a generator that knows the catalog: none may end a session, take for ever
 //! or fail with an internal error. Ignored, because it takes its time and needs the program:
-//! `SERIATIM_MINUTES=10 cargo nextest run -p seriatim-server --run-ignored only -E 'binary(sqlsmith)'`
+//! `SERIATIM_MINUTES=10 cargo nextest run -p seriatim-server --run-ignored only --test sqlsmith`
 
 #[path = "common/frames.rs"]
 mod frames;

@@ -1,7 +1,7 @@
 //! What one transaction did, in its order, and what it wrote last to each key.
 
 use crate::key_set::KeySet;
-use crate::record::Recorded;
+use crate::recorded::Recorded;
 use rustc_hash::FxHashMap;
 use seriatim_history::StatementContent;
 use std::sync::Arc;

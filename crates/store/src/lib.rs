@@ -27,6 +27,7 @@ mod past;
 mod ranges;
 mod reach;
 mod record;
+mod recorded;
 mod run_plan;
 mod scanned;
 mod schedule;

@@ -3,36 +3,13 @@
 use crate::atoms::ToAtom;
 use crate::log::State;
 use crate::past::INITIAL;
-use crate::ranges::Range;
+use crate::recorded::Recorded;
 use crate::scanned::{GroupNames, Scanned};
 use rustc_hash::{FxHashMap, FxHashSet};
 use seriatim_history::{
-    Atom, Atoms, Columns, History, KeyId, KeyNames, OpKind, StatementContent, StatementMeta,
-    Status, Value,
+    Atom, Atoms, Columns, History, KeyId, KeyNames, OpKind, StatementMeta, Status, Value,
 };
 use std::sync::Arc;
-
-/// Something that a transaction did.
-#[derive(Clone, Debug)]
-pub(crate) enum Recorded<V> {
-    /// A read from another transaction.
-    Read {
-        key: u32,
-        source: u32,
-    },
-    /// A read of its own last write.
-    OwnRead {
-        key: u32,
-    },
-    Write {
-        key: u32,
-        value: Option<V>,
-    },
-    /// A read of all members of a group that were yet to come.
-    Range(Range),
-    /// What comes from now on is done for this statement, up to the next one.
-    Statement(Arc<StatementContent>),
-}
 
 /// Names for values: as they are, with a number where a key was given the same value before.
 struct Values {

@@ -8,7 +8,7 @@
 use crate::names::Names;
 use crate::past::INITIAL;
 use crate::ranges::{self, Groups, Range};
-use crate::record::Recorded;
+use crate::recorded::Recorded;
 use rustc_hash::{FxHashMap, FxHashSet};
 use seriatim_history::{Group, Intervals, KeyId, ScanContent};
 

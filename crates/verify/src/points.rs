@@ -7,8 +7,8 @@
 //! transaction began has committed at its begin point. Reads match by value, so it does
 //! not matter whether a value was written twice. Time O(n).
 
+use crate::alone::as_if_alone;
 use crate::certificate::Point;
-use crate::order::as_if_alone;
 use crate::rejection::Rejection;
 use seriatim_history::{History, KeyId, OpId, OpKind, Status, TxnId, Value, ValueKind};
 use seriatim_isolation::{Guarantee, Level, Order};

@@ -39,7 +39,7 @@ use crate::ids::SessionId;
 use crate::input::{self, Input};
 use crate::meter::Meter;
 use crate::model::History;
-use crate::scans::TooManyReads;
+use crate::write_out::TooManyReads;
 use advice::advised;
 use directory::LogFile;
 use std::borrow::Cow;

@@ -46,14 +46,14 @@ impl Maker<'_> {
     }
 
     fn from(&mut self) -> From {
-        let mut found = self.from_one();
+        let mut found = self.one_table();
         for _ in 0..self.dice.pick(&[0, 0, 1, 1, 2]) {
             found = self.join(found);
         }
         found
     }
 
-    fn from_one(&mut self) -> From {
+    fn one_table(&mut self) -> From {
         let table = self.dice.pick(self.tables);
         let alias = self.alias();
         let columns: Vec<(String, Kind)> =
@@ -75,7 +75,7 @@ impl Maker<'_> {
     }
 
     fn join(&mut self, left: From) -> From {
-        let right = self.from_one();
+        let right = self.one_table();
         let both = Scope { columns: [&left.scope.columns[..], &right.scope.columns].concat() };
         let word =
             self.dice.pick(&["JOIN", "JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "CROSS"]);

@@ -251,7 +251,8 @@ const SHOWN_TEXT_MAX: usize = 10_000;
 
 /// The beginning of a statement, if it is very long.
 fn shown_text(text: &str) -> &str {
-    &text[..text.floor_char_boundary(SHOWN_TEXT_MAX)]
+    let end = (0..=SHOWN_TEXT_MAX.min(text.len())).rev().find(|&end| text.is_char_boundary(end));
+    &text[..end.unwrap_or(0)]
 }
 
 /// The first rows as the history shows them.

@@ -8,7 +8,7 @@
 use super::txn::{Txn, read};
 use super::{Inner, Shared, StoreError, value};
 use crate::ranges::Group;
-use crate::record::Recorded;
+use crate::recorded::Recorded;
 use rustc_hash::{FxHashMap, FxHashSet};
 use seriatim_history::{Returned, StatementContent};
 use std::sync::{Arc, MutexGuard};

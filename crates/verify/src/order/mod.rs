@@ -7,13 +7,13 @@
 
 mod real_time;
 
+use crate::alone::as_if_alone;
 use crate::pasts::Pasts;
 use crate::points;
 use crate::reads::ExternalRead;
 use crate::rejection::Rejection;
 use seriatim_history::{History, KeyId, OpId, OpKind, Status, TxnId, Value, ValueKind};
 use seriatim_isolation::{Guarantee, Level, Order};
-use std::borrow::Cow;
 use std::collections::HashMap;
 
 /// Accepts `order` iff it is a commit order of `history` at a level, with sessions unless an order
@@ -32,16 +32,6 @@ pub fn verify_order(
         Order::None => verify_weak(&as_if_alone(history, asked.level), asked.level, order),
         Order::Sessions => verify_weak(history, asked.level, order),
         Order::RealTime => real_time::verify_order(history, asked.level, order),
-    }
-}
-
-/// The history in which no sessions count. Where scans have read more than is among the operations,
-/// read committed and read atomic need no more; of the levels above only those are confirmed that
-/// hold with sessions, for which the operations are enough.
-pub(crate) fn as_if_alone(history: &History, level: Level) -> Cow<'_, History> {
-    match history.scans_need_sessions() && level >= Level::Causal {
-        true => Cow::Borrowed(history),
-        false => Cow::Owned(history.without_sessions()),
     }
 }
 

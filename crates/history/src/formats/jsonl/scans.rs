@@ -11,8 +11,9 @@
 use super::super::build::Builder;
 use super::super::json;
 use super::super::json::{Json, Members};
+use crate::intervals::Intervals;
 use crate::model::History;
-use crate::scans::{Group, Intervals, ScanContent};
+use crate::scans::{Group, ScanContent};
 use rustc_hash::FxHashMap;
 
 /// The groups of a header.

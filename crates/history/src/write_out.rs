@@ -1,11 +1,11 @@
 //! The history in which each read of each scan is an operation, for what knows no scans.
 
-use super::Scan;
 use crate::atom::Value;
 use crate::columns::{Columns, LIMIT, TxnMeta};
 use crate::ids::{KeyId, OpId};
 use crate::model::{History, Names, OpKind, Status};
 use crate::place::Places;
+use crate::scans::Scan;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::fmt;
 

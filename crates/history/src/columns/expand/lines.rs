@@ -1,8 +1,8 @@
 //! Which transactions stand for those behind them.
 
 use crate::columns::{Columns, TxnMeta};
+use crate::intervals::Intervals;
 use crate::model::Status;
-use crate::scans::Intervals;
 use rustc_hash::FxHashMap;
 
 /// Pieces of sessions in which each transaction ends after the one before; transactions of unknown

@@ -1,11 +1,11 @@
 //! From columns with scans and statements to a history: the reads of scans are put among the
 //! operations, and what scans and statements say of places becomes numbers of operations.
 
-use super::{Group, Scan, ScanContent, Scans, expand};
-use crate::columns::{Columns, ColumnsError, Mark};
+use super::{Columns, ColumnsError, Mark, expand};
 use crate::ids::TxnId;
 use crate::model::{History, OpKind};
 use crate::place::Places;
+use crate::scans::{Group, Scan, ScanContent, Scans};
 use crate::statements::{Statement, StatementContent, Statements};
 use std::ops::Range;
 use std::sync::Arc;

@@ -5,8 +5,8 @@ use super::writes::{GroupIndex, GroupWrites};
 use crate::atom::{Value, ValueKind};
 use crate::columns::Columns;
 use crate::ids::KeyId;
+use crate::intervals::Intervals;
 use crate::model::{OpKind, Status};
-use crate::scans::Intervals;
 use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::BTreeSet;
 

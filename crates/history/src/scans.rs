@@ -9,21 +9,12 @@
 //!
 //! A scan of a hundred thousand rows is not a hundred thousand operations. [`crate::Columns`] adds
 //! to the operations of the transaction only those reads of the scan that the verdict of some level
-//! can depend on (module `expand` has the rules and the proof), so that everything that looks at a
+//! can depend on (`columns/expand` has the rules and the proof), so that everything that looks at a
 //! history sees plain reads. The scan itself stays in a table beside the operations; it is what
-//! is written to a file, and [`History::written_out`] has all of its reads.
+//! is written to a file, and [`crate::History::written_out`] has all of its reads.
 
-mod expand;
-mod insert;
-mod intervals;
-mod write_out;
-
-pub(crate) use insert::insert_reads;
-pub use intervals::Intervals;
-pub use write_out::TooManyReads;
-
-use crate::ids::{KeyId, OpId, TxnId};
-use crate::model::History;
+use crate::ids::{KeyId, TxnId};
+use crate::intervals::Intervals;
 use std::ops::Range;
 
 /// Keys that are read together. A key is in one group at most.
@@ -76,38 +67,4 @@ pub(crate) struct Scans {
     /// In the order of their operations.
     pub scans: Vec<Scan>,
     pub need_sessions: bool,
-}
-
-impl History {
-    /// The groups of keys.
-    pub fn groups(&self) -> &[Group] {
-        self.scans.as_ref().map_or(&[], |scans| &scans.groups)
-    }
-
-    /// The scans, in the order of their operations.
-    pub fn scans(&self) -> &[Scan] {
-        self.scans.as_ref().map_or(&[], |scans| &scans.scans)
-    }
-
-    /// The scans of a transaction, in program order.
-    pub fn scans_of(&self, txn: TxnId) -> &[Scan] {
-        let scans = self.scans();
-        let first = scans.partition_point(|scan| scan.txn < txn);
-        let after = scans.partition_point(|scan| scan.txn <= txn);
-        &scans[first..after]
-    }
-
-    /// The scan that an operation belongs to.
-    pub fn scan_of(&self, op: OpId) -> Option<&Scan> {
-        let scans = self.scans();
-        let after = scans.partition_point(|scan| scan.ops.end <= op.0);
-        scans.get(after).filter(|scan| scan.ops.contains(&op.0))
-    }
-
-    /// Whether only those reads of scans are among the operations that matter where session order
-    /// counts: there would be too many others. A level may then hold without sessions for the
-    /// operations alone, and yet not for all that the scans read.
-    pub fn scans_need_sessions(&self) -> bool {
-        self.scans.as_ref().is_some_and(|scans| scans.need_sessions)
-    }
 }

@@ -4,8 +4,9 @@ use super::lines::{LineFirsts, Lines};
 use crate::atom::Value;
 use crate::columns::Columns;
 use crate::ids::KeyId;
+use crate::intervals::Intervals;
 use crate::model::Status;
-use crate::scans::{Group, Intervals};
+use crate::scans::Group;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// The writers of a key that did not abort.
