@@ -23,6 +23,7 @@ seed elle_json 2 '{"type":"invoke","process":"0","f":"cas","value":[1,2]}\n{"typ
 seed elle_json 1 '[{"type":"ok","process":1,"f":"txn","value":[["append",5,1],["r",5,[1]]]},{"type":"info","process":1,"value":null}]'
 seed isopredict 1 'READ KEY[x] Txn(1, 0) From(2, 0)\nWRITE KEY[7] Txn(2, 0)\nINSERT[k] to Set[s] Txn(0, 0)\nCONTAINS[k] in Set[s] From(2, 0) Txn(1, 1)\n'
 seed viper 1 '{"isInitial":true,"value":[["w",1,2,true]]}\n{"value": [["r", 1, -5, false], ["d", 1, 0, 5, false, true], ["range", 1, "nil", [{"id":2,"val":9}], []]]}\n'
+seed jsonl 3 '{"seriatim":1,"groups":{"g":["x","y","z",4]}}\n{"session":1,"ops":[["w","x",1],["w","y",2]]}\n{"session":2,"statements":[{"sql":"q","params":["1",null],"rows":[["2"]],"count":3,"first":0,"ops":2},{"sql":"d","done":"UPDATE 1"}],"ops":[["r","x",1],["scan","g",{"members":[[0,2]],"seen":[0],"unchanged":[1]}],["w",4,1]]}\n'
 seed jsonl 2 '{"seriatim":1,"unknown_content":3}\n{"session":1,"ops":[["w","x",1],["r","x",9],["r","l",[1]]]}\n'
 seed jsonl 1 '{"seriatim":1,"initial":{"x":0},"source":"s"}\n{"session":"s1","txn":"t7","status":"unknown","begin":1,"end":2,"level":"si","ops":[["w","x",1],["r","y",null],["append","l",3],["r","l",[1,3]]]}\n'
 seed cobra 1 'S\0\0\0\0\0\0\0\001W\0\0\0\0\0\0\0\144\0\0\0\0\0\0\0\007\0\0\0\0\0\0\0\005R\0\0\0\0\276\276\353\356\0\0\0\0\276\276\353\356\0\0\0\0\0\0\0\010\0\0\0\0\0\0\0\0C\0\0\0\0\0\0\0\001'

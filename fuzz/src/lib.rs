@@ -29,6 +29,8 @@ fn read_with(bytes: &[u8], options: ReadOptions) {
     let again = ReadOptions { format: Some(Format::Jsonl), threads: 1, ..ReadOptions::default() };
     let (copy, _) = read_bytes(&jsonl, "copy", &again).expect("we read what we write");
     assert_eq!((copy.txn_count(), copy.op_count()), (history.txn_count(), history.op_count()));
+    assert_eq!(copy.scanned_reads(), history.scanned_reads());
+    assert_eq!(copy.statements().len(), history.statements().len());
     // It may refuse, but not panic, and what it writes it must read.
     let mut same = Vec::new();
     if !format.is_directory_format()
@@ -54,6 +56,8 @@ fn walk(history: &History) {
             history.key_name(content.key).to_string();
             history.value_text(content.value);
             history.place(op).expect("everything comes from a file").to_string();
+            assert!(history.scan_of(op).is_none_or(|scan| scan.txn == txn));
+            assert!(history.statement_of(op).is_none_or(|statement| statement.txn == txn));
         }
     }
 }

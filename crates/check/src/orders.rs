@@ -4,7 +4,9 @@
 //! long is slow: clocks take a number for each transaction and session. So a history is checked
 //! with its sessions first. What holds with them holds without. What is violated is often violated
 //! without them too, by the same operations, which is tried where the history is large; only
-//! smaller ones are checked as if each transaction were a session.
+//! smaller ones are checked as if each transaction were a session. Large are also those whose
+//! operations have not all that scans read ([`History::scans_need_sessions`]): what they have is
+//! enough for read committed and read atomic without sessions, and for all levels with them.
 
 use crate::checker::{check_with_sessions, nothing};
 use crate::limits::Limits;
@@ -57,7 +59,7 @@ fn without_times(history: &History, options: &Options) -> Report {
 /// A check in which sessions do not count.
 fn check_without_sessions(history: &History, options: &Options) -> Report {
     let is_small = history.txn_count() <= SINGLES_MAX;
-    if is_small {
+    if is_small && !history.scans_need_sessions() {
         return check_with_sessions(&history.without_sessions(), options);
     }
     let (order, instances, kind) = (Order::Sessions, INSTANCES_TRIED, None);

@@ -5,12 +5,17 @@
 //! by session and transaction by transaction with a counting sort (module `assemble`), and does
 //! nothing but check if they already are in that order.
 
+mod expand;
+mod insert_reads;
+
 use crate::assemble::{self, Block, Sorted};
 use crate::atom::{Atoms, Value};
 use crate::ids::{KeyId, TxnId};
 use crate::model::{History, Initial, KeyNames, Names, OpKind, Status, TimeUnit};
 use crate::place::{PlaceUnit, Places};
 use crate::repairs::Repairs;
+use crate::scans::{Group, ScanContent};
+use crate::statements::StatementContent;
 use std::fmt;
 use std::sync::Arc;
 
@@ -21,6 +26,42 @@ pub struct TxnMeta {
     pub session: u32,
     /// How it ended.
     pub status: Status,
+}
+
+/// A place between the operations of the columns: how many operations, and how many scans, come
+/// before it.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct Mark {
+    /// How many operations.
+    pub ops: u32,
+    /// How many scans.
+    pub scans: u32,
+}
+
+/// A scan in the order of the input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct ScanMeta {
+    /// The index of its transaction.
+    pub txn: u32,
+    /// How many operations come before it.
+    pub at: u32,
+    /// What it read.
+    pub content: ScanContent,
+    /// Its line in the input.
+    pub line: u32,
+}
+
+/// A statement in the order of the input.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct StatementMeta {
+    /// The index of its transaction.
+    pub txn: u32,
+    /// Where its operations begin.
+    pub from: Mark,
+    /// Where they end.
+    pub to: Mark,
+    /// What it is.
+    pub content: Arc<StatementContent>,
 }
 
 /// Why columns are not a history.
@@ -36,15 +77,30 @@ pub enum ColumnsError {
         /// How many there may be.
         limit: usize,
     },
+    /// A scan is said to have found a key as its only writer had left it, which does not have one,
+    /// or whose initial value is the same.
+    NotUnchanged {
+        /// The number of the scan.
+        scan: usize,
+        /// The key.
+        key: KeyId,
+    },
 }
 
 impl fmt::Display for ColumnsError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let ColumnsError::TooLarge { what, count, limit } = self;
-        write!(
-            f,
-            "{what}: {count} are more than the {limit} that a history may have; split the input"
-        )
+        match self {
+            ColumnsError::TooLarge { what, count, limit } => write!(
+                f,
+                "{what}: {count} are more than the {limit} that a history may have; split the \
+                 input"
+            ),
+            ColumnsError::NotUnchanged { scan, key } => write!(
+                f,
+                "scan {scan} found key {} unchanged, which was not written by one transaction",
+                key.0
+            ),
+        }
     }
 }
 
@@ -52,7 +108,7 @@ impl std::error::Error for ColumnsError {}
 
 /// The most operations, keys, sessions or lists that a history may have; the numbers above mark
 /// special cases.
-const LIMIT: usize = (u32::MAX - 16) as usize;
+pub(crate) const LIMIT: usize = (u32::MAX - 16) as usize;
 
 /// The most transactions that a history may have: checkers keep one bit beside the number of a
 /// transaction.
@@ -62,7 +118,9 @@ pub const TXNS_MAX: usize = (1 << 31) - 16;
 ///
 /// Invariants that the caller keeps: the columns `op_*` are of equal length; `op_txn` holds indices
 /// of `txns`, `TxnMeta::session` numbers below `session_count`; tables of names are as long as what
-/// they name (in file order).
+/// they name (in file order). The operations of a transaction that has scans or statements stand
+/// together; scans and statements ascend and speak of keys of their groups, and a key is in one
+/// group at most.
 #[derive(Clone, Debug)]
 pub struct Columns {
     /// Kinds of the operations.
@@ -111,6 +169,15 @@ pub struct Columns {
     pub extra: Option<Box<str>>,
     /// Such fields of transactions, with the index in `txns`.
     pub txn_extras: Vec<(u32, Box<str>)>,
+    /// Keys that scans read together.
+    pub groups: Vec<Group>,
+    /// Scans, in the order of the operations.
+    pub scans: Vec<ScanMeta>,
+    /// How many reads of scans are worth having so that levels can be decided without sessions; if
+    /// there is no number, as many as there are operations, or 65,536.
+    pub reads_without_sessions_max: Option<u64>,
+    /// Statements, in the order of the operations.
+    pub statements: Vec<StatementMeta>,
 }
 
 impl Default for Columns {
@@ -138,6 +205,10 @@ impl Default for Columns {
             repairs: Repairs::default(),
             extra: None,
             txn_extras: Vec::new(),
+            groups: Vec::new(),
+            scans: Vec::new(),
+            reads_without_sessions_max: None,
+            statements: Vec::new(),
         }
     }
 }
@@ -150,6 +221,26 @@ impl Columns {
         self.op_key.push(key);
         self.op_value.push(value);
         self.op_txn.push(txn);
+    }
+
+    /// Adds a scan of transaction `txn`, behind the operations so far, that stands in this line.
+    pub fn push_scan(&mut self, txn: u32, content: ScanContent, line: u32) {
+        let at = self.op_kind.len() as u32;
+        self.scans.push(ScanMeta { txn, at, content, line });
+    }
+
+    /// The place behind all operations and scans so far.
+    pub fn mark(&self) -> Mark {
+        Mark { ops: self.op_kind.len() as u32, scans: self.scans.len() as u32 }
+    }
+
+    /// Tells scans and statements where the operations have gone.
+    pub(crate) fn move_marks(&mut self, moved: impl Fn(u32) -> u32) {
+        self.scans.iter_mut().for_each(|scan| scan.at = moved(scan.at));
+        for statement in &mut self.statements {
+            statement.from.ops = moved(statement.from.ops);
+            statement.to.ops = moved(statement.to.ops);
+        }
     }
 
     /// Adds a transaction and returns its index.
@@ -165,6 +256,7 @@ impl Columns {
             self.op_key.len() == self.op_kind.len() && self.op_value.len() == self.op_kind.len()
         );
         debug_assert_eq!(self.op_txn.len(), self.op_kind.len());
+        let beside = insert_reads::insert_reads(&mut self)?;
         let block = Block {
             runs: assemble::runs_of(&std::mem::take(&mut self.op_txn)),
             kind: std::mem::take(&mut self.op_kind),
@@ -172,7 +264,11 @@ impl Columns {
             value: std::mem::take(&mut self.op_value),
             places: std::mem::take(&mut self.op_places),
         };
-        self.finish_blocks(vec![block], 1)
+        let history = self.finish_blocks(vec![block], 1)?;
+        Ok(match beside {
+            Some(beside) => beside.attach(history),
+            None => history,
+        })
     }
 
     /// Like [`Columns::finish`], with the operations in blocks (in file order) instead of the
@@ -189,8 +285,12 @@ impl Columns {
         Ok(self.permute(session_txns, txn_ops, &new_of_old, sorted))
     }
 
+    pub(crate) fn check_op_count(&self, op_count: usize) -> Result<(), ColumnsError> {
+        check_size("operations", op_count, LIMIT)
+    }
+
     fn check_sizes(&self, op_count: usize) -> Result<(), ColumnsError> {
-        check_size("operations", op_count, LIMIT)?;
+        self.check_op_count(op_count)?;
         check_size("transactions", self.txns.len(), TXNS_MAX)?;
         check_size("sessions", self.session_count as usize, LIMIT)?;
         check_size("keys", self.key_names.len(), LIMIT)?;
@@ -261,6 +361,8 @@ impl Columns {
             repairs: self.repairs,
             extra: self.extra,
             txn_extras: extras,
+            scans: None,
+            statements: None,
         }
     }
 }

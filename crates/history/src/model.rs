@@ -15,6 +15,8 @@ use crate::atom::{Atom, Atoms, Value, ValueKind};
 use crate::ids::{KeyId, OpId, SessionId, TxnId};
 use crate::place::{Place, PlaceUnit, Places};
 use crate::repairs::Repairs;
+use crate::scans::Scans;
+use crate::statements::Statements;
 use rustc_hash::FxHashMap;
 use std::fmt;
 use std::ops::Range;
@@ -199,6 +201,9 @@ pub struct History {
     /// Fields of the input that mean nothing to us, as JSON objects: off every hot path.
     pub(crate) extra: Option<Box<str>>,
     pub(crate) txn_extras: FxHashMap<TxnId, Box<str>>,
+    /// Groups of keys, and scans of them.
+    pub(crate) scans: Option<Arc<Scans>>,
+    pub(crate) statements: Option<Arc<Statements>>,
 }
 
 /// Short: a history may have millions of operations.

@@ -1,11 +1,12 @@
 //! Sub-histories: some operations of a history, everything else removed.
 
 use crate::atom::{Value, ValueKind};
-use crate::columns::{Columns, TxnMeta};
+use crate::columns::{Columns, Mark, StatementMeta, TxnMeta};
 use crate::ids::{KeyId, OpId, TxnId};
 use crate::model::{History, Names, OpKind, Status};
 use crate::place::Places;
 use rustc_hash::FxHashSet;
+use std::sync::Arc;
 
 impl History {
     /// The history that consists of `ops` alone: their transactions, in the same sessions, the same
@@ -45,6 +46,7 @@ impl History {
                 names.push(self.txn_name(txn));
                 times.extend(self.times(txn));
             }
+            self.keep_statement(op, columns.txns.len() as u32 - 1, &mut columns);
             let operation = self.op(op);
             let value = self.without(operation.key, operation.value, &removed, &mut columns);
             columns.push_op(columns.txns.len() as u32 - 1, operation.kind, operation.key, value);
@@ -60,7 +62,27 @@ impl History {
         }
     }
 
-    fn empty_copy(&self) -> Columns {
+    /// Notes that the next operation belongs to the statement of `op`.
+    fn keep_statement(&self, op: OpId, txn: u32, columns: &mut Columns) {
+        let Some(statement) = self.statement_of(op) else { return };
+        let from = columns.mark();
+        let to = Mark { ops: from.ops + 1, ..from };
+        match columns.statements.last_mut() {
+            Some(last)
+                if last.txn == txn
+                    && last.to == from
+                    && Arc::ptr_eq(&last.content, &statement.content) =>
+            {
+                last.to = to;
+            }
+            _ => {
+                let content = Arc::clone(&statement.content);
+                columns.statements.push(StatementMeta { txn, from, to, content });
+            }
+        }
+    }
+
+    pub(crate) fn empty_copy(&self) -> Columns {
         Columns {
             session_count: self.session_count() as u32,
             session_names: self.session_names.clone(),

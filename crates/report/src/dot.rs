@@ -4,7 +4,7 @@
 //! ones are inferred.
 
 use crate::checked::Checked;
-use crate::prose::{clean, item, txn};
+use crate::prose::{act, clean, item, txn};
 use seriatim_check::{AnomalyGroup, Edge, OpRef, Reason, TxnRef, Violation, Why};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -95,7 +95,10 @@ fn session_cluster(number: usize, index: usize, session: &str, nodes: &[Node<'_>
 }
 
 fn node_label(node: &Node<'_>) -> String {
-    let ops = node.ops.iter().map(|op| format!("\n{} {}", op.action(), item(op)));
+    let ops = node.ops.iter().map(|op| match op.statement {
+        Some(_) => format!("\n{}", act(op)),
+        None => format!("\n{} {}", op.action(), item(op)),
+    });
     std::iter::once(txn(node.txn)).chain(ops).collect()
 }
 

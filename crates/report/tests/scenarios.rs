@@ -6,7 +6,8 @@ mod common;
 
 use common::explained;
 use seriatim_check::Checker;
-use seriatim_history::notation;
+use seriatim_history::formats::{Format, ReadOptions, read_bytes};
+use seriatim_history::{History, notation};
 use seriatim_isolation::Anomaly;
 use seriatim_report::style::strip;
 use seriatim_report::text::{self, Layout};
@@ -24,6 +25,65 @@ fn page(text: &str, kind: Anomaly) -> String {
     );
     assert_eq!(told.kind, kind, "{page}");
     page
+}
+
+/// Two clients count the bookings of a room, find none and insert one.
+const BOOKINGS: &str = r#"{"seriatim":1,"groups":{"booking":["booking[1]","booking[2]"]}}
+{"session":1,"txn":"T1","statements":[
+ {"sql":"SELECT count(*) FROM booking WHERE room = $1","params":["1"],"rows":[["0"]],"count":1,
+  "ops":1},
+ {"sql":"INSERT INTO booking VALUES ($1, $2)","params":["1","1"],"done":"INSERT 0 1","ops":1}],
+ "ops":[["scan","booking",{}],["w","booking[1]","there"]]}
+{"session":2,"txn":"T2","statements":[
+ {"sql":"SELECT count(*) FROM booking WHERE room = $1","params":["1"],"rows":[["0"]],"count":1,
+  "ops":1},
+ {"sql":"INSERT INTO booking VALUES (2, 1)","done":"INSERT 0 1","ops":1}],
+ "ops":[["scan","booking",{}],["w","booking[2]","there"]]}
+"#;
+
+/// A client reads the stock, another one too, and both take one.
+const STOCK: &str = r#"{"seriatim":1,"initial":{"item[7].stock":4}}
+{"session":1,"txn":"T1","statements":[
+ {"sql":"SELECT stock FROM item WHERE id = 7","rows":[["4"]],"count":1,"ops":1},
+ {"sql":"UPDATE item SET stock = $1 WHERE id = $2","params":["3","7"],"done":"UPDATE 1","ops":1}],
+ "ops":[["r","item[7].stock",4],["w","item[7].stock",3]]}
+{"session":2,"txn":"T2","statements":[
+ {"sql":"SELECT stock FROM item WHERE id = 7","rows":[["4"]],"count":1,"ops":1},
+ {"sql":"UPDATE item SET stock = 2 WHERE id = 7","done":"UPDATE 1","ops":1}],
+ "ops":[["r","item[7].stock",4],["w","item[7].stock",2]]}
+"#;
+
+/// Saw one write of a transaction and not the other.
+const FRACTURED: &str = r#"{"seriatim":1,"groups":{"item":["item[7]"]}}
+{"session":1,"txn":"T1","statements":[{"sql":"INSERT INTO item VALUES (7)","ops":1},
+ {"sql":"UPDATE total SET n = 1","ops":1}],
+ "ops":[["w","item[7]","there"],["w","total.n",1]]}
+{"session":2,"txn":"T2","statements":[
+ {"sql":"SELECT n FROM total","rows":[["1"]],"count":1,"ops":1},
+ {"sql":"SELECT * FROM item","rows":[],"count":0,"ops":1}],
+ "ops":[["r","total.n",1],["scan","item",{}]]}
+"#;
+
+fn recorded(text: &str) -> History {
+    let options = ReadOptions { format: Some(Format::Jsonl), ..ReadOptions::default() };
+    read_bytes(text.as_bytes(), "run.jsonl", &options).unwrap().0
+}
+
+#[test]
+fn statements_tell_what_happened() {
+    let mut pages = String::new();
+    for (text, kind) in [
+        (BOOKINGS, Anomaly::WriteSkew),
+        (STOCK, Anomaly::LostUpdate),
+        (FRACTURED, Anomaly::NonMonotonicReadCausal),
+    ] {
+        let report = Checker::new().threads(1).check(&recorded(text));
+        let told = &report.anomalies[0].exemplar;
+        let layout = Layout { why: true, ..Layout::default() };
+        pages += &format!("{}\n", strip(&text::violation(told, &layout)));
+        assert!(report.anomalies.iter().any(|group| group.kind == kind), "{pages}");
+    }
+    insta::assert_snapshot!(pages);
 }
 
 #[test]

@@ -8,10 +8,12 @@
 use crate::config::Config;
 use crate::picks::Picks;
 use serde::{Serialize, Serializer};
+use seriatim_history::StatementContent;
 use seriatim_isolation::{Level, Order};
 use seriatim_sql::catalog::HeapId;
 use seriatim_sql::cells::{
-    Base, Cell, CellSession, CellStore, CellTxn, Group, Lock, RowNo, RowSet, Statement, TxnLevel,
+    Base, Cell, CellSession, CellStore, CellTxn, Group, Lock, Returned, RowNo, RowSet, Statement,
+    TxnLevel,
 };
 use seriatim_sql::error::code;
 use seriatim_sql::functions::{Call, Style};
@@ -31,6 +33,7 @@ pub fn open(config: &Config, forced: bool) -> std::result::Result<StoreCells, St
         .chooser(chooser)
         .clock(seriatim_store::Clock::Monotonic)
         .member_names(|group, member| Kind::of(group).name(member))
+        .group_names(|group| Kind::of(group).group_name())
         .order(config.order);
     // Every SQL server shows a connection what it has committed itself.
     if config.order != Order::None {
@@ -222,6 +225,17 @@ impl Kind {
         }
     }
 
+    fn group_name(self) -> String {
+        match self {
+            Kind::Column(heap, 0) => format!("rows of table {}", heap.0),
+            Kind::Column(heap, column) => format!("column {column} of table {}", heap.0),
+            Kind::Key(index, key) => format!("key {key} of index {}", index.0),
+            Kind::RowLocks(heap) => format!("locks of rows of table {}", heap.0),
+            Kind::ObjectLocks => "locks of tables".to_owned(),
+            Kind::AdvisoryLocks(pair) => format!("advisory locks {}", i32::from(pair)),
+        }
+    }
+
     fn name(self, member: u32) -> String {
         match self {
             Kind::Column(heap, 0) => format!("table {} row[{member}]", heap.0),
@@ -250,9 +264,26 @@ impl StoreTxn {
 }
 
 impl CellTxn for StoreTxn {
-    fn begin_statement(&mut self, _statement: &Statement<'_>) -> Result<()> {
-        self.txn.begin_statement();
+    fn begin_statement(&mut self, statement: &Statement<'_>) -> Result<()> {
+        let params = statement.params.iter().map(|param| param.as_deref().map(Into::into));
+        self.txn.begin_statement(StatementContent {
+            text: statement.text.into(),
+            params: params.collect(),
+            returned: None,
+        });
         Ok(())
+    }
+
+    fn end_statement(&mut self, returned: &Returned<'_>) {
+        let row = |row: &Vec<Option<String>>| {
+            row.iter().map(|value| value.as_deref().map(Into::into)).collect()
+        };
+        self.txn.end_statement(match *returned {
+            Returned::Done(done) => seriatim_history::Returned::Done(done.into()),
+            Returned::Rows(count, first) => {
+                seriatim_history::Returned::Rows { count, first: first.iter().map(row).collect() }
+            }
+        });
     }
 
     fn read(&mut self, cell: Cell) -> Result<Option<Datum>> {

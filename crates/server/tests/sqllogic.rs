@@ -70,6 +70,10 @@ impl DB for Session<'_> {
         Ok(output(answer?))
     }
 
+    fn error_sql_state(refusal: &Refusal) -> Option<String> {
+        Some(refusal.code.clone())
+    }
+
     fn engine_name(&self) -> &str {
         self.target.engine
     }

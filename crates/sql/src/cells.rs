@@ -64,6 +64,9 @@ pub trait CellTxn: Send {
     /// A statement begins: it sees one version of each cell.
     fn begin_statement(&mut self, statement: &Statement<'_>) -> Result<()>;
 
+    /// The present statement has returned this.
+    fn end_statement(&mut self, _returned: &Returned<'_>) {}
+
     /// The value of a cell as this transaction may see it; `None` is its initial value.
     fn read(&mut self, cell: Cell) -> Result<Option<Datum>>;
 
@@ -125,6 +128,15 @@ pub struct Statement<'s> {
     pub text: &'s str,
     /// Its parameters, as text.
     pub params: &'s [Option<String>],
+}
+
+/// What is told of the result of a statement, for the history.
+#[derive(Clone, Copy, Debug)]
+pub enum Returned<'s> {
+    /// Rows: how many, and the first of them as text.
+    Rows(u64, &'s [Vec<Option<String>>]),
+    /// What was done: `UPDATE 1`.
+    Done(&'s str),
 }
 
 /// How a transaction is to run.

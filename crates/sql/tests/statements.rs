@@ -20,6 +20,21 @@ fn other_objects_are_made_and_changed_as_there() {
 }
 
 #[test]
+fn materialized_views_are_filled_and_refreshed_as_there() {
+    agree(include_str!("data/materialized.txt"));
+}
+
+#[test]
+fn extensions_bring_their_functions_as_there() {
+    agree(include_str!("data/extensions.txt"));
+}
+
+#[test]
+fn what_clients_send_gives_what_it_gives_there() {
+    agree(include_str!("data/clients.txt"));
+}
+
+#[test]
 fn migrations_change_tables_as_there() {
     agree(include_str!("data/migrations.txt"));
 }

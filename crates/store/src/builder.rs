@@ -3,7 +3,7 @@
 use crate::chooser::{Chooser, Random};
 use crate::clock::Clock;
 use crate::delay::Delay;
-use crate::names::Namer;
+use crate::names::{GroupNamer, Namer};
 use crate::ranges::Group;
 use seriatim_isolation::{Level, Order};
 use std::fmt;
@@ -23,6 +23,7 @@ pub struct Builder {
     pub(crate) sessions_at_rc: bool,
     pub(crate) order: Order,
     pub(crate) namer: Option<Namer>,
+    pub(crate) group_namer: Option<GroupNamer>,
 }
 
 impl fmt::Debug for Builder {
@@ -43,6 +44,7 @@ impl Builder {
             sessions_at_rc: false,
             order: Order::default(),
             namer: None,
+            group_namer: None,
         }
     }
 
@@ -101,6 +103,12 @@ impl Builder {
         namer: impl Fn(Group, u32) -> String + Send + 'static,
     ) -> Builder {
         self.namer = Some(Box::new(namer));
+        self
+    }
+
+    /// What groups are called, in histories.
+    pub fn group_names(mut self, namer: impl Fn(Group) -> String + Send + 'static) -> Builder {
+        self.group_namer = Some(Box::new(namer));
         self
     }
 

@@ -1,8 +1,10 @@
 //! What one transaction did, in its order, and what it wrote last to each key.
 
 use crate::key_set::KeySet;
-use crate::record::Recorded;
+use crate::recorded::Recorded;
 use rustc_hash::FxHashMap;
+use seriatim_history::StatementContent;
+use std::sync::Arc;
 
 /// The longest list that is looked through.
 const LIST_MAX: usize = 32;
@@ -58,6 +60,14 @@ impl<V> Events<V> {
             Some(Recorded::Read { source, .. }) => Some(*source),
             _ => None,
         }
+    }
+
+    /// The statement that began last.
+    pub fn last_statement(&mut self) -> Option<&mut Arc<StatementContent>> {
+        self.list.iter_mut().rev().find_map(|event| match event {
+            Recorded::Statement(content) => Some(content),
+            _ => None,
+        })
     }
 
     /// What the last write to `key` wrote; `None` if there is no such write.

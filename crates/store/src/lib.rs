@@ -27,7 +27,9 @@ mod past;
 mod ranges;
 mod reach;
 mod record;
+mod recorded;
 mod run_plan;
+mod scanned;
 mod schedule;
 mod store;
 #[cfg(test)]

@@ -13,6 +13,8 @@ use std::sync::Arc;
 
 /// Says what a member of a group is called.
 pub(crate) type Namer = Box<dyn Fn(Group, u32) -> String + Send>;
+/// Says what a group is called.
+pub(crate) type GroupNamer = Box<dyn Fn(Group) -> String + Send>;
 
 #[derive(Clone, Debug)]
 enum KeyName {
@@ -33,6 +35,7 @@ pub(crate) struct Names {
     members: FxHashMap<(Group, u32), u32>,
     free: Vec<u32>,
     namer: Option<Namer>,
+    group_namer: Option<GroupNamer>,
 }
 
 impl fmt::Debug for Names {
@@ -42,9 +45,9 @@ impl fmt::Debug for Names {
 }
 
 impl Names {
-    /// Members are called by `namer`.
-    pub fn new(namer: Option<Namer>) -> Names {
-        Names { namer, ..Names::default() }
+    /// Members and groups are called by these.
+    pub fn new(namer: Option<Namer>, group_namer: Option<GroupNamer>) -> Names {
+        Names { namer, group_namer, ..Names::default() }
     }
 
     /// How many numbers there are, used or free.
@@ -114,6 +117,14 @@ impl Names {
         }
     }
 
+    /// What a group is called.
+    pub fn group_shown(&self, group: Group) -> String {
+        match &self.group_namer {
+            Some(namer) => namer(group),
+            None => group.0.to_string(),
+        }
+    }
+
     /// The keys that have texts with this beginning for names, in the order of these.
     pub fn beginning_with<'n>(&'n self, prefix: &'n str) -> impl Iterator<Item = u32> + 'n {
         let behind = (Bound::Included(prefix), Bound::Unbounded);
@@ -128,7 +139,8 @@ mod tests {
 
     #[test]
     fn numbers_of_forgotten_members_are_given_again() {
-        let mut names = Names::new(Some(Box::new(|group, member| format!("{}/{member}", group.0))));
+        let namer: Namer = Box::new(|group, member| format!("{}/{member}", group.0));
+        let mut names = Names::new(Some(namer), None);
         let x = names.add("x");
         let row = names.add_member(Group(1), 5);
         assert_eq!((&*names.shown(x), &*names.shown(row)), ("x", "1/5"));

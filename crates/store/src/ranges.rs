@@ -75,6 +75,11 @@ impl Groups {
         self.entries(group, 0).iter().map(|entry| (entry.key, entry.member, entry.number))
     }
 
+    /// The group of a key.
+    pub fn group_of(&self, key: u32) -> Option<Group> {
+        self.places.get(&key).map(|&(group, _)| group)
+    }
+
     /// A range over what comes from now on.
     pub fn range(&self, group: Group, members: Option<Arc<[u32]>>) -> Range {
         Range { group, known: self.next, members }

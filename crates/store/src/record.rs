@@ -3,30 +3,13 @@
 use crate::atoms::ToAtom;
 use crate::log::State;
 use crate::past::INITIAL;
-use crate::ranges::{Groups, Range};
+use crate::recorded::Recorded;
+use crate::scanned::{GroupNames, Scanned};
 use rustc_hash::{FxHashMap, FxHashSet};
-use seriatim_history::{Atom, Atoms, Columns, History, KeyId, KeyNames, OpKind, Status, Value};
+use seriatim_history::{
+    Atom, Atoms, Columns, History, KeyId, KeyNames, OpKind, StatementMeta, Status, Value,
+};
 use std::sync::Arc;
-
-/// Something that a transaction did.
-#[derive(Clone, Debug)]
-pub(crate) enum Recorded<V> {
-    /// A read from another transaction.
-    Read {
-        key: u32,
-        source: u32,
-    },
-    /// A read of its own last write.
-    OwnRead {
-        key: u32,
-    },
-    Write {
-        key: u32,
-        value: Option<V>,
-    },
-    /// A read of all members of a group that were yet to come.
-    Range(Range),
-}
 
 /// Names for values: as they are, with a number where a key was given the same value before.
 struct Values {
@@ -71,78 +54,130 @@ pub(crate) struct Told<'e, V> {
 /// The history of transactions in the order in which they began.
 pub(crate) fn history<'e, V: ToAtom + 'e>(
     keys: Vec<Arc<str>>,
-    groups: &Groups,
+    groups: GroupNames<'_>,
     initial: &[Option<V>],
     sessions: u32,
     txns: impl Iterator<Item = Told<'e, V>>,
 ) -> History {
+    let txns: Vec<Told<'e, V>> = txns.collect();
     let names = keys.into_iter().map(|name| Atom::Str((*name).into())).collect();
-    let mut columns = Columns {
+    let columns = Columns {
         session_count: sessions,
         key_names: KeyNames::Table(names),
         ..Columns::default()
     };
-    let mut values = Values {
+    let values = Values {
         atoms: Atoms::default(),
         used: FxHashSet::default(),
         next: FxHashMap::default(),
         last: FxHashMap::default(),
     };
+    let scans = Scanned::new(groups, only_writers(&txns));
+    let mut recorder = Recorder { columns, values, scans, reads: Vec::new() };
     for (key, value) in initial.iter().enumerate() {
         if let Some(value) = value {
-            let name = values.name(key as u32, value);
-            columns.initial.values.insert(KeyId(key as u32), name);
+            let name = recorder.values.name(key as u32, value);
+            recorder.columns.initial.values.insert(KeyId(key as u32), name);
         }
     }
-    let mut reads: Vec<(usize, u32, u32)> = Vec::new();
     let mut times = Vec::new();
-    for (txn, told) in txns.enumerate() {
-        let txn = txn as u32;
-        columns.push_txn(told.session, status(told.state));
+    for told in &txns {
         times.extend(told.times);
-        for event in told
-            .events
-            .iter()
-            .filter(|event| !told.writes_only || matches!(event, Recorded::Write { .. }))
-        {
-            if let Recorded::Range(range) = event {
-                // Written out: the initial version of each member that has come since.
-                for key in groups.later(range) {
-                    reads.push((columns.op_value.len(), key, INITIAL));
-                    columns.push_op(txn, OpKind::Read, KeyId(key), Value::NULL);
-                }
-                continue;
+        recorder.txn(told);
+    }
+    recorder.columns.txn_times = (!times.is_empty()).then_some(times);
+    recorder.finish()
+}
+
+/// For each key that one transaction wrote that did not abort, that transaction.
+fn only_writers<V>(txns: &[Told<'_, V>]) -> FxHashMap<u32, u32> {
+    let mut writers: FxHashMap<u32, Option<u32>> = FxHashMap::default();
+    for told in txns.iter().filter(|told| status(told.state) != Status::Aborted) {
+        for event in told.events {
+            if let Recorded::Write { key, .. } = event {
+                let writer = writers.entry(*key).or_insert(Some(told.number));
+                *writer = writer.filter(|&writer| writer == told.number);
             }
-            let (kind, key, value) = match event {
-                Recorded::Write { key, value } => {
-                    let name = values.name(*key, value);
-                    values.last.insert((told.number, *key), name);
-                    (OpKind::Write, *key, name)
-                }
-                Recorded::Range(_) => continue,
-                Recorded::OwnRead { key } => {
-                    (OpKind::Read, *key, values.last[&(told.number, *key)])
-                }
-                // A transaction that began later may have written it: filled in below.
-                Recorded::Read { key, source } => {
-                    reads.push((columns.op_value.len(), *key, *source));
-                    (OpKind::Read, *key, Value::NULL)
-                }
-            };
-            columns.push_op(txn, kind, KeyId(key), value);
         }
     }
-    for (op, key, source) in reads {
-        let initial = columns.initial.values.get(&KeyId(key)).copied();
-        columns.op_value[op] = if source == INITIAL {
-            initial.unwrap_or(Value::NULL)
-        } else {
-            values.last[&(source, key)]
-        };
+    writers.into_iter().filter_map(|(key, writer)| Some((key, writer?))).collect()
+}
+
+/// A history in the making.
+struct Recorder<'g> {
+    columns: Columns,
+    values: Values,
+    scans: Scanned<'g>,
+    /// Reads whose values are filled in at the end, with their keys and sources: a transaction
+    /// that began later may have written them.
+    reads: Vec<(usize, u32, u32)>,
+}
+
+impl Recorder<'_> {
+    fn txn<V: ToAtom>(&mut self, told: &Told<'_, V>) {
+        let txn = self.columns.push_txn(told.session, status(told.state));
+        let is_statement = |event: &Recorded<V>| matches!(event, Recorded::Statement(_));
+        // Each piece but perhaps the first begins with its statement.
+        for events in told.events.chunk_by(|_, next| !is_statement(next)) {
+            let from = self.columns.mark();
+            self.events(txn, told, events);
+            if let Some(Recorded::Statement(content)) = events.first() {
+                let (to, content) = (self.columns.mark(), Arc::clone(content));
+                self.columns.statements.push(StatementMeta { txn, from, to, content });
+            }
+        }
     }
-    columns.txn_times = (!times.is_empty()).then_some(times);
-    columns.atoms = values.atoms;
-    columns.finish().expect("a store has fewer transactions than ids are wide")
+
+    fn events<V: ToAtom>(&mut self, txn: u32, told: &Told<'_, V>, events: &[Recorded<V>]) {
+        let is_aborted = status(told.state) == Status::Aborted;
+        let mut statement = match told.writes_only {
+            true => Default::default(),
+            false => self.scans.statement(events, told.number, is_aborted),
+        };
+        for event in events {
+            match event {
+                Recorded::Write { key, value } => {
+                    let name = self.values.name(*key, value);
+                    self.values.last.insert((told.number, *key), name);
+                    self.columns.push_op(txn, OpKind::Write, KeyId(*key), name);
+                }
+                Recorded::Statement(_) => {}
+                _ if told.writes_only => {}
+                Recorded::Read { key, .. } | Recorded::OwnRead { key }
+                    if statement.is_scanned(*key) => {}
+                Recorded::Read { key, source } => {
+                    self.reads.push((self.columns.op_value.len(), *key, *source));
+                    self.columns.push_op(txn, OpKind::Read, KeyId(*key), Value::NULL);
+                }
+                Recorded::OwnRead { key } => {
+                    let value = self.values.last[&(told.number, *key)];
+                    self.columns.push_op(txn, OpKind::Read, KeyId(*key), value);
+                }
+                Recorded::Range(range) => {
+                    if let Some(scan) = self.scans.range(range, &mut statement) {
+                        self.columns.push_scan(txn, scan, 0);
+                    }
+                }
+            }
+        }
+        for scan in self.scans.rest(statement) {
+            self.columns.push_scan(txn, scan, 0);
+        }
+    }
+
+    fn finish(mut self) -> History {
+        for (op, key, source) in self.reads {
+            let initial = self.columns.initial.values.get(&KeyId(key)).copied();
+            self.columns.op_value[op] = if source == INITIAL {
+                initial.unwrap_or(Value::NULL)
+            } else {
+                self.values.last[&(source, key)]
+            };
+        }
+        self.columns.atoms = self.values.atoms;
+        self.columns.groups = self.scans.groups();
+        self.columns.finish().expect("a store has fewer transactions than ids are wide")
+    }
 }
 
 /// An open transaction may still commit.

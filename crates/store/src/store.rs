@@ -20,6 +20,7 @@ use crate::log::State;
 use crate::names::Names;
 use crate::past::INITIAL;
 use crate::record::{self, Told};
+use crate::scanned::GroupNames;
 use seriatim_history::History;
 use seriatim_isolation::{Level, Order};
 use std::fmt;
@@ -240,7 +241,7 @@ impl<V: ToAtom> Store<V> {
             level: plan.level,
             chooser: plan.chooser,
             fingerprint,
-            names: Names::new(plan.namer),
+            names: Names::new(plan.namer, plan.group_namer),
             initial: Vec::new(),
             events: ForgettingList::default(),
             txn_names: ForgettingList::default(),
@@ -350,7 +351,7 @@ impl<V: ToAtom> Store<V> {
         });
         let unit = inner.clock.as_ref().map(RunningClock::unit).unwrap_or_default();
         let names = (0..inner.names.count() as u32).map(|key| inner.names.shown(key)).collect();
-        let groups = &inner.engine.log.groups;
+        let groups = GroupNames { groups: &inner.engine.log.groups, names: &inner.names };
         record::history(names, groups, &inner.initial, inner.clients.len() as u32, txns)
             .with_time_unit(unit)
     }

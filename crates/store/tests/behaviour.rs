@@ -481,7 +481,7 @@ fn members_that_are_forgotten_are_found_in_the_base() {
             let group = Group(small_random(&mut state, 3));
             let member = small_random(&mut state, 100) as u32;
             let mut txn = session.begin().unwrap();
-            txn.begin_statement();
+            txn.begin_statement(Default::default());
             let initial = |member: u32| base.lock().unwrap().get(&(group, member)).copied();
             let found: HashMap<u32, Option<u64>> =
                 txn.read_group(group, None).unwrap().into_iter().collect();

@@ -27,6 +27,7 @@
 //! assert!(matches!(rejected, Err(Doubt::Rejected(_))));
 //! ```
 
+mod alone;
 mod certificate;
 mod completion;
 mod cut;

@@ -7,6 +7,7 @@
 //! transaction began has committed at its begin point. Reads match by value, so it does
 //! not matter whether a value was written twice. Time O(n).
 
+use crate::alone::as_if_alone;
 use crate::certificate::Point;
 use crate::rejection::Rejection;
 use seriatim_history::{History, KeyId, OpId, OpKind, Status, TxnId, Value, ValueKind};
@@ -24,7 +25,7 @@ pub fn verify_points(
 ) -> Result<(), Rejection> {
     let asked = asked.into();
     match asked.order {
-        Order::None => walk_along(&history.without_sessions(), asked, points),
+        Order::None => walk_along(&as_if_alone(history, asked.level), asked, points),
         Order::Sessions | Order::RealTime => walk_along(history, asked, points),
     }
 }
@@ -59,7 +60,7 @@ pub(crate) fn verify_order(
     }
     match asked.order {
         Order::None => {
-            let history = history.without_sessions();
+            let history = as_if_alone(history, asked.level);
             walk_along(&history, asked, &points_of(&history, asked, order))
         }
         _ => walk_along(history, asked, &points_of(history, asked, order)),

@@ -99,7 +99,8 @@ impl<'i> Teller<'i> {
         let cycle = match &order.why {
             OrderWhy::Supposed => return Why::Supposed,
             OrderWhy::Listed(number) => {
-                return Why::Listed(self.refs().op(self.instance.listed(*number).read));
+                let read = self.instance.listed(*number).read;
+                return Why::Listed(Box::new(self.refs().op(read)));
             }
             OrderWhy::Otherwise(cycle) => cycle,
         };

@@ -54,6 +54,14 @@ pub enum Frontier {
 pub fn search(history: &History, asked: impl Into<Guarantee>, budget_states: u64) -> Frontier {
     let asked = asked.into();
     match asked.order {
+        // Violations with sessions may need them.
+        Order::None if history.scans_need_sessions() => {
+            let with = Guarantee::new(asked.level, Order::Sessions);
+            match search(history, with, budget_states) {
+                Frontier::Holds(points) => Frontier::Holds(points),
+                _ => Frontier::OutOfBudget,
+            }
+        }
         Order::None => {
             search_within(&history.without_sessions(), asked, budget_states, Limits::default())
         }

@@ -2,6 +2,7 @@
 
 use super::violation::{OpRef, TxnRef, ValueRef};
 use seriatim_history::{History, KeyId, OpId, OpKind, Status, TxnId, Value, ValueKind};
+use std::sync::Arc;
 
 /// Names things of one history.
 #[derive(Clone, Copy, Debug)]
@@ -44,6 +45,10 @@ impl Refs<'_> {
             value: self.value_of_key(operation.key, operation.value),
             place: history.place(op),
             element: None,
+            statement: history.statement_of(op).map(|one| Arc::clone(&one.content)),
+            scan: history
+                .scan_of(op)
+                .map(|scan| history.groups()[scan.content.group as usize].name.as_ref().into()),
         }
     }
 
@@ -59,6 +64,8 @@ impl Refs<'_> {
             value: self.value_of_key(key, value),
             place: None,
             element: None,
+            statement: None,
+            scan: None,
         }
     }
 

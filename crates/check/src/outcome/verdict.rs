@@ -73,7 +73,7 @@ pub enum Undecided {
     /// The search was given up: the strong levels are NP-complete, and every search has a limit.
     Budget,
     /// With sessions the level is violated, and whether that is so without them is not searched for
-    /// in a history of so many transactions.
+    /// in a history of so many transactions, or of so many reads by scans.
     ManyWithoutSessions,
     /// Going on would take more memory than [`crate::Checker::memory`] allows, or more than is ever
     /// spent on one table.

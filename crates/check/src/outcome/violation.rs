@@ -5,9 +5,10 @@
 //! downstream looks at the history again. Its operations alone (everything else removed from the
 //! history) still violate the level.
 
-use seriatim_history::{OpId, OpKind, Place, TimeUnit, TxnId};
+use seriatim_history::{OpId, OpKind, Place, StatementContent, TimeUnit, TxnId};
 use seriatim_isolation::{Anomaly, Level};
 use std::fmt;
+use std::sync::Arc;
 
 /// A transaction as a report names it.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -41,6 +42,10 @@ pub struct OpRef {
     pub place: Option<Place>,
     /// The element of the list that was read that is to blame, if it is a single one.
     pub element: Option<Element>,
+    /// What the client asked for, if that is known.
+    pub statement: Option<Arc<StatementContent>>,
+    /// The group that was read, if it is a read of a scan: all keys of it, this one among them.
+    pub scan: Option<Arc<str>>,
 }
 
 impl OpRef {
@@ -161,7 +166,7 @@ pub enum Why {
     /// These edges, all of which were observed, lead from the earlier writer to the later one.
     Known(Vec<Edge>),
     /// This read returned a list that shows both, or the earlier one and not the later.
-    Listed(OpRef),
+    Listed(Box<OpRef>),
     /// None: it is supposed, and the cycle that it stands in refutes it.
     Supposed,
     /// The opposite order, which is supposed in it, would close this cycle.

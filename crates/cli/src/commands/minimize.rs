@@ -155,7 +155,7 @@ fn undecided(report: &Report, level: Level) -> &'static str {
             "is undecided, because transactions of unknown content were passed over"
         }
         Some(Undecided::ManyWithoutSessions) => {
-            "is undecided, because without sessions so many transactions are not searched"
+            "is undecided, because without sessions so many transactions or scans are not searched"
         }
         Some(Undecided::NoTimes) => "is undecided, because the history has no times",
         Some(Undecided::Memory) => "is undecided, because of the memory limit",

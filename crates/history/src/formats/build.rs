@@ -3,12 +3,13 @@
 use super::text::Source;
 use super::unknown_values;
 use crate::atom::{Atom, Value};
-use crate::columns::Columns;
+use crate::columns::{Columns, ColumnsError};
 use crate::error::ReadError;
 use crate::ids::KeyId;
 use crate::mixed_keys::{MixedKey, ONE_KIND};
 use crate::model::{History, KeyNames, Names, OpKind, Status};
 use crate::place::{PlaceUnit, Places};
+use crate::scans::ScanContent;
 use rustc_hash::FxHashMap;
 
 /// A history in the making.
@@ -84,6 +85,11 @@ impl Builder {
         self.places.push(u32::try_from(place).unwrap_or(u32::MAX));
     }
 
+    /// Adds a scan that stands in this line.
+    pub fn scan(&mut self, txn: u32, content: ScanContent, line: u64) {
+        self.columns.push_scan(txn, content, u32::try_from(line).unwrap_or(u32::MAX));
+    }
+
     /// The history, if it has a transaction.
     pub fn finish(mut self, source: &Source, unit: PlaceUnit) -> Result<History, ReadError> {
         if self.columns.txns.is_empty() {
@@ -106,8 +112,19 @@ impl Builder {
         self.columns.key_names = KeyNames::Table(self.key_names);
         self.columns.place_unit = unit;
         self.columns.op_places = Places::Each(self.places);
-        let error = |error| ReadError::TooLarge { file: source.name.clone(), source: error };
-        self.columns.finish().map_err(error)
+        let lines: Vec<u32> = self.columns.scans.iter().map(|scan| scan.line).collect();
+        let names = self.columns.key_names.clone();
+        self.columns.finish().map_err(|error| match error {
+            ColumnsError::NotUnchanged { scan, key } => {
+                let problem = format!(
+                    "a scan cannot have found the key {} unchanged: it must be written by exactly \
+                     one transaction that did not abort, with another value than its initial one",
+                    names.get(key)
+                );
+                source.at(lines[scan].into(), 0, problem)
+            }
+            error => ReadError::TooLarge { file: source.name.clone(), source: error },
+        })
     }
 
     /// Only text formats have lists, so that places are lines here.

@@ -7,8 +7,14 @@
 //! {"session":"s2","txn":"t8","status":"aborted","ops":[["r","y",null]]}
 //! ```
 //!
+//! Groups of keys in the header are what scans speak of (module `scans`); the statements that
+//! clients sent stand in the lines of their transactions (module `statements`).
+//!
 //! Fields that mean nothing to us are kept and written back. [`SCHEMA`] describes the lines for
 //! other programs.
+
+mod scans;
+mod statements;
 
 use super::Format;
 use super::build::Builder;
@@ -88,6 +94,7 @@ struct Reader {
     initial: Vec<(String, Value)>,
     times: Vec<(Option<i64>, Option<i64>)>,
     time_unit: Option<TimeUnit>,
+    groups: scans::Groups,
     /// The line of each transaction that has a name of its own.
     lines: FxHashMap<Atom, u64>,
 }
@@ -119,6 +126,7 @@ impl Reader {
                 format!("`unknown_content` must be a number of transactions, found {count}")
             })?,
         };
+        self.groups.read(fields.remove("groups"), &mut self.builder)?;
         self.time_unit = time_unit(fields.remove("time_unit"))?;
         self.builder.columns.extra = extra(fields);
         Ok(())
@@ -141,8 +149,13 @@ impl Reader {
         };
         let session = self.builder.session(session);
         let txn = self.builder.named_txn(session, status, name);
+        let mut marks = vec![self.builder.columns.mark()];
         for (number, op) in ops.iter().enumerate() {
             self.op(txn, op, item.line).map_err(|text| Problem { text, op: Some(number) })?;
+            marks.push(self.builder.columns.mark());
+        }
+        if let Some(field) = fields.remove("statements") {
+            self.builder.columns.statements.extend(statements::read(field, txn, &marks)?);
         }
         if let Some(extra) = extra(fields) {
             self.builder.columns.txn_extras.push((txn, extra));
@@ -164,6 +177,7 @@ impl Reader {
     /// An error ends where the operation is to be quoted.
     fn op(&mut self, txn: u32, op: &Json, line: u64) -> Result<(), String> {
         let bad = || "expected an operation like [\"w\",\"x\",1], found".to_owned();
+        let in_op = |problem: String| format!("{problem}, in");
         let [kind, key, value] = op.as_array().ok_or_else(bad)? else {
             return Err(bad());
         };
@@ -171,9 +185,13 @@ impl Reader {
             Some("r") => OpKind::Read,
             Some("w") => OpKind::Write,
             Some("append") => OpKind::Append,
+            Some("scan") => {
+                let content = self.groups.scan(key, value).map_err(in_op)?;
+                self.builder.scan(txn, content, line);
+                return Ok(());
+            }
             _ => return Err(bad()),
         };
-        let in_op = |problem: String| format!("{problem}, in");
         let key = json::atom(key).map_err(in_op)?;
         let value = match (value, kind) {
             (Json::Null, OpKind::Read) => Value::NULL,
@@ -353,6 +371,9 @@ fn write_header(
     if history.unknown_content() > 0 {
         header += &format!(",\"unknown_content\":{}", history.unknown_content());
     }
+    if !history.groups().is_empty() {
+        header += &format!(",\"groups\":{}", scans::groups_json(history));
+    }
     // Nanoseconds are what a reader takes times for that no header tells of.
     if history.has_times() && history.time_unit() == TimeUnit::Unknown {
         header += &format!(",\"time_unit\":\"{COUNTED}\"");
@@ -390,7 +411,26 @@ fn write_txn(
     if end != i64::MAX {
         write!(out, ",\"end\":{end}")?;
     }
-    let ops = writing.ops(txn).map(|(_, op)| {
+    write!(out, "{}", members(history.txn_extra(txn)))?;
+    let statements = statements::json(history, txn);
+    if !statements.is_empty() {
+        write!(out, ",\"statements\":{}", Json::Array(statements))?;
+    }
+    Ok(writeln!(out, ",\"ops\":{}}}", Json::Array(ops_json(writing, explicit, txn)))?)
+}
+
+/// The operations, with each scan as one where its reads stand.
+fn ops_json(writing: &Writing<'_>, explicit: &FxHashMap<KeyId, Value>, txn: TxnId) -> Vec<Json> {
+    let history = writing.history;
+    let mut scans = history.scans_of(txn).iter().peekable();
+    let mut ops = Vec::new();
+    for (id, op) in writing.ops(txn) {
+        while let Some(scan) = scans.next_if(|scan| scan.ops.start <= id.0) {
+            ops.push(scans::scan_json(history, &scan.content));
+        }
+        if history.scan_of(id).is_some() {
+            continue;
+        }
         let initial = writing.is_initial(op.key, op.value) && !explicit.contains_key(&op.key);
         let value = if op.kind == OpKind::Read && initial { Value::NULL } else { op.value };
         let kind = match op.kind {
@@ -398,18 +438,11 @@ fn write_txn(
             OpKind::Write => "w",
             OpKind::Append => "append",
         };
-        Json::Array(vec![
-            kind.into(),
-            json::of_atom(&history.key_name(op.key)),
-            json_value(history, value),
-        ])
-    });
-    Ok(writeln!(
-        out,
-        "{},\"ops\":{}}}",
-        members(history.txn_extra(txn)),
-        Json::Array(ops.collect())
-    )?)
+        let key = json::of_atom(&history.key_name(op.key));
+        ops.push(vec![kind.into(), key, json_value(history, value)].into());
+    }
+    ops.extend(scans.map(|scan| scans::scan_json(history, &scan.content)));
+    ops
 }
 
 #[cfg(test)]

@@ -65,6 +65,8 @@ pub fn losses(history: &History, format: Format) -> Vec<Loss> {
             ["unknown field", "unknown fields"],
             "left out",
         ),
+        loss(if carried.extras { 0 } else { history.scans().len() }, SCANS, "written out as reads"),
+        loss(if carried.extras { 0 } else { history.statements().len() }, STATEMENTS, "left out"),
     ];
     all.into_iter().filter(|loss| loss.count > 0).collect()
 }
@@ -78,6 +80,8 @@ const TIMED: [&str; 2] =
     ["transaction with begin and end time", "transactions with begin and end times"];
 const NAMED: [&str; 2] = ["named transaction", "named transactions"];
 const NUMBERED: [&str; 2] = ["numbered transaction", "numbered transactions"];
+const SCANS: [&str; 2] = ["scan", "scans"];
+const STATEMENTS: [&str; 2] = ["statement", "statements"];
 const NAMED_SESSIONS: [&str; 2] = ["named session", "named sessions"];
 
 /// What a format says about initial values.
@@ -113,7 +117,7 @@ struct Carried {
     times: bool,
     /// Names of transactions and sessions that are not numbers.
     names: bool,
-    /// Fields that mean nothing to us.
+    /// Fields that mean nothing to us, scans and statements.
     extras: bool,
 }
 

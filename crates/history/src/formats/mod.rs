@@ -39,8 +39,10 @@ use crate::ids::SessionId;
 use crate::input::{self, Input};
 use crate::meter::Meter;
 use crate::model::History;
+use crate::write_out::TooManyReads;
 use advice::advised;
 use directory::LogFile;
+use std::borrow::Cow;
 use std::fmt;
 use std::io::Write;
 use std::path::Path;
@@ -304,9 +306,26 @@ fn refuse_unknown_content(history: &History, format: Format) -> Result<(), Write
     }
 }
 
+/// The most reads of scans that are written to a format that has no scans.
+const SCANNED_READS_MAX: u64 = 10_000_000;
+
+/// The history as a format can hold it: only our own has scans, others get their reads.
+fn without_scans(history: &History, format: Format) -> Result<Cow<'_, History>, WriteError> {
+    if format == Format::Jsonl || history.scans().is_empty() {
+        return Ok(Cow::Borrowed(history));
+    }
+    let refusal = |too_many: TooManyReads| WriteError::Unsupported {
+        format: format.code(),
+        what: too_many.to_string(),
+        hint: String::new(),
+    };
+    history.written_out(SCANNED_READS_MAX).map(Cow::Owned).map_err(refusal)
+}
+
 /// Writes a history, of a directory format only the first session.
 fn write_as(history: &History, format: Format, out: &mut dyn Write) -> Result<(), WriteError> {
     refuse_unknown_content(history, format)?;
+    let history = &*without_scans(history, format)?;
     match format {
         Format::Plume => plume::write(history, out),
         Format::Cobra => cobra::LogWriter::new(history)?.write(SessionId(0), out),

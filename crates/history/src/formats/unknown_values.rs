@@ -22,7 +22,10 @@ enum Left {
 pub(super) fn leave_out(columns: &mut Columns, places: &mut Vec<u32>) {
     let known = known_values(columns);
     let mut kept = 0;
+    // How many operations stay before each, and in all.
+    let mut stay = Vec::with_capacity(columns.op_kind.len() + 1);
     for op in 0..columns.op_kind.len() {
+        stay.push(kept as u32);
         let line = u64::from(places[op]);
         let Left::As(value) = left(columns, op, &known) else {
             columns.repairs.reads_left_out.add(line);
@@ -38,6 +41,8 @@ pub(super) fn leave_out(columns: &mut Columns, places: &mut Vec<u32>) {
         places[kept] = places[op];
         kept += 1;
     }
+    stay.push(kept as u32);
+    columns.move_marks(|op| stay[op as usize]);
     columns.op_kind.truncate(kept);
     columns.op_key.truncate(kept);
     columns.op_value.truncate(kept);

@@ -5,7 +5,7 @@
 //! would become sessions.
 
 use super::advice::advised;
-use super::{Format, cobra, refuse_unknown_content, viper, write};
+use super::{Format, cobra, refuse_unknown_content, viper, without_scans, write};
 use crate::compression::Compression;
 use crate::error::WriteError;
 use crate::ids::SessionId;
@@ -17,6 +17,7 @@ use std::path::{Path, PathBuf};
 /// Writes a history to a file, or to a directory if the format is one; `.gz` and `.zst` compress.
 pub fn write_path(history: &History, format: Format, path: &Path) -> Result<(), WriteError> {
     refuse_unknown_content(history, format).map_err(|error| advised(history, error))?;
+    let history = &*without_scans(history, format).map_err(|error| advised(history, error))?;
     match format {
         Format::Cobra => write_cobra(history, path).map_err(|error| advised(history, error)),
         Format::Viper => write_viper(history, path).map_err(|error| advised(history, error)),

@@ -3,7 +3,7 @@
 use crate::prose;
 use serde::Serialize;
 use seriatim_check::{Edge, Excluded, OpRef, Origin, Reason, TxnRef, Why};
-use seriatim_history::PlaceUnit;
+use seriatim_history::{PlaceUnit, Returned, StatementContent};
 
 #[derive(Serialize)]
 pub(super) struct Operation<'a> {
@@ -19,6 +19,27 @@ pub(super) struct Operation<'a> {
     line: Option<u64>,
     #[serde(skip_serializing_if = "Option::is_none")]
     byte: Option<u64>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    statement: Option<Asked<'a>>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    scan: Option<&'a str>,
+}
+
+/// What a client asked.
+#[derive(Serialize)]
+struct Asked<'a> {
+    sql: &'a str,
+    #[serde(skip_serializing_if = "<[_]>::is_empty")]
+    params: &'a [Option<Box<str>>],
+    #[serde(skip_serializing_if = "Option::is_none")]
+    returned: Option<String>,
+}
+
+impl<'a> Asked<'a> {
+    fn new(statement: &'a StatementContent) -> Self {
+        let returned = statement.returned.as_ref().map(Returned::to_string);
+        Asked { sql: &statement.text, params: &statement.params, returned }
+    }
 }
 
 #[derive(Serialize)]
@@ -81,6 +102,8 @@ impl<'a> Operation<'a> {
             file: op.place.as_ref().map(|place| &*place.file),
             line: number(PlaceUnit::Line),
             byte: number(PlaceUnit::Byte),
+            statement: op.statement.as_deref().map(Asked::new),
+            scan: op.scan.as_deref(),
         }
     }
 }

@@ -2,12 +2,13 @@
 //! edge.
 //!
 //! The sentences are made from the data of a [`Violation`] alone. [`reads`] and [`orders`] have the
-//! stories of the weak levels, [`strong`] those of the strong ones and their derivations, [`words`]
-//! how things are called.
+//! stories of the weak levels, [`strong`] those of the strong ones and their derivations,
+//! [`statements`] both by what clients asked, where that is known; [`words`] how things are called.
 
 mod choices;
 mod orders;
 mod reads;
+mod statements;
 pub(crate) mod strong;
 mod words;
 
@@ -35,7 +36,7 @@ pub fn summary(violation: &Violation) -> String {
             Reason::ReadWrite { .. } | Reason::WriteWrite { .. } | Reason::RealTime { .. }
         )
     };
-    let told = match violation.kind {
+    let told = statements::story(violation).or_else(|| match violation.kind {
         _ if !violation.alternatives.is_empty() => choices::whichever(violation),
         Anomaly::StaleRead if !violation.cycle.iter().any(is_missed) => stale_in_time(violation),
         Anomaly::RealTimeCycle if !violation.cycle.iter().any(is_searched) => in_time(violation),
@@ -58,7 +59,7 @@ pub fn summary(violation: &Violation) -> String {
         Anomaly::DuplicateElement => duplicate_element(violation),
         Anomaly::LostElement => lost_element(violation),
         _ => None,
-    };
+    });
     // A violation of unexpected shape still names its operations.
     let told = told.unwrap_or_else(|| {
         let ops: Vec<String> = violation.ops.iter().map(op_clause).collect();
@@ -154,6 +155,14 @@ pub(crate) fn step(edge: &Edge) -> String {
 /// Why `edge.from` comes before `edge.to`.
 pub(crate) fn because(edge: &Edge) -> String {
     match &edge.reason {
+        Reason::ReadWrite { read, overwrite, .. } if read.statement.is_some() => {
+            let missed = statements::missed(read, overwrite).unwrap_or_default();
+            format!("in {}, {missed}{}", txn(&read.txn), strong::known(edge))
+        }
+        Reason::WriteRead { write, read, origin } if read.statement.is_some() => {
+            let saw = statements::saw(read, write).unwrap_or_default();
+            format!("in {}, {saw}{}", txn(&read.txn), strong::not_from(origin))
+        }
         Reason::SessionOrder | Reason::Initial => edge_clause(edge),
         Reason::RealTime { .. } | Reason::WriteWrite { .. } | Reason::ReadWrite { .. } => {
             strong::because(edge).unwrap_or_else(|| edge_clause(edge))

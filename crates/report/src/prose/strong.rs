@@ -248,6 +248,14 @@ pub(crate) fn because(edge: &Edge) -> Option<String> {
     }
 }
 
+/// How one knows of an anti-dependency, as the end of a sentence.
+pub(crate) fn known(edge: &Edge) -> String {
+    match &edge.reason {
+        Reason::ReadWrite { origin, overwrite, why, .. } => not_from(origin) + &how(why, overwrite),
+        _ => String::new(),
+    }
+}
+
 /// How one knows that `later` is the newer version, as the end of a sentence.
 fn how(why: &Why, later: &OpRef) -> String {
     match why {

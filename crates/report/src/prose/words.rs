@@ -3,6 +3,7 @@
 //! Names come from files, so control characters in them are made visible (a file must not be able
 //! to steer a terminal) and very long values are cut.
 
+use super::statements;
 use seriatim_check::{Age, OpRef, TxnRef, ValueRef};
 use seriatim_history::{OpKind, TimeUnit};
 use seriatim_isolation::Level;
@@ -35,8 +36,12 @@ pub(crate) fn item(op: &OpRef) -> String {
     format!("{}={}", key(&op.key), value(&op.value))
 }
 
-/// What an operation does: `read x=1`, `write x=1`, `append 5 to x`.
+/// What an operation does: `read x=1`, `write x=1`, `append 5 to x`; by its statement, if that is
+/// known.
 pub(crate) fn act(op: &OpRef) -> String {
+    if let Some(told) = statements::act(op) {
+        return told;
+    }
     match op.kind {
         OpKind::Append => format!("append {} to {}", value(&op.value), key(&op.key)),
         _ => format!("{} {}", op.action(), item(op)),

@@ -248,7 +248,7 @@ pub fn undecided(reason: &Undecided, duplicate: Option<&Duplicate>) -> String {
         }
         Undecided::ManyWithoutSessions => {
             "Undecided, because what violates it with sessions needs them, and without sessions \
-             so many transactions are not searched."
+             so many transactions, or so many reads of scans, are not searched."
                 .to_owned()
         }
         Undecided::Memory => {

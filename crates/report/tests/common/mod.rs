@@ -51,6 +51,8 @@ pub fn op(line: u32, txn: &TxnRef, action: &str, key: &str, value: &str) -> OpRe
         },
         place: real.then_some(place),
         element: None,
+        statement: None,
+        scan: None,
     }
 }
 

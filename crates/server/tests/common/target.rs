@@ -63,6 +63,11 @@ impl Target {
         Some(Target { engine: "postgresql", address, user, running: None })
     }
 
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+
     /// A session in a database.
     pub fn connect(&self, database: &str) -> Client {
         let parameters = [("user", self.user.as_str()), ("database", database)];

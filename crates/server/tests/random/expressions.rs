@@ -1,7 +1,7 @@
 //! Random expressions of a given type.
 //!
-//! Nothing here fails when it is evaluated: whether a failing expression is evaluated at all depends
-//! on the plan. `risky` is for statements in which it does not.
+//! Nothing here fails when it is evaluated: whether a failing expression is evaluated at all
+//! depends on the plan. `risky` is for statements in which it does not.
 
 use super::dice::Dice;
 use super::kinds::{KINDS, Kind, NUMBERS};

@@ -1,5 +1,7 @@
 //! Random schemas, rows, queries and changes.
 
+#![allow(dead_code)]
+
 pub mod changes;
 pub mod dice;
 pub mod expressions;

@@ -46,14 +46,14 @@ impl Maker<'_> {
     }
 
     fn from(&mut self) -> From {
-        let mut found = self.from_one();
+        let mut found = self.one_table();
         for _ in 0..self.dice.pick(&[0, 0, 1, 1, 2]) {
             found = self.join(found);
         }
         found
     }
 
-    fn from_one(&mut self) -> From {
+    fn one_table(&mut self) -> From {
         let table = self.dice.pick(self.tables);
         let alias = self.alias();
         let columns: Vec<(String, Kind)> =
@@ -75,7 +75,7 @@ impl Maker<'_> {
     }
 
     fn join(&mut self, left: From) -> From {
-        let right = self.from_one();
+        let right = self.one_table();
         let both = Scope { columns: [&left.scope.columns[..], &right.scope.columns].concat() };
         let word =
             self.dice.pick(&["JOIN", "JOIN", "LEFT JOIN", "RIGHT JOIN", "FULL JOIN", "CROSS"]);
@@ -412,17 +412,17 @@ impl Maker<'_> {
 
     /// A statement that is refused, or fails for some row, in the same way with every plan.
     fn failing(&mut self) -> Query {
-        let from = self.from_one();
-        let expression = if self.dice.percent(50) {
-            self.risky(&from.scope)
-        } else {
-            self.ill_typed(&from.scope)
-        };
-        let table = from.text.contains('(').then(|| self.tables[0].name.clone());
-        let source = match table {
-            Some(name) => format!("{name} {}", from.keys[0].trim_end_matches(".id")),
-            None => from.text,
-        };
+        let table = self.dice.pick(self.tables);
+        let columns = table.columns.iter();
+        let columns = columns.map(|(name, kind)| (format!("t.{name}"), *kind)).collect();
+        let scope = Scope { columns };
+        let mut expression =
+            if self.dice.percent(50) { self.risky(&scope) } else { self.ill_typed(&scope) };
+        // What is about no column may be evaluated for no row at all.
+        if !expression.contains("t.") {
+            expression = "7 / (t.id - 1)".to_owned();
+        }
+        let source = format!("{} t", table.name);
         Query::any_order(format!("SELECT {expression} FROM {source}"))
     }
 

@@ -123,6 +123,9 @@ def filled(connection, head, sql):
     result = connection.exec_(sql.encode())
     if result.status == pq.ExecStatus.FATAL_ERROR:
         code = result.error_field(pq.DiagnosticField.SQLSTATE).decode()
+        # Only the SQLSTATE is compared where the message is another one here.
+        if head and re.match(r"statement error \(", head):
+            return f"statement error ({code})\n{sql}\n"
         message = result.error_field(pq.DiagnosticField.MESSAGE_PRIMARY).decode()
         return f"statement error\n{sql}\n----\n[{code}] {message}\n\n"
     if result.nfields == 0 and result.status == pq.ExecStatus.TUPLES_OK:

@@ -88,9 +88,9 @@ impl Binder<'_> {
                 "aggregate function calls cannot be nested",
             ));
         }
-        if depth == 0
-            && matches!(clause, Clause::Where | Clause::GroupBy | Clause::On | Clause::From)
-        {
+        // The clause of the query that the aggregate belongs to is what counts.
+        let clause = if depth == 0 { clause } else { self.levels[own].clause };
+        if matches!(clause, Clause::Where | Clause::GroupBy | Clause::On | Clause::From) {
             return Err(SqlError::new(
                 code::GROUPING_ERROR,
                 format!("aggregate functions are not allowed in {}", clause_name(clause)),
@@ -201,6 +201,9 @@ impl Binder<'_> {
             ));
         }
         let found = self.find_function(name, &types, &[], written.variadic)?;
+        if found.proc.kind == b'w' {
+            return Err(super::window::needs_over(name));
+        }
         if found.proc.kind != b'a' {
             return Err(SqlError::new(
                 code::WRONG_OBJECT_TYPE,

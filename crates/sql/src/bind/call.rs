@@ -51,10 +51,6 @@ impl Binder<'_> {
             FunctionArguments::Subquery(query) if name == "array" => {
                 return self.array_subquery(query);
             }
-            // A query in a list of IN, see `parse/rewrite.rs`.
-            FunctionArguments::Subquery(query) if name.starts_with(crate::parse::MARK) => {
-                return self.scalar_subquery(query);
-            }
             FunctionArguments::Subquery(query) => {
                 // f((SELECT …)) with one pair of parentheses lost by the parser.
                 let arg = self.scalar_subquery(query)?;
@@ -97,6 +93,8 @@ impl Binder<'_> {
         let mut args =
             || -> Result<Vec<Expr>> { written.args.iter().map(|ast| self.expr(ast)).collect() };
         Ok(Some(match name {
+            // A query in a list of IN, see `parse/rewrite.rs`.
+            _ if name.starts_with(crate::parse::MARK) => args()?.swap_remove(0),
             "coalesce" | "greatest" | "least" if written.args.is_empty() => {
                 return Err(SqlError::new(code::SYNTAX_ERROR, "syntax error at or near \")\""));
             }
@@ -120,6 +118,12 @@ impl Binder<'_> {
             "row" => super::expr::row_of(args()?),
             "grouping" => {
                 let args = args()?;
+                let clause = self.level().clause;
+                if matches!(clause, Clause::Where | Clause::On | Clause::GroupBy) {
+                    let place = super::aggregate::clause_name(clause);
+                    let message = format!("grouping operations are not allowed in {place}");
+                    return Err(SqlError::new(code::GROUPING_ERROR, message));
+                }
                 Expr { kind: ExprKind::Grouping(args), ty: Oid::INT4, typmod: -1 }
             }
             "xmlparse" | "xmlelement" | "xmlconcat" => {
@@ -134,9 +138,9 @@ impl Binder<'_> {
             return Err(SqlError::new(code::SYNTAX_ERROR, "NULLIF takes two arguments"));
         };
         let equal = self.operator_call("=", Some(left.clone()), right)?;
-        let value = match (&equal.kind, left.ty) {
-            // A literal has the type that the comparison found for it.
-            (ExprKind::Call { args, .. }, Oid::UNKNOWN) => args[0].clone(),
+        // The result has the type in which both are compared.
+        let value = match &equal.kind {
+            ExprKind::Call { args, .. } => args[0].clone(),
             _ => left,
         };
         let (ty, typmod) = (value.ty, value.typmod);
@@ -165,6 +169,9 @@ impl Binder<'_> {
         let (args, declared) = self.arrange(&found, args)?;
         if found.proc.returns_set {
             return self.set_returning(found.proc, args, &declared);
+        }
+        if found.proc.kind == b'w' {
+            return Err(super::window::needs_over(name));
         }
         let mut call = self.call(found.proc, args, &declared, variadic || found.gathers)?;
         call.ty = self.result_type(found.proc, &call);
@@ -324,7 +331,10 @@ impl Binder<'_> {
     }
 
     fn output_type(&self, ty: Oid, resolved: &super::resolve::Resolved) -> Oid {
-        if super::coerce::is_polymorphic(ty) { resolved.result } else { ty }
+        if !super::coerce::is_polymorphic(ty) {
+            return ty;
+        }
+        self.concrete(ty, resolved.element).unwrap_or(resolved.result)
     }
 
     /// A function in FROM: found like any other.

@@ -246,7 +246,13 @@ impl Binder<'_> {
             args.push(Expr::constant(Datum::Bool(explicit), Oid::BOOL));
         }
         let callee: Callee = self.callee(proc)?;
-        Ok(Expr { kind: ExprKind::Call { callee, args, variadic: false }, ty: to, typmod: -1 })
+        let call = ExprKind::Call { callee, args, variadic: false };
+        // The function of smallint to oid makes an integer, which is represented alike.
+        if proc.result == to || is_polymorphic(proc.result) {
+            return Ok(Expr { kind: call, ty: to, typmod: -1 });
+        }
+        let made = Box::new(Expr { kind: call, ty: proc.result, typmod: -1 });
+        Ok(Expr { kind: ExprKind::Relabel(made), ty: to, typmod: -1 })
     }
 
     fn convert_row(&mut self, row: Expr, to: Oid, context: CastContext) -> Result<Expr> {

@@ -15,6 +15,9 @@ pub(super) fn column_name(ast: &ast::Expr) -> Option<String> {
             let name = else_result.as_ref().and_then(|otherwise| strong_name(otherwise));
             Some(name.unwrap_or_else(|| "case".to_owned()))
         }
+        ast::Expr::CompoundFieldAccess { root, .. } => {
+            strong_name(ast).or_else(|| column_name(root))
+        }
         ast::Expr::TypedString(typed) => type_column_name(&typed.data_type),
         ast::Expr::Interval(_) => Some("interval".to_owned()),
         other => strong_name(other),
@@ -65,7 +68,9 @@ fn strong_name(ast: &ast::Expr) -> Option<String> {
 fn subquery_name(body: &ast::SetExpr) -> Option<String> {
     match body {
         ast::SetExpr::Select(select) => match select.projection.first()? {
-            SelectItem::UnnamedExpr(ast) => column_name(ast),
+            SelectItem::UnnamedExpr(ast) => {
+                Some(column_name(ast).unwrap_or_else(|| "?column?".to_owned()))
+            }
             SelectItem::ExprWithAlias { alias, .. } => Some(fold(alias)),
             _ => None,
         },

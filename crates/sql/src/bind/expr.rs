@@ -253,9 +253,9 @@ impl Binder<'_> {
         }
         let mut left = self.expr(first)?;
         for &(op, right) in &rights {
-            left = match strip(right) {
-                Ast::Subquery(query) if matches!(left.kind, ExprKind::Row { .. }) => {
-                    let row = self.row_subquery(query)?;
+            left = match (&left.kind, strip(right)) {
+                (ExprKind::Row { fields, .. }, Ast::Subquery(query)) => {
+                    let row = self.row_subquery(query, fields.len())?;
                     self.compare_row_values(left, &super::operators::operator_name(op)?, row)?
                 }
                 _ => self.binary(left, op, right)?,

@@ -1,6 +1,6 @@
 //! The list of GROUP BY: what is grouped by, and the grouping sets.
 
-use super::query::{check_ordinal, ordinal};
+use super::query::{check_ordinal, ordinal, refuse_constant};
 use super::{Binder, Clause, fold};
 use crate::error::{Result, SqlError, code};
 use crate::ir::{Expr, ExprKind, OutColumn};
@@ -148,6 +148,7 @@ impl Binder<'_> {
         targets: &[Expr],
         keys: &mut Vec<Expr>,
     ) -> Result<usize> {
+        refuse_constant(ast, "GROUP BY")?;
         let expr = if let Some(place) = ordinal(ast) {
             targets[check_ordinal(place, columns.len(), "GROUP BY")?].clone()
         } else if let ast::Expr::Identifier(ident) = ast

@@ -43,13 +43,7 @@ impl Regroup<'_> {
                             .collect(),
                     );
                 }
-                None => {
-                    self.error = Some(SqlError::new(
-                        code::GROUPING_ERROR,
-                        "arguments to GROUPING must be grouping expressions of the associated \
-                         query level",
-                    ));
-                }
+                None => self.error = Some(not_grouped_by()),
             }
             return false;
         }
@@ -158,6 +152,13 @@ impl Binder<'_> {
         }
         names
     }
+}
+
+/// GROUPING of something that is not grouped by.
+pub(super) fn not_grouped_by() -> SqlError {
+    let message =
+        "arguments to GROUPING must be grouping expressions of the associated query level";
+    SqlError::new(code::GROUPING_ERROR, message)
 }
 
 /// The grouping of a query.

@@ -28,6 +28,12 @@ impl Binder<'_> {
 
     pub(super) fn target_table(&self, name: &ast::ObjectName) -> Result<Arc<Table>> {
         match self.find_table(name)? {
+            NamedTable::Relation(Relation::Table(table)) if table.materialized.is_some() => {
+                Err(SqlError::new(
+                    code::WRONG_OBJECT_TYPE,
+                    format!("cannot change materialized view \"{}\"", table.name),
+                ))
+            }
             NamedTable::Relation(Relation::Table(table)) => Ok(table),
             NamedTable::Relation(Relation::View(view)) => {
                 Err(SqlError::unsupported(format!("changing the view \"{}\"", view.name)))

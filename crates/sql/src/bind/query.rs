@@ -77,7 +77,10 @@ impl Binder<'_> {
             }
             bound.with_ties = fetch.with_ties;
             bound.limit = match &fetch.quantity {
-                Some(quantity) => self.limit_expr(quantity, "LIMIT")?,
+                Some(quantity) => match crate::parse::marked_literal(quantity) {
+                    Some(text) => self.limit_expr(&crate::parse::expression(text)?, "LIMIT")?,
+                    None => self.limit_expr(quantity, "LIMIT")?,
+                },
                 None => Some(Expr::constant(Datum::Int8(1), Oid::INT8)),
             };
         }
@@ -568,7 +571,26 @@ pub(super) fn ordinal(ast: &ast::Expr) -> Option<i64> {
             ast::Value::Number(text, _) => text.parse().ok(),
             _ => None,
         },
+        ast::Expr::UnaryOp { op: ast::UnaryOperator::Minus, expr } => match &**expr {
+            ast::Expr::Value(_) => ordinal(expr).map(|place| -place),
+            _ => None,
+        },
         _ => None,
+    }
+}
+
+/// A constant that is no place among the results means nothing.
+pub(super) fn refuse_constant(ast: &ast::Expr, what: &str) -> Result<()> {
+    match super::expr::strip(ast) {
+        ast::Expr::Value(value) => match &value.value {
+            ast::Value::Placeholder(_) => Ok(()),
+            ast::Value::Number(text, _) if text.parse::<i64>().is_ok() => Ok(()),
+            _ => {
+                let message = format!("non-integer constant in {what}");
+                Err(SqlError::new(code::SYNTAX_ERROR, message))
+            }
+        },
+        _ => Ok(()),
     }
 }
 

@@ -26,6 +26,8 @@ pub(super) struct Candidate {
 pub(super) struct Resolved {
     pub args: Vec<Oid>,
     pub result: Oid,
+    /// What anyelement stands for.
+    pub element: Option<Oid>,
 }
 
 impl Binder<'_> {
@@ -172,7 +174,8 @@ impl Binder<'_> {
         given: &[Oid],
     ) -> Result<Resolved> {
         if !is_polymorphic(proc.result) && !declared.iter().any(|&ty| is_polymorphic(ty)) {
-            return Ok(Resolved { args: declared.to_vec(), result: proc.result });
+            let (args, result) = (declared.to_vec(), proc.result);
+            return Ok(Resolved { args, result, element: None });
         }
         let element = self.element_type(declared, given, is_any_element)?;
         let compatible = self.compatible_type(declared, given)?;
@@ -181,10 +184,10 @@ impl Binder<'_> {
             self.concrete(ty, element)
         };
         let args = declared.iter().map(|&ty| concrete(ty)).collect::<Result<Vec<Oid>>>()?;
-        Ok(Resolved { args, result: concrete(proc.result)? })
+        Ok(Resolved { args, result: concrete(proc.result)?, element })
     }
 
-    fn concrete(&self, ty: Oid, element: Option<Oid>) -> Result<Oid> {
+    pub(super) fn concrete(&self, ty: Oid, element: Option<Oid>) -> Result<Oid> {
         if !is_polymorphic(ty) {
             return Ok(ty);
         }
@@ -276,6 +279,16 @@ impl Binder<'_> {
         let mut fitting: Vec<Candidate> = Vec::new();
         for proc in builtin().procs_named(name) {
             fitting.extend(self.candidate(proc, given, names, variadic));
+        }
+        for extension in self.catalog.extensions() {
+            let known = extension.known;
+            if known.unsupported.contains(&name) {
+                let what = format!("the function {name} of the extension \"{}\"", known.name);
+                return Err(SqlError::unsupported(what));
+            }
+            for proc in known.procs.iter().filter(|proc| proc.name == name) {
+                fitting.extend(self.candidate(proc, given, names, variadic));
+            }
         }
         // One that takes the arguments as they are is better than one that gathers them.
         if fitting.iter().any(|candidate| !candidate.gathers) {

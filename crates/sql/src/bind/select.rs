@@ -3,7 +3,7 @@
 use super::aggregate::sort_key;
 use super::column_names::column_name;
 use super::grouping::{Regroup, grouping};
-use super::query::{Unknowns, check_ordinal, ordinal};
+use super::query::{Unknowns, check_ordinal, ordinal, refuse_constant};
 use super::{Binder, Clause, fold};
 use crate::error::{Result, SqlError, code};
 use crate::ir::{
@@ -61,10 +61,11 @@ impl Binder<'_> {
             _ => None,
         };
         let is_distinct = matches!(select.distinct, Some(ast::Distinct::Distinct));
-        let sort = self.sort(order_by, &columns, &mut targets, is_distinct.then_some(shown))?;
+        let mut sort = self.sort(order_by, &columns, &mut targets, is_distinct.then_some(shown))?;
         let distinct = match distinct_on {
             Some(places) => {
                 check_distinct_on(&places, &sort)?;
+                sort_alike(&places, &mut sort);
                 Distinct::On(places)
             }
             None if is_distinct => Distinct::All,
@@ -82,6 +83,10 @@ impl Binder<'_> {
             targets,
             distinct,
         };
+        let is_grouping = |it: &Expr| it.any(|it, _| matches!(it.kind, ExprKind::Grouping(_)));
+        if !is_grouped && bound.targets.iter().any(is_grouping) {
+            return Err(super::grouping::not_grouped_by());
+        }
         if is_grouped {
             self.regroup(&mut bound, keys, sets.unwrap_or_else(|| vec![Vec::new()]))?;
         }
@@ -250,14 +255,10 @@ impl Binder<'_> {
         targets: &mut Vec<Expr>,
         what: &str,
     ) -> Result<usize> {
+        let clause = what.strip_prefix("SELECT ").unwrap_or(what);
+        refuse_constant(ast, clause)?;
         if let Some(place) = ordinal(ast) {
-            let what = what.strip_prefix("SELECT ").unwrap_or(what);
-            return check_ordinal(place, columns.len(), what);
-        }
-        if matches!(super::expr::strip(ast), ast::Expr::Value(_)) {
-            let what = what.strip_prefix("SELECT ").unwrap_or(what);
-            let message = format!("non-integer constant in {what}");
-            return Err(SqlError::new(code::SYNTAX_ERROR, message));
+            return check_ordinal(place, columns.len(), clause);
         }
         if let ast::Expr::Identifier(ident) = super::expr::strip(ast) {
             let name = fold(ident);
@@ -349,6 +350,15 @@ fn place_windows(select: &mut Select) {
     select.targets.iter_mut().for_each(&mut place);
     for call in &mut select.sets {
         call.args.iter_mut().for_each(&mut place);
+    }
+}
+
+/// Rows that DISTINCT ON takes for alike come together, in their order.
+fn sort_alike(places: &[usize], sort: &mut Vec<SortKey>) {
+    for &column in places {
+        if !sort.iter().any(|key| key.column == column) {
+            sort.push(SortKey { column, descending: false, nulls_first: false });
+        }
     }
 }
 

@@ -64,8 +64,14 @@ impl Binder<'_> {
     }
 
     /// The one row of a query, to compare another row with: each column is a query of its own.
-    pub(super) fn row_subquery(&mut self, query: &ast::Query) -> Result<Expr> {
+    pub(super) fn row_subquery(&mut self, query: &ast::Query, width: usize) -> Result<Expr> {
         let subquery = self.subquery(query)?;
+        let found = subquery.query.columns.len();
+        if found != width {
+            let how = if found < width { "few" } else { "many" };
+            let message = format!("subquery has too {how} columns");
+            return Err(SqlError::new(code::SYNTAX_ERROR, message));
+        }
         let mut fields = Vec::new();
         for (place, column) in subquery.query.columns.iter().enumerate() {
             let query = only_column(subquery.query.clone(), place);

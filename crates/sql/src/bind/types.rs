@@ -1,6 +1,7 @@
 //! Names of types in statements.
 
 use super::{Binder, fold, name_parts};
+use crate::catalog::Extension;
 use crate::catalog::type_names::alias;
 use crate::error::{Result, SqlError, code};
 use crate::types::Oid;
@@ -172,6 +173,11 @@ impl Binder<'_> {
             None => name.to_owned(),
         };
         self.catalog.find_type(in_schema, name, self.path).ok_or_else(|| {
+            let brings = |it: &&Extension| it.known.types.contains(&name);
+            if let Some(it) = self.catalog.extensions().find(brings) {
+                let what = format!("the type {name} of the extension \"{}\"", it.known.name);
+                return SqlError::unsupported(what).at(position);
+            }
             let message = format!("type \"{shown}\" does not exist");
             SqlError::new(code::UNDEFINED_OBJECT, message).at(position)
         })

@@ -48,7 +48,7 @@ impl Binder<'_> {
                 "aggregate ORDER BY is not implemented for window functions",
             ));
         }
-        let spec = self.window_spec(over)?;
+        let (spec, exclusion) = self.window_spec_and_exclusion(over)?;
         let mut args = Vec::new();
         for ast in &written.args {
             args.push(self.expr(ast)?);
@@ -77,7 +77,8 @@ impl Binder<'_> {
             return Err(windowing("window functions are not allowed in window definitions"));
         }
         self.comparable_with_bounds(spec.window_frame.as_ref(), &mut order)?;
-        let frame = self.frame(spec.window_frame.as_ref(), &order)?;
+        let mut frame = self.frame(spec.window_frame.as_ref(), &order)?;
+        frame.exclusion = exclusion;
         let arg_types = args.iter().map(|arg| arg.ty).collect();
         let call = WindowCall {
             function: function_call,
@@ -95,6 +96,21 @@ impl Binder<'_> {
             windows.len() - 1
         });
         Ok(Expr { kind: ExprKind::Window(place), ty, typmod: -1 })
+    }
+
+    /// EXCLUDE is a marked key of the order, see `parse/rewrite.rs`.
+    fn window_spec_and_exclusion(
+        &mut self,
+        over: &WindowType,
+    ) -> Result<(WindowSpec, FrameExclusion)> {
+        let mut over = over.clone();
+        let mut own = FrameExclusion::None;
+        if let WindowType::WindowSpec(spec) = &mut over {
+            own = take_exclusion(spec);
+        }
+        let mut spec = self.window_spec(&over)?;
+        let inherited = take_exclusion(&mut spec);
+        Ok((spec, if own == FrameExclusion::None { inherited } else { own }))
     }
 
     fn window_spec(&mut self, over: &WindowType) -> Result<WindowSpec> {
@@ -248,6 +264,10 @@ impl Binder<'_> {
                 "RANGE with offset PRECEDING/FOLLOWING requires exactly one ORDER BY column",
             ));
         };
+        let offset = match (offset.ty, offset_type(key.ty)) {
+            (Oid::UNKNOWN, ty) => self.coerce(offset, ty, -1, CastContext::Implicit)?,
+            _ => offset,
+        };
         let placeholder = Expr { kind: ExprKind::Placeholder, ty: key.ty, typmod: -1 };
         let op = if following != direction.descending { "+" } else { "-" };
         self.operator_call(op, Some(placeholder), offset).map_err(|_| {
@@ -284,12 +304,43 @@ impl Binder<'_> {
     }
 }
 
+fn take_exclusion(spec: &mut WindowSpec) -> FrameExclusion {
+    let Some(ast::OrderByExpr { expr: ast::Expr::Identifier(ident), .. }) = spec.order_by.last()
+    else {
+        return FrameExclusion::None;
+    };
+    let exclusion = match ident.value.strip_prefix(crate::parse::MARK) {
+        Some("exclude current") => FrameExclusion::CurrentRow,
+        Some("exclude group") => FrameExclusion::Group,
+        Some("exclude ties") => FrameExclusion::Ties,
+        _ => return FrameExclusion::None,
+    };
+    spec.order_by.pop();
+    exclusion
+}
+
+/// A window function that was called like another one.
+pub(super) fn needs_over(name: &str) -> SqlError {
+    let message = format!("window function {name} requires an OVER clause");
+    SqlError::new(code::WRONG_OBJECT_TYPE, message)
+}
+
 fn has_window(expr: &Expr) -> bool {
     expr.any(|it, _| matches!(it.kind, ExprKind::Window(_)))
 }
 
 fn windowing(message: &str) -> SqlError {
     SqlError::new(code::WINDOWING_ERROR, message)
+}
+
+/// What an offset without a type is, for a key of this type.
+fn offset_type(key: Oid) -> Oid {
+    match key {
+        Oid::DATE | Oid::TIME | Oid::TIMETZ | Oid::TIMESTAMP | Oid::TIMESTAMPTZ | Oid::INTERVAL => {
+            Oid::INTERVAL
+        }
+        other => other,
+    }
 }
 
 fn check_bounds(start: &FrameBound, end: &FrameBound) -> Result<()> {

@@ -237,7 +237,7 @@ fn read_type(f: &[&'static str]) -> BuiltinType {
     }
 }
 
-fn read_proc(f: &[&'static str]) -> Proc {
+pub(super) fn read_proc(f: &[&'static str]) -> Proc {
     Proc {
         oid: number(f[0]),
         name: f[1],

@@ -1,7 +1,9 @@
 //! The catalog: objects by identifier and by name.
 
 use super::builtin::builtin;
-use super::objects::{Index, Object, Schema, Sequence, Table, UserType, UserTypeKind, View};
+use super::objects::{
+    Extension, Index, Object, Schema, Sequence, Table, UserType, UserTypeKind, View,
+};
 use crate::error::{Result, SqlError, code};
 use crate::types::{Field, Oid, TypeKind};
 use rustc_hash::FxHashMap;
@@ -115,6 +117,7 @@ impl Catalog {
                 self.types.insert((it.schema, Arc::clone(&it.name)), it.row_type);
                 self.rows.insert(it.row_type, oid);
             }
+            Object::Extension(_) => {}
             Object::Index(_) | Object::Sequence(_) => {
                 if let Some((schema, name)) = object.place() {
                     self.relations.insert((schema, Arc::clone(name)), oid);
@@ -226,6 +229,22 @@ impl Catalog {
             Some(Object::Type(ty)) => Some(ty),
             _ => None,
         }
+    }
+
+    /// The extensions that were created.
+    pub fn extensions(&self) -> impl Iterator<Item = &Extension> {
+        self.objects().filter_map(|(_, object)| match object {
+            Object::Extension(it) => Some(it),
+            _ => None,
+        })
+    }
+
+    /// The views that stand on a relation, with their queries.
+    pub fn views_on(&self, oid: Oid) -> impl Iterator<Item = (Oid, &Arc<str>)> {
+        self.objects().filter_map(move |(view, object)| {
+            let (text, depends_on) = object.query()?;
+            depends_on.contains(&oid).then_some((view, text))
+        })
     }
 
     /// A relation by its identifier.

@@ -1,5 +1,6 @@
 //! What users make: schemas, tables, indexes, constraints, sequences, views and types.
 
+use super::extensions::KnownExtension;
 use crate::cells::HeapId;
 use crate::types::{Datum, EnumValue, Field, Oid};
 use std::sync::Arc;
@@ -19,6 +20,19 @@ pub enum Object {
     Sequence(Arc<Sequence>),
     /// A type.
     Type(Arc<UserType>),
+    /// An extension.
+    Extension(Extension),
+}
+
+/// An extension that was created.
+#[derive(Clone, Copy, Debug)]
+pub struct Extension {
+    /// Its identifier.
+    pub oid: Oid,
+    /// The schema of its functions.
+    pub schema: Oid,
+    /// What it brings.
+    pub known: &'static KnownExtension,
 }
 
 /// A schema.
@@ -66,8 +80,21 @@ pub struct Table {
     pub constraints: Vec<Constraint>,
     /// Its indexes.
     pub indexes: Vec<Oid>,
+    /// The query that its rows come from, if it is a materialized view.
+    pub materialized: Option<Materialized>,
     /// What was said about it.
     pub comment: Option<Arc<str>>,
+}
+
+/// The query of a materialized view.
+#[derive(Clone, Debug)]
+pub struct Materialized {
+    /// As SQL.
+    pub text: Arc<str>,
+    /// The relations that it stands on.
+    pub depends_on: Vec<Oid>,
+    /// Whether the view may be read: it has been filled.
+    pub populated: bool,
 }
 
 /// A column of a table or a view.
@@ -299,8 +326,6 @@ pub struct View {
     pub text: Arc<str>,
     /// The relations that it stands on.
     pub depends_on: Vec<Oid>,
-    /// Where its rows are, if it is materialized.
-    pub materialized: Option<HeapId>,
     /// Whether it lives as long as its session.
     pub persistence: Persistence,
     /// What was said about it.
@@ -351,6 +376,11 @@ pub struct Domain {
 }
 
 impl Table {
+    /// What messages call it.
+    pub fn kind(&self) -> &'static str {
+        if self.materialized.is_some() { "materialized view" } else { "table" }
+    }
+
     /// A column by its number.
     pub fn column(&self, number: u16) -> &Column {
         &self.columns[number as usize - 1]
@@ -377,10 +407,19 @@ impl Table {
 }
 
 impl Object {
+    /// The query of a view, materialized or not, and the relations that it stands on.
+    pub fn query(&self) -> Option<(&Arc<str>, &[Oid])> {
+        match self {
+            Object::View(it) => Some((&it.text, &it.depends_on)),
+            Object::Table(it) => it.materialized.as_ref().map(|it| (&it.text, &it.depends_on[..])),
+            _ => None,
+        }
+    }
+
     /// Its schema and name, unless it is a schema itself.
     pub fn place(&self) -> Option<(Oid, &Arc<str>)> {
         match self {
-            Object::Schema(_) => None,
+            Object::Schema(_) | Object::Extension(_) => None,
             Object::Table(it) => Some((it.schema, &it.name)),
             Object::View(it) => Some((it.schema, &it.name)),
             Object::Index(it) => Some((it.schema, &it.name)),

@@ -7,9 +7,7 @@ use crate::error::{Result, SqlError, code};
 use crate::execute::{Row, contains_null};
 use crate::ir::{Expr, ExprKind};
 use crate::locks::Mode;
-use crate::parse::ast::{
-    AlterTable, ColumnDef, ConstraintDef, ObjectKind, TableChange, TableConstraint,
-};
+use crate::parse::ast::{AlterTable, ColumnDef, ConstraintDef, TableChange, TableConstraint};
 use crate::types::{Datum, Oid};
 use std::sync::Arc;
 
@@ -42,7 +40,7 @@ impl Ddl<'_> {
             return Ok(tag);
         }
         match relation {
-            Relation::Table(_) if alter.kind == ObjectKind::Table => {}
+            Relation::Table(table) if table.kind() == alter.kind.word() => {}
             Relation::View(view) => {
                 return self.alter_view(&view, &alter.changes).map(|()| tag);
             }
@@ -53,8 +51,11 @@ impl Ddl<'_> {
                 ));
             }
         }
-        let table = self.need_table(&alter.name, Mode::AccessExclusive)?;
+        let table = self.need_relation(&alter.name, Mode::AccessExclusive)?;
         for change in &alter.changes {
+            if table.materialized.is_some() && !matches!(change, TableChange::RenameColumn { .. }) {
+                return Err(SqlError::unsupported("this change of a materialized view"));
+            }
             self.change_table(table.oid, change)?;
         }
         Ok(tag)
@@ -95,7 +96,15 @@ impl Ddl<'_> {
             C::DropColumn { name, if_exists, cascade } => {
                 self.drop_column(oid, name, *if_exists, *cascade)
             }
-            C::SetType { column, ty, using } => self.set_type(oid, column, ty, using.as_deref()),
+            C::SetType { column, ty, collation, using } => {
+                self.set_type(oid, column, ty, using.as_deref())?;
+                let number = self.need_column(&*self.table(oid)?, column)?;
+                self.change(oid, |table| {
+                    let column = &mut table.columns[number as usize - 1];
+                    column.collation = collation.as_deref().map(Into::into);
+                });
+                Ok(())
+            }
             C::SetDefault { column, default } => self.set_default(oid, column, default.as_deref()),
             C::NotNull { column, not_null } => self.set_not_null(oid, column, *not_null),
             C::AddIdentity { column, identity } => self.add_identity(oid, column, identity),

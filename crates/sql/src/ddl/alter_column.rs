@@ -1,7 +1,8 @@
 //! ALTER TABLE … ALTER COLUMN.
 
 use super::Ddl;
-use crate::catalog::{Column, Identity, Object, Table};
+use super::depend::Thing;
+use crate::catalog::{Column, Identity, Table};
 use crate::error::{Result, SqlError, code};
 use crate::parse::ast::{IdentityDef, SequenceOption};
 use crate::types::{Datum, Oid, TypeLookup};
@@ -86,18 +87,15 @@ impl Ddl<'_> {
     }
 
     fn check_type_change(&self, table: &Table, number: u16, name: &str) -> Result<()> {
-        for (_, object) in self.catalog().objects() {
-            if let Object::View(view) = object
-                && view.depends_on.contains(&table.oid)
-                && super::rename::mentions(&view.text, name)
-            {
+        for (view, text) in self.catalog().views_on(table.oid) {
+            if super::rename::mentions(text, name) {
                 return Err(SqlError::new(
                     code::FEATURE_NOT_SUPPORTED,
                     "cannot alter type of a column used by a view or rule",
                 )
                 .detail(format!(
-                    "rule _RETURN on view {} depends on column \"{name}\"",
-                    self.relation_shown(view.oid)
+                    "rule _RETURN on {} depends on column \"{name}\"",
+                    self.described(Thing::Object(view))
                 )));
             }
         }

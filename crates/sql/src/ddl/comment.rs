@@ -52,7 +52,7 @@ impl Ddl<'_> {
     ) -> Result<()> {
         let found = self.find(name).ok_or_else(|| Self::no_relation(name))?;
         let object = match found {
-            Relation::Table(it) if kind == ObjectKind::Table => {
+            Relation::Table(it) if kind.word() == it.kind() => {
                 Object::Table(Arc::new(Table { comment: text, ..Table::clone(&it) }))
             }
             Relation::View(it) if kind == ObjectKind::View => {
@@ -79,6 +79,7 @@ impl Ddl<'_> {
             Object::Sequence(it) => it.oid,
             Object::Type(it) => it.oid,
             Object::Schema(it) => it.oid,
+            Object::Extension(it) => it.oid,
         };
         self.put(oid, object);
         Ok(())

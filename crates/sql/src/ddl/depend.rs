@@ -95,10 +95,11 @@ impl Ddl<'_> {
             Thing::Object(oid) => match self.catalog().get(oid) {
                 Some(Object::Schema(it)) => format!("schema {}", plain(&it.name)),
                 Some(Object::Type(_)) => format!("type {}", self.env.type_name(oid, -1)),
-                Some(Object::Table(_)) => format!("table {}", self.relation_shown(oid)),
+                Some(Object::Table(it)) => format!("{} {}", it.kind(), self.relation_shown(oid)),
                 Some(Object::View(_)) => format!("view {}", self.relation_shown(oid)),
                 Some(Object::Index(_)) => format!("index {}", self.relation_shown(oid)),
                 Some(Object::Sequence(_)) => format!("sequence {}", self.relation_shown(oid)),
+                Some(Object::Extension(it)) => format!("extension {}", it.known.name),
                 None => "an object".to_owned(),
             },
             Thing::Constraint(table, constraint) => {
@@ -143,13 +144,8 @@ impl Ddl<'_> {
     }
 
     fn views_on(&self, oid: Oid) -> Vec<(Thing, Bond)> {
-        let views = self.catalog().objects().filter_map(|(_, object)| match object {
-            Object::View(view) if view.depends_on.contains(&oid) => {
-                Some((Thing::Object(view.oid), Bond::Dependent))
-            }
-            _ => None,
-        });
-        views.collect()
+        let views = self.catalog().views_on(oid);
+        views.map(|(view, _)| (Thing::Object(view), Bond::Dependent)).collect()
     }
 
     fn on_object(&self, oid: Oid) -> Vec<(Thing, Bond)> {
@@ -302,12 +298,9 @@ impl Ddl<'_> {
             }
         }
         let name = Arc::clone(&table.column(number).name);
-        for (thing, bond) in self.views_on(oid) {
-            let Thing::Object(view) = thing else { continue };
-            if let Some(Object::View(view)) = self.catalog().get(view)
-                && super::rename::mentions(&view.text, &name)
-            {
-                found.push((thing, bond));
+        for (view, text) in self.catalog().views_on(oid) {
+            if super::rename::mentions(text, &name) {
+                found.push((Thing::Object(view), Bond::Dependent));
             }
         }
         found

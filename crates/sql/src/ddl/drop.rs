@@ -28,6 +28,9 @@ impl Ddl<'_> {
     fn dropped(&mut self, drop: &Drop, name: &Name) -> Result<Option<Oid>> {
         let found = match drop.kind {
             ObjectKind::Schema => self.catalog().schema(&name.name),
+            ObjectKind::Extension => {
+                self.catalog().extensions().find(|it| it.known.name == name.name).map(|it| it.oid)
+            }
             ObjectKind::Type | ObjectKind::Domain => match self.find_type(name) {
                 Some(ty) => {
                     let is_domain = matches!(ty.kind, UserTypeKind::Domain(_));
@@ -49,7 +52,7 @@ impl Ddl<'_> {
         if found.is_some() {
             return Ok(found);
         }
-        if drop.kind != ObjectKind::Schema
+        if !matches!(drop.kind, ObjectKind::Schema | ObjectKind::Extension)
             && let Some(schema) = &name.schema
             && self.catalog().schema(schema).is_none()
         {
@@ -62,7 +65,9 @@ impl Ddl<'_> {
         }
         let code = match drop.kind {
             ObjectKind::Schema => code::INVALID_SCHEMA_NAME,
-            ObjectKind::Type | ObjectKind::Domain | ObjectKind::Index => code::UNDEFINED_OBJECT,
+            ObjectKind::Type | ObjectKind::Domain | ObjectKind::Index | ObjectKind::Extension => {
+                code::UNDEFINED_OBJECT
+            }
             _ => code::UNDEFINED_TABLE,
         };
         let word = match drop.kind {
@@ -85,6 +90,9 @@ impl Ddl<'_> {
         relation: &Relation,
     ) -> Result<Oid> {
         let (oid, own) = match relation {
+            Relation::Table(it) if it.materialized.is_some() => {
+                (it.oid, ObjectKind::MaterializedView)
+            }
             Relation::Table(it) => (it.oid, ObjectKind::Table),
             Relation::View(it) => (it.oid, ObjectKind::View),
             Relation::Index(it) => (it.oid, ObjectKind::Index),

@@ -10,7 +10,7 @@ use std::sync::Arc;
 
 impl Ddl<'_> {
     pub(super) fn create_index(&mut self, create: &CreateIndex) -> Result<()> {
-        let table = self.need_table(&create.table, Mode::Share).map_err(|error| {
+        let table = self.need_relation(&create.table, Mode::Share).map_err(|error| {
             let message = format!("cannot create index on relation \"{}\"", create.table.name);
             match error.code() {
                 code::WRONG_OBJECT_TYPE => SqlError::new(code::WRONG_OBJECT_TYPE, message)

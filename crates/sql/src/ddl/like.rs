@@ -15,7 +15,7 @@ impl Ddl<'_> {
     pub(super) fn with_likes(&mut self, create: &CreateTable) -> Result<CreateTable> {
         let mut made = create.clone();
         for (place, like) in create.likes.iter().rev() {
-            let table = self.need_table(&like.table, Mode::AccessShare)?;
+            let table = self.need_relation(&like.table, Mode::AccessShare)?;
             let columns = table.live().map(|(_, column)| self.like_column(column, like));
             let columns: Vec<ColumnDef> = columns.collect::<Result<_>>()?;
             made.columns.splice(*place..*place, columns);
@@ -52,7 +52,7 @@ impl Ddl<'_> {
         create: &CreateTable,
     ) -> Result<()> {
         for (_, like) in create.likes.iter().filter(|(_, like)| like.indexes) {
-            let from = self.need_table(&like.table, Mode::AccessShare)?;
+            let from = self.need_relation(&like.table, Mode::AccessShare)?;
             for &oid in &from.indexes {
                 let Some(index) = self.catalog().index(oid).cloned() else { continue };
                 self.copy_index(to, &from, &index)?;

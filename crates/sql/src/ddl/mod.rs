@@ -12,6 +12,7 @@ mod constraint;
 mod create_table;
 mod depend;
 mod drop;
+mod extension;
 mod index;
 mod like;
 mod names;
@@ -67,14 +68,19 @@ impl<'d> Ddl<'d> {
                 self.alter_sequence(name, *if_exists, options)?;
                 done("ALTER SEQUENCE")
             }
-            U::CreateView(it) if it.materialized => {
-                Err(SqlError::unsupported("CREATE MATERIALIZED VIEW"))
-            }
+            U::CreateView(it) if it.materialized => self.create_materialized_view(it).map(Some),
             U::CreateView(it) => self.create_view(it).and_then(|()| done("CREATE VIEW")),
-            U::RefreshView { .. } => Err(SqlError::unsupported("REFRESH MATERIALIZED VIEW")),
+            U::RefreshView { name, with_data } => {
+                self.refresh(name, *with_data)?;
+                done("REFRESH MATERIALIZED VIEW")
+            }
             U::CreateSchema { name, if_not_exists, .. } => {
                 self.create_schema(name.as_deref(), *if_not_exists)?;
                 done("CREATE SCHEMA")
+            }
+            U::CreateExtension { name, if_not_exists, schema } => {
+                self.create_extension(name, *if_not_exists, schema.as_deref())?;
+                done("CREATE EXTENSION")
             }
             U::CreateEnum { name, labels } => {
                 self.create_enum(name, labels).and_then(|()| done("CREATE TYPE"))
@@ -210,6 +216,20 @@ impl<'d> Ddl<'d> {
 
     /// A table, which is locked.
     pub(crate) fn need_table(&mut self, name: &Name, mode: Mode) -> Result<Arc<Table>> {
+        let table = self.need_relation(name, mode)?;
+        if table.materialized.is_some() {
+            return Err(Self::not_a_table(name));
+        }
+        Ok(table)
+    }
+
+    fn not_a_table(name: &Name) -> SqlError {
+        let message = format!("\"{}\" is not a table", name.name);
+        SqlError::new(code::WRONG_OBJECT_TYPE, message)
+    }
+
+    /// A table or materialized view, which is locked.
+    pub(crate) fn need_relation(&mut self, name: &Name, mode: Mode) -> Result<Arc<Table>> {
         let found = self.find(name);
         if found.is_none() && self.is_system(name) {
             return Err(SqlError::new(
@@ -225,10 +245,7 @@ impl<'d> Ddl<'d> {
                 self.env.catalog = Arc::clone(self.txn.edit.catalog());
                 self.catalog().table(table.oid).cloned().ok_or_else(|| Self::no_relation(name))
             }
-            Some(_) => Err(SqlError::new(
-                code::WRONG_OBJECT_TYPE,
-                format!("\"{}\" is not a table", name.name),
-            )),
+            Some(_) => Err(Self::not_a_table(name)),
             None => Err(Self::no_relation(name)),
         }
     }

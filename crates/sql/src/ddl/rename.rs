@@ -67,10 +67,8 @@ impl Ddl<'_> {
                 self.sequence_renamed(oid);
             }
         }
-        for view in views {
-            let text = renamed(&view.text, &name.name, to);
-            let changed = View { text: text.into(), ..View::clone(&view) };
-            self.put(view.oid, Object::View(Arc::new(changed)));
+        for (view, text) in views {
+            self.set_query(view, renamed(&text, &name.name, to).into());
         }
         Ok(())
     }
@@ -104,12 +102,25 @@ impl Ddl<'_> {
         Ok(())
     }
 
-    fn views_naming(&self, oid: Oid) -> Vec<Arc<View>> {
-        let views = self.catalog().objects().filter_map(|(_, object)| match object {
-            Object::View(view) if view.depends_on.contains(&oid) => Some(Arc::clone(view)),
-            _ => None,
-        });
-        views.collect()
+    /// The views on a relation, with their queries.
+    fn views_naming(&self, oid: Oid) -> Vec<(Oid, Arc<str>)> {
+        self.catalog().views_on(oid).map(|(view, text)| (view, Arc::clone(text))).collect()
+    }
+
+    /// Gives a view another query that means the same.
+    fn set_query(&mut self, view: Oid, text: Arc<str>) {
+        match self.catalog().get(view) {
+            Some(Object::View(it)) => {
+                let changed = View { text, ..View::clone(it) };
+                self.put(view, Object::View(Arc::new(changed)));
+            }
+            Some(Object::Table(_)) => self.change(view, |table| {
+                if let Some(view) = &mut table.materialized {
+                    view.text = text;
+                }
+            }),
+            _ => {}
+        }
     }
 
     /// The defaults of serial columns show the name of their sequence.
@@ -221,11 +232,11 @@ impl Ddl<'_> {
                 format!("column \"{to}\" of relation \"{}\" already exists", table.name),
             ));
         }
-        for view in self.views_naming(oid) {
-            if mentions(&view.text, from) || view.text.contains('*') {
+        for (view, text) in self.views_naming(oid) {
+            if mentions(&text, from) || text.contains('*') {
                 return Err(SqlError::unsupported(format!(
                     "RENAME COLUMN with the view \"{}\"",
-                    view.name
+                    self.relation_shown(view)
                 )));
             }
         }

@@ -54,7 +54,6 @@ impl Ddl<'_> {
             columns,
             text: create.text.as_str().into(),
             depends_on,
-            materialized: None,
             persistence: persistence(lifetime),
             comment: old.and_then(|old| old.comment.clone()),
         };

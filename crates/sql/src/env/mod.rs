@@ -2,9 +2,11 @@
 //! and names of objects.
 
 mod executor;
+mod listed;
 pub mod reg_names;
 
 pub use executor::Executor;
+pub use listed::{Listed, ListedCursor, ListedStatement};
 
 use crate::bind::{BindContext, Binder, Params};
 use crate::catalog::builtin::Proc;
@@ -51,6 +53,8 @@ pub struct Env {
     pub values: BTreeMap<Oid, i64>,
     /// The sequence that the last one was taken from.
     pub last_value: Option<Oid>,
+    /// What the session has prepared and declared.
+    pub listed: Arc<Listed>,
 }
 
 impl Env {

@@ -5,14 +5,25 @@
 use super::keys::key;
 use super::nodes::Sink;
 use super::{Exec, Row};
+use crate::catalog::Table;
 use crate::cells::{Cell, Group, RowNo, RowSet};
-use crate::error::Result;
+use crate::error::{Result, SqlError, code};
 use crate::heap::Heap;
 use crate::ir::{Expr, LockStrength, WaitPolicy};
 use crate::plan::{Access, KeyPart, Scan};
 use crate::types::{Datum, HashKey};
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
+
+/// A materialized view that was never filled has no rows yet, which is not the same as none.
+fn check_populated(table: &Table) -> Result<()> {
+    if table.materialized.as_ref().is_none_or(|view| view.populated) {
+        return Ok(());
+    }
+    let message = format!("materialized view \"{}\" has not been populated", table.name);
+    Err(SqlError::new(code::OBJECT_NOT_IN_PREREQUISITE_STATE, message)
+        .hint("Use the REFRESH MATERIALIZED VIEW command."))
+}
 
 /// The rows that may be meant.
 enum Candidates {
@@ -28,6 +39,7 @@ impl Exec<'_> {
         row: &mut Row,
         sink: &mut Sink<'_>,
     ) -> Result<bool> {
+        check_populated(&scan.table.table)?;
         let heap = self.database().heap(scan.table.table.heap)?;
         let Some(candidates) = self.candidates(scan, &heap, row)? else { return Ok(true) };
         if let (Some(lock), Candidates::These(rows)) = (scan.lock, &candidates) {

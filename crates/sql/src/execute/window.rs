@@ -4,7 +4,7 @@ use super::keys::row_key;
 use super::rows::compare_by;
 use super::{Exec, Row};
 use crate::error::{Result, SqlError, code};
-use crate::ir::{Frame, FrameBound, FrameUnit, FunctionCall, WindowCall};
+use crate::ir::{Frame, FrameBound, FrameExclusion, FrameUnit, FunctionCall, WindowCall};
 use crate::types::{Datum, HashKey, Oid, compare_as};
 use rustc_hash::FxHashMap;
 use std::cmp::Ordering;
@@ -155,7 +155,8 @@ impl Exec<'_> {
                 | "window_lead_with_offset_and_default" => shifted(own, place, count, 1, &arg_of),
                 "window_first_value" | "window_last_value" | "window_nth_value" => {
                     let frame = self.frame_of(&call.frame, call, partition, place, rows)?;
-                    framed(name, own, frame, &arg_of)?
+                    let kept = kept(call.frame.exclusion, partition, place, frame);
+                    framed(name, own, (0, kept.len()), &|row| arg_of(kept[row]))?
                 }
                 other => return Err(SqlError::unsupported(format!("window function {other}"))),
             });
@@ -183,16 +184,19 @@ impl Exec<'_> {
             let frame = self.frame_of(&call.frame, call, partition, place, rows)?;
             if let Some((same, value)) = &last
                 && *same == frame
+                && call.frame.exclusion == FrameExclusion::None
             {
                 values.push(value.clone());
                 continue;
             }
             // A frame that only grows is added to; any other one is gone through anew.
-            if frame.0 != covered.0 || frame.1 < covered.1 {
+            let exclusion = call.frame.exclusion;
+            let excludes = exclusion != FrameExclusion::None;
+            if excludes || frame.0 != covered.0 || frame.1 < covered.1 {
                 state = start(self);
                 covered = (frame.0, frame.0);
             }
-            for row in covered.1..frame.1 {
+            for row in kept(exclusion, partition, place, (covered.1, frame.1)) {
                 let row = partition.rows[row];
                 if let Some(filter) = &call.filter
                     && !self.holds(filter, &rows[row])?
@@ -324,6 +328,23 @@ impl Exec<'_> {
             order.partition_point(|row| compare(&row[0]) != Ordering::Greater)
         })
     }
+}
+
+/// The rows of a frame without those that EXCLUDE names.
+fn kept(
+    exclusion: FrameExclusion,
+    partition: &Partition,
+    place: usize,
+    (start, end): (usize, usize),
+) -> Vec<usize> {
+    let is_peer = |row: usize| partition.peers[row] == partition.peers[place];
+    let is_kept = |row: &usize| match exclusion {
+        FrameExclusion::None => true,
+        FrameExclusion::CurrentRow => *row != place,
+        FrameExclusion::Group => !is_peer(*row),
+        FrameExclusion::Ties => *row == place || !is_peer(*row),
+    };
+    (start..end).filter(is_kept).collect()
 }
 
 fn ntile(place: usize, count: usize, buckets: usize) -> i32 {

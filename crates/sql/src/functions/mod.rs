@@ -29,6 +29,7 @@ mod like;
 mod misc;
 mod numeric;
 mod oid;
+mod pgcrypto;
 mod quote;
 mod random;
 mod record;

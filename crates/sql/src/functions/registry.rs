@@ -31,6 +31,7 @@ const TABLES: &[&[&[Entry]]] = &[
     super::misc::TABLES,
     super::numeric::TABLES,
     super::oid::TABLES,
+    super::pgcrypto::TABLES,
     super::quote::TABLES,
     super::random::TABLES,
     super::record::TABLES,

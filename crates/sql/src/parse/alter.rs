@@ -185,11 +185,9 @@ impl Cursor<'_> {
         use TableChange as C;
         if self.eat("set data type") || self.eat("type") {
             let ty = self.data_type()?;
-            if self.eat("collate") {
-                self.dotted()?;
-            }
+            let collation = self.collation()?;
             let using = if self.eat("using") { Some(self.expr()?.1) } else { None };
-            return Ok(C::SetType { column, ty, using });
+            return Ok(C::SetType { column, ty, collation, using });
         }
         if self.eat("set default") {
             let default = Some(self.default_text()?);
@@ -395,13 +393,7 @@ impl Cursor<'_> {
             "database" => return self.drop_database(),
             "role" | "user" | "group" => return Ok(self.accepted("DROP ROLE")),
             "owned" => return Ok(self.accepted("DROP OWNED")),
-            "extension" => {
-                self.need("extension")?;
-                if self.is("if exists") {
-                    return Ok(self.accepted("DROP EXTENSION"));
-                }
-                return Ok(self.unsupported("DROP EXTENSION"));
-            }
+            "extension" => ObjectKind::Extension,
             other => return self.drop_other(other),
         };
         self.parser.advance_token();

@@ -110,6 +110,7 @@ pub enum Utility {
     CreateExtension {
         name: String,
         if_not_exists: bool,
+        schema: Option<String>,
     },
     /// Done by doing nothing.
     Accepted(&'static str),
@@ -363,6 +364,7 @@ pub enum TableChange {
     SetType {
         column: String,
         ty: DataType,
+        collation: Option<String>,
         using: Option<String>,
     },
     SetDefault {
@@ -425,6 +427,7 @@ pub enum ObjectKind {
     Schema,
     Type,
     Domain,
+    Extension,
 }
 
 impl ObjectKind {
@@ -437,6 +440,7 @@ impl ObjectKind {
             ObjectKind::Index => "index",
             ObjectKind::Sequence => "sequence",
             ObjectKind::Schema => "schema",
+            ObjectKind::Extension => "extension",
             ObjectKind::Type => "type",
             ObjectKind::Domain => "domain",
         }

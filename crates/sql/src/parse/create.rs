@@ -375,10 +375,11 @@ impl Cursor<'_> {
     fn column_option(&mut self, column: &mut ColumnDef) -> Result<bool> {
         let name = if self.eat("constraint") { Some(self.ident()?) } else { None };
         let own = || vec![column.name.clone()];
-        let kind = if self.eat("collate") {
-            column.collation = self.dotted()?.1.pop();
+        if let Some(collation) = self.collation()? {
+            column.collation = Some(collation);
             return Ok(true);
-        } else if self.eat("not null") {
+        }
+        let kind = if self.eat("not null") {
             column.not_null = Some(true);
             return Ok(true);
         } else if self.eat("null") {

@@ -65,9 +65,7 @@ impl Cursor<'_> {
             // A call, which needs no parentheses around it.
             key.expr = Some(self.call_text()?);
         }
-        if self.eat("collate") {
-            key.collation = self.dotted()?.1.pop();
-        }
+        key.collation = self.collation()?;
         let is_end = matches!(
             self.parser.peek_token_ref().token,
             Token::Comma | Token::RParen | Token::EOF | Token::SemiColon
@@ -188,9 +186,7 @@ impl Cursor<'_> {
         if !self.is_token(&Token::RParen) {
             fields = self.list(|it| {
                 let field = (it.ident()?, it.data_type()?);
-                if it.eat("collate") {
-                    it.dotted()?;
-                }
+                it.collation()?;
                 Ok(field)
             })?;
         }
@@ -212,8 +208,7 @@ impl Cursor<'_> {
             } else if self.eat("null") {
             } else if self.eat("default") {
                 domain.default = Some(self.default_text()?);
-            } else if self.eat("collate") {
-                self.dotted()?;
+            } else if self.collation()?.is_some() {
             } else if self.eat("check") {
                 let text = self.parenthesized()?;
                 domain.checks.push((named, text));
@@ -237,7 +232,12 @@ impl Cursor<'_> {
         self.need("extension")?;
         let if_not_exists = self.eat("if not exists");
         let name = self.ident()?;
-        self.skip_rest();
-        Ok(Utility::CreateExtension { name, if_not_exists })
+        self.eat("with");
+        let schema = if self.eat("schema") { Some(self.ident()?) } else { None };
+        if self.eat("version") {
+            return Ok(self.unsupported("CREATE EXTENSION … VERSION"));
+        }
+        self.eat("cascade");
+        Ok(Utility::CreateExtension { name, if_not_exists, schema })
     }
 }

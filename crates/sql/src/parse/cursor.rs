@@ -118,6 +118,17 @@ impl<'t> Cursor<'t> {
         Ok((position, parts))
     }
 
+    /// COLLATE with a name, if that is next.
+    pub fn collation(&mut self) -> Result<Option<String>> {
+        if !self.eat("collate") {
+            return Ok(None);
+        }
+        let (position, mut parts) = self.dotted()?;
+        let name = parts.pop().unwrap_or_default();
+        crate::catalog::system::check_collation(&name).map_err(|error| error.at(position))?;
+        Ok(Some(name))
+    }
+
     /// Things that commas separate.
     pub fn list<T>(&mut self, mut one: impl FnMut(&mut Self) -> Result<T>) -> Result<Vec<T>> {
         let mut all = vec![one(self)?];

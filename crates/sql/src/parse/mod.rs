@@ -13,7 +13,7 @@ mod session;
 
 use cursor::Cursor;
 pub(crate) use names::{fold, name_parts, split_name};
-pub(crate) use rewrite::MARK;
+pub(crate) use rewrite::{MARK, marked_literal};
 use std::sync::Arc;
 
 use crate::error::{Result, SqlError, code};

@@ -1,11 +1,13 @@
 //! What `sqlparser` does not know of PostgreSQL's grammar, said in a way that it does.
 
+use sqlparser::ast::{Expr, Value};
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 /// Rewrites tokens.
 pub(super) fn rewrite(text: &str, tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
-    let tokens = trims(only(table_command(joined_strings(tokens))));
-    conflict_targets(text, weaker_locks(transactions(queries_in_lists(tokens))))
+    let tokens = exclusions(trims(only(table_command(joined_strings(tokens)))));
+    let tokens = weaker_locks(transactions(queries_in_lists(tokens)));
+    fetched(text, conflict_targets(text, parenthesized_operands(tokens)))
 }
 
 /// Strings on lines of their own are one string.
@@ -88,17 +90,141 @@ fn queries_in_lists(mut tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
     tokens
 }
 
-/// Where the parenthesis at a place is closed.
-fn closing(tokens: &[TokenWithSpan], places: &[usize], open: usize) -> Option<usize> {
+/// EXCLUDE of a window frame, which the parser does not know, becomes a key of the order.
+fn exclusions(mut tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
+    let places = solid(&tokens);
+    let is = |at: usize, want: &str| {
+        places.get(at).is_some_and(|&place| word(&tokens[place]).as_deref() == Some(want))
+    };
+    let what = |at: usize| {
+        let next = |word| is(at, "exclude") && is(at + 1, word);
+        if next("current") && is(at + 2, "row") {
+            Some(("exclude current", 3))
+        } else if next("group") {
+            Some(("exclude group", 2))
+        } else if next("ties") {
+            Some(("exclude ties", 2))
+        } else {
+            (next("no") && is(at + 2, "others")).then_some(("", 3))
+        }
+    };
+    let found: Vec<(usize, &str, usize)> = (0..places.len())
+        .filter_map(|at| what(at).map(|(mark, count)| (at, mark, count)))
+        .collect();
+    for (at, mark, count) in found.into_iter().rev() {
+        let Some((unit, has_order)) = frame_unit(&tokens, &places, at) else { continue };
+        let like = tokens[places[at]].clone();
+        tokens.drain(places[at]..=places[at + count - 1]);
+        if mark.is_empty() {
+            continue;
+        }
+        let mut made = vec![plain(Token::Comma, &like)];
+        if !has_order {
+            made = ["ORDER", "BY"].map(|it| plain(Token::make_keyword(it), &like)).to_vec();
+        }
+        made.push(marked(mark, &like));
+        tokens.splice(places[unit]..places[unit], made);
+    }
+    tokens
+}
+
+/// Where the frame begins that ends at a place, and whether an order stands before it.
+fn frame_unit(tokens: &[TokenWithSpan], places: &[usize], end: usize) -> Option<(usize, bool)> {
+    let (mut depth, mut unit, mut has_order) = (0, None, false);
+    for at in (0..end).rev() {
+        match &tokens[places[at]].token {
+            Token::RParen => depth += 1,
+            Token::LParen if depth == 0 => break,
+            Token::LParen => depth -= 1,
+            _ if depth > 0 => {}
+            _ => match word(&tokens[places[at]]).as_deref() {
+                Some("rows" | "range" | "groups") if unit.is_none() => unit = Some(at),
+                Some("order") => has_order = true,
+                _ => {}
+            },
+        }
+    }
+    unit.map(|unit| (unit, has_order))
+}
+
+/// `((SELECT …) UNION …)` as an expression: `sqlparser` takes the inner parentheses for those of
+/// an expression, unless the first operand is a query by its first word.
+fn parenthesized_operands(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
+    let places = solid(&tokens);
+    let is = |at: usize, want: &str| {
+        places.get(at).is_some_and(|&place| word(&tokens[place]).as_deref() == Some(want))
+    };
+    let opens =
+        |at: usize| places.get(at).is_some_and(|&place| tokens[place].token == Token::LParen);
+    let mut made = Vec::with_capacity(tokens.len());
+    let mut done = 0;
+    for at in 1..places.len() {
+        if !(opens(at - 1) && opens(at) && (is(at + 1, "select") || is(at + 1, "with"))) {
+            continue;
+        }
+        let Some(close) = closing(&tokens, &places, at) else { continue };
+        if !["union", "intersect", "except"].iter().any(|word| is(close + 1, word)) {
+            continue;
+        }
+        let (open, behind) = (places[at], places[close] + 1);
+        if open < done {
+            continue;
+        }
+        let like = &tokens[open];
+        made.extend_from_slice(&tokens[done..open]);
+        made.push(plain(Token::make_keyword("SELECT"), like));
+        made.push(plain(Token::Mul, like));
+        made.push(plain(Token::make_keyword("FROM"), like));
+        made.extend_from_slice(&tokens[open..behind]);
+        made.push(plain(Token::make_keyword("AS"), like));
+        made.push(marked("operand", like));
+        done = behind;
+    }
+    made.extend_from_slice(&tokens[done..]);
+    made
+}
+
+/// FETCH FIRST (expression) ROWS: `sqlparser` knows literals only, so it becomes one that says so.
+fn fetched(text: &str, tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
+    let places = solid(&tokens);
+    let is = |at: usize, want: &str| {
+        places.get(at).is_some_and(|&place| word(&tokens[place]).as_deref() == Some(want))
+    };
+    let mut made = Vec::with_capacity(tokens.len());
+    let mut done = 0;
+    for at in 0..places.len() {
+        if !is(at, "fetch") || !(is(at + 1, "first") || is(at + 1, "next")) {
+            continue;
+        }
+        let Some(close) = closing(&tokens, &places, at + 2) else { continue };
+        let (open, last) = (places[at + 2], places[close]);
+        let start = super::position(text, tokens[open].span.start) as usize;
+        let end = super::position(text, tokens[last].span.end) as usize;
+        let inner: String = text.chars().skip(start - 1).take(end - start).collect();
+        made.extend_from_slice(&tokens[done..open]);
+        let token = Token::SingleQuotedString(format!("{MARK}{inner}"));
+        made.push(plain(token, &tokens[open]));
+        done = last + 1;
+    }
+    made.extend_from_slice(&tokens[done..]);
+    made
+}
+
+/// Where the parenthesis is closed that opens here, if one does.
+fn closing(tokens: &[TokenWithSpan], places: &[usize], at: usize) -> Option<usize> {
     let mut depth = 0;
-    (open..places.len()).find(|&at| {
-        match tokens[places[at]].token {
+    for (next, &place) in places.iter().enumerate().skip(at) {
+        match tokens[place].token {
             Token::LParen => depth += 1,
             Token::RParen => depth -= 1,
+            _ if depth == 0 => return None,
             _ => {}
         }
-        depth == 0
-    })
+        if depth == 0 {
+            return Some(next);
+        }
+    }
+    None
 }
 
 /// ABORT is ROLLBACK, and DEFERRABLE means nothing here.
@@ -161,6 +287,13 @@ fn word(token: &TokenWithSpan) -> Option<String> {
 /// can have it in a name, since texts have no such character.
 pub(crate) const MARK: char = '\0';
 
+/// The text that stands in a literal for an expression.
+pub(crate) fn marked_literal(literal: &Expr) -> Option<&str> {
+    let Expr::Value(value) = literal else { return None };
+    let Value::SingleQuotedString(text) = &value.value else { return None };
+    text.strip_prefix(MARK)
+}
+
 fn marked(what: &str, like: &TokenWithSpan) -> TokenWithSpan {
     let value = format!("{MARK}{what}");
     let keyword = sqlparser::keywords::Keyword::NoKeyword;
@@ -196,6 +329,13 @@ fn weaker_locks(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
         made.extend_from_slice(&tokens[done..places[at]]);
         let like = &tokens[places[at]];
         let mut next = at + count;
+        if !is(next, "of") && !selects_from(&tokens, &places[..at]) {
+            // There is nothing to lock, and `sqlparser` would take the word for a name.
+            next += usize::from(is(next, "nowait")) + 2 * usize::from(is(next, "skip"));
+            done = places.get(next).copied().unwrap_or(tokens.len());
+            at = next;
+            continue;
+        }
         // The tables, each with the tokens of its name.
         let mut tables: Vec<Vec<TokenWithSpan>> = Vec::new();
         if is(next, "of") {
@@ -252,6 +392,25 @@ fn weaker_locks(tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
     }
     made.extend_from_slice(&tokens[done..]);
     made
+}
+
+/// Whether the query that ends here has tables.
+fn selects_from(tokens: &[TokenWithSpan], places: &[usize]) -> bool {
+    let mut depth = 0;
+    for &place in places.iter().rev() {
+        match tokens[place].token {
+            Token::RParen => depth += 1,
+            Token::LParen => depth -= 1,
+            _ => {}
+        }
+        match word(&tokens[place]).as_deref() {
+            Some("from") if depth == 0 => return true,
+            Some("select") if depth == 0 => return false,
+            _ => {}
+        }
+    }
+    // A query in parentheses.
+    true
 }
 
 /// The words of a lock: how many, whether it is to update, and whether it is a weaker one.
@@ -352,10 +511,6 @@ pub(super) fn unsupported(tokens: &[TokenWithSpan]) -> Option<&'static str> {
     (0..places.len()).find_map(|at| {
         if is(at, "between") && is(at + 1, "symmetric") {
             return Some("BETWEEN SYMMETRIC");
-        }
-        if is(at, "exclude") && (is(at + 1, "current") || is(at + 1, "group") || is(at + 1, "ties"))
-        {
-            return Some("EXCLUDE of a window frame");
         }
         if is(at, "search") && (is(at + 1, "depth") || is(at + 1, "breadth")) {
             return Some("SEARCH of a recursive query");

@@ -94,11 +94,8 @@ impl Cursor<'_> {
             let text = self.string()?;
             self.skip_rest();
             match text.strip_prefix('-') {
-                Some(hours) => format!("<-{hours}>+{hours}"),
-                None => {
-                    let hours = text.trim_start_matches('+');
-                    format!("<+{hours}>-{hours}")
-                }
+                Some(hours) => format!("+{hours}"),
+                None => format!("-{}", text.trim_start_matches('+')),
             }
         } else {
             self.setting_value(false)?

@@ -2,11 +2,13 @@
 
 use super::{Reply, Session};
 use crate::bind::Params;
+use crate::env::{Listed, ListedCursor, ListedStatement};
 use crate::error::{Result, SqlError, code};
 use crate::execute::Row;
 use crate::functions::Call;
 use crate::ir::OutColumn;
 use crate::parse::{self, Parsed};
+use crate::types::datetime::now;
 use crate::types::{Datum, Oid, input, recv};
 use sqlparser::ast::Statement;
 use std::sync::Arc;
@@ -22,6 +24,23 @@ pub struct Prepared {
     pub columns: Option<Vec<OutColumn>>,
     /// Whether it was prepared by PREPARE.
     pub from_sql: bool,
+    /// When it was prepared.
+    pub at: i64,
+}
+
+impl Prepared {
+    /// What was planned stands for what was described: clients rely on that.
+    pub(super) fn check_columns(&self, found: &[OutColumn]) -> Result<()> {
+        let Some(described) = &self.columns else { return Ok(()) };
+        let alike = |(a, b): (&OutColumn, &OutColumn)| {
+            (&a.name, a.ty, a.typmod) == (&b.name, b.ty, b.typmod)
+        };
+        if described.len() == found.len() && described.iter().zip(found).all(alike) {
+            return Ok(());
+        }
+        let message = "cached plan must not change result type";
+        Err(SqlError::new(code::FEATURE_NOT_SUPPORTED, message))
+    }
 }
 
 /// A statement with its parameters, that runs or has run.
@@ -38,6 +57,8 @@ pub(super) struct Portal {
     pub hold: bool,
     /// The rows of a cursor, and where it stands: before the first row is 0.
     pub cursor: Option<(Vec<Row>, i64)>,
+    /// What is listed of a cursor.
+    pub listed: Option<ListedCursor>,
 }
 
 impl Portal {
@@ -47,21 +68,23 @@ impl Portal {
     }
 
     /// A cursor over rows.
-    pub fn of_cursor(columns: Vec<OutColumn>, rows: Vec<Row>, hold: bool) -> Portal {
+    pub fn of_cursor(columns: Vec<OutColumn>, rows: Vec<Row>, listed: ListedCursor) -> Portal {
         Portal {
             prepared: Arc::new(Prepared {
                 parsed: None,
                 params: Vec::new(),
                 columns: Some(columns.clone()),
                 from_sql: true,
+                at: listed.at,
             }),
             params: Vec::new(),
             rows: None,
             columns: Some(columns),
             tag: String::new(),
             is_done: false,
-            hold,
+            hold: listed.hold,
             cursor: Some((rows, 0)),
+            listed: Some(listed),
         }
     }
 }
@@ -95,10 +118,38 @@ impl Session {
         }
         let prepared = match parsed.pop() {
             Some(parsed) => self.analyze(parsed, types, false)?,
-            None => Prepared { parsed: None, params: Vec::new(), columns: None, from_sql: false },
+            None => Prepared {
+                parsed: None,
+                params: Vec::new(),
+                columns: None,
+                from_sql: false,
+                at: now(),
+            },
         };
-        self.prepared.insert(name.to_owned(), Arc::new(prepared));
+        self.keep_statement(name, prepared);
         Ok(())
+    }
+
+    pub(super) fn keep_statement(&mut self, name: &str, prepared: Prepared) {
+        self.prepared.insert(name.to_owned(), Arc::new(prepared));
+        if !name.is_empty() {
+            self.list_again();
+        }
+    }
+
+    /// What is prepared or declared has changed.
+    pub(super) fn list_again(&mut self) {
+        let named = self.prepared.iter().filter(|(name, _)| !name.is_empty());
+        let statements = named.map(|(name, it)| ListedStatement {
+            name: name.clone(),
+            text: it.parsed.as_ref().map(|parsed| parsed.text.clone()).unwrap_or_default(),
+            at: it.at,
+            params: it.params.clone(),
+            from_sql: it.from_sql,
+        });
+        let cursors = self.portals.values().filter_map(|portal| portal.listed.clone());
+        let listed = Listed { statements: statements.collect(), cursors: cursors.collect() };
+        self.listed = Arc::new(listed);
     }
 
     /// Finds the types of parameters and results.
@@ -119,7 +170,7 @@ impl Session {
         if !is_data {
             let columns = self.utility_columns(&parsed)?;
             let params = Params::new(types).types();
-            return Ok(Prepared { parsed: Some(parsed), params, columns, from_sql });
+            return Ok(Prepared { parsed: Some(parsed), params, columns, from_sql, at: now() });
         }
         if self.status == super::Status::Failed {
             return Err(SqlError::new(
@@ -137,7 +188,7 @@ impl Session {
         let params = binder.params.found()?;
         let is_query = matches!(parsed.statement, Statement::Query(_));
         let columns = (is_query || !query.columns.is_empty()).then_some(query.columns);
-        Ok(Prepared { parsed: Some(parsed), params, columns, from_sql })
+        Ok(Prepared { parsed: Some(parsed), params, columns, from_sql, at: now() })
     }
 
     /// A prepared statement.
@@ -203,6 +254,7 @@ impl Session {
             is_done: false,
             hold: false,
             cursor: None,
+            listed: None,
         };
         self.portals.insert(portal.to_owned(), made);
         Ok(())
@@ -236,6 +288,7 @@ impl Session {
                 self.portals.entry(name.to_owned()).and_modify(|portal| portal.is_done = true);
                 return Ok(ExecuteReply::Plain(reply));
             };
+            prepared.check_columns(&columns)?;
             let Some(portal) = self.portals.get_mut(name) else {
                 let rows = PortalRows { columns: Some(columns), rows, tag: Some(tag) };
                 return Ok(ExecuteReply::Rows(rows));
@@ -263,7 +316,9 @@ impl Session {
 
     /// Forgets a prepared statement.
     pub fn close_statement(&mut self, name: &str) {
-        self.prepared.remove(name);
+        if self.prepared.remove(name).is_some() && !name.is_empty() {
+            self.list_again();
+        }
     }
 
     /// Forgets a portal.

@@ -16,7 +16,7 @@ use crate::activity::SessionEntry;
 use crate::catalog::SearchPath;
 use crate::cells::CellSession;
 use crate::database::{Cluster, Database};
-use crate::env::Env;
+use crate::env::{Env, Listed};
 use crate::error::{Result, SqlError};
 use crate::execute::{Detached, Row};
 use crate::interrupt::Interrupt;
@@ -76,6 +76,8 @@ pub struct Session {
     local: Vec<(String, Option<String>)>,
     prepared: BTreeMap<String, Arc<Prepared>>,
     portals: BTreeMap<String, extended::Portal>,
+    /// The same, for those who list them.
+    listed: Arc<Listed>,
     interrupt: Arc<Interrupt>,
     user: Arc<str>,
     number: u32,
@@ -124,6 +126,7 @@ impl Session {
             local: Vec::new(),
             prepared: BTreeMap::new(),
             portals: BTreeMap::new(),
+            listed: Arc::default(),
             interrupt,
             user: user.into(),
             number,
@@ -195,6 +198,7 @@ impl Session {
             lock_timeout: self.settings.time("lock_timeout"),
             values: self.values.clone(),
             last_value: self.last_value,
+            listed: Arc::clone(&self.listed),
         }
     }
 

@@ -5,8 +5,8 @@ use crate::bind::Params;
 use crate::cells;
 use crate::env::Env;
 use crate::error::{Result, SqlError, code};
-use crate::execute::Exec;
-use crate::ir::{Body, ModifyKind, Query};
+use crate::execute::{Exec, Row};
+use crate::ir::{Body, ModifyKind, OutColumn, Query};
 use crate::parse::{self, Parsed};
 use crate::types::{Datum, Oid, output};
 use sqlparser::ast::Statement;
@@ -166,6 +166,7 @@ impl Session {
         let Some(txn) = &mut self.txn else { return Err(SqlError::internal("no transaction")) };
         txn.started = true;
         let shown = shown_params(env, params, types);
+        let text = shown_text(text);
         txn.cells.begin_statement(&cells::Statement { text, params: &shown })?;
         let mut exec = Exec::new(env, txn, params);
         let (rows, tag) = match &query.body {
@@ -191,11 +192,19 @@ impl Session {
         let due = exec.take_checks();
         exec.run_checks(due)?;
         let notices = std::mem::take(&mut exec.notices);
-        self.after_statement(notices);
-        if matches!(query.body, Body::Modify(_)) && query.columns.is_empty() {
-            return Ok(Reply::Done(tag));
+        let has_rows = !matches!(query.body, Body::Modify(_)) || !query.columns.is_empty();
+        match has_rows {
+            true => {
+                let shown = shown_rows(env, &rows, &query.columns);
+                txn.cells.end_statement(&cells::Returned::Rows(rows.len() as u64, &shown));
+            }
+            false => txn.cells.end_statement(&cells::Returned::Done(&tag)),
         }
-        Ok(Reply::Rows { columns: query.columns.clone(), rows, tag })
+        self.after_statement(notices);
+        match has_rows {
+            true => Ok(Reply::Rows { columns: query.columns.clone(), rows, tag }),
+            false => Ok(Reply::Done(tag)),
+        }
     }
 
     /// What a statement leaves to the session.
@@ -229,8 +238,39 @@ fn shown_params(env: &Env, params: &[Datum], types: &[Oid]) -> Vec<Option<String
     params
         .iter()
         .zip(types)
-        .map(|(value, &ty)| (!value.is_null()).then(|| output(value, ty, &call)))
+        .map(|(value, &ty)| (!value.is_null()).then(|| cut(output(value, ty, &call))))
         .collect()
+}
+
+/// The most rows, columns and characters of a value that the history has of a result.
+const SHOWN_ROWS_MAX: usize = 3;
+const SHOWN_COLUMNS_MAX: usize = 8;
+const SHOWN_CHARS_MAX: usize = 60;
+/// The most bytes of a statement that the history has.
+const SHOWN_TEXT_MAX: usize = 10_000;
+
+/// The beginning of a statement, if it is very long.
+fn shown_text(text: &str) -> &str {
+    let end = (0..=SHOWN_TEXT_MAX.min(text.len())).rev().find(|&end| text.is_char_boundary(end));
+    &text[..end.unwrap_or(0)]
+}
+
+/// The first rows as the history shows them.
+fn shown_rows(env: &Env, rows: &[Row], columns: &[OutColumn]) -> Vec<Vec<Option<String>>> {
+    let call =
+        crate::functions::Call { args: &[], result: Oid::TEXT, style: &env.style, types: env };
+    let value = |(value, column): (&Datum, &OutColumn)| {
+        (!value.is_null()).then(|| cut(output(value, column.ty, &call)))
+    };
+    let row = |row: &Row| row.iter().zip(columns).take(SHOWN_COLUMNS_MAX).map(value).collect();
+    rows.iter().take(SHOWN_ROWS_MAX).map(row).collect()
+}
+
+fn cut(text: String) -> String {
+    match text.char_indices().nth(SHOWN_CHARS_MAX) {
+        Some((end, _)) => format!("{}…", &text[..end]),
+        None => text,
+    }
 }
 
 /// Whether a statement may run in a failed transaction.

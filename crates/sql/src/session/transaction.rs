@@ -267,6 +267,9 @@ impl Session {
             &self.settings.find("default_transaction_read_only").unwrap_or_default(),
         );
         self.portals.retain(|_, portal| portal.is_held());
+        if !self.listed.cursors.is_empty() {
+            self.list_again();
+        }
     }
 
     /// A statement has failed.

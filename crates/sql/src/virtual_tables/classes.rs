@@ -24,6 +24,7 @@ struct Class<'c> {
     checks: usize,
     has_index: bool,
     has_triggers: bool,
+    populated: bool,
 }
 
 impl Class<'_> {
@@ -40,6 +41,7 @@ impl Class<'_> {
             checks: 0,
             has_index: false,
             has_triggers: false,
+            populated: true,
         }
     }
 }
@@ -91,13 +93,14 @@ fn class<'c>(object: &'c Object, referenced: &[Oid]) -> Option<Class<'c>> {
             },
             _ => return None,
         },
-        Object::Schema(_) => return None,
+        Object::Schema(_) | Object::Extension(_) => return None,
     })
 }
 
 fn table_class<'c>(it: &'c Table, referenced: &[Oid]) -> Class<'c> {
     let is_check = |kind: &ConstraintKind| matches!(kind, ConstraintKind::Check { .. });
     let is_reference = |kind: &ConstraintKind| matches!(kind, ConstraintKind::ForeignKey(_));
+    let kind = if it.materialized.is_some() { "m" } else { "r" };
     Class {
         row_type: it.row_type,
         access: method("heap"),
@@ -107,18 +110,17 @@ fn table_class<'c>(it: &'c Table, referenced: &[Oid]) -> Class<'c> {
         has_index: !it.indexes.is_empty(),
         has_triggers: it.constraints.iter().any(|it| is_reference(&it.kind))
             || referenced.contains(&it.oid),
-        ..Class::new(it.oid, &it.name, it.schema, "r")
+        populated: it.materialized.as_ref().is_none_or(|view| view.populated),
+        ..Class::new(it.oid, &it.name, it.schema, kind)
     }
 }
 
 fn view_class(it: &View) -> Class<'_> {
-    let kind = if it.materialized.is_some() { "m" } else { "v" };
     Class {
         row_type: it.row_type,
-        access: if it.materialized.is_some() { method("heap") } else { Oid::NONE },
         columns: it.columns.len(),
         persistence: it.persistence,
-        ..Class::new(it.oid, &it.name, it.schema, kind)
+        ..Class::new(it.oid, &it.name, it.schema, "v")
     }
 }
 
@@ -142,7 +144,7 @@ fn add_class(maker: &mut Maker, class: &Class<'_>) {
         ("relchecks", Datum::Int2(class.checks as i16)),
         ("relhasrules", flag(matches!(class.kind, "v" | "m"))),
         ("relhastriggers", flag(class.has_triggers)),
-        ("relispopulated", flag(true)),
+        ("relispopulated", flag(class.populated)),
         ("relreplident", text(if matches!(class.kind, "r" | "m") { "d" } else { "n" })),
         ("relfrozenxid", Datum::Oid(frozen)),
         ("relminmxid", Datum::Oid(u32::from(frozen > 0))),
@@ -206,16 +208,11 @@ pub(super) fn pg_attribute(env: &Env, maker: &mut Maker) {
                 add_columns(catalog, maker, it.oid, &it.columns);
                 add_hidden(catalog, maker, it.oid);
             }
-            Object::View(it) => {
-                add_columns(catalog, maker, it.oid, &it.columns);
-                if it.materialized.is_some() {
-                    add_hidden(catalog, maker, it.oid);
-                }
-            }
+            Object::View(it) => add_columns(catalog, maker, it.oid, &it.columns),
             Object::Index(it) => add_index(env, maker, it),
             Object::Sequence(it) => add_sequence(catalog, maker, it),
             Object::Type(it) => add_composite(catalog, maker, it),
-            Object::Schema(_) => {}
+            Object::Schema(_) | Object::Extension(_) => {}
         }
     }
 }

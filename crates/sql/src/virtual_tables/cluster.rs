@@ -4,6 +4,7 @@ use super::facts::OWNER;
 use super::fixed;
 use super::maker::{Maker, flag, oid, text};
 use crate::catalog::Object;
+use crate::catalog::extensions::extensions;
 use crate::env::Env;
 use crate::locks::{Mode, Owner, Target};
 use crate::types::{Datum, Interval, Oid, Zone};
@@ -98,6 +99,34 @@ pub(super) fn pg_namespace(env: &Env, maker: &mut Maker) {
         let Object::Schema(it) = object else { continue };
         let owner = if it.oid == crate::catalog::schema::PUBLIC { Oid(6171) } else { OWNER };
         maker.add([("oid", oid(it.oid)), ("nspname", text(&it.name)), ("nspowner", oid(owner))]);
+    }
+}
+
+/// The extensions that were created.
+pub(super) fn pg_extension(env: &Env, maker: &mut Maker) {
+    for it in env.catalog.extensions() {
+        maker.add([
+            ("oid", oid(it.oid)),
+            ("extname", text(it.known.name)),
+            ("extowner", oid(OWNER)),
+            ("extnamespace", oid(it.schema)),
+            ("extrelocatable", flag(true)),
+            ("extversion", text(it.known.version)),
+        ]);
+    }
+}
+
+/// The extensions that can be created.
+pub(super) fn pg_available_extensions(env: &Env, maker: &mut Maker) {
+    for it in extensions() {
+        let is_created = env.catalog.extensions().any(|created| created.known.name == it.name);
+        let installed = if is_created { text(it.version) } else { Datum::Null };
+        maker.add([
+            ("name", text(it.name)),
+            ("default_version", text(it.version)),
+            ("installed_version", installed),
+            ("comment", text(it.comment)),
+        ]);
     }
 }
 

@@ -294,14 +294,14 @@ pub(super) fn pg_depend(env: &Env, maker: &mut Maker) {
             }
             Object::Index(it) => index_depends(maker, it),
             Object::Table(it) => table_depends(maker, it),
-            Object::View(it) => {
-                for &on in &it.depends_on {
-                    let (class, object) = (PG_CLASS, it.oid);
-                    let (on_class, on_column, how) = (PG_CLASS, 0, "n");
-                    add_depends(maker, &Depends { class, object, on_class, on, on_column, how });
-                }
-            }
             _ => {}
+        }
+        for &on in object.query().map_or(&[][..], |(_, on)| on) {
+            let (class, on_class, on_column, how) = (PG_CLASS, PG_CLASS, 0, "n");
+            add_depends(
+                maker,
+                &Depends { class, object: object_oid, on_class, on, on_column, how },
+            );
         }
     }
 }

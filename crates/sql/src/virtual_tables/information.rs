@@ -49,12 +49,12 @@ pub(super) fn tables_view(env: &Env, maker: &mut Maker) {
     }
     for (_, object) in env.catalog.objects() {
         match object {
-            Object::Table(it) => {
+            Object::Table(it) if it.materialized.is_none() => {
                 let permanent = it.persistence == Persistence::Permanent;
                 let kind = if permanent { "BASE TABLE" } else { "LOCAL TEMPORARY" };
                 add(schema_of(env, it.schema), &it.name, kind, true);
             }
-            Object::View(it) if it.materialized.is_none() => {
+            Object::View(it) => {
                 add(schema_of(env, it.schema), &it.name, "VIEW", false);
             }
             _ => {}
@@ -89,14 +89,14 @@ pub(super) fn columns_view(env: &Env, maker: &mut Maker) {
     }
     for (_, object) in env.catalog.objects() {
         match object {
-            Object::Table(it) => {
+            Object::Table(it) if it.materialized.is_none() => {
                 let (schema, table) = (schema_of(env, it.schema), Some(it));
                 let of = Of { schema, name: &it.name, table, updatable: true };
                 for (place, column) in it.live() {
                     add_column(env, maker, &of, i32::from(place), column);
                 }
             }
-            Object::View(it) if it.materialized.is_none() => {
+            Object::View(it) => {
                 let schema = schema_of(env, it.schema);
                 let of = Of { schema, name: &it.name, table: None, updatable: false };
                 for (place, column) in (1..).zip(&it.columns) {
@@ -327,9 +327,6 @@ pub(super) fn sequences(env: &Env, maker: &mut Maker) {
 pub(super) fn views(env: &Env, maker: &mut Maker) {
     for (_, object) in env.catalog.objects() {
         let Object::View(it) = object else { continue };
-        if it.materialized.is_some() {
-            continue;
-        }
         maker.add([
             ("table_catalog", database(env)),
             ("table_schema", schema_of(env, it.schema)),

@@ -25,6 +25,9 @@ pub(super) fn pg_tables(env: &Env, maker: &mut Maker) {
     }
     for (_, object) in env.catalog.objects() {
         let Object::Table(it) = object else { continue };
+        if it.materialized.is_some() {
+            continue;
+        }
         let refers = it
             .constraints
             .iter()
@@ -45,9 +48,6 @@ pub(super) fn pg_tables(env: &Env, maker: &mut Maker) {
 pub(super) fn pg_views(env: &Env, maker: &mut Maker) {
     for (_, object) in env.catalog.objects() {
         let Object::View(it) = object else { continue };
-        if it.materialized.is_some() {
-            continue;
-        }
         maker.add([
             ("schemaname", text(&env.catalog.schema_name(it.schema))),
             ("viewname", text(&it.name)),
@@ -60,17 +60,15 @@ pub(super) fn pg_views(env: &Env, maker: &mut Maker) {
 /// Materialized views.
 pub(super) fn pg_matviews(env: &Env, maker: &mut Maker) {
     for (_, object) in env.catalog.objects() {
-        let Object::View(it) = object else { continue };
-        if it.materialized.is_none() {
-            continue;
-        }
+        let Object::Table(it) = object else { continue };
+        let Some(view) = &it.materialized else { continue };
         maker.add([
             ("schemaname", text(&env.catalog.schema_name(it.schema))),
             ("matviewname", text(&it.name)),
             ("matviewowner", text(&env.user)),
-            ("hasindexes", flag(false)),
-            ("ispopulated", flag(true)),
-            ("definition", Datum::text(deparse::view(&it.text))),
+            ("hasindexes", flag(!it.indexes.is_empty())),
+            ("ispopulated", flag(view.populated)),
+            ("definition", Datum::text(deparse::view(&view.text))),
         ]);
     }
 }
@@ -146,7 +144,7 @@ pub(super) fn comments(env: &Env) -> Vec<Comment> {
             Object::Index(it) => say(it.oid, PG_CLASS, 0, &it.comment),
             Object::Sequence(it) => say(it.oid, PG_CLASS, 0, &it.comment),
             Object::Type(it) => say(it.oid, PG_TYPE, 0, &it.comment),
-            Object::Schema(_) => {}
+            Object::Schema(_) | Object::Extension(_) => {}
         }
     }
     for ((object, class), comment) in &env.catalog.comments {

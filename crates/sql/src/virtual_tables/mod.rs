@@ -10,6 +10,7 @@ mod information;
 mod information_keys;
 mod listing;
 mod maker;
+mod sessions;
 mod types;
 
 use crate::catalog::system::{SystemTable, Tree, columns, facts, fixed};
@@ -139,6 +140,8 @@ fn catalog_rows(env: &Env, name: &str, maker: &mut Maker) {
         "pg_attrdef" => constraints::pg_attrdef(env, maker),
         "pg_type" => types::pg_type(env, maker),
         "pg_enum" => types::pg_enum(env, maker),
+        "pg_extension" => cluster::pg_extension(env, maker),
+        "pg_available_extensions" => cluster::pg_available_extensions(env, maker),
         "pg_namespace" => cluster::pg_namespace(env, maker),
         "pg_index" => constraints::pg_index(env, maker),
         "pg_constraint" => constraints::pg_constraint(env, maker),
@@ -150,6 +153,8 @@ fn catalog_rows(env: &Env, name: &str, maker: &mut Maker) {
         "pg_roles" => cluster::pg_roles(env, maker),
         "pg_user" | "pg_shadow" => cluster::pg_user(env, maker),
         "pg_settings" => cluster::pg_settings(env, maker),
+        "pg_prepared_statements" => sessions::pg_prepared_statements(env, maker),
+        "pg_cursors" => sessions::pg_cursors(env, maker),
         "pg_stat_activity" => cluster::pg_stat_activity(env, maker),
         "pg_stat_database" => cluster::pg_stat_database(env, maker),
         "pg_locks" => cluster::pg_locks(env, maker),

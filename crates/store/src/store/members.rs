@@ -8,8 +8,9 @@
 use super::txn::{Txn, read};
 use super::{Inner, Shared, StoreError, value};
 use crate::ranges::Group;
-use crate::record::Recorded;
+use crate::recorded::Recorded;
 use rustc_hash::{FxHashMap, FxHashSet};
+use seriatim_history::{Returned, StatementContent};
 use std::sync::{Arc, MutexGuard};
 
 /// What the present statement has read.
@@ -46,11 +47,21 @@ impl<V: Clone> Txn<V> {
         }
     }
 
-    /// A statement begins.
-    pub fn begin_statement(&mut self) {
+    /// A statement begins. What is said of it stands in the history.
+    pub fn begin_statement(&mut self, content: StatementContent) {
         self.statement = Statement::default();
         if let Ok(mut inner) = self.open() {
             inner.engine.log.begin_statement(self.number);
+            let events = &mut inner.events[self.number as usize];
+            events.push(Recorded::Statement(Arc::new(content)));
+        }
+    }
+
+    /// The present statement has returned this.
+    pub fn end_statement(&mut self, returned: Returned) {
+        let Ok(mut inner) = self.open() else { return };
+        if let Some(content) = inner.events[self.number as usize].last_statement() {
+            Arc::make_mut(content).returned = Some(returned);
         }
     }
 

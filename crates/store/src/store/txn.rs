@@ -3,7 +3,7 @@
 use super::{Inner, Shared, StoreError, value};
 use crate::chooser::TxnName;
 use crate::engine::Engine;
-use crate::record::Recorded;
+use crate::recorded::Recorded;
 use seriatim_isolation::Level;
 use std::fmt;
 use std::sync::{Arc, MutexGuard};

@@ -7,6 +7,7 @@
 
 mod real_time;
 
+use crate::alone::as_if_alone;
 use crate::pasts::Pasts;
 use crate::points;
 use crate::reads::ExternalRead;
@@ -28,7 +29,7 @@ pub fn verify_order(
         return points::verify_order(history, asked, order);
     }
     match asked.order {
-        Order::None => verify_weak(&history.without_sessions(), asked.level, order),
+        Order::None => verify_weak(&as_if_alone(history, asked.level), asked.level, order),
         Order::Sessions => verify_weak(history, asked.level, order),
         Order::RealTime => real_time::verify_order(history, asked.level, order),
     }

@@ -58,6 +58,11 @@ impl Members {
         Some((name, value))
     }
 
+    /// The names, in their order.
+    pub fn names(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(|(name, _)| name.as_str())
+    }
+
     pub fn into_vec(self) -> Vec<(String, Json)> {
         self.0
     }

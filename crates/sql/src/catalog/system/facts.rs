@@ -2,6 +2,7 @@
 
 use super::fixed;
 use crate::catalog::{Catalog, Column};
+use crate::error::{Result, SqlError, code};
 use crate::types::{Datum, Oid, TypeKind};
 use std::sync::Arc;
 
@@ -56,6 +57,21 @@ pub(crate) fn collation_named(name: &str) -> Option<Oid> {
             (Datum::Oid(oid), Datum::Text(it)) if **it == *name => Some(Oid(*oid)),
             _ => None,
         }),
+    }
+}
+
+/// An error unless text under a collation is ordered by its bytes, which is the only order there
+/// is here.
+pub fn check_collation(name: &str) -> Result<()> {
+    match name {
+        "default" | "C" | "POSIX" | "ucs_basic" | "C.utf8" => Ok(()),
+        _ if collation_named(name).is_some() => {
+            Err(SqlError::unsupported(format!("the collation \"{name}\"")))
+        }
+        _ => Err(SqlError::new(
+            code::UNDEFINED_OBJECT,
+            format!("collation \"{name}\" for encoding \"UTF8\" does not exist"),
+        )),
     }
 }
 

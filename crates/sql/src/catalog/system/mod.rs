@@ -8,7 +8,7 @@ pub(crate) mod fixed;
 mod tree;
 
 pub use columns::SystemTable;
-pub use facts::{OpClass, op_class};
+pub use facts::{OpClass, check_collation, op_class};
 pub use tree::Tree;
 
 use super::Catalog;

@@ -68,8 +68,8 @@ fn pg_get_viewdef(exec: &mut Exec<'_>, asked: &Asked<'_>) -> Result<Datum> {
         _ => asked.oid(0)?,
     };
     some(match exec.env.catalog.get(oid) {
-        Some(Object::View(view)) => Some(deparse::view(&view.text)),
-        _ => None,
+        Some(object) => object.query().map(|(text, _)| deparse::view(text)),
+        None => None,
     })
 }
 
@@ -156,13 +156,15 @@ fn pg_describe_object(exec: &mut Exec<'_>, asked: &Asked<'_>) -> Result<Datum> {
     let (class, object) = (asked.oid(0)?, asked.oid(1)?);
     let env = exec.env;
     let kind = match env.catalog.get(object) {
-        Some(Object::Table(_)) => "table",
-        Some(Object::View(view)) if view.materialized.is_some() => "materialized view",
+        Some(Object::Table(table)) => table.kind(),
         Some(Object::View(_)) => "view",
         Some(Object::Index(_)) => "index",
         Some(Object::Sequence(_)) => "sequence",
         Some(Object::Type(_)) => "type",
         Some(Object::Schema(_)) => "schema",
+        Some(Object::Extension(it)) => {
+            return Ok(Datum::text(format!("extension {}", it.known.name)));
+        }
         None => {
             return Err(SqlError::new(
                 code::UNDEFINED_OBJECT,

@@ -54,6 +54,9 @@ impl Session {
             )
         };
         match found.and_then(|oid| env.catalog.relation_by_oid(oid)) {
+            Some(Relation::Table(table)) if table.materialized.is_some() && from => {
+                Err(wrong("materialized view"))
+            }
             Some(Relation::Table(table)) => Ok(table),
             Some(Relation::View(_)) if from => Err(wrong("view")
                 .hint("To enable copying to a view, provide an INSTEAD OF INSERT trigger.")),

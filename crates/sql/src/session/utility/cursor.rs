@@ -3,10 +3,12 @@
 
 use super::done;
 use crate::bind::Params;
+use crate::env::ListedCursor;
 use crate::error::{Result, SqlError, code};
 use crate::parse::ast::{Declare, Direction};
 use crate::session::extended::Portal;
 use crate::session::{Reply, Session, Status};
+use crate::types::datetime::now;
 use crate::types::{Datum, Oid};
 
 impl Session {
@@ -37,8 +39,18 @@ impl Session {
         let Reply::Rows { columns, rows, .. } = reply else {
             return Err(SqlError::internal("a query has rows"));
         };
-        let portal = Portal::of_cursor(columns, rows, declare.hold);
+        let listed = ListedCursor {
+            name: declare.name.clone(),
+            text: text.to_owned(),
+            at: now(),
+            hold: declare.hold,
+            binary: declare.binary,
+            // All rows are there, so that it could go backwards.
+            scroll: declare.scroll.unwrap_or(true),
+        };
+        let portal = Portal::of_cursor(columns, rows, listed);
         self.portals.insert(declare.name.clone(), portal);
+        self.list_again();
         Ok(done("DECLARE CURSOR"))
     }
 
@@ -67,6 +79,7 @@ impl Session {
     pub(super) fn close_cursor(&mut self, name: Option<&str>) -> Result<Reply> {
         let Some(name) = name else {
             self.portals.retain(|_, portal| portal.cursor.is_none());
+            self.list_again();
             return Ok(done("CLOSE CURSOR ALL"));
         };
         if self.portals.remove(name).is_none() {
@@ -75,6 +88,7 @@ impl Session {
                 format!("cursor \"{name}\" does not exist"),
             ));
         }
+        self.list_again();
         Ok(done("CLOSE CURSOR"))
     }
 }

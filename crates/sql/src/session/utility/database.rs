@@ -1,4 +1,4 @@
-//! Databases and extensions.
+//! Databases.
 
 use super::done;
 use crate::error::{Result, SqlError, code};
@@ -53,17 +53,5 @@ impl Session {
         }
         self.cluster.rename(name, to)?;
         Ok(done("ALTER DATABASE"))
-    }
-
-    pub(super) fn create_extension(&mut self, name: &str, if_not_exists: bool) -> Result<Reply> {
-        if name != "plpgsql" {
-            return Err(SqlError::unsupported(format!("the extension \"{name}\"")));
-        }
-        let message = format!("extension \"{name}\" already exists");
-        if !if_not_exists {
-            return Err(SqlError::new(code::DUPLICATE_OBJECT, message));
-        }
-        self.notices.push(SqlError::new(code::DUPLICATE_OBJECT, format!("{message}, skipping")));
-        Ok(done("CREATE EXTENSION"))
     }
 }

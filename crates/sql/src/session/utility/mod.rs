@@ -43,9 +43,6 @@ impl Session {
                 done(tag)
             }
             U::Unsupported(what) => return Err(SqlError::unsupported(what)),
-            U::CreateExtension { name, if_not_exists } => {
-                self.create_extension(name, *if_not_exists)?
-            }
             U::CreateDatabase { name } => self.create_database(name)?,
             U::DropDatabase { name, if_exists, force } => {
                 self.drop_database(name, *if_exists, *force)?

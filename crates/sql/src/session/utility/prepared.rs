@@ -8,7 +8,6 @@ use crate::parse::Parsed;
 use crate::session::{Reply, Session};
 use crate::types::Datum;
 use sqlparser::ast::{DataType, Expr};
-use std::sync::Arc;
 
 impl Session {
     pub(super) fn prepare_statement(
@@ -32,7 +31,7 @@ impl Session {
         let mut parsed = statement.clone();
         parsed.text = text.to_owned();
         let prepared = self.analyze(parsed, &oids, true)?;
-        self.prepared.insert(name.to_owned(), Arc::new(prepared));
+        self.keep_statement(name, prepared);
         Ok(done("PREPARE"))
     }
 
@@ -64,16 +63,21 @@ impl Session {
             values.push(Exec::new(&env, txn, &[]).eval(&expr, &[])?);
         }
         let Some(parsed) = &prepared.parsed else { return Ok(Reply::Empty) };
-        self.statement(parsed, &values, &prepared.params)
+        let reply = self.statement(parsed, &values, &prepared.params)?;
+        if let Reply::Rows { columns, .. } = &reply {
+            prepared.check_columns(columns)?;
+        }
+        Ok(reply)
     }
 
     pub(super) fn deallocate(&mut self, name: Option<&str>) -> Result<Reply> {
         let Some(name) = name else {
             self.prepared.clear();
+            self.list_again();
             return Ok(done("DEALLOCATE ALL"));
         };
         self.prepared(name)?;
-        self.prepared.remove(name);
+        self.close_statement(name);
         Ok(done("DEALLOCATE"))
     }
 }

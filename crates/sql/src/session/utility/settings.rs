@@ -191,6 +191,7 @@ impl Session {
                 self.check_alone("DISCARD ALL")?;
                 self.portals.clear();
                 self.prepared.clear();
+                self.list_again();
                 self.settings.reset_all();
                 self.values.clear();
                 self.last_value = None;
