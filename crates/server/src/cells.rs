@@ -12,8 +12,8 @@ use seriatim_history::StatementContent;
 use seriatim_isolation::{Level, Order};
 use seriatim_sql::catalog::HeapId;
 use seriatim_sql::cells::{
-    Base, Cell, CellSession, CellStore, CellTxn, Group, Lock, Returned, RowNo, RowSet, Statement,
-    TxnLevel,
+    Base, Cell, CellSession, CellStore, CellTxn, Group, KeyNo, Lock, Names, Returned, RowNo,
+    RowSet, Statement, TxnLevel,
 };
 use seriatim_sql::error::code;
 use seriatim_sql::functions::{Call, Style};
@@ -32,8 +32,6 @@ pub fn open(config: &Config, forced: bool) -> std::result::Result<StoreCells, St
     let mut builder = Store::<CellValue>::builder(config.level)
         .chooser(chooser)
         .clock(seriatim_store::Clock::Monotonic)
-        .member_names(|group, member| Kind::of(group).name(member))
-        .group_names(|group| Kind::of(group).group_name())
         .order(config.order);
     // Every SQL server shows a connection what it has committed itself.
     if config.order != Order::None {
@@ -146,6 +144,14 @@ impl CellStore for StoreCells {
     fn set_base(&self, base: Arc<dyn Base>) {
         self.store.set_base(move |cells| base.settle(cells.into_iter().filter_map(cell).collect()));
     }
+
+    fn set_names(&self, names: Arc<dyn Names>) {
+        let of_groups = Arc::clone(&names);
+        self.store.set_member_names(
+            move |group, member| Kind::of(group).name(&*names, Some(member)),
+            move |group| Kind::of(group).name(&*of_groups, None),
+        );
+    }
 }
 
 /// The cell of a table that a member is. Entries of indexes and locks are none: nothing asks what
@@ -225,25 +231,30 @@ impl Kind {
         }
     }
 
-    fn group_name(self) -> String {
-        match self {
-            Kind::Column(heap, 0) => format!("rows of table {}", heap.0),
-            Kind::Column(heap, column) => format!("column {column} of table {}", heap.0),
-            Kind::Key(index, key) => format!("key {key} of index {}", index.0),
-            Kind::RowLocks(heap) => format!("locks of rows of table {}", heap.0),
-            Kind::ObjectLocks => "locks of tables".to_owned(),
-            Kind::AdvisoryLocks(pair) => format!("advisory locks {}", i32::from(pair)),
-        }
-    }
-
-    fn name(self, member: u32) -> String {
-        match self {
-            Kind::Column(heap, 0) => format!("table {} row[{member}]", heap.0),
-            Kind::Column(heap, column) => format!("table {} column {column}[{member}]", heap.0),
-            Kind::Key(index, key) => format!("index {} key {key}[{member}]", index.0),
-            Kind::RowLocks(heap) => format!("table {} lock of row[{member}]", heap.0),
-            Kind::ObjectLocks => format!("lock of table[{member}]"),
-            Kind::AdvisoryLocks(pair) => format!("advisory lock {}[{member}]", i32::from(pair)),
+    /// What a group is called, and its members.
+    fn name(self, names: &dyn Names, member: Option<u32>) -> String {
+        let row = |heap, column, row| names.cell(Cell { heap, row: RowNo(row), column });
+        match (self, member) {
+            (Kind::Column(heap, column), None) => names.column(heap, column),
+            (Kind::Column(heap, column), Some(member)) => row(heap, column, member),
+            (Kind::Key(index, key), None) => names.key(index, KeyNo(key)),
+            (Kind::Key(index, key), Some(member)) => {
+                format!("{}[#{member}]", names.key(index, KeyNo(key)))
+            }
+            (Kind::RowLocks(heap), None) => {
+                format!("locks of rows of {}", names.column(heap, Cell::EXISTENCE))
+            }
+            (Kind::RowLocks(heap), Some(member)) => {
+                format!("lock of {}", row(heap, Cell::EXISTENCE, member))
+            }
+            (Kind::ObjectLocks, None) => "locks of tables".to_owned(),
+            (Kind::ObjectLocks, Some(member)) => format!("lock of {}", names.object(member)),
+            (Kind::AdvisoryLocks(pair), None) => {
+                format!("advisory locks{}", if pair { " by pairs" } else { "" })
+            }
+            (Kind::AdvisoryLocks(pair), Some(member)) => {
+                format!("advisory lock {member}{}", if pair { " of a pair" } else { "" })
+            }
         }
     }
 }

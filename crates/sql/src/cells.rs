@@ -167,10 +167,28 @@ pub trait CellStore: Send + Sync + std::fmt::Debug {
     /// Where values go that the store does not want to remember: from then on they are initial. A
     /// store that remembers everything has no use for it.
     fn set_base(&self, _base: Arc<dyn Base>) {}
+
+    /// What cells are called in histories. A store that keeps none has no use for it.
+    fn set_names(&self, _names: Arc<dyn Names>) {}
 }
 
 /// Keeps the initial values of cells.
 pub trait Base: Send + Sync {
     /// These are initial from now on. Is called while the store is locked, and asks it nothing.
     fn settle(&self, cells: Vec<(Cell, Datum)>);
+}
+
+/// What things are called in histories. No two have the same name, and names do not change.
+pub trait Names: Send + Sync {
+    /// All rows of a table, or a column of them: `item`, `item.stock`.
+    fn column(&self, heap: HeapId, column: u16) -> String;
+
+    /// A cell: `item[7].stock`, and for its existence `item[7]`.
+    fn cell(&self, cell: Cell) -> String;
+
+    /// The rows that have ever had a key of an index: `item(name='x')`.
+    fn key(&self, index: HeapId, key: KeyNo) -> String;
+
+    /// A table or another object that is locked.
+    fn object(&self, oid: u32) -> String;
 }

@@ -3,7 +3,8 @@
 
 use crate::activity::{SessionEntry, Sessions};
 use crate::catalog::{Catalog, HeapId, Sequence};
-use crate::cells::{Base, CellStore};
+use crate::cell_names::CellNames;
+use crate::cells::{Base, CellStore, Names};
 use crate::error::{Result, SqlError, code};
 use crate::heap::{Heap, Heaps, IndexEntries};
 use crate::locks::LockTable;
@@ -38,6 +39,7 @@ pub struct Counters {
     heap: AtomicU32,
     /// Where rows are that the store does not remember.
     heaps: Arc<Heaps>,
+    names: Arc<CellNames>,
     /// Names sessions.
     pub session: AtomicU32,
     /// Names transactions, for locks.
@@ -80,9 +82,15 @@ impl Database {
         let id = HeapId(self.counters.heap.fetch_add(1, Ordering::Relaxed));
         let heap = Arc::new(Heap::new(id));
         self.counters.heaps.add(&heap);
+        self.counters.names.note_heap(&heap);
         let mut heaps = self.heaps.write().unwrap_or_else(PoisonError::into_inner);
         heaps.insert(id, Arc::clone(&heap));
         heap
+    }
+
+    /// What cells are called in histories.
+    pub fn cell_names(&self) -> &CellNames {
+        &self.counters.names
     }
 
     /// A heap.
@@ -104,7 +112,9 @@ impl Database {
         let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
         let make = || {
             let id = HeapId(self.counters.heap.fetch_add(1, Ordering::Relaxed));
-            Arc::new(IndexEntries::new(id))
+            let made = Arc::new(IndexEntries::new(id));
+            self.counters.names.note_entries(index, heap, &made);
+            made
         };
         Arc::clone(entries.entry((index, heap)).or_insert_with(make))
     }
@@ -221,10 +231,12 @@ impl Cluster {
             oid: AtomicU32::new(Oid::FIRST_USER.0),
             heap: AtomicU32::new(1),
             heaps: Arc::default(),
+            names: Arc::default(),
             session: AtomicU32::new(1),
             txn: AtomicU64::new(1),
         });
         store.set_base(Arc::clone(&counters.heaps) as Arc<dyn Base>);
+        store.set_names(Arc::clone(&counters.names) as Arc<dyn Names>);
         let make = |name: &str, oid: u32| {
             let catalog = Arc::new(Catalog::default());
             let database = Database::new(name, Oid(oid), catalog, Arc::clone(&counters));
@@ -258,6 +270,7 @@ impl Cluster {
         }
         txn.abort();
         store.set_base(Arc::clone(&self.counters.heaps) as Arc<dyn Base>);
+        store.set_names(Arc::clone(&self.counters.names) as Arc<dyn Names>);
         self.store = store;
         Ok(())
     }

@@ -192,7 +192,9 @@ pub struct IndexEntries {
 /// The entries of an index, while they are looked at.
 #[derive(Default, Debug)]
 pub struct Entries {
-    numbers: FxHashMap<Key, KeyNo>,
+    numbers: FxHashMap<Arc<[HashKey]>, KeyNo>,
+    /// The keys by their numbers.
+    keys: Vec<Arc<[HashKey]>>,
     rows: Vec<Vec<RowNo>>,
 }
 
@@ -207,6 +209,12 @@ impl IndexEntries {
         let mut inner = self.inner.write().unwrap_or_else(PoisonError::into_inner);
         let number = inner.number(key);
         (number, inner.rows[number.0 as usize].clone())
+    }
+
+    /// The key of a number.
+    pub fn key(&self, number: KeyNo) -> Option<Arc<[HashKey]>> {
+        let inner = self.inner.read().unwrap_or_else(PoisonError::into_inner);
+        inner.keys.get(number.0 as usize).cloned()
     }
 
     /// A row has this key from now on; its number if that is new.
@@ -226,11 +234,13 @@ impl IndexEntries {
 
 impl Entries {
     fn number(&mut self, key: Key) -> KeyNo {
-        let next = KeyNo(self.rows.len() as u32);
-        let number = *self.numbers.entry(key).or_insert(next);
-        if number == next {
-            self.rows.push(Vec::new());
+        if let Some(&number) = self.numbers.get(&*key) {
+            return number;
         }
+        let (key, number) = (Arc::<[HashKey]>::from(key), KeyNo(self.rows.len() as u32));
+        self.keys.push(Arc::clone(&key));
+        self.numbers.insert(key, number);
+        self.rows.push(Vec::new());
         number
     }
 }

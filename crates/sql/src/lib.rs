@@ -11,6 +11,7 @@
 pub mod activity;
 pub mod bind;
 pub mod catalog;
+pub mod cell_names;
 pub mod cells;
 pub mod database;
 pub mod ddl;

@@ -3,8 +3,6 @@
 use crate::chooser::{Chooser, Random};
 use crate::clock::Clock;
 use crate::delay::Delay;
-use crate::names::{GroupNamer, Namer};
-use crate::ranges::Group;
 use seriatim_isolation::{Level, Order};
 use std::fmt;
 use std::num::NonZeroU32;
@@ -22,8 +20,6 @@ pub struct Builder {
     pub(crate) clock: Option<Clock>,
     pub(crate) sessions_at_rc: bool,
     pub(crate) order: Order,
-    pub(crate) namer: Option<Namer>,
-    pub(crate) group_namer: Option<GroupNamer>,
 }
 
 impl fmt::Debug for Builder {
@@ -43,8 +39,6 @@ impl Builder {
             clock: None,
             sessions_at_rc: false,
             order: Order::default(),
-            namer: None,
-            group_namer: None,
         }
     }
 
@@ -94,21 +88,6 @@ impl Builder {
     /// explained the other way round.
     pub fn order(mut self, order: Order) -> Builder {
         self.order = order;
-        self
-    }
-
-    /// What members of groups are called, in histories and for choosers.
-    pub fn member_names(
-        mut self,
-        namer: impl Fn(Group, u32) -> String + Send + 'static,
-    ) -> Builder {
-        self.namer = Some(Box::new(namer));
-        self
-    }
-
-    /// What groups are called, in histories.
-    pub fn group_names(mut self, namer: impl Fn(Group) -> String + Send + 'static) -> Builder {
-        self.group_namer = Some(Box::new(namer));
         self
     }
 

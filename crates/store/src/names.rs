@@ -46,8 +46,8 @@ impl fmt::Debug for Names {
 
 impl Names {
     /// Members and groups are called by these.
-    pub fn new(namer: Option<Namer>, group_namer: Option<GroupNamer>) -> Names {
-        Names { namer, group_namer, ..Names::default() }
+    pub fn set_namers(&mut self, member: Namer, group: GroupNamer) {
+        (self.namer, self.group_namer) = (Some(member), Some(group));
     }
 
     /// How many numbers there are, used or free.
@@ -140,7 +140,8 @@ mod tests {
     #[test]
     fn numbers_of_forgotten_members_are_given_again() {
         let namer: Namer = Box::new(|group, member| format!("{}/{member}", group.0));
-        let mut names = Names::new(Some(namer), None);
+        let mut names = Names::default();
+        names.set_namers(namer, Box::new(|group| group.0.to_string()));
         let x = names.add("x");
         let row = names.add_member(Group(1), 5);
         assert_eq!((&*names.shown(x), &*names.shown(row)), ("x", "1/5"));

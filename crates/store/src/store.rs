@@ -19,6 +19,7 @@ use crate::forgetting_list::ForgettingList;
 use crate::log::State;
 use crate::names::Names;
 use crate::past::INITIAL;
+use crate::ranges::Group;
 use crate::record::{self, Told};
 use crate::scanned::GroupNames;
 use seriatim_history::History;
@@ -241,7 +242,7 @@ impl<V: ToAtom> Store<V> {
             level: plan.level,
             chooser: plan.chooser,
             fingerprint,
-            names: Names::new(plan.namer, plan.group_namer),
+            names: Names::default(),
             initial: Vec::new(),
             events: ForgettingList::default(),
             txn_names: ForgettingList::default(),
@@ -286,6 +287,16 @@ impl<V> Store<V> {
         let home = inner.engine.log.open_session();
         inner.clients.push(Client { home, begun: 0, open: None, failed: false });
         Session { number: inner.clients.len() as u32 - 1, shared: Arc::clone(&self.0) }
+    }
+
+    /// What members of groups, and groups, are called, in histories and for choosers. Is asked
+    /// while the store is locked, and must not use it.
+    pub fn set_member_names(
+        &self,
+        member: impl Fn(Group, u32) -> String + Send + 'static,
+        group: impl Fn(Group) -> String + Send + 'static,
+    ) {
+        self.0.lock().names.set_namers(Box::new(member), Box::new(group));
     }
 
     /// The chooser from now on.

@@ -2,9 +2,10 @@
 //! cells that they read and wrote.
 
 use super::{and, clean, did, edge_clause, item, key, read_from, txn, who};
-use seriatim_check::{Edge, OpRef, Reason, Violation};
+use seriatim_check::{Edge, OpRef, Reason, ValueRef, Violation};
 use seriatim_history::{Returned, StatementContent};
 use seriatim_isolation::Anomaly;
+use std::sync::Arc;
 
 /// The longest statement that is quoted in full.
 const SQL_CHARS_MAX: usize = 240;
@@ -82,27 +83,31 @@ fn by(op: &OpRef) -> String {
     op.statement.as_ref().map(|statement| format!(" by {}", sql(statement))).unwrap_or_default()
 }
 
-/// Whether a read is one of a scan that did not find the key.
-fn is_absent(read: &OpRef) -> bool {
-    read.scan.is_some() && read.value == seriatim_check::ValueRef::Null
+/// Whether a scan found a key as it was before anybody wrote it.
+fn is_initial(read: &OpRef) -> bool {
+    read.scan.is_some() && read.value == ValueRef::Null
 }
 
-/// What a scan should have found: `the row booking[5]`, if the group has its name from the rows.
-fn row(read: &OpRef) -> String {
-    let is_row = read.scan.as_ref().is_some_and(|group| {
-        read.key
-            .strip_prefix(&**group)
-            .is_some_and(|rest| rest.starts_with('[') && rest.ends_with(']'))
-    });
-    if is_row { format!("the row {}", key(&read.key)) } else { key(&read.key) }
+/// Whether a write says that a row is gone.
+fn is_deletion(write: &OpRef) -> bool {
+    matches!(&write.value, ValueRef::Scalar(value) if value.starts_with("false"))
 }
 
-/// An operation by its statement: `SELECT … returned 0 (without booking[5])`.
+/// Whether a scan read whether a row is there: the group has its name from the rows.
+fn is_row(read: &OpRef) -> bool {
+    let rest = |group: &Arc<str>| read.key.strip_prefix(&**group);
+    let rest = read.scan.as_ref().and_then(rest);
+    rest.is_some_and(|rest| rest.starts_with('[') && rest.ends_with(']'))
+}
+
+/// An operation by its statement: `SELECT … returned 0 (booking[5] as it was initially)`.
 pub(crate) fn act(op: &OpRef) -> Option<String> {
     let statement = op.statement.as_ref()?;
     Some(match op.kind.is_write() {
         true => format!("{} ({})", sql(statement), did(op)),
-        false if is_absent(op) => format!("{} (without {})", result(statement), row(op)),
+        false if is_initial(op) => {
+            format!("{} ({} as it was initially)", result(statement), key(&op.key))
+        }
         false => format!("{} ({})", result(statement), item(op)),
     })
 }
@@ -110,10 +115,13 @@ pub(crate) fn act(op: &OpRef) -> Option<String> {
 /// `SELECT … returned 0 and did not see the row booking[5] that t2 inserted by INSERT …`.
 pub(crate) fn missed(read: &OpRef, overwrite: &OpRef) -> Option<String> {
     let statement = read.statement.as_ref()?;
-    let writer = txn(&overwrite.txn);
-    let what = match is_absent(read) {
-        true => format!("{} that {writer} inserted{}", row(read), by(overwrite)),
-        false => format!("{} that {writer} wrote{}", item(overwrite), by(overwrite)),
+    let (writer, by) = (txn(&overwrite.txn), by(overwrite));
+    let what = match is_initial(read) && is_row(read) {
+        true if is_deletion(overwrite) => {
+            format!("that {writer} deleted the row {}{by}", key(&read.key))
+        }
+        true => format!("the row {} that {writer} inserted{by}", key(&read.key)),
+        false => format!("{} that {writer} wrote{by}", item(overwrite)),
     };
     Some(format!("{} and did not see {what}", result(statement)))
 }

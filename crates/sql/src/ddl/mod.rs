@@ -124,6 +124,7 @@ impl<'d> Ddl<'d> {
     }
 
     pub(crate) fn put(&mut self, oid: Oid, object: Object) {
+        self.env.database.cell_names().note(&object);
         self.txn.edit.put(oid, object);
         self.env.catalog = Arc::clone(self.txn.edit.catalog());
     }

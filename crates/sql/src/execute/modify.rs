@@ -13,7 +13,7 @@ use crate::ir::{
     TableRef, WaitPolicy,
 };
 use crate::plan;
-use crate::types::{Datum, HashKey, Oid, apply_typmod, output};
+use crate::types::{Datum, HashKey, Oid, apply_typmod};
 use std::sync::Arc;
 
 /// Something that writes rows of a table with all that belongs to it, for COPY and the like.
@@ -39,8 +39,7 @@ pub(super) fn key_name(env: &Env, table: &Table, values: &[HashKey]) -> Arc<str>
     let _ = table;
     let call =
         crate::functions::Call { args: &[], result: Oid::TEXT, style: &env.style, types: env };
-    let parts: Vec<String> = values.iter().map(|key| output(&key.value, key.ty, &call)).collect();
-    parts.join(",").into()
+    crate::cell_names::key_text(values, &call).into()
 }
 
 impl Exec<'_> {
