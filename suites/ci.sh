@@ -23,6 +23,7 @@ openssl req -x509 -newkey rsa:2048 -nodes -days 2 -keyout "$work/key.pem" -out "
 
 # Starts the mock on a free port, which it says when it is ready.
 start() {
+    : > "$work/server.log"
     "$SERIATIM" serve --postgres 127.0.0.1:0 --level ser --chooser latest \
         --tls-cert "$work/cert.pem" --tls-key "$work/key.pem" 2> "$work/server.log" &
     server=$!

@@ -10,8 +10,12 @@ use crate::types::{Datum, Oid, TypeLookup};
 use crate::virtual_tables;
 
 fn to_reg(exec: &Exec<'_>, asked: &Asked<'_>, ty: Oid) -> Result<Datum> {
-    let found = reg_names::find(exec.env, ty, asked.text(0)?)?;
-    Ok(found.map_or(Datum::Null, Datum::Oid))
+    match reg_names::find(exec.env, ty, asked.text(0)?) {
+        Ok(found) => Ok(found.map_or(Datum::Null, Datum::Oid)),
+        // A type of an extension that is not supported is not there.
+        Err(error) if error.fields().code == code::FEATURE_NOT_SUPPORTED => Ok(Datum::Null),
+        Err(error) => Err(error),
+    }
 }
 
 fn to_regclass(exec: &mut Exec<'_>, asked: &Asked<'_>) -> Result<Datum> {

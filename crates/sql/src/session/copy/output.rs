@@ -18,6 +18,9 @@ pub struct CopyOut {
     pub format: CopyFormat,
 }
 
+/// What a file in the binary format begins with: a signature, flags, and the length of nothing.
+const SIGNATURE: &[u8] = b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0";
+
 impl CopyOut {
     /// What was done.
     pub fn tag(&self) -> String {
@@ -27,14 +30,20 @@ impl CopyOut {
     /// What the client gets: a piece for each row, with what comes before and after.
     pub fn chunks<'c>(&'c self, env: &'c Env) -> impl Iterator<Item = Vec<u8>> + 'c {
         let rows = self.rows.iter().map(move |row| self.row(env, row));
-        self.head().into_iter().chain(rows).chain(self.tail())
+        let names = self.names();
+        let mut signature = self.format.binary.then_some(SIGNATURE);
+        names.into_iter().chain(rows).chain(self.tail()).map(move |piece| {
+            // It comes with the first piece, as PostgreSQL sends it: drivers look for a row behind.
+            match signature.take() {
+                Some(signature) => [signature, &piece].concat(),
+                None => piece,
+            }
+        })
     }
 
-    fn head(&self) -> Option<Vec<u8>> {
-        if self.format.binary {
-            return Some(b"PGCOPY\n\xff\r\n\0\0\0\0\0\0\0\0\0".to_vec());
-        }
-        if !self.format.header {
+    /// The line with the names of the columns, if there is one.
+    fn names(&self) -> Option<Vec<u8>> {
+        if self.format.binary || !self.format.header {
             return None;
         }
         let names = self.columns.iter().map(|it| Some(it.name.to_string())).collect();
