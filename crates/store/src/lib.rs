@@ -31,6 +31,7 @@ mod recorded;
 mod run_plan;
 mod scanned;
 mod schedule;
+mod shrink;
 mod store;
 #[cfg(test)]
 mod tests;

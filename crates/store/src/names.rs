@@ -5,7 +5,9 @@
 //! to others.
 
 use crate::ranges::Group;
+use crate::shrink::{shrink_list, shrink_map};
 use rustc_hash::FxHashMap;
+use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::fmt;
 use std::ops::Bound;
@@ -105,6 +107,21 @@ impl Names {
         }
     }
 
+    /// Gives back the room of numbers that are free, as far as they are the last ones. Small
+    /// numbers are given first from then on, so that the room of a table that was loaded once
+    /// comes back.
+    pub fn shrink(&mut self) {
+        while let Some(KeyName::Nothing) = self.names.last() {
+            self.names.pop();
+        }
+        let count = self.names.len() as u32;
+        self.free.retain(|&number| number < count);
+        self.free.sort_unstable_by_key(|&number| Reverse(number));
+        shrink_list(&mut self.names);
+        shrink_list(&mut self.free);
+        shrink_map(&mut self.members);
+    }
+
     /// What a key is called.
     pub fn shown(&self, key: u32) -> Arc<str> {
         match &self.names[key as usize] {
@@ -153,5 +170,18 @@ mod tests {
         assert_eq!(names.add("xy"), 2);
         assert_eq!(names.beginning_with("x").collect::<Vec<_>>(), [x, 2]);
         assert_eq!(names.count(), 3);
+    }
+
+    #[test]
+    fn free_numbers_at_the_end_give_their_room_back() {
+        let mut names = Names::default();
+        let keys: Vec<u32> = (0..10).map(|row| names.add_member(Group(1), row)).collect();
+        for key in keys.iter().filter(|key| **key != 4) {
+            names.forget_member(*key);
+        }
+        names.shrink();
+        assert_eq!((names.count(), names.find_member(Group(1), 4)), (5, Some(4)));
+        let again: Vec<u32> = (20..26).map(|row| names.add_member(Group(1), row)).collect();
+        assert_eq!(again, [0, 1, 2, 3, 5, 6]);
     }
 }

@@ -10,6 +10,7 @@
 //! Keys are counted over all groups as they enter, so that a group that has no key takes no place,
 //! and a key that is forgotten leaves the order of the others as it is.
 
+use crate::shrink::shrink_map;
 use rustc_hash::FxHashMap;
 use std::sync::Arc;
 
@@ -117,6 +118,8 @@ impl Groups {
                 self.entries.remove(&group);
             }
         }
+        shrink_map(&mut self.places);
+        shrink_map(&mut self.entries);
     }
 }
 

@@ -14,6 +14,7 @@
 
 use crate::log::Log;
 use crate::past::INITIAL;
+use crate::shrink::shrink_map;
 use rustc_hash::{FxHashMap, FxHashSet};
 use seriatim_isolation::{Level, Order};
 use std::ops::RangeInclusive;
@@ -276,6 +277,7 @@ impl Witness {
                 self.versions.remove(&key);
             }
         }
+        shrink_map(&mut self.versions);
         self.number_from(0);
         settled
     }

@@ -8,6 +8,7 @@
 use super::{Inner, Store};
 use crate::events::Events;
 use crate::ranges::Group;
+use crate::shrink::shrink_list;
 use rustc_hash::FxHashSet;
 use std::num::NonZeroU32;
 
@@ -120,5 +121,16 @@ impl<V> Inner<V> {
                 *writers = Default::default();
             }
         }
+        self.shrink();
+    }
+
+    /// Gives back the room of keys that are forgotten.
+    fn shrink(&mut self) {
+        self.names.shrink();
+        let count = self.names.count();
+        self.initial.truncate(count);
+        self.engine.log.keys.truncate(count);
+        shrink_list(&mut self.initial);
+        shrink_list(&mut self.engine.log.keys);
     }
 }
