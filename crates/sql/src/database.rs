@@ -183,7 +183,7 @@ fn settle_heap(heap: &Heap, table: &crate::catalog::Table, txn: &dyn crate::cell
             continue;
         }
         let value = |column: u16| {
-            let initial = || rows.initial(number, column).cloned();
+            let initial = || rows.initial(number, column);
             let missing = || table.column(column).missing.clone();
             peek(column).or_else(initial).or_else(missing).unwrap_or(Datum::Null)
         };

@@ -5,8 +5,11 @@
 //! to a row of a table without one), is never given to another one. Whether a row exists, and what
 //! it holds, is for the store of cells to say.
 
+mod packed;
+
 use crate::cells::{Base, Cell, HeapId, KeyNo, RowNo};
 use crate::types::{Datum, HashKey};
+use packed::{BaseRow, PackedRows};
 use rustc_hash::FxHashMap;
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
 
@@ -24,26 +27,12 @@ pub struct Heap {
 /// The rows, while they are looked at.
 #[derive(Default, Debug)]
 pub struct Rows {
-    base: Vec<BaseRow>,
+    base: PackedRows,
     /// Rows by primary key.
     by_key: FxHashMap<Key, RowNo>,
-    /// The key of each row, for the history; none where it is hidden.
+    /// The key of each row, for the history; none where it is hidden. The last rows may be missing
+    /// here: those of a table without a key have none.
     names: Vec<Option<Arc<str>>>,
-}
-
-/// What a row is initially.
-#[derive(Clone, Default, Debug)]
-struct BaseRow {
-    exists: bool,
-    /// What its columns hold, as far as they are initial: a row whose existence is still decided
-    /// elsewhere may have them, too. Columns that were added later have nothing here.
-    values: Box<[Option<Datum>]>,
-}
-
-impl BaseRow {
-    fn new(values: Vec<Datum>) -> BaseRow {
-        BaseRow { exists: true, values: values.into_iter().map(Some).collect() }
-    }
 }
 
 impl Heap {
@@ -66,43 +55,50 @@ impl Heap {
 impl Rows {
     /// How many rows there have ever been.
     pub fn count(&self) -> u32 {
-        self.base.len() as u32
+        self.base.count() as u32
     }
 
     /// Whether a row exists initially.
     pub fn exists(&self, row: RowNo) -> bool {
-        self.base.get(row.0 as usize).is_some_and(|row| row.exists)
+        self.base.exists(row.0 as usize)
     }
 
     /// What a row holds in a column initially; a column that was added later has nothing.
-    pub fn initial(&self, row: RowNo, column: u16) -> Option<&Datum> {
-        self.base.get(row.0 as usize)?.values.get(column as usize - 1)?.as_ref()
+    pub fn initial(&self, row: RowNo, column: u16) -> Option<Datum> {
+        self.base.value(row.0 as usize, column as usize - 1)
     }
 
     /// Makes a row that exists initially, with these values.
     pub fn set_initial(&mut self, row: RowNo, values: Vec<Datum>) {
-        self.base[row.0 as usize] = BaseRow::new(values);
+        let values = values.into_iter().map(Some).collect();
+        self.base.set(row.0 as usize, &BaseRow { exists: true, values });
     }
 
     /// Makes a row that does not exist initially.
     pub fn clear_initial(&mut self, row: RowNo) {
-        self.base[row.0 as usize] = BaseRow::default();
+        self.base.set(row.0 as usize, &BaseRow { exists: false, values: Vec::new() });
     }
 
-    /// Makes values of one row initial; column 0 says whether it exists.
+    /// Makes values of one row initial; column 0 says whether it exists. A row whose existence is
+    /// still decided elsewhere may have initial values, too.
     fn settle(&mut self, row: RowNo, cells: &[(Cell, Datum)]) {
-        let Some(base) = self.base.get_mut(row.0 as usize) else { return };
+        let number = row.0 as usize;
+        if number >= self.base.count() {
+            return;
+        }
+        let BaseRow { mut exists, mut values } = self.base.get(number);
         let last = cells.iter().map(|(cell, _)| cell.column as usize).max().unwrap_or(0);
-        let mut values = std::mem::take(&mut base.values).into_vec();
         values.resize(values.len().max(last), None);
         for (cell, value) in cells {
             match cell.column {
-                Cell::EXISTENCE => base.exists = matches!(value, Datum::Bool(true)),
+                Cell::EXISTENCE => exists = matches!(value, Datum::Bool(true)),
                 column => values[column as usize - 1] = Some(value.clone()),
             }
         }
-        let is_gone = |(cell, _): &(Cell, Datum)| cell.column == Cell::EXISTENCE && !base.exists;
-        base.values = if cells.iter().any(is_gone) { Box::default() } else { values.into() };
+        if !exists && cells.iter().any(|(cell, _)| cell.column == Cell::EXISTENCE) {
+            values.clear();
+        }
+        self.base.set(number, &BaseRow { exists, values });
     }
 
     /// The row of a primary key, if there has ever been one.
@@ -117,9 +113,7 @@ impl Rows {
         {
             return row;
         }
-        let row = RowNo(self.count());
-        self.base.push(BaseRow::default());
-        self.names.push(name);
+        let row = self.add(name);
         if let Some(key) = key {
             self.by_key.insert(key, row);
         }
@@ -139,9 +133,19 @@ impl Rows {
         {
             return None;
         }
-        self.base.push(BaseRow::new(values));
-        self.names.push(name);
+        self.add(name);
+        self.set_initial(row, values);
         Some(row)
+    }
+
+    fn add(&mut self, name: Option<Arc<str>>) -> RowNo {
+        let row = self.count();
+        self.base.push_absent();
+        if name.is_some() {
+            self.names.resize(row as usize, None);
+            self.names.push(name);
+        }
+        RowNo(row)
     }
 
     /// What the history calls a row.

@@ -179,7 +179,7 @@ pub(super) fn initial(
     table: &crate::catalog::Table,
 ) -> Datum {
     let rows = heap.rows();
-    let value = rows.initial(row, column).cloned();
+    let value = rows.initial(row, column);
     value.or_else(|| table.column(column).missing.clone()).unwrap_or(Datum::Null)
 }
 

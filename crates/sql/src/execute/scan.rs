@@ -224,7 +224,7 @@ impl Exec<'_> {
             let missing = scan.table.table.column(column).missing.clone();
             let directory = heap.rows();
             let initial = |row: RowNo| {
-                let value = directory.initial(row, column).cloned();
+                let value = directory.initial(row, column);
                 value.or_else(|| missing.clone()).unwrap_or(Datum::Null)
             };
             let mut values: Vec<Datum> = Vec::with_capacity(rows.len());

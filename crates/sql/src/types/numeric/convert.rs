@@ -20,6 +20,12 @@ impl Numeric {
         Numeric::Finite(Decimal { unscaled: value.into(), scale: scale.min(18) })
     }
 
+    /// What [`Numeric::from_scaled`] makes this number of, if there is something.
+    pub fn to_scaled(&self) -> Option<(i64, u32)> {
+        let decimal = self.as_finite().filter(|decimal| decimal.scale <= 18)?;
+        Some((decimal.unscaled.to_i64()?, decimal.scale))
+    }
+
     /// `value / 10^scale` of a wide integer. The scale must be at most 18.
     pub fn from_i128_scaled(value: i128, scale: u32) -> Numeric {
         Numeric::Finite(Decimal { unscaled: value.into(), scale: scale.min(18) })
