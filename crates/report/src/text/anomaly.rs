@@ -1,7 +1,7 @@
 //! One kind of anomaly: its heading, the smallest instance, the others.
 
 use super::operations::{in_program_order, operations, place};
-use super::{Detail, Layout, dimmed, plural};
+use super::{Detail, Layout, dimmed, painted, plural};
 use crate::prose::{self, strong};
 use crate::style::{BAD, DIM, paint};
 use crate::wrap::wrap;
@@ -12,7 +12,7 @@ use std::fmt::Write as _;
 pub(super) fn anomaly(report: &Report, group: &AnomalyGroup, layout: &Layout) -> String {
     let (title, names) = (title(report, group), format!("({})", names_and_levels(group)));
     let mut page = match title.chars().count() + 1 + names.chars().count() > layout.width {
-        true => format!("{}\n{}", paint(BAD, &title), dimmed(&names, "  ", layout.width)),
+        true => painted(BAD, &title, "", layout.width) + &dimmed(&names, "  ", layout.width),
         false => format!("{} {}\n", paint(BAD, &title), paint(DIM, &names)),
     };
     page += &violation(&group.exemplar, layout);

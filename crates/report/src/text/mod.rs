@@ -20,6 +20,7 @@ use crate::prose::{self, clean};
 use crate::style::{self, BAD, BOLD, DIM, OPEN, paint};
 use crate::wrap::wrap;
 use anomaly::anomaly;
+use anstyle::Style;
 use seriatim_check::{Answer, Undecided, Verdict};
 use seriatim_isolation::{Anomaly, Level};
 use std::fmt::Write as _;
@@ -199,8 +200,12 @@ fn size_line(checked: &Checked) -> String {
 }
 
 /// A paragraph of what is secondary.
+fn painted(style: Style, text: &str, first: &str, width: usize) -> String {
+    paint(style, wrap(text, first, width).trim_end_matches('\n')) + "\n"
+}
+
 fn dimmed(text: &str, first: &str, width: usize) -> String {
-    paint(DIM, wrap(text, first, width).trim_end_matches('\n')) + "\n"
+    painted(DIM, text, first, width)
 }
 
 fn times(checked: &Checked) -> String {
