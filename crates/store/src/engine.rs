@@ -92,8 +92,24 @@ impl Engine {
     /// Whether another order lets `txn` read `key` from `source`.
     fn other_order(&self, txn: u32, key: u32, source: u32, edges: &[(u32, u32)]) -> bool {
         let also = Some((key, source));
+        if self.is_hidden(txn, key, source) {
+            return false;
+        }
         let question = |witness| Question { log: &self.log, witness, txn, also, edges };
         self.witness.as_ref().is_some_and(|witness| question(witness).answer().is_some())
+    }
+
+    /// Whether a version that is in the causal past of strong `txn` came after `source` in any
+    /// order.
+    fn is_hidden(&self, txn: u32, key: u32, source: u32) -> bool {
+        let log = &self.log;
+        let writers = log.keys.get(key as usize).map_or(&[][..], |writers| &writers.all);
+        let overwrites = |writer: u32| {
+            writer != source
+                && log.precedes(writer, txn)
+                && (source == INITIAL || log.precedes(source, writer))
+        };
+        log.txn(txn).level.is_strong() && writers.iter().any(|&writer| overwrites(writer))
     }
 
     /// Whether weak `txn` may read `key` from `source`, among transactions at strong levels.

@@ -17,6 +17,7 @@ use crate::past::INITIAL;
 use crate::shrink::shrink_map;
 use rustc_hash::{FxHashMap, FxHashSet};
 use seriatim_isolation::{Level, Order};
+use std::cell::RefCell;
 use std::ops::RangeInclusive;
 
 /// A point of a transaction.
@@ -45,14 +46,25 @@ pub(crate) struct Witness {
     places: FxHashMap<u32, Places>,
     /// The writers of each key, in the order of the sequence.
     versions: FxHashMap<u32, Vec<u32>>,
+    /// The windows of open transactions, until the sequence changes: a scan of a table would be
+    /// quadratic if each read looked at all before it.
+    windows: RefCell<FxHashMap<u32, OpenWindow>>,
+}
+
+/// Before which places an open transaction could read what it has read so far.
+#[derive(Clone, Copy, Debug)]
+struct OpenWindow {
+    low: usize,
+    high: usize,
+    /// How many of its reads are in it.
+    reads: usize,
 }
 
 const NOWHERE: u32 = u32::MAX;
 
 impl Witness {
     pub fn new(log: &Log, sequence: Vec<Point>) -> Witness {
-        let mut witness =
-            Witness { sequence, places: FxHashMap::default(), versions: FxHashMap::default() };
+        let mut witness = Witness { sequence, ..Witness::default() };
         witness.number_from(0);
         for point in witness.sequence.iter().filter(|point| point.is_commit) {
             for &key in log.txn(point.txn).writes.iter() {
@@ -86,8 +98,14 @@ impl Witness {
         if has_begin(log.txn(txn).level) { places.begin } else { places.commit }
     }
 
+    /// How many keys have versions in the sequence.
+    pub fn key_count(&self) -> usize {
+        self.versions.len()
+    }
+
     /// Adds a point before place `gap`.
     pub fn insert(&mut self, log: &Log, gap: usize, point: Point) {
+        self.windows.get_mut().clear();
         self.sequence.insert(gap, point);
         self.number_from(gap);
         if !point.is_commit {
@@ -107,13 +125,26 @@ impl Witness {
 
     /// Before which places an open strong transaction could read all that it has read.
     fn window(&self, log: &Log, txn: u32) -> Option<RangeInclusive<usize>> {
-        let mut low = log.previous(txn).map_or(0, |previous| self.commit(previous) as usize + 1);
-        low = low.max(self.behind_ended(log, txn));
-        for read in &log.txn(txn).reads {
-            low = low.max(self.behind(read.source));
+        let mut windows = self.windows.borrow_mut();
+        let window = windows.entry(txn).or_insert_with(|| self.first_window(log, txn));
+        // Ranges that came since are about keys that no transaction in the sequence has written.
+        let reads = &log.txn(txn).reads[window.reads..];
+        for read in reads {
+            let behind = self.behind(read.source);
+            window.low = window.low.max(behind);
+            window.high = window.high.min(self.next_write(read.key, behind).unwrap_or(usize::MAX));
         }
-        let high = self.first_overwritten(log, txn);
-        (low <= high).then_some(low..=high)
+        window.reads += reads.len();
+        (window.low <= window.high).then_some(window.low..=window.high)
+    }
+
+    /// The same without single reads.
+    fn first_window(&self, log: &Log, txn: u32) -> OpenWindow {
+        let behind = log.previous(txn).map_or(0, |previous| self.commit(previous) as usize + 1);
+        let low = behind.max(self.behind_ended(log, txn));
+        let next = log.in_ranges(txn).filter_map(|key| self.next_write(key, 0));
+        let high = next.min().unwrap_or(self.sequence.len());
+        OpenWindow { low, high, reads: 0 }
     }
 
     /// The first place behind all that had ended when an open transaction began, if that matters:
@@ -262,6 +293,7 @@ impl Witness {
     /// order.
     pub fn settle(&mut self, log: &Log) -> Vec<u32> {
         let cut = self.settleable(log);
+        self.windows.get_mut().clear();
         let points: Vec<Point> = self.sequence.drain(..cut).collect();
         let settled: Vec<u32> =
             points.iter().filter(|point| point.is_commit).map(|point| point.txn).collect();

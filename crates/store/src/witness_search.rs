@@ -4,8 +4,8 @@
 //! A depth-first search over the points that may come next, the old sequence first, that never
 //! visits a state twice: a state is how far each session has come and which transaction wrote each
 //! key last. The cost is exponential, so it is not tried for long sequences: a store with more than
-//! [`POINTS_MAX`] points refuses behaviours that only another order of what has committed would
-//! show valid.
+//! [`POINTS_MAX`] points or [`KEYS_MAX`] written keys refuses behaviours that only another order of
+//! what has committed would show valid.
 
 use crate::log::{Log, State};
 use crate::past::INITIAL;
@@ -15,12 +15,14 @@ use seriatim_isolation::Level;
 
 /// The longest sequence for which another one is looked for.
 const POINTS_MAX: usize = 48;
+/// The largest number of keys with versions in such a sequence: a state has all of them.
+const KEYS_MAX: usize = 1_000;
 /// How many states may be looked at.
 const STATES_MAX: usize = 20_000;
 
 /// Whether another sequence than this one is looked for at all.
 pub(crate) fn is_tried(witness: &Witness) -> bool {
-    witness.sequence.len() <= POINTS_MAX
+    witness.sequence.len() <= POINTS_MAX && witness.key_count() <= KEYS_MAX
 }
 
 /// What is to be ordered anew.
