@@ -258,13 +258,17 @@ impl Table {
 
     fn take(&mut self, owner: Owner, target: Target, mode: Mode) {
         let lock = self.locks.entry(target).or_default();
+        // A load holds a lock for each row: looking through all that is held would be quadratic.
+        let is_first = !lock.holders.iter().any(|it| it.0 == owner);
         match lock.holders.iter_mut().find(|it| it.0 == owner && it.1 == mode) {
             Some(holder) => holder.2 += 1,
-            None => lock.holders.push((owner, mode, 1)),
+            None => {
+                lock.holders.reserve_exact(1);
+                lock.holders.push((owner, mode, 1));
+            }
         }
-        let held = self.held.entry(owner).or_default();
-        if !held.contains(&target) {
-            held.push(target);
+        if is_first {
+            self.held.entry(owner).or_default().push(target);
         }
     }
 
