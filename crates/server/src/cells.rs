@@ -176,7 +176,7 @@ impl CellSession for StoreSession {
         });
         let level = asked.unwrap_or_else(|| self.store.level());
         let txn = self.session.begin_at(level).map_err(told)?;
-        Ok(Box::new(StoreTxn { txn }))
+        Ok(Box::new(StoreTxn { txn, forgets: self.store.has_horizon() }))
     }
 }
 
@@ -261,6 +261,8 @@ impl Kind {
 
 struct StoreTxn {
     txn: Txn<CellValue>,
+    /// Whether the store forgets old transactions, so that nobody asks for a whole history.
+    forgets: bool,
 }
 
 impl StoreTxn {
@@ -356,6 +358,10 @@ impl CellTxn for StoreTxn {
 
     fn write(&mut self, cell: Cell, value: Datum) -> Result<()> {
         self.put(Kind::Column(cell.heap, cell.column), cell.row.0, value)
+    }
+
+    fn takes_columns_as_initial(&self) -> bool {
+        self.forgets
     }
 
     fn mark(&mut self) -> usize {

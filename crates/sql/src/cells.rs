@@ -93,6 +93,13 @@ pub trait CellTxn: Send {
     /// Writes a cell.
     fn write(&mut self, cell: Cell, value: Datum) -> Result<()>;
 
+    /// Whether the columns of a row that is new may be initial, so that only its existence is
+    /// written. To other transactions that is the same, because they read no column of a row that
+    /// does not exist for them; but the history does not tell who wrote the columns.
+    fn takes_columns_as_initial(&self) -> bool {
+        false
+    }
+
     /// Where the transaction stands, for [`CellTxn::roll_back_to`].
     fn mark(&mut self) -> usize;
 

@@ -79,6 +79,17 @@ impl Rows {
         self.base.set(row.0 as usize, &BaseRow { exists: false, values: Vec::new() });
     }
 
+    /// Makes the columns of a row initial that has none yet, and whose existence is decided
+    /// elsewhere; whether that was so.
+    pub fn make_columns_initial(&mut self, row: RowNo, values: &[Datum]) -> bool {
+        let is_new = self.base.is_empty(row.0 as usize);
+        if is_new {
+            let values = values.iter().cloned().map(Some).collect();
+            self.base.set(row.0 as usize, &BaseRow { exists: false, values });
+        }
+        is_new
+    }
+
     /// Makes values of one row initial; column 0 says whether it exists. A row whose existence is
     /// still decided elsewhere may have initial values, too.
     fn settle(&mut self, row: RowNo, cells: &[(Cell, Datum)]) {

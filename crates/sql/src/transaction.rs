@@ -36,6 +36,8 @@ pub struct TxnState {
     pub uses_locks: bool,
     /// Whether it was begun for one statement only.
     pub implicit: bool,
+    /// How many rows it has inserted.
+    pub rows_inserted: u64,
     /// Whether a statement has run: then its level is fixed.
     pub started: bool,
     /// Numbers that were taken from sequences, for `currval`.

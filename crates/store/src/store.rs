@@ -333,6 +333,11 @@ impl<V> Store<V> {
 }
 
 impl<V: Clone> Store<V> {
+    /// Whether old transactions are forgotten.
+    pub fn has_horizon(&self) -> bool {
+        self.0.lock().horizon.is_some()
+    }
+
     /// Sets what `key` holds initially. Has no effect once a transaction has read or written the
     /// key.
     pub fn load(&self, key: &str, value: V) {

@@ -48,6 +48,7 @@ fn detached(env: &Env) -> TxnState {
         begun: 0,
         uses_locks: false,
         implicit: true,
+        rows_inserted: 0,
         started: false,
         values: Vec::new(),
         setting_changes: Vec::new(),

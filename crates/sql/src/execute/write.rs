@@ -12,6 +12,9 @@ use crate::ir::Assignment;
 use crate::types::{Datum, HashKey};
 use std::sync::Arc;
 
+/// A transaction that has inserted so many rows is a load.
+const LOAD_MIN: u64 = 1000;
+
 impl Exec<'_> {
     /// What a row holds now: the own transaction's or the latest committed values.
     pub(super) fn current_values(&self, rules: &Rules, row: RowNo) -> Row {
@@ -53,13 +56,28 @@ impl Exec<'_> {
         let existence = Cell { heap, row: number, column: Cell::EXISTENCE };
         self.txn.cells.enter_group(Group::Heap(heap), number)?;
         self.txn.cells.write(existence, Datum::Bool(true))?;
-        for (column, _) in rules.table.live() {
-            let value = values[column as usize - 1].clone();
-            self.txn.cells.write(Cell { heap, row: number, column }, value)?;
+        if !self.makes_columns_initial(rules, number, &values) {
+            for (column, _) in rules.table.live() {
+                let value = values[column as usize - 1].clone();
+                self.txn.cells.write(Cell { heap, row: number, column }, value)?;
+            }
         }
         self.touched.insert((heap, number));
         self.refer(rules, number, &values, None)?;
         Ok((number, values))
+    }
+
+    /// Whether the columns of a row that is inserted have become initial, which saves a load most
+    /// of its work. Only those that nobody has ever written may.
+    fn makes_columns_initial(&mut self, rules: &Rules, row: RowNo, values: &Row) -> bool {
+        self.txn.rows_inserted += 1;
+        if self.txn.rows_inserted < LOAD_MIN || !self.txn.cells.takes_columns_as_initial() {
+            return false;
+        }
+        let cell = |(column, _)| Cell { heap: rules.heap.id, row, column };
+        let is_untouched = |cell: Cell| self.txn.cells.peek(cell).is_none();
+        rules.table.live().map(cell).all(is_untouched)
+            && rules.heap.rows_mut().make_columns_initial(row, values)
     }
 
     /// The number of a row: by its primary key, or a new one.

@@ -65,6 +65,11 @@ impl PackedRows {
         self.row(row).is_some_and(|(_, bytes)| bytes.first() == Some(&EXISTS))
     }
 
+    /// Whether a row does not exist and holds nothing.
+    pub fn is_empty(&self, row: usize) -> bool {
+        self.row(row).is_some_and(|(_, bytes)| bytes.is_empty())
+    }
+
     /// What a row holds in a column, from 0; none if that is not initial.
     pub fn value(&self, row: usize, column: usize) -> Option<Datum> {
         let (block, bytes) = self.row(row)?;

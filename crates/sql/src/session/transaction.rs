@@ -67,6 +67,7 @@ impl Session {
             begun: now(),
             uses_locks: self.uses_locks,
             implicit: true,
+            rows_inserted: 0,
             started: false,
             values: Vec::new(),
             setting_changes: Vec::new(),
