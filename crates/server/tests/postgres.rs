@@ -2,88 +2,21 @@
 
 #[path = "common/frames.rs"]
 mod frames;
+#[path = "common/serving.rs"]
+mod serving;
 
 use frames::{Frames, bind, describe, error_field, execute, frame, kinds, parse, startup, sync};
 use rustls::pki_types::ServerName;
 use seriatim_server::postgres::{Password, PostgresConfig, Tls};
-use seriatim_server::{Config, Server, Stopper};
-use seriatim_sql::database::Cluster;
-use seriatim_sql::memory::Memory;
+use serving::{Serving, run};
 use std::io::{Read, Write};
-use std::net::{Shutdown, SocketAddr};
 use std::sync::Arc;
-use std::sync::atomic::Ordering;
-use std::thread::JoinHandle;
 use std::time::{Duration, Instant};
 use tokio_postgres::types::{FromSql, Type};
-use tokio_postgres::{Client, NoTls, SimpleQueryMessage};
+use tokio_postgres::{NoTls, SimpleQueryMessage};
 
 const VERSION: i32 = 3 << 16;
 const USER: [(&str, &str); 2] = [("user", "postgres"), ("database", "postgres")];
-
-/// A server that ends with the test.
-struct Serving {
-    address: SocketAddr,
-    cluster: Arc<Cluster>,
-    stopper: Stopper,
-    running: Option<JoinHandle<()>>,
-}
-
-impl Serving {
-    fn new(config: PostgresConfig) -> Serving {
-        let cluster = Arc::new(Cluster::new(Arc::new(Memory::default())));
-        let server = Server::new(Config::default()).unwrap();
-        let server = server.with_postgres("127.0.0.1:0", Arc::clone(&cluster), config).unwrap();
-        let (address, stopper) = (server.postgres_address().unwrap(), server.stopper());
-        let running = std::thread::spawn(move || {
-            server.run();
-        });
-        Serving { address, cluster, stopper, running: Some(running) }
-    }
-
-    fn plain() -> Serving {
-        Serving::new(PostgresConfig::default())
-    }
-
-    fn sessions(&self) -> u32 {
-        self.cluster.database("postgres").unwrap().connections.load(Ordering::SeqCst)
-    }
-
-    /// Waits until all sessions have ended.
-    fn wait_for_no_session(&self) {
-        let until = Instant::now() + Duration::from_secs(20);
-        while self.sessions() > 0 {
-            assert!(Instant::now() < until, "{} sessions are left", self.sessions());
-            std::thread::sleep(Duration::from_millis(10));
-        }
-    }
-
-    /// Does something with a real client.
-    fn with_client<T>(&self, act: impl AsyncFnOnce(&mut Client) -> T) -> T {
-        run(async {
-            let settings = format!("host=127.0.0.1 port={} user=postgres", self.address.port());
-            let (mut client, connection) = tokio_postgres::connect(&settings, NoTls).await.unwrap();
-            let connection = tokio::spawn(connection);
-            let result = act(&mut client).await;
-            drop(client);
-            connection.await.unwrap().unwrap();
-            result
-        })
-    }
-}
-
-impl Drop for Serving {
-    fn drop(&mut self) {
-        self.stopper.stop();
-        if let Some(running) = self.running.take() {
-            running.join().unwrap();
-        }
-    }
-}
-
-fn run<T>(future: impl Future<Output = T>) -> T {
-    tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap().block_on(future)
-}
 
 /// The bytes of a value of any type.
 struct Raw(Option<Vec<u8>>);
@@ -550,106 +483,6 @@ fn who_says_nothing_is_not_waited_for() {
         assert_eq!(frames.rest(), []);
     }
     assert!(begun.elapsed() < Duration::from_secs(20));
-}
-
-#[test]
-fn a_client_that_does_not_read_is_given_up() {
-    let write_wait_max = Duration::from_millis(300);
-    let server = Serving::new(PostgresConfig { write_wait_max, ..PostgresConfig::default() });
-    let mut frames = Frames::ready(server.address);
-    let much = "SELECT repeat('x', 1000000) FROM generate_series(1, 60)\0";
-    frames.send(&frame(b'Q', much.as_bytes()));
-    std::thread::sleep(Duration::from_millis(50));
-    server.wait_for_no_session();
-}
-
-#[test]
-fn messages_have_a_limit() {
-    let server =
-        Serving::new(PostgresConfig { message_bytes_max: 1 << 20, ..PostgresConfig::default() });
-    let mut frames = Frames::ready(server.address);
-    let text = format!("SELECT length('{}')", "x".repeat(1_000_000));
-    assert_eq!(kinds(&frames.query(&text)), "TDCZ");
-    frames.send(&[b"Q", 0x7fff_ffff_i32.to_be_bytes().as_slice(), b"SELECT 1"].concat());
-    let got = frames.rest();
-    assert_eq!(error_field(&got, 'M').as_deref(), Some("invalid message length"));
-    for bytes in [&b"Q\0\0\0\x03"[..], b"Q\xff\xff\xff\xff", b"S\0\x01\0\0", b"?\0\0\0\x04"] {
-        let mut frames = Frames::ready(server.address);
-        frames.send(bytes);
-        let got = frames.rest();
-        assert_eq!(error_field(&got, 'S').as_deref(), Some("FATAL"), "{bytes:?}");
-        assert_eq!(error_field(&got, 'C').as_deref(), Some("08P01"), "{bytes:?}");
-    }
-    server.wait_for_no_session();
-}
-
-#[test]
-fn deep_statements_do_not_end_the_server() {
-    let server = Serving::plain();
-    let mut frames = Frames::ready(server.address);
-    let deep = [
-        format!("SELECT {}1{}", "(".repeat(100_000), ")".repeat(100_000)),
-        format!("SELECT 1{}", " + 1".repeat(40_000)),
-        format!("SELECT 1{}", " + 1".repeat(1_000_000)),
-        format!("SELECT 1{}", " IS NULL".repeat(40_000)),
-        format!("SELECT {}true", "NOT ".repeat(100_000)),
-        format!("SELECT 1{}", " UNION SELECT 1".repeat(20_000)),
-    ];
-    for text in deep {
-        let got = frames.query(&text);
-        assert_eq!(error_field(&got, 'C').as_deref(), Some("54001"), "{}", &text[..30]);
-    }
-    assert_eq!(kinds(&frames.query(&format!("SELECT 1{}", " + 1".repeat(4000)))), "TDCZ");
-    let long = format!("SELECT 1 WHERE 1 = 1{}", " OR 1 = 2".repeat(10_000));
-    assert_eq!(kinds(&frames.query(&long)), "TDCZ");
-}
-
-#[test]
-fn random_bytes_end_connections_and_not_the_server() {
-    let server = Serving::plain();
-    let mut state = 1_u64;
-    let mut random = move || {
-        state =
-            state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-        (state >> 33) as u32
-    };
-    for round in 0..300 {
-        let bytes: Vec<u8> = (0..random() % 200).map(|_| random() as u8).collect();
-        let mut frames = match round % 3 {
-            0 => Frames::silent(server.address),
-            _ => Frames::ready(server.address),
-        };
-        let kind = b"QPBDECHSXdcfFp"[random() as usize % 14];
-        let sent = if round % 3 == 2 { frame(kind, &bytes) } else { bytes };
-        // It may be refused while it is being sent.
-        let _ = frames.0.write_all(&sent);
-        let _ = frames.0.shutdown(Shutdown::Write);
-        frames.rest();
-    }
-    server.wait_for_no_session();
-    assert_eq!(kinds(&Frames::ready(server.address).query("SELECT 1")), "TDCZ");
-}
-
-#[test]
-fn half_of_many_connections_are_cut_off() {
-    let server = Serving::plain();
-    let clients: Vec<_> = (0..100)
-        .map(|number: usize| {
-            let address = server.address;
-            std::thread::spawn(move || {
-                let mut frames = Frames::ready(address);
-                for round in 0..20 {
-                    if number.is_multiple_of(2) && round == number % 20 {
-                        frames.send(&frame(b'Q', b"SELECT repeat('x', 100000)\0")[..number % 30]);
-                        return;
-                    }
-                    assert_eq!(kinds(&frames.query("BEGIN; SELECT 1; COMMIT")), "CTDCCZ");
-                }
-            })
-        })
-        .collect();
-    clients.into_iter().for_each(|client| client.join().unwrap());
-    server.wait_for_no_session();
 }
 
 #[test]
