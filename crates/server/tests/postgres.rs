@@ -287,6 +287,24 @@ fn errors_have_their_fields() {
 }
 
 #[test]
+fn drivers_learn_that_a_statement_must_be_prepared_again() {
+    let server = Serving::plain();
+    let mut frames = Frames::ready(server.address);
+    frames.query("CREATE TABLE t (v int)");
+    frames.send(&[parse("s", "SELECT v FROM t"), sync()].concat());
+    assert_eq!(kinds(&frames.until('Z')), "1Z");
+    frames.query("DROP TABLE t; CREATE TABLE t (v text); INSERT INTO t VALUES ('a')");
+    let again = [bind("", "s", &[], 0), execute("", 0), sync()].concat();
+    frames.send(&again);
+    let got = frames.until('Z');
+    assert_eq!(error_field(&got, 'C').as_deref(), Some("0A000"));
+    // JDBC's driver goes by this field: it closes the statement and prepares it anew.
+    assert_eq!(error_field(&got, 'R').as_deref(), Some("RevalidateCachedQuery"));
+    frames.send(&[frame(b'C', b"Ss\0"), parse("s", "SELECT v FROM t"), again].concat());
+    assert_eq!(kinds(&frames.until('Z')), "312DCZ");
+}
+
+#[test]
 fn a_statement_that_never_ends_can_be_cancelled() {
     let server = Serving::plain();
     let endless = "SELECT count(*) FROM generate_series(1, 1000000) a, generate_series(1, 1000000)";

@@ -31,6 +31,8 @@ pub struct Fields {
     pub data_type: Option<String>,
     /// The constraint.
     pub constraint: Option<String>,
+    /// The function of PostgreSQL that says so, where drivers look at it.
+    pub routine: Option<String>,
 }
 
 /// What most functions here return.
@@ -197,6 +199,13 @@ impl SqlError {
         if position > 0 {
             self.0.position.get_or_insert(position);
         }
+        self
+    }
+
+    /// From a function of PostgreSQL.
+    #[must_use]
+    pub fn routine(mut self, routine: &str) -> SqlError {
+        self.0.routine = Some(routine.to_owned());
         self
     }
 
