@@ -104,6 +104,7 @@ pub mod code {
     pub const NAME_TOO_LONG: &str = "42622";
     pub const RESERVED_NAME: &str = "42939";
     pub const DATATYPE_MISMATCH: &str = "42804";
+    pub const INDETERMINATE_COLLATION: &str = "42P22";
     pub const INDETERMINATE_DATATYPE: &str = "42P18";
     pub const COLLATION_MISMATCH: &str = "42P21";
     pub const WRONG_OBJECT_TYPE: &str = "42809";

@@ -18,7 +18,7 @@ pub(super) fn column(format: &str) -> OutColumn {
         "xml" => Oid::XML,
         _ => Oid::TEXT,
     };
-    OutColumn { name: "QUERY PLAN".into(), ty, typmod: -1, origin: None }
+    OutColumn { name: "QUERY PLAN".into(), ty, typmod: -1, origin: None, collation: None }
 }
 
 impl Session {

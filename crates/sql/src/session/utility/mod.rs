@@ -23,7 +23,7 @@ fn done(tag: &str) -> Reply {
 
 /// A column of text.
 fn text_column(name: &str) -> OutColumn {
-    OutColumn { name: name.into(), ty: Oid::TEXT, typmod: -1, origin: None }
+    OutColumn { name: name.into(), ty: Oid::TEXT, typmod: -1, origin: None, collation: None }
 }
 
 impl Session {
