@@ -220,6 +220,56 @@ fn errors_have_their_fields() {
 }
 
 #[test]
+fn plans_are_explained_in_every_format() {
+    let server = Serving::plain();
+    server.with_client(async |client| {
+        client.batch_execute("CREATE TABLE t (a int)").await.unwrap();
+        for (format, ty, kinds) in [
+            (
+                "text",
+                Type::TEXT,
+                vec!["HashAggregate", "  ->  Append", "        ->  Seq Scan on t"],
+            ),
+            ("json", Type::JSON, vec!["\"Node Type\": \"Append\"", "\"Relation Name\": \"t\""]),
+            ("yaml", Type::TEXT, vec!["      - Node Type: \"Append\"", "Alias: \"t\""]),
+            ("xml", Type::XML, vec!["<Node-Type>Append</Node-Type>", "</Query>\n</explain>"]),
+        ] {
+            let text =
+                format!("EXPLAIN (FORMAT {format}, COSTS OFF) SELECT a FROM t UNION SELECT 1");
+            let prepared = client.prepare(&text).await.unwrap();
+            assert_eq!(prepared.columns()[0].type_(), &ty);
+            let rows = client.simple_query(&text).await.unwrap();
+            let lines = rows.iter().filter_map(|it| match it {
+                SimpleQueryMessage::Row(row) => row.get(0),
+                _ => None,
+            });
+            let all = lines.collect::<Vec<&str>>().join("\n");
+            kinds.iter().for_each(|kind| assert!(all.contains(kind), "{kind} in {all}"));
+        }
+        let error = client.simple_query("EXPLAIN (FORMAT html) SELECT 1").await.unwrap_err();
+        assert_eq!(error.as_db_error().unwrap().code().code(), "22023");
+    });
+}
+
+#[test]
+fn drivers_learn_that_a_statement_must_be_prepared_again() {
+    let server = Serving::plain();
+    let mut frames = Frames::ready(server.address);
+    frames.query("CREATE TABLE t (v int)");
+    frames.send(&[parse("s", "SELECT v FROM t"), sync()].concat());
+    assert_eq!(kinds(&frames.until('Z')), "1Z");
+    frames.query("DROP TABLE t; CREATE TABLE t (v text); INSERT INTO t VALUES ('a')");
+    let again = [bind("", "s", &[], 0), execute("", 0), sync()].concat();
+    frames.send(&again);
+    let got = frames.until('Z');
+    assert_eq!(error_field(&got, 'C').as_deref(), Some("0A000"));
+    // JDBC's driver goes by this field: it closes the statement and prepares it anew.
+    assert_eq!(error_field(&got, 'R').as_deref(), Some("RevalidateCachedQuery"));
+    frames.send(&[frame(b'C', b"Ss\0"), parse("s", "SELECT v FROM t"), again].concat());
+    assert_eq!(kinds(&frames.until('Z')), "312DCZ");
+}
+
+#[test]
 fn a_statement_that_never_ends_can_be_cancelled() {
     let server = Serving::plain();
     let endless = "SELECT count(*) FROM generate_series(1, 1000000) a, generate_series(1, 1000000)";

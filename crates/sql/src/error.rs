@@ -31,6 +31,8 @@ pub struct Fields {
     pub data_type: Option<String>,
     /// The constraint.
     pub constraint: Option<String>,
+    /// The function of PostgreSQL that says so, where drivers look at it.
+    pub routine: Option<String>,
 }
 
 /// What most functions here return.
@@ -102,6 +104,7 @@ pub mod code {
     pub const NAME_TOO_LONG: &str = "42622";
     pub const RESERVED_NAME: &str = "42939";
     pub const DATATYPE_MISMATCH: &str = "42804";
+    pub const INDETERMINATE_COLLATION: &str = "42P22";
     pub const INDETERMINATE_DATATYPE: &str = "42P18";
     pub const COLLATION_MISMATCH: &str = "42P21";
     pub const WRONG_OBJECT_TYPE: &str = "42809";
@@ -197,6 +200,13 @@ impl SqlError {
         if position > 0 {
             self.0.position.get_or_insert(position);
         }
+        self
+    }
+
+    /// From a function of PostgreSQL.
+    #[must_use]
+    pub fn routine(mut self, routine: &str) -> SqlError {
+        self.0.routine = Some(routine.to_owned());
         self
     }
 

@@ -119,6 +119,8 @@ pub struct Savepoint {
     pub edit: CatalogEdit,
     /// The checks.
     pub pending: usize,
+    /// What SET CONSTRAINTS had said.
+    pub deferral: (Option<bool>, BTreeMap<Oid, bool>),
     /// The settings.
     pub settings: Settings,
 }

@@ -101,6 +101,7 @@ fn fields(error: &SqlError, severity: Severity) -> Vec<(u8, String)> {
         (b'c', &it.column),
         (b'd', &it.data_type),
         (b'n', &it.constraint),
+        (b'R', &it.routine),
     ];
     fields.extend(rest.into_iter().filter_map(|(key, value)| Some((key, value.clone()?))));
     // A zero byte would end the field early.

@@ -3,6 +3,7 @@
 use super::call::Written;
 use super::{Binder, Clause};
 use crate::catalog::builtin::{CastContext, Proc, builtin};
+use crate::catalog::system;
 use crate::error::{Result, SqlError, code};
 use crate::functions;
 use crate::ir::{AggCall, CallKind, Callee, Expr, ExprKind, SortKey};
@@ -60,7 +61,32 @@ impl Binder<'_> {
         }
         let call = self.aggregate_call(name, function, &written);
         self.level().in_aggregate = false;
-        self.place_aggregate(call?, clause)
+        let mut call = call?;
+        let collation =
+            self.collate_aggregate(name, &mut call, !function.within_group.is_empty())?;
+        let made = self.place_aggregate(call, clause)?;
+        Ok(self.labelled_column(made, collation.as_ref()))
+    }
+
+    /// What an aggregate does with collations: it sorts by keys, and its result has that of its
+    /// arguments.
+    fn collate_aggregate(
+        &mut self,
+        name: &str,
+        call: &mut AggCall,
+        is_ordered_set: bool,
+    ) -> Result<Option<std::sync::Arc<crate::types::Collation>>> {
+        if is_ordered_set || matches!(name, "min" | "max") {
+            self.need_order_of_bytes(name, &call.args)?;
+        }
+        if call.distinct {
+            self.need_bytes("DISTINCT", &call.args)?;
+        }
+        for (expr, _) in &mut call.order {
+            *expr = self.sortable(expr.clone())?;
+        }
+        let is_text = system::type_collation(self.catalog, call.ty) != Oid::NONE;
+        if is_text { self.collation_of_all(&call.args) } else { Ok(None) }
     }
 
     fn has_outer_level(&self) -> bool {

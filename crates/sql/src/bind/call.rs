@@ -5,7 +5,7 @@ use super::{Binder, Clause, name_parts};
 use crate::catalog::builtin::{CastContext, Proc};
 use crate::catalog::type_names::alias;
 use crate::error::{Result, SqlError, code};
-use crate::ir::{Callee, Expr, ExprKind, SetCall};
+use crate::ir::{Callee, Collated, Expr, ExprKind, SetCall};
 use crate::types::{Oid, TypeKind};
 use sqlparser::ast::{
     self, DuplicateTreatment, Expr as Ast, FunctionArg, FunctionArgExpr, FunctionArguments,
@@ -109,6 +109,7 @@ impl Binder<'_> {
                 let args = args()?;
                 let greatest = name == "greatest";
                 let (args, ty) = self.unify(args, if greatest { "GREATEST" } else { "LEAST" })?;
+                self.need_order_of_bytes(name, &args)?;
                 Expr { kind: ExprKind::Extreme { greatest, args }, ty, typmod: -1 }
             }
             "nullif" => {
@@ -140,9 +141,13 @@ impl Binder<'_> {
         let equal = self.operator_call("=", Some(left.clone()), right)?;
         // The result has the type in which both are compared.
         let value = match &equal.kind {
-            ExprKind::Call { args, .. } => args[0].clone(),
-            _ => left,
+            ExprKind::Call { args, .. } => match &args[0].kind {
+                ExprKind::Collated { arg, by: Collated::Key, .. } => Expr::clone(arg),
+                _ => args[0].clone(),
+            },
+            _ => left.clone(),
         };
+        let value = self.labelled_like(value, &left)?;
         let (ty, typmod) = (value.ty, value.typmod);
         let kind = ExprKind::NullIf { equal: Box::new(equal), value: Box::new(value) };
         Ok(Expr { kind, ty, typmod })
@@ -327,6 +332,7 @@ impl Binder<'_> {
         } else {
             outputs.iter().map(|&(_, ty)| self.output_type(ty, &resolved)).collect()
         };
+        self.need_order_of_bytes("a function that returns a set", &converted)?;
         Ok(SetCall { callee, args: converted, columns, ty: resolved.result })
     }
 

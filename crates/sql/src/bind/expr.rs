@@ -115,24 +115,6 @@ impl Binder<'_> {
         }
     }
 
-    /// Every collation is the order of bytes, but only known ones, of texts, can be named.
-    fn collate(&mut self, expr: &Ast, collation: &ast::ObjectName) -> Result<Expr> {
-        let expr = self.expr(expr)?;
-        let expr = self.resolve_unknown(expr)?;
-        let ty = self.catalog.base_type(expr.ty);
-        let element = self.catalog.element_of(ty).unwrap_or(ty);
-        if !matches!(element, Oid::TEXT | Oid::VARCHAR | Oid::BPCHAR | Oid::NAME) {
-            let message = format!("collations are not supported by type {}", self.type_name(ty));
-            return Err(SqlError::new(code::DATATYPE_MISMATCH, message));
-        }
-        let (_, name) = super::split_name(collation)?;
-        if crate::catalog::system::facts::collation_named(&name).is_none() {
-            let message = format!("collation \"{name}\" for encoding \"UTF8\" does not exist");
-            return Err(SqlError::new(code::UNDEFINED_OBJECT, message));
-        }
-        Ok(expr)
-    }
-
     fn identifier(&mut self, ident: &ast::Ident) -> Result<Expr> {
         if ident.quote_style.is_none() {
             let word = fold(ident);
@@ -343,6 +325,7 @@ impl Binder<'_> {
                 Some(operand) => {
                     let placeholder =
                         Expr { kind: ExprKind::Placeholder, ty: operand.ty, typmod: -1 };
+                    let placeholder = self.labelled_like(placeholder, operand)?;
                     let value = self.expr(&when.condition)?;
                     self.operator_call("=", Some(placeholder), value)?
                 }

@@ -101,15 +101,17 @@ impl Binder<'_> {
             None => Arc::clone(&table.name),
         };
         self.unused(&name)?;
-        let mut columns: Vec<Visible> = table
-            .live()
-            .map(|(number, column)| Visible {
+        let mut columns: Vec<Visible> = Vec::new();
+        for (number, column) in table.live() {
+            let expr = Expr::column(start + number as usize - 1, column.ty, column.typmod);
+            let own = self.catalog.own_collation(column.collation)?;
+            columns.push(Visible {
                 name: Arc::clone(&column.name),
-                expr: Expr::column(start + number as usize - 1, column.ty, column.typmod),
+                expr: self.labelled_column(expr, own.as_ref()),
                 origin: Some((table.oid, number)),
                 system: false,
-            })
-            .collect();
+            });
+        }
         if let Some(alias) = alias {
             rename_visible(&mut columns, alias)?;
         }
@@ -173,13 +175,16 @@ impl Binder<'_> {
         if !name.is_empty() {
             self.unused(&name)?;
         }
-        let place = |(place, column): (usize, &OutColumn)| Visible {
-            name: Arc::clone(&column.name),
-            expr: Expr::column(start + place, column.ty, column.typmod),
-            origin: column.origin,
-            system: false,
+        let mut place = |(place, column): (usize, &OutColumn)| {
+            let expr = Expr::column(start + place, column.ty, column.typmod);
+            Visible {
+                name: Arc::clone(&column.name),
+                expr: self.labelled_column(expr, column.collation.as_ref()),
+                origin: column.origin,
+                system: false,
+            }
         };
-        let mut visible: Vec<Visible> = columns.iter().enumerate().map(place).collect();
+        let mut visible: Vec<Visible> = columns.iter().enumerate().map(&mut place).collect();
         if let Some(alias) = alias {
             rename_visible(&mut visible, alias)?;
         }
@@ -273,7 +278,13 @@ impl Binder<'_> {
         let start_value = self.catalog.sequence(oid).map_or(1, |sequence| sequence.start);
         let first = Expr::constant(crate::types::Datum::Int8(start_value), Oid::INT8);
         let last = call(ExprKind::Coalesce(vec![last, first]));
-        let column = |name: &str, ty| OutColumn { name: name.into(), ty, typmod: -1, origin: None };
+        let column = |name: &str, ty| OutColumn {
+            name: name.into(),
+            ty,
+            typmod: -1,
+            origin: None,
+            collation: None,
+        };
         let columns = vec![
             column("last_value", Oid::INT8),
             column("log_cnt", Oid::INT8),
@@ -299,6 +310,7 @@ impl Binder<'_> {
                 ty,
                 typmod: -1,
                 origin: Some((table.oid, number)),
+                collation: None,
             })
             .collect();
         let schema = if alias.is_some() { None } else { Some(table.schema.into()) };

@@ -59,6 +59,7 @@ impl Binder<'_> {
             ty,
             typmod,
             origin: None,
+            collation: None,
         };
         // AS f(a int, b text), for functions that return any record.
         let typed: Vec<OutColumn> = match alias {
@@ -136,6 +137,7 @@ impl Binder<'_> {
                 ty: Oid::INT8,
                 typmod: -1,
                 origin: None,
+                collation: None,
             });
         }
         let start = self.level().width;

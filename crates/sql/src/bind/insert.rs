@@ -152,7 +152,7 @@ impl Binder<'_> {
         let out = |place: usize| {
             let column = table.column(columns[place]);
             let name = format!("column{}", place + 1).into();
-            OutColumn { name, ty: column.ty, typmod: column.typmod, origin: None }
+            OutColumn { name, ty: column.ty, typmod: column.typmod, origin: None, collation: None }
         };
         let columns = (0..width).map(out).collect();
         Ok(Query { body: Body::Values(rows), ..Query::values(Vec::new(), columns) })

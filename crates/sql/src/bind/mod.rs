@@ -7,6 +7,7 @@ mod aggregate;
 mod assignments;
 mod call;
 mod coerce;
+mod collate;
 mod column_names;
 mod conflict;
 mod defaults;
@@ -115,6 +116,8 @@ pub struct Binder<'b> {
     ctes: Vec<CteName>,
     next_number: usize,
     nesting: usize,
+    /// Whether anything has a collation that is not the order of bytes.
+    collates: bool,
     /// The fields of rows that functions return; the modifier of type record names them.
     records: Vec<Vec<(Arc<str>, Oid)>>,
     /// What `VALUE` is, in the check of a domain.
@@ -230,6 +233,7 @@ impl<'b> Binder<'b> {
             ctes: Vec::new(),
             next_number: 0,
             nesting: 0,
+            collates: false,
             records: Vec::new(),
             domain_value: None,
         }

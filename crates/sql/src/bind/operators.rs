@@ -248,6 +248,8 @@ impl Binder<'_> {
             left
         };
         let (one, other) = (Expr::column(0, left.ty, left.typmod), Expr::column(1, element, -1));
+        let one = self.labelled_like(one, &left)?;
+        let other = self.labelled_like(other, &array)?;
         let test = self.operator_call(name, Some(one), other)?;
         let kind = ExprKind::QuantifiedArray {
             left: Box::new(left),
@@ -293,10 +295,17 @@ impl Binder<'_> {
         }
         let count = left.len();
         let lefts = left.iter().enumerate();
-        let lefts = lefts.map(|(place, it)| Expr::column(place, it.ty, it.typmod)).collect();
+        let lefts = lefts.map(|(place, it)| {
+            let column = Expr::column(place, it.ty, it.typmod);
+            self.labelled_like(column, it)
+        });
+        let lefts: Vec<Expr> = lefts.collect::<Result<_>>()?;
         let rights = columns.iter().enumerate();
-        let rights =
-            rights.map(|(place, it)| Expr::column(count + place, it.ty, it.typmod)).collect();
+        let rights = rights.map(|(place, it)| {
+            let column = Expr::column(count + place, it.ty, it.typmod);
+            self.labelled_column(column, it.collation.as_ref())
+        });
+        let rights: Vec<Expr> = rights.collect();
         let test = if count == 1 {
             let (one, other): (Vec<Expr>, Vec<Expr>) = (lefts, rights);
             let pair = one.into_iter().zip(other).next();

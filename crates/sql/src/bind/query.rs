@@ -481,7 +481,9 @@ impl Binder<'_> {
                 row[place] = expr;
             }
             let name = format!("column{}", place + 1).into();
-            columns.push(OutColumn { name, ty, typmod, origin: None });
+            let own: Vec<Expr> = rows.iter().map(|row| row[place].clone()).collect();
+            let collation = self.collation_of_all(&own)?;
+            columns.push(OutColumn { name, ty, typmod, origin: None, collation });
         }
         let sort = self.sort_outputs(order_by, &columns)?;
         Ok(Query { body: Body::Values(rows), sort, ..Query::values(Vec::new(), columns) })
@@ -523,10 +525,32 @@ impl Binder<'_> {
             column.ty = ty;
             column.typmod = if one.typmod == other.typmod { one.typmod } else { -1 };
             column.origin = None;
+            column.collation = self.common_collation(one, other, !all || op != SetOp::Union)?;
         }
         let sort = self.sort_outputs(order_by, &columns)?;
         let body = Body::SetOp { op, all, left: Box::new(left), right: Box::new(right) };
         Ok(Query { body, sort, ..Query::values(Vec::new(), columns) })
+    }
+
+    /// The collation of a column of a set operation.
+    fn common_collation(
+        &self,
+        one: &OutColumn,
+        other: &OutColumn,
+        compares: bool,
+    ) -> Result<Option<std::sync::Arc<crate::types::Collation>>> {
+        let (one, other) = (one.collation.clone(), other.collation.clone());
+        if one.is_some() && other.is_some() && one != other {
+            return Err(SqlError::unsupported("a set operation of different collations"));
+        }
+        match one.or(other) {
+            Some(it) if compares && !it.deterministic => {
+                let name = &it.name;
+                let what = format!("a set operation under the collation \"{name}\"");
+                Err(SqlError::unsupported(what))
+            }
+            found => Ok(found),
+        }
     }
 
     /// An order by columns of the result alone: by name or place.
@@ -558,6 +582,11 @@ impl Binder<'_> {
                     }
                 },
             };
+            if let Some(collation) = &columns[place].collation {
+                let name = &collation.name;
+                let what = format!("an order of such a query under the collation \"{name}\"");
+                return Err(SqlError::unsupported(what));
+            }
             keys.push(sort_key(&key.options, place)?);
         }
         Ok(keys)

@@ -161,6 +161,9 @@ impl Binder<'_> {
         for (arg, &ty) in args.into_iter().zip(&resolved.args) {
             converted.push(self.coerce(arg, ty, -1, CastContext::Implicit)?);
         }
+        if let Some(made) = self.collated_call(proc, &mut converted, resolved.result)? {
+            return Ok(made);
+        }
         let callee = self.callee(proc)?;
         let kind = ExprKind::Call { callee, args: converted, variadic };
         Ok(Expr { kind, ty: resolved.result, typmod: -1 })

@@ -7,7 +7,7 @@ use super::query::{Unknowns, check_ordinal, ordinal, refuse_constant};
 use super::{Binder, Clause, fold};
 use crate::error::{Result, SqlError, code};
 use crate::ir::{
-    Body, Distinct, Expr, ExprKind, From, JoinKind, OutColumn, Query, Select, SortKey,
+    Body, Collated, Distinct, Expr, ExprKind, From, JoinKind, OutColumn, Query, Select, SortKey,
 };
 use crate::types::Oid;
 use sqlparser::ast::{self, NamedWindowExpr, SelectItem};
@@ -54,9 +54,16 @@ impl Binder<'_> {
             None => None,
         };
         let shown = targets.len();
+        self.need_bytes("GROUP BY", &keys)?;
+        if select.distinct.is_some() {
+            self.need_bytes("DISTINCT", &targets)?;
+        }
         let distinct_on = match &select.distinct {
             Some(ast::Distinct::On(list)) => {
-                Some(self.distinct_on(list, &columns, &mut targets)?)
+                let places = self.distinct_on(list, &columns, &mut targets)?;
+                let on: Vec<Expr> = places.iter().map(|&place| targets[place].clone()).collect();
+                self.need_order_of_bytes("DISTINCT ON", &on)?;
+                Some(places)
             }
             _ => None,
         };
@@ -124,7 +131,8 @@ impl Binder<'_> {
     ) -> Result<(Vec<OutColumn>, Vec<Expr>)> {
         let (mut columns, mut targets) = (Vec::new(), Vec::new());
         let mut add = |name: Arc<str>, expr: Expr, origin: Option<(Oid, u16)>| {
-            columns.push(OutColumn { name, ty: expr.ty, typmod: expr.typmod, origin });
+            let (ty, typmod) = (expr.ty, expr.typmod);
+            columns.push(OutColumn { name, ty, typmod, origin, collation: None });
             targets.push(expr);
         };
         for item in items {
@@ -169,6 +177,9 @@ impl Binder<'_> {
                 }
             }
         }
+        for (column, target) in columns.iter_mut().zip(&targets) {
+            column.collation = self.collation_of(target)?;
+        }
         Ok((columns, targets))
     }
 
@@ -205,9 +216,13 @@ impl Binder<'_> {
 
     /// The column of a table that an expression is.
     fn origin(&mut self, expr: &Expr) -> Option<(Oid, u16)> {
-        let ExprKind::Column { depth: 0, index } = expr.kind else { return None };
-        let place = ExprKind::Column { depth: 0, index };
-        let is_it = |it: &&super::Visible| it.expr.kind == place;
+        let place = &expr.kind;
+        let column = match place {
+            ExprKind::Collated { arg, by: Collated::Implicit, .. } => &arg.kind,
+            kind => kind,
+        };
+        let ExprKind::Column { depth: 0, .. } = column else { return None };
+        let is_it = |it: &&super::Visible| it.expr.kind == *place;
         self.level().visible.iter().find(is_it).and_then(|it| it.origin)
     }
 
@@ -228,6 +243,14 @@ impl Binder<'_> {
                     "for SELECT DISTINCT, ORDER BY expressions must appear in select list",
                 ));
             }
+            let sortable = self.sortable(targets[place].clone())?;
+            let place = match sortable == targets[place] {
+                true => place,
+                false => {
+                    targets.push(sortable);
+                    targets.len() - 1
+                }
+            };
             let key = sort_key(&key.options, place)?;
             if !keys.iter().any(|other| other.column == key.column) {
                 keys.push(key);

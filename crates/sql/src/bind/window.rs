@@ -79,6 +79,15 @@ impl Binder<'_> {
         self.comparable_with_bounds(spec.window_frame.as_ref(), &mut order)?;
         let mut frame = self.frame(spec.window_frame.as_ref(), &order)?;
         frame.exclusion = exclusion;
+        self.need_bytes("PARTITION BY", &partition)?;
+        for (expr, _) in &mut order {
+            *expr = self.sortable(expr.clone())?;
+        }
+        if matches!(name, "min" | "max") {
+            self.need_order_of_bytes(name, &args)?;
+        }
+        let is_text = crate::catalog::system::type_collation(self.catalog, ty) != Oid::NONE;
+        let collation = if is_text { self.collation_of_all(&args)? } else { None };
         let arg_types = args.iter().map(|arg| arg.ty).collect();
         let call = WindowCall {
             function: function_call,
@@ -95,7 +104,8 @@ impl Binder<'_> {
             windows.push(call);
             windows.len() - 1
         });
-        Ok(Expr { kind: ExprKind::Window(place), ty, typmod: -1 })
+        let made = Expr { kind: ExprKind::Window(place), ty, typmod: -1 };
+        Ok(self.labelled_column(made, collation.as_ref()))
     }
 
     /// EXCLUDE is a marked key of the order, see `parse/rewrite.rs`.

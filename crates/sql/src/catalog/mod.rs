@@ -4,6 +4,7 @@
 //! what of pg_catalog and information_schema is the same in every database.
 
 pub mod builtin;
+mod collations;
 mod edit;
 pub mod extensions;
 mod names;
@@ -15,8 +16,8 @@ pub use edit::CatalogEdit;
 pub use names::{Catalog, Relation, SearchPath, schema};
 pub use objects::{
     Action, Column, ColumnDefault, Constraint, ConstraintKind, Domain, Extension, ForeignKey,
-    Identity, Index, IndexKey, IndexedExpr, Materialized, Object, Persistence, Schema, Sequence,
-    Table, UserType, UserTypeKind, View,
+    Identity, Index, IndexKey, IndexedExpr, Materialized, NamedCollation, Object, Persistence,
+    Schema, Sequence, Table, UserType, UserTypeKind, View,
 };
 
 pub use crate::cells::HeapId;

@@ -117,7 +117,7 @@ impl Catalog {
                 self.types.insert((it.schema, Arc::clone(&it.name)), it.row_type);
                 self.rows.insert(it.row_type, oid);
             }
-            Object::Extension(_) => {}
+            Object::Extension(_) | Object::Collation(_) => {}
             Object::Index(_) | Object::Sequence(_) => {
                 if let Some((schema, name)) = object.place() {
                     self.relations.insert((schema, Arc::clone(name)), oid);

@@ -2,7 +2,7 @@
 
 use super::extensions::KnownExtension;
 use crate::cells::HeapId;
-use crate::types::{Datum, EnumValue, Field, Oid};
+use crate::types::{Collation, Datum, EnumValue, Field, Oid};
 use std::sync::Arc;
 
 /// Anything in the catalog.
@@ -20,6 +20,8 @@ pub enum Object {
     Sequence(Arc<Sequence>),
     /// A type.
     Type(Arc<UserType>),
+    /// A collation.
+    Collation(Arc<NamedCollation>),
     /// An extension.
     Extension(Extension),
 }
@@ -116,8 +118,8 @@ pub struct Column {
     pub missing: Option<Datum>,
     /// Whether it was dropped.
     pub dropped: bool,
-    /// Its collation, if one was named.
-    pub collation: Option<Arc<str>>,
+    /// Its collation, if it is not the one of its type.
+    pub collation: Option<Oid>,
     /// What was said about it.
     pub comment: Option<Arc<str>>,
 }
@@ -266,7 +268,7 @@ pub struct IndexKey {
     /// The operator class, if one was named.
     pub class: Option<Arc<str>>,
     /// The collation, if one was named.
-    pub collation: Option<Arc<str>>,
+    pub collation: Option<Oid>,
 }
 
 /// What a part of an index is over.
@@ -307,6 +309,23 @@ pub struct Sequence {
     pub owner: Option<(Oid, u16, bool)>,
     /// What was said about it.
     pub comment: Option<Arc<str>>,
+}
+
+/// A collation that users made.
+#[derive(Clone, Debug)]
+pub struct NamedCollation {
+    /// Its identifier.
+    pub oid: Oid,
+    /// Its schema.
+    pub schema: Oid,
+    /// Its name.
+    pub name: Arc<str>,
+    /// Whose it is: `i` of ICU, `c` of the C library.
+    pub provider: char,
+    /// The locale.
+    pub locale: Option<Arc<str>>,
+    /// What it does.
+    pub collation: Arc<Collation>,
 }
 
 /// A view.
@@ -425,6 +444,7 @@ impl Object {
             Object::Index(it) => Some((it.schema, &it.name)),
             Object::Sequence(it) => Some((it.schema, &it.name)),
             Object::Type(it) => Some((it.schema, &it.name)),
+            Object::Collation(it) => Some((it.schema, &it.name)),
         }
     }
 }

@@ -99,9 +99,12 @@ impl Ddl<'_> {
             C::SetType { column, ty, collation, using } => {
                 self.set_type(oid, column, ty, using.as_deref())?;
                 let number = self.need_column(&*self.table(oid)?, column)?;
+                let ty = self.table(oid)?.column(number).ty;
+                let collation = self.collation_for(collation.as_ref(), ty)?;
+                self.check_unique_collation(oid, number, collation)?;
                 self.change(oid, |table| {
                     let column = &mut table.columns[number as usize - 1];
-                    column.collation = collation.as_deref().map(Into::into);
+                    column.collation = collation;
                 });
                 Ok(())
             }

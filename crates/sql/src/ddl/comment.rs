@@ -80,6 +80,7 @@ impl Ddl<'_> {
             Object::Type(it) => it.oid,
             Object::Schema(it) => it.oid,
             Object::Extension(it) => it.oid,
+            Object::Collation(it) => it.oid,
         };
         self.put(oid, object);
         Ok(())

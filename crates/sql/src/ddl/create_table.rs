@@ -132,7 +132,7 @@ impl Ddl<'_> {
             identity: None,
             missing: None,
             dropped: false,
-            collation: def.collation.as_deref().map(Into::into),
+            collation: self.collation_for(def.collation.as_ref(), ty)?,
             comment: None,
         };
         let given = usize::from(serial.is_some())

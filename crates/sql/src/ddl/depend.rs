@@ -99,6 +99,7 @@ impl Ddl<'_> {
                 Some(Object::View(_)) => format!("view {}", self.relation_shown(oid)),
                 Some(Object::Index(_)) => format!("index {}", self.relation_shown(oid)),
                 Some(Object::Sequence(_)) => format!("sequence {}", self.relation_shown(oid)),
+                Some(Object::Collation(it)) => format!("collation {}", it.name),
                 Some(Object::Extension(it)) => format!("extension {}", it.known.name),
                 None => "an object".to_owned(),
             },

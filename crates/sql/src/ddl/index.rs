@@ -112,7 +112,13 @@ impl Ddl<'_> {
             // Nulls are greater than all others unless it is said otherwise.
             nulls_first: def.nulls_first.unwrap_or(def.descending),
             class: def.class.as_deref().map(Into::into),
-            collation: def.collation.as_deref().map(Into::into),
+            collation: match &def.collation {
+                Some(name) => {
+                    self.collation_for(Some(name), expr.ty)?;
+                    Some(self.need_collation(name)?)
+                }
+                None => None,
+            },
         })
     }
 

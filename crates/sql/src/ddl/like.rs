@@ -36,7 +36,7 @@ impl Ddl<'_> {
         Ok(ColumnDef {
             name: column.name.to_string(),
             ty: crate::parse::data_type(&ty)?,
-            collation: column.collation.as_deref().map(str::to_owned),
+            collation: column.collation.and_then(|it| self.collation_written(it)),
             not_null: Some(column.not_null),
             default: plain.map(|it| it.text.to_string()),
             generated: generated.map(|it| it.text.to_string()),
@@ -96,7 +96,7 @@ impl Ddl<'_> {
                 IndexedExpr::Column(_) => None,
                 IndexedExpr::Expr(text) => Some(text.to_string()),
             },
-            collation: key.collation.as_deref().map(str::to_owned),
+            collation: key.collation.and_then(|it| self.collation_written(it)),
             class: key.class.as_deref().map(str::to_owned),
             descending: key.descending,
             nulls_first: Some(key.nulls_first),

@@ -7,6 +7,7 @@
 
 mod alter;
 mod alter_column;
+mod collation;
 mod comment;
 mod constraint;
 mod create_table;
@@ -77,6 +78,13 @@ impl<'d> Ddl<'d> {
             U::CreateSchema { name, if_not_exists, .. } => {
                 self.create_schema(name.as_deref(), *if_not_exists)?;
                 done("CREATE SCHEMA")
+            }
+            U::CreateCollation(it) => {
+                self.create_collation(it).and_then(|()| done("CREATE COLLATION"))
+            }
+            U::DropCollation { names, if_exists, cascade } => {
+                self.drop_collations(names, *if_exists, *cascade)?;
+                done("DROP COLLATION")
             }
             U::CreateExtension { name, if_not_exists, schema } => {
                 self.create_extension(name, *if_not_exists, schema.as_deref())?;

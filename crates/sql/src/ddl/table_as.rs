@@ -98,7 +98,7 @@ pub(super) fn plain_column(name: &str, of: &OutColumn) -> Column {
         identity: None,
         missing: None,
         dropped: false,
-        collation: None,
+        collation: of.collation.as_ref().map(|it| it.oid),
         comment: None,
     }
 }

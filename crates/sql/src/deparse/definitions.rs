@@ -257,8 +257,8 @@ fn full_key(
     layout: Layout,
 ) -> String {
     let mut out = bare_key(env, table, key, layout);
-    if let Some(collation) = &key.collation {
-        out.push_str(&format!(" COLLATE {}", quote_ident(collation)));
+    if let Some(collation) = key.collation.and_then(|it| env.catalog.collation_name(it)) {
+        out.push_str(&format!(" COLLATE {}", quote_ident(&collation)));
     }
     let (ty, _) = env.binder("").key_type(table, &key.what);
     let usual = op_class(&env.catalog, &index.method, None, ty);

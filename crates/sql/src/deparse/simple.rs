@@ -1,7 +1,7 @@
 //! Where parentheses may be left out.
 
 use super::operators::{is_cast, operator_of};
-use crate::ir::{Expr, ExprKind};
+use crate::ir::{Collated, Expr, ExprKind};
 
 /// What an expression stands in.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -46,6 +46,7 @@ pub(super) fn shape(expr: &Expr) -> Shape<'_> {
                 _ => Shape::Atom,
             }
         }
+        ExprKind::Collated { arg, by, .. } if *by != Collated::Explicit => shape(arg),
         ExprKind::Relabel(arg)
         | ExprKind::ThroughText(arg)
         | ExprKind::Typmod { arg, .. }

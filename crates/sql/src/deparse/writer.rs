@@ -5,7 +5,7 @@ use super::constant::{Label, constant};
 use super::simple::{Around, Shape, cast_argument, is_simple, shape};
 use crate::catalog::type_names::quote_ident;
 use crate::env::Env;
-use crate::ir::{BoolTest, Callee, Expr, ExprKind, Quantified, SubscriptPart};
+use crate::ir::{BoolTest, Callee, Collated, Expr, ExprKind, Quantified, SubscriptPart};
 use crate::types::{Datum, Oid, TypeKind, TypeLookup};
 use std::sync::Arc;
 
@@ -85,6 +85,19 @@ impl<'w> Writer<'w> {
             }
             ExprKind::Call { callee, args, variadic } => self.call(expr, callee, args, *variadic),
             ExprKind::Relabel(arg) | ExprKind::ThroughText(arg) => self.cast(arg, expr.ty, -1),
+            ExprKind::Collated { arg, collation, by } => match by {
+                Collated::Explicit => self.wrapped(|it| {
+                    it.part(arg, Around::Not);
+                    it.put(&format!(" COLLATE {}", quote_ident(&collation.name)));
+                }),
+                Collated::Implicit | Collated::Key => self.expr(arg),
+                Collated::Lower | Collated::Upper => {
+                    let name = if *by == Collated::Lower { "lower(" } else { "upper(" };
+                    self.put(name);
+                    self.expr(arg);
+                    self.put(")");
+                }
+            },
             ExprKind::ArrayCast { array, .. } => self.cast(array, expr.ty, -1),
             ExprKind::RowCast { row, .. } => self.cast(row, expr.ty, -1),
             ExprKind::CheckDomain(arg) => self.cast(arg, expr.ty, -1),

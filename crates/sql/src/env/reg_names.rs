@@ -34,11 +34,11 @@ pub fn reg_in(env: &Env, ty: Oid, text: &str) -> Result<u32> {
         Oid::REGOPER => regoper(text),
         Oid::REGOPERATOR => regoperator(env, text),
         Oid::REGCOLLATION => {
-            let name = parts(text)?.pop().unwrap_or_default();
-            system::collation_named(&name).map(|oid| oid.0).ok_or_else(|| {
-                let message = format!("collation \"{name}\" for encoding \"UTF8\" does not exist");
-                SqlError::new(code::UNDEFINED_OBJECT, message)
-            })
+            let mut parts = parts(text)?;
+            let name = parts.pop().unwrap_or_default();
+            let schema = parts.pop();
+            let found = env.catalog.need_collation(schema.as_deref(), &name, &env.path);
+            found.map(|oid| oid.0)
         }
         _ => Err(SqlError::unsupported(format!("a value of {}", env.type_name(ty, -1)))),
     }
@@ -314,7 +314,7 @@ pub fn reg_out(env: &Env, ty: Oid, value: u32) -> String {
         Oid::REGPROCEDURE => procedure_name(env, value),
         Oid::REGOPER => operator_text(env, value, false),
         Oid::REGOPERATOR => operator_text(env, value, true),
-        Oid::REGCOLLATION => system::collation_name(Oid(value)).map(|name| quote_ident(&name)),
+        Oid::REGCOLLATION => env.catalog.collation_name(Oid(value)).map(|name| quote_ident(&name)),
         _ => None,
     };
     name.unwrap_or_else(|| value.to_string())

@@ -32,6 +32,8 @@ pub(super) struct IndexRule {
     pub(super) keys: Vec<Expr>,
     pub(super) predicate: Option<Expr>,
     pub(super) entries: Arc<IndexEntries>,
+    /// A collation under which equal keys are not the same bytes.
+    pub(super) nondeterministic: Option<Arc<str>>,
     /// Whether it is checked when the statement or transaction ends, and the constraint.
     pub(super) deferrable: Option<Oid>,
 }
@@ -103,6 +105,7 @@ impl Exec<'_> {
                 keys,
                 predicate,
                 entries: self.database().entries(oid, table.heap),
+                nondeterministic: self.nondeterministic(table, index)?,
                 deferrable: constraint.filter(|it| it.deferrable).map(|it| it.oid),
             });
         }
@@ -116,6 +119,21 @@ impl Exec<'_> {
             references,
             referenced,
         })
+    }
+
+    /// A collation of an index under which texts of different bytes are equal.
+    fn nondeterministic(&self, table: &Table, index: &Index) -> Result<Option<Arc<str>>> {
+        for key in &index.keys {
+            let own = match key.what {
+                IndexedExpr::Column(number) => table.column(number).collation,
+                IndexedExpr::Expr(_) => None,
+            };
+            let found = self.env.catalog.own_collation(key.collation.or(own))?;
+            if let Some(collation) = found.filter(|it| !it.deterministic) {
+                return Ok(Some(Arc::clone(&collation.name)));
+            }
+        }
+        Ok(None)
     }
 
     fn referenced_by(&self, oid: Oid) -> Vec<(Arc<Table>, Constraint, ForeignKey)> {

@@ -2,8 +2,10 @@
 
 use super::{Exec, Row};
 use crate::error::{Result, SqlError, code};
-use crate::ir::{BoolTest, CallKind, Expr, ExprKind, Quantified};
-use crate::types::{Array, Datum, Oid, RecordValue, apply_typmod, compare_as, input, output};
+use crate::ir::{BoolTest, CallKind, Collated, Expr, ExprKind, Quantified};
+use crate::types::{
+    Array, Collation, Datum, Oid, RecordValue, apply_typmod, compare_as, input, output,
+};
 use std::cmp::Ordering;
 use std::sync::Arc;
 
@@ -39,6 +41,10 @@ impl Exec<'_> {
             ExprKind::Relabel(inner) => {
                 let value = self.eval(inner, row)?;
                 Ok(self.relabel(value, inner.ty, expr.ty))
+            }
+            ExprKind::Collated { arg, collation, by } => {
+                let value = self.eval(arg, row)?;
+                collated(value, arg.ty, collation, *by)
             }
             ExprKind::ThroughText(inner) => self.through_text(inner, expr, row),
             ExprKind::Typmod { arg, explicit } => {
@@ -451,4 +457,18 @@ fn grouping(args: &[Expr], row: &[Datum]) -> Datum {
         result = (result << 1) | ((bits >> index.min(62)) & 1);
     }
     Datum::Int4(result as i32)
+}
+
+/// A text with its collation, or what that makes of it.
+fn collated(value: Datum, ty: Oid, collation: &Collation, by: Collated) -> Result<Datum> {
+    let Datum::Text(text) = &value else { return Ok(value) };
+    Ok(match by {
+        Collated::Implicit | Collated::Explicit => value,
+        Collated::Key if ty == Oid::BPCHAR => {
+            Datum::Bytea(collation.key(text.trim_end_matches(' ')).into())
+        }
+        Collated::Key => Datum::Bytea(collation.key(text).into()),
+        Collated::Lower => Datum::text(collation.lower(text)?),
+        Collated::Upper => Datum::text(collation.upper(text)?),
+    })
 }

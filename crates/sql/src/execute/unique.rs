@@ -26,7 +26,15 @@ impl Exec<'_> {
         {
             return Ok(None);
         }
-        self.eval_all(&rule.keys, &row).map(Some)
+        let keys = self.eval_all(&rule.keys, &row)?;
+        if let Some(collation) = &rule.nondeterministic
+            && rule.index.unique
+            && !keys.iter().any(Datum::is_null)
+        {
+            let what = format!("a unique key under the collation \"{collation}\"");
+            return Err(SqlError::unsupported(what));
+        }
+        Ok(Some(keys))
     }
 
     pub(super) fn hash_keys(rule: &IndexRule, values: &[Datum]) -> Vec<HashKey> {

@@ -3,7 +3,7 @@
 use super::query::Query;
 use crate::catalog::builtin::Proc;
 use crate::functions::{Function, SetFunction};
-use crate::types::{Datum, Oid};
+use crate::types::{Collation, Datum, Oid};
 use std::sync::Arc;
 
 /// An expression.
@@ -74,6 +74,15 @@ pub enum ExprKind {
     },
     /// The same representation under another type.
     Relabel(Box<Expr>),
+    /// A text with its collation, or what that makes of it.
+    Collated {
+        /// The text.
+        arg: Box<Expr>,
+        /// The collation.
+        collation: Arc<Collation>,
+        /// What it is about.
+        by: Collated,
+    },
     /// Written as text and read as the other type.
     ThroughText(Box<Expr>),
     /// Each element of an array is converted as the expression over [`ExprKind::Placeholder`] says.
@@ -234,6 +243,21 @@ pub enum ExprKind {
     NextValue(Oid),
     /// DEFAULT, in VALUES of an INSERT.
     Default,
+}
+
+/// What a collation stands at a text for.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Collated {
+    /// The column has it.
+    Implicit,
+    /// COLLATE says it.
+    Explicit,
+    /// Bytes in the order of the texts.
+    Key,
+    /// Small letters.
+    Lower,
+    /// Capital letters.
+    Upper,
 }
 
 /// ANY (SOME) or ALL.

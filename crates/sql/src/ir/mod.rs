@@ -4,7 +4,9 @@ mod expr;
 mod query;
 mod walk;
 
-pub use expr::{BoolTest, CallKind, Callee, Expr, ExprKind, Quantified, Subquery, SubscriptPart};
+pub use expr::{
+    BoolTest, CallKind, Callee, Collated, Expr, ExprKind, Quantified, Subquery, SubscriptPart,
+};
 pub use query::{
     AggCall, Assignment, Body, ConflictAction, ConflictTarget, Cte, Distinct, Frame, FrameBound,
     FrameExclusion, FrameUnit, From, FromFunction, FunctionCall, Grouping, InsertSource, JoinKind,

@@ -8,7 +8,7 @@ use super::expr::{Callee, Expr};
 use crate::catalog::Table;
 use crate::catalog::system::SystemTable;
 use crate::functions::AggregateKind;
-use crate::types::{Datum, Oid};
+use crate::types::{Collation, Datum, Oid};
 use std::sync::Arc;
 
 /// A column of a result.
@@ -22,6 +22,8 @@ pub struct OutColumn {
     pub typmod: i32,
     /// The column of a table that it is.
     pub origin: Option<(Oid, u16)>,
+    /// Its collation, unless it is the order of bytes.
+    pub collation: Option<Arc<Collation>>,
 }
 
 /// A query.

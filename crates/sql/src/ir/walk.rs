@@ -33,6 +33,7 @@ impl Expr {
             | ExprKind::Row { fields: args, .. }
             | ExprKind::Grouping(args) => all(args),
             ExprKind::Relabel(arg)
+            | ExprKind::Collated { arg, .. }
             | ExprKind::ThroughText(arg)
             | ExprKind::Typmod { arg, .. }
             | ExprKind::CheckDomain(arg)

@@ -394,6 +394,13 @@ impl Cursor<'_> {
             "role" | "user" | "group" => return Ok(self.accepted("DROP ROLE")),
             "owned" => return Ok(self.accepted("DROP OWNED")),
             "extension" => ObjectKind::Extension,
+            "collation" => {
+                self.parser.advance_token();
+                let if_exists = self.eat("if exists");
+                let names = self.names()?;
+                let cascade = self.behavior();
+                return Ok(Utility::DropCollation { names, if_exists, cascade });
+            }
             other => return self.drop_other(other),
         };
         self.parser.advance_token();
@@ -414,7 +421,6 @@ impl Cursor<'_> {
             "trigger" => "DROP TRIGGER",
             "rule" => "DROP RULE",
             "aggregate" => "DROP AGGREGATE",
-            "collation" => "DROP COLLATION",
             "policy" => "DROP POLICY",
             "operator" => "DROP OPERATOR",
             "cast" => "DROP CAST",

@@ -107,6 +107,12 @@ pub enum Utility {
         name: String,
         to: String,
     },
+    CreateCollation(CreateCollation),
+    DropCollation {
+        names: Vec<Name>,
+        if_exists: bool,
+        cascade: bool,
+    },
     CreateExtension {
         name: String,
         if_not_exists: bool,
@@ -164,6 +170,18 @@ pub enum Utility {
 }
 
 #[derive(Clone, Debug)]
+pub struct CreateCollation {
+    pub name: Name,
+    pub if_not_exists: bool,
+    pub from: Option<Name>,
+    pub provider: String,
+    pub locale: Option<String>,
+    pub lc_collate: Option<String>,
+    pub lc_ctype: Option<String>,
+    pub deterministic: bool,
+}
+
+#[derive(Clone, Debug)]
 pub struct CreateTable {
     pub name: Name,
     pub lifetime: Lifetime,
@@ -189,7 +207,7 @@ pub struct Like {
 pub struct ColumnDef {
     pub name: String,
     pub ty: DataType,
-    pub collation: Option<String>,
+    pub collation: Option<Name>,
     pub not_null: Option<bool>,
     pub default: Option<String>,
     pub generated: Option<String>,
@@ -273,7 +291,7 @@ pub struct IndexKeyDef {
     /// A column's name, or an expression.
     pub column: Option<String>,
     pub expr: Option<String>,
-    pub collation: Option<String>,
+    pub collation: Option<Name>,
     pub class: Option<String>,
     pub descending: bool,
     pub nulls_first: Option<bool>,
@@ -364,7 +382,7 @@ pub enum TableChange {
     SetType {
         column: String,
         ty: DataType,
-        collation: Option<String>,
+        collation: Option<Name>,
         using: Option<String>,
     },
     SetDefault {

@@ -27,6 +27,7 @@ impl Cursor<'_> {
             "domain" => self.create_domain(),
             "database" => self.create_database(),
             "extension" => self.create_extension(),
+            "collation" => self.create_collation(),
             "role" | "user" | "group" => {
                 self.skip_rest();
                 Ok(Utility::Accepted("CREATE ROLE"))
@@ -518,7 +519,6 @@ pub(super) fn unsupported(word: &str) -> Option<&'static str> {
         "aggregate" => "CREATE AGGREGATE",
         "operator" => "CREATE OPERATOR",
         "cast" => "CREATE CAST",
-        "collation" => "CREATE COLLATION",
         "policy" => "CREATE POLICY",
         "event" => "CREATE EVENT TRIGGER",
         "foreign" => "CREATE FOREIGN TABLE",

@@ -2,7 +2,7 @@
 
 use super::ast::*;
 use super::cursor::Cursor;
-use crate::error::{Result, SqlError};
+use crate::error::{Result, SqlError, code};
 use sqlparser::tokenizer::Token;
 
 impl Cursor<'_> {
@@ -186,12 +186,72 @@ impl Cursor<'_> {
         if !self.is_token(&Token::RParen) {
             fields = self.list(|it| {
                 let field = (it.ident()?, it.data_type()?);
-                it.collation()?;
+                it.collation_of_bytes()?;
                 Ok(field)
             })?;
         }
         self.need_token(&Token::RParen)?;
         Ok(Utility::CreateComposite { name, fields })
+    }
+
+    pub(super) fn create_collation(&mut self) -> Result<Utility> {
+        self.need("collation")?;
+        let if_not_exists = self.eat("if not exists");
+        let mut made = CreateCollation {
+            name: self.name()?,
+            if_not_exists,
+            from: None,
+            provider: "libc".to_owned(),
+            locale: None,
+            lc_collate: None,
+            lc_ctype: None,
+            deterministic: true,
+        };
+        if self.eat("from") {
+            made.from = Some(self.name()?);
+            return Ok(Utility::CreateCollation(made));
+        }
+        self.need_token(&Token::LParen)?;
+        for (name, value) in self.list(Self::collation_option)? {
+            match name.as_str() {
+                "locale" => made.locale = Some(value),
+                "lc_collate" => made.lc_collate = Some(value),
+                "lc_ctype" => made.lc_ctype = Some(value),
+                "provider" => made.provider = value.to_lowercase(),
+                "deterministic" => {
+                    made.deterministic = match value.to_lowercase().as_str() {
+                        "true" | "on" | "1" => true,
+                        "false" | "off" | "0" => false,
+                        _ => {
+                            let message = "deterministic requires a Boolean value";
+                            return Err(SqlError::new(code::SYNTAX_ERROR, message));
+                        }
+                    }
+                }
+                "version" => {}
+                other => {
+                    let message = format!("collation attribute \"{other}\" not recognized");
+                    return Err(SqlError::new(code::SYNTAX_ERROR, message));
+                }
+            }
+        }
+        self.need_token(&Token::RParen)?;
+        Ok(Utility::CreateCollation(made))
+    }
+
+    /// `name = value`
+    fn collation_option(&mut self) -> Result<(String, String)> {
+        let name = self.ident()?;
+        self.need_token(&Token::Eq)?;
+        let value = match self.parser.peek_token().token {
+            Token::SingleQuotedString(_) => self.string()?,
+            Token::Number(text, _) => {
+                self.parser.advance_token();
+                text
+            }
+            _ => self.ident()?,
+        };
+        Ok((name, value))
     }
 
     pub(super) fn create_domain(&mut self) -> Result<Utility> {
@@ -208,7 +268,7 @@ impl Cursor<'_> {
             } else if self.eat("null") {
             } else if self.eat("default") {
                 domain.default = Some(self.default_text()?);
-            } else if self.collation()?.is_some() {
+            } else if self.collation_of_bytes()?.is_some() {
             } else if self.eat("check") {
                 let text = self.parenthesized()?;
                 domain.checks.push((named, text));

@@ -119,13 +119,15 @@ impl<'t> Cursor<'t> {
     }
 
     /// COLLATE with a name, if that is next.
-    pub fn collation(&mut self) -> Result<Option<String>> {
-        if !self.eat("collate") {
-            return Ok(None);
-        }
-        let (position, mut parts) = self.dotted()?;
-        let name = parts.pop().unwrap_or_default();
-        crate::catalog::system::check_collation(&name).map_err(|error| error.at(position))?;
+    pub fn collation(&mut self) -> Result<Option<Name>> {
+        if self.eat("collate") { self.name().map(Some) } else { Ok(None) }
+    }
+
+    /// The same where there is nothing but the order of bytes.
+    pub fn collation_of_bytes(&mut self) -> Result<Option<Name>> {
+        let Some(name) = self.collation()? else { return Ok(None) };
+        let found = crate::catalog::system::check_collation(&name.name);
+        found.map_err(|error| error.at(name.position))?;
         Ok(Some(name))
     }
 

@@ -5,7 +5,7 @@ use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 /// Rewrites tokens.
 pub(super) fn rewrite(text: &str, tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
-    let tokens = exclusions(trims(only(table_command(joined_strings(tokens)))));
+    let tokens = frame_bounds(exclusions(trims(only(table_command(joined_strings(tokens))))));
     let tokens = weaker_locks(transactions(queries_in_lists(tokens)));
     fetched(text, conflict_targets(text, parenthesized_operands(tokens)))
 }
@@ -124,6 +124,33 @@ fn exclusions(mut tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
         }
         made.push(marked(mark, &like));
         tokens.splice(places[unit]..places[unit], made);
+    }
+    tokens
+}
+
+/// `'1 day'::interval PRECEDING`: the parser takes a string there for an interval by itself, so
+/// what is more than that gets parentheses.
+fn frame_bounds(mut tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
+    let places = solid(&tokens);
+    let word_at = |at: usize| word(&tokens[places[at]]);
+    let ends = |at: usize| matches!(word_at(at).as_deref(), Some("preceding" | "following"));
+    let begins = |at: usize| {
+        let before = word_at(at);
+        let words = ["between", "and", "rows", "range", "groups"];
+        before.is_some_and(|before| words.contains(&before.as_str()))
+    };
+    let is_string = |at: usize| matches!(tokens[places[at]].token, Token::SingleQuotedString(_));
+    let mut found = Vec::new();
+    for end in (0..places.len()).filter(|&at| ends(at)) {
+        let first = (0..end).rev().find(|&at| begins(at)).map_or(end, |at| at + 1);
+        if first + 1 < end && is_string(first) {
+            found.push((places[first], places[end]));
+        }
+    }
+    for (first, end) in found.into_iter().rev() {
+        let like = tokens[first].clone();
+        tokens.insert(end, plain(Token::RParen, &like));
+        tokens.insert(first, plain(Token::LParen, &like));
     }
     tokens
 }

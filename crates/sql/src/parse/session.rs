@@ -445,7 +445,15 @@ impl Cursor<'_> {
                 match name.as_str() {
                     "analyze" => analyze = on,
                     "costs" => costs = on,
-                    "format" => format = value.unwrap_or_default().to_lowercase(),
+                    "format" => {
+                        format = value.unwrap_or_default().to_lowercase();
+                        if !["text", "json", "yaml", "xml"].contains(&format.as_str()) {
+                            let message = format!(
+                                "unrecognized value for EXPLAIN option \"format\": \"{format}\""
+                            );
+                            return Err(SqlError::new(code::INVALID_PARAMETER_VALUE, message));
+                        }
+                    }
                     "verbose" | "buffers" | "timing" | "summary" | "settings" | "wal" => {}
                     other => {
                         return Err(SqlError::new(

@@ -39,7 +39,9 @@ impl Prepared {
             return Ok(());
         }
         let message = "cached plan must not change result type";
-        Err(SqlError::new(code::FEATURE_NOT_SUPPORTED, message))
+        // Drivers (JDBC) prepare again when this function says so, not when others say 0A000.
+        let error = SqlError::new(code::FEATURE_NOT_SUPPORTED, message);
+        Err(error.routine("RevalidateCachedQuery"))
     }
 }
 

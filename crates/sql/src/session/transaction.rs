@@ -298,7 +298,8 @@ impl Session {
         if let Some(txn) = &mut self.txn {
             let mark = txn.cells.mark();
             let (edit, pending) = (txn.edit.clone(), txn.pending.len());
-            txn.savepoints.push(Savepoint { name, mark, edit, pending, settings });
+            let deferral = txn.deferral.clone();
+            txn.savepoints.push(Savepoint { name, mark, edit, pending, deferral, settings });
         }
         Ok(())
     }
@@ -325,6 +326,7 @@ impl Session {
         txn.edit = savepoint.edit.clone();
         txn.edit.rebase(&catalog);
         txn.pending.truncate(savepoint.pending);
+        txn.deferral = savepoint.deferral.clone();
         self.settings = savepoint.settings.clone();
         self.status = Status::InTransaction;
         Ok(())

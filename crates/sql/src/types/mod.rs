@@ -4,6 +4,7 @@
 
 pub mod binary;
 mod call;
+mod collation;
 pub mod compare;
 pub mod datetime;
 mod datum;
@@ -19,6 +20,7 @@ pub mod zone;
 
 pub use binary::{recv, send};
 pub use call::Call;
+pub use collation::Collation;
 pub use compare::{HashKey, compare, compare_as, not_distinct};
 pub use datum::{Array, Datum, Dimension, EnumValue, Interval, RecordValue, Row};
 pub use inet::Inet;

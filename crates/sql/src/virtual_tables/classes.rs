@@ -93,7 +93,7 @@ fn class<'c>(object: &'c Object, referenced: &[Oid]) -> Option<Class<'c>> {
             },
             _ => return None,
         },
-        Object::Schema(_) | Object::Extension(_) => return None,
+        Object::Schema(_) | Object::Extension(_) | Object::Collation(_) => return None,
     })
 }
 
@@ -212,7 +212,7 @@ pub(super) fn pg_attribute(env: &Env, maker: &mut Maker) {
             Object::Index(it) => add_index(env, maker, it),
             Object::Sequence(it) => add_sequence(catalog, maker, it),
             Object::Type(it) => add_composite(catalog, maker, it),
-            Object::Schema(_) | Object::Extension(_) => {}
+            Object::Schema(_) | Object::Extension(_) | Object::Collation(_) => {}
         }
     }
 }

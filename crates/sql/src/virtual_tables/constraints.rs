@@ -165,7 +165,7 @@ fn add_index(env: &Env, maker: &mut Maker, table: &Arc<Table>, index: &Index) {
         Datum::Oid(class.map_or(0, |class| class.oid.0))
     };
     let collation = |(it, &ty): (&crate::catalog::IndexKey, &Oid)| {
-        let named = it.collation.as_deref().and_then(super::facts::collation_named);
+        let named = it.collation;
         let own = match it.what {
             IndexedExpr::Column(number) => {
                 super::facts::column_collation(&env.catalog, table.column(number))

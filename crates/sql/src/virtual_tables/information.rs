@@ -222,11 +222,13 @@ fn add_column(env: &Env, maker: &mut Maker, of: &Of<'_>, place: i32, column: &Co
         matches!(domain.map(|ty| &ty.kind), Some(UserTypeKind::Domain(it)) if it.not_null);
     let it = described(env, ty, typmod);
     let collation = column_collation(&env.catalog, column);
+    let collation_schema = match env.catalog.get(collation) {
+        Some(Object::Collation(it)) => schema_of(env, it.schema),
+        _ => text("pg_catalog"),
+    };
     let collation = match collation {
         Oid(0) | Oid(100) => None,
-        Oid(950) => Some("C"),
-        Oid(951) => Some("POSIX"),
-        _ => column.collation.as_deref(),
+        other => env.catalog.collation_name(other),
     };
     let generated = column.default.as_ref().is_some_and(|it| it.generated);
     let expression = || of.table.map(|table| deparse::default(env, table, column));
@@ -253,8 +255,8 @@ fn add_column(env: &Env, maker: &mut Maker, of: &Of<'_>, place: i32, column: &Co
         ("datetime_precision", number(it.time_precision)),
         ("interval_type", maybe(it.interval)),
         ("collation_catalog", when(collation.is_some(), database(env))),
-        ("collation_schema", when(collation.is_some(), text("pg_catalog"))),
-        ("collation_name", maybe(collation)),
+        ("collation_schema", when(collation.is_some(), collation_schema)),
+        ("collation_name", maybe(collation.as_deref())),
         ("domain_catalog", when(domain.is_some(), database(env))),
         ("domain_schema", domain.map_or(Datum::Null, |ty| schema_of(env, ty.schema))),
         ("domain_name", maybe(domain.map(|ty| &ty.name))),

@@ -1,6 +1,7 @@
 //! pg_tables, pg_views, pg_indexes and other lists for people; comments; statistics.
 
 use super::columns;
+use super::facts::OWNER;
 use super::fixed;
 use super::maker::{Maker, flag, oid, text};
 use crate::catalog::Object;
@@ -144,7 +145,7 @@ pub(super) fn comments(env: &Env) -> Vec<Comment> {
             Object::Index(it) => say(it.oid, PG_CLASS, 0, &it.comment),
             Object::Sequence(it) => say(it.oid, PG_CLASS, 0, &it.comment),
             Object::Type(it) => say(it.oid, PG_TYPE, 0, &it.comment),
-            Object::Schema(_) | Object::Extension(_) => {}
+            Object::Schema(_) | Object::Extension(_) | Object::Collation(_) => {}
         }
     }
     for ((object, class), comment) in &env.catalog.comments {
@@ -212,5 +213,47 @@ pub(super) fn pg_stat_indexes(env: &Env, maker: &mut Maker) {
             ("indexrelname", text(&it.name)),
         ]);
         maker.count_nothing();
+    }
+}
+
+/// The collations that users made.
+pub(super) fn pg_collation(env: &Env, maker: &mut Maker) {
+    for it in env.catalog.collations_of_users() {
+        let locale = it.locale.as_ref().map_or(Datum::Null, |it| text(it));
+        let (icu, libc) = match it.provider {
+            'i' => (locale, Datum::Null),
+            _ => (Datum::Null, locale),
+        };
+        maker.add([
+            ("oid", oid(it.oid)),
+            ("collname", text(&it.name)),
+            ("collnamespace", oid(it.schema)),
+            ("collowner", oid(OWNER)),
+            ("collprovider", text(&it.provider.to_string())),
+            ("collisdeterministic", flag(it.collation.deterministic)),
+            ("collencoding", Datum::Int4(-1)),
+            ("collcollate", libc.clone()),
+            ("collctype", libc),
+            ("colliculocale", icu),
+        ]);
+    }
+}
+
+/// All collations, as the standard lists them.
+pub(super) fn collations(env: &Env, maker: &mut Maker) {
+    let database = text(&env.database.name);
+    let mut add = |schema: Datum, name: Datum| {
+        maker.add([
+            ("collation_catalog", database.clone()),
+            ("collation_schema", schema),
+            ("collation_name", name),
+            ("pad_attribute", text("NO PAD")),
+        ]);
+    };
+    for row in super::fixed::rows("pg_collation") {
+        add(text("pg_catalog"), row[1].clone());
+    }
+    for it in env.catalog.collations_of_users() {
+        add(text(&env.catalog.schema_name(it.schema)), text(&it.name));
     }
 }

@@ -141,6 +141,7 @@ fn catalog_rows(env: &Env, name: &str, maker: &mut Maker) {
         "pg_type" => types::pg_type(env, maker),
         "pg_enum" => types::pg_enum(env, maker),
         "pg_extension" => cluster::pg_extension(env, maker),
+        "pg_collation" => listing::pg_collation(env, maker),
         "pg_available_extensions" => cluster::pg_available_extensions(env, maker),
         "pg_namespace" => cluster::pg_namespace(env, maker),
         "pg_index" => constraints::pg_index(env, maker),
@@ -196,6 +197,7 @@ fn information_rows(env: &Env, name: &str, maker: &mut Maker) {
         "constraint_table_usage" => information_keys::constraint_table_usage(env, maker),
         "referential_constraints" => information_keys::referential_constraints(env, maker),
         "information_schema_catalog_name" => information::catalog_name(env, maker),
+        "collations" => listing::collations(env, maker),
         "enabled_roles" => information::enabled_roles(env, maker),
         _ => {}
     }

@@ -60,6 +60,17 @@ pub(crate) fn collation_named(name: &str) -> Option<Oid> {
     }
 }
 
+/// The name of a collation that is always there, and its locale if it is one of ICU.
+pub(crate) fn fixed_collation(oid: Oid) -> Option<(Arc<str>, Option<Arc<str>>)> {
+    fixed::rows("pg_collation").iter().find_map(|row| match (&row[0], &row[1], &row[9]) {
+        (Datum::Oid(it), Datum::Text(name), Datum::Text(locale)) if *it == oid.0 => {
+            Some((Arc::clone(name), Some(Arc::clone(locale))))
+        }
+        (Datum::Oid(it), Datum::Text(name), _) if *it == oid.0 => Some((Arc::clone(name), None)),
+        _ => None,
+    })
+}
+
 /// An error unless text under a collation is ordered by its bytes, which is the only order there
 /// is here.
 pub fn check_collation(name: &str) -> Result<()> {
@@ -77,8 +88,7 @@ pub fn check_collation(name: &str) -> Result<()> {
 
 /// The collation of a column.
 pub(crate) fn column_collation(catalog: &Catalog, column: &Column) -> Oid {
-    let named = column.collation.as_deref().and_then(collation_named);
-    named.unwrap_or_else(|| kept(catalog, column.ty).collation)
+    column.collation.unwrap_or_else(|| kept(catalog, column.ty).collation)
 }
 
 /// The identifier of an access method.

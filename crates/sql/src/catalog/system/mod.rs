@@ -35,14 +35,6 @@ pub fn index_place(oid: Oid) -> Option<(Oid, Arc<str>)> {
     }
 }
 
-/// The name of a collation.
-pub fn collation_name(oid: Oid) -> Option<Arc<str>> {
-    fixed::rows("pg_collation").iter().find_map(|row| match (&row[0], &row[1]) {
-        (Datum::Oid(it), Datum::Text(name)) if *it == oid.0 => Some(Arc::clone(name)),
-        _ => None,
-    })
-}
-
 /// A role that PostgreSQL always has, by its name.
 pub fn fixed_role(name: &str) -> Option<u32> {
     fixed::rows("pg_authid").iter().find_map(|row| match (&row[0], &row[1]) {
@@ -57,11 +49,6 @@ pub fn fixed_role_name(oid: Oid) -> Option<Arc<str>> {
         (Datum::Oid(it), Datum::Text(name)) if *it == oid.0 => Some(Arc::clone(name)),
         _ => None,
     })
-}
-
-/// The identifier of a collation.
-pub fn collation_named(name: &str) -> Option<Oid> {
-    facts::collation_named(name)
 }
 
 /// The collation of values of a type.

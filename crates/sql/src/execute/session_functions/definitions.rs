@@ -162,6 +162,7 @@ fn pg_describe_object(exec: &mut Exec<'_>, asked: &Asked<'_>) -> Result<Datum> {
         Some(Object::Sequence(_)) => "sequence",
         Some(Object::Type(_)) => "type",
         Some(Object::Schema(_)) => "schema",
+        Some(Object::Collation(it)) => return Ok(Datum::text(format!("collation {}", it.name))),
         Some(Object::Extension(it)) => {
             return Ok(Datum::text(format!("extension {}", it.known.name)));
         }

@@ -23,7 +23,7 @@ fn done(tag: &str) -> Reply {
 
 /// A column of text.
 fn text_column(name: &str) -> OutColumn {
-    OutColumn { name: name.into(), ty: Oid::TEXT, typmod: -1, origin: None }
+    OutColumn { name: name.into(), ty: Oid::TEXT, typmod: -1, origin: None, collation: None }
 }
 
 impl Session {
@@ -112,7 +112,7 @@ impl Session {
                 Some(vec![text_column("name"), text_column("setting"), text_column("description")])
             }
             U::Show(name) => Some(vec![text_column(&self.setting_shown(name))]),
-            U::Explain { .. } => Some(vec![text_column("QUERY PLAN")]),
+            U::Explain { format, .. } => Some(vec![explain::column(format)]),
             U::Execute { name, .. } => self.prepared(name)?.columns.clone(),
             U::Fetch { name, is_move: false, .. } => {
                 self.portals.get(name).and_then(|portal| portal.columns.clone())
