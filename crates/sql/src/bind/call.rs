@@ -93,6 +93,21 @@ impl Binder<'_> {
         let mut args =
             || -> Result<Vec<Expr>> { written.args.iter().map(|ast| self.expr(ast)).collect() };
         Ok(Some(match name {
+            // The row of a part of FROM, see `parse/grammar.rs`.
+            "\0row" => {
+                let Some(Ast::Identifier(row)) = written.args.first() else {
+                    return Err(SqlError::internal("a row has a name"));
+                };
+                let of = super::fold(row);
+                self.whole_row_named(&of).ok_or_else(|| {
+                    let message = format!("missing FROM-clause entry for table \"{of}\"");
+                    SqlError::new(code::UNDEFINED_TABLE, message)
+                })?
+            }
+            "\0fields" => {
+                let message = "row expansion via \"*\" is not supported here";
+                return Err(SqlError::new(code::FEATURE_NOT_SUPPORTED, message));
+            }
             // A query in a list of IN, see `parse/rewrite.rs`.
             _ if name.starts_with(crate::parse::MARK) => args()?.swap_remove(0),
             "coalesce" | "greatest" | "least" if written.args.is_empty() => {
@@ -115,7 +130,7 @@ impl Binder<'_> {
                 let args = args()?;
                 self.null_if(args)?
             }
-            "row" => super::expr::row_of(args()?),
+            "row" => super::expr::row_of(self.row_fields(written.args.iter().copied())?),
             "grouping" => {
                 let args = args()?;
                 let clause = self.level().clause;
@@ -371,6 +386,20 @@ pub(crate) fn output_columns(proc: &Proc) -> Vec<(&'static str, Oid)> {
             (name, ty)
         })
         .collect()
+}
+
+/// The row whose fields are meant, see `parse/grammar.rs`.
+pub(super) fn marked_fields(ast: &Ast) -> Option<&Ast> {
+    let Ast::Function(function) = ast else { return None };
+    let [ast::ObjectNamePart::Identifier(name)] = &function.name.0[..] else { return None };
+    if name.value.strip_prefix(crate::parse::MARK) != Some("fields") {
+        return None;
+    }
+    let FunctionArguments::List(list) = &function.args else { return None };
+    match &list.args[..] {
+        [FunctionArg::Unnamed(FunctionArgExpr::Expr(row))] => Some(row),
+        _ => None,
+    }
 }
 
 /// The arguments of a call as they were written.
