@@ -22,12 +22,14 @@ mod merge;
 mod modify;
 mod names;
 mod operators;
+mod parts;
 mod query;
 mod resolve;
 mod select;
 mod special;
 mod subquery;
 mod table_exprs;
+mod target;
 mod types;
 mod window;
 

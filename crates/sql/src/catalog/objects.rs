@@ -1,5 +1,6 @@
 //! What users make: schemas, tables, indexes, constraints, sequences, views and types.
 
+use super::SearchPath;
 use super::extensions::KnownExtension;
 use crate::cells::HeapId;
 use crate::types::{Datum, EnumValue, Field, Oid};
@@ -309,6 +310,15 @@ pub struct Sequence {
     pub comment: Option<Arc<str>>,
 }
 
+/// Which conditions rows must meet that are written through a view.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CheckOption {
+    /// Its own.
+    Local,
+    /// Also those of the views below.
+    Cascaded,
+}
+
 /// A view.
 #[derive(Clone, Debug)]
 pub struct View {
@@ -326,6 +336,10 @@ pub struct View {
     pub text: Arc<str>,
     /// The relations that it stands on.
     pub depends_on: Vec<Oid>,
+    /// Where the names in its query are looked for.
+    pub path: SearchPath,
+    /// Whether rows that are written through it must be rows of it.
+    pub check: Option<CheckOption>,
     /// Whether it lives as long as its session.
     pub persistence: Persistence,
     /// What was said about it.

@@ -3,9 +3,9 @@
 use super::Ddl;
 use super::create_table::persistence;
 use super::table_as::plain_column;
-use crate::catalog::{Column, Object, Relation, Schema, View};
+use crate::catalog::{Column, Object, Relation, Schema, SearchPath, View};
 use crate::error::{Result, SqlError, code};
-use crate::parse::ast::{CreateView, Lifetime};
+use crate::parse::ast::{CreateView, Lifetime, Utility};
 use crate::types::{Oid, TypeLookup};
 use std::ops::ControlFlow;
 use std::sync::Arc;
@@ -54,11 +54,28 @@ impl Ddl<'_> {
             columns,
             text: create.text.as_str().into(),
             depends_on,
+            path: self.view_path(lifetime),
+            check: create.check,
             persistence: persistence(lifetime),
             comment: old.and_then(|old| old.comment.clone()),
         };
         self.put(oid, Object::View(Arc::new(view)));
+        if create.check.is_some() && self.env.binder("").updatable(oid).is_none() {
+            return Err(SqlError::new(
+                code::FEATURE_NOT_SUPPORTED,
+                "WITH CHECK OPTION is supported only on automatically updatable views",
+            ));
+        }
         Ok(())
+    }
+
+    /// Where the names in a view are looked for, whoever reads it.
+    fn view_path(&self, lifetime: Lifetime) -> SearchPath {
+        let mut path = self.env.path.clone();
+        if lifetime == Lifetime::Permanent {
+            path.temporary = None;
+        }
+        path
     }
 
     fn is_temporary(&self, oid: Oid) -> bool {
@@ -121,7 +138,12 @@ impl Ddl<'_> {
         found
     }
 
-    pub(super) fn create_schema(&mut self, name: Option<&str>, if_not_exists: bool) -> Result<()> {
+    pub(super) fn create_schema(
+        &mut self,
+        name: Option<&str>,
+        if_not_exists: bool,
+        elements: &[Utility],
+    ) -> Result<()> {
         let name = name.unwrap_or(&self.env.user).to_owned();
         if name.starts_with("pg_") {
             return Err(SqlError::new(
@@ -140,6 +162,14 @@ impl Ddl<'_> {
         }
         let oid = self.new_oid();
         self.put(oid, Object::Schema(Arc::new(Schema { oid, name: name.into() })));
-        Ok(())
+        if elements.is_empty() {
+            return Ok(());
+        }
+        // What has no schema of its own is made in this one, and found there first.
+        let path = self.env.path.clone();
+        self.env.path.schemas.insert(0, oid);
+        let made = elements.iter().try_for_each(|element| self.run(element).map(drop));
+        self.env.path = path;
+        made
     }
 }

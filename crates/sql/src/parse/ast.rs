@@ -4,6 +4,7 @@
 #![allow(missing_docs)]
 
 use super::Parsed;
+use crate::catalog::CheckOption;
 use sqlparser::ast::{DataType, Expr, Query, TransactionMode};
 
 /// A name with its schema.
@@ -53,7 +54,7 @@ pub enum Utility {
     CreateSchema {
         name: Option<String>,
         if_not_exists: bool,
-        elements: Vec<Parsed>,
+        elements: Vec<Utility>,
     },
     CreateEnum {
         name: Name,
@@ -312,6 +313,7 @@ pub struct CreateView {
     pub query: Box<Query>,
     pub text: String,
     pub with_data: bool,
+    pub check: Option<CheckOption>,
 }
 
 #[derive(Clone, Debug)]
