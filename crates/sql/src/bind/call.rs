@@ -6,7 +6,7 @@ use crate::catalog::builtin::{CastContext, Proc};
 use crate::catalog::type_names::alias;
 use crate::error::{Result, SqlError, code};
 use crate::ir::{Callee, Expr, ExprKind, SetCall};
-use crate::types::{Oid, TypeKind};
+use crate::types::{Datum, Oid, TypeKind};
 use sqlparser::ast::{
     self, DuplicateTreatment, Expr as Ast, FunctionArg, FunctionArgExpr, FunctionArguments,
 };
@@ -140,6 +140,15 @@ impl Binder<'_> {
                     return Err(SqlError::new(code::GROUPING_ERROR, message));
                 }
                 Expr { kind: ExprKind::Grouping(args), ty: Oid::INT4, typmod: -1 }
+            }
+            "normalize" if let [text, Ast::Identifier(form)] = written.args[..] => {
+                let form = super::fold(form).to_uppercase();
+                if !matches!(form.as_str(), "NFC" | "NFD" | "NFKC" | "NFKD") {
+                    return Ok(None);
+                }
+                let form = Expr::constant(Datum::text(form), Oid::TEXT);
+                let text = self.expr(text)?;
+                self.builtin_call(name, vec![text, form])?
             }
             "xmlparse" | "xmlelement" | "xmlconcat" => {
                 return Err(SqlError::unsupported(name));
@@ -427,6 +436,9 @@ pub(super) fn written(function: &ast::Function) -> Result<Written<'_>> {
             FunctionArgExpr::Expr(expr) => {
                 written.args.push(expr);
                 written.names.push(name);
+            }
+            FunctionArgExpr::Wildcard if written.distinct => {
+                return Err(SqlError::new(code::SYNTAX_ERROR, "syntax error at or near \"*\""));
             }
             FunctionArgExpr::Wildcard => written.star = true,
             other => return Err(SqlError::unsupported(format!("the argument {other}"))),

@@ -111,9 +111,13 @@ impl Binder<'_> {
                 }
                 self.builtin_call("overlay", args)
             }
-            Ast::IsNormalized { .. } | Ast::IsJson { .. } => {
-                Err(SqlError::unsupported(ast.to_string()))
+            Ast::IsNormalized { expr, form, negated } => {
+                let form = form.as_ref().map_or_else(|| "NFC".to_owned(), ToString::to_string);
+                let args = vec![self.expr(expr)?, Expr::constant(Datum::text(form), Oid::TEXT)];
+                let test = self.builtin_call("is_normalized", args)?;
+                Ok(if *negated { Expr::bool(ExprKind::Not(Box::new(test))) } else { test })
             }
+            Ast::IsJson { .. } => Err(SqlError::unsupported(ast.to_string())),
             other => Err(SqlError::unsupported(format!("the expression {other}"))),
         }
     }

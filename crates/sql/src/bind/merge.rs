@@ -22,9 +22,19 @@ impl Binder<'_> {
         let source = ast::TableWithJoins { relation: merge.source.clone(), joins: Vec::new() };
         let source: From = self.table_with_joins(&source)?;
         let on = self.in_clause(Clause::On, |binder| binder.condition(&merge.on, "MERGE/ON"))?;
-        let mut arms = Vec::new();
+        if merge.clauses.is_empty() {
+            return Err(SqlError::new(code::SYNTAX_ERROR, "syntax error at end of input"));
+        }
+        let mut arms: Vec<MergeArm> = Vec::new();
         for clause in &merge.clauses {
-            arms.push(self.merge_arm(&target, &placed.reference, clause)?);
+            let arm = self.merge_arm(&target, &placed.reference, clause)?;
+            if arms.iter().any(|before| before.when == arm.when && before.condition.is_none()) {
+                return Err(SqlError::new(
+                    code::SYNTAX_ERROR,
+                    "unreachable WHEN clause specified after unconditional WHEN clause",
+                ));
+            }
+            arms.push(arm);
         }
         let kind = ModifyKind::Merge { source: Box::new(source), on, arms };
         self.finish(&target, placed, kind, None)

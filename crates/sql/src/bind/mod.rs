@@ -21,6 +21,7 @@ mod literal;
 mod merge;
 mod modify;
 mod names;
+mod notes;
 mod operators;
 mod parts;
 mod query;
@@ -34,6 +35,7 @@ mod types;
 mod window;
 
 pub(crate) use call::output_columns;
+pub use notes::{Note, Noted};
 
 use crate::catalog::builtin::Proc;
 use crate::catalog::type_names::plain_name;
@@ -121,6 +123,8 @@ pub struct Binder<'b> {
     records: Vec<Vec<(Arc<str>, Oid)>>,
     /// What `VALUE` is, in the check of a domain.
     domain_value: Option<Oid>,
+    /// What names in the text stand for, if somebody wants to know.
+    notes: Option<Vec<Note>>,
 }
 
 impl std::fmt::Debug for Binder<'_> {
@@ -234,6 +238,7 @@ impl<'b> Binder<'b> {
             nesting: 0,
             records: Vec::new(),
             domain_value: None,
+            notes: None,
         }
     }
 

@@ -130,16 +130,20 @@ impl Binder<'_> {
         };
         for item in items {
             match item {
-                SelectItem::Wildcard(_) => {
-                    for it in self.star(None)? {
+                SelectItem::Wildcard(star) => {
+                    let all = self.star(None)?;
+                    self.note_star(None, star, &all);
+                    for it in all {
                         add(it.name, it.expr, it.origin);
                     }
                 }
                 SelectItem::QualifiedWildcard(
                     ast::SelectItemQualifiedWildcardKind::ObjectName(name),
-                    _,
+                    star,
                 ) => {
-                    for it in self.star(Some(name))? {
+                    let all = self.star(Some(name))?;
+                    self.note_star(Some(name), star, &all);
+                    for it in all {
                         add(it.name, it.expr, it.origin);
                     }
                 }
@@ -159,7 +163,11 @@ impl Binder<'_> {
                     }
                 }
                 SelectItem::UnnamedExpr(ast) | SelectItem::ExprWithAlias { expr: ast, .. } => {
+                    let noted = self.noted();
                     let expr = self.in_clause(Clause::Targets, |it| it.expr(ast))?;
+                    if matches!(item, SelectItem::UnnamedExpr(_)) {
+                        self.note_result(ast, noted);
+                    }
                     let expr = match unknowns {
                         Unknowns::Resolve => self.resolve_unknown(expr)?,
                         Unknowns::Keep => expr,

@@ -185,7 +185,7 @@ impl Binder<'_> {
         match self.find_table(name)? {
             NamedTable::Relation(Relation::View(view)) if change == Change::Merge => {
                 let message = format!("cannot execute MERGE on relation \"{}\"", view.name);
-                Err(SqlError::new(code::WRONG_OBJECT_TYPE, message)
+                Err(SqlError::new(code::FEATURE_NOT_SUPPORTED, message)
                     .detail("This operation is not supported for views."))
             }
             NamedTable::Relation(Relation::View(view)) => self.view_target(view, change),

@@ -205,6 +205,8 @@ pub struct ForeignKey {
     pub on_delete: Action,
     /// What happens when its key changes.
     pub on_update: Action,
+    /// The columns that are set when the row there is deleted; none for all.
+    pub set_columns: Vec<u16>,
     /// Whether some columns may be null and others not.
     pub match_full: bool,
 }

@@ -240,6 +240,8 @@ pub struct ForeignKeyDef {
     pub referenced: Vec<String>,
     pub on_delete: crate::catalog::Action,
     pub on_update: crate::catalog::Action,
+    /// The columns that ON DELETE SET is about; none for all.
+    pub set_columns: Vec<String>,
     pub match_full: bool,
 }
 

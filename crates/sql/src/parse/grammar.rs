@@ -128,10 +128,11 @@ fn values_queries(mut tokens: Tokens) -> Tokens {
             | Token::LtEq
             | Token::GtEq
             | Token::Plus
-            | Token::Minus,
+            | Token::Minus
+            | Token::Comma,
         ) => true,
         _ => it.word(at).is_some_and(|word| {
-            matches!(word.as_str(), "any" | "all" | "some" | "exists" | "array" | "select")
+            matches!(word.as_str(), "any" | "all" | "some" | "exists" | "array" | "select" | "in")
         }),
     };
     let found = it.all(|it, at| {
@@ -308,7 +309,8 @@ fn rows_in_calls(mut tokens: Tokens) -> Tokens {
             Some(Token::RParen) => drop(calls.pop()),
             _ => {}
         }
-        let begins = matches!(it.token(at), Some(Token::LParen | Token::Comma));
+        let begins =
+            matches!(it.token(at), Some(Token::LParen | Token::Comma)) || it.is(at, &["distinct"]);
         let Some(Some(call)) = calls.last() else { continue };
         let is_row = begins
             && matches!(it.token(at + 1), Some(Token::Word(_)))

@@ -201,6 +201,9 @@ fn rows(
     };
     let elements = match &json {
         Json::Array(elements) => elements,
+        _ if function.starts_with("jsonb_") => {
+            return Err(invalid(format!("cannot call {function} on a non-array")));
+        }
         Json::Object(_) => return Err(invalid(format!("cannot call {function} on an object"))),
         _ => return Err(invalid(format!("cannot call {function} on a scalar"))),
     };
