@@ -132,6 +132,7 @@ pub mod code {
     pub const PROGRAM_LIMIT_EXCEEDED: &str = "54000";
     pub const STATEMENT_TOO_COMPLEX: &str = "54001";
     pub const TOO_MANY_COLUMNS: &str = "54011";
+    pub const CHECK_OPTION_VIOLATION: &str = "44000";
     pub const OBJECT_NOT_IN_PREREQUISITE_STATE: &str = "55000";
     pub const OBJECT_IN_USE: &str = "55006";
     pub const LOCK_NOT_AVAILABLE: &str = "55P03";

@@ -1,10 +1,11 @@
 //! SET: which columns are given which values.
 
+use super::target::Target;
 use super::{Binder, Clause};
 use crate::catalog::builtin::CastContext;
 use crate::catalog::{Column, Table};
 use crate::error::{Result, SqlError, code};
-use crate::ir::{Assignment, Expr, ExprKind};
+use crate::ir::{Assignment, Expr, ExprKind, TableRef};
 use crate::types::Oid;
 use sqlparser::ast;
 use std::sync::Arc;
@@ -12,20 +13,34 @@ use std::sync::Arc;
 impl Binder<'_> {
     pub(super) fn assignments(
         &mut self,
-        table: &Table,
+        target: &Target,
+        place: &TableRef,
         list: &[ast::Assignment],
     ) -> Result<Vec<Assignment>> {
+        let table = &*target.table;
         let mut all: Vec<Assignment> = Vec::new();
+        // Columns of which parts were assigned: another part may be.
+        let mut parts: Vec<u16> = Vec::new();
         for assignment in list {
-            for (column, value) in self.assignment(table, assignment)? {
+            if let Some((column, path)) = self.assigned_path(target, assignment)? {
+                let before = all.iter().position(|it| it.column == column);
+                let base = match before {
+                    Some(at) if parts.contains(&column) => all.remove(at).value,
+                    Some(_) => return Err(assigned_twice(&table.column(column).name)),
+                    None => {
+                        let it = table.column(column);
+                        Expr::column(place.start + column as usize - 1, it.ty, it.typmod)
+                    }
+                };
+                self.check_assignable(table.column(column), false)?;
+                let value = self.with_part(base, &path, &assignment.value, table.column(column))?;
+                parts.push(column);
+                all.push(Assignment { column, value });
+                continue;
+            }
+            for (column, value) in self.assignment(target, assignment)? {
                 if all.iter().any(|other| other.column == column) {
-                    return Err(SqlError::new(
-                        code::SYNTAX_ERROR,
-                        format!(
-                            "multiple assignments to same column \"{}\"",
-                            table.column(column).name
-                        ),
-                    ));
+                    return Err(assigned_twice(&table.column(column).name));
                 }
                 all.push(Assignment { column, value });
             }
@@ -35,12 +50,13 @@ impl Binder<'_> {
 
     fn assignment(
         &mut self,
-        table: &Table,
+        target: &Target,
         assignment: &ast::Assignment,
     ) -> Result<Vec<(u16, Expr)>> {
+        let table = &*target.table;
         match &assignment.target {
             ast::AssignmentTarget::ColumnName(name) => {
-                let number = self.assigned_column(table, name)?;
+                let number = self.assigned_column(target, name)?;
                 let expr = self.in_clause(Clause::Set, |binder| binder.expr(&assignment.value))?;
                 let value = self.assigned_value(table, number, expr, &assignment.value)?;
                 Ok(vec![(number, value)])
@@ -48,7 +64,7 @@ impl Binder<'_> {
             ast::AssignmentTarget::Tuple(names) => {
                 let mut numbers = Vec::new();
                 for name in names {
-                    numbers.push(self.assigned_column(table, name)?);
+                    numbers.push(self.assigned_column(target, name)?);
                 }
                 let values = self.assigned_row(&assignment.value, numbers.len())?;
                 let pairs = numbers.into_iter().zip(values);
@@ -62,15 +78,17 @@ impl Binder<'_> {
         }
     }
 
-    pub(super) fn assigned_column(&self, table: &Table, name: &ast::ObjectName) -> Result<u16> {
+    pub(super) fn assigned_column(&self, target: &Target, name: &ast::ObjectName) -> Result<u16> {
         let parts = super::name_parts(name)?;
         let last = parts.last().map_or("", String::as_str);
         let position = match name.0.last() {
             Some(ast::ObjectNamePart::Identifier(ident)) => self.position(ident.span),
             _ => 0,
         };
-        // `SET t.x = …` is no way to name a column of t, except for what MySQL's dialect allows.
-        self.column_number(table, last, position)
+        if parts.len() > 1 || last.starts_with(crate::parse::MARK) {
+            return Err(SqlError::unsupported("a part of a column in a list of columns"));
+        }
+        target.find(last, position)
     }
 
     fn assigned_value(
@@ -82,11 +100,24 @@ impl Binder<'_> {
     ) -> Result<Expr> {
         let column = table.column(number);
         let is_default = matches!(expr.kind, ExprKind::Default);
+        self.check_assignable(column, is_default)?;
+        if is_default && column.default.as_ref().is_some_and(|it| it.generated) {
+            return Ok(Expr { ty: column.ty, ..expr });
+        }
+        if is_default {
+            let default = self.column_default(column)?;
+            return Ok(default.unwrap_or_else(|| Expr::null(column.ty)));
+        }
+        self.assign(expr, column, value_position(ast))
+    }
+
+    /// Generated columns and identity columns are not given values.
+    fn check_assignable(&self, column: &Column, is_default: bool) -> Result<()> {
         if let Some(default) = &column.default
             && default.generated
         {
             if is_default {
-                return Ok(Expr { ty: column.ty, ..expr });
+                return Ok(());
             }
             return Err(SqlError::new(
                 code::GENERATED_ALWAYS,
@@ -104,11 +135,7 @@ impl Binder<'_> {
                 column.name
             )));
         }
-        if is_default {
-            let default = self.column_default(column)?;
-            return Ok(default.unwrap_or_else(|| Expr::null(column.ty)));
-        }
-        self.assign(expr, column, value_position(ast))
+        Ok(())
     }
 
     /// SET (a, b) = (…, …), or = (SELECT …, …).
@@ -137,7 +164,13 @@ impl Binder<'_> {
             }
             other => match self.in_clause(Clause::Set, |binder| binder.expr(other))?.kind {
                 ExprKind::Row { fields, .. } => fields,
-                _ => return Err(wrong()),
+                _ => {
+                    return Err(SqlError::new(
+                        code::FEATURE_NOT_SUPPORTED,
+                        "source for a multiple-column UPDATE item must be a sub-SELECT or ROW() \
+                         expression",
+                    ));
+                }
             },
         };
         if values.len() == count { Ok(values) } else { Err(wrong()) }
@@ -171,6 +204,11 @@ impl Binder<'_> {
             .at(position)),
         }
     }
+}
+
+fn assigned_twice(column: &str) -> SqlError {
+    let message = format!("multiple assignments to same column \"{column}\"");
+    SqlError::new(code::SYNTAX_ERROR, message)
 }
 
 pub(super) fn value_position(ast: &ast::Expr) -> Option<sqlparser::tokenizer::Span> {

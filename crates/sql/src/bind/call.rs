@@ -6,7 +6,7 @@ use crate::catalog::builtin::{CastContext, Proc};
 use crate::catalog::type_names::alias;
 use crate::error::{Result, SqlError, code};
 use crate::ir::{Callee, Collated, Expr, ExprKind, SetCall};
-use crate::types::{Oid, TypeKind};
+use crate::types::{Datum, Oid, TypeKind};
 use sqlparser::ast::{
     self, DuplicateTreatment, Expr as Ast, FunctionArg, FunctionArgExpr, FunctionArguments,
 };
@@ -93,6 +93,21 @@ impl Binder<'_> {
         let mut args =
             || -> Result<Vec<Expr>> { written.args.iter().map(|ast| self.expr(ast)).collect() };
         Ok(Some(match name {
+            // The row of a part of FROM, see `parse/grammar.rs`.
+            "\0row" => {
+                let Some(Ast::Identifier(row)) = written.args.first() else {
+                    return Err(SqlError::internal("a row has a name"));
+                };
+                let of = super::fold(row);
+                self.whole_row_named(&of).ok_or_else(|| {
+                    let message = format!("missing FROM-clause entry for table \"{of}\"");
+                    SqlError::new(code::UNDEFINED_TABLE, message)
+                })?
+            }
+            "\0fields" => {
+                let message = "row expansion via \"*\" is not supported here";
+                return Err(SqlError::new(code::FEATURE_NOT_SUPPORTED, message));
+            }
             // A query in a list of IN, see `parse/rewrite.rs`.
             _ if name.starts_with(crate::parse::MARK) => args()?.swap_remove(0),
             "coalesce" | "greatest" | "least" if written.args.is_empty() => {
@@ -116,7 +131,7 @@ impl Binder<'_> {
                 let args = args()?;
                 self.null_if(args)?
             }
-            "row" => super::expr::row_of(args()?),
+            "row" => super::expr::row_of(self.row_fields(written.args.iter().copied())?),
             "grouping" => {
                 let args = args()?;
                 let clause = self.level().clause;
@@ -126,6 +141,15 @@ impl Binder<'_> {
                     return Err(SqlError::new(code::GROUPING_ERROR, message));
                 }
                 Expr { kind: ExprKind::Grouping(args), ty: Oid::INT4, typmod: -1 }
+            }
+            "normalize" if let [text, Ast::Identifier(form)] = written.args[..] => {
+                let form = super::fold(form).to_uppercase();
+                if !matches!(form.as_str(), "NFC" | "NFD" | "NFKC" | "NFKD") {
+                    return Ok(None);
+                }
+                let form = Expr::constant(Datum::text(form), Oid::TEXT);
+                let text = self.expr(text)?;
+                self.builtin_call(name, vec![text, form])?
             }
             "xmlparse" | "xmlelement" | "xmlconcat" => {
                 return Err(SqlError::unsupported(name));
@@ -379,6 +403,20 @@ pub(crate) fn output_columns(proc: &Proc) -> Vec<(&'static str, Oid)> {
         .collect()
 }
 
+/// The row whose fields are meant, see `parse/grammar.rs`.
+pub(super) fn marked_fields(ast: &Ast) -> Option<&Ast> {
+    let Ast::Function(function) = ast else { return None };
+    let [ast::ObjectNamePart::Identifier(name)] = &function.name.0[..] else { return None };
+    if name.value.strip_prefix(crate::parse::MARK) != Some("fields") {
+        return None;
+    }
+    let FunctionArguments::List(list) = &function.args else { return None };
+    match &list.args[..] {
+        [FunctionArg::Unnamed(FunctionArgExpr::Expr(row))] => Some(row),
+        _ => None,
+    }
+}
+
 /// The arguments of a call as they were written.
 pub(super) fn written(function: &ast::Function) -> Result<Written<'_>> {
     let mut written = Written {
@@ -404,6 +442,9 @@ pub(super) fn written(function: &ast::Function) -> Result<Written<'_>> {
             FunctionArgExpr::Expr(expr) => {
                 written.args.push(expr);
                 written.names.push(name);
+            }
+            FunctionArgExpr::Wildcard if written.distinct => {
+                return Err(SqlError::new(code::SYNTAX_ERROR, "syntax error at or near \"*\""));
             }
             FunctionArgExpr::Wildcard => written.star = true,
             other => return Err(SqlError::unsupported(format!("the argument {other}"))),

@@ -1,17 +1,18 @@
 //! ON CONFLICT: which indexes decide, and what is done instead.
 
+use super::target::Target;
 use super::{Binder, Clause, fold, split_name};
 use crate::catalog::{IndexedExpr, Table};
 use crate::error::{Result, SqlError, code};
 use crate::ir::{ConflictAction, ConflictTarget, OnConflict, TableRef};
 use crate::types::Oid;
 use sqlparser::ast;
-use std::sync::Arc;
 
 impl Binder<'_> {
     pub(super) fn on_conflict(
         &mut self,
-        target: &TableRef,
+        target: &Target,
+        place: &TableRef,
         conflict: &ast::OnConflict,
     ) -> Result<OnConflict> {
         let indexes = match &conflict.conflict_target {
@@ -21,7 +22,7 @@ impl Binder<'_> {
                 ConflictTarget::Indexes(vec![self.constraint_index(&target.table, &name)?])
             }
             Some(ast::ConflictTarget::Columns(columns)) => {
-                ConflictTarget::Indexes(self.arbiters(&target.table, columns)?)
+                ConflictTarget::Indexes(self.arbiters(target, columns)?)
             }
         };
         let action = match &conflict.action {
@@ -42,8 +43,8 @@ impl Binder<'_> {
                     at: None,
                 };
                 let before = self.level().visible.len();
-                self.table_ref(Arc::clone(&target.table), Some(&excluded))?;
-                let set = self.assignments(&target.table, &update.assignments)?;
+                self.target_ref(target, Some(&excluded))?;
+                let set = self.assignments(target, place, &update.assignments)?;
                 let filter = match &update.selection {
                     Some(ast) => {
                         Some(self.in_clause(Clause::Where, |it| it.condition(ast, "WHERE"))?)
@@ -75,7 +76,8 @@ impl Binder<'_> {
     }
 
     /// The unique indexes over these columns.
-    fn arbiters(&self, table: &Table, columns: &[ast::Ident]) -> Result<Vec<Oid>> {
+    fn arbiters(&self, target: &Target, columns: &[ast::Ident]) -> Result<Vec<Oid>> {
+        let table = &target.table;
         // Expressions and the condition are marked names, see `parse/rewrite.rs`.
         let (mut wanted, mut exprs, mut condition) = (Vec::new(), Vec::new(), None);
         for ident in columns {
@@ -85,7 +87,7 @@ impl Binder<'_> {
                 Some((_, text)) => condition = Some(crate::parse::normalized(text)),
                 None => {
                     let position = self.position(ident.span);
-                    wanted.push(self.column_number(table, &fold(ident), position)?);
+                    wanted.push(target.find(&fold(ident), position)?);
                 }
             }
         }

@@ -56,7 +56,10 @@ impl Binder<'_> {
             Ast::InSubquery { expr, subquery, negated } => {
                 self.in_subquery(expr, subquery, *negated)
             }
-            Ast::Between { expr, negated, low, high } => self.between(expr, *negated, low, high),
+            Ast::Between { expr, negated, low, high } => match without_mark(low) {
+                Some(low) => self.between_symmetric(expr, *negated, &low, high),
+                None => self.between(expr, *negated, low, high),
+            },
             Ast::Like { negated, expr, pattern, escape_char, any } => {
                 let op = if *negated { "!~~" } else { "~~" };
                 self.like(op, expr, pattern, escape_char.as_deref(), *any)
@@ -108,9 +111,13 @@ impl Binder<'_> {
                 }
                 self.builtin_call("overlay", args)
             }
-            Ast::IsNormalized { .. } | Ast::IsJson { .. } => {
-                Err(SqlError::unsupported(ast.to_string()))
+            Ast::IsNormalized { expr, form, negated } => {
+                let form = form.as_ref().map_or_else(|| "NFC".to_owned(), ToString::to_string);
+                let args = vec![self.expr(expr)?, Expr::constant(Datum::text(form), Oid::TEXT)];
+                let test = self.builtin_call("is_normalized", args)?;
+                Ok(if *negated { Expr::bool(ExprKind::Not(Box::new(test))) } else { test })
             }
+            Ast::IsJson { .. } => Err(SqlError::unsupported(ast.to_string())),
             other => Err(SqlError::unsupported(format!("the expression {other}"))),
         }
     }
@@ -282,6 +289,19 @@ impl Binder<'_> {
         Ok(join_logic(first, second, !negated))
     }
 
+    /// The bounds in either order.
+    fn between_symmetric(
+        &mut self,
+        expr: &Ast,
+        negated: bool,
+        low: &Ast,
+        high: &Ast,
+    ) -> Result<Expr> {
+        let one = self.between(expr, negated, low, high)?;
+        let other = self.between(expr, negated, high, low)?;
+        Ok(join_logic(one, other, negated))
+    }
+
     fn is_distinct(&mut self, left: &Ast, right: &Ast, negated: bool) -> Result<Expr> {
         let (left, right) = (self.expr(left)?, self.expr(right)?);
         let is_null = |expr: &Expr| expr.ty == Oid::UNKNOWN && expr.is_null_constant();
@@ -343,8 +363,27 @@ impl Binder<'_> {
     }
 
     pub(super) fn row(&mut self, fields: &[Ast]) -> Result<Expr> {
-        let fields = self.exprs(fields)?;
+        let fields = self.row_fields(fields.iter())?;
         Ok(row_of(fields))
+    }
+
+    /// The fields of ROW(…), in which `t.*` stands for those of another row.
+    pub(super) fn row_fields<'a>(
+        &mut self,
+        list: impl Iterator<Item = &'a Ast>,
+    ) -> Result<Vec<Expr>> {
+        let mut fields = Vec::new();
+        for ast in list {
+            match super::call::marked_fields(ast) {
+                Some(row) => {
+                    let base = self.expr(row)?;
+                    let all = self.all_fields(base)?;
+                    fields.extend(all.into_iter().map(|(_, field)| field));
+                }
+                None => fields.push(self.expr(ast)?),
+            }
+        }
+        Ok(fields)
     }
 
     fn array(&mut self, elements: &[Ast]) -> Result<Expr> {
@@ -423,7 +462,7 @@ impl Binder<'_> {
         Ok(expr)
     }
 
-    fn subscript(&mut self, base: Expr, chain: &[AccessExpr]) -> Result<Expr> {
+    pub(super) fn subscript(&mut self, base: Expr, chain: &[AccessExpr]) -> Result<Expr> {
         let ty = self.catalog.base_type(base.ty);
         let vector = matches!(ty, Oid::INT2VECTOR | Oid::OIDVECTOR);
         let element = match self.catalog.element_of(ty) {
@@ -527,6 +566,19 @@ fn minus_first(inner: &Ast) -> Option<Ast> {
     let minus = || Ast::UnaryOp { op: UnaryOperator::Minus, expr: left.clone() };
     let base = minus_first(left).unwrap_or_else(minus);
     Some(Ast::BinaryOp { left: Box::new(base), op: op.clone(), right: right.clone() })
+}
+
+/// The lower bound of BETWEEN SYMMETRIC, which an operator marks, see `parse/grammar.rs`.
+fn without_mark(low: &Ast) -> Option<Ast> {
+    match low {
+        Ast::UnaryOp { op: UnaryOperator::PGPrefixFactorial, expr } => Some(Ast::clone(expr)),
+        Ast::BinaryOp { left, op, right } => Some(Ast::BinaryOp {
+            left: Box::new(without_mark(left)?),
+            op: op.clone(),
+            right: right.clone(),
+        }),
+        _ => None,
+    }
 }
 
 /// Functions that return sets have no place where only one of several is evaluated.

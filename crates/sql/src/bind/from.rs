@@ -231,6 +231,18 @@ impl Binder<'_> {
         Ok(From::Query { query: Box::new(query), lateral, start, correlated })
     }
 
+    /// With names looked for where the maker of a view looked for them.
+    pub(super) fn on_path_of<T>(&mut self, view: Oid, bind: impl FnOnce(&mut Self) -> T) -> T {
+        let catalog = self.catalog;
+        let before = self.path;
+        if let Some(crate::catalog::Object::View(view)) = catalog.get(view) {
+            self.path = &view.path;
+        }
+        let bound = bind(self);
+        self.path = before;
+        bound
+    }
+
     /// A view is its query.
     fn view(
         &mut self,
@@ -242,7 +254,9 @@ impl Binder<'_> {
         let ctes = std::mem::take(&mut self.ctes);
         let bound = self.sealed(|binder| {
             let source = std::mem::take(&mut binder.source);
-            let bound = binder.inside(|binder| binder.query(&ast, Unknowns::Resolve));
+            let bound = binder.on_path_of(view.oid, |binder| {
+                binder.inside(|binder| binder.query(&ast, Unknowns::Resolve))
+            });
             binder.source = source;
             bound
         });

@@ -3,9 +3,21 @@
 use super::call::{FromCall, output_columns};
 use super::{Binder, Clause, fold, split_name};
 use crate::error::{Result, SqlError, code};
-use crate::ir::{ExprKind, From, FromFunction, OutColumn};
-use crate::types::{Oid, TypeKind};
+use crate::ir::{Expr, ExprKind, From, FromFunction, OutColumn};
+use crate::types::{Array, Datum, Oid, TypeKind};
 use sqlparser::ast;
+use std::sync::Arc;
+
+/// What `json_to_record` and the like are told of the columns that are wanted: a row of nulls, and
+/// the modifiers of their types.
+fn shape(columns: &[OutColumn]) -> [Expr; 2] {
+    let fields = columns.iter().map(|it| Expr::null(it.ty)).collect();
+    let names = columns.iter().map(|it| it.name.clone()).collect();
+    let row = Expr { kind: ExprKind::Row { fields, names }, ty: Oid::RECORD, typmod: -1 };
+    let typmods = columns.iter().map(|it| Datum::Int4(it.typmod)).collect();
+    let typmods = Datum::Array(Arc::new(Array::of(Oid::INT4, typmods)));
+    [row, Expr::constant(typmods, Oid::INT4_ARRAY)]
+}
 
 impl Binder<'_> {
     pub(super) fn function_table(
@@ -30,11 +42,15 @@ impl Binder<'_> {
             over: None,
         };
         let written = super::call::written(&function)?;
+        let plain = split_name(name)?.1;
+        // ROWS FROM, see `parse/grammar.rs`.
+        if plain.starts_with(crate::parse::MARK) {
+            return self.rows_from(&written.args, alias, ordinality);
+        }
         let mut bound = Vec::new();
         for ast in &written.args {
             bound.push(self.in_clause(Clause::From, |binder| binder.expr(ast))?);
         }
-        let plain = split_name(name)?.1;
         if plain == "unnest" && bound.len() > 1 {
             return self.unnest(
                 &written.args.into_iter().cloned().collect::<Vec<_>>(),
@@ -45,6 +61,32 @@ impl Binder<'_> {
         let call = self.function_in_from(&plain, bound, &written.names, written.variadic)?;
         let (function, columns) = self.function_columns(call, &plain, alias)?;
         self.add_functions(vec![function], columns, &plain, alias, ordinality)
+    }
+
+    /// Functions side by side.
+    fn rows_from(
+        &mut self,
+        calls: &[&ast::Expr],
+        alias: Option<&ast::TableAlias>,
+        ordinality: bool,
+    ) -> Result<From> {
+        let (mut functions, mut columns) = (Vec::new(), Vec::new());
+        for ast in calls {
+            let ast::Expr::Function(function) = ast else {
+                return Err(SqlError::unsupported(format!("{ast} in ROWS FROM")));
+            };
+            let written = super::call::written(function)?;
+            let mut args = Vec::new();
+            for ast in &written.args {
+                args.push(self.in_clause(Clause::From, |binder| binder.expr(ast))?);
+            }
+            let name = split_name(&function.name)?.1;
+            let call = self.function_in_from(&name, args, &written.names, written.variadic)?;
+            let (function, names) = self.function_columns(call, &name, None)?;
+            functions.push(function);
+            columns.extend(names);
+        }
+        self.add_functions(functions, columns, "", alias, ordinality)
     }
 
     /// The columns of a function in FROM.
@@ -87,7 +129,8 @@ impl Binder<'_> {
             Some(alias) => fold(&alias.name),
             None => name.to_owned(),
         };
-        let columns = if !typed.is_empty() {
+        let is_typed = !typed.is_empty();
+        let columns = if is_typed {
             typed
         } else if let [(only, ty)] = outputs[..] {
             let ty = match &call {
@@ -113,12 +156,20 @@ impl Binder<'_> {
             vec![column(&single, ty, -1)]
         };
         let types: Vec<Oid> = columns.iter().map(|column| column.ty).collect();
+        let shape = (is_typed && proc.is_some_and(|it| it.name.contains("_to_record")))
+            .then(|| shape(&columns));
         let function = match call {
             FromCall::Set(mut call) => {
+                call.args.extend(shape.into_iter().flatten());
                 call.columns = types;
                 FromFunction::Set(call)
             }
-            FromCall::Scalar(expr) => FromFunction::Scalar(expr, types),
+            FromCall::Scalar(mut expr) => {
+                if let ExprKind::Call { args, .. } = &mut expr.kind {
+                    args.extend(shape.into_iter().flatten());
+                }
+                FromFunction::Scalar(expr, types)
+            }
         };
         Ok((function, columns))
     }

@@ -53,7 +53,13 @@ impl Binder<'_> {
         }
         let mut keys = Vec::new();
         let mut sets: Vec<Vec<usize>> = vec![Vec::new()];
-        for ast in list {
+        // Said by a marked name, see `parse/grammar.rs`.
+        let is_mark = |ast: &ast::Expr| match ast {
+            ast::Expr::Identifier(it) => it.value.strip_prefix(crate::parse::MARK).is_some(),
+            _ => false,
+        };
+        let is_distinct = list.first().is_some_and(is_mark);
+        for ast in list.iter().skip(usize::from(is_distinct)) {
             let parts: Vec<Vec<usize>> = match ast {
                 ast::Expr::GroupingSets(lists) => {
                     let mut parts = Vec::new();
@@ -85,6 +91,15 @@ impl Binder<'_> {
         for set in &mut sets {
             set.sort_unstable();
             set.dedup();
+        }
+        if is_distinct {
+            let mut kept: Vec<Vec<usize>> = Vec::new();
+            for set in sets {
+                if !kept.contains(&set) {
+                    kept.push(set);
+                }
+            }
+            sets = kept;
         }
         Ok((keys, Some(sets)))
     }

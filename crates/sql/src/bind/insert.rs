@@ -2,6 +2,7 @@
 
 use super::assignments::value_position;
 use super::query::Unknowns;
+use super::target::{Change, Target};
 use super::{Binder, Clause, split_name};
 use crate::catalog::builtin::CastContext;
 use crate::catalog::{Column, Table};
@@ -19,7 +20,8 @@ impl Binder<'_> {
         let ast::TableObject::TableName(name) = &insert.table else {
             return Err(SqlError::unsupported("INSERT into something that is no table"));
         };
-        let table = self.target_table(name)?;
+        let target = self.change_target(name, Change::Insert)?;
+        let table = Arc::clone(&target.table);
         let mut columns = Vec::new();
         for name in &insert.columns {
             let (_, plain) = split_name(name)?;
@@ -27,7 +29,7 @@ impl Binder<'_> {
                 Some(ast::ObjectNamePart::Identifier(ident)) => self.position(ident.span),
                 _ => 0,
             };
-            let number = self.column_number(&table, &plain, position)?;
+            let number = target.find(&plain, position)?;
             if columns.contains(&number) {
                 return Err(SqlError::new(
                     code::DUPLICATE_COLUMN,
@@ -37,7 +39,7 @@ impl Binder<'_> {
             }
             columns.push(number);
         }
-        let (source, columns) = self.insert_source(insert, &table, columns)?;
+        let (source, columns) = self.insert_source(insert, &target, columns)?;
         let alias = insert.table_alias.as_ref().map(|alias| ast::TableAlias {
             explicit: true,
             name: alias.alias.clone(),
@@ -45,10 +47,12 @@ impl Binder<'_> {
             at: None,
         });
         let defaults = self.defaults(&table, &[])?;
-        let target = self.table_ref(Arc::clone(&table), alias.as_ref())?;
+        let placed = self.target_ref(&target, alias.as_ref())?;
         let on_conflict = match &insert.on {
             None => None,
-            Some(ast::OnInsert::OnConflict(conflict)) => Some(self.on_conflict(&target, conflict)?),
+            Some(ast::OnInsert::OnConflict(conflict)) => {
+                Some(self.on_conflict(&target, &placed.reference, conflict)?)
+            }
             Some(_) => {
                 return Err(SqlError::new(code::SYNTAX_ERROR, "syntax error at or near \"ON\""));
             }
@@ -59,24 +63,35 @@ impl Binder<'_> {
             _ => Overriding::User,
         });
         let kind = ModifyKind::Insert { source, columns, defaults, on_conflict, overriding };
-        self.finish(target, kind, insert.returning.as_ref(), true)
+        self.finish(&target, placed, kind, insert.returning.as_ref())
     }
 
     fn insert_source(
         &mut self,
         insert: &ast::Insert,
-        table: &Table,
+        target: &Target,
         columns: Vec<u16>,
     ) -> Result<(InsertSource, Vec<u16>)> {
+        let table = &*target.table;
         let Some(source) = &insert.source else { return Ok((InsertSource::Defaults, Vec::new())) };
+        // Columns of a view that are computed have no place for a value.
+        let mut computed = None;
         let all: Vec<u16> = if columns.is_empty() {
-            table.live().map(|(number, _)| number).collect()
+            let all = target.columns();
+            computed = all.iter().find(|(_, number)| number.is_none()).cloned();
+            all.into_iter().map_while(|(_, number)| number).collect()
         } else {
             columns.clone()
         };
+        let too_many = || match &computed {
+            Some((name, _)) => target.computed(name),
+            None => {
+                SqlError::new(code::SYNTAX_ERROR, "INSERT has more expressions than target columns")
+            }
+        };
         let ctes = self.ctes.len();
         let (mut query, _) = self.inside(|binder| {
-            let kept = binder.insert_rows(source, table, &all);
+            let kept = binder.insert_rows(source, table, &all, &too_many);
             match kept {
                 Some(query) => query,
                 None => binder.query(source, Unknowns::Keep),
@@ -85,10 +100,7 @@ impl Binder<'_> {
         self.ctes.truncate(ctes);
         let given = query.columns.len();
         if given > all.len() {
-            return Err(SqlError::new(
-                code::SYNTAX_ERROR,
-                "INSERT has more expressions than target columns",
-            ));
+            return Err(too_many());
         }
         if given < all.len() && !columns.is_empty() {
             return Err(SqlError::new(
@@ -110,13 +122,14 @@ impl Binder<'_> {
         source: &ast::Query,
         table: &Table,
         columns: &[u16],
+        too_many: &dyn Fn() -> SqlError,
     ) -> Option<Result<Query>> {
         let ast::SetExpr::Values(values) = &*source.body else { return None };
         let plain = source.with.is_none()
             && source.order_by.is_none()
             && source.limit_clause.is_none()
             && source.fetch.is_none();
-        plain.then(|| self.convert_rows(values, table, columns))
+        plain.then(|| self.convert_rows(values, table, columns, too_many))
     }
 
     fn convert_rows(
@@ -124,13 +137,11 @@ impl Binder<'_> {
         values: &ast::Values,
         table: &Table,
         columns: &[u16],
+        too_many: &dyn Fn() -> SqlError,
     ) -> Result<Query> {
         let width = values.rows.first().map_or(0, |row| row.content.len());
         if width > columns.len() {
-            return Err(SqlError::new(
-                code::SYNTAX_ERROR,
-                "INSERT has more expressions than target columns",
-            ));
+            return Err(too_many());
         }
         let mut rows = Vec::new();
         for row in &values.rows {

@@ -67,6 +67,7 @@ impl Binder<'_> {
         let both = self.names_behind(before);
         let right_names: Names =
             (both.0[left_names.0.len()..].to_vec(), both.1[left_names.1.len()..].to_vec());
+        let mut merged = None;
         let (on, visible) = match constraint {
             JoinConstraint::None => (None, both.1.clone()),
             JoinConstraint::On(ast) => {
@@ -81,7 +82,25 @@ impl Binder<'_> {
                 for name in names {
                     columns.push(split_name(name)?.1);
                 }
-                self.using(kind, &columns, &left_names.1, &right_names.1)?
+                // A name for the merged columns is marked, see `parse/grammar.rs`.
+                let alias = columns.last().and_then(|it| it.strip_prefix(crate::parse::MARK));
+                let alias = alias.and_then(|it| it.strip_prefix("as ")).map(str::to_owned);
+                if alias.is_some() {
+                    columns.pop();
+                }
+                let made = self.using(kind, &columns, &left_names.1, &right_names.1)?;
+                if let Some(alias) = alias {
+                    merged = Some(Item {
+                        schema: None,
+                        name: alias.into(),
+                        columns: made.1[..columns.len()].to_vec(),
+                        row_type: Oid::NONE,
+                        start: before.1.len(),
+                        table: None,
+                        lock_only: false,
+                    });
+                }
+                made
             }
             JoinConstraint::Natural => {
                 let shown = |it: &&Visible| !it.system;
@@ -96,6 +115,7 @@ impl Binder<'_> {
         };
         let mut names = before.clone();
         names.0.extend(both.0);
+        names.0.extend(merged);
         names.1.extend(visible);
         self.set_names(names);
         Ok(From::Join { kind, left: Box::new(left), right: Box::new(right), on })

@@ -1,14 +1,13 @@
 //! MERGE.
 
 use super::assignments::value_position;
+use super::target::{Change, Target};
 use super::{Binder, Clause};
-use crate::catalog::Table;
 use crate::error::{Result, SqlError, code};
 use crate::ir::{
     Expr, ExprKind, From, MergeAction, MergeArm, MergeWhen, ModifyKind, Query, TableRef,
 };
 use sqlparser::ast;
-use std::sync::Arc;
 
 impl Binder<'_> {
     pub(super) fn merge(&mut self, merge: &ast::Merge) -> Result<Query> {
@@ -18,20 +17,35 @@ impl Binder<'_> {
         if merge.output.is_some() {
             return Err(SqlError::unsupported("MERGE with RETURNING"));
         }
-        let table = self.target_table(name)?;
-        let target = self.table_ref(Arc::clone(&table), alias.as_ref())?;
+        let target = self.change_target(name, Change::Merge)?;
+        let placed = self.target_ref(&target, alias.as_ref())?;
         let source = ast::TableWithJoins { relation: merge.source.clone(), joins: Vec::new() };
         let source: From = self.table_with_joins(&source)?;
         let on = self.in_clause(Clause::On, |binder| binder.condition(&merge.on, "MERGE/ON"))?;
-        let mut arms = Vec::new();
+        if merge.clauses.is_empty() {
+            return Err(SqlError::new(code::SYNTAX_ERROR, "syntax error at end of input"));
+        }
+        let mut arms: Vec<MergeArm> = Vec::new();
         for clause in &merge.clauses {
-            arms.push(self.merge_arm(&target, clause)?);
+            let arm = self.merge_arm(&target, &placed.reference, clause)?;
+            if arms.iter().any(|before| before.when == arm.when && before.condition.is_none()) {
+                return Err(SqlError::new(
+                    code::SYNTAX_ERROR,
+                    "unreachable WHEN clause specified after unconditional WHEN clause",
+                ));
+            }
+            arms.push(arm);
         }
         let kind = ModifyKind::Merge { source: Box::new(source), on, arms };
-        self.finish(target, kind, None, false)
+        self.finish(&target, placed, kind, None)
     }
 
-    fn merge_arm(&mut self, target: &TableRef, clause: &ast::MergeClause) -> Result<MergeArm> {
+    fn merge_arm(
+        &mut self,
+        target: &Target,
+        place: &TableRef,
+        clause: &ast::MergeClause,
+    ) -> Result<MergeArm> {
         let when = match clause.clause_kind {
             ast::MergeClauseKind::Matched => MergeWhen::Matched,
             ast::MergeClauseKind::NotMatched | ast::MergeClauseKind::NotMatchedByTarget => {
@@ -50,20 +64,21 @@ impl Binder<'_> {
             ast::MergeAction::Delete { .. } => MergeAction::Delete,
             ast::MergeAction::Update(update) => match &update.kind {
                 ast::MergeUpdateKind::Set(assignments) => {
-                    MergeAction::Update(self.assignments(&target.table, assignments)?)
+                    MergeAction::Update(self.assignments(target, place, assignments)?)
                 }
                 _ => return Err(SqlError::unsupported("this UPDATE of MERGE")),
             },
-            ast::MergeAction::Insert(insert) => self.merge_insert(&target.table, insert)?,
+            ast::MergeAction::Insert(insert) => self.merge_insert(target, insert)?,
         };
         Ok(MergeArm { when, condition, action })
     }
 
     fn merge_insert(
         &mut self,
-        table: &Table,
+        target: &Target,
         insert: &ast::MergeInsertExpr,
     ) -> Result<MergeAction> {
+        let table = &*target.table;
         let ast::MergeInsertKind::Values(values) = &insert.kind else {
             return Err(SqlError::unsupported("this INSERT of MERGE"));
         };
@@ -71,8 +86,16 @@ impl Binder<'_> {
             return Err(SqlError::new(code::SYNTAX_ERROR, "MERGE inserts one row"));
         };
         let mut columns = Vec::new();
-        for name in &insert.columns {
-            columns.push(self.assigned_column(table, name)?);
+        let is_default = insert.columns.iter().any(|name| {
+            let first = name.0.first().and_then(|it| it.as_ident());
+            first.is_some_and(|it| it.value.starts_with(crate::parse::MARK))
+        });
+        for name in insert.columns.iter().filter(|_| !is_default) {
+            columns.push(self.assigned_column(target, name)?);
+        }
+        // INSERT DEFAULT VALUES, see `parse/grammar.rs`.
+        if is_default {
+            return Ok(MergeAction::Insert(self.defaults(table, &[])?));
         }
         if columns.is_empty() {
             columns = table.live().map(|(number, _)| number).collect();

@@ -22,17 +22,21 @@ mod literal;
 mod merge;
 mod modify;
 mod names;
+mod notes;
 mod operators;
+mod parts;
 mod query;
 mod resolve;
 mod select;
 mod special;
 mod subquery;
 mod table_exprs;
+mod target;
 mod types;
 mod window;
 
 pub(crate) use call::output_columns;
+pub use notes::{Note, Noted};
 
 use crate::catalog::builtin::Proc;
 use crate::catalog::type_names::plain_name;
@@ -122,6 +126,8 @@ pub struct Binder<'b> {
     records: Vec<Vec<(Arc<str>, Oid)>>,
     /// What `VALUE` is, in the check of a domain.
     domain_value: Option<Oid>,
+    /// What names in the text stand for, if somebody wants to know.
+    notes: Option<Vec<Note>>,
 }
 
 impl std::fmt::Debug for Binder<'_> {
@@ -236,6 +242,7 @@ impl<'b> Binder<'b> {
             collates: false,
             records: Vec::new(),
             domain_value: None,
+            notes: None,
         }
     }
 

@@ -2,10 +2,11 @@
 
 use super::names::NamedTable;
 use super::query::Unknowns;
+use super::target::{Change, Placed, Target};
 use super::{Binder, Clause};
 use crate::catalog::{Relation, Table};
 use crate::error::{Result, SqlError, code};
-use crate::ir::{Body, Expr, ExprKind, Modify, ModifyKind, Query, TableRef};
+use crate::ir::{Body, Expr, ExprKind, Modify, ModifyKind, Query};
 use sqlparser::ast::{self, SelectItem};
 use std::sync::Arc;
 
@@ -35,9 +36,10 @@ impl Binder<'_> {
                 ))
             }
             NamedTable::Relation(Relation::Table(table)) => Ok(table),
-            NamedTable::Relation(Relation::View(view)) => {
-                Err(SqlError::unsupported(format!("changing the view \"{}\"", view.name)))
-            }
+            NamedTable::Relation(Relation::View(view)) => Err(SqlError::new(
+                code::WRONG_OBJECT_TYPE,
+                format!("\"{}\" is not a table", view.name),
+            )),
             NamedTable::Relation(Relation::Sequence(it)) => Err(SqlError::new(
                 code::WRONG_OBJECT_TYPE,
                 format!("cannot change sequence \"{}\"", it.name),
@@ -56,11 +58,17 @@ impl Binder<'_> {
 
     pub(super) fn finish(
         &mut self,
-        target: TableRef,
+        target: &Target,
+        placed: Placed,
         kind: ModifyKind,
         returning: Option<&Vec<SelectItem>>,
-        only_target: bool,
     ) -> Result<Query> {
+        let only_target = matches!(kind, ModifyKind::Insert { .. });
+        let checks = match kind {
+            ModifyKind::Delete { .. } => Vec::new(),
+            _ => target.checks(&placed),
+        };
+        let target = placed.reference;
         if only_target {
             let level = self.level();
             level.items.truncate(1);
@@ -83,18 +91,8 @@ impl Binder<'_> {
             ));
         }
         let width = self.level().width;
-        let modify = Modify { target, kind, returning, width };
+        let modify = Modify { target, kind, returning, width, checks };
         Ok(Query { body: Body::Modify(Box::new(modify)), ..Query::values(Vec::new(), columns) })
-    }
-
-    pub(super) fn column_number(&self, table: &Table, name: &str, position: u32) -> Result<u16> {
-        table.find(name).ok_or_else(|| {
-            SqlError::new(
-                code::UNDEFINED_COLUMN,
-                format!("column \"{name}\" of relation \"{}\" does not exist", table.name),
-            )
-            .at(position)
-        })
     }
 
     fn update(&mut self, update: &ast::Update) -> Result<Query> {
@@ -104,8 +102,8 @@ impl Binder<'_> {
         if !update.table.joins.is_empty() || !update.order_by.is_empty() || update.limit.is_some() {
             return Err(SqlError::new(code::SYNTAX_ERROR, "syntax error in UPDATE"));
         }
-        let table = self.target_table(name)?;
-        let target = self.table_ref(Arc::clone(&table), alias.as_ref())?;
+        let target = self.change_target(name, Change::Update)?;
+        let placed = self.target_ref(&target, alias.as_ref())?;
         let from = match &update.from {
             Some(
                 ast::UpdateTableFromKind::AfterSet(list)
@@ -113,10 +111,11 @@ impl Binder<'_> {
             ) => self.bind_from(list)?,
             None => None,
         };
-        let set = self.assignments(&table, &update.assignments)?;
         let filter = self.where_clause(update.selection.as_ref())?;
+        let set = self.assignments(&target, &placed.reference, &update.assignments)?;
+        let filter = placed.filter(filter);
         let kind = ModifyKind::Update { from, filter, set };
-        self.finish(target, kind, update.returning.as_ref(), false)
+        self.finish(&target, placed, kind, update.returning.as_ref())
     }
 
     fn where_clause(&mut self, selection: Option<&ast::Expr>) -> Result<Option<Expr>> {
@@ -137,14 +136,14 @@ impl Binder<'_> {
         if !joins.is_empty() || !delete.order_by.is_empty() || delete.limit.is_some() {
             return Err(SqlError::new(code::SYNTAX_ERROR, "syntax error in DELETE"));
         }
-        let table = self.target_table(name)?;
-        let target = self.table_ref(table, alias.as_ref())?;
+        let target = self.change_target(name, Change::Delete)?;
+        let placed = self.target_ref(&target, alias.as_ref())?;
         let from = match &delete.using {
             Some(list) => self.bind_from(list)?,
             None => None,
         };
         let filter = self.where_clause(delete.selection.as_ref())?;
-        let kind = ModifyKind::Delete { from, filter };
-        self.finish(target, kind, delete.returning.as_ref(), false)
+        let kind = ModifyKind::Delete { from, filter: placed.filter(filter) };
+        self.finish(&target, placed, kind, delete.returning.as_ref())
     }
 }

@@ -18,7 +18,9 @@ impl Binder<'_> {
     /// A column by its name alone.
     pub(super) fn column_named(&mut self, ident: &ast::Ident) -> Result<Expr> {
         let name = fold(ident);
-        match self.find_column(&name).map_err(|error| error.at(self.position(ident.span)))? {
+        self.refuse_in_default(ident)?;
+        let found = self.find_named(&name, Some(ident));
+        match found.map_err(|error| error.at(self.position(ident.span)))? {
             Some(expr) => Ok(expr),
             None => {
                 if let Some(expr) = self.whole_row_named(&name) {
@@ -33,8 +35,21 @@ impl Binder<'_> {
         }
     }
 
+    /// A default has no row.
+    fn refuse_in_default(&mut self, ident: &ast::Ident) -> Result<()> {
+        if self.level().clause != super::Clause::Default {
+            return Ok(());
+        }
+        let message = "cannot use column reference in DEFAULT expression";
+        Err(SqlError::new(code::FEATURE_NOT_SUPPORTED, message).at(self.position(ident.span)))
+    }
+
     /// Looks for a column from the innermost level outwards.
     pub(super) fn find_column(&mut self, name: &str) -> Result<Option<Expr>> {
+        self.find_named(name, None)
+    }
+
+    fn find_named(&mut self, name: &str, ident: Option<&ast::Ident>) -> Result<Option<Expr>> {
         let innermost = self.levels.len();
         for depth in 0..innermost {
             let level = &self.levels[innermost - 1 - depth];
@@ -53,6 +68,9 @@ impl Binder<'_> {
                 level.visible.iter().find(|it| it.system && *it.name == *name).cloned()
             });
             if let Some(found) = found {
+                if let Some(ident) = ident {
+                    self.note_column(ident, depth, &found);
+                }
                 return Ok(Some(self.at_depth(found.expr, depth)));
             }
         }
@@ -123,7 +141,12 @@ impl Binder<'_> {
                 return Err(SqlError::new(code::AMBIGUOUS_COLUMN, message).at(position));
             }
             return match found {
-                Some(found) => Ok(self.at_depth(found.expr, depth)),
+                Some(found) => {
+                    if let Some(ident) = parts.last() {
+                        self.note_column(ident, depth, &found);
+                    }
+                    Ok(self.at_depth(found.expr, depth))
+                }
                 None => Err(SqlError::new(
                     code::UNDEFINED_COLUMN,
                     format!("column {}.{rest} does not exist", qualifier.1),

@@ -22,12 +22,6 @@ impl Binder<'_> {
     ) -> Result<Query> {
         refuse(select)?;
         let from = self.bind_from(&select.from)?;
-        let filter = match &select.selection {
-            Some(filter) => {
-                Some(self.in_clause(Clause::Where, |it| it.condition(filter, "WHERE"))?)
-            }
-            None => None,
-        };
         for definition in &select.named_window {
             let spec = match &definition.1 {
                 NamedWindowExpr::WindowSpec(spec) => spec.clone(),
@@ -46,6 +40,13 @@ impl Binder<'_> {
             self.level().named_windows.push((name, spec));
         }
         let (mut columns, mut targets) = self.targets(&select.projection, unknowns)?;
+        // As in PostgreSQL after the results: the first error is the one that is told.
+        let filter = match &select.selection {
+            Some(filter) => {
+                Some(self.in_clause(Clause::Where, |it| it.condition(filter, "WHERE"))?)
+            }
+            None => None,
+        };
         let (keys, sets) = self.group_by(&select.group_by, &columns, &targets)?;
         let having = match &select.having {
             Some(having) => {
@@ -137,16 +138,20 @@ impl Binder<'_> {
         };
         for item in items {
             match item {
-                SelectItem::Wildcard(_) => {
-                    for it in self.star(None)? {
+                SelectItem::Wildcard(star) => {
+                    let all = self.star(None)?;
+                    self.note_star(None, star, &all);
+                    for it in all {
                         add(it.name, it.expr, it.origin);
                     }
                 }
                 SelectItem::QualifiedWildcard(
                     ast::SelectItemQualifiedWildcardKind::ObjectName(name),
-                    _,
+                    star,
                 ) => {
-                    for it in self.star(Some(name))? {
+                    let all = self.star(Some(name))?;
+                    self.note_star(Some(name), star, &all);
+                    for it in all {
                         add(it.name, it.expr, it.origin);
                     }
                 }
@@ -159,8 +164,18 @@ impl Binder<'_> {
                         add(name, expr, None);
                     }
                 }
+                SelectItem::UnnamedExpr(ast) if let Some(row) = super::call::marked_fields(ast) => {
+                    let base = self.in_clause(Clause::Targets, |it| it.expr(row))?;
+                    for (name, expr) in self.all_fields(base)? {
+                        add(name, expr, None);
+                    }
+                }
                 SelectItem::UnnamedExpr(ast) | SelectItem::ExprWithAlias { expr: ast, .. } => {
+                    let noted = self.noted();
                     let expr = self.in_clause(Clause::Targets, |it| it.expr(ast))?;
+                    if matches!(item, SelectItem::UnnamedExpr(_)) {
+                        self.note_result(ast, noted);
+                    }
                     let expr = match unknowns {
                         Unknowns::Resolve => self.resolve_unknown(expr)?,
                         Unknowns::Keep => expr,
@@ -183,7 +198,7 @@ impl Binder<'_> {
         Ok((columns, targets))
     }
 
-    fn all_fields(&mut self, base: Expr) -> Result<Vec<(Arc<str>, Expr)>> {
+    pub(super) fn all_fields(&mut self, base: Expr) -> Result<Vec<(Arc<str>, Expr)>> {
         let names: Vec<Arc<str>> = match &base.kind {
             ExprKind::Row { names, .. } | ExprKind::WholeRow { names, .. } => names.clone(),
             _ => match self.catalog.kind(self.catalog.base_type(base.ty)) {

@@ -15,9 +15,9 @@ pub mod type_names;
 pub use edit::CatalogEdit;
 pub use names::{Catalog, Relation, SearchPath, schema};
 pub use objects::{
-    Action, Column, ColumnDefault, Constraint, ConstraintKind, Domain, Extension, ForeignKey,
-    Identity, Index, IndexKey, IndexedExpr, Materialized, NamedCollation, Object, Persistence,
-    Schema, Sequence, Table, UserType, UserTypeKind, View,
+    Action, CheckOption, Column, ColumnDefault, Constraint, ConstraintKind, Domain, Extension,
+    ForeignKey, Identity, Index, IndexKey, IndexedExpr, Materialized, NamedCollation, Object,
+    Persistence, Schema, Sequence, Table, UserType, UserTypeKind, View,
 };
 
 pub use crate::cells::HeapId;

@@ -1,5 +1,6 @@
 //! What users make: schemas, tables, indexes, constraints, sequences, views and types.
 
+use super::SearchPath;
 use super::extensions::KnownExtension;
 use crate::cells::HeapId;
 use crate::types::{Collation, Datum, EnumValue, Field, Oid};
@@ -206,6 +207,8 @@ pub struct ForeignKey {
     pub on_delete: Action,
     /// What happens when its key changes.
     pub on_update: Action,
+    /// The columns that are set when the row there is deleted; none for all.
+    pub set_columns: Vec<u16>,
     /// Whether some columns may be null and others not.
     pub match_full: bool,
 }
@@ -328,6 +331,15 @@ pub struct NamedCollation {
     pub collation: Arc<Collation>,
 }
 
+/// Which conditions rows must meet that are written through a view.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum CheckOption {
+    /// Its own.
+    Local,
+    /// Also those of the views below.
+    Cascaded,
+}
+
 /// A view.
 #[derive(Clone, Debug)]
 pub struct View {
@@ -345,6 +357,10 @@ pub struct View {
     pub text: Arc<str>,
     /// The relations that it stands on.
     pub depends_on: Vec<Oid>,
+    /// Where the names in its query are looked for.
+    pub path: SearchPath,
+    /// Whether rows that are written through it must be rows of it.
+    pub check: Option<CheckOption>,
     /// Whether it lives as long as its session.
     pub persistence: Persistence,
     /// What was said about it.

@@ -297,6 +297,20 @@ impl Ddl<'_> {
         };
         let columns =
             key.columns.iter().map(|name| of(table, name)).collect::<Result<Vec<u16>>>()?;
+        let mut set_columns = Vec::new();
+        for name in &key.set_columns {
+            let number = of(table, name)?;
+            if !columns.contains(&number) {
+                return Err(SqlError::new(
+                    code::INVALID_COLUMN_REFERENCE,
+                    format!(
+                        "column \"{name}\" referenced in ON DELETE SET action must be part of \
+                         foreign key"
+                    ),
+                ));
+            }
+            set_columns.push(number);
+        }
         let (referenced, index) = self.referenced_key(&parent, key)?;
         if columns.len() != referenced.len() {
             return Err(SqlError::new(
@@ -319,6 +333,7 @@ impl Ddl<'_> {
             index,
             on_delete: key.on_delete,
             on_update: key.on_update,
+            set_columns,
             match_full: key.match_full,
         });
         let made = self.made(def, name, kind);

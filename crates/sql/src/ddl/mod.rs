@@ -75,8 +75,8 @@ impl<'d> Ddl<'d> {
                 self.refresh(name, *with_data)?;
                 done("REFRESH MATERIALIZED VIEW")
             }
-            U::CreateSchema { name, if_not_exists, .. } => {
-                self.create_schema(name.as_deref(), *if_not_exists)?;
+            U::CreateSchema { name, if_not_exists, elements } => {
+                self.create_schema(name.as_deref(), *if_not_exists, elements)?;
                 done("CREATE SCHEMA")
             }
             U::CreateCollation(it) => {

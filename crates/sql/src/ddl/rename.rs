@@ -1,6 +1,7 @@
 //! RENAME and SET SCHEMA, also in the texts that name what was renamed.
 
 use super::Ddl;
+use crate::bind::Noted;
 use crate::catalog::type_names::quote_ident;
 use crate::catalog::{
     ConstraintKind, Index, IndexedExpr, Object, Relation, Schema, Sequence, Table, UserType, View,
@@ -223,6 +224,40 @@ impl Ddl<'_> {
         Ok(())
     }
 
+    /// The query of a view with a column of a table under another name; none if it is not certain
+    /// what each name in it is.
+    fn view_renamed(
+        &self,
+        view: Oid,
+        text: &str,
+        column: (Oid, u16),
+        (from, to): (&str, &str),
+    ) -> Option<String> {
+        let query = crate::parse::query(text).ok()?;
+        let notes = self.env.binder(text).notes_of(view, &query).ok()?;
+        let words = crate::parse::words(text);
+        if words.iter().any(|(word, ..)| word == "using" || word == "natural") {
+            return None;
+        }
+        let mut places = Vec::new();
+        for note in &notes {
+            let Noted::Column { table, number, names_result } = note.what else { return None };
+            if (table, number) == column {
+                let keeps =
+                    if names_result { format!(" AS {}", quote_ident(from)) } else { String::new() };
+                places.push((note.start, note.end, format!("{}{keeps}", quote_ident(to))));
+            }
+        }
+        for (at, (word, start, ..)) in words.iter().enumerate() {
+            let is_alias = at > 0 && words[at - 1].0 == "as";
+            if word == from && !is_alias && !notes.iter().any(|note| note.start == *start) {
+                return None;
+            }
+        }
+        let characters: Vec<char> = text.chars().collect();
+        Some(super::view::replaced(&characters, places))
+    }
+
     pub(super) fn rename_column(&mut self, oid: Oid, from: &str, to: &str) -> Result<()> {
         let table = self.table(oid)?;
         let number = self.need_column(&table, from)?;
@@ -232,13 +267,15 @@ impl Ddl<'_> {
                 format!("column \"{to}\" of relation \"{}\" already exists", table.name),
             ));
         }
+        let mut views = Vec::new();
         for (view, text) in self.views_naming(oid) {
-            if mentions(&text, from) || text.contains('*') {
+            let Some(text) = self.view_renamed(view, &text, (oid, number), (from, to)) else {
                 return Err(SqlError::unsupported(format!(
                     "RENAME COLUMN with the view \"{}\"",
                     self.relation_shown(view)
                 )));
-            }
+            };
+            views.push((view, text));
         }
         let mut changed = Table::clone(&table);
         changed.columns[number as usize - 1].name = to.into();
@@ -253,6 +290,9 @@ impl Ddl<'_> {
             }
         }
         self.put_table(changed);
+        for (view, text) in views {
+            self.set_query(view, text.into());
+        }
         for &index in &table.indexes {
             let Some(it) = self.catalog().index(index).cloned() else { continue };
             let mut changed = Index::clone(&it);

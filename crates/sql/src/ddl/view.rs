@@ -3,12 +3,30 @@
 use super::Ddl;
 use super::create_table::persistence;
 use super::table_as::plain_column;
-use crate::catalog::{Column, Object, Relation, Schema, View};
+use crate::bind::Noted;
+use crate::catalog::{Column, Object, Relation, Schema, SearchPath, View};
 use crate::error::{Result, SqlError, code};
-use crate::parse::ast::{CreateView, Lifetime};
+use crate::parse::ast::{CreateView, Lifetime, Utility};
 use crate::types::{Oid, TypeLookup};
 use std::ops::ControlFlow;
 use std::sync::Arc;
+
+/// A text with others in some places, from one character to another.
+pub(super) fn replaced(text: &[char], mut places: Vec<(usize, usize, String)>) -> String {
+    places.sort();
+    places.dedup();
+    let (mut made, mut done) = (String::new(), 0);
+    for (start, end, other) in places {
+        if start < done || end > text.len() {
+            continue;
+        }
+        made.extend(&text[done..start]);
+        made.push_str(&other);
+        done = end;
+    }
+    made.extend(&text[done..]);
+    made
+}
 
 impl Ddl<'_> {
     pub(super) fn create_view(&mut self, create: &CreateView) -> Result<()> {
@@ -52,13 +70,48 @@ impl Ddl<'_> {
             schema,
             name: create.name.name.as_str().into(),
             columns,
-            text: create.text.as_str().into(),
+            text: self.without_stars(&create.text).into(),
             depends_on,
+            path: self.view_path(lifetime),
+            check: create.check,
             persistence: persistence(lifetime),
             comment: old.and_then(|old| old.comment.clone()),
         };
         self.put(oid, Object::View(Arc::new(view)));
+        if create.check.is_some() && self.env.binder("").updatable(oid).is_none() {
+            return Err(SqlError::new(
+                code::FEATURE_NOT_SUPPORTED,
+                "WITH CHECK OPTION is supported only on automatically updatable views",
+            ));
+        }
         Ok(())
+    }
+
+    /// The text of a view with the columns that there are now for each star.
+    fn without_stars(&self, text: &str) -> String {
+        let Ok(query) = crate::parse::query(text) else { return text.to_owned() };
+        let Ok(notes) = self.env.binder(text).notes_of(Oid::NONE, &query) else {
+            return text.to_owned();
+        };
+        let characters: Vec<char> = text.chars().collect();
+        let stars = notes.into_iter().filter_map(|it| match it.what {
+            // Other grammar may have been said with a star that is not there.
+            Noted::Star(columns) if characters.get(it.end.wrapping_sub(1)) == Some(&'*') => {
+                Some((it.start, it.end, columns))
+            }
+            _ => None,
+        });
+        let made = replaced(&characters, stars.collect());
+        if crate::parse::query(&made).is_ok() { made } else { text.to_owned() }
+    }
+
+    /// Where the names in a view are looked for, whoever reads it.
+    fn view_path(&self, lifetime: Lifetime) -> SearchPath {
+        let mut path = self.env.path.clone();
+        if lifetime == Lifetime::Permanent {
+            path.temporary = None;
+        }
+        path
     }
 
     fn is_temporary(&self, oid: Oid) -> bool {
@@ -121,7 +174,12 @@ impl Ddl<'_> {
         found
     }
 
-    pub(super) fn create_schema(&mut self, name: Option<&str>, if_not_exists: bool) -> Result<()> {
+    pub(super) fn create_schema(
+        &mut self,
+        name: Option<&str>,
+        if_not_exists: bool,
+        elements: &[Utility],
+    ) -> Result<()> {
         let name = name.unwrap_or(&self.env.user).to_owned();
         if name.starts_with("pg_") {
             return Err(SqlError::new(
@@ -140,6 +198,14 @@ impl Ddl<'_> {
         }
         let oid = self.new_oid();
         self.put(oid, Object::Schema(Arc::new(Schema { oid, name: name.into() })));
-        Ok(())
+        if elements.is_empty() {
+            return Ok(());
+        }
+        // What has no schema of its own is made in this one, and found there first.
+        let path = self.env.path.clone();
+        self.env.path.schemas.insert(0, oid);
+        let made = elements.iter().try_for_each(|element| self.run(element).map(drop));
+        self.env.path = path;
+        made
     }
 }

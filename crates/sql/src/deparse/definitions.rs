@@ -194,6 +194,9 @@ fn foreign_key(env: &Env, table: &Table, key: &ForeignKey) -> String {
     }
     if let Some(action) = action(key.on_delete) {
         out.push_str(&format!(" ON DELETE {action}"));
+        if !key.set_columns.is_empty() {
+            out.push_str(&format!(" ({})", column_list(table, &key.set_columns)));
+        }
     }
     out
 }

@@ -31,6 +31,16 @@ impl Exec<'_> {
         row: &[Datum],
     ) -> Result<Datum> {
         let value = self.eval(base, row)?;
+        let bounds = self.bounds(parts, row)?;
+        match value {
+            Datum::Array(array) => Ok(subscript(&array, &bounds)),
+            Datum::Jsonb(json) => Ok(json_subscript(&json, &bounds)),
+            _ => Ok(Datum::Null),
+        }
+    }
+
+    /// The values of subscripts.
+    pub(super) fn bounds(&mut self, parts: &[SubscriptPart], row: &[Datum]) -> Result<Vec<Bound>> {
         let mut bounds = Vec::new();
         for part in parts {
             bounds.push(match part {
@@ -42,15 +52,11 @@ impl Exec<'_> {
                 }
             });
         }
-        match value {
-            Datum::Array(array) => Ok(subscript(&array, &bounds)),
-            Datum::Jsonb(json) => Ok(json_subscript(&json, &bounds)),
-            _ => Ok(Datum::Null),
-        }
+        Ok(bounds)
     }
 }
 
-enum Bound {
+pub(super) enum Bound {
     Index(Datum),
     Slice(Option<Datum>, Option<Datum>),
 }
@@ -96,7 +102,7 @@ pub(super) fn array_of_arrays(element: Oid, values: Vec<Datum>) -> Result<Array>
     Ok(Array { element, dimensions, elements })
 }
 
-fn int(value: &Datum) -> Option<i32> {
+pub(super) fn int(value: &Datum) -> Option<i32> {
     match value {
         Datum::Int4(value) => Some(*value),
         Datum::Int8(value) => i32::try_from(*value).ok(),

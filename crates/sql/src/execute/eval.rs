@@ -121,6 +121,19 @@ impl Exec<'_> {
                 Ok(Datum::Record(Arc::new(record)))
             }
             ExprKind::Subscript { base, parts } => self.subscript(base, parts, expr.ty, row),
+            ExprKind::SetElement { base, parts, value } => {
+                self.set_element(base, parts, value, row)
+            }
+            ExprKind::SetField { base, index, value, names, types } => {
+                let mut fields = match self.eval(base, row)? {
+                    Datum::Record(record) => record.fields.clone(),
+                    _ => vec![Datum::Null; types.len()],
+                };
+                fields.resize(types.len(), Datum::Null);
+                fields[*index] = self.eval(value, row)?;
+                let record = RecordValue { types: types.clone(), names: names.clone(), fields };
+                Ok(Datum::Record(Arc::new(record)))
+            }
             ExprKind::Field { base, index } => match self.eval(base, row)? {
                 Datum::Record(record) => {
                     Ok(record.fields.get(*index).cloned().unwrap_or(Datum::Null))

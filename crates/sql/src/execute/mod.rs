@@ -19,6 +19,7 @@ mod row_locks;
 mod rows;
 mod scan;
 mod session_functions;
+mod set_part;
 mod subquery;
 mod unique;
 mod window;

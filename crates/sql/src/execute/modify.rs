@@ -88,6 +88,7 @@ impl Exec<'_> {
             };
             let Some((number, values)) = written else { continue };
             count += 1;
+            self.check_view(modify, rules, number, &values, &mut flat)?;
             if !modify.returning.is_empty() {
                 place(&modify.target, number, &values, &mut flat);
                 returned.push(self.eval_all(&modify.returning, &flat)?);
@@ -227,6 +228,29 @@ impl Exec<'_> {
         Ok(Some((number, new)))
     }
 
+    /// Whether a row that was written is one of the views that it was written through.
+    fn check_view(
+        &mut self,
+        modify: &Modify,
+        rules: &Rules,
+        number: RowNo,
+        values: &Row,
+        flat: &mut Row,
+    ) -> Result<()> {
+        if modify.checks.is_empty() {
+            return Ok(());
+        }
+        place(&modify.target, number, values, flat);
+        for (view, check) in &modify.checks {
+            if !self.holds(check, flat)? {
+                let message = format!("new row violates check option for view \"{view}\"");
+                return Err(SqlError::new(code::CHECK_OPTION_VIOLATION, message)
+                    .detail(self.failing_row(rules, values)));
+            }
+        }
+        Ok(())
+    }
+
     /// The values of a row after SET.
     fn assigned(&mut self, set: &[Assignment], old: &Row, flat: &Row) -> Result<Row> {
         let mut new = old.clone();
@@ -336,6 +360,7 @@ impl Exec<'_> {
             let (number, new) = self.update_row(rules, number, &old, new, set)?;
             self.touched.insert((rules.heap.id, number));
             count += 1;
+            self.check_view(modify, rules, number, &new, &mut flat)?;
             if !modify.returning.is_empty() {
                 place(&modify.target, number, &new, &mut flat);
                 returned.push(self.eval_all(&modify.returning, &flat)?);

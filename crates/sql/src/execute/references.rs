@@ -120,6 +120,10 @@ impl Exec<'_> {
         self.lock_row(&heap, row, LockStrength::Update, WaitPolicy::Wait, &name)?;
         let old = self.current_values(child, row);
         let mut values = old.clone();
+        let sets = match new {
+            None if !reference.set_columns.is_empty() => &reference.set_columns,
+            _ => &reference.columns,
+        };
         match (action, new) {
             (Action::Restrict | Action::NoAction, _) => {
                 return Err(self.still_referenced(child, constraint, reference, gone));
@@ -134,12 +138,12 @@ impl Exec<'_> {
                 }
             }
             (Action::SetNull, _) => {
-                for &column in &reference.columns {
+                for &column in sets {
                     values[column as usize - 1] = Datum::Null;
                 }
             }
             (Action::SetDefault, _) => {
-                for &column in &reference.columns {
+                for &column in sets {
                     let default = self.env.binder("").column_default(child.table.column(column))?;
                     let value = match default {
                         Some(default) => self.eval(&default, &[])?,

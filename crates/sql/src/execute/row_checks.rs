@@ -65,7 +65,7 @@ impl Exec<'_> {
         fields.table = Some(table.name.to_string());
     }
 
-    fn failing_row(&self, rules: &Rules, values: &Row) -> String {
+    pub(super) fn failing_row(&self, rules: &Rules, values: &Row) -> String {
         let shown: Vec<String> = rules
             .table
             .live()

@@ -219,6 +219,28 @@ pub enum ExprKind {
         /// The subscripts.
         parts: Vec<SubscriptPart>,
     },
+    /// An array or jsonb in which an element or a slice is another one.
+    SetElement {
+        /// What it was.
+        base: Box<Expr>,
+        /// The subscripts.
+        parts: Vec<SubscriptPart>,
+        /// The new part.
+        value: Box<Expr>,
+    },
+    /// A row in which a field is another one.
+    SetField {
+        /// What it was.
+        base: Box<Expr>,
+        /// The place of the field.
+        index: usize,
+        /// Its new value.
+        value: Box<Expr>,
+        /// The names of all fields.
+        names: Vec<Arc<str>>,
+        /// Their types.
+        types: Vec<Oid>,
+    },
     /// A field of a row.
     Field {
         /// The row.

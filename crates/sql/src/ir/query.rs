@@ -408,6 +408,8 @@ pub struct Modify {
     pub returning: Vec<Expr>,
     /// How many columns the target and the parts of FROM have together.
     pub width: usize,
+    /// What the check options of views ask of rows that are written, with the views' names.
+    pub checks: Vec<(Arc<str>, Expr)>,
 }
 
 /// What is done to a table.

@@ -74,14 +74,16 @@ impl Expr {
             }
             ExprKind::Subscript { base, parts } => {
                 base.walk(level, visit);
-                for part in parts {
-                    match part {
-                        SubscriptPart::Index(index) => index.walk(level, visit),
-                        SubscriptPart::Slice(from, to) => {
-                            from.iter_mut().chain(to).for_each(|it| it.walk(level, visit));
-                        }
-                    }
-                }
+                parts.iter_mut().for_each(|it| it.walk(level, visit));
+            }
+            ExprKind::SetElement { base, parts, value } => {
+                base.walk(level, visit);
+                parts.iter_mut().for_each(|it| it.walk(level, visit));
+                value.walk(level, visit);
+            }
+            ExprKind::SetField { base, value, .. } => {
+                base.walk(level, visit);
+                value.walk(level, visit);
             }
             ExprKind::Const(_)
             | ExprKind::Param(_)
@@ -105,6 +107,17 @@ impl Expr {
             !found
         });
         found
+    }
+}
+
+impl SubscriptPart {
+    fn walk(&mut self, level: u32, visit: &mut Visit<'_>) {
+        match self {
+            SubscriptPart::Index(index) => index.walk(level, visit),
+            SubscriptPart::Slice(from, to) => {
+                from.iter_mut().chain(to).for_each(|it| it.walk(level, visit));
+            }
+        }
     }
 }
 
@@ -230,5 +243,6 @@ impl Modify {
             }
         }
         self.returning.iter_mut().for_each(|it| it.walk(level, visit));
+        self.checks.iter_mut().for_each(|(_, it)| it.walk(level, visit));
     }
 }

@@ -4,6 +4,7 @@
 #![allow(missing_docs)]
 
 use super::Parsed;
+use crate::catalog::CheckOption;
 use sqlparser::ast::{DataType, Expr, Query, TransactionMode};
 
 /// A name with its schema.
@@ -53,7 +54,7 @@ pub enum Utility {
     CreateSchema {
         name: Option<String>,
         if_not_exists: bool,
-        elements: Vec<Parsed>,
+        elements: Vec<Utility>,
     },
     CreateEnum {
         name: Name,
@@ -257,6 +258,8 @@ pub struct ForeignKeyDef {
     pub referenced: Vec<String>,
     pub on_delete: crate::catalog::Action,
     pub on_update: crate::catalog::Action,
+    /// The columns that ON DELETE SET is about; none for all.
+    pub set_columns: Vec<String>,
     pub match_full: bool,
 }
 
@@ -330,6 +333,7 @@ pub struct CreateView {
     pub query: Box<Query>,
     pub text: String,
     pub with_data: bool,
+    pub check: Option<CheckOption>,
 }
 
 #[derive(Clone, Debug)]

@@ -313,6 +313,7 @@ impl Cursor<'_> {
             referenced,
             on_delete: Action::NoAction,
             on_update: Action::NoAction,
+            set_columns: Vec::new(),
             match_full: false,
         };
         loop {
@@ -325,16 +326,27 @@ impl Cursor<'_> {
                     "MATCH PARTIAL not yet implemented",
                 ));
             } else if self.eat("on delete") {
-                key.on_delete = self.action()?;
+                (key.on_delete, key.set_columns) = self.action()?;
             } else if self.eat("on update") {
-                key.on_update = self.action()?;
+                let (action, columns) = self.action()?;
+                if !columns.is_empty() {
+                    let what = if action == Action::SetNull { "SET NULL" } else { "SET DEFAULT" };
+                    return Err(SqlError::new(
+                        code::FEATURE_NOT_SUPPORTED,
+                        format!(
+                            "a column list with {what} is only supported for ON DELETE actions"
+                        ),
+                    ));
+                }
+                key.on_update = action;
             } else {
                 return Ok(key);
             }
         }
     }
 
-    fn action(&mut self) -> Result<Action> {
+    /// What happens, and to which columns if not to all.
+    fn action(&mut self) -> Result<(Action, Vec<String>)> {
         let action = if self.eat("no action") {
             Action::NoAction
         } else if self.eat("restrict") {
@@ -349,10 +361,8 @@ impl Cursor<'_> {
             return Err(self.error());
         };
         let sets = matches!(action, Action::SetNull | Action::SetDefault);
-        if sets && self.is_token(&Token::LParen) {
-            return Err(SqlError::unsupported("a list of columns of ON DELETE SET"));
-        }
-        Ok(action)
+        let columns = if sets { self.maybe_ident_list()? } else { Vec::new() };
+        Ok((action, columns))
     }
 
     /// A column with its constraints.

@@ -2,8 +2,19 @@
 
 use super::ast::*;
 use super::cursor::Cursor;
+use crate::catalog::CheckOption;
+use crate::catalog::type_names::quote_ident;
 use crate::error::{Result, SqlError, code};
 use sqlparser::tokenizer::Token;
+
+/// What the options of a view say of checks: `(check_option = local)`.
+fn check_option(options: &str) -> Option<CheckOption> {
+    let words = super::words(options);
+    let at = words.iter().position(|(word, ..)| word == "check_option")?;
+    let is_local =
+        words.get(at + 1).is_some_and(|(word, ..)| word == "local") || options.contains("'local'");
+    Some(if is_local { CheckOption::Local } else { CheckOption::Cascaded })
+}
 
 impl Cursor<'_> {
     pub(super) fn create_index(&mut self) -> Result<Utility> {
@@ -109,9 +120,7 @@ impl Cursor<'_> {
 
     pub(super) fn create_view(&mut self, or_replace: bool, life: Lifetime) -> Result<Utility> {
         let materialized = self.eat("materialized");
-        if self.is("recursive") {
-            return Err(SqlError::unsupported("CREATE RECURSIVE VIEW"));
-        }
+        let recursive = self.eat("recursive");
         self.need("view")?;
         let if_not_exists = self.eat("if not exists");
         let name = self.name()?;
@@ -119,14 +128,35 @@ impl Cursor<'_> {
         if self.eat("using") || self.eat("tablespace") {
             self.ident()?;
         }
+        let mut check = None;
         if self.eat("with") {
+            let start = self.position();
             self.skip_parentheses()?;
+            check = check_option(&self.since(start));
         }
         self.need("as")?;
-        let (query, text) = self.query()?;
+        let (mut query, mut text) = self.query()?;
+        if recursive {
+            let names: Vec<String> = columns.iter().map(|it| quote_ident(it)).collect();
+            let (view, names) = (quote_ident(&name.name), names.join(", "));
+            text =
+                format!("WITH RECURSIVE {view} ({names}) AS ({text}) SELECT {names} FROM {view}");
+            query = Box::new(super::query(&text)?);
+        }
         let with_data = self.with_data()?;
-        if self.is("with") {
-            return Err(SqlError::unsupported("WITH CHECK OPTION"));
+        if self.eat("with") {
+            check = Some(match self.eat("local") {
+                true => CheckOption::Local,
+                false => CheckOption::Cascaded,
+            });
+            self.eat("cascaded");
+            self.need("check option")?;
+            if recursive {
+                return Err(SqlError::new(
+                    code::FEATURE_NOT_SUPPORTED,
+                    "WITH CHECK OPTION not supported on recursive views",
+                ));
+            }
         }
         Ok(Utility::CreateView(CreateView {
             name,
@@ -138,6 +168,7 @@ impl Cursor<'_> {
             query,
             text,
             with_data,
+            check,
         }))
     }
 
@@ -152,10 +183,21 @@ impl Cursor<'_> {
             let user = self.ident()?;
             name = Some(name.unwrap_or(user));
         }
-        if !self.is_end() {
-            return Err(SqlError::unsupported("CREATE SCHEMA with elements"));
+        let mut elements = Vec::new();
+        while !self.is_end() {
+            if self.eat("create") {
+                elements.push(self.create()?);
+            } else if self.is("grant") {
+                return Err(SqlError::unsupported("GRANT as an element of CREATE SCHEMA"));
+            } else {
+                return Err(self.error());
+            }
         }
-        Ok(Utility::CreateSchema { name, if_not_exists, elements: Vec::new() })
+        if if_not_exists && !elements.is_empty() {
+            let message = "CREATE SCHEMA IF NOT EXISTS cannot include schema elements";
+            return Err(SqlError::new(code::FEATURE_NOT_SUPPORTED, message));
+        }
+        Ok(Utility::CreateSchema { name, if_not_exists, elements })
     }
 
     pub(super) fn create_type(&mut self) -> Result<Utility> {

@@ -157,7 +157,7 @@ impl<'t> Cursor<'t> {
         if self.is_token(&Token::LParen) { self.ident_list() } else { Ok(Vec::new()) }
     }
 
-    fn since(&self, start: u32) -> String {
+    pub fn since(&self, start: u32) -> String {
         let current = self.parser.token_at(self.parser.get_current_index());
         let end = position(self.text, current.span.end);
         let text: String = self

@@ -7,6 +7,7 @@ pub(crate) mod chains;
 mod create;
 mod create_more;
 mod cursor;
+mod grammar;
 mod names;
 mod rewrite;
 mod session;

@@ -5,7 +5,8 @@ use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 /// Rewrites tokens.
 pub(super) fn rewrite(text: &str, tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
-    let tokens = frame_bounds(exclusions(trims(only(table_command(joined_strings(tokens))))));
+    let tokens = super::grammar::rewrite(text, joined_strings(tokens));
+    let tokens = frame_bounds(exclusions(trims(only(table_command(tokens)))));
     let tokens = weaker_locks(transactions(queries_in_lists(tokens)));
     fetched(text, conflict_targets(text, parenthesized_operands(tokens)))
 }
@@ -83,9 +84,13 @@ fn queries_in_lists(mut tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
     };
     let found: Vec<usize> = (0..places.len()).filter(|&at| is_list(at)).collect();
     for at in found.into_iter().rev() {
-        let place = places[at + 2];
-        let mark = marked("query", &tokens[place]);
-        tokens.insert(place, mark);
+        let Some(end) = closing(&tokens, &places, at + 2) else { continue };
+        let (open, close) = (places[at + 2], places[end]);
+        let around = |token: Token| plain(token, &tokens[open]);
+        let (last, first) = (around(Token::RParen), around(Token::LParen));
+        let mark = marked("query", &tokens[open]);
+        tokens.insert(close, last);
+        tokens.splice(open..open, [mark, first]);
     }
     tokens
 }
@@ -238,7 +243,7 @@ fn fetched(text: &str, tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
 }
 
 /// Where the parenthesis is closed that opens here, if one does.
-fn closing(tokens: &[TokenWithSpan], places: &[usize], at: usize) -> Option<usize> {
+pub(super) fn closing(tokens: &[TokenWithSpan], places: &[usize], at: usize) -> Option<usize> {
     let mut depth = 0;
     for (next, &place) in places.iter().enumerate().skip(at) {
         match tokens[place].token {
@@ -303,7 +308,7 @@ fn table_command(mut tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
     tokens
 }
 
-fn word(token: &TokenWithSpan) -> Option<String> {
+pub(super) fn word(token: &TokenWithSpan) -> Option<String> {
     match &token.token {
         Token::Word(word) if word.quote_style.is_none() => Some(word.value.to_lowercase()),
         _ => None,
@@ -321,19 +326,19 @@ pub(crate) fn marked_literal(literal: &Expr) -> Option<&str> {
     text.strip_prefix(MARK)
 }
 
-fn marked(what: &str, like: &TokenWithSpan) -> TokenWithSpan {
+pub(super) fn marked(what: &str, like: &TokenWithSpan) -> TokenWithSpan {
     let value = format!("{MARK}{what}");
     let keyword = sqlparser::keywords::Keyword::NoKeyword;
     let word = sqlparser::tokenizer::Word { value, quote_style: Some('"'), keyword };
     TokenWithSpan { token: Token::Word(word), span: like.span }
 }
 
-fn plain(token: Token, like: &TokenWithSpan) -> TokenWithSpan {
+pub(super) fn plain(token: Token, like: &TokenWithSpan) -> TokenWithSpan {
     TokenWithSpan { token, span: like.span }
 }
 
 /// The places of tokens that are no space.
-fn solid(tokens: &[TokenWithSpan]) -> Vec<usize> {
+pub(super) fn solid(tokens: &[TokenWithSpan]) -> Vec<usize> {
     let is_solid = |place: &usize| !matches!(tokens[*place].token, Token::Whitespace(_));
     (0..tokens.len()).filter(is_solid).collect()
 }
@@ -536,9 +541,6 @@ pub(super) fn unsupported(tokens: &[TokenWithSpan]) -> Option<&'static str> {
         places.get(at).is_some_and(|&place| word(&tokens[place]).as_deref() == Some(want))
     };
     (0..places.len()).find_map(|at| {
-        if is(at, "between") && is(at + 1, "symmetric") {
-            return Some("BETWEEN SYMMETRIC");
-        }
         if is(at, "search") && (is(at + 1, "depth") || is(at + 1, "breadth")) {
             return Some("SEARCH of a recursive query");
         }
@@ -546,10 +548,7 @@ pub(super) fn unsupported(tokens: &[TokenWithSpan]) -> Option<&'static str> {
         if is(at, "cycle") && follows_query && !is(0, "create") && !is(0, "alter") {
             return Some("CYCLE of a recursive query");
         }
-        if is(at, "group") && is(at + 1, "by") && is(at + 2, "distinct") {
-            return Some("GROUP BY DISTINCT");
-        }
-        (is(at, "rows") && is(at + 1, "from")).then_some("ROWS FROM")
+        None
     })
 }
 

@@ -5,7 +5,7 @@ use super::columns;
 use super::facts::column_collation;
 use super::maker::{Maker, maybe, text, yes};
 use crate::catalog::type_names::format_type;
-use crate::catalog::{Column, Object, Persistence, Table, UserTypeKind};
+use crate::catalog::{CheckOption, Column, Object, Persistence, Table, UserTypeKind};
 use crate::deparse;
 use crate::env::Env;
 use crate::types::{Datum, Oid};
@@ -55,7 +55,8 @@ pub(super) fn tables_view(env: &Env, maker: &mut Maker) {
                 add(schema_of(env, it.schema), &it.name, kind, true);
             }
             Object::View(it) => {
-                add(schema_of(env, it.schema), &it.name, "VIEW", false);
+                let insertable = env.binder("").updatable(it.oid).is_some();
+                add(schema_of(env, it.schema), &it.name, "VIEW", insertable);
             }
             _ => {}
         }
@@ -98,8 +99,10 @@ pub(super) fn columns_view(env: &Env, maker: &mut Maker) {
             }
             Object::View(it) => {
                 let schema = schema_of(env, it.schema);
-                let of = Of { schema, name: &it.name, table: None, updatable: false };
+                let mut of = Of { schema, name: &it.name, table: None, updatable: false };
+                let updatable = env.binder("").updatable(it.oid).unwrap_or_default();
                 for (place, column) in (1..).zip(&it.columns) {
+                    of.updatable = updatable.get(place as usize - 1) == Some(&true);
                     add_column(env, maker, &of, place, column);
                 }
             }
@@ -329,14 +332,20 @@ pub(super) fn sequences(env: &Env, maker: &mut Maker) {
 pub(super) fn views(env: &Env, maker: &mut Maker) {
     for (_, object) in env.catalog.objects() {
         let Object::View(it) = object else { continue };
+        let updatable = env.binder("").updatable(it.oid).is_some();
+        let check = match it.check {
+            None => "NONE",
+            Some(CheckOption::Local) => "LOCAL",
+            Some(CheckOption::Cascaded) => "CASCADED",
+        };
         maker.add([
             ("table_catalog", database(env)),
             ("table_schema", schema_of(env, it.schema)),
             ("table_name", text(&it.name)),
             ("view_definition", Datum::text(deparse::view(&it.text))),
-            ("check_option", text("NONE")),
-            ("is_updatable", yes(false)),
-            ("is_insertable_into", yes(false)),
+            ("check_option", text(check)),
+            ("is_updatable", yes(updatable)),
+            ("is_insertable_into", yes(updatable)),
             ("is_trigger_updatable", yes(false)),
             ("is_trigger_deletable", yes(false)),
             ("is_trigger_insertable_into", yes(false)),

@@ -64,7 +64,7 @@ pub(super) fn check_constraints(env: &Env, maker: &mut Maker) {
     for table in tables(env) {
         for it in &table.constraints {
             if let ConstraintKind::Check { text, .. } = &it.kind {
-                add(table.schema, &it.name, deparse::check(env, table, text));
+                add(table.schema, &it.name, format!("({})", deparse::check(env, table, text)));
             }
         }
         for (place, column) in table.live().filter(|(_, column)| column.not_null) {
@@ -76,7 +76,8 @@ pub(super) fn check_constraints(env: &Env, maker: &mut Maker) {
         let Object::Type(ty) = object else { continue };
         let UserTypeKind::Domain(domain) = &ty.kind else { continue };
         for (_, name, check) in &domain.checks {
-            add(ty.schema, name, deparse::domain_check(env, domain.base, check));
+            let clause = deparse::domain_check(env, domain.base, check);
+            add(ty.schema, name, format!("({clause})"));
         }
     }
 }

@@ -35,6 +35,25 @@ fn wanted(call: &Call<'_>, base: Option<&RecordValue>) -> Result<Arc<[Field]>> {
     Ok(base.names.iter().zip(&base.types).map(field).collect())
 }
 
+/// The fields of a list of column definitions, which the binder hands over behind the arguments:
+/// a row with their names and types, and the modifiers.
+fn defined(call: &Call<'_>, args: &[Datum]) -> Result<Arc<[Field]>> {
+    let Some(Datum::Record(shape)) = args.get(1) else { return wanted(call, None) };
+    let typmods = match args.get(2) {
+        Some(Datum::Array(typmods)) => &typmods.elements[..],
+        _ => &[],
+    };
+    let fields = shape.names.iter().zip(&shape.types).enumerate();
+    let field = |(at, (name, ty)): (usize, (&Arc<str>, &Oid))| {
+        let typmod = match typmods.get(at) {
+            Some(Datum::Int4(typmod)) => *typmod,
+            _ => -1,
+        };
+        Field { name: name.clone(), ty: *ty, typmod }
+    };
+    Ok(fields.map(field).collect())
+}
+
 /// A row from an object; what the object lacks comes from another row.
 fn record(
     json: &Json,
@@ -163,7 +182,7 @@ fn populate(call: &Call<'_>, args: &[Datum], function: &str) -> Result<Datum> {
 fn to_record(call: &Call<'_>, args: &[Datum], function: &str) -> Result<Datum> {
     let Some(json) = json_argument(args, 0)? else { return Ok(Datum::Null) };
     check_object(&json, function)?;
-    let fields = wanted(call, None)?;
+    let fields = defined(call, args)?;
     Ok(Datum::Record(Arc::new(record(&json, &fields, None, call)?)))
 }
 
@@ -171,13 +190,20 @@ fn to_record(call: &Call<'_>, args: &[Datum], function: &str) -> Result<Datum> {
 fn rows(
     json: Option<Json>,
     base: Option<&RecordValue>,
+    fields: Option<Arc<[Field]>>,
     call: &Call<'_>,
     function: &str,
 ) -> Result<Rows> {
     let Some(json) = json else { return Ok(Box::new(std::iter::empty())) };
-    let fields = wanted(call, base)?;
+    let fields = match fields {
+        Some(fields) => fields,
+        None => wanted(call, base)?,
+    };
     let elements = match &json {
         Json::Array(elements) => elements,
+        _ if function.starts_with("jsonb_") => {
+            return Err(invalid(format!("cannot call {function} on a non-array")));
+        }
         Json::Object(_) => return Err(invalid(format!("cannot call {function} on an object"))),
         _ => return Err(invalid(format!("cannot call {function} on a scalar"))),
     };
@@ -194,7 +220,7 @@ fn rows(
 
 fn populate_rows(call: &Call<'_>, args: &[Datum], function: &str) -> Result<Rows> {
     let base = argument::<Option<&RecordValue>>(args, 0)?;
-    rows(json_argument(args, 1)?, base, call, function)
+    rows(json_argument(args, 1)?, base, None, call, function)
 }
 
 pub(super) const TABLE: &[Entry] = functions! {
@@ -210,9 +236,9 @@ pub(super) const SETS: &[(&str, SetFunction)] = &[
         populate_rows(call, args, "jsonb_populate_recordset")
     }),
     ("json_to_recordset", |call, args| {
-        rows(json_argument(args, 0)?, None, call, "json_to_recordset")
+        rows(json_argument(args, 0)?, None, Some(defined(call, args)?), call, "json_to_recordset")
     }),
     ("jsonb_to_recordset", |call, args| {
-        rows(json_argument(args, 0)?, None, call, "jsonb_to_recordset")
+        rows(json_argument(args, 0)?, None, Some(defined(call, args)?), call, "jsonb_to_recordset")
     }),
 ];

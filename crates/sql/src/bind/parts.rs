@@ -1,0 +1,115 @@
+//! Assignments to parts of columns: `SET a[1] = …`, `SET r.x = …`.
+
+use super::target::Target;
+use super::{Binder, Clause, fold};
+use crate::catalog::Column;
+use crate::catalog::builtin::CastContext;
+use crate::error::{Result, SqlError, code};
+use crate::ir::{Expr, ExprKind, SubscriptPart};
+use crate::types::{Oid, TypeKind};
+use sqlparser::ast::{self, AccessExpr};
+use std::sync::Arc;
+
+impl Binder<'_> {
+    /// The column that an assignment changes a part of, and how to get to that part.
+    pub(super) fn assigned_path(
+        &self,
+        target: &Target,
+        assignment: &ast::Assignment,
+    ) -> Result<Option<(u16, Vec<AccessExpr>)>> {
+        let ast::AssignmentTarget::ColumnName(name) = &assignment.target else { return Ok(None) };
+        let idents: Vec<&ast::Ident> = name.0.iter().filter_map(|it| it.as_ident()).collect();
+        // With brackets it is a marked name, see `parse/rewrite.rs`.
+        let marked = idents.first().and_then(|it| it.value.strip_prefix(crate::parse::MARK));
+        if let Some(text) = marked.and_then(|it| it.strip_prefix("part ")) {
+            let position = self.position(idents[0].span);
+            return match crate::parse::expression(text)? {
+                ast::Expr::CompoundFieldAccess { root, access_chain } => {
+                    let ast::Expr::Identifier(root) = *root else {
+                        return Err(SqlError::unsupported(format!("an assignment to {text}")));
+                    };
+                    Ok(Some((target.find(&fold(&root), position)?, access_chain)))
+                }
+                _ => Err(SqlError::unsupported(format!("an assignment to {text}"))),
+            };
+        }
+        let [column, fields @ ..] = &idents[..] else { return Ok(None) };
+        if fields.is_empty() {
+            return Ok(None);
+        }
+        let number = target.find(&fold(column), self.position(column.span))?;
+        let field = |it: &&ast::Ident| AccessExpr::Dot(ast::Expr::Identifier((*it).clone()));
+        Ok(Some((number, fields.iter().map(field).collect())))
+    }
+
+    /// A value in which a part is another one.
+    pub(super) fn with_part(
+        &mut self,
+        base: Expr,
+        path: &[AccessExpr],
+        value: &ast::Expr,
+        column: &Column,
+    ) -> Result<Expr> {
+        match path.first() {
+            None => {
+                let expr = self.in_clause(Clause::Set, |binder| binder.expr(value))?;
+                if matches!(expr.kind, ExprKind::Default) {
+                    let message = "cannot set an array element to DEFAULT";
+                    return Err(SqlError::new(code::FEATURE_NOT_SUPPORTED, message));
+                }
+                let part = Column { ty: base.ty, typmod: base.typmod, ..column.clone() };
+                self.assign(expr, &part, super::assignments::value_position(value))
+            }
+            Some(AccessExpr::Dot(ast::Expr::Identifier(name))) => {
+                let ty = self.catalog.base_type(base.ty);
+                let Some(TypeKind::Composite(fields)) = self.catalog.kind(ty) else {
+                    let message = format!(
+                        "cannot assign to field \"{}\" of column \"{}\" because its type {} is \
+                         not a composite type",
+                        fold(name),
+                        column.name,
+                        self.type_name(base.ty)
+                    );
+                    return Err(SqlError::new(code::DATATYPE_MISMATCH, message));
+                };
+                let part = self.field(base.clone(), &fold(name))?;
+                let ExprKind::Field { index, .. } = part.kind else {
+                    return Err(SqlError::internal("a field is a field"));
+                };
+                let value = Box::new(self.with_part(part, &path[1..], value, column)?);
+                let names = fields.iter().map(|it| Arc::clone(&it.name)).collect();
+                let types = fields.iter().map(|it| it.ty).collect();
+                let (whole, typmod) = (base.ty, base.typmod);
+                let base = Box::new(base);
+                let kind = ExprKind::SetField { base, index, value, names, types };
+                self.coerce(Expr { kind, ty, typmod }, whole, typmod, CastContext::Implicit)
+            }
+            Some(AccessExpr::Dot(other)) => {
+                Err(SqlError::unsupported(format!("an assignment to the field {other}")))
+            }
+            Some(AccessExpr::Subscript(_)) => {
+                let is_subscript = |it: &&AccessExpr| matches!(it, AccessExpr::Subscript(_));
+                let count = path.iter().take_while(is_subscript).count();
+                let ty = self.catalog.base_type(base.ty);
+                let part = self.subscript(base.clone(), &path[..count])?;
+                let ExprKind::Subscript { parts, .. } = part.kind.clone() else {
+                    return Err(SqlError::internal("a subscript is a subscript"));
+                };
+                let is_slice = |it: &SubscriptPart| matches!(it, SubscriptPart::Slice(..));
+                if parts.len() > 1 && parts.iter().any(is_slice) {
+                    return Err(SqlError::unsupported(
+                        "an assignment to a slice of several dimensions",
+                    ));
+                }
+                if ty == Oid::JSONB && parts.iter().any(is_slice) {
+                    let message = "jsonb subscript does not support slices";
+                    return Err(SqlError::new(code::DATATYPE_MISMATCH, message));
+                }
+                let value = Box::new(self.with_part(part, &path[count..], value, column)?);
+                let (whole, typmod) = (base.ty, base.typmod);
+                let kind = ExprKind::SetElement { base: Box::new(base), parts, value };
+                self.coerce(Expr { kind, ty, typmod }, whole, typmod, CastContext::Implicit)
+            }
+        }
+    }
+}
