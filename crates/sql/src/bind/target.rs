@@ -166,12 +166,12 @@ const SINGLE: &str =
 fn base(query: &ast::Query) -> Option<(&ast::ObjectName, Option<&ast::TableAlias>)> {
     let SetExpr::Select(select) = &*query.body else { return None };
     match &select.from[..] {
-        [ast::TableWithJoins { relation, joins }] if joins.is_empty() => match relation {
-            TableFactor::Table { name, alias, args: None, sample: None, .. } => {
-                Some((name, alias.as_ref()))
-            }
-            _ => None,
-        },
+        [
+            ast::TableWithJoins {
+                relation: TableFactor::Table { name, alias, args: None, sample: None, .. },
+                joins,
+            },
+        ] if joins.is_empty() => Some((name, alias.as_ref())),
         _ => None,
     }
 }
