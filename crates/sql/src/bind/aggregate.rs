@@ -95,20 +95,25 @@ impl Binder<'_> {
 
     /// An aggregate belongs to the innermost query whose columns it is over.
     fn place_aggregate(&mut self, mut call: AggCall, clause: Clause) -> Result<Expr> {
-        let mut least: Option<u32> = None;
+        let (mut columns, mut aggregates): (Option<u32>, Option<u32>) = (None, None);
         let mut look = |expr: &mut Expr, level: u32| {
-            if let ExprKind::Column { depth, .. } | ExprKind::WholeRow { depth, .. } = &expr.kind
-                && *depth >= level
-            {
-                let depth = depth - level;
-                least = Some(least.map_or(depth, |it| it.min(depth)));
+            let (least, depth) = match &expr.kind {
+                ExprKind::Column { depth, .. } | ExprKind::WholeRow { depth, .. } => {
+                    (&mut columns, *depth)
+                }
+                ExprKind::Aggregate { depth, .. } => (&mut aggregates, *depth),
+                _ => return true,
+            };
+            if let Some(depth) = depth.checked_sub(level) {
+                *least = Some(least.map_or(depth, |it| it.min(depth)));
             }
             true
         };
         for_each_expr(&mut call, &mut |expr| expr.walk(0, &mut look));
-        let depth = least.unwrap_or(0);
+        // An aggregate of a query further in or out may be an argument, not one of the same.
+        let depth = columns.into_iter().chain(aggregates).min().unwrap_or(0);
         let own = self.levels.len() - 1 - depth as usize;
-        if depth > 0 && self.levels[own].in_aggregate {
+        if aggregates == Some(depth) || depth > 0 && self.levels[own].in_aggregate {
             return Err(SqlError::new(
                 code::GROUPING_ERROR,
                 "aggregate function calls cannot be nested",
@@ -126,7 +131,8 @@ impl Binder<'_> {
             for_each_expr(&mut call, &mut |expr| {
                 expr.walk(0, &mut |expr, level| {
                     if let ExprKind::Column { depth: it, .. }
-                    | ExprKind::WholeRow { depth: it, .. } = &mut expr.kind
+                    | ExprKind::WholeRow { depth: it, .. }
+                    | ExprKind::Aggregate { depth: it, .. } = &mut expr.kind
                         && *it >= level
                     {
                         *it -= depth;
