@@ -47,13 +47,13 @@ impl Binder<'_> {
             }
             None => None,
         };
-        let (keys, sets) = self.group_by(&select.group_by, &columns, &targets)?;
         let having = match &select.having {
             Some(having) => {
                 Some(self.in_clause(Clause::Having, |it| it.condition(having, "HAVING"))?)
             }
             None => None,
         };
+        let (keys, sets) = self.group_by(&select.group_by, &columns, &targets)?;
         let shown = targets.len();
         self.need_bytes("GROUP BY", &keys)?;
         if select.distinct.is_some() {
