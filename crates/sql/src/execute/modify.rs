@@ -48,7 +48,9 @@ impl Exec<'_> {
         self.txn.check_writable(modify)?;
         self.lock_table(modify.target.table.oid, crate::locks::Mode::RowExclusive)?;
         let rules = self.rules(&modify.target.table)?;
-
+        if asks_while_it_changes(modify) {
+            self.keep_snapshot();
+        }
         match &modify.kind {
             ModifyKind::Insert { source, columns, defaults, on_conflict, .. } => {
                 self.insert(modify, &rules, source, columns, defaults, on_conflict.as_ref())
@@ -491,6 +493,31 @@ impl Exec<'_> {
         }
         Ok(true)
     }
+}
+
+/// Whether there are queries that run when rows have been changed, of which they see nothing.
+fn asks_while_it_changes(modify: &Modify) -> bool {
+    let asks = |set: &[Assignment]| set.iter().any(|it| it.value.has_query());
+    let meanwhile = match &modify.kind {
+        ModifyKind::Insert { on_conflict: Some(conflict), .. } => match &conflict.action {
+            ConflictAction::Update { set, filter } => {
+                asks(set) || filter.as_ref().is_some_and(Expr::has_query)
+            }
+            ConflictAction::Nothing => false,
+        },
+        ModifyKind::Merge { arms, .. } => arms.iter().any(|arm| {
+            arm.condition.as_ref().is_some_and(Expr::has_query)
+                || match &arm.action {
+                    MergeAction::Update(set) => asks(set),
+                    MergeAction::Insert(values) => values.iter().any(|(_, it)| it.has_query()),
+                    MergeAction::Nothing | MergeAction::Delete => false,
+                }
+        }),
+        _ => false,
+    };
+    meanwhile
+        || modify.returning.iter().any(Expr::has_query)
+        || modify.checks.iter().any(|(_, check)| check.has_query())
 }
 
 fn cannot_give(column: &str, generated: bool) -> SqlError {

@@ -108,6 +108,25 @@ impl Expr {
         });
         found
     }
+
+    /// Whether each evaluation may give another value.
+    pub fn is_volatile(&self) -> bool {
+        self.any(|expr, _| match &expr.kind {
+            ExprKind::Call { callee, .. } => callee.proc.volatility == b'v',
+            ExprKind::NextValue(_) => true,
+            _ => false,
+        })
+    }
+
+    /// Whether there is a query inside of it.
+    pub fn has_query(&self) -> bool {
+        self.any(|expr, level| {
+            let kind = &expr.kind;
+            level > 0
+                || matches!(kind, ExprKind::Scalar(_) | ExprKind::Exists(_) | ExprKind::ArrayOf(_))
+                || matches!(kind, ExprKind::QuantifiedQuery { .. })
+        })
+    }
 }
 
 impl SubscriptPart {
