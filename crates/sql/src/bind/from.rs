@@ -54,7 +54,7 @@ impl Binder<'_> {
         if schema.is_none()
             && let Some(cte) = self.ctes.iter_mut().rev().find(|cte| *cte.name == *plain)
         {
-            cte.is_used = true;
+            cte.uses += 1;
             let cte = cte.clone();
             if cte.is_silent {
                 let message = format!("WITH query \"{plain}\" does not have a RETURNING clause");
@@ -63,7 +63,7 @@ impl Binder<'_> {
             let start = self.level().width;
             let width = cte.columns.len();
             self.add_columns(&plain, None, alias, &cte.columns, Oid::NONE)?;
-            return Ok(From::Cte { number: cte.number, start, width });
+            return Ok(From::Cte { number: cte.number, start, width, unused: Vec::new() });
         }
         match self.find_table(name)? {
             NamedTable::Relation(Relation::Table(table)) => self.table(table, alias),

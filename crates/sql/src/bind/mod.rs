@@ -144,8 +144,8 @@ struct CteName {
     columns: Vec<OutColumn>,
     /// Whether it changes rows and returns none.
     is_silent: bool,
-    /// Whether something named it.
-    is_used: bool,
+    /// How often it is named.
+    uses: usize,
 }
 
 /// A query that is being bound.

@@ -39,11 +39,11 @@ impl Binder<'_> {
         let mut bound = self.body(&query.body, order_by, unknowns)?;
         let mut all = ctes;
         // What nothing names is run only if it changes something.
-        let is_used = |cte: &Cte| {
+        all.retain_mut(|cte| {
             let found = self.ctes.iter().find(|name| name.number == cte.number);
-            found.is_none_or(|name| name.is_used) || is_change(&cte.query)
-        };
-        all.retain(is_used);
+            cte.is_inlined &= found.is_some_and(|name| name.uses == 1);
+            found.is_none_or(|name| name.uses > 0) || is_change(&cte.query)
+        });
         all.append(&mut bound.ctes);
         bound.ctes = all;
         self.limits(query, &mut bound)?;
@@ -180,12 +180,15 @@ impl Binder<'_> {
                     binder.inside(|binder| binder.query(&cte.query, Unknowns::Resolve))
                 })?;
                 rename_cte(&mut query.columns, &names, &name)?;
-                Cte { number: self.number(), name: name.clone(), query, recursive: None }
+                let is_inlined =
+                    !matches!(cte.materialized, Some(ast::CteAsMaterialized::Materialized));
+                let number = self.number();
+                Cte { number, name: name.clone(), query, recursive: None, is_inlined }
             };
             let columns = bound.query.columns.clone();
             let is_silent = is_change(&bound.query) && columns.is_empty();
             let number = bound.number;
-            self.ctes.push(CteName { name, number, columns, is_silent, is_used: false });
+            self.ctes.push(CteName { name, number, columns, is_silent, uses: 0 });
             ctes.push(bound);
         }
         Ok(ctes)
@@ -228,7 +231,7 @@ impl Binder<'_> {
             number,
             columns: columns.clone(),
             is_silent: false,
-            is_used: true,
+            uses: 1,
         });
         let step =
             self.sealed(|binder| binder.inside(|binder| binder.body(right, &[], Unknowns::Keep)));
@@ -249,6 +252,7 @@ impl Binder<'_> {
             name: name.clone(),
             query: start,
             recursive: Some((Box::new(step), !all)),
+            is_inlined: false,
         })
     }
 

@@ -54,6 +54,8 @@ pub struct Exec<'e> {
     placeholders: Vec<Datum>,
     /// The rows of the queries of WITH, by number.
     ctes: FxHashMap<usize, Arc<Vec<Row>>>,
+    /// Queries of WITH that nothing has asked for yet, with how many levels are around them.
+    waiting: FxHashMap<usize, (crate::ir::Cte, usize)>,
     /// The rows of subqueries that look at nothing around them, by number.
     results: FxHashMap<usize, Arc<Vec<Row>>>,
     /// Rows that were changed or locked, so that a statement does so once.
@@ -88,6 +90,7 @@ impl<'e> Exec<'e> {
             levels: Vec::new(),
             placeholders: Vec::new(),
             ctes: FxHashMap::default(),
+            waiting: FxHashMap::default(),
             results: FxHashMap::default(),
             touched: rustc_hash::FxHashSet::default(),
             notices: Vec::new(),

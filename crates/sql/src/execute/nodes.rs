@@ -24,6 +24,9 @@ struct Inner {
 impl Exec<'_> {
     /// Goes through the rows of a plan; false if the sink has ended it.
     pub(super) fn each(&mut self, node: &Node, row: &mut Row, sink: &mut Sink<'_>) -> Result<bool> {
+        if !self.passes(&node.once, row)? {
+            return Ok(true);
+        }
         let filters = &node.filters;
         match &node.kind {
             // A scan tests its own conditions, before it reads all columns.
@@ -222,10 +225,8 @@ impl Exec<'_> {
                 rows.iter_mut().for_each(|row| row.truncate(width));
                 Ok(rows)
             }
-            From::Cte { number, width, .. } => {
-                let rows = self.ctes.get(number).cloned().ok_or_else(|| {
-                    SqlError::internal(format!("query {number} of WITH has not run"))
-                })?;
+            From::Cte { number, width, unused, .. } => {
+                let rows = self.cte_rows(*number, unused)?;
                 Ok(rows.iter().map(|row| row[..*width].to_vec()).collect())
             }
             From::Functions { functions, ordinality, .. } => {

@@ -20,6 +20,9 @@ impl Exec<'_> {
         self.run_ctes(&query.ctes)?;
         let offset = self.count(query.offset.as_ref(), "OFFSET")?.unwrap_or(0);
         let limit = self.count(query.limit.as_ref(), "LIMIT")?;
+        if limit == Some(0) {
+            return Ok(Vec::new());
+        }
         let wanted = match (limit, most) {
             (Some(limit), Some(most)) => Some(limit.min(most)),
             (limit, most) => limit.or(most),
@@ -72,12 +75,33 @@ impl Exec<'_> {
         }
     }
 
-    /// Runs the queries of WITH. What they change the others, and the query itself, do not see.
+    /// Runs those queries of WITH that change something, which the others, and the query itself,
+    /// do not see; the others run when they are asked for.
     pub fn run_ctes(&mut self, ctes: &[Cte]) -> Result<()> {
         if ctes.iter().any(|cte| matches!(cte.query.body, Body::Modify(_))) {
             self.keep_snapshot();
         }
-        ctes.iter().try_for_each(|cte| self.run_one_cte(cte))
+        for cte in ctes.iter().filter(|cte| !matches!(cte.query.body, Body::Modify(_))) {
+            self.ctes.remove(&cte.number);
+            self.waiting.insert(cte.number, (cte.clone(), self.levels.len()));
+        }
+        let mut changes = ctes.iter().filter(|cte| matches!(cte.query.body, Body::Modify(_)));
+        changes.try_for_each(|cte| self.run_one_cte(cte))
+    }
+
+    /// The rows of a query of WITH, without the values of columns that nothing looks at.
+    pub(super) fn cte_rows(&mut self, number: usize, unused: &[usize]) -> Result<Arc<Vec<Row>>> {
+        if let Some((mut cte, depth)) = self.waiting.remove(&number) {
+            if cte.is_inlined {
+                plan::leave_out(&mut cte.query, &|column| !unused.contains(&column));
+            }
+            let inner = self.levels.split_off(depth);
+            let done = self.run_one_cte(&cte);
+            self.levels.extend(inner);
+            done?;
+        }
+        let rows = self.ctes.get(&number).cloned();
+        rows.ok_or_else(|| SqlError::internal(format!("query {number} of WITH has not run")))
     }
 
     /// Runs a query of WITH.

@@ -58,6 +58,8 @@ pub struct Cte {
     pub query: Query,
     /// The part that does, and whether rows that were there are left out.
     pub recursive: Option<(Box<Query>, bool)>,
+    /// Whether it is as if it stood where it is named: once, and not MATERIALIZED.
+    pub is_inlined: bool,
 }
 
 /// What makes the rows of a query.
@@ -300,6 +302,8 @@ pub enum From {
         start: usize,
         /// How many columns.
         width: usize,
+        /// Those that nothing looks at, which a plan says.
+        unused: Vec<usize>,
     },
     /// Functions, whose rows stand side by side. Arguments see the parts before as the row itself.
     Functions {

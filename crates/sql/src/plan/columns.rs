@@ -1,7 +1,8 @@
 //! Which columns of a table are looked at, and which of them first.
 
 use super::{Access, KeyPart, Node, NodeKind};
-use crate::ir::{Expr, ExprKind, From, FromFunction};
+use crate::ir::{Body, Distinct, Expr, ExprKind, From, FromFunction, Query};
+use crate::types::Datum;
 
 /// The places of the row at `level` that an expression looks at.
 pub fn places(expr: &Expr, found: &mut Vec<usize>) {
@@ -93,6 +94,30 @@ pub fn assign(node: &mut Node, needed: &[usize]) {
             assign(left, needed);
             assign(right, needed);
         }
+        NodeKind::Source { from: From::Query { query, .. }, .. } => {
+            leave_out(query, &|column| needed.binary_search(&(start + column)).is_ok());
+        }
+        NodeKind::Source { from: From::Cte { unused, width, .. }, .. } => {
+            let is_unused = |column: &usize| needed.binary_search(&(start + column)).is_err();
+            *unused = (0..*width).filter(is_unused).collect();
+        }
         NodeKind::Source { .. } | NodeKind::Nothing => {}
+    }
+}
+
+/// Results of a query that nothing looks at are not worked out, nor is what is wrong with them
+/// found, as in PostgreSQL.
+pub fn leave_out(query: &mut Query, is_used: &dyn Fn(usize) -> bool) {
+    let (sort, shown) = (&query.sort, query.columns.len());
+    let Body::Select(select) = &mut query.body else { return };
+    if select.distinct != Distinct::No {
+        return;
+    }
+    for (column, target) in select.targets.iter_mut().enumerate().take(shown) {
+        let is_plain = matches!(target.kind, ExprKind::Column { .. } | ExprKind::Const(_));
+        let is_key = || sort.iter().any(|key| key.column == column);
+        if !is_plain && !is_used(column) && !is_key() && !target.is_volatile() {
+            *target = Expr::constant(Datum::Null, target.ty);
+        }
     }
 }

@@ -12,16 +12,31 @@ pub fn plan(catalog: &Catalog, from: &From, conditions: Vec<Expr>) -> Node {
     let mut leaves = Vec::new();
     let mut conditions: Vec<Option<Expr>> = conditions.into_iter().map(Some).collect();
     flatten(from, &mut leaves, &mut conditions);
+    let once = conditions.iter_mut().filter(|it| it.as_ref().is_some_and(is_constant));
+    let once: Vec<Expr> = once.filter_map(Option::take).collect();
     let mut left: Vec<Option<&From>> = leaves.iter().copied().map(Some).collect();
     let mut tree: Option<Node> = None;
     while let Some(place) = next(catalog, &left, &conditions, tree.as_ref()) {
         let Some(leaf) = left[place].take() else { break };
         tree = Some(attach(catalog, tree, leaf, &mut conditions));
     }
-    let mut tree =
-        tree.unwrap_or(Node { kind: NodeKind::Nothing, start: 0, end: 0, filters: Vec::new() });
+    let mut tree = tree.unwrap_or(Node {
+        kind: NodeKind::Nothing,
+        start: 0,
+        end: 0,
+        filters: Vec::new(),
+        once: Vec::new(),
+    });
     tree.filters.extend(conditions.into_iter().flatten());
+    tree.once.extend(once);
     tree
+}
+
+/// Whether a condition is the same for all rows.
+fn is_constant(condition: &Expr) -> bool {
+    let mut found = Vec::new();
+    places(condition, &mut found);
+    found.is_empty() && !condition.is_volatile()
 }
 
 /// The parts of inner joins, whose conditions are as good as those of WHERE.
@@ -185,7 +200,7 @@ fn join(
     let (start, end) = (left.start.min(right.start), left.end.max(right.end));
     let (left, right) = (Box::new(left), Box::new(right));
     let kind = NodeKind::Join { kind, left, right, hash, on, dependent };
-    Node { kind, start, end, filters: Vec::new() }
+    Node { kind, start, end, filters: Vec::new(), once: Vec::new() }
 }
 
 /// Equalities of the left and the right side, and other conditions.
@@ -291,7 +306,7 @@ fn single(
                 rest: Vec::new(),
                 lock: None,
             };
-            Node { kind: NodeKind::Scan(scan), start, end, filters: conditions }
+            Node { kind: NodeKind::Scan(scan), start, end, filters: conditions, once: Vec::new() }
         }
         From::Join { kind, left, right, on } => {
             let mut node = outer(catalog, *kind, left, right, on.as_ref(), conditions);
@@ -303,7 +318,7 @@ fn single(
             from_places(other, &mut found);
             let dependent = found.into_iter().any(|place| !(start..end).contains(&place));
             let kind = NodeKind::Source { from: other.clone(), dependent };
-            Node { kind, start, end, filters: conditions }
+            Node { kind, start, end, filters: conditions, once: Vec::new() }
         }
     }
 }

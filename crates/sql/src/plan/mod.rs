@@ -10,7 +10,7 @@ mod columns;
 mod joins;
 
 pub use access::{Access, KeyPart};
-pub use columns::places;
+pub use columns::{leave_out, places};
 pub use joins::width;
 
 use crate::catalog::Catalog;
@@ -27,6 +27,9 @@ pub struct Node {
     pub end: usize,
     /// Conditions over it and what comes before it.
     pub filters: Vec<Expr>,
+    /// Conditions that are the same for all its rows: without them there are none, and nothing
+    /// else is looked at.
+    pub once: Vec<Expr>,
 }
 
 /// What a node goes through.
@@ -80,7 +83,13 @@ pub fn plan(catalog: &Catalog, from: Option<&From>, filter: Option<&Expr>, used:
     let conditions = filter.map(|filter| access::conjuncts(filter.clone())).unwrap_or_default();
     let mut node = match from {
         Some(from) => joins::plan(catalog, from, conditions),
-        None => Node { kind: NodeKind::Nothing, start: 0, end: 0, filters: conditions },
+        None => Node {
+            kind: NodeKind::Nothing,
+            start: 0,
+            end: 0,
+            filters: conditions,
+            once: Vec::new(),
+        },
     };
     let mut needed: Vec<usize> = used.to_vec();
     columns::collect(&node, &mut needed);
