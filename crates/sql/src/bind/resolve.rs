@@ -361,7 +361,8 @@ impl Binder<'_> {
         let fits = args
             .iter()
             .zip(given)
-            .all(|(&want, &have)| self.can_coerce(have, want, CastContext::Implicit));
+            .all(|(&want, &have)| self.can_coerce(have, want, CastContext::Implicit))
+            && self.agree(&args, given);
         let gathers = gathers && proc.variadic != Oid::ANY;
         fits.then_some(Candidate { proc, args, gathers, places })
     }
