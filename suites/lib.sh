@@ -7,7 +7,8 @@ venv="$cache/venv"
 python="$venv/bin/python"
 
 say() { printf '== %s\n' "$*" >&2; }
-# Something is missing that may not be installed here; callers may skip what needs it.
+# Something is missing that cannot be fetched or may not be installed here; callers may skip what
+# needs it.
 cannot() { printf '%s: %s\n' "$(basename "$0")" "$*" >&2; exit 3; }
 fail() { printf '%s: %s\n' "$(basename "$0")" "$*" >&2; exit 2; }
 has() { command -v "$1" >/dev/null 2>&1; }
@@ -20,8 +21,8 @@ install() {
     else
         cannot "please install (as root): apt-get install $*"
     fi
-    $sudo apt-get update -q >&2 || fail "apt-get update failed; please install: $*"
-    DEBIAN_FRONTEND=noninteractive $sudo apt-get install -qy "$@" >&2 || fail "please install: $*"
+    $sudo apt-get update -q >&2 || cannot "apt-get update failed; please install: $*"
+    DEBIAN_FRONTEND=noninteractive $sudo apt-get install -qy "$@" >&2 || cannot "please install: $*"
 }
 
 # Where Debian keeps pgbench: beside the server that it belongs to.
@@ -59,7 +60,7 @@ need_node() {
     rm -rf "$cache/node" && mkdir -p "$cache/node"
     cp "$suites/package.json" "$cache/node/package.json"
     npm install --silent --no-audit --no-fund --prefix "$cache/node" >&2 ||
-        fail "cannot install the packages of package.json"
+        cannot "cannot install the packages of package.json"
     cp "$suites/package.json" "$cache/node/installed.json"
 }
 
@@ -74,9 +75,9 @@ need_python() {
     say "installing Python packages into $venv"
     rm -rf "$venv"
     python3 -m venv "$venv" ||
-        fail "cannot make a Python environment in $venv"
+        cannot "cannot make a Python environment in $venv"
     "$venv/bin/pip" install -q --disable-pip-version-check -r "$suites/requirements.txt" >&2 ||
-        fail "cannot install the packages of requirements.txt"
+        cannot "cannot install the packages of requirements.txt"
     cp "$suites/requirements.txt" "$venv/requirements.txt"
 }
 
@@ -88,7 +89,7 @@ need_source() {
     say "fetching the source package of $2"
     rm -rf "$cache/download" && mkdir -p "$cache/download"
     "$venv/bin/pip" download -q --disable-pip-version-check --no-binary :all: --no-deps \
-        -d "$cache/download" "$2==$(pinned "$2")" >&2 || fail "cannot fetch the source of $2"
+        -d "$cache/download" "$2==$(pinned "$2")" >&2 || cannot "cannot fetch the source of $2"
     tar xzf "$cache/download"/*.tar.gz -C "$cache/download"
     mv "$cache/download"/*/ "$source"
     rm -rf "$cache/download"
