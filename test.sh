@@ -1,6 +1,6 @@
 #!/bin/sh
-# Sets up what the tests need, then runs all of them: format, lints, tests, doctests, documentation;
-# what measures and what fuzzes must compile.
+# Sets up what the tests need, then runs all of them: format, lints, tests, clients and suites
+# of others, doctests, documentation; what measures and what fuzzes must compile.
 set -eu
 cd "$(dirname "$0")"
 
@@ -63,6 +63,15 @@ if [ -d ../shared/histories ]; then
 else
     say "skipped: $(collection list --message-format oneline 2>/dev/null | wc -l) tests need a collection of histories at ../shared/histories"
 fi
+# What others wrote for PostgreSQL, against the program that was just built.
+suites/setup.sh && status=0 || status=$?
+case $status in
+    0)
+        say "clients and suites of others"
+        SERIATIM="$CARGO_TARGET_DIR/debug/seriatim" suites/ci.sh ;;
+    3) say "skipped: $(suites/ci.sh --count) tests with clients and suites of others, see above" ;;
+    *) fail "suites/setup.sh has failed" ;;
+esac
 say "tests of the slim library, without its features"
 cargo check -p seriatim --all-targets --locked
 cargo nextest run -p seriatim-history -p seriatim-store --lib --test bad_inputs --test behaviour --locked

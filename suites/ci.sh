@@ -4,8 +4,14 @@
 # server: expected/ has the names of the tests that pass on one.
 #
 #     SERIATIM=path/to/seriatim suites/ci.sh
+#     suites/ci.sh --count                       how many tests these are
 set -eu
 . "$(dirname "$0")/lib.sh"
+# The clients, each without TLS and with it, and the tests of the suites.
+if [ "${1:-}" = --count ]; then
+    cat "$suites"/expected/*.txt | wc -l | { read -r tests; echo $((tests + 14)); }
+    exit
+fi
 [ -x "${SERIATIM:-}" ] || fail "SERIATIM must name the program seriatim"
 
 # What of the suites, as patterns of names in expected/ too (expected.sh makes these lists).
@@ -16,7 +22,7 @@ server=""
 trap '[ -z "$server" ] || kill "$server" 2>/dev/null; rm -rf "$work"' EXIT
 
 # A certificate for this machine that clients can verify.
-has openssl || install openssl
+need_packages openssl
 openssl req -x509 -newkey rsa:2048 -nodes -days 2 -keyout "$work/key.pem" -out "$work/cert.pem" \
     -subj /CN=localhost -addext 'subjectAltName=DNS:localhost,IP:127.0.0.1' 2>/dev/null ||
     fail "openssl cannot make a certificate"
@@ -49,12 +55,14 @@ url=postgresql://postgres@127.0.0.1:$port/postgres
 PGSSLROOTCERT="$work/cert.pem" check "$suites/clients.sh" 127.0.0.1 "$port"
 said "clients done"
 
+say "SQLAlchemy: $(wc -l < "$suites/expected/sqlalchemy.txt") tests"
 RESULTS="$work/sqlalchemy.tsv" "$suites/sqlalchemy.sh" "$url" -k "$sqlalchemy_part" \
     > "$work/sqlalchemy.log" 2>&1 || { tail -n 30 "$work/sqlalchemy.log" >&2; }
 check "$python" "$suites/compare.py" --at-least 99 "$suites/expected/sqlalchemy.txt" \
     "$work/sqlalchemy.tsv"
 said "SQLAlchemy done"
 
+say "Django: $(wc -l < "$suites/expected/django.txt") tests"
 # shellcheck disable=SC2086 # labels are words
 RESULTS="$work/django.tsv" "$suites/django.sh" "$url" $django_part > "$work/django.log" 2>&1 ||
     { tail -n 30 "$work/django.log" >&2; }

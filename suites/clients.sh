@@ -18,49 +18,13 @@ unset PGOPTIONS PGSERVICE PGDATESTYLE PGCLIENTENCODING PGSSLCERT PGSSLKEY
 export PGHOST PGPORT PGUSER="${PGUSER:-postgres}" PGCONNECT_TIMEOUT=20
 export PGTZ=UTC LC_ALL=C.UTF-8 TZ=UTC PAGER=cat
 
-jar=/usr/share/java/postgresql.jar
-
-need_node() {
-    if cmp -s "$suites/package.json" "$cache/node/installed.json"; then return; fi
-    say "installing node-postgres into $cache/node"
-    rm -rf "$cache/node" && mkdir -p "$cache/node"
-    cp "$suites/package.json" "$cache/node/package.json"
-    npm install --silent --no-audit --no-fund --prefix "$cache/node" >&2 ||
-        fail "cannot install the packages of package.json"
-    cp "$suites/package.json" "$cache/node/installed.json"
-}
-
-need_pgbench() {
-    # Debian keeps it beside the server that it belongs to.
-    has pgbench || install postgresql-contrib
-    has pgbench || PATH="$PATH:$(dirname "$(ls /usr/lib/postgresql/*/bin/pgbench | tail -n 1)")"
-}
-
-need_jdbc() {
-    has javac || install default-jdk-headless
-    [ -f $jar ] || install libpostgresql-jdbc-java
-}
-
-need() {
-    case $1 in
-        psql) ;;
-        pgbench) need_pgbench ;;
-        psycopg | sqlalchemy | django) need_python ;;
-        jdbc) need_jdbc ;;
-        node)
-            has npm || install nodejs npm
-            need_node ;;
-        *) fail "no client is called $1" ;;
-    esac
-}
-
 limited() { timeout "${CLIENT_SECONDS:-120}" "$@"; }
 
 run() {
     case $1 in
         psql | pgbench) limited sh "$suites/clients/$1.sh" ;;
         psycopg | sqlalchemy | django) limited "$python" "$suites/clients/${1}_client.py" ;;
-        jdbc) limited java -cp $jar "$suites/clients/JdbcClient.java" ;;
+        jdbc) limited java -cp "$jar" "$suites/clients/JdbcClient.java" ;;
         node) NODE_PATH="$cache/node/node_modules" limited node "$suites/clients/node_client.js" ;;
     esac
 }
@@ -85,8 +49,14 @@ with_all() {
     for client in "$@"; do with_client "$client"; done
 }
 
-has psql || install postgresql-client
-for client in "$@"; do need "$client"; done
+need_packages "$@"
+has pgbench || PATH="$PATH:$(pgbench_folder)"
+for client in "$@"; do
+    case $client in
+        psycopg | sqlalchemy | django) need_python ;;
+        node) need_node ;;
+    esac
+done
 failed=""
 with_all disable "$@"
 if [ "${TLS:-on}" = on ]; then

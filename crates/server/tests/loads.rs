@@ -40,6 +40,21 @@ const SCRIPT: &[&str] = &[
     "SELECT count(*), min(line), max(line) FROM log",
     "SELECT note, count(*), sum(stock), sum(price), min(name), max(name) FROM item GROUP BY note",
     "SELECT * FROM item WHERE name = 'third 77'",
+    "BEGIN",
+    "TRUNCATE log",
+    "SAVEPOINT s",
+    "DROP TABLE item",
+    "ROLLBACK TO s",
+    "INSERT INTO log VALUES ('one')",
+    "COMMIT",
+    "SELECT count(*) FROM log",
+    "SELECT count(*) FROM item",
+    "TRUNCATE item",
+    "INSERT INTO item VALUES (1, 'x')",
+    "SELECT * FROM item",
+    "DROP TABLE item",
+    "CREATE TABLE item (id int PRIMARY KEY)",
+    "SELECT * FROM item",
 ];
 
 /// What each statement returns, as text. In between others commit, so that the store settles.

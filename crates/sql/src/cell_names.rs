@@ -85,6 +85,13 @@ impl CellNames {
         self.known().indexes.insert(entries.id, names);
     }
 
+    /// The rows of a heap are gone; what is still asked about is called by numbers.
+    pub fn forget_heap(&self, heap: HeapId) {
+        let mut known = self.known();
+        known.tables.remove(&heap);
+        known.indexes.retain(|_, names| names.heap != heap);
+    }
+
     /// A row by its primary key, `item[7]`, or by its hidden number, `log[#12]`.
     fn row(&self, heap: HeapId, row: RowNo) -> String {
         let mut known = self.known();

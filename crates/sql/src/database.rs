@@ -2,7 +2,7 @@
 //! databases that one server has.
 
 use crate::activity::{SessionEntry, Sessions};
-use crate::catalog::{Catalog, HeapId, Sequence};
+use crate::catalog::{Catalog, HeapId, Object, Sequence};
 use crate::cell_names::CellNames;
 use crate::cells::{Base, CellStore, Names};
 use crate::error::{Result, SqlError, code};
@@ -96,7 +96,10 @@ impl Database {
     /// A heap.
     pub fn heap(&self, id: HeapId) -> Result<Arc<Heap>> {
         let heaps = self.heaps.read().unwrap_or_else(PoisonError::into_inner);
-        let missing = || SqlError::internal(format!("heap {} is missing", id.0));
+        let missing = || {
+            let dropped = "the table was dropped by a transaction that committed meanwhile";
+            SqlError::new(code::UNDEFINED_TABLE, dropped)
+        };
         heaps.get(&id).cloned().ok_or_else(missing)
     }
 
@@ -122,6 +125,22 @@ impl Database {
     /// Forgets the keys of an index that is gone.
     pub fn forget_entries(&self, index: Oid, heap: HeapId) {
         self.entries.write().unwrap_or_else(PoisonError::into_inner).remove(&(index, heap));
+    }
+
+    /// Forgets the rows of tables that were dropped or written anew, except for those that the
+    /// committed catalog still has: a savepoint may have taken the drop back.
+    pub fn forget_heaps(&self, dropped: &[HeapId]) {
+        let catalog = self.catalog();
+        let is_used = |heap: HeapId| {
+            let mut objects = catalog.objects();
+            objects.any(|(_, it)| matches!(it, Object::Table(table) if table.heap == heap))
+        };
+        for &heap in dropped.iter().filter(|heap| !is_used(**heap)) {
+            self.heaps.write().unwrap_or_else(PoisonError::into_inner).remove(&heap);
+            let mut entries = self.entries.write().unwrap_or_else(PoisonError::into_inner);
+            entries.retain(|(_, of), _| *of != heap);
+            self.counters.names.forget_heap(heap);
+        }
     }
 
     /// The next number of a sequence. Never taken back.

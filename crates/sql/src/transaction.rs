@@ -44,7 +44,7 @@ pub struct TxnState {
     pub values: Vec<(Oid, i64)>,
     /// What `set_config` is to change when the statement ends.
     pub setting_changes: Vec<SettingChange>,
-    /// What is done to the session when it commits: settings that are local end in any case.
+    /// The rows of tables that it dropped or wrote anew.
     pub dropped_heaps: Vec<crate::catalog::HeapId>,
 }
 

@@ -184,9 +184,13 @@ impl Session {
         let Some(txn) = self.txn.take() else { return Ok(()) };
         let owner = txn.owner;
         let edit = txn.edit.clone();
+        let forgets = txn.cells.takes_columns_as_initial();
         let committed = txn.cells.commit();
         if committed.is_ok() && edit.is_changed() {
             self.database.change_catalog(|catalog| edit.apply_to(catalog));
+            if forgets {
+                self.database.forget_heaps(&txn.dropped_heaps);
+            }
         }
         self.database.locks.release_all(owner);
         if committed.is_err()
