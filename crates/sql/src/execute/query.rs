@@ -82,8 +82,12 @@ impl Exec<'_> {
             self.keep_snapshot();
         }
         for cte in ctes.iter().filter(|cte| !matches!(cte.query.body, Body::Modify(_))) {
-            self.ctes.remove(&cte.number);
-            self.waiting.insert(cte.number, (cte.clone(), self.levels.len()));
+            let has_run = self.ctes.remove(&cte.number).is_some();
+            let waited = self.waiting.insert(cte.number, (cte.clone(), self.levels.len()));
+            // For another row of the query around: what was made of the old rows is not true.
+            if has_run || waited.is_some() {
+                self.results.clear();
+            }
         }
         let mut changes = ctes.iter().filter(|cte| matches!(cte.query.body, Body::Modify(_)));
         changes.try_for_each(|cte| self.run_one_cte(cte))
