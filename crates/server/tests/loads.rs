@@ -1,10 +1,14 @@
 //! Loads: the columns of rows that a large transaction inserts are kept beside the store if it
 //! forgets old transactions, and nobody can tell.
 
+#[path = "common/serving.rs"]
+mod serving;
+
 use seriatim_isolation::Level;
 use seriatim_server::postgres::PostgresConfig;
-use seriatim_server::{ChooserKind, Config, Server, cells};
+use seriatim_server::{ChooserKind, Config, cells};
 use seriatim_sql::database::Cluster;
+use serving::Serving;
 use std::num::NonZeroU32;
 use std::sync::Arc;
 use tokio_postgres::{Client, NoTls, SimpleQueryMessage};
@@ -88,25 +92,15 @@ fn run(level: Level, horizon: Option<u32>) -> Vec<String> {
     let horizon = horizon.and_then(NonZeroU32::new);
     let config = Config { level, horizon, chooser: ChooserKind::Latest, ..Config::default() };
     let store = Arc::new(cells::open(&config, true).unwrap());
-    let cluster = Arc::new(Cluster::new(store));
-    let server = Server::new(Config::default()).unwrap();
-    let server = server.with_postgres("127.0.0.1:0", cluster, PostgresConfig::default()).unwrap();
-    let (address, stopper) = (server.postgres_address().unwrap(), server.stopper());
-    let running = std::thread::spawn(move || {
-        server.run();
-    });
-    let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build().unwrap();
-    let found = runtime.block_on(async {
-        let text = format!("host=127.0.0.1 port={} user=postgres", address.port());
+    let server = Serving::on(Cluster::new(store), PostgresConfig::default());
+    serving::run(async {
+        let text = format!("host=127.0.0.1 port={} user=postgres", server.address.port());
         let (client, connection) = tokio_postgres::connect(&text, NoTls).await.unwrap();
         tokio::spawn(connection);
         let (other, connection) = tokio_postgres::connect(&text, NoTls).await.unwrap();
         tokio::spawn(connection);
         answers(&client, &other).await
-    });
-    stopper.stop();
-    running.join().unwrap();
-    found
+    })
 }
 
 #[test]
