@@ -45,6 +45,33 @@ impl Pair {
         }
         Some(format!("{sql};\n  expected {expected:?}\n  got      {found:?}"))
     }
+
+    /// Puts the rows of the real table into the order that they have in the mock, where a row keeps
+    /// its place when it is updated. The order is nobody's promise, but it decides which of several
+    /// rows is the first to fail, and so which error is told.
+    fn align(&mut self, table: &Table) {
+        let name = &table.name;
+        let order = |client: &mut Client| {
+            let rows = client.run(&format!("SELECT id FROM {name}")).unwrap().rows;
+            rows.into_iter().map(|row| row[0].clone().unwrap()).collect::<Vec<String>>().join(",")
+        };
+        let (wanted, present) = (order(&mut self.mock), order(&mut self.real));
+        if wanted == present {
+            return;
+        }
+        for sql in [
+            format!(
+                "CREATE TEMP TABLE ordered AS SELECT {name}.* FROM {name} JOIN \
+                 unnest('{{{wanted}}}'::int[]) WITH ORDINALITY AS o(id, place) USING (id) \
+                 ORDER BY place"
+            ),
+            format!("TRUNCATE {name}"),
+            format!("INSERT INTO {name} SELECT * FROM ordered"),
+            "DROP TABLE ordered".to_owned(),
+        ] {
+            self.real.run(&sql).unwrap();
+        }
+    }
 }
 
 /// What of an answer must agree.
@@ -78,6 +105,7 @@ fn run(pair: &mut Pair, seed: u64) -> Vec<String> {
             let (change, table) = maker.change();
             differences.extend(pair.ask(&change, false));
             differences.extend(compare_table(pair, &table));
+            pair.align(&table);
         }
     }
     let told = |text: &String| format!("seed {seed}: {text}");

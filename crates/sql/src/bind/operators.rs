@@ -272,12 +272,13 @@ impl Binder<'_> {
         query: &Query,
         quantified: Quantified,
     ) -> Result<Expr> {
+        // In this order, which decides whose error is told.
+        let query = self.subquery(query)?;
         let left = self.expr(left)?;
         let mut left = match left.kind {
             ExprKind::Row { fields, .. } => fields,
             _ => vec![left],
         };
-        let query = self.subquery(query)?;
         let columns = &query.query.columns;
         if columns.len() != left.len() {
             let message = if columns.len() < left.len() {

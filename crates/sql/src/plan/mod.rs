@@ -91,10 +91,21 @@ pub fn plan(catalog: &Catalog, from: Option<&From>, filter: Option<&Expr>, used:
             once: Vec::new(),
         },
     };
+    queries_last(&mut node);
     let mut needed: Vec<usize> = used.to_vec();
     columns::collect(&node, &mut needed);
     needed.sort_unstable();
     needed.dedup();
     columns::assign(&mut node, &needed);
     node
+}
+
+/// Conditions that ask other queries cost most, so that the others are tested first: a query that
+/// would fail is not asked for rows that are not meant anyway.
+fn queries_last(node: &mut Node) {
+    node.filters.sort_by_cached_key(Expr::has_query);
+    if let NodeKind::Join { left, right, .. } = &mut node.kind {
+        queries_last(left);
+        queries_last(right);
+    }
 }
