@@ -1,6 +1,7 @@
 //! Queries of `sqlsmith`, a generator that knows the catalog: none may end a session, take for ever
 //! or fail with an internal error. Ignored, because it takes its time and needs the program:
 //! `SERIATIM_MINUTES=10 cargo nextest run -p seriatim-server --run-ignored only --test sqlsmith`
+//! `SERIATIM_SHOW` is an SQLSTATE whose statements are shown.
 
 #[path = "common/frames.rs"]
 mod frames;
@@ -62,6 +63,7 @@ fn queries_of_sqlsmith_break_nothing() {
     let until = Instant::now() + Duration::from_secs(60 * minutes);
     let mut answers: BTreeMap<String, usize> = BTreeMap::new();
     let mut findings = Vec::new();
+    let shown = std::env::var("SERIATIM_SHOW").ok();
     for sql in statements(BufReader::new(sqlsmith.stdout.take().unwrap())) {
         let code = match client.run(&sql) {
             Ok(_) => "ok".to_owned(),
@@ -71,6 +73,9 @@ fn queries_of_sqlsmith_break_nothing() {
                 }
                 if matches!(refusal.code.as_str(), LOST | "XX000") {
                     findings.push(format!("{refusal}\n{sql}"));
+                }
+                if shown.as_ref() == Some(&refusal.code) {
+                    println!("{refusal}\n{sql}");
                 }
                 refusal.code
             }

@@ -10,6 +10,12 @@ use sqlparser::ast::{self, AccessExpr, BinaryOperator, Expr as Ast, UnaryOperato
 /// How many operators may follow each other; PostgreSQL's stack ends at about as many.
 const CHAIN_MAX: usize = 8000;
 
+/// Whether an operator compares: one of these cannot be followed by another without parentheses.
+fn is_comparison(op: &BinaryOperator) -> bool {
+    use BinaryOperator as B;
+    matches!(op, B::Eq | B::NotEq | B::Lt | B::LtEq | B::Gt | B::GtEq)
+}
+
 impl Binder<'_> {
     /// Binds an expression.
     pub(crate) fn expr(&mut self, ast: &Ast) -> Result<Expr> {
@@ -234,6 +240,11 @@ impl Binder<'_> {
             return Err(crate::parse::chains::too_deep());
         }
         rights.reverse();
+        let chained = rights.windows(2).find(|ops| ops.iter().all(|(op, _)| is_comparison(op)));
+        if let Some([_, (op, _)]) = chained {
+            let message = format!("syntax error at or near \"{op}\"");
+            return Err(SqlError::new(code::SYNTAX_ERROR, message));
+        }
         // Both sides of a comparison of rows are looked at as they are written.
         if let [(op, right)] = rights[..]
             && let (Ast::Tuple(_), Ast::Tuple(_)) = (strip(first), strip(right))

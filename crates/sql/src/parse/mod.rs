@@ -8,6 +8,7 @@ mod create;
 mod create_more;
 mod cursor;
 mod grammar;
+mod lexical;
 mod names;
 mod rewrite;
 mod session;

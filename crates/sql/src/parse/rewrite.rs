@@ -5,7 +5,8 @@ use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 /// Rewrites tokens.
 pub(super) fn rewrite(text: &str, tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
-    let tokens = super::grammar::rewrite(text, joined_strings(tokens));
+    let tokens = super::lexical::rewrite(joined_strings(tokens));
+    let tokens = super::grammar::rewrite(text, tokens);
     let tokens = frame_bounds(exclusions(trims(only(table_command(tokens)))));
     let tokens = weaker_locks(transactions(queries_in_lists(tokens)));
     fetched(text, conflict_targets(text, parenthesized_operands(tokens)))
@@ -540,7 +541,19 @@ pub(super) fn unsupported(tokens: &[TokenWithSpan]) -> Option<&'static str> {
     let is = |at: usize, want: &str| {
         places.get(at).is_some_and(|&place| word(&tokens[place]).as_deref() == Some(want))
     };
+    let has_part = |at: usize| {
+        let open = (at..places.len()).find(|&at| tokens[places[at]].token == Token::LParen);
+        let Some(open) = open else { return false };
+        let Some(close) = closing(tokens, &places, open) else { return false };
+        // Columns, and not what is inserted.
+        let is_query = |at| is(at, "values") || is(at, "select") || is(at, "with");
+        let brackets = |&place: &usize| tokens[place].token == Token::LBracket;
+        !(at..=open + 1).any(is_query) && places[open..close].iter().any(brackets)
+    };
     (0..places.len()).find_map(|at| {
+        if is(at, "insert") && is(at + 1, "into") && has_part(at) {
+            return Some("INSERT into an element of an array");
+        }
         if is(at, "search") && (is(at + 1, "depth") || is(at + 1, "breadth")) {
             return Some("SEARCH of a recursive query");
         }
