@@ -1,6 +1,8 @@
 //! A database: its catalog, the rows of its tables, its sequences and locks; and the cluster of
 //! databases that one server has.
 
+mod copies;
+
 use crate::activity::{SessionEntry, Sessions};
 use crate::catalog::{Catalog, HeapId, Object, Sequence};
 use crate::cell_names::CellNames;

@@ -4,6 +4,8 @@
 //! A heap is no part of a transaction. It only grows: a row number, once given to a primary key (or
 //! to a row of a table without one), is never given to another one. Whether a row exists, and what
 //! it holds, is for the store of cells to say.
+//!
+//! A copy of a heap shares its rows until one of the two changes.
 
 mod packed;
 
@@ -11,6 +13,7 @@ use crate::cells::{Base, Cell, HeapId, KeyNo, RowNo};
 use crate::types::{Datum, HashKey};
 use packed::{BaseRow, PackedRows};
 use rustc_hash::FxHashMap;
+use std::ops::{Deref, DerefMut};
 use std::sync::{Arc, PoisonError, RwLock, RwLockReadGuard, RwLockWriteGuard, Weak};
 
 /// The values of a key.
@@ -21,11 +24,11 @@ pub type Key = Box<[HashKey]>;
 pub struct Heap {
     /// Its identifier.
     pub id: HeapId,
-    inner: RwLock<Rows>,
+    inner: RwLock<Arc<Rows>>,
 }
 
 /// The rows, while they are looked at.
-#[derive(Default, Debug)]
+#[derive(Clone, Default, Debug)]
 pub struct Rows {
     base: PackedRows,
     /// Rows by primary key.
@@ -42,13 +45,36 @@ impl Heap {
     }
 
     /// To look at.
-    pub fn rows(&self) -> RwLockReadGuard<'_, Rows> {
+    pub fn rows(&self) -> RwLockReadGuard<'_, Arc<Rows>> {
         self.inner.read().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// To add to.
-    pub fn rows_mut(&self) -> RwLockWriteGuard<'_, Rows> {
-        self.inner.write().unwrap_or_else(PoisonError::into_inner)
+    pub fn rows_mut(&self) -> RowsMut<'_> {
+        RowsMut(self.inner.write().unwrap_or_else(PoisonError::into_inner))
+    }
+
+    /// One with the same identifier and the same rows.
+    pub fn copy(&self) -> Heap {
+        Heap { id: self.id, inner: RwLock::new(Arc::clone(&self.rows())) }
+    }
+}
+
+/// The rows, while they are changed.
+#[derive(Debug)]
+pub struct RowsMut<'h>(RwLockWriteGuard<'h, Arc<Rows>>);
+
+impl Deref for RowsMut<'_> {
+    type Target = Rows;
+
+    fn deref(&self) -> &Rows {
+        &self.0
+    }
+}
+
+impl DerefMut for RowsMut<'_> {
+    fn deref_mut(&mut self) -> &mut Rows {
+        Arc::make_mut(&mut self.0)
     }
 }
 
@@ -201,11 +227,11 @@ impl Base for Heaps {
 pub struct IndexEntries {
     /// What its groups are called.
     pub id: HeapId,
-    inner: RwLock<Entries>,
+    inner: RwLock<Arc<Entries>>,
 }
 
 /// The entries of an index, while they are looked at.
-#[derive(Default, Debug)]
+#[derive(Clone, Default, Debug)]
 pub struct Entries {
     numbers: FxHashMap<Arc<[HashKey]>, KeyNo>,
     /// The keys by their numbers.
@@ -222,8 +248,15 @@ impl IndexEntries {
     /// The number of a key and the rows that have ever had it.
     pub fn get(&self, key: Key) -> (KeyNo, Vec<RowNo>) {
         let mut inner = self.inner.write().unwrap_or_else(PoisonError::into_inner);
+        let inner = Arc::make_mut(&mut inner);
         let number = inner.number(key);
         (number, inner.rows[number.0 as usize].clone())
+    }
+
+    /// One with the same identifier and the same entries.
+    pub fn copy(&self) -> IndexEntries {
+        let entries = self.inner.read().unwrap_or_else(PoisonError::into_inner);
+        IndexEntries { id: self.id, inner: RwLock::new(Arc::clone(&entries)) }
     }
 
     /// The key of a number.
@@ -235,6 +268,7 @@ impl IndexEntries {
     /// A row has this key from now on; its number if that is new.
     pub fn add(&self, key: Key, row: RowNo) -> Option<KeyNo> {
         let mut inner = self.inner.write().unwrap_or_else(PoisonError::into_inner);
+        let inner = Arc::make_mut(&mut inner);
         let number = inner.number(key);
         let rows = &mut inner.rows[number.0 as usize];
         match rows.binary_search(&row) {

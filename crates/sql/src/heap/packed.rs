@@ -16,14 +16,14 @@ const BLOCK: usize = 64;
 const TEXT_MAX: usize = 256;
 
 /// Rows by number.
-#[derive(Default, Debug)]
+#[derive(Clone, Default, Debug)]
 pub(super) struct PackedRows {
     blocks: Vec<Block>,
     count: usize,
 }
 
 /// Up to [`BLOCK`] rows.
-#[derive(Default, Debug)]
+#[derive(Clone, Default, Debug)]
 struct Block {
     bytes: Vec<u8>,
     /// Where each row ends.

@@ -73,8 +73,7 @@ fn merge_sources(mut tokens: Tokens) -> Tokens {
     }
     let Some(&last) = conditions.last().filter(|_| has_join) else { return tokens };
     let (first, last) = (places[using + 1], places[last]);
-    let (open, close) =
-        (plain(Token::LParen, &tokens[first]), plain(Token::RParen, &tokens[last]));
+    let (open, close) = (plain(Token::LParen, &tokens[first]), plain(Token::RParen, &tokens[last]));
     tokens.insert(last, close);
     tokens.insert(first, open);
     tokens

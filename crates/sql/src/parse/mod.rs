@@ -12,17 +12,19 @@ mod lexical;
 mod names;
 mod rewrite;
 mod session;
+mod shape;
 
 use cursor::Cursor;
 pub(crate) use names::{fold, name_parts, split_name};
 pub(crate) use rewrite::{MARK, marked_literal};
+pub use shape::{shape, without_end};
 use std::sync::Arc;
 
 use crate::error::{Result, SqlError, code};
 use sqlparser::ast::{Expr, MysqlInsertPriority, Query, Statement};
 use sqlparser::dialect::PostgreSqlDialect;
 use sqlparser::parser::{Parser, ParserError};
-use sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer};
+use sqlparser::tokenizer::{Location, Token, TokenWithSpan, Tokenizer, Whitespace};
 
 /// How deep a statement may be nested.
 const DEPTH_MAX: usize = 180;
@@ -107,8 +109,12 @@ fn split(tokens: &[TokenWithSpan]) -> Vec<&[TokenWithSpan]> {
 }
 
 fn part_text(text: &str, part: &[TokenWithSpan]) -> String {
-    let is_word = |it: &&TokenWithSpan| {
-        !matches!(it.token, Token::Whitespace(_) | Token::EOF | Token::SemiColon)
+    // Comments are part of it: clients say there which code has sent it.
+    let is_word = |it: &&TokenWithSpan| match &it.token {
+        Token::Whitespace(space) => {
+            !matches!(space, Whitespace::Space | Whitespace::Newline | Whitespace::Tab)
+        }
+        token => !matches!(token, Token::EOF | Token::SemiColon),
     };
     let (Some(first), Some(last)) = (part.iter().find(is_word), part.iter().rfind(is_word)) else {
         return String::new();
