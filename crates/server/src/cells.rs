@@ -20,7 +20,9 @@ use seriatim_sql::functions::{Call, Style};
 use seriatim_sql::settings::Settings;
 use seriatim_sql::types::{Field, TypeKind, TypeLookup};
 use seriatim_sql::{Datum, Oid, SqlError};
-use seriatim_store::{Atom, Session, SettledCell, Store, StoreError, ToAtom, Txn, json_atom};
+use seriatim_store::{
+    Atom, Choice, Chooser, Session, SettledCell, Store, StoreError, ToAtom, Txn, json_atom,
+};
 use std::fmt;
 use std::sync::Arc;
 
@@ -28,7 +30,15 @@ type Result<T> = seriatim_sql::Result<T>;
 
 /// A store for SQL, as a server is configured.
 pub fn open(config: &Config, forced: bool) -> std::result::Result<StoreCells, StoreError> {
-    let chooser = Picks::new(config.chooser, config.seed).chooser();
+    with_chooser(config, Picks::new(config.chooser, config.seed).chooser(), forced)
+}
+
+/// The same with another chooser than the one of the configuration.
+pub fn with_chooser(
+    config: &Config,
+    chooser: Box<dyn Chooser>,
+    forced: bool,
+) -> std::result::Result<StoreCells, StoreError> {
     let mut builder = Store::<CellValue>::builder(config.level)
         .chooser(chooser)
         .clock(seriatim_store::Clock::Monotonic)
@@ -129,6 +139,17 @@ impl StoreCells {
     /// What has happened so far.
     pub fn history(&self) -> seriatim_history::History {
         self.store.history()
+    }
+
+    /// The version that each read got, and for each the number of its statement in its
+    /// transaction.
+    pub fn choices(&self) -> Vec<(Choice, u32)> {
+        self.store.choices().into_iter().zip(self.store.choice_statements()).collect()
+    }
+
+    /// Who picks versions from now on.
+    pub fn set_chooser(&self, chooser: impl Chooser + 'static) {
+        self.store.set_chooser(chooser);
     }
 }
 

@@ -70,6 +70,19 @@ impl<V> Events<V> {
         })
     }
 
+    /// For each read from another transaction the number of its statement, from 0.
+    pub fn statements_of_reads(&self) -> Vec<u32> {
+        let (mut begun, mut numbers) = (0u32, Vec::new());
+        for event in &self.list {
+            match event {
+                Recorded::Statement(_) => begun += 1,
+                Recorded::Read { .. } => numbers.push(begun.saturating_sub(1)),
+                _ => {}
+            }
+        }
+        numbers
+    }
+
     /// What the last write to `key` wrote; `None` if there is no such write.
     pub fn written(&self, key: u32) -> Option<&Option<V>> {
         let is_it =

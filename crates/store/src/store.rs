@@ -22,6 +22,7 @@ use crate::past::INITIAL;
 use crate::ranges::Group;
 use crate::record::{self, Told};
 use crate::scanned::GroupNames;
+use rustc_hash::FxHashMap;
 use seriatim_history::History;
 use seriatim_isolation::{Level, Order};
 use std::fmt;
@@ -315,6 +316,18 @@ impl<V> Store<V> {
         supported(level)?;
         inner.level = level;
         Ok(())
+    }
+
+    /// For each of [`Store::choices`] the number of its statement in its transaction, from 0.
+    pub fn choice_statements(&self) -> Vec<u32> {
+        let inner = self.0.lock();
+        let mut known: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
+        let number = |chosen: &Chosen| {
+            let events = || inner.events[chosen.txn as usize].statements_of_reads();
+            let of_reads = known.entry(chosen.txn).or_insert_with(events);
+            of_reads.get(chosen.read as usize).copied().unwrap_or(0)
+        };
+        inner.choices.iter().map(number).collect()
     }
 
     /// The choices made so far, for a [`crate::Script`].

@@ -2,6 +2,7 @@
 
 use super::password::Password;
 use super::tls::Tls;
+use std::borrow::Cow;
 use std::time::Duration;
 
 /// How a server of the PostgreSQL protocol is to work; the defaults suit a test on one machine.
@@ -22,6 +23,27 @@ pub struct PostgresConfig {
     pub password: Option<Password>,
     /// What it takes to encrypt connections, if clients ask for it.
     pub tls: Option<Tls>,
+    /// What is added to statements of certain shapes (see [`seriatim_sql::parse::shape`]), to see
+    /// what that would change: `FOR UPDATE`.
+    pub additions: Vec<(String, String)>,
+}
+
+impl PostgresConfig {
+    /// What is run for what was sent.
+    pub(super) fn completed<'s>(&self, sent: &'s str) -> Cow<'s, str> {
+        if self.additions.is_empty() {
+            return Cow::Borrowed(sent);
+        }
+        let shape = seriatim_sql::parse::shape(sent);
+        match self.additions.iter().find(|(of, _)| *of == shape) {
+            Some((_, addition)) => {
+                // A comment at the end would swallow it, or be in its way.
+                let text = seriatim_sql::parse::without_end(sent);
+                Cow::Owned(format!("{text} {addition}"))
+            }
+            None => Cow::Borrowed(sent),
+        }
+    }
 }
 
 impl Default for PostgresConfig {
@@ -34,6 +56,7 @@ impl Default for PostgresConfig {
             write_wait_max: Duration::from_secs(30),
             password: None,
             tls: None,
+            additions: Vec::new(),
         }
     }
 }

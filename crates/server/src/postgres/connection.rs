@@ -5,6 +5,7 @@
 //! one thread to another between a question and its answer. A stack of its own bounds what deeply
 //! nested statements may take.
 
+use super::config::PostgresConfig;
 use super::frontend::Frontend;
 use super::registry::{Admitted, Seat};
 use super::report::{self, Reported, Severity};
@@ -102,6 +103,7 @@ fn talk(wire: &mut Wire, admitted: &Admitted, shared: &Shared) -> Wired<()> {
         formats: HashMap::new(),
         is_skipping: false,
         session,
+        config: &shared.config,
     };
     connection.welcome(admitted)?;
     connection.run()
@@ -129,6 +131,7 @@ pub(super) struct Connection<'w> {
     pub formats: HashMap<String, Formats>,
     /// After an error in the extended protocol: whatever comes before Sync is skipped.
     pub is_skipping: bool,
+    pub config: &'w PostgresConfig,
 }
 
 impl Connection<'_> {
@@ -221,7 +224,7 @@ impl Connection<'_> {
     fn query(&mut self, text: &str) -> Wired<()> {
         self.session.close_statement("");
         self.session.close_portal("");
-        let mut rest = Some(text.to_owned());
+        let mut rest = Some(self.config.completed(text).into_owned());
         while let Some(text) = rest.take() {
             rest = match self.statements(&text)? {
                 Ok(rest) => rest,

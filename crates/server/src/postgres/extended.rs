@@ -35,6 +35,7 @@ impl Connection<'_> {
     pub(super) fn extended(&mut self, message: Frontend) -> Answered {
         match message {
             Frontend::Parse { name, text, types } => {
+                let text = self.config.completed(&text);
                 or_refuse!(self.session.prepare(&name, &text, &types));
                 self.wire.put(&ParseComplete::new())?;
             }
