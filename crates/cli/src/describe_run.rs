@@ -40,7 +40,7 @@ fn named(history: &History, name: TxnName) -> StoreTxn {
 }
 
 /// The name of a transaction of the store in the history.
-fn id(history: &History, name: TxnName) -> Option<String> {
+pub fn id(history: &History, name: TxnName) -> Option<String> {
     if name.session as usize >= history.session_count() {
         return None;
     }

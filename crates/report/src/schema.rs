@@ -7,6 +7,8 @@ pub const CHECK: &str = include_str!("../schema/check.schema.json");
 pub const CERTIFICATE: &str = include_str!("../schema/certificate.schema.json");
 /// Of one line of `seriatim fuzz --format json` and of `seriatim replay RUN --format json`.
 pub const FUZZ: &str = include_str!("../schema/fuzz.schema.json");
+/// Of one line of `seriatim fuzz --format json -- CMD`.
+pub const TRIAL: &str = include_str!("../schema/trial.schema.json");
 /// Of one line of `seriatim replay PREDICTION APP --format json`.
 pub const REPLAY: &str = include_str!("../schema/replay.schema.json");
 /// Of one line of a history in our JSON Lines.

@@ -9,7 +9,7 @@ use std::process::Command;
 const CRATES: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/..");
 
 /// Each crate with its floor and the crates of the same floor that it may use.
-const FLOORS: [(&str, u32, &[&str]); 15] = [
+const FLOORS: [(&str, u32, &[&str]); 16] = [
     ("history", 1, &[]),
     ("isolation", 2, &[]),
     ("verify", 2, &["isolation"]),
@@ -24,6 +24,7 @@ const FLOORS: [(&str, u32, &[&str]); 15] = [
     ("sql", 4, &[]),
     ("seriatim", 5, &[]),
     ("server", 5, &[]),
+    ("trial", 5, &["server"]),
     ("cli", 6, &[]),
 ];
 

@@ -1,5 +1,6 @@
 //! `seriatim fuzz`: an application on the mock store, run until its assertion breaks.
 
+use super::fuzz_command::{self, CommandArgs};
 use crate::exit::{Exit, Failure};
 use crate::parsers::{Style, chooser_parser, store_level_parser};
 use crate::progress::Progress;
@@ -37,52 +38,65 @@ by its reader.";
 #[derive(clap::Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
-    /// The application
-    #[arg(value_name = "APP", value_parser = app_parser())]
-    app: &'static str,
-    /// The level of its transactions
-    #[arg(
-        long,
-        short,
-        value_name = "LEVEL",
-        value_parser = store_level_parser(),
-        default_value = "cc"
-    )]
-    level: Level,
-    /// Who picks the versions that reads return
-    #[arg(long, value_name = "NAME", value_parser = chooser_parser(), default_value = "adversary")]
-    chooser: ChooserKind,
-    /// How many runs to do at most
-    #[arg(
-        long,
-        value_name = "N",
-        default_value_t = 1000,
-        value_parser = count::<u64>(u64::MAX, "--runs 1000")
-    )]
-    runs: u64,
+    /// One of the applications that come with the program; a command of your own stands behind
+    /// `--` instead
+    #[arg(value_name = "APP", value_parser = app_parser(), required_unless_present = "command")]
+    app: Option<&'static str>,
+    /// The level of its transactions: cc if it is not named; transactions of a command that ask
+    /// for another level get that
+    #[arg(long, short, value_name = "LEVEL", value_parser = store_level_parser())]
+    pub level: Option<Level>,
+    /// Who picks the versions that reads return: the adversary if nobody is named; runs of a
+    /// command take turns with all
+    #[arg(long, value_name = "NAME", value_parser = chooser_parser())]
+    pub chooser: Option<ChooserKind>,
+    /// How many runs to do at most: 1000, of a command 100
+    #[arg(long, value_name = "N", value_parser = count::<u64>(u64::MAX, "--runs 1000"))]
+    pub runs: Option<u64>,
     /// How long to go on at most, like 30s or 5m; a run that has begun ends first
     #[arg(long, value_name = "TIME", value_parser = duration, allow_hyphen_values = true)]
-    budget: Option<Duration>,
+    pub budget: Option<Duration>,
     /// What decides everything that is random: turns, versions, and what benchmark applications do
     #[arg(long, value_name = "N", default_value_t = 0)]
-    seed: u64,
+    pub seed: u64,
     /// One transaction at a time; without it transactions of different clients overlap
     #[arg(long)]
     serial: bool,
     /// How the result is written
     #[arg(long, short, value_enum, default_value_t = Style::Human)]
-    format: Style,
+    pub format: Style,
     /// Where to keep the run that failed, with only the old versions that the failure needs, for
     /// `seriatim replay`
     #[arg(long, short, value_name = "RUN")]
-    output: Option<PathBuf>,
+    pub output: Option<PathBuf>,
     /// Where to write the history of that run as JSON Lines, for `seriatim check` and the others
     #[arg(long, value_name = "FILE")]
+    pub save: Option<PathBuf>,
+    #[command(flatten)]
+    pub own: CommandArgs,
+}
+
+/// How many runs an application does if nothing else is said.
+const RUNS: u64 = 1000;
+
+/// What to do with an application that comes with the program.
+struct Shipped {
+    app: &'static str,
+    level: Level,
+    chooser: ChooserKind,
+    runs: u64,
+    budget: Option<Duration>,
+    seed: u64,
+    serial: bool,
+    format: Style,
+    output: Option<PathBuf>,
     save: Option<PathBuf>,
 }
 
 /// Runs the application until it fails, and says why.
 pub fn run(args: &Args) -> Result<Exit, Failure> {
+    let Some(app) = args.app else { return fuzz_command::run(args) };
+    let args = &args.shipped(app);
     may_write(args.output.iter().chain(&args.save), &[])?;
     let FuzzSearch { fuzzed, broken } = search(args, interrupt::ask_next())?;
     let page = told(&fuzzed, args.format);
@@ -113,11 +127,11 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
 
 /// What `seriatim fuzz cart` tells.
 pub fn cart() -> Result<String, Failure> {
-    let args = Args {
+    let args = Shipped {
         app: "cart",
         level: Level::Causal,
         chooser: ChooserKind::Adversary,
-        runs: 1000,
+        runs: RUNS,
         budget: None,
         seed: 0,
         serial: false,
@@ -151,7 +165,7 @@ struct BrokenRun {
 }
 
 /// The first run that fails.
-fn search(args: &Args, is_asked_to_end: &AtomicBool) -> Result<FuzzSearch, Failure> {
+fn search(args: &Shipped, is_asked_to_end: &AtomicBool) -> Result<FuzzSearch, Failure> {
     let deadline = args.budget.and_then(|budget| Instant::now().checked_add(budget));
     let app = seriatim_apps::find(args.app)
         .ok_or_else(|| Failure::about(args.app, "no such application"))?;
@@ -182,7 +196,7 @@ fn why_stopped() -> Stop {
 
 /// Leaves out the old versions that a failure does not need, and explains what is left.
 fn blame(
-    args: &Args,
+    args: &Shipped,
     app: &'static dyn App,
     number: u64,
     setting: Setting,
@@ -222,6 +236,23 @@ fn keep(path: &Path, recording: &Recording) -> Result<(), Failure> {
 }
 
 impl Args {
+    fn shipped(&self, app: &'static str) -> Shipped {
+        Shipped {
+            app,
+            level: self.level.unwrap_or(Level::Causal),
+            chooser: self.chooser.unwrap_or(ChooserKind::Adversary),
+            runs: self.runs.unwrap_or(RUNS),
+            budget: self.budget,
+            seed: self.seed,
+            serial: self.serial,
+            format: self.format,
+            output: self.output.clone(),
+            save: self.save.clone(),
+        }
+    }
+}
+
+impl Shipped {
     /// The report about `runs` runs.
     fn fuzzed(&self, app: &'static dyn App, runs: u64, ending: Ending) -> Fuzzed<'static> {
         Fuzzed {

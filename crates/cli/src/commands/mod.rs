@@ -7,6 +7,7 @@ pub mod demo;
 pub mod explain;
 pub mod explore;
 pub mod fuzz;
+mod fuzz_command;
 pub mod generate;
 pub mod man;
 pub mod minimize;

@@ -22,6 +22,8 @@ enum Which {
     Certificate,
     /// A line of `fuzz --format json` and of `replay RUN --format json`
     Fuzz,
+    /// A line of `fuzz --format json -- CMD`
+    Trial,
     /// A line of `replay PREDICTION APP --format json`
     Replay,
     /// The line of `explore --format json`
@@ -40,6 +42,7 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         Which::Check => schema::CHECK,
         Which::Certificate => schema::CERTIFICATE,
         Which::Fuzz => schema::FUZZ,
+        Which::Trial => schema::TRIAL,
         Which::Replay => schema::REPLAY,
         Which::Explore => schema::EXPLORE,
         Which::History => schema::HISTORY,

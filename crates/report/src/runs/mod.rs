@@ -3,6 +3,7 @@
 //! * [`fuzzed`] – what `seriatim fuzz` found,
 //! * [`replayed`] – a run that `fuzz` kept, once more,
 //! * [`directed`] – an application that was run as `seriatim predict` says,
+//! * [`tried`] – what `seriatim fuzz -- CMD` found,
 //! * [`observed`] – what `seriatim observe` recorded.
 //!
 //! The data is the caller's; nothing here knows how an application runs.
@@ -11,6 +12,7 @@ pub mod directed;
 pub mod fuzzed;
 pub mod observed;
 pub mod replayed;
+pub mod tried;
 
 use crate::checked::Checked;
 use crate::prose::clean;

@@ -1,0 +1,329 @@
+//! `seriatim fuzz -- CMD`: a command of the user, run against the mock database until it fails.
+
+use super::fuzz::Args;
+use crate::describe_run;
+use crate::exit::{Exit, Failure};
+use crate::parsers::Style;
+use crate::progress::Progress;
+use crate::quantities::{count, duration};
+use crate::write_history::{may_write, save};
+use crate::{interrupt, output, whole_files};
+use seriatim_history::History;
+use seriatim_history::formats::Format;
+use seriatim_isolation::{Level, Order};
+use seriatim_report::runs::fuzzed::{Kept, Stop};
+use seriatim_report::runs::tried::{
+    self, Blamed, BlamedStatement, FailedCommand, Seen, TrialEnding, Tried, TriedFix,
+};
+use seriatim_store::TxnName;
+use seriatim_trial::{
+    Application, Blame, Command, Family, Fix, FixKind, Found, Fuzz, Recording, Run, TrialError,
+};
+use std::ffi::OsString;
+use std::path::{Path, PathBuf};
+use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
+
+/// How many runs a command does if nothing else is said.
+const RUNS: u64 = 100;
+/// On how many runs each fix is tried, at least.
+const FIX_RUNS: u64 = 20;
+
+/// The flags that a command of the user needs.
+#[derive(clap::Args, Debug)]
+pub struct CommandArgs {
+    /// A command that runs once, before everything else; what it leaves in the database is there
+    /// in every run
+    #[arg(long, value_name = "CMD", requires = "command")]
+    setup: Option<String>,
+    /// How many copies of the command run at once
+    #[arg(
+        long,
+        value_name = "N",
+        default_value_t = 1,
+        requires = "command",
+        value_parser = count::<u32>(1000, "--clients 3")
+    )]
+    clients: u32,
+    /// A command that runs after all clients and reads the latest values; if it fails, the run
+    /// has failed
+    #[arg(long, value_name = "CMD", requires = "command")]
+    check: Option<String>,
+    /// A run has failed if a line that the command writes has this in it, and not by exit codes
+    #[arg(long, value_name = "TEXT", requires = "command")]
+    expect: Option<String>,
+    /// How long the command may take; one that takes longer has failed
+    #[arg(
+        long,
+        value_name = "TIME",
+        value_parser = duration,
+        default_value = "60s",
+        requires = "command"
+    )]
+    timeout: Duration,
+    /// How many runs are done at once; as many as there are cores if nothing is said
+    #[arg(long, value_name = "N", requires = "command", value_parser = count::<usize>(256, "--jobs 2"))]
+    jobs: Option<usize>,
+    /// Where to write the result as JUnit's XML, for CI
+    #[arg(long, value_name = "FILE", requires = "command")]
+    junit: Option<PathBuf>,
+    /// The command and its arguments, behind `--`
+    #[arg(last = true, value_name = "CMD", conflicts_with_all = ["app", "serial"])]
+    pub command: Vec<OsString>,
+}
+
+impl CommandArgs {
+    fn application(&self) -> Application {
+        let line = |text: &Option<String>| text.clone().map(Command::Line);
+        Application {
+            set_up: line(&self.setup),
+            command: Command::Program(self.command.clone()),
+            clients: self.clients,
+            check: line(&self.check),
+            expect: self.expect.clone(),
+            limit: self.timeout,
+        }
+    }
+
+    fn jobs(&self) -> usize {
+        let cores = || std::thread::available_parallelism().map_or(1, usize::from);
+        self.jobs.unwrap_or_else(cores)
+    }
+}
+
+/// Runs the command until it fails, and says why.
+pub fn run(args: &Args) -> Result<Exit, Failure> {
+    let begun = Instant::now();
+    let own = &args.own;
+    may_write(args.output.iter().chain(&args.save).chain(&own.junit), &[])?;
+    let is_asked_to_end = interrupt::ask_next();
+    let application = own.application();
+    let deadline = args.budget.and_then(|budget| begun.checked_add(budget));
+    let state = application.set_up(is_asked_to_end).map_err(told)?;
+    let fuzz = Fuzz {
+        application: &application,
+        state: &state,
+        family: args.family(),
+        chooser: args.chooser,
+        seed: args.seed,
+        runs: args.runs.unwrap_or(RUNS),
+        jobs: own.jobs(),
+        deadline,
+    };
+    fuzz.baseline(is_asked_to_end).map_err(told)?;
+    let found = search(&fuzz, is_asked_to_end)?;
+    let (ending, kept) = match &found.failed {
+        Some((number, run)) => failed(args, &fuzz, *number, run, is_asked_to_end)?,
+        None if found.is_complete => (TrialEnding::Passed, None),
+        None => (TrialEnding::Stopped(why_stopped()), None),
+    };
+    let tried = tried_by(&fuzz, &found, ending);
+    finish(args, &tried, kept, begun.elapsed())
+}
+
+/// An error of a trial, as an end of the program.
+fn told(error: TrialError) -> Failure {
+    match (&error, interrupt::asked()) {
+        (TrialError::Interrupted, Some(signal)) => {
+            interrupt::end(signal);
+            Failure::Message(error.to_string())
+        }
+        _ => Failure::Message(error.to_string()),
+    }
+}
+
+fn why_stopped() -> Stop {
+    if interrupt::asked().is_some() { Stop::Interrupted } else { Stop::Budget }
+}
+
+fn search(fuzz: &Fuzz<'_>, is_asked_to_end: &AtomicBool) -> Result<Found, Failure> {
+    let progress = Progress::over(fuzz.runs as usize, "runs");
+    let advance = |_: &seriatim_trial::Seen| progress.advance();
+    fuzz.search(&[], &advance, is_asked_to_end).map_err(told)
+}
+
+/// What is kept of a failure.
+struct KeptRun {
+    recording: Recording,
+    history: History,
+}
+
+/// A failure, confirmed, with only what it needs, and with what helps.
+fn failed(
+    args: &Args,
+    fuzz: &Fuzz<'_>,
+    number: u64,
+    run: &Run,
+    is_asked_to_end: &AtomicBool,
+) -> Result<(TrialEnding, Option<KeptRun>), Failure> {
+    let failure = run.failure.clone();
+    let mut told_of = FailedCommand {
+        run: number + 1,
+        command: failure.as_ref().map(|it| it.command.clone()).unwrap_or_default(),
+        what: failure.as_ref().map(|it| it.what.clone()).unwrap_or_default(),
+        output: failure.map(|it| it.output).unwrap_or_default(),
+        blame: None,
+        kept: kept(args),
+    };
+    let mut kept = None;
+    let blame = match fuzz.blame(run, is_asked_to_end) {
+        Ok(blame) => blame,
+        // What was found so far is told.
+        Err(TrialError::Interrupted) => None,
+        Err(error) => return Err(told(error)),
+    };
+    if let Some(blame) = blame {
+        let runs = (number + 1).max(FIX_RUNS).min(fuzz.runs.max(FIX_RUNS));
+        let fixes = match fuzz.fixes(&blame, runs, is_asked_to_end) {
+            Ok(fixes) => fixes,
+            Err(TrialError::Interrupted) => Vec::new(),
+            Err(error) => return Err(told(error)),
+        };
+        if let Some(failure) = &blame.run.failure {
+            told_of.command = failure.command.clone();
+            told_of.what = failure.what.clone();
+            told_of.output = failure.output.clone();
+        }
+        told_of.blame = Some(blamed(&blame, fixes, &fuzz.application.command.text()));
+        let recording = Recording::of(fuzz, &blame);
+        kept = Some(KeptRun { recording, history: blame.run.history });
+    }
+    Ok((TrialEnding::Failed(Box::new(told_of)), kept))
+}
+
+fn kept(args: &Args) -> Kept {
+    match &args.output {
+        None => Kept::Nowhere,
+        Some(path) if path == Path::new("-") => Kept::StandardOutput,
+        Some(path) => Kept::File(path.display().to_string()),
+    }
+}
+
+fn blamed(blame: &Blame, fixes: Vec<Fix>, command: &str) -> Blamed {
+    let history = &blame.run.history;
+    let named = |name: TxnName| {
+        describe_run::id(history, name)
+            .unwrap_or_else(|| format!("transaction {} of connection {}", name.txn, name.session))
+    };
+    let statement = |it: &seriatim_trial::BlamedStatement| BlamedStatement {
+        session: it.session,
+        transaction: it.number,
+        id: describe_run::id(history, TxnName { session: it.session, txn: it.number }),
+        statement: it.content.text.to_string(),
+        parameters: it
+            .content
+            .params
+            .iter()
+            .map(|it| it.as_ref().map(ToString::to_string))
+            .collect(),
+        returned: it.content.returned.as_ref().map(ToString::to_string),
+        otherwise: it.otherwise.as_ref().map(ToString::to_string),
+        sent_by: sent_by(&it.content.text),
+        saw: it.missed.iter().map(|it| (it.key.clone(), it.seen.map(named))).collect(),
+    };
+    Blamed {
+        statements: blame.statements.iter().map(statement).collect(),
+        replays: blame.replays,
+        fixes: fixes.iter().map(tried_fix).collect(),
+        checked: describe_run::checked(command, history),
+    }
+}
+
+/// What a comment at the end of a statement says about the code that sent it, as sqlcommenter
+/// writes it.
+fn sent_by(text: &str) -> Option<String> {
+    let comment = text.trim_end().strip_suffix("*/")?;
+    let comment = &comment[comment.rfind("/*")? + 2..];
+    let words = comment.trim();
+    (!words.is_empty()).then(|| words.replace("%2F", "/").replace("%3A", ":").replace("%20", " "))
+}
+
+fn tried_fix(fix: &Fix) -> TriedFix {
+    let what = match &fix.kind {
+        FixKind::ForUpdate(statements) => format!("FOR UPDATE on {}", statements.join(" and ")),
+        FixKind::Level(level) => format!("all transactions at {level}"),
+    };
+    let failed = fix.failed.as_ref();
+    let failed = failed.map(|(number, what)| format!("run {} {what}", number + 1));
+    TriedFix { what, runs: fix.runs, failed }
+}
+
+fn tried_by(fuzz: &Fuzz<'_>, found: &Found, ending: TrialEnding) -> Tried {
+    let seen = &found.seen;
+    Tried {
+        command: fuzz.application.command.text(),
+        database: fuzz.family.text(),
+        seed: fuzz.seed,
+        runs_max: fuzz.runs,
+        seen: Seen {
+            runs: seen.runs,
+            histories: seen.histories,
+            pairs: seen.pairs,
+            overlap: seen.has_overlap,
+            connections: seen.sessions,
+            left_processes: seen.left,
+        },
+        ending,
+    }
+}
+
+/// Tells what was found, and keeps it.
+fn finish(
+    args: &Args,
+    tried: &Tried,
+    kept: Option<KeptRun>,
+    time: Duration,
+) -> Result<Exit, Failure> {
+    interrupt::release();
+    let page = match args.format {
+        Style::Human => tried::render(tried, output::width()),
+        Style::Json => tried::json(tried) + "\n",
+    };
+    let is_output_taken =
+        [&args.output, &args.save].into_iter().flatten().any(|path| path == Path::new("-"));
+    let shown = match is_output_taken {
+        true => {
+            output::message(&page);
+            Ok(())
+        }
+        false => output::text(&page),
+    };
+    if let Some(path) = &args.own.junit {
+        let plain = anstream::adapter::strip_str(&tried::render(tried, usize::MAX)).to_string();
+        write(path, &tried::junit(tried, &plain, time.as_secs_f64()))?;
+    }
+    if let Some(kept) = kept {
+        if let Some(path) = &args.output {
+            let text = serde_json::to_string_pretty(&kept.recording)
+                .map_err(|error| Failure::about(path.display(), error))?;
+            write(path, &(text + "\n"))?;
+        }
+        if let Some(path) = &args.save {
+            save(&kept.history, Format::Jsonl, path)?;
+        }
+    }
+    shown?;
+    Ok(match (&tried.ending, interrupt::asked()) {
+        (TrialEnding::Failed(_), _) => Exit::Violated,
+        (TrialEnding::Passed, _) => Exit::Holds,
+        (TrialEnding::Stopped(_), Some(signal)) => signal.into(),
+        (TrialEnding::Stopped(_), None) => Exit::Undecided,
+    })
+}
+
+fn write(path: &Path, text: &str) -> Result<(), Failure> {
+    if path == Path::new("-") {
+        return Ok(output::text(text)?);
+    }
+    whole_files::write(path, |path| std::fs::write(path, text))
+        .map_err(|error| Failure::about(path.display(), error))
+}
+
+impl Args {
+    fn family(&self) -> Family {
+        match self.level {
+            Some(level) => Family::Level { level, order: Order::Sessions },
+            None => Family::Level { level: Level::ReadCommitted, order: Order::RealTime },
+        }
+    }
+}

@@ -1,0 +1,210 @@
+//! Which statements of a failed run are to blame: those whose weak reads cannot be replaced by
+//! reads of the latest versions.
+//!
+//! The run is done again with ever fewer weak reads, statement by statement, halves first. What is
+//! left is needed: without any one of these statements' weak reads the application does not fail,
+//! and what the statement returns then is what it should have returned.
+
+use crate::error::TrialError;
+use crate::fuzz::Fuzz;
+use crate::place::{Addition, Family};
+use crate::run::Run;
+use seriatim_history::{History, Returned, SessionId, StatementContent, TxnId};
+use seriatim_store::{Choice, Script, TxnName};
+use std::collections::BTreeSet;
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
+/// How often a run that should fail again may pass: clients at the same time do not repeat exactly.
+const TRIES: u32 = 3;
+/// So many runs are done to find out what is needed.
+const RUNS_MAX: u32 = 300;
+
+/// A statement of a run: its transaction, and its number there.
+type Place = (TxnName, u32);
+
+/// What a failure needs.
+#[derive(Debug)]
+pub struct Blame {
+    /// The statements with weak reads that it needs, in order. Empty if the failure needs none: it
+    /// comes of the order of statements alone.
+    pub statements: Vec<BlamedStatement>,
+    /// The choices that lead to it; all other reads return the latest version.
+    pub choices: Vec<Choice>,
+    /// The run, with these choices.
+    pub run: Run,
+    /// How many runs with these choices were done at last, and how many failed.
+    pub replays: (u32, u32),
+}
+
+/// A statement that is to blame.
+#[derive(Clone, Debug)]
+pub struct BlamedStatement {
+    /// The session, from 0.
+    pub session: u32,
+    /// The number of the transaction in its session, from 0.
+    pub number: u32,
+    /// The transaction, in the history of the run.
+    pub txn: Option<TxnId>,
+    /// What was asked and what was returned.
+    pub content: Arc<StatementContent>,
+    /// What it returns if its reads are not weak.
+    pub otherwise: Option<Returned>,
+    /// What it did not see.
+    pub missed: Vec<Missed>,
+}
+
+/// A version that was not the latest.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Missed {
+    /// What was read.
+    pub key: String,
+    /// Whose version was returned; nobody's is the initial one.
+    pub seen: Option<TxnName>,
+}
+
+struct Search<'f> {
+    fuzz: &'f Fuzz<'f>,
+    family: Family,
+    is_asked_to_end: &'f AtomicBool,
+    left: u32,
+}
+
+impl Search<'_> {
+    /// Runs it with these weak reads and no others.
+    fn run(&mut self, weak: &[Choice]) -> Result<Run, TrialError> {
+        self.left = self.left.saturating_sub(1);
+        let script = Script::partial(weak.to_vec());
+        let (application, state) = (self.fuzz.application, self.fuzz.state);
+        const NOTHING: &[Addition] = &[];
+        application.run(state, self.family, script, NOTHING, self.is_asked_to_end)
+    }
+
+    /// A run with these weak reads that fails, if one of a few does; otherwise one that does not.
+    fn fails(&mut self, weak: &[Choice]) -> Result<Result<Run, Run>, TrialError> {
+        let mut tried = 0;
+        loop {
+            let run = self.run(weak)?;
+            tried += 1;
+            if run.failure.is_some() {
+                return Ok(Ok(run));
+            }
+            if tried == TRIES || self.left == 0 {
+                return Ok(Err(run));
+            }
+        }
+    }
+
+    /// Leaves out what can be left out, parts of decreasing size first.
+    fn shrink(&mut self, mut last: Run) -> Result<Run, TrialError> {
+        let mut size = places(&last).len().div_ceil(2).max(1);
+        loop {
+            let all = places(&last);
+            let mut has_less = false;
+            for part in all.chunks(size).rev() {
+                if self.left == 0 {
+                    return Ok(last);
+                }
+                let fewer = without(&last, part);
+                if fewer.len() == weak(&last).len() {
+                    continue;
+                }
+                if let Ok(run) = self.fails(&fewer)? {
+                    last = run;
+                    has_less = true;
+                }
+            }
+            if size == 1 && !has_less {
+                return Ok(last);
+            }
+            size = if has_less { size.min(places(&last).len().max(1)) } else { size.div_ceil(2) };
+        }
+    }
+}
+
+impl Fuzz<'_> {
+    /// What the failure of a run needs; `None` if it does not fail again.
+    pub fn blame(
+        &self,
+        failed: &Run,
+        is_asked_to_end: &AtomicBool,
+    ) -> Result<Option<Blame>, TrialError> {
+        let mut search =
+            Search { fuzz: self, family: self.family, is_asked_to_end, left: RUNS_MAX };
+        if let Ok(run) = search.fails(&[])? {
+            return Ok(Some(search.told(run)?));
+        }
+        let Ok(run) = search.fails(&weak(failed))? else { return Ok(None) };
+        let run = search.shrink(run)?;
+        Ok(Some(search.told(run)?))
+    }
+}
+
+impl Search<'_> {
+    fn told(&mut self, run: Run) -> Result<Blame, TrialError> {
+        let choices = weak(&run);
+        let mut statements = Vec::new();
+        for place in places(&run) {
+            let mut told = blamed(&run, place);
+            // Without the weak reads of this one statement.
+            if let Err(passed) = self.fails(&without(&run, &[place]))? {
+                let content = content(&passed.history, place);
+                told.otherwise = content.and_then(|content| content.returned.clone());
+            }
+            statements.push(told);
+        }
+        let mut replays = (0, 0);
+        for _ in 0..TRIES {
+            replays.0 += 1;
+            replays.1 += u32::from(self.run(&choices)?.failure.is_some());
+        }
+        Ok(Blame { statements, choices, run, replays })
+    }
+}
+
+fn weak(run: &Run) -> Vec<Choice> {
+    run.choices.iter().filter(|(it, _)| !it.latest).map(|(it, _)| it.clone()).collect()
+}
+
+/// The statements with weak reads.
+fn places(run: &Run) -> Vec<Place> {
+    let weak = run.choices.iter().filter(|(it, _)| !it.latest);
+    let all: BTreeSet<Place> = weak.map(|(it, statement)| (it.reader, *statement)).collect();
+    all.into_iter().collect()
+}
+
+/// The weak reads of all other statements.
+fn without(run: &Run, places: &[Place]) -> Vec<Choice> {
+    let is_other =
+        |(it, statement): &&(Choice, u32)| !it.latest && !places.contains(&(it.reader, *statement));
+    run.choices.iter().filter(is_other).map(|(it, _)| it.clone()).collect()
+}
+
+fn txn(history: &History, name: TxnName) -> Option<TxnId> {
+    if name.session as usize >= history.session_count() {
+        return None;
+    }
+    history.txns_of(SessionId(name.session)).nth(name.txn as usize).map(TxnId)
+}
+
+fn content(history: &History, (name, number): Place) -> Option<Arc<StatementContent>> {
+    let statement = history.statements_of(txn(history, name)?).get(number as usize)?;
+    Some(Arc::clone(&statement.content))
+}
+
+fn blamed(run: &Run, place: Place) -> BlamedStatement {
+    let (name, number) = place;
+    let own = run
+        .choices
+        .iter()
+        .filter(|(it, statement)| !it.latest && it.reader == name && *statement == number);
+    let missed = own.map(|(it, _)| Missed { key: it.key.clone(), seen: it.writer }).collect();
+    BlamedStatement {
+        session: name.session,
+        number: name.txn,
+        txn: txn(&run.history, name),
+        content: content(&run.history, place).unwrap_or_default(),
+        otherwise: None,
+        missed,
+    }
+}

@@ -1,0 +1,76 @@
+//! Why a command could not be tried.
+
+use crate::command::Ended;
+use std::io;
+
+/// Why a command could not be tried.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum TrialError {
+    /// It cannot be started.
+    #[error("cannot start `{command}`: {source}; is it installed, and is its name right?")]
+    Start {
+        /// The command.
+        command: String,
+        /// What the system says.
+        source: io::Error,
+    },
+    /// The set-up failed.
+    #[error("the set-up `{command}` {}:\n{output}", how(*.ended))]
+    SetUp {
+        /// The command.
+        command: String,
+        /// How it ended.
+        ended: Ended,
+        /// The end of what it wrote.
+        output: String,
+    },
+    /// It fails on a database that does nothing wrong.
+    #[error(
+        "`{command}` {} on a serializable database, where nothing is weak; what it wrote last:\n\
+         {output}",
+        .failure
+    )]
+    FailsAnyway {
+        /// The command.
+        command: String,
+        /// How.
+        failure: String,
+        /// The end of what it wrote.
+        output: String,
+    },
+    /// Nobody connected.
+    #[error(
+        "`{command}` never connected to the database; it is told where it is by DATABASE_URL and \
+         by PGHOST, PGPORT, PGUSER and PGDATABASE: use one of these in its configuration"
+    )]
+    NeverConnected {
+        /// The command.
+        command: String,
+    },
+    /// The server cannot run.
+    #[error(transparent)]
+    Serve(#[from] seriatim_server::ServeError),
+    /// The store cannot work like that.
+    #[error(transparent)]
+    Store(#[from] seriatim_store::StoreError),
+    /// The state of the set-up cannot be kept.
+    #[error("cannot keep the state that the set-up left: {0}")]
+    State(String),
+    /// The system gives us no threads or processes.
+    #[error("{0}")]
+    System(#[from] io::Error),
+    /// Somebody asked for an end.
+    #[error("interrupted")]
+    Interrupted,
+}
+
+/// How a command ended, as a clause.
+pub fn how(ended: Ended) -> String {
+    match ended {
+        Ended::Code(code) => format!("failed with exit code {code}"),
+        Ended::Signal(signal) => format!("was ended by signal {signal}"),
+        Ended::Late => "did not end in time".to_owned(),
+        Ended::Interrupted => "was interrupted".to_owned(),
+    }
+}

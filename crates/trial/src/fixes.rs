@@ -1,0 +1,119 @@
+//! What would mend it: tried on the same runs, not guessed.
+
+use crate::blame::Blame;
+use crate::error::TrialError;
+use crate::fuzz::{Fuzz, Seen};
+use crate::place::{Addition, Family};
+use seriatim_isolation::Level;
+use seriatim_sql::parse::shape;
+use seriatim_store::LEVELS;
+use std::sync::atomic::AtomicBool;
+
+/// What may mend an application.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum FixKind {
+    /// These statements lock what they read.
+    ForUpdate(Vec<String>),
+    /// All transactions are at this level.
+    Level(Level),
+}
+
+/// Something that was tried.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Fix {
+    /// What.
+    pub kind: FixKind,
+    /// How many runs were done with it.
+    pub runs: u64,
+    /// The first of them that failed, and how.
+    pub failed: Option<(u64, String)>,
+}
+
+impl Fix {
+    /// Whether it helps.
+    pub fn helps(&self) -> bool {
+        self.failed.is_none()
+    }
+}
+
+/// What is added to a statement that is to lock what it reads.
+const FOR_UPDATE: &str = "FOR UPDATE";
+
+impl Fuzz<'_> {
+    /// Tries what may help, on so many runs each; what was tried, smallest first, up to the first
+    /// lock and the first level that help.
+    pub fn fixes(
+        &self,
+        blame: &Blame,
+        runs: u64,
+        is_asked_to_end: &AtomicBool,
+    ) -> Result<Vec<Fix>, TrialError> {
+        let mut tried = Vec::new();
+        for statements in lockable(blame) {
+            let kind = FixKind::ForUpdate(statements);
+            let fix = self.tried(kind, runs, is_asked_to_end)?;
+            let helps = fix.helps();
+            tried.push(fix);
+            if helps {
+                break;
+            }
+        }
+        let Family::Level { level, .. } = self.family else { return Ok(tried) };
+        for stronger in LEVELS.into_iter().filter(|other| *other > level) {
+            let fix = self.tried(FixKind::Level(stronger), runs, is_asked_to_end)?;
+            let helps = fix.helps();
+            tried.push(fix);
+            if helps {
+                break;
+            }
+        }
+        Ok(tried)
+    }
+
+    fn tried(
+        &self,
+        kind: FixKind,
+        runs: u64,
+        is_asked_to_end: &AtomicBool,
+    ) -> Result<Fix, TrialError> {
+        let mut fuzz = Fuzz { runs, ..self.clone() };
+        let mut additions = Vec::new();
+        match &kind {
+            FixKind::ForUpdate(statements) => {
+                additions.extend(
+                    statements
+                        .iter()
+                        .map(|text| Addition { shape: shape(text), text: FOR_UPDATE.to_owned() }),
+                );
+            }
+            FixKind::Level(level) => {
+                if let Family::Level { order, .. } = fuzz.family {
+                    fuzz.family = Family::Level { level: *level, order };
+                }
+            }
+        }
+        let found = fuzz.search(&additions, &|_: &Seen| (), is_asked_to_end)?;
+        let failed = found.failed.map(|(number, run)| {
+            (number, run.failure.map(|failure| failure.what).unwrap_or_default())
+        });
+        Ok(Fix { kind, runs: found.seen.runs, failed })
+    }
+}
+
+/// Which statements may lock: each alone, then all together.
+fn lockable(blame: &Blame) -> Vec<Vec<String>> {
+    let mut all: Vec<String> = Vec::new();
+    for statement in &blame.statements {
+        let text = statement.content.text.to_string();
+        let is_select = shape(&text).to_lowercase().starts_with("select ");
+        let is_known = all.iter().any(|other| shape(other) == shape(&text));
+        if is_select && !is_known {
+            all.push(text);
+        }
+    }
+    let mut ways: Vec<Vec<String>> = all.iter().map(|text| vec![text.clone()]).collect();
+    if all.len() > 1 {
+        ways.push(all);
+    }
+    ways
+}

@@ -1,0 +1,252 @@
+//! Runs an application again and again, each time with other choices, until it fails.
+
+use crate::error::TrialError;
+use crate::place::{Addition, Family, State};
+use crate::run::{Application, Failure, Run};
+use rustc_hash::{FxHashSet, FxHasher};
+use seriatim_history::{History, SessionId};
+use seriatim_store::{
+    Adversary, Choice, Chooser, ChooserKind, Latest, LatestPerSession, Random, Stale, TxnName,
+};
+use std::hash::{Hash, Hasher};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+use std::time::Instant;
+
+/// What runs take turns with if no chooser is named.
+const TURNS: [ChooserKind; 4] = [
+    ChooserKind::Random,
+    ChooserKind::Adversary,
+    ChooserKind::Stale,
+    ChooserKind::LatestPerSession,
+];
+
+/// Many runs of an application, numbered from 0. A run depends on the seed and on its number, and
+/// on what the application makes of that.
+#[derive(Clone, Debug)]
+pub struct Fuzz<'a> {
+    /// What is run.
+    pub application: &'a Application,
+    /// Where each run begins.
+    pub state: &'a State,
+    /// The database that it meets.
+    pub family: Family,
+    /// Who picks versions; without one, runs take turns with all.
+    pub chooser: Option<ChooserKind>,
+    /// What decides everything that is random.
+    pub seed: u64,
+    /// How many runs to do at most.
+    pub runs: u64,
+    /// How many at once.
+    pub jobs: usize,
+    /// When to begin no more.
+    pub deadline: Option<Instant>,
+}
+
+/// What was seen in all runs.
+#[derive(Clone, Default, Debug)]
+pub struct Seen {
+    /// How many runs came to their end.
+    pub runs: u64,
+    /// How many of them were unlike all others.
+    pub histories: u64,
+    /// Who read what from whom, in all of them.
+    pub pairs: u64,
+    /// Whether two transactions of a run ever overlapped.
+    pub has_overlap: bool,
+    /// The most sessions of a run.
+    pub sessions: u32,
+    /// How many processes were left behind by runs.
+    pub left: usize,
+}
+
+/// What runs tell of while they go on.
+pub trait Progress: Sync {
+    /// A run has come to its end.
+    fn ended(&self, seen: &Seen);
+}
+
+impl<F: Fn(&Seen) + Sync> Progress for F {
+    fn ended(&self, seen: &Seen) {
+        self(seen);
+    }
+}
+
+/// What came of all runs.
+#[derive(Debug)]
+pub struct Found {
+    /// What was seen.
+    pub seen: Seen,
+    /// The first run that failed, by its number.
+    pub failed: Option<(u64, Run)>,
+    /// Whether all runs were done, or one failed.
+    pub is_complete: bool,
+}
+
+#[derive(Default)]
+struct Shared {
+    next: AtomicU64,
+    /// No run behind this one is of interest.
+    first_failed: AtomicU64,
+    known: Mutex<Known>,
+}
+
+#[derive(Default)]
+struct Known {
+    seen: Seen,
+    histories: FxHashSet<u64>,
+    pairs: FxHashSet<u64>,
+    failed: Option<(u64, Run)>,
+    error: Option<TrialError>,
+}
+
+impl Fuzz<'_> {
+    /// The application without anything weak: an error if it fails even so.
+    pub fn baseline(&self, is_asked_to_end: &AtomicBool) -> Result<(), TrialError> {
+        let run =
+            self.application.run(self.state, Family::Serializable, Latest, &[], is_asked_to_end)?;
+        let command = self.application.command.text();
+        if let Some(Failure { what, output, .. }) = run.failure {
+            return Err(TrialError::FailsAnyway { command, failure: what, output });
+        }
+        if run.sessions == 0 {
+            return Err(TrialError::NeverConnected { command });
+        }
+        Ok(())
+    }
+
+    /// Run number `number`.
+    pub fn run(
+        &self,
+        number: u64,
+        additions: &[Addition],
+        is_asked_to_end: &AtomicBool,
+    ) -> Result<Run, TrialError> {
+        let chooser = self.chooser(number);
+        self.application.run(self.state, self.family, chooser, additions, is_asked_to_end)
+    }
+
+    fn chooser(&self, number: u64) -> Box<dyn Chooser> {
+        // Not a sum: the runs of one seed must not be those of another one, shifted.
+        let seed = (self.seed.rotate_left(32) ^ number).wrapping_mul(0x9E37_79B9_7F4A_7C15);
+        let seed = seed ^ (seed >> 29);
+        match self.chooser.unwrap_or(TURNS[(number % TURNS.len() as u64) as usize]) {
+            ChooserKind::Random => Box::new(Random::new(seed)),
+            ChooserKind::Stale => Box::new(Stale::new(seed)),
+            ChooserKind::LatestPerSession => Box::new(LatestPerSession::new(seed)),
+            ChooserKind::Latest => Box::new(Latest),
+            ChooserKind::Adversary => Adversary::new(seed).run(number).chooser,
+        }
+    }
+
+    /// All runs, up to the first that fails.
+    pub fn search(
+        &self,
+        additions: &[Addition],
+        progress: &dyn Progress,
+        is_asked_to_end: &AtomicBool,
+    ) -> Result<Found, TrialError> {
+        let shared = Shared { first_failed: AtomicU64::new(u64::MAX), ..Shared::default() };
+        std::thread::scope(|scope| {
+            for _ in 0..self.jobs.max(1) {
+                scope.spawn(|| self.work(&shared, additions, progress, is_asked_to_end));
+            }
+        });
+        let known = shared.known.into_inner().unwrap_or_else(PoisonError::into_inner);
+        match known.error {
+            Some(error) if !matches!(error, TrialError::Interrupted) => return Err(error),
+            _ => {}
+        }
+        let is_complete = known.failed.is_some() || known.seen.runs >= self.runs;
+        Ok(Found { seen: known.seen, failed: known.failed, is_complete })
+    }
+
+    fn work(
+        &self,
+        shared: &Shared,
+        additions: &[Addition],
+        progress: &dyn Progress,
+        is_asked_to_end: &AtomicBool,
+    ) {
+        loop {
+            let number = shared.next.fetch_add(1, Ordering::Relaxed);
+            let is_late = self.deadline.is_some_and(|deadline| Instant::now() >= deadline);
+            let is_over =
+                number >= self.runs || number > shared.first_failed.load(Ordering::SeqCst);
+            if is_over || is_late || is_asked_to_end.load(Ordering::Relaxed) {
+                return;
+            }
+            let run = self.run(number, additions, is_asked_to_end);
+            let mut known = shared.known.lock().unwrap_or_else(PoisonError::into_inner);
+            match run {
+                Ok(run) => {
+                    known.note(number, run, &shared.first_failed);
+                    progress.ended(&known.seen);
+                }
+                Err(error) => {
+                    known.error.get_or_insert(error);
+                    shared.first_failed.store(0, Ordering::SeqCst);
+                    return;
+                }
+            }
+        }
+    }
+}
+
+impl Known {
+    fn note(&mut self, number: u64, run: Run, first_failed: &AtomicU64) {
+        self.seen.runs += 1;
+        self.seen.left += run.left;
+        self.seen.sessions = self.seen.sessions.max(run.sessions);
+        self.seen.has_overlap |= overlaps(&run.history);
+        self.histories.insert(fingerprint(&run.choices));
+        for (choice, _) in &run.choices {
+            self.pairs.insert(hash(&(choice.reader, &choice.key, choice.writer)));
+        }
+        self.seen.histories = self.histories.len() as u64;
+        self.seen.pairs = self.pairs.len() as u64;
+        let is_first = self.failed.as_ref().is_none_or(|(first, _)| number < *first);
+        if run.failure.is_some() && is_first {
+            first_failed.fetch_min(number, Ordering::SeqCst);
+            self.failed = Some((number, run));
+        }
+    }
+}
+
+fn hash(value: &impl Hash) -> u64 {
+    let mut hasher = FxHasher::default();
+    value.hash(&mut hasher);
+    hasher.finish()
+}
+
+/// Stands for who read what from whom, whatever the order in time.
+fn fingerprint(choices: &[(Choice, u32)]) -> u64 {
+    let mut reads: Vec<(TxnName, u32, &str, Option<TxnName>)> = choices
+        .iter()
+        .map(|(choice, _)| (choice.reader, choice.read, choice.key.as_str(), choice.writer))
+        .collect();
+    reads.sort_unstable();
+    hash(&reads)
+}
+
+/// Whether two transactions of different sessions were open at the same time.
+fn overlaps(history: &History) -> bool {
+    let mut spans: Vec<(i64, i64, SessionId)> = history
+        .txns()
+        .filter_map(|txn| {
+            let (begun, ended) = history.times(txn)?;
+            Some((begun, ended, history.session_of(txn)))
+        })
+        .collect();
+    spans.sort_unstable();
+    let mut last: Option<(i64, SessionId)> = None;
+    for (begun, ended, session) in spans {
+        if last.is_some_and(|(end, of)| begun < end && of != session) {
+            return true;
+        }
+        if last.is_none_or(|(end, _)| ended > end) {
+            last = Some((ended, session));
+        }
+    }
+    false
+}

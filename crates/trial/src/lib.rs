@@ -1,0 +1,25 @@
+//! Who runs a user's command against the mock database: the command is told where the database is,
+//! by the variables that every client knows, and runs again and again on copies of the same state,
+//! until it fails.
+//!
+//! `run.rs` is one run; `fuzz.rs` does many; `blame.rs` finds the statements that a failure needs,
+//! and `fixes.rs` tries what would mend it. `command.rs` starts processes and ends them, `place.rs`
+//! has the databases.
+
+mod blame;
+mod command;
+mod error;
+mod fixes;
+mod fuzz;
+mod place;
+mod recording;
+mod run;
+
+pub use blame::{Blame, BlamedStatement, Missed};
+pub use command::{Command, Ended, Outcome};
+pub use error::{TrialError, how};
+pub use fixes::{Fix, FixKind};
+pub use fuzz::{Found, Fuzz, Progress, Seen};
+pub use place::{Addition, Family, State};
+pub use recording::{Recording, RecordingError, Replayed};
+pub use run::{Application, Failure, Run};

@@ -1,0 +1,170 @@
+//! One run of an application: its command, or several of them at once, on a database of its own,
+//! and what came of it.
+
+use crate::command::{Command, Ended, Outcome, Running};
+use crate::error::{TrialError, how};
+use crate::place::{Addition, Family, Place, State};
+use seriatim_history::History;
+use seriatim_store::{Choice, Chooser, Latest};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::time::Duration;
+
+/// What to run.
+#[derive(Clone, Debug)]
+pub struct Application {
+    /// Runs once, before everything else; what it leaves in the database is there in every run.
+    pub set_up: Option<Command>,
+    /// The application or its test.
+    pub command: Command,
+    /// How many of it run at once.
+    pub clients: u32,
+    /// Runs after all clients, on the latest values: an assertion.
+    pub check: Option<Command>,
+    /// A line of what is written that has this in it is a failure.
+    pub expect: Option<String>,
+    /// How long a command may take.
+    pub limit: Duration,
+}
+
+/// A run that came to its end.
+#[must_use]
+pub struct Run {
+    /// Why it failed, if it did.
+    pub failure: Option<Failure>,
+    /// What happened in the database, without what the check read.
+    pub history: History,
+    /// The version that each read got, and the number of its statement in its transaction.
+    pub choices: Vec<(Choice, u32)>,
+    /// How many sessions there were.
+    pub sessions: u32,
+    /// How many processes were left behind.
+    pub left: usize,
+}
+
+impl std::fmt::Debug for Run {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Run").field("failure", &self.failure).finish_non_exhaustive()
+    }
+}
+
+/// How a run failed.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub struct Failure {
+    /// As a clause: "failed with exit code 1".
+    pub what: String,
+    /// The command that failed.
+    pub command: String,
+    /// The end of what it wrote.
+    pub output: String,
+}
+
+/// Distinguishes the processes of runs.
+static NEXT_TOKEN: AtomicU64 = AtomicU64::new(0);
+
+fn token() -> String {
+    format!("{}-{}", std::process::id(), NEXT_TOKEN.fetch_add(1, Ordering::Relaxed))
+}
+
+impl Application {
+    /// Runs the set-up; what it left behind.
+    pub fn set_up(&self, is_asked_to_end: &AtomicBool) -> Result<State, TrialError> {
+        let Some(command) = &self.set_up else { return Ok(State::empty()) };
+        let place = Place::for_set_up()?;
+        let outcome = self.one(command, &place.variables(), is_asked_to_end)?;
+        match outcome.ended {
+            Ended::Code(0) => State::of(place.close()?),
+            Ended::Interrupted => Err(TrialError::Interrupted),
+            ended => {
+                let command = command.text();
+                Err(TrialError::SetUp { command, ended, output: last_lines(&outcome.output) })
+            }
+        }
+    }
+
+    /// Runs it on a copy of a state.
+    pub fn run(
+        &self,
+        state: &State,
+        family: Family,
+        chooser: impl Chooser + 'static,
+        additions: &[Addition],
+        is_asked_to_end: &AtomicBool,
+    ) -> Result<Run, TrialError> {
+        let (place, store) = Place::of(state, family, chooser, additions)?;
+        let outcomes = self.clients(&place, is_asked_to_end)?;
+        let left = outcomes.iter().map(|outcome| outcome.left).sum();
+        let mut failure = self.failure(&self.command, &outcomes)?;
+        let (history, choices) = (store.history(), store.choices());
+        let sessions = history.session_count() as u32;
+        if let Some(check) = self.check.as_ref().filter(|_| failure.is_none()) {
+            store.set_chooser(Latest);
+            let outcome = self.one(check, &place.variables(), is_asked_to_end)?;
+            failure = self.failure(check, &[outcome])?;
+        }
+        drop(place);
+        Ok(Run { failure, history, choices, sessions, left })
+    }
+
+    fn clients(
+        &self,
+        place: &Place,
+        is_asked_to_end: &AtomicBool,
+    ) -> Result<Vec<Outcome>, TrialError> {
+        let mut running = Vec::new();
+        for client in 0..self.clients {
+            let mut variables = place.variables();
+            variables.push(("SERIATIM_CLIENT".to_owned(), client.to_string()));
+            running.push(start(&self.command, &variables)?);
+        }
+        let wait = |it: Running| Ok(it.wait(self.limit, is_asked_to_end)?);
+        running.into_iter().map(wait).collect()
+    }
+
+    fn one(
+        &self,
+        command: &Command,
+        variables: &[(String, String)],
+        is_asked_to_end: &AtomicBool,
+    ) -> Result<Outcome, TrialError> {
+        Ok(start(command, variables)?.wait(self.limit, is_asked_to_end)?)
+    }
+
+    /// Why these ends of a command are a failure.
+    fn failure(
+        &self,
+        command: &Command,
+        outcomes: &[Outcome],
+    ) -> Result<Option<Failure>, TrialError> {
+        for Outcome { ended, output, .. } in outcomes {
+            let named = self
+                .expect
+                .as_ref()
+                .and_then(|expect| output.lines().find(|line| line.contains(expect.as_str())));
+            let what = match (ended, named) {
+                (Ended::Interrupted, _) => return Err(TrialError::Interrupted),
+                (_, Some(line)) => format!("wrote `{}`", line.trim()),
+                // Whoever says what a failure looks like knows what exit codes mean.
+                (Ended::Code(_), None) if self.expect.is_some() => continue,
+                (Ended::Code(0), None) => continue,
+                (ended, None) => how(*ended),
+            };
+            let output = last_lines(output);
+            return Ok(Some(Failure { what, command: command.text(), output }));
+        }
+        Ok(None)
+    }
+}
+
+fn start(command: &Command, variables: &[(String, String)]) -> Result<Running, TrialError> {
+    Running::start(command, variables, &token())
+        .map_err(|source| TrialError::Start { command: command.text(), source })
+}
+
+/// How many lines of output are shown.
+const LINES_MAX: usize = 20;
+
+/// The last lines of an output.
+fn last_lines(output: &str) -> String {
+    let lines: Vec<&str> = output.trim_end().lines().collect();
+    lines[lines.len().saturating_sub(LINES_MAX)..].join("\n")
+}
