@@ -4,12 +4,18 @@
 //! The run is done again with ever fewer weak reads, statement by statement, halves first. What is
 //! left is needed: without any one of these statements' weak reads the application does not fail,
 //! and what the statement returns then is what it should have returned.
+//!
+//! If no weak read is needed, because transactions that overlap are enough, those statements are to
+//! blame that read, in the cycles of the history, what others overwrote; what they should have
+//! returned is what they return if they lock what they read.
 
 use crate::error::TrialError;
 use crate::fuzz::Fuzz;
-use crate::place::{Addition, Family};
+use crate::place::{Addition, FOR_UPDATE, Family};
 use crate::run::Run;
-use seriatim_history::{History, Returned, SessionId, StatementContent, TxnId};
+use seriatim_check::{Checker, Reason};
+use seriatim_history::{History, OpId, Returned, SessionId, StatementContent, TxnId};
+use seriatim_sql::parse::shape;
 use seriatim_store::{Choice, Script, TxnName};
 use std::collections::BTreeSet;
 use std::sync::Arc;
@@ -26,9 +32,10 @@ type Place = (TxnName, u32);
 /// What a failure needs.
 #[derive(Debug)]
 pub struct Blame {
-    /// The statements with weak reads that it needs, in order. Empty if the failure needs none: it
-    /// comes of the order of statements alone.
+    /// The statements whose reads it needs, in order.
     pub statements: Vec<BlamedStatement>,
+    /// Whether it needs no weak read: transactions that overlap are enough.
+    pub is_overlap: bool,
     /// The choices that lead to it; all other reads return the latest version.
     pub choices: Vec<Choice>,
     /// The run, with these choices.
@@ -132,7 +139,7 @@ impl Fuzz<'_> {
         let mut search =
             Search { fuzz: self, family: self.family, is_asked_to_end, left: RUNS_MAX };
         if let Ok(run) = search.fails(&[])? {
-            return Ok(Some(search.told(run)?));
+            return Ok(Some(search.told_of_overlap(run)?));
         }
         let Ok(run) = search.fails(&weak(failed))? else { return Ok(None) };
         let run = search.shrink(run)?;
@@ -153,13 +160,73 @@ impl Search<'_> {
             }
             statements.push(told);
         }
+        let replays = self.replays(&choices)?;
+        Ok(Blame { statements, choices, is_overlap: false, run, replays })
+    }
+
+    fn told_of_overlap(&mut self, run: Run) -> Result<Blame, TrialError> {
+        let places = reads_of_cycles(&run.history);
+        let mut statements: Vec<BlamedStatement> =
+            places.iter().map(|&place| blamed(&run, place)).collect();
+        let texts = statements.iter().map(|it| it.content.text.to_string());
+        let additions: Vec<Addition> = texts.map(|text| Addition::for_update(&text)).collect();
+        let (application, state) = (self.fuzz.application, self.fuzz.state);
+        let script = Script::partial(Vec::new());
+        let locked =
+            application.run(state, self.family, script, &additions, self.is_asked_to_end)?;
+        if locked.failure.is_none() {
+            for (statement, &place) in statements.iter_mut().zip(&places) {
+                let content = content(&locked.history, place);
+                let is_same = content.as_ref().is_some_and(|content| {
+                    shape(&without_addition(&content.text)) == shape(&statement.content.text)
+                });
+                let returned = content.and_then(|content| content.returned.clone());
+                statement.otherwise = returned.filter(|_| is_same);
+            }
+        }
+        let replays = self.replays(&[])?;
+        Ok(Blame { statements, choices: Vec::new(), is_overlap: true, run, replays })
+    }
+
+    fn replays(&mut self, choices: &[Choice]) -> Result<(u32, u32), TrialError> {
         let mut replays = (0, 0);
         for _ in 0..TRIES {
             replays.0 += 1;
-            replays.1 += u32::from(self.run(&choices)?.failure.is_some());
+            replays.1 += u32::from(self.run(choices)?.failure.is_some());
         }
-        Ok(Blame { statements, choices, run, replays })
+        Ok(replays)
     }
+}
+
+/// A statement as the application sent it.
+fn without_addition(text: &str) -> String {
+    text.strip_suffix(FOR_UPDATE).unwrap_or(text).to_owned()
+}
+
+/// The statements that read what others overwrote, in the cycles that show that a history is not
+/// serializable.
+fn reads_of_cycles(history: &History) -> Vec<Place> {
+    let report = Checker::new().check(history);
+    let violations = report.anomalies.iter().map(|group| &group.exemplar);
+    let mut found = BTreeSet::new();
+    for edge in violations.flat_map(|violation| &violation.cycle) {
+        let (Reason::ReadWrite { read, .. } | Reason::Overwritten { read, .. }) = &edge.reason
+        else {
+            continue;
+        };
+        found.extend(read.id.and_then(|op| place_of(history, op)));
+    }
+    found.into_iter().collect()
+}
+
+/// The statement that did an operation.
+fn place_of(history: &History, op: OpId) -> Option<Place> {
+    let statement = history.statement_of(op)?;
+    let all = history.statements_of(statement.txn);
+    let number = all.iter().position(|other| other.ops == statement.ops)?;
+    let session = history.session_of(statement.txn);
+    let txn = statement.txn.0 - history.txns_of(session).start;
+    Some((TxnName { session: session.0, txn }, number as u32))
 }
 
 fn weak(run: &Run) -> Vec<Choice> {

@@ -36,9 +36,6 @@ impl Fix {
     }
 }
 
-/// What is added to a statement that is to lock what it reads.
-const FOR_UPDATE: &str = "FOR UPDATE";
-
 impl Fuzz<'_> {
     /// Tries what may help, on so many runs each; what was tried, smallest first, up to the first
     /// lock and the first level that help.
@@ -80,11 +77,7 @@ impl Fuzz<'_> {
         let mut additions = Vec::new();
         match &kind {
             FixKind::ForUpdate(statements) => {
-                additions.extend(
-                    statements
-                        .iter()
-                        .map(|text| Addition { shape: shape(text), text: FOR_UPDATE.to_owned() }),
-                );
+                additions.extend(statements.iter().map(|text| Addition::for_update(text)));
             }
             FixKind::Level(level) => {
                 if let Family::Level { order, .. } = fuzz.family {

@@ -85,6 +85,16 @@ pub struct Addition {
     pub text: String,
 }
 
+/// What is added to a statement that is to lock what it reads.
+pub(crate) const FOR_UPDATE: &str = "FOR UPDATE";
+
+impl Addition {
+    /// A lock on what statements like this one read.
+    pub fn for_update(statement: &str) -> Addition {
+        Addition { shape: seriatim_sql::parse::shape(statement), text: FOR_UPDATE.to_owned() }
+    }
+}
+
 /// A server that runs.
 pub(crate) struct Place {
     pub address: SocketAddr,

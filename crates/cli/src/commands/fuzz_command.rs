@@ -223,6 +223,7 @@ fn blamed(blame: &Blame, fixes: Vec<Fix>, command: &str) -> Blamed {
     };
     Blamed {
         statements: blame.statements.iter().map(statement).collect(),
+        is_overlap: blame.is_overlap,
         replays: blame.replays,
         fixes: fixes.iter().map(tried_fix).collect(),
         checked: describe_run::checked(command, history),

@@ -77,6 +77,8 @@ pub struct FailedCommand {
 pub struct Blamed {
     /// The statements.
     pub statements: Vec<BlamedStatement>,
+    /// Whether it needs no weak read: transactions that overlap are enough.
+    pub is_overlap: bool,
     /// How many runs with these weak reads were done, and how many failed.
     pub replays: (u32, u32),
     /// What was tried against it.
@@ -140,7 +142,7 @@ fn broke(tried: &Tried, failed: &FailedCommand, width: usize) -> String {
     }
     match &failed.blame {
         Some(blame) => {
-            page += &blamed(&blame.statements, width);
+            page += &blamed(blame, width);
             page += &explained(&blame.checked, width);
             page += &fixes(&blame.fixes, width);
             let (done, again) = blame.replays;
@@ -159,15 +161,19 @@ fn broke(tried: &Tried, failed: &FailedCommand, width: usize) -> String {
     page
 }
 
-fn blamed(statements: &[BlamedStatement], width: usize) -> String {
-    if statements.is_empty() {
-        let text = "It fails even if every read returns the latest version: what the transactions \
-                    do at the same time is enough.";
-        return format!("\n{}", wrap(text, "  ", width));
-    }
-    let title = wrap("To blame; all other statements saw the latest versions:", "", width);
+fn blamed(blame: &Blamed, width: usize) -> String {
+    let title = match (blame.is_overlap, blame.statements.is_empty()) {
+        (true, true) => {
+            let text = "It fails even if every read returns the latest version: what the \
+                        transactions do at the same time is enough.";
+            return format!("\n{}", wrap(text, "  ", width));
+        }
+        (true, false) => "To blame; that transactions overlap is enough, no read need be old:",
+        (false, _) => "To blame; all other statements saw the latest versions:",
+    };
+    let title = wrap(title, "", width);
     let mut page = format!("\n{}\n", paint(BOLD, title.trim_end()));
-    for statement in statements {
+    for statement in &blame.statements {
         page += &told(statement, width);
     }
     page
