@@ -1,11 +1,12 @@
 //! `seriatim fuzz -- CMD`: a command of the user, run against the mock database until it fails.
 
+use super::application::{ApplicationArgs, Known, told};
 use super::fuzz::Args;
 use crate::describe_run;
 use crate::exit::{Exit, Failure};
 use crate::parsers::Style;
 use crate::progress::Progress;
-use crate::quantities::{count, duration};
+use crate::quantities::count;
 use crate::write_history::{may_write, save};
 use crate::{interrupt, output, whole_files};
 use seriatim_history::History;
@@ -16,10 +17,7 @@ use seriatim_report::runs::tried::{
     self, Blamed, BlamedStatement, FailedCommand, Seen, TrialEnding, Tried, TriedFix,
 };
 use seriatim_store::TxnName;
-use seriatim_trial::{
-    Application, Blame, Command, Family, Fix, FixKind, Found, Fuzz, Recording, Run, TrialError,
-};
-use std::ffi::OsString;
+use seriatim_trial::{Blame, Family, Fix, FixKind, Found, Fuzz, Recording, Run, TrialError};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -29,62 +27,25 @@ const RUNS: u64 = 100;
 /// On how many runs each fix is tried, at least.
 const FIX_RUNS: u64 = 20;
 
-/// The flags that a command of the user needs.
+/// The flags of a search with a command of the user.
 #[derive(clap::Args, Debug)]
 pub struct CommandArgs {
-    /// A command that runs once, before everything else; what it leaves in the database is there
-    /// in every run
-    #[arg(long, value_name = "CMD", requires = "command")]
-    setup: Option<String>,
-    /// How many copies of the command run at once
+    #[command(flatten)]
+    pub application: ApplicationArgs,
+    /// How many runs are done at once; as many as there are cores if nothing is said
     #[arg(
         long,
         value_name = "N",
-        default_value_t = 1,
         requires = "command",
-        value_parser = count::<u32>(1000, "--clients 3")
+        value_parser = count::<usize>(256, "--jobs 2")
     )]
-    clients: u32,
-    /// A command that runs after all clients and reads the latest values; if it fails, the run
-    /// has failed
-    #[arg(long, value_name = "CMD", requires = "command")]
-    check: Option<String>,
-    /// A run has failed if a line that the command writes has this in it, and not by exit codes
-    #[arg(long, value_name = "TEXT", requires = "command")]
-    expect: Option<String>,
-    /// How long the command may take; one that takes longer has failed
-    #[arg(
-        long,
-        value_name = "TIME",
-        value_parser = duration,
-        default_value = "60s",
-        requires = "command"
-    )]
-    timeout: Duration,
-    /// How many runs are done at once; as many as there are cores if nothing is said
-    #[arg(long, value_name = "N", requires = "command", value_parser = count::<usize>(256, "--jobs 2"))]
     jobs: Option<usize>,
     /// Where to write the result as JUnit's XML, for CI
     #[arg(long, value_name = "FILE", requires = "command")]
     junit: Option<PathBuf>,
-    /// The command and its arguments, behind `--`
-    #[arg(last = true, value_name = "CMD", conflicts_with_all = ["app", "serial"])]
-    pub command: Vec<OsString>,
 }
 
 impl CommandArgs {
-    fn application(&self) -> Application {
-        let line = |text: &Option<String>| text.clone().map(Command::Line);
-        Application {
-            set_up: line(&self.setup),
-            command: Command::Program(self.command.clone()),
-            clients: self.clients,
-            check: line(&self.check),
-            expect: self.expect.clone(),
-            limit: self.timeout,
-        }
-    }
-
     fn jobs(&self) -> usize {
         let cores = || std::thread::available_parallelism().map_or(1, usize::from);
         self.jobs.unwrap_or_else(cores)
@@ -97,7 +58,7 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
     let own = &args.own;
     may_write(args.output.iter().chain(&args.save).chain(&own.junit), &[])?;
     let is_asked_to_end = interrupt::ask_next();
-    let application = own.application();
+    let application = own.application.application(&Known::default());
     let deadline = args.budget.and_then(|budget| begun.checked_add(budget));
     let state = application.set_up(is_asked_to_end).map_err(told)?;
     let fuzz = Fuzz {
@@ -119,17 +80,6 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
     };
     let tried = tried_by(&fuzz, &found, ending);
     finish(args, &tried, kept, begun.elapsed())
-}
-
-/// An error of a trial, as an end of the program.
-fn told(error: TrialError) -> Failure {
-    match (&error, interrupt::asked()) {
-        (TrialError::Interrupted, Some(signal)) => {
-            interrupt::end(signal);
-            Failure::Message(error.to_string())
-        }
-        _ => Failure::Message(error.to_string()),
-    }
 }
 
 fn why_stopped() -> Stop {

@@ -1,5 +1,6 @@
 //! The subcommands, one file each.
 
+mod application;
 pub mod check;
 pub mod completions;
 pub mod convert;
@@ -12,6 +13,7 @@ pub mod generate;
 pub mod man;
 pub mod minimize;
 pub mod observe;
+mod observe_command;
 pub mod predict;
 pub mod replay;
 pub mod schema;

@@ -1,6 +1,8 @@
 //! `seriatim observe`: a serializable run of a shipped application, recorded for `seriatim
 //! predict`.
 
+use super::application::ApplicationArgs;
+use super::observe_command;
 use crate::commands::fuzz::app_parser;
 use crate::exit::{Exit, Failure};
 use crate::loss_notes::lost_note;
@@ -31,9 +33,10 @@ Exit codes: 0 recorded, 3 bad input or usage.";
 #[derive(clap::Args, Debug)]
 #[command(after_help = AFTER_HELP)]
 pub struct Args {
-    /// The application
-    #[arg(value_name = "APP", value_parser = app_parser())]
-    app: &'static str,
+    /// One of the applications that come with the program; a command of your own stands behind
+    /// `--` instead
+    #[arg(value_name = "APP", value_parser = app_parser(), required_unless_present = "command")]
+    app: Option<&'static str>,
     /// What decides everything that is random
     #[arg(long, value_name = "N", default_value_t = 10_000)]
     seed: u64,
@@ -57,11 +60,13 @@ pub struct Args {
     transactions: Option<u16>,
     /// Where to write the run, or - for standard output
     #[arg(long, short, value_name = "FILE")]
-    output: PathBuf,
+    pub output: PathBuf,
     /// The format of the output; without it the ending of FILE decides, and if that says nothing it
     /// is jsonl
     #[arg(long, value_name = "FORMAT", value_parser = format_parser())]
-    to: Option<Format>,
+    pub to: Option<Format>,
+    #[command(flatten)]
+    pub own: ApplicationArgs,
 }
 
 /// How much a benchmark application does.
@@ -75,9 +80,10 @@ enum Size {
 
 /// Runs the application, writes the history.
 pub fn run(args: &Args) -> Result<Exit, Failure> {
+    let Some(app) = args.app else { return observe_command::run(args) };
     let to = format_for(args.to, &args.output, Format::Jsonl)?;
     may_write_history(&args.output, to, &[])?;
-    let is_benchmark = BENCHMARKS.contains(&args.app);
+    let is_benchmark = BENCHMARKS.contains(&app);
     if !is_benchmark
         && (args.size.is_some() || args.sessions.is_some() || args.transactions.is_some())
     {
@@ -85,29 +91,26 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         let problem = format!(
             "what it does is fixed; only {others} have --size, --sessions and --transactions"
         );
-        return Err(Failure::about(args.app, problem));
+        return Err(Failure::about(app, problem));
     }
     let per_session = args.transactions.map(usize::from).unwrap_or(match args.size {
         None | Some(Size::Small) => 4,
         Some(Size::Large) => 8,
     });
     let observed = Observed {
-        app: args.app.to_owned(),
+        app: app.to_owned(),
         seed: args.seed,
         sessions: is_benchmark.then(|| args.sessions.map_or(3, usize::from)),
         transactions: is_benchmark.then_some(per_session),
     };
-    let runnable = observed.runnable().map_err(|error| Failure::about(args.app, error))?;
+    let runnable = observed.runnable().map_err(|error| Failure::about(app, error))?;
     // One at a time and with the latest versions, the weakest level is serializable too, and the
     // cheapest.
     let setting = Setting { level: Level::ReadCommitted, interleaved: false };
     let run = seriatim_runs::run(runnable.app(), setting, Latest, by_chance(args.seed))
-        .map_err(|error| Failure::about(args.app, error))?;
+        .map_err(|error| Failure::about(app, error))?;
     if let Some(failure) = &run.failure {
-        return Err(Failure::about(
-            args.app,
-            format!("the assertion broke in a serial run: {failure}"),
-        ));
+        return Err(Failure::about(app, format!("the assertion broke in a serial run: {failure}")));
     }
     let extra = serde_json::json!({ "source": "observe", "seed": args.seed, FIELD: observed });
     let history = run.history.with_extra(&extra.to_string());
@@ -116,7 +119,7 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         output::message(&note);
     }
     output::message(&observed::render(&observed::Observed {
-        app: args.app,
+        app,
         transactions: history.txn_count(),
         operations: history.op_count(),
     }));

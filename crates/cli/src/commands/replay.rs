@@ -1,9 +1,11 @@
 //! `seriatim replay`: a run that `fuzz` kept, once more; or an application as `predict` says that
 //! it could go wrong.
 
+mod command;
 mod prediction;
 mod recording;
 
+use crate::commands::application::ApplicationArgs;
 use crate::commands::fuzz::app_parser;
 use crate::exit::{Exit, Failure};
 use crate::parsers::Style;
@@ -12,6 +14,10 @@ use std::io::Read;
 use std::path::{Path, PathBuf};
 
 const AFTER_HELP: &str = "\
+Behind `--` stands the command that `seriatim fuzz -- CMD` kept a run of; its set-up, its check \
+                          and the number of its clients are those of the run unless they are said \
+                          again.
+
 With APP, FILE is what `seriatim predict --output` wrote from a run that `seriatim observe` \
                           recorded. The application runs on a mock \
 store, transactions one at a time in an order that fits the prediction; each read returns what is \
@@ -45,6 +51,8 @@ pub struct Args {
     /// first
     #[arg(long, value_name = "FILE")]
     save: Option<PathBuf>,
+    #[command(flatten)]
+    own: ApplicationArgs,
 }
 
 /// Runs it again, and says whether it went the same way.
@@ -52,6 +60,7 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
     may_write(&args.save, &[&args.run])?;
     let bytes = read(&args.run).map_err(|error| Failure::about(args.run.display(), error))?;
     match args.app {
+        None if args.own.is_given() => command::run(args, &bytes),
         None => recording::run(args, &bytes),
         Some(app) => prediction::run(args, app, &bytes),
     }

@@ -94,7 +94,7 @@ fn broke(fuzzed: &Fuzzed<'_>, run: &Failed, width: usize) -> String {
     page + "\n" + &wrap(&next_step(&run.kept), "", width)
 }
 
-pub(super) fn next_step(kept: &Kept) -> String {
+fn next_step(kept: &Kept) -> String {
     match kept {
         Kept::StandardOutput => "The run is on standard output, for `seriatim replay`.".to_owned(),
         Kept::File(path) => format!("See it again with `seriatim replay {}`.", clean(path)),

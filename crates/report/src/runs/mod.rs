@@ -3,6 +3,7 @@
 //! * [`fuzzed`] – what `seriatim fuzz` found,
 //! * [`replayed`] – a run that `fuzz` kept, once more,
 //! * [`directed`] – an application that was run as `seriatim predict` says,
+//! * [`retried`] – a command that ran once more,
 //! * [`tried`] – what `seriatim fuzz -- CMD` found,
 //! * [`observed`] – what `seriatim observe` recorded.
 //!
@@ -12,6 +13,7 @@ pub mod directed;
 pub mod fuzzed;
 pub mod observed;
 pub mod replayed;
+pub mod retried;
 pub mod tried;
 
 use crate::checked::Checked;

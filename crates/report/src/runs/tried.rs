@@ -1,7 +1,7 @@
 //! What `seriatim fuzz -- CMD` found: a command of the user, run against the mock database.
 
 use super::explained;
-use super::fuzzed::{Kept, Stop, next_step};
+use super::fuzzed::{Kept, Stop};
 use crate::checked::Checked;
 use crate::json;
 use crate::prose::clean;
@@ -149,7 +149,7 @@ fn broke(tried: &Tried, failed: &FailedCommand, width: usize) -> String {
             let replays =
                 format!("Seen again in {again} of {}.", plural(u64::from(done), "replay"));
             page += &format!("\n{}", wrap(&replays, "", width));
-            page += &wrap(&next_step(&failed.kept), "", width);
+            page += &wrap(&next_step(&failed.kept, &command), "", width);
         }
         None => {
             let text = "It was not seen again with the same choices: it depends on how clients \
@@ -159,6 +159,19 @@ fn broke(tried: &Tried, failed: &FailedCommand, width: usize) -> String {
         }
     }
     page
+}
+
+fn next_step(kept: &Kept, command: &str) -> String {
+    match kept {
+        Kept::StandardOutput => "The run is on standard output, for `seriatim replay`.".to_owned(),
+        Kept::File(path) => {
+            format!("See it again with `seriatim replay {} -- {command}`.", clean(path))
+        }
+        Kept::Nowhere => format!(
+            "Keep the run with --output RUN, and see it again with `seriatim replay RUN -- \
+             {command}`."
+        ),
+    }
 }
 
 fn blamed(blame: &Blamed, width: usize) -> String {

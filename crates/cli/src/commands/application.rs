@@ -1,0 +1,82 @@
+//! What `fuzz`, `observe` and `replay` have to know about a command of the user.
+
+use crate::exit::Failure;
+use crate::interrupt;
+use crate::quantities::{count, duration};
+use seriatim_trial::{Application, Command, TrialError};
+use std::ffi::OsString;
+use std::time::Duration;
+
+/// The flags that a command of the user needs.
+#[derive(clap::Args, Debug)]
+pub struct ApplicationArgs {
+    /// A command that runs once, before everything else; what it leaves in the database is there
+    /// in every run
+    #[arg(long, value_name = "CMD", requires = "command")]
+    setup: Option<String>,
+    /// How many copies of the command run at once, instead of one
+    #[arg(
+        long,
+        value_name = "N",
+        requires = "command",
+        value_parser = count::<u32>(1000, "--clients 3")
+    )]
+    clients: Option<u32>,
+    /// A command that runs after all clients and reads the latest values; if it fails, the run
+    /// has failed
+    #[arg(long, value_name = "CMD", requires = "command")]
+    check: Option<String>,
+    /// A run has failed if a line that the command writes has this in it, and not by exit codes
+    #[arg(long, value_name = "TEXT", requires = "command")]
+    expect: Option<String>,
+    /// How long a command may take; one that takes longer has failed
+    #[arg(
+        long,
+        value_name = "TIME",
+        value_parser = duration,
+        default_value = "60s",
+        requires = "command"
+    )]
+    timeout: Duration,
+    /// A command of your own and its arguments, behind `--`
+    #[arg(last = true, value_name = "CMD", conflicts_with = "app")]
+    command: Vec<OsString>,
+}
+
+impl ApplicationArgs {
+    /// Whether there is a command.
+    pub fn is_given(&self) -> bool {
+        !self.command.is_empty()
+    }
+
+    /// What is to be run. What was not said may be known from an earlier run.
+    pub fn application(&self, known: &Known) -> Application {
+        let line = |given: &Option<String>, known: &Option<String>| {
+            given.clone().or_else(|| known.clone()).map(Command::Line)
+        };
+        Application {
+            set_up: line(&self.setup, &known.setup),
+            command: Command::Program(self.command.clone()),
+            clients: self.clients.or(known.clients).unwrap_or(1),
+            check: line(&self.check, &known.check),
+            expect: self.expect.clone(),
+            limit: self.timeout,
+        }
+    }
+}
+
+/// What is known of an application from an earlier run.
+#[derive(Default)]
+pub struct Known {
+    pub setup: Option<String>,
+    pub clients: Option<u32>,
+    pub check: Option<String>,
+}
+
+/// An error of a trial, as an end of the program.
+pub fn told(error: TrialError) -> Failure {
+    if let (TrialError::Interrupted, Some(signal)) = (&error, interrupt::asked()) {
+        interrupt::end(signal);
+    }
+    Failure::Message(error.to_string())
+}

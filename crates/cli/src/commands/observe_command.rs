@@ -1,0 +1,46 @@
+//! `seriatim observe -- CMD`: one serializable run of a command of the user, recorded with its
+//! statements.
+
+use super::application::{Known, told};
+use super::observe::Args;
+use crate::exit::{Exit, Failure};
+use crate::loss_notes::lost_note;
+use crate::write_history::{format_for, may_write_history, save};
+use crate::{interrupt, output};
+use seriatim_history::formats::Format;
+use seriatim_report::runs::observed;
+use seriatim_store::Latest;
+use seriatim_trial::{Family, TrialError};
+
+/// Runs the command once, writes the history.
+pub fn run(args: &Args) -> Result<Exit, Failure> {
+    let to = format_for(args.to, &args.output, Format::Jsonl)?;
+    may_write_history(&args.output, to, &[])?;
+    let is_asked_to_end = interrupt::ask_next();
+    let application = args.own.application(&Known::default());
+    let command = application.command.text();
+    let state = application.set_up(is_asked_to_end).map_err(told)?;
+    let run = application
+        .run(&state, Family::Serializable, Latest, &[], is_asked_to_end)
+        .map_err(told)?;
+    interrupt::release();
+    if let Some(failure) = run.failure {
+        let (failure, output) = (failure.what, failure.output);
+        return Err(told(TrialError::FailsAnyway { command, failure, output }));
+    }
+    if run.sessions == 0 {
+        return Err(told(TrialError::NeverConnected { command }));
+    }
+    let extra = serde_json::json!({ "source": "observe", "command": command });
+    let history = run.history.with_extra(&extra.to_string());
+    save(&history, to, &args.output)?;
+    if let Some(note) = lost_note(&history, to) {
+        output::message(&note);
+    }
+    output::message(&observed::render(&observed::Observed {
+        app: &command,
+        transactions: history.txn_count(),
+        operations: history.op_count(),
+    }));
+    Ok(Exit::Holds)
+}

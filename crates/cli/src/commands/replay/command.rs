@@ -1,0 +1,57 @@
+//! `seriatim replay RUN -- CMD`: a command of the user with the choices of a run that failed.
+
+use super::Args;
+use crate::commands::application::{Known, told};
+use crate::exit::{Exit, Failure};
+use crate::parsers::Style;
+use crate::write_history::save;
+use crate::{describe_run, interrupt, output};
+use seriatim_history::formats::Format;
+use seriatim_report::runs::retried::{self, Retried};
+use seriatim_trial::{Fuzz, Recording};
+
+/// Runs the command again.
+pub fn run(args: &Args, bytes: &[u8]) -> Result<Exit, Failure> {
+    let about = |error: &dyn std::fmt::Display| Failure::about(args.run.display(), error);
+    let recording: Recording = serde_json::from_slice(bytes).map_err(|error| about(&error))?;
+    let family = recording.family().map_err(|error| about(&error))?;
+    let known = Known {
+        setup: recording.setup.clone(),
+        clients: Some(recording.clients),
+        check: recording.check.clone(),
+    };
+    let application = args.own.application(&known);
+    let is_asked_to_end = interrupt::ask_next();
+    let state = application.set_up(is_asked_to_end).map_err(told)?;
+    let fuzz = Fuzz {
+        application: &application,
+        state: &state,
+        family,
+        chooser: None,
+        seed: 0,
+        runs: 1,
+        jobs: 1,
+        deadline: None,
+    };
+    let replayed = recording.replay(&fuzz, is_asked_to_end).map_err(told)?;
+    interrupt::release();
+    let failure = replayed.run.failure.as_ref();
+    let command = application.command.text();
+    let retried = Retried {
+        database: family.text(),
+        expected: recording.failure.clone(),
+        failure: failure.map(|it| (it.what.clone(), it.output.clone())),
+        divergence: replayed.divergence.map(|it| it.to_string()),
+        checked: describe_run::checked(&command, &replayed.run.history),
+        command,
+    };
+    let page = match args.format {
+        Style::Human => retried::render(&retried, output::width()),
+        Style::Json => retried::json(&retried) + "\n",
+    };
+    output::text(&page)?;
+    if let Some(path) = &args.save {
+        save(&replayed.run.history, Format::Jsonl, path)?;
+    }
+    Ok(if retried.failure.is_some() { Exit::Violated } else { Exit::Holds })
+}
