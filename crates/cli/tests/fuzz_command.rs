@@ -1,0 +1,252 @@
+//! `fuzz`, `replay` and `observe` with commands of a user, who writes scripts for psql: what they
+//! find, and what they say when a command does not do as it should.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant};
+
+const SETUP: &str = "\
+CREATE TABLE item (id int PRIMARY KEY, stock int NOT NULL);
+CREATE TABLE sale (id serial PRIMARY KEY, item int REFERENCES item);
+INSERT INTO item VALUES (7, 1);
+";
+
+/// Two of these sell one item twice if neither sees the other.
+const SELL: &str = "\
+BEGIN;
+SELECT stock FROM item WHERE id = 7 /* sell.sql:2 */ \\gset
+SELECT :stock > 0 AS is_left \\gset
+\\if :is_left
+UPDATE item SET stock = :stock - 1 WHERE id = 7;
+INSERT INTO sale (item) VALUES (7);
+\\endif
+COMMIT;
+";
+
+const SOLD: &str = "test $(psql -qAtc 'SELECT count(*) FROM sale') -le 1";
+
+/// A folder with the scripts.
+struct Shop(PathBuf);
+
+impl Shop {
+    fn new(name: &str) -> Shop {
+        let folder = std::env::temp_dir().join(format!("seriatim-{name}-{}", std::process::id()));
+        fs::create_dir_all(&folder).unwrap();
+        fs::write(folder.join("setup.sql"), SETUP).unwrap();
+        fs::write(folder.join("sell.sql"), SELL).unwrap();
+        Shop(folder)
+    }
+
+    fn command(&self, arguments: &[&str]) -> Command {
+        let mut command = Command::new(env!("CARGO_BIN_EXE_seriatim"));
+        command.current_dir(&self.0).args(arguments).env("NO_COLOR", "1");
+        command
+    }
+
+    fn run(&self, arguments: &[&str]) -> Output {
+        self.command(arguments).output().unwrap()
+    }
+
+    /// Fuzzes two sellers.
+    fn fuzz(&self, arguments: &[&str]) -> Output {
+        let mut all = vec!["fuzz", "--setup", "psql -qv ON_ERROR_STOP=1 -f setup.sql"];
+        all.extend(["--clients", "2", "--check", SOLD]);
+        all.extend(arguments);
+        all.extend(["--", "psql", "-qf", "sell.sql"]);
+        self.run(&all)
+    }
+}
+
+impl Drop for Shop {
+    fn drop(&mut self) {
+        let _ = fs::remove_dir_all(&self.0);
+    }
+}
+
+fn told(output: &Output) -> (String, String, Option<i32>) {
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (text(&output.stdout), text(&output.stderr), output.status.code())
+}
+
+fn has_psql() -> bool {
+    let found = Command::new("psql").arg("--version").stdout(Stdio::null()).status().is_ok();
+    // The test command installs it.
+    assert!(found || std::env::var_os("CI").is_none(), "psql is not installed");
+    found
+}
+
+#[test]
+fn an_oversell_is_found_blamed_kept_and_seen_again() {
+    if !has_psql() {
+        return;
+    }
+    let shop = Shop::new("oversell");
+    let (page, errors, code) = told(&shop.fuzz(&[
+        "--level",
+        "rc",
+        "--output",
+        "run.json",
+        "--junit",
+        "junit.xml",
+        "--save",
+        "run.jsonl",
+    ]));
+    assert_eq!(code, Some(1), "{page}{errors}");
+    assert!(page.contains("failed in run"), "{page}");
+    assert!(page.contains("SELECT stock FROM item WHERE id = 7"), "{page}");
+    assert!(page.contains("sent by sell.sql:2"), "{page}");
+    assert!(page.contains("returned 1; a serializable database would have returned 0"), "{page}");
+    assert!(page.contains("helps: FOR UPDATE on SELECT stock FROM item"), "{page}");
+    let junit = fs::read_to_string(shop.0.join("junit.xml")).unwrap();
+    assert!(junit.contains("failures=\"1\"") && junit.contains("&lt;"), "{junit}");
+    let run = fs::read_to_string(shop.0.join("run.json")).unwrap();
+    assert!(run.len() < 4096, "{run}");
+    let (checked, _, code) = told(&shop.run(&["check", "run.jsonl", "--level", "ser"]));
+    assert_eq!(code, Some(1), "{checked}");
+    // It depends on how two processes run whether one replay of an overlap fails.
+    let fails = |_| {
+        let replayed = shop.run(&["replay", "run.json", "--", "psql", "-qf", "sell.sql"]);
+        let (page, errors, code) = told(&replayed);
+        assert!(matches!(code, Some(0 | 1)), "{page}{errors}");
+        code == Some(1)
+    };
+    assert!((0..10).any(fails), "never seen again");
+}
+
+#[test]
+fn nothing_is_found_where_rows_are_locked() {
+    if !has_psql() {
+        return;
+    }
+    let shop = Shop::new("locked");
+    let locked = SELL.replace("id = 7 /*", "id = 7 FOR UPDATE /*");
+    fs::write(shop.0.join("sell.sql"), locked).unwrap();
+    let (page, errors, code) = told(&shop.fuzz(&["--level", "rc", "--runs", "40"]));
+    assert_eq!(code, Some(0), "{page}{errors}");
+    assert!(page.contains("passed in 40 runs"), "{page}");
+}
+
+#[test]
+fn what_machines_read_follows_its_schema() {
+    if !has_psql() {
+        return;
+    }
+    let shop = Shop::new("json");
+    let (line, errors, code) = told(&shop.fuzz(&["--level", "rc", "--format", "json"]));
+    assert_eq!(code, Some(1), "{line}{errors}");
+    let schema = serde_json::from_str(seriatim_report::schema::TRIAL).unwrap();
+    let line: serde_json::Value = serde_json::from_str(&line).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let problems: Vec<String> = validator.iter_errors(&line).map(|it| it.to_string()).collect();
+    assert!(problems.is_empty(), "{problems:?}\n{line}");
+    assert_eq!(line["failure"]["blame"][0]["returned"], "1");
+}
+
+#[test]
+fn one_client_at_a_time_is_told() {
+    if !has_psql() {
+        return;
+    }
+    let shop = Shop::new("alone");
+    let setup = "psql -qf setup.sql";
+    let (page, errors, code) = told(&shop.run(&[
+        "fuzz", "--setup", setup, "--level", "si", "--runs", "3", "--", "psql", "-qf", "sell.sql",
+    ]));
+    assert_eq!(code, Some(0), "{page}{errors}");
+    assert!(page.contains("one client at a time"), "{page}");
+}
+
+#[test]
+fn commands_that_cannot_be_tried_are_told_why() {
+    let shop = Shop::new("wrong");
+    for (arguments, expected) in [
+        (&["fuzz", "--", "true"][..], "never connected to the database"),
+        (&["fuzz", "--", "no-such-program"], "cannot start `no-such-program`"),
+        (&["fuzz", "--", "sh", "-c", "echo because; exit 3"], "failed with exit code 3 on a"),
+        (&["fuzz", "--setup", "echo oh; exit 5", "--", "true"], "failed with exit code 5:\noh"),
+        (&["fuzz", "--timeout", "300ms", "--", "sleep", "60"], "did not end in time"),
+        (&["observe", "-o", "run.jsonl", "--", "false"], "failed with exit code 1"),
+        (&["fuzz"], "required"),
+        (&["fuzz", "cart", "--", "true"], "cannot be used with"),
+        (&["replay", "setup.sql", "--", "true"], "setup.sql"),
+    ] {
+        let (page, errors, code) = told(&shop.run(arguments));
+        assert_eq!(code, Some(3), "{arguments:?}: {page}{errors}");
+        assert!(errors.contains(expected), "{arguments:?}: {errors}");
+    }
+}
+
+/// Whether a process with this in its command line is there.
+fn is_running(mark: &str) -> bool {
+    let all = fs::read_dir("/proc").unwrap().flatten();
+    all.map(|entry| entry.path().join("cmdline"))
+        .filter_map(|path| fs::read(path).ok())
+        .any(|line| String::from_utf8_lossy(&line).contains(mark))
+}
+
+#[test]
+fn nothing_is_left_running() {
+    let shop = Shop::new("left");
+    // One that is in the group of the command, and one that has left it.
+    let mark = format!("{}.5", 10_000_000 + std::process::id());
+    let line = format!("sleep {mark} & setsid sleep {mark} & sleep 0.2; exit 1");
+    let (_, errors, code) = told(&shop.run(&["fuzz", "--", "sh", "-c", &line]));
+    assert_eq!(code, Some(3), "{errors}");
+    assert!(!is_running(&mark));
+    let line = format!("trap '' TERM; sleep {mark} & while true; do sleep 0.1; done");
+    let (_, errors, code) =
+        told(&shop.run(&["fuzz", "--timeout", "500ms", "--", "sh", "-c", &line]));
+    assert_eq!(code, Some(3), "{errors}");
+    assert!(!is_running(&mark));
+}
+
+#[test]
+fn an_interrupt_ends_everything() {
+    let shop = Shop::new("interrupt");
+    let mark = format!("{}.25", 20_000_000 + std::process::id());
+    let mut running =
+        shop.command(&["fuzz", "--", "sleep", &mark]).stderr(Stdio::piped()).spawn().unwrap();
+    let until = Instant::now() + Duration::from_secs(20);
+    while !is_child_running(&mark) && Instant::now() < until {
+        std::thread::sleep(Duration::from_millis(20));
+    }
+    let pid = nix_pid(&running);
+    nix::sys::signal::kill(pid, nix::sys::signal::Signal::SIGINT).unwrap();
+    let status = running.wait().unwrap();
+    assert_eq!(status.code(), Some(130));
+    assert!(!is_child_running(&mark));
+}
+
+fn nix_pid(child: &std::process::Child) -> nix::unistd::Pid {
+    nix::unistd::Pid::from_raw(child.id() as i32)
+}
+
+/// The command line of the program itself has the mark, too.
+fn is_child_running(mark: &str) -> bool {
+    let all = fs::read_dir("/proc").unwrap().flatten();
+    all.map(|entry| entry.path().join("cmdline"))
+        .filter_map(|path| fs::read(path).ok())
+        .any(|line| line.starts_with(b"sleep") && contains(&line, mark))
+}
+
+fn contains(line: &[u8], mark: &str) -> bool {
+    String::from_utf8_lossy(line).contains(mark)
+}
+
+#[test]
+fn a_run_is_observed_with_its_statements() {
+    if !has_psql() {
+        return;
+    }
+    let shop = Shop::new("observed");
+    let setup = "psql -qf setup.sql";
+    let arguments =
+        ["observe", "--setup", setup, "-o", "run.jsonl", "--", "psql", "-qf", "sell.sql"];
+    let (_, errors, code) = told(&shop.run(&arguments));
+    assert_eq!(code, Some(0), "{errors}");
+    let written = fs::read_to_string(Path::new(&shop.0).join("run.jsonl")).unwrap();
+    assert!(written.contains("SELECT stock FROM item WHERE id = 7"), "{written}");
+    let (page, errors, code) = told(&shop.run(&["check", "run.jsonl"]));
+    assert_eq!(code, Some(0), "{page}{errors}");
+}
