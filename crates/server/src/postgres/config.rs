@@ -2,6 +2,8 @@
 
 use super::password::Password;
 use super::tls::Tls;
+use crate::holding::Holding;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// How a server of the PostgreSQL protocol is to work; the defaults suit a test on one machine.
@@ -22,6 +24,8 @@ pub struct PostgresConfig {
     pub password: Option<Password>,
     /// What it takes to encrypt connections, if clients ask for it.
     pub tls: Option<Tls>,
+    /// Holds statements so that clients overlap; without it none is held.
+    pub holding: Option<Arc<Holding>>,
 }
 
 impl Default for PostgresConfig {
@@ -34,6 +38,7 @@ impl Default for PostgresConfig {
             write_wait_max: Duration::from_secs(30),
             password: None,
             tls: None,
+            holding: None,
         }
     }
 }

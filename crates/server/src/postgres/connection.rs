@@ -12,6 +12,7 @@ use super::rows::{Formats, Writer, description};
 use super::startup::{Greeting, Wish, authenticate, greet};
 use super::wire::{End, Wire, Wired};
 use super::{Shared, copy};
+use crate::holding::Place;
 use pgwire::api::auth::sasl::scram::random_nonce;
 use pgwire::messages::response::{
     CommandComplete, EmptyQueryResponse, ReadyForQuery, TransactionStatus,
@@ -102,9 +103,19 @@ fn talk(wire: &mut Wire, admitted: &Admitted, shared: &Shared) -> Wired<()> {
         formats: HashMap::new(),
         is_skipping: false,
         session,
+        shared,
     };
     connection.welcome(admitted)?;
     connection.run()
+}
+
+/// A client that has left overlaps with nobody.
+impl Drop for Connection<'_> {
+    fn drop(&mut self) {
+        if let Some(holding) = &self.shared.config.holding {
+            holding.leaves(self.session.number());
+        }
+    }
 }
 
 fn open(greeting: &Greeting, shared: &Shared) -> Result<Session, SqlError> {
@@ -122,6 +133,7 @@ fn open(greeting: &Greeting, shared: &Shared) -> Result<Session, SqlError> {
 pub(super) struct Connection<'w> {
     pub wire: &'w mut Wire,
     pub session: Session,
+    shared: &'w Shared,
     /// Whether it works, and does not wait for its client.
     is_busy: Arc<AtomicBool>,
     reported: Reported,
@@ -176,7 +188,10 @@ impl Connection<'_> {
         }
         let (limit, error) = self.idle_limit();
         self.is_busy.store(false, Ordering::Relaxed);
+        let holding = self.shared.config.holding.as_ref();
+        holding.iter().for_each(|holding| holding.idles(self.session.number()));
         let message = self.wire.message(limit.map(|limit| Instant::now() + limit));
+        holding.iter().for_each(|holding| holding.works(self.session.number()));
         self.is_busy.store(true, Ordering::Relaxed);
         match message {
             Err(End::Late) => Err(End::Fatal(error)),
@@ -235,9 +250,33 @@ impl Connection<'_> {
         self.ready()
     }
 
+    /// A statement has arrived. It may be held before it runs.
+    pub fn arrive(&mut self) {
+        self.session.arrived();
+        if let Some(holding) = &self.shared.config.holding {
+            holding.begin_statement(self.session.number());
+        }
+        self.hold(Place::Before);
+    }
+
+    /// A statement has run. Its answer may be held; then others must see what it tells.
+    pub fn depart(&mut self) {
+        self.hold(Place::After);
+        self.session.answered();
+    }
+
+    fn hold(&self, place: Place) {
+        if let Some(holding) = &self.shared.config.holding {
+            let cluster = &self.shared.cluster;
+            holding.hold(self.session.number(), place, &|other| cluster.waits_for_lock(other));
+        }
+    }
+
     /// Runs statements up to the first for which the client has to send rows; what is left then.
     fn statements(&mut self, text: &str) -> Wired<Result<Option<String>, SqlError>> {
+        self.arrive();
         let (replies, error) = self.session.simple(text);
+        self.depart();
         self.tell_notices()?;
         let (count, mut is_copy) = (replies.len(), false);
         for reply in replies {
@@ -336,6 +375,7 @@ impl Connection<'_> {
         self.tell_notices()?;
         self.report_settings()?;
         self.wire.put(&ReadyForQuery::new(status))?;
+        self.session.answered();
         self.wire.flush()
     }
 }

@@ -7,8 +7,10 @@
 //! versions that locks and constraints showed, and its own commits. When it is answered, that is
 //! acknowledged, to itself and to all others, because clients may talk to each other.
 
-use super::{Inner, Session, StoreError, Txn};
+use super::{Inner, Session, StoreError, Txn, value};
 use crate::past::INITIAL;
+use crate::ranges::Group;
+use crate::recorded::Recorded;
 
 /// What the timing of one session has come to.
 #[derive(Clone, Default, Debug)]
@@ -153,16 +155,25 @@ impl<V> Inner<V> {
             return false;
         }
         let newest = self.engine.last_version(key);
-        let is_changed = node.is_changed(&self.engine.log, txn, key).unwrap_or_else(|| {
-            let source = self.choose(txn, key).unwrap_or(newest);
-            self.engine.read(txn, key, source);
-            self.events[txn as usize].push(crate::recorded::Recorded::Read { key, source });
-            source != newest
-        });
+        let known = node.is_changed(&self.engine.log, txn, key);
+        let is_changed = known.unwrap_or_else(|| self.resolve(txn, key) != newest);
         if is_changed {
             self.note_seen(txn, newest);
         }
         is_changed
+    }
+
+    /// The version of `key` that the snapshot shows. If that depends on where it is, the chooser
+    /// decides, and that is a read.
+    fn resolve(&mut self, txn: u32, key: u32) -> u32 {
+        let shown = self.engine.admissible(txn, key);
+        if let [source] = shown[..] {
+            return source;
+        }
+        let source = self.choose(txn, key).unwrap_or(INITIAL);
+        self.engine.read(txn, key, source);
+        self.events[txn as usize].push(Recorded::Read { key, source });
+        source
     }
 
     /// Whether `txn` may write `key`: at levels with one snapshot, not if others have changed it.
@@ -187,14 +198,31 @@ impl<V: Clone> Txn<V> {
 
     /// On a node: whether others have changed a member since the snapshot, of the statement or of
     /// the transaction.
-    pub fn is_member_changed(
-        &mut self,
-        group: crate::ranges::Group,
-        member: u32,
-    ) -> Result<bool, StoreError> {
+    pub fn is_member_changed(&mut self, group: Group, member: u32) -> Result<bool, StoreError> {
         let mut inner = self.open()?;
         // What has no key was not changed for as long as the store remembers.
         let Some(key) = inner.names.find_member(group, member) else { return Ok(false) };
         Ok(inner.is_changed(self.number, key))
+    }
+
+    /// On a node: what the snapshot shows of a member, without a read, for those who keep
+    /// constraints.
+    pub fn glimpse_member(&mut self, group: Group, member: u32) -> Result<Option<V>, StoreError> {
+        let mut inner = self.open()?;
+        let Some(key) = inner.names.find_member(group, member) else { return Ok(None) };
+        if inner.engine.log.writes(self.number, key) {
+            return Ok(inner.events[self.number as usize].written(key).cloned().flatten());
+        }
+        inner.need_snapshot(self.number);
+        let source = inner.resolve(self.number, key);
+        Ok(value(&inner.initial, &inner.events, source, key).cloned())
+    }
+
+    /// Whether another transaction that is open has written a member.
+    pub fn is_member_pending(&self, group: Group, member: u32) -> bool {
+        let inner = self.shared.lock();
+        let Some(key) = inner.names.find_member(group, member) else { return false };
+        let log = &inner.engine.log;
+        log.open().any(|txn| txn != self.number && log.writes(txn, key))
     }
 }
