@@ -129,7 +129,9 @@ impl StoreDb {
 
 fn as_db_error(error: StoreError) -> DbError {
     match error {
-        StoreError::SerializationFailure(_) => DbError::SerializationFailure,
+        StoreError::SerializationFailure(_) | StoreError::ConcurrentUpdate => {
+            DbError::SerializationFailure
+        }
         other => DbError::Failed(other.to_string()),
     }
 }

@@ -1,9 +1,10 @@
-//! The store as a store of cells for SQL: reads return any version that the level allows.
+//! The store as a store of cells for SQL: reads return any version that the level allows, or what
+//! one node of a server could return.
 //!
 //! A column of a table is a group of keys, and so is whether its rows exist; a row is a member. The
 //! rows that have ever had a key of an index are a group, too, which is only there to be entered. A
 //! lock is a key that its holders read and write, so that what a holder committed is visible to the
-//! next one by the axioms alone.
+//! next one by the axioms alone. On a node locks are no keys: what is visible follows from snapshots.
 
 use crate::config::Config;
 use crate::picks::Picks;
@@ -13,7 +14,7 @@ use seriatim_isolation::{Level, Order};
 use seriatim_sql::catalog::HeapId;
 use seriatim_sql::cells::{
     Base, Cell, CellSession, CellStore, CellTxn, Group, KeyNo, Lock, Names, Returned, RowNo,
-    RowSet, Statement, TxnLevel,
+    RowSet, Snapshots, Statement, TxnLevel,
 };
 use seriatim_sql::error::code;
 use seriatim_sql::functions::{Call, Style};
@@ -28,7 +29,8 @@ use std::sync::Arc;
 
 type Result<T> = seriatim_sql::Result<T>;
 
-/// A store for SQL, as a server is configured.
+/// A store for SQL, as a server is configured. On a node, transactions that ask for no level are at
+/// the level of the configuration, too: PostgreSQL's default is read committed.
 pub fn open(config: &Config, forced: bool) -> std::result::Result<StoreCells, StoreError> {
     with_chooser(config, Picks::new(config.chooser, config.seed).chooser(), forced)
 }
@@ -46,6 +48,9 @@ pub fn with_chooser(
     // Every SQL server shows a connection what it has committed itself.
     if config.order != Order::None {
         builder = builder.sessions_at_rc();
+    }
+    if let Some(node) = config.node {
+        builder = builder.node(node);
     }
     if let Some(horizon) = config.horizon {
         builder = builder.horizon(horizon);
@@ -197,7 +202,20 @@ impl CellSession for StoreSession {
         });
         let level = asked.unwrap_or_else(|| self.store.level());
         let txn = self.session.begin_at(level).map_err(told)?;
-        Ok(Box::new(StoreTxn { txn, forgets: self.store.has_horizon() }))
+        let snapshots = match (txn.is_on_node(), level) {
+            (false, _) => Snapshots::None,
+            (true, Level::ReadCommitted) => Snapshots::Statement,
+            (true, _) => Snapshots::Transaction,
+        };
+        Ok(Box::new(StoreTxn { txn, snapshots, forgets: self.store.has_horizon() }))
+    }
+
+    fn arrived(&mut self) {
+        self.session.arrived();
+    }
+
+    fn answered(&mut self) {
+        self.session.answered();
     }
 }
 
@@ -209,6 +227,10 @@ fn told(error: StoreError) -> SqlError {
             "could not serialize access due to read/write dependencies among transactions",
         )
         .hint("The transaction might succeed if retried."),
+        StoreError::ConcurrentUpdate => SqlError::new(
+            code::SERIALIZATION_FAILURE,
+            "could not serialize access due to concurrent update",
+        ),
         StoreError::Ended => SqlError::new(
             code::SERIALIZATION_FAILURE,
             "could not serialize access: the transaction has been aborted",
@@ -282,6 +304,7 @@ impl Kind {
 
 struct StoreTxn {
     txn: Txn<CellValue>,
+    snapshots: Snapshots,
     /// Whether the store forgets old transactions, so that nobody asks for a whole history.
     forgets: bool,
 }
@@ -381,6 +404,26 @@ impl CellTxn for StoreTxn {
         self.put(Kind::Column(cell.heap, cell.column), cell.row.0, value)
     }
 
+    fn snapshots(&self) -> Snapshots {
+        self.snapshots
+    }
+
+    fn is_changed(&mut self, cell: Cell) -> Result<bool> {
+        let group = Kind::Column(cell.heap, cell.column).group();
+        self.txn.is_member_changed(group, cell.row.0).map_err(told)
+    }
+
+    fn glimpse(&mut self, cell: Cell) -> Result<Option<Datum>> {
+        let group = Kind::Column(cell.heap, cell.column).group();
+        let value = self.txn.glimpse_member(group, cell.row.0).map_err(told)?;
+        Ok(value.map(|value| value.0))
+    }
+
+    fn is_pending(&self, cell: Cell) -> bool {
+        let group = Kind::Column(cell.heap, cell.column).group();
+        self.txn.is_member_pending(group, cell.row.0)
+    }
+
     fn takes_columns_as_initial(&self) -> bool {
         self.forgets
     }
@@ -395,6 +438,11 @@ impl CellTxn for StoreTxn {
     }
 
     fn hand_over(&mut self, lock: Lock, exclusive: bool) -> Result<()> {
+        // Snapshots and the newest versions of locked rows show what is to be seen.
+        if self.snapshots != Snapshots::None {
+            self.txn.note_lock();
+            return Ok(());
+        }
         let (kind, member) = match lock {
             Lock::Row(heap, row) => (Kind::RowLocks(heap), row.0),
             Lock::Object(oid) => (Kind::ObjectLocks, oid),

@@ -1,7 +1,7 @@
 //! How a server is to work.
 
 use seriatim_isolation::{Level, Order};
-use seriatim_store::ChooserKind;
+use seriatim_store::{ChooserKind, Node};
 use std::num::NonZeroU32;
 use std::time::Duration;
 
@@ -12,6 +12,9 @@ pub struct Config {
     pub level: Level,
     /// Which transactions a later one must see, beside those that it read from.
     pub order: Order,
+    /// What SQL runs on does what one node of this server does, at the levels that transactions
+    /// ask for, and not all that a level allows.
+    pub node: Option<Node>,
     /// The chooser that picks among the versions that a read may return.
     pub chooser: ChooserKind,
     /// What decides everything that is random.
@@ -38,6 +41,7 @@ impl Default for Config {
         Config {
             level: Level::Causal,
             order: Order::default(),
+            node: None,
             chooser: ChooserKind::Random,
             seed: 0,
             serial: false,

@@ -22,6 +22,7 @@
 pub mod cells;
 mod config;
 mod error;
+pub mod holding;
 mod http;
 mod hub;
 mod picks;

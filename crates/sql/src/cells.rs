@@ -59,6 +59,17 @@ pub enum RowSet<'r> {
     These(&'r [RowNo]),
 }
 
+/// By which snapshots a transaction reads.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Snapshots {
+    /// By none: each read returns what the store likes.
+    None,
+    /// Each statement has one.
+    Statement,
+    /// The transaction has one, from its first statement on.
+    Transaction,
+}
+
 /// One transaction on a store of cells.
 pub trait CellTxn: Send {
     /// A statement begins: it sees one version of each cell.
@@ -92,6 +103,26 @@ pub trait CellTxn: Send {
 
     /// Writes a cell.
     fn write(&mut self, cell: Cell, value: Datum) -> Result<()>;
+
+    /// By which snapshots it reads.
+    fn snapshots(&self) -> Snapshots {
+        Snapshots::None
+    }
+
+    /// With snapshots: whether others have changed a cell since.
+    fn is_changed(&mut self, _cell: Cell) -> Result<bool> {
+        Ok(false)
+    }
+
+    /// With snapshots: the value of a cell by the snapshot, for those who keep constraints.
+    fn glimpse(&mut self, cell: Cell) -> Result<Option<Datum>> {
+        Ok(self.peek(cell))
+    }
+
+    /// With snapshots: whether another transaction that is open has written a cell.
+    fn is_pending(&self, _cell: Cell) -> bool {
+        false
+    }
 
     /// Whether the columns of a row that is new may be initial, so that only its existence is
     /// written. To other transactions that is the same, because they read no column of a row that
@@ -164,6 +195,12 @@ pub enum TxnLevel {
 pub trait CellSession: Send {
     /// Begins one, at the level that was asked for if one was.
     fn begin(&mut self, level: Option<TxnLevel>) -> Result<Box<dyn CellTxn>>;
+
+    /// What the client asks next has arrived. Matters to stores in which time does.
+    fn arrived(&mut self) {}
+
+    /// The client is about to be answered.
+    fn answered(&mut self) {}
 }
 
 /// A store of cells.

@@ -9,7 +9,7 @@ use crate::cell_names::CellNames;
 use crate::cells::{Base, CellStore, Names};
 use crate::error::{Result, SqlError, code};
 use crate::heap::{Heap, Heaps, IndexEntries};
-use crate::locks::LockTable;
+use crate::locks::{LockTable, Owner};
 use crate::types::Oid;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
@@ -276,6 +276,15 @@ impl Cluster {
     /// All sessions.
     pub fn sessions(&self) -> Vec<Arc<SessionEntry>> {
         self.connected.all()
+    }
+
+    /// Whether a session waits for a lock.
+    pub fn waits_for_lock(&self, session: u32) -> bool {
+        let Some(entry) = self.connected.get(session) else { return false };
+        let owners = [entry.transaction(), Owner(u64::MAX - u64::from(session))];
+        let of_it = |database: &Arc<Database>| database.oid == entry.database;
+        let database = self.databases().into_iter().find(of_it);
+        database.is_some_and(|it| owners.into_iter().any(|owner| it.locks.is_waiting(owner)))
     }
 
     /// Makes what is committed the initial state of all tables, and goes on with another store:

@@ -36,6 +36,9 @@ pub struct Rows {
     /// The key of each row, for the history; none where it is hidden. The last rows may be missing
     /// here: those of a table without a key have none.
     names: Vec<Option<Arc<str>>>,
+    /// The rows that others have become because their primary key changed. Counts where the store
+    /// says that the row is gone.
+    moved: FxHashMap<RowNo, RowNo>,
 }
 
 impl Heap {
@@ -183,6 +186,21 @@ impl Rows {
             self.names.push(name);
         }
         RowNo(row)
+    }
+
+    /// A row gets another primary key, and with it another number.
+    pub fn note_move(&mut self, from: RowNo, to: RowNo) {
+        self.moved.insert(from, to);
+    }
+
+    /// A row is deleted.
+    pub fn note_deletion(&mut self, row: RowNo) {
+        self.moved.remove(&row);
+    }
+
+    /// The row that this one has become.
+    pub fn moved_to(&self, row: RowNo) -> Option<RowNo> {
+        self.moved.get(&row).copied()
     }
 
     /// What the history calls a row.

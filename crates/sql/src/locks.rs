@@ -231,6 +231,11 @@ impl LockTable {
         all
     }
 
+    /// Whether an owner waits for a lock.
+    pub fn is_waiting(&self, owner: Owner) -> bool {
+        self.lock().waits.contains_key(&owner)
+    }
+
     /// Everything that is held or waited for, for pg_locks.
     pub fn all(&self) -> Vec<(Target, Owner, Mode, bool)> {
         let table = self.lock();

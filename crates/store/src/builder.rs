@@ -3,6 +3,7 @@
 use crate::chooser::{Chooser, Random};
 use crate::clock::Clock;
 use crate::delay::Delay;
+use crate::node::Node;
 use seriatim_isolation::{Level, Order};
 use std::fmt;
 use std::num::NonZeroU32;
@@ -20,6 +21,7 @@ pub struct Builder {
     pub(crate) clock: Option<Clock>,
     pub(crate) sessions_at_rc: bool,
     pub(crate) order: Order,
+    pub(crate) node: Option<Node>,
 }
 
 impl fmt::Debug for Builder {
@@ -39,6 +41,7 @@ impl Builder {
             clock: None,
             sessions_at_rc: false,
             order: Order::default(),
+            node: None,
         }
     }
 
@@ -88,6 +91,13 @@ impl Builder {
     /// explained the other way round.
     pub fn order(mut self, order: Order) -> Builder {
         self.order = order;
+        self
+    }
+
+    /// Does what one node of this server does, in which only timing is free, instead of anything
+    /// that the levels allow. Transactions can have the levels of the server only.
+    pub fn node(mut self, node: Node) -> Builder {
+        self.node = Some(node);
         self
     }
 

@@ -2,6 +2,7 @@
 //! values, names and threads.
 
 use crate::log::{Log, Read, State};
+use crate::node::NodeState;
 use crate::past::INITIAL;
 use crate::ranges::Group;
 use crate::reach::Reach;
@@ -20,11 +21,13 @@ pub(crate) struct Engine {
     reach: Reach,
     /// Since the first one at a strong level.
     witness: Option<Witness>,
+    /// Instead of both, if one node of a server is simulated.
+    pub node: Option<NodeState>,
 }
 
 impl Engine {
     pub fn begin(&mut self, session: u32, level: Level) -> u32 {
-        if level.is_strong() && self.witness.is_none() {
+        if level.is_strong() && self.witness.is_none() && self.node.is_none() {
             self.witness = Some(self.first_witness());
         }
         self.reach.push();
@@ -44,6 +47,9 @@ impl Engine {
     /// their commits, the initial one first. Never empty at a weak level; if it is empty at a
     /// strong one, the transaction cannot commit any more.
     pub fn admissible(&mut self, txn: u32, key: u32) -> Vec<u32> {
+        if let Some(node) = &self.node {
+            return node.versions(&self.log, txn, key);
+        }
         let Some(witness) = &self.witness else {
             return weak::admissible(&self.log, &self.reach, &self.open_edges(), txn, key);
         };
@@ -65,6 +71,10 @@ impl Engine {
     /// Whether `txn` may read `key` from `source`, one of its versions.
     pub fn may_read(&self, txn: u32, key: u32, source: u32) -> bool {
         let log = &self.log;
+        // Only the newest version is asked about, which a lock shows whatever the snapshot is.
+        if self.node.is_some() {
+            return true;
+        }
         let Some(witness) = &self.witness else {
             return weak::may_read(log, &self.reach, &self.open_edges(), txn, (key, source));
         };
@@ -83,7 +93,7 @@ impl Engine {
     /// Of the versions of `key` that `txn` may read the one that committed last.
     pub fn latest(&mut self, txn: u32, key: u32) -> Option<u32> {
         let last = self.last_version(key);
-        if self.may_read(txn, key, last) {
+        if self.node.is_none() && self.may_read(txn, key, last) {
             return Some(last);
         }
         self.admissible(txn, key).last().copied()
@@ -124,6 +134,9 @@ impl Engine {
 
     /// `txn` reads `key` from `source`, one of [`Engine::admissible`].
     pub fn read(&mut self, txn: u32, key: u32, source: u32) {
+        if let Some(node) = &mut self.node {
+            return node.read(&mut self.log, txn, key, source);
+        }
         if !self.log.txn(txn).level.is_strong()
             && let Demand::Edges(edges) = weak::demand(&self.log, txn, key, source)
         {
@@ -180,7 +193,9 @@ impl Engine {
             return false;
         }
         self.log.end(txn, state);
-        if self.witness.is_none() {
+        if let Some(node) = &mut self.node {
+            node.end(txn);
+        } else if self.witness.is_none() {
             self.reach.commit(&self.log, txn);
         }
         true
@@ -192,8 +207,12 @@ impl Engine {
     }
 
     /// The committed transactions that can be settled now, in the order in which they are. They
-    /// must be settled: the witness has forgotten them.
-    pub fn settleable(&mut self) -> Vec<u32> {
+    /// must be settled: the witness has forgotten them. On a node, statements that are yet to
+    /// begin see the first `bound` commits.
+    pub fn settleable(&mut self, bound: u32) -> Vec<u32> {
+        if let Some(node) = &mut self.node {
+            return node.settleable(&self.log, bound);
+        }
         match &mut self.witness {
             Some(witness) => witness.settle(&self.log),
             None => self.reach.settleable(&self.log, &self.open_edges()),
@@ -219,6 +238,9 @@ impl Engine {
     }
 
     fn find_place(&mut self, txn: u32) -> bool {
+        if let Some(node) = &mut self.node {
+            return node.commit(&self.log, txn);
+        }
         let Some(witness) = &mut self.witness else { return true };
         if !self.log.txn(txn).level.is_strong() {
             // What it has seen is in the sequence, and no transaction there has seen it: the end
@@ -240,6 +262,7 @@ impl Engine {
 
     pub fn abort(&mut self, txn: u32) {
         self.log.txns[txn as usize].forced.clear();
+        self.node.iter_mut().for_each(|node| node.end(txn));
         self.log.abort(txn);
     }
 }

@@ -23,6 +23,7 @@ mod forgetting_list;
 mod key_set;
 mod log;
 mod names;
+mod node;
 mod past;
 mod ranges;
 mod reach;
@@ -56,6 +57,7 @@ pub use chooser::{
 pub use chooser_kind::{ChooserKind, UnknownChooser};
 pub use clock::Clock;
 pub use delay::Delay;
+pub use node::Node;
 pub use ranges::Group;
 pub use run_plan::RunPlan;
 pub use schedule::{Schedule, Turn, by_chance, by_turns, interleave, interleave_by};

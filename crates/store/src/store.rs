@@ -2,6 +2,7 @@
 
 mod members;
 mod settle;
+mod timing;
 mod txn;
 
 pub use settle::SettledCell;
@@ -18,6 +19,7 @@ use crate::fingerprint::fingerprint;
 use crate::forgetting_list::ForgettingList;
 use crate::log::State;
 use crate::names::Names;
+use crate::node::NodeState;
 use crate::past::INITIAL;
 use crate::ranges::Group;
 use crate::record::{self, Told};
@@ -37,6 +39,9 @@ use std::time::{Duration, Instant};
 pub enum StoreError {
     /// The transaction cannot commit any more at its level; it has been aborted.
     SerializationFailure(Level),
+    /// Another transaction has changed what this one writes, and committed first; this one has
+    /// been aborted. Only on a node.
+    ConcurrentUpdate,
     /// The transaction has ended.
     Ended,
     /// The session has an open transaction.
@@ -55,6 +60,10 @@ impl fmt::Display for StoreError {
                 f,
                 "serialization failure: the transaction cannot commit at {level} any more; it has \
                  been aborted, try it again"
+            ),
+            StoreError::ConcurrentUpdate => f.write_str(
+                "serialization failure: another transaction has changed the same key; this one has \
+                 been aborted, try it again",
             ),
             StoreError::Ended => f.write_str("the transaction has already ended"),
             StoreError::TransactionOpen => {
@@ -82,8 +91,13 @@ pub const LEVELS: [Level; 6] = [
     Level::Serializable,
 ];
 
-fn supported(level: Level) -> Result<(), StoreError> {
-    if LEVELS.contains(&level) { Ok(()) } else { Err(StoreError::UnsupportedLevel(level)) }
+fn supported(engine: &Engine, level: Level) -> Result<(), StoreError> {
+    let has_it = engine.node.as_ref().is_none_or(|state| state.node.has(level));
+    if has_it && LEVELS.contains(&level) {
+        Ok(())
+    } else {
+        Err(StoreError::UnsupportedLevel(level))
+    }
 }
 
 /// A database that may answer anything its isolation level allows. Clones are the same store.
@@ -138,6 +152,8 @@ struct Inner<V> {
     times: ForgettingList<(i64, i64)>,
     /// The sessions.
     clients: Vec<Client>,
+    /// On a node: how many commits clients know of.
+    acknowledged: u32,
     choices: Vec<Chosen>,
     open: u32,
     horizon: Option<NonZeroU32>,
@@ -153,7 +169,7 @@ struct Inner<V> {
 }
 
 /// A session, as its user sees it.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 struct Client {
     /// Its number in the log.
     home: u32,
@@ -163,6 +179,7 @@ struct Client {
     open: Option<u32>,
     /// Whether its last transaction failed.
     failed: bool,
+    timing: timing::Timing,
 }
 
 /// A choice that was made. There are as many as reads, so that they are small.
@@ -234,8 +251,9 @@ impl<V: ToAtom> Store<V> {
     }
 
     fn from_builder(plan: Builder) -> Result<Store<V>, StoreError> {
-        supported(plan.level)?;
         let mut engine = Engine::default();
+        engine.node = plan.node.map(NodeState::new);
+        supported(&engine, plan.level)?;
         engine.log.sessions_at_rc = plan.sessions_at_rc;
         engine.log.order = plan.order;
         let inner = Inner {
@@ -250,6 +268,7 @@ impl<V: ToAtom> Store<V> {
             clock: plan.clock.map(RunningClock::start),
             times: ForgettingList::default(),
             clients: Vec::new(),
+            acknowledged: 0,
             choices: Vec::new(),
             open: 0,
             horizon: plan.horizon,
@@ -286,7 +305,8 @@ impl<V> Store<V> {
     pub fn session(&self) -> Session<V> {
         let mut inner = self.0.lock();
         let home = inner.engine.log.open_session();
-        inner.clients.push(Client { home, begun: 0, open: None, failed: false });
+        let timing = timing::Timing::default();
+        inner.clients.push(Client { home, begun: 0, open: None, failed: false, timing });
         Session { number: inner.clients.len() as u32 - 1, shared: Arc::clone(&self.0) }
     }
 
@@ -313,7 +333,7 @@ impl<V> Store<V> {
     /// Changes the level of transactions that begin from now on and do not ask for another one.
     pub fn set_level(&self, level: Level) -> Result<(), StoreError> {
         let mut inner = self.0.lock();
-        supported(level)?;
+        supported(&inner.engine, level)?;
         inner.level = level;
         Ok(())
     }
@@ -366,12 +386,13 @@ impl<V: ToAtom> Store<V> {
     /// What has happened so far. Values that were written twice to a key are told apart by a
     /// number.
     pub fn history(&self) -> History {
-        let inner = self.0.lock();
-        let has_clock = inner.clock.is_some();
+        let mut inner = self.0.lock();
+        let now = inner.clock.as_mut().map(RunningClock::now);
+        let inner = inner;
         let all = inner.engine.log.txns.iter().zip(inner.events.iter());
         let remembered = all.filter(|((_, record), _)| record.state != State::Settled);
         let txns = remembered.map(|((number, record), (_, events))| Told {
-            times: has_clock.then(|| inner.times[number]),
+            times: now.map(|now| ended_by(inner.times[number], record.state, now)),
             number: number as u32,
             session: inner.txn_names[number].session,
             state: record.state,
@@ -450,7 +471,7 @@ impl<V> Session<V> {
 
     fn may_begin(&self, level: Level) -> Result<MutexGuard<'_, Inner<V>>, StoreError> {
         let inner = self.shared.lock();
-        supported(level)?;
+        supported(&inner.engine, level)?;
         let open = inner.clients[self.number as usize].open;
         if open.is_some() { Err(StoreError::TransactionOpen) } else { Ok(inner) }
     }
@@ -486,11 +507,11 @@ impl<V> Inner<V> {
     fn begin(&mut self, session: u32, level: Level) -> u32 {
         self.open += 1;
         self.events.push(Events::default());
-        let client = self.clients[session as usize];
-        self.txn_names.push(TxnName { session, txn: client.begun });
-        if let Some(clock) = &mut self.clock {
-            self.times.push((clock.now(), i64::MAX));
+        if let Some(begun) = self.time_of_begin(session) {
+            self.times.push((begun, i64::MAX));
         }
+        let client = &self.clients[session as usize];
+        self.txn_names.push(TxnName { session, txn: client.begun });
         // Without an order of sessions every transaction is one of its own.
         let alone = self.engine.log.order == Order::None;
         let home = if alone { self.engine.log.open_session() } else { client.home };
@@ -504,6 +525,7 @@ impl<V> Inner<V> {
     fn choose(&mut self, txn: u32, key: u32) -> Option<u32> {
         // A client that tries again gets the latest version: a chooser that likes old ones could
         // refuse it for ever.
+        self.need_snapshot(txn);
         let session = self.txn_names[txn as usize].session;
         if self.clients[session as usize].failed || self.chooser.takes_latest() {
             return self.latest(txn, key);
@@ -552,7 +574,8 @@ impl<V> Inner<V> {
         self.open -= 1;
         let session = self.txn_names[txn as usize].session;
         self.clients[session as usize].open = None;
-        if let Some(clock) = &mut self.clock {
+        let is_untold = self.note_end(session, txn);
+        if let Some(clock) = self.clock.as_mut().filter(|_| !is_untold) {
             self.times[txn as usize].1 = clock.now();
         }
         let written = self.events[txn as usize].written_keys();
@@ -576,6 +599,11 @@ impl<V> Inner<V> {
             writes: writes.iter().map(|name| &**name).collect(),
         });
     }
+}
+
+/// The times of a transaction, of whose end its client may not have been told yet.
+fn ended_by((begun, ended): (i64, i64), state: State, now: i64) -> (i64, i64) {
+    if state == State::Open { (begun, ended) } else { (begun, ended.min(now)) }
 }
 
 /// What `source` left in `key`; what is settled is initial.

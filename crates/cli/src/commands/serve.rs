@@ -1,7 +1,7 @@
 //! `seriatim serve`: a database that may return anything its level allows, over the network, until
 //! a signal ends it.
 
-use super::serve_sql::SqlArgs;
+use super::serve_sql::{Like, SqlArgs};
 use crate::exit::{Exit, Failure};
 use crate::loss_notes::lost_note;
 use crate::parsers::{chooser_parser, format_parser, order_parser, store_level_parser};
@@ -47,18 +47,18 @@ pub struct Args {
     http: Option<String>,
     #[command(flatten)]
     sql: SqlArgs,
-    /// The level of transactions that do not ask for another one
-    #[arg(
-        long,
-        short,
-        value_name = "LEVEL",
-        value_parser = store_level_parser(),
-        default_value = "cc"
-    )]
-    level: Level,
+    /// The level of transactions that do not ask for another one [default: cc; with --like rc]
+    #[arg(long, short, value_name = "LEVEL", value_parser = store_level_parser())]
+    level: Option<Level>,
     /// Which transactions a later one must see, beside those that it read from: none, earlier ones
     /// of its session, or all that had ended before it began (at rc, before its statement)
-    #[arg(long, value_name = "ORDER", value_parser = order_parser(), default_value = "sessions")]
+    #[arg(
+        long,
+        value_name = "ORDER",
+        value_parser = order_parser(),
+        default_value = "sessions",
+        conflicts_with = "like"
+    )]
     order: Order,
     /// What decides which of the versions that a read may return it does return
     #[arg(long, value_name = "N", default_value_t = 0)]
@@ -105,7 +105,7 @@ pub struct Args {
 impl Args {
     fn config(&self) -> Config {
         Config {
-            level: self.level,
+            level: self.level.unwrap_or(Level::Causal),
             order: self.order,
             chooser: self.chooser,
             seed: self.seed,
@@ -120,9 +120,31 @@ impl Args {
     }
 
     /// The same for SQL, whose clients come for long: it forgets unless the history is wanted.
-    fn sql_config(&self) -> Config {
+    fn sql_config(&self) -> Result<Config, Failure> {
         let horizon = self.horizon.or(self.save.is_none().then_some(SQL_HORIZON));
-        Config { horizon, ..self.config() }
+        let node = self.sql.node()?;
+        if node.is_some() && self.level.is_some() && !self.sql.force_level {
+            let what = "--like takes levels from the application; --level is for all of its \
+                        transactions, with --force-level, or for stores without --like";
+            return Err(Failure::Message(what.to_owned()));
+        }
+        Ok(Config { horizon, node, level: self.sql_level(), ..self.config() })
+    }
+
+    fn sql_level(&self) -> Level {
+        let default = if self.sql.like.is_some() { Level::ReadCommitted } else { Level::Causal };
+        self.level.unwrap_or(default)
+    }
+
+    /// How a server that listens answers.
+    fn manner(&self, protocol: &str) -> String {
+        match self.sql.like {
+            Some(Like::Postgres) if protocol == "postgres" => match self.sql.force_level {
+                true => format!("as one PostgreSQL server at {}", self.sql_level()),
+                false => "as one PostgreSQL server".to_owned(),
+            },
+            _ => format!("at {}", self.level.unwrap_or(Level::Causal)),
+        }
     }
 }
 
@@ -142,7 +164,8 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
     let addresses =
         [("http", server.http_address()), ("postgres", server.postgres_address())].into_iter();
     for (protocol, address) in addresses.filter_map(|(name, address)| Some((name, address?))) {
-        output::message(&format!("listening on {protocol}://{address} at {}\n", args.level));
+        let manner = args.manner(protocol);
+        output::message(&format!("listening on {protocol}://{address} {manner}\n"));
     }
     let mut history = server.run();
     if let Some(sql) = sql {
@@ -162,9 +185,9 @@ fn listen(args: &Args) -> Result<(Server, Option<Arc<StoreCells>>), Failure> {
         server = server.with_http(address).map_err(failure)?;
     }
     if let Some(address) = &args.sql.postgres {
-        let config = args.sql.config(args.max_sessions.get() as usize)?;
+        let config = args.sql.config(args.max_sessions.get() as usize, args.seed)?;
         args.sql.note(&config).into_iter().for_each(output::message);
-        let (cluster, store) = args.sql.cluster(&args.sql_config())?;
+        let (cluster, store) = args.sql.cluster(&args.sql_config()?)?;
         server = server.with_postgres(address, cluster, config).map_err(failure)?;
         return Ok((server, Some(store)));
     }

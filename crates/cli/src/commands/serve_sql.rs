@@ -1,17 +1,21 @@
 //! `seriatim serve --postgres`: the part of `serve` that speaks SQL.
 
 use crate::exit::Failure;
+use crate::quantities::duration;
 use seriatim_server::Config;
 use seriatim_server::cells::{self, StoreCells};
+use seriatim_server::holding::{ByChance, Holding};
 use seriatim_server::postgres::{Password, PostgresConfig, STACK_BYTES, Tls};
 use seriatim_sql::SqlError;
 use seriatim_sql::cells::CellStore;
 use seriatim_sql::database::Cluster;
 use seriatim_sql::memory::Memory;
 use seriatim_sql::session::Session;
+use seriatim_store::Node;
 use std::net::ToSocketAddrs;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
+use std::time::Duration;
 
 /// Where the password comes from if no file is named: arguments are seen by everybody.
 const PASSWORD_VARIABLE: &str = "SERIATIM_PASSWORD";
@@ -28,6 +32,13 @@ enum Locks {
     Off,
 }
 
+/// Servers of which one node can be simulated.
+#[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Like {
+    /// PostgreSQL
+    Postgres,
+}
+
 /// The flags of SQL.
 #[derive(clap::Args, Debug)]
 pub struct SqlArgs {
@@ -38,9 +49,25 @@ pub struct SqlArgs {
     /// initial state, which is seen at every level and no part of the history
     #[arg(long, value_name = "FILE.sql", requires = "postgres")]
     init: Option<PathBuf>,
+    /// Answer only what one node of this server could answer, where nothing but timing is free, and
+    /// not all that a level allows; transactions get the level that they ask for, which is read
+    /// committed by default
+    #[arg(long, value_enum, value_name = "SERVER", requires = "postgres")]
+    pub like: Option<Like>,
+    /// With --like, hold some statements before they run, and some answers, for at most this long
+    /// for one statement, so that clients overlap; a client is not held when all others wait or
+    /// are idle. 20ms is long enough for most applications
+    #[arg(
+        long,
+        value_name = "TIME",
+        value_parser = duration,
+        default_value = "0s",
+        requires = "like"
+    )]
+    hold: Duration,
     /// Every transaction of SQL is at --level, whatever it asks for
     #[arg(long, requires = "postgres")]
-    force_level: bool,
+    pub force_level: bool,
     /// Whether statements of SQL lock rows and tables; off is the semantics of MonkeyDB's paper
     #[arg(long, value_enum, value_name = "on|off", default_value = "on", requires = "postgres")]
     locks: Locks,
@@ -79,7 +106,7 @@ impl SqlArgs {
     }
 
     /// How it is to be served.
-    pub fn config(&self, connections_max: usize) -> Result<PostgresConfig, Failure> {
+    pub fn config(&self, connections_max: usize, seed: u64) -> Result<PostgresConfig, Failure> {
         let tls = match (&self.tls_cert, &self.tls_key) {
             (Some(certificate), Some(key)) => Some(
                 Tls::new(&contents(certificate)?, &contents(key)?)
@@ -94,8 +121,20 @@ impl SqlArgs {
             password,
             tls,
             uses_locks,
+            holding: (!self.hold.is_zero())
+                .then(|| Arc::new(Holding::new(ByChance::new(seed), self.hold))),
             ..PostgresConfig::default()
         })
+    }
+
+    /// The node that is simulated.
+    pub fn node(&self) -> Result<Option<Node>, Failure> {
+        let Some(Like::Postgres) = self.like else { return Ok(None) };
+        if self.locks == Locks::Off {
+            let what = "--like needs locks: without them it would show what no server shows";
+            return Err(Failure::Message(what.to_owned()));
+        }
+        Ok(Some(Node::Postgres))
     }
 
     fn password(&self) -> Result<Option<String>, Failure> {

@@ -48,7 +48,9 @@ impl From<HubError> for Problem {
 
 fn of_store(error: &StoreError) -> (StatusCode, &'static str) {
     match error {
-        StoreError::SerializationFailure(_) => (StatusCode::CONFLICT, "serialization_failure"),
+        StoreError::SerializationFailure(_) | StoreError::ConcurrentUpdate => {
+            (StatusCode::CONFLICT, "serialization_failure")
+        }
         StoreError::TransactionOpen => (StatusCode::CONFLICT, "transaction_open"),
         StoreError::Ended => (StatusCode::CONFLICT, "no_transaction"),
         StoreError::WaitedTooLong(_) => (StatusCode::SERVICE_UNAVAILABLE, "waited_too_long"),

@@ -2,7 +2,9 @@
 
 use super::password::Password;
 use super::tls::Tls;
+use crate::holding::Holding;
 use std::borrow::Cow;
+use std::sync::Arc;
 use std::time::Duration;
 
 /// How a server of the PostgreSQL protocol is to work; the defaults suit a test on one machine.
@@ -23,6 +25,8 @@ pub struct PostgresConfig {
     pub password: Option<Password>,
     /// What it takes to encrypt connections, if clients ask for it.
     pub tls: Option<Tls>,
+    /// Holds statements so that clients overlap; without it none is held.
+    pub holding: Option<Arc<Holding>>,
     /// What is added to statements of certain shapes (see [`seriatim_sql::parse::shape`]), to see
     /// what that would change: `FOR UPDATE`.
     pub additions: Vec<(String, String)>,
@@ -56,6 +60,7 @@ impl Default for PostgresConfig {
             write_wait_max: Duration::from_secs(30),
             password: None,
             tls: None,
+            holding: None,
             additions: Vec::new(),
         }
     }

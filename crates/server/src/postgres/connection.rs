@@ -5,7 +5,6 @@
 //! one thread to another between a question and its answer. A stack of its own bounds what deeply
 //! nested statements may take.
 
-use super::config::PostgresConfig;
 use super::frontend::Frontend;
 use super::registry::{Admitted, Seat};
 use super::report::{self, Reported, Severity};
@@ -13,6 +12,7 @@ use super::rows::{Formats, Writer, description};
 use super::startup::{Greeting, Wish, authenticate, greet};
 use super::wire::{End, Wire, Wired};
 use super::{Shared, copy};
+use crate::holding::Place;
 use pgwire::api::auth::sasl::scram::random_nonce;
 use pgwire::messages::response::{
     CommandComplete, EmptyQueryResponse, ReadyForQuery, TransactionStatus,
@@ -103,10 +103,19 @@ fn talk(wire: &mut Wire, admitted: &Admitted, shared: &Shared) -> Wired<()> {
         formats: HashMap::new(),
         is_skipping: false,
         session,
-        config: &shared.config,
+        shared,
     };
     connection.welcome(admitted)?;
     connection.run()
+}
+
+/// A client that has left overlaps with nobody.
+impl Drop for Connection<'_> {
+    fn drop(&mut self) {
+        if let Some(holding) = &self.shared.config.holding {
+            holding.leaves(self.session.number());
+        }
+    }
 }
 
 fn open(greeting: &Greeting, shared: &Shared) -> Result<Session, SqlError> {
@@ -124,6 +133,7 @@ fn open(greeting: &Greeting, shared: &Shared) -> Result<Session, SqlError> {
 pub(super) struct Connection<'w> {
     pub wire: &'w mut Wire,
     pub session: Session,
+    pub shared: &'w Shared,
     /// Whether it works, and does not wait for its client.
     is_busy: Arc<AtomicBool>,
     reported: Reported,
@@ -131,7 +141,6 @@ pub(super) struct Connection<'w> {
     pub formats: HashMap<String, Formats>,
     /// After an error in the extended protocol: whatever comes before Sync is skipped.
     pub is_skipping: bool,
-    pub config: &'w PostgresConfig,
 }
 
 impl Connection<'_> {
@@ -179,7 +188,10 @@ impl Connection<'_> {
         }
         let (limit, error) = self.idle_limit();
         self.is_busy.store(false, Ordering::Relaxed);
+        let holding = self.shared.config.holding.as_ref();
+        holding.iter().for_each(|holding| holding.idles(self.session.number()));
         let message = self.wire.message(limit.map(|limit| Instant::now() + limit));
+        holding.iter().for_each(|holding| holding.works(self.session.number()));
         self.is_busy.store(true, Ordering::Relaxed);
         match message {
             Err(End::Late) => Err(End::Fatal(error)),
@@ -224,7 +236,7 @@ impl Connection<'_> {
     fn query(&mut self, text: &str) -> Wired<()> {
         self.session.close_statement("");
         self.session.close_portal("");
-        let mut rest = Some(self.config.completed(text).into_owned());
+        let mut rest = Some(self.shared.config.completed(text).into_owned());
         while let Some(text) = rest.take() {
             rest = match self.statements(&text)? {
                 Ok(rest) => rest,
@@ -238,9 +250,33 @@ impl Connection<'_> {
         self.ready()
     }
 
+    /// A statement has arrived. It may be held before it runs.
+    pub fn arrive(&mut self) {
+        self.session.arrived();
+        if let Some(holding) = &self.shared.config.holding {
+            holding.begin_statement(self.session.number());
+        }
+        self.hold(Place::Before);
+    }
+
+    /// A statement has run. Its answer may be held; then others must see what it tells.
+    pub fn depart(&mut self) {
+        self.hold(Place::After);
+        self.session.answered();
+    }
+
+    fn hold(&self, place: Place) {
+        if let Some(holding) = &self.shared.config.holding {
+            let cluster = &self.shared.cluster;
+            holding.hold(self.session.number(), place, &|other| cluster.waits_for_lock(other));
+        }
+    }
+
     /// Runs statements up to the first for which the client has to send rows; what is left then.
     fn statements(&mut self, text: &str) -> Wired<Result<Option<String>, SqlError>> {
+        self.arrive();
         let (replies, error) = self.session.simple(text);
+        self.depart();
         self.tell_notices()?;
         let (count, mut is_copy) = (replies.len(), false);
         for reply in replies {
@@ -339,6 +375,7 @@ impl Connection<'_> {
         self.tell_notices()?;
         self.report_settings()?;
         self.wire.put(&ReadyForQuery::new(status))?;
+        self.session.answered();
         self.wire.flush()
     }
 }

@@ -14,7 +14,7 @@ use pgwire::messages::extendedquery::{
 use pgwire::messages::response::CommandComplete;
 use seriatim_sql::error::code;
 use seriatim_sql::ir::OutColumn;
-use seriatim_sql::session::{ExecuteReply, PortalRows};
+use seriatim_sql::session::{ExecuteReply, PortalRows, Status};
 use seriatim_sql::{Result, SqlError};
 
 /// What came of a message; the outer result says whether the connection goes on.
@@ -35,7 +35,7 @@ impl Connection<'_> {
     pub(super) fn extended(&mut self, message: Frontend) -> Answered {
         match message {
             Frontend::Parse { name, text, types } => {
-                let text = self.config.completed(&text);
+                let text = self.shared.config.completed(&text);
                 or_refuse!(self.session.prepare(&name, &text, &types));
                 self.wire.put(&ParseComplete::new())?;
             }
@@ -122,7 +122,14 @@ impl Connection<'_> {
     fn execute(&mut self, portal: &str, rows_max: usize) -> Answered {
         let formats = self.formats.get(portal).cloned().unwrap_or_default();
         or_refuse!(formats.check());
-        match or_refuse!(self.session.execute(portal, rows_max)) {
+        self.arrive();
+        let executed = self.session.execute(portal, rows_max);
+        // What has no transaction of its own is answered when that is committed.
+        match self.session.status() {
+            Status::Idle => self.session.answered(),
+            _ => self.depart(),
+        }
+        match or_refuse!(executed) {
             ExecuteReply::Plain(reply) => self.plain_reply(reply),
             ExecuteReply::Rows(PortalRows { columns, rows, tag }) => {
                 self.send_rows(&columns.unwrap_or_default(), &rows, &formats)?;
@@ -145,7 +152,10 @@ impl Connection<'_> {
     /// The end of a series: what has no transaction of its own is committed.
     pub(super) fn sync(&mut self) -> Wired<()> {
         self.is_skipping = false;
-        if let Err(error) = self.session.finish_implicit() {
+        self.session.arrived();
+        let finished = self.session.finish_implicit();
+        self.depart();
+        if let Err(error) = finished {
             self.tell(&error)?;
         }
         self.ready()

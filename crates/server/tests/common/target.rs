@@ -43,7 +43,12 @@ impl Target {
         let running = std::thread::spawn(move || {
             server.run();
         });
-        let running = Some((stopper, running));
+        Target::running(address, (stopper, running))
+    }
+
+    /// A mock that was started elsewhere, and ends with this.
+    pub fn running(address: SocketAddr, running: (Stopper, JoinHandle<()>)) -> Target {
+        let running = Some(running);
         Target { engine: "seriatim", address, user: "postgres".to_owned(), running }
     }
 

@@ -8,6 +8,7 @@ mod array;
 mod constraints;
 mod detached;
 mod eval;
+mod found_rows;
 mod keys;
 mod modify;
 mod nodes;

@@ -1,6 +1,7 @@
 //! INSERT, UPDATE, DELETE and MERGE.
 
 use super::constraints::Rules;
+use super::found_rows::RowWish;
 use super::scan::row_of_tid;
 use super::{Exec, Row};
 use crate::catalog::Table;
@@ -197,6 +198,7 @@ impl Exec<'_> {
         let Some(other) = self.find_conflict(rules, &values, indexes)? else {
             return self.insert_row(rules, values).map(Some);
         };
+        self.refuse_newer(rules, other)?;
         let ConflictAction::Update { set, filter } = &conflict.action else { return Ok(None) };
         let (target, heap) = (&modify.target, Arc::clone(&rules.heap));
         if !self.touched.insert((heap.id, other)) {
@@ -210,6 +212,7 @@ impl Exec<'_> {
             ));
         }
         self.lock_row(&heap, other, LockStrength::Update, WaitPolicy::Wait, &target.table.name)?;
+        self.refuse_newer(rules, other)?;
         let columns: Vec<u16> = target.table.live().map(|(number, _)| number).collect();
         if !self.refresh(target, &heap, other, &columns, flat)? {
             return self.insert_row(rules, values).map(Some);
@@ -290,7 +293,9 @@ impl Exec<'_> {
         let mut node = plan::plan(&self.env.catalog, Some(&joined), filter, &used);
         let lock =
             crate::ir::RowLock { strength, of: vec![modify.target.start], wait: WaitPolicy::Wait };
-        super::row_locks::mark(&mut node, &[lock]);
+        if !self.has_snapshots() {
+            super::row_locks::mark(&mut node, &[lock]);
+        }
         let place = modify.target.start + modify.target.table.columns.len();
         let mut found: Vec<(RowNo, Row)> = Vec::new();
         let mut seen = rustc_hash::FxHashSet::default();
@@ -317,12 +322,14 @@ impl Exec<'_> {
         columns.sort_unstable();
         columns.dedup();
         let mut kept = Vec::with_capacity(found.len());
+        let wish = RowWish { strength, wait: WaitPolicy::Wait, changes: true };
         for (number, mut row) in found {
             if self.touched.contains(&(heap.id, number)) {
                 continue;
             }
-            let name = Arc::clone(&modify.target.table.name);
-            self.lock_row(&heap, number, strength, WaitPolicy::Wait, &name)?;
+            let locked = self.lock_found(&modify.target, &heap, number, wish)?;
+            let Some(number) = locked else { continue };
+            row[place] = super::scan::tid(number);
             if !self.refresh(&modify.target, &heap, number, &columns, &mut row)? {
                 continue;
             }
@@ -436,8 +443,11 @@ impl Exec<'_> {
         let when = if number.is_some() { MergeWhen::Matched } else { MergeWhen::NotMatched };
         if let Some(number) = number {
             let heap = Arc::clone(&rules.heap);
-            let name = Arc::clone(&modify.target.table.name);
-            self.lock_row(&heap, number, LockStrength::Update, WaitPolicy::Wait, &name)?;
+            let wish =
+                RowWish { strength: LockStrength::Update, wait: WaitPolicy::Wait, changes: true };
+            if self.lock_found(&modify.target, &heap, number, wish)? != Some(number) {
+                return Ok(false);
+            }
             let columns: Vec<u16> = modify.target.table.live().map(|(it, _)| it).collect();
             if !self.refresh(&modify.target, &heap, number, &columns, &mut row)? {
                 return Ok(false);

@@ -183,7 +183,7 @@ impl Exec<'_> {
         let mut node =
             plan::plan(&self.env.catalog, select.from.as_ref(), select.filter.as_ref(), &used);
         let is_locked = !query.locks.is_empty();
-        if is_locked {
+        if is_locked && !self.has_snapshots() {
             super::row_locks::mark(&mut node, &query.locks);
         }
         if select.grouping.is_some() || !select.windows.is_empty() {

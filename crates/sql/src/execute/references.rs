@@ -118,6 +118,7 @@ impl Exec<'_> {
         let heap = Arc::clone(&child.heap);
         let name = Arc::clone(&child.table.name);
         self.lock_row(&heap, row, LockStrength::Update, WaitPolicy::Wait, &name)?;
+        self.refuse_newer(child, row)?;
         let old = self.current_values(child, row);
         let mut values = old.clone();
         let sets = match new {
@@ -291,9 +292,14 @@ impl Exec<'_> {
             let heap = Arc::clone(&rules.heap);
             let name = Arc::clone(&parent.name);
             self.lock_row(&heap, row, LockStrength::KeyShare, WaitPolicy::Wait, &name)?;
+            if !self.was_there(&heap, row)? {
+                continue;
+            }
             if there(self)? {
                 return Ok(true);
             }
+            // One that the snapshot shows is gone.
+            self.refuse_newer(&rules, row)?;
         }
         Ok(false)
     }

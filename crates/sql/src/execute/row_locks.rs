@@ -1,6 +1,7 @@
 //! Locks of tables and rows, and what a locked row holds: the latest, not what was seen before.
 
-use super::scan::row_of_tid;
+use super::found_rows::RowWish;
+use super::scan::{row_of_tid, tid};
 use super::{Exec, Row};
 use crate::cells::{Cell, Lock, RowNo};
 use crate::error::{Result, SqlError, code};
@@ -150,9 +151,10 @@ impl Exec<'_> {
             let count = table.table.columns.len();
             let Some(number) = row_of_tid(&flat[table.start + count]) else { continue };
             let heap = self.database().heap(table.table.heap)?;
-            if !self.lock_row(&heap, number, lock.strength, lock.wait, &table.table.name)? {
-                return Ok(false);
-            }
+            let wish = RowWish { strength: lock.strength, wait: lock.wait, changes: false };
+            let locked = self.lock_found(table, &heap, number, wish)?;
+            let Some(number) = locked else { return Ok(false) };
+            flat[table.start + count] = tid(number);
             let columns: Vec<u16> = table.table.live().map(|(number, _)| number).collect();
             if !self.refresh(table, &heap, number, &columns, flat)? {
                 return Ok(false);

@@ -54,11 +54,12 @@ impl Exec<'_> {
             return Ok(None);
         }
         let keys = Self::hash_keys(rule, values);
-        let (number, rows) = rule.entries.get(keys.clone().into());
+        self.await_key(rules, rule, &keys)?;
+        let (number, _) = rule.entries.get(keys.clone().into());
         self.hold_key(rule, number)?;
-        // Others may have come while this one waited.
+        // Others may have come, or begun to change what is there, while this one waited.
+        self.await_key(rules, rule, &keys)?;
         let (_, rows_now) = rule.entries.get(keys.clone().into());
-        let _ = rows;
         for row in rows_now {
             if Some(row) == own || !self.exists_now(&rules.heap, row) {
                 continue;

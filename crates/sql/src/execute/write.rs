@@ -91,6 +91,7 @@ impl Exec<'_> {
             .collect();
         // Others that insert the same key are waited for first.
         if let Some(rule) = rules.indexes.iter().find(|rule| rule.index.primary) {
+            self.await_key(rules, rule, &keys)?;
             let (number, _) = rule.entries.get(keys.clone().into());
             self.hold_key(rule, number)?;
         }
@@ -146,7 +147,11 @@ impl Exec<'_> {
         self.remember(heap, number, Some(old));
         let existence = Cell { heap, row: number, column: Cell::EXISTENCE };
         self.txn.cells.write(existence, Datum::Bool(false))?;
+        let from = number;
         let (number, new) = self.insert_row(rules, new)?;
+        if self.has_snapshots() {
+            rules.heap.rows_mut().note_move(from, number);
+        }
         self.propagate(rules, old, Some(&new))?;
         Ok((number, new))
     }
@@ -161,6 +166,9 @@ impl Exec<'_> {
         self.remember(rules.heap.id, number, Some(old));
         let existence = Cell { heap: rules.heap.id, row: number, column: Cell::EXISTENCE };
         self.txn.cells.write(existence, Datum::Bool(false))?;
+        if self.has_snapshots() {
+            rules.heap.rows_mut().note_deletion(number);
+        }
         self.propagate(rules, old, None)
     }
 

@@ -165,6 +165,16 @@ impl Session {
         self.settings.set(name, Some(value))
     }
 
+    /// What the client asks next has arrived: what others are told from now on it may miss.
+    pub fn arrived(&mut self) {
+        self.cells.arrived();
+    }
+
+    /// The client is about to be answered: from now on others must see what it knows.
+    pub fn answered(&mut self) {
+        self.cells.answered();
+    }
+
     /// What the client is to be told.
     pub fn take_notices(&mut self) -> Vec<SqlError> {
         std::mem::take(&mut self.notices)

@@ -2,7 +2,7 @@
 
 use super::{Session, Status, now};
 use crate::catalog::CatalogEdit;
-use crate::cells::TxnLevel;
+use crate::cells::{Snapshots, TxnLevel};
 use crate::error::{Result, SqlError, code};
 use crate::execute::Exec;
 use crate::locks::Owner;
@@ -279,8 +279,17 @@ impl Session {
 
     /// A statement has failed.
     pub(super) fn fail(&mut self) {
-        match &self.txn {
-            Some(txn) if !txn.implicit => self.status = Status::Failed,
+        match &mut self.txn {
+            Some(txn) if !txn.implicit => {
+                self.status = Status::Failed;
+                // Nothing can save it any more: others need not wait until it is rolled back.
+                if txn.savepoints.is_empty() {
+                    if txn.cells.snapshots() != Snapshots::None {
+                        txn.cells.roll_back_to(0);
+                    }
+                    self.database.locks.release_all(txn.owner);
+                }
+            }
             _ => self.abort_transaction(),
         }
     }

@@ -51,7 +51,7 @@ impl<V: Clone> Txn<V> {
     pub fn begin_statement(&mut self, content: StatementContent) {
         self.statement = Statement::default();
         if let Ok(mut inner) = self.open() {
-            inner.engine.log.begin_statement(self.number);
+            inner.begin_statement(self.number);
             let events = &mut inner.events[self.number as usize];
             events.push(Recorded::Statement(Arc::new(content)));
         }
@@ -156,20 +156,29 @@ impl<V: Clone> Txn<V> {
         if !inner.engine.may_read(self.number, key, last) {
             return self.or_fail(inner, None);
         }
-        inner.engine.read(self.number, key, last);
-        inner.events[self.number as usize].push(Recorded::Read { key, source: last });
-        self.statement.seen.insert(key, last);
+        inner.note_seen(self.number, last);
+        // On a node the statement goes on with its snapshot, and reads nothing twice.
+        let on_node = inner.engine.node.is_some();
+        if !on_node || self.statement.seen.get(&key) != Some(&last) {
+            inner.engine.read(self.number, key, last);
+            inner.events[self.number as usize].push(Recorded::Read { key, source: last });
+        }
+        if !on_node {
+            self.statement.seen.insert(key, last);
+        }
         Ok(value(&inner.initial, &inner.events, last, key).cloned())
     }
 
     /// The same without a read: for those who keep constraints.
     pub fn peek_member(&self, group: Group, member: u32) -> Option<V> {
-        let inner = self.shared.lock();
+        let mut inner = self.shared.lock();
         let key = inner.names.find_member(group, member)?;
         if inner.engine.log.writes(self.number, key) {
             return inner.events[self.number as usize].written(key).cloned().flatten();
         }
-        value(&inner.initial, &inner.events, inner.engine.last_version(key), key).cloned()
+        let last = inner.engine.last_version(key);
+        inner.note_seen(self.number, last);
+        value(&inner.initial, &inner.events, last, key).cloned()
     }
 
     /// Writes a member.
@@ -177,6 +186,9 @@ impl<V: Clone> Txn<V> {
         let shared = Arc::clone(&self.shared);
         let mut inner = self.open_in(&shared)?;
         let key = inner.member(group, member);
+        if !inner.may_write(self.number, key) {
+            return Err(self.fail(inner, StoreError::ConcurrentUpdate));
+        }
         inner.engine.write(self.number, key);
         inner.events[self.number as usize].push(Recorded::Write { key, value: Some(value) });
         Ok(())

@@ -46,11 +46,13 @@ impl<V> Inner<V> {
         if self.horizon.is_some_and(is_due) {
             self.settle();
         }
+        let bound = if self.engine.node.is_some() { self.bound() } else { 0 };
+        self.engine.node.iter_mut().for_each(|node| node.tidy(bound));
     }
 
     fn settle(&mut self) {
         (self.ended, self.written) = (0, 0);
-        let order = self.engine.settleable();
+        let order = self.engine.settleable(self.bound());
         let touched = self.keep_last_versions(&order);
         let first = self.engine.settle(&order);
         self.forget_sources(&order);

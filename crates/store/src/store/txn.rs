@@ -52,7 +52,7 @@ impl<V: Clone> Txn<V> {
     /// version that the level allows.
     pub fn read(&mut self, key: &str) -> Result<Option<V>, StoreError> {
         let mut inner = self.open()?;
-        inner.engine.log.begin_statement(self.number);
+        inner.begin_statement(self.number);
         let key = inner.key(key);
         let read = read(&mut inner, self.number, key);
         self.or_fail(inner, read)
@@ -71,6 +71,9 @@ impl<V: Clone> Txn<V> {
     fn put(&mut self, key: &str, value: Option<V>) -> Result<(), StoreError> {
         let mut inner = self.open()?;
         let key = inner.key(key);
+        if !inner.may_write(self.number, key) {
+            return Err(self.fail(inner, StoreError::ConcurrentUpdate));
+        }
         inner.engine.write(self.number, key);
         inner.events[self.number as usize].push(Recorded::Write { key, value });
         Ok(())
@@ -98,6 +101,7 @@ impl<V: Clone> Txn<V> {
     /// with this prefix that the store has ever heard of.
     pub fn scan(&mut self, prefix: &str) -> Result<Vec<(String, V)>, StoreError> {
         let mut inner = self.open()?;
+        inner.begin_statement(self.number);
         let keys: Vec<u32> = inner.names.beginning_with(prefix).collect();
         let mut found = Vec::new();
         for key in keys {
@@ -113,15 +117,22 @@ impl<V: Clone> Txn<V> {
     /// Passes a result on, or aborts the transaction if there is none.
     pub(super) fn or_fail<T>(
         &self,
-        mut inner: MutexGuard<'_, Inner<V>>,
+        inner: MutexGuard<'_, Inner<V>>,
         result: Option<T>,
     ) -> Result<T, StoreError> {
-        result.ok_or_else(|| {
-            inner.engine.abort(self.number);
-            inner.note_failure(self.number, true);
-            self.shared.end(inner, self.number);
-            StoreError::SerializationFailure(self.level)
-        })
+        result.ok_or_else(|| self.fail(inner, StoreError::SerializationFailure(self.level)))
+    }
+
+    /// Aborts the transaction because of an error.
+    pub(super) fn fail(
+        &self,
+        mut inner: MutexGuard<'_, Inner<V>>,
+        error: StoreError,
+    ) -> StoreError {
+        inner.engine.abort(self.number);
+        inner.note_failure(self.number, true);
+        self.shared.end(inner, self.number);
+        error
     }
 }
 
