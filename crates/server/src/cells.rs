@@ -55,6 +55,9 @@ pub fn with_chooser(
     if let Some(horizon) = config.horizon {
         builder = builder.horizon(horizon);
     }
+    if config.serial {
+        builder = builder.serial(config.turn_wait_max);
+    }
     Ok(StoreCells::new(builder.build()?, forced))
 }
 

@@ -57,6 +57,12 @@ pub trait Holder: Send {
     fn hold(&mut self, point: Point, most: Duration) -> Duration;
 }
 
+impl<H: Holder + ?Sized> Holder for Box<H> {
+    fn hold(&mut self, point: Point, most: Duration) -> Duration {
+        (**self).hold(point, most)
+    }
+}
+
 /// Holds some statements, by chance. What it decides about a point depends on the seed alone.
 #[derive(Clone, Copy, Debug)]
 pub struct ByChance {

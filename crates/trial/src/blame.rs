@@ -11,10 +11,11 @@
 
 use crate::error::TrialError;
 use crate::fuzz::Fuzz;
-use crate::place::{Addition, FOR_UPDATE, Family};
+use crate::place::{Addition, Deciders, FOR_UPDATE};
 use crate::run::Run;
 use seriatim_check::{Checker, Reason};
 use seriatim_history::{History, OpId, Returned, SessionId, StatementContent, TxnId};
+use seriatim_server::holding::{Decision, HoldScript};
 use seriatim_sql::parse::shape;
 use seriatim_store::{Choice, Script, TxnName};
 use std::collections::BTreeSet;
@@ -38,6 +39,8 @@ pub struct Blame {
     pub is_overlap: bool,
     /// The choices that lead to it; all other reads return the latest version.
     pub choices: Vec<Choice>,
+    /// The statements that are held; all others run at once.
+    pub holds: Vec<Decision>,
     /// The run, with these choices.
     pub run: Run,
     /// How many runs with these choices were done at last, and how many failed.
@@ -72,19 +75,23 @@ pub struct Missed {
 
 struct Search<'f> {
     fuzz: &'f Fuzz<'f>,
-    family: Family,
+    /// What is held.
+    holds: Vec<Decision>,
     is_asked_to_end: &'f AtomicBool,
     left: u32,
 }
 
 impl Search<'_> {
-    /// Runs it with these weak reads and no others.
+    /// Runs it with these weak reads and no others, and with what is held at present.
     fn run(&mut self, weak: &[Choice]) -> Result<Run, TrialError> {
+        self.run_with(weak, &[])
+    }
+
+    fn run_with(&mut self, weak: &[Choice], additions: &[Addition]) -> Result<Run, TrialError> {
         self.left = self.left.saturating_sub(1);
-        let script = Script::partial(weak.to_vec());
+        let deciders = scripted(weak, &self.holds);
         let (application, state) = (self.fuzz.application, self.fuzz.state);
-        const NOTHING: &[Addition] = &[];
-        application.run(state, self.family, script, NOTHING, self.is_asked_to_end)
+        application.run(state, self.fuzz.family, deciders, additions, self.is_asked_to_end)
     }
 
     /// A run with these weak reads that fails, if one of a few does; otherwise one that does not.
@@ -100,6 +107,40 @@ impl Search<'_> {
                 return Ok(Err(run));
             }
         }
+    }
+
+    /// The last of a few runs with these weak reads, if all fail.
+    fn always_fails(&mut self, weak: &[Choice]) -> Result<Option<Run>, TrialError> {
+        for _ in 1..TRIES {
+            if self.run(weak)?.failure.is_none() {
+                return Ok(None);
+            }
+        }
+        let run = self.run(weak)?;
+        Ok(run.failure.is_some().then_some(run))
+    }
+
+    /// Releases what need not be held for the failure to come each time, parts of decreasing size
+    /// first.
+    fn release(&mut self, mut last: Run) -> Result<Run, TrialError> {
+        let choices = weak(&last);
+        let mut size = self.holds.len();
+        while size > 0 {
+            let mut at = 0;
+            while at < self.holds.len() && self.left > 0 {
+                let all = self.holds.clone();
+                self.holds.drain(at..(at + size).min(all.len()));
+                match self.always_fails(&choices)? {
+                    Some(run) => last = run,
+                    None => {
+                        self.holds = all;
+                        at += size;
+                    }
+                }
+            }
+            size = if size == 1 { 0 } else { size.div_ceil(2) };
+        }
+        Ok(last)
     }
 
     /// Leaves out what can be left out, parts of decreasing size first.
@@ -136,13 +177,15 @@ impl Fuzz<'_> {
         failed: &Run,
         is_asked_to_end: &AtomicBool,
     ) -> Result<Option<Blame>, TrialError> {
-        let mut search =
-            Search { fuzz: self, family: self.family, is_asked_to_end, left: RUNS_MAX };
+        let holds = failed.holds.clone();
+        let mut search = Search { fuzz: self, holds, is_asked_to_end, left: RUNS_MAX };
         if let Ok(run) = search.fails(&[])? {
+            let run = search.release(run)?;
             return Ok(Some(search.told_of_overlap(run)?));
         }
         let Ok(run) = search.fails(&weak(failed))? else { return Ok(None) };
         let run = search.shrink(run)?;
+        let run = search.release(run)?;
         Ok(Some(search.told(run)?))
     }
 }
@@ -161,7 +204,8 @@ impl Search<'_> {
             statements.push(told);
         }
         let replays = self.replays(&choices)?;
-        Ok(Blame { statements, choices, is_overlap: false, run, replays })
+        let holds = self.holds.clone();
+        Ok(Blame { statements, choices, holds, is_overlap: false, run, replays })
     }
 
     fn told_of_overlap(&mut self, run: Run) -> Result<Blame, TrialError> {
@@ -170,10 +214,7 @@ impl Search<'_> {
             places.iter().map(|&place| blamed(&run, place)).collect();
         let texts = statements.iter().map(|it| it.content.text.to_string());
         let additions: Vec<Addition> = texts.map(|text| Addition::for_update(&text)).collect();
-        let (application, state) = (self.fuzz.application, self.fuzz.state);
-        let script = Script::partial(Vec::new());
-        let locked =
-            application.run(state, self.family, script, &additions, self.is_asked_to_end)?;
+        let locked = self.run_with(&[], &additions)?;
         if locked.failure.is_none() {
             for (statement, &place) in statements.iter_mut().zip(&places) {
                 let content = content(&locked.history, place);
@@ -185,7 +226,8 @@ impl Search<'_> {
             }
         }
         let replays = self.replays(&[])?;
-        Ok(Blame { statements, choices: Vec::new(), is_overlap: true, run, replays })
+        let (choices, holds) = (Vec::new(), self.holds.clone());
+        Ok(Blame { statements, choices, holds, is_overlap: true, run, replays })
     }
 
     fn replays(&mut self, choices: &[Choice]) -> Result<(u32, u32), TrialError> {
@@ -227,6 +269,12 @@ fn place_of(history: &History, op: OpId) -> Option<Place> {
     let session = history.session_of(statement.txn);
     let txn = statement.txn.0 - history.txns_of(session).start;
     Some((TxnName { session: session.0, txn }, number as u32))
+}
+
+/// Those who do as they did before.
+pub(crate) fn scripted(weak: &[Choice], holds: &[Decision]) -> Deciders {
+    let chooser = Box::new(Script::partial(weak.to_vec()));
+    Deciders { chooser, holder: Some(Box::new(HoldScript::new(holds.iter().copied()))) }
 }
 
 fn weak(run: &Run) -> Vec<Choice> {

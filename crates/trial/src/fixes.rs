@@ -27,14 +27,19 @@ pub struct Fix {
     pub runs: u64,
     /// The first of them that failed, and how.
     pub failed: Option<(u64, String)>,
+    /// Whether it failed because the database refused a transaction that was not tried again.
+    pub is_refused: bool,
 }
 
 impl Fix {
-    /// Whether it helps.
+    /// Whether it helps, maybe with transactions that are tried again.
     pub fn helps(&self) -> bool {
-        self.failed.is_none()
+        self.failed.is_none() || self.is_refused
     }
 }
+
+/// What applications write when a database refuses to serialize their transactions.
+const REFUSALS: [&str; 3] = ["could not serialize access", "40001", "deadlock detected"];
 
 impl Fuzz<'_> {
     /// Tries what may help, on so many runs each; what was tried, smallest first, up to the first
@@ -55,8 +60,7 @@ impl Fuzz<'_> {
                 break;
             }
         }
-        let Family::Level { level, .. } = self.family else { return Ok(tried) };
-        for stronger in LEVELS.into_iter().filter(|other| *other > level) {
+        for stronger in self.stronger_levels() {
             let fix = self.tried(FixKind::Level(stronger), runs, is_asked_to_end)?;
             let helps = fix.helps();
             tried.push(fix);
@@ -65,6 +69,21 @@ impl Fuzz<'_> {
             }
         }
         Ok(tried)
+    }
+
+    /// The levels that may help, weakest first. One node has the levels of its server, and
+    /// transactions that are at a level because they ask for it stay there.
+    fn stronger_levels(&self) -> Vec<Level> {
+        match self.family {
+            Family::Level { level, .. } => {
+                LEVELS.into_iter().filter(|other| *other > level).collect()
+            }
+            Family::Node(_, level) => [Level::SnapshotIsolation, Level::Serializable]
+                .into_iter()
+                .filter(|other| *other > level)
+                .collect(),
+            Family::Serializable | Family::Serial => Vec::new(),
+        }
     }
 
     fn tried(
@@ -80,16 +99,23 @@ impl Fuzz<'_> {
                 additions.extend(statements.iter().map(|text| Addition::for_update(text)));
             }
             FixKind::Level(level) => {
-                if let Family::Level { order, .. } = fuzz.family {
-                    fuzz.family = Family::Level { level: *level, order };
-                }
+                fuzz.family = match fuzz.family {
+                    Family::Level { order, .. } => Family::Level { level: *level, order },
+                    Family::Node(node, _) => Family::Node(node, *level),
+                    other => other,
+                };
             }
         }
         let found = fuzz.search(&additions, &|_: &Seen| (), is_asked_to_end)?;
-        let failed = found.failed.map(|(number, run)| {
-            (number, run.failure.map(|failure| failure.what).unwrap_or_default())
+        let failure = found.failed.map(|(number, run)| (number, run.failure));
+        let is_refused = failure.as_ref().is_some_and(|(_, failure)| {
+            let output = failure.as_ref().map_or("", |failure| &failure.output);
+            REFUSALS.iter().any(|words| output.contains(words))
         });
-        Ok(Fix { kind, runs: found.seen.runs, failed })
+        let failed = failure.map(|(number, failure)| {
+            (number, failure.map(|failure| failure.what).unwrap_or_default())
+        });
+        Ok(Fix { kind, runs: found.seen.runs, failed, is_refused })
     }
 }
 

@@ -1,10 +1,11 @@
 //! Runs an application again and again, each time with other choices, until it fails.
 
 use crate::error::TrialError;
-use crate::place::{Addition, Family, State};
-use crate::run::{Application, Failure, Run};
+use crate::place::{Addition, Deciders, Family, State};
+use crate::run::{Application, Run};
 use rustc_hash::{FxHashSet, FxHasher};
 use seriatim_history::{History, SessionId};
+use seriatim_server::holding::ByChance;
 use seriatim_store::{
     Adversary, Choice, Chooser, ChooserKind, Latest, LatestPerSession, Random, Stale, TxnName,
 };
@@ -103,16 +104,7 @@ struct Known {
 impl Fuzz<'_> {
     /// The application without anything weak: an error if it fails even so.
     pub fn baseline(&self, is_asked_to_end: &AtomicBool) -> Result<(), TrialError> {
-        let run =
-            self.application.run(self.state, Family::Serializable, Latest, &[], is_asked_to_end)?;
-        let command = self.application.command.text();
-        if let Some(Failure { what, output, .. }) = run.failure {
-            return Err(TrialError::FailsAnyway { command, failure: what, output });
-        }
-        if run.sessions == 0 {
-            return Err(TrialError::NeverConnected { command });
-        }
-        Ok(())
+        self.application.serializable_run(self.state, is_asked_to_end).map(|_| ())
     }
 
     /// Run number `number`.
@@ -122,14 +114,19 @@ impl Fuzz<'_> {
         additions: &[Addition],
         is_asked_to_end: &AtomicBool,
     ) -> Result<Run, TrialError> {
-        let chooser = self.chooser(number);
-        self.application.run(self.state, self.family, chooser, additions, is_asked_to_end)
+        let deciders = self.deciders(number);
+        self.application.run(self.state, self.family, deciders, additions, is_asked_to_end)
     }
 
-    fn chooser(&self, number: u64) -> Box<dyn Chooser> {
+    fn deciders(&self, number: u64) -> Deciders {
         // Not a sum: the runs of one seed must not be those of another one, shifted.
         let seed = (self.seed.rotate_left(32) ^ number).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         let seed = seed ^ (seed >> 29);
+        let holder = ByChance::new(seed.wrapping_mul(0x2545_F491_4F6C_DD1D));
+        Deciders { chooser: self.chooser(number, seed), holder: Some(Box::new(holder)) }
+    }
+
+    fn chooser(&self, number: u64, seed: u64) -> Box<dyn Chooser> {
         match self.chooser.unwrap_or(TURNS[(number % TURNS.len() as u64) as usize]) {
             ChooserKind::Random => Box::new(Random::new(seed)),
             ChooserKind::Stale => Box::new(Stale::new(seed)),

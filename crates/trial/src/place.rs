@@ -4,16 +4,19 @@
 use crate::error::TrialError;
 use seriatim_isolation::{Level, Order};
 use seriatim_server::cells::{self, StoreCells};
+use seriatim_server::holding::{HOLD_MAX, Holder, Holding};
 use seriatim_server::postgres::PostgresConfig;
 use seriatim_server::{Config, Server, Stopper};
 use seriatim_sql::cells::CellStore;
 use seriatim_sql::database::Cluster;
 use seriatim_sql::memory::Memory;
-use seriatim_store::Chooser;
+use seriatim_store::{Chooser, Node};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::thread::JoinHandle;
 
+/// How long a transaction waits for its turn: a test that needs two at a time waits in vain.
+const TURN_WAIT_MAX: std::time::Duration = std::time::Duration::from_secs(2);
 /// Any free port of this machine.
 const ANY_PORT: &str = "127.0.0.1:0";
 
@@ -27,8 +30,13 @@ pub enum Family {
         /// Which transactions a later one must see.
         order: Order,
     },
+    /// One node of a server, on which only timing is free. Transactions have the level that they
+    /// ask for, or else this one.
+    Node(Node, Level),
     /// One that is serializable and returns the latest versions.
     Serializable,
+    /// One that runs transactions one at a time: nobody is refused.
+    Serial,
 }
 
 impl Family {
@@ -36,21 +44,44 @@ impl Family {
     pub fn text(self) -> String {
         match self {
             Family::Level { level, .. } => format!("any database that keeps {level}"),
-            Family::Serializable => "a serializable database".to_owned(),
+            Family::Node(Node::Postgres, level) => {
+                format!("{} on one PostgreSQL server", setting(level))
+            }
+            Family::Node(_, level) => format!("{} on one server", setting(level)),
+            Family::Serializable | Family::Serial => "a serializable database".to_owned(),
+        }
+    }
+
+    /// What a level is called there.
+    pub fn level_name(self, level: Level) -> String {
+        match self {
+            Family::Node(..) => setting(level).to_owned(),
+            _ => level.to_string(),
         }
     }
 
     fn config(self) -> Config {
-        let (level, order) = match self {
-            Family::Level { level, order } => (level, order),
-            Family::Serializable => (Level::Serializable, Order::RealTime),
+        let (level, order, node) = match self {
+            Family::Level { level, order } => (level, order, None),
+            Family::Node(node, level) => (level, Order::default(), Some(node)),
+            Family::Serializable | Family::Serial => (Level::Serializable, Order::RealTime, None),
         };
-        Config { level, order, ..Config::default() }
+        let (serial, turn_wait_max) = (self == Family::Serial, TURN_WAIT_MAX);
+        Config { level, order, node, serial, turn_wait_max, ..Config::default() }
     }
 
     /// Whether transactions get its level whatever they ask for.
     fn is_forced(self) -> bool {
-        self == Family::Serializable
+        matches!(self, Family::Serializable | Family::Serial)
+    }
+}
+
+/// What servers call a level.
+fn setting(level: Level) -> &'static str {
+    match level {
+        Level::SnapshotIsolation => "REPEATABLE READ",
+        Level::Serializable => "SERIALIZABLE",
+        _ => "READ COMMITTED",
     }
 }
 
@@ -95,19 +126,49 @@ impl Addition {
     }
 }
 
+/// Who decides what is free in a run: which versions reads return, and which statements are held.
+pub struct Deciders {
+    /// Picks versions.
+    pub chooser: Box<dyn Chooser>,
+    /// Holds statements, if they are to be held.
+    pub holder: Option<Box<dyn Holder>>,
+}
+
+impl Deciders {
+    /// Nothing is held.
+    pub fn choosing(chooser: impl Chooser + 'static) -> Deciders {
+        Deciders { chooser: Box::new(chooser), holder: None }
+    }
+}
+
+impl std::fmt::Debug for Deciders {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Deciders").field("holds", &self.holder.is_some()).finish_non_exhaustive()
+    }
+}
+
 /// A server that runs.
 pub(crate) struct Place {
     pub address: SocketAddr,
     pub cluster: Arc<Cluster>,
+    /// Holds its statements.
+    pub holding: Option<Arc<Holding>>,
     stopper: Stopper,
     thread: Option<JoinHandle<()>>,
 }
 
 impl Place {
-    fn open(cluster: Cluster, config: Config, additions: &[Addition]) -> Result<Place, TrialError> {
+    fn open(
+        cluster: Cluster,
+        config: Config,
+        additions: &[Addition],
+        holder: Option<Box<dyn Holder>>,
+    ) -> Result<Place, TrialError> {
         let cluster = Arc::new(cluster);
         let additions = additions.iter().map(|it| (it.shape.clone(), it.text.clone())).collect();
-        let postgres = PostgresConfig { additions, ..PostgresConfig::default() };
+        let holding = holder.map(|holder| Arc::new(Holding::new(holder, HOLD_MAX)));
+        let postgres =
+            PostgresConfig { additions, holding: holding.clone(), ..PostgresConfig::default() };
         let server =
             Server::new(config)?.with_postgres(ANY_PORT, Arc::clone(&cluster), postgres)?;
         let address = server.postgres_address().ok_or_else(|| {
@@ -117,27 +178,27 @@ impl Place {
         let thread = std::thread::Builder::new().spawn(move || {
             server.run();
         })?;
-        Ok(Place { address, cluster, stopper, thread: Some(thread) })
+        Ok(Place { address, cluster, holding, stopper, thread: Some(thread) })
     }
 
     /// A database that remembers what is done, for the set-up.
     pub fn for_set_up() -> Result<Place, TrialError> {
         let cluster = Cluster::new(Arc::new(Memory::default()));
-        Place::open(cluster, Config::default(), &[])
+        Place::open(cluster, Config::default(), &[], None)
     }
 
-    /// A copy of a state, of a family, with somebody who picks versions.
+    /// A copy of a state, of a family, with those who decide what is free.
     pub fn of(
         state: &State,
         family: Family,
-        chooser: impl Chooser + 'static,
+        deciders: Deciders,
         additions: &[Addition],
     ) -> Result<(Place, Arc<StoreCells>), TrialError> {
         let config = family.config();
-        let store = cells::with_chooser(&config, Box::new(chooser), family.is_forced())?;
+        let store = cells::with_chooser(&config, deciders.chooser, family.is_forced())?;
         let store = Arc::new(store);
         let cluster = state.copy(Arc::clone(&store) as Arc<dyn CellStore>);
-        Ok((Place::open(cluster, config, additions)?, store))
+        Ok((Place::open(cluster, config, additions, deciders.holder)?, store))
     }
 
     /// Where it is, for commands.

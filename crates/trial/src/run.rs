@@ -3,9 +3,10 @@
 
 use crate::command::{Command, Ended, Outcome, Running};
 use crate::error::{TrialError, how};
-use crate::place::{Addition, Family, Place, State};
+use crate::place::{Addition, Deciders, Family, Place, State};
 use seriatim_history::History;
-use seriatim_store::{Choice, Chooser, Latest};
+use seriatim_server::holding::Decision;
+use seriatim_store::{Choice, Latest};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -35,6 +36,8 @@ pub struct Run {
     pub history: History,
     /// The version that each read got, and the number of its statement in its transaction.
     pub choices: Vec<(Choice, u32)>,
+    /// The statements that were held.
+    pub holds: Vec<Decision>,
     /// How many sessions there were.
     pub sessions: u32,
     /// How many processes were left behind.
@@ -81,20 +84,46 @@ impl Application {
         }
     }
 
+    /// Runs it on a database that does nothing wrong: an error if it fails even so.
+    ///
+    /// Transactions run one at a time, so that nobody is refused who does not try again. A test
+    /// that needs two open at once fails then, and runs once more with transactions that overlap.
+    pub fn serializable_run(
+        &self,
+        state: &State,
+        is_asked_to_end: &AtomicBool,
+    ) -> Result<Run, TrialError> {
+        let run =
+            |family| self.run(state, family, Deciders::choosing(Latest), &[], is_asked_to_end);
+        let mut ran = run(Family::Serial)?;
+        if ran.failure.is_some() {
+            ran = run(Family::Serializable)?;
+        }
+        let command = self.command.text();
+        if let Some(Failure { what, output, .. }) = ran.failure {
+            return Err(TrialError::FailsAnyway { command, failure: what, output });
+        }
+        if ran.sessions == 0 {
+            return Err(TrialError::NeverConnected { command });
+        }
+        Ok(ran)
+    }
+
     /// Runs it on a copy of a state.
     pub fn run(
         &self,
         state: &State,
         family: Family,
-        chooser: impl Chooser + 'static,
+        deciders: Deciders,
         additions: &[Addition],
         is_asked_to_end: &AtomicBool,
     ) -> Result<Run, TrialError> {
-        let (place, store) = Place::of(state, family, chooser, additions)?;
+        let (place, store) = Place::of(state, family, deciders, additions)?;
         let outcomes = self.clients(&place, is_asked_to_end)?;
         let left = outcomes.iter().map(|outcome| outcome.left).sum();
         let mut failure = self.failure(&self.command, &outcomes)?;
         let (history, choices) = (store.history(), store.choices());
+        let holds = place.holding.as_ref().map(|holding| holding.decisions()).unwrap_or_default();
         let sessions = history.session_count() as u32;
         if let Some(check) = self.check.as_ref().filter(|_| failure.is_none()) {
             store.set_chooser(Latest);
@@ -102,7 +131,7 @@ impl Application {
             failure = self.failure(check, &[outcome])?;
         }
         drop(place);
-        Ok(Run { failure, history, choices, sessions, left })
+        Ok(Run { failure, history, choices, holds, sessions, left })
     }
 
     fn clients(

@@ -2,6 +2,7 @@
 
 use super::application::{ApplicationArgs, Known, told};
 use super::fuzz::Args;
+use super::serve_sql::Like;
 use crate::describe_run;
 use crate::exit::{Exit, Failure};
 use crate::parsers::Style;
@@ -14,9 +15,9 @@ use seriatim_history::formats::Format;
 use seriatim_isolation::{Level, Order};
 use seriatim_report::runs::fuzzed::{Kept, Stop};
 use seriatim_report::runs::tried::{
-    self, Blamed, BlamedStatement, FailedCommand, Seen, TrialEnding, Tried, TriedFix,
+    self, Blamed, BlamedStatement, FailedCommand, OneServer, Seen, TrialEnding, Tried, TriedFix,
 };
-use seriatim_store::TxnName;
+use seriatim_store::{Node, TxnName};
 use seriatim_trial::{Blame, Family, Fix, FixKind, Found, Fuzz, Recording, Run, TrialError};
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
@@ -24,6 +25,8 @@ use std::time::{Duration, Instant};
 
 /// How many runs a command does if nothing else is said.
 const RUNS: u64 = 100;
+/// How many runs it takes, at least, to say that one server does not show a failure.
+const ONE_SERVER_RUNS: u64 = 50;
 /// On how many runs each fix is tried, at least.
 const FIX_RUNS: u64 = 20;
 
@@ -32,6 +35,10 @@ const FIX_RUNS: u64 = 20;
 pub struct CommandArgs {
     #[command(flatten)]
     pub application: ApplicationArgs,
+    /// The server of which the command meets one node, on which only timing is free; this one
+    /// is taken if neither it nor --level is named
+    #[arg(long, value_enum, value_name = "SERVER", requires = "command", conflicts_with = "level")]
+    like: Option<Like>,
     /// How many runs are done at once; as many as there are cores if nothing is said
     #[arg(
         long,
@@ -113,6 +120,7 @@ fn failed(
         what: failure.as_ref().map(|it| it.what.clone()).unwrap_or_default(),
         output: failure.map(|it| it.output).unwrap_or_default(),
         blame: None,
+        on_one_server: None,
         kept: kept(args),
     };
     let mut kept = None;
@@ -134,11 +142,28 @@ fn failed(
             told_of.what = failure.what.clone();
             told_of.output = failure.output.clone();
         }
-        told_of.blame = Some(blamed(&blame, fixes, &fuzz.application.command.text()));
+        told_of.on_one_server = on_one_server(fuzz, runs, is_asked_to_end)?;
+        told_of.blame = Some(blamed(&blame, fixes, fuzz));
         let recording = Recording::of(fuzz, &blame);
         kept = Some(KeptRun { recording, history: blame.run.history });
     }
     Ok((TrialEnding::Failed(Box::new(told_of)), kept))
+}
+
+/// Whether one server could show a failure that was found with any database that keeps a level.
+fn on_one_server(
+    fuzz: &Fuzz<'_>,
+    runs: u64,
+    is_asked_to_end: &AtomicBool,
+) -> Result<Option<OneServer>, Failure> {
+    if !matches!(fuzz.family, Family::Level { .. }) {
+        return Ok(None);
+    }
+    let family = Family::Node(Node::Postgres, Level::ReadCommitted);
+    let other = Fuzz { family, runs: runs.max(ONE_SERVER_RUNS), ..fuzz.clone() };
+    let found = other.search(&[], &|_: &seriatim_trial::Seen| (), is_asked_to_end).map_err(told)?;
+    let failed = found.failed.map(|(number, _)| number + 1);
+    Ok(Some(OneServer { database: family.text(), runs: found.seen.runs, failed }))
 }
 
 fn kept(args: &Args) -> Kept {
@@ -149,7 +174,8 @@ fn kept(args: &Args) -> Kept {
     }
 }
 
-fn blamed(blame: &Blame, fixes: Vec<Fix>, command: &str) -> Blamed {
+fn blamed(blame: &Blame, fixes: Vec<Fix>, fuzz: &Fuzz<'_>) -> Blamed {
+    let (family, command) = (fuzz.family, fuzz.application.command.text());
     let history = &blame.run.history;
     let named = |name: TxnName| {
         describe_run::id(history, name)
@@ -175,8 +201,8 @@ fn blamed(blame: &Blame, fixes: Vec<Fix>, command: &str) -> Blamed {
         statements: blame.statements.iter().map(statement).collect(),
         is_overlap: blame.is_overlap,
         replays: blame.replays,
-        fixes: fixes.iter().map(tried_fix).collect(),
-        checked: describe_run::checked(command, history),
+        fixes: fixes.iter().map(|fix| tried_fix(fix, family)).collect(),
+        checked: describe_run::checked(&command, history),
     }
 }
 
@@ -189,14 +215,14 @@ fn sent_by(text: &str) -> Option<String> {
     (!words.is_empty()).then(|| words.replace("%2F", "/").replace("%3A", ":").replace("%20", " "))
 }
 
-fn tried_fix(fix: &Fix) -> TriedFix {
+fn tried_fix(fix: &Fix, family: Family) -> TriedFix {
     let what = match &fix.kind {
         FixKind::ForUpdate(statements) => format!("FOR UPDATE on {}", statements.join(" and ")),
-        FixKind::Level(level) => format!("all transactions at {level}"),
+        FixKind::Level(level) => format!("all transactions at {}", family.level_name(*level)),
     };
     let failed = fix.failed.as_ref();
     let failed = failed.map(|(number, what)| format!("run {} {what}", number + 1));
-    TriedFix { what, runs: fix.runs, failed }
+    TriedFix { what, runs: fix.runs, failed, needs_retries: fix.is_refused }
 }
 
 fn tried_by(fuzz: &Fuzz<'_>, found: &Found, ending: TrialEnding) -> Tried {
@@ -274,7 +300,9 @@ impl Args {
     fn family(&self) -> Family {
         match self.level {
             Some(level) => Family::Level { level, order: Order::Sessions },
-            None => Family::Level { level: Level::ReadCommitted, order: Order::RealTime },
+            None => match self.own.like.unwrap_or(Like::Postgres) {
+                Like::Postgres => Family::Node(Node::Postgres, Level::ReadCommitted),
+            },
         }
     }
 }

@@ -9,8 +9,6 @@ use crate::write_history::{format_for, may_write_history, save};
 use crate::{interrupt, output};
 use seriatim_history::formats::Format;
 use seriatim_report::runs::observed;
-use seriatim_store::Latest;
-use seriatim_trial::{Family, TrialError};
 
 /// Runs the command once, writes the history.
 pub fn run(args: &Args) -> Result<Exit, Failure> {
@@ -20,17 +18,8 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
     let application = args.own.application(&Known::default());
     let command = application.command.text();
     let state = application.set_up(is_asked_to_end).map_err(told)?;
-    let run = application
-        .run(&state, Family::Serializable, Latest, &[], is_asked_to_end)
-        .map_err(told)?;
+    let run = application.serializable_run(&state, is_asked_to_end).map_err(told)?;
     interrupt::release();
-    if let Some(failure) = run.failure {
-        let (failure, output) = (failure.what, failure.output);
-        return Err(told(TrialError::FailsAnyway { command, failure, output }));
-    }
-    if run.sessions == 0 {
-        return Err(told(TrialError::NeverConnected { command }));
-    }
     let extra = serde_json::json!({ "source": "observe", "command": command });
     let history = run.history.with_extra(&extra.to_string());
     save(&history, to, &args.output)?;

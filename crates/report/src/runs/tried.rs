@@ -68,8 +68,21 @@ pub struct FailedCommand {
     pub output: String,
     /// What the failure needs; `None` if it was not seen again.
     pub blame: Option<Blamed>,
+    /// Whether one server shows it, too, if it was found with another database.
+    pub on_one_server: Option<OneServer>,
     /// Where the run is kept.
     pub kept: Kept,
+}
+
+/// What came of the same command on one server. The fields are the interface of `--format json`.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize)]
+pub struct OneServer {
+    /// Which server, as a phrase.
+    pub database: String,
+    /// How many runs were done.
+    pub runs: u64,
+    /// The number of the first that failed, from 1.
+    pub failed: Option<u64>,
 }
 
 /// What a failure needs.
@@ -119,6 +132,8 @@ pub struct TriedFix {
     pub runs: u64,
     /// How it failed even so, if it did.
     pub failed: Option<String>,
+    /// Whether it failed because the database refused a transaction that was not tried again.
+    pub needs_retries: bool,
 }
 
 /// The page.
@@ -145,6 +160,7 @@ fn broke(tried: &Tried, failed: &FailedCommand, width: usize) -> String {
             page += &blamed(blame, width);
             page += &explained(&blame.checked, width);
             page += &fixes(&blame.fixes, width);
+            page += &failed.on_one_server.as_ref().map_or(String::new(), |it| one(it, width));
             let (done, again) = blame.replays;
             let replays =
                 format!("Seen again in {again} of {}.", plural(u64::from(done), "replay"));
@@ -222,6 +238,20 @@ fn told(blamed: &BlamedStatement, width: usize) -> String {
     page
 }
 
+/// The difference between "fix this now" and "fix this before you add a replica".
+fn one(server: &OneServer, width: usize) -> String {
+    let database = &server.database;
+    let text = match server.failed {
+        Some(run) => format!("Fix it now: {database} shows it, too (in run {}).", grouped(run)),
+        None => format!(
+            "Fix it before you add a replica or change the database: {database} did not show it in \
+             {}.",
+            plural(server.runs, "run")
+        ),
+    };
+    format!("\n{}", wrap(&text, "", width))
+}
+
 fn fixes(fixes: &[TriedFix], width: usize) -> String {
     if fixes.is_empty() {
         return String::new();
@@ -231,6 +261,11 @@ fn fixes(fixes: &[TriedFix], width: usize) -> String {
         let runs = plural(fix.runs, "run");
         let line = match &fix.failed {
             None => format!("helps: {} ({runs}, none failed)", clean(&fix.what)),
+            Some(failed) if fix.needs_retries => format!(
+                "helps if refused transactions are tried again: {} ({failed}: the database refused \
+                 a transaction with 40001 or 40P01)",
+                clean(&fix.what)
+            ),
             Some(failed) => format!("does not help: {} ({failed})", clean(&fix.what)),
         };
         page += &wrap(&line, "  ", width);
@@ -306,6 +341,8 @@ struct FailureObject<'a> {
     blame: Option<&'a [BlamedStatement]>,
     #[serde(skip_serializing_if = "Option::is_none")]
     fixes: Option<&'a [TriedFix]>,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    on_one_server: Option<&'a OneServer>,
     /// The run as `check --format json` tells of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     check: Option<serde_json::Value>,
@@ -328,6 +365,7 @@ pub fn json(tried: &Tried) -> String {
         replays: failed.blame.as_ref().map(|blame| blame.replays),
         blame: failed.blame.as_ref().map(|blame| &blame.statements[..]),
         fixes: failed.blame.as_ref().map(|blame| &blame.fixes[..]),
+        on_one_server: failed.on_one_server.as_ref(),
         check: failed.blame.as_ref().map(|blame| json::object(&blame.checked)),
     });
     let line = Line {
