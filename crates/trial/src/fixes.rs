@@ -119,20 +119,35 @@ impl Fuzz<'_> {
     }
 }
 
-/// Which statements may lock: each alone, then all together.
+/// Which statements may lock: each that is to blame alone, then all of these together, then each
+/// other one that these transactions begin with: a row that stands for what is counted, say.
 fn lockable(blame: &Blame) -> Vec<Vec<String>> {
+    let blamed = blame.statements.iter().map(|it| it.content.text.to_string());
+    let all = distinct_selects(blamed);
+    let history = &blame.run.history;
+    let txns = blame.statements.iter().filter_map(|it| it.txn);
+    let around = txns.flat_map(|txn| history.statements_of(txn));
+    let others = distinct_selects(around.map(|it| it.content.text.to_string()));
+    let is_other = |text: &String| all.iter().all(|it| shape(it) != shape(text));
+    let others = others.into_iter().filter(is_other).map(|text| vec![text]);
+    let mut ways: Vec<Vec<String>> = all.iter().map(|text| vec![text.clone()]).collect();
+    if all.len() > 1 {
+        ways.push(all.clone());
+    }
+    ways.extend(others.take(OTHERS_MAX));
+    ways
+}
+
+/// So many statements are tried that are not to blame themselves.
+const OTHERS_MAX: usize = 5;
+
+fn distinct_selects(texts: impl Iterator<Item = String>) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
-    for statement in &blame.statements {
-        let text = statement.content.text.to_string();
+    for text in texts {
         let is_select = shape(&text).to_lowercase().starts_with("select ");
-        let is_known = all.iter().any(|other| shape(other) == shape(&text));
-        if is_select && !is_known {
+        if is_select && !all.iter().any(|other| shape(other) == shape(&text)) {
             all.push(text);
         }
     }
-    let mut ways: Vec<Vec<String>> = all.iter().map(|text| vec![text.clone()]).collect();
-    if all.len() > 1 {
-        ways.push(all);
-    }
-    ways
+    all
 }
