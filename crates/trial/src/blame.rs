@@ -11,11 +11,11 @@
 
 use crate::error::TrialError;
 use crate::fuzz::Fuzz;
-use crate::place::{Addition, Deciders, FOR_UPDATE};
+use crate::place::{Addition, Deciders, FOR_UPDATE, Timing};
 use crate::run::Run;
 use seriatim_check::{Checker, Reason};
 use seriatim_history::{History, OpId, Returned, SessionId, StatementContent, TxnId};
-use seriatim_server::holding::{Decision, HoldScript};
+use seriatim_server::holding::Step;
 use seriatim_sql::parse::shape;
 use seriatim_store::{Choice, Script, TxnName};
 use std::collections::BTreeSet;
@@ -26,6 +26,10 @@ use std::sync::atomic::AtomicBool;
 const TRIES: u32 = 3;
 /// So many runs are done to find out what is needed.
 const RUNS_MAX: u32 = 300;
+/// So many of them are kept for what comes after the schedule has been made simpler.
+const JOINS_LEFT: u32 = 60;
+/// How many runs must fail for a simpler schedule to be taken.
+const ALWAYS: u32 = 2;
 
 /// A statement of a run: its transaction, and its number there.
 type Place = (TxnName, u32);
@@ -39,8 +43,6 @@ pub struct Blame {
     pub is_overlap: bool,
     /// The choices that lead to it; all other reads return the latest version.
     pub choices: Vec<Choice>,
-    /// The statements that are held; all others run at once.
-    pub holds: Vec<Decision>,
     /// The run, with these choices.
     pub run: Run,
     /// How many runs with these choices were done at last, and how many failed.
@@ -75,21 +77,21 @@ pub struct Missed {
 
 struct Search<'f> {
     fuzz: &'f Fuzz<'f>,
-    /// What is held.
-    holds: Vec<Decision>,
+    /// The order of the statements.
+    steps: Vec<Step>,
     is_asked_to_end: &'f AtomicBool,
     left: u32,
 }
 
 impl Search<'_> {
-    /// Runs it with these weak reads and no others, and with what is held at present.
+    /// Runs it with these weak reads and no others, in the present order.
     fn run(&mut self, weak: &[Choice]) -> Result<Run, TrialError> {
         self.run_with(weak, &[])
     }
 
     fn run_with(&mut self, weak: &[Choice], additions: &[Addition]) -> Result<Run, TrialError> {
         self.left = self.left.saturating_sub(1);
-        let deciders = scripted(weak, &self.holds);
+        let deciders = scripted(weak, &self.steps);
         let (application, state) = (self.fuzz.application, self.fuzz.state);
         application.run(state, self.fuzz.family, deciders, additions, self.is_asked_to_end)
     }
@@ -111,7 +113,7 @@ impl Search<'_> {
 
     /// The last of a few runs with these weak reads, if all fail.
     fn always_fails(&mut self, weak: &[Choice]) -> Result<Option<Run>, TrialError> {
-        for _ in 1..TRIES {
+        for _ in 1..ALWAYS {
             if self.run(weak)?.failure.is_none() {
                 return Ok(None);
             }
@@ -120,25 +122,26 @@ impl Search<'_> {
         Ok(run.failure.is_some().then_some(run))
     }
 
-    /// Releases what need not be held for the failure to come each time, parts of decreasing size
-    /// first.
-    fn release(&mut self, mut last: Run) -> Result<Run, TrialError> {
+    /// Lets clients go on where they were interrupted by others and the failure does not need it.
+    fn join_steps(&mut self, mut last: Run) -> Result<Run, TrialError> {
         let choices = weak(&last);
-        let mut size = self.holds.len();
-        while size > 0 {
-            let mut at = 0;
-            while at < self.holds.len() && self.left > 0 {
-                let all = self.holds.clone();
-                self.holds.drain(at..(at + size).min(all.len()));
-                match self.always_fails(&choices)? {
-                    Some(run) => last = run,
-                    None => {
-                        self.holds = all;
-                        at += size;
-                    }
+        self.steps = last.steps.clone();
+        let mut place = 0;
+        while place < self.steps.len() && self.left > JOINS_LEFT {
+            let Some(joined) = joined(&self.steps, place) else {
+                place += 1;
+                continue;
+            };
+            let before = std::mem::replace(&mut self.steps, joined);
+            match self.always_fails(&choices)? {
+                Some(run) => {
+                    self.steps = run.steps.clone();
+                    last = run;
                 }
+                None => self.steps = before,
             }
-            size = if size == 1 { 0 } else { size.div_ceil(2) };
+            // What comes after the place may be joined with it, too.
+            place += 1;
         }
         Ok(last)
     }
@@ -177,15 +180,15 @@ impl Fuzz<'_> {
         failed: &Run,
         is_asked_to_end: &AtomicBool,
     ) -> Result<Option<Blame>, TrialError> {
-        let holds = failed.holds.clone();
-        let mut search = Search { fuzz: self, holds, is_asked_to_end, left: RUNS_MAX };
+        let steps = failed.steps.clone();
+        let mut search = Search { fuzz: self, steps, is_asked_to_end, left: RUNS_MAX };
         if let Ok(run) = search.fails(&[])? {
-            let run = search.release(run)?;
+            let run = search.join_steps(run)?;
             return Ok(Some(search.told_of_overlap(run)?));
         }
         let Ok(run) = search.fails(&weak(failed))? else { return Ok(None) };
         let run = search.shrink(run)?;
-        let run = search.release(run)?;
+        let run = search.join_steps(run)?;
         Ok(Some(search.told(run)?))
     }
 }
@@ -204,8 +207,7 @@ impl Search<'_> {
             statements.push(told);
         }
         let replays = self.replays(&choices)?;
-        let holds = self.holds.clone();
-        Ok(Blame { statements, choices, holds, is_overlap: false, run, replays })
+        Ok(Blame { statements, choices, is_overlap: false, run, replays })
     }
 
     fn told_of_overlap(&mut self, run: Run) -> Result<Blame, TrialError> {
@@ -226,8 +228,7 @@ impl Search<'_> {
             }
         }
         let replays = self.replays(&[])?;
-        let (choices, holds) = (Vec::new(), self.holds.clone());
-        Ok(Blame { statements, choices, holds, is_overlap: true, run, replays })
+        Ok(Blame { statements, choices: Vec::new(), is_overlap: true, run, replays })
     }
 
     fn replays(&mut self, choices: &[Choice]) -> Result<(u32, u32), TrialError> {
@@ -238,6 +239,24 @@ impl Search<'_> {
         }
         Ok(replays)
     }
+}
+
+/// The same steps, in which the client of the step at `place` goes on at once with the steps that
+/// it does when it is its turn again. `None` if nobody comes in between, or no turn comes again.
+fn joined(steps: &[Step], place: usize) -> Option<Vec<Step>> {
+    let session = steps[place].session;
+    let interrupted = place + 1;
+    if steps.get(interrupted)?.session == session {
+        return None;
+    }
+    let again = (interrupted..steps.len()).find(|&at| steps[at].session == session)?;
+    let end = (again..steps.len()).find(|&at| steps[at].session != session);
+    let end = end.unwrap_or(steps.len());
+    let mut joined = steps[..interrupted].to_vec();
+    joined.extend_from_slice(&steps[again..end]);
+    joined.extend_from_slice(&steps[interrupted..again]);
+    joined.extend_from_slice(&steps[end..]);
+    Some(joined)
 }
 
 /// A statement as the application sent it.
@@ -272,9 +291,9 @@ fn place_of(history: &History, op: OpId) -> Option<Place> {
 }
 
 /// Those who do as they did before.
-pub(crate) fn scripted(weak: &[Choice], holds: &[Decision]) -> Deciders {
+fn scripted(weak: &[Choice], steps: &[Step]) -> Deciders {
     let chooser = Box::new(Script::partial(weak.to_vec()));
-    Deciders { chooser, holder: Some(Box::new(HoldScript::new(holds.iter().copied()))) }
+    Deciders { chooser, timing: Timing::Kept(steps.to_vec()) }
 }
 
 fn weak(run: &Run) -> Vec<Choice> {
@@ -321,5 +340,23 @@ fn blamed(run: &Run, place: Place) -> BlamedStatement {
         content: content(&run.history, place).unwrap_or_default(),
         otherwise: None,
         missed,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn steps(text: &str) -> Vec<Step> {
+        text.split(' ').map(|step| step.parse().unwrap()).collect()
+    }
+
+    #[test]
+    fn a_client_that_was_interrupted_goes_on() {
+        let all = steps("0+ 0- 1+ 1- 0+ 0- 1+ 1-");
+        assert_eq!(joined(&all, 0), None);
+        assert_eq!(joined(&all, 1), Some(steps("0+ 0- 0+ 0- 1+ 1- 1+ 1-")));
+        assert_eq!(joined(&all, 3), Some(steps("0+ 0- 1+ 1- 1+ 1- 0+ 0-")));
+        assert_eq!(joined(&all, 7), None);
     }
 }

@@ -1,7 +1,7 @@
 //! Runs an application again and again, each time with other choices, until it fails.
 
 use crate::error::TrialError;
-use crate::place::{Addition, Deciders, Family, State};
+use crate::place::{Addition, Deciders, Family, State, Timing};
 use crate::run::{Application, Run};
 use rustc_hash::{FxHashSet, FxHasher};
 use seriatim_history::{History, SessionId};
@@ -123,7 +123,7 @@ impl Fuzz<'_> {
         let seed = (self.seed.rotate_left(32) ^ number).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         let seed = seed ^ (seed >> 29);
         let holder = ByChance::new(seed.wrapping_mul(0x2545_F491_4F6C_DD1D));
-        Deciders { chooser: self.chooser(number, seed), holder: Some(Box::new(holder)) }
+        Deciders { chooser: self.chooser(number, seed), timing: Timing::Held(Box::new(holder)) }
     }
 
     fn chooser(&self, number: u64, seed: u64) -> Box<dyn Chooser> {

@@ -4,7 +4,7 @@
 use crate::error::TrialError;
 use seriatim_isolation::{Level, Order};
 use seriatim_server::cells::{self, StoreCells};
-use seriatim_server::holding::{HOLD_MAX, Holder, Holding};
+use seriatim_server::holding::{HOLD_MAX, Holder, Holding, Step, StepScript};
 use seriatim_server::postgres::PostgresConfig;
 use seriatim_server::{Config, Server, Stopper};
 use seriatim_sql::cells::CellStore;
@@ -126,24 +126,54 @@ impl Addition {
     }
 }
 
-/// Who decides what is free in a run: which versions reads return, and which statements are held.
+/// Who decides what is free in a run: which versions reads return, and when statements run.
 pub struct Deciders {
     /// Picks versions.
     pub chooser: Box<dyn Chooser>,
-    /// Holds statements, if they are to be held.
-    pub holder: Option<Box<dyn Holder>>,
+    /// When statements run.
+    pub timing: Timing,
+}
+
+/// When the statements of a run run.
+pub enum Timing {
+    /// As they arrive.
+    Free,
+    /// One at a time, and some are held.
+    Held(Box<dyn Holder>),
+    /// In this order.
+    Kept(Vec<Step>),
+}
+
+impl std::fmt::Debug for Timing {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str(match self {
+            Timing::Free => "Free",
+            Timing::Held(_) => "Held",
+            Timing::Kept(_) => "Kept",
+        })
+    }
+}
+
+impl Timing {
+    fn holding(self, clients: usize) -> Option<Holding> {
+        match self {
+            Timing::Free => None,
+            Timing::Held(holder) => Some(Holding::new(holder, HOLD_MAX).gathering(clients)),
+            Timing::Kept(steps) => Some(Holding::following(StepScript::new(steps))),
+        }
+    }
 }
 
 impl Deciders {
     /// Nothing is held.
     pub fn choosing(chooser: impl Chooser + 'static) -> Deciders {
-        Deciders { chooser: Box::new(chooser), holder: None }
+        Deciders { chooser: Box::new(chooser), timing: Timing::Free }
     }
 }
 
 impl std::fmt::Debug for Deciders {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("Deciders").field("holds", &self.holder.is_some()).finish_non_exhaustive()
+        f.debug_struct("Deciders").field("timing", &self.timing).finish_non_exhaustive()
     }
 }
 
@@ -151,7 +181,7 @@ impl std::fmt::Debug for Deciders {
 pub(crate) struct Place {
     pub address: SocketAddr,
     pub cluster: Arc<Cluster>,
-    /// Holds its statements.
+    /// When its statements run.
     pub holding: Option<Arc<Holding>>,
     stopper: Stopper,
     thread: Option<JoinHandle<()>>,
@@ -162,11 +192,11 @@ impl Place {
         cluster: Cluster,
         config: Config,
         additions: &[Addition],
-        holder: Option<Box<dyn Holder>>,
+        holding: Option<Holding>,
     ) -> Result<Place, TrialError> {
         let cluster = Arc::new(cluster);
         let additions = additions.iter().map(|it| (it.shape.clone(), it.text.clone())).collect();
-        let holding = holder.map(|holder| Arc::new(Holding::new(holder, HOLD_MAX)));
+        let holding = holding.map(Arc::new);
         let postgres =
             PostgresConfig { additions, holding: holding.clone(), ..PostgresConfig::default() };
         let server =
@@ -187,18 +217,21 @@ impl Place {
         Place::open(cluster, Config::default(), &[], None)
     }
 
-    /// A copy of a state, of a family, with those who decide what is free.
+    /// A copy of a state, of a family, with those who decide what is free, for so many processes
+    /// at once.
     pub fn of(
         state: &State,
         family: Family,
         deciders: Deciders,
         additions: &[Addition],
+        clients: u32,
     ) -> Result<(Place, Arc<StoreCells>), TrialError> {
         let config = family.config();
         let store = cells::with_chooser(&config, deciders.chooser, family.is_forced())?;
         let store = Arc::new(store);
         let cluster = state.copy(Arc::clone(&store) as Arc<dyn CellStore>);
-        Ok((Place::open(cluster, config, additions, deciders.holder)?, store))
+        let holding = deciders.timing.holding(clients as usize);
+        Ok((Place::open(cluster, config, additions, holding)?, store))
     }
 
     /// Where it is, for commands.

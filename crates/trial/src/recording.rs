@@ -3,14 +3,13 @@
 use crate::blame::Blame;
 use crate::error::TrialError;
 use crate::fuzz::Fuzz;
-use crate::place::{Deciders, Family};
+use crate::place::{Deciders, Family, Timing};
 use crate::run::{Application, Run};
 use serde::{Deserialize, Serialize};
 use seriatim_isolation::{Level, Order};
-use seriatim_server::holding::{Decision, HoldScript, Place, Point};
+use seriatim_server::holding::{NoStep, Step};
 use seriatim_store::{Choice, Divergence, LEVELS, Node, Script};
 use std::sync::atomic::AtomicBool;
-use std::time::Duration;
 
 /// What kind of file it is.
 const KIND: &str = "seriatim run of a command";
@@ -38,43 +37,18 @@ pub struct Recording {
     pub level: String,
     /// Which transactions a later one had to see.
     pub order: String,
-    /// The statements that are held.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub holds: Vec<Hold>,
+    /// The order in which statements begin and are answered: `0+ 1+ 1- 0-`, by the numbers of
+    /// their connections.
+    #[serde(default, skip_serializing_if = "String::is_empty")]
+    pub schedule: String,
     /// The versions that reads get; all others are the latest.
     pub choices: Vec<Choice>,
     /// How it failed.
     pub failure: String,
 }
 
-/// A statement that is held.
-#[derive(Clone, Copy, PartialEq, Eq, Debug, Serialize, Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Hold {
-    /// The session.
-    pub session: u32,
-    /// The number of the statement in it.
-    pub statement: u32,
-    /// Whether it has run, and its answer is held.
-    pub answer: bool,
-    /// For how many microseconds.
-    pub micros: u64,
-}
-
-impl From<&Decision> for Hold {
-    fn from(decision: &Decision) -> Hold {
-        let Point { session, statement, place } = decision.point;
-        let micros = decision.time.as_micros() as u64;
-        Hold { session, statement, answer: place == Place::After, micros }
-    }
-}
-
-impl From<&Hold> for Decision {
-    fn from(hold: &Hold) -> Decision {
-        let place = if hold.answer { Place::After } else { Place::Before };
-        let point = Point { session: hold.session, statement: hold.statement, place };
-        Decision { point, time: Duration::from_micros(hold.micros) }
-    }
+fn written(steps: &[Step]) -> String {
+    steps.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
 }
 
 /// The name of a server in files.
@@ -92,6 +66,9 @@ pub enum RecordingError {
     /// No such server is simulated.
     #[error("unknown server `{0}`")]
     Server(String),
+    /// The schedule is none.
+    #[error("{0}")]
+    Schedule(#[from] NoStep),
     /// There is no such order.
     #[error("unknown order `{0}`")]
     Order(String),
@@ -124,7 +101,7 @@ impl Recording {
             check: check.as_ref().map(|command| command.text()),
             like,
             level: level.code().to_owned(),
-            holds: blame.holds.iter().map(Hold::from).collect(),
+            schedule: written(&blame.run.steps),
             order: order.code().to_owned(),
             choices: blame.choices.clone(),
             failure: failure.map(|failure| failure.what.clone()).unwrap_or_default(),
@@ -136,6 +113,7 @@ impl Recording {
         if self.kind != KIND {
             return Err(RecordingError::Kind);
         }
+        self.steps()?;
         let level: Option<Level> = self.level.parse().ok().filter(|it| LEVELS.contains(it));
         let level = level.ok_or_else(|| RecordingError::Level(self.level.clone()))?;
         let order = self.order.parse();
@@ -147,6 +125,10 @@ impl Recording {
         }
     }
 
+    fn steps(&self) -> Result<Vec<Step>, NoStep> {
+        self.schedule.split_whitespace().map(str::parse).collect()
+    }
+
     /// Runs an application with the choices of this one.
     pub fn replay(
         &self,
@@ -155,8 +137,8 @@ impl Recording {
     ) -> Result<Replayed, TrialError> {
         let script = Script::partial(self.choices.clone());
         let track = script.track();
-        let holds = HoldScript::new(self.holds.iter().map(Decision::from));
-        let deciders = Deciders { chooser: Box::new(script), holder: Some(Box::new(holds)) };
+        let timing = Timing::Kept(self.steps().unwrap_or_default());
+        let deciders = Deciders { chooser: Box::new(script), timing };
         let run = fuzz.application.run(fuzz.state, fuzz.family, deciders, &[], is_asked_to_end)?;
         Ok(Replayed { run, divergence: track.divergence() })
     }

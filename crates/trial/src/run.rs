@@ -5,7 +5,7 @@ use crate::command::{Command, Ended, Outcome, Running};
 use crate::error::{TrialError, how};
 use crate::place::{Addition, Deciders, Family, Place, State};
 use seriatim_history::History;
-use seriatim_server::holding::Decision;
+use seriatim_server::holding::Step;
 use seriatim_store::{Choice, Latest};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
@@ -36,8 +36,10 @@ pub struct Run {
     pub history: History,
     /// The version that each read got, and the number of its statement in its transaction.
     pub choices: Vec<(Choice, u32)>,
-    /// The statements that were held.
-    pub holds: Vec<Decision>,
+    /// The order in which statements began and were answered, unless they ran as they arrived.
+    pub steps: Vec<Step>,
+    /// How many steps of an order that was to be kept did not come when they should have.
+    pub passed_over: u32,
     /// How many sessions there were.
     pub sessions: u32,
     /// How many processes were left behind.
@@ -118,12 +120,14 @@ impl Application {
         additions: &[Addition],
         is_asked_to_end: &AtomicBool,
     ) -> Result<Run, TrialError> {
-        let (place, store) = Place::of(state, family, deciders, additions)?;
+        let (place, store) = Place::of(state, family, deciders, additions, self.clients)?;
         let outcomes = self.clients(&place, is_asked_to_end)?;
         let left = outcomes.iter().map(|outcome| outcome.left).sum();
         let mut failure = self.failure(&self.command, &outcomes)?;
         let (history, choices) = (store.history(), store.choices());
-        let holds = place.holding.as_ref().map(|holding| holding.decisions()).unwrap_or_default();
+        let holding = place.holding.as_ref();
+        let steps = holding.map(|holding| holding.steps()).unwrap_or_default();
+        let passed_over = holding.map_or(0, |holding| holding.passed_over());
         let sessions = history.session_count() as u32;
         if let Some(check) = self.check.as_ref().filter(|_| failure.is_none()) {
             store.set_chooser(Latest);
@@ -131,7 +135,7 @@ impl Application {
             failure = self.failure(check, &[outcome])?;
         }
         drop(place);
-        Ok(Run { failure, history, choices, holds, sessions, left })
+        Ok(Run { failure, history, choices, steps, passed_over, sessions, left })
     }
 
     fn clients(

@@ -12,7 +12,6 @@ use super::rows::{Formats, Writer, description};
 use super::startup::{Greeting, Wish, authenticate, greet};
 use super::wire::{End, Wire, Wired};
 use super::{Shared, copy};
-use crate::holding::Place;
 use pgwire::api::auth::sasl::scram::random_nonce;
 use pgwire::messages::response::{
     CommandComplete, EmptyQueryResponse, ReadyForQuery, TransactionStatus,
@@ -253,23 +252,19 @@ impl Connection<'_> {
     /// A statement has arrived. It may be held before it runs.
     pub fn arrive(&mut self) {
         self.session.arrived();
+        let cluster = &self.shared.cluster;
         if let Some(holding) = &self.shared.config.holding {
-            holding.begin_statement(self.session.number());
+            holding.begin_statement(self.session.number(), &|other| cluster.waits_for_lock(other));
         }
-        self.hold(Place::Before);
     }
 
     /// A statement has run. Its answer may be held; then others must see what it tells.
     pub fn depart(&mut self) {
-        self.hold(Place::After);
-        self.session.answered();
-    }
-
-    fn hold(&self, place: Place) {
+        let cluster = &self.shared.cluster;
         if let Some(holding) = &self.shared.config.holding {
-            let cluster = &self.shared.cluster;
-            holding.hold(self.session.number(), place, &|other| cluster.waits_for_lock(other));
+            holding.end_statement(self.session.number(), &|other| cluster.waits_for_lock(other));
         }
+        self.session.answered();
     }
 
     /// Runs statements up to the first for which the client has to send rows; what is left then.
