@@ -211,6 +211,12 @@ impl Problem {
             };
             let writers =
                 self.classes[read.class as usize].writers.iter().map(|&(writer, _)| writer);
+            // The holder of a lock sees the last holder, whatever the level allows.
+            let is_lock = |&event: &u32| run.is_lock[txn.events[event as usize].key.index()];
+            if read.events.iter().any(is_lock) {
+                read.candidates = vec![read.observed];
+                continue;
+            }
             let others = writers.filter(|&writer| !later_in_session(writer));
             read.candidates = std::iter::once(None).chain(others.map(Some)).collect();
         }

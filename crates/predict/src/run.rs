@@ -12,7 +12,9 @@
 
 use crate::error::PredictError;
 use rustc_hash::{FxHashMap, FxHashSet};
-use seriatim_history::{History, KeyId, Op, OpId, OpKind, Status, TxnId, Value, ValueKind};
+use seriatim_history::{
+    History, KeyId, Op, OpId, OpKind, Status, TxnId, Value, ValueKind, is_lock,
+};
 
 /// What an event does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -51,6 +53,8 @@ pub(crate) struct Run {
     pub nothing_before: Vec<bool>,
     /// For each key whether something is appended to it.
     pub is_list: Vec<bool>,
+    /// For each key whether it stands for a lock, whose reads are never old.
+    pub is_lock: Vec<bool>,
 }
 
 impl Run {
@@ -74,7 +78,9 @@ impl Run {
             .collect();
         let (session_count, key_count) = (history.session_count(), history.key_count());
         let is_list = lists(history);
-        Ok(Run { txns, session_count, key_count, place, nothing_before, is_list })
+        let name = |key: usize| history.key_name(KeyId::from(key)).to_string();
+        let is_lock = (0..key_count).map(|key| is_lock(&name(key))).collect();
+        Ok(Run { txns, session_count, key_count, place, nothing_before, is_list, is_lock })
     }
 
     /// The transactions in their serial order.
@@ -113,6 +119,7 @@ impl Run {
             place,
             nothing_before: self.nothing_before(first),
             is_list: self.is_list.clone(),
+            is_lock: self.is_lock.clone(),
         }
     }
 

@@ -20,8 +20,8 @@ mod run;
 pub use error::{PlanError, RunError};
 pub use fuzz::Fuzz;
 pub use prediction::{
-    Assertion, Directed, PlanDeparture, PlannedEvent, PlannedTxn, Predicted, PredictedRun, Rules,
-    Writer, run_directed, run_directed_by,
+    Assertion, Directed, ObservedCommand, PlanDeparture, PlannedEvent, PlannedTxn, Predicted,
+    PredictedRun, Rules, Writer, named_as_observed, plan_order, run_directed, run_directed_by,
 };
 pub use replay::{Departure, Recording, ReplayError, Replayed};
 pub use run::{Run, Setting, run};

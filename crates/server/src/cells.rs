@@ -10,7 +10,7 @@
 use crate::config::Config;
 use crate::picks::Picks;
 use serde::{Serialize, Serializer};
-use seriatim_history::StatementContent;
+use seriatim_history::{StatementContent, advisory_lock, lock_of};
 use seriatim_isolation::{Level, Order};
 use seriatim_sql::catalog::HeapId;
 use seriatim_sql::cells::{
@@ -55,6 +55,9 @@ pub fn with_chooser(
     }
     if let Some(horizon) = config.horizon {
         builder = builder.horizon(horizon);
+    }
+    if let Some(turns) = &config.turns {
+        builder = builder.in_turn(turns.clone(), config.turn_wait_max);
     }
     if config.serial {
         builder = builder.serial(config.turn_wait_max);
@@ -198,6 +201,10 @@ struct StoreSession {
 }
 
 impl CellSession for StoreSession {
+    fn number(&self) -> u32 {
+        self.session.number()
+    }
+
     fn begin(&mut self, level: Option<TxnLevel>) -> Result<Box<dyn CellTxn>> {
         let asked = level.filter(|_| !self.forced).map(|level| match level {
             TxnLevel::ReadUncommitted | TxnLevel::ReadCommitted => Level::ReadCommitted,
@@ -291,16 +298,14 @@ impl Kind {
             (Kind::RowLocks(heap), None) => {
                 format!("locks of rows of {}", names.column(heap, Cell::EXISTENCE))
             }
-            (Kind::RowLocks(heap), Some(member)) => {
-                format!("lock of {}", row(heap, Cell::EXISTENCE, member))
-            }
+            (Kind::RowLocks(heap), Some(member)) => lock_of(row(heap, Cell::EXISTENCE, member)),
             (Kind::ObjectLocks, None) => "locks of tables".to_owned(),
-            (Kind::ObjectLocks, Some(member)) => format!("lock of {}", names.object(member)),
+            (Kind::ObjectLocks, Some(member)) => lock_of(names.object(member)),
             (Kind::AdvisoryLocks(pair), None) => {
                 format!("advisory locks{}", if pair { " by pairs" } else { "" })
             }
             (Kind::AdvisoryLocks(pair), Some(member)) => {
-                format!("advisory lock {member}{}", if pair { " of a pair" } else { "" })
+                advisory_lock(format!("{member}{}", if pair { " of a pair" } else { "" }))
             }
         }
     }
@@ -327,6 +332,7 @@ impl StoreTxn {
 impl CellTxn for StoreTxn {
     fn begin_statement(&mut self, statement: &Statement<'_>) -> Result<()> {
         let params = statement.params.iter().map(|param| param.as_deref().map(Into::into));
+        self.txn.set_reads_latest(statement.latest);
         self.txn.begin_statement(StatementContent {
             text: statement.text.into(),
             params: params.collect(),

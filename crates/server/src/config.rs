@@ -1,7 +1,7 @@
 //! How a server is to work.
 
 use seriatim_isolation::{Level, Order};
-use seriatim_store::{ChooserKind, Node};
+use seriatim_store::{ChooserKind, Node, TxnName};
 use std::num::NonZeroU32;
 use std::time::Duration;
 
@@ -21,6 +21,9 @@ pub struct Config {
     pub seed: u64,
     /// One transaction at a time: the others wait for it to end.
     pub serial: bool,
+    /// The order in which transactions begin, one at a time; see
+    /// [`seriatim_store::Builder::in_turn`].
+    pub turns: Option<Vec<TxnName>>,
     /// After how many commits the store forgets old versions; see
     /// [`seriatim_store::Builder::horizon`].
     pub horizon: Option<NonZeroU32>,
@@ -32,7 +35,7 @@ pub struct Config {
     pub body_bytes_max: usize,
     /// A session that is not used for this long ends.
     pub idle_max: Duration,
-    /// With `serial`: how long a transaction waits for its turn.
+    /// With `serial` or `turns`: how long a transaction waits for its turn.
     pub turn_wait_max: Duration,
 }
 
@@ -45,6 +48,7 @@ impl Default for Config {
             chooser: ChooserKind::Random,
             seed: 0,
             serial: false,
+            turns: None,
             horizon: None,
             delay_max: Duration::ZERO,
             sessions_max: 1000,

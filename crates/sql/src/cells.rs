@@ -166,6 +166,8 @@ pub struct Statement<'s> {
     pub text: &'s str,
     /// Its parameters, as text.
     pub params: &'s [Option<String>],
+    /// Whether its client wants to read the newest versions.
+    pub latest: bool,
 }
 
 /// What is told of the result of a statement, for the history.
@@ -193,6 +195,11 @@ pub enum TxnLevel {
 
 /// The transactions of one connection, one at a time.
 pub trait CellSession: Send {
+    /// Its number in the store, as histories call it.
+    fn number(&self) -> u32 {
+        0
+    }
+
     /// Begins one, at the level that was asked for if one was.
     fn begin(&mut self, level: Option<TxnLevel>) -> Result<Box<dyn CellTxn>>;
 

@@ -350,6 +350,12 @@ impl Settings {
         }
     }
 
+    /// Whether statements are to read the newest versions, whatever the level allows: a setting
+    /// of the mock database alone, for the assertions of tests.
+    pub fn reads_latest(&self) -> bool {
+        self.find("seriatim.reads").is_some_and(|reads| reads.eq_ignore_ascii_case("latest"))
+    }
+
     /// A time that may be without end.
     pub fn time(&self, name: &str) -> Option<Duration> {
         let time = duration(&self.find(name)?)?;

@@ -1,9 +1,10 @@
 //! How a store is to work, said before there is one.
 
-use crate::chooser::{Chooser, Random};
+use crate::chooser::{Chooser, Random, TxnName};
 use crate::clock::Clock;
 use crate::delay::Delay;
 use crate::node::Node;
+use crate::turns::Turns;
 use seriatim_isolation::{Level, Order};
 use std::fmt;
 use std::num::NonZeroU32;
@@ -16,6 +17,7 @@ pub struct Builder {
     pub(crate) chooser: Box<dyn Chooser>,
     /// One transaction at a time: how long the others wait.
     pub(crate) serial: Option<Duration>,
+    pub(crate) turns: Option<Turns>,
     pub(crate) horizon: Option<NonZeroU32>,
     pub(crate) delay: Option<Delay>,
     pub(crate) clock: Option<Clock>,
@@ -36,6 +38,7 @@ impl Builder {
             level,
             chooser: Box::new(Random::new(0)),
             serial: None,
+            turns: None,
             horizon: None,
             delay: None,
             clock: None,
@@ -49,6 +52,13 @@ impl Builder {
     /// unless said otherwise.
     pub fn chooser(mut self, chooser: impl Chooser + 'static) -> Builder {
         self.chooser = Box::new(chooser);
+        self
+    }
+
+    /// One transaction at a time, in this order; those that it does not name come after it. If for
+    /// `patience` nobody begins whose turn it is, the order is given up and nobody waits any more.
+    pub fn in_turn(mut self, order: Vec<TxnName>, patience: Duration) -> Builder {
+        self.turns = Some(Turns::new(order, patience));
         self
     }
 

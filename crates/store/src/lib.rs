@@ -37,6 +37,7 @@ mod store;
 #[cfg(test)]
 mod tests;
 mod tried;
+mod turns;
 #[cfg(feature = "async")]
 mod wait;
 mod weak;

@@ -24,6 +24,7 @@ use crate::past::INITIAL;
 use crate::ranges::Group;
 use crate::record::{self, Told};
 use crate::scanned::GroupNames;
+use crate::turns::Turns;
 use rustc_hash::FxHashMap;
 use seriatim_history::History;
 use seriatim_isolation::{Level, Order};
@@ -80,6 +81,9 @@ impl fmt::Display for StoreError {
 }
 
 impl std::error::Error for StoreError {}
+
+/// How often one that waits for its turn looks whether the order was given up.
+const TURN_LOOK: Duration = Duration::from_millis(20);
 
 /// The levels that a store can work at, weakest first.
 pub const LEVELS: [Level; 6] = [
@@ -156,6 +160,8 @@ struct Inner<V> {
     acknowledged: u32,
     choices: Vec<Chosen>,
     open: u32,
+    /// The order in which transactions begin, if there is one.
+    turns: Option<Turns>,
     horizon: Option<NonZeroU32>,
     /// How many transactions have ended since the store last settled.
     ended: u32,
@@ -179,6 +185,8 @@ struct Client {
     open: Option<u32>,
     /// Whether its last transaction failed.
     failed: bool,
+    /// Whether its present statement is to read the latest versions.
+    reads_latest: bool,
     timing: timing::Timing,
 }
 
@@ -216,15 +224,27 @@ impl<V> Shared<V> {
     fn end(&self, mut inner: MutexGuard<'_, Inner<V>>, txn: u32) {
         inner.end(txn);
         let waiting = std::mem::take(&mut inner.waiting);
+        match &mut inner.turns {
+            None => self.ended.notify_one(),
+            // It is the turn of one of them.
+            Some(turns) => {
+                turns.went_on();
+                self.ended.notify_all();
+            }
+        }
         drop(inner);
-        self.ended.notify_one();
         waiting.into_iter().for_each(Waker::wake);
     }
 
     fn wait_for_turn<'s>(
         &'s self,
+        session: u32,
         mut inner: MutexGuard<'s, Inner<V>>,
     ) -> Result<MutexGuard<'s, Inner<V>>, StoreError> {
+        while !inner.is_turn_of(session) {
+            let waited = self.ended.wait_timeout(inner, TURN_LOOK);
+            inner = waited.unwrap_or_else(PoisonError::into_inner).0;
+        }
         let Some(patience) = self.serial else { return Ok(inner) };
         let begun = Instant::now();
         while inner.open > 0 {
@@ -271,6 +291,7 @@ impl<V: ToAtom> Store<V> {
             acknowledged: 0,
             choices: Vec::new(),
             open: 0,
+            turns: plan.turns,
             horizon: plan.horizon,
             ended: 0,
             written: 0,
@@ -306,7 +327,9 @@ impl<V> Store<V> {
         let mut inner = self.0.lock();
         let home = inner.engine.log.open_session();
         let timing = timing::Timing::default();
-        inner.clients.push(Client { home, begun: 0, open: None, failed: false, timing });
+        let client =
+            Client { home, begun: 0, open: None, failed: false, reads_latest: false, timing };
+        inner.clients.push(client);
         Session { number: inner.clients.len() as u32 - 1, shared: Arc::clone(&self.0) }
     }
 
@@ -424,7 +447,7 @@ impl<V> Session<V> {
             std::thread::sleep(time);
         }
         let inner = self.may_begin(level)?;
-        let inner = self.shared.wait_for_turn(inner)?;
+        let inner = self.shared.wait_for_turn(self.number, inner)?;
         Ok(self.begin_in(inner, level))
     }
 
@@ -500,6 +523,13 @@ impl<V> Inner<V> {
         number
     }
 
+    /// Whether the next transaction of a session may begin, as far as there is an order for that.
+    fn is_turn_of(&mut self, session: u32) -> bool {
+        let Some(turns) = &mut self.turns else { return true };
+        let name = TxnName { session, txn: self.clients[session as usize].begun };
+        turns.take(name, self.open)
+    }
+
     fn is_open(&self, session: u32, txn: u32) -> bool {
         self.clients[session as usize].open == Some(txn)
     }
@@ -527,7 +557,8 @@ impl<V> Inner<V> {
         // refuse it for ever.
         self.need_snapshot(txn);
         let session = self.txn_names[txn as usize].session;
-        if self.clients[session as usize].failed || self.chooser.takes_latest() {
+        let client = &self.clients[session as usize];
+        if client.failed || client.reads_latest || self.chooser.takes_latest() {
             return self.latest(txn, key);
         }
         let sources = self.engine.admissible(txn, key);

@@ -7,11 +7,11 @@
 //!
 //! If no weak read is needed, because transactions that overlap are enough, those statements are to
 //! blame that read, in the cycles of the history, what others overwrote; what they should have
-//! returned is what they return if they lock what they read.
+//! returned is what they return if their client comes after all others.
 
 use crate::error::TrialError;
 use crate::fuzz::Fuzz;
-use crate::place::{Addition, Deciders, FOR_UPDATE, Timing};
+use crate::place::{Deciders, Timing};
 use crate::run::Run;
 use seriatim_check::{Checker, Reason};
 use seriatim_history::{History, OpId, Returned, SessionId, StatementContent, TxnId};
@@ -86,14 +86,10 @@ struct Search<'f> {
 impl Search<'_> {
     /// Runs it with these weak reads and no others, in the present order.
     fn run(&mut self, weak: &[Choice]) -> Result<Run, TrialError> {
-        self.run_with(weak, &[])
-    }
-
-    fn run_with(&mut self, weak: &[Choice], additions: &[Addition]) -> Result<Run, TrialError> {
         self.left = self.left.saturating_sub(1);
         let deciders = scripted(weak, &self.steps);
         let (application, state) = (self.fuzz.application, self.fuzz.state);
-        application.run(state, self.fuzz.family, deciders, additions, self.is_asked_to_end)
+        application.run(state, self.fuzz.family, deciders, &[], self.is_asked_to_end)
     }
 
     /// A run with these weak reads that fails, if one of a few does; otherwise one that does not.
@@ -211,24 +207,33 @@ impl Search<'_> {
     }
 
     fn told_of_overlap(&mut self, run: Run) -> Result<Blame, TrialError> {
-        let places = reads_of_cycles(&run.history);
-        let mut statements: Vec<BlamedStatement> =
-            places.iter().map(|&place| blamed(&run, place)).collect();
-        let texts = statements.iter().map(|it| it.content.text.to_string());
-        let additions: Vec<Addition> = texts.map(|text| Addition::for_update(&text)).collect();
-        let locked = self.run_with(&[], &additions)?;
-        if locked.failure.is_none() {
-            for (statement, &place) in statements.iter_mut().zip(&places) {
-                let content = content(&locked.history, place);
-                let is_same = content.as_ref().is_some_and(|content| {
-                    shape(&without_addition(&content.text)) == shape(&statement.content.text)
-                });
-                let returned = content.and_then(|content| content.returned.clone());
-                statement.otherwise = returned.filter(|_| is_same);
-            }
+        let mut statements = Vec::new();
+        for place in reads_of_cycles(&run.history) {
+            let mut told = blamed(&run, place);
+            told.otherwise = self.afterwards(&run, place)?;
+            statements.push(told);
         }
         let replays = self.replays(&[])?;
         Ok(Blame { statements, choices: Vec::new(), is_overlap: true, run, replays })
+    }
+
+    /// What a statement returns if its client comes after all others, as in a serial order in which
+    /// it misses nothing.
+    fn afterwards(&mut self, run: &Run, place: Place) -> Result<Option<Returned>, TrialError> {
+        let kept = self.steps.clone();
+        let is_own = |step: &Step| step.session == place.0.session;
+        let (own, mut steps): (Vec<Step>, Vec<Step>) = kept.iter().copied().partition(is_own);
+        steps.extend(own);
+        self.steps = steps;
+        let serial = self.run(&[]);
+        self.steps = kept;
+        let (before, after) = (content(&run.history, place), content(&serial?.history, place));
+        Ok(match (before, after) {
+            (Some(before), Some(after)) if shape(&before.text) == shape(&after.text) => {
+                after.returned.clone().filter(|it| Some(it) != before.returned.as_ref())
+            }
+            _ => None,
+        })
     }
 
     fn replays(&mut self, choices: &[Choice]) -> Result<(u32, u32), TrialError> {
@@ -257,11 +262,6 @@ fn joined(steps: &[Step], place: usize) -> Option<Vec<Step>> {
     joined.extend_from_slice(&steps[interrupted..again]);
     joined.extend_from_slice(&steps[end..]);
     Some(joined)
-}
-
-/// A statement as the application sent it.
-fn without_addition(text: &str) -> String {
-    text.strip_suffix(FOR_UPDATE).unwrap_or(text).to_owned()
 }
 
 /// The statements that read what others overwrote, in the cycles that show that a history is not

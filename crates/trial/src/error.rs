@@ -48,6 +48,9 @@ pub enum TrialError {
         /// The command.
         command: String,
     },
+    /// The prediction cannot be run.
+    #[error(transparent)]
+    Plan(#[from] seriatim_runs::PlanError),
     /// The server cannot run.
     #[error(transparent)]
     Serve(#[from] seriatim_server::ServeError),

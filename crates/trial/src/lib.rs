@@ -3,11 +3,13 @@
 //! until it fails.
 //!
 //! `run.rs` is one run; `fuzz.rs` does many; `blame.rs` finds the statements that a failure needs,
-//! and `fixes.rs` tries what would mend it. `command.rs` starts processes and ends them, `place.rs`
+//! and `fixes.rs` tries what would mend it. `recording.rs` keeps a failing run, and `directed.rs`
+//! leads the command into a predicted one. `command.rs` starts processes and ends them, `place.rs`
 //! has the databases.
 
 mod blame;
 mod command;
+mod directed;
 mod error;
 mod fixes;
 mod fuzz;
@@ -17,6 +19,7 @@ mod run;
 
 pub use blame::{Blame, BlamedStatement, Missed};
 pub use command::{Command, Ended, Outcome};
+pub use directed::DirectedCommand;
 pub use error::{TrialError, how};
 pub use fixes::{Fix, FixKind};
 pub use fuzz::{Found, Fuzz, Progress, Seen};

@@ -10,7 +10,7 @@ use seriatim_server::{Config, Server, Stopper};
 use seriatim_sql::cells::CellStore;
 use seriatim_sql::database::Cluster;
 use seriatim_sql::memory::Memory;
-use seriatim_store::{Chooser, Node};
+use seriatim_store::{Chooser, Node, TxnName};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::thread::JoinHandle;
@@ -117,7 +117,7 @@ pub struct Addition {
 }
 
 /// What is added to a statement that is to lock what it reads.
-pub(crate) const FOR_UPDATE: &str = "FOR UPDATE";
+const FOR_UPDATE: &str = "FOR UPDATE";
 
 impl Addition {
     /// A lock on what statements like this one read.
@@ -142,6 +142,8 @@ pub enum Timing {
     Held(Box<dyn Holder>),
     /// In this order.
     Kept(Vec<Step>),
+    /// One transaction at a time, in this order.
+    InTurn(Vec<TxnName>),
 }
 
 impl std::fmt::Debug for Timing {
@@ -150,6 +152,7 @@ impl std::fmt::Debug for Timing {
             Timing::Free => "Free",
             Timing::Held(_) => "Held",
             Timing::Kept(_) => "Kept",
+            Timing::InTurn(_) => "InTurn",
         })
     }
 }
@@ -157,7 +160,7 @@ impl std::fmt::Debug for Timing {
 impl Timing {
     fn holding(self, clients: usize) -> Option<Holding> {
         match self {
-            Timing::Free => None,
+            Timing::Free | Timing::InTurn(_) => None,
             Timing::Held(holder) => Some(Holding::new(holder, HOLD_MAX).gathering(clients)),
             Timing::Kept(steps) => Some(Holding::following(StepScript::new(steps))),
         }
@@ -226,7 +229,10 @@ impl Place {
         additions: &[Addition],
         clients: u32,
     ) -> Result<(Place, Arc<StoreCells>), TrialError> {
-        let config = family.config();
+        let mut config = family.config();
+        if let Timing::InTurn(order) = &deciders.timing {
+            config.turns = Some(order.clone());
+        }
         let store = cells::with_chooser(&config, deciders.chooser, family.is_forced())?;
         let store = Arc::new(store);
         let cluster = state.copy(Arc::clone(&store) as Arc<dyn CellStore>);

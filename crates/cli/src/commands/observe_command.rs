@@ -9,6 +9,23 @@ use crate::write_history::{format_for, may_write_history, save};
 use crate::{interrupt, output};
 use seriatim_history::formats::Format;
 use seriatim_report::runs::observed;
+use seriatim_runs::ObservedCommand;
+use seriatim_trial::{Application, Command};
+
+/// What the history says of where it comes from, for `replay`.
+fn origin(application: &Application) -> Result<String, Failure> {
+    let text = |command: &Command| command.text();
+    let observed = ObservedCommand {
+        command: Some(application.command.text()),
+        setup: application.set_up.as_ref().map(text),
+        clients: Some(application.clients).filter(|&clients| clients > 1),
+        check: application.check.as_ref().map(text),
+    };
+    let mut extra =
+        serde_json::to_value(&observed).map_err(|error| Failure::Message(error.to_string()))?;
+    extra["source"] = "observe".into();
+    Ok(extra.to_string())
+}
 
 /// Runs the command once, writes the history.
 pub fn run(args: &Args) -> Result<Exit, Failure> {
@@ -20,8 +37,7 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
     let state = application.set_up(is_asked_to_end).map_err(told)?;
     let run = application.serializable_run(&state, is_asked_to_end).map_err(told)?;
     interrupt::release();
-    let extra = serde_json::json!({ "source": "observe", "command": command });
-    let history = run.history.with_extra(&extra.to_string());
+    let history = run.history.with_extra(&origin(&application)?);
     save(&history, to, &args.output)?;
     if let Some(note) = lost_note(&history, to) {
         output::message(&note);

@@ -2,6 +2,7 @@
 //! it could go wrong.
 
 mod command;
+mod predicted_command;
 mod prediction;
 mod recording;
 
@@ -16,7 +17,8 @@ use std::path::{Path, PathBuf};
 const AFTER_HELP: &str = "\
 Behind `--` stands the command that `seriatim fuzz -- CMD` kept a run of; its set-up, its check \
                           and the number of its clients are those of the run unless they are said \
-                          again.
+                          again. A prediction from a run that `seriatim observe -- CMD` \
+                          recorded is tried on the command in the same way.
 
 With APP, FILE is what `seriatim predict --output` wrote from a run that `seriatim observe` \
                           recorded. The application runs on a mock \
@@ -60,7 +62,10 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
     may_write(&args.save, &[&args.run])?;
     let bytes = read(&args.run).map_err(|error| Failure::about(args.run.display(), error))?;
     match args.app {
-        None if args.own.is_given() => command::run(args, &bytes),
+        None if args.own.is_given() => match serde_json::from_slice(&bytes) {
+            Ok(predicted) => predicted_command::run(args, &predicted),
+            Err(_) => command::run(args, &bytes),
+        },
         None => recording::run(args, &bytes),
         Some(app) => prediction::run(args, app, &bytes),
     }

@@ -2,15 +2,17 @@
 //! is not serializable.
 
 use super::{CUT_SHORT, Predicted, circle, ending, fate, observed, predicted};
-use crate::prose::{clean, txn};
+use crate::prose::{clean, statements, txn};
 use crate::style::{BAD, BOLD, DIM, GOOD, OPEN, paint};
 use crate::text::{self, Layout, grouped, plural};
 use crate::wrap::wrap;
 use seriatim_check::TxnRef;
+use seriatim_history::StatementContent;
 use seriatim_predict::{
     Answer, Effort, Fate, Mode, Open, Outlook, Prediction, ShownEvent, ShownTxn,
 };
 use std::fmt::Write as _;
+use std::sync::Arc;
 
 /// How many changed reads of a transaction, and how many names of transactions, are shown.
 const SHOWN_MAX: usize = 8;
@@ -123,12 +125,14 @@ fn one_below_the_other(prediction: &Prediction, width: usize) -> String {
 fn events(shown: &ShownTxn, width: usize) -> String {
     let mut page = String::new();
     let (mut changed, mut left_out) = (0, 0);
+    let mut statement = None;
     for event in &shown.events {
         changed += usize::from(event.is_changed());
         if event.is_changed() && changed > SHOWN_MAX {
             left_out += 1;
             continue;
         }
+        page += &asked(event, &mut statement, width);
         page += &wrap(&observed(event), "      ", width);
         match predicted(event) {
             None => page += &paint(DIM, &wrap("not there", "      * ", width)),
@@ -152,18 +156,38 @@ fn rows(shown: &ShownTxn, column: usize) -> String {
         column,
     );
     let (mut changed, mut left_out) = (0, 0);
+    let mut statement = None;
     for event in &shown.events {
         changed += usize::from(event.is_changed());
         if event.is_changed() && changed > SHOWN_MAX {
             left_out += 1;
             continue;
         }
+        page += &asked(event, &mut statement, 2 * column + 5);
         page += &row(&format!("    {}", observed(event)), &format!("  {}", right(event)), column);
     }
     if left_out > 0 {
         page += &row("", &format!("    … and {} more", plural(left_out, "changed read")), column);
     }
     page
+}
+
+/// The statement that an event is of, before the first of its events, with what it returned.
+fn asked<'s>(
+    event: &'s ShownEvent,
+    last: &mut Option<&'s Arc<StatementContent>>,
+    width: usize,
+) -> String {
+    let statement = event.observed.statement.as_ref();
+    let is_known = match (statement, *last) {
+        (Some(statement), Some(last)) => Arc::ptr_eq(statement, last),
+        (statement, _) => statement.is_none(),
+    };
+    *last = statement;
+    match statement.filter(|_| !is_known) {
+        Some(statement) => wrap(&statements::result(statement), "      ", width),
+        None => String::new(),
+    }
 }
 
 fn after(txn_ref: &TxnRef, left: Fate) -> String {

@@ -8,7 +8,7 @@
 mod choices;
 mod orders;
 mod reads;
-mod statements;
+pub(crate) mod statements;
 pub(crate) mod strong;
 mod words;
 

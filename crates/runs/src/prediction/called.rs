@@ -7,7 +7,7 @@ use std::collections::HashMap;
 
 /// The history of a run with the names of the observed one. What was not predicted is called by its
 /// place.
-pub(super) fn as_observed(history: History, plan: &[PlannedTxn]) -> History {
+pub fn as_observed(history: History, plan: &[PlannedTxn]) -> History {
     let named = plan.iter().filter_map(|txn| Some((txn.txn(), txn.name.as_deref()?)));
     let names: HashMap<TxnName, &str> = named.collect();
     // Files of earlier versions, or written by hand: one way for all.

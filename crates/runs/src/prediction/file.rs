@@ -2,7 +2,7 @@
 
 use super::plan::{PlannedEvent, PlannedTxn};
 use crate::observe::Observed;
-use serde::Deserialize;
+use serde::{Deserialize, Serialize};
 use seriatim_store::TxnName;
 
 /// A file of predictions.
@@ -19,6 +19,24 @@ pub struct Predicted {
 #[derive(Clone, Debug, Deserialize)]
 struct Extra {
     application: Option<Observed>,
+    #[serde(flatten)]
+    command: ObservedCommand,
+}
+
+/// How a command of the user was run when a history was observed.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct ObservedCommand {
+    /// The command, if there was one.
+    pub command: Option<String>,
+    /// What was run before it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub setup: Option<String>,
+    /// How many of it ran at once.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub clients: Option<u32>,
+    /// What was run after it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub check: Option<String>,
 }
 
 /// A prediction.
@@ -35,6 +53,11 @@ struct Session {
 }
 
 impl Predicted {
+    /// The command that was run when the history was observed, if it was one.
+    pub fn command(&self) -> Option<&ObservedCommand> {
+        self.observed.as_ref().map(|extra| &extra.command).filter(|it| it.command.is_some())
+    }
+
     /// What was run when the history was observed, if it says so.
     pub fn application(&self) -> Option<&Observed> {
         self.observed.as_ref()?.application.as_ref()

@@ -25,9 +25,10 @@ mod file;
 mod permits;
 mod plan;
 
+pub use called::as_observed as named_as_observed;
 pub use departure::PlanDeparture;
-pub use file::{Predicted, PredictedRun};
-pub use plan::{PlannedEvent, PlannedTxn, Writer};
+pub use file::{ObservedCommand, Predicted, PredictedRun};
+pub use plan::{PlannedEvent, PlannedTxn, Writer, order as plan_order};
 
 use crate::error::RunError;
 use permits::Permits;

@@ -69,18 +69,21 @@ impl From<Writer> for TxnName {
 }
 
 impl PlannedTxn {
-    pub(super) fn txn(&self) -> TxnName {
+    /// Its session and its number there.
+    pub fn txn(&self) -> TxnName {
         TxnName { session: self.session, txn: self.index }
     }
 
-    pub(super) fn reads(&self) -> impl Iterator<Item = (&str, Option<TxnName>)> {
+    /// What it reads, and from whom.
+    pub fn reads(&self) -> impl Iterator<Item = (&str, Option<TxnName>)> {
         self.events.iter().filter_map(|event| match event {
             PlannedEvent::Read { read, from } => Some((read.as_str(), from.map(TxnName::from))),
             PlannedEvent::Write { .. } => None,
         })
     }
 
-    pub(super) fn writes(&self) -> BTreeSet<&str> {
+    /// What it writes.
+    pub fn writes(&self) -> BTreeSet<&str> {
         let writes = self.events.iter().filter_map(|event| match event {
             PlannedEvent::Write { write } => Some(write.as_str()),
             PlannedEvent::Read { .. } => None,
@@ -122,7 +125,7 @@ pub(super) fn choices(txn: &PlannedTxn) -> Vec<Choice> {
 /// The needed transactions in an order that extends session order and who reads from whom; the
 /// first that may come is the one of the session that is furthest behind, so that the order is
 /// always the same.
-pub(super) fn order(plan: &[PlannedTxn]) -> Result<Vec<TxnName>, PlanError> {
+pub fn order(plan: &[PlannedTxn]) -> Result<Vec<TxnName>, PlanError> {
     let needed: Vec<&PlannedTxn> = plan.iter().filter(|txn| txn.needed).collect();
     let names: BTreeSet<TxnName> = needed.iter().map(|txn| txn.txn()).collect();
     let mut sessions: HashMap<u32, VecDeque<&PlannedTxn>> = HashMap::new();

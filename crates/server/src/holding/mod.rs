@@ -52,6 +52,8 @@ enum Doing {
 
 #[derive(Clone, Copy, Debug)]
 struct Client {
+    /// What it is called in steps: its number in the store, which histories know.
+    name: u32,
     doing: Doing,
     since: Instant,
     /// How many statements it has sent.
@@ -138,6 +140,7 @@ impl Holding {
         let mut inner = self.lock();
         let left = self.most;
         let client = inner.clients.entry(session).or_insert_with(|| Client {
+            name: session,
             doing,
             since: Instant::now(),
             statements: 0,
@@ -146,6 +149,14 @@ impl Holding {
         });
         (client.doing, client.since) = (doing, Instant::now());
         self.changed.notify_all();
+    }
+
+    /// A client is there, and is called `name` in steps.
+    pub fn joins(&self, session: u32, name: u32) {
+        self.note(session, Doing::Works);
+        if let Some(client) = self.lock().clients.get_mut(&session) {
+            client.name = name;
+        }
     }
 
     /// The client was answered: what it does next is up to it.
@@ -166,8 +177,9 @@ impl Holding {
         if let Some(client) = inner.clients.get_mut(&session) {
             (client.statements, client.left) = (client.statements + 1, self.most);
         }
+        let name = inner.name(session);
         if let Some(script) = &mut inner.script {
-            script.joins(session);
+            script.joins(name);
         }
         self.gather(inner);
         self.hold(session, Place::Before, waits);
@@ -185,7 +197,7 @@ impl Holding {
             return;
         }
         self.hold(session, Place::After, waits);
-        let step = Step { session, place: Place::After };
+        let step = Step { session: self.lock().name(session), place: Place::After };
         let mut inner = self.turn(step);
         if let Some(client) = inner.clients.get_mut(&session) {
             client.is_unanswered = false;
@@ -196,10 +208,11 @@ impl Holding {
     /// The client is gone.
     pub fn leaves(&self, session: u32) {
         let mut inner = self.lock();
+        let name = inner.name(session);
         inner.clients.remove(&session);
         inner.stops(session);
         if let Some(script) = &mut inner.script {
-            script.leaves(session);
+            script.leaves(name);
         }
         self.changed.notify_all();
     }
@@ -219,7 +232,7 @@ impl Holding {
 
     /// Waits until no other statement runs, except for those that wait for locks.
     fn run(&self, session: u32, waits: &dyn Fn(u32) -> bool) {
-        let step = Step { session, place: Place::Before };
+        let step = Step { session: self.lock().name(session), place: Place::Before };
         let mut inner = self.turn(step);
         let begun = Instant::now();
         while let Some(other) = inner.running.filter(|&other| other != session) {
@@ -276,6 +289,11 @@ impl Holding {
 }
 
 impl Inner {
+    /// What a client is called in steps.
+    fn name(&self, session: u32) -> u32 {
+        self.clients.get(&session).map_or(session, |client| client.name)
+    }
+
     fn done(&mut self, step: Step) {
         if self.steps.len() < STEPS_MAX {
             self.steps.push(step);

@@ -104,6 +104,9 @@ fn talk(wire: &mut Wire, admitted: &Admitted, shared: &Shared) -> Wired<()> {
         session,
         shared,
     };
+    if let Some(holding) = &shared.config.holding {
+        holding.joins(connection.session.number(), connection.session.number_in_store());
+    }
     connection.welcome(admitted)?;
     connection.run()
 }

@@ -8,6 +8,7 @@ mod create;
 mod create_more;
 mod cursor;
 mod grammar;
+mod hints;
 mod lexical;
 mod names;
 mod rewrite;
@@ -15,6 +16,7 @@ mod session;
 mod shape;
 
 use cursor::Cursor;
+pub use hints::asks_for_latest;
 pub(crate) use names::{fold, name_parts, split_name};
 pub(crate) use rewrite::{MARK, marked_literal};
 pub use shape::{shape, without_end};

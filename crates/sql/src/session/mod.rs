@@ -155,6 +155,11 @@ impl Session {
         self.number
     }
 
+    /// Its number in the store, as histories call it.
+    pub fn number_in_store(&self) -> u32 {
+        self.cells.number()
+    }
+
     /// Its settings.
     pub fn settings(&self) -> &Settings {
         &self.settings

@@ -167,7 +167,8 @@ impl Session {
         txn.started = true;
         let shown = shown_params(env, params, types);
         let text = shown_text(text);
-        txn.cells.begin_statement(&cells::Statement { text, params: &shown })?;
+        let latest = env.settings.reads_latest() || parse::asks_for_latest(text);
+        txn.cells.begin_statement(&cells::Statement { text, params: &shown, latest })?;
         let mut exec = Exec::new(env, txn, params);
         let (rows, tag) = match &query.body {
             Body::Modify(modify) => {

@@ -57,6 +57,15 @@ impl<V: Clone> Txn<V> {
         }
     }
 
+    /// Whether statements from now on read the latest versions that the level allows, whatever the
+    /// chooser likes: for assertions, which are to see what is there.
+    pub fn set_reads_latest(&mut self, latest: bool) {
+        let session = self.name.session as usize;
+        if let Ok(mut inner) = self.open() {
+            inner.clients[session].reads_latest = latest;
+        }
+    }
+
     /// The present statement has returned this.
     pub fn end_statement(&mut self, returned: Returned) {
         let Ok(mut inner) = self.open() else { return };

@@ -10,33 +10,21 @@ use seriatim_isolation::Level;
 use seriatim_report::clean;
 use seriatim_report::runs::directed;
 use seriatim_runs::observe::Observed;
-use seriatim_runs::{Assertion, Directed, Predicted, PredictedRun, Recording, run_directed};
+use seriatim_runs::{
+    Assertion, Directed, PlannedTxn, Predicted, PredictedRun, Recording, run_directed,
+};
 
 /// Runs the application as each prediction says.
 pub fn run(args: &Args, app: &str, bytes: &[u8]) -> Result<Exit, Failure> {
     let shown = args.run.display();
     let predicted: Predicted = serde_json::from_slice(bytes)
         .map_err(|error| Failure::about(&shown, not_a_prediction(bytes, &error)))?;
-    let level: Level = predicted.level.parse().map_err(|error| Failure::about(&shown, error))?;
-    if !seriatim_predict::LEVELS.contains(&level) {
-        return Err(Failure::about(
-            &shown,
-            seriatim_predict::PredictError::UnsupportedLevel(level),
-        ));
-    }
+    let level = level_of(args, &predicted)?;
     let observed = observed(args, app, &predicted)?;
     let runnable = observed.runnable().map_err(|problem| Failure::about(&shown, problem))?;
-    if predicted.predictions.is_empty() {
-        return Err(Failure::about(&shown, "there is no prediction in it"));
-    }
     let mut exit = Exit::Holds;
     for (number, prediction) in predicted.predictions.iter().enumerate() {
-        let plan = prediction.plan().ok_or_else(|| {
-            Failure::about(
-                &shown,
-                "its sessions are not numbered as `seriatim observe` numbers them",
-            )
-        })?;
+        let plan = plan_of(args, prediction)?;
         let directed = run_directed(runnable.app(), level, &plan).map_err(|error| {
             Failure::about(format!("{shown}: prediction {}", number + 1), error)
         })?;
@@ -68,6 +56,25 @@ pub fn run(args: &Args, app: &str, bytes: &[u8]) -> Result<Exit, Failure> {
         });
     }
     Ok(exit)
+}
+
+/// The level of a file that has a prediction.
+pub(super) fn level_of(args: &Args, predicted: &Predicted) -> Result<Level, Failure> {
+    let shown = args.run.display();
+    let level: Level = predicted.level.parse().map_err(|error| Failure::about(&shown, error))?;
+    if !seriatim_predict::LEVELS.contains(&level) {
+        let problem = seriatim_predict::PredictError::UnsupportedLevel(level);
+        return Err(Failure::about(&shown, problem));
+    }
+    if predicted.predictions.is_empty() {
+        return Err(Failure::about(&shown, "there is no prediction in it"));
+    }
+    Ok(level)
+}
+
+pub(super) fn plan_of(args: &Args, prediction: &PredictedRun) -> Result<Vec<PlannedTxn>, Failure> {
+    let problem = "its sessions are not numbered as `seriatim observe` numbers them";
+    prediction.plan().ok_or_else(|| Failure::about(args.run.display(), problem))
 }
 
 /// Where a run left its prediction, with the names that its transactions have there.

@@ -1,0 +1,75 @@
+//! `seriatim replay PREDICTION -- CMD`: a command of the user, led into a predicted run.
+
+use super::Args;
+use super::prediction::{level_of, plan_of};
+use crate::commands::application::{Known, told};
+use crate::exit::{Exit, Failure};
+use crate::parsers::Style;
+use crate::write_history::save;
+use crate::{describe_run, interrupt, output};
+use seriatim_history::formats::Format;
+use seriatim_report::runs::{Application, directed};
+use seriatim_runs::{Predicted, PredictedRun};
+use seriatim_trial::DirectedCommand;
+
+/// Runs the command as each prediction says.
+pub fn run(args: &Args, predicted: &Predicted) -> Result<Exit, Failure> {
+    let shown = args.run.display();
+    let level = level_of(args, predicted)?;
+    let observed = predicted.command().cloned().ok_or_else(|| {
+        let problem = "it is not about a command; predict from a file that `seriatim observe -o \
+                       FILE -- CMD` wrote";
+        Failure::about(&shown, problem)
+    })?;
+    let known = Known { setup: observed.setup, clients: observed.clients, check: observed.check };
+    let application = args.own.application(&known);
+    let is_asked_to_end = interrupt::ask_next();
+    let state = application.set_up(is_asked_to_end).map_err(told)?;
+    let mut exit = Exit::Holds;
+    for (number, prediction) in predicted.predictions.iter().enumerate() {
+        let plan = plan_of(args, prediction)?;
+        let run = application.directed(&state, level, &plan, is_asked_to_end).map_err(told)?;
+        let command = application.command.text();
+        let page = report(args, predicted, number, &command, &run);
+        output::text(&page)?;
+        if let Some(path) = args.save.as_ref().filter(|_| number == 0) {
+            save(&run.run.history, Format::Jsonl, path)?;
+        }
+        exit = exit.and(match run.is_serializable {
+            Some(true) => Exit::Holds,
+            Some(false) => Exit::Violated,
+            None => Exit::Undecided,
+        });
+    }
+    interrupt::release();
+    Ok(exit)
+}
+
+fn report(
+    args: &Args,
+    predicted: &Predicted,
+    number: usize,
+    command: &str,
+    run: &DirectedCommand,
+) -> String {
+    let prediction: &PredictedRun = &predicted.predictions[number];
+    let failure = run.run.failure.as_ref();
+    let failure = failure.map(|it| format!("it {}:\n{}", it.what, it.output));
+    let report = directed::Directed {
+        app: Application { name: command, assertion: "the command passed" },
+        level: &predicted.level,
+        number: number + 1,
+        has_others: predicted.predictions.len() > 1,
+        divergence: run.departure.as_ref().map(|it| it.told(|txn| prediction.called(txn))),
+        is_serializable: run.is_serializable,
+        assertion: match &failure {
+            None => directed::Assertion::Held,
+            Some(failure) => directed::Assertion::Broke(failure),
+        },
+        checked: describe_run::checked(command, &run.run.history),
+    };
+    match args.format {
+        Style::Human => directed::render(&report, output::width()),
+        Style::Json => directed::json(&report) + "\n",
+    }
+}
