@@ -6,6 +6,7 @@
 use crate::log::Log;
 use rand::{RngExt, SeedableRng};
 use rand_pcg::Pcg64Mcg;
+use seriatim_history::StatementContent;
 use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -43,6 +44,8 @@ pub struct PendingRead<'a> {
     pub(crate) log: &'a Log,
     /// Stands for the value of a version, by its place.
     pub(crate) value: &'a dyn Fn(usize) -> u64,
+    /// The statement that reads.
+    pub(crate) statement: &'a dyn Fn() -> Option<Arc<StatementContent>>,
 }
 
 impl PendingRead<'_> {
@@ -51,6 +54,11 @@ impl PendingRead<'_> {
     /// them a seed does not fix what the adversary does.)
     pub fn value(&self, place: usize) -> u64 {
         (self.value)(place)
+    }
+
+    /// The statement that the read is of, if the transaction is divided into statements.
+    pub fn statement(&self) -> Option<Arc<StatementContent>> {
+        (self.statement)()
     }
 }
 

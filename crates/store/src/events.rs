@@ -63,7 +63,15 @@ impl<V> Events<V> {
     }
 
     /// The statement that began last.
-    pub fn last_statement(&mut self) -> Option<&mut Arc<StatementContent>> {
+    pub fn last_statement(&self) -> Option<&Arc<StatementContent>> {
+        self.list.iter().rev().find_map(|event| match event {
+            Recorded::Statement(content) => Some(content),
+            _ => None,
+        })
+    }
+
+    /// The same, to be completed.
+    pub fn last_statement_mut(&mut self) -> Option<&mut Arc<StatementContent>> {
         self.list.iter_mut().rev().find_map(|event| match event {
             Recorded::Statement(content) => Some(content),
             _ => None,

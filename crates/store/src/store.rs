@@ -577,6 +577,7 @@ impl<V> Inner<V> {
             key_number: key,
             log,
             value: &|place| fingerprint(value(initial, events, versions[place].source, key)),
+            statement: &|| events[txn as usize].last_statement().cloned(),
         };
         let place = self.chooser.choose(&read).min(last);
         let Version { writer, source } = versions[place];

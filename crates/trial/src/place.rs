@@ -4,7 +4,7 @@
 use crate::error::TrialError;
 use seriatim_isolation::{Level, Order};
 use seriatim_server::cells::{self, StoreCells};
-use seriatim_server::holding::{HOLD_MAX, Holder, Holding, Step, StepScript};
+use seriatim_server::holding::{HOLD_MAX, Holder, Holding, OnSwitch, Step, StepScript};
 use seriatim_server::postgres::PostgresConfig;
 use seriatim_server::{Config, Server, Stopper};
 use seriatim_sql::cells::CellStore;
@@ -142,6 +142,8 @@ pub enum Timing {
     Held(Box<dyn Holder>),
     /// In this order.
     Kept(Vec<Step>),
+    /// In this order, with a pause before each client that goes on where another one was.
+    Paused(Vec<Step>, OnSwitch),
     /// One transaction at a time, in this order.
     InTurn(Vec<TxnName>),
 }
@@ -152,6 +154,7 @@ impl std::fmt::Debug for Timing {
             Timing::Free => "Free",
             Timing::Held(_) => "Held",
             Timing::Kept(_) => "Kept",
+            Timing::Paused(..) => "Paused",
             Timing::InTurn(_) => "InTurn",
         })
     }
@@ -163,6 +166,9 @@ impl Timing {
             Timing::Free | Timing::InTurn(_) => None,
             Timing::Held(holder) => Some(Holding::new(holder, HOLD_MAX).gathering(clients)),
             Timing::Kept(steps) => Some(Holding::following(StepScript::new(steps))),
+            Timing::Paused(steps, on_switch) => {
+                Some(Holding::following(StepScript::new(steps)).pausing(on_switch))
+            }
         }
     }
 }

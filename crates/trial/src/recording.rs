@@ -3,12 +3,14 @@
 use crate::blame::Blame;
 use crate::error::TrialError;
 use crate::fuzz::Fuzz;
+use crate::pause::{Pause, Pauser, PausingScript};
 use crate::place::{Deciders, Family, Timing};
 use crate::run::{Application, Run};
 use serde::{Deserialize, Serialize};
 use seriatim_isolation::{Level, Order};
 use seriatim_server::holding::{NoStep, Step};
 use seriatim_store::{Choice, Divergence, LEVELS, Node, Script};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
 /// What kind of file it is.
@@ -125,20 +127,35 @@ impl Recording {
         }
     }
 
+    fn deciders(&self, script: Script, pauser: Option<Pauser>) -> Deciders {
+        let steps = self.steps().unwrap_or_default();
+        let Some(pauser) = pauser else {
+            return Deciders { chooser: Box::new(script), timing: Timing::Kept(steps) };
+        };
+        if self.choices.is_empty() {
+            let on_switch = Arc::new(move |connection| pauser(Pause::Switch { connection }));
+            let timing = Timing::Paused(steps, on_switch);
+            return Deciders { chooser: Box::new(script), timing };
+        }
+        let chooser = Box::new(PausingScript::new(script, &self.choices, pauser));
+        Deciders { chooser, timing: Timing::Kept(steps) }
+    }
+
     fn steps(&self) -> Result<Vec<Step>, NoStep> {
         self.schedule.split_whitespace().map(str::parse).collect()
     }
 
-    /// Runs an application with the choices of this one.
+    /// Runs an application with the choices of this one. With somebody to tell, it stops before
+    /// each weak read or, if there is none, where another connection goes on.
     pub fn replay(
         &self,
         fuzz: &Fuzz<'_>,
+        pauser: Option<Pauser>,
         is_asked_to_end: &AtomicBool,
     ) -> Result<Replayed, TrialError> {
         let script = Script::partial(self.choices.clone());
         let track = script.track();
-        let timing = Timing::Kept(self.steps().unwrap_or_default());
-        let deciders = Deciders { chooser: Box::new(script), timing };
+        let deciders = self.deciders(script, pauser);
         let run = fuzz.application.run(fuzz.state, fuzz.family, deciders, &[], is_asked_to_end)?;
         Ok(Replayed { run, divergence: track.divergence() })
     }

@@ -2,6 +2,7 @@
 //! it could go wrong.
 
 mod command;
+mod pause;
 mod predicted_command;
 mod prediction;
 mod recording;
@@ -53,6 +54,10 @@ pub struct Args {
     /// first
     #[arg(long, value_name = "FILE")]
     save: Option<PathBuf>,
+    /// Stop before each weak read of the command, or where another connection goes on if no read
+    /// is weak, until Enter is pressed
+    #[arg(long, requires = "command")]
+    pause: bool,
     #[command(flatten)]
     own: ApplicationArgs,
 }

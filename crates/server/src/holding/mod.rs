@@ -16,7 +16,7 @@ pub use steps::{NoStep, Step, StepScript};
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 use steps::Turn;
 
@@ -64,6 +64,9 @@ struct Client {
     is_unanswered: bool,
 }
 
+/// Is told the name of a client, and may take its time.
+pub type OnSwitch = Arc<dyn Fn(u32) + Send + Sync>;
+
 struct Inner {
     holder: Box<dyn Holder>,
     /// The order that is to be kept, if there is one.
@@ -72,6 +75,8 @@ struct Inner {
     clients: BTreeMap<u32, Client>,
     /// The client whose statement runs.
     running: Option<u32>,
+    /// Is told of each client that goes on where another one was.
+    on_switch: Option<OnSwitch>,
     /// How many clients are to come before the first statement runs, and until when.
     gathering: Option<(usize, Option<Instant>)>,
 }
@@ -98,6 +103,7 @@ impl Holding {
             steps: Vec::new(),
             clients: BTreeMap::new(),
             running: None,
+            on_switch: None,
             gathering: None,
         };
         Holding { most, inner: Mutex::new(inner), changed: Condvar::new() }
@@ -108,6 +114,12 @@ impl Holding {
         let holding = Holding::new(Never, Duration::ZERO);
         holding.lock().script = Some(script);
         holding
+    }
+
+    /// Calls this before a client goes on where another one was; everything waits meanwhile.
+    pub fn pausing(self, on_switch: OnSwitch) -> Holding {
+        self.lock().on_switch = Some(on_switch);
+        self
     }
 
     /// Lets no statement run until so many clients are there, or until they do not come for a
@@ -254,6 +266,12 @@ impl Holding {
         while inner.script.as_mut().is_some_and(|script| script.take(step) == Turn::Wait) {
             inner = self.wait(inner, LOOK);
         }
+        let is_switch = inner.steps.last().is_none_or(|last| last.session != step.session);
+        if let Some(on_switch) = inner.on_switch.clone().filter(|_| is_switch) {
+            on_switch(step.session);
+            // Nobody is late because of that.
+            inner.script.iter_mut().for_each(StepScript::went_on);
+        }
         self.changed.notify_all();
         inner
     }
@@ -323,7 +341,6 @@ impl Inner {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::sync::Arc;
 
     /// Holds everything for as long as it may.
     struct Always;

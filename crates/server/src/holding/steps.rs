@@ -91,6 +91,11 @@ impl StepScript {
         self.passed_over
     }
 
+    /// Time has passed that is nobody's fault.
+    pub(super) fn went_on(&mut self) {
+        self.since = Instant::now();
+    }
+
     /// A client is there.
     pub(super) fn joins(&mut self, session: u32) {
         self.known.insert(session);

@@ -69,7 +69,7 @@ impl<V: Clone> Txn<V> {
     /// The present statement has returned this.
     pub fn end_statement(&mut self, returned: Returned) {
         let Ok(mut inner) = self.open() else { return };
-        if let Some(content) = inner.events[self.number as usize].last_statement() {
+        if let Some(content) = inner.events[self.number as usize].last_statement_mut() {
             Arc::make_mut(content).returned = Some(returned);
         }
     }

@@ -1,6 +1,6 @@
 //! `seriatim replay RUN -- CMD`: a command of the user with the choices of a run that failed.
 
-use super::Args;
+use super::{Args, pause};
 use crate::commands::application::{Known, told};
 use crate::exit::{Exit, Failure};
 use crate::parsers::Style;
@@ -9,6 +9,10 @@ use crate::{describe_run, interrupt, output};
 use seriatim_history::formats::Format;
 use seriatim_report::runs::retried::{self, Retried};
 use seriatim_trial::{Fuzz, Recording};
+use std::time::Duration;
+
+/// How long a command may take that is looked at by a person.
+const PAUSED_LIMIT: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// Runs the command again.
 pub fn run(args: &Args, bytes: &[u8]) -> Result<Exit, Failure> {
@@ -20,7 +24,11 @@ pub fn run(args: &Args, bytes: &[u8]) -> Result<Exit, Failure> {
         clients: Some(recording.clients),
         check: recording.check.clone(),
     };
-    let application = args.own.application(&known);
+    let mut application = args.own.application(&known);
+    let pauser = args.pause.then(pause::pauser);
+    if pauser.is_some() {
+        application.limit = PAUSED_LIMIT;
+    }
     let is_asked_to_end = interrupt::ask_next();
     let state = application.set_up(is_asked_to_end).map_err(told)?;
     let fuzz = Fuzz {
@@ -33,7 +41,7 @@ pub fn run(args: &Args, bytes: &[u8]) -> Result<Exit, Failure> {
         jobs: 1,
         deadline: None,
     };
-    let replayed = recording.replay(&fuzz, is_asked_to_end).map_err(told)?;
+    let replayed = recording.replay(&fuzz, pauser, is_asked_to_end).map_err(told)?;
     interrupt::release();
     let failure = replayed.run.failure.as_ref();
     let command = application.command.text();
