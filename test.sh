@@ -40,6 +40,8 @@ has cc || install gcc libc6-dev
 has c++ || install g++
 # The examples of docs/http.md use it.
 has curl || install curl ca-certificates
+# Tests of commands of a user run it.
+has psql || install postgresql-client
 if ! has cargo || [ "$(found)" -lt "$(wanted)" ]; then install_rust; fi
 [ "$(found)" -ge "$(wanted)" ] || fail "$(rustc --version) is too old: Rust 1.$(wanted | cut -c2-) or newer is needed"
 cargo fmt --version >/dev/null 2>&1 || fail "rustfmt is missing: rustup component add rustfmt"

@@ -15,7 +15,7 @@ const TICK: Duration = Duration::from_millis(120);
 const SINGLE: &str = "{spinner} {elapsed} {read}{wide_msg}";
 const COUNT: &str = "{spinner} {pos}/{len} {noun} {bar:20} {elapsed}";
 const COUNT_AND_RATE: &str =
-    "{spinner} {pos}/{len} {noun} {bar:20} {elapsed}, {per_sec:.1}, {eta} left";
+    "{spinner} {pos}/{len} {noun} {bar:20} {elapsed}, {per_sec:.1}, {eta} left{wide_msg}";
 
 /// Whether a line may be on the terminal.
 static SHOWN: AtomicBool = AtomicBool::new(false);
@@ -96,6 +96,12 @@ impl Progress {
             self.bar.set_style(counting(COUNT_AND_RATE, self.noun));
         }
         self.bar.inc(1);
+    }
+
+    /// The same, with what is known so far.
+    pub fn advance_with(&self, known: String) {
+        self.bar.set_message(format!("; {known}"));
+        self.advance();
     }
 
     /// Takes the line away while `write` writes results.

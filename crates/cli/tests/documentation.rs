@@ -17,8 +17,9 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 const ROOT: &str = "../..";
-const PAGES: [&str; 9] = [
+const PAGES: [&str; 10] = [
     "README.md",
+    "docs/applications.md",
     "docs/exploring.md",
     "docs/formats.md",
     "docs/guide.md",
@@ -54,6 +55,11 @@ fn every_page_is_tested() {
 #[test]
 fn the_readme_shows_real_outputs() {
     shows_real_outputs("README.md");
+}
+
+#[test]
+fn the_page_about_applications_shows_real_outputs() {
+    shows_real_outputs("docs/applications.md");
 }
 
 #[test]

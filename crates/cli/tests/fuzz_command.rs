@@ -250,3 +250,86 @@ fn a_run_is_observed_with_its_statements() {
     let (page, errors, code) = told(&shop.run(&["check", "run.jsonl"]));
     assert_eq!(code, Some(0), "{page}{errors}");
 }
+
+/// Each books a seat after a look at how many are taken.
+const BOOK: &str = "\
+BEGIN;
+SELECT count(*) FROM sale;
+INSERT INTO sale (item) VALUES (7);
+COMMIT;
+";
+
+#[test]
+fn a_prediction_is_tried_on_the_command() {
+    if !has_psql() {
+        return;
+    }
+    let shop = Shop::new("predicted");
+    fs::write(shop.0.join("book.sql"), BOOK).unwrap();
+    let command = ["--", "psql", "-qf", "book.sql"];
+    let mut observe = vec!["observe", "--setup", "psql -qf setup.sql", "--clients", "2"];
+    observe.extend(["-o", "run.jsonl"]);
+    observe.extend(command);
+    let (_, errors, code) = told(&shop.run(&observe));
+    assert_eq!(code, Some(0), "{errors}");
+    let (page, errors, code) = told(&shop.run(&[
+        "predict",
+        "run.jsonl",
+        "--level",
+        "cc",
+        "--boundary",
+        "relaxed",
+        "-o",
+        "p.json",
+    ]));
+    assert_eq!(code, Some(1), "{page}{errors}");
+    assert!(page.contains("SELECT count(*) FROM sale returned 1"), "{page}");
+    let mut replay = vec!["replay", "p.json", "--save", "again.jsonl"];
+    replay.extend(command);
+    let (page, errors, code) = told(&shop.run(&replay));
+    assert_eq!(code, Some(1), "{page}{errors}");
+    assert!(page.contains("validated: the run was as predicted"), "{page}{errors}");
+    let (page, _, code) = told(&shop.run(&["check", "again.jsonl", "--level", "ser"]));
+    assert_eq!(code, Some(1), "{page}");
+}
+
+#[test]
+fn a_replay_can_be_followed_step_by_step() {
+    if !has_psql() {
+        return;
+    }
+    let shop = Shop::new("paused");
+    let (page, errors, code) = told(&shop.fuzz(&["--level", "rc", "--output", "run.json"]));
+    assert_eq!(code, Some(1), "{page}{errors}");
+    let replay = ["replay", "run.json", "--pause", "--", "psql", "-qf", "sell.sql"];
+    let output = shop.command(&replay).stdin(Stdio::null()).output().unwrap();
+    let (page, errors, code) = told(&output);
+    assert!(matches!(code, Some(0 | 1)), "{page}{errors}");
+    assert!(errors.contains("press Enter"), "{page}{errors}");
+}
+
+#[test]
+fn assertions_may_ask_for_the_latest_versions() {
+    if !has_psql() {
+        return;
+    }
+    let shop = Shop::new("latest");
+    let test = |look: &str| {
+        let line = format!("psql -qc 'UPDATE item SET stock = 0' && test $({look}) -eq 0");
+        let setup = "psql -qf setup.sql";
+        let fuzz = ["fuzz", "--setup", setup, "--level", "cc", "--runs", "12", "--", "sh", "-c"];
+        told(&shop.run(&[&fuzz[..], &[&line]].concat()))
+    };
+    let select = "SELECT stock FROM item";
+    // Another connection may miss what the first one did.
+    let (page, errors, code) = test(&format!("psql -qAtc \"{select}\""));
+    assert_eq!(code, Some(1), "{page}{errors}");
+    for look in [
+        format!("psql -qAtc \"{select} /* seriatim: latest */\""),
+        format!("psql -qAtc \"SET seriatim.reads = latest\" -c \"{select}\""),
+        format!("PGOPTIONS=\"-c seriatim.reads=latest\" psql -qAtc \"{select}\""),
+    ] {
+        let (page, errors, code) = test(&look);
+        assert_eq!(code, Some(0), "{look}: {page}{errors}");
+    }
+}

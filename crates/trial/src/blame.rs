@@ -77,6 +77,8 @@ pub struct Missed {
 
 struct Search<'f> {
     fuzz: &'f Fuzz<'f>,
+    /// The number of the run.
+    number: u64,
     /// The order of the statements.
     steps: Vec<Step>,
     is_asked_to_end: &'f AtomicBool,
@@ -87,7 +89,7 @@ impl Search<'_> {
     /// Runs it with these weak reads and no others, in the present order.
     fn run(&mut self, weak: &[Choice]) -> Result<Run, TrialError> {
         self.left = self.left.saturating_sub(1);
-        let deciders = scripted(weak, &self.steps);
+        let deciders = scripted(weak, &self.steps, self.number);
         let (application, state) = (self.fuzz.application, self.fuzz.state);
         application.run(state, self.fuzz.family, deciders, &[], self.is_asked_to_end)
     }
@@ -177,7 +179,8 @@ impl Fuzz<'_> {
         is_asked_to_end: &AtomicBool,
     ) -> Result<Option<Blame>, TrialError> {
         let steps = failed.steps.clone();
-        let mut search = Search { fuzz: self, steps, is_asked_to_end, left: RUNS_MAX };
+        let number = failed.number;
+        let mut search = Search { fuzz: self, number, steps, is_asked_to_end, left: RUNS_MAX };
         if let Ok(run) = search.fails(&[])? {
             let run = search.join_steps(run)?;
             return Ok(Some(search.told_of_overlap(run)?));
@@ -291,9 +294,9 @@ fn place_of(history: &History, op: OpId) -> Option<Place> {
 }
 
 /// Those who do as they did before.
-fn scripted(weak: &[Choice], steps: &[Step]) -> Deciders {
+fn scripted(weak: &[Choice], steps: &[Step], number: u64) -> Deciders {
     let chooser = Box::new(Script::partial(weak.to_vec()));
-    Deciders { chooser, timing: Timing::Kept(steps.to_vec()) }
+    Deciders { chooser, timing: Timing::Kept(steps.to_vec()), number }
 }
 
 fn weak(run: &Run) -> Vec<Choice> {

@@ -60,7 +60,7 @@ impl Application {
             tries += 1;
             let family = Family::Level { level, order: Order::Sessions };
             let chooser = Box::new(Predicted { reads: Reads::of(plan) });
-            let deciders = Deciders { chooser, timing: Timing::InTurn(order.clone()) };
+            let deciders = Deciders { chooser, timing: Timing::InTurn(order.clone()), number: 0 };
             let run = self.run(state, family, deciders, &[], is_asked_to_end)?;
             let departure = departure(plan, &run);
             let is_serializable = is_serializable(&run.history);

@@ -104,7 +104,12 @@ struct Known {
 impl Fuzz<'_> {
     /// The application without anything weak: an error if it fails even so.
     pub fn baseline(&self, is_asked_to_end: &AtomicBool) -> Result<(), TrialError> {
-        self.application.serializable_run(self.state, is_asked_to_end).map(|_| ())
+        self.baseline_of(0, is_asked_to_end)
+    }
+
+    /// The same for a command that may do something else in each run.
+    pub fn baseline_of(&self, number: u64, is_asked_to_end: &AtomicBool) -> Result<(), TrialError> {
+        self.application.serializable_run(self.state, number, is_asked_to_end).map(|_| ())
     }
 
     /// Run number `number`.
@@ -123,7 +128,8 @@ impl Fuzz<'_> {
         let seed = (self.seed.rotate_left(32) ^ number).wrapping_mul(0x9E37_79B9_7F4A_7C15);
         let seed = seed ^ (seed >> 29);
         let holder = ByChance::new(seed.wrapping_mul(0x2545_F491_4F6C_DD1D));
-        Deciders { chooser: self.chooser(number, seed), timing: Timing::Held(Box::new(holder)) }
+        let chooser = self.chooser(number, seed);
+        Deciders { chooser, timing: Timing::Held(Box::new(holder)), number }
     }
 
     fn chooser(&self, number: u64, seed: u64) -> Box<dyn Chooser> {

@@ -132,6 +132,8 @@ pub struct Deciders {
     pub chooser: Box<dyn Chooser>,
     /// When statements run.
     pub timing: Timing,
+    /// The number of the run, which the command is told: it may decide what the command does.
+    pub number: u64,
 }
 
 /// When the statements of a run run.
@@ -176,7 +178,12 @@ impl Timing {
 impl Deciders {
     /// Nothing is held.
     pub fn choosing(chooser: impl Chooser + 'static) -> Deciders {
-        Deciders { chooser: Box::new(chooser), timing: Timing::Free }
+        Deciders { chooser: Box::new(chooser), timing: Timing::Free, number: 0 }
+    }
+
+    /// The same for the run of this number.
+    pub fn of_run(self, number: u64) -> Deciders {
+        Deciders { number, ..self }
     }
 }
 

@@ -29,6 +29,9 @@ pub struct Recording {
     pub setup: Option<String>,
     /// How many of the command ran at once.
     pub clients: u32,
+    /// The number of the run, which the command was told.
+    #[serde(default)]
+    pub run: u64,
     /// What was run after them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub check: Option<String>,
@@ -100,6 +103,7 @@ impl Recording {
             command: command.text(),
             setup: set_up.as_ref().map(|command| command.text()),
             clients: *clients,
+            run: blame.run.number,
             check: check.as_ref().map(|command| command.text()),
             like,
             level: level.code().to_owned(),
@@ -128,17 +132,17 @@ impl Recording {
     }
 
     fn deciders(&self, script: Script, pauser: Option<Pauser>) -> Deciders {
-        let steps = self.steps().unwrap_or_default();
+        let (steps, number) = (self.steps().unwrap_or_default(), self.run);
         let Some(pauser) = pauser else {
-            return Deciders { chooser: Box::new(script), timing: Timing::Kept(steps) };
+            return Deciders { chooser: Box::new(script), timing: Timing::Kept(steps), number };
         };
         if self.choices.is_empty() {
             let on_switch = Arc::new(move |connection| pauser(Pause::Switch { connection }));
             let timing = Timing::Paused(steps, on_switch);
-            return Deciders { chooser: Box::new(script), timing };
+            return Deciders { chooser: Box::new(script), timing, number };
         }
         let chooser = Box::new(PausingScript::new(script, &self.choices, pauser));
-        Deciders { chooser, timing: Timing::Kept(steps) }
+        Deciders { chooser, timing: Timing::Kept(steps), number }
     }
 
     fn steps(&self) -> Result<Vec<Step>, NoStep> {

@@ -7,6 +7,7 @@ use crate::place::{Addition, Deciders, Family, Place, State};
 use seriatim_history::History;
 use seriatim_server::holding::Step;
 use seriatim_store::{Choice, Latest};
+use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::Duration;
 
@@ -30,6 +31,8 @@ pub struct Application {
 /// A run that came to its end.
 #[must_use]
 pub struct Run {
+    /// Its number, from 0.
+    pub number: u64,
     /// Why it failed, if it did.
     pub failure: Option<Failure>,
     /// What happened in the database, without what the check read.
@@ -38,6 +41,8 @@ pub struct Run {
     pub choices: Vec<(Choice, u32)>,
     /// The order in which statements began and were answered, unless they ran as they arrived.
     pub steps: Vec<Step>,
+    /// What the application calls its connections, by their numbers.
+    pub called: BTreeMap<u32, String>,
     /// How many steps of an order that was to be kept did not come when they should have.
     pub passed_over: u32,
     /// How many sessions there were.
@@ -93,10 +98,13 @@ impl Application {
     pub fn serializable_run(
         &self,
         state: &State,
+        number: u64,
         is_asked_to_end: &AtomicBool,
     ) -> Result<Run, TrialError> {
-        let run =
-            |family| self.run(state, family, Deciders::choosing(Latest), &[], is_asked_to_end);
+        let run = |family| {
+            let deciders = Deciders::choosing(Latest).of_run(number);
+            self.run(state, family, deciders, &[], is_asked_to_end)
+        };
         let mut ran = run(Family::Serial)?;
         if ran.failure.is_some() {
             ran = run(Family::Serializable)?;
@@ -120,32 +128,36 @@ impl Application {
         additions: &[Addition],
         is_asked_to_end: &AtomicBool,
     ) -> Result<Run, TrialError> {
+        let number = deciders.number;
         let (place, store) = Place::of(state, family, deciders, additions, self.clients)?;
-        let outcomes = self.clients(&place, is_asked_to_end)?;
+        let mut variables = place.variables();
+        variables.push(("SERIATIM_RUN".to_owned(), number.to_string()));
+        let outcomes = self.clients(&variables, is_asked_to_end)?;
         let left = outcomes.iter().map(|outcome| outcome.left).sum();
         let mut failure = self.failure(&self.command, &outcomes)?;
         let (history, choices) = (store.history(), store.choices());
         let holding = place.holding.as_ref();
         let steps = holding.map(|holding| holding.steps()).unwrap_or_default();
+        let called = holding.map(|holding| holding.called()).unwrap_or_default();
         let passed_over = holding.map_or(0, |holding| holding.passed_over());
         let sessions = history.session_count() as u32;
         if let Some(check) = self.check.as_ref().filter(|_| failure.is_none()) {
             store.set_chooser(Latest);
-            let outcome = self.one(check, &place.variables(), is_asked_to_end)?;
+            let outcome = self.one(check, &variables, is_asked_to_end)?;
             failure = self.failure(check, &[outcome])?;
         }
         drop(place);
-        Ok(Run { failure, history, choices, steps, passed_over, sessions, left })
+        Ok(Run { number, failure, history, choices, steps, called, passed_over, sessions, left })
     }
 
     fn clients(
         &self,
-        place: &Place,
+        variables: &[(String, String)],
         is_asked_to_end: &AtomicBool,
     ) -> Result<Vec<Outcome>, TrialError> {
         let mut running = Vec::new();
         for client in 0..self.clients {
-            let mut variables = place.variables();
+            let mut variables = variables.to_vec();
             variables.push(("SERIATIM_CLIENT".to_owned(), client.to_string()));
             running.push(start(&self.command, &variables)?);
         }

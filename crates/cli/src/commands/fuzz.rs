@@ -60,7 +60,7 @@ pub struct Args {
     #[arg(long, value_name = "N", default_value_t = 0)]
     pub seed: u64,
     /// One transaction at a time; without it transactions of different clients overlap
-    #[arg(long)]
+    #[arg(long, conflicts_with = "command")]
     serial: bool,
     /// How the result is written
     #[arg(long, short, value_enum, default_value_t = Style::Human)]

@@ -95,7 +95,10 @@ fn why_stopped() -> Stop {
 
 fn search(fuzz: &Fuzz<'_>, is_asked_to_end: &AtomicBool) -> Result<Found, Failure> {
     let progress = Progress::over(fuzz.runs as usize, "runs");
-    let advance = |_: &seriatim_trial::Seen| progress.advance();
+    let advance = |seen: &seriatim_trial::Seen| {
+        let (histories, pairs) = (seen.histories, seen.pairs);
+        progress.advance_with(format!("{histories} distinct, {pairs} write–read pairs"));
+    };
     fuzz.search(&[], &advance, is_asked_to_end).map_err(told)
 }
 
@@ -131,6 +134,10 @@ fn failed(
         Err(error) => return Err(told(error)),
     };
     if let Some(blame) = blame {
+        // A command that fails now and then, whatever the database does, is told so.
+        if blame.statements.is_empty() {
+            fuzz.baseline_of(number, is_asked_to_end).map_err(told)?;
+        }
         let runs = (number + 1).max(FIX_RUNS).min(fuzz.runs.max(FIX_RUNS));
         let fixes = match fuzz.fixes(&blame, runs, is_asked_to_end) {
             Ok(fixes) => fixes,
@@ -195,6 +202,7 @@ fn blamed(blame: &Blame, fixes: Vec<Fix>, fuzz: &Fuzz<'_>) -> Blamed {
         returned: it.content.returned.as_ref().map(ToString::to_string),
         otherwise: it.otherwise.as_ref().map(ToString::to_string),
         sent_by: sent_by(&it.content.text),
+        application: blame.run.called.get(&it.session).cloned(),
         saw: it.missed.iter().map(|it| (it.key.clone(), it.seen.map(named))).collect(),
     };
     Blamed {
@@ -230,6 +238,7 @@ fn tried_by(fuzz: &Fuzz<'_>, found: &Found, ending: TrialEnding) -> Tried {
     Tried {
         command: fuzz.application.command.text(),
         database: fuzz.family.text(),
+        is_one_server: matches!(fuzz.family, Family::Node(..)),
         seed: fuzz.seed,
         runs_max: fuzz.runs,
         seen: Seen {

@@ -35,7 +35,7 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
     let application = args.own.application(&Known::default());
     let command = application.command.text();
     let state = application.set_up(is_asked_to_end).map_err(told)?;
-    let run = application.serializable_run(&state, is_asked_to_end).map_err(told)?;
+    let run = application.serializable_run(&state, 0, is_asked_to_end).map_err(told)?;
     interrupt::release();
     let history = run.history.with_extra(&origin(&application)?);
     save(&history, to, &args.output)?;

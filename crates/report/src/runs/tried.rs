@@ -17,6 +17,8 @@ pub struct Tried {
     pub command: String,
     /// Which database it met, as a phrase: "any database that keeps causal consistency".
     pub database: String,
+    /// Whether that is one server, as people run it.
+    pub is_one_server: bool,
     /// What decided everything that is random.
     pub seed: u64,
     /// How many runs were asked for.
@@ -119,6 +121,8 @@ pub struct BlamedStatement {
     pub otherwise: Option<String>,
     /// Where in the application it was sent, as far as the client says so.
     pub sent_by: Option<String>,
+    /// What the application calls its connection.
+    pub application: Option<String>,
     /// What it read that was not the latest: the key, and whose version it was.
     pub saw: Vec<(String, Option<String>)>,
 }
@@ -210,7 +214,10 @@ fn blamed(blame: &Blamed, width: usize) -> String {
 
 fn told(blamed: &BlamedStatement, width: usize) -> String {
     let txn = blamed.id.as_deref().unwrap_or("?");
-    let head = format!("{txn} on connection {}: {}", blamed.session, clean(&blamed.statement));
+    let application = blamed.application.as_deref().map(clean);
+    let application = application.map_or_else(String::new, |name| format!(" ({name})"));
+    let (session, statement) = (blamed.session, clean(&blamed.statement));
+    let head = format!("{txn} on connection {session}{application}: {statement}");
     let mut page = wrap(&head, "  ", width);
     if !blamed.parameters.is_empty() {
         let value = |value: &Option<String>| value.clone().unwrap_or("NULL".to_owned());
@@ -279,6 +286,11 @@ fn passed(tried: &Tried, width: usize) -> String {
     let verdict = format!("{command}: passed in {runs} with {database}");
     let mut page = format!("{}\n", paint(GOOD, wrap(&verdict, "", width).trim_end()));
     page += &seen(&tried.seen, width);
+    if tried.is_one_server {
+        let text = "With a replica, or a database that promises less, more can happen: try --level \
+                    causal.";
+        page += &wrap(text, "  ", width);
+    }
     page
 }
 

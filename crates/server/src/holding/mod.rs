@@ -73,6 +73,8 @@ struct Inner {
     script: Option<StepScript>,
     steps: Vec<Step>,
     clients: BTreeMap<u32, Client>,
+    /// What applications call their connections, by their names in steps.
+    called: BTreeMap<u32, String>,
     /// The client whose statement runs.
     running: Option<u32>,
     /// Is told of each client that goes on where another one was.
@@ -102,6 +104,7 @@ impl Holding {
             script: None,
             steps: Vec::new(),
             clients: BTreeMap::new(),
+            called: BTreeMap::new(),
             running: None,
             on_switch: None,
             gathering: None,
@@ -169,6 +172,20 @@ impl Holding {
         if let Some(client) = self.lock().clients.get_mut(&session) {
             client.name = name;
         }
+    }
+
+    /// The application calls the connection of a client like this.
+    pub fn calls(&self, session: u32, called: String) {
+        let mut inner = self.lock();
+        let name = inner.name(session);
+        if !called.is_empty() {
+            inner.called.insert(name, called);
+        }
+    }
+
+    /// What applications call their connections, by their names in steps.
+    pub fn called(&self) -> BTreeMap<u32, String> {
+        self.lock().called.clone()
     }
 
     /// The client was answered: what it does next is up to it.

@@ -257,6 +257,8 @@ impl Connection<'_> {
         self.session.arrived();
         let cluster = &self.shared.cluster;
         if let Some(holding) = &self.shared.config.holding {
+            let called = self.session.settings().find("application_name");
+            holding.calls(self.session.number(), called.unwrap_or_default());
             holding.begin_statement(self.session.number(), &|other| cluster.waits_for_lock(other));
         }
     }
