@@ -2,8 +2,8 @@
 //! completions come.
 
 use crate::commands::{
-    check, completions, convert, demo, explain, explore, fuzz, generate, man, minimize, observe,
-    predict, replay, schema, serve, stats, verify,
+    audit, check, completions, convert, demo, explain, explore, fuzz, generate, man, minimize,
+    observe, predict, replay, schema, serve, stats, verify,
 };
 use crate::exit::{Exit, Failure};
 use clap::{CommandFactory, Parser, Subcommand};
@@ -43,6 +43,8 @@ pub enum Task {
     Observe(observe::Args),
     /// Predict from an observed run how it could have gone wrong at a weak level
     Predict(predict::Args),
+    /// Record transactions of a real database, and say whether it keeps what it promises
+    Audit(audit::Args),
     /// Run an application on a mock database until its assertion breaks
     Fuzz(fuzz::Args),
     /// Run once more what `fuzz` kept, or run an application as `predict` says that it could go
@@ -80,6 +82,7 @@ impl Task {
             Task::Minimize(args) => minimize::run(args),
             Task::Observe(args) => observe::run(args),
             Task::Predict(args) => predict::run(args),
+            Task::Audit(args) => audit::run(args),
             Task::Fuzz(args) => fuzz::run(args),
             Task::Replay(args) => replay::run(args),
             Task::Explore(args) => explore::run(args),

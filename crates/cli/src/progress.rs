@@ -104,6 +104,15 @@ impl Progress {
         self.advance();
     }
 
+    /// So much is done, and this is known.
+    pub fn reach(&self, done: u64, known: String) {
+        self.bar.set_message(format!("; {known}"));
+        if self.bar.position() == 0 {
+            self.bar.set_style(counting(COUNT_AND_RATE, self.noun));
+        }
+        self.bar.set_position(done.min(self.bar.length().unwrap_or(done)));
+    }
+
     /// Takes the line away while `write` writes results.
     pub fn aside<R>(&self, write: impl FnOnce() -> R) -> R {
         self.bar.suspend(write)

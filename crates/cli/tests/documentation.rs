@@ -17,9 +17,10 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 const ROOT: &str = "../..";
-const PAGES: [&str; 10] = [
+const PAGES: [&str; 11] = [
     "README.md",
     "docs/applications.md",
+    "docs/auditing.md",
     "docs/exploring.md",
     "docs/formats.md",
     "docs/guide.md",
@@ -60,6 +61,11 @@ fn the_readme_shows_real_outputs() {
 #[test]
 fn the_page_about_applications_shows_real_outputs() {
     shows_real_outputs("docs/applications.md");
+}
+
+#[test]
+fn the_page_about_auditing_shows_real_outputs() {
+    shows_real_outputs("docs/auditing.md");
 }
 
 #[test]

@@ -38,6 +38,8 @@
 //! ```
 
 #[cfg(feature = "json")]
+pub mod audited;
+#[cfg(feature = "json")]
 pub mod certificate;
 mod checked;
 pub mod dot;

@@ -1,6 +1,7 @@
 //! The subcommands, one file each.
 
 mod application;
+pub mod audit;
 pub mod check;
 pub mod completions;
 pub mod convert;

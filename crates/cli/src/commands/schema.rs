@@ -24,6 +24,8 @@ enum Which {
     Fuzz,
     /// A line of `fuzz --format json -- CMD`
     Trial,
+    /// A line of `audit --format json`
+    Audit,
     /// A line of `replay PREDICTION APP --format json`
     Replay,
     /// The line of `explore --format json`
@@ -43,6 +45,7 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         Which::Certificate => schema::CERTIFICATE,
         Which::Fuzz => schema::FUZZ,
         Which::Trial => schema::TRIAL,
+        Which::Audit => schema::AUDIT,
         Which::Replay => schema::REPLAY,
         Which::Explore => schema::EXPLORE,
         Which::History => schema::HISTORY,

@@ -83,7 +83,7 @@ fn called(txn: &StoreTxn) -> String {
 }
 
 /// The history of a run, with its anomalies.
-fn explained(checked: &Checked, width: usize) -> String {
+pub(crate) fn explained(checked: &Checked, width: usize) -> String {
     format!("\n{}", text::render(checked, &Layout { width, ..Layout::default() }))
 }
 

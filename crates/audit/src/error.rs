@@ -1,0 +1,33 @@
+//! Why a database could not be audited.
+
+use crate::driver::DriverError;
+use std::io;
+
+/// Why a database could not be audited.
+#[derive(Debug, thiserror::Error)]
+#[non_exhaustive]
+pub enum AuditError {
+    /// The database does not do as told.
+    #[error(transparent)]
+    Driver(#[from] DriverError),
+    /// There is no driver for this.
+    #[error(
+        "`{0}` is no database that can be audited; use postgres://user@host:port/database or \
+         mysql://user@host:port/database"
+    )]
+    Url(String),
+    /// It has no such isolation level.
+    #[error("{product} has no {setting}")]
+    Setting {
+        /// The database.
+        product: String,
+        /// What was asked for.
+        setting: String,
+    },
+    /// The recording cannot be written.
+    #[error("{0}")]
+    Record(#[from] io::Error),
+    /// The recording cannot be read again: a mistake of ours.
+    #[error("the recording cannot be read: {0}")]
+    Read(String),
+}

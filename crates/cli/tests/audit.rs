@@ -1,0 +1,121 @@
+//! `audit` of a database whose isolation level is known: the mock one. (Real ones are audited where
+//! a URL says where they are.)
+
+use std::io::{BufRead, BufReader};
+use std::process::{Child, Command, Output, Stdio};
+
+/// A mock PostgreSQL at a level.
+struct Server {
+    child: Child,
+    url: String,
+}
+
+impl Server {
+    fn at(level: &str) -> Server {
+        let mut child = Command::new(env!("CARGO_BIN_EXE_seriatim"))
+            .args(["serve", "--postgres", "127.0.0.1:0", "--force-level", "--level", level])
+            .args(["--chooser", "random"])
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut line = String::new();
+        BufReader::new(child.stderr.take().unwrap()).read_line(&mut line).unwrap();
+        let address = line.split("postgres://").nth(1).unwrap().split(' ').next().unwrap();
+        Server { url: format!("postgres://postgres@{}/postgres", address.trim()), child }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+fn audit(arguments: &[&str]) -> (String, String, Option<i32>) {
+    let output: Output = Command::new(env!("CARGO_BIN_EXE_seriatim"))
+        .arg("audit")
+        .args(arguments)
+        .env("NO_COLOR", "1")
+        .output()
+        .unwrap();
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (text(&output.stdout), text(&output.stderr), output.status.code())
+}
+
+/// The levels that were seen violated.
+fn violated(level: &str) -> Vec<String> {
+    let server = Server::at(level);
+    let arguments = [&server.url, "--isolation", "rc", "--check", level, "--sessions", "6"];
+    let enough = ["--duration", "60s", "--transactions", "4000", "--format", "json"];
+    let (line, errors, code) = audit(&[&arguments[..], &enough[..]].concat());
+    assert_eq!(code, Some(0), "{level}: {line}{errors}");
+    let line: serde_json::Value = serde_json::from_str(&line).unwrap();
+    let schema = serde_json::from_str(seriatim_report::schema::AUDIT).unwrap();
+    let validator = jsonschema::validator_for(&schema).unwrap();
+    let problems: Vec<String> = validator.iter_errors(&line).map(|it| it.to_string()).collect();
+    assert!(problems.is_empty(), "{problems:?}");
+    let levels = line["levels"].as_object().unwrap();
+    let is_violated = |(_, word): &(&String, &serde_json::Value)| *word == "violated";
+    levels.iter().filter(is_violated).map(|(code, _)| code.clone()).collect()
+}
+
+#[test]
+fn a_level_is_kept_and_those_above_are_not() {
+    assert_eq!(violated("rc"), ["cc", "ci", "pc", "ra", "ser", "si"]);
+    assert_eq!(violated("cc"), ["pc", "ser", "si"]);
+    assert_eq!(violated("si"), ["ser"]);
+    assert!(violated("ser").is_empty());
+}
+
+#[test]
+fn what_was_recorded_can_be_checked_and_nothing_is_left_behind() {
+    let server = Server::at("cc");
+    let path = std::env::temp_dir().join(format!("seriatim-audit-{}.jsonl", std::process::id()));
+    let file = path.to_str().unwrap();
+    let arguments = ["--isolation", "rc", "--transactions", "400", "--sessions", "4", "-o", file];
+    let (page, errors, code) = audit(&[&[&*server.url], &arguments[..]].concat());
+    assert_eq!(code, Some(0), "{page}{errors}");
+    assert!(page.contains("keeps read committed, as it promises"), "{page}");
+    let checked = Command::new(env!("CARGO_BIN_EXE_seriatim"))
+        .args(["check", "--quiet", "--level", "cc", file])
+        .output()
+        .unwrap();
+    assert!(checked.status.success(), "{}", String::from_utf8_lossy(&checked.stdout));
+    std::fs::remove_file(&path).unwrap();
+    // Another one makes its tables anew.
+    let (page, errors, code) = audit(&[&[&*server.url], &arguments[..6]].concat());
+    assert_eq!(code, Some(0), "{page}{errors}");
+}
+
+#[test]
+fn databases_that_cannot_be_audited_are_told_why() {
+    for (arguments, expected) in [
+        (&["oracle://x"][..], "is no database that can be audited"),
+        (
+            &["postgres://ann:secret@127.0.0.1:1/x"],
+            "cannot connect to postgres://ann@127.0.0.1:1/x",
+        ),
+        (&["mysql://ann:secret@127.0.0.1:1/x"], "cannot connect to mysql://ann@127.0.0.1:1/x"),
+        (&["postgres://127.0.0.1/x", "--isolation", "si"], "use ru, rc, rr or ser, or all"),
+        (&["postgres://127.0.0.1/x", "--workload", "no"], "there are adaptive, general"),
+    ] {
+        let (page, errors, code) = audit(arguments);
+        assert_eq!(code, Some(3), "{arguments:?}: {page}{errors}");
+        let errors = errors.split_whitespace().collect::<Vec<_>>().join(" ");
+        assert!(errors.contains(expected), "{arguments:?}: {errors}");
+        assert!(!errors.contains("secret"), "{errors}");
+    }
+}
+
+/// The promises of real servers, where there are some: `SERIATIM_TEST_PG`, `SERIATIM_TEST_MYSQL`.
+#[test]
+#[ignore = "needs real servers"]
+fn real_servers_keep_what_they_promise() {
+    let urls = ["SERIATIM_TEST_PG", "SERIATIM_TEST_MYSQL"].map(std::env::var);
+    for url in urls.into_iter().flatten() {
+        let (page, errors, code) = audit(&[&url, "--duration", "5s", "--sessions", "8"]);
+        assert_eq!(code, Some(0), "{page}{errors}");
+        assert!(page.contains("write skew"), "{page}");
+    }
+}
