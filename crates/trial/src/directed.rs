@@ -163,8 +163,8 @@ fn wrong_end(planned: &PlannedTxn, run: &Run) -> Option<PlanDeparture> {
     key.map(|key| PlanDeparture::OtherWrites { txn, key })
 }
 
-/// Whether a read that was predicted did not happen. Of what a scan reads only some is told, so that
-/// a transaction with scans may have read everything.
+/// Whether a read that was predicted did not happen. Of what a scan reads only some is told, so
+/// that a transaction with scans may have read everything.
 fn has_read_less(planned: &PlannedTxn, history: &History, txn: TxnId) -> bool {
     if !history.scans_of(txn).is_empty() {
         return false;

@@ -1,6 +1,6 @@
 //! When statements run and when they are answered. One statement runs at a time, except for those
-//! that wait for locks, so that a run is told by the order of its steps, and repeats if the order is
-//! kept ([`StepScript`]).
+//! that wait for locks, so that a run is told by the order of its steps, and repeats if the order
+//! is kept ([`StepScript`]).
 //!
 //! Statements are held before they run, or their answers after they have run, for a short time, so
 //! that other clients overlap with them: what a server under load does by itself. A [`Holder`]
