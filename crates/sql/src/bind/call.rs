@@ -131,7 +131,7 @@ impl Binder<'_> {
                 let args = args()?;
                 self.null_if(args)?
             }
-            "row" => super::expr::row_of(self.row_fields(written.args.iter().copied())?),
+            "row" => super::composite::row_of(self.row_fields(written.args.iter().copied())?),
             "grouping" => {
                 let args = args()?;
                 let clause = self.level().clause;

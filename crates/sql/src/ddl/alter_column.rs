@@ -25,7 +25,7 @@ impl Ddl<'_> {
         let conversion = self.env.binder("").conversion(&old, number, using, (ty, typmod))?;
         let Some(expr) = conversion else {
             let shown = self.env.type_name(ty, typmod);
-            let quoted = crate::catalog::type_names::quote_ident(name);
+            let quoted = crate::functions::quote_ident(name);
             return Err(match using {
                 Some(_) => SqlError::new(
                     code::DATATYPE_MISMATCH,

@@ -3,13 +3,14 @@
 use super::Layout;
 use super::writer::Writer;
 use crate::catalog::system::{Tree, op_class};
-use crate::catalog::type_names::{quote_ident, relation_name};
+use crate::catalog::type_names::relation_name;
 use crate::catalog::{
     Action, Column, Constraint, ConstraintKind, ForeignKey, Index, IndexKey, IndexedExpr, Object,
     Table, UserTypeKind,
 };
 use crate::env::Env;
 use crate::error::Result;
+use crate::functions::quote_ident;
 use crate::ir::{Expr, ExprKind};
 use crate::types::Oid;
 use std::sync::Arc;

@@ -3,8 +3,8 @@
 use super::Layout;
 use super::constant::{Label, constant};
 use super::simple::{Around, Shape, cast_argument, is_simple, shape};
-use crate::catalog::type_names::quote_ident;
 use crate::env::Env;
+use crate::functions::quote_ident;
 use crate::ir::{BoolTest, Callee, Collated, Expr, ExprKind, Quantified, SubscriptPart};
 use crate::types::{Datum, Oid, TypeKind, TypeLookup};
 use std::sync::Arc;

@@ -2,9 +2,10 @@
 
 use super::Env;
 use crate::catalog::builtin::{Proc, builtin};
-use crate::catalog::type_names::{plain_name, quote_ident, relation_name};
+use crate::catalog::type_names::{plain_name, relation_name};
 use crate::catalog::{Object, schema, system};
 use crate::error::{Result, SqlError, code};
+use crate::functions::quote_ident;
 use crate::types::{Oid, TypeLookup};
 
 /// Reads a value of such a type.

@@ -3,8 +3,8 @@
 use super::ast::*;
 use super::cursor::Cursor;
 use super::{Parsed, of_cursor};
-use crate::catalog::type_names::quote_ident;
 use crate::error::{Result, SqlError, code};
+use crate::functions::quote_ident;
 use sqlparser::ast::{TransactionAccessMode, TransactionIsolationLevel, TransactionMode};
 use sqlparser::tokenizer::Token;
 

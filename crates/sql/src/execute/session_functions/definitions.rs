@@ -111,7 +111,7 @@ fn arguments(env: &Env, proc: &Proc, modes: &[u8], with_defaults: bool) -> Strin
         }
         .to_owned();
         if let Some(name) = proc.names.get(place).filter(|name| !name.is_empty()) {
-            text.push_str(&type_names::quote_ident(name));
+            text.push_str(&crate::functions::quote_ident(name));
             text.push(' ');
         }
         text.push_str(&env.type_name(ty, -1));
@@ -184,7 +184,7 @@ fn pg_describe_object(exec: &mut Exec<'_>, asked: &Asked<'_>) -> Result<Datum> {
         Some(table) => {
             let place = usize::try_from(column).unwrap_or(0) - 1;
             let column = table.columns.get(place).map_or("", |column| &column.name);
-            format!("column {} of {kind} {name}", type_names::quote_ident(column))
+            format!("column {} of {kind} {name}", crate::functions::quote_ident(column))
         }
         None => format!("{kind} {name}"),
     }))

@@ -157,7 +157,7 @@ fn pg_collation_for(exec: &mut Exec<'_>, asked: &Asked<'_>) -> Result<Datum> {
     let ty = if ty == Oid::UNKNOWN { Oid::TEXT } else { ty };
     let collation = crate::catalog::system::type_collation(&exec.env.catalog, ty);
     let name = exec.env.catalog.collation_name(collation);
-    Ok(name.map_or(Datum::Null, |name| Datum::text(crate::catalog::type_names::quote_ident(&name))))
+    Ok(name.map_or(Datum::Null, |name| Datum::text(crate::functions::quote_ident(&name))))
 }
 
 pub(super) const FUNCTIONS: &[(&str, Function)] = &[
