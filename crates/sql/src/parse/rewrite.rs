@@ -268,15 +268,15 @@ fn transactions(mut tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
         Some("abort") => tokens[first].token = Token::make_keyword("ROLLBACK"),
         Some("begin" | "start") => {
             let is_it = |it: &TokenWithSpan, want: &str| word(it).as_deref() == Some(want);
-            if let Some(place) = tokens.iter().position(|it| is_it(it, "deferrable")) {
-                tokens.remove(place);
-                let before = tokens[..place]
-                    .iter()
-                    .rposition(|it| !matches!(it.token, Token::Whitespace(_) | Token::Comma));
-                if let Some(before) = before {
-                    let until = if is_it(&tokens[before], "not") { before } else { before + 1 };
-                    tokens.drain(until..place);
-                }
+            tokens.retain(|it| !matches!(it.token, Token::Whitespace(_)));
+            while let Some(place) = tokens.iter().position(|it| is_it(it, "deferrable")) {
+                let first = place - usize::from(place > 0 && is_it(&tokens[place - 1], "not"));
+                // One comma goes with it: the one before, or if it is the first mode that behind.
+                let is_comma =
+                    |it: Option<&TokenWithSpan>| it.is_some_and(|it| it.token == Token::Comma);
+                let before = is_comma(tokens[..first].last());
+                let behind = !before && is_comma(tokens.get(place + 1));
+                tokens.drain(first - usize::from(before)..=place + usize::from(behind));
             }
         }
         _ => {}
@@ -553,6 +553,12 @@ pub(super) fn unsupported(tokens: &[TokenWithSpan]) -> Option<&'static str> {
     (0..places.len()).find_map(|at| {
         if is(at, "insert") && is(at + 1, "into") && has_part(at) {
             return Some("INSERT into an element of an array");
+        }
+        if is(at, "where") && is(at + 1, "current") && is(at + 2, "of") {
+            return Some("WHERE CURRENT OF");
+        }
+        if at == 0 && (is(0, "commit") || is(0, "rollback")) && is(1, "prepared") {
+            return Some("a prepared transaction");
         }
         if is(at, "search") && (is(at + 1, "depth") || is(at + 1, "breadth")) {
             return Some("SEARCH of a recursive query");

@@ -27,8 +27,8 @@ impl Cursor<'_> {
         if !local && self.word_at(1).as_deref() != Some("authorization") {
             self.eat("session");
         }
-        if self.is("session authorization") || self.is("role") {
-            return Ok(self.accepted("SET"));
+        if let Some(becomes) = self.set_role(local)? {
+            return Ok(becomes);
         }
         if self.eat("time zone") {
             return self.set_zone(local);
@@ -152,8 +152,8 @@ impl Cursor<'_> {
         if self.eat("all") {
             return Ok(Utility::ResetAll);
         }
-        if self.is("session authorization") || self.is("role") {
-            return Ok(self.accepted("RESET"));
+        if self.eat("session authorization") {
+            return Ok(Utility::Reset("session_authorization".to_owned()));
         }
         let name = match self.eat("time zone") {
             true => "timezone".to_owned(),

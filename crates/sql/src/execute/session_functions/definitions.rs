@@ -75,10 +75,7 @@ fn pg_get_viewdef(exec: &mut Exec<'_>, asked: &Asked<'_>) -> Result<Datum> {
 
 fn pg_get_userbyid(exec: &mut Exec<'_>, asked: &Asked<'_>) -> Result<Datum> {
     let role = asked.oid(0)?;
-    if role == Oid(10) {
-        return Ok(Datum::Text(std::sync::Arc::clone(&exec.env.user)));
-    }
-    Ok(match crate::catalog::system::fixed_role_name(role) {
+    Ok(match reg_names::role_name(exec.env, role) {
         Some(name) => Datum::Text(name),
         None => Datum::text(format!("unknown (OID={role})")),
     })
