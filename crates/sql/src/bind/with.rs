@@ -30,6 +30,12 @@ impl Binder<'_> {
                 let number = self.number();
                 Cte { number, name: name.clone(), query, recursive: None, is_inlined }
             };
+            if is_change(&bound.query) && self.levels.len() > 1 {
+                return Err(SqlError::new(
+                    code::FEATURE_NOT_SUPPORTED,
+                    "WITH clause containing a data-modifying statement must be at the top level",
+                ));
+            }
             let columns = bound.query.columns.clone();
             let is_silent = is_change(&bound.query) && columns.is_empty();
             let number = bound.number;
