@@ -154,7 +154,12 @@ impl Binder<'_> {
     }
 
     fn typed_string(&mut self, typed: &ast::TypedString) -> Result<Expr> {
-        let (ty, typmod) = self.data_type(&typed.data_type)?;
+        let (ty, typmod) = match &typed.data_type {
+            // Of a literal these are as long as it is, and not one character.
+            ast::DataType::Bit(None) => (Oid::BIT, -1),
+            ast::DataType::Char(None) | ast::DataType::Character(None) => (Oid::BPCHAR, -1),
+            other => self.data_type(other)?,
+        };
         let expr = self.value(&typed.value.value)?;
         let position = self.position(typed.value.span);
         self.coerce(expr, ty, typmod, CastContext::Explicit).map_err(|error| error.at(position))

@@ -15,12 +15,14 @@ mod rewrite;
 mod roles;
 mod session;
 mod shape;
+mod synonyms;
 
 use cursor::Cursor;
 pub(crate) use names::{fold, name_parts, split_name};
 pub(crate) use rewrite::{MARK, marked_literal};
 pub use shape::{shape, without_end};
 use std::sync::Arc;
+pub(crate) use synonyms::VARIADIC;
 
 use crate::error::{Result, SqlError, code};
 use sqlparser::ast::{Expr, MysqlInsertPriority, Query, Statement};

@@ -5,7 +5,7 @@ use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 /// Rewrites tokens.
 pub(super) fn rewrite(text: &str, tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
-    let tokens = super::lexical::rewrite(joined_strings(tokens));
+    let tokens = super::synonyms::rewrite(super::lexical::rewrite(joined_strings(tokens)));
     let tokens = super::grammar::rewrite(text, tokens);
     let tokens = frame_bounds(exclusions(trims(only(table_command(tokens)))));
     let tokens = weaker_locks(transactions(queries_in_lists(tokens)));
@@ -535,6 +535,20 @@ fn conflict_targets(text: &str, tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan
     made
 }
 
+/// What looks like a function of XML and has a grammar of its own.
+const XML: [&str; 10] = [
+    "xmlattributes",
+    "xmlconcat",
+    "xmlelement",
+    "xmlexists",
+    "xmlforest",
+    "xmlparse",
+    "xmlpi",
+    "xmlroot",
+    "xmlserialize",
+    "xmltable",
+];
+
 /// What PostgreSQL's grammar has and neither `sqlparser` nor this module knows.
 pub(super) fn unsupported(tokens: &[TokenWithSpan]) -> Option<&'static str> {
     let places = solid(tokens);
@@ -550,9 +564,17 @@ pub(super) fn unsupported(tokens: &[TokenWithSpan]) -> Option<&'static str> {
         let brackets = |&place: &usize| tokens[place].token == Token::LBracket;
         !(at..=open + 1).any(is_query) && places[open..close].iter().any(brackets)
     };
+    let is_call =
+        |at: usize| places.get(at + 1).is_some_and(|&it| tokens[it].token == Token::LParen);
     (0..places.len()).find_map(|at| {
         if is(at, "insert") && is(at + 1, "into") && has_part(at) {
             return Some("INSERT into an element of an array");
+        }
+        if is_call(at) && XML.iter().any(|name| is(at, name)) {
+            return Some("XML");
+        }
+        if is(at, "collation") && is(at + 1, "for") && is_call(at + 1) {
+            return Some("COLLATION FOR");
         }
         if is(at, "where") && is(at + 1, "current") && is(at + 2, "of") {
             return Some("WHERE CURRENT OF");
