@@ -4,7 +4,8 @@
 //! A column of a table is a group of keys, and so is whether its rows exist; a row is a member. The
 //! rows that have ever had a key of an index are a group, too, which is only there to be entered. A
 //! lock is a key that its holders read and write, so that what a holder committed is visible to the
-//! next one by the axioms alone. On a node locks are no keys: what is visible follows from snapshots.
+//! next one by the axioms alone. On a node locks are no keys: what is visible follows from
+//! snapshots.
 
 use crate::config::Config;
 use crate::picks::Picks;

@@ -29,6 +29,7 @@ mod operators;
 mod parts;
 mod query;
 mod resolve;
+mod search_cycle;
 mod select;
 mod set_operation;
 mod special;

@@ -37,7 +37,8 @@ impl Binder<'_> {
         // What nothing names is run only if it changes something.
         all.retain_mut(|cte| {
             let found = self.ctes.iter().find(|name| name.number == cte.number);
-            cte.is_inlined &= found.is_some_and(|name| name.uses == 1);
+            cte.is_once = found.is_some_and(|name| name.uses == 1);
+            cte.is_inlined &= cte.is_once;
             found.is_none_or(|name| name.uses > 0) || is_change(&cte.query)
         });
         all.append(&mut bound.ctes);

@@ -1,34 +1,46 @@
 //! WITH, also recursive.
 
 use super::query::{Unknowns, is_change, rename};
+use super::search_cycle::{Written, write_out};
 use super::set_operation::set_op_columns;
 use super::{Binder, CteName, fold};
 use crate::error::{Result, SqlError, code};
 use crate::ir::{Body, Cte, OutColumn};
+use crate::parse::SearchCycle;
 use sqlparser::ast::{self, JoinOperator, SetExpr, SetOperator, SetQuantifier};
+use std::sync::Arc;
 
 impl Binder<'_> {
     pub(super) fn with(&mut self, with: &ast::With) -> Result<Vec<Cte>> {
         let mut ctes = Vec::new();
-        for cte in &with.cte_tables {
-            let name: std::sync::Arc<str> = fold(&cte.alias.name).into();
+        let clauses = |cte: &ast::Cte| SearchCycle::decoded(&cte.alias.name.value);
+        for (place, cte) in with.cte_tables.iter().enumerate() {
+            if clauses(cte).is_some() {
+                continue;
+            }
+            // SEARCH and CYCLE follow as the name of another query.
+            let clauses = with.cte_tables.get(place + 1).and_then(clauses);
+            let name: Arc<str> = fold(&cte.alias.name).into();
             let names: Vec<String> =
                 cte.alias.columns.iter().map(|column| fold(&column.name)).collect();
             if ctes.iter().any(|other: &Cte| other.name == name) {
                 let message = format!("WITH query name \"{name}\" specified more than once");
                 return Err(SqlError::new(code::DUPLICATE_ALIAS, message));
             }
-            let bound = if with.recursive && mentions(&cte.query, &name) {
+            let bound = if let Some(clauses) = clauses {
+                let written = self.written_out(&name, &names, &cte.query, &clauses)?;
+                let inner_name = written.inner_name.as_str().into();
+                let inner =
+                    self.recursive_cte(&inner_name, &written.inner_columns, &written.inner)?;
+                self.name_cte(&mut ctes, inner);
+                self.plain_cte(&name, &written.shown_columns, &written.shown)?
+            } else if with.recursive && mentions(&cte.query, &name) {
                 self.recursive_cte(&name, &names, &cte.query)?
             } else {
-                let (mut query, _) = self.sealed(|binder| {
-                    binder.inside(|binder| binder.query(&cte.query, Unknowns::Resolve))
-                })?;
-                rename_cte(&mut query.columns, &names, &name)?;
-                let is_inlined =
+                let mut plain = self.plain_cte(&name, &names, &cte.query)?;
+                plain.is_inlined =
                     !matches!(cte.materialized, Some(ast::CteAsMaterialized::Materialized));
-                let number = self.number();
-                Cte { number, name: name.clone(), query, recursive: None, is_inlined }
+                plain
             };
             if is_change(&bound.query) && self.levels.len() > 1 {
                 return Err(SqlError::new(
@@ -36,13 +48,56 @@ impl Binder<'_> {
                     "WITH clause containing a data-modifying statement must be at the top level",
                 ));
             }
-            let columns = bound.query.columns.clone();
-            let is_silent = is_change(&bound.query) && columns.is_empty();
-            let number = bound.number;
-            self.ctes.push(CteName { name, number, columns, is_silent, uses: 0 });
-            ctes.push(bound);
+            self.name_cte(&mut ctes, bound);
         }
         Ok(ctes)
+    }
+
+    /// From now on it can be named.
+    fn name_cte(&mut self, ctes: &mut Vec<Cte>, bound: Cte) {
+        let columns = bound.query.columns.clone();
+        let is_silent = is_change(&bound.query) && columns.is_empty();
+        let (name, number) = (bound.name.clone(), bound.number);
+        self.ctes.push(CteName { name, number, columns, is_silent, uses: 0 });
+        ctes.push(bound);
+    }
+
+    fn plain_cte(&mut self, name: &Arc<str>, names: &[String], query: &ast::Query) -> Result<Cte> {
+        let (mut query, _) =
+            self.sealed(|binder| binder.inside(|binder| binder.query(query, Unknowns::Resolve)))?;
+        rename_cte(&mut query.columns, names, name)?;
+        let number = self.number();
+        Ok(Cte {
+            number,
+            name: name.clone(),
+            query,
+            recursive: None,
+            is_inlined: true,
+            is_once: false,
+        })
+    }
+
+    /// A recursive query with SEARCH or CYCLE in other words.
+    fn written_out(
+        &mut self,
+        name: &str,
+        names: &[String],
+        query: &ast::Query,
+        clauses: &SearchCycle,
+    ) -> Result<Written> {
+        if !mentions(query, name) {
+            return Err(SqlError::new(code::SYNTAX_ERROR, "WITH query is not recursive"));
+        }
+        let SetExpr::SetOperation { op: SetOperator::Union, left, right, .. } = &*query.body else {
+            return Err(no_recursion(name));
+        };
+        check_recursion(name, query, left, right)?;
+        // Bound once before, for the names of its columns.
+        let (mut start, _) = self
+            .sealed(|binder| binder.inside(|binder| binder.body(left, &[], Unknowns::Resolve)))?;
+        rename_cte(&mut start.columns, names, name)?;
+        let columns: Vec<String> = start.columns.iter().map(|it| it.name.to_string()).collect();
+        write_out(name, &columns, query, clauses)
     }
 
     /// Binds something that does not see the row of this level.
@@ -55,20 +110,14 @@ impl Binder<'_> {
 
     fn recursive_cte(
         &mut self,
-        name: &std::sync::Arc<str>,
+        name: &Arc<str>,
         names: &[String],
         query: &ast::Query,
     ) -> Result<Cte> {
         let SetExpr::SetOperation { op: SetOperator::Union, left, right, set_quantifier } =
             &*query.body
         else {
-            return Err(SqlError::new(
-                code::INVALID_RECURSION,
-                format!(
-                    "recursive query \"{name}\" does not have the form non-recursive-term UNION \
-                     [ALL] recursive-term"
-                ),
-            ));
+            return Err(no_recursion(name));
         };
         check_recursion(name, query, left, right)?;
         let all = *set_quantifier == SetQuantifier::All;
@@ -104,8 +153,19 @@ impl Binder<'_> {
             query: start,
             recursive: Some((Box::new(step), !all)),
             is_inlined: false,
+            is_once: false,
         })
     }
+}
+
+fn no_recursion(name: &str) -> SqlError {
+    SqlError::new(
+        code::INVALID_RECURSION,
+        format!(
+            "recursive query \"{name}\" does not have the form non-recursive-term UNION [ALL] \
+             recursive-term"
+        ),
+    )
 }
 
 fn rename_cte(columns: &mut [OutColumn], names: &[String], name: &str) -> Result<()> {

@@ -5,6 +5,7 @@ use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 /// Rewrites tokens.
 pub(super) fn rewrite(text: &str, tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
+    let tokens = super::search_cycle::rewrite(text, tokens);
     let tokens = super::synonyms::rewrite(super::lexical::rewrite(joined_strings(tokens)));
     let tokens = super::grammar::rewrite(text, tokens);
     let tokens = frame_bounds(exclusions(trims(only(table_command(tokens)))));
@@ -581,13 +582,6 @@ pub(super) fn unsupported(tokens: &[TokenWithSpan]) -> Option<&'static str> {
         }
         if at == 0 && (is(0, "commit") || is(0, "rollback")) && is(1, "prepared") {
             return Some("a prepared transaction");
-        }
-        if is(at, "search") && (is(at + 1, "depth") || is(at + 1, "breadth")) {
-            return Some("SEARCH of a recursive query");
-        }
-        let follows_query = at > 0 && tokens[places[at - 1]].token == Token::RParen;
-        if is(at, "cycle") && follows_query && !is(0, "create") && !is(0, "alter") {
-            return Some("CYCLE of a recursive query");
         }
         None
     })
