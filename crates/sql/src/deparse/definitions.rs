@@ -308,8 +308,3 @@ pub fn index(env: &Env, index: &Index, layout: Layout) -> String {
     }
     out
 }
-
-/// A view's query: as it was written.
-pub fn view(text: &str) -> String {
-    format!(" {};", text.trim().trim_end_matches(';').trim_end())
-}

@@ -62,13 +62,21 @@ fn pg_get_indexdef(exec: &mut Exec<'_>, asked: &Asked<'_>) -> Result<Datum> {
     }))
 }
 
+/// Parentheses are left out where a flag or a width of lines is given.
+fn view_layout(asked: &Asked<'_>) -> Layout {
+    match asked.args.get(1) {
+        Some(Datum::Bool(true) | Datum::Int4(_)) => Layout::Pretty,
+        _ => Layout::Plain,
+    }
+}
+
 fn pg_get_viewdef(exec: &mut Exec<'_>, asked: &Asked<'_>) -> Result<Datum> {
     let oid = match asked.args.first() {
         Some(Datum::Text(name)) => reg_names::relation_named(exec.env, name)?,
         _ => asked.oid(0)?,
     };
     some(match exec.env.catalog.get(oid) {
-        Some(object) => object.query().map(|(text, _)| deparse::view(text)),
+        Some(object) => deparse::view(exec.env, object, view_layout(asked)),
         None => None,
     })
 }
