@@ -320,6 +320,35 @@ impl Binder<'_> {
 
     fn is_distinct(&mut self, left: &Ast, right: &Ast, negated: bool) -> Result<Expr> {
         let (left, right) = (self.expr(left)?, self.expr(right)?);
+        let distinct = match (left.kind, right.kind) {
+            // Rows are distinct if two of their fields are.
+            (ExprKind::Row { fields: left, .. }, ExprKind::Row { fields: right, .. })
+                if !left.is_empty() =>
+            {
+                if left.len() != right.len() {
+                    let message = "unequal number of entries in row expressions";
+                    return Err(SqlError::new(code::SYNTAX_ERROR, message));
+                }
+                let mut all = None;
+                for (left, right) in left.into_iter().zip(right) {
+                    let pair = self.distinct_pair(left, right)?;
+                    all = Some(match all {
+                        None => pair,
+                        Some(before) => join_logic(before, pair, false),
+                    });
+                }
+                all.ok_or_else(|| SqlError::internal("a row without fields"))?
+            }
+            (left_kind, right_kind) => {
+                let left = Expr { kind: left_kind, ..left };
+                let right = Expr { kind: right_kind, ..right };
+                self.distinct_pair(left, right)?
+            }
+        };
+        Ok(if negated { Expr::bool(ExprKind::Not(Box::new(distinct))) } else { distinct })
+    }
+
+    fn distinct_pair(&mut self, left: Expr, right: Expr) -> Result<Expr> {
         let is_null = |expr: &Expr| expr.ty == Oid::UNKNOWN && expr.is_null_constant();
         let kind = if is_null(&right) {
             ExprKind::IsNotNull(Box::new(self.resolve_unknown(left)?))
@@ -333,8 +362,7 @@ impl Binder<'_> {
             let (left, right) = (Box::new(args[0].clone()), Box::new(args[1].clone()));
             ExprKind::IsDistinct { equal: Box::new(equal), left, right }
         };
-        let distinct = Expr::bool(kind);
-        Ok(if negated { Expr::bool(ExprKind::Not(Box::new(distinct))) } else { distinct })
+        Ok(Expr::bool(kind))
     }
 
     fn case(

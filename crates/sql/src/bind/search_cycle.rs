@@ -51,8 +51,8 @@ pub(super) fn write_out(
         });
     }
     let all: Vec<String> = columns.iter().cloned().chain(carried.iter().cloned()).collect();
-    *left = Box::new(around(left, columns, columns, &started(clauses))?);
-    *right = Box::new(around(right, &all, columns, &stepped(clauses))?);
+    **left = around(left, columns, columns, &started(clauses))?;
+    **right = around(right, &all, columns, &stepped(clauses))?;
     let mut shown_columns = columns.to_vec();
     shown_columns.extend(clauses.search.iter().map(|it| it.set.clone()));
     shown_columns.extend(clauses.cycle.iter().flat_map(|it| [it.mark.clone(), it.path.clone()]));

@@ -93,8 +93,8 @@ impl Exec<'_> {
         changes.try_for_each(|cte| self.run_one_cte(cte, None))
     }
 
-    /// Of a recursive query that only this one names, and of which it looks at so many rows, no more
-    /// are made: without that `LIMIT` would not end a recursion that does not end itself.
+    /// Of a recursive query that only this one names, and of which it looks at so many rows, no
+    /// more are made: without that `LIMIT` would not end a recursion that does not end itself.
     fn begin_recursion(&mut self, select: &Select, node: &plan::Node, enough: usize) -> Result<()> {
         let plan::NodeKind::Source { from: From::Cte { number, .. }, .. } = &node.kind else {
             return Ok(());

@@ -17,6 +17,7 @@ mod search_cycle;
 mod session;
 mod shape;
 mod synonyms;
+mod unsupported;
 
 use cursor::Cursor;
 pub(crate) use names::{fold, name_parts, split_name};
@@ -88,7 +89,7 @@ pub fn statements(text: &str) -> Result<Vec<Parsed>> {
         if !part.iter().any(has_token) {
             continue;
         }
-        if let Some(what) = rewrite::unsupported(part) {
+        if let Some(what) = unsupported::find(part) {
             return Err(SqlError::unsupported(what));
         }
         let mut rewritten = rewrite::rewrite(text, part.to_vec());
