@@ -5,9 +5,9 @@
 //! known by its name alone; a second table `item` (another one, or the same after TRUNCATE) is
 //! called `item#2`.
 
-use crate::catalog::type_names::quote_ident;
 use crate::catalog::{Index, IndexedExpr, Object, Table};
 use crate::cells::{Cell, HeapId, KeyNo, Names, RowNo};
+use crate::functions::quote_ident;
 use crate::heap::{Heap, IndexEntries};
 use crate::settings::Settings;
 use crate::types::{Call, HashKey, NoTypes, Oid, output};

@@ -10,6 +10,7 @@ use crate::cells::{Base, CellStore, Names};
 use crate::error::{Result, SqlError, code};
 use crate::heap::{Heap, Heaps, IndexEntries};
 use crate::locks::{LockTable, Owner};
+use crate::roles::Roles;
 use crate::types::Oid;
 use rustc_hash::FxHashMap;
 use std::collections::BTreeMap;
@@ -243,6 +244,8 @@ pub struct Cluster {
     pub counters: Arc<Counters>,
     /// The sessions that are connected.
     pub connected: Sessions,
+    /// The roles that were made.
+    pub roles: Roles,
 }
 
 impl Cluster {
@@ -270,6 +273,7 @@ impl Cluster {
             store,
             counters,
             connected: Sessions::default(),
+            roles: Roles::default(),
         }
     }
 

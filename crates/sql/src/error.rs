@@ -102,6 +102,7 @@ pub mod code {
     pub const INVALID_FOREIGN_KEY: &str = "42830";
     pub const INVALID_NAME: &str = "42602";
     pub const NAME_TOO_LONG: &str = "42622";
+    pub const AMBIGUOUS_ALIAS: &str = "42P09";
     pub const RESERVED_NAME: &str = "42939";
     pub const DATATYPE_MISMATCH: &str = "42804";
     pub const INDETERMINATE_COLLATION: &str = "42P22";

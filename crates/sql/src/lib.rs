@@ -28,6 +28,7 @@ pub mod memory;
 pub mod parse;
 pub mod plan;
 mod regex;
+pub mod roles;
 pub mod session;
 pub mod settings;
 pub mod transaction;

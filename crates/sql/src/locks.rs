@@ -1,12 +1,13 @@
 //! Locks of rows, keys, tables and of applications' own choice: who holds what, who waits for whom,
-//! and who has to give up because waiting would never end.
+//! and who has to give up because waiting would never end. A lock that becomes free wakes those who
+//! get it now, and nobody else: at a hot row all others would only look and wait again.
 
 use crate::cells::{HeapId, KeyNo, RowNo};
 use crate::error::{Result, SqlError, code};
 use crate::interrupt::Interrupt;
 use crate::types::Oid;
 use rustc_hash::FxHashMap;
-use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// Who holds locks: a transaction, or a session for locks that outlive transactions.
@@ -120,14 +121,22 @@ struct Table {
     locks: FxHashMap<Target, Lock>,
     held: FxHashMap<Owner, Vec<Target>>,
     /// What each owner waits for.
-    waits: FxHashMap<Owner, (Target, Mode)>,
+    waits: FxHashMap<Owner, Wait>,
+}
+
+/// An owner that waits.
+#[derive(Debug)]
+struct Wait {
+    target: Target,
+    mode: Mode,
+    /// Is told when the owner gets the lock.
+    granted: Arc<Condvar>,
 }
 
 /// The locks of a database.
 #[derive(Default, Debug)]
 pub struct LockTable {
     table: Mutex<Table>,
-    changed: Condvar,
 }
 
 /// How often those who wait look whether they were interrupted.
@@ -148,42 +157,30 @@ impl LockTable {
         interrupt: &Interrupt,
     ) -> Result<Outcome> {
         let mut table = self.lock();
-        let mut queued = false;
-        loop {
-            if table.is_free(owner, target, mode, queued) {
-                table.leave_queue(owner, target);
-                table.take(owner, target, mode);
-                return Ok(Outcome::Held);
-            }
-            let until = match patience {
-                Patience::None => return Ok(Outcome::Busy),
-                Patience::Until(until) => until,
-            };
-            if !queued {
-                queued = true;
-                table.locks.entry(target).or_default().waiting.push((owner, mode));
-                table.waits.insert(owner, (target, mode));
-                if table.is_deadlock(owner) {
-                    table.leave_queue(owner, target);
-                    return Err(deadlock());
-                }
-            }
-            if until.is_some_and(|until| Instant::now() >= until) {
-                table.leave_queue(owner, target);
-                self.changed.notify_all();
-                return Err(SqlError::new(
-                    code::LOCK_NOT_AVAILABLE,
-                    "canceling statement due to lock timeout",
-                ));
-            }
-            if let Err(error) = interrupt.check() {
-                table.leave_queue(owner, target);
-                self.changed.notify_all();
-                return Err(error);
-            }
-            table =
-                self.changed.wait_timeout(table, LOOK).unwrap_or_else(PoisonError::into_inner).0;
+        if table.is_free(owner, target, mode, false) {
+            table.take(owner, target, mode);
+            return Ok(Outcome::Held);
         }
+        let until = match patience {
+            Patience::None => return Ok(Outcome::Busy),
+            Patience::Until(until) => until,
+        };
+        let granted = table.join_queue(owner, target, mode);
+        let mut ended = match table.is_deadlock(owner) {
+            true => Err(deadlock()),
+            false => is_over(until, interrupt),
+        };
+        while ended.is_ok() && !table.is_free(owner, target, mode, true) {
+            table = granted.wait_timeout(table, LOOK).unwrap_or_else(PoisonError::into_inner).0;
+            ended = is_over(until, interrupt);
+        }
+        table.leave_queue(owner, target);
+        if ended.is_ok() {
+            table.take(owner, target, mode);
+        }
+        // Those behind may have waited for this owner's place in the queue alone.
+        table.wake(target);
+        ended.map(|()| Outcome::Held)
     }
 
     /// Gives up one lock; whether it was held.
@@ -199,7 +196,7 @@ impl LockTable {
             if !still && let Some(held) = table.held.get_mut(&owner) {
                 held.retain(|it| *it != target);
             }
-            self.changed.notify_all();
+            table.wake(target);
         }
         true
     }
@@ -212,9 +209,10 @@ impl LockTable {
             lock.holders.retain(|it| it.0 != owner);
             if lock.holders.is_empty() && lock.waiting.is_empty() {
                 table.locks.remove(&target);
+            } else {
+                table.wake(target);
             }
         }
-        self.changed.notify_all();
     }
 
     /// All locks of one kind that an owner holds.
@@ -277,10 +275,33 @@ impl Table {
         }
     }
 
+    /// Behind all who wait for the same; what tells the owner that the lock is its own.
+    fn join_queue(&mut self, owner: Owner, target: Target, mode: Mode) -> Arc<Condvar> {
+        let granted = Arc::new(Condvar::new());
+        self.locks.entry(target).or_default().waiting.push((owner, mode));
+        self.waits.insert(owner, Wait { target, mode, granted: Arc::clone(&granted) });
+        granted
+    }
+
+    /// Wakes those who get a lock that has changed.
+    fn wake(&self, target: Target) {
+        let Some(lock) = self.locks.get(&target) else { return };
+        for &(owner, mode) in &lock.waiting {
+            if self.is_free(owner, target, mode, true)
+                && let Some(wait) = self.waits.get(&owner)
+            {
+                wait.granted.notify_one();
+            }
+        }
+    }
+
     fn leave_queue(&mut self, owner: Owner, target: Target) {
         self.waits.remove(&owner);
         if let Some(lock) = self.locks.get_mut(&target) {
             lock.waiting.retain(|it| it.0 != owner);
+            if lock.holders.is_empty() && lock.waiting.is_empty() {
+                self.locks.remove(&target);
+            }
         }
     }
 
@@ -289,7 +310,7 @@ impl Table {
         let mut seen = vec![owner];
         let mut todo = vec![owner];
         while let Some(next) = todo.pop() {
-            let Some(&(target, mode)) = self.waits.get(&next) else { continue };
+            let Some(&Wait { target, mode, .. }) = self.waits.get(&next) else { continue };
             let Some(lock) = self.locks.get(&target) else { continue };
             let holders = lock.holders.iter().filter(|it| it.0 != next && it.1.conflicts(mode));
             let ahead = lock.waiting.iter().take_while(|it| it.0 != next);
@@ -308,7 +329,69 @@ impl Table {
     }
 }
 
+/// Whether to go on waiting.
+fn is_over(until: Option<Instant>, interrupt: &Interrupt) -> Result<()> {
+    if until.is_some_and(|until| Instant::now() >= until) {
+        let message = "canceling statement due to lock timeout";
+        return Err(SqlError::new(code::LOCK_NOT_AVAILABLE, message));
+    }
+    interrupt.check()
+}
+
 fn deadlock() -> SqlError {
     SqlError::new(code::DEADLOCK_DETECTED, "deadlock detected")
         .hint("See server log for query details.")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use std::sync::atomic::{AtomicU32, Ordering};
+
+    const ROW: Target = Target::Object(Oid(1));
+
+    fn wait_for(locks: &LockTable, owner: u64, mode: Mode) -> Result<Outcome> {
+        let interrupt = Interrupt::default();
+        let until = Instant::now() + Duration::from_secs(60);
+        locks.acquire(Owner(owner), ROW, mode, Patience::Until(Some(until)), &interrupt)
+    }
+
+    #[test]
+    fn a_lock_goes_from_one_to_the_next_until_all_have_had_it() {
+        let locks = LockTable::default();
+        let inside = AtomicU32::new(0);
+        std::thread::scope(|scope| {
+            for owner in 1..=8 {
+                let (locks, inside) = (&locks, &inside);
+                scope.spawn(move || {
+                    for _ in 0..200 {
+                        assert_eq!(wait_for(locks, owner, Mode::Update).unwrap(), Outcome::Held);
+                        assert_eq!(inside.fetch_add(1, Ordering::SeqCst), 0);
+                        inside.fetch_sub(1, Ordering::SeqCst);
+                        locks.release_all(Owner(owner));
+                    }
+                });
+            }
+        });
+        assert!(locks.all().is_empty());
+    }
+
+    #[test]
+    fn who_gives_up_lets_those_behind_pass() {
+        let locks = LockTable::default();
+        wait_for(&locks, 1, Mode::KeyShare).unwrap();
+        std::thread::scope(|scope| {
+            let writer = scope.spawn(|| {
+                let until = Instant::now() + Duration::from_millis(200);
+                let interrupt = Interrupt::default();
+                locks.acquire(Owner(2), ROW, Mode::Update, Patience::Until(Some(until)), &interrupt)
+            });
+            while !locks.is_waiting(Owner(2)) {
+                std::thread::yield_now();
+            }
+            // Waits only because the writer was first.
+            assert_eq!(wait_for(&locks, 3, Mode::RowForShare).unwrap(), Outcome::Held);
+            assert_eq!(writer.join().unwrap().unwrap_err().code(), code::LOCK_NOT_AVAILABLE);
+        });
+    }
 }

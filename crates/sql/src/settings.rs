@@ -68,6 +68,7 @@ const DEFAULTS: &[(&str, &str)] = &[
     ("plan_cache_mode", "auto"),
     ("quote_all_identifiers", "off"),
     ("random_page_cost", "4"),
+    ("role", "none"),
     ("row_security", "on"),
     ("search_path", "\"$user\", public"),
     ("seq_page_cost", "1"),
@@ -212,7 +213,8 @@ impl Settings {
 
     /// All settings are what they were at first.
     pub fn reset_all(&mut self) {
-        let kept = ["session_authorization", "transaction_isolation", "transaction_read_only"];
+        let kept =
+            ["role", "session_authorization", "transaction_isolation", "transaction_read_only"];
         self.values.retain(|name, _| kept.contains(&name.as_str()));
         self.zone = Zone::utc();
     }

@@ -131,7 +131,7 @@ impl Binder<'_> {
                 let args = args()?;
                 self.null_if(args)?
             }
-            "row" => super::expr::row_of(self.row_fields(written.args.iter().copied())?),
+            "row" => super::composite::row_of(self.row_fields(written.args.iter().copied())?),
             "grouping" => {
                 let args = args()?;
                 let clause = self.level().clause;
@@ -193,6 +193,11 @@ impl Binder<'_> {
                 None => return Err(error),
             },
         };
+        if variadic && found.proc.variadic == Oid::ANY {
+            let args = self.spread(args)?;
+            let names = vec![None; args.len()];
+            return self.finish_call(name, args, &names, false);
+        }
         // A known type as the name of a function of one argument is a cast, where that changes
         // nothing but the name.
         let (args, declared) = self.arrange(&found, args)?;
@@ -205,6 +210,24 @@ impl Binder<'_> {
         let mut call = self.call(found.proc, args, &declared, variadic || found.gathers)?;
         call.ty = self.result_type(found.proc, &call);
         Ok(call)
+    }
+
+    /// The arguments of a function of any values, with those that VARIADIC gives as an array.
+    fn spread(&self, mut args: Vec<Expr>) -> Result<Vec<Expr>> {
+        let Some(last) = args.pop() else { return Ok(args) };
+        let Some(element) = self.catalog.element_of(self.catalog.base_type(last.ty)) else {
+            let message = "VARIADIC argument must be an array";
+            return Err(SqlError::new(code::DATATYPE_MISMATCH, message));
+        };
+        match last.kind {
+            ExprKind::Array { elements, nested: false } => args.extend(elements),
+            ExprKind::Const(Datum::Array(array)) => {
+                let elements = array.elements.iter().cloned();
+                args.extend(elements.map(|value| Expr::constant(value, element)));
+            }
+            _ => return Err(SqlError::unsupported("VARIADIC with an array that is computed")),
+        }
+        Ok(args)
     }
 
     /// The result of some functions depends on more than their declaration says.
@@ -438,6 +461,10 @@ pub(super) fn written(function: &ast::Function) -> Result<Written<'_>> {
             }
             other => return Err(SqlError::unsupported(format!("the argument {other}"))),
         };
+        // See `parse/synonyms.rs`.
+        let is_variadic = name.as_deref() == Some(crate::parse::VARIADIC);
+        written.variadic |= is_variadic;
+        let name = name.filter(|_| !is_variadic);
         match value {
             FunctionArgExpr::Expr(expr) => {
                 written.args.push(expr);

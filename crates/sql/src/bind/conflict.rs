@@ -25,6 +25,7 @@ impl Binder<'_> {
                 ConflictTarget::Indexes(self.arbiters(target, columns)?)
             }
         };
+        self.refuse_deferrable(&target.table, &indexes)?;
         let action = match &conflict.action {
             ast::OnConflictAction::DoNothing => ConflictAction::Nothing,
             ast::OnConflictAction::DoUpdate(update) => {
@@ -57,6 +58,29 @@ impl Binder<'_> {
             }
         };
         Ok(OnConflict { target: indexes, action })
+    }
+
+    /// A key that is looked at in the end of a transaction decides nothing before.
+    fn refuse_deferrable(&self, table: &Table, indexes: &ConflictTarget) -> Result<()> {
+        use crate::catalog::ConstraintKind as K;
+        let decides = |index: &Oid| match indexes {
+            ConflictTarget::Any => true,
+            ConflictTarget::Indexes(all) => all.contains(index),
+        };
+        let is_late = table.constraints.iter().any(|it| match &it.kind {
+            K::PrimaryKey { index, .. } | K::Unique { index, .. } => {
+                it.deferrable && decides(index)
+            }
+            _ => false,
+        });
+        if !is_late {
+            return Ok(());
+        }
+        Err(SqlError::new(
+            code::OBJECT_NOT_IN_PREREQUISITE_STATE,
+            "ON CONFLICT does not support deferrable unique constraints/exclusion constraints as \
+             arbiters",
+        ))
     }
 
     fn constraint_index(&self, table: &Table, name: &str) -> Result<Oid> {

@@ -3,9 +3,9 @@
 use super::{Binder, Clause, fold};
 use crate::catalog::builtin::CastContext;
 use crate::error::{Result, SqlError, code};
-use crate::ir::{BoolTest, Expr, ExprKind, SubscriptPart};
-use crate::types::{Datum, Oid, TypeKind};
-use sqlparser::ast::{self, AccessExpr, BinaryOperator, Expr as Ast, UnaryOperator};
+use crate::ir::{BoolTest, Expr, ExprKind};
+use crate::types::{Datum, Oid};
+use sqlparser::ast::{self, BinaryOperator, Expr as Ast, UnaryOperator};
 
 /// How many operators may follow each other; PostgreSQL's stack ends at about as many.
 const CHAIN_MAX: usize = 8000;
@@ -154,7 +154,12 @@ impl Binder<'_> {
     }
 
     fn typed_string(&mut self, typed: &ast::TypedString) -> Result<Expr> {
-        let (ty, typmod) = self.data_type(&typed.data_type)?;
+        let (ty, typmod) = match &typed.data_type {
+            // Of a literal these are as long as it is, and not one character.
+            ast::DataType::Bit(None) => (Oid::BIT, -1),
+            ast::DataType::Char(None) | ast::DataType::Character(None) => (Oid::BPCHAR, -1),
+            other => self.data_type(other)?,
+        };
         let expr = self.value(&typed.value.value)?;
         let position = self.position(typed.value.span);
         self.coerce(expr, ty, typmod, CastContext::Explicit).map_err(|error| error.at(position))
@@ -315,6 +320,35 @@ impl Binder<'_> {
 
     fn is_distinct(&mut self, left: &Ast, right: &Ast, negated: bool) -> Result<Expr> {
         let (left, right) = (self.expr(left)?, self.expr(right)?);
+        let distinct = match (left.kind, right.kind) {
+            // Rows are distinct if two of their fields are.
+            (ExprKind::Row { fields: left, .. }, ExprKind::Row { fields: right, .. })
+                if !left.is_empty() =>
+            {
+                if left.len() != right.len() {
+                    let message = "unequal number of entries in row expressions";
+                    return Err(SqlError::new(code::SYNTAX_ERROR, message));
+                }
+                let mut all = None;
+                for (left, right) in left.into_iter().zip(right) {
+                    let pair = self.distinct_pair(left, right)?;
+                    all = Some(match all {
+                        None => pair,
+                        Some(before) => join_logic(before, pair, false),
+                    });
+                }
+                all.ok_or_else(|| SqlError::internal("a row without fields"))?
+            }
+            (left_kind, right_kind) => {
+                let left = Expr { kind: left_kind, ..left };
+                let right = Expr { kind: right_kind, ..right };
+                self.distinct_pair(left, right)?
+            }
+        };
+        Ok(if negated { Expr::bool(ExprKind::Not(Box::new(distinct))) } else { distinct })
+    }
+
+    fn distinct_pair(&mut self, left: Expr, right: Expr) -> Result<Expr> {
         let is_null = |expr: &Expr| expr.ty == Oid::UNKNOWN && expr.is_null_constant();
         let kind = if is_null(&right) {
             ExprKind::IsNotNull(Box::new(self.resolve_unknown(left)?))
@@ -328,8 +362,7 @@ impl Binder<'_> {
             let (left, right) = (Box::new(args[0].clone()), Box::new(args[1].clone()));
             ExprKind::IsDistinct { equal: Box::new(equal), left, right }
         };
-        let distinct = Expr::bool(kind);
-        Ok(if negated { Expr::bool(ExprKind::Not(Box::new(distinct))) } else { distinct })
+        Ok(Expr::bool(kind))
     }
 
     fn case(
@@ -371,199 +404,6 @@ impl Binder<'_> {
         let arms = tests.into_iter().zip(results).collect();
         let operand = operand.map(Box::new);
         Ok(Expr { kind: ExprKind::Case { operand, arms, otherwise }, ty, typmod })
-    }
-
-    pub(super) fn row(&mut self, fields: &[Ast]) -> Result<Expr> {
-        let fields = self.row_fields(fields.iter())?;
-        Ok(row_of(fields))
-    }
-
-    /// The fields of ROW(…), in which `t.*` stands for those of another row.
-    pub(super) fn row_fields<'a>(
-        &mut self,
-        list: impl Iterator<Item = &'a Ast>,
-    ) -> Result<Vec<Expr>> {
-        let mut fields = Vec::new();
-        for ast in list {
-            match super::call::marked_fields(ast) {
-                Some(row) => {
-                    let base = self.expr(row)?;
-                    let all = self.all_fields(base)?;
-                    fields.extend(all.into_iter().map(|(_, field)| field));
-                }
-                None => fields.push(self.expr(ast)?),
-            }
-        }
-        Ok(fields)
-    }
-
-    fn array(&mut self, elements: &[Ast]) -> Result<Expr> {
-        let mut bound = Vec::new();
-        let mut nested = false;
-        for element in elements {
-            // Inner brackets of ARRAY[[…], …] need no word before them.
-            nested |= matches!(element, Ast::Array(_));
-            bound.push(self.expr(element)?);
-        }
-        if bound.is_empty() {
-            return Err(SqlError::new(
-                code::INDETERMINATE_DATATYPE,
-                "cannot determine type of empty array",
-            )
-            .hint("Explicitly cast to the desired type, for example ARRAY[]::integer[]."));
-        }
-        let (elements, ty) = self.unify(bound, "ARRAY")?;
-        if nested || self.catalog.element_of(ty).is_some() {
-            return Ok(Expr { kind: ExprKind::Array { elements, nested: true }, ty, typmod: -1 });
-        }
-        let missing = || {
-            let message = format!("could not find array type for data type {}", self.type_name(ty));
-            SqlError::new(code::UNDEFINED_OBJECT, message)
-        };
-        let array = self.catalog.array_of(ty).ok_or_else(missing)?;
-        Ok(Expr { kind: ExprKind::Array { elements, nested: false }, ty: array, typmod: -1 })
-    }
-
-    fn array_of(&mut self, list: &[Ast], element: Oid, ty: Oid, typmod: i32) -> Result<Expr> {
-        let mut elements = Vec::new();
-        let mut nested = false;
-        for ast in list {
-            elements.push(match ast {
-                Ast::Array(inner) => {
-                    nested = true;
-                    self.array_of(&inner.elem, element, ty, typmod)?
-                }
-                _ => {
-                    let expr = self.expr(ast)?;
-                    if self.catalog.element_of(expr.ty).is_some() {
-                        nested = true;
-                        self.coerce(expr, ty, typmod, CastContext::Explicit)?
-                    } else {
-                        self.coerce(expr, element, typmod, CastContext::Explicit)?
-                    }
-                }
-            });
-        }
-        Ok(Expr { kind: ExprKind::Array { elements, nested }, ty, typmod })
-    }
-
-    fn access(&mut self, root: &Ast, chain: &[AccessExpr]) -> Result<Expr> {
-        let mut expr = self.expr(root)?;
-        let mut rest = chain;
-        while let Some(first) = rest.first() {
-            match first {
-                AccessExpr::Dot(Ast::Identifier(name)) => {
-                    let name = fold(name);
-                    expr = self.field(expr, &name)?;
-                    rest = &rest[1..];
-                }
-                AccessExpr::Dot(other) => {
-                    return Err(SqlError::unsupported(format!("the field {other}")));
-                }
-                AccessExpr::Subscript(_) => {
-                    let count = rest
-                        .iter()
-                        .take_while(|access| matches!(access, AccessExpr::Subscript(_)))
-                        .count();
-                    expr = self.subscript(expr, &rest[..count])?;
-                    rest = &rest[count..];
-                }
-            }
-        }
-        Ok(expr)
-    }
-
-    pub(super) fn subscript(&mut self, base: Expr, chain: &[AccessExpr]) -> Result<Expr> {
-        let ty = self.catalog.base_type(base.ty);
-        let vector = matches!(ty, Oid::INT2VECTOR | Oid::OIDVECTOR);
-        let element = match self.catalog.element_of(ty) {
-            Some(element) => element,
-            None if ty == Oid::INT2VECTOR => Oid::INT2,
-            None if ty == Oid::OIDVECTOR => Oid::OID,
-            None if ty == Oid::JSONB => Oid::JSONB,
-            None => {
-                let message = format!(
-                    "cannot subscript type {} because it does not support subscripting",
-                    self.type_name(base.ty)
-                );
-                return Err(SqlError::new(code::DATATYPE_MISMATCH, message));
-            }
-        };
-        let mut parts = Vec::new();
-        for access in chain {
-            let AccessExpr::Subscript(subscript) = access else { continue };
-            parts.push(self.subscript_part(subscript, ty)?);
-        }
-        let is_slice = parts.iter().any(|part| matches!(part, SubscriptPart::Slice(..)));
-        let ty = if is_slice && !vector { ty } else { element };
-        Ok(Expr {
-            typmod: base.typmod,
-            kind: ExprKind::Subscript { base: Box::new(base), parts },
-            ty,
-        })
-    }
-
-    fn subscript_part(&mut self, subscript: &ast::Subscript, base: Oid) -> Result<SubscriptPart> {
-        let mut index = |ast: &Ast| {
-            let expr = self.expr(ast)?;
-            if base == Oid::JSONB && (expr.ty == Oid::UNKNOWN || expr.ty == Oid::TEXT) {
-                return self.coerce(expr, Oid::TEXT, -1, CastContext::Implicit);
-            }
-            self.coerce(expr, Oid::INT4, -1, CastContext::Assignment)
-        };
-        Ok(match subscript {
-            ast::Subscript::Index { index: ast } => SubscriptPart::Index(index(ast)?),
-            ast::Subscript::Slice { lower_bound, upper_bound, .. } => SubscriptPart::Slice(
-                lower_bound.as_ref().map(&mut index).transpose()?,
-                upper_bound.as_ref().map(&mut index).transpose()?,
-            ),
-        })
-    }
-
-    /// A field of a row by its name.
-    pub(super) fn field(&mut self, base: Expr, name: &str) -> Result<Expr> {
-        let fields: Vec<(std::sync::Arc<str>, Oid, i32)> = match &base.kind {
-            ExprKind::Row { fields, names } if base.ty == Oid::RECORD => {
-                let pairs = names.iter().zip(fields);
-                pairs.map(|(name, field)| (name.clone(), field.ty, field.typmod)).collect()
-            }
-            ExprKind::WholeRow { names, types, .. } => {
-                names.iter().zip(types).map(|(name, &ty)| (name.clone(), ty, -1)).collect()
-            }
-            _ => match self.catalog.kind(self.catalog.base_type(base.ty)) {
-                Some(TypeKind::Composite(fields)) => {
-                    fields.iter().map(|it| (it.name.clone(), it.ty, it.typmod)).collect()
-                }
-                _ => self.record_columns(&base),
-            },
-        };
-        let Some(index) = fields.iter().position(|(it, _, _)| **it == *name) else {
-            let message = match base.ty {
-                Oid::RECORD => {
-                    format!("could not identify column \"{name}\" in record data type")
-                }
-                ty => format!("column \"{name}\" not found in data type {}", self.type_name(ty)),
-            };
-            return Err(SqlError::new(code::UNDEFINED_COLUMN, message));
-        };
-        let (_, ty, typmod) = fields[index];
-        Ok(Expr { kind: ExprKind::Field { base: Box::new(base), index }, ty, typmod })
-    }
-
-    /// The columns of a function's record result, by its output arguments.
-    fn record_columns(&self, base: &Expr) -> Vec<(std::sync::Arc<str>, Oid, i32)> {
-        let proc = match &base.kind {
-            ExprKind::Call { callee, .. } => callee.proc,
-            _ => {
-                let shape = usize::try_from(base.typmod).ok().and_then(|it| self.records.get(it));
-                let fields = shape.filter(|_| base.ty == Oid::RECORD).into_iter().flatten();
-                return fields.map(|(name, ty)| (name.clone(), *ty, -1)).collect();
-            }
-        };
-        super::call::output_columns(proc)
-            .into_iter()
-            .map(|(name, ty)| (name.into(), ty, -1))
-            .collect()
     }
 
     pub(super) fn int4(value: i32) -> Expr {
@@ -608,12 +448,6 @@ pub(super) fn strip(mut ast: &Ast) -> &Ast {
         ast = inner;
     }
     ast
-}
-
-/// A row value.
-pub(super) fn row_of(fields: Vec<Expr>) -> Expr {
-    let names = (1..=fields.len()).map(|place| format!("f{place}").into()).collect();
-    Expr { kind: ExprKind::Row { fields, names }, ty: Oid::RECORD, typmod: -1 }
 }
 
 /// AND or OR of two, in one list with those that are there.

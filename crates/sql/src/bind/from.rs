@@ -100,7 +100,11 @@ impl Binder<'_> {
             Some(alias) => fold(&alias.name).into(),
             None => Arc::clone(&table.name),
         };
-        self.unused(&name)?;
+        let schema = match alias {
+            Some(_) => None,
+            None => Some(self.schema_name(table.schema)),
+        };
+        self.unused(schema.as_deref(), &name)?;
         let mut columns: Vec<Visible> = Vec::new();
         for (number, column) in table.live() {
             let expr = Expr::column(start + number as usize - 1, column.ty, column.typmod);
@@ -128,10 +132,6 @@ impl Binder<'_> {
         let xid = || Expr::constant(crate::types::Datum::Oid(3), Oid::XID);
         columns.push(system("xmin", xid()));
         columns.push(system("xmax", xid()));
-        let schema = match alias {
-            Some(_) => None,
-            None => Some(self.schema_name(table.schema)),
-        };
         let reference = TableRef { table: Arc::clone(&table), alias: Arc::clone(&name), start };
         let level = self.level();
         level.width += reference.width();
@@ -148,8 +148,14 @@ impl Binder<'_> {
         Ok(reference)
     }
 
-    fn unused(&mut self, name: &str) -> Result<()> {
-        if self.level().items.iter().any(|item| !item.lock_only && *item.name == *name) {
+    fn unused(&mut self, schema: Option<&str>, name: &str) -> Result<()> {
+        // Tables of different schemas are told apart by these.
+        let is_other = |item: &Item| match (&item.schema, schema) {
+            (Some(own), Some(schema)) => **own != *schema,
+            _ => false,
+        };
+        let is_it = |item: &Item| !item.lock_only && *item.name == *name && !is_other(item);
+        if self.level().items.iter().any(is_it) {
             return Err(SqlError::new(
                 code::DUPLICATE_ALIAS,
                 format!("table name \"{name}\" specified more than once"),
@@ -173,7 +179,7 @@ impl Binder<'_> {
             None => name.into(),
         };
         if !name.is_empty() {
-            self.unused(&name)?;
+            self.unused(schema.as_deref().filter(|_| alias.is_none()), &name)?;
         }
         let mut place = |(place, column): (usize, &OutColumn)| {
             let expr = Expr::column(start + place, column.ty, column.typmod);

@@ -134,6 +134,12 @@ impl Binder<'_> {
             _ => return Err(SqlError::new(code::SYNTAX_ERROR, "improper qualified name")),
         };
         if let Some((depth, item)) = self.find_item(qualifier.0, qualifier.1) {
+            let level = &self.levels[self.levels.len() - 1 - depth];
+            let named = |it: &&Item| !it.lock_only && it.name == item.name;
+            if qualifier.0.is_none() && level.items.iter().filter(named).count() > 1 {
+                let message = format!("table reference \"{}\" is ambiguous", qualifier.1);
+                return Err(SqlError::new(code::AMBIGUOUS_ALIAS, message).at(position));
+            }
             let mut matching = item.columns.iter().filter(|it| *it.name == **rest);
             let found = matching.next().cloned();
             if found.is_some() && matching.next().is_some() {

@@ -4,8 +4,8 @@
 use super::names::StarColumn;
 use super::query::Unknowns;
 use super::{Binder, Item, Visible};
-use crate::catalog::type_names::quote_ident;
 use crate::error::Result;
+use crate::functions::quote_ident;
 use crate::types::Oid;
 use sqlparser::ast;
 use sqlparser::tokenizer::{Location, Span};

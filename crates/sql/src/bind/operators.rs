@@ -1,7 +1,8 @@
 //! Operators that are more than a function of two arguments: rows, lists, patterns, ANY and ALL.
 
 use super::Binder;
-use super::expr::{join_logic, row_of, strip};
+use super::composite::row_of;
+use super::expr::{join_logic, strip};
 use crate::error::{Result, SqlError, code};
 use crate::ir::{Expr, ExprKind, Quantified};
 use crate::types::Oid;

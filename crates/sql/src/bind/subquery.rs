@@ -79,7 +79,7 @@ impl Binder<'_> {
             let kind = ExprKind::Scalar(Box::new(one));
             fields.push(Expr { kind, ty: column.ty, typmod: column.typmod });
         }
-        Ok(super::expr::row_of(fields))
+        Ok(super::composite::row_of(fields))
     }
 
     pub(super) fn exists(&mut self, query: &ast::Query, negated: bool) -> Result<Expr> {

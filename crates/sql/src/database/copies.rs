@@ -81,7 +81,8 @@ impl Cluster {
             (copy.name.clone(), Arc::new(copy))
         });
         let databases = RwLock::new(copies.collect());
-        Cluster { databases, store, counters, connected: Sessions::default() }
+        let roles = self.roles.copy();
+        Cluster { databases, store, counters, connected: Sessions::default(), roles }
     }
 }
 

@@ -229,7 +229,7 @@ impl Ddl<'_> {
             let message =
                 format!("column \"{name}\" of relation \"{}\" does not exist", table.name);
             if if_exists {
-                self.notice(code::UNDEFINED_COLUMN, format!("{message}, skipping"));
+                self.notice("00000", format!("{message}, skipping"));
                 return Ok(());
             }
             return Err(SqlError::new(code::UNDEFINED_COLUMN, message));
@@ -291,7 +291,7 @@ impl Ddl<'_> {
         let place = match self.find_constraint(&table, name) {
             Ok(place) => place,
             Err(error) if if_exists => {
-                self.notice(code::UNDEFINED_OBJECT, format!("{}, skipping", error.message()));
+                self.notice("00000", format!("{}, skipping", error.message()));
                 return Ok(());
             }
             Err(error) => return Err(error),

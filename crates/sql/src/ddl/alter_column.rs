@@ -21,11 +21,11 @@ impl Ddl<'_> {
         let (ty, typmod) = self.env.binder(self.text).data_type(ty)?;
         let column = old.column(number).clone();
         let is_generated = column.default.as_ref().is_some_and(|it| it.generated);
-        self.check_type_change(&old, number, name)?;
+        self.check_type_change(&old, name)?;
         let conversion = self.env.binder("").conversion(&old, number, using, (ty, typmod))?;
         let Some(expr) = conversion else {
             let shown = self.env.type_name(ty, typmod);
-            let quoted = crate::catalog::type_names::quote_ident(name);
+            let quoted = crate::functions::quote_ident(name);
             return Err(match using {
                 Some(_) => SqlError::new(
                     code::DATATYPE_MISMATCH,
@@ -86,7 +86,7 @@ impl Ddl<'_> {
         self.change_sequence(&sequence, &[SequenceOption::Type(data_type)])
     }
 
-    fn check_type_change(&self, table: &Table, number: u16, name: &str) -> Result<()> {
+    fn check_type_change(&self, table: &Table, name: &str) -> Result<()> {
         for (view, text) in self.catalog().views_on(table.oid) {
             if super::rename::mentions(text, name) {
                 return Err(SqlError::new(
@@ -99,7 +99,19 @@ impl Ddl<'_> {
                 )));
             }
         }
-        let _ = number;
+        for (_, column) in table.live() {
+            let Some(default) = column.default.as_ref().filter(|it| it.generated) else { continue };
+            if super::rename::mentions(&default.text, name) {
+                return Err(SqlError::new(
+                    code::FEATURE_NOT_SUPPORTED,
+                    "cannot alter type of a column used by a generated column",
+                )
+                .detail(format!(
+                    "Column \"{name}\" is used by generated column \"{}\".",
+                    column.name
+                )));
+            }
+        }
         Ok(())
     }
 
@@ -162,6 +174,12 @@ impl Ddl<'_> {
         let table = self.table(oid)?;
         let number = self.need_column(&table, name)?;
         let column = table.column(number);
+        if !matches!(column.ty, Oid::INT2 | Oid::INT4 | Oid::INT8) {
+            return Err(SqlError::new(
+                code::INVALID_PARAMETER_VALUE,
+                "identity column type must be smallint, integer, or bigint",
+            ));
+        }
         let named = format!("column \"{name}\" of relation \"{}\"", table.name);
         let refused = |what: &str| {
             SqlError::new(code::OBJECT_NOT_IN_PREREQUISITE_STATE, format!("{named} {what}"))

@@ -167,9 +167,9 @@ impl Ddl<'_> {
         for name in names {
             let oid = match self.need_collation(name) {
                 Ok(oid) => oid,
-                Err(error) if if_exists => {
+                Err(_) if if_exists => {
                     let message = format!("collation \"{}\" does not exist", name.shown());
-                    self.notice(error.code(), format!("{message}, skipping"));
+                    self.notice("00000", format!("{message}, skipping"));
                     continue;
                 }
                 Err(error) => return Err(error),

@@ -2,6 +2,7 @@
 
 use super::names::joined;
 use super::{Ddl, columns_of};
+use crate::catalog::builtin::{CastContext, builtin};
 use crate::catalog::{
     Constraint, ConstraintKind, ForeignKey, Index, IndexKey, IndexedExpr, Object, Table,
 };
@@ -285,6 +286,7 @@ impl Ddl<'_> {
                 }
             })?,
         };
+        self.check_lifetimes(table, &parent)?;
         let of = |table: &Table, name: &String| -> Result<u16> {
             table.find(name).ok_or_else(|| {
                 SqlError::new(
@@ -393,6 +395,18 @@ impl Ddl<'_> {
         }
     }
 
+    /// What is temporary refers to what is temporary alone, and is referred to by nothing else.
+    fn check_lifetimes(&self, table: &Table, parent: &Table) -> Result<()> {
+        let is_temporary = |table: &Table| self.env.path.temporary == Some(table.schema);
+        let (own, other) = match (is_temporary(table), is_temporary(parent)) {
+            (true, false) => ("temporary", "temporary"),
+            (false, true) => ("permanent", "permanent"),
+            _ => return Ok(()),
+        };
+        let message = format!("constraints on {own} tables may reference only {other} tables");
+        Err(SqlError::new(code::INVALID_TABLE_DEFINITION, message))
+    }
+
     /// An error if the columns cannot be compared.
     fn check_comparable(
         &self,
@@ -404,11 +418,7 @@ impl Ddl<'_> {
         for (&own, &other) in columns.iter().zip(referenced) {
             let (left, right) = (child.column(own), parent.column(other));
             let base = |ty| self.catalog().base_type(ty);
-            let kind = |ty: Oid| (self.catalog().category(base(ty)).0, is_integer(base(ty)));
-            let same = base(left.ty) == base(right.ty)
-                || (kind(left.ty) == kind(right.ty) && kind(left.ty).0 != b'E');
-            let numbers = kind(left.ty).0 == b'N' && kind(right.ty).0 == b'N';
-            if !same && !numbers {
+            if !is_comparable(base(left.ty), base(right.ty)) {
                 return Err(SqlError::new(
                     code::DATATYPE_MISMATCH,
                     format!("foreign key constraint \"{name}\" cannot be implemented"),
@@ -426,6 +436,17 @@ impl Ddl<'_> {
     }
 }
 
-fn is_integer(ty: Oid) -> bool {
-    matches!(ty, Oid::INT2 | Oid::INT4 | Oid::INT8)
+/// Whether the index over the referenced column finds values of the referring one: there is an
+/// operator for the two among those of the index, or the value becomes one of the index by itself.
+fn is_comparable(own: Oid, referenced: Oid) -> bool {
+    const FAMILIES: [&[Oid]; 3] = [
+        &[Oid::INT2, Oid::INT4, Oid::INT8],
+        &[Oid::FLOAT4, Oid::FLOAT8],
+        &[Oid::DATE, Oid::TIMESTAMP, Oid::TIMESTAMPTZ],
+    ];
+    let is_family = |family: &&[Oid]| family.contains(&own) && family.contains(&referenced);
+    let cast = builtin().casts.get(&(own, referenced));
+    own == referenced
+        || FAMILIES.iter().any(is_family)
+        || cast.is_some_and(|(_, context)| *context == CastContext::Implicit)
 }

@@ -176,7 +176,7 @@ impl Ddl<'_> {
     }
 
     fn sequence_shown(&self, sequence: &Sequence) -> String {
-        use crate::catalog::type_names::quote_ident;
+        use crate::functions::quote_ident;
         let is_visible = self.env.path.first() == Some(sequence.schema)
             || self.env.path.temporary == Some(sequence.schema);
         if is_visible {

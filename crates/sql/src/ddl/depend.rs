@@ -2,9 +2,10 @@
 //! what only depends on it.
 
 use super::{Ddl, columns_of};
-use crate::catalog::{ConstraintKind, IndexedExpr, Object, Table, UserTypeKind};
+use crate::catalog::{Column, ConstraintKind, IndexedExpr, Object, Table, UserTypeKind};
 use crate::error::{Result, SqlError, code};
-use crate::types::{Oid, TypeLookup};
+use crate::ir::{Expr, ExprKind};
+use crate::types::{Datum, Oid, TypeLookup};
 use std::sync::Arc;
 
 /// A thing that can be dropped.
@@ -180,8 +181,7 @@ impl Ddl<'_> {
             Some(Object::Sequence(_)) => {
                 for table in self.tables() {
                     for (number, column) in table.live() {
-                        let default = column.default.as_ref().and_then(|it| it.sequence);
-                        if default == Some(oid) {
+                        if self.default_names(column, oid) {
                             let thing = Thing::Default(table.oid, number);
                             found.push((thing, Bond::Dependent));
                         }
@@ -191,6 +191,21 @@ impl Ddl<'_> {
             _ => {}
         }
         found
+    }
+
+    /// Whether the default of a column takes its numbers from a sequence: by itself, or because its
+    /// user has written so.
+    fn default_names(&self, column: &Column, sequence: Oid) -> bool {
+        let Some(default) = &column.default else { return false };
+        if default.sequence.is_some() || default.generated {
+            return default.sequence == Some(sequence);
+        }
+        let is_it = |expr: &Expr| {
+            matches!(expr.kind, ExprKind::Const(Datum::Oid(it)) if it == sequence.0)
+                && expr.ty == Oid::REGCLASS
+        };
+        let bound = self.env.binder("").default_source(column);
+        bound.is_ok_and(|expr| expr.any(|it, _| is_it(it)))
     }
 
     fn owned_sequences(&self, table: Oid, column: Option<u16>) -> Vec<(Thing, Bond)> {

@@ -58,7 +58,7 @@ impl Ddl<'_> {
         {
             let message = format!("schema \"{schema}\" does not exist");
             if drop.if_exists {
-                self.notice(code::INVALID_SCHEMA_NAME, format!("{message}, skipping"));
+                self.notice("00000", format!("{message}, skipping"));
                 return Ok(None);
             }
             return Err(SqlError::new(code::INVALID_SCHEMA_NAME, message));
@@ -76,7 +76,7 @@ impl Ddl<'_> {
         };
         let message = format!("{word} \"{}\" does not exist", name.shown());
         if drop.if_exists {
-            self.notice(code, format!("{message}, skipping"));
+            self.notice("00000", format!("{message}, skipping"));
             return Ok(None);
         }
         Err(SqlError::new(code, message))

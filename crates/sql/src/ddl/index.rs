@@ -2,6 +2,7 @@
 
 use super::Ddl;
 use super::names::joined;
+use crate::catalog::system::op_class;
 use crate::catalog::{Index, IndexKey, IndexedExpr, Object, Table};
 use crate::error::{Result, SqlError, code};
 use crate::locks::Mode;
@@ -30,7 +31,7 @@ impl Ddl<'_> {
         self.check_method(create)?;
         let mut keys = Vec::new();
         for def in &create.keys {
-            keys.push(self.index_key(&table, def)?);
+            keys.push(self.index_key(&table, &create.method, def)?);
         }
         let mut include = Vec::new();
         for name in &create.include {
@@ -94,7 +95,12 @@ impl Ddl<'_> {
         })
     }
 
-    fn index_key(&mut self, table: &Arc<Table>, def: &IndexKeyDef) -> Result<IndexKey> {
+    fn index_key(
+        &mut self,
+        table: &Arc<Table>,
+        method: &str,
+        def: &IndexKeyDef,
+    ) -> Result<IndexKey> {
         let what = match (&def.column, &def.expr) {
             (Some(name), _) => IndexedExpr::Column(self.index_column(table, name)?),
             (None, text) => IndexedExpr::Expr(text.as_deref().unwrap_or_default().into()),
@@ -104,6 +110,14 @@ impl Ddl<'_> {
             return Err(SqlError::new(
                 code::INVALID_OBJECT_DEFINITION,
                 "functions in index expression must be marked IMMUTABLE",
+            ));
+        }
+        if let Some(name) = &def.class
+            && op_class(self.catalog(), method, Some(name), expr.ty).is_none()
+        {
+            return Err(SqlError::new(
+                code::UNDEFINED_OBJECT,
+                format!("operator class \"{name}\" does not exist for access method \"{method}\""),
             ));
         }
         Ok(IndexKey {

@@ -2,11 +2,11 @@
 
 use super::Ddl;
 use crate::bind::Noted;
-use crate::catalog::type_names::quote_ident;
 use crate::catalog::{
     ConstraintKind, Index, IndexedExpr, Object, Relation, Schema, Sequence, Table, UserType, View,
 };
 use crate::error::{Result, SqlError, code};
+use crate::functions::quote_ident;
 use crate::locks::Mode;
 use crate::parse::ast::{Name, ObjectKind};
 use crate::types::Oid;

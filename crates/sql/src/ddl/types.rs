@@ -131,9 +131,6 @@ impl Ddl<'_> {
                 }
             }
             (UserTypeKind::Enum(values), TypeChange::RenameValue { from, to }) => {
-                if self.is_enum_used(ty.oid) {
-                    return Err(SqlError::unsupported("RENAME VALUE of an enum that is in use"));
-                }
                 UserTypeKind::Enum(renamed(values, from, to)?)
             }
             (UserTypeKind::Composite(fields), change) => {
@@ -150,8 +147,8 @@ impl Ddl<'_> {
         Ok(())
     }
 
-    /// Whether a column may hold values of the type: a value keeps its label.
-    fn is_enum_used(&self, ty: Oid) -> bool {
+    /// Whether a column may hold values of the type.
+    fn is_used(&self, ty: Oid) -> bool {
         let array = self.catalog().array_of(ty);
         self.catalog().objects().any(|(_, object)| match object {
             Object::Table(table) => {
@@ -224,7 +221,7 @@ impl Ddl<'_> {
                 made[place].name = to.as_str().into();
             }
             TypeChange::AddAttribute { .. } | TypeChange::DropAttribute { .. }
-                if self.is_enum_used(ty.oid) =>
+                if self.is_used(ty.oid) =>
             {
                 return Err(SqlError::unsupported("changing a composite type that is in use"));
             }

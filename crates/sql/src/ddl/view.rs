@@ -180,7 +180,7 @@ impl Ddl<'_> {
         if_not_exists: bool,
         elements: &[Utility],
     ) -> Result<()> {
-        let name = name.unwrap_or(&self.env.user).to_owned();
+        let name = name.unwrap_or(&self.env.role).to_owned();
         if name.starts_with("pg_") {
             return Err(SqlError::new(
                 code::RESERVED_NAME,

@@ -3,13 +3,14 @@
 use super::Layout;
 use super::writer::Writer;
 use crate::catalog::system::{Tree, op_class};
-use crate::catalog::type_names::{quote_ident, relation_name};
+use crate::catalog::type_names::relation_name;
 use crate::catalog::{
     Action, Column, Constraint, ConstraintKind, ForeignKey, Index, IndexKey, IndexedExpr, Object,
     Table, UserTypeKind,
 };
 use crate::env::Env;
 use crate::error::Result;
+use crate::functions::quote_ident;
 use crate::ir::{Expr, ExprKind};
 use crate::types::Oid;
 use std::sync::Arc;
@@ -306,9 +307,4 @@ pub fn index(env: &Env, index: &Index, layout: Layout) -> String {
         out.push_str(&format!(" WHERE {predicate}"));
     }
     out
-}
-
-/// A view's query: as it was written.
-pub fn view(text: &str) -> String {
-    format!(" {};", text.trim().trim_end_matches(';').trim_end())
 }

@@ -9,11 +9,13 @@ mod constant;
 mod definitions;
 mod operators;
 mod simple;
+mod view;
 mod writer;
 
 pub use definitions::{
-    check, constraint, default, domain_check, index, index_column, predicate, tree, view,
+    check, constraint, default, domain_check, index, index_column, predicate, tree,
 };
+pub use view::view;
 pub use writer::Writer;
 
 /// Where there are parentheses.

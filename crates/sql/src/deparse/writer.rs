@@ -3,8 +3,8 @@
 use super::Layout;
 use super::constant::{Label, constant};
 use super::simple::{Around, Shape, cast_argument, is_simple, shape};
-use crate::catalog::type_names::quote_ident;
 use crate::env::Env;
+use crate::functions::quote_ident;
 use crate::ir::{BoolTest, Callee, Collated, Expr, ExprKind, Quantified, SubscriptPart};
 use crate::types::{Datum, Oid, TypeKind, TypeLookup};
 use std::sync::Arc;
@@ -18,17 +18,48 @@ pub struct Writer<'w> {
     env: &'w Env,
     /// The names of the columns of the row.
     columns: &'w [Arc<str>],
+    /// Whether these are SQL already, with their tables.
+    is_qualified: bool,
     layout: Layout,
     indent: usize,
     out: String,
+    /// Whether there was something that cannot be written.
+    is_lacking: bool,
 }
 
 impl<'w> Writer<'w> {
     /// The text of an expression over a row with these columns.
     pub fn text(env: &'w Env, columns: &'w [Arc<str>], layout: Layout, expr: &Expr) -> String {
-        let mut writer = Writer { env, columns, layout, indent: 0, out: String::new() };
+        let mut writer = Writer::new(env, columns, layout);
         writer.expr(expr);
         writer.out
+    }
+
+    fn new(env: &'w Env, columns: &'w [Arc<str>], layout: Layout) -> Writer<'w> {
+        Writer {
+            env,
+            columns,
+            is_qualified: false,
+            layout,
+            indent: 0,
+            out: String::new(),
+            is_lacking: false,
+        }
+    }
+
+    /// The same with columns that are written with their tables; none if there is something in it
+    /// that cannot be written.
+    pub fn qualified(
+        env: &'w Env,
+        columns: &'w [Arc<str>],
+        layout: Layout,
+        indent: usize,
+        expr: &Expr,
+    ) -> Option<String> {
+        let mut writer = Writer::new(env, columns, layout);
+        (writer.is_qualified, writer.indent) = (true, indent);
+        writer.expr(expr);
+        (!writer.is_lacking).then_some(writer.out)
     }
 
     fn plain(&self) -> bool {
@@ -80,7 +111,7 @@ impl<'w> Writer<'w> {
             ExprKind::Param(number) => self.put(&format!("${}", number + 1)),
             ExprKind::Column { index, .. } => {
                 let name = self.columns.get(*index).map_or("?column?", |name| name);
-                let name = quote_ident(name);
+                let name = if self.is_qualified { name.to_owned() } else { quote_ident(name) };
                 self.put(&name);
             }
             ExprKind::Call { callee, args, variadic } => self.call(expr, callee, args, *variadic),
@@ -156,6 +187,7 @@ impl<'w> Writer<'w> {
                 self.put(&format!("nextval({name})"));
             }
             other => {
+                self.is_lacking = true;
                 let name = format!("{other:?}");
                 let word = name.split(['(', ' ', '{']).next().unwrap_or("");
                 self.put(&format!("<{}>", word.to_lowercase()));

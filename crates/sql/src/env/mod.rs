@@ -41,8 +41,12 @@ pub struct Env {
     pub interrupt: Arc<Interrupt>,
     /// What evaluates expressions for those that stand below it.
     pub executor: &'static dyn Executor,
-    /// The user.
+    /// The user that has connected, who owns everything.
     pub user: Arc<str>,
+    /// Whom the session has become by SET SESSION AUTHORIZATION.
+    pub session_user: Arc<str>,
+    /// Whom it has become by SET ROLE.
+    pub role: Arc<str>,
     /// The number of the session, its process identifier to clients.
     pub session: u32,
     /// How many rows a result may have.

@@ -2,10 +2,12 @@
 
 use super::Env;
 use crate::catalog::builtin::{Proc, builtin};
-use crate::catalog::type_names::{plain_name, quote_ident, relation_name};
+use crate::catalog::type_names::{plain_name, relation_name};
 use crate::catalog::{Object, schema, system};
 use crate::error::{Result, SqlError, code};
+use crate::functions::quote_ident;
 use crate::types::{Oid, TypeLookup};
+use std::sync::Arc;
 
 /// Reads a value of such a type.
 pub fn reg_in(env: &Env, ty: Oid, text: &str) -> Result<u32> {
@@ -126,23 +128,28 @@ fn one_name(text: &str) -> Result<String> {
 /// A relation by its name, with or without its schema.
 pub fn relation_named(env: &Env, text: &str) -> Result<Oid> {
     let mut names = parts(text)?;
-    let shown = names.join(".");
     let name = names.pop().unwrap_or_default();
+    relation_of(env, names.pop().as_deref(), &name)
+}
+
+/// The same by the parts of its name.
+pub fn relation_of(env: &Env, schema: Option<&str>, name: &str) -> Result<Oid> {
     let absent = || {
-        let message = format!("relation \"{shown}\" does not exist");
+        let shown: Vec<&str> = schema.into_iter().chain([name]).collect();
+        let message = format!("relation \"{}\" does not exist", shown.join("."));
         SqlError::new(code::UNDEFINED_TABLE, message)
     };
-    let in_schema = match names.pop() {
-        Some(name) if name == "pg_temp" => Some(env.path.temporary.ok_or_else(absent)?),
-        Some(name) => Some(env.catalog.schema(&name).ok_or_else(absent)?),
+    let in_schema = match schema {
+        Some("pg_temp") => Some(env.path.temporary.ok_or_else(absent)?),
+        Some(name) => Some(env.catalog.schema(name).ok_or_else(absent)?),
         None => None,
     };
-    if let Some(found) = env.catalog.find_relation(in_schema, &name, &env.path) {
+    if let Some(found) = env.catalog.find_relation(in_schema, name, &env.path) {
         return Ok(found);
     }
     let system = match in_schema {
-        Some(schema) => system::find(schema, &name),
-        None => env.path.all().find_map(|schema| system::find(schema, &name)),
+        Some(schema) => system::find(schema, name),
+        None => env.path.all().find_map(|schema| system::find(schema, name)),
     };
     system.map(|table| table.oid).ok_or_else(absent)
 }
@@ -172,7 +179,18 @@ pub fn role_named(env: &Env, name: &str) -> Option<u32> {
     if *env.user == *name || name == "postgres" {
         return Some(10);
     }
-    system::fixed_role(name)
+    let made = env.cluster.roles.get(name).map(|role| role.oid.0);
+    made.or_else(|| system::fixed_role(name))
+}
+
+/// The name of a role.
+pub fn role_name(env: &Env, oid: Oid) -> Option<Arc<str>> {
+    if oid == Oid(10) {
+        return Some(Arc::clone(&env.user));
+    }
+    let made = env.cluster.roles.all();
+    let made = made.iter().find(|(_, role)| role.oid == oid).map(|(name, _)| name.as_str().into());
+    made.or_else(|| system::fixed_role_name(oid))
 }
 
 fn procs(text: &str) -> Result<Vec<&'static Proc>> {
@@ -309,7 +327,7 @@ pub fn reg_out(env: &Env, ty: Oid, value: u32) -> String {
             Some(Object::Schema(it)) => Some(quote_ident(&it.name)),
             _ => None,
         },
-        Oid::REGROLE if value == 10 => Some(quote_ident(&env.user)),
+        Oid::REGROLE => role_name(env, Oid(value)).map(|name| quote_ident(&name)),
         Oid::REGPROC => proc_name(value),
         Oid::REGPROCEDURE => procedure_name(env, value),
         Oid::REGOPER => operator_text(env, value, false),

@@ -3,7 +3,7 @@
 use super::rows::{Seen, compare_rows};
 use super::{Exec, Row};
 use crate::error::{Result, SqlError, code};
-use crate::ir::{Body, Cte, Distinct, Expr, Query, Select, SetOp};
+use crate::ir::{Body, Cte, Distinct, Expr, From, Query, Select, SetOp};
 use crate::plan;
 use crate::types::{Datum, HashKey, Oid};
 use rustc_hash::FxHashMap;
@@ -90,7 +90,23 @@ impl Exec<'_> {
             }
         }
         let mut changes = ctes.iter().filter(|cte| matches!(cte.query.body, Body::Modify(_)));
-        changes.try_for_each(|cte| self.run_one_cte(cte))
+        changes.try_for_each(|cte| self.run_one_cte(cte, None))
+    }
+
+    /// Of a recursive query that only this one names, and of which it looks at so many rows, no
+    /// more are made: without that `LIMIT` would not end a recursion that does not end itself.
+    fn begin_recursion(&mut self, select: &Select, node: &plan::Node, enough: usize) -> Result<()> {
+        let plan::NodeKind::Source { from: From::Cte { number, .. }, .. } = &node.kind else {
+            return Ok(());
+        };
+        let Some((cte, depth)) = self.waiting.get(number) else { return Ok(()) };
+        let shows_all = node.filters.is_empty() && node.once.is_empty() && select.sets.is_empty();
+        let is_own = cte.is_once && *depth == self.levels.len();
+        if !shows_all || !is_own || cte.recursive.is_none() || select.distinct != Distinct::No {
+            return Ok(());
+        }
+        let Some((cte, _)) = self.waiting.remove(number) else { return Ok(()) };
+        self.run_one_cte(&cte, Some(enough))
     }
 
     /// The rows of a query of WITH, without the values of columns that nothing looks at.
@@ -100,7 +116,7 @@ impl Exec<'_> {
                 plan::leave_out(&mut cte.query, &|column| !unused.contains(&column));
             }
             let inner = self.levels.split_off(depth);
-            let done = self.run_one_cte(&cte);
+            let done = self.run_one_cte(&cte, None);
             self.levels.extend(inner);
             done?;
         }
@@ -108,8 +124,8 @@ impl Exec<'_> {
         rows.ok_or_else(|| SqlError::internal(format!("query {number} of WITH has not run")))
     }
 
-    /// Runs a query of WITH.
-    fn run_one_cte(&mut self, cte: &Cte) -> Result<()> {
+    /// Runs a query of WITH; of a recursive one, until there are enough rows.
+    fn run_one_cte(&mut self, cte: &Cte, enough: Option<usize>) -> Result<()> {
         let rows = self.run_inside(&cte.query, &[], None)?;
         let width = cte.query.columns.len();
         let cut = |mut rows: Vec<Row>| {
@@ -128,7 +144,7 @@ impl Exec<'_> {
         }
         let mut all = rows.clone();
         for _ in 0..ROUNDS_MAX {
-            if rows.is_empty() {
+            if rows.is_empty() || enough.is_some_and(|enough| all.len() >= enough) {
                 break;
             }
             self.interrupt().check()?;
@@ -188,6 +204,9 @@ impl Exec<'_> {
         }
         if select.grouping.is_some() || !select.windows.is_empty() {
             return self.grouped_rows(select, &node);
+        }
+        if let Some(enough) = enough {
+            self.begin_recursion(select, &node, enough)?;
         }
         let types: Vec<Oid> = select.targets.iter().map(|target| target.ty).collect();
         let shown = query.columns.len();

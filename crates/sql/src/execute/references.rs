@@ -201,7 +201,7 @@ impl Exec<'_> {
         };
         let columns = || reference.referenced.iter().map(|&column| parent.column(column));
         let names: Vec<String> =
-            columns().map(|it| crate::catalog::type_names::quote_ident(&it.name)).collect();
+            columns().map(|it| crate::functions::quote_ident(&it.name)).collect();
         let types = columns().map(|it| it.ty).collect();
         (parent.name.to_string(), names.join(", "), types)
     }
@@ -236,7 +236,7 @@ impl Exec<'_> {
         let (parent, _, _) = self.parent_key(reference);
         let columns = || reference.columns.iter().map(|&column| table.column(column));
         let names: Vec<String> =
-            columns().map(|it| crate::catalog::type_names::quote_ident(&it.name)).collect();
+            columns().map(|it| crate::functions::quote_ident(&it.name)).collect();
         let mut error = SqlError::new(
             code::FOREIGN_KEY_VIOLATION,
             format!(

@@ -13,7 +13,9 @@ use crate::ir::{Expr, LockStrength, WaitPolicy};
 use crate::plan::{Access, KeyPart, Scan};
 use crate::types::{Datum, HashKey};
 use rustc_hash::FxHashMap;
+use std::iter::Peekable;
 use std::sync::Arc;
+use std::vec::IntoIter;
 
 /// A materialized view that was never filled has no rows yet, which is not the same as none.
 fn check_populated(table: &Table) -> Result<()> {
@@ -31,6 +33,36 @@ enum Candidates {
     These(Vec<RowNo>),
 }
 
+/// A column of rows that a statement reads.
+struct Column {
+    number: u16,
+    /// The values that are not initial, in the order of the rows.
+    changed: Peekable<IntoIter<(RowNo, Datum)>>,
+    /// What rows have that are older than the column.
+    missing: Option<Datum>,
+}
+
+/// Rows that satisfy conditions.
+struct Matching {
+    rows: Vec<RowNo>,
+    /// Values of the columns that the conditions look at, by the number of the column.
+    columns: Vec<(u16, Vec<Datum>)>,
+    /// Why the row behind these could not be tested.
+    failure: Option<SqlError>,
+}
+
+impl Matching {
+    fn add(&mut self, row: RowNo, values: &[Vec<Datum>], place: usize) {
+        self.rows.push(row);
+        for ((_, kept), values) in self.columns.iter_mut().zip(values) {
+            kept.push(values[place].clone());
+        }
+    }
+}
+
+/// So many rows have their values in memory at once.
+const PART: usize = 1024;
+
 impl Exec<'_> {
     pub(super) fn each_scanned(
         &mut self,
@@ -46,35 +78,110 @@ impl Exec<'_> {
             return self.each_locked(scan, &heap, filters, lock, rows, row, sink);
         }
         let existing = self.existing(&heap, &candidates)?;
-        let start = scan.table.start;
-        let count = scan.table.table.columns.len();
-        let first = self.columns(scan, &heap, &scan.first, &existing)?;
-        // Conditions are tested for all rows first, so that the other columns are read together.
-        let mut matching: Vec<(RowNo, Row)> = Vec::new();
-        for (place, &number) in existing.iter().enumerate() {
-            self.tick()?;
-            row[start..start + count].fill(Datum::Null);
-            for (&column, values) in scan.first.iter().zip(&first) {
-                row[start + column as usize - 1] = values[place].clone();
-            }
-            row[start + count] = tid(number);
-            if self.passes(filters, row)? {
-                matching.push((number, row[start..=start + count].to_vec()));
-            }
+        let mut first = self.columns(scan, &heap, &scan.first, &existing)?;
+        if scan.rest.is_empty() {
+            return self.each_part(&existing, |exec, part| {
+                let values = exec.values(&heap, &mut first, part);
+                for (place, &number) in part.iter().enumerate() {
+                    exec.show(scan, number, &first, &values, place, row)?;
+                    if exec.passes(filters, row)? && !sink(exec, row)? {
+                        return Ok(false);
+                    }
+                }
+                Ok(true)
+            });
         }
-        let numbers: Vec<RowNo> = matching.iter().map(|(number, _)| *number).collect();
-        let rest = self.columns(scan, &heap, &scan.rest, &numbers)?;
-        for (place, (number, values)) in matching.into_iter().enumerate() {
-            row[start..=start + count].clone_from_slice(&values);
-            for (&column, found) in scan.rest.iter().zip(&rest) {
-                row[start + column as usize - 1] = found[place].clone();
+        let matching = self.matching_rows(scan, &heap, filters, &existing, first, row)?;
+        let mut rest = self.columns(scan, &heap, &scan.rest, &matching.rows)?;
+        let mut done = 0;
+        let going = self.each_part(&matching.rows, |exec, part| {
+            let values = exec.values(&heap, &mut rest, part);
+            for (place, &number) in part.iter().enumerate() {
+                exec.show(scan, number, &rest, &values, place, row)?;
+                for (column, found) in &matching.columns {
+                    row[scan.table.start + *column as usize - 1] = found[done + place].clone();
+                }
+                if !sink(exec, row)? {
+                    return Ok(false);
+                }
             }
-            row[start + count] = tid(number);
-            if !sink(self, row)? {
+            done += part.len();
+            Ok(true)
+        })?;
+        match matching.failure {
+            // Rows before the one that fails may be enough.
+            Some(error) if going => Err(error),
+            _ => Ok(going),
+        }
+    }
+
+    /// Goes through rows in parts, so that not all their values are in memory at once.
+    fn each_part(
+        &mut self,
+        rows: &[RowNo],
+        mut each: impl FnMut(&mut Self, &[RowNo]) -> Result<bool>,
+    ) -> Result<bool> {
+        for part in rows.chunks(PART) {
+            if !each(self, part)? {
                 return Ok(false);
             }
         }
         Ok(true)
+    }
+
+    /// Puts a row into its place: values of these columns, and null for the others.
+    fn show(
+        &mut self,
+        scan: &Scan,
+        number: RowNo,
+        columns: &[Column],
+        values: &[Vec<Datum>],
+        place: usize,
+        row: &mut Row,
+    ) -> Result<()> {
+        self.tick()?;
+        let (start, count) = (scan.table.start, scan.table.table.columns.len());
+        row[start..start + count].fill(Datum::Null);
+        for (column, values) in columns.iter().zip(values) {
+            row[start + column.number as usize - 1] = values[place].clone();
+        }
+        row[start + count] = tid(number);
+        Ok(())
+    }
+
+    /// The rows that satisfy the conditions. These are tested for all rows first, so that the other
+    /// columns are read together, but not behind a row that fails.
+    fn matching_rows(
+        &mut self,
+        scan: &Scan,
+        heap: &Heap,
+        filters: &[Expr],
+        rows: &[RowNo],
+        mut columns: Vec<Column>,
+        row: &mut Row,
+    ) -> Result<Matching> {
+        let numbers = columns.iter().map(|column| (column.number, Vec::new()));
+        let mut found = Matching { rows: Vec::new(), columns: numbers.collect(), failure: None };
+        if columns.is_empty() && filters.is_empty() {
+            found.rows = rows.to_vec();
+            return Ok(found);
+        }
+        self.each_part(rows, |exec, part| {
+            let values = exec.values(heap, &mut columns, part);
+            for (place, &number) in part.iter().enumerate() {
+                exec.show(scan, number, &columns, &values, place, row)?;
+                match exec.passes(filters, row) {
+                    Ok(true) => found.add(number, &values, place),
+                    Ok(false) => {}
+                    Err(error) => {
+                        found.failure = Some(error);
+                        return Ok(false);
+                    }
+                }
+            }
+            Ok(true)
+        })?;
+        Ok(found)
     }
 
     /// Rows that are found by their key are locked first, and read as they are then.
@@ -210,41 +317,39 @@ impl Exec<'_> {
         })
     }
 
-    /// The values of columns for rows that exist.
+    /// Reads columns of rows that exist.
     fn columns(
         &mut self,
         scan: &Scan,
         heap: &Heap,
         columns: &[u16],
         rows: &[RowNo],
-    ) -> Result<Vec<Vec<Datum>>> {
+    ) -> Result<Vec<Column>> {
         let mut all = Vec::with_capacity(columns.len());
-        for &column in columns {
-            let changed = self.txn.cells.read_column(heap.id, column, RowSet::These(rows))?;
-            let missing = scan.table.table.column(column).missing.clone();
-            let directory = heap.rows();
-            let initial = |row: RowNo| {
-                let value = directory.initial(row, column);
-                value.or_else(|| missing.clone()).unwrap_or(Datum::Null)
-            };
-            let mut values: Vec<Datum> = Vec::with_capacity(rows.len());
-            // Both are in the order of `rows`.
-            let mut changed = changed.into_iter().peekable();
-            for &row in rows {
-                let found = changed.next_if(|(number, _)| *number == row);
-                let before = self.before.as_ref().and_then(|it| it.get(&(heap.id, row)));
-                if let Some(Some(old)) = before {
-                    values.push(old[column as usize - 1].clone());
-                    continue;
-                }
-                values.push(match found {
-                    Some((_, value)) => value,
-                    None => initial(row),
-                });
-            }
-            all.push(values);
+        for &number in columns {
+            let changed = self.txn.cells.read_column(heap.id, number, RowSet::These(rows))?;
+            let missing = scan.table.table.column(number).missing.clone();
+            all.push(Column { number, changed: changed.into_iter().peekable(), missing });
         }
         Ok(all)
+    }
+
+    /// The values of columns for the next of the rows that they were read for.
+    fn values(&self, heap: &Heap, columns: &mut [Column], rows: &[RowNo]) -> Vec<Vec<Datum>> {
+        let directory = heap.rows();
+        let value = |column: &mut Column, row: RowNo| {
+            // Both are in the same order.
+            let found = column.changed.next_if(|(number, _)| *number == row);
+            let before = self.before.as_ref().and_then(|it| it.get(&(heap.id, row)));
+            if let Some(Some(old)) = before {
+                return old[column.number as usize - 1].clone();
+            }
+            let initial = || directory.initial(row, column.number);
+            let found = found.map(|(_, value)| value).or_else(initial);
+            found.or_else(|| column.missing.clone()).unwrap_or(Datum::Null)
+        };
+        let all = columns.iter_mut();
+        all.map(|column| rows.iter().map(|&row| value(column, row)).collect()).collect()
     }
 }
 

@@ -161,7 +161,7 @@ impl Exec<'_> {
             .iter()
             .map(|key| match &key.what {
                 IndexedExpr::Column(number) => {
-                    crate::catalog::type_names::quote_ident(&rules.table.column(*number).name)
+                    crate::functions::quote_ident(&rules.table.column(*number).name)
                 }
                 IndexedExpr::Expr(text) => text.to_string(),
             })

@@ -60,6 +60,8 @@ pub struct Cte {
     pub recursive: Option<(Box<Query>, bool)>,
     /// Whether it is as if it stood where it is named: once, and not MATERIALIZED.
     pub is_inlined: bool,
+    /// Whether it is named once.
+    pub is_once: bool,
 }
 
 /// What makes the rows of a query.

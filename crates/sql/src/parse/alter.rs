@@ -22,14 +22,11 @@ impl Cursor<'_> {
             "type" => self.alter_type(),
             "domain" => self.alter_domain(),
             "database" => self.alter_database(),
-            "role" | "user" | "group" => Ok(self.accepted("ALTER ROLE")),
+            "role" | "user" | "group" if !self.is("user mapping") => self.alter_role(),
             "default" => Ok(self.accepted("ALTER DEFAULT PRIVILEGES")),
             "system" => Ok(self.accepted("ALTER SYSTEM")),
-            "extension" => Ok(self.unsupported("ALTER EXTENSION")),
-            "function" => Ok(self.unsupported("ALTER FUNCTION")),
-            "procedure" => Ok(self.unsupported("ALTER PROCEDURE")),
-            "trigger" => Ok(self.unsupported("ALTER TRIGGER")),
-            _ => Err(self.error()),
+            "collation" => Ok(self.unsupported("ALTER COLLATION")),
+            _ => self.alter_other(),
         }
     }
 
@@ -45,6 +42,9 @@ impl Cursor<'_> {
 
     fn alter_relation(&mut self, kind: ObjectKind) -> Result<Utility> {
         self.parser.advance_token();
+        if self.is("all in tablespace") {
+            return Ok(self.unsupported("ALTER … ALL IN TABLESPACE"));
+        }
         let if_exists = self.eat("if exists");
         self.eat("only");
         let name = self.name()?;
@@ -109,7 +109,8 @@ impl Cursor<'_> {
 
     /// Changes of what does not matter here.
     fn other_change(&mut self) -> Result<TableChange> {
-        if self.eat("owner to") || self.eat("cluster on") || self.eat("set tablespace") {
+        let is_named = ["owner to", "cluster on", "set tablespace", "set access method"];
+        if is_named.into_iter().any(|words| self.eat(words)) {
             self.ident()?;
         } else if self.eat("set logged")
             || self.eat("set unlogged")
@@ -131,9 +132,15 @@ impl Cursor<'_> {
                 return Ok(TableChange::Unsupported("row level security"));
             }
             self.ident()?;
+        } else if self.is("force row") || self.is("no force") {
+            self.skip_rest();
+            return Ok(TableChange::Unsupported("row level security"));
         } else if self.is("inherit") || self.is("no") || self.is("attach") || self.is("detach") {
             self.skip_rest();
             return Ok(TableChange::Unsupported("inheritance of tables"));
+        } else if self.is("of") || self.is("not of") {
+            self.skip_rest();
+            return Ok(TableChange::Unsupported("a table of a type"));
         } else {
             return Err(self.error());
         }
@@ -231,7 +238,10 @@ impl Cursor<'_> {
                 always = Some(false);
             } else if self.is("restart") {
                 options.extend(self.sequence_options()?);
-            } else if self.is("set statistics") || self.is("set storage") {
+            } else if self.is("set statistics")
+                || self.is("set storage")
+                || self.is("set compression")
+            {
                 self.need("set")?;
                 self.parser.advance_token();
                 self.eat_token(&Token::Minus);
@@ -239,6 +249,9 @@ impl Cursor<'_> {
                 return Ok(TableChange::Nothing);
             } else if self.is("set") && self.parser.peek_nth_token_ref(1).token == Token::LParen {
                 self.need("set")?;
+                self.skip_parentheses()?;
+                return Ok(TableChange::Nothing);
+            } else if self.eat("reset") {
                 self.skip_parentheses()?;
                 return Ok(TableChange::Nothing);
             } else if self.eat("set") {
@@ -270,7 +283,8 @@ impl Cursor<'_> {
             let to = self.ident()?;
             return Ok(Utility::RenameDatabase { name, to });
         }
-        Ok(self.accepted("ALTER DATABASE"))
+        self.skip_rest();
+        Ok(Utility::AlterDatabase { name })
     }
 
     fn alter_type(&mut self) -> Result<Utility> {
@@ -391,7 +405,7 @@ impl Cursor<'_> {
                 ObjectKind::MaterializedView
             }
             "database" => return self.drop_database(),
-            "role" | "user" | "group" => return Ok(self.accepted("DROP ROLE")),
+            "role" | "user" | "group" if !self.is("user mapping") => return self.drop_role(),
             "owned" => return Ok(self.accepted("DROP OWNED")),
             "extension" => ObjectKind::Extension,
             "collation" => {
@@ -401,7 +415,7 @@ impl Cursor<'_> {
                 let cascade = self.behavior();
                 return Ok(Utility::DropCollation { names, if_exists, cascade });
             }
-            other => return self.drop_other(other),
+            _ => return self.drop_other(),
         };
         self.parser.advance_token();
         if kind == ObjectKind::Index {
@@ -411,24 +425,6 @@ impl Cursor<'_> {
         let names = self.names()?;
         let cascade = self.behavior();
         Ok(Utility::Drop(Drop { kind, names, if_exists, cascade }))
-    }
-
-    /// Functions and the like: there are none, which IF EXISTS takes well.
-    fn drop_other(&mut self, word: &str) -> Result<Utility> {
-        let tag = match word {
-            "function" => "DROP FUNCTION",
-            "procedure" => "DROP PROCEDURE",
-            "trigger" => "DROP TRIGGER",
-            "rule" => "DROP RULE",
-            "aggregate" => "DROP AGGREGATE",
-            "policy" => "DROP POLICY",
-            "operator" => "DROP OPERATOR",
-            "cast" => "DROP CAST",
-            "language" => "DROP LANGUAGE",
-            _ => return Err(self.error()),
-        };
-        self.parser.advance_token();
-        if self.is("if exists") { Ok(self.accepted(tag)) } else { Ok(self.unsupported(tag)) }
     }
 
     fn drop_database(&mut self) -> Result<Utility> {

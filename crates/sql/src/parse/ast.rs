@@ -5,6 +5,7 @@
 
 use super::Parsed;
 use crate::catalog::CheckOption;
+use crate::roles::Attribute;
 use sqlparser::ast::{DataType, Expr, Query, TransactionMode};
 
 /// A name with its schema.
@@ -24,6 +25,24 @@ impl Name {
             None => self.name.clone(),
         }
     }
+}
+
+/// A role, by its name or by a word for it.
+#[derive(Clone, PartialEq, Eq, Debug)]
+pub enum RoleName {
+    Named(String),
+    Current,
+    Session,
+    Public,
+}
+
+/// What CREATE ROLE and ALTER ROLE say of a role.
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
+pub struct RoleChange {
+    pub attributes: Vec<(Attribute, bool)>,
+    pub limit: Option<i32>,
+    /// Roles that are named as its members, or as those it is a member of.
+    pub roles: Vec<RoleName>,
 }
 
 /// What lives how long.
@@ -104,6 +123,10 @@ pub enum Utility {
         if_exists: bool,
         force: bool,
     },
+    /// Of which nothing matters here.
+    AlterDatabase {
+        name: String,
+    },
     RenameDatabase {
         name: String,
         to: String,
@@ -121,8 +144,36 @@ pub enum Utility {
     },
     /// Done by doing nothing.
     Accepted(&'static str),
-    /// Done by doing nothing, but only outside of transactions.
-    Alone(&'static str),
+    /// Done by doing nothing, if these are there; only outside of transactions.
+    Vacuum(Vec<Name>),
+    /// ANALYZE, CLUSTER, REINDEX: the same, also inside.
+    Maintain {
+        tag: &'static str,
+        relations: Vec<Name>,
+    },
+    CreateRole {
+        name: String,
+        change: RoleChange,
+    },
+    AlterRole {
+        name: RoleName,
+        change: RoleChange,
+    },
+    RenameRole {
+        name: RoleName,
+        to: String,
+    },
+    DropRole {
+        names: Vec<RoleName>,
+        if_exists: bool,
+    },
+    /// GRANT and REVOKE: what must be there.
+    Grant {
+        tag: &'static str,
+        roles: Vec<RoleName>,
+        relations: Vec<Name>,
+        schemas: Vec<String>,
+    },
     Unsupported(&'static str),
     Set {
         name: String,

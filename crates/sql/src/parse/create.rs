@@ -28,15 +28,8 @@ impl Cursor<'_> {
             "database" => self.create_database(),
             "extension" => self.create_extension(),
             "collation" => self.create_collation(),
-            "role" | "user" | "group" => {
-                self.skip_rest();
-                Ok(Utility::Accepted("CREATE ROLE"))
-            }
-            other => {
-                let what = unsupported(other).ok_or_else(|| self.error())?;
-                self.skip_rest();
-                Ok(Utility::Unsupported(what))
-            }
+            "role" | "user" | "group" if !self.is("user mapping") => self.create_role(),
+            _ => self.create_other(),
         }
     }
 
@@ -143,7 +136,9 @@ impl Cursor<'_> {
     fn table_options(&mut self, lifetime: Lifetime) -> Result<Lifetime> {
         let mut lifetime = lifetime;
         loop {
-            if self.eat("using") || self.eat("tablespace") {
+            if self.eat("using") {
+                self.access_method()?;
+            } else if self.eat("tablespace") {
                 self.ident()?;
             } else if self.eat("without oids") {
             } else if self.is("with") && !self.is("with data") && !self.is("with no") {
@@ -168,6 +163,16 @@ impl Cursor<'_> {
                 return Ok(lifetime);
             }
         }
+    }
+
+    /// How the rows of a table are kept: there is one way.
+    fn access_method(&mut self) -> Result<()> {
+        let name = self.ident()?;
+        if name == "heap" {
+            return Ok(());
+        }
+        let message = format!("access method \"{name}\" does not exist");
+        Err(SqlError::new(code::UNDEFINED_OBJECT, message))
     }
 
     fn table_element(&mut self, table: &mut CreateTable) -> Result<()> {
@@ -252,6 +257,10 @@ impl Cursor<'_> {
         let mut constraint =
             TableConstraint { name, kind, deferrable: false, deferred: false, not_valid: false };
         self.constraint_attributes(&mut constraint)?;
+        if constraint.deferrable && matches!(constraint.kind, ConstraintDef::Check(_)) {
+            let message = "CHECK constraints cannot be marked DEFERRABLE";
+            return Err(SqlError::new(code::FEATURE_NOT_SUPPORTED, message));
+        }
         Ok(constraint)
     }
 
@@ -434,6 +443,9 @@ impl Cursor<'_> {
             TableConstraint { name, kind, deferrable: false, deferred: false, not_valid: false };
         // NOT NULL of the column must not be taken for NOT DEFERRABLE.
         self.constraint_attributes(&mut constraint)?;
+        if constraint.deferrable && matches!(constraint.kind, ConstraintDef::Check(_)) {
+            return Err(SqlError::new(code::SYNTAX_ERROR, "misplaced DEFERRABLE clause"));
+        }
         column.constraints.push(constraint);
         Ok(true)
     }
@@ -517,31 +529,4 @@ impl Cursor<'_> {
         };
         Ok(Some(option))
     }
-}
-
-/// Things that can be made there and not here.
-pub(super) fn unsupported(word: &str) -> Option<&'static str> {
-    Some(match word {
-        "function" => "CREATE FUNCTION",
-        "procedure" => "CREATE PROCEDURE",
-        "trigger" | "constraint" => "CREATE TRIGGER",
-        "rule" => "CREATE RULE",
-        "aggregate" => "CREATE AGGREGATE",
-        "operator" => "CREATE OPERATOR",
-        "cast" => "CREATE CAST",
-        "policy" => "CREATE POLICY",
-        "event" => "CREATE EVENT TRIGGER",
-        "foreign" => "CREATE FOREIGN TABLE",
-        "server" => "CREATE SERVER",
-        "language" | "trusted" | "procedural" => "CREATE LANGUAGE",
-        "publication" => "CREATE PUBLICATION",
-        "subscription" => "CREATE SUBSCRIPTION",
-        "statistics" => "CREATE STATISTICS",
-        "tablespace" => "CREATE TABLESPACE",
-        "text" => "CREATE TEXT SEARCH",
-        "transform" => "CREATE TRANSFORM",
-        "access" => "CREATE ACCESS METHOD",
-        "conversion" => "CREATE CONVERSION",
-        _ => return None,
-    })
 }

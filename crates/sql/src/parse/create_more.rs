@@ -3,8 +3,8 @@
 use super::ast::*;
 use super::cursor::Cursor;
 use crate::catalog::CheckOption;
-use crate::catalog::type_names::quote_ident;
 use crate::error::{Result, SqlError, code};
+use crate::functions::quote_ident;
 use sqlparser::tokenizer::Token;
 
 /// What the options of a view say of checks: `(check_option = local)`.

@@ -59,19 +59,46 @@ impl<'t> Solid<'t> {
     }
 }
 
+/// What may follow SELECT without results and without FROM.
+const CLAUSES: [&str; 12] = [
+    "where",
+    "group",
+    "having",
+    "window",
+    "union",
+    "intersect",
+    "except",
+    "order",
+    "limit",
+    "offset",
+    "fetch",
+    "for",
+];
+
 /// A query of no columns and one row.
 fn empty_select(mut tokens: Tokens) -> Tokens {
     let it = Solid::new(&tokens);
-    let is_end = |at| matches!(it.token(at), None | Some(Token::SemiColon | Token::EOF));
-    if !(it.is(0, &["select"]) && is_end(1)) {
-        return tokens;
+    let found = it.all(|it, at| {
+        let is_end = |token: Option<&Token>| {
+            matches!(token, None | Some(Token::SemiColon | Token::EOF | Token::RParen))
+        };
+        let is_clause = || it.word(at + 1).is_some_and(|word| CLAUSES.contains(&word.as_str()));
+        it.is(at, &["select"]) && (is_end(it.token(at + 1)) || is_clause())
+    });
+    let found: Vec<usize> = found.into_iter().map(|at| it.places[at]).collect();
+    for place in found.into_iter().rev() {
+        let made = of_nothing(&tokens[place]);
+        tokens.splice(place + 1..place + 1, made);
     }
-    let place = it.places[0];
-    let like = tokens[place].clone();
-    let word = |text: &str| plain(Token::make_keyword(text), &like);
-    let number = plain(Token::Number("1".to_owned(), false), &like);
-    let (open, close) = (plain(Token::LParen, &like), plain(Token::RParen, &like));
-    let made = [
+    tokens
+}
+
+/// FROM one row without a column.
+fn of_nothing(like: &TokenWithSpan) -> [TokenWithSpan; 9] {
+    let word = |text: &str| plain(Token::make_keyword(text), like);
+    let number = plain(Token::Number("1".to_owned(), false), like);
+    let (open, close) = (plain(Token::LParen, like), plain(Token::RParen, like));
+    [
         word("FROM"),
         open.clone(),
         word("VALUES"),
@@ -80,10 +107,8 @@ fn empty_select(mut tokens: Tokens) -> Tokens {
         close.clone(),
         close,
         word("AS"),
-        marked("nothing", &like),
-    ];
-    tokens.splice(place + 1..place + 1, made);
-    tokens
+        marked("nothing", like),
+    ]
 }
 
 /// `inet '…'` is `'…'::inet`.

@@ -11,16 +11,23 @@ mod grammar;
 mod hints;
 mod lexical;
 mod names;
+mod others;
 mod rewrite;
+mod roles;
+mod search_cycle;
 mod session;
 mod shape;
+mod synonyms;
+mod unsupported;
 
 use cursor::Cursor;
 pub use hints::asks_for_latest;
 pub(crate) use names::{fold, name_parts, split_name};
 pub(crate) use rewrite::{MARK, marked_literal};
+pub(crate) use search_cycle::{Cycle, Search, SearchCycle};
 pub use shape::{shape, without_end};
 use std::sync::Arc;
+pub(crate) use synonyms::VARIADIC;
 
 use crate::error::{Result, SqlError, code};
 use sqlparser::ast::{Expr, MysqlInsertPriority, Query, Statement};
@@ -84,7 +91,7 @@ pub fn statements(text: &str) -> Result<Vec<Parsed>> {
         if !part.iter().any(has_token) {
             continue;
         }
-        if let Some(what) = rewrite::unsupported(part) {
+        if let Some(what) = unsupported::find(part) {
             return Err(SqlError::unsupported(what));
         }
         let mut rewritten = rewrite::rewrite(text, part.to_vec());
@@ -213,15 +220,16 @@ fn utility(cursor: &mut Cursor<'_>) -> Result<Option<ast::Utility>> {
         "lock" => cursor.lock()?,
         "copy" => cursor.copy()?,
         "explain" => cursor.explain()?,
-        "vacuum" => {
+        "vacuum" => U::Vacuum(maintained(cursor)?),
+        "grant" => cursor.grant(true)?,
+        "revoke" => cursor.grant(false)?,
+        "analyze" | "analyse" => U::Maintain { tag: "ANALYZE", relations: maintained(cursor)? },
+        "reindex" => reindex(cursor)?,
+        "cluster" => {
+            let relations = maintained(cursor)?;
             cursor.skip_rest();
-            U::Alone("VACUUM")
+            U::Maintain { tag: "CLUSTER", relations }
         }
-        "grant" => cursor.accepted("GRANT"),
-        "revoke" => cursor.accepted("REVOKE"),
-        "analyze" | "analyse" => cursor.accepted("ANALYZE"),
-        "reindex" => cursor.accepted("REINDEX"),
-        "cluster" => cursor.accepted("CLUSTER"),
         "checkpoint" => cursor.accepted("CHECKPOINT"),
         "listen" => cursor.accepted("LISTEN"),
         "unlisten" => cursor.accepted("UNLISTEN"),
@@ -247,6 +255,38 @@ fn truncate(cursor: &mut Cursor<'_>) -> Result<ast::Utility> {
     cursor.eat("continue identity");
     let cascade = cursor.behavior();
     Ok(ast::Utility::Truncate { tables, restart, cascade })
+}
+
+/// The tables of VACUUM, ANALYZE and CLUSTER, behind options.
+fn maintained(cursor: &mut Cursor<'_>) -> Result<Vec<ast::Name>> {
+    if cursor.is_token(&Token::LParen) {
+        cursor.skip_parentheses()?;
+    }
+    while ["full", "freeze", "verbose", "analyze", "analyse"].iter().any(|it| cursor.eat(it)) {}
+    if cursor.is_end() {
+        return Ok(Vec::new());
+    }
+    cursor.list(|it| {
+        let name = it.name()?;
+        it.maybe_ident_list()?;
+        Ok(name)
+    })
+}
+
+fn reindex(cursor: &mut Cursor<'_>) -> Result<ast::Utility> {
+    if cursor.is_token(&Token::LParen) {
+        cursor.skip_parentheses()?;
+    }
+    let is_relation = cursor.is("index") || cursor.is("table");
+    let is_other = cursor.is("schema") || cursor.is("database") || cursor.is("system");
+    if !is_relation && !is_other {
+        return Err(cursor.error());
+    }
+    cursor.parser.advance_token();
+    cursor.eat("concurrently");
+    let name = cursor.name()?;
+    let relations = if is_relation { vec![name] } else { Vec::new() };
+    Ok(ast::Utility::Maintain { tag: "REINDEX", relations })
 }
 
 fn refresh(cursor: &mut Cursor<'_>) -> Result<ast::Utility> {

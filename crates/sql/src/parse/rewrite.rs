@@ -5,7 +5,8 @@ use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 /// Rewrites tokens.
 pub(super) fn rewrite(text: &str, tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
-    let tokens = super::lexical::rewrite(joined_strings(tokens));
+    let tokens = super::search_cycle::rewrite(text, tokens);
+    let tokens = super::synonyms::rewrite(super::lexical::rewrite(joined_strings(tokens)));
     let tokens = super::grammar::rewrite(text, tokens);
     let tokens = frame_bounds(exclusions(trims(only(table_command(tokens)))));
     let tokens = weaker_locks(transactions(queries_in_lists(tokens)));
@@ -268,15 +269,15 @@ fn transactions(mut tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan> {
         Some("abort") => tokens[first].token = Token::make_keyword("ROLLBACK"),
         Some("begin" | "start") => {
             let is_it = |it: &TokenWithSpan, want: &str| word(it).as_deref() == Some(want);
-            if let Some(place) = tokens.iter().position(|it| is_it(it, "deferrable")) {
-                tokens.remove(place);
-                let before = tokens[..place]
-                    .iter()
-                    .rposition(|it| !matches!(it.token, Token::Whitespace(_) | Token::Comma));
-                if let Some(before) = before {
-                    let until = if is_it(&tokens[before], "not") { before } else { before + 1 };
-                    tokens.drain(until..place);
-                }
+            tokens.retain(|it| !matches!(it.token, Token::Whitespace(_)));
+            while let Some(place) = tokens.iter().position(|it| is_it(it, "deferrable")) {
+                let first = place - usize::from(place > 0 && is_it(&tokens[place - 1], "not"));
+                // One comma goes with it: the one before, or if it is the first mode that behind.
+                let is_comma =
+                    |it: Option<&TokenWithSpan>| it.is_some_and(|it| it.token == Token::Comma);
+                let before = is_comma(tokens[..first].last());
+                let behind = !before && is_comma(tokens.get(place + 1));
+                tokens.drain(first - usize::from(before)..=place + usize::from(behind));
             }
         }
         _ => {}
@@ -533,36 +534,6 @@ fn conflict_targets(text: &str, tokens: Vec<TokenWithSpan>) -> Vec<TokenWithSpan
     made.push(plain(Token::RParen, like));
     made.extend_from_slice(&tokens[places.get(next).copied().unwrap_or(tokens.len())..]);
     made
-}
-
-/// What PostgreSQL's grammar has and neither `sqlparser` nor this module knows.
-pub(super) fn unsupported(tokens: &[TokenWithSpan]) -> Option<&'static str> {
-    let places = solid(tokens);
-    let is = |at: usize, want: &str| {
-        places.get(at).is_some_and(|&place| word(&tokens[place]).as_deref() == Some(want))
-    };
-    let has_part = |at: usize| {
-        let open = (at..places.len()).find(|&at| tokens[places[at]].token == Token::LParen);
-        let Some(open) = open else { return false };
-        let Some(close) = closing(tokens, &places, open) else { return false };
-        // Columns, and not what is inserted.
-        let is_query = |at| is(at, "values") || is(at, "select") || is(at, "with");
-        let brackets = |&place: &usize| tokens[place].token == Token::LBracket;
-        !(at..=open + 1).any(is_query) && places[open..close].iter().any(brackets)
-    };
-    (0..places.len()).find_map(|at| {
-        if is(at, "insert") && is(at + 1, "into") && has_part(at) {
-            return Some("INSERT into an element of an array");
-        }
-        if is(at, "search") && (is(at + 1, "depth") || is(at + 1, "breadth")) {
-            return Some("SEARCH of a recursive query");
-        }
-        let follows_query = at > 0 && tokens[places[at - 1]].token == Token::RParen;
-        if is(at, "cycle") && follows_query && !is(0, "create") && !is(0, "alter") {
-            return Some("CYCLE of a recursive query");
-        }
-        None
-    })
 }
 
 /// OVERRIDING SYSTEM VALUE or USER VALUE of an INSERT: taken out, and which it was.

@@ -3,8 +3,8 @@
 use super::ast::*;
 use super::cursor::Cursor;
 use super::{Parsed, of_cursor};
-use crate::catalog::type_names::quote_ident;
 use crate::error::{Result, SqlError, code};
+use crate::functions::quote_ident;
 use sqlparser::ast::{TransactionAccessMode, TransactionIsolationLevel, TransactionMode};
 use sqlparser::tokenizer::Token;
 
@@ -27,8 +27,8 @@ impl Cursor<'_> {
         if !local && self.word_at(1).as_deref() != Some("authorization") {
             self.eat("session");
         }
-        if self.is("session authorization") || self.is("role") {
-            return Ok(self.accepted("SET"));
+        if let Some(becomes) = self.set_role(local)? {
+            return Ok(becomes);
         }
         if self.eat("time zone") {
             return self.set_zone(local);
@@ -152,8 +152,8 @@ impl Cursor<'_> {
         if self.eat("all") {
             return Ok(Utility::ResetAll);
         }
-        if self.is("session authorization") || self.is("role") {
-            return Ok(self.accepted("RESET"));
+        if self.eat("session authorization") {
+            return Ok(Utility::Reset("session_authorization".to_owned()));
         }
         let name = match self.eat("time zone") {
             true => "timezone".to_owned(),

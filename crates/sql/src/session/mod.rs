@@ -196,6 +196,7 @@ impl Session {
             Some(txn) => Arc::clone(txn.edit.catalog()),
             None => self.database.catalog(),
         };
+        let (session_user, role) = self.identity();
         let now = now();
         let begun = self.txn.as_ref().map_or(now, |txn| txn.begun);
         Env {
@@ -208,6 +209,8 @@ impl Session {
             interrupt: Arc::clone(&self.interrupt),
             executor: &Detached,
             user: Arc::clone(&self.user),
+            session_user,
+            role,
             session: self.number,
             rows_max: self.rows_max,
             lock_timeout: self.settings.time("lock_timeout"),
@@ -217,9 +220,18 @@ impl Session {
         }
     }
 
+    /// Whom it has become by SET SESSION AUTHORIZATION, and by SET ROLE.
+    fn identity(&self) -> (Arc<str>, Arc<str>) {
+        let of = |name: &str| self.settings.find(name).filter(|_| self.settings.is_set(name));
+        let session: Option<Arc<str>> = of("session_authorization").map(Into::into);
+        let session = session.unwrap_or_else(|| Arc::clone(&self.user));
+        let role = of("role").filter(|name| name != "none").map(Into::into);
+        (Arc::clone(&session), role.unwrap_or(session))
+    }
+
     fn search_path(&self, catalog: &crate::catalog::Catalog) -> SearchPath {
         let find = |name: String| match name.as_str() {
-            "$user" => catalog.schema(&self.user),
+            "$user" => catalog.schema(&self.identity().1),
             "pg_temp" => self.temporary,
             name => catalog.schema(name),
         };

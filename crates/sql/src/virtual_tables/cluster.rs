@@ -7,6 +7,7 @@ use crate::catalog::Object;
 use crate::catalog::extensions::extensions;
 use crate::env::Env;
 use crate::locks::{Mode, Owner, Target};
+use crate::roles::{Attribute, Role};
 use crate::types::{Datum, Interval, Oid, Zone};
 
 /// The databases.
@@ -45,6 +46,32 @@ pub(super) fn pg_authid(env: &Env, maker: &mut Maker) {
         ("rolbypassrls", flag(true)),
         ("rolconnlimit", Datum::Int4(-1)),
     ]);
+    for (name, role) in made_roles(env) {
+        maker.add(role_columns(&name, &role, Datum::Null));
+    }
+}
+
+/// The roles that were made, except for the user, who is told of already.
+fn made_roles(env: &Env) -> impl Iterator<Item = (String, Role)> {
+    let user = std::sync::Arc::clone(&env.user);
+    env.cluster.roles.all().into_iter().filter(move |(name, _)| **name != *user)
+}
+
+fn role_columns(name: &str, role: &Role, password: Datum) -> [(&'static str, Datum); 11] {
+    let has = |attribute| flag(role.has(attribute));
+    [
+        ("oid", oid(role.oid)),
+        ("rolname", text(name)),
+        ("rolsuper", has(Attribute::Superuser)),
+        ("rolinherit", has(Attribute::Inherit)),
+        ("rolcreaterole", has(Attribute::CreateRole)),
+        ("rolcreatedb", has(Attribute::CreateDb)),
+        ("rolcanlogin", has(Attribute::Login)),
+        ("rolreplication", has(Attribute::Replication)),
+        ("rolbypassrls", has(Attribute::BypassRls)),
+        ("rolconnlimit", Datum::Int4(role.limit)),
+        ("rolpassword", password),
+    ]
 }
 
 /// The same, as everybody may see it.
@@ -62,6 +89,9 @@ pub(super) fn pg_roles(env: &Env, maker: &mut Maker) {
         ("rolconnlimit", Datum::Int4(-1)),
         ("rolpassword", text("********")),
     ]);
+    for (name, role) in made_roles(env) {
+        maker.add(role_columns(&name, &role, text("********")));
+    }
     for row in fixed::rows("pg_authid") {
         let (Datum::Oid(role), Datum::Text(name)) = (&row[0], &row[1]) else { continue };
         maker.add([
@@ -91,6 +121,17 @@ pub(super) fn pg_user(env: &Env, maker: &mut Maker) {
         ("usebypassrls", flag(true)),
         ("passwd", text("********")),
     ]);
+    for (name, role) in made_roles(env).filter(|(_, role)| role.has(Attribute::Login)) {
+        maker.add([
+            ("usename", text(&name)),
+            ("usesysid", oid(role.oid)),
+            ("usecreatedb", flag(role.has(Attribute::CreateDb))),
+            ("usesuper", flag(role.has(Attribute::Superuser))),
+            ("userepl", flag(role.has(Attribute::Replication))),
+            ("usebypassrls", flag(role.has(Attribute::BypassRls))),
+            ("passwd", text("********")),
+        ]);
+    }
 }
 
 /// The schemas.

@@ -338,11 +338,12 @@ pub(super) fn views(env: &Env, maker: &mut Maker) {
             Some(CheckOption::Local) => "LOCAL",
             Some(CheckOption::Cascaded) => "CASCADED",
         };
+        let definition = deparse::view(env, object, deparse::Layout::Plain);
         maker.add([
             ("table_catalog", database(env)),
             ("table_schema", schema_of(env, it.schema)),
             ("table_name", text(&it.name)),
-            ("view_definition", Datum::text(deparse::view(&it.text))),
+            ("view_definition", definition.map_or(Datum::Null, Datum::text)),
             ("check_option", text(check)),
             ("is_updatable", yes(updatable)),
             ("is_insertable_into", yes(updatable)),

@@ -45,6 +45,10 @@ pub(super) fn pg_tables(env: &Env, maker: &mut Maker) {
     }
 }
 
+fn definition(env: &Env, view: &Object) -> Datum {
+    deparse::view(env, view, deparse::Layout::Plain).map_or(Datum::Null, Datum::text)
+}
+
 /// Views.
 pub(super) fn pg_views(env: &Env, maker: &mut Maker) {
     for (_, object) in env.catalog.objects() {
@@ -53,7 +57,7 @@ pub(super) fn pg_views(env: &Env, maker: &mut Maker) {
             ("schemaname", text(&env.catalog.schema_name(it.schema))),
             ("viewname", text(&it.name)),
             ("viewowner", text(&env.user)),
-            ("definition", Datum::text(deparse::view(&it.text))),
+            ("definition", definition(env, object)),
         ]);
     }
 }
@@ -69,7 +73,7 @@ pub(super) fn pg_matviews(env: &Env, maker: &mut Maker) {
             ("matviewowner", text(&env.user)),
             ("hasindexes", flag(!it.indexes.is_empty())),
             ("ispopulated", flag(view.populated)),
-            ("definition", Datum::text(deparse::view(&view.text))),
+            ("definition", definition(env, object)),
         ]);
     }
 }

@@ -62,23 +62,28 @@ fn pg_get_indexdef(exec: &mut Exec<'_>, asked: &Asked<'_>) -> Result<Datum> {
     }))
 }
 
+/// Parentheses are left out where a flag or a width of lines is given.
+fn view_layout(asked: &Asked<'_>) -> Layout {
+    match asked.args.get(1) {
+        Some(Datum::Bool(true) | Datum::Int4(_)) => Layout::Pretty,
+        _ => Layout::Plain,
+    }
+}
+
 fn pg_get_viewdef(exec: &mut Exec<'_>, asked: &Asked<'_>) -> Result<Datum> {
     let oid = match asked.args.first() {
         Some(Datum::Text(name)) => reg_names::relation_named(exec.env, name)?,
         _ => asked.oid(0)?,
     };
     some(match exec.env.catalog.get(oid) {
-        Some(object) => object.query().map(|(text, _)| deparse::view(text)),
+        Some(object) => deparse::view(exec.env, object, view_layout(asked)),
         None => None,
     })
 }
 
 fn pg_get_userbyid(exec: &mut Exec<'_>, asked: &Asked<'_>) -> Result<Datum> {
     let role = asked.oid(0)?;
-    if role == Oid(10) {
-        return Ok(Datum::Text(std::sync::Arc::clone(&exec.env.user)));
-    }
-    Ok(match crate::catalog::system::fixed_role_name(role) {
+    Ok(match reg_names::role_name(exec.env, role) {
         Some(name) => Datum::Text(name),
         None => Datum::text(format!("unknown (OID={role})")),
     })
@@ -111,7 +116,7 @@ fn arguments(env: &Env, proc: &Proc, modes: &[u8], with_defaults: bool) -> Strin
         }
         .to_owned();
         if let Some(name) = proc.names.get(place).filter(|name| !name.is_empty()) {
-            text.push_str(&type_names::quote_ident(name));
+            text.push_str(&crate::functions::quote_ident(name));
             text.push(' ');
         }
         text.push_str(&env.type_name(ty, -1));
@@ -184,7 +189,7 @@ fn pg_describe_object(exec: &mut Exec<'_>, asked: &Asked<'_>) -> Result<Datum> {
         Some(table) => {
             let place = usize::try_from(column).unwrap_or(0) - 1;
             let column = table.columns.get(place).map_or("", |column| &column.name);
-            format!("column {} of {kind} {name}", type_names::quote_ident(column))
+            format!("column {} of {kind} {name}", crate::functions::quote_ident(column))
         }
         None => format!("{kind} {name}"),
     }))

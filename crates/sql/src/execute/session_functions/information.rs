@@ -23,8 +23,12 @@ fn current_schemas(exec: &mut Exec<'_>, asked: &Asked<'_>) -> Result<Datum> {
     Ok(Datum::Array(Arc::new(Array::of(Oid::NAME, names))))
 }
 
-fn user(exec: &mut Exec<'_>, _: &Asked<'_>) -> Result<Datum> {
-    Ok(Datum::Text(Arc::clone(&exec.env.user)))
+fn current_user(exec: &mut Exec<'_>, _: &Asked<'_>) -> Result<Datum> {
+    Ok(Datum::Text(Arc::clone(&exec.env.role)))
+}
+
+fn session_user(exec: &mut Exec<'_>, _: &Asked<'_>) -> Result<Datum> {
+    Ok(Datum::Text(Arc::clone(&exec.env.session_user)))
 }
 
 fn version(exec: &mut Exec<'_>, _: &Asked<'_>) -> Result<Datum> {
@@ -157,16 +161,16 @@ fn pg_collation_for(exec: &mut Exec<'_>, asked: &Asked<'_>) -> Result<Datum> {
     let ty = if ty == Oid::UNKNOWN { Oid::TEXT } else { ty };
     let collation = crate::catalog::system::type_collation(&exec.env.catalog, ty);
     let name = exec.env.catalog.collation_name(collation);
-    Ok(name.map_or(Datum::Null, |name| Datum::text(crate::catalog::type_names::quote_ident(&name))))
+    Ok(name.map_or(Datum::Null, |name| Datum::text(crate::functions::quote_ident(&name))))
 }
 
 pub(super) const FUNCTIONS: &[(&str, Function)] = &[
     ("current_database", current_database),
     ("current_schema", current_schema),
     ("current_schemas", current_schemas),
-    ("current_user", user),
-    ("session_user", user),
-    ("getpgusername", user),
+    ("current_user", current_user),
+    ("session_user", session_user),
+    ("getpgusername", current_user),
     ("version", version),
     ("pg_backend_pid", pg_backend_pid),
     ("inet_server_addr", null),

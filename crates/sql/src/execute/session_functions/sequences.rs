@@ -1,9 +1,9 @@
 //! nextval and the like. Numbers are never taken back, whatever becomes of the transaction.
 
 use super::{Asked, Exec, Function};
-use crate::catalog::type_names::quote_ident;
 use crate::catalog::{Object, Sequence};
 use crate::error::{Result, SqlError, code};
+use crate::functions::quote_ident;
 use crate::types::{Datum, Oid, RecordValue};
 use std::sync::Arc;
 

@@ -13,9 +13,9 @@ pub use input::CopyIn;
 pub use output::CopyOut;
 
 use super::{Reply, Session};
-use crate::catalog::type_names::quote_ident;
 use crate::catalog::{Relation, Table};
 use crate::error::{Result, SqlError, code};
+use crate::functions::quote_ident;
 use crate::parse::ast::{Copy, CopyWhat, Name};
 use crate::parse::{self, Parsed};
 use std::sync::Arc;

@@ -65,8 +65,16 @@ impl Session {
         };
         let portal = self.portals.get_mut(name).ok_or_else(missing)?;
         let columns = portal.columns.clone().unwrap_or_default();
+        let is_forward = portal.listed.as_ref().is_some_and(|listed| !listed.scroll);
         let (all, place) = portal.cursor.as_mut().ok_or_else(missing)?;
         let (taken, next) = steps(all.len() as i64, *place, direction);
+        if is_forward && (next < *place || matches!(direction, Direction::By(by) if by < 0)) {
+            return Err(SqlError::new(
+                code::OBJECT_NOT_IN_PREREQUISITE_STATE,
+                "cursor can only scan forward",
+            )
+            .hint("Declare it with SCROLL option to enable backward scan."));
+        }
         *place = next;
         let rows: Vec<_> = taken.iter().map(|&it| all[it as usize - 1].clone()).collect();
         if is_move {

@@ -5,6 +5,7 @@ mod database;
 mod explain;
 mod lock;
 mod prepared;
+mod roles;
 mod settings;
 
 use super::{Reply, Session};
@@ -38,14 +39,30 @@ impl Session {
         let Some(utility) = &parsed.utility else { return Ok(None) };
         let reply = match &**utility {
             U::Accepted(tag) => done(tag),
-            U::Alone(tag) => {
-                self.check_alone(tag)?;
-                done(tag)
+            U::Vacuum(relations) => {
+                self.check_alone("VACUUM")?;
+                self.check_relations(relations)?;
+                done("VACUUM")
             }
             U::Unsupported(what) => return Err(SqlError::unsupported(what)),
+            U::Maintain { tag, relations } => {
+                self.check_relations(relations)?;
+                done(tag)
+            }
+            U::CreateRole { name, change } => self.create_role(name, change)?,
+            U::AlterRole { name, change } => self.alter_role(name, change)?,
+            U::RenameRole { name, to } => self.rename_role(name, to)?,
+            U::DropRole { names, if_exists } => self.drop_role(names, *if_exists)?,
+            U::Grant { tag, roles, relations, schemas } => {
+                self.grant(tag, roles, relations, schemas)?
+            }
             U::CreateDatabase { name } => self.create_database(name)?,
             U::DropDatabase { name, if_exists, force } => {
                 self.drop_database(name, *if_exists, *force)?
+            }
+            U::AlterDatabase { name } => {
+                self.cluster.database(name)?;
+                done("ALTER DATABASE")
             }
             U::RenameDatabase { name, to } => self.rename_database(name, to)?,
             U::Set { name, value, local } => self.set_setting(name, value, *local)?,

@@ -29,8 +29,19 @@ impl Session {
                 self.set_read_only(on)?;
                 return Ok(reply);
             }
+            "role" => {
+                if let Some(name) = text.filter(|name| *name != "none") {
+                    self.check_becomes(name)?;
+                }
+            }
+            "session_authorization" => return self.set_authorization(text, local),
             _ => {}
         }
+        self.put_setting(name, text, local)?;
+        Ok(reply)
+    }
+
+    fn put_setting(&mut self, name: &str, text: Option<&str>, local: bool) -> Result<()> {
         let is_block = self.txn.as_ref().is_some_and(|txn| !txn.implicit);
         if local && !is_block {
             self.notices.push(SqlError::new(
@@ -47,7 +58,17 @@ impl Session {
             // What was set for the transaction only is set for good now.
             self.local.retain(|(it, _)| !it.eq_ignore_ascii_case(name));
         }
-        Ok(reply)
+        Ok(())
+    }
+
+    /// SET SESSION AUTHORIZATION: the role that was set is gone with whom it was set for.
+    fn set_authorization(&mut self, name: Option<&str>, local: bool) -> Result<Reply> {
+        let user = std::sync::Arc::clone(&self.user);
+        let name = name.unwrap_or(&user);
+        self.check_becomes(name)?;
+        self.put_setting("session_authorization", Some(name), local)?;
+        self.put_setting("role", None, local)?;
+        Ok(done("SET"))
     }
 
     pub(super) fn reset_all(&mut self) -> Reply {
@@ -193,6 +214,7 @@ impl Session {
                 self.prepared.clear();
                 self.list_again();
                 self.settings.reset_all();
+                self.set_authorization(None, false)?;
                 self.values.clear();
                 self.last_value = None;
                 self.drop_temporary();

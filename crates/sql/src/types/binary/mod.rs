@@ -13,7 +13,7 @@ mod receive;
 
 pub use receive::recv;
 
-use super::io::{base_type, scalars};
+use super::io::{base_type, enum_label, scalars};
 use super::{Array, Datum, Inet, Oid, RecordValue};
 use crate::types::Call;
 
@@ -45,7 +45,7 @@ pub fn send(value: &Datum, ty: Oid, call: &Call<'_>) -> Vec<u8> {
         Datum::Jsonb(json) => versioned(&json.to_string()),
         Datum::Array(array) => send_array(array, call),
         Datum::Record(record) => send_record(record, call),
-        Datum::Enum(value) => value.label.as_bytes().to_vec(),
+        Datum::Enum(value) => enum_label(value, ty, call).as_bytes().to_vec(),
         Datum::Bits(bits) => send_bits(bits),
         Datum::Inet(inet) => send_inet(inet, base_type(ty, call) == Oid::CIDR),
     }

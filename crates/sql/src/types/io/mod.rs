@@ -14,7 +14,7 @@ mod typmod;
 
 use super::datetime::{self, output as times};
 use super::json::{self, Escapes, Json};
-use super::{Datum, Inet, Oid, TypeKind, numeric::Numeric};
+use super::{Datum, EnumValue, Inet, Oid, TypeKind, numeric::Numeric};
 use crate::error::{Result, SqlError, code};
 use crate::types::Call;
 use std::sync::Arc;
@@ -165,10 +165,19 @@ pub fn output(value: &Datum, ty: Oid, call: &Call<'_>) -> String {
         }
         Datum::Array(array) => array::write_array(array, call),
         Datum::Record(record) => record::write_record(record, call),
-        Datum::Enum(value) => value.label.to_string(),
+        Datum::Enum(value) => enum_label(value, ty, call).to_string(),
         Datum::Inet(inet) if base_type(ty, call) == Oid::CIDR => inet.to_cidr_text(),
         Datum::Inet(inet) => inet.to_inet_text(),
     }
+}
+
+/// The label of a value: what its type calls it now, since labels can be renamed.
+pub fn enum_label(value: &EnumValue, ty: Oid, call: &Call<'_>) -> Arc<str> {
+    let Some(TypeKind::Enum(labels)) = call.types.kind(base_type(ty, call)) else {
+        return Arc::clone(&value.label);
+    };
+    let found = labels.iter().find(|it| it.order.total_cmp(&value.order).is_eq());
+    found.map_or_else(|| Arc::clone(&value.label), |it| Arc::clone(&it.label))
 }
 
 /// The type that a domain stands for in the end, or the type itself.
