@@ -3,6 +3,7 @@
 use crate::error::{Result, SqlError, code};
 use crate::types::{DateOrder, DateStyle, IntervalStyle, Style, Zone};
 use std::collections::BTreeMap;
+use std::sync::LazyLock;
 use std::time::Duration;
 
 /// The settings of a session.
@@ -141,8 +142,31 @@ const SWITCHES: &[&str] = &[
     "transform_null_equals",
 ];
 
+/// A setting that there is, with its default.
 fn known(name: &str) -> Option<(&'static str, &'static str)> {
-    DEFAULTS.iter().copied().find(|(it, _)| it.eq_ignore_ascii_case(name))
+    let own = DEFAULTS.iter().copied().find(|(it, _)| it.eq_ignore_ascii_case(name));
+    own.or_else(|| {
+        others().iter().copied().find(|(it, _, _)| *it == name).map(|(it, value, _)| (it, value))
+    })
+}
+
+/// When a setting may be set, of those that mean nothing here.
+fn context(name: &str) -> Option<&'static str> {
+    others().iter().find(|(it, _, _)| *it == name).map(|(_, _, context)| *context)
+}
+
+/// What PostgreSQL knows beside the settings that mean something here: name, value, context.
+fn others() -> &'static [(&'static str, &'static str, &'static str)] {
+    static OTHERS: LazyLock<Vec<(&str, &str, &str)>> = LazyLock::new(|| {
+        let rows = include_str!("../data/system_rows.tsv").lines();
+        let rows = rows.skip_while(|line| *line != "@pg_settings").skip(1);
+        let row = |line: &'static str| {
+            let mut fields = line.split('\t');
+            Some((fields.next()?, fields.next()?, fields.nth(4)?))
+        };
+        rows.take_while(|line| !line.starts_with('@')).filter_map(row).collect()
+    });
+    &OTHERS
 }
 
 impl Default for Settings {
@@ -194,6 +218,11 @@ impl Settings {
                 format!("parameter \"{key}\" cannot be changed"),
             ));
         }
+        let is_own = DEFAULTS.iter().any(|(it, _)| it.eq_ignore_ascii_case(&key));
+        if let Some(problem) = context(&key).filter(|_| !is_own).and_then(unchangeable) {
+            let text = format!("parameter \"{key}\" {problem}");
+            return Err(SqlError::new(code::CANT_CHANGE_RUNTIME_PARAM, text));
+        }
         let Some(value) = value else {
             self.values.remove(&key);
             if key == "timezone" {
@@ -242,7 +271,7 @@ impl Settings {
                 self.zone.name.to_string()
             }
             "datestyle" => self.date_style(value).ok_or_else(invalid)?,
-            "client_encoding" => match value.to_lowercase().replace(['-', '_'], "").as_str() {
+            "client_encoding" => match encoding_name(value).as_str() {
                 "utf8" | "unicode" => "UTF8".to_owned(),
                 "sqlascii" => "SQL_ASCII".to_owned(),
                 // Text is sent as it is kept; to convert it is nobody's business yet.
@@ -389,6 +418,22 @@ impl Settings {
 /// Settings of extensions have a dot in their name.
 fn is_custom(name: &str) -> bool {
     name.contains('.')
+}
+
+/// Why a setting of this context cannot be set by a session.
+fn unchangeable(context: &str) -> Option<&'static str> {
+    match context {
+        "internal" => Some("cannot be changed"),
+        "postmaster" => Some("cannot be changed without restarting the server"),
+        "sighup" => Some("cannot be changed now"),
+        "backend" | "superuser-backend" => Some("cannot be set after connection start"),
+        _ => None,
+    }
+}
+
+/// The name of an encoding as names are compared: by letters and digits alone.
+fn encoding_name(name: &str) -> String {
+    name.chars().filter(char::is_ascii_alphanumeric).collect::<String>().to_lowercase()
 }
 
 fn unrecognized(name: &str) -> SqlError {

@@ -42,7 +42,11 @@ impl Session {
         }
         match self.finish_implicit() {
             Ok(()) => (replies, None),
-            Err(error) => (replies, Some(error)),
+            Err(error) => {
+                // The last statement is complete when its transaction is committed, and not before.
+                replies.pop();
+                (replies, Some(error))
+            }
         }
     }
 
