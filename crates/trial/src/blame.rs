@@ -21,6 +21,7 @@ use seriatim_store::{Choice, Script, TxnName};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
+use std::time::{Duration, Instant};
 
 /// How often a run that should fail again may pass: clients at the same time do not repeat exactly.
 const TRIES: u32 = 3;
@@ -28,6 +29,8 @@ const TRIES: u32 = 3;
 const RUNS_MAX: u32 = 300;
 /// So many of them are kept for what comes after the schedule has been made simpler.
 const JOINS_LEFT: u32 = 60;
+/// How long to look for what is needed.
+const BLAME_MAX: Duration = Duration::from_secs(150);
 /// How many runs must fail for a simpler schedule to be taken.
 const ALWAYS: u32 = 2;
 
@@ -83,12 +86,14 @@ struct Search<'f> {
     steps: Vec<Step>,
     is_asked_to_end: &'f AtomicBool,
     left: u32,
+    until: Instant,
 }
 
 impl Search<'_> {
     /// Runs it with these weak reads and no others, in the present order.
     fn run(&mut self, weak: &[Choice]) -> Result<Run, TrialError> {
-        self.left = self.left.saturating_sub(1);
+        let is_late = Instant::now() >= self.until;
+        self.left = if is_late { 0 } else { self.left.saturating_sub(1) };
         let deciders = scripted(weak, &self.steps, self.number);
         let (application, state) = (self.fuzz.application, self.fuzz.state);
         application.run(state, self.fuzz.family, deciders, &[], self.is_asked_to_end)
@@ -180,7 +185,8 @@ impl Fuzz<'_> {
     ) -> Result<Option<Blame>, TrialError> {
         let steps = failed.steps.clone();
         let number = failed.number;
-        let mut search = Search { fuzz: self, number, steps, is_asked_to_end, left: RUNS_MAX };
+        let (left, until) = (RUNS_MAX, Instant::now() + BLAME_MAX);
+        let mut search = Search { fuzz: self, number, steps, is_asked_to_end, left, until };
         if let Ok(run) = search.fails(&[])? {
             let run = search.join_steps(run)?;
             return Ok(Some(search.told_of_overlap(run)?));
@@ -299,7 +305,7 @@ fn scripted(weak: &[Choice], steps: &[Step], number: u64) -> Deciders {
     Deciders { chooser, timing: Timing::Kept(steps.to_vec()), number }
 }
 
-fn weak(run: &Run) -> Vec<Choice> {
+pub(crate) fn weak(run: &Run) -> Vec<Choice> {
     run.choices.iter().filter(|(it, _)| !it.latest).map(|(it, _)| it.clone()).collect()
 }
 

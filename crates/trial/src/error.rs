@@ -27,9 +27,8 @@ pub enum TrialError {
     },
     /// It fails on a database that does nothing wrong.
     #[error(
-        "`{command}` {} on a serializable database, where nothing is weak; what it wrote last:\n\
-         {output}",
-        .failure
+        "`{command}` {failure} on a serializable database, where nothing is weak; {}",
+        wrote(.output)
     )]
     FailsAnyway {
         /// The command.
@@ -66,6 +65,14 @@ pub enum TrialError {
     /// Somebody asked for an end.
     #[error("interrupted")]
     Interrupted,
+}
+
+/// The end of what a command wrote, as a clause.
+fn wrote(output: &str) -> String {
+    if output.is_empty() {
+        return "it wrote nothing".to_owned();
+    }
+    format!("what it wrote last:\n{output}")
 }
 
 /// How a command ended, as a clause.

@@ -1,6 +1,6 @@
 //! A failing run, kept: small enough for a repository, and enough to see it again.
 
-use crate::blame::Blame;
+use crate::blame::{Blame, weak};
 use crate::error::TrialError;
 use crate::fuzz::Fuzz;
 use crate::pause::{Pause, Pauser, PausingScript};
@@ -91,25 +91,34 @@ pub struct Replayed {
 impl Recording {
     /// A failing run, with what it needs.
     pub fn of(fuzz: &Fuzz<'_>, blame: &Blame) -> Recording {
+        Recording::of_run(fuzz, &blame.run, &blame.choices)
+    }
+
+    /// A failing run as it was.
+    pub fn unconfirmed(fuzz: &Fuzz<'_>, run: &Run) -> Recording {
+        Recording::of_run(fuzz, run, &weak(run))
+    }
+
+    fn of_run(fuzz: &Fuzz<'_>, run: &Run, choices: &[Choice]) -> Recording {
         let Application { set_up, command, clients, check, .. } = fuzz.application;
         let (like, level, order) = match fuzz.family {
             Family::Level { level, order } => (None, level, order),
             Family::Node(_, level) => (Some(POSTGRES.to_owned()), level, Order::default()),
             Family::Serializable | Family::Serial => (None, Level::Serializable, Order::RealTime),
         };
-        let failure = blame.run.failure.as_ref();
+        let failure = run.failure.as_ref();
         Recording {
             kind: KIND.to_owned(),
             command: command.text(),
             setup: set_up.as_ref().map(|command| command.text()),
             clients: *clients,
-            run: blame.run.number,
+            run: run.number,
             check: check.as_ref().map(|command| command.text()),
             like,
             level: level.code().to_owned(),
-            schedule: written(&blame.run.steps),
+            schedule: written(&run.steps),
             order: order.code().to_owned(),
-            choices: blame.choices.clone(),
+            choices: choices.to_vec(),
             failure: failure.map(|failure| failure.what.clone()).unwrap_or_default(),
         }
     }

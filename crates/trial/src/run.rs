@@ -45,6 +45,8 @@ pub struct Run {
     pub called: BTreeMap<u32, String>,
     /// How many steps of an order that was to be kept did not come when they should have.
     pub passed_over: u32,
+    /// Whether the command wrote that the database refused a transaction of it.
+    pub is_refused: bool,
     /// How many sessions there were.
     pub sessions: u32,
     /// How many processes were left behind.
@@ -66,6 +68,15 @@ pub struct Failure {
     pub command: String,
     /// The end of what it wrote.
     pub output: String,
+    /// Whether it did not end in time.
+    pub is_late: bool,
+}
+
+/// What applications write when a database refuses to serialize their transactions.
+const REFUSALS: [&str; 3] = ["could not serialize access", "40001", "deadlock detected"];
+
+fn tells_of_refusal(output: &str) -> bool {
+    REFUSALS.iter().any(|words| output.contains(words))
 }
 
 /// Distinguishes the processes of runs.
@@ -106,13 +117,14 @@ impl Application {
             self.run(state, family, deciders, &[], is_asked_to_end)
         };
         let mut ran = run(Family::Serial)?;
-        if ran.failure.is_some() {
+        // One that does not end waits for something else than its turn.
+        if ran.failure.as_ref().is_some_and(|failure| !failure.is_late) {
             ran = run(Family::Serializable)?;
         }
-        let command = self.command.text();
-        if let Some(Failure { what, output, .. }) = ran.failure {
+        if let Some(Failure { what, command, output, .. }) = ran.failure {
             return Err(TrialError::FailsAnyway { command, failure: what, output });
         }
+        let command = self.command.text();
         if ran.sessions == 0 {
             return Err(TrialError::NeverConnected { command });
         }
@@ -134,6 +146,7 @@ impl Application {
         variables.push(("SERIATIM_RUN".to_owned(), number.to_string()));
         let outcomes = self.clients(&variables, is_asked_to_end)?;
         let left = outcomes.iter().map(|outcome| outcome.left).sum();
+        let is_refused = outcomes.iter().any(|outcome| tells_of_refusal(&outcome.output));
         let mut failure = self.failure(&self.command, &outcomes)?;
         let (history, choices) = (store.history(), store.choices());
         let holding = place.holding.as_ref();
@@ -147,7 +160,18 @@ impl Application {
             failure = self.failure(check, &[outcome])?;
         }
         drop(place);
-        Ok(Run { number, failure, history, choices, steps, called, passed_over, sessions, left })
+        Ok(Run {
+            number,
+            failure,
+            history,
+            choices,
+            steps,
+            called,
+            passed_over,
+            is_refused,
+            sessions,
+            left,
+        })
     }
 
     fn clients(
@@ -194,7 +218,8 @@ impl Application {
                 (ended, None) => how(*ended),
             };
             let output = last_lines(output);
-            return Ok(Some(Failure { what, command: command.text(), output }));
+            let is_late = *ended == Ended::Late;
+            return Ok(Some(Failure { what, command: command.text(), output, is_late }));
         }
         Ok(None)
     }

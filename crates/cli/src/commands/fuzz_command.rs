@@ -19,6 +19,7 @@ use seriatim_report::runs::tried::{
 };
 use seriatim_store::{Node, TxnName};
 use seriatim_trial::{Blame, Family, Fix, FixKind, Found, Fuzz, Recording, Run, TrialError};
+use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::AtomicBool;
 use std::time::{Duration, Instant};
@@ -27,6 +28,8 @@ use std::time::{Duration, Instant};
 const RUNS: u64 = 100;
 /// How many runs it takes, at least, to say that one server does not show a failure.
 const ONE_SERVER_RUNS: u64 = 50;
+/// For how long.
+const ONE_SERVER_MAX: Duration = Duration::from_secs(60);
 /// On how many runs each fix is tried, at least.
 const FIX_RUNS: u64 = 20;
 
@@ -124,15 +127,27 @@ fn failed(
         output: failure.map(|it| it.output).unwrap_or_default(),
         blame: None,
         on_one_server: None,
+        is_interrupted: false,
         kept: kept(args),
     };
+    if std::io::stderr().is_terminal() {
+        let text = format!("failed in run {}; looking for what it needs …\n", number + 1);
+        output::message(&text);
+    }
     let mut kept = None;
     let blame = match fuzz.blame(run, is_asked_to_end) {
         Ok(blame) => blame,
         // What was found so far is told.
-        Err(TrialError::Interrupted) => None,
+        Err(TrialError::Interrupted) => {
+            told_of.is_interrupted = true;
+            None
+        }
         Err(error) => return Err(told(error)),
     };
+    if blame.is_none() {
+        let recording = Recording::unconfirmed(fuzz, run);
+        kept = Some(KeptRun { recording, history: run.history.clone() });
+    }
     if let Some(blame) = blame {
         // A command that fails now and then, whatever the database does, is told so.
         if blame.statements.is_empty() {
@@ -167,7 +182,8 @@ fn on_one_server(
         return Ok(None);
     }
     let family = Family::Node(Node::Postgres, Level::ReadCommitted);
-    let other = Fuzz { family, runs: runs.max(ONE_SERVER_RUNS), ..fuzz.clone() };
+    let deadline = Some(Instant::now() + ONE_SERVER_MAX);
+    let other = Fuzz { family, runs: runs.max(ONE_SERVER_RUNS), deadline, ..fuzz.clone() };
     let found = other.search(&[], &|_: &seriatim_trial::Seen| (), is_asked_to_end).map_err(told)?;
     let failed = found.failed.map(|(number, _)| number + 1);
     Ok(Some(OneServer { database: family.text(), runs: found.seen.runs, failed }))
@@ -248,6 +264,7 @@ fn tried_by(fuzz: &Fuzz<'_>, found: &Found, ending: TrialEnding) -> Tried {
             overlap: seen.has_overlap,
             connections: seen.sessions,
             left_processes: seen.left,
+            refused: seen.refused,
         },
         ending,
     }

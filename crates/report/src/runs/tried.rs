@@ -44,6 +44,8 @@ pub struct Seen {
     pub connections: u32,
     /// How many processes runs left behind.
     pub left_processes: usize,
+    /// In how many runs the database refused a transaction that was not tried again.
+    pub refused: u64,
 }
 
 /// How a search for a failure ended.
@@ -72,6 +74,8 @@ pub struct FailedCommand {
     pub blame: Option<Blamed>,
     /// Whether one server shows it, too, if it was found with another database.
     pub on_one_server: Option<OneServer>,
+    /// Whether somebody asked for an end before it was confirmed.
+    pub is_interrupted: bool,
     /// Where the run is kept.
     pub kept: Kept,
 }
@@ -154,10 +158,10 @@ fn broke(tried: &Tried, failed: &FailedCommand, width: usize) -> String {
     let run = grouped(failed.run);
     let verdict = format!("{command}: failed in run {run} with {database} (seed {})", tried.seed);
     let mut page = format!("{}\n", paint(BAD, wrap(&verdict, "", width).trim_end()));
-    let how = format!("{} {}; the end of what it wrote:", clean(&failed.command), failed.what);
-    page += &wrap(&how, "  ", width);
+    let wrote = if failed.output.is_empty() { "." } else { "; the end of what it wrote:" };
+    page += &wrap(&format!("{} {}{wrote}", clean(&failed.command), failed.what), "  ", width);
     for line in failed.output.lines() {
-        page += &format!("    {}\n", clean(line));
+        page += &format!("    {}\n", shortened(&clean(line)));
     }
     match &failed.blame {
         Some(blame) => {
@@ -171,6 +175,11 @@ fn broke(tried: &Tried, failed: &FailedCommand, width: usize) -> String {
             page += &format!("\n{}", wrap(&replays, "", width));
             page += &wrap(&next_step(&failed.kept, &command), "", width);
         }
+        None if failed.is_interrupted => {
+            let text = "Interrupted: it was not tried again, and nothing is left out of it.";
+            page += &format!("\n{}", wrap(text, "", width));
+            page += &wrap(&next_step(&failed.kept, &command), "", width);
+        }
         None => {
             let text = "It was not seen again with the same choices: it depends on how clients \
                         run at the same time, or on something else that changes. More runs may \
@@ -179,6 +188,16 @@ fn broke(tried: &Tried, failed: &FailedCommand, width: usize) -> String {
         }
     }
     page
+}
+
+/// The longest line of an output that is shown in full.
+const LINE_CHARS_MAX: usize = 400;
+
+fn shortened(line: &str) -> String {
+    if line.chars().count() <= LINE_CHARS_MAX {
+        return line.to_owned();
+    }
+    line.chars().take(LINE_CHARS_MAX).chain(['…']).collect()
 }
 
 fn next_step(kept: &Kept, command: &str) -> String {
@@ -315,10 +334,19 @@ fn seen(seen: &Seen, width: usize) -> String {
     let text = format!("{histories}, {pairs} pairs of a write and a read of it.");
     let mut page = wrap(&text, "  ", width);
     if seen.runs > 0 && !seen.overlap {
-        let text = "Nothing could go wrong that comes of overlapping transactions: your test has \
-                    one client at a time. Run several with --clients, or record one run with \
-                    `seriatim observe` and ask `seriatim predict` what could have happened.";
+        let text = "Nothing could go wrong that comes of overlapping transactions: no two of them \
+                    were open at once; your test has one client at a time. Run several with \
+                    --clients, or record one run with `seriatim observe` and ask `seriatim \
+                    predict` what could have happened.";
         page += &wrap(text, "  ", width);
+    }
+    if seen.refused > 0 {
+        let text = format!(
+            "In {} the command wrote that the database refused a transaction (40001 or 40P01): \
+             try again what is refused.",
+            plural(seen.refused, "run")
+        );
+        page += &wrap(&text, "  ", width);
     }
     if seen.left_processes > 0 {
         let left = plural(seen.left_processes as u64, "process").replace("processs", "processes");

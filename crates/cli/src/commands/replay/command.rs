@@ -17,7 +17,11 @@ const PAUSED_LIMIT: Duration = Duration::from_secs(24 * 60 * 60);
 /// Runs the command again.
 pub fn run(args: &Args, bytes: &[u8]) -> Result<Exit, Failure> {
     let about = |error: &dyn std::fmt::Display| Failure::about(args.run.display(), error);
-    let recording: Recording = serde_json::from_slice(bytes).map_err(|error| about(&error))?;
+    let recording: Recording = serde_json::from_slice(bytes).map_err(|error| {
+        let problem = "not a run that `seriatim fuzz --output RUN -- CMD` kept, nor a prediction \
+                       from `seriatim observe -- CMD`";
+        about(&format!("{problem}: {error}"))
+    })?;
     let family = recording.family().map_err(|error| about(&error))?;
     let known = Known {
         setup: recording.setup.clone(),

@@ -46,6 +46,10 @@ fn told(args: &Args, recording: &Recording, replayed: &Replayed) -> Result<Strin
 }
 
 fn not_a_run(path: &Path, bytes: &[u8], error: &serde_json::Error) -> Failure {
+    if serde_json::from_slice::<seriatim_trial::Recording>(bytes).is_ok() {
+        let problem = "this is a run of a command; say which: `seriatim replay FILE -- CMD`";
+        return Failure::about(path.display(), problem);
+    }
     let problem = match serde_json::from_slice::<Predicted>(bytes) {
         Ok(_) => {
             "this is a prediction; name the application too: `seriatim replay FILE APP`".to_owned()
