@@ -288,7 +288,9 @@ mod tests {
         assert!(held_for(&holding, 1, &|session| session == 2) < LONG / 10);
         holding.idles(2);
         assert!(held_for(&holding, 1, &|_| false) < LONG / 10);
-        // Two that are held do not hold each other.
+        // Two that are held do not hold each other. The other one works before it is held, so that
+        // the order of the threads does not matter.
+        holding.works(2);
         let other = Arc::clone(&holding);
         let thread = std::thread::spawn(move || held_for(&other, 2, &|_| false));
         assert!(held_for(&holding, 1, &|_| false) < LONG / 10);
