@@ -288,12 +288,17 @@ mod tests {
         assert!(held_for(&holding, 1, &|session| session == 2) < LONG / 10);
         holding.idles(2);
         assert!(held_for(&holding, 1, &|_| false) < LONG / 10);
-        // Two that are held do not hold each other. The other one works before it is held, so that
-        // the order of the threads does not matter.
+        // Two that are held do not hold each other: one is let go, works, and is done. The other
+        // one works before it is held, so that the order of the threads does not matter.
         holding.works(2);
+        let held_and_done = |holding: &Holding, session: u32| {
+            let time = held_for(holding, session, &|_| false);
+            holding.idles(session);
+            time
+        };
         let other = Arc::clone(&holding);
-        let thread = std::thread::spawn(move || held_for(&other, 2, &|_| false));
-        assert!(held_for(&holding, 1, &|_| false) < LONG / 10);
+        let thread = std::thread::spawn(move || held_and_done(&other, 2));
+        assert!(held_and_done(&holding, 1) < LONG / 10);
         assert!(thread.join().unwrap() < LONG / 10);
     }
 

@@ -489,8 +489,8 @@ fn collated(value: Datum, ty: Oid, collation: &Collation, by: Collated) -> Resul
     })
 }
 
-/// Whether arguments ask other queries. Beside a literal null these are not asked, as in PostgreSQL,
-/// which knows before that the result is null: they could fail.
+/// Whether arguments ask other queries. Beside a literal null these are not asked, as in
+/// PostgreSQL, which knows before that the result is null: they could fail.
 fn asks_queries(args: &[Expr]) -> bool {
     let is_query = |expr: &Expr| {
         matches!(expr.kind, ExprKind::Scalar(_) | ExprKind::Exists(_) | ExprKind::ArrayOf(_))
