@@ -180,6 +180,9 @@ impl Exec<'_> {
         variadic: bool,
         row: &[Datum],
     ) -> Result<Datum> {
+        if callee.proc.strict && args.iter().any(Expr::is_null_constant) && asks_queries(args) {
+            return Ok(Datum::Null);
+        }
         let mut values = Vec::with_capacity(args.len());
         for arg in args {
             let value = self.eval(arg, row)?;
@@ -484,4 +487,13 @@ fn collated(value: Datum, ty: Oid, collation: &Collation, by: Collated) -> Resul
         Collated::Lower => Datum::text(collation.lower(text)?),
         Collated::Upper => Datum::text(collation.upper(text)?),
     })
+}
+
+/// Whether arguments ask other queries. Beside a literal null these are not asked, as in
+/// PostgreSQL, which knows before that the result is null: they could fail.
+fn asks_queries(args: &[Expr]) -> bool {
+    let is_query = |expr: &Expr| {
+        matches!(expr.kind, ExprKind::Scalar(_) | ExprKind::Exists(_) | ExprKind::ArrayOf(_))
+    };
+    args.iter().any(|arg| arg.any(|it, _| is_query(it)))
 }

@@ -8,12 +8,17 @@ use sqlparser::tokenizer::{Token, TokenWithSpan};
 /// that depth is dropped within a stack of a few megabytes.
 const CHAIN_MAX: usize = 100_000;
 
-/// An error if a chain is too long.
+/// So many parentheses may stand in each other. The parser takes fewer, but what is done to the
+/// tokens before looks for the end of each.
+const NESTING_MAX: usize = 1_000;
+
+/// An error if a chain is too long, or parentheses are too deep.
 pub(super) fn check(tokens: &[TokenWithSpan]) -> Result<()> {
     let mut counts = vec![0_usize];
     for token in tokens {
         match token.token {
             Token::Whitespace(_) => {}
+            Token::LParen | Token::LBracket if counts.len() > NESTING_MAX => return Err(too_deep()),
             Token::LParen | Token::LBracket => counts.push(0),
             Token::RParen | Token::RBracket if counts.len() > 1 => {
                 counts.pop();
