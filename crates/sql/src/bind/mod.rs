@@ -21,6 +21,7 @@ mod joins;
 mod literal;
 mod merge;
 mod modify;
+mod mysql;
 mod names;
 mod notes;
 mod operators;

@@ -172,7 +172,8 @@ impl Session {
             return Err(crate::transaction::read_only("COPY FROM"));
         }
         txn.started = true;
-        txn.cells.begin_statement(&crate::cells::Statement { text, params: &[] })?;
+        let reads = crate::cells::Reads::Snapshot;
+        txn.cells.begin_statement(&crate::cells::Statement { text, params: &[], reads })?;
         let mut exec = crate::execute::Exec::new(&env, txn, &[]);
         exec.lock_table(table.oid, crate::locks::Mode::RowExclusive)?;
         Ok(Reply::CopyIn(CopyIn::new(table, columns, format, filter.map(str::to_owned))))
