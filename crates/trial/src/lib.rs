@@ -20,6 +20,6 @@ pub use command::{Command, Ended, Outcome};
 pub use error::{TrialError, how};
 pub use fixes::{Fix, FixKind};
 pub use fuzz::{Found, Fuzz, Progress, Seen};
-pub use place::{Addition, Deciders, Family, State};
+pub use place::{Addition, Deciders, Family, Protocol, State};
 pub use recording::{Hold, Recording, RecordingError, Replayed};
 pub use run::{Application, Failure, Run};

@@ -3,7 +3,7 @@
 
 use crate::command::{Command, Ended, Outcome, Running};
 use crate::error::{TrialError, how};
-use crate::place::{Addition, Deciders, Family, Place, State};
+use crate::place::{Addition, Deciders, Family, Place, Protocol, State};
 use seriatim_history::History;
 use seriatim_server::holding::Decision;
 use seriatim_store::{Choice, Latest};
@@ -25,6 +25,8 @@ pub struct Application {
     pub expect: Option<String>,
     /// How long a command may take.
     pub limit: Duration,
+    /// The protocol that it speaks.
+    pub protocol: Protocol,
 }
 
 /// A run that came to its end.
@@ -73,7 +75,7 @@ impl Application {
     pub fn set_up(&self, is_asked_to_end: &AtomicBool) -> Result<State, TrialError> {
         let Some(command) = &self.set_up else { return Ok(State::empty()) };
         let place = Place::for_set_up()?;
-        let outcome = self.one(command, &place.variables(), is_asked_to_end)?;
+        let outcome = self.one(command, &place.variables(self.protocol), is_asked_to_end)?;
         match outcome.ended {
             Ended::Code(0) => State::of(place.close()?),
             Ended::Interrupted => Err(TrialError::Interrupted),
@@ -127,7 +129,7 @@ impl Application {
         let sessions = history.session_count() as u32;
         if let Some(check) = self.check.as_ref().filter(|_| failure.is_none()) {
             store.set_chooser(Latest);
-            let outcome = self.one(check, &place.variables(), is_asked_to_end)?;
+            let outcome = self.one(check, &place.variables(self.protocol), is_asked_to_end)?;
             failure = self.failure(check, &[outcome])?;
         }
         drop(place);
@@ -141,7 +143,7 @@ impl Application {
     ) -> Result<Vec<Outcome>, TrialError> {
         let mut running = Vec::new();
         for client in 0..self.clients {
-            let mut variables = place.variables();
+            let mut variables = place.variables(self.protocol);
             variables.push(("SERIATIM_CLIENT".to_owned(), client.to_string()));
             running.push(start(&self.command, &variables)?);
         }

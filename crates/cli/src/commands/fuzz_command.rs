@@ -65,7 +65,8 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
     let own = &args.own;
     may_write(args.output.iter().chain(&args.save).chain(&own.junit), &[])?;
     let is_asked_to_end = interrupt::ask_next();
-    let application = own.application.application(&Known::default());
+    let mut application = own.application.application(&Known::default());
+    application.protocol = args.family().protocol();
     let deadline = args.budget.and_then(|budget| begun.checked_add(budget));
     let state = application.set_up(is_asked_to_end).map_err(told)?;
     let fuzz = Fuzz {
@@ -302,6 +303,7 @@ impl Args {
             Some(level) => Family::Level { level, order: Order::Sessions },
             None => match self.own.like.unwrap_or(Like::Postgres) {
                 Like::Postgres => Family::Node(Node::Postgres, Level::ReadCommitted),
+                Like::Mysql => Family::Node(Node::Mysql, Level::SnapshotIsolation),
             },
         }
     }

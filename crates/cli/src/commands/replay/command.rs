@@ -20,7 +20,8 @@ pub fn run(args: &Args, bytes: &[u8]) -> Result<Exit, Failure> {
         clients: Some(recording.clients),
         check: recording.check.clone(),
     };
-    let application = args.own.application(&known);
+    let mut application = args.own.application(&known);
+    application.protocol = family.protocol();
     let is_asked_to_end = interrupt::ask_next();
     let state = application.set_up(is_asked_to_end).map_err(told)?;
     let fuzz = Fuzz {
