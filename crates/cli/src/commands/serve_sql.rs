@@ -47,14 +47,13 @@ pub enum Like {
 
 /// The flags of SQL.
 #[derive(clap::Args, Debug)]
-#[group(id = "sql", args = ["postgres", "mysql"], multiple = true)]
 pub struct SqlArgs {
     /// Where to listen for clients of PostgreSQL, a host and a port; port 0 is any free port
-    #[arg(long, value_name = "ADDR")]
+    #[arg(long, value_name = "ADDR", group = "sql")]
     pub postgres: Option<String>,
     /// Where to listen for clients of MySQL and MariaDB, a host and a port; port 0 is any free
     /// port. Their database is called test
-    #[arg(long, value_name = "ADDR", conflicts_with = "postgres")]
+    #[arg(long, value_name = "ADDR", group = "sql")]
     pub mysql: Option<String>,
     /// Statements, in PostgreSQL's words, to run in the database postgres before anybody connects;
     /// what they do is the initial state, which is seen at every level and no part of the history

@@ -230,12 +230,8 @@ impl MysqlSession {
             return Ok(());
         }
         match key.as_str() {
-            "autocommit" => {
-                // Turning it on ends what is open.
-                if value == "ON" && self.is_in_transaction() {
-                    self.commit()?;
-                }
-            }
+            // Turning it on ends what is open.
+            "autocommit" if value == "ON" && self.is_in_transaction() => self.commit()?,
             "transaction_isolation" => self.has_level = true,
             _ => {}
         }

@@ -68,6 +68,13 @@ impl Exec<'_> {
         }
     }
 
+    /// Whether a transaction that changes a row makes this cell its own, too: a version of InnoDB
+    /// is a whole row, so what others have changed since the snapshot is seen from then on.
+    pub(super) fn takes_over(&mut self, cell: Cell) -> Result<bool> {
+        let has_snapshot = self.txn.level == TxnLevel::RepeatableRead && self.txn.has_snapshot;
+        Ok(self.is_innodb() && has_snapshot && self.txn.cells.is_changed(cell)?)
+    }
+
     /// How a scan locks what it finds, if it does.
     pub(super) fn innodb_lock(&self, scan: &Scan) -> Option<(LockStrength, WaitPolicy)> {
         if !self.is_innodb() {

@@ -126,14 +126,14 @@ impl Exec<'_> {
         for (column, _) in rules.table.live() {
             let is_set = set.iter().any(|assignment| assignment.column == column)
                 || rules.generated.iter().any(|(it, _)| *it == column);
-            // In InnoDB a version is a whole row.
-            if is_set || self.is_innodb() {
+            let cell = Cell { heap, row: number, column };
+            if is_set || self.takes_over(cell)? {
                 let value = new[column as usize - 1].clone();
-                self.txn.cells.write(Cell { heap, row: number, column }, value)?;
+                self.txn.cells.write(cell, value)?;
             }
         }
-        if self.is_innodb() {
-            let existence = Cell { heap, row: number, column: Cell::EXISTENCE };
+        let existence = Cell { heap, row: number, column: Cell::EXISTENCE };
+        if self.takes_over(existence)? {
             self.txn.cells.write(existence, Datum::Bool(true))?;
         }
         self.refer(rules, number, &new, Some(old))?;
