@@ -35,8 +35,8 @@ const FIX_RUNS: u64 = 20;
 pub struct CommandArgs {
     #[command(flatten)]
     pub application: ApplicationArgs,
-    /// The server of which the command meets one node, on which only timing is free; this one
-    /// is taken if neither it nor --level is named
+    /// The server of which the command meets one node, on which only timing is free; postgres is
+    /// taken if neither it nor --level is named. It also says whose URL DATABASE_URL is
     #[arg(long, value_enum, value_name = "SERVER", requires = "command", conflicts_with = "level")]
     like: Option<Like>,
     /// How many runs are done at once; as many as there are cores if nothing is said
