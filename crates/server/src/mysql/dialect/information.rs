@@ -55,7 +55,9 @@ pub(in crate::mysql) struct Facts {
 
 /// A row of facts.
 macro_rules! row {
-    ($($value:expr),* $(,)?) => { vec![$($crate::mysql::dialect::information::Fact::from($value)),*] };
+    ($($value:expr),* $(,)?) => {
+        vec![$($crate::mysql::dialect::information::Fact::from($value)),*]
+    };
 }
 pub(super) use row;
 

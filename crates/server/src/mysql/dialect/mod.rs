@@ -2,8 +2,8 @@
 //! `seriatim-sql` binds. What has no translation is an error that names it.
 //!
 //! `rewrite.rs` and `functions.rs` have expressions and queries, `changes.rs` changes of rows,
-//! `create.rs`, `alter.rs` and `types.rs` definitions, `words.rs` the statements about the session, which have
-//! a small grammar of their own here.
+//! `create.rs`, `alter.rs` and `types.rs` definitions, `words.rs` the statements about the session,
+//! which have a small grammar of their own here.
 
 mod alter;
 mod build;
