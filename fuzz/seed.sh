@@ -31,6 +31,9 @@ seed dbcop_bincode 1 '\003\0\0\0\0\0\0\0\001\0\0\0\0\0\0\0\002\0\0\0\0\0\0\0\002
 seed certificate 1 '{"seriatim_certificate":2,"input":"h","fingerprint":"0123456789abcdef","sessions":2,"transactions":2,"operations":4,"levels":["ci","si","ser"]}\n{"level":"ci","verdict":"holds"}\n{"level":"si","verdict":"holds","points":[["b",0],["b",1],["c",0],["c",1]]}\n{"level":"ser","verdict":"violated","kind":"write-skew","operations":[0,1,2,3]}\n'
 seed certificate 2 '{"seriatim_certificate":2,"input":"h","fingerprint":"0123456789abcdef","sessions":2,"transactions":2,"operations":4,"levels":["rc","sser"]}\n{"level":"rc","verdict":"holds","order":[0,1,2,3],"sources":[[2,0],[3,null]]}\n{"level":"sser","verdict":"violated","operations":[0,1,2]}\n'
 seed certificate 3 '{"seriatim_certificate":2,"input":"h","fingerprint":"0123456789abcdef","sessions":2,"transactions":2,"operations":4,"levels":["cc","pc"]}\n{"level":"cc","verdict":"holds","order":[0,1,2]}\n{"level":"pc","verdict":"undecided"}\n'
+mkdir -p corpus/mysql
+printf '\001\011\000\000\000\003SELECT 1\001\000\000\000\016\013\000\000\000\026SELECT ? +1' > corpus/mysql/seed-queries
+printf '\000\040\000\000\001\010\202\000\000' > corpus/mysql/seed-greeting
 mkdir -p corpus/postgres
 printf '\001Q\000\000\000\015SELECT 1\000P\000\000\000\027s\000SELECT $1::int\000\000\000B\000\000\000\022\000s\000\000\000\000\001\000\000\000\0017\000\000D\000\000\000\006P\000E\000\000\000\011\000\000\000\000\001S\000\000\000\004' > corpus/postgres/seed-queries
 printf '\000\000\000\000\010\004\322\026/\000\000\000\027\000\003\000\000user\000postgres\000\000' > corpus/postgres/seed-startup

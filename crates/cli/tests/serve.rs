@@ -135,6 +135,9 @@ fn mistakes_are_found_before_anybody_connects() {
         (&["serve", "--postgres", "nowhere", "--level", "ser"], "cannot listen on nowhere"),
         (&["serve", "--http", "127.0.0.1:0", "--init", "x.sql"], "--postgres"),
         (&["serve", "--postgres", "127.0.0.1:0", "--tls-cert", "x"], "--tls-key"),
+        (&["serve", "--http", "127.0.0.1:0", "--like", "mysql"], "--mysql"),
+        (&["serve", "--postgres", "127.0.0.1:0", "--like", "mysql"], "another protocol"),
+        (&["serve", "--postgres", "127.0.0.1:0", "--mysql", "127.0.0.1:0"], "cannot be used with"),
     ] {
         let ran = run(args);
         assert_eq!(ran.code, Some(3), "{args:?}: {}", ran.stderr);
@@ -159,6 +162,16 @@ fn clients_of_postgresql_are_served_without_http() {
     assert_eq!(server.end("-TERM"), "");
     assert!(begun.elapsed() < Duration::from_secs(4), "{:?}", begun.elapsed());
     assert_eq!(error_field(&frames.rest(), 'C').as_deref(), Some("57P01"));
+}
+
+#[test]
+fn clients_of_mysql_are_greeted() {
+    let server = Serving::speaking("mysql", &["--like", "mariadb"]);
+    let mut stream = std::net::TcpStream::connect(server.address).unwrap();
+    let mut hello = [0; 30];
+    stream.read_exact(&mut hello).unwrap();
+    assert!(hello[5..].starts_with(b"5.5.5-10.11.6-MariaDB"), "{hello:?}");
+    assert_eq!(server.end("-TERM"), "");
 }
 
 #[test]

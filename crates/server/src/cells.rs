@@ -14,7 +14,7 @@ use seriatim_history::{StatementContent, advisory_lock, lock_of};
 use seriatim_isolation::{Level, Order};
 use seriatim_sql::catalog::HeapId;
 use seriatim_sql::cells::{
-    Base, Cell, CellSession, CellStore, CellTxn, Group, KeyNo, Lock, Names, Returned, RowNo,
+    Base, Cell, CellSession, CellStore, CellTxn, Group, KeyNo, Lock, Names, Reads, Returned, RowNo,
     RowSet, Snapshots, Statement, TxnLevel,
 };
 use seriatim_sql::error::code;
@@ -23,7 +23,7 @@ use seriatim_sql::settings::Settings;
 use seriatim_sql::types::{Field, TypeKind, TypeLookup};
 use seriatim_sql::{Datum, Oid, SqlError};
 use seriatim_store::{
-    Atom, Choice, Chooser, Session, SettledCell, Store, StoreError, ToAtom, Txn, json_atom,
+    Atom, Choice, Chooser, Node, Session, SettledCell, Store, StoreError, ToAtom, Txn, json_atom,
 };
 use std::fmt;
 use std::sync::Arc;
@@ -206,6 +206,7 @@ impl CellSession for StoreSession {
     }
 
     fn begin(&mut self, level: Option<TxnLevel>) -> Result<Box<dyn CellTxn>> {
+        let asked_level = level;
         let asked = level.filter(|_| !self.forced).map(|level| match level {
             TxnLevel::ReadUncommitted | TxnLevel::ReadCommitted => Level::ReadCommitted,
             TxnLevel::RepeatableRead => Level::SnapshotIsolation,
@@ -213,12 +214,17 @@ impl CellSession for StoreSession {
         });
         let level = asked.unwrap_or_else(|| self.store.level());
         let txn = self.session.begin_at(level).map_err(told)?;
-        let snapshots = match (txn.is_on_node(), level) {
-            (false, _) => Snapshots::None,
-            (true, Level::ReadCommitted) => Snapshots::Statement,
-            (true, _) => Snapshots::Transaction,
+        let node = txn.node();
+        let snapshots = match (node, level) {
+            (None, _) => Snapshots::None,
+            // InnoDB keeps the snapshot of a transaction, but writes beside it.
+            (Some(Node::Mysql), _) | (_, Level::ReadCommitted) => Snapshots::Statement,
+            (Some(_), _) => Snapshots::Transaction,
         };
-        Ok(Box::new(StoreTxn { txn, snapshots, forgets: self.store.has_horizon() }))
+        let is_innodb = node == Some(Node::Mysql);
+        let is_dirty = is_innodb && !self.forced && asked_level == Some(TxnLevel::ReadUncommitted);
+        let forgets = self.store.has_horizon();
+        Ok(Box::new(StoreTxn { txn, snapshots, forgets, is_innodb, is_dirty }))
     }
 
     fn arrived(&mut self) {
@@ -316,9 +322,27 @@ struct StoreTxn {
     snapshots: Snapshots,
     /// Whether the store forgets old transactions, so that nobody asks for a whole history.
     forgets: bool,
+    /// Whether locks and snapshots are those of InnoDB.
+    is_innodb: bool,
+    /// Whether it reads what others have not committed. The history does not have these reads.
+    is_dirty: bool,
 }
 
 impl StoreTxn {
+    /// A column as it is now, also where nobody has committed it.
+    fn dirty_column(&self, heap: HeapId, column: u16, rows: RowSet<'_>) -> Vec<(RowNo, Datum)> {
+        let group = Kind::Column(heap, column).group();
+        let now = |row: RowNo| {
+            let pending = self.txn.pending_member(group, row.0);
+            let value = pending.unwrap_or_else(|| self.txn.peek_member(group, row.0));
+            Some((row, value?.0))
+        };
+        match rows {
+            RowSet::First(count) => (0..count).map(RowNo).filter_map(now).collect(),
+            RowSet::These(rows) => rows.iter().copied().filter_map(now).collect(),
+        }
+    }
+
     fn put(&mut self, kind: Kind, member: u32, value: Datum) -> Result<()> {
         self.txn.write_member(kind.group(), member, CellValue(value)).map_err(told)
     }
@@ -338,7 +362,14 @@ impl CellTxn for StoreTxn {
             params: params.collect(),
             returned: None,
         });
+        if statement.reads == Reads::Snapshot {
+            self.txn.fix_snapshot();
+        }
         Ok(())
+    }
+
+    fn is_innodb(&self) -> bool {
+        self.is_innodb
     }
 
     fn end_statement(&mut self, returned: &Returned<'_>) {
@@ -365,6 +396,9 @@ impl CellTxn for StoreTxn {
         column: u16,
         rows: RowSet<'_>,
     ) -> Result<Vec<(RowNo, Datum)>> {
+        if self.is_dirty {
+            return Ok(self.dirty_column(heap, column, rows));
+        }
         let group = Kind::Column(heap, column).group();
         let found = match rows {
             RowSet::First(_) => self.txn.read_group(group, None),
@@ -387,7 +421,9 @@ impl CellTxn for StoreTxn {
 
     fn read_group(&mut self, group: Group) -> Result<()> {
         // The rows of a heap are read with their existence.
-        if let Group::Key(index, key) = group {
+        if let Group::Key(index, key) = group
+            && !self.is_dirty
+        {
             let group = Kind::Key(index, key.0).group();
             self.txn.read_group(group, None).map_err(told)?;
         }

@@ -3,7 +3,8 @@
 //!
 //! A [`Server`] listens until it is told to stop, and then hands over the history of everything
 //! that happened. `hub.rs` has what the store's sessions share (transactions, settings); `http/` is
-//! HTTP with JSON; `postgres/` is SQL with PostgreSQL's protocol, on a cluster of `seriatim-sql`.
+//! HTTP with JSON; `postgres/` is SQL with PostgreSQL's protocol, on a cluster of `seriatim-sql`,
+//! and `mysql/` the same with MySQL's protocol and dialect.
 //!
 //! ```
 //! use seriatim_server::{Config, Server};
@@ -25,6 +26,7 @@ mod error;
 pub mod holding;
 mod http;
 mod hub;
+pub mod mysql;
 mod picks;
 pub mod postgres;
 mod server;

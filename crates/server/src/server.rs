@@ -3,6 +3,7 @@
 use crate::config::Config;
 use crate::http;
 use crate::hub::Hub;
+use crate::mysql::{Mysql, MysqlConfig};
 use crate::postgres::{Postgres, PostgresConfig};
 use seriatim_history::History;
 use seriatim_sql::database::Cluster;
@@ -43,6 +44,7 @@ pub struct Server {
     runtime: Runtime,
     http: Option<(TcpListener, SocketAddr)>,
     postgres: Option<Postgres>,
+    mysql: Option<Mysql>,
     hub: Arc<Hub>,
     stop: watch::Sender<bool>,
 }
@@ -63,6 +65,7 @@ impl fmt::Debug for Server {
         f.debug_struct("Server")
             .field("http", &self.http_address())
             .field("postgres", &self.postgres_address())
+            .field("mysql", &self.mysql_address())
             .finish_non_exhaustive()
     }
 }
@@ -78,7 +81,8 @@ impl Server {
         let hub = Arc::new(Hub::new(&config)?);
         let runtime =
             Builder::new_multi_thread().enable_all().build().map_err(ServeError::Threads)?;
-        Ok(Server { runtime, http: None, postgres: None, hub, stop: watch::Sender::new(false) })
+        let (http, postgres, mysql) = (None, None, None);
+        Ok(Server { runtime, http, postgres, mysql, hub, stop: watch::Sender::new(false) })
     }
 
     /// Listens for HTTP.
@@ -102,6 +106,23 @@ impl Server {
         Ok(self)
     }
 
+    /// Listens for clients of MySQL, which get what is in `cluster`.
+    pub fn with_mysql(
+        mut self,
+        address: &str,
+        cluster: Arc<Cluster>,
+        config: MysqlConfig,
+    ) -> Result<Server, ServeError> {
+        let bound = self.runtime.block_on(Mysql::bind(address, cluster, config));
+        self.mysql = Some(bound.map_err(|source| unusable(address, source))?);
+        Ok(self)
+    }
+
+    /// Where it listens for clients of MySQL.
+    pub fn mysql_address(&self) -> Option<SocketAddr> {
+        self.mysql.as_ref().map(Mysql::address)
+    }
+
     /// Where it listens for HTTP.
     pub fn http_address(&self) -> Option<SocketAddr> {
         self.http.as_ref().map(|(_, address)| *address)
@@ -120,10 +141,11 @@ impl Server {
     /// Serves until it is stopped. Transactions that are open then abort. Returns what happened:
     /// every commit that a client was told of is in it, unless it lies behind the horizon.
     pub fn run(self) -> History {
-        let Server { runtime, http, postgres, hub, stop } = self;
+        let Server { runtime, http, postgres, mysql, hub, stop } = self;
         runtime.spawn(end_idle_sessions(Arc::clone(&hub)));
         runtime.spawn(stop_waiting(Arc::clone(&hub), stop.subscribe()));
-        let sessions = postgres.map(|postgres| runtime.spawn(postgres.accept(stop.subscribe())));
+        let postgres = postgres.map(|postgres| runtime.spawn(postgres.accept(stop.subscribe())));
+        let mysql = mysql.map(|mysql| runtime.spawn(mysql.accept(stop.subscribe())));
         let left = runtime.block_on(async {
             let left = match http {
                 Some((listener, _)) => {
@@ -132,7 +154,7 @@ impl Server {
                 }
                 None => None,
             };
-            if let Some(sessions) = sessions {
+            for sessions in [postgres, mysql].into_iter().flatten() {
                 // It ends by itself when the server is told to stop.
                 let _ = sessions.await;
             }

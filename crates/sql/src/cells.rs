@@ -109,6 +109,12 @@ pub trait CellTxn: Send {
         Snapshots::None
     }
 
+    /// With snapshots: whether whoever locks and changes rows does so as in InnoDB, see
+    /// `execute/innodb.rs`.
+    fn is_innodb(&self) -> bool {
+        false
+    }
+
     /// With snapshots: whether others have changed a cell since.
     fn is_changed(&mut self, _cell: Cell) -> Result<bool> {
         Ok(false)
@@ -168,6 +174,17 @@ pub struct Statement<'s> {
     pub params: &'s [Option<String>],
     /// Whether its client wants to read the newest versions.
     pub latest: bool,
+    /// How it reads.
+    pub reads: Reads,
+}
+
+/// How a statement reads, where that depends on what it does.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Reads {
+    /// By the snapshot.
+    Snapshot,
+    /// What it locks, as it is then.
+    Locked,
 }
 
 /// What is told of the result of a statement, for the history.
@@ -180,7 +197,7 @@ pub enum Returned<'s> {
 }
 
 /// How a transaction is to run.
-#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Debug)]
 pub enum TxnLevel {
     /// READ UNCOMMITTED
     ReadUncommitted,

@@ -164,6 +164,15 @@ impl Database {
         all.get(&sequence).copied().flatten()
     }
 
+    /// The numbers of a sequence go on behind this one, if they are not further yet.
+    pub fn raise_value(&self, sequence: &Sequence, value: i64) {
+        let mut all = self.sequences.lock().unwrap_or_else(PoisonError::into_inner);
+        let last = all.entry(sequence.oid).or_insert(None);
+        if value >= sequence.start && last.is_none_or(|last| last < value) {
+            *last = Some(value);
+        }
+    }
+
     /// Lets a sequence go on behind a number, or begin with it.
     pub fn set_value(&self, sequence: &Sequence, value: i64, is_called: bool) -> Result<()> {
         if value < sequence.min || value > sequence.max {

@@ -21,6 +21,10 @@ pub enum Target {
     Row(HeapId, RowNo),
     /// A key of a unique index.
     Key(HeapId, KeyNo),
+    /// The place of rows that are not there yet: anywhere in a table.
+    Gap(HeapId),
+    /// The same with a key of an index.
+    KeyGap(HeapId, KeyNo),
     /// A table, or any other object of the catalog.
     Object(Oid),
     /// Whatever the application means by this number (database, and how it was given).
@@ -43,6 +47,10 @@ pub enum Mode {
     ShareRowExclusive,
     Exclusive,
     AccessExclusive,
+    /// No row may come; whoever holds it minds nobody else who does.
+    Gap,
+    /// A row comes.
+    InsertIntention,
 }
 
 impl Mode {
@@ -87,6 +95,8 @@ impl Mode {
             }
             M::Exclusive => 0b1111_1111_0000 & !bit(M::AccessShare),
             M::AccessExclusive => 0b1111_1111_0000,
+            M::Gap => bit(M::InsertIntention),
+            M::InsertIntention => 0,
         };
         mask & bit(other) != 0
     }
@@ -227,6 +237,13 @@ impl LockTable {
             }
         }
         all
+    }
+
+    /// A mode in which an owner holds something.
+    pub fn held_mode(&self, owner: Owner, target: Target) -> Option<Mode> {
+        let table = self.lock();
+        let lock = table.locks.get(&target)?;
+        lock.holders.iter().find(|it| it.0 == owner).map(|it| it.1)
     }
 
     /// Whether an owner waits for a lock.

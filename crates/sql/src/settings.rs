@@ -1,7 +1,7 @@
 //! The settings of a session: SET, SHOW, and what they mean to values and names.
 
 use crate::error::{Result, SqlError, code};
-use crate::types::{DateOrder, DateStyle, IntervalStyle, Style, Zone};
+use crate::types::{DateOrder, DateStyle, Dialect, IntervalStyle, Style, Zone};
 use std::collections::BTreeMap;
 use std::sync::LazyLock;
 use std::time::Duration;
@@ -11,6 +11,7 @@ use std::time::Duration;
 pub struct Settings {
     values: BTreeMap<String, String>,
     zone: Zone,
+    dialect: Dialect,
 }
 
 /// Settings with what they are at first. Those in capitals are shown so.
@@ -171,7 +172,7 @@ fn others() -> &'static [(&'static str, &'static str, &'static str)] {
 
 impl Default for Settings {
     fn default() -> Settings {
-        Settings { values: BTreeMap::new(), zone: Zone::utc() }
+        Settings { values: BTreeMap::new(), zone: Zone::utc(), dialect: Dialect::default() }
     }
 }
 
@@ -238,6 +239,16 @@ impl Settings {
     /// Sets what clients cannot set.
     pub fn force(&mut self, name: &str, value: &str) {
         self.values.insert(name.to_lowercase(), value.to_owned());
+    }
+
+    /// Whose rules names and types follow.
+    pub fn dialect(&self) -> Dialect {
+        self.dialect
+    }
+
+    /// From now on names and types follow these rules.
+    pub fn set_dialect(&mut self, dialect: Dialect) {
+        self.dialect = dialect;
     }
 
     /// All settings are what they were at first.
@@ -378,6 +389,7 @@ impl Settings {
             extra_float_digits: get("extra_float_digits").parse().unwrap_or(1),
             transaction_time,
             statement_time,
+            dialect: self.dialect,
         }
     }
 

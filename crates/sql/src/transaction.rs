@@ -42,10 +42,29 @@ pub struct TxnState {
     pub started: bool,
     /// Numbers that were taken from sequences, for `currval`.
     pub values: Vec<(Oid, i64)>,
+    /// In InnoDB: whether a statement has read by the snapshot.
+    pub has_snapshot: bool,
+    /// What the present statement has changed so far.
+    pub changes: Changes,
     /// What `set_config` is to change when the statement ends.
     pub setting_changes: Vec<SettingChange>,
     /// The rows of tables that it dropped or wrote anew.
     pub dropped_heaps: Vec<crate::catalog::HeapId>,
+}
+
+/// What a statement has changed, as clients of MySQL are told.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub struct Changes {
+    /// Rows that are new.
+    pub inserted: u64,
+    /// Rows that were to be updated.
+    pub matched: u64,
+    /// Those of them that have other values now.
+    pub changed: u64,
+    /// The first number that a column gave itself.
+    pub generated: Option<i64>,
+    /// The last number that was given to such a column.
+    pub given: Option<i64>,
 }
 
 impl std::fmt::Debug for TxnState {

@@ -25,6 +25,6 @@ pub use error::{TrialError, how};
 pub use fixes::{Fix, FixKind};
 pub use fuzz::{Found, Fuzz, Progress, Seen};
 pub use pause::{Pause, Pauser};
-pub use place::{Addition, Deciders, Family, State, Timing};
+pub use place::{Addition, Deciders, Family, Protocol, State, Timing};
 pub use recording::{Recording, RecordingError, Replayed};
 pub use run::{Application, Failure, Run};

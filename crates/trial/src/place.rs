@@ -5,9 +5,10 @@ use crate::error::TrialError;
 use seriatim_isolation::{Level, Order};
 use seriatim_server::cells::{self, StoreCells};
 use seriatim_server::holding::{HOLD_MAX, Holder, Holding, OnSwitch, Step, StepScript};
+use seriatim_server::mysql::MysqlConfig;
 use seriatim_server::postgres::PostgresConfig;
 use seriatim_server::{Config, Server, Stopper};
-use seriatim_sql::cells::CellStore;
+use seriatim_sql::cells::{CellStore, TxnLevel};
 use seriatim_sql::database::Cluster;
 use seriatim_sql::memory::Memory;
 use seriatim_store::{Chooser, Node, TxnName};
@@ -19,6 +20,16 @@ use std::thread::JoinHandle;
 const TURN_WAIT_MAX: std::time::Duration = std::time::Duration::from_secs(2);
 /// Any free port of this machine.
 const ANY_PORT: &str = "127.0.0.1:0";
+
+/// Which protocol a command is told of.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Protocol {
+    /// PostgreSQL's.
+    #[default]
+    Postgres,
+    /// MySQL's.
+    Mysql,
+}
 
 /// Which database a command meets.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -40,6 +51,24 @@ pub enum Family {
 }
 
 impl Family {
+    /// The protocol that its clients speak, unless they are told otherwise.
+    pub fn protocol(self) -> Protocol {
+        match self {
+            Family::Node(Node::Mysql, _) => Protocol::Mysql,
+            _ => Protocol::Postgres,
+        }
+    }
+
+    /// The level of transactions of MySQL that ask for none.
+    fn mysql_level(self) -> Option<TxnLevel> {
+        match self {
+            Family::Node(Node::Mysql, Level::Serializable) => Some(TxnLevel::Serializable),
+            Family::Node(Node::Mysql, Level::ReadCommitted) => Some(TxnLevel::ReadCommitted),
+            Family::Node(Node::Mysql, _) => Some(TxnLevel::RepeatableRead),
+            _ => None,
+        }
+    }
+
     /// What to tell people that it is.
     pub fn text(self) -> String {
         match self {
@@ -47,6 +76,7 @@ impl Family {
             Family::Node(Node::Postgres, level) => {
                 format!("{} on one PostgreSQL server", setting(level))
             }
+            Family::Node(Node::Mysql, level) => format!("{} on one MySQL server", setting(level)),
             Family::Node(_, level) => format!("{} on one server", setting(level)),
             Family::Serializable | Family::Serial => "a serializable database".to_owned(),
         }
@@ -195,7 +225,8 @@ impl std::fmt::Debug for Deciders {
 
 /// A server that runs.
 pub(crate) struct Place {
-    pub address: SocketAddr,
+    address: SocketAddr,
+    mysql_address: SocketAddr,
     pub cluster: Arc<Cluster>,
     /// When its statements run.
     pub holding: Option<Arc<Holding>>,
@@ -207,30 +238,39 @@ impl Place {
     fn open(
         cluster: Cluster,
         config: Config,
+        default_level: Option<TxnLevel>,
         additions: &[Addition],
         holding: Option<Holding>,
     ) -> Result<Place, TrialError> {
         let cluster = Arc::new(cluster);
-        let additions = additions.iter().map(|it| (it.shape.clone(), it.text.clone())).collect();
+        let additions: Vec<(String, String)> =
+            additions.iter().map(|it| (it.shape.clone(), it.text.clone())).collect();
         let holding = holding.map(Arc::new);
+        let mysql = MysqlConfig {
+            additions: additions.clone(),
+            holding: holding.clone(),
+            default_level,
+            ..MysqlConfig::default()
+        };
         let postgres =
             PostgresConfig { additions, holding: holding.clone(), ..PostgresConfig::default() };
-        let server =
-            Server::new(config)?.with_postgres(ANY_PORT, Arc::clone(&cluster), postgres)?;
-        let address = server.postgres_address().ok_or_else(|| {
-            TrialError::State("the server does not know where it listens".to_owned())
-        })?;
+        let server = Server::new(config)?
+            .with_postgres(ANY_PORT, Arc::clone(&cluster), postgres)?
+            .with_mysql(ANY_PORT, Arc::clone(&cluster), mysql)?;
+        let unknown = || TrialError::State("the server does not know where it listens".to_owned());
+        let address = server.postgres_address().ok_or_else(unknown)?;
+        let mysql_address = server.mysql_address().ok_or_else(unknown)?;
         let stopper = server.stopper();
         let thread = std::thread::Builder::new().spawn(move || {
             server.run();
         })?;
-        Ok(Place { address, cluster, holding, stopper, thread: Some(thread) })
+        Ok(Place { address, mysql_address, cluster, holding, stopper, thread: Some(thread) })
     }
 
     /// A database that remembers what is done, for the set-up.
     pub fn for_set_up() -> Result<Place, TrialError> {
         let cluster = Cluster::new(Arc::new(Memory::default()));
-        Place::open(cluster, Config::default(), &[], None)
+        Place::open(cluster, Config::default(), None, &[], None)
     }
 
     /// A copy of a state, of a family, with those who decide what is free, for so many processes
@@ -250,13 +290,19 @@ impl Place {
         let store = Arc::new(store);
         let cluster = state.copy(Arc::clone(&store) as Arc<dyn CellStore>);
         let holding = deciders.timing.holding(clients as usize);
-        Ok((Place::open(cluster, config, additions, holding)?, store))
+        let level = family.mysql_level();
+        Ok((Place::open(cluster, config, level, additions, holding)?, store))
     }
 
-    /// Where it is, for commands.
-    pub fn variables(&self) -> Vec<(String, String)> {
+    /// Where it is, for commands: the variables of both protocols, and URLs of the one that is
+    /// meant.
+    pub fn variables(&self, protocol: Protocol) -> Vec<(String, String)> {
         let (host, port) = (self.address.ip(), self.address.port());
-        let url = format!("postgresql://postgres@{host}:{port}/postgres");
+        let mysql_port = self.mysql_address.port();
+        let url = match protocol {
+            Protocol::Postgres => format!("postgresql://postgres@{host}:{port}/postgres"),
+            Protocol::Mysql => format!("mysql://root:root@{host}:{mysql_port}/test"),
+        };
         let all = [
             ("DATABASE_URL", url.clone()),
             ("SERIATIM_URL", url),
@@ -267,6 +313,13 @@ impl Place {
             ("PGDATABASE", "postgres".to_owned()),
             ("PGPASSWORD", "postgres".to_owned()),
             ("PGSSLMODE", "disable".to_owned()),
+            ("MYSQL_HOST", host.to_string()),
+            ("MYSQL_TCP_PORT", mysql_port.to_string()),
+            ("MYSQL_PORT", mysql_port.to_string()),
+            ("MYSQL_USER", "root".to_owned()),
+            ("MYSQL_PASSWORD", "root".to_owned()),
+            ("MYSQL_PWD", "root".to_owned()),
+            ("MYSQL_DATABASE", "test".to_owned()),
         ];
         all.into_iter().map(|(name, value)| (name.to_owned(), value)).collect()
     }

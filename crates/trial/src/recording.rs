@@ -56,8 +56,9 @@ fn written(steps: &[Step]) -> String {
     steps.iter().map(ToString::to_string).collect::<Vec<_>>().join(" ")
 }
 
-/// The name of a server in files.
+/// The names of servers in files.
 const POSTGRES: &str = "postgres";
+const MYSQL: &str = "mysql";
 
 /// Why a recording cannot be run.
 #[derive(Debug, thiserror::Error)]
@@ -103,7 +104,10 @@ impl Recording {
         let Application { set_up, command, clients, check, .. } = fuzz.application;
         let (like, level, order) = match fuzz.family {
             Family::Level { level, order } => (None, level, order),
-            Family::Node(_, level) => (Some(POSTGRES.to_owned()), level, Order::default()),
+            Family::Node(node, level) => {
+                let name = if node == Node::Mysql { MYSQL } else { POSTGRES };
+                (Some(name.to_owned()), level, Order::default())
+            }
             Family::Serializable | Family::Serial => (None, Level::Serializable, Order::RealTime),
         };
         let failure = run.failure.as_ref();
@@ -136,6 +140,7 @@ impl Recording {
         match self.like.as_deref() {
             None => Ok(Family::Level { level, order }),
             Some(POSTGRES) => Ok(Family::Node(Node::Postgres, level)),
+            Some(MYSQL) => Ok(Family::Node(Node::Mysql, level)),
             Some(other) => Err(RecordingError::Server(other.to_owned())),
         }
     }

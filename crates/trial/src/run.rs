@@ -3,7 +3,7 @@
 
 use crate::command::{Command, Ended, Outcome, Running};
 use crate::error::{TrialError, how};
-use crate::place::{Addition, Deciders, Family, Place, State};
+use crate::place::{Addition, Deciders, Family, Place, Protocol, State};
 use seriatim_history::History;
 use seriatim_server::holding::Step;
 use seriatim_store::{Choice, Latest};
@@ -26,6 +26,8 @@ pub struct Application {
     pub expect: Option<String>,
     /// How long a command may take.
     pub limit: Duration,
+    /// The protocol that it speaks.
+    pub protocol: Protocol,
 }
 
 /// A run that came to its end.
@@ -91,7 +93,7 @@ impl Application {
     pub fn set_up(&self, is_asked_to_end: &AtomicBool) -> Result<State, TrialError> {
         let Some(command) = &self.set_up else { return Ok(State::empty()) };
         let place = Place::for_set_up()?;
-        let outcome = self.one(command, &place.variables(), is_asked_to_end)?;
+        let outcome = self.one(command, &place.variables(self.protocol), is_asked_to_end)?;
         match outcome.ended {
             Ended::Code(0) => State::of(place.close()?),
             Ended::Interrupted => Err(TrialError::Interrupted),
@@ -142,7 +144,7 @@ impl Application {
     ) -> Result<Run, TrialError> {
         let number = deciders.number;
         let (place, store) = Place::of(state, family, deciders, additions, self.clients)?;
-        let mut variables = place.variables();
+        let mut variables = place.variables(self.protocol);
         variables.push(("SERIATIM_RUN".to_owned(), number.to_string()));
         let outcomes = self.clients(&variables, is_asked_to_end)?;
         let left = outcomes.iter().map(|outcome| outcome.left).sum();

@@ -3,7 +3,7 @@
 use crate::exit::Failure;
 use crate::interrupt;
 use crate::quantities::{count, duration};
-use seriatim_trial::{Application, Command, TrialError};
+use seriatim_trial::{Application, Command, Protocol, TrialError};
 use std::ffi::OsString;
 use std::time::Duration;
 
@@ -61,6 +61,7 @@ impl ApplicationArgs {
             check: line(&self.check, &known.check),
             expect: self.expect.clone(),
             limit: self.timeout,
+            protocol: Protocol::default(),
         }
     }
 }

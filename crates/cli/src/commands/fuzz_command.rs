@@ -38,8 +38,8 @@ const FIX_RUNS: u64 = 20;
 pub struct CommandArgs {
     #[command(flatten)]
     pub application: ApplicationArgs,
-    /// The server of which the command meets one node, on which only timing is free; this one
-    /// is taken if neither it nor --level is named
+    /// The server of which the command meets one node, on which only timing is free; postgres is
+    /// taken if neither it nor --level is named. It also says whose URL DATABASE_URL is
     #[arg(long, value_enum, value_name = "SERVER", requires = "command", conflicts_with = "level")]
     like: Option<Like>,
     /// How many runs are done at once; as many as there are cores if nothing is said
@@ -68,7 +68,8 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
     let own = &args.own;
     may_write(args.output.iter().chain(&args.save).chain(&own.junit), &[])?;
     let is_asked_to_end = interrupt::ask_next();
-    let application = own.application.application(&Known::default());
+    let mut application = own.application.application(&Known::default());
+    application.protocol = args.family().protocol();
     let deadline = args.budget.and_then(|budget| begun.checked_add(budget));
     let state = application.set_up(is_asked_to_end).map_err(told)?;
     let fuzz = Fuzz {
@@ -328,6 +329,7 @@ impl Args {
             Some(level) => Family::Level { level, order: Order::Sessions },
             None => match self.own.like.unwrap_or(Like::Postgres) {
                 Like::Postgres => Family::Node(Node::Postgres, Level::ReadCommitted),
+                Like::Mysql => Family::Node(Node::Mysql, Level::SnapshotIsolation),
             },
         }
     }

@@ -14,6 +14,7 @@ use seriatim_isolation::{Level, Order};
 use seriatim_report::text::plural;
 use seriatim_server::cells::StoreCells;
 use seriatim_server::{ChooserKind, Config, ServeError, Server};
+use seriatim_sql::cells::TxnLevel;
 use std::num::NonZeroU32;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
@@ -43,11 +44,11 @@ should be, 4 internal error, 130 or 143 ended by a second Ctrl-C or SIGTERM."
 )]
 pub struct Args {
     /// Where to listen for HTTP, a host and a port; port 0 is any free port
-    #[arg(long, value_name = "ADDR", required_unless_present = "postgres")]
+    #[arg(long, value_name = "ADDR", required_unless_present_any = ["postgres", "mysql"])]
     http: Option<String>,
     #[command(flatten)]
     sql: SqlArgs,
-    /// The level of transactions that do not ask for another one [default: cc; with --like rc]
+    /// The level of transactions that do not ask for another one [default: cc; with --like its own]
     #[arg(long, short, value_name = "LEVEL", value_parser = store_level_parser())]
     level: Option<Level>,
     /// Which transactions a later one must see, beside those that it read from: none, earlier ones
@@ -93,7 +94,8 @@ pub struct Args {
     /// A session that is not used for this long ends, and its open transaction aborts
     #[arg(long, value_name = "TIME", value_parser = idle, default_value = "5m")]
     idle: Duration,
-    /// Where to write the history at the end, or - for standard output; with --postgres that of SQL
+    /// Where to write the history at the end, or - for standard output; with --postgres or --mysql
+    /// that of SQL
     #[arg(long, value_name = "FILE")]
     save: Option<PathBuf>,
     /// The format of FILE; without it the ending decides, as for convert, and if that says nothing
@@ -132,7 +134,12 @@ impl Args {
     }
 
     fn sql_level(&self) -> Level {
-        let default = if self.sql.like.is_some() { Level::ReadCommitted } else { Level::Causal };
+        let default = match self.sql.like {
+            Some(Like::Postgres) => Level::ReadCommitted,
+            // The reads of REPEATABLE READ are those of snapshot isolation.
+            Some(Like::Mysql) => Level::SnapshotIsolation,
+            None => Level::Causal,
+        };
         self.level.unwrap_or(default)
     }
 
@@ -143,6 +150,7 @@ impl Args {
                 true => format!("as one PostgreSQL server at {}", self.sql_level()),
                 false => "as one PostgreSQL server".to_owned(),
             },
+            Some(Like::Mysql) if protocol == "mysql" => "as one MySQL server".to_owned(),
             _ => format!("at {}", self.level.unwrap_or(Level::Causal)),
         }
     }
@@ -161,8 +169,12 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
     let (server, sql) = listen(args)?;
     let stopper = server.stopper();
     interrupt::call_next(move |_| stopper.stop());
-    let addresses =
-        [("http", server.http_address()), ("postgres", server.postgres_address())].into_iter();
+    let addresses = [
+        ("http", server.http_address()),
+        ("postgres", server.postgres_address()),
+        ("mysql", server.mysql_address()),
+    ]
+    .into_iter();
     for (protocol, address) in addresses.filter_map(|(name, address)| Some((name, address?))) {
         let manner = args.manner(protocol);
         output::message(&format!("listening on {protocol}://{address} {manner}\n"));
@@ -186,9 +198,22 @@ fn listen(args: &Args) -> Result<(Server, Option<Arc<StoreCells>>), Failure> {
     }
     if let Some(address) = &args.sql.postgres {
         let config = args.sql.config(args.max_sessions.get() as usize, args.seed)?;
-        args.sql.note(&config).into_iter().for_each(output::message);
+        args.sql.note(config.password.is_some()).into_iter().for_each(output::message);
         let (cluster, store) = args.sql.cluster(&args.sql_config()?)?;
         server = server.with_postgres(address, cluster, config).map_err(failure)?;
+        return Ok((server, Some(store)));
+    }
+    if let Some(address) = &args.sql.mysql {
+        let level = match args.sql_level() {
+            Level::ReadCommitted => TxnLevel::ReadCommitted,
+            Level::Serializable => TxnLevel::Serializable,
+            _ => TxnLevel::RepeatableRead,
+        };
+        let sessions_max = args.max_sessions.get() as usize;
+        let config = args.sql.mysql_config(sessions_max, args.seed, level)?;
+        args.sql.note(config.password.is_some()).into_iter().for_each(output::message);
+        let (cluster, store) = args.sql.cluster(&args.sql_config()?)?;
+        server = server.with_mysql(address, cluster, config).map_err(failure)?;
         return Ok((server, Some(store)));
     }
     Ok((server, None))

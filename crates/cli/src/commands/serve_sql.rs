@@ -1,13 +1,14 @@
-//! `seriatim serve --postgres`: the part of `serve` that speaks SQL.
+//! `seriatim serve --postgres` and `--mysql`: the part of `serve` that speaks SQL.
 
 use crate::exit::Failure;
 use crate::quantities::duration;
 use seriatim_server::Config;
 use seriatim_server::cells::{self, StoreCells};
 use seriatim_server::holding::{ByChance, Holding};
+use seriatim_server::mysql::{MysqlConfig, NativePassword};
 use seriatim_server::postgres::{Password, PostgresConfig, STACK_BYTES, Tls};
 use seriatim_sql::SqlError;
-use seriatim_sql::cells::CellStore;
+use seriatim_sql::cells::{CellStore, TxnLevel};
 use seriatim_sql::database::Cluster;
 use seriatim_sql::memory::Memory;
 use seriatim_sql::session::Session;
@@ -33,26 +34,35 @@ enum Locks {
 }
 
 /// Servers of which one node can be simulated.
+///
+/// MySQL and MariaDB do the same, as far as isolation goes.
 #[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
 pub enum Like {
     /// PostgreSQL
     Postgres,
+    /// MySQL and MariaDB, with InnoDB
+    #[value(alias = "mariadb")]
+    Mysql,
 }
 
 /// The flags of SQL.
 #[derive(clap::Args, Debug)]
 pub struct SqlArgs {
     /// Where to listen for clients of PostgreSQL, a host and a port; port 0 is any free port
-    #[arg(long, value_name = "ADDR")]
+    #[arg(long, value_name = "ADDR", group = "sql")]
     pub postgres: Option<String>,
-    /// Statements to run in the database postgres before anybody connects; what they do is the
-    /// initial state, which is seen at every level and no part of the history
+    /// Where to listen for clients of MySQL and MariaDB, a host and a port; port 0 is any free
+    /// port. Their database is called test
+    #[arg(long, value_name = "ADDR", group = "sql")]
+    pub mysql: Option<String>,
+    /// Statements, in PostgreSQL's words, to run in the database postgres before anybody connects;
+    /// what they do is the initial state, which is seen at every level and no part of the history
     #[arg(long, value_name = "FILE.sql", requires = "postgres")]
     init: Option<PathBuf>,
     /// Answer only what one node of this server could answer, where nothing but timing is free, and
     /// not all that a level allows; transactions get the level that they ask for, which is read
-    /// committed by default
-    #[arg(long, value_enum, value_name = "SERVER", requires = "postgres")]
+    /// committed by default, and repeatable read with mysql
+    #[arg(long, value_enum, value_name = "SERVER", requires = "sql")]
     pub like: Option<Like>,
     /// With --like, hold some statements before they run, and some answers, for at most this long
     /// for one statement, so that clients overlap; a client is not held when all others wait or
@@ -65,21 +75,25 @@ pub struct SqlArgs {
         requires = "like"
     )]
     hold: Duration,
+    /// With --like mysql: `innodb_snapshot_isolation` is ON for all sessions, as from MariaDB 11.6
+    /// on: at REPEATABLE READ a row that has changed since the snapshot is error 1020
+    #[arg(long, requires = "mysql")]
+    innodb_snapshot_isolation: bool,
     /// Every transaction of SQL is at --level, whatever it asks for
-    #[arg(long, requires = "postgres")]
+    #[arg(long, requires = "sql")]
     pub force_level: bool,
     /// Whether statements of SQL lock rows and tables; off is the semantics of MonkeyDB's paper
-    #[arg(long, value_enum, value_name = "on|off", default_value = "on", requires = "postgres")]
+    #[arg(long, value_enum, value_name = "on|off", default_value = "on", requires = "sql")]
     locks: Locks,
     /// A file whose first line is the password of every user of SQL; without it the variable
     /// SERIATIM_PASSWORD is looked at, and without that everybody is trusted
-    #[arg(long, value_name = "FILE", requires = "postgres")]
+    #[arg(long, value_name = "FILE", requires = "sql")]
     password_file: Option<PathBuf>,
     /// The certificates (PEM) for clients of PostgreSQL that ask for an encrypted connection
-    #[arg(long, value_name = "FILE", requires_all = ["postgres", "tls_key"])]
+    #[arg(long, value_name = "FILE", requires_all = ["sql", "tls_key"])]
     tls_cert: Option<PathBuf>,
     /// The private key (PEM) of the first certificate
-    #[arg(long, value_name = "FILE", requires_all = ["postgres", "tls_cert"])]
+    #[arg(long, value_name = "FILE", requires_all = ["sql", "tls_cert"])]
     tls_key: Option<PathBuf>,
 }
 
@@ -129,12 +143,41 @@ impl SqlArgs {
 
     /// The node that is simulated.
     pub fn node(&self) -> Result<Option<Node>, Failure> {
-        let Some(Like::Postgres) = self.like else { return Ok(None) };
+        let Some(like) = self.like else { return Ok(None) };
+        let (node, speaks) = match like {
+            Like::Postgres => (Node::Postgres, self.postgres.is_some()),
+            Like::Mysql => (Node::Mysql, self.mysql.is_some()),
+        };
+        if !speaks {
+            let what = "--like names a server of another protocol than --postgres or --mysql";
+            return Err(Failure::Message(what.to_owned()));
+        }
         if self.locks == Locks::Off {
             let what = "--like needs locks: without them it would show what no server shows";
             return Err(Failure::Message(what.to_owned()));
         }
-        Ok(Some(Node::Postgres))
+        Ok(Some(node))
+    }
+
+    /// How it is to be served to clients of MySQL.
+    pub fn mysql_config(
+        &self,
+        connections_max: usize,
+        seed: u64,
+        level: TxnLevel,
+    ) -> Result<MysqlConfig, Failure> {
+        let PostgresConfig { tls, uses_locks, holding, .. } = self.config(connections_max, seed)?;
+        Ok(MysqlConfig {
+            connections_max,
+            uses_locks,
+            password: self.password()?.map(|text| NativePassword::new(&text)),
+            tls,
+            holding,
+            default_level: (self.like == Some(Like::Mysql)).then_some(level),
+            is_level_forced: self.force_level,
+            snapshot_isolation: self.innodb_snapshot_isolation,
+            ..MysqlConfig::default()
+        })
     }
 
     fn password(&self) -> Result<Option<String>, Failure> {
@@ -157,12 +200,13 @@ impl SqlArgs {
     }
 
     /// What a user should know who lets everybody in.
-    pub fn note(&self, config: &PostgresConfig) -> Option<&'static str> {
+    pub fn note(&self, has_password: bool) -> Option<&'static str> {
         let is_open = |address: &String| {
             let found = address.to_socket_addrs().into_iter().flatten();
             found.into_iter().any(|address| !address.ip().is_loopback())
         };
-        let is_trusting = config.password.is_none() && self.postgres.as_ref().is_some_and(is_open);
+        let address = self.postgres.as_ref().or(self.mysql.as_ref());
+        let is_trusting = !has_password && address.is_some_and(is_open);
         is_trusting.then_some(
             "note: anybody who reaches this address can connect; --password-file changes that\n",
         )

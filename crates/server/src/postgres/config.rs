@@ -35,18 +35,23 @@ pub struct PostgresConfig {
 impl PostgresConfig {
     /// What is run for what was sent.
     pub(super) fn completed<'s>(&self, sent: &'s str) -> Cow<'s, str> {
-        if self.additions.is_empty() {
-            return Cow::Borrowed(sent);
+        completed(&self.additions, sent)
+    }
+}
+
+/// A statement with what is to be added to those of its shape.
+pub(crate) fn completed<'s>(additions: &[(String, String)], sent: &'s str) -> Cow<'s, str> {
+    if additions.is_empty() {
+        return Cow::Borrowed(sent);
+    }
+    let shape = seriatim_sql::parse::shape(sent);
+    match additions.iter().find(|(of, _)| *of == shape) {
+        Some((_, addition)) => {
+            // A comment at the end would swallow it, or be in its way.
+            let text = seriatim_sql::parse::without_end(sent);
+            Cow::Owned(format!("{text} {addition}"))
         }
-        let shape = seriatim_sql::parse::shape(sent);
-        match self.additions.iter().find(|(of, _)| *of == shape) {
-            Some((_, addition)) => {
-                // A comment at the end would swallow it, or be in its way.
-                let text = seriatim_sql::parse::without_end(sent);
-                Cow::Owned(format!("{text} {addition}"))
-            }
-            None => Cow::Borrowed(sent),
-        }
+        None => Cow::Borrowed(sent),
     }
 }
 

@@ -21,10 +21,13 @@ mod tls;
 mod wire;
 
 pub use config::PostgresConfig;
+pub(crate) use config::completed;
 pub use password::Password;
 pub use tls::{Tls, TlsError};
 
-use registry::{Admitted, Registry};
+pub(crate) use registry::{Admitted, Registry, Seat};
+pub(crate) use stream::{Socket, Stream};
+
 use seriatim_sql::database::Cluster;
 use std::io;
 use std::net::SocketAddr;

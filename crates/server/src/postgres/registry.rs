@@ -19,7 +19,7 @@ const STARTING_MAX: usize = 64;
 const ROUND: Duration = Duration::from_secs(1);
 
 /// The connections of a server.
-pub(super) struct Registry {
+pub(crate) struct Registry {
     sessions_max: usize,
     startup_wait_max: Duration,
     inner: Mutex<Inner>,
@@ -44,7 +44,7 @@ struct Entry {
 
 /// A session, as others see it.
 #[derive(Debug)]
-pub(super) struct Seat {
+pub(crate) struct Seat {
     /// The number that clients name it by.
     pub number: u32,
     /// What a client has to know to cancel its statement.
@@ -56,7 +56,7 @@ pub(super) struct Seat {
 }
 
 /// A connection that was let in; forgotten when dropped.
-pub(super) struct Admitted {
+pub(crate) struct Admitted {
     registry: Arc<Registry>,
     id: u64,
     pub socket: Socket,

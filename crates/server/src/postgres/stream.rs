@@ -7,7 +7,7 @@ use std::sync::Arc;
 
 /// A socket that the registry shares, so that it can end a read which waits for the client.
 #[derive(Clone, Debug)]
-pub(super) struct Socket(pub Arc<TcpStream>);
+pub(crate) struct Socket(pub Arc<TcpStream>);
 
 impl Read for Socket {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
@@ -26,7 +26,7 @@ impl Write for Socket {
 }
 
 /// A connection.
-pub(super) enum Stream {
+pub(crate) enum Stream {
     Plain(Socket),
     Tls(Box<StreamOwned<ServerConnection, Socket>>),
 }

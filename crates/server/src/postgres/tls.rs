@@ -56,7 +56,7 @@ impl Tls {
         Ok(Tls { config: Arc::new(config), certificate: certificates.into() })
     }
 
-    pub(super) fn config(&self) -> &Arc<ServerConfig> {
+    pub(crate) fn config(&self) -> &Arc<ServerConfig> {
         &self.config
     }
 

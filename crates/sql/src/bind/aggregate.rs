@@ -64,8 +64,13 @@ impl Binder<'_> {
         let mut call = call?;
         let collation =
             self.collate_aggregate(name, &mut call, !function.within_group.is_empty())?;
+        let scale = call.args.first().map_or(0, super::mysql::scale_of);
         let made = self.place_aggregate(call, clause)?;
-        Ok(self.labelled_column(made, collation.as_ref()))
+        let made = self.labelled_column(made, collation.as_ref());
+        match name {
+            "avg" if self.is_mysql() => self.mysql_average(made, scale),
+            _ => Ok(made),
+        }
     }
 
     /// What an aggregate does with collations: it sorts by keys, and its result has that of its
@@ -161,7 +166,8 @@ impl Binder<'_> {
     ) -> Result<AggCall> {
         let mut args = Vec::new();
         for ast in &written.args {
-            args.push(self.expr(ast)?);
+            let arg = self.expr(ast)?;
+            args.push(if self.is_mysql() { self.mysql_argument(name, arg)? } else { arg });
         }
         let mut order = Vec::new();
         for key in written.order_by {

@@ -78,7 +78,8 @@ impl Binder<'_> {
         }
         let mut args = Vec::new();
         for ast in &written.args {
-            args.push(self.expr(ast)?);
+            let arg = self.expr(ast)?;
+            args.push(if self.is_mysql() { self.mysql_argument(name, arg)? } else { arg });
         }
         self.finish_call(name, args, &written.names, written.variadic)
     }
@@ -185,8 +186,17 @@ impl Binder<'_> {
         names: &[Option<String>],
         variadic: bool,
     ) -> Result<Expr> {
-        let types: Vec<Oid> = args.iter().map(|arg| arg.ty).collect();
-        let found = match self.find_function(name, &types, names, variadic) {
+        let mut args = args;
+        let mut types: Vec<Oid> = args.iter().map(|arg| arg.ty).collect();
+        let mut found = self.find_function(name, &types, names, variadic);
+        // In MySQL functions of texts take anything.
+        if found.is_err() && self.is_mysql() && !args.is_empty() {
+            let first = args.remove(0);
+            args.insert(0, self.coerce(first, Oid::TEXT, -1, CastContext::Explicit)?);
+            types[0] = Oid::TEXT;
+            found = self.find_function(name, &types, names, variadic).or(found);
+        }
+        let found = match found {
             Ok(found) => found,
             Err(error) => match self.cast_or_field(name, args)? {
                 Some(expr) => return Ok(expr),
@@ -209,7 +219,7 @@ impl Binder<'_> {
         }
         let mut call = self.call(found.proc, args, &declared, variadic || found.gathers)?;
         call.ty = self.result_type(found.proc, &call);
-        Ok(call)
+        if self.is_mysql() { self.mysql_result(name, call) } else { Ok(call) }
     }
 
     /// The arguments of a function of any values, with those that VARIADIC gives as an array.

@@ -130,6 +130,11 @@ impl Binder<'_> {
         typmod: i32,
         context: CastContext,
     ) -> Result<Option<Expr>> {
+        let asked = context;
+        let (expr, context) = match self.is_mysql() {
+            true => self.mysql_given(expr, to, context)?,
+            false => (expr, context),
+        };
         let converted = if expr.ty == to || to == Oid::ANY || is_polymorphic(to) {
             self.without_typmod_of_unknown(expr, to)?
         } else if expr.ty == Oid::UNKNOWN {
@@ -140,7 +145,32 @@ impl Binder<'_> {
                 None => return Ok(None),
             }
         };
-        Ok(Some(self.with_typmod(converted, to, typmod, context)))
+        // What is kept must fit, however it is converted.
+        Ok(Some(self.with_typmod(converted, to, typmod, asked)))
+    }
+
+    /// In MySQL a truth value is a number wherever it goes, and what is kept is converted as if a
+    /// cast had been written.
+    fn mysql_given(
+        &mut self,
+        expr: Expr,
+        to: Oid,
+        context: CastContext,
+    ) -> Result<(Expr, CastContext)> {
+        let context = match context {
+            CastContext::Assignment => CastContext::Explicit,
+            other => other,
+        };
+        let (from, target) = (self.catalog.base_type(expr.ty), self.catalog.base_type(to));
+        let is_free = matches!(target, Oid::BOOL | Oid::INT4 | Oid::ANY) || is_polymorphic(target);
+        if from == Oid::BOOL && !is_free {
+            let path = self.path(from, Oid::INT4, CastContext::Explicit);
+            if let Some(path) = path {
+                let explicit = CastContext::Explicit;
+                return Ok((self.convert(expr, Oid::INT4, -1, path, explicit)?, explicit));
+            }
+        }
+        Ok((expr, if from == Oid::BOOL { CastContext::Explicit } else { context }))
     }
 
     /// An unknown literal that may stay what it is becomes text where values are kept.
@@ -307,6 +337,7 @@ impl Binder<'_> {
 
     /// A truth value, for WHERE and the like.
     pub(super) fn coerce_to_bool(&mut self, expr: Expr, what: &str) -> Result<Expr> {
+        let expr = if self.is_mysql() { self.mysql_truth(expr)? } else { expr };
         let from = expr.ty;
         let converted = self.try_coerce(expr, Oid::BOOL, -1, CastContext::Implicit)?;
         converted.ok_or_else(|| {
@@ -343,6 +374,9 @@ impl Binder<'_> {
             }
             let ((category, preferred), (other, _)) =
                 (self.catalog.category(chosen), self.catalog.category(next));
+            if category != other && self.is_mysql() {
+                return Ok(self.mysql_common(types));
+            }
             if category != other {
                 return Err(SqlError::new(
                     code::DATATYPE_MISMATCH,
@@ -371,7 +405,11 @@ impl Binder<'_> {
         let mut converted = Vec::with_capacity(exprs.len());
         for expr in exprs {
             let from = expr.ty;
-            let done = self.try_coerce(expr, ty, -1, CastContext::Implicit)?;
+            let context = match self.is_mysql() {
+                true => CastContext::Assignment,
+                false => CastContext::Implicit,
+            };
+            let done = self.try_coerce(expr, ty, -1, context)?;
             converted.push(done.ok_or_else(|| {
                 SqlError::new(
                     code::CANNOT_COERCE,

@@ -29,7 +29,7 @@ impl Binder<'_> {
         let action = match &conflict.action {
             ast::OnConflictAction::DoNothing => ConflictAction::Nothing,
             ast::OnConflictAction::DoUpdate(update) => {
-                if indexes == ConflictTarget::Any {
+                if indexes == ConflictTarget::Any && !self.is_mysql() {
                     return Err(SqlError::new(
                         code::SYNTAX_ERROR,
                         "ON CONFLICT DO UPDATE requires inference specification or constraint name",
@@ -45,6 +45,10 @@ impl Binder<'_> {
                 };
                 let before = self.level().visible.len();
                 self.target_ref(target, Some(&excluded))?;
+                // In MySQL the names of columns are those of the row that is there.
+                if self.is_mysql() {
+                    self.level().visible.truncate(before);
+                }
                 let set = self.assignments(target, place, &update.assignments)?;
                 let filter = match &update.selection {
                     Some(ast) => {

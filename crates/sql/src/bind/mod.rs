@@ -23,6 +23,7 @@ mod limits;
 mod literal;
 mod merge;
 mod modify;
+mod mysql;
 mod names;
 mod notes;
 mod operators;

@@ -56,7 +56,8 @@ impl Binder<'_> {
             if depth > 0 && level.sealed {
                 continue;
             }
-            let mut matching = level.visible.iter().filter(|it| !it.system && *it.name == *name);
+            let is_it = |it: &&Visible| self.is_same(&it.name, name);
+            let mut matching = level.visible.iter().filter(|it| !it.system && is_it(it));
             let found = matching.next().cloned();
             if found.is_some() && matching.next().is_some() {
                 return Err(SqlError::new(
@@ -140,7 +141,7 @@ impl Binder<'_> {
                 let message = format!("table reference \"{}\" is ambiguous", qualifier.1);
                 return Err(SqlError::new(code::AMBIGUOUS_ALIAS, message).at(position));
             }
-            let mut matching = item.columns.iter().filter(|it| *it.name == **rest);
+            let mut matching = item.columns.iter().filter(|it| self.is_same(&it.name, rest));
             let found = matching.next().cloned();
             if found.is_some() && matching.next().is_some() {
                 let message = format!("column reference \"{rest}\" is ambiguous");

@@ -138,6 +138,29 @@ impl Binder<'_> {
         left: Option<Expr>,
         right: Expr,
     ) -> Result<Expr> {
+        if !self.is_mysql() {
+            return self.operator_of(name, left, right);
+        }
+        match (left, name) {
+            (Some(left), "/" | "%") => self.mysql_division(name, left, right),
+            (left, _) => {
+                let (left, right) = self.mysql_sides(name, left, right)?;
+                let moves_date = self.moves_date(name, left.as_ref(), &right);
+                let made = self.operator_of(name, left, right)?;
+                match moves_date {
+                    true => self.coerce(made, Oid::DATE, -1, CastContext::Explicit),
+                    false => Ok(made),
+                }
+            }
+        }
+    }
+
+    /// The same by PostgreSQL's rules alone.
+    pub(super) fn plain_operator(&mut self, name: &str, left: Expr, right: Expr) -> Result<Expr> {
+        self.operator_of(name, Some(left), right)
+    }
+
+    fn operator_of(&mut self, name: &str, left: Option<Expr>, right: Expr) -> Result<Expr> {
         let operator = self.find_operator(name, left.as_ref().map(|expr| expr.ty), right.ty)?;
         let proc = builtin()
             .proc(operator.proc)

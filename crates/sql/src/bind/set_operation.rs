@@ -85,9 +85,11 @@ impl Binder<'_> {
             if have.ty == want.ty {
                 continue;
             }
-            let implicit = CastContext::Implicit;
+            let implicit =
+                if self.is_mysql() { CastContext::Explicit } else { CastContext::Implicit };
             if let Some(name) = recursive
                 && have.ty != Oid::UNKNOWN
+                && !self.is_mysql()
             {
                 return Err(SqlError::new(
                     code::DATATYPE_MISMATCH,

@@ -9,7 +9,7 @@ use super::{Binder, Clause, Item, Level, Visible, fold};
 use crate::catalog::{CheckOption, Relation, Table, View};
 use crate::error::{Result, SqlError, code};
 use crate::ir::{Expr, ExprKind, TableRef};
-use crate::types::Oid;
+use crate::types::{Dialect, Oid};
 use sqlparser::ast::{self, SetExpr, TableFactor};
 use std::sync::Arc;
 
@@ -51,6 +51,7 @@ impl Change {
 pub(super) struct Target {
     pub table: Arc<Table>,
     change: Change,
+    dialect: Dialect,
     /// The outermost first, each with its query.
     views: Vec<(Arc<View>, Arc<ast::Query>)>,
     /// The columns of the outermost view, and which columns of the table they are.
@@ -88,10 +89,19 @@ impl Target {
             .detail("View columns that are not columns of their base relation are not updatable.")
     }
 
+    /// The same in any case of letters, in MySQL.
+    fn find_folded(&self, name: &str) -> Option<u16> {
+        if self.dialect != Dialect::Mysql {
+            return None;
+        }
+        let mut live = self.table.live();
+        live.find(|(_, it)| it.name.eq_ignore_ascii_case(name)).map(|(number, _)| number)
+    }
+
     /// A column of the table by the name that it has here.
     pub(super) fn find(&self, name: &str, position: u32) -> Result<u16> {
         let found = if self.views.is_empty() {
-            self.table.find(name).map(Some)
+            self.table.find(name).or_else(|| self.find_folded(name)).map(Some)
         } else {
             self.columns.iter().find(|(it, _)| **it == *name).map(|(_, number)| *number)
         };
@@ -191,7 +201,11 @@ impl Binder<'_> {
             NamedTable::Relation(Relation::View(view)) => self.view_target(view, change),
             _ => {
                 let table = self.target_table(name)?;
-                Ok(Target { table, change, views: Vec::new(), columns: Vec::new() })
+                {
+                    let dialect = self.style.dialect;
+                    let (views, columns) = (Vec::new(), Vec::new());
+                    Ok(Target { table, change, dialect, views, columns })
+                }
             }
         }
     }
@@ -222,6 +236,7 @@ impl Binder<'_> {
             })?,
         };
         let mut target = Target {
+            dialect: self.style.dialect,
             table: inner.table,
             change,
             views: vec![(Arc::clone(&view), Arc::new(query))],

@@ -69,7 +69,9 @@ impl Ddl<'_> {
     /// Puts a table there, with the rows of a query: how many, or what was done without them.
     fn fill(&mut self, table: Table, query: &Query, with_data: bool, tag: &str) -> Result<String> {
         self.txn.started = true;
-        let statement = crate::cells::Statement { text: self.text, params: &[], latest: false };
+        let reads = crate::cells::Reads::Snapshot;
+        let statement =
+            crate::cells::Statement { text: self.text, params: &[], reads, latest: false };
         self.txn.cells.begin_statement(&statement)?;
         let rows = if with_data { self.exec().run(query, None)? } else { Vec::new() };
         let width = table.columns.len();

@@ -36,6 +36,8 @@ impl Executor for Detached {
 
 fn detached(env: &Env) -> TxnState {
     TxnState {
+        changes: crate::transaction::Changes::default(),
+        has_snapshot: false,
         cells: Box::new(NoCells),
         owner: Owner(0),
         edit: CatalogEdit::new(Arc::clone(&env.catalog)),

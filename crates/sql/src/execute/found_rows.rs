@@ -41,6 +41,10 @@ impl Exec<'_> {
         self.txn.cells.snapshots() != Snapshots::None
     }
 
+    pub(super) fn has_changed(&mut self, table: &Table, heap: &Heap, row: RowNo) -> Result<bool> {
+        Ok(self.change_of(table, heap, row)? != Change::None)
+    }
+
     fn change_of(&mut self, table: &Table, heap: &Heap, row: RowNo) -> Result<Change> {
         let cell = |column| Cell { heap: heap.id, row, column };
         if self.txn.cells.is_changed(cell(Cell::EXISTENCE))? {
@@ -66,6 +70,10 @@ impl Exec<'_> {
         let name = &table.table.name;
         if !self.lock_row(heap, found, wish.strength, wish.wait, name)? {
             return Ok(None);
+        }
+        // There rows are found by their newest versions.
+        if self.is_innodb() {
+            return Ok(Some(found));
         }
         match self.txn.cells.snapshots() {
             Snapshots::None => Ok(Some(found)),

@@ -9,8 +9,10 @@ mod constraints;
 mod detached;
 mod eval;
 mod found_rows;
+mod innodb;
 mod keys;
 mod modify;
+mod new_values;
 mod nodes;
 mod query;
 mod references;
@@ -28,6 +30,7 @@ mod write;
 
 pub use crate::types::Row;
 pub use detached::{Detached, value_over};
+pub use innodb::reads;
 pub use modify::RowWriter;
 pub use rewrite::contains_null;
 
@@ -36,6 +39,7 @@ use crate::env::Env;
 use crate::error::Result;
 use crate::functions::Call;
 use crate::interrupt::Interrupt;
+use crate::ir::LockStrength;
 use crate::transaction::{PendingCheck, TxnState};
 use crate::types::{Datum, Oid};
 use rustc_hash::FxHashMap;
@@ -73,6 +77,10 @@ pub struct Exec<'e> {
     /// In a statement with several parts of which one changes rows: changed rows as they were
     /// before, which is how all parts see them; `None` for a row that was not there.
     before: Option<FxHashMap<(crate::catalog::HeapId, crate::cells::RowNo), Option<Row>>>,
+    /// In InnoDB: how rows are locked that are only read.
+    locked_reads: Option<LockStrength>,
+    /// In InnoDB: whether it is an UPDATE.
+    is_update: bool,
 }
 
 impl std::fmt::Debug for Exec<'_> {
@@ -100,6 +108,8 @@ impl<'e> Exec<'e> {
             rules: FxHashMap::default(),
             checks: Vec::new(),
             before: None,
+            locked_reads: None,
+            is_update: false,
         }
     }
 

@@ -2,6 +2,8 @@
 
 use super::constraints::Rules;
 use super::found_rows::RowWish;
+use super::new_values::whole;
+use super::row_locks::Marked;
 use super::scan::row_of_tid;
 use super::{Exec, Row};
 use crate::catalog::Table;
@@ -14,7 +16,7 @@ use crate::ir::{
     TableRef, WaitPolicy,
 };
 use crate::plan;
-use crate::types::{Datum, HashKey, Oid, apply_typmod};
+use crate::types::{Datum, Dialect, HashKey, Oid, apply_typmod};
 use std::sync::Arc;
 
 /// Something that writes rows of a table with all that belongs to it, for COPY and the like.
@@ -91,6 +93,7 @@ impl Exec<'_> {
             };
             let Some((number, values)) = written else { continue };
             count += 1;
+            self.txn.changes.inserted = count - self.txn.changes.matched;
             self.check_view(modify, rules, number, &values, &mut flat)?;
             if !modify.returning.is_empty() {
                 place(&modify.target, number, &values, &mut flat);
@@ -155,7 +158,7 @@ impl Exec<'_> {
         for (&number, value) in columns.iter().zip(given) {
             let column = table.column(number);
             let by_sequence = column.identity.is_some() && overriding == Some(Overriding::User);
-            let value = if by_sequence { None } else { value };
+            let value = if by_sequence { None } else { self.numbered(column, value)? };
             let is_default = value.is_none();
             let generated = column.default.as_ref().is_some_and(|it| it.generated);
             let always = column.identity.is_some_and(|identity| identity.always)
@@ -175,7 +178,11 @@ impl Exec<'_> {
         for (number, default) in defaults {
             let cell = &mut row[*number as usize - 1];
             if cell.is_none() {
-                *cell = Some(self.eval(default, &[])?);
+                let value = self.eval(default, &[])?;
+                if table.column(*number).identity.is_some() {
+                    self.txn.changes.generated = self.txn.changes.generated.or(whole(&value));
+                }
+                *cell = Some(value);
             }
         }
         Ok(row.into_iter().map(|value| value.unwrap_or(Datum::Null)).collect())
@@ -201,7 +208,8 @@ impl Exec<'_> {
         self.refuse_newer(rules, other)?;
         let ConflictAction::Update { set, filter } = &conflict.action else { return Ok(None) };
         let (target, heap) = (&modify.target, Arc::clone(&rules.heap));
-        if !self.touched.insert((heap.id, other)) {
+        let is_mysql = self.env.style.dialect == Dialect::Mysql;
+        if !self.touched.insert((heap.id, other)) && !is_mysql {
             return Err(SqlError::new(
                 code::CARDINALITY_VIOLATION,
                 "ON CONFLICT DO UPDATE command cannot affect row a second time",
@@ -227,7 +235,8 @@ impl Exec<'_> {
             return Ok(None);
         }
         let old = self.current_values(rules, other);
-        let new = self.assigned(set, &old, flat)?;
+        let new = self.assigned(modify.target.start, set, &old, flat)?;
+        self.count_change(&old, &new);
         let (number, new) = self.update_row(rules, other, &old, new, set)?;
         self.touched.insert((heap.id, number));
         Ok(Some((number, new)))
@@ -256,18 +265,6 @@ impl Exec<'_> {
         Ok(())
     }
 
-    /// The values of a row after SET.
-    fn assigned(&mut self, set: &[Assignment], old: &Row, flat: &Row) -> Result<Row> {
-        let mut new = old.clone();
-        for assignment in set {
-            if matches!(assignment.value.kind, ExprKind::Default) {
-                continue;
-            }
-            new[assignment.column as usize - 1] = self.eval(&assignment.value, flat)?;
-        }
-        Ok(new)
-    }
-
     /// The rows of the target with what they are joined to, locked and as they are then.
     fn targets(
         &mut self,
@@ -293,8 +290,10 @@ impl Exec<'_> {
         let mut node = plan::plan(&self.env.catalog, Some(&joined), filter, &used);
         let lock =
             crate::ir::RowLock { strength, of: vec![modify.target.start], wait: WaitPolicy::Wait };
-        if !self.has_snapshots() {
-            super::row_locks::mark(&mut node, &[lock]);
+        if self.is_innodb() {
+            super::row_locks::mark(&mut node, &[lock], Marked::All);
+        } else if !self.has_snapshots() {
+            super::row_locks::mark(&mut node, &[lock], Marked::ByKey);
         }
         let place = modify.target.start + modify.target.table.columns.len();
         let mut found: Vec<(RowNo, Row)> = Vec::new();
@@ -352,7 +351,8 @@ impl Exec<'_> {
         set: &[Assignment],
     ) -> Result<(Vec<Row>, u64)> {
         let changes_key = set.iter().any(|assignment| rules.is_key(assignment.column));
-        let strength = if changes_key { LockStrength::Update } else { LockStrength::NoKeyUpdate };
+        let is_whole = changes_key || self.is_innodb();
+        let strength = if is_whole { LockStrength::Update } else { LockStrength::NoKeyUpdate };
         let also: Vec<&Expr> = set.iter().map(|assignment| &assignment.value).collect();
         let rows = self.targets(modify, from, filter, &also, strength)?;
         let (mut returned, mut count) = (Vec::new(), 0);
@@ -360,7 +360,8 @@ impl Exec<'_> {
         let mut changes = Vec::with_capacity(rows.len());
         for (number, flat) in rows {
             let old = self.current_values(rules, number);
-            let new = self.assigned(set, &old, &flat)?;
+            let new = self.assigned(modify.target.start, set, &old, &flat)?;
+            self.count_change(&old, &new);
             changes.push((number, flat, old, new));
         }
         for (number, mut flat, old, new) in changes {
@@ -489,7 +490,8 @@ impl Exec<'_> {
             }
             (MergeAction::Update(set), Some(number)) => {
                 let old = self.current_values(rules, number);
-                let new = self.assigned(set, &old, row)?;
+                // MERGE sets all columns at once in every dialect that has it.
+                let new = self.assigned(rules.table.columns.len(), set, &old, row)?;
                 self.update_row(rules, number, &old, new, set)?;
             }
             (MergeAction::Insert(values), None) => {

@@ -1,5 +1,6 @@
 //! Queries: what a SELECT does with its rows, set operations, WITH, order and limits.
 
+use super::row_locks::Marked;
 use super::rows::{Seen, compare_rows};
 use super::{Exec, Row};
 use crate::error::{Result, SqlError, code};
@@ -199,8 +200,10 @@ impl Exec<'_> {
         let mut node =
             plan::plan(&self.env.catalog, select.from.as_ref(), select.filter.as_ref(), &used);
         let is_locked = !query.locks.is_empty();
-        if is_locked && !self.has_snapshots() {
-            super::row_locks::mark(&mut node, &query.locks);
+        if is_locked && self.is_innodb() {
+            super::row_locks::mark(&mut node, &query.locks, Marked::All);
+        } else if is_locked && !self.has_snapshots() {
+            super::row_locks::mark(&mut node, &query.locks, Marked::ByKey);
         }
         if select.grouping.is_some() || !select.windows.is_empty() {
             return self.grouped_rows(select, &node);

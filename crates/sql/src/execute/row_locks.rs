@@ -11,19 +11,27 @@ use crate::locks::{Mode, Outcome, Target};
 use crate::plan::{Access, Node, NodeKind};
 use crate::types::{Datum, Oid};
 
-/// Lets scans by key lock what they find.
-pub(super) fn mark(node: &mut Node, locks: &[RowLock]) {
+/// Which scans lock what they find.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub(super) enum Marked {
+    /// Those by key.
+    ByKey,
+    All,
+}
+
+/// Lets scans lock what they find.
+pub(super) fn mark(node: &mut Node, locks: &[RowLock], which: Marked) {
     match &mut node.kind {
         NodeKind::Scan(scan) => {
             if let Some(lock) = lock_of(locks, scan.table.start)
-                && matches!(scan.access, Access::Keys { .. })
+                && (which == Marked::All || matches!(scan.access, Access::Keys { .. }))
             {
                 scan.lock = Some((lock.strength, lock.wait));
             }
         }
         NodeKind::Join { left, right, .. } => {
-            mark(left, locks);
-            mark(right, locks);
+            mark(left, locks, which);
+            mark(right, locks, which);
         }
         NodeKind::Source { .. } | NodeKind::Nothing => {}
     }

@@ -28,7 +28,7 @@ fn check_populated(table: &Table) -> Result<()> {
 }
 
 /// The rows that may be meant.
-enum Candidates {
+pub(super) enum Candidates {
     All(u32),
     These(Vec<RowNo>),
 }
@@ -73,6 +73,9 @@ impl Exec<'_> {
     ) -> Result<bool> {
         check_populated(&scan.table.table)?;
         let heap = self.database().heap(scan.table.table.heap)?;
+        if let Some(lock) = self.innodb_lock(scan) {
+            return self.each_innodb(scan, &heap, filters, lock, row, sink);
+        }
         let Some(candidates) = self.candidates(scan, &heap, row)? else { return Ok(true) };
         if let (Some(lock), Candidates::These(rows)) = (scan.lock, &candidates) {
             return self.each_locked(scan, &heap, filters, lock, rows, row, sink);
@@ -222,12 +225,14 @@ impl Exec<'_> {
     }
 
     /// The rows that may satisfy the conditions; none if a key is null.
-    fn candidates(
+    pub(super) fn candidates(
         &mut self,
         scan: &Scan,
         heap: &Arc<Heap>,
         row: &Row,
     ) -> Result<Option<Candidates>> {
+        // Rows that are locked are read one by one, and not by the snapshot.
+        let is_locked = self.innodb_lock(scan).is_some();
         let Access::Keys { index, columns, parts } = &scan.access else {
             // Those that come later are absent.
             self.txn.cells.read_group(Group::Heap(heap.id))?;
@@ -241,7 +246,9 @@ impl Exec<'_> {
                 Some(index) => {
                     let entries = self.database().entries(*index, heap.id);
                     let (number, rows) = entries.get(values.into());
-                    self.txn.cells.read_group(Group::Key(entries.id, number))?;
+                    if !is_locked {
+                        self.txn.cells.read_group(Group::Key(entries.id, number))?;
+                    }
                     found.extend(rows);
                 }
             }
@@ -262,7 +269,7 @@ impl Exec<'_> {
     }
 
     /// All combinations of the values of a key.
-    fn key_values(
+    pub(super) fn key_values(
         &mut self,
         scan: &Scan,
         columns: &[u16],

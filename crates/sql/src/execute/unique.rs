@@ -132,6 +132,7 @@ impl Exec<'_> {
                 }
             }
             let keys = Self::hash_keys(rule, &found);
+            self.come_to_key(rule, &keys)?;
             if let Some(place) = rule.entries.add(keys.into(), number) {
                 self.txn.cells.enter_group(Group::Key(rule.entries.id, place), number)?;
             }

@@ -41,6 +41,7 @@ impl Exec<'_> {
         let values = self.finish_values(rules, values)?;
         self.check_row(rules, &values)?;
         let number = self.row_number(rules, &values)?;
+        self.come(rules, number)?;
         if self.exists_now(&rules.heap, number) {
             // Its primary key is taken; a deferred one is looked at later, under another number.
             self.enter_indexes(rules, number, &values, None)?;
@@ -125,10 +126,15 @@ impl Exec<'_> {
         for (column, _) in rules.table.live() {
             let is_set = set.iter().any(|assignment| assignment.column == column)
                 || rules.generated.iter().any(|(it, _)| *it == column);
-            if is_set {
+            let cell = Cell { heap, row: number, column };
+            if is_set || self.takes_over(cell)? {
                 let value = new[column as usize - 1].clone();
-                self.txn.cells.write(Cell { heap, row: number, column }, value)?;
+                self.txn.cells.write(cell, value)?;
             }
+        }
+        let existence = Cell { heap, row: number, column: Cell::EXISTENCE };
+        if self.takes_over(existence)? {
+            self.txn.cells.write(existence, Datum::Bool(true))?;
         }
         self.refer(rules, number, &new, Some(old))?;
         self.propagate(rules, old, Some(&new))?;

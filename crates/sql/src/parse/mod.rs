@@ -79,6 +79,11 @@ fn position(text: &str, location: Location) -> u32 {
     (before + location.column as usize) as u32
 }
 
+/// An error if a chain of operators is too long for whatever walks its tree.
+pub fn check_chains(tokens: &[TokenWithSpan]) -> Result<()> {
+    chains::check(tokens)
+}
+
 /// The statements of a text, which semicolons separate.
 pub fn statements(text: &str) -> Result<Vec<Parsed>> {
     let all = tokens(text)?;

@@ -5,12 +5,14 @@
 
 mod copy;
 mod extended;
+mod mysql;
 mod run;
 mod transaction;
 mod utility;
 
 pub use copy::{CopyFormat, CopyIn, CopyOut};
 pub use extended::{ExecuteReply, PortalRows, Prepared};
+pub use mysql::Extent;
 
 use crate::activity::SessionEntry;
 use crate::catalog::SearchPath;
@@ -22,7 +24,7 @@ use crate::execute::{Detached, Row};
 use crate::interrupt::Interrupt;
 use crate::ir::OutColumn;
 use crate::settings::Settings;
-use crate::transaction::TxnState;
+use crate::transaction::{Changes, TxnState};
 use crate::types::Oid;
 use crate::types::datetime::now;
 use std::collections::BTreeMap;
@@ -89,6 +91,8 @@ pub struct Session {
     last_value: Option<Oid>,
     notices: Vec<SqlError>,
     uses_locks: bool,
+    /// What the last statement has changed.
+    changes: Changes,
     /// Rows that a result may have.
     rows_max: usize,
 }
@@ -136,6 +140,7 @@ impl Session {
             last_value: None,
             notices: Vec::new(),
             uses_locks: true,
+            changes: Changes::default(),
             rows_max: ROWS_MAX,
         })
     }

@@ -8,6 +8,7 @@ use crate::error::{Result, SqlError, code};
 use crate::execute::{Exec, Row};
 use crate::ir::{Body, ModifyKind, OutColumn, Query};
 use crate::parse::{self, Parsed};
+use crate::transaction::Changes;
 use crate::types::{Datum, Oid, output};
 use sqlparser::ast::Statement;
 use std::time::Instant;
@@ -169,11 +170,14 @@ impl Session {
     ) -> Result<Reply> {
         let Some(txn) = &mut self.txn else { return Err(SqlError::internal("no transaction")) };
         txn.started = true;
+        txn.changes = Changes::default();
         let shown = shown_params(env, params, types);
         let text = shown_text(text);
         let latest = env.settings.reads_latest() || parse::asks_for_latest(text);
-        txn.cells.begin_statement(&cells::Statement { text, params: &shown, latest })?;
+        let reads = crate::execute::reads(query, txn);
+        txn.cells.begin_statement(&cells::Statement { text, params: &shown, reads, latest })?;
         let mut exec = Exec::new(env, txn, params);
+        exec.begin_reading(query);
         let (rows, tag) = match &query.body {
             Body::Modify(modify) => {
                 exec.run_ctes(&query.ctes)?;

@@ -6,7 +6,7 @@ use crate::cells::{Snapshots, TxnLevel};
 use crate::error::{Result, SqlError, code};
 use crate::execute::Exec;
 use crate::locks::Owner;
-use crate::transaction::{Savepoint, TxnState};
+use crate::transaction::{Changes, Savepoint, TxnState};
 use sqlparser::ast::{TransactionAccessMode, TransactionIsolationLevel, TransactionMode};
 use std::sync::Arc;
 use std::sync::atomic::Ordering;
@@ -50,7 +50,7 @@ impl Session {
         self.start(level_of(&level), asked, read_only == "on")
     }
 
-    fn start(&mut self, level: TxnLevel, asked: bool, read_only: bool) -> Result<()> {
+    pub(super) fn start(&mut self, level: TxnLevel, asked: bool, read_only: bool) -> Result<()> {
         let cells = self.cells.begin(asked.then_some(level))?;
         let owner = Owner(self.cluster.counters.txn.fetch_add(1, Ordering::Relaxed));
         self.entry.begin(owner, now());
@@ -70,6 +70,8 @@ impl Session {
             rows_inserted: 0,
             started: false,
             values: Vec::new(),
+            changes: Changes::default(),
+            has_snapshot: false,
             setting_changes: Vec::new(),
             dropped_heaps: Vec::new(),
         });

@@ -27,5 +27,5 @@ pub use inet::Inet;
 pub use io::{Modifier, apply_typmod, input, output, typmod_in, typmod_out};
 pub use lookup::{Field, NoTypes, TypeKind, TypeLookup};
 pub use oid::Oid;
-pub use style::{DateOrder, DateStyle, IntervalStyle, Style};
+pub use style::{DateOrder, DateStyle, Dialect, IntervalStyle, Style};
 pub use zone::{Zone, ZoneInfo};

@@ -21,6 +21,18 @@ pub struct Style {
     pub transaction_time: i64,
     /// When the statement began.
     pub statement_time: i64,
+    /// Whose rules names and types follow.
+    pub dialect: Dialect,
+}
+
+/// Whose rules names and types follow, where those of PostgreSQL and another server differ.
+#[derive(Clone, Copy, PartialEq, Eq, Default, Debug)]
+pub enum Dialect {
+    /// PostgreSQL's.
+    #[default]
+    Postgres,
+    /// MySQL's: `bind/mysql.rs` has them.
+    Mysql,
 }
 
 impl Default for Style {
@@ -34,6 +46,7 @@ impl Default for Style {
             extra_float_digits: 1,
             transaction_time: 0,
             statement_time: 0,
+            dialect: Dialect::default(),
         }
     }
 }

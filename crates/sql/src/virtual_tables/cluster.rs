@@ -259,8 +259,8 @@ pub(super) fn session_of(env: &Env, owner: Owner) -> Option<u32> {
 fn mode_name(mode: Mode) -> &'static str {
     match mode {
         Mode::AccessShare => "AccessShareLock",
-        Mode::RowShare | Mode::KeyShare | Mode::RowForShare => "RowShareLock",
-        Mode::RowExclusive => "RowExclusiveLock",
+        Mode::RowShare | Mode::KeyShare | Mode::RowForShare | Mode::Gap => "RowShareLock",
+        Mode::RowExclusive | Mode::InsertIntention => "RowExclusiveLock",
         Mode::ShareUpdateExclusive => "ShareUpdateExclusiveLock",
         Mode::Share => "ShareLock",
         Mode::ShareRowExclusive => "ShareRowExclusiveLock",
@@ -304,7 +304,7 @@ pub(super) fn pg_locks(env: &Env, maker: &mut Maker) {
                     ("fastpath", flag(false)),
                 ]);
             }
-            Target::Row(..) | Target::Key(..) => {}
+            Target::Row(..) | Target::Key(..) | Target::Gap(..) | Target::KeyGap(..) => {}
         }
     }
 }

@@ -2,7 +2,7 @@
 #![allow(dead_code)]
 
 use seriatim_sql::functions::Style;
-use seriatim_sql::types::{TypeKind, TypeLookup, Zone};
+use seriatim_sql::types::{TypeKind, TypeLookup};
 use seriatim_sql::{Datum, Oid, Result, SqlError};
 use std::collections::HashMap;
 
@@ -101,16 +101,7 @@ impl Procs {
 
 /// The settings of a new session.
 pub fn style() -> Style {
-    Style {
-        zone: Zone::utc(),
-        date_order: Default::default(),
-        date_style: Default::default(),
-        interval_style: Default::default(),
-        bytea_escape: false,
-        extra_float_digits: 1,
-        transaction_time: 0,
-        statement_time: 0,
-    }
+    Style::default()
 }
 
 /// The types in a list of identifiers.

@@ -10,7 +10,10 @@
 //! version, which narrows the window. So choosers choose among versions here, as everywhere.
 //!
 //! At snapshot isolation and serializability the first committer wins, and `serial.rs` keeps
-//! serializable transactions serializable.
+//! serializable transactions serializable; that is PostgreSQL. InnoDB has neither: whoever changes
+//! rows there locks them and goes on from their newest versions, and locks make its transactions
+//! serializable, if they ask for that. A transaction with one snapshot has it there from its first
+//! plain read on, not from its first statement on.
 
 mod serial;
 
@@ -27,13 +30,17 @@ pub enum Node {
     /// PostgreSQL. It has read committed, snapshot isolation (its REPEATABLE READ) and
     /// serializability.
     Postgres,
+    /// MySQL and MariaDB with InnoDB. They have read committed, REPEATABLE READ, whose reads (and
+    /// only these) are those of snapshot isolation, and serializability, for which the caller has
+    /// to lock what is read.
+    Mysql,
 }
 
 impl Node {
     /// The levels that its transactions can have.
     pub(crate) fn has(self, level: Level) -> bool {
         match self {
-            Node::Postgres => matches!(
+            Node::Postgres | Node::Mysql => matches!(
                 level,
                 Level::ReadCommitted | Level::SnapshotIsolation | Level::Serializable
             ),
@@ -53,6 +60,8 @@ struct Window {
 pub(crate) struct NodeState {
     pub node: Node,
     windows: FxHashMap<u32, Window>,
+    /// Transactions of InnoDB that have read by their snapshot: it stays.
+    fixed: FxHashSet<u32>,
     graph: SerialGraph,
 }
 
@@ -63,14 +72,25 @@ fn keeps_snapshot(level: Level) -> bool {
 
 impl NodeState {
     pub fn new(node: Node) -> NodeState {
-        NodeState { node, windows: FxHashMap::default(), graph: SerialGraph::default() }
+        let (windows, fixed) = (FxHashMap::default(), FxHashSet::default());
+        NodeState { node, windows, fixed, graph: SerialGraph::default() }
     }
 
     /// A statement of `txn` begins, which must see the first `bound` commits.
     pub fn begin_statement(&mut self, log: &Log, txn: u32, bound: u32) {
-        if !keeps_snapshot(log.txn(txn).level) || !self.has_snapshot(txn) {
+        let is_fixed = match self.node {
+            Node::Postgres => self.has_snapshot(txn),
+            Node::Mysql => self.fixed.contains(&txn),
+        };
+        if !keeps_snapshot(log.txn(txn).level) || !is_fixed {
             self.windows.insert(txn, Window { first: bound.min(log.commits), last: log.commits });
         }
+    }
+
+    /// The present statement of `txn` reads by the snapshot, which it keeps if its level has one
+    /// for all statements.
+    pub fn fix_snapshot(&mut self, txn: u32) {
+        self.fixed.insert(txn);
     }
 
     pub fn has_snapshot(&self, txn: u32) -> bool {
@@ -130,6 +150,10 @@ impl NodeState {
 
     /// Whether `txn` may commit. If so, it is remembered as committed, as number `log.commits`.
     pub fn commit(&mut self, log: &Log, txn: u32) -> bool {
+        // What InnoDB refuses it has refused when rows were locked.
+        if self.node == Node::Mysql {
+            return true;
+        }
         let record = log.txn(txn);
         let Window { first, last } = self.window(log, txn);
         let is_lost =
@@ -143,6 +167,7 @@ impl NodeState {
     /// `txn` has ended.
     pub fn end(&mut self, txn: u32) {
         self.windows.remove(&txn);
+        self.fixed.remove(&txn);
     }
 
     /// The least position that the snapshot of an open transaction may have.

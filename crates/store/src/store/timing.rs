@@ -8,6 +8,7 @@
 //! acknowledged, to itself and to all others, because clients may talk to each other.
 
 use super::{Inner, Session, StoreError, Txn, value};
+use crate::node::Node;
 use crate::past::INITIAL;
 use crate::ranges::Group;
 use crate::recorded::Recorded;
@@ -179,7 +180,8 @@ impl<V> Inner<V> {
     /// Whether `txn` may write `key`: at levels with one snapshot, not if others have changed it.
     pub(super) fn may_write(&mut self, txn: u32, key: u32) -> bool {
         let keeps_snapshot = self.engine.log.txn(txn).level.is_strong();
-        self.engine.node.is_none() || !keeps_snapshot || !self.is_changed(txn, key)
+        let refuses = self.engine.node.as_ref().is_some_and(|it| it.node == Node::Postgres);
+        !refuses || !keeps_snapshot || !self.is_changed(txn, key)
     }
 }
 
@@ -191,9 +193,28 @@ impl<V: Clone> Txn<V> {
         inner.note_position(self.number, commits);
     }
 
-    /// Whether the store simulates one node of a server, so that reads are by snapshots.
-    pub fn is_on_node(&self) -> bool {
-        self.shared.lock().engine.node.is_some()
+    /// The server whose node the store simulates, if it does, so that reads are by snapshots.
+    pub fn node(&self) -> Option<Node> {
+        self.shared.lock().engine.node.as_ref().map(|state| state.node)
+    }
+
+    /// On a node: the present statement reads by the snapshot. In InnoDB a transaction with one
+    /// snapshot for all its statements has it from the first such statement on.
+    pub fn fix_snapshot(&mut self) {
+        let Ok(mut inner) = self.open() else { return };
+        if let Some(node) = &mut inner.engine.node {
+            node.fix_snapshot(self.number);
+        }
+    }
+
+    /// What another transaction that is open has written to a member: some value, which may be
+    /// none.
+    pub fn pending_member(&self, group: Group, member: u32) -> Option<Option<V>> {
+        let inner = self.shared.lock();
+        let key = inner.names.find_member(group, member)?;
+        let log = &inner.engine.log;
+        let writer = log.open().find(|&txn| txn != self.number && log.writes(txn, key))?;
+        Some(inner.events[writer as usize].written(key).cloned().flatten())
     }
 
     /// On a node: whether others have changed a member since the snapshot, of the statement or of

@@ -33,6 +33,7 @@ pub fn run(args: &Args, bytes: &[u8]) -> Result<Exit, Failure> {
     if pauser.is_some() {
         application.limit = PAUSED_LIMIT;
     }
+    application.protocol = family.protocol();
     let is_asked_to_end = interrupt::ask_next();
     let state = application.set_up(is_asked_to_end).map_err(told)?;
     let fuzz = Fuzz {

@@ -172,7 +172,13 @@ impl Session {
             return Err(crate::transaction::read_only("COPY FROM"));
         }
         txn.started = true;
-        txn.cells.begin_statement(&crate::cells::Statement { text, params: &[], latest: false })?;
+        let reads = crate::cells::Reads::Snapshot;
+        txn.cells.begin_statement(&crate::cells::Statement {
+            text,
+            params: &[],
+            reads,
+            latest: false,
+        })?;
         let mut exec = crate::execute::Exec::new(&env, txn, &[]);
         exec.lock_table(table.oid, crate::locks::Mode::RowExclusive)?;
         Ok(Reply::CopyIn(CopyIn::new(table, columns, format, filter.map(str::to_owned))))
