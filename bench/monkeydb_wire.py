@@ -33,7 +33,6 @@ KINDS = [
     *[("mock", level, "on", "adversary", "plain") for level in (*WEAK, "ser")],
     ("postgres", "rc", "on", "-", "plain"),
     *[("mock", level, "off", "random", "long") for level in WEAK],
-    ("postgres", "rc", "on", "-", "long"),
 ]
 
 
