@@ -152,7 +152,7 @@ def picture(counts):
     both = columns({**locked, "PostgreSQL": REAL})
     # Only TPC-C was measured without keys; the others insert no key that they have read.
     panels = [
-        ("no locks, no primary keys in TPC-C, as MonkeyDB; dashes: its means of A13 to A17",
+        ("no locks, no primary keys in TPC-C; dashes: means of A13 to A17 in the paper",
          keyless, free),
         ("no locks, primary keys", free, free),
         ("locks and primary keys; beside PostgreSQL at READ COMMITTED", both, both),
