@@ -10,6 +10,7 @@ APPS = {
 ASSERTIONS = {assertion: app for app, all_of in APPS.items() for assertion in all_of}
 SESSIONS = 2, 3
 WEAK = "rc", "cc"
+REAL = "postgres", "rc", "on", "-", "plain"
 # Geometric means of A13 to A17 in MonkeyDB's paper, section 8.2, by level and sessions. Its figures
 # give no numbers.
 PAPER = {("rc", 2): 56.1, ("rc", 3): 65.4, ("cc", 2): 26.7, ("cc", 3): 37.2}
@@ -42,10 +43,6 @@ class Counts:
 
 def mock(level, locks="off", chooser="random", variant="plain"):
     return "mock", level, locks, chooser, variant
-
-
-def real(variant):
-    return "postgres", "rc", "on", "-", variant
 
 
 def shown(share):
@@ -121,13 +118,12 @@ def report(raw):
     keyless = {f"keyless {level}": mock(level, variant="keyless") for level in WEAK}
     long = {f"long {level}": mock(level, variant="long") for level in WEAK}
     locked = {level: mock(level, locks="on") for level in WEAK}
-    servers = {"PostgreSQL": real("plain"), "PostgreSQL long": real("long")}
     runs, broken = counts.serializable()
     tables = [
         "Without locks, percent of runs (level and sessions):",
         by_assertion(counts, {**free, **keyless, **long}),
         "With locks, and on a real server:",
-        by_assertion(counts, {**locked, **servers}),
+        by_assertion(counts, {**locked, "PostgreSQL": REAL}),
         "Geometric means:",
         geometric_means(counts),
         "Runs in which anything broke:",
@@ -153,10 +149,10 @@ def picture(counts):
     free = columns({level: mock(level) for level in WEAK})
     keyless = columns({level: mock(level, variant="keyless") for level in WEAK})
     locked = {level: mock(level, locks="on") for level in WEAK}
-    both = columns({**locked, "PostgreSQL": real("plain")})
+    both = columns({**locked, "PostgreSQL": REAL})
     # Only TPC-C was measured without keys; the others insert no key that they have read.
     panels = [
-        ("no locks, no primary keys in TPC-C, as MonkeyDB; dashes: its means of A13 to A17",
+        ("no locks, no primary keys in TPC-C; dashes: means of A13 to A17 in the paper",
          keyless, free),
         ("no locks, primary keys", free, free),
         ("locks and primary keys; beside PostgreSQL at READ COMMITTED", both, both),
