@@ -17,7 +17,7 @@ use std::path::Path;
 use std::process::{Command, Stdio};
 
 const ROOT: &str = "../..";
-const PAGES: [&str; 11] = [
+const PAGES: [&str; 12] = [
     "README.md",
     "docs/applications.md",
     "docs/auditing.md",
@@ -27,6 +27,7 @@ const PAGES: [&str; 11] = [
     "docs/http.md",
     "docs/json.md",
     "docs/levels.md",
+    "docs/mysql.md",
     "docs/postgres.md",
     "docs/predicting.md",
 ];
@@ -96,6 +97,11 @@ fn the_page_about_json_shows_real_outputs() {
 #[test]
 fn the_page_about_levels_shows_real_outputs() {
     shows_real_outputs("docs/levels.md");
+}
+
+#[test]
+fn the_page_about_mysql_shows_real_outputs() {
+    shows_real_outputs("docs/mysql.md");
 }
 
 #[test]
