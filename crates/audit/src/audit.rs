@@ -67,6 +67,8 @@ pub struct Audited {
     pub rounds: u64,
     /// Why not all of the recording is on disk.
     pub unwritten: Option<String>,
+    /// Why it ended early, or is not tidied up.
+    pub problem: Option<String>,
 }
 
 /// Whether a level was kept.
@@ -96,6 +98,11 @@ impl Audited {
     /// Whether the database keeps its promise.
     pub fn keeps_promise(&self) -> Kept {
         self.kept(self.promise)
+    }
+
+    /// Whether anything was seen at all.
+    pub fn is_empty(&self) -> bool {
+        self.tally.committed == 0
     }
 
     /// Whether a level was kept.
@@ -178,12 +185,16 @@ impl Audit {
         }
         let source = self.source(&driver.product());
         let recorder = Recorder::new(self.output.as_deref(), &source)?;
-        driver.set_up(0..ROUNDS_MAX * crate::workload::REGISTERS)?;
-        let audited = self.rounds(driver, &recorder, &source, watcher, is_asked_to_end);
+        let made = driver.set_up(0..ROUNDS_MAX * crate::workload::REGISTERS);
+        let audited = made
+            .map_err(AuditError::from)
+            .and_then(|()| self.rounds(driver, &recorder, &source, watcher, is_asked_to_end));
+        // Whatever happened, nothing is left behind if that is possible.
         let cleaned = driver.clean_up();
         let mut audited = audited?;
-        cleaned?;
         audited.unwritten = recorder.finish().err();
+        let left = cleaned.err().map(|error| format!("its tables may be left behind: {error}"));
+        audited.problem = audited.problem.take().or(left);
         Ok(audited)
     }
 
@@ -216,6 +227,7 @@ impl Audit {
             exemplar: None,
             rounds: 0,
             unwritten: None,
+            problem: None,
         };
         let mut shown: BTreeMap<usize, u64> = BTreeMap::new();
         while audited.rounds < ROUNDS_MAX && !is_asked_to_end.load(Ordering::Relaxed) {
@@ -236,7 +248,15 @@ impl Audit {
                 deadline: Some(Instant::now() + left.min(ROUND_MAX)),
                 seed: self.seed,
             };
-            let tally = round.run(driver, recorder, begun, is_asked_to_end)?;
+            let tally = match round.run(driver, recorder, begun, is_asked_to_end) {
+                Ok(tally) => tally,
+                // What was seen before is told.
+                Err(error) if audited.rounds > 0 => {
+                    audited.problem = Some(error.to_string());
+                    break;
+                }
+                Err(error) => return Err(error),
+            };
             let history = read(&recorder.take_round(source))?;
             let report = Checker::new().check(&history);
             let seen: u64 = report.anomalies.iter().map(|group| group.count).sum();

@@ -190,13 +190,18 @@ impl<'s, 'a> Session<'s, 'a> {
         tally
     }
 
-    fn may_begin(&self) -> bool {
-        let Shared { round, left, is_asked_to_end, problem, .. } = self.shared;
+    fn may_go_on(&self) -> bool {
+        let Shared { round, is_asked_to_end, problem, .. } = self.shared;
         let is_late = round.deadline.is_some_and(|deadline| Instant::now() >= deadline);
         let has_failed = problem.lock().unwrap_or_else(PoisonError::into_inner).is_some();
-        if is_late || has_failed || is_asked_to_end.load(Ordering::Relaxed) {
+        !is_late && !has_failed && !is_asked_to_end.load(Ordering::Relaxed)
+    }
+
+    fn may_begin(&self) -> bool {
+        if !self.may_go_on() {
             return false;
         }
+        let left = &self.shared.left;
         left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok()
     }
 
@@ -215,7 +220,7 @@ impl<'s, 'a> Session<'s, 'a> {
                     self.fail(error);
                     return None;
                 }
-                Err(_) if self.shared.is_asked_to_end.load(Ordering::Relaxed) => return None,
+                Err(_) if !self.may_go_on() => return None,
                 Err(_) => std::thread::sleep(RECONNECT_PAUSE),
             }
             tries += 1;

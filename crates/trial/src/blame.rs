@@ -204,6 +204,10 @@ impl Search<'_> {
         let mut statements = Vec::new();
         for place in places(&run) {
             let mut told = blamed(&run, place);
+            if self.left == 0 {
+                statements.push(told);
+                continue;
+            }
             // Without the weak reads of this one statement.
             if let Err(passed) = self.fails(&without(&run, &[place]))? {
                 let content = content(&passed.history, place);
@@ -219,7 +223,9 @@ impl Search<'_> {
         let mut statements = Vec::new();
         for place in reads_of_cycles(&run.history) {
             let mut told = blamed(&run, place);
-            told.otherwise = self.afterwards(&run, place)?;
+            if self.left > 0 {
+                told.otherwise = self.afterwards(&run, place)?;
+            }
             statements.push(told);
         }
         let replays = self.replays(&[])?;

@@ -14,6 +14,8 @@ use std::time::{Duration, Instant};
 
 /// How often a command that runs is looked at, once it has run for a while.
 const LOOK_MAX: Duration = Duration::from_millis(5);
+/// How long to wait before the output of a command is looked at again.
+const LOOK_MIN: Duration = Duration::from_micros(200);
 /// How long a command may take to end when it is asked to.
 const GRACE: Duration = Duration::from_millis(500);
 /// So much of what a command writes is kept: the end of it.
@@ -143,13 +145,24 @@ impl Running {
             pause = (pause * 2).min(LOOK_MAX);
         };
         let left = self.end_all(matches!(ended, Ended::Code(_) | Ended::Signal(_)));
-        for reader in std::mem::take(&mut self.readers) {
-            // All who could write are gone, so that this ends.
-            let _ = reader.join();
-        }
+        self.read_to_the_end();
         let bytes =
             std::mem::take(&mut *self.output.lock().unwrap_or_else(PoisonError::into_inner));
         Ok(Outcome { ended, output: String::from_utf8_lossy(&bytes).into_owned(), left })
+    }
+
+    /// Waits for what was written. Somebody who has hidden may still have the pipe: it is not
+    /// waited for long.
+    fn read_to_the_end(&mut self) {
+        let patience = Instant::now() + GRACE;
+        for reader in std::mem::take(&mut self.readers) {
+            while !reader.is_finished() && Instant::now() < patience {
+                thread::sleep(LOOK_MIN);
+            }
+            if reader.is_finished() {
+                let _ = reader.join();
+            }
+        }
     }
 
     /// Ends the command and all that it started. How many processes there were beside it.
@@ -157,6 +170,8 @@ impl Running {
         let group = Pid::from_raw(self.child.id() as i32);
         let left = others(&self.token, group);
         if has_ended && left.is_empty() {
+            // One of the group may have hidden its environment.
+            let _ = killpg(group, Signal::SIGKILL);
             return 0;
         }
         signal(group, &left, Signal::SIGTERM);
@@ -176,9 +191,8 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        if matches!(self.child.try_wait(), Ok(None)) {
-            self.end_all(false);
-        }
+        let has_ended = !matches!(self.child.try_wait(), Ok(None));
+        self.end_all(has_ended);
     }
 }
 

@@ -7,7 +7,7 @@ use crate::place::{Addition, Family};
 use seriatim_isolation::Level;
 use seriatim_sql::parse::shape;
 use seriatim_store::LEVELS;
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// What may mend an application.
@@ -54,7 +54,10 @@ impl Fuzz<'_> {
         let mut tried = Vec::new();
         for statements in lockable(blame) {
             let kind = FixKind::ForUpdate(statements);
-            let fix = self.tried(kind, runs, is_asked_to_end)?;
+            let fix = match self.tried(kind, runs, is_asked_to_end) {
+                Err(TrialError::Interrupted) => return Ok(tried),
+                other => other?,
+            };
             let helps = fix.helps();
             tried.push(fix);
             if helps {
@@ -62,7 +65,10 @@ impl Fuzz<'_> {
             }
         }
         for stronger in self.stronger_levels() {
-            let fix = self.tried(FixKind::Level(stronger), runs, is_asked_to_end)?;
+            let fix = match self.tried(FixKind::Level(stronger), runs, is_asked_to_end) {
+                Err(TrialError::Interrupted) => return Ok(tried),
+                other => other?,
+            };
             let helps = fix.helps();
             tried.push(fix);
             if helps {
@@ -109,6 +115,11 @@ impl Fuzz<'_> {
             }
         }
         let found = fuzz.search(&additions, &|_: &Seen| (), is_asked_to_end)?;
+        // What was not tried does not help.
+        let is_untried = found.failed.is_none() && found.seen.runs == 0;
+        if is_untried || is_asked_to_end.load(Ordering::Relaxed) {
+            return Err(TrialError::Interrupted);
+        }
         // A command that says by its output what a failure is may pass because it was refused.
         let is_expecting = self.application.expect.is_some() || is_level(self.family);
         let is_refused = match &found.failed {

@@ -13,6 +13,8 @@ use seriatim_store::{Choice, Divergence, LEVELS, Node, Script};
 use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
 
+/// The most clients of a run.
+const CLIENTS_MAX: u32 = 1000;
 /// What kind of file it is.
 const KIND: &str = "seriatim run of a command";
 
@@ -35,6 +37,12 @@ pub struct Recording {
     /// What was run after them.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub check: Option<String>,
+    /// What of its output is a failure, if not its exit code.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub expect: Option<String>,
+    /// How long it may take, in milliseconds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub timeout_ms: Option<u64>,
     /// The server of which it was one node, if it was.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub like: Option<String>,
@@ -72,6 +80,9 @@ pub enum RecordingError {
     /// No such server is simulated.
     #[error("unknown server `{0}`")]
     Server(String),
+    /// Nobody runs so many.
+    #[error("{0} clients cannot run at once; 1 to {CLIENTS_MAX} can")]
+    Clients(u32),
     /// The schedule is none.
     #[error("{0}")]
     Schedule(#[from] NoStep),
@@ -101,7 +112,7 @@ impl Recording {
     }
 
     fn of_run(fuzz: &Fuzz<'_>, run: &Run, choices: &[Choice]) -> Recording {
-        let Application { set_up, command, clients, check, .. } = fuzz.application;
+        let Application { set_up, command, clients, check, expect, limit, .. } = fuzz.application;
         let (like, level, order) = match fuzz.family {
             Family::Level { level, order } => (None, level, order),
             Family::Node(node, level) => {
@@ -118,6 +129,8 @@ impl Recording {
             clients: *clients,
             run: run.number,
             check: check.as_ref().map(|command| command.text()),
+            expect: expect.clone(),
+            timeout_ms: u64::try_from(limit.as_millis()).ok(),
             like,
             level: level.code().to_owned(),
             schedule: written(&run.steps),
@@ -133,6 +146,9 @@ impl Recording {
             return Err(RecordingError::Kind);
         }
         self.steps()?;
+        if !(1..=CLIENTS_MAX).contains(&self.clients) {
+            return Err(RecordingError::Clients(self.clients));
+        }
         let level: Option<Level> = self.level.parse().ok().filter(|it| LEVELS.contains(it));
         let level = level.ok_or_else(|| RecordingError::Level(self.level.clone()))?;
         let order = self.order.parse();

@@ -75,10 +75,19 @@ pub struct Failure {
 }
 
 /// What applications write when a database refuses to serialize their transactions.
-const REFUSALS: [&str; 3] = ["could not serialize access", "40001", "deadlock detected"];
+const REFUSALS: [&str; 5] = [
+    "could not serialize access",
+    "deadlock detected",
+    "Deadlock found when trying to get lock",
+    "Lock wait timeout exceeded",
+    "Record has changed since last read",
+];
+/// The SQLSTATE of it, which some clients write alone.
+const REFUSED: &str = "40001";
 
 fn tells_of_refusal(output: &str) -> bool {
-    REFUSALS.iter().any(|words| output.contains(words))
+    let mut words = output.split(|c: char| !c.is_ascii_alphanumeric());
+    REFUSALS.iter().any(|text| output.contains(text)) || words.any(|word| word == REFUSED)
 }
 
 /// Distinguishes the processes of runs.
@@ -158,6 +167,9 @@ impl Application {
         let sessions = history.session_count() as u32;
         if let Some(check) = self.check.as_ref().filter(|_| failure.is_none()) {
             store.set_chooser(Latest);
+            if let Some(holding) = &place.holding {
+                holding.release();
+            }
             let outcome = self.one(check, &variables, is_asked_to_end)?;
             failure = self.failure(check, &[outcome])?;
         }

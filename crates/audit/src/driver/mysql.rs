@@ -17,6 +17,9 @@ const STATEMENT_MAX: Duration = Duration::from_secs(30);
 /// row that is there, a conflict of a cluster.
 const REFUSALS: [u16; 5] = [1213, 1205, 1020, 1062, 1047];
 
+/// What is said of connections that end: shutdown, interrupted, killed, timed out.
+const LOST: [u16; 4] = [1053, 1317, 1927, 4031];
+
 /// A server of MySQL's protocol.
 #[derive(Clone, Debug)]
 pub struct MySql {
@@ -195,6 +198,9 @@ fn failed(error: ::mysql::Error) -> DriverError {
     match error {
         ::mysql::Error::MySqlError(error) if REFUSALS.contains(&error.code) => {
             DriverError::Refused(error.to_string())
+        }
+        ::mysql::Error::MySqlError(error) if LOST.contains(&error.code) => {
+            DriverError::Lost(error.to_string())
         }
         ::mysql::Error::MySqlError(error) => DriverError::Other(error.to_string()),
         other => DriverError::Lost(other.to_string()),

@@ -11,6 +11,8 @@ use std::time::Duration;
 
 /// How long to wait for a connection.
 const CONNECT_MAX: Duration = Duration::from_secs(10);
+/// How long a server may say nothing at all.
+const ANSWER_MAX: Duration = Duration::from_secs(40);
 /// How long a statement may take.
 const STATEMENT_MAX: &str = "30s";
 
@@ -31,6 +33,7 @@ impl Postgres {
         let refused = |error: postgres::Error| DriverError::Connect(shown.clone(), told(&error));
         let mut config: Config = url.parse().map_err(refused)?;
         config.connect_timeout(CONNECT_MAX).application_name("seriatim audit");
+        config.tcp_user_timeout(ANSWER_MAX).keepalives_idle(ANSWER_MAX);
         let mut client = config.connect(NoTls).map_err(refused)?;
         let row = client.query_one("SHOW server_version", &[]).map_err(failed)?;
         let version: String = row.try_get(0).map_err(failed)?;

@@ -29,15 +29,9 @@ pub struct ApplicationArgs {
     /// A run has failed if a line that the command writes has this in it, and not by exit codes
     #[arg(long, value_name = "TEXT", requires = "command")]
     expect: Option<String>,
-    /// How long a command may take; one that takes longer has failed
-    #[arg(
-        long,
-        value_name = "TIME",
-        value_parser = duration,
-        default_value = "60s",
-        requires = "command"
-    )]
-    timeout: Duration,
+    /// How long a command may take; one that takes longer has failed [default: 60s]
+    #[arg(long, value_name = "TIME", value_parser = duration, requires = "command")]
+    timeout: Option<Duration>,
     /// A command of your own and its arguments, behind `--`
     #[arg(last = true, value_name = "CMD", conflicts_with = "app")]
     command: Vec<OsString>,
@@ -59,12 +53,15 @@ impl ApplicationArgs {
             command: Command::Program(self.command.clone()),
             clients: self.clients.or(known.clients).unwrap_or(1),
             check: line(&self.check, &known.check),
-            expect: self.expect.clone(),
-            limit: self.timeout,
+            expect: self.expect.clone().or_else(|| known.expect.clone()),
+            limit: self.timeout.or(known.timeout).unwrap_or(TIMEOUT),
             protocol: Protocol::default(),
         }
     }
 }
+
+/// How long a command may take if nothing is said.
+const TIMEOUT: Duration = Duration::from_secs(60);
 
 /// What is known of an application from an earlier run.
 #[derive(Default)]
@@ -72,6 +69,8 @@ pub struct Known {
     pub setup: Option<String>,
     pub clients: Option<u32>,
     pub check: Option<String>,
+    pub expect: Option<String>,
+    pub timeout: Option<Duration>,
 }
 
 /// An error of a trial, as an end of the program.

@@ -10,7 +10,7 @@ use clap::builder::TypedValueParser;
 use seriatim_audit::{Audit, AuditError, Audited, Driver, Kept, Setting, Workload};
 use seriatim_report::audited;
 use seriatim_report::{Checked, Times};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 
@@ -107,6 +107,11 @@ fn workload_parser() -> impl TypedValueParser<Value = WorkloadChoice> {
 
 /// Audits the database at each level.
 pub fn run(args: &Args) -> Result<Exit, Failure> {
+    if args.output.iter().chain(&args.markdown).any(|path| path == Path::new("-")) {
+        let problem =
+            "--output and --markdown need names of files: the result is on standard output";
+        return Err(Failure::Message(problem.to_owned()));
+    }
     may_write(args.output.iter().chain(&args.markdown), &[])?;
     let is_asked_to_end = interrupt::ask_next();
     let driver = seriatim_audit::open(&args.url).map_err(told)?;
@@ -172,6 +177,9 @@ fn one(
     };
     let is_asked_to_end = interrupt::ask_next();
     let audited = audit.run(driver, &watch, is_asked_to_end).map_err(told)?;
+    if let Some(problem) = &audited.problem {
+        output::message(&format!("warning: {problem}\n"));
+    }
     if let Some(problem) = &audited.unwritten {
         output::message(&format!("warning: not all of the recording is on disk: {problem}\n"));
     }
@@ -179,6 +187,10 @@ fn one(
 }
 
 fn judged(args: &Args, audited: &Audited) -> Exit {
+    if audited.is_empty() {
+        output::message("warning: no transaction committed, so that nothing was seen\n");
+        return Exit::Undecided;
+    }
     let kept = args.check.map_or_else(|| audited.keeps_promise(), |level| audited.kept(level));
     match kept {
         Kept::Yes => Exit::Holds,

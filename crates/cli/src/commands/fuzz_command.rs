@@ -21,7 +21,7 @@ use seriatim_store::{Node, TxnName};
 use seriatim_trial::{Blame, Family, Fix, FixKind, Found, Fuzz, Recording, Run, TrialError};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
-use std::sync::atomic::AtomicBool;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
 /// How many runs a command does if nothing else is said.
@@ -187,6 +187,9 @@ fn on_one_server(
     let other = Fuzz { family, runs: runs.max(ONE_SERVER_RUNS), deadline, ..fuzz.clone() };
     let found = other.search(&[], &|_: &seriatim_trial::Seen| (), is_asked_to_end).map_err(told)?;
     let failed = found.failed.map(|(number, _)| number + 1);
+    if failed.is_none() && (found.seen.runs == 0 || is_asked_to_end.load(Ordering::Relaxed)) {
+        return Ok(None);
+    }
     Ok(Some(OneServer { database: family.text(), runs: found.seen.runs, failed }))
 }
 

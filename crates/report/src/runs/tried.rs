@@ -286,6 +286,11 @@ fn fixes(fixes: &[TriedFix], width: usize) -> String {
     for fix in fixes {
         let runs = plural(fix.runs, "run");
         let line = match &fix.failed {
+            None if fix.needs_retries => format!(
+                "helps if refused transactions are tried again: {} ({runs}; the database refused \
+                 transactions with 40001 or 40P01)",
+                clean(&fix.what)
+            ),
             None => format!("helps: {} ({runs}, none failed)", clean(&fix.what)),
             Some(failed) if fix.needs_retries => format!(
                 "helps if refused transactions are tried again: {} ({failed}: the database refused \

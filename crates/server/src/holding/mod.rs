@@ -132,6 +132,14 @@ impl Holding {
         self
     }
 
+    /// From now on nothing is held and no order is kept.
+    pub fn release(&self) {
+        let mut inner = self.lock();
+        inner.holder = Box::new(Never);
+        (inner.script, inner.on_switch, inner.gathering) = (None, None, None);
+        self.changed.notify_all();
+    }
+
     /// The steps that were done so far.
     pub fn steps(&self) -> Vec<Step> {
         self.lock().steps.clone()

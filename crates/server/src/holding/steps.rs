@@ -134,9 +134,16 @@ impl StepScript {
         if self.since.elapsed() < limit {
             return;
         }
-        self.steps.pop_front();
-        *self.late.entry(next.session).or_default() += 1;
-        self.passed_over += 1;
+        if is_known {
+            self.steps.pop_front();
+            *self.late.entry(next.session).or_default() += 1;
+            self.passed_over += 1;
+        } else {
+            // A client that has not come yet may never come: it is waited for once.
+            let before = self.steps.len();
+            self.steps.retain(|step| step.session != next.session);
+            self.passed_over += (before - self.steps.len()) as u32;
+        }
         self.since = Instant::now();
     }
 }

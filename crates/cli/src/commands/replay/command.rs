@@ -27,6 +27,8 @@ pub fn run(args: &Args, bytes: &[u8]) -> Result<Exit, Failure> {
         setup: recording.setup.clone(),
         clients: Some(recording.clients),
         check: recording.check.clone(),
+        expect: recording.expect.clone(),
+        timeout: recording.timeout_ms.map(Duration::from_millis),
     };
     let mut application = args.own.application(&known);
     let pauser = args.pause.then(pause::pauser);

@@ -21,7 +21,12 @@ pub fn run(args: &Args, predicted: &Predicted) -> Result<Exit, Failure> {
                        FILE -- CMD` wrote";
         Failure::about(&shown, problem)
     })?;
-    let known = Known { setup: observed.setup, clients: observed.clients, check: observed.check };
+    let known = Known {
+        setup: observed.setup,
+        clients: observed.clients,
+        check: observed.check,
+        ..Known::default()
+    };
     let application = args.own.application(&known);
     let is_asked_to_end = interrupt::ask_next();
     let state = application.set_up(is_asked_to_end).map_err(told)?;
