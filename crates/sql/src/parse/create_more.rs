@@ -325,8 +325,17 @@ impl Cursor<'_> {
     pub(super) fn create_database(&mut self) -> Result<Utility> {
         self.need("database")?;
         let name = self.ident()?;
-        // Encoding, owner, template and the like.
-        self.skip_rest();
+        // Encoding, owner and the like. A template would have to be copied, unless it is empty.
+        while !self.is_end() {
+            if !self.eat("template") {
+                self.parser.advance_token();
+                continue;
+            }
+            self.eat_token(&Token::Eq);
+            if !["template0", "template1", "default"].contains(&&*self.ident()?) {
+                return Ok(self.unsupported("CREATE DATABASE with a TEMPLATE of users"));
+            }
+        }
         Ok(Utility::CreateDatabase { name })
     }
 
@@ -341,5 +350,27 @@ impl Cursor<'_> {
         }
         self.eat("cascade");
         Ok(Utility::CreateExtension { name, if_not_exists, schema })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::parse::ast::Utility;
+
+    #[test]
+    fn a_template_is_empty_or_refused() {
+        let parsed = |text: &str| crate::parse::statements(text).unwrap().remove(0).utility;
+        for text in [
+            "CREATE DATABASE a",
+            "CREATE DATABASE a WITH OWNER = ann TEMPLATE = template0 ENCODING 'UTF8'",
+            "CREATE DATABASE a TEMPLATE template1",
+        ] {
+            assert!(
+                matches!(parsed(text).as_deref(), Some(Utility::CreateDatabase { .. })),
+                "{text}"
+            );
+        }
+        let refused = parsed("CREATE DATABASE a OWNER ann TEMPLATE filled");
+        assert!(matches!(refused.as_deref(), Some(Utility::Unsupported(_))));
     }
 }
