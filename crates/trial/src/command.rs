@@ -101,6 +101,8 @@ pub(crate) struct Running {
     output: Arc<Mutex<Vec<u8>>>,
     readers: Vec<JoinHandle<()>>,
     begun: Instant,
+    /// Whether all that it started is gone: then its number may be that of another group.
+    is_over: bool,
 }
 
 impl Running {
@@ -125,7 +127,7 @@ impl Running {
             readers.push(keep(stderr, Arc::clone(&output)));
         }
         let (token, begun) = (token.to_owned(), Instant::now());
-        Ok(Running { child, token, output, readers, begun })
+        Ok(Running { child, token, output, readers, begun, is_over: false })
     }
 
     /// Waits until the command has ended, or until it is to be ended.
@@ -145,6 +147,7 @@ impl Running {
             pause = (pause * 2).min(LOOK_MAX);
         };
         let left = self.end_all(matches!(ended, Ended::Code(_) | Ended::Signal(_)));
+        self.is_over = true;
         self.read_to_the_end();
         let bytes =
             std::mem::take(&mut *self.output.lock().unwrap_or_else(PoisonError::into_inner));
@@ -191,8 +194,10 @@ impl Running {
 
 impl Drop for Running {
     fn drop(&mut self) {
-        let has_ended = !matches!(self.child.try_wait(), Ok(None));
-        self.end_all(has_ended);
+        if !self.is_over {
+            let has_ended = !matches!(self.child.try_wait(), Ok(None));
+            self.end_all(has_ended);
+        }
     }
 }
 
