@@ -136,7 +136,10 @@ fn random_statements_get_the_answers_of_postgresql() {
     let last = if minutes.is_some() { u64::MAX } else { first + SEEDS };
     let (mut differences, mut seeds) = (Vec::new(), 0);
     for seed in first..last {
-        differences.extend(run(&mut pair, seed));
+        let found = run(&mut pair, seed);
+        // An hour is long: with `--no-capture` what differs is told at once.
+        found.iter().for_each(|difference| println!("{difference}"));
+        differences.extend(found);
         seeds += 1;
         if Instant::now() > until || differences.len() >= DIFFERENCES_MAX {
             break;

@@ -63,7 +63,8 @@ impl Binder<'_> {
             let start = self.level().width;
             let width = cte.columns.len();
             self.add_columns(&plain, None, alias, &cte.columns, Oid::NONE)?;
-            return Ok(From::Cte { number: cte.number, start, width, unused: Vec::new() });
+            let (unused, conditions) = (Vec::new(), Vec::new());
+            return Ok(From::Cte { number: cte.number, start, width, unused, conditions });
         }
         match self.find_table(name)? {
             NamedTable::Relation(Relation::Table(table)) => self.table(table, alias),

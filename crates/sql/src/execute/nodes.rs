@@ -225,8 +225,8 @@ impl Exec<'_> {
                 rows.iter_mut().for_each(|row| row.truncate(width));
                 Ok(rows)
             }
-            From::Cte { number, width, unused, .. } => {
-                let rows = self.cte_rows(*number, unused)?;
+            From::Cte { number, start, width, unused, conditions } => {
+                let rows = self.cte_rows(*number, unused, (*start, conditions))?;
                 Ok(rows.iter().map(|row| row[..*width].to_vec()).collect())
             }
             From::Functions { functions, ordinality, .. } => {

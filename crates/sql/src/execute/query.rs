@@ -110,10 +110,19 @@ impl Exec<'_> {
         self.run_one_cte(&cte, Some(enough))
     }
 
-    /// The rows of a query of WITH, without the values of columns that nothing looks at.
-    pub(super) fn cte_rows(&mut self, number: usize, unused: &[usize]) -> Result<Arc<Vec<Row>>> {
+    /// The rows of a query of WITH, without the values of columns that nothing looks at; those
+    /// that do not satisfy conditions (over columns from a place of the row on) may be missing.
+    pub(super) fn cte_rows(
+        &mut self,
+        number: usize,
+        unused: &[usize],
+        (start, conditions): (usize, &[Expr]),
+    ) -> Result<Arc<Vec<Row>>> {
         if let Some((mut cte, depth)) = self.waiting.remove(&number) {
             if cte.is_inlined {
+                for condition in conditions.iter().filter(|it| plan::stands_alone(it)) {
+                    plan::push(&mut cte.query, start, condition);
+                }
                 plan::leave_out(&mut cte.query, &|column| !unused.contains(&column));
             }
             let inner = self.levels.split_off(depth);
@@ -197,8 +206,16 @@ impl Exec<'_> {
     ) -> Result<Vec<Row>> {
         let mut used = Vec::new();
         used_places(select, &mut used);
+        let mut filter = select.filter.clone();
+        let mut having = Vec::new();
+        if let (Some(condition), Some(grouping)) = (&select.having, &select.grouping) {
+            let (before, after) = plan::before_groups(condition, grouping);
+            before.iter().for_each(|condition| plan::places(condition, &mut used));
+            before.into_iter().for_each(|condition| plan::add(&mut filter, condition));
+            having = after;
+        }
         let mut node =
-            plan::plan(&self.env.catalog, select.from.as_ref(), select.filter.as_ref(), &used);
+            plan::plan(&self.env.catalog, select.from.as_ref(), filter.as_ref(), &used);
         let is_locked = !query.locks.is_empty();
         if is_locked && self.is_innodb() {
             super::row_locks::mark(&mut node, &query.locks, Marked::All);
@@ -206,7 +223,7 @@ impl Exec<'_> {
             super::row_locks::mark(&mut node, &query.locks, Marked::ByKey);
         }
         if select.grouping.is_some() || !select.windows.is_empty() {
-            return self.grouped_rows(select, &node);
+            return self.grouped_rows(select, &having, &node);
         }
         if let Some(enough) = enough {
             self.begin_recursion(select, &node, enough)?;
@@ -280,7 +297,12 @@ impl Exec<'_> {
     }
 
     /// Grouping and window functions need all rows first.
-    fn grouped_rows(&mut self, select: &Select, node: &plan::Node) -> Result<Vec<Row>> {
+    fn grouped_rows(
+        &mut self,
+        select: &Select,
+        having: &[Expr],
+        node: &plan::Node,
+    ) -> Result<Vec<Row>> {
         let mut rows = match &select.grouping {
             Some(grouping) => self.group(select, grouping, node)?,
             None => {
@@ -294,10 +316,10 @@ impl Exec<'_> {
                 rows
             }
         };
-        if let Some(having) = &select.having {
+        if !having.is_empty() {
             let mut kept = Vec::new();
             for row in rows {
-                if self.holds(having, &row)? {
+                if self.passes(having, &row)? {
                     kept.push(row);
                 }
             }

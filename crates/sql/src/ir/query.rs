@@ -306,6 +306,8 @@ pub enum From {
         width: usize,
         /// Those that nothing looks at, which a plan says.
         unused: Vec<usize>,
+        /// Conditions over its columns, which a plan says.
+        conditions: Vec<Expr>,
     },
     /// Functions, whose rows stand side by side. Arguments see the parts before as the row itself.
     Functions {

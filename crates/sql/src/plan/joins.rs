@@ -317,8 +317,18 @@ fn single(
             let mut found = Vec::new();
             from_places(other, &mut found);
             let dependent = found.into_iter().any(|place| !(start..end).contains(&place));
-            let kind = NodeKind::Source { from: other.clone(), dependent };
-            Node { kind, start, end, filters: conditions, once: Vec::new() }
+            let mut from = other.clone();
+            let mut filters = conditions;
+            match &mut from {
+                From::Query { query, .. } => {
+                    filters.retain(|condition| !super::push(query, start, condition));
+                }
+                // Whether it can be tested inside is known where the query is.
+                From::Cte { conditions, .. } => conditions.clone_from(&filters),
+                _ => {}
+            }
+            let kind = NodeKind::Source { from, dependent };
+            Node { kind, start, end, filters, once: Vec::new() }
         }
     }
 }

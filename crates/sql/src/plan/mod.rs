@@ -8,10 +8,12 @@
 mod access;
 mod columns;
 mod joins;
+mod push;
 
 pub use access::{Access, KeyPart};
 pub use columns::{leave_out, places};
 pub use joins::width;
+pub use push::{add, before_groups, push, stands_alone};
 
 use crate::catalog::Catalog;
 use crate::ir::{Expr, From, JoinKind, LockStrength, TableRef, WaitPolicy};
