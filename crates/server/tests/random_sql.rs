@@ -43,7 +43,15 @@ impl Pair {
         if expected == found {
             return None;
         }
-        Some(format!("{sql};\n  expected {expected:?}\n  got      {found:?}"))
+        let plan = self.plan(sql);
+        Some(format!("{sql};\n  expected {expected:?}\n  got      {found:?}\n{plan}"))
+    }
+
+    /// How the real server does it: that often says why it did not meet an error.
+    fn plan(&mut self, sql: &str) -> String {
+        let Ok(plan) = self.real.run(&format!("EXPLAIN {sql}")) else { return String::new() };
+        let lines = plan.rows.into_iter().flatten().flatten().map(|line| format!("    {line}\n"));
+        lines.collect()
     }
 
     /// Puts the rows of the real table into the order that they have in the mock, where a row keeps
