@@ -180,8 +180,13 @@ impl Exec<'_> {
         variadic: bool,
         row: &[Datum],
     ) -> Result<Datum> {
-        if callee.proc.strict && args.iter().any(Expr::is_null_constant) && asks_queries(args) {
-            return Ok(Datum::Null);
+        if callee.proc.strict && asks_queries(args) {
+            // What is known before could be null, and then nothing is asked.
+            for arg in args.iter().filter(|arg| arg.is_known()) {
+                if self.eval(arg, row)?.is_null() {
+                    return Ok(Datum::Null);
+                }
+            }
         }
         let mut values = Vec::with_capacity(args.len());
         for arg in args {
@@ -489,11 +494,8 @@ fn collated(value: Datum, ty: Oid, collation: &Collation, by: Collated) -> Resul
     })
 }
 
-/// Whether arguments ask other queries. Beside a literal null these are not asked, as in
+/// Whether arguments ask other queries. Beside a null that is known these are not asked, as in
 /// PostgreSQL, which knows before that the result is null: they could fail.
 fn asks_queries(args: &[Expr]) -> bool {
-    let is_query = |expr: &Expr| {
-        matches!(expr.kind, ExprKind::Scalar(_) | ExprKind::Exists(_) | ExprKind::ArrayOf(_))
-    };
-    args.iter().any(|arg| arg.any(|it, _| is_query(it)))
+    args.len() > 1 && args.iter().any(Expr::has_query)
 }

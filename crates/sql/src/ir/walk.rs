@@ -118,6 +118,24 @@ impl Expr {
         })
     }
 
+    /// Whether its value is the same wherever and whenever it is asked for.
+    pub fn is_known(&self) -> bool {
+        !self.any(|expr, level| match &expr.kind {
+            ExprKind::Call { callee, .. } => callee.proc.volatility != b'i',
+            ExprKind::Const(_)
+            | ExprKind::And(_)
+            | ExprKind::Or(_)
+            | ExprKind::Not(_)
+            | ExprKind::Coalesce(_)
+            | ExprKind::NullIf { .. }
+            | ExprKind::Extreme { .. }
+            | ExprKind::Relabel(_)
+            | ExprKind::Typmod { .. } => false,
+            ExprKind::Case { operand, .. } => operand.is_some(),
+            _ => true,
+        } || level > 0)
+    }
+
     /// Whether there is a query inside of it.
     pub fn has_query(&self) -> bool {
         self.any(|expr, level| {
