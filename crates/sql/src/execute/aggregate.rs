@@ -114,19 +114,25 @@ impl Exec<'_> {
     }
 
     fn finish_groups(&mut self, grouping: &Grouping, groups: Vec<Vec<Group>>) -> Result<Vec<Row>> {
-        let mut rows = Vec::new();
-        for (set, groups) in grouping.sets.iter().zip(groups) {
+        let sets = grouping.sets.iter().zip(groups);
+        let mut all: Vec<(&[usize], Group)> = sets
+            .flat_map(|(set, groups)| groups.into_iter().map(|group| (&set[..], group)))
+            .collect();
+        let is_sorted = |call: &AggCall| call.distinct || !call.order.is_empty();
+        if grouping.aggregates.iter().any(is_sorted) && is_chain(&grouping.sets) {
+            all.sort_by(|left, right| compare_groups(grouping, left, right));
+        }
+        let mut rows = Vec::with_capacity(all.len());
+        for (set, group) in all {
             let absent = (0..grouping.keys.len()).filter(|key| !set.contains(key));
             let bits = absent.fold(0i64, |bits, key| bits | (1 << key.min(62)));
-            for group in groups {
-                let mut row = group.keys;
-                for (call, state) in grouping.aggregates.iter().zip(group.states) {
-                    row.push(self.finish_aggregate(call, state)?);
-                }
-                row.push(Datum::Int8(bits));
-                row.extend(group.dependent);
-                rows.push(row);
+            let mut row = group.keys;
+            for (call, state) in grouping.aggregates.iter().zip(group.states) {
+                row.push(self.finish_aggregate(call, state)?);
             }
+            row.push(Datum::Int8(bits));
+            row.extend(group.dependent);
+            rows.push(row);
         }
         Ok(rows)
     }
@@ -161,6 +167,39 @@ impl Exec<'_> {
         }
         state.accumulator.finish(&self.call(&types, call.ty))
     }
+}
+
+/// Whether each set is part of the one before, as those of ROLLUP are.
+fn is_chain(sets: &[Vec<usize>]) -> bool {
+    sets.windows(2).all(|pair| pair[1].iter().all(|key| pair[0].contains(key)))
+}
+
+/// The order in which PostgreSQL ends groups if aggregates need their values in order: it sorts the
+/// rows by the keys, and a group ends behind those that are parts of it. Which of several errors
+/// is told depends on it.
+fn compare_groups(
+    grouping: &Grouping,
+    (left_set, left): &(&[usize], Group),
+    (right_set, right): &(&[usize], Group),
+) -> Ordering {
+    let finest = grouping.sets.first().map(Vec::as_slice).unwrap_or_default();
+    for &key in finest {
+        match (left_set.contains(&key), right_set.contains(&key)) {
+            (true, true) => {}
+            (true, false) => return Ordering::Less,
+            (false, true) => return Ordering::Greater,
+            (false, false) => continue,
+        }
+        let (one, other) = (&left.keys[key], &right.keys[key]);
+        let order = match (one.is_null(), other.is_null()) {
+            (false, false) => crate::types::compare_as(grouping.keys[key].ty, one, other),
+            (one, other) => one.cmp(&other),
+        };
+        if order != Ordering::Equal {
+            return order;
+        }
+    }
+    Ordering::Equal
 }
 
 /// How many places the row of FROM has.
