@@ -82,13 +82,24 @@ impl Exec<'_> {
         if *dependent {
             return self.each_dependent(*kind, left, right, on, row, sink);
         }
-        let mut inner = self.inner_rows(right, hash, row)?;
         let (start, end) = (right.start, right.end);
         let keep_left = matches!(kind, JoinKind::Left | JoinKind::Full);
         let keep_right = matches!(kind, JoinKind::Right | JoinKind::Full);
+        // The right side is looked at when there is a row to join, and the left one only as long as
+        // there is something to join it with.
+        let mut known = if keep_right { Some(self.inner_rows(right, hash, row)?) } else { None };
+        let mut is_empty = false;
         let going = self.each(left, row, &mut |exec, row| {
             let mut found = false;
-            for place in exec.matching(&inner, hash, row)? {
+            let inner = match &mut known {
+                Some(inner) => inner,
+                none => none.insert(exec.inner_rows(right, hash, row)?),
+            };
+            if inner.rows.is_empty() && !keep_left {
+                is_empty = true;
+                return Ok(false);
+            }
+            for place in exec.matching(inner, hash, row)? {
                 exec.tick()?;
                 row[start..end].clone_from_slice(&inner.rows[place]);
                 if !exec.passes(on, row)? {
@@ -106,9 +117,8 @@ impl Exec<'_> {
             }
             Ok(true)
         })?;
-        if !going || !keep_right {
-            return Ok(going);
-        }
+        let going = going || is_empty;
+        let Some(inner) = known.filter(|_| going && keep_right) else { return Ok(going) };
         let mut places = Vec::new();
         left_places(left, &mut places);
         for (from, to) in places {

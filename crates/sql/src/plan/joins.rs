@@ -59,7 +59,7 @@ pub fn width(from: &From) -> usize {
 }
 
 /// Where a part begins and ends in the row.
-fn range(from: &From) -> (usize, usize) {
+pub(super) fn range(from: &From) -> (usize, usize) {
     match from {
         From::Table(table) => (table.start, table.start + table.width()),
         From::System { table, start } => (*start, start + table.columns.len()),
@@ -96,9 +96,9 @@ fn covers(node: &Node, place: usize) -> bool {
 }
 
 /// Which part comes next.
-fn next(
+fn next<'f>(
     catalog: &Catalog,
-    left: &[Option<&From>],
+    left: &[Option<&'f From>],
     conditions: &[Option<Expr>],
     tree: Option<&Node>,
 ) -> Option<usize> {
@@ -122,8 +122,29 @@ fn next(
         }
         _ => false,
     });
+    // One that asks other queries comes late: if the others have no rows nothing is asked.
+    let asks = |leaf: &From| {
+        let (start, end) = range(leaf);
+        let is_own = |condition: &Expr| {
+            let mut found = Vec::new();
+            places(condition, &mut found);
+            found.into_iter().all(|place| (start..end).contains(&place))
+        };
+        conditions.iter().flatten().any(|condition| condition.has_query() && is_own(condition))
+    };
+    let is_single = left.iter().flatten().count() == 1;
+    let best = |found: &mut dyn Iterator<Item = (usize, &'f From)>| {
+        let mut first = None;
+        for (place, leaf) in found {
+            if is_single || !asks(leaf) {
+                return Some((place, leaf));
+            }
+            first = first.or(Some((place, leaf)));
+        }
+        first
+    };
     let connected = || {
-        possible().find(|(_, leaf)| {
+        best(&mut possible().filter(|(_, leaf)| {
             let (start, end) = range(leaf);
             conditions.iter().flatten().any(|condition| {
                 let mut found = Vec::new();
@@ -131,11 +152,11 @@ fn next(
                 found.iter().any(|place| (start..end).contains(place))
                     && found.iter().any(|&place| is_in(tree, place))
             })
-        })
+        }))
     };
     keyed
         .or_else(|| if tree.is_some() { connected() } else { None })
-        .or_else(|| possible().next())
+        .or_else(|| best(&mut possible()))
         .or_else(|| left.iter().enumerate().find_map(|(place, leaf)| Some((place, (*leaf)?))))
         .map(|(place, _)| place)
 }

@@ -9,6 +9,7 @@ mod access;
 mod columns;
 mod joins;
 mod push;
+mod reduce;
 
 pub use access::{Access, KeyPart};
 pub use columns::{leave_out, places};
@@ -84,6 +85,11 @@ pub struct Scan {
 pub fn plan(catalog: &Catalog, from: Option<&From>, filter: Option<&Expr>, used: &[usize]) -> Node {
     let conditions = filter.map(|filter| access::conjuncts(filter.clone())).unwrap_or_default();
     let mut node = match from {
+        Some(from) if reduce::has_outer(from) => {
+            let mut from = from.clone();
+            reduce::reduce(&mut from, &reduce::not_null(&conditions));
+            joins::plan(catalog, &from, conditions)
+        }
         Some(from) => joins::plan(catalog, from, conditions),
         None => Node {
             kind: NodeKind::Nothing,
