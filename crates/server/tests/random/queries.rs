@@ -172,7 +172,11 @@ impl Maker<'_> {
             1 => format!("count({distinct}{value})"),
             2 | 3 => {
                 let function = self.dice.pick(&["sum", "avg"]);
-                format!("{function}({distinct}{})", self.value(scope, number, 2))
+                let value = self.value(scope, number, 2);
+                // Of 1 and 1.00, which are equal, DISTINCT keeps the one that comes first, and that
+                // is the plan's business: PostgreSQL itself sums 1.00 or 1, as rows are joined.
+                let value = if distinct.is_empty() { value } else { number.plain(&value) };
+                format!("{function}({distinct}{value})")
             }
             // Whatever the order, sums of these are exact.
             4 => format!("{}({})", self.dice.pick(&["sum", "avg"]), self.leaf(scope, Kind::Float8)),
