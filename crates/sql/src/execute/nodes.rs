@@ -88,6 +88,9 @@ impl Exec<'_> {
         // The right side is looked at when there is a row to join, and the left one only as long as
         // there is something to join it with.
         let mut known = if keep_right { Some(self.inner_rows(right, hash, row)?) } else { None };
+        if !keep_left && known.as_ref().is_some_and(|inner| inner.rows.is_empty()) {
+            return Ok(true);
+        }
         let mut is_empty = false;
         let going = self.each(left, row, &mut |exec, row| {
             let mut found = false;
