@@ -2,7 +2,7 @@
 //! prediction differs from the observed run only as the boundary permits. It shares nothing with
 //! the search but the checkers of histories, and looks at nothing but the two histories.
 
-use crate::question::Boundary;
+use crate::question::{Boundary, Options};
 use seriatim_check::{Answer, Checker};
 use seriatim_history::{
     Columns, History, KeyId, KeyNames, OpId, OpKind, SessionId, Status, TxnId, Value, ValueKind,
@@ -88,17 +88,16 @@ pub enum Outlook {
 pub fn confirm(
     observed: &History,
     predicted: &History,
-    level: Level,
-    boundary: Boundary,
+    options: &Options,
 ) -> Result<Outlook, Doubt> {
-    confirm_until(observed, predicted, (level, boundary), None)
+    confirm_until(observed, predicted, options, None)
 }
 
 /// As [`confirm`], but not for longer than until `deadline`.
 pub fn confirm_until(
     observed: &History,
     predicted: &History,
-    (level, boundary): (Level, Boundary),
+    options: &Options,
     deadline: Option<Instant>,
 ) -> Result<Outlook, Doubt> {
     let (before, after) = (sessions(observed)?, sessions(predicted)?);
@@ -108,15 +107,15 @@ pub fn confirm_until(
     let mut diverged: HashSet<(u32, String)> = HashSet::new();
     for (number, (before, after)) in before.iter().zip(&after).enumerate() {
         let name = observed.session_name(SessionId(number as u32)).to_string();
-        if let Some(txn) = session(&name, before, after, boundary)? {
+        if let Some(txn) = session(&name, before, after, options.boundary)? {
             diverged.insert((number as u32, txn));
         }
     }
-    if boundary == Boundary::Relaxed {
+    if options.boundary == Boundary::Relaxed {
         nobody_reads_from(&after, &diverged)?;
     }
-    if !holds(predicted, level, deadline)? {
-        return Err(Doubt::Level(level));
+    if !holds_at_level(predicted, options, deadline)? {
+        return Err(Doubt::Level(options.level));
     }
     if holds(predicted, Level::Serializable, deadline)? {
         return Err(Doubt::Serializable);
@@ -127,7 +126,7 @@ pub fn confirm_until(
     let goes_on = cut.is_empty()
         || (!observed.has_lists()
             && cut.iter().all(|(old, new)| old != new)
-            && holds(&going_on(&before, &after)?, level, deadline)?);
+            && holds_at_level(&going_on(&before, &after)?, options, deadline)?);
     Ok(if goes_on { Outlook::GoesOn } else { Outlook::CutShort })
 }
 
@@ -136,6 +135,19 @@ fn end<'e>(before: &'e [Txn], after: &'e [Txn]) -> Option<(&'e NamedEvent, &'e N
     let new = &after.last()?.1;
     let old = &before[after.len() - 1].1;
     (new.len() < old.len()).then(|| Some((&old[new.len() - 1], new.last()?)))?
+}
+
+/// Whether the level that was asked for holds, with what sessions see of themselves.
+fn holds_at_level(
+    history: &History,
+    options: &Options,
+    deadline: Option<Instant>,
+) -> Result<bool, Doubt> {
+    if !options.tells_sessions() {
+        return holds(history, options.level, deadline);
+    }
+    let told = history.with_own_commits_read();
+    holds(&told.map_err(|error| Doubt::Unchecked(error.to_string()))?, options.level, deadline)
 }
 
 fn holds(history: &History, level: Level, deadline: Option<Instant>) -> Result<bool, Doubt> {

@@ -2,10 +2,10 @@
 //! read that may change. Exponential, for runs of a few transactions, and the measure of the search
 //! in property tests. It shares no code with the search.
 
-use crate::question::Boundary;
+use crate::question::{Boundary, Options};
 use seriatim_check::{Answer, Checker};
 use seriatim_history::{History, KeyId, OpId, OpKind, TxnId, Value, ValueKind};
-use seriatim_isolation::Level;
+use seriatim_isolation::{Level, oracle as definition};
 
 /// An event of a run, in session order.
 #[derive(Clone, Copy, Debug)]
@@ -16,9 +16,9 @@ struct KeptEvent {
     key: KeyId,
 }
 
-/// Whether a run of committed transactions with distinct values has a prediction at `level` within
-/// `boundary`.
-pub fn exists(history: &History, level: Level, boundary: Boundary) -> bool {
+/// Whether a run of committed transactions with distinct values has a prediction.
+pub fn exists(history: &History, options: &Options) -> bool {
+    let boundary = options.boundary;
     let sessions: Vec<Vec<KeptEvent>> = history
         .sessions()
         .map(|session| {
@@ -32,8 +32,7 @@ pub fn exists(history: &History, level: Level, boundary: Boundary) -> bool {
     let mut chosen = Vec::new();
     let appends = appends(history);
     some_cuts(&cuts, &mut chosen, &|kept| {
-        let oracle =
-            Oracle { history, level, boundary, sessions: &sessions, kept, appends: &appends };
+        let oracle = Oracle { history, options, sessions: &sessions, kept, appends: &appends };
         oracle.some_sources()
     })
 }
@@ -98,8 +97,7 @@ fn some_cuts(
 
 struct Oracle<'a> {
     history: &'a History,
-    level: Level,
-    boundary: Boundary,
+    options: &'a Options,
     sessions: &'a [Vec<KeptEvent>],
     /// How many events of each session are kept.
     kept: &'a [usize],
@@ -153,7 +151,7 @@ impl Oracle<'_> {
     fn may_change(&self, read: &KeptEvent) -> bool {
         let session = self.history.session_of(read.txn).index();
         let last = self.kept[session].checked_sub(1).map(|last| &self.sessions[session][last]);
-        last.is_some_and(|last| match self.boundary {
+        last.is_some_and(|last| match self.options.boundary {
             Boundary::Strict => last.op == read.op,
             Boundary::Relaxed => last.txn == read.txn,
         })
@@ -180,7 +178,7 @@ impl Oracle<'_> {
         let changed: Vec<TxnId> = sources.iter().filter_map(changed).collect();
         let after_boundary = |write: OpId| changed.contains(&txn(write));
         let reads_after = sources.iter().any(|(_, write)| write.is_some_and(after_boundary));
-        if self.boundary == Boundary::Relaxed && reads_after {
+        if self.options.boundary == Boundary::Relaxed && reads_after {
             return false;
         }
         let Some(lists) = self.lists(sources, &kept) else { return false };
@@ -193,11 +191,18 @@ impl Oracle<'_> {
         let history = self.history.rewired(&[], &registers).relisted(&lists);
         let history = history.restricted_to(&kept);
         outcome(&history, Level::Serializable) == Some(Answer::Violated)
-            && outcome(&history, self.level) == Some(Answer::Holds)
+            && self.has_the_level(&history)
     }
 }
 
 impl Oracle<'_> {
+    fn has_the_level(&self, history: &History) -> bool {
+        match self.options.tells_sessions() {
+            true => definition::is_read_committed_over_sql(history),
+            false => outcome(history, self.options.level) == Some(Answer::Holds),
+        }
+    }
+
     /// The lists of the reads that have another writer; `None` if a read that has its own would
     /// miss an element.
     fn lists(

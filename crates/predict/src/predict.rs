@@ -153,7 +153,7 @@ impl Task<'_> {
     fn go(&mut self, wanted: Wanted) -> Coverage {
         let count = self.run.txns.len();
         let part = Part { whole: self.run, run: self.run.clone(), from: 0, to: count as u32 };
-        let problem = Problem::new(&part.run, self.options.level, self.options.boundary);
+        let problem = Problem::new(&part.run, self.options);
         self.effort.transactions = problem.nodes.len() as u64;
         self.effort.reads = problem.reads.len() as u64;
         if problem.level == Level::SnapshotIsolation && !pivot::exists(&problem) {
@@ -196,7 +196,7 @@ impl Task<'_> {
                 from: from as u32,
                 to: to as u32,
             };
-            let problem = Problem::new(&part.run, self.options.level, self.options.boundary);
+            let problem = Problem::new(&part.run, self.options);
             match self.search(&part, &problem, (Scope::Window, reach)) {
                 Ended::Exhausted if to < order.len() => from += STEP,
                 ended => return ended,
@@ -233,8 +233,8 @@ impl Task<'_> {
     ) -> Next {
         let candidate: Candidate = part.candidate(problem, assignment);
         let mut prediction = build(self.history, self.run, &candidate, self.options, self.deadline);
-        let what = (self.options.level, self.options.boundary);
-        match confirm::confirm_until(self.history, &prediction.history, what, self.deadline) {
+        match confirm::confirm_until(self.history, &prediction.history, self.options, self.deadline)
+        {
             Ok(outlook) => prediction.outlook = outlook,
             Err(confirm::Doubt::OutOfTime) => {
                 self.is_late = true;

@@ -11,7 +11,7 @@
 //! transaction that is kept or cut whole: a read that is a choice, or the writes between two reads
 //! (also of keys that no transaction writes). Under the relaxed boundary a transaction is one slot.
 
-use crate::question::Boundary;
+use crate::question::{Boundary, Options};
 use crate::run::{Act, Run, Txn};
 use rustc_hash::FxHashMap;
 use seriatim_history::KeyId;
@@ -64,6 +64,8 @@ pub(crate) struct Read {
 pub(crate) struct Problem {
     pub level: Level,
     pub boundary: Boundary,
+    /// Whether a transaction at read committed sees what its session committed.
+    pub sessions_at_rc: bool,
     /// In session order.
     pub nodes: Vec<Node>,
     pub classes: Vec<Class>,
@@ -78,7 +80,8 @@ pub(crate) struct Problem {
 }
 
 impl Problem {
-    pub fn new(run: &Run, level: Level, boundary: Boundary) -> Problem {
+    pub fn new(run: &Run, options: &Options) -> Problem {
+        let &Options { level, boundary, sessions_at_rc, .. } = options;
         let (class_of, class_count) = classes(run, level, boundary);
         let relevant =
             |txn: &Txn| txn.events.iter().any(|event| class_of[event.key.index()].is_some());
@@ -89,6 +92,7 @@ impl Problem {
         let mut problem = Problem {
             level,
             boundary,
+            sessions_at_rc,
             nodes: Vec::new(),
             classes: vec![Class { writers: Vec::new() }; class_count],
             reads: Vec::new(),
