@@ -59,7 +59,7 @@ pub enum Doubt {
 }
 
 /// An event: what it does, on which key, and for a read the name of the writer.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Debug)]
 struct NamedEvent {
     is_read: bool,
     key: String,
@@ -68,6 +68,16 @@ struct NamedEvent {
     writer: Option<(u32, String)>,
     /// The elements of a list that was read.
     list: Vec<String>,
+    /// Whether it is a read of the latest version, whatever the level allows.
+    is_latest: bool,
+}
+
+impl NamedEvent {
+    /// Whether it did the same and returned the same.
+    fn is_as(&self, other: &NamedEvent) -> bool {
+        (self.is_read, &self.key, &self.writer, &self.list)
+            == (other.is_read, &other.key, &other.writer, &other.list)
+    }
 }
 
 /// A transaction: its name and its events.
@@ -125,7 +135,7 @@ pub fn confirm_until(
     // Where an append of a list that is cut would stand is not known.
     let goes_on = cut.is_empty()
         || (!observed.has_lists()
-            && cut.iter().all(|(old, new)| old != new)
+            && cut.iter().all(|(old, new)| !old.is_as(new))
             && holds_at_level(&going_on(&before, &after)?, options, deadline)?);
     Ok(if goes_on { Outlook::GoesOn } else { Outlook::CutShort })
 }
@@ -160,7 +170,9 @@ fn holds(history: &History, level: Level, deadline: Option<Instant>) -> Result<b
     }
 }
 
-/// The predicted history, with the writes that were observed after a boundary in its transaction.
+/// The predicted history, with the writes that were observed after a boundary in its transaction,
+/// and the reads that return the latest version, as far as that still exists: an UPDATE that the
+/// database can only refuse does not go on.
 fn going_on(before: &[Vec<Txn>], after: &[Vec<Txn>]) -> Result<History, Doubt> {
     let mut keys: HashMap<&str, KeyId> = HashMap::new();
     let mut numbers: HashMap<(u32, &str), u64> = HashMap::new();
@@ -177,8 +189,13 @@ fn going_on(before: &[Vec<Txn>], after: &[Vec<Txn>]) -> Result<History, Doubt> {
     for (session, (old, new)) in (0u32..).zip(before.iter().zip(after)) {
         for ((_, all), (name, kept)) in old.iter().zip(new) {
             let txn = columns.push_txn(session, Status::Committed);
-            for event in kept.iter().chain(all[kept.len()..].iter().filter(|event| !event.is_read))
-            {
+            let goes_on = |event: &&NamedEvent| {
+                let is_there = |(session, name): &(u32, String)| {
+                    numbers.contains_key(&(*session, name.as_str()))
+                };
+                !event.is_read || (event.is_latest && event.writer.as_ref().is_none_or(is_there))
+            };
+            for event in kept.iter().chain(all[kept.len()..].iter().filter(goes_on)) {
                 let next = KeyId::from(keys.len());
                 let key = *keys.entry(&event.key).or_insert(next);
                 let (kind, writer) = match event.is_read {
@@ -223,7 +240,7 @@ fn session(
             return Err(no_prefix(format!("{found} ends early, but not with a read")));
         }
         for (place, (old, new)) in old.iter().zip(new.iter()).enumerate() {
-            if old == new {
+            if old.is_as(new) {
                 continue;
             }
             // A list of the same writer that is not what it was is neither.
@@ -232,7 +249,7 @@ fn session(
                 Boundary::Strict => is_last && place + 1 == after[number].1.len(),
                 Boundary::Relaxed => is_last,
             };
-            if !(may && has_other_writer) {
+            if !(may && has_other_writer) || old.is_latest {
                 return Err(Doubt::Changed { txn: found.clone(), key: new.key.clone() });
             }
             diverged = Some(found.clone());
@@ -268,13 +285,19 @@ fn nobody_reads_from(
 /// The transactions of each session that count, as events. Those without any (empty ones) say
 /// nothing and are left out.
 fn sessions(history: &History) -> Result<Vec<Vec<Txn>>, Doubt> {
+    let is_latest = history.reads_of_the_latest();
     let writers = Writers::of(history);
     let counts = counting(history, &writers)?;
     let mut sessions = Vec::new();
     for session in history.sessions() {
         let txns = history.txns_of(session).map(TxnId).filter(|txn| counts.contains(txn));
         let txns: Result<Vec<Txn>, Doubt> = txns
-            .map(|txn| Ok((history.txn_name(txn).to_string(), events(history, txn, &writers)?)))
+            .map(|txn| {
+                Ok((
+                    history.txn_name(txn).to_string(),
+                    events(history, txn, (&writers, &is_latest))?,
+                ))
+            })
             .collect();
         sessions.push(txns?.into_iter().filter(|(_, events)| !events.is_empty()).collect());
     }
@@ -300,7 +323,11 @@ fn counting(history: &History, writers: &Writers) -> Result<HashSet<TxnId>, Doub
 }
 
 /// Reads before any own write of the key, and last writes, in order.
-fn events(history: &History, txn: TxnId, writers: &Writers) -> Result<Vec<NamedEvent>, Doubt> {
+fn events(
+    history: &History,
+    txn: TxnId,
+    (writers, is_latest): (&Writers, &[bool]),
+) -> Result<Vec<NamedEvent>, Doubt> {
     let reads: HashSet<OpId> = external(history, txn).into_iter().collect();
     let mut events = Vec::new();
     for id in history.ops_of(txn).map(OpId) {
@@ -313,9 +340,11 @@ fn events(history: &History, txn: TxnId, writers: &Writers) -> Result<Vec<NamedE
             };
             let list = elements(history, op.value).iter().map(|&item| history.value_text(item));
             let (writer, list) = (writer.map(named), list.collect());
-            events.push(NamedEvent { is_read: true, key, writer, list });
+            let is_latest = is_latest[id.index()];
+            events.push(NamedEvent { is_read: true, key, writer, list, is_latest });
         } else if op.kind != OpKind::Read && last_write(history, txn, op.key) == Some(id) {
-            events.push(NamedEvent { is_read: false, key, writer: None, list: Vec::new() });
+            let (writer, list) = (None, Vec::new());
+            events.push(NamedEvent { is_read: false, key, writer, list, is_latest: false });
         }
     }
     Ok(events)

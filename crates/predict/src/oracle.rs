@@ -31,8 +31,16 @@ pub fn exists(history: &History, options: &Options) -> bool {
         .collect();
     let mut chosen = Vec::new();
     let appends = appends(history);
+    let is_latest = history.reads_of_the_latest();
     some_cuts(&cuts, &mut chosen, &|kept| {
-        let oracle = Oracle { history, options, sessions: &sessions, kept, appends: &appends };
+        let oracle = Oracle {
+            history,
+            options,
+            sessions: &sessions,
+            kept,
+            appends: &appends,
+            is_latest: &is_latest,
+        };
         oracle.some_sources()
     })
 }
@@ -103,6 +111,8 @@ struct Oracle<'a> {
     kept: &'a [usize],
     /// All appends, in the order of the run.
     appends: &'a [OpId],
+    /// For each operation whether it reads the latest version, whatever the level allows.
+    is_latest: &'a [bool],
 }
 
 impl Oracle<'_> {
@@ -120,7 +130,7 @@ impl Oracle<'_> {
         let Some(read) = reads.get(chosen.len()) else { return self.is_prediction(chosen) };
         let observed = self.observed(read);
         let mut options: Vec<Option<OpId>> = vec![observed];
-        if self.may_change(read) {
+        if self.may_change(read) && !self.is_latest[read.op.index()] {
             let writes = self
                 .kept()
                 .filter(|event| !event.is_read && event.key == read.key && event.txn != read.txn);

@@ -29,6 +29,9 @@ use std::time::Instant;
 const WHOLE_MAX: usize = 160;
 /// A run is searched in windows first if it has more transactions than this.
 const WINDOW: usize = 24;
+/// How many predictions that cannot go on are passed over for one that can: the search does not
+/// know what the database refuses.
+const CUT_SHORT_MAX: usize = 8;
 /// How far the next window is.
 const STEP: usize = 12;
 
@@ -36,9 +39,18 @@ const STEP: usize = 12;
 /// on only if there is no other; or that there is none.
 pub fn predict(history: &History, options: &Options) -> Result<Answer, PredictError> {
     let mut first = None;
+    let mut cut_short = 0;
     let answer = run(history, options, Wanted::First, &mut |prediction| {
-        first = Some(prediction);
-        ControlFlow::Break(())
+        let goes_on = prediction.outlook == confirm::Outlook::GoesOn;
+        if goes_on || first.is_none() {
+            first = Some(prediction);
+        }
+        cut_short += 1;
+        if goes_on || cut_short == CUT_SHORT_MAX {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     })?;
     Ok(first.map_or(answer, |prediction| Answer::Found(Box::new(prediction))))
 }

@@ -172,14 +172,14 @@ impl Problem {
                 }
                 (Act::Write, None) => {}
                 (Act::Read(_), None) => cutter.pass(),
-                (Act::Read(_), Some(class)) => match cutter.known(class) {
+                (Act::Read(_), Some(class)) => match cutter.known(class, event.is_latest) {
                     Some(read) => {
                         cutter.pass();
                         self.reads[read].events.push(index as u32);
                     }
                     None => {
                         let slot = cutter.read(&mut node.slots, index, self.boundary);
-                        cutter.remember(class, self.reads.len());
+                        cutter.remember(class, self.reads.len(), event.is_latest);
                         self.reads.push(Read {
                             node: number,
                             slot,
@@ -215,9 +215,13 @@ impl Problem {
             };
             let writers =
                 self.classes[read.class as usize].writers.iter().map(|&(writer, _)| writer);
-            // The holder of a lock sees the last holder, whatever the level allows.
-            let is_lock = |&event: &u32| run.is_lock[txn.events[event as usize].key.index()];
-            if read.events.iter().any(is_lock) {
+            // Strict, what comes after the first read is cut if that one changes.
+            let among = match self.boundary {
+                Boundary::Strict => &read.events[..1],
+                Boundary::Relaxed => &read.events[..],
+            };
+            // The holder of a lock sees the latest version, whatever the level allows.
+            if among.iter().any(|&event| txn.events[event as usize].is_latest) {
                 read.candidates = vec![read.observed];
                 continue;
             }
@@ -278,14 +282,22 @@ impl Cutter {
         slots.len() as u32 - 1
     }
 
-    /// The choice that a read of `class` belongs to, if there is one already.
-    fn known(&mut self, class: u32) -> Option<usize> {
+    /// The choice that a read of `class` belongs to, if there is one already. At read committed one
+    /// that must be the latest has nothing to do with others.
+    fn known(&mut self, class: u32, is_latest: bool) -> Option<usize> {
+        if is_latest && !self.merge_all {
+            return None;
+        }
         let known = self.reads.get(&class).copied()?;
         self.in_a_row += 1;
         (self.merge_all || self.in_a_row > 2).then_some(known)
     }
 
-    fn remember(&mut self, class: u32, read: usize) {
+    fn remember(&mut self, class: u32, read: usize, is_latest: bool) {
+        if is_latest && !self.merge_all {
+            self.reads.clear();
+            return;
+        }
         if !self.merge_all && !self.reads.contains_key(&class) {
             self.reads.clear();
             self.in_a_row = 1;

@@ -4,6 +4,7 @@
 
 use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
+use seriatim_history::formats::{ReadOptions, read_bytes};
 use seriatim_history::{History, notation};
 use seriatim_isolation::{Level, oracle as definition};
 use seriatim_predict::{Answer, Boundary, LEVELS, Mode, Options, confirm, oracle, predict};
@@ -204,12 +205,68 @@ fn lists() {
     tally.borrow().assert_both_are_at_least(|_| 0.04);
 }
 
+/// The run in which these transactions come one after the other, and some reads are of the latest
+/// version, whatever the level allows.
+fn run_with_latest(txns: &[Txn], latest: &[bool]) -> History {
+    let mut last = [None; 4];
+    let mut next = 0;
+    let mut latest = latest.iter().copied().cycle();
+    let mut lines = String::new();
+    for (number, (session, ops)) in txns.iter().enumerate() {
+        let (mut all, mut statements) = (Vec::new(), Vec::new());
+        for (place, &(is_read, key)) in ops.iter().enumerate() {
+            if !is_read {
+                next += 1;
+                last[key] = Some(next);
+            }
+            let value = last[key].map_or("null".to_owned(), |value| value.to_string());
+            all.push(format!(r#"["{}","k{key}",{value}]"#, if is_read { 'r' } else { 'w' }));
+            let latest = latest.next().unwrap_or_default();
+            statements.push(format!(r#"{{"sql":"","first":{place},"ops":1,"latest":{latest}}}"#));
+        }
+        lines += &format!(
+            "{{\"session\":{session},\"txn\":{number},\"status\":\"committed\",\"ops\":[{}],\
+             \"statements\":[{}]}}\n",
+            all.join(","),
+            statements.join(",")
+        );
+    }
+    read_bytes(lines.as_bytes(), "run.jsonl", &ReadOptions::default()).unwrap().0
+}
+
+/// Runs in which some reads cannot be old, the same every time.
+#[test]
+fn reads_of_the_latest() {
+    let config =
+        ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() };
+    let mut runner =
+        TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
+    let tally = RefCell::new(Tally::default());
+    let latest = proptest::collection::vec(proptest::bool::weighted(0.3), 7);
+    let outcome = runner.run(&(txns(3, 2, 3..=5), latest), |(txns, latest)| {
+        compare(&run_with_latest(&txns, &latest), &mut tally.borrow_mut());
+        Ok(())
+    });
+    if let Err(failure) = outcome {
+        panic!("{failure}");
+    }
+    tally.borrow().assert_both_are_at_least(|_| 0.04);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 50, ..ProptestConfig::default() })]
 
     #[test]
     fn runs_that_are_new_each_time(txns in txns(3, 3, 3..=4)) {
         compare(&run(&txns, 3), &mut Tally::default());
+    }
+
+    #[test]
+    fn runs_with_reads_of_the_latest(
+        txns in txns(3, 3, 3..=4),
+        latest in proptest::collection::vec(proptest::bool::weighted(0.3), 7),
+    ) {
+        compare(&run_with_latest(&txns, &latest), &mut Tally::default());
     }
 
     #[test]
