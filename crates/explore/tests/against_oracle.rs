@@ -4,7 +4,7 @@
 use seriatim_explore::{Algorithm, Explorer, LEVELS, Part, Program};
 use seriatim_history::{Atom, Atoms, Columns, History, KeyId, KeyNames, OpKind, Status};
 use seriatim_isolation::axioms::{Execution, Read, Transaction};
-use seriatim_isolation::{Level, Order, oracle};
+use seriatim_isolation::{Level, oracle};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 use std::sync::Mutex;
@@ -479,7 +479,7 @@ fn execution(behaviour: &Behaviour, level: &impl Fn(usize, usize) -> Level) -> E
         }
         Transaction::new(session, level(session, index), reads, writes)
     });
-    Execution { txns: txns.collect(), order: Order::Sessions }
+    Execution { txns: txns.collect(), ..Execution::default() }
 }
 
 #[test]

@@ -17,6 +17,8 @@ pub struct StatementContent {
     pub params: Vec<Option<Box<str>>>,
     /// What it returned, if that is known.
     pub returned: Option<Returned>,
+    /// Whether it asked for the latest versions, whatever the level allows.
+    pub latest: bool,
 }
 
 /// What a statement returned.

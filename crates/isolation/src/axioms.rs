@@ -67,6 +67,8 @@ pub struct Execution {
     pub txns: Vec<Transaction>,
     /// What orders them.
     pub order: Order,
+    /// Whether session order joins φ of read committed, as on a connection of SQL.
+    pub sessions_at_rc: bool,
 }
 
 impl Execution {
@@ -212,10 +214,12 @@ impl Axiom<'_> {
         }
     }
 
-    /// t3 read something from t2 before this read; in real time also what ended before t3 began.
+    /// t3 read something from t2 before this read; in real time also what ended before t3 began;
+    /// over SQL also what its own session committed before.
     fn read_committed(&self, t2: usize, t3: usize, read: usize) -> bool {
-        let before = &self.execution.txns[t3].reads[..read];
-        before.iter().any(|earlier| earlier.source == Some(t2))
+        let (own, other) = (&self.execution.txns[t3], &self.execution.txns[t2]);
+        own.reads[..read].iter().any(|earlier| earlier.source == Some(t2))
+            || (self.execution.sessions_at_rc && t2 < t3 && other.session == own.session)
             || (self.execution.order == Order::RealTime && self.execution.ended_before(t2, t3))
     }
 
@@ -304,7 +308,7 @@ mod tests {
         let holds = |&level: &Level| {
             let at = |txn: &Transaction| Transaction { level, ..txn.clone() };
             let txns = execution.txns.iter().map(at).collect();
-            Execution { txns, order: execution.order }.is_consistent()
+            Execution { txns, ..execution.clone() }.is_consistent()
         };
         among.iter().copied().filter(holds).collect()
     }
@@ -313,7 +317,7 @@ mod tests {
     fn a_lost_update_is_allowed_up_to_prefix_consistency() {
         let lost = Execution {
             txns: vec![txn(0, &[(0, None)], &[0]), txn(1, &[(0, None)], &[0])],
-            order: Order::Sessions,
+            ..Execution::default()
         };
         assert_eq!(holding(&lost, &Level::LADDER), Level::LADDER[..4]);
     }
@@ -321,7 +325,7 @@ mod tests {
     #[test]
     fn a_session_that_forgets_what_it_wrote_is_allowed_without_sessions() {
         let txns = vec![txn(0, &[], &[0]), txn(0, &[(0, None)], &[])];
-        let sessions = Execution { txns, order: Order::Sessions };
+        let sessions = Execution { txns, ..Execution::default() };
         assert_eq!(holding(&sessions, &Level::LADDER), [Level::ReadCommitted]);
         let none = Execution { order: Order::None, ..sessions };
         assert_eq!(holding(&none, &Level::LADDER), Level::LADDER);
@@ -331,7 +335,7 @@ mod tests {
     fn a_stale_read_violates_every_level_in_real_time_and_only_strict_ones_without() {
         let timed = |times, txn| Transaction { times: Some(times), ..txn };
         let txns = vec![timed((0, 1), txn(0, &[], &[0])), timed((2, 3), txn(1, &[(0, None)], &[]))];
-        let sessions = Execution { txns, order: Order::Sessions };
+        let sessions = Execution { txns, ..Execution::default() };
         assert_eq!(holding(&sessions, &Level::LADDER), Level::LADDER[..6]);
         let real_time = Execution { order: Order::RealTime, ..sessions };
         assert_eq!(holding(&real_time, &Level::LADDER), []);
@@ -343,7 +347,7 @@ mod tests {
         let at = |level, txn| Transaction { level, ..txn };
         let skew = |a, b| {
             let txns = vec![at(a, txn(0, &[(0, None)], &[1])), at(b, txn(1, &[(1, None)], &[0]))];
-            Execution { txns, order: Order::Sessions }.is_consistent()
+            Execution { txns, ..Execution::default() }.is_consistent()
         };
         assert!(!skew(Level::Serializable, Level::Serializable));
         assert!(skew(Level::Serializable, Level::SnapshotIsolation));
@@ -352,7 +356,7 @@ mod tests {
     #[test]
     fn an_order_that_misses_a_transaction_or_turns_a_session_round_is_no_commit_order() {
         let txns = vec![txn(0, &[], &[0]), txn(0, &[(0, Some(0))], &[])];
-        let execution = Execution { txns, order: Order::Sessions };
+        let execution = Execution { txns, ..Execution::default() };
         assert!(execution.accepts(&[0, 1]));
         assert!(!execution.accepts(&[1, 0]));
         for wrong in [&[0][..], &[1], &[0, 0], &[1, 1], &[0, 2], &[0, 1, 1]] {

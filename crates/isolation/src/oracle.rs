@@ -34,6 +34,15 @@ pub fn satisfies(history: &History, asked: impl Into<Guarantee>) -> bool {
     satisfies_mix(history, &|_| level, order)
 }
 
+/// Whether `history`, of which every outcome is known, is read committed in which session order
+/// joins φ, as over SQL: a session also sees what it committed itself.
+pub fn is_read_committed_over_sql(history: &History) -> bool {
+    let demand =
+        Demand { levels: &|_| Level::ReadCommitted, order: Order::Sessions, sessions_at_rc: true };
+    let world = World::new(history, &[], 0);
+    world.lists_repeat(demand.levels) && world.satisfies(&demand)
+}
+
 /// Whether every transaction of `history` has what its own level promises, in the order that
 /// `order` speaks of. Of a transaction at cut isolation nothing is asked but that its reads repeat;
 /// if all are, it does not matter where values come from either.
@@ -44,7 +53,7 @@ pub fn satisfies_mix(history: &History, levels: &dyn Fn(TxnId) -> Level, order: 
     if history.txns().all(|txn| levels(txn) == Level::CutIsolation) && history.txn_count() > 0 {
         return world(surely_committed(history, &unknown)).is_cut_isolated(levels);
     }
-    let demand = Demand { levels, order };
+    let demand = Demand { levels, order, sessions_at_rc: false };
     (0..1u32 << unknown.len()).any(|choice| {
         let world = world(choice);
         world.is_cut_isolated(levels) && world.lists_repeat(levels) && world.satisfies(&demand)
@@ -66,7 +75,7 @@ pub fn accepts(history: &History, asked: impl Into<Guarantee>, order: &[TxnId]) 
     });
     let place = |txn| txns.iter().position(|other| other == txn);
     let order: Option<Vec<usize>> = order.iter().map(place).collect();
-    let demand = Demand { levels: &|_| asked.level, order: asked.order };
+    let demand = Demand { levels: &|_| asked.level, order: asked.order, sessions_at_rc: false };
     let world = World { history, txns: txns.clone() };
     let accepted = |order: &Vec<usize>| {
         let accept = |reads: &[Read], appends: &[Appends]| {
@@ -81,6 +90,7 @@ pub fn accepts(history: &History, asked: impl Into<Guarantee>, order: &[TxnId]) 
 struct Demand<'a> {
     levels: &'a dyn Fn(TxnId) -> Level,
     order: Order,
+    sessions_at_rc: bool,
 }
 
 /// The unknown transactions that a committed one, or another of this set, can only have read from:
@@ -193,7 +203,8 @@ impl<'h> World<'h> {
                 writes: writes.collect(),
             }
         });
-        Execution { txns: txns.collect(), order: demand.order }
+        let (order, sessions_at_rc) = (demand.order, demand.sessions_at_rc);
+        Execution { txns: txns.collect(), order, sessions_at_rc }
     }
 
     /// Whether `accept` likes some choice of a writer for each read, and of which append each

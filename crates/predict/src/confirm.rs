@@ -2,7 +2,7 @@
 //! prediction differs from the observed run only as the boundary permits. It shares nothing with
 //! the search but the checkers of histories, and looks at nothing but the two histories.
 
-use crate::question::Boundary;
+use crate::question::{Boundary, Options};
 use seriatim_check::{Answer, Checker};
 use seriatim_history::{
     Columns, History, KeyId, KeyNames, OpId, OpKind, SessionId, Status, TxnId, Value, ValueKind,
@@ -59,7 +59,7 @@ pub enum Doubt {
 }
 
 /// An event: what it does, on which key, and for a read the name of the writer.
-#[derive(Clone, PartialEq, Eq, Debug)]
+#[derive(Clone, Debug)]
 struct NamedEvent {
     is_read: bool,
     key: String,
@@ -68,6 +68,16 @@ struct NamedEvent {
     writer: Option<(u32, String)>,
     /// The elements of a list that was read.
     list: Vec<String>,
+    /// Whether it is a read of the latest version, whatever the level allows.
+    is_latest: bool,
+}
+
+impl NamedEvent {
+    /// Whether it did the same and returned the same.
+    fn is_as(&self, other: &NamedEvent) -> bool {
+        (self.is_read, &self.key, &self.writer, &self.list)
+            == (other.is_read, &other.key, &other.writer, &other.list)
+    }
 }
 
 /// A transaction: its name and its events.
@@ -88,17 +98,16 @@ pub enum Outlook {
 pub fn confirm(
     observed: &History,
     predicted: &History,
-    level: Level,
-    boundary: Boundary,
+    options: &Options,
 ) -> Result<Outlook, Doubt> {
-    confirm_until(observed, predicted, (level, boundary), None)
+    confirm_until(observed, predicted, options, None)
 }
 
 /// As [`confirm`], but not for longer than until `deadline`.
 pub fn confirm_until(
     observed: &History,
     predicted: &History,
-    (level, boundary): (Level, Boundary),
+    options: &Options,
     deadline: Option<Instant>,
 ) -> Result<Outlook, Doubt> {
     let (before, after) = (sessions(observed)?, sessions(predicted)?);
@@ -108,15 +117,15 @@ pub fn confirm_until(
     let mut diverged: HashSet<(u32, String)> = HashSet::new();
     for (number, (before, after)) in before.iter().zip(&after).enumerate() {
         let name = observed.session_name(SessionId(number as u32)).to_string();
-        if let Some(txn) = session(&name, before, after, boundary)? {
+        if let Some(txn) = session(&name, before, after, options.boundary)? {
             diverged.insert((number as u32, txn));
         }
     }
-    if boundary == Boundary::Relaxed {
+    if options.boundary == Boundary::Relaxed {
         nobody_reads_from(&after, &diverged)?;
     }
-    if !holds(predicted, level, deadline)? {
-        return Err(Doubt::Level(level));
+    if !holds_at_level(predicted, options, deadline)? {
+        return Err(Doubt::Level(options.level));
     }
     if holds(predicted, Level::Serializable, deadline)? {
         return Err(Doubt::Serializable);
@@ -126,8 +135,8 @@ pub fn confirm_until(
     // Where an append of a list that is cut would stand is not known.
     let goes_on = cut.is_empty()
         || (!observed.has_lists()
-            && cut.iter().all(|(old, new)| old != new)
-            && holds(&going_on(&before, &after)?, level, deadline)?);
+            && cut.iter().all(|(old, new)| !old.is_as(new))
+            && holds_at_level(&going_on(&before, &after)?, options, deadline)?);
     Ok(if goes_on { Outlook::GoesOn } else { Outlook::CutShort })
 }
 
@@ -136,6 +145,19 @@ fn end<'e>(before: &'e [Txn], after: &'e [Txn]) -> Option<(&'e NamedEvent, &'e N
     let new = &after.last()?.1;
     let old = &before[after.len() - 1].1;
     (new.len() < old.len()).then(|| Some((&old[new.len() - 1], new.last()?)))?
+}
+
+/// Whether the level that was asked for holds, with what sessions see of themselves.
+fn holds_at_level(
+    history: &History,
+    options: &Options,
+    deadline: Option<Instant>,
+) -> Result<bool, Doubt> {
+    if !options.tells_sessions() {
+        return holds(history, options.level, deadline);
+    }
+    let told = history.with_own_commits_read();
+    holds(&told.map_err(|error| Doubt::Unchecked(error.to_string()))?, options.level, deadline)
 }
 
 fn holds(history: &History, level: Level, deadline: Option<Instant>) -> Result<bool, Doubt> {
@@ -148,7 +170,9 @@ fn holds(history: &History, level: Level, deadline: Option<Instant>) -> Result<b
     }
 }
 
-/// The predicted history, with the writes that were observed after a boundary in its transaction.
+/// The predicted history, with the writes that were observed after a boundary in its transaction,
+/// and the reads that return the latest version, as far as that still exists: an UPDATE that the
+/// database can only refuse does not go on.
 fn going_on(before: &[Vec<Txn>], after: &[Vec<Txn>]) -> Result<History, Doubt> {
     let mut keys: HashMap<&str, KeyId> = HashMap::new();
     let mut numbers: HashMap<(u32, &str), u64> = HashMap::new();
@@ -165,8 +189,13 @@ fn going_on(before: &[Vec<Txn>], after: &[Vec<Txn>]) -> Result<History, Doubt> {
     for (session, (old, new)) in (0u32..).zip(before.iter().zip(after)) {
         for ((_, all), (name, kept)) in old.iter().zip(new) {
             let txn = columns.push_txn(session, Status::Committed);
-            for event in kept.iter().chain(all[kept.len()..].iter().filter(|event| !event.is_read))
-            {
+            let goes_on = |event: &&NamedEvent| {
+                let is_there = |(session, name): &(u32, String)| {
+                    numbers.contains_key(&(*session, name.as_str()))
+                };
+                !event.is_read || (event.is_latest && event.writer.as_ref().is_none_or(is_there))
+            };
+            for event in kept.iter().chain(all[kept.len()..].iter().filter(goes_on)) {
                 let next = KeyId::from(keys.len());
                 let key = *keys.entry(&event.key).or_insert(next);
                 let (kind, writer) = match event.is_read {
@@ -211,7 +240,7 @@ fn session(
             return Err(no_prefix(format!("{found} ends early, but not with a read")));
         }
         for (place, (old, new)) in old.iter().zip(new.iter()).enumerate() {
-            if old == new {
+            if old.is_as(new) {
                 continue;
             }
             // A list of the same writer that is not what it was is neither.
@@ -220,7 +249,7 @@ fn session(
                 Boundary::Strict => is_last && place + 1 == after[number].1.len(),
                 Boundary::Relaxed => is_last,
             };
-            if !(may && has_other_writer) {
+            if !(may && has_other_writer) || old.is_latest {
                 return Err(Doubt::Changed { txn: found.clone(), key: new.key.clone() });
             }
             diverged = Some(found.clone());
@@ -256,13 +285,19 @@ fn nobody_reads_from(
 /// The transactions of each session that count, as events. Those without any (empty ones) say
 /// nothing and are left out.
 fn sessions(history: &History) -> Result<Vec<Vec<Txn>>, Doubt> {
+    let is_latest = history.reads_of_the_latest();
     let writers = Writers::of(history);
     let counts = counting(history, &writers)?;
     let mut sessions = Vec::new();
     for session in history.sessions() {
         let txns = history.txns_of(session).map(TxnId).filter(|txn| counts.contains(txn));
         let txns: Result<Vec<Txn>, Doubt> = txns
-            .map(|txn| Ok((history.txn_name(txn).to_string(), events(history, txn, &writers)?)))
+            .map(|txn| {
+                Ok((
+                    history.txn_name(txn).to_string(),
+                    events(history, txn, (&writers, &is_latest))?,
+                ))
+            })
             .collect();
         sessions.push(txns?.into_iter().filter(|(_, events)| !events.is_empty()).collect());
     }
@@ -288,7 +323,11 @@ fn counting(history: &History, writers: &Writers) -> Result<HashSet<TxnId>, Doub
 }
 
 /// Reads before any own write of the key, and last writes, in order.
-fn events(history: &History, txn: TxnId, writers: &Writers) -> Result<Vec<NamedEvent>, Doubt> {
+fn events(
+    history: &History,
+    txn: TxnId,
+    (writers, is_latest): (&Writers, &[bool]),
+) -> Result<Vec<NamedEvent>, Doubt> {
     let reads: HashSet<OpId> = external(history, txn).into_iter().collect();
     let mut events = Vec::new();
     for id in history.ops_of(txn).map(OpId) {
@@ -301,9 +340,11 @@ fn events(history: &History, txn: TxnId, writers: &Writers) -> Result<Vec<NamedE
             };
             let list = elements(history, op.value).iter().map(|&item| history.value_text(item));
             let (writer, list) = (writer.map(named), list.collect());
-            events.push(NamedEvent { is_read: true, key, writer, list });
+            let is_latest = is_latest[id.index()];
+            events.push(NamedEvent { is_read: true, key, writer, list, is_latest });
         } else if op.kind != OpKind::Read && last_write(history, txn, op.key) == Some(id) {
-            events.push(NamedEvent { is_read: false, key, writer: None, list: Vec::new() });
+            let (writer, list) = (None, Vec::new());
+            events.push(NamedEvent { is_read: false, key, writer, list, is_latest: false });
         }
     }
     Ok(events)

@@ -84,4 +84,4 @@ pub use prediction::{
     ChangedRead, Cut, Fate, Planned, PlannedTxn, Prediction, SessionEnd, ShownEvent, ShownTxn,
     TxnPlace,
 };
-pub use question::{Boundary, Effort, LEVELS, Mode, Options};
+pub use question::{Boundary, Effort, LEVELS, Mode, Options, is_of_sql};

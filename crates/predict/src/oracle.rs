@@ -2,10 +2,10 @@
 //! read that may change. Exponential, for runs of a few transactions, and the measure of the search
 //! in property tests. It shares no code with the search.
 
-use crate::question::Boundary;
+use crate::question::{Boundary, Options};
 use seriatim_check::{Answer, Checker};
 use seriatim_history::{History, KeyId, OpId, OpKind, TxnId, Value, ValueKind};
-use seriatim_isolation::Level;
+use seriatim_isolation::{Level, oracle as definition};
 
 /// An event of a run, in session order.
 #[derive(Clone, Copy, Debug)]
@@ -16,9 +16,9 @@ struct KeptEvent {
     key: KeyId,
 }
 
-/// Whether a run of committed transactions with distinct values has a prediction at `level` within
-/// `boundary`.
-pub fn exists(history: &History, level: Level, boundary: Boundary) -> bool {
+/// Whether a run of committed transactions with distinct values has a prediction.
+pub fn exists(history: &History, options: &Options) -> bool {
+    let boundary = options.boundary;
     let sessions: Vec<Vec<KeptEvent>> = history
         .sessions()
         .map(|session| {
@@ -31,9 +31,16 @@ pub fn exists(history: &History, level: Level, boundary: Boundary) -> bool {
         .collect();
     let mut chosen = Vec::new();
     let appends = appends(history);
+    let is_latest = history.reads_of_the_latest();
     some_cuts(&cuts, &mut chosen, &|kept| {
-        let oracle =
-            Oracle { history, level, boundary, sessions: &sessions, kept, appends: &appends };
+        let oracle = Oracle {
+            history,
+            options,
+            sessions: &sessions,
+            kept,
+            appends: &appends,
+            is_latest: &is_latest,
+        };
         oracle.some_sources()
     })
 }
@@ -98,13 +105,14 @@ fn some_cuts(
 
 struct Oracle<'a> {
     history: &'a History,
-    level: Level,
-    boundary: Boundary,
+    options: &'a Options,
     sessions: &'a [Vec<KeptEvent>],
     /// How many events of each session are kept.
     kept: &'a [usize],
     /// All appends, in the order of the run.
     appends: &'a [OpId],
+    /// For each operation whether it reads the latest version, whatever the level allows.
+    is_latest: &'a [bool],
 }
 
 impl Oracle<'_> {
@@ -122,7 +130,7 @@ impl Oracle<'_> {
         let Some(read) = reads.get(chosen.len()) else { return self.is_prediction(chosen) };
         let observed = self.observed(read);
         let mut options: Vec<Option<OpId>> = vec![observed];
-        if self.may_change(read) {
+        if self.may_change(read) && !self.is_latest[read.op.index()] {
             let writes = self
                 .kept()
                 .filter(|event| !event.is_read && event.key == read.key && event.txn != read.txn);
@@ -153,7 +161,7 @@ impl Oracle<'_> {
     fn may_change(&self, read: &KeptEvent) -> bool {
         let session = self.history.session_of(read.txn).index();
         let last = self.kept[session].checked_sub(1).map(|last| &self.sessions[session][last]);
-        last.is_some_and(|last| match self.boundary {
+        last.is_some_and(|last| match self.options.boundary {
             Boundary::Strict => last.op == read.op,
             Boundary::Relaxed => last.txn == read.txn,
         })
@@ -180,7 +188,7 @@ impl Oracle<'_> {
         let changed: Vec<TxnId> = sources.iter().filter_map(changed).collect();
         let after_boundary = |write: OpId| changed.contains(&txn(write));
         let reads_after = sources.iter().any(|(_, write)| write.is_some_and(after_boundary));
-        if self.boundary == Boundary::Relaxed && reads_after {
+        if self.options.boundary == Boundary::Relaxed && reads_after {
             return false;
         }
         let Some(lists) = self.lists(sources, &kept) else { return false };
@@ -193,11 +201,18 @@ impl Oracle<'_> {
         let history = self.history.rewired(&[], &registers).relisted(&lists);
         let history = history.restricted_to(&kept);
         outcome(&history, Level::Serializable) == Some(Answer::Violated)
-            && outcome(&history, self.level) == Some(Answer::Holds)
+            && self.has_the_level(&history)
     }
 }
 
 impl Oracle<'_> {
+    fn has_the_level(&self, history: &History) -> bool {
+        match self.options.tells_sessions() {
+            true => definition::is_read_committed_over_sql(history),
+            false => outcome(history, self.options.level) == Some(Answer::Holds),
+        }
+    }
+
     /// The lists of the reads that have another writer; `None` if a read that has its own would
     /// miss an element.
     fn lists(

@@ -29,6 +29,9 @@ use std::time::Instant;
 const WHOLE_MAX: usize = 160;
 /// A run is searched in windows first if it has more transactions than this.
 const WINDOW: usize = 24;
+/// How many predictions that cannot go on are passed over for one that can: the search does not
+/// know what the database refuses.
+const CUT_SHORT_MAX: usize = 8;
 /// How far the next window is.
 const STEP: usize = 12;
 
@@ -36,9 +39,18 @@ const STEP: usize = 12;
 /// on only if there is no other; or that there is none.
 pub fn predict(history: &History, options: &Options) -> Result<Answer, PredictError> {
     let mut first = None;
+    let mut cut_short = 0;
     let answer = run(history, options, Wanted::First, &mut |prediction| {
-        first = Some(prediction);
-        ControlFlow::Break(())
+        let goes_on = prediction.outlook == confirm::Outlook::GoesOn;
+        if goes_on || first.is_none() {
+            first = Some(prediction);
+        }
+        cut_short += 1;
+        if goes_on || cut_short == CUT_SHORT_MAX {
+            ControlFlow::Break(())
+        } else {
+            ControlFlow::Continue(())
+        }
     })?;
     Ok(first.map_or(answer, |prediction| Answer::Found(Box::new(prediction))))
 }
@@ -153,7 +165,7 @@ impl Task<'_> {
     fn go(&mut self, wanted: Wanted) -> Coverage {
         let count = self.run.txns.len();
         let part = Part { whole: self.run, run: self.run.clone(), from: 0, to: count as u32 };
-        let problem = Problem::new(&part.run, self.options.level, self.options.boundary);
+        let problem = Problem::new(&part.run, self.options);
         self.effort.transactions = problem.nodes.len() as u64;
         self.effort.reads = problem.reads.len() as u64;
         if problem.level == Level::SnapshotIsolation && !pivot::exists(&problem) {
@@ -196,7 +208,7 @@ impl Task<'_> {
                 from: from as u32,
                 to: to as u32,
             };
-            let problem = Problem::new(&part.run, self.options.level, self.options.boundary);
+            let problem = Problem::new(&part.run, self.options);
             match self.search(&part, &problem, (Scope::Window, reach)) {
                 Ended::Exhausted if to < order.len() => from += STEP,
                 ended => return ended,
@@ -233,8 +245,8 @@ impl Task<'_> {
     ) -> Next {
         let candidate: Candidate = part.candidate(problem, assignment);
         let mut prediction = build(self.history, self.run, &candidate, self.options, self.deadline);
-        let what = (self.options.level, self.options.boundary);
-        match confirm::confirm_until(self.history, &prediction.history, what, self.deadline) {
+        match confirm::confirm_until(self.history, &prediction.history, self.options, self.deadline)
+        {
             Ok(outlook) => prediction.outlook = outlook,
             Err(confirm::Doubt::OutOfTime) => {
                 self.is_late = true;

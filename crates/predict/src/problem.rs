@@ -11,7 +11,7 @@
 //! transaction that is kept or cut whole: a read that is a choice, or the writes between two reads
 //! (also of keys that no transaction writes). Under the relaxed boundary a transaction is one slot.
 
-use crate::question::Boundary;
+use crate::question::{Boundary, Options};
 use crate::run::{Act, Run, Txn};
 use rustc_hash::FxHashMap;
 use seriatim_history::KeyId;
@@ -64,6 +64,8 @@ pub(crate) struct Read {
 pub(crate) struct Problem {
     pub level: Level,
     pub boundary: Boundary,
+    /// Whether a transaction at read committed sees what its session committed.
+    pub sessions_at_rc: bool,
     /// In session order.
     pub nodes: Vec<Node>,
     pub classes: Vec<Class>,
@@ -78,7 +80,8 @@ pub(crate) struct Problem {
 }
 
 impl Problem {
-    pub fn new(run: &Run, level: Level, boundary: Boundary) -> Problem {
+    pub fn new(run: &Run, options: &Options) -> Problem {
+        let &Options { level, boundary, sessions_at_rc, .. } = options;
         let (class_of, class_count) = classes(run, level, boundary);
         let relevant =
             |txn: &Txn| txn.events.iter().any(|event| class_of[event.key.index()].is_some());
@@ -89,6 +92,7 @@ impl Problem {
         let mut problem = Problem {
             level,
             boundary,
+            sessions_at_rc,
             nodes: Vec::new(),
             classes: vec![Class { writers: Vec::new() }; class_count],
             reads: Vec::new(),
@@ -168,14 +172,14 @@ impl Problem {
                 }
                 (Act::Write, None) => {}
                 (Act::Read(_), None) => cutter.pass(),
-                (Act::Read(_), Some(class)) => match cutter.known(class) {
+                (Act::Read(_), Some(class)) => match cutter.known(class, event.is_latest) {
                     Some(read) => {
                         cutter.pass();
                         self.reads[read].events.push(index as u32);
                     }
                     None => {
                         let slot = cutter.read(&mut node.slots, index, self.boundary);
-                        cutter.remember(class, self.reads.len());
+                        cutter.remember(class, self.reads.len(), event.is_latest);
                         self.reads.push(Read {
                             node: number,
                             slot,
@@ -211,9 +215,13 @@ impl Problem {
             };
             let writers =
                 self.classes[read.class as usize].writers.iter().map(|&(writer, _)| writer);
-            // The holder of a lock sees the last holder, whatever the level allows.
-            let is_lock = |&event: &u32| run.is_lock[txn.events[event as usize].key.index()];
-            if read.events.iter().any(is_lock) {
+            // Strict, what comes after the first read is cut if that one changes.
+            let among = match self.boundary {
+                Boundary::Strict => &read.events[..1],
+                Boundary::Relaxed => &read.events[..],
+            };
+            // The holder of a lock sees the latest version, whatever the level allows.
+            if among.iter().any(|&event| txn.events[event as usize].is_latest) {
                 read.candidates = vec![read.observed];
                 continue;
             }
@@ -274,14 +282,22 @@ impl Cutter {
         slots.len() as u32 - 1
     }
 
-    /// The choice that a read of `class` belongs to, if there is one already.
-    fn known(&mut self, class: u32) -> Option<usize> {
+    /// The choice that a read of `class` belongs to, if there is one already. At read committed one
+    /// that must be the latest has nothing to do with others.
+    fn known(&mut self, class: u32, is_latest: bool) -> Option<usize> {
+        if is_latest && !self.merge_all {
+            return None;
+        }
         let known = self.reads.get(&class).copied()?;
         self.in_a_row += 1;
         (self.merge_all || self.in_a_row > 2).then_some(known)
     }
 
-    fn remember(&mut self, class: u32, read: usize) {
+    fn remember(&mut self, class: u32, read: usize, is_latest: bool) {
+        if is_latest && !self.merge_all {
+            self.reads.clear();
+            return;
+        }
         if !self.merge_all && !self.reads.contains_key(&class) {
             self.reads.clear();
             self.in_a_row = 1;

@@ -1,5 +1,6 @@
 //! What is asked: the level, the boundary, what counts as wrong, and for how long to search.
 
+use seriatim_history::History;
 use seriatim_isolation::Level;
 use std::time::Duration;
 
@@ -61,6 +62,9 @@ pub struct Options {
     pub boundary: Boundary,
     /// What counts as not serializable.
     pub mode: Mode,
+    /// Whether a session sees what it committed itself at read committed, too, which its axiom does
+    /// not ask for but every SQL server gives ([`is_of_sql`]).
+    pub sessions_at_rc: bool,
     /// How long to search; without it as long as it takes.
     pub budget: Option<Duration>,
 }
@@ -68,8 +72,24 @@ pub struct Options {
 impl Options {
     /// Exact, strict, without a limit.
     pub fn new(level: Level) -> Options {
-        Options { level, boundary: Boundary::default(), mode: Mode::default(), budget: None }
+        Options {
+            level,
+            boundary: Boundary::default(),
+            mode: Mode::default(),
+            sessions_at_rc: false,
+            budget: None,
+        }
     }
+
+    /// Whether session order has to be told to a checker of the level.
+    pub(crate) fn tells_sessions(&self) -> bool {
+        self.sessions_at_rc && self.level == Level::ReadCommitted
+    }
+}
+
+/// Whether a run was recorded from clients of SQL: it has statements.
+pub fn is_of_sql(history: &History) -> bool {
+    !history.statements().is_empty()
 }
 
 /// How much there was to do.

@@ -12,9 +12,7 @@
 
 use crate::error::PredictError;
 use rustc_hash::{FxHashMap, FxHashSet};
-use seriatim_history::{
-    History, KeyId, Op, OpId, OpKind, Status, TxnId, Value, ValueKind, is_lock,
-};
+use seriatim_history::{History, KeyId, Op, OpId, OpKind, Status, TxnId, Value, ValueKind};
 
 /// What an event does.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -31,6 +29,8 @@ pub(crate) struct Event {
     pub act: Act,
     /// Whether what it reads or writes is nothing: no value, zero, false, an empty text.
     pub nothing: bool,
+    /// Whether it is a read of the latest version, whatever the level allows.
+    pub is_latest: bool,
 }
 
 #[derive(Clone, Debug)]
@@ -53,8 +53,6 @@ pub(crate) struct Run {
     pub nothing_before: Vec<bool>,
     /// For each key whether something is appended to it.
     pub is_list: Vec<bool>,
-    /// For each key whether it stands for a lock, whose reads are never old.
-    pub is_lock: Vec<bool>,
 }
 
 impl Run {
@@ -78,9 +76,7 @@ impl Run {
             .collect();
         let (session_count, key_count) = (history.session_count(), history.key_count());
         let is_list = lists(history);
-        let name = |key: usize| history.key_name(KeyId::from(key)).to_string();
-        let is_lock = (0..key_count).map(|key| is_lock(&name(key))).collect();
-        Ok(Run { txns, session_count, key_count, place, nothing_before, is_list, is_lock })
+        Ok(Run { txns, session_count, key_count, place, nothing_before, is_list })
     }
 
     /// The transactions in their serial order.
@@ -119,7 +115,6 @@ impl Run {
             place,
             nothing_before: self.nothing_before(first),
             is_list: self.is_list.clone(),
-            is_lock: self.is_lock.clone(),
         }
     }
 
@@ -141,6 +136,7 @@ impl Run {
 struct Sources<'h> {
     history: &'h History,
     writers: FxHashMap<(KeyId, Value), Vec<TxnId>>,
+    is_latest: Vec<bool>,
 }
 
 impl<'h> Sources<'h> {
@@ -152,7 +148,7 @@ impl<'h> Sources<'h> {
                 writers.entry((op.key, op.value)).or_default().push(txn);
             }
         }
-        Sources { history, writers }
+        Sources { history, writers, is_latest: history.reads_of_the_latest() }
     }
 
     fn events(
@@ -170,12 +166,14 @@ impl<'h> Sources<'h> {
                 if last.get(&op.key) == Some(&id) {
                     // A list to which something was appended is not empty.
                     let nothing = op.kind == OpKind::Write && is_nothing(self.history, op.value);
-                    events.push(Event { op: id, key: op.key, act: Act::Write, nothing });
+                    let act = Act::Write;
+                    events.push(Event { op: id, key: op.key, act, nothing, is_latest: false });
                 }
             } else if !written.contains(&op.key) {
                 let (act, nothing) =
                     (Act::Read(self.source(txn, id, number)?), is_nothing(self.history, op.value));
-                events.push(Event { op: id, key: op.key, act, nothing });
+                let is_latest = self.is_latest[id.index()];
+                events.push(Event { op: id, key: op.key, act, nothing, is_latest });
             }
         }
         Ok(events)

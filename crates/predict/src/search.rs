@@ -289,6 +289,7 @@ fn places(problem: &Problem, order: &[u32]) -> Vec<u32> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::question::Options;
     use crate::run::Run;
     use seriatim_history::{TxnId, notation};
     use seriatim_isolation::Level;
@@ -305,7 +306,10 @@ mod tests {
         .unwrap();
         let order: Vec<TxnId> = history.txns().collect();
         let run = Run::new(&history, &order).unwrap();
-        let problem = Problem::new(&run, Level::Causal, Boundary::Relaxed);
+        let problem = Problem::new(
+            &run,
+            &Options { boundary: Boundary::Relaxed, ..Options::new(Level::Causal) },
+        );
         let kept = problem.nodes.iter().map(|node| node.slots.len() as u32).collect();
         let source = problem.reads.iter().map(|read| Some(read.observed)).collect();
         let proposal = Assignment { kept, source };

@@ -4,6 +4,7 @@
 
 use proptest::prelude::*;
 use proptest::test_runner::{RngAlgorithm, TestRng, TestRunner};
+use seriatim_history::formats::{ReadOptions, read_bytes};
 use seriatim_history::{History, notation};
 use seriatim_isolation::{Level, oracle as definition};
 use seriatim_predict::{Answer, Boundary, LEVELS, Mode, Options, confirm, oracle, predict};
@@ -80,8 +81,10 @@ fn txns(
 struct Tally(BTreeMap<(&'static str, &'static str), [u32; 2]>);
 
 impl Tally {
-    fn count(&mut self, level: Level, boundary: Boundary, exists: bool) {
-        self.0.entry((level.code(), boundary.word())).or_default()[usize::from(exists)] += 1;
+    fn count(&mut self, options: &Options, exists: bool) {
+        let level = if options.sessions_at_rc { "rc over SQL" } else { options.level.code() };
+        let counts = self.0.entry((level, options.boundary.word())).or_default();
+        counts[usize::from(exists)] += 1;
     }
 
     /// A comparison in which hardly ever something exists, or hardly ever nothing, says little.
@@ -107,29 +110,46 @@ fn share([none, some]: [u32; 2]) -> f64 {
 
 fn compare(history: &History, tally: &mut Tally) {
     for level in LEVELS {
-        for boundary in [Boundary::Strict, Boundary::Relaxed] {
-            let expected = oracle::exists(history, level, boundary);
-            tally.count(level, boundary, expected);
-            for mode in [Mode::Exact, Mode::Approx] {
-                let options = Options { boundary, mode, ..Options::new(level) };
-                let found = match predict(history, &options).unwrap() {
-                    Answer::Found(prediction) => {
-                        confirm::confirm(history, &prediction.history, level, boundary).unwrap();
-                        // The independent checker asks the checkers of levels; here the definitions
-                        // are asked.
-                        assert!(definition::satisfies(&prediction.history, level), "{level}");
-                        assert!(
-                            !definition::satisfies(&prediction.history, Level::Serializable),
-                            "{level}"
-                        );
-                        true
-                    }
-                    Answer::NoneExists(_) => false,
-                    other => panic!("{other:?}"),
-                };
-                // Histories that mode approx misses need more transactions than these.
-                assert_eq!(found, expected, "{level} {boundary:?} {mode:?}");
-            }
+        compare_at(history, &Options::new(level), tally);
+    }
+    // Over SQL a session sees at read committed, too, what it committed itself.
+    let rc = Options::new(Level::ReadCommitted);
+    compare_at(history, &Options { sessions_at_rc: true, ..rc }, tally);
+}
+
+/// Whether a predicted history is what was asked for, by the definitions.
+fn has_the_level(history: &History, options: &Options) -> bool {
+    match options.sessions_at_rc {
+        true => definition::is_read_committed_over_sql(history),
+        false => definition::satisfies(history, options.level),
+    }
+}
+
+fn compare_at(history: &History, options: &Options, tally: &mut Tally) {
+    let level = options.level;
+    for boundary in [Boundary::Strict, Boundary::Relaxed] {
+        let options = Options { boundary, ..*options };
+        let expected = oracle::exists(history, &options);
+        tally.count(&options, expected);
+        for mode in [Mode::Exact, Mode::Approx] {
+            let options = Options { mode, ..options };
+            let found = match predict(history, &options).unwrap() {
+                Answer::Found(prediction) => {
+                    confirm::confirm(history, &prediction.history, &options).unwrap();
+                    // The independent checker asks the checkers of levels; here the definitions
+                    // are asked.
+                    assert!(has_the_level(&prediction.history, &options), "{options:?}");
+                    assert!(
+                        !definition::satisfies(&prediction.history, Level::Serializable),
+                        "{level}"
+                    );
+                    true
+                }
+                Answer::NoneExists(_) => false,
+                other => panic!("{other:?}"),
+            };
+            // Histories that mode approx misses need more transactions than these.
+            assert_eq!(found, expected, "{options:?}");
         }
     }
 }
@@ -185,12 +205,68 @@ fn lists() {
     tally.borrow().assert_both_are_at_least(|_| 0.04);
 }
 
+/// The run in which these transactions come one after the other, and some reads are of the latest
+/// version, whatever the level allows.
+fn run_with_latest(txns: &[Txn], latest: &[bool]) -> History {
+    let mut last = [None; 4];
+    let mut next = 0;
+    let mut latest = latest.iter().copied().cycle();
+    let mut lines = String::new();
+    for (number, (session, ops)) in txns.iter().enumerate() {
+        let (mut all, mut statements) = (Vec::new(), Vec::new());
+        for (place, &(is_read, key)) in ops.iter().enumerate() {
+            if !is_read {
+                next += 1;
+                last[key] = Some(next);
+            }
+            let value = last[key].map_or("null".to_owned(), |value| value.to_string());
+            all.push(format!(r#"["{}","k{key}",{value}]"#, if is_read { 'r' } else { 'w' }));
+            let latest = latest.next().unwrap_or_default();
+            statements.push(format!(r#"{{"sql":"","first":{place},"ops":1,"latest":{latest}}}"#));
+        }
+        lines += &format!(
+            "{{\"session\":{session},\"txn\":{number},\"status\":\"committed\",\"ops\":[{}],\
+             \"statements\":[{}]}}\n",
+            all.join(","),
+            statements.join(",")
+        );
+    }
+    read_bytes(lines.as_bytes(), "run.jsonl", &ReadOptions::default()).unwrap().0
+}
+
+/// Runs in which some reads cannot be old, the same every time.
+#[test]
+fn reads_of_the_latest() {
+    let config =
+        ProptestConfig { cases: 150, failure_persistence: None, ..ProptestConfig::default() };
+    let mut runner =
+        TestRunner::new_with_rng(config, TestRng::deterministic_rng(RngAlgorithm::ChaCha));
+    let tally = RefCell::new(Tally::default());
+    let latest = proptest::collection::vec(proptest::bool::weighted(0.3), 7);
+    let outcome = runner.run(&(txns(3, 2, 3..=5), latest), |(txns, latest)| {
+        compare(&run_with_latest(&txns, &latest), &mut tally.borrow_mut());
+        Ok(())
+    });
+    if let Err(failure) = outcome {
+        panic!("{failure}");
+    }
+    tally.borrow().assert_both_are_at_least(|_| 0.04);
+}
+
 proptest! {
     #![proptest_config(ProptestConfig { cases: 50, ..ProptestConfig::default() })]
 
     #[test]
     fn runs_that_are_new_each_time(txns in txns(3, 3, 3..=4)) {
         compare(&run(&txns, 3), &mut Tally::default());
+    }
+
+    #[test]
+    fn runs_with_reads_of_the_latest(
+        txns in txns(3, 3, 3..=4),
+        latest in proptest::collection::vec(proptest::bool::weighted(0.3), 7),
+    ) {
+        compare(&run_with_latest(&txns, &latest), &mut Tally::default());
     }
 
     #[test]

@@ -33,10 +33,11 @@ fn read(path: &Path) -> History {
 
 /// The answer as a word, after the independent checker has had its look.
 fn answer(history: &History, level: Level, (mode, boundary): (Mode, Boundary)) -> &'static str {
-    let options = Options { level, boundary, mode, budget: Some(Duration::from_secs(60)) };
+    let options =
+        Options { boundary, mode, budget: Some(Duration::from_secs(60)), ..Options::new(level) };
     match predict(history, &options).unwrap() {
         Answer::Found(prediction) => {
-            confirm::confirm(history, &prediction.history, level, boundary).unwrap();
+            confirm::confirm(history, &prediction.history, &options).unwrap();
             "sat"
         }
         Answer::NoneExists(_) => "unsat",

@@ -361,6 +361,7 @@ impl CellTxn for StoreTxn {
             text: statement.text.into(),
             params: params.collect(),
             returned: None,
+            latest: statement.latest,
         });
         if statement.reads == Reads::Snapshot {
             self.txn.fix_snapshot();

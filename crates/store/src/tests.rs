@@ -277,7 +277,7 @@ fn allowed(program: &Program) -> BTreeSet<Behaviour> {
             let level = program[s][t].level;
             Transaction::new(s, level, reads.collect(), written.collect())
         });
-        Execution { txns: txns.collect(), order: Order::Sessions }.is_consistent()
+        Execution { txns: txns.collect(), ..Execution::default() }.is_consistent()
     };
     let sorted = |mut behaviour: Behaviour| {
         behaviour.sort();

@@ -14,11 +14,11 @@ use crate::error::TrialError;
 use crate::place::{Deciders, Family, State, Timing};
 use crate::run::{Application, Run};
 use seriatim_check::{Answer, check};
-use seriatim_history::{History, OpId, OpKind, SessionId, Status, TxnId};
+use seriatim_history::{History, KeyId, OpId, OpKind, SessionId, Status, TxnId, Value};
 use seriatim_isolation::{Level, Order};
 use seriatim_runs::{PlanDeparture, PlannedTxn, named_as_observed, plan_order};
 use seriatim_store::{Chooser, PendingRead, TxnName};
-use std::collections::{BTreeSet, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::atomic::AtomicBool;
 
 /// How often a command is led before it is believed not to follow.
@@ -139,8 +139,66 @@ fn departure(plan: &[PlannedTxn], run: &Run) -> Option<PlanDeparture> {
             return Some(PlanDeparture::OtherWriter { txn, key, found, expected });
         }
     }
-    let mut needed = plan.iter().filter(|txn| txn.needed && !txn.aborted);
-    needed.find_map(|txn| wrong_end(txn, run))
+    let needed = || plan.iter().filter(|txn| txn.needed && !txn.aborted);
+    let writers = Writers::of(&run.history);
+    let by_latest = needed().find_map(|txn| wrong_latest(txn, run, &writers));
+    by_latest.or_else(|| needed().find_map(|txn| wrong_end(txn, run)))
+}
+
+/// A read of the latest version that had another writer than predicted: nobody chose it, so that it
+/// is in the history alone. The last read of a key that was predicted is looked at.
+fn wrong_latest(planned: &PlannedTxn, run: &Run, writers: &Writers) -> Option<PlanDeparture> {
+    let (txn, history) = (planned.txn(), &run.history);
+    let id = find(history, txn)?;
+    let mut expected: BTreeMap<&str, (usize, Option<TxnName>)> = BTreeMap::new();
+    for (key, writer) in planned.reads() {
+        let known = expected.entry(key).or_insert((0, writer));
+        *known = (known.0 + 1, writer);
+    }
+    expected.into_iter().find_map(|(key, (count, expected))| {
+        let is_read = |op: &OpId| {
+            let op = history.op(*op);
+            op.kind == OpKind::Read && history.key_name(op.key).to_string() == key
+        };
+        let reads: Vec<OpId> = history.ops_of(id).map(OpId).filter(is_read).collect();
+        let read = *reads.get(count - 1).or(reads.last())?;
+        let found = writers.of_read(history, read)?;
+        let key = key.to_owned();
+        (found != expected).then_some(PlanDeparture::OtherWriter { txn, key, found, expected })
+    })
+}
+
+/// Which committed transactions left which values in which keys.
+struct Writers(HashMap<(KeyId, Value), Vec<TxnId>>);
+
+impl Writers {
+    fn of(history: &History) -> Writers {
+        let mut writers: HashMap<(KeyId, Value), Vec<TxnId>> = HashMap::new();
+        for txn in history.txns().filter(|&txn| history.status(txn) == Status::Committed) {
+            let ops = history.ops_of(txn).map(|op| history.op(OpId(op)));
+            let last: HashMap<KeyId, Value> =
+                ops.filter(|op| op.kind.is_write()).map(|op| (op.key, op.value)).collect();
+            last.into_iter().for_each(|written| writers.entry(written).or_default().push(txn));
+        }
+        Writers(writers)
+    }
+
+    /// The writer of what a read returned, `Some(None)` if that was there before; `None` if it is
+    /// not clear.
+    fn of_read(&self, history: &History, read: OpId) -> Option<Option<TxnName>> {
+        let op = history.op(read);
+        let is_initial = op.value == Value::NULL
+            || history.initial().value_of(op.key).is_some_and(|initial| initial == op.value);
+        match (self.0.get(&(op.key, op.value)).map_or(&[][..], Vec::as_slice), is_initial) {
+            ([], true) => Some(None),
+            (&[writer], false) if writer != history.txn_of(read) => {
+                let session = history.session_of(writer);
+                let txn = history.place_in_session(writer);
+                Some(Some(TxnName { session: session.0, txn }))
+            }
+            _ => None,
+        }
+    }
 }
 
 fn wrong_end(planned: &PlannedTxn, run: &Run) -> Option<PlanDeparture> {

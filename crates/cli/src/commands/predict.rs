@@ -13,7 +13,7 @@ use seriatim_history::History;
 use seriatim_history::formats::{Format, ReadOptions};
 use seriatim_isolation::Level;
 use seriatim_predict::{
-    Answer, Boundary, Effort, Open, Options, Outlook, PredictError, Prediction, predict,
+    Answer, Boundary, Effort, Open, Options, Outlook, PredictError, Prediction, is_of_sql, predict,
     predict_all,
 };
 use seriatim_report::predicted::{self, Predicted};
@@ -35,7 +35,8 @@ that read (strict) or with its transaction (relaxed), because nobody knows what 
 also end with a read that is as observed, and what it would have written next need not fit: such \
                           predictions, which the application \
 may not get to, are looked for after all others and marked; that none exists means not even one \
-                          of these. `seriatim replay` runs a \
+                          of these. In runs of SQL clients a session sees what it committed itself \
+                          at rc, too, as on every SQL server. `seriatim replay` runs a \
 shipped application accordingly.
 
 Exit codes: 0 none exists within the boundary, 1 a prediction was found (or the run itself is not \
@@ -119,7 +120,7 @@ enum ModeArg {
 }
 
 impl Args {
-    fn options(&self) -> Options {
+    fn options(&self, is_of_sql: bool) -> Options {
         Options {
             level: self.level,
             boundary: match self.boundary {
@@ -130,6 +131,7 @@ impl Args {
                 ModeArg::Exact => seriatim_predict::Mode::Exact,
                 ModeArg::Approx => seriatim_predict::Mode::Approx,
             },
+            sessions_at_rc: is_of_sql,
             budget: Some(self.budget),
         }
     }
@@ -157,8 +159,12 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
     let notes =
         [skipped_note(&shown, format.code(), history.skipped()), unknown_note(&shown, &history)];
     notes.iter().flatten().for_each(|note| progress.aside(|| output::message(note)));
-    let source =
-        Source { input: shown, format: format.code(), extra: history.extra().map(str::to_owned) };
+    let source = Source {
+        input: shown,
+        format: format.code(),
+        extra: history.extra().map(str::to_owned),
+        is_of_sql: is_of_sql(&history),
+    };
     let so_far = SoFar::default();
     so_far.tell_at_signal(args, &source);
     let searched = search(args, &history, &progress, &so_far);
@@ -179,6 +185,7 @@ struct Source {
     input: String,
     format: &'static str,
     extra: Option<String>,
+    is_of_sql: bool,
 }
 
 impl Source {
@@ -194,7 +201,7 @@ impl Source {
             (size, prediction.outlook == Outlook::CutShort)
         });
         let (input, format, extra) = (self.input.clone(), self.format, self.extra.clone());
-        let options = args.options();
+        let options = args.options(self.is_of_sql);
         Predicted { input, format, options, predictions, answer, relaxed, extra }
     }
 }
@@ -265,7 +272,7 @@ fn search(
     progress: &Progress,
     so_far: &SoFar,
 ) -> Result<Searched, PredictError> {
-    let (options, start) = (args.options(), Instant::now());
+    let (options, start) = (args.options(is_of_sql(history)), Instant::now());
     let operations = plural(history.op_count() as u64, "operation");
     progress.stage().now(format!("predicting from {} ({operations})", args.input.display()));
     if !args.all {

@@ -125,6 +125,9 @@ impl Seen {
     fn get(&self, problem: &Problem, number: usize, t2: u32) -> Option<Vec<Lit>> {
         let t3 = problem.reads[number].node;
         match self {
+            Seen::ByRead(_) if problem.sessions_at_rc && problem.precedes(t2, t3) => {
+                Some(Vec::new())
+            }
             Seen::ByRead(before) => before[number].get(&t2).map(|&lit| vec![lit]),
             Seen::ByTxn(_) if t2 == t3 => None,
             Seen::ByTxn(_) if problem.precedes(t2, t3) => Some(Vec::new()),

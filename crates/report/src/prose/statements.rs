@@ -205,7 +205,7 @@ mod tests {
 
     fn shown(text: &str, params: &[Option<&str>]) -> String {
         let params = params.iter().map(|param| param.map(Into::into)).collect();
-        sql(&StatementContent { text: text.into(), params, returned: None })
+        sql(&StatementContent { text: text.into(), params, ..StatementContent::default() })
     }
 
     #[test]

@@ -88,7 +88,12 @@ fn content(fields: &mut Members) -> Result<StatementContent, String> {
         (None, None) if rows.is_empty() => None,
         _ => return Err("expected \"rows\" with their \"count\", or what was \"done\"".to_owned()),
     };
-    Ok(StatementContent { text: text.into(), params, returned })
+    let latest = match fields.remove("latest") {
+        None => false,
+        Some(Json::Bool(latest)) => latest,
+        Some(other) => return Err(format!("`latest` must be true or false, found {other}")),
+    };
+    Ok(StatementContent { text: text.into(), params, returned, latest })
 }
 
 /// An array of texts, or null for NULL.
@@ -123,6 +128,9 @@ fn statement_json(history: &History, statement: &Statement) -> Json {
             add("rows", Json::Array(first.iter().map(|row| texts_json(row)).collect()));
             add("count", Json::Int((*count).into()));
         }
+    }
+    if statement.content.latest {
+        add("latest", Json::Bool(true));
     }
     add("first", Json::Int(first.into()));
     add("ops", Json::Int((end - first).into()));
