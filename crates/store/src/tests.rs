@@ -6,7 +6,7 @@ use crate::engine::Engine;
 use crate::past::INITIAL;
 use crate::ranges::Group;
 use seriatim_isolation::axioms::{self, Execution, Transaction};
-use seriatim_isolation::{Level, Order};
+use seriatim_isolation::Level;
 use std::collections::BTreeSet;
 
 #[derive(Clone, Copy, Debug)]
