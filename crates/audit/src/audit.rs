@@ -1,28 +1,35 @@
-//! One audit: rounds of workloads at one setting, checked one by one. The workload that shows most
-//! gets the most time.
+//! One audit: rounds of workloads at one setting, each checked while the next ones run.
 
+use crate::adaptive::Scheduler;
+use crate::again::{RecordedRound, Recording};
 use crate::driver::Driver;
 use crate::error::AuditError;
+use crate::fault::{Fault, FaultDone, Saboteur};
+use crate::judge::{Finished, Judge, TOLD};
+use crate::lost::LostWrite;
 use crate::record::Recorder;
-use crate::run::{Round, Tally};
+use crate::run::{Ground, Round, Seat, Tally};
+use crate::server::ServerProcess;
 use crate::setting::Setting;
-use crate::workload::Workload;
+use crate::template::Template;
+use crate::workload::{REGISTERS, Shape, Workload};
 use serde_json::{Value, json};
-use seriatim_check::{Checker, Report};
-use seriatim_history::formats::{Format, ReadOptions, read_bytes};
-use seriatim_history::{Counts, History};
-use seriatim_isolation::{Anomaly, Level};
+use seriatim_check::Report;
+use seriatim_history::Counts;
+use seriatim_isolation::{Level, Order};
 use std::collections::BTreeMap;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{SyncSender, sync_channel};
+use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How long a round takes at most, and how many transactions it has: enough for anomalies to show,
-/// few enough to be checked at once.
-const ROUND_MAX: Duration = Duration::from_secs(2);
+/// How many transactions a round has: few enough to be checked at once.
 const ROUND_TRANSACTIONS: u64 = 2_000;
-/// So many rounds there are at most: each has registers of its own.
-const ROUNDS_MAX: u64 = 2_000;
+/// For how many rounds registers are made at a time; those of the rounds before go away.
+const ROUNDS_OF_BLOCK: u64 = 50;
+/// How many rounds may wait for their check. Then the next one waits, too: memory does not grow.
+const ROUNDS_WAITING: usize = 2;
 
 /// What to do.
 #[derive(Clone, Debug)]
@@ -31,6 +38,10 @@ pub struct Audit {
     pub setting: Setting,
     /// What sessions do; nothing means all workloads, and most of the time what shows most.
     pub workload: Option<Workload>,
+    /// The sizes of workloads; nothing means those that show most.
+    pub shape: Option<Shape>,
+    /// Statements of the user's, for [`Workload::Own`].
+    pub template: Option<Template>,
     /// How many sessions there are.
     pub sessions: u32,
     /// How long to go on.
@@ -39,8 +50,37 @@ pub struct Audit {
     pub transactions: Option<u64>,
     /// What decides what sessions do.
     pub seed: u64,
+    /// The level to judge by, instead of what the database promises.
+    pub check: Option<Level>,
+    /// The order that levels are judged with.
+    pub order: Order,
+    /// Whether the first violation ends it.
+    pub until_violation: bool,
+    /// What is done to the servers meanwhile.
+    pub faults: Vec<Fault>,
     /// Where to write the recording.
     pub output: Option<PathBuf>,
+}
+
+impl Audit {
+    /// Ten seconds of all workloads by eight sessions at a setting.
+    pub fn new(setting: Setting) -> Audit {
+        Audit {
+            setting,
+            workload: None,
+            shape: None,
+            template: None,
+            sessions: 8,
+            duration: Duration::from_secs(10),
+            transactions: None,
+            seed: 0,
+            check: None,
+            order: Order::Sessions,
+            until_violation: false,
+            faults: Vec::new(),
+            output: None,
+        }
+    }
 }
 
 /// What came of it.
@@ -49,9 +89,9 @@ pub struct Audit {
 pub struct Audited {
     /// The database.
     pub product: String,
-    /// What transactions asked for.
-    pub setting: Setting,
-    /// What the database promises at that.
+    /// What transactions asked for, as the database calls it.
+    pub setting: String,
+    /// What the database promises at that, or what was asked for instead.
     pub promise: Level,
     /// What was done.
     pub tally: Tally,
@@ -61,10 +101,32 @@ pub struct Audited {
     pub levels: Vec<(Level, Kept)>,
     /// How often each anomaly was seen.
     pub anomalies: BTreeMap<&'static str, u64>,
+    /// Reads that missed what had been acknowledged before their transactions began.
+    pub stale_reads: u64,
+    /// How long before, at most, in nanoseconds.
+    pub stale_age_max: u64,
+    /// Of each round, the median of that and how many there were.
+    pub(crate) stale_ages: Vec<(u64, u64)>,
+    /// How many writes were acknowledged and are gone.
+    pub lost_count: u64,
+    /// The first of them.
+    pub lost: Vec<LostWrite>,
+    /// What was done to the servers.
+    pub faults: Vec<FaultDone>,
+    /// When each round ended and what it showed.
+    pub timeline: Vec<Moment>,
+    /// How long it took until something was seen that is not promised.
+    pub first_violation: Option<Duration>,
     /// The first round that violates the weakest level that any violates, explained.
     pub exemplar: Option<Exemplar>,
+    /// How many bytes of the recording have been checked.
+    pub bytes_checked: u64,
     /// How many rounds there were.
     pub rounds: u64,
+    /// How many of them were decided in the end.
+    pub decided_late: u64,
+    /// How many of them are not decided.
+    pub left_open: u64,
     /// Why not all of the recording is on disk.
     pub unwritten: Option<String>,
     /// Why it ended early, or is not tidied up.
@@ -82,6 +144,21 @@ pub enum Kept {
     Unknown,
 }
 
+/// A round in numbers.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct Moment {
+    /// When it ended, from the beginning of the audit.
+    pub at: Duration,
+    /// What its sessions did.
+    pub workload: Workload,
+    /// How many transactions committed.
+    pub committed: u64,
+    /// How many anomalies it shows.
+    pub anomalies: u64,
+    /// How many of them the database promises not to show.
+    pub forbidden: u64,
+}
+
 /// A round that shows something.
 #[derive(Debug)]
 pub struct Exemplar {
@@ -91,13 +168,41 @@ pub struct Exemplar {
     pub report: Report,
     /// How large it is.
     pub counts: Counts,
-    level: Level,
+    pub(crate) level: Level,
 }
 
 impl Audited {
-    /// Whether the database keeps its promise.
+    fn new(product: String, setting: String, promise: Level) -> Audited {
+        Audited {
+            product,
+            setting,
+            promise,
+            tally: Tally::default(),
+            time: Duration::ZERO,
+            levels: TOLD.map(|level| (level, Kept::Yes)).to_vec(),
+            anomalies: BTreeMap::new(),
+            stale_reads: 0,
+            stale_age_max: 0,
+            stale_ages: Vec::new(),
+            lost_count: 0,
+            lost: Vec::new(),
+            faults: Vec::new(),
+            timeline: Vec::new(),
+            first_violation: None,
+            exemplar: None,
+            bytes_checked: 0,
+            rounds: 0,
+            decided_late: 0,
+            left_open: 0,
+            unwritten: None,
+            problem: None,
+        }
+    }
+
+    /// Whether the database keeps its promise. A write that was acknowledged and is gone breaks
+    /// every promise.
     pub fn keeps_promise(&self) -> Kept {
-        self.kept(self.promise)
+        if self.lost_count > 0 { Kept::No } else { self.kept(self.promise) }
     }
 
     /// Whether anything was seen at all.
@@ -117,176 +222,232 @@ impl Audited {
         broken.next().map(|(level, _)| *level)
     }
 
-    fn note(&mut self, workload: Workload, history: &History, report: Report) {
-        for (level, kept) in &mut self.levels {
-            let answer = report.verdict(*level).map(|verdict| verdict.answer());
-            *kept = match (answer, *kept) {
-                (_, Kept::No) | (Some(seriatim_check::Answer::Violated), _) => Kept::No,
-                (Some(seriatim_check::Answer::Undecided), _) => Kept::Unknown,
-                (_, kept) => kept,
-            };
+    /// The age of stale reads, in nanoseconds: about the median of all, from those of the rounds.
+    pub fn stale_age_median(&self) -> Option<u64> {
+        let mut ages = self.stale_ages.clone();
+        ages.sort_unstable();
+        let mut left = ages.iter().map(|(_, reads)| reads).sum::<u64>() / 2;
+        for (age, reads) in ages {
+            match left.checked_sub(reads) {
+                Some(rest) if rest > 0 => left = rest,
+                _ => return Some(age),
+            }
         }
-        for group in &report.anomalies {
-            *self.anomalies.entry(name(group.kind)).or_default() += group.count;
-        }
-        let Some(level) = weakest_broken(&report) else { return };
-        if self.exemplar.as_ref().is_none_or(|known| level < known.level) {
-            self.exemplar = Some(Exemplar { workload, report, counts: history.counts(), level });
-        }
+        None
     }
 }
 
-fn name(kind: Anomaly) -> &'static str {
-    kind.info().name
-}
-
-/// The levels that are told of, weakest first.
-const TOLD: [Level; 7] = [
-    Level::ReadCommitted,
-    Level::CutIsolation,
-    Level::ReadAtomic,
-    Level::Causal,
-    Level::PrefixConsistency,
-    Level::SnapshotIsolation,
-    Level::Serializable,
-];
-
-fn weakest_broken(report: &Report) -> Option<Level> {
-    let is_broken = |level: &Level| {
-        let verdict = report.verdict(*level);
-        verdict.is_some_and(|verdict| verdict.answer() == seriatim_check::Answer::Violated)
-    };
-    TOLD.into_iter().find(is_broken)
-}
-
-/// Is told of each round that has ended.
-pub trait Watcher {
+/// Is told of each round that was checked.
+pub trait Watcher: Sync {
     /// So much has been done so far.
     fn round(&self, so_far: &Audited);
 }
 
-impl<F: Fn(&Audited)> Watcher for F {
+impl<F: Fn(&Audited) + Sync> Watcher for F {
     fn round(&self, so_far: &Audited) {
         self(so_far);
     }
 }
 
+/// Audits a database in a test: nobody watches, and nothing ends it early.
+pub fn audit(driver: &dyn Driver, audit: &Audit) -> Result<Audited, AuditError> {
+    audit.run(driver, None, &|_: &Audited| {}, &AtomicBool::new(false))
+}
+
 impl Audit {
-    /// Runs it on a database.
+    /// Runs it on a database, which perhaps is a process of ours.
     pub fn run(
         &self,
         driver: &dyn Driver,
+        server: Option<&Mutex<ServerProcess>>,
         watcher: &dyn Watcher,
         is_asked_to_end: &AtomicBool,
     ) -> Result<Audited, AuditError> {
-        if !driver.settings().contains(&self.setting) {
-            let (product, setting) = (driver.product(), self.setting.to_string());
-            return Err(AuditError::Setting { product, setting });
-        }
-        let source = self.source(&driver.product());
+        self.is_possible(driver)?;
+        let source = self.source(driver);
         let recorder = Recorder::new(self.output.as_deref(), &source)?;
-        let made = driver.set_up(0..ROUNDS_MAX * crate::workload::REGISTERS);
+        let made = driver.set_up();
         let audited = made
             .map_err(AuditError::from)
-            .and_then(|()| self.rounds(driver, &recorder, &source, watcher, is_asked_to_end));
+            .and_then(|()| self.rounds(driver, server, &recorder, watcher, is_asked_to_end));
         // Whatever happened, nothing is left behind if that is possible.
         let cleaned = driver.clean_up();
         let mut audited = audited?;
         audited.unwritten = recorder.finish().err();
-        let left = cleaned.err().map(|error| format!("its tables may be left behind: {error}"));
+        let left = cleaned.err().map(|error| {
+            let prefix = driver.prefix();
+            format!("what begins with {prefix} may be left in the database: {error}")
+        });
         audited.problem = audited.problem.take().or(left);
         Ok(audited)
     }
 
-    fn source(&self, product: &str) -> Value {
+    fn is_possible(&self, driver: &dyn Driver) -> Result<(), AuditError> {
+        let product = driver.product();
+        if !driver.settings().contains(&self.setting) {
+            return Err(AuditError::Setting { product, setting: self.setting.to_string() });
+        }
+        match self.workload.filter(|workload| !driver.can(*workload)) {
+            Some(workload) => Err(AuditError::Workload { product, workload: workload.code() }),
+            None => Ok(()),
+        }
+    }
+
+    fn source(&self, driver: &dyn Driver) -> Value {
         json!({
             "source": "audit",
-            "database": product,
-            "isolation": self.setting.to_string(),
+            "database": driver.product(),
+            "isolation": driver.setting_name(self.setting),
             "seed": self.seed,
         })
     }
 
+    /// All rounds, and beside them their checks and the faults.
     fn rounds(
         &self,
         driver: &dyn Driver,
+        server: Option<&Mutex<ServerProcess>>,
         recorder: &Recorder,
-        source: &Value,
         watcher: &dyn Watcher,
         is_asked_to_end: &AtomicBool,
     ) -> Result<Audited, AuditError> {
-        let begun = Instant::now();
-        let mut audited = Audited {
-            product: driver.product(),
-            setting: self.setting,
-            promise: driver.promise(self.setting),
-            tally: Tally::default(),
-            time: Duration::ZERO,
-            levels: TOLD.map(|level| (level, Kept::Yes)).to_vec(),
-            anomalies: BTreeMap::new(),
-            exemplar: None,
-            rounds: 0,
-            unwritten: None,
-            problem: None,
-        };
-        let mut shown: BTreeMap<usize, u64> = BTreeMap::new();
-        while audited.rounds < ROUNDS_MAX && !is_asked_to_end.load(Ordering::Relaxed) {
-            let left = self.duration.saturating_sub(begun.elapsed());
-            let wanted = self.transactions.unwrap_or(u64::MAX);
-            let transactions = wanted.saturating_sub(audited.tally.attempted());
-            if left.is_zero() || transactions == 0 {
+        let promise = self.check.unwrap_or_else(|| driver.promise(self.setting));
+        let can = |workload| driver.can(workload);
+        let scheduler = Mutex::new(Scheduler::new(self.workload, self.shape, can, self.seed));
+        let (has_violation, is_over) = (AtomicBool::new(false), AtomicBool::new(false));
+        let done = Mutex::new(Vec::new());
+        let audited = Audited::new(driver.product(), driver.setting_name(self.setting), promise);
+        let mut judge = Judge::new(audited, self.order, watcher, &scheduler);
+        judge.until_violation = self.until_violation.then_some(&has_violation);
+        judge.file = self.output.as_deref();
+        let clock = Instant::now();
+        let ground =
+            Ground { driver, recorder, template: self.template.as_ref(), clock, is_asked_to_end };
+        let saboteur =
+            Saboteur { faults: &self.faults, server, begun: clock, is_over: &is_over, done: &done };
+        let (sender, receiver) = sync_channel::<Finished>(ROUNDS_WAITING);
+        std::thread::scope(|scope| {
+            let judging = scope.spawn(move || {
+                let mut problem = None;
+                for finished in receiver {
+                    problem = problem.or(judge.judge(finished).err());
+                }
+                (judge, problem)
+            });
+            scope.spawn(|| saboteur.work());
+            let stops = [is_asked_to_end, &has_violation];
+            let ran = self.sequence(&ground, &scheduler, &stops, sender);
+            is_over.store(true, Ordering::Relaxed);
+            let Ok((judge, problem)) = judging.join() else {
+                return Err(AuditError::Read("the check has failed".to_owned()));
+            };
+            let is_empty = judge.audited.rounds == 0;
+            let mut audited = judge.finish(is_asked_to_end);
+            match (ran.err().or(problem), is_empty) {
+                (Some(error), true) => return Err(error),
+                // What was seen before is told.
+                (Some(error), false) => audited.problem = Some(error.to_string()),
+                (None, _) => {}
+            }
+            audited.faults =
+                std::mem::take(&mut *done.lock().unwrap_or_else(PoisonError::into_inner));
+            Ok(audited)
+        })
+    }
+
+    /// Rounds, one after the other.
+    fn sequence(
+        &self,
+        ground: &Ground<'_>,
+        scheduler: &Mutex<Scheduler>,
+        stops: &[&AtomicBool],
+        sender: SyncSender<Finished>,
+    ) -> Result<(), AuditError> {
+        let mut seats: Vec<Seat> = (0..self.sessions).map(|_| Seat::default()).collect();
+        let mut attempted = 0;
+        for number in 0.. {
+            let left = self.duration.saturating_sub(ground.clock.elapsed());
+            let transactions = self.transactions.unwrap_or(u64::MAX).saturating_sub(attempted);
+            let is_stopped = stops.iter().any(|stop| stop.load(Ordering::Relaxed));
+            if left.is_zero() || transactions == 0 || is_stopped {
                 break;
             }
-            let place = self.next_workload(audited.rounds, &shown);
-            let workload = Workload::ALL[place];
+            self.make_room(ground.driver, number)?;
+            let turn = scheduler.lock().unwrap_or_else(PoisonError::into_inner).next();
+            let begun = Instant::now();
             let round = Round {
-                number: audited.rounds,
-                workload,
+                number,
+                workload: turn.workload,
+                shape: turn.shape,
                 setting: self.setting,
                 sessions: self.sessions,
                 transactions: transactions.min(ROUND_TRANSACTIONS),
-                deadline: Some(Instant::now() + left.min(ROUND_MAX)),
+                deadline: Some(begun + left.min(turn.time_max)),
                 seed: self.seed,
+                has_faults: !self.faults.is_empty(),
             };
-            let tally = match round.run(driver, recorder, begun, is_asked_to_end) {
-                Ok(tally) => tally,
-                // What was seen before is told.
-                Err(error) if audited.rounds > 0 => {
-                    audited.problem = Some(error.to_string());
-                    break;
-                }
-                Err(error) => return Err(error),
-            };
-            let history = read(&recorder.take_round(source))?;
-            let report = Checker::new().check(&history);
-            let seen: u64 = report.anomalies.iter().map(|group| group.count).sum();
-            *shown.entry(place).or_default() += seen;
-            audited.tally.add(tally);
-            audited.rounds += 1;
-            audited.time = begun.elapsed();
-            audited.note(workload, &history, report);
-            watcher.round(&audited);
+            let (tally, lost) = round.run(ground, &mut seats)?;
+            attempted += tally.attempted();
+            let lines = RecordedRound::new(number, ground.recorder.take_round());
+            let (time, ended) = (begun.elapsed(), ground.clock.elapsed());
+            // Whoever checks has failed if nobody takes it, and says so.
+            if sender.send(Finished { turn, tally, lost, lines, time, ended }).is_err() {
+                break;
+            }
         }
-        Ok(audited)
+        Ok(())
     }
 
-    /// All workloads first, then every second time the one that has shown most.
-    fn next_workload(&self, round: u64, shown: &BTreeMap<usize, u64>) -> usize {
-        let place = |workload| Workload::ALL.iter().position(|other| *other == workload);
-        if let Some(place) = self.workload.and_then(place) {
-            return place;
+    /// Makes the registers of the next rounds, and takes those of earlier ones away.
+    fn make_room(&self, driver: &dyn Driver, round: u64) -> Result<(), AuditError> {
+        if !round.is_multiple_of(ROUNDS_OF_BLOCK) {
+            return Ok(());
         }
-        let all = Workload::ALL.len();
-        let best = shown.iter().max_by_key(|(_, seen)| **seen).filter(|(_, seen)| **seen > 0);
-        match best {
-            Some((&best, _)) if round as usize >= all && round.is_multiple_of(2) => best,
-            _ => round as usize % all,
+        let block = |first: u64| first * REGISTERS..(first + ROUNDS_OF_BLOCK) * REGISTERS;
+        let mut tries = 0;
+        // A server that is being started again is waited for.
+        while let Err(error) = driver.make(block(round)) {
+            tries += 1;
+            if self.faults.is_empty() || tries > MAKE_TRIES {
+                return Err(error.into());
+            }
+            let _ = driver.retire(block(round));
+            std::thread::sleep(MAKE_PAUSE);
         }
+        if let Some(before) = round.checked_sub(ROUNDS_OF_BLOCK) {
+            // What is left behind goes away in the end.
+            let _ = driver.retire(block(before));
+        }
+        Ok(())
     }
 }
 
-fn read(lines: &[u8]) -> Result<History, AuditError> {
-    let options = ReadOptions { format: Some(Format::Jsonl), ..ReadOptions::default() };
-    let read = read_bytes(lines, "the recording", &options);
-    read.map(|(history, _)| history).map_err(|error| AuditError::Read(error.to_string()))
+/// How often registers are made again if servers are stopped meanwhile, and how long to wait.
+const MAKE_TRIES: u32 = 100;
+const MAKE_PAUSE: Duration = Duration::from_millis(300);
+
+/// Checks a recording again, round by round.
+pub fn audit_again(
+    path: &Path,
+    promise: Level,
+    order: Order,
+    watcher: &dyn Watcher,
+    is_asked_to_end: &AtomicBool,
+) -> Result<Audited, AuditError> {
+    let mut recording = Recording::open(path)?;
+    let (product, setting) = recording.about();
+    let scheduler = Mutex::new(Scheduler::new(Some(Workload::General), None, |_| true, 0));
+    let mut judge = Judge::new(Audited::new(product, setting, promise), order, watcher, &scheduler);
+    judge.file = Some(path);
+    let begun = Instant::now();
+    while let Some(lines) = recording.round()? {
+        if is_asked_to_end.load(Ordering::Relaxed) {
+            break;
+        }
+        let turn = scheduler.lock().unwrap_or_else(PoisonError::into_inner).next();
+        let tally = lines.tally()?;
+        let (time, ended) = (Duration::ZERO, begun.elapsed());
+        judge.judge(Finished { turn, tally, lost: Vec::new(), lines, time, ended })?;
+    }
+    Ok(judge.finish(is_asked_to_end))
 }

@@ -12,8 +12,8 @@ pub enum AuditError {
     Driver(#[from] DriverError),
     /// There is no driver for this.
     #[error(
-        "`{0}` is no database that can be audited; use postgres://user@host:port/database or \
-         mysql://user@host:port/database"
+        "`{0}` is no database that can be audited; use postgres://user@host:port/database, \
+         mysql://user@host:port/database, redis://host:port or sqlite:FILE"
     )]
     Url(String),
     /// It has no such isolation level.
@@ -24,6 +24,20 @@ pub enum AuditError {
         /// What was asked for.
         setting: String,
     },
+    /// It cannot do what a workload asks for.
+    #[error("{product} cannot do what the workload {workload} asks for")]
+    Workload {
+        /// The database.
+        product: String,
+        /// The workload.
+        workload: &'static str,
+    },
+    /// The file is no recording of an audit.
+    #[error("{0} is no recording of an audit; `seriatim check` reads other histories")]
+    NoRecording(String),
+    /// A server cannot be started.
+    #[error("{0}")]
+    Server(String),
     /// The recording cannot be written.
     #[error("{0}")]
     Record(#[from] io::Error),

@@ -94,7 +94,8 @@ pub struct Recorder {
 
 #[derive(Debug)]
 struct Inner {
-    /// The lines of the present round.
+    header: Vec<u8>,
+    /// The lines of the present round, behind the header.
     lines: Vec<u8>,
     file: Option<BufWriter<File>>,
     flushed: Instant,
@@ -110,7 +111,9 @@ impl Recorder {
             writeln!(file, "{}", header(source))?;
             file.flush()?;
         }
-        let inner = Inner { lines: Vec::new(), file, flushed: Instant::now(), problem: None };
+        let header = format!("{}\n", header(source)).into_bytes();
+        let (lines, flushed) = (header.clone(), Instant::now());
+        let inner = Inner { header, lines, file, flushed, problem: None };
         Ok(Recorder { inner: Mutex::new(inner) })
     }
 
@@ -129,10 +132,10 @@ impl Recorder {
     }
 
     /// The lines since the last time, as a history.
-    pub fn take_round(&self, source: &Value) -> Vec<u8> {
+    pub fn take_round(&self) -> Vec<u8> {
         let mut inner = self.inner.lock().unwrap_or_else(PoisonError::into_inner);
-        let lines = std::mem::take(&mut inner.lines);
-        [header(source).into_bytes(), b"\n".to_vec(), lines].concat()
+        let header = inner.header.clone();
+        std::mem::replace(&mut inner.lines, header)
     }
 
     /// Writes what is left; why not everything is on disk, if so.

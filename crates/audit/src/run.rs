@@ -1,21 +1,28 @@
-//! Runs workloads on a database, round by round, and records what its sessions saw.
+//! A round: sessions run one workload for a while, and what they saw is recorded.
+//!
+//! Rounds share neither registers nor rows, and no transaction of a round begins before all of the
+//! round before it have ended. So every edge between two rounds, of session order or of real time,
+//! goes from the earlier to the later one, no cycle leaves a round, and rounds can be checked one
+//! by one: what holds in each of them holds for all of them together.
 
-use crate::driver::{Client, Driver, DriverError, Sent};
+use crate::driver::{Client, Driver, DriverError};
 use crate::error::AuditError;
+use crate::lost::{Acknowledged, Final, LostWrite, lost_writes};
 use crate::record::{Outcome, RecordedTxn, Recorder};
+use crate::session::{Session, row_key};
 use crate::setting::Setting;
-use crate::workload::{self, REGISTERS, ROWS_OF_PART, Step, Workload};
-use rand::SeedableRng;
-use rand_pcg::Pcg64Mcg;
-use serde_json::{Value, json};
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use crate::template::Template;
+use crate::workload::{REGISTERS, ROWS_OF_PART, Shape, Workload};
+use serde_json::json;
+use std::collections::BTreeSet;
+use std::sync::atomic::{AtomicBool, AtomicU64};
 use std::sync::{Mutex, PoisonError};
 use std::time::{Duration, Instant};
 
-/// How often a session tries to connect again before it gives up.
-const RECONNECTS_MAX: u32 = 50;
-/// How long it waits in between.
-const RECONNECT_PAUSE: Duration = Duration::from_millis(200);
+/// How often the end of a round is read until nothing is missing: nodes may lag behind.
+const FINAL_READS: u32 = 10;
+/// How long to wait in between.
+const FINAL_PAUSE: Duration = Duration::from_millis(300);
 
 /// A round: one workload for a while.
 #[derive(Clone, Copy, Debug)]
@@ -24,6 +31,8 @@ pub struct Round {
     pub number: u64,
     /// What its sessions do.
     pub workload: Workload,
+    /// How large that is.
+    pub shape: Shape,
     /// What transactions ask for.
     pub setting: Setting,
     /// How many sessions there are.
@@ -34,6 +43,8 @@ pub struct Round {
     pub deadline: Option<Instant>,
     /// What decides what sessions do.
     pub seed: u64,
+    /// Whether servers may be stopped while it runs: then sessions go on whatever they are told.
+    pub has_faults: bool,
 }
 
 /// What was done in a round.
@@ -45,6 +56,12 @@ pub struct Tally {
     pub aborted: u64,
     /// Transactions of which nobody knows.
     pub unknown: u64,
+    /// Transactions that counted the money of all accounts.
+    pub totals: u64,
+    /// Those that found too much or too little.
+    pub wrong_totals: u64,
+    /// Connections that were lost.
+    pub lost_connections: u64,
 }
 
 impl Tally {
@@ -57,20 +74,63 @@ impl Tally {
         self.committed += other.committed;
         self.aborted += other.aborted;
         self.unknown += other.unknown;
+        self.totals += other.totals;
+        self.wrong_totals += other.wrong_totals;
+        self.lost_connections += other.lost_connections;
     }
 }
 
+/// What stays of a session from one round to the next.
+#[derive(Default)]
+pub(crate) struct Seat {
+    pub client: Option<Box<dyn Client>>,
+    /// How often it has lost its connection: then it is another session.
+    pub reconnects: u32,
+}
+
+/// What all rounds of an audit have in common.
+pub(crate) struct Ground<'a> {
+    pub driver: &'a dyn Driver,
+    pub recorder: &'a Recorder,
+    pub template: Option<&'a Template>,
+    pub clock: Instant,
+    pub is_asked_to_end: &'a AtomicBool,
+}
+
 /// What the sessions of a round share.
-struct Shared<'a> {
-    driver: &'a dyn Driver,
-    round: Round,
-    recorder: &'a Recorder,
-    clock: Instant,
-    left: AtomicU64,
+pub(crate) struct Shared<'a> {
+    pub ground: &'a Ground<'a>,
+    pub round: Round,
+    pub left: AtomicU64,
     /// How many rows were inserted, or tried: no number is used twice.
-    rows: AtomicU64,
-    is_asked_to_end: &'a AtomicBool,
-    problem: Mutex<Option<AuditError>>,
+    pub rows: AtomicU64,
+    /// The parts of the table that were looked at.
+    pub parts: Mutex<BTreeSet<u64>>,
+    pub problem: Mutex<Option<AuditError>>,
+    /// What was written for good.
+    pub acknowledged: Mutex<Vec<Acknowledged>>,
+}
+
+/// What a row is that is not there: before it is inserted, and after it was deleted.
+pub(crate) const ABSENT: &str = "absent";
+
+impl Shared<'_> {
+    /// Records that the rows of a part were not there in the beginning, before anybody looks.
+    pub fn declare(&self, part: u64) {
+        let mut parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
+        if !parts.insert(part) {
+            return;
+        }
+        let rows = part * ROWS_OF_PART..(part + 1) * ROWS_OF_PART;
+        self.ground.recorder.record(&RecordedTxn {
+            session: format!("{}.part {part}", self.round.number),
+            begin: 0,
+            end: 0,
+            outcome: Outcome::Committed,
+            ops: rows.map(|row| json!(["w", row_key(row), ABSENT])).collect(),
+            statements: Vec::new(),
+        });
+    }
 }
 
 impl Round {
@@ -81,8 +141,12 @@ impl Round {
 
     /// The transaction that made the registers, which ended before the round began.
     fn made(&self) -> RecordedTxn {
-        let ops = self.registers().flat_map(|register| {
-            [json!(["w", existence(register), true_atom()]), json!(["w", register, 0])]
+        let used = self.registers().take(self.shape.keys as usize);
+        let ops = used.flat_map(|register| match self.uses_lists() {
+            true => vec![],
+            false => {
+                vec![json!(["w", existence(register), "true"]), json!(["w", register, 0])]
+            }
         });
         RecordedTxn {
             session: format!("{}.set-up", self.number),
@@ -94,31 +158,34 @@ impl Round {
         }
     }
 
-    /// Runs it.
-    pub fn run(
+    fn uses_lists(&self) -> bool {
+        self.workload == Workload::ListAppend
+    }
+
+    /// Runs it. What was acknowledged and is gone in the end is told.
+    pub(crate) fn run(
         self,
-        driver: &dyn Driver,
-        recorder: &Recorder,
-        clock: Instant,
-        is_asked_to_end: &AtomicBool,
-    ) -> Result<Tally, AuditError> {
+        ground: &Ground<'_>,
+        seats: &mut [Seat],
+    ) -> Result<(Tally, Vec<LostWrite>), AuditError> {
         let shared = Shared {
-            driver,
+            ground,
             round: self,
-            recorder,
-            clock,
             left: AtomicU64::new(self.transactions),
             rows: AtomicU64::new(0),
-            is_asked_to_end,
+            parts: Mutex::new(BTreeSet::new()),
             problem: Mutex::new(None),
+            acknowledged: Mutex::new(Vec::new()),
         };
-        recorder.record(&self.made());
+        ground.recorder.record(&self.made());
         let mut tally = Tally::default();
         std::thread::scope(|scope| {
-            let running: Vec<_> = (0..self.sessions)
-                .map(|number| {
+            let running: Vec<_> = seats
+                .iter_mut()
+                .zip(0..)
+                .map(|(seat, number)| {
                     let shared = &shared;
-                    scope.spawn(move || Session::new(shared, number).work())
+                    scope.spawn(move || Session::new(shared, seat, number).work())
                 })
                 .collect();
             for session in running {
@@ -127,241 +194,114 @@ impl Round {
                 }
             }
         });
-        match shared.problem.into_inner().unwrap_or_else(PoisonError::into_inner) {
-            Some(problem) => Err(problem),
-            None => Ok(tally),
+        if let Some(problem) = shared.problem.lock().unwrap_or_else(PoisonError::into_inner).take()
+        {
+            return Err(problem);
         }
-    }
-}
-
-/// One session of a round.
-struct Session<'s, 'a> {
-    shared: &'s Shared<'a>,
-    number: u32,
-    /// How often it has lost its connection: then it is another session.
-    reconnects: u32,
-    dice: Pcg64Mcg,
-    /// How many values it has written.
-    written: i64,
-}
-
-/// A transaction that is under way.
-#[derive(Default)]
-struct Doing {
-    ops: Vec<Value>,
-    statements: Vec<(Sent, usize)>,
-}
-
-impl<'s, 'a> Session<'s, 'a> {
-    fn new(shared: &'s Shared<'a>, number: u32) -> Session<'s, 'a> {
-        let Round { seed, number: round, .. } = shared.round;
-        let seed = seed ^ (round << 32) ^ u64::from(number);
-        let dice = Pcg64Mcg::seed_from_u64(seed);
-        Session { shared, number, reconnects: 0, dice, written: 0 }
+        let lost = self.end(&shared, seats);
+        Ok((tally, lost))
     }
 
-    fn work(mut self) -> Tally {
-        let mut tally = Tally::default();
-        let mut client = None;
-        while self.may_begin() {
-            if client.is_none() {
-                client = self.connect();
+    /// Reads what is there in the end, as a transaction of the history, and says what is not.
+    fn end(self, shared: &Shared<'_>, seats: &mut [Seat]) -> Vec<LostWrite> {
+        let driver = shared.ground.driver;
+        let is_writer = |number: &u32| driver.role(*number) == crate::driver::Role::All;
+        let Some(number) = (0..self.sessions).find(is_writer) else { return Vec::new() };
+        let acknowledged = shared.acknowledged.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lost = Vec::new();
+        for attempt in 0..FINAL_READS {
+            if attempt > 0 {
+                std::thread::sleep(FINAL_PAUSE);
             }
-            let Some(connected) = client.as_mut() else { break };
-            match self.transaction(connected.as_mut()) {
-                Ok(Outcome::Committed) => tally.committed += 1,
-                Ok(Outcome::Aborted) => tally.aborted += 1,
-                Ok(Outcome::Unknown) => {
-                    tally.unknown += 1;
-                    client = None;
-                    self.reconnects += 1;
-                }
-                Err(DriverError::Lost(_)) => {
-                    tally.aborted += 1;
-                    client = None;
-                    self.reconnects += 1;
-                }
-                Err(error) => {
-                    self.fail(error);
-                    break;
-                }
+            let seat = &mut seats[number as usize];
+            let Some((finals, txn)) = self.final_read(shared, seat, number) else {
+                // Without an answer nothing is said.
+                continue;
+            };
+            lost = lost_writes(&acknowledged, &finals);
+            if lost.is_empty() || attempt + 1 == FINAL_READS {
+                shared.ground.recorder.record(&txn);
+                break;
             }
         }
-        tally
+        lost
     }
 
-    fn may_go_on(&self) -> bool {
-        let Shared { round, is_asked_to_end, problem, .. } = self.shared;
-        let is_late = round.deadline.is_some_and(|deadline| Instant::now() >= deadline);
-        let has_failed = problem.lock().unwrap_or_else(PoisonError::into_inner).is_some();
-        !is_late && !has_failed && !is_asked_to_end.load(Ordering::Relaxed)
-    }
-
-    fn may_begin(&self) -> bool {
-        if !self.may_go_on() {
-            return false;
-        }
-        let left = &self.shared.left;
-        left.fetch_update(Ordering::Relaxed, Ordering::Relaxed, |left| left.checked_sub(1)).is_ok()
-    }
-
-    fn fail(&self, error: DriverError) {
-        let mut problem = self.shared.problem.lock().unwrap_or_else(PoisonError::into_inner);
-        problem.get_or_insert(AuditError::Driver(error));
-    }
-
-    /// A connection; a server that comes back within a while is waited for.
-    fn connect(&mut self) -> Option<Box<dyn Client>> {
-        let mut tries = 0;
-        loop {
-            match self.shared.driver.connect() {
-                Ok(client) => return Some(client),
-                Err(error) if self.reconnects == 0 || tries >= RECONNECTS_MAX => {
-                    self.fail(error);
-                    return None;
+    fn final_read(
+        &self,
+        shared: &Shared<'_>,
+        seat: &mut Seat,
+        number: u32,
+    ) -> Option<(Vec<Final>, RecordedTxn)> {
+        let now = || u64::try_from(shared.ground.clock.elapsed().as_nanos()).unwrap_or(u64::MAX);
+        let begin = now();
+        let read = self.final_ops(shared, seat, number);
+        let (finals, ops, statements) = match read {
+            Ok(read) => read,
+            Err(DriverError::Refused(_)) => {
+                // The client is not of use to anybody if it cannot take the transaction back.
+                if seat.client.as_mut().is_some_and(|client| client.rollback().is_err()) {
+                    seat.client = None;
                 }
-                Err(_) if !self.may_go_on() => return None,
-                Err(_) => std::thread::sleep(RECONNECT_PAUSE),
+                return None;
             }
-            tries += 1;
-        }
-    }
-
-    fn name(&self) -> String {
-        let (round, number) = (self.shared.round.number, self.number);
-        match self.reconnects {
-            0 => format!("{round}.{number}"),
-            again => format!("{round}.{number}.{again}"),
-        }
-    }
-
-    fn now(&self) -> u64 {
-        u64::try_from(self.shared.clock.elapsed().as_nanos()).unwrap_or(u64::MAX)
-    }
-
-    /// One transaction, from its first statement to its end.
-    fn transaction(&mut self, client: &mut dyn Client) -> Result<Outcome, DriverError> {
-        let round = self.shared.round;
-        let part = part_of(round.number, self.shared.rows.load(Ordering::Relaxed));
-        let first = round.registers().start;
-        let steps = workload::next(round.workload, first, part, &mut self.dice);
-        let (begin, mut doing) = (self.now(), Doing::default());
-        let ended = self.steps(client, &steps, &mut doing);
-        let outcome = match ended {
-            Ok(()) => match client.commit() {
-                Ok(()) => Ok(Outcome::Committed),
-                Err(DriverError::Refused(_)) => Ok(Outcome::Aborted),
-                Err(DriverError::Lost(_)) => Ok(Outcome::Unknown),
-                Err(error) => Err(error),
-            },
-            Err(DriverError::Refused(_)) => client.rollback().map(|()| Outcome::Aborted),
-            Err(error) => Err(error),
+            Err(_) => {
+                seat.client = None;
+                return None;
+            }
         };
-        let recorded = match &outcome {
-            Ok(outcome) => *outcome,
-            Err(DriverError::Lost(_)) => Outcome::Aborted,
-            Err(_) => return outcome,
-        };
-        let Doing { ops, statements } = doing;
-        self.shared.recorder.record(&RecordedTxn {
-            session: self.name(),
-            begin,
-            end: self.now(),
-            outcome: recorded,
-            ops,
-            statements,
-        });
-        outcome
+        let session = format!("{}.final", self.number);
+        let outcome = Outcome::Committed;
+        let txn = RecordedTxn { session, begin, end: now(), outcome, ops, statements };
+        Some((finals, txn))
     }
 
-    fn steps(
-        &mut self,
-        client: &mut dyn Client,
-        steps: &[Step],
-        doing: &mut Doing,
-    ) -> Result<(), DriverError> {
-        client.begin(self.shared.round.setting)?;
-        for &step in steps {
-            self.step(client, step, doing)?;
+    #[allow(clippy::type_complexity)]
+    fn final_ops(
+        &self,
+        shared: &Shared<'_>,
+        seat: &mut Seat,
+        number: u32,
+    ) -> Result<(Vec<Final>, Vec<serde_json::Value>, Vec<(crate::driver::Sent, usize)>), DriverError>
+    {
+        if seat.client.is_none() {
+            seat.client = Some(shared.ground.driver.connect(number)?);
+            seat.reconnects += 1;
         }
-        Ok(())
-    }
-
-    fn step(
-        &mut self,
-        client: &mut dyn Client,
-        step: Step,
-        doing: &mut Doing,
-    ) -> Result<(), DriverError> {
-        match step {
-            Step::Pause(micros) => std::thread::sleep(Duration::from_micros(micros)),
-            Step::Read(register) => {
+        let Some(client) = seat.client.as_mut() else { return Err(DriverError::unable("client")) };
+        client.begin(self.setting)?;
+        let (mut finals, mut ops, mut statements) = (Vec::new(), Vec::new(), Vec::new());
+        for register in self.registers().take(self.shape.keys as usize) {
+            let (found, op, sent) = if self.uses_lists() {
+                let (values, sent) = client.read_list(register)?;
+                let op = json!(["r", list(register), values]);
+                (Final::List(register, values), op, sent)
+            } else {
                 let (value, sent) = client.read(register)?;
-                // Whether there is a row is another question than what it holds.
-                let op = match value {
-                    Some(value) => json!(["r", register, value]),
-                    None => json!(["r", existence(register), null]),
-                };
-                doing.push(sent, vec![op]);
-            }
-            Step::Write(register) => {
-                let value = self.fresh();
-                // What was sent may have been done, whatever is answered.
-                doing.ops.push(json!(["w", register, value]));
-                let sent = client.write(register, value)?;
-                doing.statements.push((sent, 1));
-            }
-            Step::Scan(part) => {
-                let (rows, sent) = client.scan(part)?;
-                let reads = row_names(part).map(|row| {
-                    let found = rows.iter().find(|(id, _)| *id == row).map(|(_, value)| *value);
-                    json!(["r", format!("row {row}"), found])
-                });
-                doing.push(sent, reads.collect());
-            }
-            Step::Insert(part) => {
-                let number = self.shared.rows.fetch_add(1, Ordering::Relaxed);
-                // The part may be full by now; then the row belongs to the next one.
-                let part = part.max(part_of(self.shared.round.number, number));
-                let row = part * ROWS_OF_PART + number % ROWS_OF_PART;
-                let value = self.fresh();
-                doing.ops.push(json!(["w", format!("row {row}"), value]));
-                let sent = client.insert(part, row, value)?;
-                doing.statements.push((sent, 1));
-            }
+                (Final::Register(register, value), read_op(register, value), sent)
+            };
+            finals.push(found);
+            ops.push(op);
+            statements.push((sent, 1));
         }
-        Ok(())
-    }
-
-    /// A value that nobody else writes.
-    fn fresh(&mut self) -> i64 {
-        self.written += 1;
-        (i64::from(self.number + 1) << 40) | self.written
+        client.commit()?;
+        Ok((finals, ops, statements))
     }
 }
 
-impl Doing {
-    fn push(&mut self, sent: Sent, ops: Vec<Value>) {
-        self.statements.push((sent, ops.len()));
-        self.ops.extend(ops);
+/// A read of a register. Whether there is a row is another question than what it holds.
+pub(crate) fn read_op(register: u64, value: Option<i64>) -> serde_json::Value {
+    match value {
+        Some(value) => json!(["r", register, value]),
+        None => json!(["r", existence(register), null]),
     }
-}
-
-/// The part of the table that the row of this number belongs to: each round has parts of its own.
-fn part_of(round: u64, row: u64) -> u64 {
-    (round << 20) | (row / ROWS_OF_PART)
-}
-
-/// That a row is there.
-fn true_atom() -> &'static str {
-    "true"
 }
 
 fn existence(register: u64) -> String {
     format!("{register} exists")
 }
 
-/// The rows that a part may ever have.
-fn row_names(part: u64) -> impl Iterator<Item = u64> {
-    (0..ROWS_OF_PART).map(move |place| part * ROWS_OF_PART + place)
+/// The key of a list.
+pub(crate) fn list(number: u64) -> String {
+    format!("list {number}")
 }

@@ -150,8 +150,14 @@ impl StaleRead {
 
 /// What the stale reads of a history say in one line; `None` if there are none.
 pub(crate) fn staleness(history: &History, stale: &[StaleRead]) -> Option<Staleness> {
-    let oldest = stale.iter().max_by_key(|stale| stale.age)?;
-    Some(Staleness { reads: stale.len() as u64, age_max: oldest.age(history) })
+    let mut ages: Vec<u64> = stale.iter().map(|stale| stale.age).collect();
+    ages.sort_unstable();
+    let age = |amount: u64| Age { amount, unit: history.time_unit() };
+    Some(Staleness {
+        reads: ages.len() as u64,
+        age_max: age(*ages.last()?),
+        age_median: age(ages[(ages.len() - 1) / 2]),
+    })
 }
 
 /// `from` ended before `to` began.

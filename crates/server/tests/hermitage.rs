@@ -4,14 +4,10 @@
 
 #[path = "common/frames.rs"]
 mod frames;
-#[path = "common/scenarios.rs"]
-mod scenarios;
-#[path = "common/stage.rs"]
-mod stage;
 #[path = "common/target.rs"]
 mod target;
 
-use scenarios::{Outcome, SCENARIOS};
+use seriatim_audit::hermitage::{Actor, Outcome, SCENARIOS, Stage, orders, own_order};
 use seriatim_check::{Answer as Verdict, Checker};
 use seriatim_isolation::{Level, Order};
 use seriatim_server::cells::StoreCells;
@@ -19,10 +15,13 @@ use seriatim_server::postgres::PostgresConfig;
 use seriatim_server::{Config, Server, Stopper, cells};
 use seriatim_sql::database::Cluster;
 use seriatim_store::Node;
-use stage::{Actor, Stage, orders, own_order};
 use std::sync::Arc;
 use std::thread::JoinHandle;
+use std::time::Duration;
 use target::{Answer, Refusal, Target};
+
+/// A step that has no answer after this time is blocked.
+const BLOCKED_AFTER: Duration = Duration::from_millis(300);
 
 const LEVELS: [(&str, Level); 3] = [
     ("READ COMMITTED", Level::ReadCommitted),
@@ -92,14 +91,16 @@ fn begin(level: &str) -> [String; 1] {
 fn play_all(place: usize) {
     let mock = Mock::new(place as u64);
     let (name, level) = LEVELS[place];
-    let mut stage = Stage::new(actors(&mock.target, "postgres"), Some(&mock.cluster));
+    let waits = |number| mock.cluster.waits_for_lock(number);
+    let mut stage =
+        Stage::new(actors(&mock.target, "postgres"), Some(&waits), BLOCKED_AFTER).unwrap();
     let mut runs = 0;
     for scenario in &SCENARIOS {
-        let run = stage.play(scenario, &begin(name), &own_order(scenario));
+        let run = stage.play(scenario, &begin(name), &own_order(scenario)).unwrap();
         let expected = scenario.postgres[place];
         assert_eq!((scenario.happened)(&run), expected, "{} at {name}: {run:?}", scenario.name);
         for order in orders(scenario, 7) {
-            let run = stage.play(scenario, &begin(name), &order);
+            let run = stage.play(scenario, &begin(name), &order).unwrap();
             let happened = (scenario.happened)(&run);
             assert!(expected || !happened, "{} at {name}: {order:?} {run:?}", scenario.name);
             runs += 1;
@@ -134,10 +135,10 @@ fn a_real_postgresql_gives_the_same_table() {
     let Some(real) = Target::real() else { return };
     let database = format!("seriatim_hermitage_{}", std::process::id());
     real.create_database(&database);
-    let mut stage = Stage::new(actors(&real, &database), None);
+    let mut stage = Stage::new(actors(&real, &database), None, BLOCKED_AFTER).unwrap();
     for scenario in &SCENARIOS {
         for (place, (level, _)) in LEVELS.iter().enumerate() {
-            let run = stage.play(scenario, &begin(level), &own_order(scenario));
+            let run = stage.play(scenario, &begin(level), &own_order(scenario)).unwrap();
             let expected = scenario.postgres[place];
             assert_eq!((scenario.happened)(&run), expected, "{} {level}: {run:?}", scenario.name);
         }

@@ -4,13 +4,11 @@
 
 #[path = "common/mysql_target.rs"]
 mod mysql_target;
-#[path = "common/scenarios.rs"]
-mod scenarios;
-#[path = "common/stage.rs"]
-mod stage;
 
 use mysql_target::{Answer, Client, Refusal, Target};
-use scenarios::{CREATE, FINAL, Outcome, RESET, SCENARIOS, Scenario};
+use seriatim_audit::hermitage::{
+    Actor, CREATE, FINAL, Outcome, RESET, SCENARIOS, Scenario, Stage, orders, own_order,
+};
 use seriatim_check::{Answer as Verdict, Checker};
 use seriatim_history::History;
 use seriatim_isolation::{Level, Order};
@@ -18,8 +16,11 @@ use seriatim_server::mysql::MysqlConfig;
 use seriatim_server::{Config, cells};
 use seriatim_sql::cells::TxnLevel;
 use seriatim_store::Node;
-use stage::{Actor, Stage, orders, own_order};
 use std::sync::Arc;
+use std::time::Duration;
+
+/// A step that has no answer after this time is blocked.
+const BLOCKED_AFTER: Duration = Duration::from_millis(300);
 
 /// Levels with their place in the table, and whether a changed row is refused.
 const LEVELS: [(&str, usize, bool); 5] = [
@@ -135,13 +136,14 @@ fn play_all(which: usize) {
     let default_level = Some(TxnLevel::RepeatableRead);
     let config = MysqlConfig { default_level, ..MysqlConfig::default() };
     let (target, cluster) = Target::mock(Arc::clone(&store) as _, config);
-    let mut stage = Stage::new(actors(&target, "test"), Some(&cluster));
+    let waits = |number| cluster.waits_for_lock(number);
+    let mut stage = Stage::new(actors(&target, "test"), Some(&waits), BLOCKED_AFTER).unwrap();
     let (mut runs, mut differences) = (0, Vec::new());
     for scenario in &SCENARIOS {
         let (is_expected, in_own_order) = expected(scenario, place);
         let mut is_reached = false;
         for order in orders(scenario, 7) {
-            let run = stage.play(scenario, &begin(name, refuses), &order);
+            let run = stage.play(scenario, &begin(name, refuses), &order).unwrap();
             let happened = (scenario.happened)(&run);
             let may = is_expected && (in_own_order || order != own_order(scenario));
             if happened && !may {
@@ -191,7 +193,7 @@ fn a_real_mariadb_gives_the_same_table() {
     let database = format!("seriatim_hermitage_{}", std::process::id());
     let mut admin = real.connect(None);
     admin.run(&format!("CREATE DATABASE {database}")).unwrap();
-    let mut stage = Stage::new(actors(&real, &database), None);
+    let mut stage = Stage::new(actors(&real, &database), None, BLOCKED_AFTER).unwrap();
     let mut differences = Vec::new();
     for scenario in &SCENARIOS {
         'levels: for (name, place, refuses) in LEVELS {
@@ -199,7 +201,7 @@ fn a_real_mariadb_gives_the_same_table() {
             let others = orders(scenario, 7).into_iter().take(REAL_ORDERS_MAX);
             // The order that shows it, and if that does not, others.
             for order in [own_order(scenario)].into_iter().chain(others) {
-                let run = stage.play(scenario, &begin(name, refuses), &order);
+                let run = stage.play(scenario, &begin(name, refuses), &order).unwrap();
                 let happened = (scenario.happened)(&run);
                 if happened && !is_expected {
                     differences.push(format!("{} {name} {refuses}: {run:?}", scenario.name));

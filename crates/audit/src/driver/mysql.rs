@@ -1,10 +1,13 @@
 //! MySQL and MariaDB, and whatever speaks their protocol.
 
-use super::{Client, Driver, DriverError, Sent};
+use super::sql::say_all;
+use super::tls::{Encryption, take_parameter};
+use super::{Answer, Client, Dialect, Driver, DriverError, Speaker, SqlClient};
 use crate::setting::Setting;
 use crate::url::without_password;
+use crate::workload::{Workload, rows_of};
 use ::mysql::prelude::Queryable;
-use ::mysql::{Conn, Opts, OptsBuilder, Row, Value};
+use ::mysql::{Conn, Opts, OptsBuilder, Row, SslOpts, Value};
 use seriatim_isolation::Level;
 use std::ops::Range;
 use std::time::Duration;
@@ -14,9 +17,8 @@ const CONNECT_MAX: Duration = Duration::from_secs(10);
 /// How long a statement may take.
 const STATEMENT_MAX: Duration = Duration::from_secs(30);
 /// Refusals that are a transaction's lot: deadlock, lock wait timeout, a row that has changed, a
-/// row that is there, a conflict of a cluster.
+/// row that is there, a node of a cluster that is not ready.
 const REFUSALS: [u16; 5] = [1213, 1205, 1020, 1062, 1047];
-
 /// What is said of connections that end: shutdown, interrupted, killed, timed out.
 const LOST: [u16; 4] = [1053, 1317, 1927, 4031];
 
@@ -32,31 +34,66 @@ pub struct MySql {
     prefix: String,
 }
 
+/// What an address says of encryption, and the rest of it.
+fn encryption(url: &str) -> Result<(Encryption, String), String> {
+    let (mode, url) = take_parameter(url, "ssl-mode");
+    let (root, url) = take_parameter(&url, "ssl-ca");
+    let encryption = match mode.map(|mode| mode.to_uppercase()).as_deref() {
+        None | Some("DISABLED" | "PREFERRED") => Encryption::Off,
+        Some("REQUIRED") => Encryption::Required,
+        Some("VERIFY_CA" | "VERIFY_IDENTITY") => Encryption::Verified(root.map(Into::into)),
+        Some(other) => {
+            return Err(format!(
+                "there is no ssl-mode `{other}`; use DISABLED, REQUIRED or VERIFY_IDENTITY"
+            ));
+        }
+    };
+    Ok((encryption, url))
+}
+
+fn ssl_options(encryption: Encryption) -> Option<SslOpts> {
+    match encryption {
+        Encryption::Off | Encryption::Preferred => None,
+        Encryption::Required => {
+            let anyone = SslOpts::default().with_danger_accept_invalid_certs(true);
+            Some(anyone.with_danger_skip_domain_validation(true))
+        }
+        Encryption::Verified(root) => Some(SslOpts::default().with_root_cert_path(root)),
+    }
+}
+
 impl MySql {
     /// The server at an address, in which tables begin with `prefix`.
     pub fn open(url: &str, prefix: &str) -> Result<MySql, DriverError> {
         let shown = without_password(url);
         let connect = |text: String| DriverError::Connect(shown.clone(), text);
-        let opts = Opts::from_url(url).map_err(|error| connect(error.to_string()))?;
+        let (encryption, url) = encryption(url).map_err(connect)?;
+        let opts = Opts::from_url(&url).map_err(|error| connect(error.to_string()))?;
         let opts: Opts = OptsBuilder::from_opts(opts)
             .tcp_connect_timeout(Some(CONNECT_MAX))
             .read_timeout(Some(STATEMENT_MAX))
             .write_timeout(Some(STATEMENT_MAX))
+            .ssl_opts(ssl_options(encryption))
             .into();
         let mut conn = Conn::new(opts.clone()).map_err(|error| connect(error.to_string()))?;
         let version: Option<String> = conn.query_first("SELECT VERSION()").map_err(failed)?;
         let version = version.unwrap_or_default();
         let number = version.split('-').next().unwrap_or_default();
         let name = if version.contains("MariaDB") { "MariaDB" } else { "MySQL" };
-        let setting: Option<(String, String)> =
-            conn.query_first("SHOW VARIABLES LIKE 'innodb_snapshot_isolation'").map_err(failed)?;
-        let is_snapshot = setting.is_some_and(|(_, value)| value == "ON");
-        let product = format!("{name} {number}");
+        let mut is_on = |variable: &str| {
+            let asked = format!("SHOW VARIABLES LIKE '{variable}'");
+            let found: Option<(String, String)> = conn.query_first(asked).map_err(failed)?;
+            Ok::<bool, DriverError>(found.is_some_and(|(_, value)| value == "ON"))
+        };
+        let is_snapshot = is_on("innodb_snapshot_isolation")?;
+        let cluster = if is_on("wsrep_on")? { " Galera" } else { "" };
+        let product = format!("{name}{cluster} {number}");
         Ok(MySql { opts, shown, product, is_snapshot, prefix: prefix.to_owned() })
     }
 
-    fn conn(&self) -> Result<Conn, DriverError> {
+    fn speaker(&self) -> Result<MySqlSpeaker, DriverError> {
         Conn::new(self.opts.clone())
+            .map(MySqlSpeaker)
             .map_err(|error| DriverError::Connect(self.shown.clone(), error.to_string()))
     }
 }
@@ -82,55 +119,59 @@ impl Driver for MySql {
         }
     }
 
-    fn set_up(&self, registers: Range<u64>) -> Result<(), DriverError> {
-        let (prefix, mut conn) = (&self.prefix, self.conn()?);
-        conn.query_drop(format!(
-            "CREATE TABLE {prefix}_register (id BIGINT PRIMARY KEY, value BIGINT NOT NULL) \
-             ENGINE=InnoDB"
-        ))
-        .map_err(failed)?;
-        conn.query_drop(format!(
-            "CREATE TABLE {prefix}_row (id BIGINT PRIMARY KEY, part BIGINT NOT NULL, value BIGINT \
-             NOT NULL, KEY (part)) ENGINE=InnoDB"
-        ))
-        .map_err(failed)?;
-        let ids: Vec<u64> = registers.collect();
-        for part in ids.chunks(1000) {
-            let rows: Vec<String> = part.iter().map(|id| format!("({id}, 0)")).collect();
-            let rows = rows.join(", ");
-            conn.query_drop(format!("INSERT INTO {prefix}_register VALUES {rows}"))
-                .map_err(failed)?;
-        }
-        Ok(())
+    fn can(&self, _: Workload) -> bool {
+        true
+    }
+
+    fn set_up(&self) -> Result<(), DriverError> {
+        say_all(&mut self.speaker()?, &Dialect::MySql.create(&self.prefix))
+    }
+
+    fn make(&self, registers: Range<u64>) -> Result<(), DriverError> {
+        say_all(&mut self.speaker()?, &Dialect::MySql.make(&self.prefix, registers))
+    }
+
+    fn retire(&self, registers: Range<u64>) -> Result<(), DriverError> {
+        let rows = rows_of(&registers);
+        say_all(&mut self.speaker()?, &Dialect::MySql.retire(&self.prefix, registers, rows))
     }
 
     fn clean_up(&self) -> Result<(), DriverError> {
-        let prefix = &self.prefix;
-        self.conn()?
-            .query_drop(format!("DROP TABLE IF EXISTS {prefix}_register, {prefix}_row"))
-            .map_err(failed)
+        say_all(&mut self.speaker()?, &Dialect::MySql.drop(&self.prefix))
     }
 
-    fn connect(&self) -> Result<Box<dyn Client>, DriverError> {
-        Ok(Box::new(MySqlClient { conn: self.conn()?, prefix: self.prefix.clone() }))
+    fn connect(&self, _: u32) -> Result<Box<dyn Client>, DriverError> {
+        Ok(Box::new(SqlClient::new(self.speaker()?, Dialect::MySql, &self.prefix)))
+    }
+
+    fn speak(&self, _: u32) -> Result<Box<dyn Speaker>, DriverError> {
+        Ok(Box::new(self.speaker()?))
+    }
+
+    fn prefix(&self) -> &str {
+        &self.prefix
     }
 }
 
-struct MySqlClient {
-    conn: Conn,
-    prefix: String,
-}
+struct MySqlSpeaker(Conn);
 
-impl MySqlClient {
-    fn query(&mut self, text: String) -> Result<Sent, DriverError> {
-        let rows: Vec<Row> = self.conn.query(&text).map_err(failed)?;
-        let rows = rows.into_iter().map(|row| row.unwrap().iter().map(shown).collect()).collect();
-        Ok(Sent { text, rows: Some(rows) })
+impl Speaker for MySqlSpeaker {
+    fn say(&mut self, text: &str) -> Result<Answer, DriverError> {
+        let mut result = self.0.query_iter(text).map_err(failed)?;
+        let has_rows = !result.columns().as_ref().is_empty();
+        // Behind the last row it is forgotten.
+        let changed = result.affected_rows();
+        let mut rows = Vec::new();
+        for row in result.by_ref() {
+            let row: Row = row.map_err(failed)?;
+            rows.push(row.unwrap().iter().map(shown).collect());
+        }
+        Ok(Answer { rows: has_rows.then_some(rows), changed })
     }
 
-    fn change(&mut self, text: String) -> Result<Sent, DriverError> {
-        self.conn.query_drop(&text).map_err(failed)?;
-        Ok(Sent { text, rows: None })
+    fn begin(&mut self, setting: Setting) -> Result<(), DriverError> {
+        self.say(&format!("SET TRANSACTION ISOLATION LEVEL {setting}"))?;
+        self.say("START TRANSACTION").map(drop)
     }
 }
 
@@ -139,58 +180,6 @@ fn shown(value: &Value) -> Option<String> {
         Value::NULL => None,
         Value::Bytes(bytes) => Some(String::from_utf8_lossy(bytes).into_owned()),
         other => Some(other.as_sql(true).trim_matches('\'').to_owned()),
-    }
-}
-
-/// The first value of the first row, as a number.
-pub(super) fn number(sent: &Sent) -> Option<i64> {
-    sent.rows.as_ref()?.first()?.first()?.as_ref()?.parse().ok()
-}
-
-/// The first two values of each row, as numbers.
-pub(super) fn pairs(sent: &Sent) -> Vec<(u64, i64)> {
-    let pair = |row: &Vec<Option<String>>| {
-        Some((row.first()?.as_ref()?.parse().ok()?, row.get(1)?.as_ref()?.parse().ok()?))
-    };
-    sent.rows.iter().flatten().filter_map(pair).collect()
-}
-
-impl Client for MySqlClient {
-    fn begin(&mut self, setting: Setting) -> Result<(), DriverError> {
-        let level = format!("SET TRANSACTION ISOLATION LEVEL {setting}");
-        self.conn.query_drop(level).map_err(failed)?;
-        self.conn.query_drop("START TRANSACTION").map_err(failed)
-    }
-
-    fn read(&mut self, register: u64) -> Result<(Option<i64>, Sent), DriverError> {
-        let prefix = &self.prefix;
-        let sent =
-            self.query(format!("SELECT value FROM {prefix}_register WHERE id = {register}"))?;
-        Ok((number(&sent), sent))
-    }
-
-    fn write(&mut self, register: u64, value: i64) -> Result<Sent, DriverError> {
-        let prefix = &self.prefix;
-        self.change(format!("UPDATE {prefix}_register SET value = {value} WHERE id = {register}"))
-    }
-
-    fn scan(&mut self, part: u64) -> Result<(Vec<(u64, i64)>, Sent), DriverError> {
-        let prefix = &self.prefix;
-        let sent = self.query(format!("SELECT id, value FROM {prefix}_row WHERE part = {part}"))?;
-        Ok((pairs(&sent), sent))
-    }
-
-    fn insert(&mut self, part: u64, row: u64, value: i64) -> Result<Sent, DriverError> {
-        let prefix = &self.prefix;
-        self.change(format!("INSERT INTO {prefix}_row VALUES ({row}, {part}, {value})"))
-    }
-
-    fn commit(&mut self) -> Result<(), DriverError> {
-        self.conn.query_drop("COMMIT").map_err(failed)
-    }
-
-    fn rollback(&mut self) -> Result<(), DriverError> {
-        self.conn.query_drop("ROLLBACK").map_err(failed)
     }
 }
 

@@ -1,62 +1,135 @@
 //! PostgreSQL, and whatever speaks its protocol.
 
-use super::{Client, Driver, DriverError, Sent};
+use super::sql::say_all;
+use super::tls::{self, Encryption, take_parameter};
+use super::{Answer, Client, Dialect, Driver, DriverError, Speaker, SqlClient};
 use crate::setting::Setting;
 use crate::url::without_password;
-use postgres::error::SqlState;
-use postgres::{Config, NoTls, SimpleQueryMessage};
+use crate::workload::{Workload, rows_of};
 use seriatim_isolation::Level;
 use std::ops::Range;
 use std::time::Duration;
+use tokio::runtime::Runtime;
+use tokio_postgres::config::SslMode;
+use tokio_postgres::error::SqlState;
+use tokio_postgres::{Config, SimpleQueryMessage};
+use tokio_postgres_rustls::MakeRustlsConnect;
 
 /// How long to wait for a connection.
 const CONNECT_MAX: Duration = Duration::from_secs(10);
-/// How long a server may say nothing at all.
-const ANSWER_MAX: Duration = Duration::from_secs(40);
 /// How long a statement may take.
 const STATEMENT_MAX: &str = "30s";
+/// How long a server may say nothing at all.
+const ANSWER_MAX: Duration = Duration::from_secs(40);
 
 /// A server of PostgreSQL's protocol.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct Postgres {
     config: Config,
+    tls: MakeRustlsConnect,
     /// What people may see of the address.
     shown: String,
     product: String,
+    /// Whether it follows another server: then nothing can be written, and it has no SERIALIZABLE.
+    is_standby: bool,
     prefix: String,
+}
+
+impl std::fmt::Debug for Postgres {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "{} at {}", self.product, self.shown)
+    }
+}
+
+/// What an address says of encryption, and the rest of it.
+fn encryption(url: &str) -> Result<(Encryption, String), String> {
+    let (mode, url) = take_parameter(url, "sslmode");
+    let (root, url) = take_parameter(&url, "sslrootcert");
+    let encryption = match mode.as_deref() {
+        None | Some("prefer" | "allow") => Encryption::Preferred,
+        Some("disable") => Encryption::Off,
+        Some("require") => Encryption::Required,
+        Some("verify-ca" | "verify-full") => Encryption::Verified(root.map(Into::into)),
+        Some(other) => {
+            return Err(format!(
+                "there is no sslmode `{other}`; use disable, prefer, require or verify-full"
+            ));
+        }
+    };
+    Ok((encryption, url))
 }
 
 impl Postgres {
     /// The server at an address, in which tables begin with `prefix`.
     pub fn open(url: &str, prefix: &str) -> Result<Postgres, DriverError> {
         let shown = without_password(url);
-        let refused = |error: postgres::Error| DriverError::Connect(shown.clone(), told(&error));
-        let mut config: Config = url.parse().map_err(refused)?;
+        let refused = |text: String| DriverError::Connect(shown.clone(), text);
+        let (encryption, url) = encryption(url).map_err(refused)?;
+        let mut config: Config = url.parse().map_err(|error| refused(told(&error)))?;
         config.connect_timeout(CONNECT_MAX).application_name("seriatim audit");
         config.tcp_user_timeout(ANSWER_MAX).keepalives_idle(ANSWER_MAX);
-        let mut client = config.connect(NoTls).map_err(refused)?;
-        let row = client.query_one("SHOW server_version", &[]).map_err(failed)?;
-        let version: String = row.try_get(0).map_err(failed)?;
-        // Distributors add words of their own.
-        let version = version.split_whitespace().next().unwrap_or_default();
-        let product = format!("PostgreSQL {version}");
-        Ok(Postgres { config, shown, product, prefix: prefix.to_owned() })
+        config.ssl_mode(match encryption {
+            Encryption::Off => SslMode::Disable,
+            Encryption::Preferred => SslMode::Prefer,
+            Encryption::Required | Encryption::Verified(_) => SslMode::Require,
+        });
+        let tls = MakeRustlsConnect::new(tls::config(&encryption).map_err(refused)?);
+        let prefix = prefix.to_owned();
+        let product = String::new();
+        let mut server = Postgres { config, tls, shown, product, is_standby: false, prefix };
+        server.look()?;
+        Ok(server)
     }
 
-    fn client(&self) -> Result<postgres::Client, DriverError> {
-        let connect =
-            |error: postgres::Error| DriverError::Connect(self.shown.clone(), told(&error));
-        let mut client = self.config.connect(NoTls).map_err(connect)?;
-        client
-            .batch_execute(&format!("SET statement_timeout = '{STATEMENT_MAX}'"))
-            .map_err(failed)?;
-        Ok(client)
+    /// Asks what it is.
+    fn look(&mut self) -> Result<(), DriverError> {
+        let mut speaker = self.speaker()?;
+        let mut first = |text| {
+            let answer = speaker.say(text)?;
+            let value =
+                answer.rows.into_iter().flatten().next().and_then(|row| row.into_iter().next());
+            Ok::<String, DriverError>(value.flatten().unwrap_or_default())
+        };
+        let version = first("SHOW server_version")?;
+        // Distributors add words of their own.
+        let version = version.split_whitespace().next().unwrap_or_default();
+        self.product = format!("PostgreSQL {version}");
+        // Servers that only speak the protocol may not know what a standby is.
+        self.is_standby = first("SELECT pg_is_in_recovery()").is_ok_and(|value| value == "t");
+        Ok(())
     }
+
+    fn speaker(&self) -> Result<PostgresSpeaker, DriverError> {
+        let connect = |text: String| DriverError::Connect(self.shown.clone(), text);
+        let runtime = tokio::runtime::Builder::new_current_thread()
+            .enable_all()
+            .build()
+            .map_err(|error| connect(error.to_string()))?;
+        let client = runtime.block_on(async {
+            let connected =
+                tokio::time::timeout(CONNECT_MAX, self.config.connect(self.tls.clone()));
+            let (client, connection) = match connected.await {
+                Ok(connected) => connected.map_err(|error| connect(told(&error)))?,
+                Err(_) => return Err(connect(silent(CONNECT_MAX))),
+            };
+            // It is over when the client is, and whoever asks the client is told of its errors.
+            tokio::spawn(async move { drop(connection.await) });
+            Ok(client)
+        })?;
+        let mut speaker = PostgresSpeaker { runtime, client, is_standby: self.is_standby };
+        speaker.say(&format!("SET statement_timeout = '{STATEMENT_MAX}'"))?;
+        Ok(speaker)
+    }
+}
+
+fn silent(time: Duration) -> String {
+    format!("no answer within {} s", time.as_secs())
 }
 
 impl Driver for Postgres {
     fn product(&self) -> String {
-        self.product.clone()
+        let standby = if self.is_standby { " (standby)" } else { "" };
+        format!("{}{standby}", self.product)
     }
 
     fn settings(&self) -> Vec<Setting> {
@@ -67,96 +140,88 @@ impl Driver for Postgres {
         match setting {
             Setting::ReadUncommitted | Setting::ReadCommitted => Level::ReadCommitted,
             Setting::RepeatableRead => Level::SnapshotIsolation,
+            Setting::Serializable if self.is_standby => Level::SnapshotIsolation,
             Setting::Serializable => Level::Serializable,
         }
     }
 
-    fn set_up(&self, registers: Range<u64>) -> Result<(), DriverError> {
-        let prefix = &self.prefix;
-        let (first, last) = (registers.start, registers.end.saturating_sub(1));
-        let script = format!(
-            "CREATE TABLE {prefix}_register (id bigint PRIMARY KEY, value bigint NOT NULL);
-             CREATE TABLE {prefix}_row (id bigint PRIMARY KEY, part bigint NOT NULL, \
-             value bigint NOT NULL);
-             INSERT INTO {prefix}_register SELECT id, 0 FROM generate_series({first}, {last}) id;"
-        );
-        self.client()?.batch_execute(&script).map_err(failed)
+    fn can(&self, _: Workload) -> bool {
+        true
+    }
+
+    fn set_up(&self) -> Result<(), DriverError> {
+        say_all(&mut self.speaker()?, &Dialect::Standard.create(&self.prefix))
+    }
+
+    fn make(&self, registers: Range<u64>) -> Result<(), DriverError> {
+        say_all(&mut self.speaker()?, &Dialect::Standard.make(&self.prefix, registers))
+    }
+
+    fn retire(&self, registers: Range<u64>) -> Result<(), DriverError> {
+        let rows = rows_of(&registers);
+        say_all(&mut self.speaker()?, &Dialect::Standard.retire(&self.prefix, registers, rows))
     }
 
     fn clean_up(&self) -> Result<(), DriverError> {
-        let prefix = &self.prefix;
-        let script = format!("DROP TABLE IF EXISTS {prefix}_register, {prefix}_row");
-        self.client()?.batch_execute(&script).map_err(failed)
+        say_all(&mut self.speaker()?, &Dialect::Standard.drop(&self.prefix))
     }
 
-    fn connect(&self) -> Result<Box<dyn Client>, DriverError> {
-        Ok(Box::new(PostgresClient { client: self.client()?, prefix: self.prefix.clone() }))
+    fn connect(&self, _: u32) -> Result<Box<dyn Client>, DriverError> {
+        Ok(Box::new(SqlClient::new(self.speaker()?, Dialect::Standard, &self.prefix)))
+    }
+
+    fn speak(&self, _: u32) -> Result<Box<dyn Speaker>, DriverError> {
+        Ok(Box::new(self.speaker()?))
+    }
+
+    fn prefix(&self) -> &str {
+        &self.prefix
     }
 }
 
-struct PostgresClient {
-    client: postgres::Client,
-    prefix: String,
+struct PostgresSpeaker {
+    /// Drives the connection while an answer is awaited, and not otherwise.
+    runtime: Runtime,
+    client: tokio_postgres::Client,
+    is_standby: bool,
 }
 
-impl PostgresClient {
-    fn query(&mut self, text: String) -> Result<Sent, DriverError> {
-        let messages = self.client.simple_query(&text).map_err(failed)?;
-        let mut rows = Vec::new();
+impl Speaker for PostgresSpeaker {
+    fn say(&mut self, text: &str) -> Result<Answer, DriverError> {
+        let asked = self.client.simple_query(text);
+        let messages =
+            self.runtime.block_on(async { tokio::time::timeout(ANSWER_MAX, asked).await });
+        let messages = match messages {
+            Ok(messages) => messages.map_err(failed)?,
+            Err(_) => return Err(DriverError::Lost(silent(ANSWER_MAX))),
+        };
+        let mut answer = Answer::default();
         for message in messages {
-            if let SimpleQueryMessage::Row(row) = message {
-                let value = |column| row.try_get(column).ok().flatten().map(str::to_owned);
-                rows.push((0..row.len()).map(value).collect());
+            match message {
+                SimpleQueryMessage::RowDescription(_) => answer.rows = Some(Vec::new()),
+                SimpleQueryMessage::Row(row) => {
+                    let value = |column| row.try_get(column).ok().flatten().map(str::to_owned);
+                    let values = (0..row.len()).map(value).collect();
+                    answer.rows.get_or_insert_default().push(values);
+                }
+                SimpleQueryMessage::CommandComplete(changed) => answer.changed = changed,
+                _ => {}
             }
         }
-        Ok(Sent { text, rows: Some(rows) })
+        Ok(answer)
     }
 
-    fn change(&mut self, text: String) -> Result<Sent, DriverError> {
-        self.query(text).map(|sent| Sent { rows: None, ..sent })
-    }
-}
-
-impl Client for PostgresClient {
     fn begin(&mut self, setting: Setting) -> Result<(), DriverError> {
-        let text = format!("BEGIN ISOLATION LEVEL {setting}");
-        self.client.batch_execute(&text).map_err(failed)
-    }
-
-    fn read(&mut self, register: u64) -> Result<(Option<i64>, Sent), DriverError> {
-        let prefix = &self.prefix;
-        let sent =
-            self.query(format!("SELECT value FROM {prefix}_register WHERE id = {register}"))?;
-        Ok((super::mysql::number(&sent), sent))
-    }
-
-    fn write(&mut self, register: u64, value: i64) -> Result<Sent, DriverError> {
-        let prefix = &self.prefix;
-        self.change(format!("UPDATE {prefix}_register SET value = {value} WHERE id = {register}"))
-    }
-
-    fn scan(&mut self, part: u64) -> Result<(Vec<(u64, i64)>, Sent), DriverError> {
-        let prefix = &self.prefix;
-        let sent = self.query(format!("SELECT id, value FROM {prefix}_row WHERE part = {part}"))?;
-        Ok((super::mysql::pairs(&sent), sent))
-    }
-
-    fn insert(&mut self, part: u64, row: u64, value: i64) -> Result<Sent, DriverError> {
-        let prefix = &self.prefix;
-        self.change(format!("INSERT INTO {prefix}_row VALUES ({row}, {part}, {value})"))
-    }
-
-    fn commit(&mut self) -> Result<(), DriverError> {
-        self.client.batch_execute("COMMIT").map_err(failed)
-    }
-
-    fn rollback(&mut self) -> Result<(), DriverError> {
-        self.client.batch_execute("ROLLBACK").map_err(failed)
+        let setting = match setting {
+            Setting::Serializable if self.is_standby => Setting::RepeatableRead,
+            other => other,
+        };
+        self.say(&format!("BEGIN ISOLATION LEVEL {setting}")).map(drop)
     }
 }
 
 /// The words of the server, or of the driver.
-fn told(error: &postgres::Error) -> String {
+fn told(error: &tokio_postgres::Error) -> String {
     match error.as_db_error() {
         Some(error) => format!("{} [{}]", error.message(), error.code().code()),
         None => {
@@ -167,7 +232,7 @@ fn told(error: &postgres::Error) -> String {
 }
 
 /// Refusals that are a transaction's lot: serialization failures, deadlocks, locks that are not to
-/// be had.
+/// be had, keys that are there.
 const REFUSALS: [&SqlState; 4] = [
     &SqlState::T_R_SERIALIZATION_FAILURE,
     &SqlState::T_R_DEADLOCK_DETECTED,
@@ -175,7 +240,7 @@ const REFUSALS: [&SqlState; 4] = [
     &SqlState::UNIQUE_VIOLATION,
 ];
 
-fn failed(error: postgres::Error) -> DriverError {
+fn failed(error: tokio_postgres::Error) -> DriverError {
     let text = told(&error);
     match error.code() {
         Some(code) if REFUSALS.contains(&code) => DriverError::Refused(text),

@@ -263,6 +263,8 @@ pub struct Staleness {
     pub reads: u64,
     /// The age of the oldest.
     pub age_max: Age,
+    /// How old half of them are at most.
+    pub age_median: Age,
 }
 
 /// What is known of the ladder of levels, whichever of them were asked for.

@@ -3,10 +3,9 @@
 //! tell from the answers whether it happened. What happened is asked in a way that does not depend
 //! on the order, so that the steps of the sessions may be interleaved in any way.
 
-#![allow(dead_code)]
-
-/// Makes the table, and puts it back to its beginning.
+/// Makes the table.
 pub const CREATE: &str = "CREATE TABLE test (id int PRIMARY KEY, value int)";
+/// Puts it back to its beginning.
 pub const RESET: &str = "DELETE FROM test; INSERT INTO test (id, value) VALUES (1, 10), (2, 20)";
 /// What is there in the end.
 pub const FINAL: &str = "SELECT id, value FROM test ORDER BY id";
@@ -23,7 +22,7 @@ pub enum Outcome {
 }
 
 /// The answers of a run.
-#[derive(Clone, Default, Debug)]
+#[derive(Clone, PartialEq, Eq, Default, Debug)]
 pub struct Run {
     /// Of each session, in its order, without its BEGIN.
     pub sessions: Vec<Vec<Outcome>>,
@@ -32,15 +31,19 @@ pub struct Run {
 }
 
 impl Run {
+    fn step(&self, session: usize, step: usize) -> Option<&Outcome> {
+        self.sessions.get(session)?.get(step)
+    }
+
     /// Whether a session has committed.
     pub fn committed(&self, session: usize) -> bool {
-        let last = self.sessions[session].last();
+        let last = self.sessions.get(session).and_then(|steps| steps.last());
         last == Some(&Outcome::Done("COMMIT".to_owned()))
     }
 
     /// The rows of a step; none if it failed.
     pub fn rows(&self, session: usize, step: usize) -> Option<&Vec<Vec<i64>>> {
-        match &self.sessions[session][step] {
+        match self.step(session, step)? {
             Outcome::Rows(rows) => Some(rows),
             _ => None,
         }
@@ -48,11 +51,11 @@ impl Run {
 
     /// The value of a row in what a step returned.
     pub fn value(&self, session: usize, step: usize, id: i64) -> Option<i64> {
-        self.rows(session, step)?.iter().find(|row| row[0] == id).map(|row| row[1])
+        value_of(self.rows(session, step)?, id)
     }
 
     fn is_done(&self, session: usize, step: usize, what: &str) -> bool {
-        self.sessions[session][step] == Outcome::Done(what.to_owned())
+        self.step(session, step) == Some(&Outcome::Done(what.to_owned()))
     }
 
     fn is_empty(&self, session: usize, step: usize) -> bool {
@@ -60,15 +63,22 @@ impl Run {
     }
 
     fn finally(&self, id: i64) -> Option<i64> {
-        self.left.iter().find(|row| row[0] == id).map(|row| row[1])
+        value_of(&self.left, id)
     }
+}
+
+/// The value of a row.
+fn value_of(rows: &[Vec<i64>], id: i64) -> Option<i64> {
+    rows.iter().find(|row| row.first() == Some(&id)).and_then(|row| row.get(1).copied())
 }
 
 /// Whether an anomaly happens, at READ COMMITTED, REPEATABLE READ and SERIALIZABLE.
 pub type Seen = [bool; 3];
 
 /// A scenario.
+#[derive(Debug)]
 pub struct Scenario {
+    /// What it is called.
     pub name: &'static str,
     /// The session of each step, and its statement. All sessions have begun before.
     pub steps: &'static [(usize, &'static str)],
@@ -199,7 +209,9 @@ pub const SCENARIOS: [Scenario; 15] = [
         happened: |run| {
             let gone: Vec<i64> =
                 [1, 2].into_iter().filter(|&id| run.finally(id).is_none()).collect();
-            let seen = run.rows(1, 0).map(|rows| rows.iter().map(|row| row[0]).collect());
+            let ids =
+                |rows: &Vec<Vec<i64>>| rows.iter().filter_map(|row| row.first().copied()).collect();
+            let seen = run.rows(1, 0).map(ids);
             run.committed(1) && seen != Some(gone)
         },
         postgres: AT_RC,

@@ -1,0 +1,128 @@
+//! Recordings of audits, read round by round: in memory that does not grow with the file.
+
+use crate::error::AuditError;
+use crate::run::Tally;
+use seriatim_history::formats::{Format, ReadOptions, read_bytes};
+use seriatim_history::{History, Status};
+use std::fs::File;
+use std::io::{BufRead, BufReader};
+use std::path::Path;
+
+/// The rounds of a recording.
+#[derive(Debug)]
+pub struct Recording {
+    lines: BufReader<File>,
+    header: String,
+    /// The first line of the next round.
+    next: Option<String>,
+}
+
+/// A round of a recording.
+#[derive(Debug)]
+pub struct RecordedRound {
+    /// Its number.
+    pub number: u64,
+    lines: Vec<u8>,
+}
+
+impl Recording {
+    /// Opens a recording.
+    pub fn open(path: &Path) -> Result<Recording, AuditError> {
+        let mut lines = BufReader::new(File::open(path)?);
+        let mut header = String::new();
+        lines.read_line(&mut header)?;
+        if !header.contains("\"source\":\"audit\"") {
+            return Err(AuditError::NoRecording(path.display().to_string()));
+        }
+        let mut recording = Recording { lines, header, next: None };
+        recording.next = recording.line()?;
+        Ok(recording)
+    }
+
+    /// The setting that it was recorded at, as the header has it, and the database.
+    pub fn about(&self) -> (String, String) {
+        let header: serde_json::Value = serde_json::from_str(&self.header).unwrap_or_default();
+        let text = |name: &str| header[name].as_str().unwrap_or_default().to_owned();
+        (text("database"), text("isolation"))
+    }
+
+    fn line(&mut self) -> Result<Option<String>, AuditError> {
+        let mut line = String::new();
+        loop {
+            line.clear();
+            let length = self.lines.read_line(&mut line)?;
+            // The last line may be half written.
+            if length == 0 || !line.ends_with('\n') {
+                return Ok(None);
+            }
+            if !line.trim().is_empty() {
+                return Ok(Some(line));
+            }
+        }
+    }
+
+    /// The next round.
+    pub fn round(&mut self) -> Result<Option<RecordedRound>, AuditError> {
+        let Some(first) = self.next.take() else { return Ok(None) };
+        let number = round_of(&first)?;
+        let mut lines = self.header.clone().into_bytes();
+        lines.extend_from_slice(first.as_bytes());
+        while let Some(line) = self.line()? {
+            if round_of(&line)? != number {
+                self.next = Some(line);
+                break;
+            }
+            lines.extend_from_slice(line.as_bytes());
+        }
+        Ok(Some(RecordedRound { number, lines }))
+    }
+}
+
+impl RecordedRound {
+    /// A round whose lines are at hand.
+    pub(crate) fn new(number: u64, lines: Vec<u8>) -> RecordedRound {
+        RecordedRound { number, lines }
+    }
+
+    /// How many bytes it has.
+    pub(crate) fn len(&self) -> usize {
+        self.lines.len()
+    }
+
+    /// How the transactions of its sessions ended: without those of the audit, which made registers
+    /// and rows and read them in the end.
+    pub(crate) fn tally(&self) -> Result<Tally, AuditError> {
+        let history = self.history()?;
+        let mut tally = Tally::default();
+        for txn in history.txns() {
+            let session = history.session_name(history.session_of(txn)).to_string();
+            let own = session.split_once('.').map_or("", |(_, name)| name);
+            if own.starts_with(|c: char| c.is_ascii_alphabetic()) {
+                continue;
+            }
+            match history.status(txn) {
+                Status::Committed => tally.committed += 1,
+                Status::Aborted => tally.aborted += 1,
+                Status::Unknown => tally.unknown += 1,
+            }
+        }
+        Ok(tally)
+    }
+
+    /// What happened in it.
+    pub fn history(&self) -> Result<History, AuditError> {
+        let options = ReadOptions { format: Some(Format::Jsonl), ..ReadOptions::default() };
+        let read = read_bytes(&self.lines, "the recording", &options);
+        read.map(|(history, _)| history).map_err(|error| AuditError::Read(error.to_string()))
+    }
+}
+
+/// The round that a line belongs to: sessions are called `round.number`.
+fn round_of(line: &str) -> Result<u64, AuditError> {
+    let session = line.split_once("\"session\":\"").map(|(_, rest)| rest);
+    let round = session.and_then(|rest| rest.split_once('.')).map(|(round, _)| round);
+    round.and_then(|round| round.parse().ok()).ok_or_else(|| {
+        let shown: String = line.chars().take(60).collect();
+        AuditError::Read(format!("a line has no session of a round: `{}`", shown.trim_end()))
+    })
+}

@@ -1,0 +1,219 @@
+//! What databases with SQL have in common: the tables of the audit and the statements on them. A
+//! driver has a [`Speaker`], which sends a text and returns what was answered, and a [`Dialect`].
+
+use super::{Client, DriverError, Sent};
+use crate::setting::Setting;
+use std::ops::Range;
+
+/// What a statement came to.
+#[derive(Clone, PartialEq, Eq, Debug, Default)]
+pub struct Answer {
+    /// Its rows as text; `None` if it returns none.
+    pub rows: Option<Vec<Vec<Option<String>>>>,
+    /// How many rows it changed.
+    pub changed: u64,
+}
+
+/// A connection to a database with SQL.
+pub trait Speaker: Send {
+    /// Sends one statement.
+    fn say(&mut self, text: &str) -> Result<Answer, DriverError>;
+
+    /// Begins a transaction.
+    fn begin(&mut self, setting: Setting) -> Result<(), DriverError>;
+}
+
+/// How databases say what they do not all say alike.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Dialect {
+    /// `||` joins texts: the standard, PostgreSQL, SQLite, DuckDB.
+    Standard,
+    /// `CONCAT` does, and tables have an engine: MySQL and MariaDB.
+    MySql,
+}
+
+/// How many rows an INSERT of the set-up has.
+const ROWS_OF_INSERT: usize = 500;
+
+impl Dialect {
+    /// The statements that make the tables.
+    pub fn create(self, prefix: &str) -> Vec<String> {
+        let (text, engine) = match self {
+            Dialect::Standard => ("text", ""),
+            Dialect::MySql => ("longtext", " ENGINE=InnoDB"),
+        };
+        vec![
+            format!(
+                "CREATE TABLE {prefix}_register (id bigint PRIMARY KEY, value bigint NOT \
+                 NULL){engine}"
+            ),
+            format!(
+                "CREATE TABLE {prefix}_list (id bigint PRIMARY KEY, value {text} NOT NULL){engine}"
+            ),
+            format!(
+                "CREATE TABLE {prefix}_row (id bigint PRIMARY KEY, part bigint NOT NULL, value \
+                 bigint NOT NULL){engine}"
+            ),
+            format!("CREATE INDEX {prefix}_part ON {prefix}_row (part)"),
+        ]
+    }
+
+    /// The statements that make registers and lists.
+    pub fn make(self, prefix: &str, registers: Range<u64>) -> Vec<String> {
+        let ids: Vec<u64> = registers.collect();
+        let inserts = ids.chunks(ROWS_OF_INSERT).flat_map(|part| {
+            let rows = |value: &str| {
+                let rows: Vec<String> = part.iter().map(|id| format!("({id}, {value})")).collect();
+                rows.join(", ")
+            };
+            [
+                format!("INSERT INTO {prefix}_register VALUES {}", rows("0")),
+                format!("INSERT INTO {prefix}_list VALUES {}", rows("''")),
+            ]
+        });
+        inserts.collect()
+    }
+
+    /// The statements that take registers, lists and rows away.
+    pub fn retire(self, prefix: &str, registers: Range<u64>, rows: Range<u64>) -> Vec<String> {
+        let Range { start, end } = registers;
+        vec![
+            format!("DELETE FROM {prefix}_register WHERE id >= {start} AND id < {end}"),
+            format!("DELETE FROM {prefix}_list WHERE id >= {start} AND id < {end}"),
+            format!("DELETE FROM {prefix}_row WHERE id >= {} AND id < {}", rows.start, rows.end),
+        ]
+    }
+
+    /// The statements that take the tables away.
+    pub fn drop(self, prefix: &str) -> Vec<String> {
+        let table = |name| format!("DROP TABLE IF EXISTS {prefix}_{name}");
+        ["register", "list", "row"].map(table).to_vec()
+    }
+
+    fn append(self, prefix: &str, list: u64, value: i64) -> String {
+        let longer = match self {
+            Dialect::Standard => format!("value || ',{value}'"),
+            Dialect::MySql => format!("CONCAT(value, ',{value}')"),
+        };
+        format!("UPDATE {prefix}_list SET value = {longer} WHERE id = {list}")
+    }
+}
+
+/// Sends several statements.
+pub(crate) fn say_all(speaker: &mut dyn Speaker, statements: &[String]) -> Result<(), DriverError> {
+    statements.iter().try_for_each(|text| speaker.say(text).map(drop))
+}
+
+/// A client of a database with SQL.
+#[derive(Debug)]
+pub struct SqlClient<S> {
+    speaker: S,
+    dialect: Dialect,
+    prefix: String,
+}
+
+impl<S: Speaker> SqlClient<S> {
+    /// A client whose tables begin with `prefix`.
+    pub fn new(speaker: S, dialect: Dialect, prefix: &str) -> SqlClient<S> {
+        SqlClient { speaker, dialect, prefix: prefix.to_owned() }
+    }
+
+    fn query(&mut self, text: String) -> Result<Sent, DriverError> {
+        let answer = self.speaker.say(&text)?;
+        Ok(Sent { text, rows: Some(answer.rows.unwrap_or_default()) })
+    }
+
+    fn change(&mut self, text: String) -> Result<Sent, DriverError> {
+        self.speaker.say(&text)?;
+        Ok(Sent { text, rows: None })
+    }
+}
+
+/// The first value of the first row.
+fn first(sent: &Sent) -> Option<&str> {
+    sent.rows.as_ref()?.first()?.first()?.as_deref()
+}
+
+/// The first two values of each row, as numbers.
+fn pairs(sent: &Sent) -> Vec<(u64, i64)> {
+    let pair = |row: &Vec<Option<String>>| {
+        Some((row.first()?.as_ref()?.parse().ok()?, row.get(1)?.as_ref()?.parse().ok()?))
+    };
+    sent.rows.iter().flatten().filter_map(pair).collect()
+}
+
+/// The numbers of a list, which are behind commas.
+pub(crate) fn numbers(text: &str) -> Vec<i64> {
+    text.split(',').filter_map(|number| number.parse().ok()).collect()
+}
+
+impl<S: Speaker> Client for SqlClient<S> {
+    fn begin(&mut self, setting: Setting) -> Result<(), DriverError> {
+        self.speaker.begin(setting)
+    }
+
+    fn read(&mut self, register: u64) -> Result<(Option<i64>, Sent), DriverError> {
+        let prefix = &self.prefix;
+        let sent =
+            self.query(format!("SELECT value FROM {prefix}_register WHERE id = {register}"))?;
+        Ok((first(&sent).and_then(|value| value.parse().ok()), sent))
+    }
+
+    fn write(&mut self, register: u64, value: i64) -> Result<Sent, DriverError> {
+        let prefix = &self.prefix;
+        self.change(format!("UPDATE {prefix}_register SET value = {value} WHERE id = {register}"))
+    }
+
+    fn commit(&mut self) -> Result<(), DriverError> {
+        self.speaker.say("COMMIT").map(drop)
+    }
+
+    fn rollback(&mut self) -> Result<(), DriverError> {
+        self.speaker.say("ROLLBACK").map(drop)
+    }
+
+    /// A transaction sees what it has written itself, so that the SELECT behind the UPDATE tells
+    /// what the UPDATE has found.
+    fn add(&mut self, register: u64) -> Result<(i64, Vec<Sent>), DriverError> {
+        let prefix = &self.prefix;
+        let added = self.change(format!(
+            "UPDATE {prefix}_register SET value = value + 1 WHERE id = {register}"
+        ))?;
+        let (value, seen) = self.read(register)?;
+        let value = value.ok_or_else(|| {
+            DriverError::Other(format!("register {register} is gone after `{}`", added.text))
+        })?;
+        Ok((value, vec![added, seen]))
+    }
+
+    fn read_list(&mut self, list: u64) -> Result<(Vec<i64>, Sent), DriverError> {
+        let prefix = &self.prefix;
+        let sent = self.query(format!("SELECT value FROM {prefix}_list WHERE id = {list}"))?;
+        Ok((numbers(first(&sent).unwrap_or_default()), sent))
+    }
+
+    fn append(&mut self, list: u64, value: i64) -> Result<Sent, DriverError> {
+        self.change(self.dialect.append(&self.prefix, list, value))
+    }
+
+    fn scan(&mut self, part: u64) -> Result<(Vec<(u64, i64)>, Sent), DriverError> {
+        let prefix = &self.prefix;
+        let sent = self.query(format!("SELECT id, value FROM {prefix}_row WHERE part = {part}"))?;
+        Ok((pairs(&sent), sent))
+    }
+
+    fn insert(&mut self, part: u64, row: u64, value: i64) -> Result<Sent, DriverError> {
+        let prefix = &self.prefix;
+        self.change(format!("INSERT INTO {prefix}_row VALUES ({row}, {part}, {value})"))
+    }
+
+    fn delete(&mut self, _part: u64, row: u64) -> Result<(bool, Sent), DriverError> {
+        let text = format!("DELETE FROM {}_row WHERE id = {row}", self.prefix);
+        let answer = self.speaker.say(&text)?;
+        Ok((answer.changed > 0, Sent { text, rows: None }))
+    }
+
+    fn say(&mut self, text: &str) -> Result<Answer, DriverError> {
+        self.speaker.say(text)
+    }
+}
