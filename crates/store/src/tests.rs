@@ -5,8 +5,8 @@ use crate::LEVELS;
 use crate::engine::Engine;
 use crate::past::INITIAL;
 use crate::ranges::Group;
-use seriatim_isolation::axioms::{self, Execution, Transaction};
 use seriatim_isolation::Level;
+use seriatim_isolation::axioms::{self, Execution, Transaction};
 use std::collections::BTreeSet;
 
 #[derive(Clone, Copy, Debug)]
