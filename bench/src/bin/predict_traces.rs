@@ -17,8 +17,12 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             for boundary in [Boundary::Strict, Boundary::Relaxed] {
                 for mode in [Mode::Exact, Mode::Approx] {
                     let start = Instant::now();
-                    let options =
-                        Options { boundary, mode, budget: Some(Duration::from_secs(60)), ..Options::new(level) };
+                    let options = Options {
+                        boundary,
+                        mode,
+                        budget: Some(Duration::from_secs(60)),
+                        ..Options::new(level)
+                    };
                     let (word, effort) = match predict(&history, &options)? {
                         Answer::Found(prediction) => {
                             (format!("found:{}", prediction.changed.len()), None)

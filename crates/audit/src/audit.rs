@@ -265,7 +265,10 @@ impl Audit {
     ) -> Result<Audited, AuditError> {
         self.is_possible(driver)?;
         let source = self.source(driver);
-        let recorder = Recorder::new(self.output.as_deref(), &source)?;
+        let recorder = Recorder::new(self.output.as_deref(), &source).map_err(|error| {
+            let path = self.output.as_deref().unwrap_or(Path::new("the recording"));
+            AuditError::Unwritable(path.display().to_string(), error.to_string())
+        })?;
         let made = driver.set_up();
         let audited = made
             .map_err(AuditError::from)

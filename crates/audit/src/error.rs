@@ -38,7 +38,10 @@ pub enum AuditError {
     /// A server cannot be started.
     #[error("{0}")]
     Server(String),
-    /// The recording cannot be written.
+    /// The recording cannot be begun.
+    #[error("{0} cannot be written: {1}")]
+    Unwritable(String, String),
+    /// A recording cannot be read.
     #[error("{0}")]
     Record(#[from] io::Error),
     /// The recording cannot be read again: a mistake of ours.

@@ -70,8 +70,8 @@ impl fmt::Display for What {
 /// A text that is no fault.
 #[derive(Clone, PartialEq, Eq, Debug, thiserror::Error)]
 #[error(
-    "`{0}` is no fault; write `every 10s: COMMAND` or `at 5s: COMMAND`, with a command of the shell, \
-     or kill, restart, pause TIME, partition NAMESPACE TIME, delay NAMESPACE TIME TIME"
+    "`{0}` is no fault; write `every 10s: COMMAND` or `at 5s: COMMAND`, with a command of the \
+     shell, or kill, restart, pause TIME, partition NAMESPACE TIME, delay NAMESPACE TIME TIME"
 )]
 pub struct NoFault(String);
 

@@ -5,7 +5,7 @@
 //! goes from the earlier to the later one, no cycle leaves a round, and rounds can be checked one
 //! by one: what holds in each of them holds for all of them together.
 
-use crate::driver::{Client, Driver, DriverError};
+use crate::driver::{Client, Driver, DriverError, Sent};
 use crate::error::AuditError;
 use crate::lost::{Acknowledged, Final, LostWrite, lost_writes};
 use crate::record::{Outcome, RecordedTxn, Recorder};
@@ -256,14 +256,12 @@ impl Round {
         Some((finals, txn))
     }
 
-    #[allow(clippy::type_complexity)]
     fn final_ops(
         &self,
         shared: &Shared<'_>,
         seat: &mut Seat,
         number: u32,
-    ) -> Result<(Vec<Final>, Vec<serde_json::Value>, Vec<(crate::driver::Sent, usize)>), DriverError>
-    {
+    ) -> Result<FinalOps, DriverError> {
         if seat.client.is_none() {
             seat.client = Some(shared.ground.driver.connect(number)?);
             seat.reconnects += 1;
@@ -288,6 +286,9 @@ impl Round {
         Ok((finals, ops, statements))
     }
 }
+
+/// What is there in the end, as operations, and by which statements.
+type FinalOps = (Vec<Final>, Vec<serde_json::Value>, Vec<(Sent, usize)>);
 
 /// A read of a register. Whether there is a row is another question than what it holds.
 pub(crate) fn read_op(register: u64, value: Option<i64>) -> serde_json::Value {

@@ -184,8 +184,8 @@ impl Line {
             let is_letter = word.len() == 1 && word.bytes().all(|c| c.is_ascii_lowercase());
             if !is_letter && !["register", "list", "new"].contains(&word) {
                 return Err(format!(
-                    "`{{{word}}}` stands for nothing; there are {{register}}, {{list}}, {{new}} and \
-                     letters like {{a}}"
+                    "`{{{word}}}` stands for nothing; there are {{register}}, {{list}}, {{new}} \
+                     and letters like {{a}}"
                 ));
             }
         }
