@@ -1,7 +1,7 @@
 //! Recordings of audits, read round by round: in memory that does not grow with the file.
 
 use crate::error::AuditError;
-use crate::run::Tally;
+use crate::round::Tally;
 use seriatim_history::formats::{Format, ReadOptions, read_bytes};
 use seriatim_history::{History, Status};
 use std::fs::File;

@@ -1,13 +1,13 @@
-//! Checks rounds while others run, one by one (see [`crate::run`] for why that is enough), and adds
+//! Checks rounds while others run, one by one (see `run.rs` for why that is enough), and adds
 //! up what they came to. A round that is not decided within its time is decided in the end, from
 //! the recording, with more time.
 
 use crate::adaptive::{Scheduler, Turn};
 use crate::again::{RecordedRound, Recording};
-use crate::audit::{Audited, Exemplar, Kept, Moment, Watcher};
+use crate::audited::{Audited, Exemplar, Kept, Moment, TOLD, Watcher};
 use crate::error::AuditError;
 use crate::lost::LostWrite;
-use crate::run::Tally;
+use crate::round::Tally;
 use crate::workload::Workload;
 use seriatim_check::{Answer, Checker, Report};
 use seriatim_history::History;
@@ -26,17 +26,6 @@ const LATE_MAX: Duration = Duration::from_secs(300);
 const KEPT_MAX: usize = 64 << 20;
 /// How many lost writes are named.
 const LOST_MAX: usize = 100;
-
-/// The levels that are told of, weakest first.
-pub(crate) const TOLD: [Level; 7] = [
-    Level::ReadCommitted,
-    Level::CutIsolation,
-    Level::ReadAtomic,
-    Level::Causal,
-    Level::PrefixConsistency,
-    Level::SnapshotIsolation,
-    Level::Serializable,
-];
 
 /// A round that has ended.
 pub(crate) struct Finished {

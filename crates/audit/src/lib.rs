@@ -7,6 +7,7 @@
 mod adaptive;
 mod again;
 mod audit;
+mod audited;
 mod driver;
 mod error;
 mod fault;
@@ -14,6 +15,7 @@ pub mod hermitage;
 mod judge;
 mod lost;
 mod record;
+mod round;
 mod run;
 mod server;
 mod session;
@@ -23,7 +25,8 @@ mod url;
 mod workload;
 
 pub use again::{RecordedRound, Recording};
-pub use audit::{Audit, Audited, Exemplar, Kept, Moment, Watcher, audit, audit_again};
+pub use audit::{Audit, audit, audit_again};
+pub use audited::{Audited, Exemplar, Kept, Moment, Watcher};
 pub use driver::{
     Answer, Client, Dialect, Driver, DriverError, MySql, Nodes, Postgres, Redis, Role, Sent,
     Speaker, SqlClient, Sqlite,
@@ -32,7 +35,7 @@ pub use error::AuditError;
 pub use fault::{Fault, FaultDone, NoFault};
 pub use lost::LostWrite;
 pub use record::{Outcome, RecordedTxn, Recorder};
-pub use run::{Round, Tally};
+pub use round::{Round, Tally};
 pub use server::ServerProcess;
 pub use setting::{NoSetting, Setting};
 pub use template::{NoTemplate, Template};

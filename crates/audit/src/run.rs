@@ -5,140 +5,25 @@
 //! goes from the earlier to the later one, no cycle leaves a round, and rounds can be checked one
 //! by one: what holds in each of them holds for all of them together.
 
-use crate::driver::{Client, Driver, DriverError, Sent};
+use crate::driver::{DriverError, Role, Sent};
 use crate::error::AuditError;
-use crate::lost::{Acknowledged, Final, LostWrite, lost_writes};
-use crate::record::{Outcome, RecordedTxn, Recorder};
-use crate::session::{Session, row_key};
-use crate::setting::Setting;
-use crate::template::Template;
-use crate::workload::{REGISTERS, ROWS_OF_PART, Shape, Workload};
+use crate::lost::{Final, LostWrite, lost_writes};
+use crate::record::{Outcome, RecordedTxn};
+use crate::round::{Ground, Round, Seat, Shared, Tally, existence, list, read_op};
+use crate::session::Session;
+use crate::workload::Workload;
 use serde_json::json;
 use std::collections::BTreeSet;
-use std::sync::atomic::{AtomicBool, AtomicU64};
+use std::sync::atomic::AtomicU64;
 use std::sync::{Mutex, PoisonError};
-use std::time::{Duration, Instant};
+use std::time::Duration;
 
 /// How often the end of a round is read until nothing is missing: nodes may lag behind.
 const FINAL_READS: u32 = 10;
 /// How long to wait in between.
 const FINAL_PAUSE: Duration = Duration::from_millis(300);
 
-/// A round: one workload for a while.
-#[derive(Clone, Copy, Debug)]
-pub struct Round {
-    /// Its number, from 0.
-    pub number: u64,
-    /// What its sessions do.
-    pub workload: Workload,
-    /// How large that is.
-    pub shape: Shape,
-    /// What transactions ask for.
-    pub setting: Setting,
-    /// How many sessions there are.
-    pub sessions: u32,
-    /// How many transactions are attempted at most, all sessions together.
-    pub transactions: u64,
-    /// When no more begin.
-    pub deadline: Option<Instant>,
-    /// What decides what sessions do.
-    pub seed: u64,
-    /// Whether servers may be stopped while it runs: then sessions go on whatever they are told.
-    pub has_faults: bool,
-}
-
-/// What was done in a round.
-#[derive(Clone, Copy, Default, PartialEq, Eq, Debug)]
-pub struct Tally {
-    /// Transactions that committed.
-    pub committed: u64,
-    /// Transactions that have no effect.
-    pub aborted: u64,
-    /// Transactions of which nobody knows.
-    pub unknown: u64,
-    /// Transactions that counted the money of all accounts.
-    pub totals: u64,
-    /// Those that found too much or too little.
-    pub wrong_totals: u64,
-    /// Connections that were lost.
-    pub lost_connections: u64,
-}
-
-impl Tally {
-    /// All of them.
-    pub fn attempted(&self) -> u64 {
-        self.committed + self.aborted + self.unknown
-    }
-
-    pub(crate) fn add(&mut self, other: Tally) {
-        self.committed += other.committed;
-        self.aborted += other.aborted;
-        self.unknown += other.unknown;
-        self.totals += other.totals;
-        self.wrong_totals += other.wrong_totals;
-        self.lost_connections += other.lost_connections;
-    }
-}
-
-/// What stays of a session from one round to the next.
-#[derive(Default)]
-pub(crate) struct Seat {
-    pub client: Option<Box<dyn Client>>,
-    /// How often it has lost its connection: then it is another session.
-    pub reconnects: u32,
-}
-
-/// What all rounds of an audit have in common.
-pub(crate) struct Ground<'a> {
-    pub driver: &'a dyn Driver,
-    pub recorder: &'a Recorder,
-    pub template: Option<&'a Template>,
-    pub clock: Instant,
-    pub is_asked_to_end: &'a AtomicBool,
-}
-
-/// What the sessions of a round share.
-pub(crate) struct Shared<'a> {
-    pub ground: &'a Ground<'a>,
-    pub round: Round,
-    pub left: AtomicU64,
-    /// How many rows were inserted, or tried: no number is used twice.
-    pub rows: AtomicU64,
-    /// The parts of the table that were looked at.
-    pub parts: Mutex<BTreeSet<u64>>,
-    pub problem: Mutex<Option<AuditError>>,
-    /// What was written for good.
-    pub acknowledged: Mutex<Vec<Acknowledged>>,
-}
-
-/// What a row is that is not there: before it is inserted, and after it was deleted.
-pub(crate) const ABSENT: &str = "absent";
-
-impl Shared<'_> {
-    /// Records that the rows of a part were not there in the beginning, before anybody looks.
-    pub fn declare(&self, part: u64) {
-        let mut parts = self.parts.lock().unwrap_or_else(PoisonError::into_inner);
-        if !parts.insert(part) {
-            return;
-        }
-        let rows = part * ROWS_OF_PART..(part + 1) * ROWS_OF_PART;
-        self.ground.recorder.record(&RecordedTxn {
-            session: format!("{}.part {part}", self.round.number),
-            begin: 0,
-            end: 0,
-            outcome: Outcome::Committed,
-            ops: rows.map(|row| json!(["w", row_key(row), ABSENT])).collect(),
-            statements: Vec::new(),
-        });
-    }
-}
-
 impl Round {
-    /// The registers that belong to the round alone.
-    pub fn registers(&self) -> std::ops::Range<u64> {
-        self.number * REGISTERS..(self.number + 1) * REGISTERS
-    }
-
     /// The transaction that made the registers, which ended before the round began.
     fn made(&self) -> RecordedTxn {
         let used = self.registers().take(self.shape.keys as usize);
@@ -205,11 +90,13 @@ impl Round {
     /// Reads what is there in the end, as a transaction of the history, and says what is not.
     fn end(self, shared: &Shared<'_>, seats: &mut [Seat]) -> Vec<LostWrite> {
         let driver = shared.ground.driver;
-        let is_writer = |number: &u32| driver.role(*number) == crate::driver::Role::All;
+        let is_writer = |number: &u32| driver.role(*number) == Role::All;
         let Some(number) = (0..self.sessions).find(is_writer) else { return Vec::new() };
         let acknowledged = shared.acknowledged.lock().unwrap_or_else(PoisonError::into_inner);
         let mut lost = Vec::new();
-        for attempt in 0..FINAL_READS {
+        // Without faults nothing is lost; what is missing then is a stale read.
+        let reads = if self.has_faults { FINAL_READS } else { 1 };
+        for attempt in 0..reads {
             if attempt > 0 {
                 std::thread::sleep(FINAL_PAUSE);
             }
@@ -218,8 +105,10 @@ impl Round {
                 // Without an answer nothing is said.
                 continue;
             };
-            lost = lost_writes(&acknowledged, &finals);
-            if lost.is_empty() || attempt + 1 == FINAL_READS {
+            if self.has_faults {
+                lost = lost_writes(&acknowledged, &finals);
+            }
+            if lost.is_empty() || attempt + 1 == reads {
                 shared.ground.recorder.record(&txn);
                 break;
             }
@@ -289,20 +178,3 @@ impl Round {
 
 /// What is there in the end, as operations, and by which statements.
 type FinalOps = (Vec<Final>, Vec<serde_json::Value>, Vec<(Sent, usize)>);
-
-/// A read of a register. Whether there is a row is another question than what it holds.
-pub(crate) fn read_op(register: u64, value: Option<i64>) -> serde_json::Value {
-    match value {
-        Some(value) => json!(["r", register, value]),
-        None => json!(["r", existence(register), null]),
-    }
-}
-
-fn existence(register: u64) -> String {
-    format!("{register} exists")
-}
-
-/// The key of a list.
-pub(crate) fn list(number: u64) -> String {
-    format!("list {number}")
-}

@@ -4,7 +4,7 @@ use crate::driver::{Client, DriverError, Role, Sent};
 use crate::error::AuditError;
 use crate::lost::{Acknowledged, Written};
 use crate::record::{Outcome, RecordedTxn};
-use crate::run::{ABSENT, Seat, Shared, Tally, list, read_op};
+use crate::round::{ABSENT, Seat, Shared, Tally, list, read_op, row_key};
 use crate::template::{Effect, Letters, Line};
 use crate::workload::{self, ROWS_OF_PART, Step, Workload, account, balance, part_of};
 use rand::{RngExt, SeedableRng};
@@ -403,8 +403,4 @@ impl Doing {
         self.push(sent, reads.collect());
         Ok(())
     }
-}
-
-pub(crate) fn row_key(row: u64) -> String {
-    format!("row {row}")
 }
