@@ -9,7 +9,7 @@ from collections import Counter, defaultdict
 from concurrent.futures import ProcessPoolExecutor
 from pathlib import Path
 
-from wire import APPS, RUN, Mock
+from wire import APPS, RUN
 
 SERIATIM = os.environ["SERIATIM"]
 JOBS = int(os.environ.get("JOBS", "2"))
@@ -17,6 +17,7 @@ SEEDS = os.environ.get("SEEDS", " ".join(str(n * 10000) for n in range(1, 11))).
 RAW = Path(os.environ.get("RAW", Path(__file__).parent / "isopredict-wire.tsv"))
 TRANSACTIONS = {"small": 4, "large": 8}
 LEVELS = "cc", "rc"
+LOCKS = "on", "off"
 BOUNDARIES = "strict", "relaxed"
 SECONDS_MAX = 300
 
@@ -56,10 +57,10 @@ def client(app, task, *flags):
 
 
 def tried(app, seed, size):
-    """The flags that say how a run is set up and checked, and the run."""
+    """The words that say how a run is set up and checked, and what it runs."""
     work = client(app, "work", "--seed", seed, "--transactions", str(TRANSACTIONS[size]))
     setup, check = shlex.join(client(app, "setup")), shlex.join(client(app, "check"))
-    return ["--setup", setup, "--check", check, "--", *work], work
+    return ["--setup", setup, "--check", check, "--", *work]
 
 
 def predict(run, level, boundary, output):
@@ -70,37 +71,24 @@ def predict(run, level, boundary, output):
     return json.loads(said)["answer"]
 
 
-def without_locks(app, work, scratch):
-    """The same run on a database without locks, one transaction at a time."""
-    init, run = f"{scratch}/init.sql", f"{scratch}/lockless.jsonl"
-    sql = subprocess.run(client(app, "sql"), capture_output=True, text=True, check=True)
-    Path(init).write_text(sql.stdout)
-    flags = ["--level", "ser", "--chooser", "latest", "--serial", "--locks", "off"]
-    with Mock([*flags, "--init", init, "--save", run]) as url:
-        environment = {**os.environ, "DATABASE_URL": url}
-        subprocess.run(work, env=environment, timeout=SECONDS_MAX, check=True, capture_output=True)
-    return run
-
-
 def once(job):
     """One observed run: a line of raw numbers for each level and boundary."""
     size, app, seed = job
     lines = []
     with tempfile.TemporaryDirectory() as scratch:
         run, prediction = f"{scratch}/run.jsonl", f"{scratch}/prediction.json"
-        words, work = tried(app, seed, size)
-        seriatim("observe", "--output", run, *words)
-        lockless = without_locks(app, work, scratch)
-        for level in LEVELS:
-            for boundary in BOUNDARIES:
-                free = predict(lockless, level, boundary, prediction)
-                answer = predict(run, level, boundary, prediction)
-                verdict, assertion = "-", "-"
-                if answer == "found":
-                    said = json.loads(seriatim("replay", prediction, "--format", "json", *words))
-                    verdict, assertion = said["outcome"], said["assertion"]
-                line = [size, app, seed, level, boundary, free, answer, verdict, assertion]
-                lines.append("\t".join(line))
+        words = tried(app, seed, size)
+        for locks in LOCKS:
+            seriatim("observe", "--locks", locks, "--output", run, *words)
+            for level in LEVELS:
+                for boundary in BOUNDARIES:
+                    answer = predict(run, level, boundary, prediction)
+                    verdict, assertion = "-", "-"
+                    if answer == "found":
+                        said = json.loads(seriatim("replay", prediction, "--format", "json", *words))
+                        verdict, assertion = said["outcome"], said["assertion"]
+                    line = [size, app, seed, locks, level, boundary, answer, verdict, assertion]
+                    lines.append("\t".join(line))
     return lines
 
 
@@ -125,26 +113,27 @@ COLUMNS = [
 def report():
     counts = defaultdict(Counter)
     for line in RAW.read_text().splitlines():
-        size, app, _, level, boundary, free, answer, verdict, assertion = line.split("\t")
-        row = counts[level, size, app, boundary]
-        row.update(["runs", answer, verdict, assertion, f"free {free}"])
+        size, app, _, locks, level, boundary, answer, verdict, assertion = line.split("\t")
+        counts[level, size, app, boundary, locks].update(["runs", answer, verdict, assertion])
     names = " | ".join(name for name, _ in COLUMNS)
-    print(f"| level | size | program | boundary | runs | found | {names} | assertion broke"
-          " | found without locks | paper: found validated (diverged) |")
-    print("|---|---|---|---|---|---|" + "---|" * (len(COLUMNS) + 3))
+    print(f"| level | size | program | boundary | locks | runs | found | {names} | assertion broke"
+          " | paper: found validated (diverged) |")
+    print("|---|---|---|---|---|---|---|" + "---|" * (len(COLUMNS) + 2))
     for level in LEVELS:
         for size in TRANSACTIONS:
             for app in APPS:
                 for boundary in BOUNDARIES:
-                    if (level, size, app, boundary) in counts:
-                        print_row(counts[level, size, app, boundary], level, size, app, boundary)
+                    for locks in reversed(LOCKS):
+                        row = counts.get((level, size, app, boundary, locks))
+                        if row:
+                            print_row(row, level, size, app, boundary, locks)
 
 
-def print_row(row, level, size, app, boundary):
+def print_row(row, level, size, app, boundary, locks):
     verdicts = " | ".join(str(row[verdict]) for _, verdict in COLUMNS)
-    paper = PAPER[f"{level} {size} {app}"][BOUNDARIES.index(boundary)]
-    print(f"| {level} | {size} | {app} | {boundary} | {row['runs']} | {row['found']} | {verdicts}"
-          f" | {row['broke']} | {row['free found']} | {paper} |")
+    paper = PAPER[f"{level} {size} {app}"][BOUNDARIES.index(boundary)] if locks == "off" else ""
+    print(f"| {level} | {size} | {app} | {boundary} | {locks} | {row['runs']} | {row['found']}"
+          f" | {verdicts} | {row['broke']} | {paper} |")
 
 
 if __name__ == "__main__":

@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # IsoPredict's Tables 4 and 5 over the wire: the SQL clients of examples/benchmarks are observed by
-# `seriatim observe -- CMD` and led into what `seriatim predict` says by `seriatim replay -- CMD`.
+# `seriatim observe -- CMD` and led into what `seriatim predict` says by `seriatim replay -- CMD`,
+# with locks, as every database has them, and without, as in the paper.
 #
 #   bench/isopredict_wire.sh [SIZE…]
 #

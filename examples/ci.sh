@@ -17,30 +17,35 @@ trap 'rm -rf "$work"' EXIT
 shop='python3 manage.py migrate -v 0 && python3 fill.py'
 tickets='psql -qv ON_ERROR_STOP=1 -f tables.sql'
 
-# finds FOLDER SETUP WORDS COMMAND…: a failure within 20 runs, whose report has these words.
+# finds FOLDER SETUP WORDS [FLAG… --] COMMAND…: a failure within 20 runs, whose report has these
+# words.
 finds() {
     folder=$1 setup=$2 words=$3
     shift 3
     cd "$examples/$folder"
     status=0
-    "$SERIATIM" fuzz --runs 20 --setup "$setup" -- "$@" > "$work/report" 2>&1 || status=$?
+    case "$*" in *" -- "*) ;; *) set -- -- "$@" ;; esac
+    "$SERIATIM" fuzz --runs 20 --setup "$setup" "$@" > "$work/report" 2>&1 || status=$?
     [ "$status" -eq 1 ] || { cat "$work/report"; fail "$folder: $*: exit code $status, not 1"; }
     tr '\n' ' ' < "$work/report" | tr -s ' ' | grep -qF "$words" ||
         { cat "$work/report"; fail "$folder: $*: the report does not say: $words"; }
 }
 
-# passes FOLDER SETUP COMMAND…: nothing is found in a few runs.
+# passes FOLDER SETUP [FLAG… --] COMMAND…: nothing is found in a few runs.
 passes() {
     folder=$1 setup=$2
     shift 2
     cd "$examples/$folder"
-    "$SERIATIM" fuzz --runs "${RUNS:-10}" --setup "$setup" -- "$@" > "$work/report" 2>&1 ||
+    case "$*" in *" -- "*) ;; *) set -- -- "$@" ;; esac
+    "$SERIATIM" fuzz --runs "${RUNS:-10}" --setup "$setup" "$@" > "$work/report" 2>&1 ||
         { cat "$work/report"; fail "$folder: $*: something was found, or it did not run"; }
 }
 
 finds shop "$shop" 'helps: FOR UPDATE on SELECT "shop_item"' python3 two_customers.py
 finds shop "$shop" 'helps: FOR UPDATE on SELECT "shop_voucher"' python3 two_customers.py voucher
 finds tickets "$tickets" 'SELECT count(*) FROM ticket WHERE show = $1' node --test
+finds visits 'python3 setup.py' 'FOR UPDATE on SELECT visits FROM page' \
+    --clients 2 --check 'python3 check.py' -- python3 count.py
 finds benchmarks 'python3 run.py voter setup' 'SELECT * FROM votes WHERE phone_number = $1' \
     python3 run.py voter run --transactions 1
 for guard in lock atomic serializable; do
@@ -51,4 +56,8 @@ done
 TICKETS_GUARD=lock
 export TICKETS_GUARD
 passes tickets "$tickets" node --test
-printf '== examples: 4 failures found and blamed, 7 guarded variants held\n' >&2
+for guard in lock atomic; do
+    export VISITS_GUARD=$guard
+    passes visits 'python3 setup.py' --clients 2 --check 'python3 check.py' -- python3 count.py
+done
+printf '== examples: 5 failures found and blamed, 9 guarded variants held\n' >&2

@@ -128,6 +128,46 @@ fn nothing_is_found_where_rows_are_locked() {
 }
 
 #[test]
+fn without_locks_a_locked_row_guards_nothing_as_in_the_paper() {
+    if !has_psql() {
+        return;
+    }
+    let shop = Shop::new("lockless");
+    let locked = SELL.replace("id = 7 /*", "id = 7 FOR UPDATE /*");
+    fs::write(shop.0.join("sell.sql"), locked).unwrap();
+    let weak = ["--level", "rc", "--locks", "off", "--output", "run.json"];
+    let (page, errors, code) = told(&shop.fuzz(&weak));
+    assert_eq!(code, Some(1), "{page}{errors}");
+    // What is kept says so, too.
+    let run = fs::read_to_string(shop.0.join("run.json")).unwrap();
+    assert!(run.contains("\"without_locks\": true"), "{run}");
+    let (page, errors, code) = told(&shop.fuzz(&["--locks", "off"]));
+    assert_eq!(code, Some(3), "{page}{errors}");
+    assert!(errors.contains("--locks off needs --level"), "{errors}");
+}
+
+#[test]
+fn with_real_time_what_was_acknowledged_is_seen() {
+    if !has_psql() {
+        return;
+    }
+    let shop = Shop::new("real-time");
+    // One seller after the other, each with a connection of its own.
+    let command = "psql -qf sell.sql && psql -qf sell.sql";
+    let setup = "psql -qv ON_ERROR_STOP=1 -f setup.sql";
+    let fuzz = |order: &str| {
+        shop.run(&[
+            "fuzz", "--setup", setup, "--check", SOLD, "--level", "rc", "--order", order, "--runs",
+            "20", "--", "sh", "-c", command,
+        ])
+    };
+    let (page, errors, code) = told(&fuzz("sessions"));
+    assert_eq!(code, Some(1), "{page}{errors}");
+    let (page, errors, code) = told(&fuzz("real-time"));
+    assert_eq!(code, Some(0), "{page}{errors}");
+}
+
+#[test]
 fn what_machines_read_follows_its_schema() {
     if !has_psql() {
         return;

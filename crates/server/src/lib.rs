@@ -34,4 +34,4 @@ mod session;
 
 pub use config::Config;
 pub use seriatim_store::{ChooserKind, UnknownChooser};
-pub use server::{ServeError, Server, Stopper};
+pub use server::{ServeError, Server, Stopper, Visitors};

@@ -4,7 +4,7 @@ use crate::config::Config;
 use crate::http;
 use crate::hub::Hub;
 use crate::mysql::{Mysql, MysqlConfig};
-use crate::postgres::{Postgres, PostgresConfig};
+use crate::postgres::{Postgres, PostgresConfig, Registry};
 use seriatim_history::History;
 use seriatim_sql::database::Cluster;
 use seriatim_store::StoreError;
@@ -57,6 +57,23 @@ impl Stopper {
     /// From now on no connection is accepted; requests that have arrived are answered.
     pub fn stop(&self) {
         self.0.send_replace(true);
+    }
+}
+
+/// Counts the clients of a protocol.
+#[derive(Clone)]
+pub struct Visitors(Arc<Registry>);
+
+impl Visitors {
+    /// How many have had a session since the server began.
+    pub fn count(&self) -> u64 {
+        self.0.served()
+    }
+}
+
+impl fmt::Debug for Visitors {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Visitors({})", self.count())
     }
 }
 
@@ -121,6 +138,11 @@ impl Server {
     /// Where it listens for clients of MySQL.
     pub fn mysql_address(&self) -> Option<SocketAddr> {
         self.mysql.as_ref().map(Mysql::address)
+    }
+
+    /// Who counts the clients of MySQL.
+    pub fn mysql_visitors(&self) -> Option<Visitors> {
+        self.mysql.as_ref().map(|mysql| Visitors(mysql.registry()))
     }
 
     /// Where it listens for HTTP.

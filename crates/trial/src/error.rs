@@ -41,7 +41,9 @@ pub enum TrialError {
     /// Nobody connected.
     #[error(
         "`{command}` never connected to the database; it is told where it is by DATABASE_URL and \
-         by PGHOST, PGPORT, PGUSER and PGDATABASE: use one of these in its configuration"
+         by PGHOST, PGPORT, PGUSER and PGDATABASE (for clients of MySQL: MYSQL_HOST, \
+         MYSQL_TCP_PORT, MYSQL_USER, MYSQL_PASSWORD and MYSQL_DATABASE): use one of these in its \
+         configuration"
     )]
     NeverConnected {
         /// The command.

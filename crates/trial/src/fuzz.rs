@@ -105,13 +105,17 @@ struct Known {
 
 impl Fuzz<'_> {
     /// The application without anything weak: an error if it fails even so.
-    pub fn baseline(&self, is_asked_to_end: &AtomicBool) -> Result<(), TrialError> {
+    pub fn baseline(&self, is_asked_to_end: &AtomicBool) -> Result<Run, TrialError> {
         self.baseline_of(0, is_asked_to_end)
     }
 
     /// The same for a command that may do something else in each run.
-    pub fn baseline_of(&self, number: u64, is_asked_to_end: &AtomicBool) -> Result<(), TrialError> {
-        self.application.serializable_run(self.state, number, is_asked_to_end).map(|_| ())
+    pub fn baseline_of(
+        &self,
+        number: u64,
+        is_asked_to_end: &AtomicBool,
+    ) -> Result<Run, TrialError> {
+        self.application.serializable_run(self.state, number, is_asked_to_end)
     }
 
     /// Run number `number`.

@@ -7,7 +7,7 @@ use seriatim_server::cells::{self, StoreCells};
 use seriatim_server::holding::{HOLD_MAX, Holder, Holding, OnSwitch, Step, StepScript};
 use seriatim_server::mysql::MysqlConfig;
 use seriatim_server::postgres::PostgresConfig;
-use seriatim_server::{Config, Server, Stopper};
+use seriatim_server::{Config, Server, Stopper, Visitors};
 use seriatim_sql::cells::{CellStore, TxnLevel};
 use seriatim_sql::database::Cluster;
 use seriatim_sql::memory::Memory;
@@ -51,14 +51,6 @@ pub enum Family {
 }
 
 impl Family {
-    /// The protocol that its clients speak, unless they are told otherwise.
-    pub fn protocol(self) -> Protocol {
-        match self {
-            Family::Node(Node::Mysql, _) => Protocol::Mysql,
-            _ => Protocol::Postgres,
-        }
-    }
-
     /// The level of transactions of MySQL that ask for none.
     fn mysql_level(self) -> Option<TxnLevel> {
         match self {
@@ -223,10 +215,22 @@ impl std::fmt::Debug for Deciders {
     }
 }
 
+/// What a run is given, beside those who decide.
+pub(crate) struct Terms<'a> {
+    pub family: Family,
+    /// What is added to statements.
+    pub additions: &'a [Addition],
+    /// How many processes there are at once.
+    pub clients: u32,
+    /// Whether statements lock rows and tables; in the paper they do not.
+    pub uses_locks: bool,
+}
+
 /// A server that runs.
 pub(crate) struct Place {
     address: SocketAddr,
     mysql_address: SocketAddr,
+    mysql_visitors: Visitors,
     pub cluster: Arc<Cluster>,
     /// When its statements run.
     pub holding: Option<Arc<Holding>>,
@@ -238,60 +242,76 @@ impl Place {
     fn open(
         cluster: Cluster,
         config: Config,
-        default_level: Option<TxnLevel>,
-        additions: &[Addition],
+        terms: &Terms<'_>,
         holding: Option<Holding>,
     ) -> Result<Place, TrialError> {
         let cluster = Arc::new(cluster);
+        let uses_locks = terms.uses_locks;
         let additions: Vec<(String, String)> =
-            additions.iter().map(|it| (it.shape.clone(), it.text.clone())).collect();
+            terms.additions.iter().map(|it| (it.shape.clone(), it.text.clone())).collect();
         let holding = holding.map(Arc::new);
         let mysql = MysqlConfig {
             additions: additions.clone(),
             holding: holding.clone(),
-            default_level,
+            default_level: terms.family.mysql_level(),
+            uses_locks,
             ..MysqlConfig::default()
         };
-        let postgres =
-            PostgresConfig { additions, holding: holding.clone(), ..PostgresConfig::default() };
+        let postgres = PostgresConfig {
+            additions,
+            holding: holding.clone(),
+            uses_locks,
+            ..PostgresConfig::default()
+        };
         let server = Server::new(config)?
             .with_postgres(ANY_PORT, Arc::clone(&cluster), postgres)?
             .with_mysql(ANY_PORT, Arc::clone(&cluster), mysql)?;
         let unknown = || TrialError::State("the server does not know where it listens".to_owned());
         let address = server.postgres_address().ok_or_else(unknown)?;
         let mysql_address = server.mysql_address().ok_or_else(unknown)?;
+        let mysql_visitors = server.mysql_visitors().ok_or_else(unknown)?;
         let stopper = server.stopper();
         let thread = std::thread::Builder::new().spawn(move || {
             server.run();
         })?;
-        Ok(Place { address, mysql_address, cluster, holding, stopper, thread: Some(thread) })
+        Ok(Place {
+            address,
+            mysql_address,
+            mysql_visitors,
+            cluster,
+            holding,
+            stopper,
+            thread: Some(thread),
+        })
     }
 
     /// A database that remembers what is done, for the set-up.
     pub fn for_set_up() -> Result<Place, TrialError> {
         let cluster = Cluster::new(Arc::new(Memory::default()));
-        Place::open(cluster, Config::default(), None, &[], None)
+        let terms = Terms { family: Family::Serial, additions: &[], clients: 1, uses_locks: true };
+        Place::open(cluster, Config::default(), &terms, None)
     }
 
-    /// A copy of a state, of a family, with those who decide what is free, for so many processes
-    /// at once.
+    /// A copy of a state, with those who decide what is free.
     pub fn of(
         state: &State,
-        family: Family,
+        terms: &Terms<'_>,
         deciders: Deciders,
-        additions: &[Addition],
-        clients: u32,
     ) -> Result<(Place, Arc<StoreCells>), TrialError> {
-        let mut config = family.config();
+        let mut config = terms.family.config();
         if let Timing::InTurn(order) = &deciders.timing {
             config.turns = Some(order.clone());
         }
-        let store = cells::with_chooser(&config, deciders.chooser, family.is_forced())?;
+        let store = cells::with_chooser(&config, deciders.chooser, terms.family.is_forced())?;
         let store = Arc::new(store);
         let cluster = state.copy(Arc::clone(&store) as Arc<dyn CellStore>);
-        let holding = deciders.timing.holding(clients as usize);
-        let level = family.mysql_level();
-        Ok((Place::open(cluster, config, level, additions, holding)?, store))
+        let holding = deciders.timing.holding(terms.clients as usize);
+        Ok((Place::open(cluster, config, terms, holding)?, store))
+    }
+
+    /// How many clients of MySQL there have been.
+    pub fn mysql_sessions(&self) -> u64 {
+        self.mysql_visitors.count()
     }
 
     /// Where it is, for commands: the variables of both protocols, and URLs of the one that is

@@ -4,7 +4,7 @@ use crate::blame::{Blame, weak};
 use crate::error::TrialError;
 use crate::fuzz::Fuzz;
 use crate::pause::{Pause, Pauser, PausingScript};
-use crate::place::{Deciders, Family, Timing};
+use crate::place::{Deciders, Family, Protocol, Timing};
 use crate::run::{Application, Run};
 use serde::{Deserialize, Serialize};
 use seriatim_isolation::{Level, Order};
@@ -50,6 +50,12 @@ pub struct Recording {
     pub level: String,
     /// Which transactions a later one had to see.
     pub order: String,
+    /// Whether the URL that it was told was one of MySQL.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub mysql: bool,
+    /// Whether statements locked nothing.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub without_locks: bool,
     /// The order in which statements begin and are answered: `0+ 1+ 1- 0-`, by the numbers of
     /// their connections.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -58,6 +64,11 @@ pub struct Recording {
     pub choices: Vec<Choice>,
     /// How it failed.
     pub failure: String,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands it over like this")]
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 fn written(steps: &[Step]) -> String {
@@ -112,7 +123,8 @@ impl Recording {
     }
 
     fn of_run(fuzz: &Fuzz<'_>, run: &Run, choices: &[Choice]) -> Recording {
-        let Application { set_up, command, clients, check, expect, limit, .. } = fuzz.application;
+        let Application { set_up, command, clients, check, expect, limit, protocol, uses_locks } =
+            fuzz.application;
         let (like, level, order) = match fuzz.family {
             Family::Level { level, order } => (None, level, order),
             Family::Node(node, level) => {
@@ -133,6 +145,8 @@ impl Recording {
             timeout_ms: u64::try_from(limit.as_millis()).ok(),
             like,
             level: level.code().to_owned(),
+            mysql: *protocol == Protocol::Mysql,
+            without_locks: !uses_locks,
             schedule: written(&run.steps),
             order: order.code().to_owned(),
             choices: choices.to_vec(),
@@ -158,6 +172,14 @@ impl Recording {
             Some(POSTGRES) => Ok(Family::Node(Node::Postgres, level)),
             Some(MYSQL) => Ok(Family::Node(Node::Mysql, level)),
             Some(other) => Err(RecordingError::Server(other.to_owned())),
+        }
+    }
+
+    /// The protocol of the URL that it was told.
+    pub fn protocol(&self) -> Protocol {
+        match self.mysql || self.like.as_deref() == Some(MYSQL) {
+            true => Protocol::Mysql,
+            false => Protocol::Postgres,
         }
     }
 

@@ -3,7 +3,7 @@
 
 use crate::command::{Command, Ended, Outcome, Running};
 use crate::error::{TrialError, how};
-use crate::place::{Addition, Deciders, Family, Place, Protocol, State};
+use crate::place::{Addition, Deciders, Family, Place, Protocol, State, Terms};
 use seriatim_history::History;
 use seriatim_server::holding::Step;
 use seriatim_store::{Choice, Latest};
@@ -26,8 +26,10 @@ pub struct Application {
     pub expect: Option<String>,
     /// How long a command may take.
     pub limit: Duration,
-    /// The protocol that it speaks.
+    /// The protocol of the URL that it is told.
     pub protocol: Protocol,
+    /// Whether its statements lock rows and tables, as in every database.
+    pub uses_locks: bool,
 }
 
 /// A run that came to its end.
@@ -51,6 +53,8 @@ pub struct Run {
     pub is_refused: bool,
     /// How many sessions there were.
     pub sessions: u32,
+    /// Which protocol they spoke: MySQL's if all did.
+    pub spoken: Protocol,
     /// How many processes were left behind.
     pub left: usize,
 }
@@ -152,7 +156,9 @@ impl Application {
         is_asked_to_end: &AtomicBool,
     ) -> Result<Run, TrialError> {
         let number = deciders.number;
-        let (place, store) = Place::of(state, family, deciders, additions, self.clients)?;
+        let (clients, uses_locks) = (self.clients, self.uses_locks);
+        let terms = Terms { family, additions, clients, uses_locks };
+        let (place, store) = Place::of(state, &terms, deciders)?;
         let mut variables = place.variables(self.protocol);
         variables.push(("SERIATIM_RUN".to_owned(), number.to_string()));
         let outcomes = self.clients(&variables, is_asked_to_end)?;
@@ -165,6 +171,10 @@ impl Application {
         let called = holding.map(|holding| holding.called()).unwrap_or_default();
         let passed_over = holding.map_or(0, |holding| holding.passed_over());
         let sessions = history.session_count() as u32;
+        let spoken = match place.mysql_sessions() {
+            count if count > 0 && count >= u64::from(sessions) => Protocol::Mysql,
+            _ => Protocol::Postgres,
+        };
         if let Some(check) = self.check.as_ref().filter(|_| failure.is_none()) {
             store.set_chooser(Latest);
             if let Some(holding) = &place.holding {
@@ -184,6 +194,7 @@ impl Application {
             passed_over,
             is_refused,
             sessions,
+            spoken,
             left,
         })
     }

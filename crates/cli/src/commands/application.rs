@@ -1,5 +1,6 @@
 //! What `fuzz`, `observe` and `replay` have to know about a command of the user.
 
+use super::serve_sql::{Like, Locks};
 use crate::exit::Failure;
 use crate::interrupt;
 use crate::quantities::{count, duration};
@@ -32,6 +33,14 @@ pub struct ApplicationArgs {
     /// How long a command may take; one that takes longer has failed [default: 60s]
     #[arg(long, value_name = "TIME", value_parser = duration, requires = "command")]
     timeout: Option<Duration>,
+    /// Whose URL DATABASE_URL is, if that is not clear from other flags; clients of both find
+    /// their server by the other variables [default: postgres]
+    #[arg(long, value_enum, value_name = "SERVER", requires = "command")]
+    speaks: Option<Like>,
+    /// Whether statements lock rows and tables, as in every database, or not, as in the paper about
+    /// MonkeyDB [default: on]
+    #[arg(long, value_enum, value_name = "WHETHER", requires = "command")]
+    locks: Option<Locks>,
     /// A command of your own and its arguments, behind `--`
     #[arg(last = true, value_name = "CMD", conflicts_with = "app")]
     command: Vec<OsString>,
@@ -41,6 +50,11 @@ impl ApplicationArgs {
     /// Whether there is a command.
     pub fn is_given(&self) -> bool {
         !self.command.is_empty()
+    }
+
+    /// Whether statements are to lock nothing.
+    pub fn is_without_locks(&self) -> bool {
+        self.locks == Some(Locks::Off)
     }
 
     /// What is to be run. What was not said may be known from an earlier run.
@@ -55,7 +69,15 @@ impl ApplicationArgs {
             check: line(&self.check, &known.check),
             expect: self.expect.clone().or_else(|| known.expect.clone()),
             limit: self.timeout.or(known.timeout).unwrap_or(TIMEOUT),
-            protocol: Protocol::default(),
+            protocol: match self.speaks {
+                Some(Like::Postgres) => Protocol::Postgres,
+                Some(Like::Mysql) => Protocol::Mysql,
+                None => known.protocol.unwrap_or_default(),
+            },
+            uses_locks: match self.locks {
+                Some(locks) => locks == Locks::On,
+                None => !known.without_locks,
+            },
         }
     }
 }
@@ -71,6 +93,8 @@ pub struct Known {
     pub check: Option<String>,
     pub expect: Option<String>,
     pub timeout: Option<Duration>,
+    pub protocol: Option<Protocol>,
+    pub without_locks: bool,
 }
 
 /// An error of a trial, as an end of the program.

@@ -5,7 +5,7 @@ use super::fuzz::Args;
 use super::serve_sql::Like;
 use crate::describe_run;
 use crate::exit::{Exit, Failure};
-use crate::parsers::Style;
+use crate::parsers::{Style, order_parser};
 use crate::progress::Progress;
 use crate::quantities::count;
 use crate::write_history::{may_write, save};
@@ -18,7 +18,9 @@ use seriatim_report::runs::tried::{
     self, Blamed, BlamedStatement, FailedCommand, OneServer, Seen, TrialEnding, Tried, TriedFix,
 };
 use seriatim_store::{Node, TxnName};
-use seriatim_trial::{Blame, Family, Fix, FixKind, Found, Fuzz, Recording, Run, TrialError};
+use seriatim_trial::{
+    Application, Blame, Family, Fix, FixKind, Found, Fuzz, Protocol, Recording, Run, TrialError,
+};
 use std::io::IsTerminal;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -42,6 +44,10 @@ pub struct CommandArgs {
     /// taken if neither it nor --level is named. It also says whose URL DATABASE_URL is
     #[arg(long, value_enum, value_name = "SERVER", requires = "command", conflicts_with = "level")]
     like: Option<Like>,
+    /// Which transactions a later one must see: those of its own session, or (`real-time`) all that
+    /// ended before it began, as on one node of an engine that nobody knows
+    #[arg(long, value_name = "ORDER", value_parser = order_parser(), requires = "level")]
+    order: Option<Order>,
     /// How many runs are done at once; as many as there are cores if nothing is said
     #[arg(
         long,
@@ -68,21 +74,24 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
     let own = &args.own;
     may_write(args.output.iter().chain(&args.save).chain(&own.junit), &[])?;
     let is_asked_to_end = interrupt::ask_next();
-    let mut application = own.application.application(&Known::default());
-    application.protocol = args.family().protocol();
+    let application = own.application.application(&args.known());
+    let family = args.family()?;
     let deadline = args.budget.and_then(|budget| begun.checked_add(budget));
     let state = application.set_up(is_asked_to_end).map_err(told)?;
-    let fuzz = Fuzz {
+    let mut fuzz = Fuzz {
         application: &application,
         state: &state,
-        family: args.family(),
+        family,
         chooser: args.chooser,
         seed: args.seed,
         runs: args.runs.unwrap_or(RUNS),
         jobs: own.jobs(),
         deadline,
     };
-    fuzz.baseline(is_asked_to_end).map_err(told)?;
+    let spoken = fuzz.baseline(is_asked_to_end).map_err(told)?.spoken;
+    if args.is_any_server() {
+        fuzz.family = one_server_of(spoken);
+    }
     let found = search(&fuzz, is_asked_to_end)?;
     let (ending, kept) = match &found.failed {
         Some((number, run)) => failed(args, &fuzz, *number, run, is_asked_to_end)?,
@@ -152,7 +161,7 @@ fn failed(
     if let Some(blame) = blame {
         // A command that fails now and then, whatever the database does, is told so.
         if blame.statements.is_empty() {
-            fuzz.baseline_of(number, is_asked_to_end).map_err(told)?;
+            let _ = fuzz.baseline_of(number, is_asked_to_end).map_err(told)?;
         }
         let runs = (number + 1).max(FIX_RUNS).min(fuzz.runs.max(FIX_RUNS));
         let fixes = match fuzz.fixes(&blame, runs, is_asked_to_end) {
@@ -165,7 +174,7 @@ fn failed(
             told_of.what = failure.what.clone();
             told_of.output = failure.output.clone();
         }
-        told_of.on_one_server = on_one_server(fuzz, runs, is_asked_to_end)?;
+        told_of.on_one_server = on_one_server(fuzz, run.spoken, runs, is_asked_to_end)?;
         told_of.blame = Some(blamed(&blame, fixes, fuzz));
         let recording = Recording::of(fuzz, &blame);
         kept = Some(KeptRun { recording, history: blame.run.history });
@@ -176,15 +185,18 @@ fn failed(
 /// Whether one server could show a failure that was found with any database that keeps a level.
 fn on_one_server(
     fuzz: &Fuzz<'_>,
+    spoken: Protocol,
     runs: u64,
     is_asked_to_end: &AtomicBool,
 ) -> Result<Option<OneServer>, Failure> {
     if !matches!(fuzz.family, Family::Level { .. }) {
         return Ok(None);
     }
-    let family = Family::Node(Node::Postgres, Level::ReadCommitted);
+    let family = one_server_of(spoken);
     let deadline = Some(Instant::now() + ONE_SERVER_MAX);
-    let other = Fuzz { family, runs: runs.max(ONE_SERVER_RUNS), deadline, ..fuzz.clone() };
+    let application = &Application { uses_locks: true, ..fuzz.application.clone() };
+    let runs = runs.max(ONE_SERVER_RUNS);
+    let other = Fuzz { application, family, runs, deadline, ..fuzz.clone() };
     let found = other.search(&[], &|_: &seriatim_trial::Seen| (), is_asked_to_end).map_err(told)?;
     let failed = found.failed.map(|(number, _)| number + 1);
     if failed.is_none() && (found.seen.runs == 0 || is_asked_to_end.load(Ordering::Relaxed)) {
@@ -327,13 +339,38 @@ fn write(path: &Path, text: &str) -> Result<(), Failure> {
 }
 
 impl Args {
-    fn family(&self) -> Family {
-        match self.level {
-            Some(level) => Family::Level { level, order: Order::Sessions },
-            None => match self.own.like.unwrap_or(Like::Postgres) {
-                Like::Postgres => Family::Node(Node::Postgres, Level::ReadCommitted),
-                Like::Mysql => Family::Node(Node::Mysql, Level::SnapshotIsolation),
-            },
+    /// Whether the server is the one whose protocol the command speaks.
+    fn is_any_server(&self) -> bool {
+        self.level.is_none() && self.own.like.is_none()
+    }
+
+    fn family(&self) -> Result<Family, Failure> {
+        if let Some(level) = self.level {
+            return Ok(Family::Level { level, order: self.own.order.unwrap_or_default() });
         }
+        if self.own.application.is_without_locks() {
+            let what = "--locks off needs --level: no server works without locks";
+            return Err(Failure::Message(what.to_owned()));
+        }
+        Ok(one_server_of(self.protocol()))
+    }
+
+    fn protocol(&self) -> Protocol {
+        match self.own.like {
+            Some(Like::Mysql) => Protocol::Mysql,
+            Some(Like::Postgres) | None => Protocol::Postgres,
+        }
+    }
+
+    fn known(&self) -> Known {
+        Known { protocol: Some(self.protocol()), ..Known::default() }
+    }
+}
+
+/// One node of a server that speaks this, at the level that it has if nobody asks for another.
+fn one_server_of(protocol: Protocol) -> Family {
+    match protocol {
+        Protocol::Postgres => Family::Node(Node::Postgres, Level::ReadCommitted),
+        Protocol::Mysql => Family::Node(Node::Mysql, Level::SnapshotIsolation),
     }
 }

@@ -10,7 +10,7 @@ use crate::{interrupt, output};
 use seriatim_history::formats::Format;
 use seriatim_report::runs::observed;
 use seriatim_runs::ObservedCommand;
-use seriatim_trial::{Application, Command};
+use seriatim_trial::{Application, Command, Protocol};
 
 /// What the history says of where it comes from, for `replay`.
 fn origin(application: &Application) -> Result<String, Failure> {
@@ -20,6 +20,8 @@ fn origin(application: &Application) -> Result<String, Failure> {
         setup: application.set_up.as_ref().map(text),
         clients: Some(application.clients).filter(|&clients| clients > 1),
         check: application.check.as_ref().map(text),
+        mysql: application.protocol == Protocol::Mysql,
+        without_locks: !application.uses_locks,
     };
     let mut extra =
         serde_json::to_value(&observed).map_err(|error| Failure::Message(error.to_string()))?;

@@ -26,7 +26,7 @@ const USER: &str = "postgres";
 
 /// Whether statements lock rows and tables.
 #[derive(clap::ValueEnum, Clone, Copy, PartialEq, Eq, Debug)]
-enum Locks {
+pub enum Locks {
     /// As in every database
     On,
     /// As in the paper

@@ -37,6 +37,17 @@ pub struct ObservedCommand {
     /// What was run after it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub check: Option<String>,
+    /// Whether its URL was one of MySQL.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub mysql: bool,
+    /// Whether statements locked nothing.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub without_locks: bool,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde hands it over like this")]
+fn is_false(value: &bool) -> bool {
+    !value
 }
 
 /// A prediction.

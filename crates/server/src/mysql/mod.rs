@@ -94,6 +94,10 @@ impl Mysql {
         self.address
     }
 
+    pub fn registry(&self) -> Arc<Registry> {
+        Arc::clone(&self.shared.registry)
+    }
+
     /// Serves connections until `stop` is true; sessions that are open then end with 1053.
     pub async fn accept(self, mut stop: watch::Receiver<bool>) {
         let Mysql { listener, shared, .. } = self;

@@ -32,6 +32,8 @@ struct Inner {
     connections: BTreeMap<u64, Entry>,
     next: u64,
     sessions: usize,
+    /// How many have had a session since the server began.
+    served: u64,
     is_stopping: bool,
 }
 
@@ -98,6 +100,11 @@ impl Registry {
         if let Some(seat) = seats.find(|seat| seat.number == number && seat.secret == secret) {
             seat.interrupt.cancel();
         }
+    }
+
+    /// How many have had a session since the server began.
+    pub fn served(&self) -> u64 {
+        self.lock().served
     }
 
     pub fn is_stopping(&self) -> bool {
@@ -183,6 +190,7 @@ impl Admitted {
         if let Some(entry) = inner.connections.get_mut(&self.id) {
             entry.has_place = true;
             inner.sessions += 1;
+            inner.served += 1;
         }
         true
     }

@@ -29,13 +29,14 @@ pub fn run(args: &Args, bytes: &[u8]) -> Result<Exit, Failure> {
         check: recording.check.clone(),
         expect: recording.expect.clone(),
         timeout: recording.timeout_ms.map(Duration::from_millis),
+        protocol: Some(recording.protocol()),
+        without_locks: recording.without_locks,
     };
     let mut application = args.own.application(&known);
     let pauser = args.pause.then(pause::pauser);
     if pauser.is_some() {
         application.limit = PAUSED_LIMIT;
     }
-    application.protocol = family.protocol();
     let is_asked_to_end = interrupt::ask_next();
     let state = application.set_up(is_asked_to_end).map_err(told)?;
     let fuzz = Fuzz {

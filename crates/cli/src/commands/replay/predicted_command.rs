@@ -10,7 +10,7 @@ use crate::{describe_run, interrupt, output};
 use seriatim_history::formats::Format;
 use seriatim_report::runs::{Application, directed};
 use seriatim_runs::{Predicted, PredictedRun};
-use seriatim_trial::DirectedCommand;
+use seriatim_trial::{DirectedCommand, Protocol};
 
 /// Runs the command as each prediction says.
 pub fn run(args: &Args, predicted: &Predicted) -> Result<Exit, Failure> {
@@ -25,6 +25,8 @@ pub fn run(args: &Args, predicted: &Predicted) -> Result<Exit, Failure> {
         setup: observed.setup,
         clients: observed.clients,
         check: observed.check,
+        protocol: observed.mysql.then_some(Protocol::Mysql),
+        without_locks: observed.without_locks,
         ..Known::default()
     };
     let application = args.own.application(&known);
