@@ -9,7 +9,7 @@ use crate::reach::Reach;
 use crate::weak::{self, Demand};
 use crate::witness::{Point, Witness};
 use crate::witness_search::{self, Question};
-use rustc_hash::FxHashSet;
+use rustc_hash::{FxHashMap, FxHashSet};
 use seriatim_isolation::Level;
 use std::sync::Arc;
 
@@ -23,6 +23,9 @@ pub(crate) struct Engine {
     witness: Option<Witness>,
     /// Instead of both, if one node of a server is simulated.
     pub node: Option<NodeState>,
+    /// Places of committed transactions in the order that says which versions are the last, until
+    /// something changes.
+    places: Option<FxHashMap<u32, usize>>,
 }
 
 impl Engine {
@@ -90,13 +93,34 @@ impl Engine {
         last.copied().unwrap_or(INITIAL)
     }
 
-    /// Of the versions of `key` that `txn` may read the one that committed last.
+    /// Of the versions of `key` that `txn` may read the one that committed last. Where reads of old
+    /// versions have put commits into another order, that order says which one is the last: an
+    /// assertion must not see a version that all orders have overwritten.
     pub fn latest(&mut self, txn: u32, key: u32) -> Option<u32> {
+        if self.is_reordered() {
+            let admissible = self.admissible(txn, key);
+            let places = self.places();
+            return admissible.into_iter().max_by_key(|writer| places.get(writer));
+        }
         let last = self.last_version(key);
         if self.node.is_none() && self.may_read(txn, key, last) {
             return Some(last);
         }
         self.admissible(txn, key).last().copied()
+    }
+
+    fn places(&mut self) -> &FxHashMap<u32, usize> {
+        if self.places.is_none() {
+            let order = self.reach.in_order(&self.log, &self.open_edges(), |_| true);
+            let places = order.into_iter().enumerate().map(|(place, txn)| (txn, place));
+            self.places = Some(places.collect());
+        }
+        self.places.get_or_insert_default()
+    }
+
+    /// Whether what was read contradicts the order of the commits.
+    fn is_reordered(&self) -> bool {
+        self.node.is_none() && self.witness.is_none() && self.reach.is_reordered()
     }
 
     /// Whether another order lets `txn` read `key` from `source`.
@@ -162,6 +186,9 @@ impl Engine {
             }
             _ => {}
         }
+        if !edges.is_empty() {
+            self.places = None;
+        }
         self.log.txns[txn as usize].forced.extend(edges);
     }
 
@@ -192,6 +219,7 @@ impl Engine {
             self.abort(txn);
             return false;
         }
+        self.places = None;
         self.log.end(txn, state);
         if let Some(node) = &mut self.node {
             node.end(txn);
@@ -222,6 +250,7 @@ impl Engine {
     /// Settles transactions, in this order. Forgets all that are not remembered any more, except
     /// for those from the returned number on.
     pub fn settle(&mut self, order: &[u32]) -> usize {
+        self.places = None;
         self.log.settle(order);
         let remembered: FxHashSet<u32> = self.log.remembered().into_iter().collect();
         let is_needed = |txn: usize| remembered.contains(&(txn as u32));
@@ -261,6 +290,7 @@ impl Engine {
     }
 
     pub fn abort(&mut self, txn: u32) {
+        self.places = None;
         self.log.txns[txn as usize].forced.clear();
         self.node.iter_mut().for_each(|node| node.end(txn));
         self.log.abort(txn);

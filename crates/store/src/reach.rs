@@ -20,6 +20,8 @@ pub(crate) struct Reach {
     before: ForgettingList<Past>,
     /// Targets of forced edges.
     forced: ForgettingList<Vec<u32>>,
+    /// Whether a forced edge ever led to a transaction that had committed earlier.
+    is_reordered: bool,
 }
 
 impl Reach {
@@ -93,6 +95,7 @@ impl Reach {
         if self.is_before(log, from, to) {
             return;
         }
+        self.is_reordered |= log.txn(from).commit > log.txn(to).commit;
         self.forced[from as usize].push(to);
         let mut news = self.before[from as usize].clone();
         news.reach(log.txn(from).session, log.txn(from).number + 1);
@@ -115,10 +118,28 @@ impl Reach {
         committed
     }
 
+    /// Whether the order of the commits may not fit.
+    pub fn is_reordered(&self) -> bool {
+        self.is_reordered
+    }
+
     /// The committed transactions that can be settled now, in an order that fits all edges, `open`
     /// among them, and otherwise that of the commits. What an open transaction has read must stay
     /// the initial version of its key, or unsettled.
     pub fn settleable(&self, log: &Log, open: &[(u32, u32)]) -> Vec<u32> {
+        let mut holds = Holds::new(log);
+        // Those behind one that is held stay unsettled as well.
+        self.in_order(log, open, |txn| !holds.hold(log, txn))
+    }
+
+    /// The committed transactions in an order that fits all edges, `open` among them, and otherwise
+    /// that of the commits; without those that are not taken and those behind them.
+    pub fn in_order(
+        &self,
+        log: &Log,
+        open: &[(u32, u32)],
+        mut takes: impl FnMut(u32) -> bool,
+    ) -> Vec<u32> {
         let mut waits: FxHashMap<u32, u32> = log.unsettled().map(|txn| (txn, 0)).collect();
         let mut later: FxHashMap<u32, Vec<u32>> = FxHashMap::default();
         for txn in log.unsettled() {
@@ -130,11 +151,10 @@ impl Reach {
         let ready = waits.iter().filter(|(_, count)| **count == 0);
         let mut ready: BinaryHeap<Reverse<(u32, u32)>> =
             ready.map(|(&txn, _)| Reverse((log.txn(txn).commit, txn))).collect();
-        let mut holds = Holds::new(log);
         let mut order = Vec::new();
         while let Some(Reverse((_, txn))) = ready.pop() {
-            // Those behind it stay unsettled as well: their count does not come to 0.
-            if holds.hold(log, txn) {
+            // The count of those behind it does not come to 0.
+            if !takes(txn) {
                 continue;
             }
             order.push(txn);

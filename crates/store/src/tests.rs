@@ -374,3 +374,65 @@ fn scans_read_all_that_is_yet_to_come() {
     }
     assert!(scans > 100, "{scans}");
 }
+
+/// Transactions one after the other whose reads return anything that the level allows; what they
+/// did, with the sources of their reads by their places.
+fn random_run(random: &mut Random, engine: &mut Engine, level: Level) -> Vec<Transaction> {
+    let mut txns = Vec::new();
+    for number in 0..3 + random.below(3) as usize {
+        let session = random.below(3) as u32;
+        let txn = engine.begin(session, level);
+        assert_eq!(txn as usize, number);
+        let (mut reads, mut writes) = (Vec::new(), Vec::new());
+        for _ in 0..1 + random.below(3) {
+            let key = random.below(3) as u32;
+            if random.below(2) == 0 {
+                engine.write(txn, key);
+                writes.push(key as usize);
+            } else if !writes.contains(&(key as usize)) {
+                let admissible = engine.admissible(txn, key);
+                let source = admissible[random.below(admissible.len() as u64) as usize];
+                engine.read(txn, key, source);
+                let writer = (source != INITIAL).then_some(source as usize);
+                reads.push(axioms::Read { key: key as usize, source: writer });
+            }
+        }
+        assert!(engine.commit(txn));
+        txns.push(Transaction::new(session as usize, level, reads, writes));
+    }
+    txns
+}
+
+/// Assertions look at one key after the other, in transactions of their own: what they see must be
+/// what one commit order leaves behind, also if it is not the order of the commits.
+#[test]
+fn the_latest_versions_are_those_that_a_commit_order_leaves() {
+    let mut reordered = 0;
+    for seed in 0..3000 {
+        let mut random = Random(seed);
+        let level = LEVELS[seed as usize % 3];
+        let mut engine = Engine::default();
+        (0..6).for_each(|_| {
+            engine.log.open_session();
+        });
+        let txns = random_run(&mut random, &mut engine, level);
+        let finals: Vec<Option<usize>> = (0..3)
+            .map(|key| {
+                let reader = engine.begin(3 + key, level);
+                let source = engine.latest(reader, key).expect("a weak level always answers");
+                engine.read(reader, key, source);
+                assert!(engine.commit(reader));
+                (source != INITIAL).then_some(source as usize)
+            })
+            .collect();
+        let last_writer = |order: &[usize], key: usize| {
+            order.iter().rev().copied().find(|&txn| txns[txn].writes.contains(&key))
+        };
+        let leaves = |order: &[usize]| (0..3).all(|key| last_writer(order, key) == finals[key]);
+        let execution = Execution { txns: txns.clone(), ..Execution::default() };
+        assert!(execution.some_commit_order(leaves), "{level}, seed {seed}: {txns:?} {finals:?}");
+        let by_time: Vec<usize> = (0..txns.len()).collect();
+        reordered += u32::from(!leaves(&by_time));
+    }
+    assert!(reordered > 50, "{reordered}");
+}
