@@ -173,14 +173,26 @@ fn what_machines_read_follows_its_schema() {
         return;
     }
     let shop = Shop::new("json");
-    let (line, errors, code) = told(&shop.fuzz(&["--level", "rc", "--format", "json"]));
+    let (line, errors, code) =
+        told(&shop.fuzz(&["--level", "rc", "--format", "json", "--output", "run.json"]));
     assert_eq!(code, Some(1), "{line}{errors}");
-    let schema = serde_json::from_str(seriatim_report::schema::TRIAL).unwrap();
-    let line: serde_json::Value = serde_json::from_str(&line).unwrap();
+    let line = following(seriatim_report::schema::TRIAL, &line);
+    assert_eq!(line["failure"]["blame"][0]["returned"], "1");
+    let json = ["replay", "run.json", "--format", "json", "--", "psql", "-qf", "sell.sql"];
+    let (line, errors, code) = told(&shop.run(&json));
+    assert!(matches!(code, Some(0 | 1)), "{line}{errors}");
+    let line = following(seriatim_report::schema::RETRIAL, &line);
+    assert_eq!(line["outcome"] == "failed", code == Some(1), "{line}");
+}
+
+/// A line that follows its schema.
+fn following(schema: &str, line: &str) -> serde_json::Value {
+    let schema = serde_json::from_str(schema).unwrap();
+    let line: serde_json::Value = serde_json::from_str(line).unwrap();
     let validator = jsonschema::validator_for(&schema).unwrap();
     let problems: Vec<String> = validator.iter_errors(&line).map(|it| it.to_string()).collect();
     assert!(problems.is_empty(), "{problems:?}\n{line}");
-    assert_eq!(line["failure"]["blame"][0]["returned"], "1");
+    line
 }
 
 #[test]

@@ -9,6 +9,8 @@ pub const CERTIFICATE: &str = include_str!("../schema/certificate.schema.json");
 pub const FUZZ: &str = include_str!("../schema/fuzz.schema.json");
 /// Of one line of `seriatim fuzz --format json -- CMD`.
 pub const TRIAL: &str = include_str!("../schema/trial.schema.json");
+/// Of one line of `seriatim replay RUN --format json -- CMD`.
+pub const RETRIAL: &str = include_str!("../schema/retrial.schema.json");
 /// Of one line of `seriatim audit --format json`.
 pub const AUDIT: &str = include_str!("../schema/audit.schema.json");
 /// Of one line of `seriatim replay PREDICTION APP --format json`.

@@ -69,6 +69,13 @@ pub enum TrialError {
     Interrupted,
 }
 
+impl TrialError {
+    /// Whether somebody asked for an end.
+    pub(crate) fn is_interruption(&self) -> bool {
+        matches!(self, TrialError::Interrupted)
+    }
+}
+
 /// The end of what a command wrote, as a clause.
 fn wrote(output: &str) -> String {
     if output.is_empty() {

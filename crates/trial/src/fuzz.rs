@@ -163,7 +163,8 @@ impl Fuzz<'_> {
         });
         let known = shared.known.into_inner().unwrap_or_else(PoisonError::into_inner);
         match known.error {
-            Some(error) if !matches!(error, TrialError::Interrupted) => return Err(error),
+            // What another run found is not lost because this one could not be done.
+            Some(error) if known.failed.is_none() && !error.is_interruption() => return Err(error),
             _ => {}
         }
         let is_complete = known.failed.is_some() || known.seen.runs >= self.runs;

@@ -24,6 +24,8 @@ enum Which {
     Fuzz,
     /// A line of `fuzz --format json -- CMD`
     Trial,
+    /// A line of `replay RUN --format json -- CMD`
+    Retrial,
     /// A line of `audit --format json`
     Audit,
     /// A line of `replay PREDICTION APP --format json`
@@ -45,6 +47,7 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         Which::Certificate => schema::CERTIFICATE,
         Which::Fuzz => schema::FUZZ,
         Which::Trial => schema::TRIAL,
+        Which::Retrial => schema::RETRIAL,
         Which::Audit => schema::AUDIT,
         Which::Replay => schema::REPLAY,
         Which::Explore => schema::EXPLORE,

@@ -69,7 +69,7 @@ struct Line<'a> {
     check: serde_json::Value,
 }
 
-/// The line, without a line end.
+/// The line, without a line end, as [`crate::schema::RETRIAL`] describes it.
 pub fn json(retried: &Retried) -> String {
     let line = Line {
         command: &retried.command,
