@@ -7,6 +7,7 @@ use crate::activity::{SessionEntry, Sessions};
 use crate::catalog::{Catalog, HeapId, Object, Sequence};
 use crate::cell_names::CellNames;
 use crate::cells::{Base, CellStore, Names};
+use crate::channels::Channels;
 use crate::error::{Result, SqlError, code};
 use crate::heap::{Heap, Heaps, IndexEntries};
 use crate::locks::{LockTable, Owner};
@@ -30,6 +31,8 @@ pub struct Database {
     sequences: Mutex<FxHashMap<Oid, Option<i64>>>,
     /// Its locks.
     pub locks: LockTable,
+    /// Who listens to what.
+    pub channels: Channels,
     counters: Arc<Counters>,
     /// How many sessions are connected.
     pub connections: AtomicU32,
@@ -59,6 +62,7 @@ impl Database {
             entries: RwLock::default(),
             sequences: Mutex::default(),
             locks: LockTable::default(),
+            channels: Channels::default(),
             counters,
             connections: AtomicU32::new(0),
         }
@@ -192,19 +196,26 @@ impl Database {
         Ok(())
     }
 
-    /// Lets a sequence begin anew.
-    pub fn restart(&self, sequence: Oid) {
-        self.sequences.lock().unwrap_or_else(PoisonError::into_inner).remove(&sequence);
+    /// Lets a sequence go on behind this number, or begin anew; behind which it was.
+    pub fn replace_value(&self, sequence: Oid, value: Option<i64>) -> Option<i64> {
+        let mut all = self.sequences.lock().unwrap_or_else(PoisonError::into_inner);
+        all.insert(sequence, value).flatten()
     }
 }
 
-/// The rows that are there now are there initially.
-fn settle_heap(heap: &Heap, table: &crate::catalog::Table, txn: &dyn crate::cells::CellTxn) {
+/// The rows that are there now, in this heap or in the one that it is a copy of, are there
+/// initially.
+fn settle_heap(
+    heap: &Heap,
+    source: HeapId,
+    table: &crate::catalog::Table,
+    txn: &dyn crate::cells::CellTxn,
+) {
     use crate::cells::{Cell, RowNo};
     use crate::types::Datum;
     let mut rows = heap.rows_mut();
     for number in (0..rows.count()).map(RowNo) {
-        let peek = |column: u16| txn.peek(Cell { heap: heap.id, row: number, column });
+        let peek = |column: u16| txn.peek(Cell { heap: source, row: number, column });
         let exists = match peek(Cell::EXISTENCE) {
             Some(value) => matches!(value, Datum::Bool(true)),
             None => rows.exists(number),
@@ -220,6 +231,13 @@ fn settle_heap(heap: &Heap, table: &crate::catalog::Table, txn: &dyn crate::cell
         };
         let values: Vec<Datum> = (1..=table.columns.len() as u16).map(value).collect();
         rows.set_initial(number, values);
+    }
+}
+
+fn in_use(count: u32) -> String {
+    match count {
+        1 => "There is 1 other session using the database.".to_owned(),
+        count => format!("There are {count} other sessions using the database."),
     }
 }
 
@@ -308,7 +326,7 @@ impl Cluster {
             for (_, object) in database.catalog().objects() {
                 let crate::catalog::Object::Table(table) = object else { continue };
                 let heap = database.heap(table.heap)?;
-                settle_heap(&heap, table, &*txn);
+                settle_heap(&heap, heap.id, table, &*txn);
             }
         }
         txn.abort();
@@ -333,16 +351,29 @@ impl Cluster {
         })
     }
 
-    /// Makes a database, empty.
-    pub fn create(&self, name: &str) -> Result<()> {
+    /// Makes a database that has what another one has, to which nobody is connected besides so
+    /// many sessions of those who ask.
+    pub fn create(&self, name: &str, template: &str, own: u32) -> Result<()> {
         let mut databases = self.databases.write().unwrap_or_else(PoisonError::into_inner);
         if databases.contains_key(name) {
             let message = format!("database \"{name}\" already exists");
             return Err(SqlError::new(code::DUPLICATE_DATABASE, message));
         }
+        let Some(template) = databases.get(template) else {
+            let message = format!("template database \"{template}\" does not exist");
+            return Err(SqlError::new(code::INVALID_CATALOG_NAME, message));
+        };
+        let others = template.connections.load(Ordering::SeqCst).saturating_sub(own);
+        if others > 0 {
+            let template = &template.name;
+            let message =
+                format!("source database \"{template}\" is being accessed by other users");
+            return Err(SqlError::new(code::OBJECT_IN_USE, message).detail(in_use(others)));
+        }
         let oid = Oid(self.counters.oid.fetch_add(1, Ordering::Relaxed));
-        let catalog = Arc::new(Catalog::default());
-        let database = Database::new(name, oid, catalog, Arc::clone(&self.counters));
+        let txn = self.store.session().begin(None)?;
+        let database = template.duplicate(name, oid, &*txn)?;
+        txn.abort();
         databases.insert(name.to_owned(), Arc::new(database));
         Ok(())
     }
@@ -352,12 +383,11 @@ impl Cluster {
         let database = self.database(name)?;
         let count = database.connections.load(Ordering::SeqCst);
         if count > 0 && !is_forced {
-            let sessions = if count == 1 { "session" } else { "sessions" };
             return Err(SqlError::new(
                 code::OBJECT_IN_USE,
                 format!("database \"{name}\" is being accessed by other users"),
             )
-            .detail(format!("There is {count} other {sessions} using the database.")));
+            .detail(in_use(count)));
         }
         self.databases.write().unwrap_or_else(PoisonError::into_inner).remove(name);
         Ok(())

@@ -57,6 +57,12 @@ impl Heap {
         RowsMut(self.inner.write().unwrap_or_else(PoisonError::into_inner))
     }
 
+    /// Takes over the rows of another one, which it shares until one of the two changes.
+    pub fn share(&self, of: &Heap) {
+        let rows = Arc::clone(&of.rows());
+        *self.inner.write().unwrap_or_else(PoisonError::into_inner) = rows;
+    }
+
     /// One with the same identifier and the same rows.
     pub fn copy(&self) -> Heap {
         Heap { id: self.id, inner: RwLock::new(Arc::clone(&self.rows())) }
@@ -275,6 +281,12 @@ impl IndexEntries {
     pub fn copy(&self) -> IndexEntries {
         let entries = self.inner.read().unwrap_or_else(PoisonError::into_inner);
         IndexEntries { id: self.id, inner: RwLock::new(Arc::clone(&entries)) }
+    }
+
+    /// Takes over the entries of another one, which it shares until one of the two changes.
+    pub fn share(&self, of: &IndexEntries) {
+        let entries = Arc::clone(&of.inner.read().unwrap_or_else(PoisonError::into_inner));
+        *self.inner.write().unwrap_or_else(PoisonError::into_inner) = entries;
     }
 
     /// The key of a number.

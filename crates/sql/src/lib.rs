@@ -13,6 +13,7 @@ pub mod bind;
 pub mod catalog;
 pub mod cell_names;
 pub mod cells;
+pub mod channels;
 pub mod database;
 pub mod ddl;
 pub mod deparse;

@@ -3,6 +3,7 @@
 
 use crate::catalog::{Catalog, CatalogEdit, ConstraintKind, Object};
 use crate::cells::{CellTxn, RowNo, TxnLevel};
+use crate::channels::Letter;
 use crate::error::{Result, SqlError, code};
 use crate::ir::Modify;
 use crate::locks::Owner;
@@ -50,6 +51,11 @@ pub struct TxnState {
     pub setting_changes: Vec<SettingChange>,
     /// The rows of tables that it dropped or wrote anew.
     pub dropped_heaps: Vec<crate::catalog::HeapId>,
+    /// What it does to channels when it commits.
+    pub letters: Vec<Letter>,
+    /// Sequences that it let begin anew, and what they gave before: they go on there if it ends
+    /// without a commit.
+    pub restarted: Vec<(Oid, Option<i64>)>,
 }
 
 /// What a statement has changed, as clients of MySQL are told.
@@ -138,6 +144,10 @@ pub struct Savepoint {
     pub edit: CatalogEdit,
     /// The checks.
     pub pending: usize,
+    /// The letters.
+    pub letters: usize,
+    /// The sequences that began anew.
+    pub restarted: usize,
     /// What SET CONSTRAINTS had said.
     pub deferral: (Option<bool>, BTreeMap<Oid, bool>),
     /// The settings.

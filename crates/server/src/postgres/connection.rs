@@ -5,6 +5,7 @@
 //! one thread to another between a question and its answer. A stack of its own bounds what deeply
 //! nested statements may take.
 
+use super::bell::{Bell, Woken};
 use super::frontend::Frontend;
 use super::registry::{Admitted, Seat};
 use super::report::{self, Reported, Severity};
@@ -14,7 +15,7 @@ use super::wire::{End, Wire, Wired};
 use super::{Shared, copy};
 use pgwire::api::auth::sasl::scram::random_nonce;
 use pgwire::messages::response::{
-    CommandComplete, EmptyQueryResponse, ReadyForQuery, TransactionStatus,
+    CommandComplete, EmptyQueryResponse, NotificationResponse, ReadyForQuery, TransactionStatus,
 };
 use pgwire::messages::startup::{BackendKeyData, SecretKey};
 use seriatim_sql::SqlError;
@@ -101,6 +102,7 @@ fn talk(wire: &mut Wire, admitted: &Admitted, shared: &Shared) -> Wired<()> {
         reported: Reported::default(),
         formats: HashMap::new(),
         is_skipping: false,
+        bell: None,
         session,
         shared,
     };
@@ -143,6 +145,8 @@ pub(super) struct Connection<'w> {
     pub formats: HashMap<String, Formats>,
     /// After an error in the extended protocol: whatever comes before Sync is skipped.
     pub is_skipping: bool,
+    /// What wakes it while it waits for its client, once it listens.
+    bell: Option<Bell>,
 }
 
 impl Connection<'_> {
@@ -192,7 +196,8 @@ impl Connection<'_> {
         self.is_busy.store(false, Ordering::Relaxed);
         let holding = self.shared.config.holding.as_ref();
         holding.iter().for_each(|holding| holding.idles(self.session.number()));
-        let message = self.wire.message(limit.map(|limit| Instant::now() + limit));
+        let until = limit.map(|limit| Instant::now() + limit);
+        let message = self.tell_while_silent(until).and_then(|()| self.wire.message(until));
         holding.iter().for_each(|holding| holding.works(self.session.number()));
         self.is_busy.store(true, Ordering::Relaxed);
         match message {
@@ -202,6 +207,41 @@ impl Connection<'_> {
             }
             other => other,
         }
+    }
+
+    /// While the client is silent: what other sessions tell it.
+    fn tell_while_silent(&mut self, until: Option<Instant>) -> Wired<()> {
+        while self.session.hears() {
+            // Without a bell the client is told when it asks something next.
+            let Some(bell) = self.bell.take().or_else(|| self.hang_bell()) else { return Ok(()) };
+            self.tell_notifications()?;
+            self.wire.flush()?;
+            let woken = match self.wire.silent_socket() {
+                Some(socket) => bell.wait(&socket.0, until).map_err(|_| End::Gone)?,
+                None => Woken::ByClient,
+            };
+            self.bell = Some(bell);
+            match woken {
+                Woken::ByClient => return Ok(()),
+                Woken::Late => return Err(End::Late),
+                Woken::ByBell => {}
+            }
+        }
+        Ok(())
+    }
+
+    fn hang_bell(&self) -> Option<Bell> {
+        let (bell, ring) = Bell::new().ok()?;
+        self.session.set_alarm(ring);
+        Some(bell)
+    }
+
+    fn tell_notifications(&mut self) -> Wired<()> {
+        for it in self.session.take_notifications() {
+            let (channel, payload) = (it.channel.to_string(), it.payload.to_string());
+            self.wire.put(&NotificationResponse::new(it.sender as i32, channel, payload))?;
+        }
+        Ok(())
     }
 
     fn idle_limit(&self) -> (Option<Duration>, SqlError) {
@@ -373,6 +413,7 @@ impl Connection<'_> {
             self.formats.clear();
         }
         self.tell_notices()?;
+        self.tell_notifications()?;
         self.report_settings()?;
         self.wire.put(&ReadyForQuery::new(status))?;
         self.session.answered();

@@ -6,6 +6,7 @@
 //! sent are those of `pgwire`; those that arrive are read by `frontend.rs`, which trusts nothing.
 //! `registry.rs` knows all connections: it cancels statements and ends sessions.
 
+mod bell;
 mod config;
 mod connection;
 mod copy;

@@ -45,6 +45,18 @@ impl Stream {
         }
     }
 
+    /// Whether something has been read of the socket that nobody has got yet.
+    pub fn has_buffered(&mut self) -> bool {
+        match self {
+            Stream::Plain(_) => false,
+            Stream::Tls(stream) => {
+                // An error is told by the next read.
+                let state = stream.conn.process_new_packets();
+                state.map_or(true, |state| state.plaintext_bytes_to_read() > 0)
+            }
+        }
+    }
+
     pub fn is_encrypted(&self) -> bool {
         matches!(self, Stream::Tls(_))
     }

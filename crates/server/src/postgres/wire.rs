@@ -83,6 +83,14 @@ impl Wire {
         !self.input.is_empty()
     }
 
+    /// The socket, if reading means to wait for it.
+    pub fn silent_socket(&mut self) -> Option<Socket> {
+        let has_input = self.has_input();
+        let stream = self.stream.as_mut()?;
+        let is_silent = !has_input && !stream.has_buffered();
+        is_silent.then(|| stream.socket().clone())
+    }
+
     /// The body of a message without a type: what comes before a session.
     pub fn startup_packet(&mut self, until: Instant) -> Wired<Bytes> {
         self.fill_to(4, Some(until))?;

@@ -38,7 +38,8 @@ impl Binder<'_> {
             Some(ast::ObjectNamePart::Identifier(ident)) => self.position(ident.span),
             _ => 0,
         };
-        self.function_named(&name, function).map_err(|error| error.at(position))
+        let made = self.function_named(&name, function);
+        made.map_err(|error| self.at_call(error, function, position))
     }
 
     fn function_named(&mut self, name: &str, function: &ast::Function) -> Result<Expr> {
@@ -61,6 +62,10 @@ impl Binder<'_> {
         let written = written(function)?;
         if let Some(expr) = self.not_a_function(name, &written)? {
             return Ok(expr);
+        }
+        if function.over.is_some() && !function.within_group.is_empty() {
+            let message = format!("OVER is not supported for ordered-set aggregate {name}");
+            return Err(SqlError::new(code::FEATURE_NOT_SUPPORTED, message));
         }
         if self.is_aggregate(name) || function.over.is_some() {
             return self.aggregate_or_window(name, function, written);

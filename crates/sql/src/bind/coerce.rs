@@ -362,13 +362,14 @@ impl Binder<'_> {
     /// The one type of several expressions (CASE, UNION, VALUES, …): rules of "UNION, CASE, and
     /// Related Constructs".
     pub(super) fn common_type(&self, types: &[Oid], what: &str) -> Result<Oid> {
-        let known = || types.iter().copied().filter(|&ty| ty != Oid::UNKNOWN);
-        let Some(first) = known().next() else { return Ok(Oid::TEXT) };
+        let known = || types.iter().copied().enumerate().filter(|(_, ty)| *ty != Oid::UNKNOWN);
+        let Some((_, first)) = known().next() else { return Ok(Oid::TEXT) };
         if types.iter().all(|&ty| ty == first) {
             return Ok(first);
         }
         let mut chosen = self.catalog.base_type(first);
-        for next in known().skip(1).map(|ty| self.catalog.base_type(ty)) {
+        for (place, next) in known().skip(1) {
+            let next = self.catalog.base_type(next);
             if next == chosen {
                 continue;
             }
@@ -378,6 +379,7 @@ impl Binder<'_> {
                 return Ok(self.mysql_common(types));
             }
             if category != other {
+                self.culprit.set(Some(place));
                 return Err(SqlError::new(
                     code::DATATYPE_MISMATCH,
                     format!(

@@ -122,6 +122,7 @@ impl Binder<'_> {
             None if ty == Oid::INT2VECTOR => Oid::INT2,
             None if ty == Oid::OIDVECTOR => Oid::OID,
             None if ty == Oid::JSONB => Oid::JSONB,
+            None if ty == Oid::NAME => Oid::CHAR,
             None => {
                 let message = format!(
                     "cannot subscript type {} because it does not support subscripting",
@@ -136,6 +137,10 @@ impl Binder<'_> {
             parts.push(self.subscript_part(subscript, ty)?);
         }
         let is_slice = parts.iter().any(|part| matches!(part, SubscriptPart::Slice(..)));
+        if ty == Oid::NAME && is_slice {
+            let message = "slices of fixed-length arrays not implemented";
+            return Err(SqlError::new(code::FEATURE_NOT_SUPPORTED, message));
+        }
         let ty = if is_slice && !vector { ty } else { element };
         Ok(Expr {
             typmod: base.typmod,

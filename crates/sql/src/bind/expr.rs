@@ -19,13 +19,15 @@ fn is_comparison(op: &BinaryOperator) -> bool {
 impl Binder<'_> {
     /// Binds an expression.
     pub(crate) fn expr(&mut self, ast: &Ast) -> Result<Expr> {
-        self.nested(|binder| binder.expr_inside(ast))
+        let bound = self.nested(|binder| binder.expr_inside(ast));
+        bound.map_err(|error| self.at_expr(error, ast))
     }
 
     /// Binds an expression that is to be a truth value.
     pub(super) fn condition(&mut self, ast: &Ast, what: &str) -> Result<Expr> {
         let expr = self.expr(ast)?;
-        self.coerce_to_bool(expr, what)
+        let made = self.coerce_to_bool(expr, what);
+        made.map_err(|error| self.at_wrong_type(error, ast))
     }
 
     pub(super) fn exprs(&mut self, list: &[Ast]) -> Result<Vec<Expr>> {
@@ -179,7 +181,11 @@ impl Binder<'_> {
         }
         let expr = self.expr(inner)?;
         let cast = self.coerce(expr, ty, typmod, CastContext::Explicit);
-        cast.map_err(|error| error.at(position))
+        // Of a value that is none it is the literal, otherwise the cast.
+        cast.map_err(|error| match error.code() {
+            code::CANNOT_COERCE => error,
+            _ => error.at(position),
+        })
     }
 
     fn is_null(&mut self, inner: &Ast, negated: bool) -> Result<Expr> {
@@ -246,9 +252,10 @@ impl Binder<'_> {
         }
         rights.reverse();
         let chained = rights.windows(2).find(|ops| ops.iter().all(|(op, _)| is_comparison(op)));
-        if let Some([_, (op, _)]) = chained {
+        if let Some([_, (op, right)]) = chained {
             let message = format!("syntax error at or near \"{op}\"");
-            return Err(SqlError::new(code::SYNTAX_ERROR, message));
+            let error = SqlError::new(code::SYNTAX_ERROR, message);
+            return Err(self.at_operator(error, right));
         }
         // Both sides of a comparison of rows are looked at as they are written.
         if let [(op, right)] = rights[..]
@@ -263,7 +270,12 @@ impl Binder<'_> {
                     let row = self.row_subquery(query, fields.len())?;
                     self.compare_row_values(left, &super::operators::operator_name(op)?, row)?
                 }
-                _ => self.binary(left, op, right)?,
+                _ => {
+                    let made = self.binary(left, op, right);
+                    // What is wrong with the right side has a place already.
+                    let made = made.map_err(|error| self.at_wrong_type(error, first));
+                    made.map_err(|error| self.at_operator(error, right))?
+                }
             };
         }
         Ok(left)

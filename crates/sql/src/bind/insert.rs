@@ -1,15 +1,17 @@
 //! INSERT: what is inserted, converted to the types of the columns.
 
 use super::assignments::value_position;
+use super::parts::Place;
 use super::query::Unknowns;
 use super::target::{Change, Target};
-use super::{Binder, Clause, split_name};
+use super::{Binder, Clause};
 use crate::catalog::builtin::CastContext;
 use crate::catalog::{Column, Table};
 use crate::error::{Result, SqlError, code};
 use crate::ir::{Body, Expr, ExprKind, InsertSource, ModifyKind, OutColumn, Overriding, Query};
 use crate::types::Oid;
 use sqlparser::ast;
+use std::cmp::Ordering;
 use std::sync::Arc;
 
 impl Binder<'_> {
@@ -22,24 +24,13 @@ impl Binder<'_> {
         };
         let target = self.change_target(name, Change::Insert)?;
         let table = Arc::clone(&target.table);
-        let mut columns = Vec::new();
-        for name in &insert.columns {
-            let (_, plain) = split_name(name)?;
-            let position = match name.0.last() {
-                Some(ast::ObjectNamePart::Identifier(ident)) => self.position(ident.span),
-                _ => 0,
-            };
-            let number = target.find(&plain, position)?;
-            if columns.contains(&number) {
-                return Err(SqlError::new(
-                    code::DUPLICATE_COLUMN,
-                    format!("column \"{plain}\" specified more than once"),
-                )
-                .at(position));
-            }
-            columns.push(number);
-        }
-        let (source, columns) = self.insert_source(insert, &target, columns)?;
+        let places = self.insert_places(&target, &insert.columns)?;
+        let (source, columns) = if places.iter().any(|place| !place.path.is_empty()) {
+            self.insert_parts(insert, &table, &places)?
+        } else {
+            let columns = places.iter().map(|place| place.column).collect();
+            self.insert_source(insert, &target, columns)?
+        };
         let alias = insert.table_alias.as_ref().map(|alias| ast::TableAlias {
             explicit: true,
             name: alias.alias.clone(),
@@ -64,6 +55,44 @@ impl Binder<'_> {
         });
         let kind = ModifyKind::Insert { source, columns, defaults, on_conflict, overriding };
         self.finish(&target, placed, kind, insert.returning.as_ref())
+    }
+
+    /// The source of an INSERT that names parts of columns.
+    fn insert_parts(
+        &mut self,
+        insert: &ast::Insert,
+        table: &Table,
+        places: &[Place],
+    ) -> Result<(InsertSource, Vec<u16>)> {
+        let source = insert.source.as_deref().filter(|source| is_plain_values(source));
+        let Some(ast::SetExpr::Values(values)) = source.map(|source| &*source.body) else {
+            return Err(SqlError::unsupported("INSERT of a query into parts of columns"));
+        };
+        let mut columns: Vec<u16> = Vec::new();
+        for place in places {
+            if !columns.contains(&place.column) {
+                columns.push(place.column);
+            }
+        }
+        let (query, _) = self.inside(|binder| {
+            let mut rows = Vec::new();
+            for row in &values.rows {
+                check_width(row.content.len(), places.len())?;
+                rows.push(binder.with_parts(&row.content, table, places)?);
+            }
+            let out =
+                columns.iter().enumerate().map(|(at, it)| value_column(at, table.column(*it)));
+            let out = out.collect();
+            Ok(Query { body: Body::Values(rows), ..Query::values(Vec::new(), out) })
+        })?;
+        Ok((InsertSource::Query(Box::new(query)), columns))
+    }
+
+    /// A value of VALUES for a column; it may be DEFAULT.
+    pub(super) fn insert_value(&mut self, ast: &ast::Expr, column: &Column) -> Result<Expr> {
+        let expr = self.in_clause(Clause::Values, |binder| binder.expr(ast))?;
+        refuse_default(&expr)?;
+        self.assign(expr, column, value_position(ast))
     }
 
     fn insert_source(
@@ -125,11 +154,7 @@ impl Binder<'_> {
         too_many: &dyn Fn() -> SqlError,
     ) -> Option<Result<Query>> {
         let ast::SetExpr::Values(values) = &*source.body else { return None };
-        let plain = source.with.is_none()
-            && source.order_by.is_none()
-            && source.limit_clause.is_none()
-            && source.fetch.is_none();
-        plain.then(|| self.convert_rows(values, table, columns, too_many))
+        is_plain_values(source).then(|| self.convert_rows(values, table, columns, too_many))
     }
 
     fn convert_rows(
@@ -153,18 +178,11 @@ impl Binder<'_> {
             }
             let mut cells = Vec::new();
             for (place, ast) in row.content.iter().enumerate() {
-                let expr = self.in_clause(Clause::Values, |binder| binder.expr(ast))?;
-                refuse_default(&expr)?;
-                let column = table.column(columns[place]);
-                cells.push(self.assign(expr, column, value_position(ast))?);
+                cells.push(self.insert_value(ast, table.column(columns[place]))?);
             }
             rows.push(cells);
         }
-        let out = |place: usize| {
-            let column = table.column(columns[place]);
-            let name = format!("column{}", place + 1).into();
-            OutColumn { name, ty: column.ty, typmod: column.typmod, origin: None, collation: None }
-        };
+        let out = |place: usize| value_column(place, table.column(columns[place]));
         let columns = (0..width).map(out).collect();
         Ok(Query { body: Body::Values(rows), ..Query::values(Vec::new(), columns) })
     }
@@ -195,6 +213,30 @@ impl Binder<'_> {
         // The length and the like are applied where the row is made.
         Ok(())
     }
+}
+
+/// Whether a query is VALUES and nothing else.
+fn is_plain_values(source: &ast::Query) -> bool {
+    matches!(&*source.body, ast::SetExpr::Values(_))
+        && source.with.is_none()
+        && source.order_by.is_none()
+        && source.limit_clause.is_none()
+        && source.fetch.is_none()
+}
+
+/// A column of VALUES that has the values of a column of the table.
+fn value_column(place: usize, column: &Column) -> OutColumn {
+    let name = format!("column{}", place + 1).into();
+    OutColumn { name, ty: column.ty, typmod: column.typmod, origin: None, collation: None }
+}
+
+fn check_width(given: usize, wanted: usize) -> Result<()> {
+    let message = match given.cmp(&wanted) {
+        Ordering::Equal => return Ok(()),
+        Ordering::Greater => "INSERT has more expressions than target columns",
+        Ordering::Less => "INSERT has more target columns than expressions",
+    };
+    Err(SqlError::new(code::SYNTAX_ERROR, message))
 }
 
 /// DEFAULT stands alone: it is no part of an expression.

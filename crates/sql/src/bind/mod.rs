@@ -28,6 +28,7 @@ mod names;
 mod notes;
 mod operators;
 mod parts;
+mod places;
 mod query;
 mod resolve;
 mod search_cycle;
@@ -134,6 +135,8 @@ pub struct Binder<'b> {
     domain_value: Option<Oid>,
     /// What names in the text stand for, if somebody wants to know.
     notes: Option<Vec<Note>>,
+    /// Which of several expressions has a type that does not go with the others, for its place.
+    culprit: std::cell::Cell<Option<usize>>,
 }
 
 impl std::fmt::Debug for Binder<'_> {
@@ -249,6 +252,7 @@ impl<'b> Binder<'b> {
             records: Vec::new(),
             domain_value: None,
             notes: None,
+            culprit: std::cell::Cell::default(),
         }
     }
 

@@ -170,8 +170,23 @@ impl Binder<'_> {
         {
             return self.field(base, field);
         }
-        let message = format!("missing FROM-clause entry for table \"{table}\"");
-        Err(SqlError::new(code::UNDEFINED_TABLE, message).at(at))
+        Err(self.no_entry(table).at(at))
+    }
+
+    /// No part of FROM has this name; perhaps a table has it that was given another one there.
+    fn no_entry(&self, table: &str) -> SqlError {
+        let is_it = |item: &&Item| {
+            let found = item.table.and_then(|oid| self.catalog.table(oid));
+            found.is_some_and(|found| *found.name == *table)
+        };
+        let renamed = self.levels.iter().rev().flat_map(|level| &level.items).find(is_it);
+        let Some(item) = renamed else {
+            let message = format!("missing FROM-clause entry for table \"{table}\"");
+            return SqlError::new(code::UNDEFINED_TABLE, message);
+        };
+        let message = format!("invalid reference to FROM-clause entry for table \"{table}\"");
+        let hint = format!("Perhaps you meant to reference the table alias \"{}\".", item.name);
+        SqlError::new(code::UNDEFINED_TABLE, message).hint(hint)
     }
 
     /// What `*` or `table.*` stands for.
@@ -194,8 +209,7 @@ impl Binder<'_> {
         };
         let (schema, name) = split_name(of)?;
         let Some((depth, item)) = self.find_item(schema.as_deref(), &name) else {
-            let message = format!("missing FROM-clause entry for table \"{name}\"");
-            return Err(SqlError::new(code::UNDEFINED_TABLE, message));
+            return Err(self.no_entry(&name));
         };
         let columns = item.columns.clone();
         let shown = columns.iter().filter(|it| !it.system);

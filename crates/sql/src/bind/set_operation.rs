@@ -27,6 +27,7 @@ impl Binder<'_> {
             SetQuantifier::None | SetQuantifier::Distinct => false,
             other => return Err(SqlError::unsupported(format!("{name} {other}"))),
         };
+        let second = right;
         let (mut left, _) = self.inside(|binder| binder.body(left, &[], Unknowns::Keep))?;
         let (mut right, _) = self.inside(|binder| binder.body(right, &[], Unknowns::Keep))?;
         if left.columns.len() != right.columns.len() {
@@ -35,7 +36,10 @@ impl Binder<'_> {
         let mut columns = left.columns.clone();
         for (place, column) in columns.iter_mut().enumerate() {
             let types = [left.columns[place].ty, right.columns[place].ty];
-            let ty = self.common_type(&types, name)?;
+            let ty = self.common_type(&types, name).map_err(|error| {
+                let result = super::places::result_of(second, place);
+                result.map_or_else(|| error.clone(), |it| self.at_wrong_type(error.clone(), it))
+            })?;
             if !all || op != SetOp::Union {
                 self.need_equality(ty)?;
             }

@@ -1,13 +1,17 @@
-//! Copies of a cluster, for those who begin with the same state again and again.
+//! Copies of a cluster, for those who begin with the same state again and again, and of a database
+//! that is a template.
 //!
 //! A copy shares catalogs and rows with what it was made of until one of them changes them, so that
 //! it costs no more than the tables that are written.
 
 use super::{Cluster, Counters, Database};
 use crate::activity::Sessions;
-use crate::catalog::Object;
-use crate::cells::{Base, CellStore, Names};
+use crate::catalog::{Catalog, HeapId, Object, Table};
+use crate::cells::{Base, CellStore, CellTxn, Names};
+use crate::channels::Channels;
+use crate::error::Result;
 use crate::locks::LockTable;
+use crate::types::Oid;
 use std::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError, RwLock};
 
@@ -37,6 +41,7 @@ impl Database {
             entries: RwLock::default(),
             sequences: Mutex::default(),
             locks: LockTable::default(),
+            channels: Channels::default(),
             counters,
             connections: AtomicU32::new(0),
         };
@@ -65,6 +70,41 @@ impl Database {
             let entries = Arc::new(entries.copy());
             self.counters.names.note_entries(index, heap, &entries);
             all.insert((index, heap), entries);
+        }
+    }
+}
+
+impl Database {
+    /// A database with the same definitions and, initially, the rows that are there now.
+    pub(super) fn duplicate(&self, name: &str, oid: Oid, txn: &dyn CellTxn) -> Result<Database> {
+        let mut catalog = Catalog::clone(&self.catalog());
+        let mut made = Database::new(name, oid, Arc::default(), Arc::clone(&self.counters));
+        let is_table = |object: &&Object| matches!(object, Object::Table(_));
+        let tables: Vec<Object> =
+            catalog.objects().map(|(_, object)| object).filter(is_table).cloned().collect();
+        for object in tables {
+            let Object::Table(table) = object else { continue };
+            let source = self.heap(table.heap)?;
+            let heap = made.new_heap();
+            heap.share(&source);
+            super::settle_heap(&heap, source.id, &table, txn);
+            made.share_entries(self, source.id, heap.id);
+            let table = Arc::new(Table { heap: heap.id, ..Table::clone(&table) });
+            self.counters.names.note(&Object::Table(Arc::clone(&table)));
+            catalog.put(table.oid, Object::Table(table));
+        }
+        made.catalog = RwLock::new(Arc::new(catalog));
+        made.sequences =
+            Mutex::new(self.sequences.lock().unwrap_or_else(PoisonError::into_inner).clone());
+        Ok(made)
+    }
+
+    /// The keys of the rows of a heap become those of another heap that has the same rows.
+    fn share_entries(&self, of: &Database, source: HeapId, heap: HeapId) {
+        for (&(index, of), entries) in &*of.entries.read().unwrap_or_else(PoisonError::into_inner) {
+            if of == source {
+                self.entries(index, heap).share(entries);
+            }
         }
     }
 }
@@ -122,5 +162,38 @@ mod tests {
         assert_eq!(inserted, ask(&copy(), "INSERT INTO t (v) VALUES ('e') RETURNING id"));
         let mut session = Session::connect(&two, "postgres", "postgres").unwrap();
         assert!(session.simple("INSERT INTO t (v) VALUES ('b')").1.is_some());
+    }
+
+    #[test]
+    fn a_database_begins_with_what_its_template_has_and_goes_its_own_way() {
+        let cluster = Arc::new(Cluster::new(Arc::new(Memory::default())));
+        let run = |database: &str, sql: &str| {
+            let mut session = Session::connect(&cluster, database, "postgres").unwrap();
+            let (results, error) = session.simple(sql);
+            error.map_or(Ok(format!("{results:?}")), |error| Err(error.message().to_owned()))
+        };
+        run("postgres", "CREATE DATABASE a").unwrap();
+        run(
+            "a",
+            "CREATE TABLE t (id serial PRIMARY KEY, v text UNIQUE); \
+             INSERT INTO t (v) VALUES ('a'), ('b'), ('c'); DELETE FROM t WHERE v = 'a'; \
+             UPDATE t SET id = 7 WHERE v = 'b'; CREATE VIEW w AS SELECT v FROM t",
+        )
+        .unwrap();
+        run("postgres", "CREATE DATABASE b TEMPLATE a").unwrap();
+        let all = "SELECT * FROM t JOIN w USING (v) ORDER BY 1";
+        let before = run("a", all).unwrap();
+        assert_eq!(run("b", all).unwrap(), before);
+        let next = "INSERT INTO t (v) VALUES ('d') RETURNING *";
+        assert_eq!(run("b", next), run("a", next));
+        run("b", "DELETE FROM t WHERE id < 7; UPDATE t SET v = 'x'").unwrap();
+        assert_ne!(run("b", all), run("a", all));
+        let twice = "INSERT INTO t (v) VALUES ('b')";
+        let message = "duplicate key value violates unique constraint \"t_v_key\"".to_owned();
+        assert_eq!(run("a", twice), Err(message));
+        run("b", twice).unwrap();
+        let _connected = Session::connect(&cluster, "a", "postgres").unwrap();
+        let message = "source database \"a\" is being accessed by other users".to_owned();
+        assert_eq!(run("postgres", "CREATE DATABASE c TEMPLATE a"), Err(message));
     }
 }

@@ -211,7 +211,9 @@ impl Ddl<'_> {
         });
         if let Some(value) = restart {
             check_restart(&changed, value)?;
+            let before = self.env.database.last_value(changed.oid);
             self.env.database.set_value(&changed, value, false)?;
+            self.txn.restarted.push((changed.oid, before));
         } else if let Some(last) = self.env.database.last_value(changed.oid) {
             check_restart(&changed, last)?;
         }

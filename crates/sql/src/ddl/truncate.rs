@@ -82,7 +82,8 @@ impl Ddl<'_> {
                 })
                 .collect();
             for sequence in owned {
-                self.env.database.restart(sequence.oid);
+                let before = self.env.database.replace_value(sequence.oid, None);
+                self.txn.restarted.push((sequence.oid, before));
             }
         }
         Ok(())

@@ -336,6 +336,9 @@ fn flatten<'f>(from: &'f From, leaves: &mut Vec<&'f From>) {
 }
 
 fn row_names(leaves: &[Leaf], width: usize) -> Vec<Arc<str>> {
+    // With groups the width is that of the row behind them, which may be less.
+    let ends = leaves.iter().map(|leaf| leaf.start + leaf.columns.len());
+    let width = ends.chain([width]).max().unwrap_or(0);
     let mut names: Vec<Arc<str>> = vec!["?column?".into(); width];
     for leaf in leaves {
         for (place, (table, column)) in leaf.columns.iter().enumerate() {

@@ -35,6 +35,7 @@ impl Exec<'_> {
         match value {
             Datum::Array(array) => Ok(subscript(&array, &bounds)),
             Datum::Jsonb(json) => Ok(json_subscript(&json, &bounds)),
+            Datum::Text(name) => Ok(letter(&name, &bounds)),
             _ => Ok(Datum::Null),
         }
     }
@@ -55,6 +56,30 @@ impl Exec<'_> {
         Ok(bounds)
     }
 }
+
+/// A name is an array of bytes from 0 on, with zeros behind its end.
+fn letter(name: &str, bounds: &[Bound]) -> Datum {
+    let [Bound::Index(index)] = bounds else { return Datum::Null };
+    match int(index).and_then(|index| usize::try_from(index).ok()) {
+        Some(index) if index < NAME_BYTES => {
+            let byte = name.as_bytes().get(index).copied().unwrap_or(0);
+            Datum::text(char_shown(byte))
+        }
+        _ => Datum::Null,
+    }
+}
+
+/// How a value of type "char" is kept: as it is shown.
+fn char_shown(byte: u8) -> String {
+    match byte {
+        0 => String::new(),
+        1..=127 => char::from(byte).to_string(),
+        _ => format!("\\{byte:03o}"),
+    }
+}
+
+/// As many bytes a name has at most, with the zero at its end.
+const NAME_BYTES: usize = 64;
 
 pub(super) enum Bound {
     Index(Datum),

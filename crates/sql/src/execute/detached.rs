@@ -55,6 +55,8 @@ fn detached(env: &Env) -> TxnState {
         values: Vec::new(),
         setting_changes: Vec::new(),
         dropped_heaps: Vec::new(),
+        letters: Vec::new(),
+        restarted: Vec::new(),
     }
 }
 

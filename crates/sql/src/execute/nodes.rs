@@ -2,8 +2,9 @@
 
 use super::keys::key;
 use super::{Exec, Row};
+use crate::catalog::builtin::builtin;
 use crate::error::{Result, SqlError};
-use crate::ir::{CallKind, Expr, From, FromFunction, JoinKind, SetCall};
+use crate::ir::{CallKind, Expr, ExprKind, From, FromFunction, JoinKind, SetCall};
 use crate::plan::{Node, NodeKind};
 use crate::types::{Datum, HashKey, Oid};
 use rustc_hash::FxHashMap;
@@ -19,6 +20,24 @@ struct Inner {
     by_key: Option<FxHashMap<Vec<HashKey>, Vec<usize>>>,
     /// Those that were joined, for outer joins.
     joined: Vec<bool>,
+}
+
+/// PostgreSQL joins fully by values that are equal, or without a condition, and in no other way.
+fn check_full_join(on: &[Expr]) -> Result<()> {
+    let is_equality = |expr: &Expr| match &expr.kind {
+        ExprKind::Call { callee, .. } => {
+            builtin().operators_named("=").any(|it| it.proc == callee.proc.oid)
+        }
+        _ => false,
+    };
+    let is_constant = |expr: &Expr| !expr.any(|it, _| matches!(it.kind, ExprKind::Column { .. }));
+    if on.iter().all(is_constant) || on.iter().any(is_equality) {
+        return Ok(());
+    }
+    Err(SqlError::new(
+        crate::error::code::FEATURE_NOT_SUPPORTED,
+        "FULL JOIN is only supported with merge-joinable or hash-joinable join conditions",
+    ))
 }
 
 impl Exec<'_> {
@@ -81,6 +100,9 @@ impl Exec<'_> {
         };
         if *dependent {
             return self.each_dependent(*kind, left, right, on, row, sink);
+        }
+        if *kind == JoinKind::Full && hash.is_empty() {
+            check_full_join(on)?;
         }
         let (start, end) = (right.start, right.end);
         let keep_left = matches!(kind, JoinKind::Left | JoinKind::Full);

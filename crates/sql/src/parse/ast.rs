@@ -117,6 +117,7 @@ pub enum Utility {
     },
     CreateDatabase {
         name: String,
+        template: Option<String>,
     },
     DropDatabase {
         name: String,
@@ -190,6 +191,13 @@ pub enum Utility {
         deferred: bool,
     },
     Discard(DiscardWhat),
+    Listen(String),
+    /// All channels if none is named.
+    Unlisten(Option<String>),
+    Notify {
+        channel: String,
+        payload: String,
+    },
     Prepare {
         name: String,
         types: Vec<DataType>,

@@ -325,18 +325,17 @@ impl Cursor<'_> {
     pub(super) fn create_database(&mut self) -> Result<Utility> {
         self.need("database")?;
         let name = self.ident()?;
-        // Encoding, owner and the like. A template would have to be copied, unless it is empty.
+        let mut template = None;
+        // Encoding, owner and the like do not matter here.
         while !self.is_end() {
             if !self.eat("template") {
                 self.parser.advance_token();
                 continue;
             }
             self.eat_token(&Token::Eq);
-            if !["template0", "template1", "default"].contains(&&*self.ident()?) {
-                return Ok(self.unsupported("CREATE DATABASE with a TEMPLATE of users"));
-            }
+            template = if self.eat("default") { None } else { Some(self.ident()?) };
         }
-        Ok(Utility::CreateDatabase { name })
+        Ok(Utility::CreateDatabase { name, template })
     }
 
     pub(super) fn create_extension(&mut self) -> Result<Utility> {
@@ -358,19 +357,19 @@ mod tests {
     use crate::parse::ast::Utility;
 
     #[test]
-    fn a_template_is_empty_or_refused() {
-        let parsed = |text: &str| crate::parse::statements(text).unwrap().remove(0).utility;
-        for text in [
-            "CREATE DATABASE a",
-            "CREATE DATABASE a WITH OWNER = ann TEMPLATE = template0 ENCODING 'UTF8'",
-            "CREATE DATABASE a TEMPLATE template1",
-        ] {
-            assert!(
-                matches!(parsed(text).as_deref(), Some(Utility::CreateDatabase { .. })),
-                "{text}"
-            );
-        }
-        let refused = parsed("CREATE DATABASE a OWNER ann TEMPLATE filled");
-        assert!(matches!(refused.as_deref(), Some(Utility::Unsupported(_))));
+    fn a_template_stands_among_options_that_do_not_matter() {
+        let template = |text: &str| {
+            let utility = crate::parse::statements(text).unwrap().remove(0).utility;
+            match utility.as_deref() {
+                Some(Utility::CreateDatabase { template, .. }) => template.clone(),
+                other => panic!("{text}: {other:?}"),
+            }
+        };
+        assert_eq!(template("CREATE DATABASE a"), None);
+        assert_eq!(template("CREATE DATABASE a TEMPLATE DEFAULT"), None);
+        let text = "CREATE DATABASE a WITH OWNER = ann TEMPLATE = template0 ENCODING 'UTF8'";
+        assert_eq!(template(text).as_deref(), Some("template0"));
+        let text = "CREATE DATABASE a OWNER ann TEMPLATE \"Filled\"";
+        assert_eq!(template(text).as_deref(), Some("Filled"));
     }
 }

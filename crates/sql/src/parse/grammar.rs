@@ -455,7 +455,7 @@ fn parts(text: &str, mut tokens: Tokens) -> Tokens {
             }
             if begins
                 && matches!(token, Token::Word(_))
-                && let Some(end) = part_end(&it, at)
+                && let Some(end) = part_end(&it, at, |next| *next == Token::Eq)
             {
                 found.push((it.places[at], it.places[end]));
                 at = end;
@@ -463,6 +463,7 @@ fn parts(text: &str, mut tokens: Tokens) -> Tokens {
             begins = depth == 0 && *token == Token::Comma;
         }
     }
+    found.extend(inserted_parts(&it));
     found.sort_unstable();
     found.dedup();
     for (first, last) in found.into_iter().rev() {
@@ -475,8 +476,36 @@ fn parts(text: &str, mut tokens: Tokens) -> Tokens {
     tokens
 }
 
+/// `INSERT INTO t (a[1], b.c[2])`: where the names with brackets are.
+fn inserted_parts(it: &Solid<'_>) -> Vec<(usize, usize)> {
+    let ends = |next: &Token| matches!(next, Token::Comma | Token::RParen);
+    let mut found = Vec::new();
+    for insert in it.all(|it, at| it.is(at, &["insert", "into"])) {
+        let mut at = insert + 3;
+        while it.has(at, &Token::Period) {
+            at += 2;
+        }
+        if it.is(at, &["as"]) {
+            at += 2;
+        }
+        let is_query =
+            ["select", "with", "values", "table"].iter().any(|word| it.is(at + 1, &[word]));
+        let Some(close) = it.closing(at).filter(|_| !is_query) else { continue };
+        while at < close {
+            let first = at + 1;
+            let Some(end) = part_end(it, first, ends) else {
+                at = (first..close).find(|&next| it.has(next, &Token::Comma)).unwrap_or(close);
+                continue;
+            };
+            found.push((it.places[first], it.places[end]));
+            at = end + 1;
+        }
+    }
+    found
+}
+
 /// Where a name with brackets ends that is assigned to, if one begins here.
-fn part_end(it: &Solid<'_>, first: usize) -> Option<usize> {
+fn part_end(it: &Solid<'_>, first: usize, is_end: impl Fn(&Token) -> bool) -> Option<usize> {
     let (mut at, mut has_brackets) = (first, false);
     loop {
         match it.token(at + 1)? {
@@ -496,7 +525,7 @@ fn part_end(it: &Solid<'_>, first: usize) -> Option<usize> {
                 }
             }
             Token::Period => at += 2,
-            Token::Eq => return has_brackets.then_some(at),
+            next if is_end(next) => return has_brackets.then_some(at),
             _ => return None,
         }
     }

@@ -47,6 +47,8 @@ pub struct Parsed {
     pub utility: Option<Arc<ast::Utility>>,
     /// The text that it was parsed from.
     pub text: String,
+    /// The same with the statements beside it, in which places are counted.
+    pub whole: Arc<str>,
 }
 
 const DIALECT: PostgreSqlDialect = PostgreSqlDialect {};
@@ -140,17 +142,21 @@ fn part_text(text: &str, part: &[TokenWithSpan]) -> String {
 
 /// The statement that a cursor stands at.
 fn of_cursor(cursor: &mut Cursor<'_>) -> Result<Parsed> {
+    let text = cursor.text;
+    let whole = || Arc::<str>::from(text);
     let plain = |utility| Parsed {
         statement: Statement::UnlockTables,
         utility: Some(Arc::new(utility)),
         text: String::new(),
+        whole: whole(),
     };
     if let Some(utility) = utility(cursor)? {
         return Ok(plain(utility));
     }
     let parsed = cursor.parser.parse_statement();
     let statement = parsed.map_err(|error| told(cursor.text, &cursor.parser, error))?;
-    let mut parsed = Parsed { statement, utility: None, text: cursor.text.to_owned() };
+    let text = cursor.text.to_owned();
+    let mut parsed = Parsed { statement, utility: None, text, whole: whole() };
     session::select_into(&mut parsed)?;
     Ok(parsed)
 }
@@ -236,9 +242,10 @@ fn utility(cursor: &mut Cursor<'_>) -> Result<Option<ast::Utility>> {
             U::Maintain { tag: "CLUSTER", relations }
         }
         "checkpoint" => cursor.accepted("CHECKPOINT"),
-        "listen" => cursor.accepted("LISTEN"),
-        "unlisten" => cursor.accepted("UNLISTEN"),
-        "notify" => cursor.accepted("NOTIFY"),
+        "listen" => U::Listen(cursor.ident()?),
+        "unlisten" if cursor.eat_token(&Token::Mul) => U::Unlisten(None),
+        "unlisten" => U::Unlisten(Some(cursor.ident()?)),
+        "notify" => cursor.notify()?,
         "reassign" => cursor.accepted("REASSIGN OWNED"),
         "load" => cursor.accepted("LOAD"),
         "do" => cursor.unsupported("DO"),
@@ -353,6 +360,29 @@ fn told(text: &str, parser: &Parser<'_>, error: ParserError) -> SqlError {
             }
         }
     }
+}
+
+/// The tokens of a text without spaces, each with where it begins, in characters from 1; none if it
+/// is no text of SQL.
+pub(crate) fn places(text: &str) -> Option<Vec<(u32, Token)>> {
+    let all = tokens(text).ok()?;
+    let starts = line_starts(text);
+    let place = |it: &TokenWithSpan| {
+        let line = (it.span.start.line as usize).checked_sub(1)?;
+        Some(starts.get(line)? + it.span.start.column as u32)
+    };
+    let is_solid = |it: &TokenWithSpan| !matches!(it.token, Token::Whitespace(_) | Token::EOF);
+    Some(all.into_iter().filter(is_solid).filter_map(|it| Some((place(&it)?, it.token))).collect())
+}
+
+/// How many characters are before each line.
+fn line_starts(text: &str) -> Vec<u32> {
+    let lines = text.split_inclusive('\n').scan(0, |before, line| {
+        let start = *before;
+        *before += line.chars().count() as u32;
+        Some(start)
+    });
+    lines.collect()
 }
 
 /// One expression.

@@ -192,6 +192,14 @@ impl Cursor<'_> {
         Ok(Utility::Discard(what))
     }
 
+    /// After NOTIFY.
+    pub(super) fn notify(&mut self) -> Result<Utility> {
+        let channel = self.ident()?;
+        let has_payload = self.eat_token(&Token::Comma);
+        let payload = if has_payload { self.string()? } else { String::new() };
+        Ok(Utility::Notify { channel, payload })
+    }
+
     /// After PREPARE.
     pub(super) fn prepare(&mut self) -> Result<Utility> {
         if self.is("transaction") {

@@ -1,7 +1,7 @@
 //! What PostgreSQL's grammar has and is not here, by its words: it is refused by name and not as an
 //! error of syntax.
 
-use super::rewrite::{closing, solid, word};
+use super::rewrite::{solid, word};
 use sqlparser::tokenizer::{Token, TokenWithSpan};
 
 /// What looks like a function of XML and has a grammar of its own.
@@ -24,21 +24,9 @@ pub(super) fn find(tokens: &[TokenWithSpan]) -> Option<&'static str> {
     let is = |at: usize, want: &str| {
         places.get(at).is_some_and(|&place| word(&tokens[place]).as_deref() == Some(want))
     };
-    let has_part = |at: usize| {
-        let open = (at..places.len()).find(|&at| tokens[places[at]].token == Token::LParen);
-        let Some(open) = open else { return false };
-        let Some(close) = closing(tokens, &places, open) else { return false };
-        // Columns, and not what is inserted.
-        let is_query = |at| is(at, "values") || is(at, "select") || is(at, "with");
-        let brackets = |&place: &usize| tokens[place].token == Token::LBracket;
-        !(at..=open + 1).any(is_query) && places[open..close].iter().any(brackets)
-    };
     let is_call =
         |at: usize| places.get(at + 1).is_some_and(|&it| tokens[it].token == Token::LParen);
     (0..places.len()).find_map(|at| {
-        if is(at, "insert") && is(at + 1, "into") && has_part(at) {
-            return Some("INSERT into an element of an array");
-        }
         if is_call(at) && XML.iter().any(|name| is(at, name)) {
             return Some("XML");
         }

@@ -182,7 +182,7 @@ impl Session {
         }
         self.see_catalog();
         let env = self.env();
-        let mut binder = env.binder_with(&parsed.text, Params::new(types));
+        let mut binder = env.binder_with(&parsed.whole, Params::new(types));
         let query = match &parsed.statement {
             Statement::Query(query) => binder.bind_query(query)?,
             other => binder.bind_modify(other)?,

@@ -266,6 +266,7 @@ impl Drop for Session {
     fn drop(&mut self) {
         self.abort_transaction();
         self.cluster.connected.remove(self.number);
+        self.database.channels.forget(self.number);
         let owner = crate::locks::Owner(u64::MAX - u64::from(self.number));
         self.database.locks.release_all(owner);
         self.database.connections.fetch_sub(1, Ordering::SeqCst);

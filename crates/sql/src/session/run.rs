@@ -147,7 +147,7 @@ impl Session {
         types: &[Oid],
     ) -> Result<Reply> {
         let env = self.env();
-        let mut binder = env.binder_with(&parsed.text, Params::new(types));
+        let mut binder = env.binder_with(&parsed.whole, Params::new(types));
         let query = match &parsed.statement {
             Statement::Query(query) => binder.bind_query(query)?,
             Statement::Insert(_)

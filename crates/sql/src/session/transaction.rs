@@ -74,6 +74,8 @@ impl Session {
             has_snapshot: false,
             setting_changes: Vec::new(),
             dropped_heaps: Vec::new(),
+            letters: Vec::new(),
+            restarted: Vec::new(),
         });
         Ok(())
     }
@@ -187,12 +189,16 @@ impl Session {
         let owner = txn.owner;
         let edit = txn.edit.clone();
         let forgets = txn.cells.takes_columns_as_initial();
-        let committed = txn.cells.commit();
+        let (channels, cells) = (&self.database.channels, txn.cells);
+        let committed = channels.commit(self.number, &txn.letters, || cells.commit());
         if committed.is_ok() && edit.is_changed() {
             self.database.change_catalog(|catalog| edit.apply_to(catalog));
             if forgets {
                 self.database.forget_heaps(&txn.dropped_heaps);
             }
+        }
+        if committed.is_err() {
+            put_back(&self.database, txn.restarted.into_iter());
         }
         self.database.locks.release_all(owner);
         if committed.is_err()
@@ -250,6 +256,7 @@ impl Session {
     pub(super) fn abort_transaction(&mut self) {
         if let Some(txn) = self.txn.take() {
             txn.cells.abort();
+            put_back(&self.database, txn.restarted.into_iter());
             self.database.locks.release_all(txn.owner);
         }
         if let Some(before) = self.settings_before.take() {
@@ -312,9 +319,16 @@ impl Session {
         let settings = self.settings.clone();
         if let Some(txn) = &mut self.txn {
             let mark = txn.cells.mark();
-            let (edit, pending) = (txn.edit.clone(), txn.pending.len());
-            let deferral = txn.deferral.clone();
-            txn.savepoints.push(Savepoint { name, mark, edit, pending, deferral, settings });
+            txn.savepoints.push(Savepoint {
+                name,
+                mark,
+                edit: txn.edit.clone(),
+                pending: txn.pending.len(),
+                letters: txn.letters.len(),
+                restarted: txn.restarted.len(),
+                deferral: txn.deferral.clone(),
+                settings,
+            });
         }
         Ok(())
     }
@@ -341,6 +355,8 @@ impl Session {
         txn.edit = savepoint.edit.clone();
         txn.edit.rebase(&catalog);
         txn.pending.truncate(savepoint.pending);
+        txn.letters.truncate(savepoint.letters);
+        put_back(&self.database, txn.restarted.drain(savepoint.restarted..));
         txn.deferral = savepoint.deferral.clone();
         self.settings = savepoint.settings.clone();
         self.status = Status::InTransaction;
@@ -355,6 +371,16 @@ impl Session {
         }
         let _: Arc<crate::catalog::Catalog> = catalog;
     }
+}
+
+/// Sequences that TRUNCATE or ALTER SEQUENCE let begin anew go on from where they were.
+fn put_back(
+    database: &crate::database::Database,
+    restarted: impl DoubleEndedIterator<Item = (crate::types::Oid, Option<i64>)>,
+) {
+    restarted.rev().for_each(|(sequence, before)| {
+        database.replace_value(sequence, before);
+    });
 }
 
 fn no_savepoint(name: &str) -> SqlError {

@@ -205,7 +205,7 @@ pub(super) fn data(
     let mut statement = *statement;
     rewrite::rewrite(&mut statement, known)?;
     changes::change(&mut statement, known)?;
-    Ok(Parsed { statement, utility: None, text: text.to_owned() })
+    Ok(Parsed { statement, utility: None, text: text.to_owned(), whole: text.into() })
 }
 
 /// A definition, translated to definitions that are made one after the other.
@@ -221,7 +221,7 @@ pub(super) fn definitions(
 /// A definition as a statement.
 pub(super) fn of_utility(utility: Utility, text: &str) -> Parsed {
     let (statement, utility) = (Statement::UnlockTables, Some(Arc::new(utility)));
-    Parsed { statement, utility, text: text.to_owned() }
+    Parsed { statement, utility, text: text.to_owned(), whole: text.into() }
 }
 
 /// An expression of a statement about the session, as a query of one value.

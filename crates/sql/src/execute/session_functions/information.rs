@@ -56,8 +56,8 @@ fn yes(_: &mut Exec<'_>, _: &Asked<'_>) -> Result<Datum> {
     Ok(Datum::Bool(true))
 }
 
-fn void(_: &mut Exec<'_>, _: &Asked<'_>) -> Result<Datum> {
-    Ok(Datum::text(""))
+fn no_usage(_: &mut Exec<'_>, _: &Asked<'_>) -> Result<Datum> {
+    Ok(Datum::Float8(0.0))
 }
 
 fn started(exec: &mut Exec<'_>, _: &Asked<'_>) -> Result<Datum> {
@@ -164,6 +164,17 @@ fn pg_collation_for(exec: &mut Exec<'_>, asked: &Asked<'_>) -> Result<Datum> {
     Ok(name.map_or(Datum::Null, |name| Datum::text(crate::functions::quote_ident(&name))))
 }
 
+/// A channel or payload that is null is empty.
+fn pg_notify(exec: &mut Exec<'_>, asked: &Asked<'_>) -> Result<Datum> {
+    let text = |place: usize| match asked.args.get(place) {
+        Some(Datum::Text(text)) => text.as_ref(),
+        _ => "",
+    };
+    let letter = crate::channels::Letter::notify(text(0), text(1))?;
+    exec.txn.letters.push(letter);
+    Ok(Datum::text(""))
+}
+
 pub(super) const FUNCTIONS: &[(&str, Function)] = &[
     ("current_database", current_database),
     ("current_schema", current_schema),
@@ -182,7 +193,8 @@ pub(super) const FUNCTIONS: &[(&str, Function)] = &[
     ("pg_is_wal_replay_paused", no),
     ("pg_jit_available", no),
     ("pg_reload_conf", yes),
-    ("pg_notify", void),
+    ("pg_notify", pg_notify),
+    ("pg_notification_queue_usage", no_usage),
     ("pg_postmaster_start_time", started),
     ("pg_conf_load_time", started),
     ("pg_last_xact_replay_timestamp", null),

@@ -80,6 +80,11 @@ fn expand_array(_: &mut Exec<'_>, asked: &Asked<'_>) -> Result<Set> {
     Ok(numbered.map(|(number, element)| vec![element.clone(), Datum::Int4(number)]).collect())
 }
 
+fn pg_listening_channels(exec: &mut Exec<'_>, _: &Asked<'_>) -> Result<Set> {
+    let channels = exec.env.database.channels.heard_by(exec.env.session);
+    Ok(channels.iter().map(|channel| vec![Datum::text(&**channel)]).collect())
+}
+
 pub(super) const FUNCTIONS: &[(&str, SetFunction)] = &[
     ("pg_show_all_settings", pg_show_all_settings),
     ("pg_timezone_names", pg_timezone_names),
@@ -89,7 +94,7 @@ pub(super) const FUNCTIONS: &[(&str, SetFunction)] = &[
     ("pg_options_to_table", pg_options_to_table),
     ("_pg_expandarray", expand_array),
     ("aclexplode", nothing),
-    ("pg_listening_channels", nothing),
+    ("pg_listening_channels", pg_listening_channels),
     ("pg_partition_ancestors", nothing),
     ("pg_partition_tree", nothing),
     ("pg_available_extension_versions", nothing),

@@ -7,7 +7,7 @@ use crate::env::ListedCursor;
 use crate::error::{Result, SqlError, code};
 use crate::parse::ast::{Declare, Direction};
 use crate::session::extended::Portal;
-use crate::session::{Reply, Session, Status};
+use crate::session::{ExecuteReply, Reply, Session, Status};
 use crate::types::datetime::now;
 use crate::types::{Datum, Oid};
 
@@ -63,17 +63,16 @@ impl Session {
         let missing = || {
             SqlError::new(code::INVALID_CURSOR_NAME, format!("cursor \"{name}\" does not exist"))
         };
+        if self.portals.get(name).is_some_and(|portal| portal.cursor.is_none()) {
+            return self.fetch_portal(name, direction, is_move);
+        }
         let portal = self.portals.get_mut(name).ok_or_else(missing)?;
         let columns = portal.columns.clone().unwrap_or_default();
         let is_forward = portal.listed.as_ref().is_some_and(|listed| !listed.scroll);
         let (all, place) = portal.cursor.as_mut().ok_or_else(missing)?;
         let (taken, next) = steps(all.len() as i64, *place, direction);
         if is_forward && (next < *place || matches!(direction, Direction::By(by) if by < 0)) {
-            return Err(SqlError::new(
-                code::OBJECT_NOT_IN_PREREQUISITE_STATE,
-                "cursor can only scan forward",
-            )
-            .hint("Declare it with SCROLL option to enable backward scan."));
+            return Err(forward_only());
         }
         *place = next;
         let rows: Vec<_> = taken.iter().map(|&it| all[it as usize - 1].clone()).collect();
@@ -82,6 +81,27 @@ impl Session {
         }
         let tag = format!("FETCH {}", rows.len());
         Ok(Reply::Rows { columns, rows, tag })
+    }
+
+    /// Of a portal of the extended protocol, which is a cursor that goes forward only.
+    fn fetch_portal(&mut self, name: &str, direction: Direction, is_move: bool) -> Result<Reply> {
+        let most = match direction {
+            Direction::By(i64::MAX) => 0,
+            Direction::By(count @ 1..) => usize::try_from(count).unwrap_or(0),
+            _ => return Err(forward_only()),
+        };
+        let ExecuteReply::Rows(found) = self.execute(name, most)? else {
+            let message = format!("portal \"{name}\" cannot be run");
+            return Err(SqlError::new(code::OBJECT_NOT_IN_PREREQUISITE_STATE, message));
+        };
+        let word = if is_move { "MOVE" } else { "FETCH" };
+        let tag = format!("{word} {}", found.rows.len());
+        Ok(match is_move {
+            true => Reply::Done(tag),
+            false => {
+                Reply::Rows { columns: found.columns.unwrap_or_default(), rows: found.rows, tag }
+            }
+        })
     }
 
     pub(super) fn close_cursor(&mut self, name: Option<&str>) -> Result<Reply> {
@@ -99,6 +119,12 @@ impl Session {
         self.list_again();
         Ok(done("CLOSE CURSOR"))
     }
+}
+
+fn forward_only() -> SqlError {
+    let message = "cursor can only scan forward";
+    let error = SqlError::new(code::OBJECT_NOT_IN_PREREQUISITE_STATE, message);
+    error.hint("Declare it with SCROLL option to enable backward scan.")
 }
 
 /// The rows, from 1, that a cursor at a place goes over, and where it stands then: 0 is before the
@@ -131,6 +157,27 @@ fn steps(count: i64, place: i64, direction: Direction) -> (Vec<i64>, i64) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_portal_of_the_protocol_is_fetched_from_like_a_cursor() {
+        let memory = crate::memory::Memory::default();
+        let cluster = crate::database::Cluster::new(std::sync::Arc::new(memory));
+        let cluster = std::sync::Arc::new(cluster);
+        let mut session = Session::connect(&cluster, "postgres", "postgres").unwrap();
+        let said = |session: &mut Session, text: &str| match session.simple(text) {
+            (mut replies, None) => match replies.pop() {
+                Some(Reply::Rows { rows, .. }) => format!("{rows:?}"),
+                other => format!("{other:?}"),
+            },
+            (_, Some(error)) => error.message().to_owned(),
+        };
+        session.simple("BEGIN");
+        session.prepare("s", "SELECT * FROM generate_series(1, 5)", &[]).unwrap();
+        session.bind("p", "s", &[], &[]).unwrap();
+        assert_eq!(said(&mut session, "MOVE FORWARD 2 IN p"), "Some(Done(\"MOVE 2\"))");
+        assert_eq!(said(&mut session, "FETCH p"), "[[Int4(3)]]");
+        assert_eq!(said(&mut session, "FETCH PRIOR FROM p"), "cursor can only scan forward");
+    }
 
     #[test]
     fn a_cursor_goes_forwards_and_backwards() {

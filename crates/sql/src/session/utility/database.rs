@@ -16,9 +16,11 @@ impl Session {
         ))
     }
 
-    pub(super) fn create_database(&mut self, name: &str) -> Result<Reply> {
+    pub(super) fn create_database(&mut self, name: &str, template: Option<&str>) -> Result<Reply> {
         self.check_alone("CREATE DATABASE")?;
-        self.cluster.create(name)?;
+        let template = template.unwrap_or("template1");
+        let own = u32::from(template == self.database.name);
+        self.cluster.create(name, template, own)?;
         Ok(done("CREATE DATABASE"))
     }
 

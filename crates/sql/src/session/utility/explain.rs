@@ -32,7 +32,7 @@ impl Session {
         types: &[Oid],
     ) -> Result<Reply> {
         let env = self.env();
-        let mut binder = env.binder_with(&statement.text, Params::new(types));
+        let mut binder = env.binder_with(&statement.whole, Params::new(types));
         let query = match &statement.statement {
             Statement::Query(query) => binder.bind_query(query)?,
             Statement::UnlockTables => {

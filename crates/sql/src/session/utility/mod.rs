@@ -1,5 +1,6 @@
 //! Statements that are neither queries nor changes of rows.
 
+mod channels;
 mod cursor;
 mod database;
 mod explain;
@@ -56,7 +57,9 @@ impl Session {
             U::Grant { tag, roles, relations, schemas } => {
                 self.grant(tag, roles, relations, schemas)?
             }
-            U::CreateDatabase { name } => self.create_database(name)?,
+            U::CreateDatabase { name, template } => {
+                self.create_database(name, template.as_deref())?
+            }
             U::DropDatabase { name, if_exists, force } => {
                 self.drop_database(name, *if_exists, *force)?
             }
@@ -81,6 +84,9 @@ impl Session {
                 self.set_constraints(names.as_deref(), *deferred)?
             }
             U::Discard(what) => self.discard(*what)?,
+            U::Listen(channel) => self.listen(channel)?,
+            U::Unlisten(channel) => self.unlisten(channel.as_deref())?,
+            U::Notify { channel, payload } => self.notify(channel, payload)?,
             U::Prepare { name, types, statement } => {
                 self.prepare_statement(name, types, statement, &parsed.text)?
             }

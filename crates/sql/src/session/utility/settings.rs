@@ -218,6 +218,7 @@ impl Session {
                 self.values.clear();
                 self.last_value = None;
                 self.drop_temporary();
+                self.unlisten(None)?;
                 let owner = crate::locks::Owner(u64::MAX - u64::from(self.number));
                 self.database.locks.release_all(owner);
                 done("DISCARD ALL")
