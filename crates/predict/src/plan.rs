@@ -25,10 +25,16 @@ pub(crate) fn plan(
         let is_needed = needed.contains(&txn);
         plan.extend(aborted_before(wiring, txn, is_needed));
         let name = wiring.history.txn_name(txn).to_string();
+        let begun = begun(wiring, txn);
         let txn = wiring.place_of(txn);
-        plan.push(PlannedTxn { txn, name, whole, needed: is_needed, aborted: false, events });
+        let needed = is_needed;
+        plan.push(PlannedTxn { txn, name, begun, whole, needed, aborted: false, events });
     }
     plan
+}
+
+fn begun(wiring: &Wiring<'_>, txn: TxnId) -> Option<i64> {
+    wiring.history.times(txn).map(|(begun, _)| begun)
 }
 
 fn event(wiring: &Wiring<'_>, op: OpId) -> Planned {
@@ -83,6 +89,7 @@ fn aborted_before(wiring: &Wiring<'_>, txn: TxnId, needed: bool) -> Vec<PlannedT
         PlannedTxn {
             txn: wiring.place_of(txn),
             name,
+            begun: begun(wiring, txn),
             whole: false,
             needed,
             aborted: true,

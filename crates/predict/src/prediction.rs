@@ -121,6 +121,8 @@ pub struct PlannedTxn {
     pub txn: TxnPlace,
     /// Its name.
     pub name: String,
+    /// When it began in the observed run, in the unit of the input, if that is known.
+    pub begun: Option<i64>,
     /// Whether all of it is kept.
     pub whole: bool,
     /// Whether the prediction needs it: it has changed reads, is part of the explanation, or

@@ -56,7 +56,16 @@ fn read(db: &mut dyn Db, keys: &[&str]) -> Result<(), DbError> {
 }
 
 fn planned(session: u32, index: u32, events: Vec<PlannedEvent>) -> PlannedTxn {
-    PlannedTxn { session, index, name: None, whole: true, needed: true, aborted: false, events }
+    PlannedTxn {
+        session,
+        index,
+        name: None,
+        begun: None,
+        whole: true,
+        needed: true,
+        aborted: false,
+        events,
+    }
 }
 
 fn reads(key: &str, from: Option<(u32, u32)>) -> PlannedEvent {

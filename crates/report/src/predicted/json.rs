@@ -143,6 +143,7 @@ fn planned(txn: &PlannedTxn) -> Value {
         "session": txn.txn.session,
         "index": txn.txn.index,
         "name": txn.name,
+        "begun": txn.begun,
         "whole": txn.whole,
         "needed": txn.needed,
         "aborted": txn.aborted,

@@ -15,6 +15,9 @@ pub struct PlannedTxn {
     /// What it was called in the observed run, if the file says so.
     #[serde(default)]
     pub name: Option<String>,
+    /// When it began in the observed run, if the file says so.
+    #[serde(default)]
+    pub begun: Option<i64>,
     /// Whether all of it is predicted.
     pub whole: bool,
     /// Whether the prediction needs it to run.
@@ -123,8 +126,9 @@ pub(super) fn choices(txn: &PlannedTxn) -> Vec<Choice> {
 }
 
 /// The needed transactions in an order that extends session order and who reads from whom; the
-/// first that may come is the one of the session that is furthest behind, so that the order is
-/// always the same.
+/// first that may come is the one that began first in the observed run, because numbers of sequences
+/// are drawn in that order, else the one of the session that is furthest behind: the order is always
+/// the same.
 pub fn order(plan: &[PlannedTxn]) -> Result<Vec<TxnName>, PlanError> {
     let needed: Vec<&PlannedTxn> = plan.iter().filter(|txn| txn.needed).collect();
     let names: BTreeSet<TxnName> = needed.iter().map(|txn| txn.txn()).collect();
@@ -144,7 +148,7 @@ pub fn order(plan: &[PlannedTxn]) -> Result<Vec<TxnName>, PlanError> {
         };
         let mut heads: Vec<&PlannedTxn> =
             sessions.values().filter_map(|txns| txns.front().copied()).collect();
-        heads.sort_by_key(|txn| (txn.index, txn.session));
+        heads.sort_by_key(|txn| (txn.begun, txn.index, txn.session));
         // What aborts waits for its writers only if they do not wait for what follows it.
         let ready =
             heads.iter().find(|txn| is_ready(txn)).or_else(|| heads.iter().find(|txn| txn.aborted));

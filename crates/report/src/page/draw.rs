@@ -1,0 +1,131 @@
+//! Pictures as SVG. Everything that a file may have named passes through the template, which
+//! escapes it; colours are classes, so that one style serves pages and pictures by themselves.
+
+use super::diagram::{Arrow, Diagram, PILL, ROW, TxnBox, described, more};
+use maud::{Markup, PreEscaped, html};
+
+/// What a picture by itself needs of the style.
+pub(crate) const STYLE: &str = include_str!("picture.css");
+
+/// A number as SVG has it: a tenth of a point is precise enough.
+pub(crate) fn n(value: f64) -> String {
+    let rounded = (value * 10.0).round() / 10.0;
+    format!("{rounded}")
+}
+
+/// The picture of a violation. `number` tells it apart from others of its page.
+pub(crate) fn diagram(diagram: &Diagram, title: &str, number: usize) -> Markup {
+    let (width, height) = (n(diagram.width), n(diagram.height));
+    html! {
+        svg.picture xmlns="http://www.w3.org/2000/svg" viewBox=(format!("0 0 {width} {height}"))
+            width=(width) height=(height) role="img" aria-labelledby=(format!("p{number}t p{number}d")) {
+            title id=(format!("p{number}t")) { (title) }
+            desc id=(format!("p{number}d")) { (described(diagram)) }
+            (heads(number))
+            @for lane in &diagram.lanes {
+                rect.lane x=(n(lane.area.x)) y="4" width=(n(lane.area.width))
+                    height=(n(lane.area.height)) rx="6" {}
+                text.lane-name x=(n(lane.area.x + lane.area.width / 2.0)) y="24" { (lane.name) }
+            }
+            @for it in &diagram.boxes { (transaction(it)) }
+            // What the proof itself speaks of lies in front.
+            @for arrow in diagram.arrows.iter().filter(|arrow| arrow.step.is_none()) {
+                (line(arrow, number))
+            }
+            @for arrow in diagram.arrows.iter().filter(|arrow| arrow.step.is_some()) {
+                (line(arrow, number))
+            }
+        }
+    }
+}
+
+/// The tips of arrows: a class cannot colour a tip by its line, so that each kind has its own.
+fn heads(number: usize) -> Markup {
+    html! {
+        defs {
+            @for kind in ["so", "initial", "wr", "ww", "rw", "co", "rt"] {
+                marker.head.(kind) id=(format!("h{number}{kind}")) viewBox="0 0 10 8" refX="9" refY="4"
+                    markerWidth="10" markerHeight="8" markerUnits="userSpaceOnUse" orient="auto" {
+                    path d="M0 0L10 4L0 8z" {}
+                }
+            }
+        }
+    }
+}
+
+fn transaction(it: &TxnBox) -> Markup {
+    let (x, y) = (it.area.x, it.area.y);
+    let base = |line: usize| n(y + 4.0 + (line as f64 + 0.7) * ROW);
+    html! {
+        g.txn {
+            rect x=(n(x)) y=(n(y)) width=(n(it.area.width)) height=(n(it.area.height)) rx="4" {}
+            text.name x=(n(x + 8.0)) y=(base(0)) { (it.name) }
+            @for (line, row) in it.rows.iter().enumerate() {
+                text x=(n(x + 8.0)) y=(base(line + 1)) {
+                    (row.text)
+                    @if row.full != row.text { title { (row.full) } }
+                }
+            }
+            @if it.more > 0 {
+                text.more x=(n(x + 8.0)) y=(base(it.rows.len() + 1)) { (more(it.more)) }
+            }
+        }
+    }
+}
+
+fn line(arrow: &Arrow, number: usize) -> Markup {
+    let kind = arrow.kind.word();
+    let [start, turn, back, end] = arrow.path.map(|(x, y)| format!("{} {}", n(x), n(y)));
+    let class = format!(
+        "edge {kind}{}{}",
+        if arrow.is_inferred { " inferred" } else { "" },
+        if arrow.step.is_some() { "" } else { " ground" },
+    );
+    let step = arrow.step.map(|step| step + 1);
+    html! {
+        g class=(class) data-step=[step] {
+            path d=(format!("M{start}L{turn}L{back}L{end}"))
+                marker-end=(format!("url(#h{number}{kind})")) {}
+            rect x=(n(arrow.pill.x)) y=(n(arrow.pill.y)) width=(n(arrow.pill.width))
+                height=(n(PILL)) rx="10" {}
+            text x=(n(arrow.pill.x + arrow.pill.width / 2.0)) y=(n(arrow.pill.y + 14.0)) {
+                (arrow.label)
+                @if arrow.full != arrow.label { title { (arrow.full) } }
+            }
+        }
+    }
+}
+
+/// Pictures one below the other, each with its title, as a file of their own.
+pub(crate) fn file(pictures: &[(String, Diagram)]) -> String {
+    const HEAD: f64 = 34.0;
+    let width = pictures.iter().map(|(title, it)| {
+        it.width.max(title.chars().count() as f64 * super::diagram::CHAR + 16.0)
+    });
+    let width = width.fold(120.0, f64::max);
+    let height: f64 = pictures.iter().map(|(_, it)| it.height + HEAD).sum::<f64>().max(HEAD);
+    let mut tops = Vec::new();
+    let mut top = 0.0;
+    for (_, it) in pictures {
+        tops.push(top);
+        top += it.height + HEAD;
+    }
+    let page = html! {
+        svg.picture xmlns="http://www.w3.org/2000/svg"
+            viewBox=(format!("0 0 {} {}", n(width), n(height)))
+            width=(n(width)) height=(n(height)) {
+            style { (PreEscaped(STYLE)) }
+            rect.paper width="100%" height="100%" {}
+            @if pictures.is_empty() {
+                text.title x="8" y="24" { "no anomaly" }
+            }
+            @for (number, ((title, it), top)) in pictures.iter().zip(&tops).enumerate() {
+                text.title x="8" y=(n(top + 24.0)) { (title) }
+                g transform=(format!("translate(0 {})", n(top + HEAD))) {
+                    (diagram(it, title, number))
+                }
+            }
+        }
+    };
+    page.into_string() + "\n"
+}

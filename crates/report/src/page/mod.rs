@@ -1,0 +1,34 @@
+//! Pages and pictures to look at: one file that needs no network, says everything without a script,
+//! and more with it.
+//!
+//! `diagram.rs` decides where things stand, from a [`Violation`] alone; `draw.rs` makes SVG of that,
+//! for pages and for files by themselves. `overview.rs` has the whole history in a strip, and what
+//! is around an anomaly. `frame.rs` is what all pages have.
+//!
+//! **Invariant:** whatever comes from a file goes through the template, which escapes it; nothing
+//! here puts text together to markup.
+
+mod check;
+pub mod diagram;
+mod draw;
+mod frame;
+mod overview;
+
+pub use check::{CheckedInput, render};
+pub use overview::{Neighbour, Overview, Strip, Window};
+
+use crate::checked::Checked;
+use crate::prose::clean;
+
+/// The pictures of all anomalies of `inputs`, as one file.
+pub fn svg(inputs: &[Checked]) -> String {
+    let pictures: Vec<_> = inputs
+        .iter()
+        .flat_map(|checked| checked.report.anomalies.iter().map(move |group| (checked, group)))
+        .map(|(checked, group)| {
+            let title = format!("{}: {}", clean(&checked.input), group.kind.info().name);
+            (title, diagram::diagram(&group.exemplar))
+        })
+        .collect();
+    draw::file(&pictures)
+}
