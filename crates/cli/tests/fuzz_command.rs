@@ -229,6 +229,95 @@ fn commands_that_cannot_be_tried_are_told_why() {
     }
 }
 
+#[test]
+fn a_run_of_a_command_that_does_not_connect_any_more_is_no_pass() {
+    if !has_psql() {
+        return;
+    }
+    let shop = Shop::new("silent");
+    let found = shop.fuzz(&["--level", "rc", "--output", "run.json"]);
+    assert_eq!(told(&found).2, Some(1));
+    let (page, errors, code) = told(&shop.run(&["replay", "run.json", "--", "true"]));
+    assert_eq!(code, Some(3), "{page}{errors}");
+    assert!(errors.contains("never connected"), "{errors}");
+}
+
+/// What is read and what is written are in different transactions.
+const APART: &str = "\
+SELECT stock FROM item WHERE id = 7 \\gset
+SELECT pg_sleep(0.3);
+UPDATE item SET stock = :stock - 1 WHERE id = 7;
+";
+
+#[test]
+fn copies_that_fail_together_at_any_level_are_told_apart_from_broken_ones() {
+    if !has_psql() {
+        return;
+    }
+    let shop = Shop::new("apart");
+    fs::write(shop.0.join("sell.sql"), APART).unwrap();
+    let check = "test $(psql -qAtc 'SELECT stock FROM item') -eq -1";
+    let (page, errors, code) = told(&shop.run(&[
+        "fuzz",
+        "--setup",
+        "psql -qf setup.sql",
+        "--clients",
+        "2",
+        "--check",
+        check,
+        "--",
+        "psql",
+        "-qf",
+        "sell.sql",
+    ]));
+    assert_eq!(code, Some(3), "{page}{errors}");
+    assert!(errors.contains("not one after the other"), "{errors}");
+}
+
+/// Two of these leave nobody on duty, at the level that they ask for.
+const LEAVE: &str = "\
+BEGIN ISOLATION LEVEL REPEATABLE READ;
+SELECT count(*) > 1 AS may_leave FROM duty WHERE here \\gset
+\\if :may_leave
+UPDATE duty SET here = false WHERE id = (SELECT min(id) FROM duty WHERE here AND id > :who);
+\\endif
+COMMIT;
+";
+
+#[test]
+fn levels_are_tried_also_on_transactions_that_ask_for_one() {
+    if !has_psql() {
+        return;
+    }
+    let shop = Shop::new("asking");
+    let duty = "CREATE TABLE duty (id int PRIMARY KEY, here bool); \
+                INSERT INTO duty VALUES (1, true), (2, true)";
+    fs::write(shop.0.join("setup.sql"), duty).unwrap();
+    fs::write(shop.0.join("leave.sql"), LEAVE).unwrap();
+    let check = "test $(psql -qAtc 'SELECT count(*) FROM duty WHERE here') -ge 1";
+    let leave = "psql -q -v who=$SERIATIM_CLIENT -v ON_ERROR_STOP=1 -f leave.sql";
+    let (page, errors, code) = told(&shop.run(&[
+        "fuzz",
+        "--setup",
+        "psql -qf setup.sql",
+        "--clients",
+        "2",
+        "--check",
+        check,
+        "--",
+        "sh",
+        "-c",
+        leave,
+    ]));
+    assert_eq!(code, Some(1), "{page}{errors}");
+    let page = page.split_whitespace().collect::<Vec<_>>().join(" ");
+    let helps = "helps if refused transactions are tried again: all transactions at SERIALIZABLE";
+    assert!(page.contains(helps), "{page}");
+    // Rows that are counted cannot be locked.
+    assert!(!page.contains("FOR UPDATE on SELECT count(*)"), "{page}");
+    assert!(page.contains("lock a row that stands for all of them"), "{page}");
+}
+
 /// Whether a process with this in its command line is there.
 fn is_running(mark: &str) -> bool {
     let all = fs::read_dir("/proc").unwrap().flatten();

@@ -29,9 +29,11 @@ mod hub;
 pub mod mysql;
 mod picks;
 pub mod postgres;
+mod refusals;
 mod server;
 mod session;
 
 pub use config::Config;
+pub use refusals::Refusals;
 pub use seriatim_store::{ChooserKind, UnknownChooser};
 pub use server::{ServeError, Server, Stopper, Visitors};

@@ -11,7 +11,7 @@
 
 use crate::error::TrialError;
 use crate::fuzz::Fuzz;
-use crate::place::{Deciders, Timing};
+use crate::place::{Addition, Deciders, Timing};
 use crate::run::Run;
 use seriatim_check::{Checker, Reason};
 use seriatim_history::{History, OpId, Returned, SessionId, StatementContent, TxnId};
@@ -177,6 +177,17 @@ impl Search<'_> {
 }
 
 impl Fuzz<'_> {
+    /// The run that is to blame once more, with these additions.
+    pub(crate) fn again(
+        &self,
+        blame: &Blame,
+        additions: &[Addition],
+        is_asked_to_end: &AtomicBool,
+    ) -> Result<Run, TrialError> {
+        let deciders = scripted(&blame.choices, &blame.run.steps, blame.run.number);
+        self.application.run(self.state, self.family, deciders, additions, is_asked_to_end)
+    }
+
     /// What the failure of a run needs; `None` if it does not fail again.
     pub fn blame(
         &self,

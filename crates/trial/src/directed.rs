@@ -62,6 +62,7 @@ impl Application {
             let chooser = Box::new(Predicted { reads: Reads::of(plan) });
             let deciders = Deciders { chooser, timing: Timing::InTurn(order.clone()), number: 0 };
             let run = self.run(state, family, deciders, &[], is_asked_to_end)?;
+            self.must_have_connected(&run)?;
             let departure = departure(plan, &run);
             let is_serializable = is_serializable(&run.history);
             let history = named_as_observed(run.history, plan);

@@ -38,6 +38,22 @@ pub enum TrialError {
         /// The end of what it wrote.
         output: String,
     },
+    /// Its copies fail together on a database that does nothing wrong, and not one by one.
+    #[error(
+        "the copies of `{command}` fail together ({failure}) even on a serializable database, and \
+         not one after the other: what one of them reads and what it then writes are in different \
+         transactions, which no isolation level keeps together. Put them into one transaction, or \
+         let one statement do both; {}",
+        wrote(.output)
+    )]
+    FailsTogether {
+        /// The command.
+        command: String,
+        /// How it, or the check, failed.
+        failure: String,
+        /// The end of what was written.
+        output: String,
+    },
     /// Nobody connected.
     #[error(
         "`{command}` never connected to the database; it is told where it is by DATABASE_URL and \

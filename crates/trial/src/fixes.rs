@@ -2,10 +2,10 @@
 
 use crate::blame::Blame;
 use crate::error::TrialError;
-use crate::fuzz::{Fuzz, Seen};
+use crate::fuzz::{Found, Fuzz, Seen};
 use crate::place::{Addition, Family};
 use seriatim_isolation::Level;
-use seriatim_sql::parse::shape;
+use seriatim_sql::parse::{may_lock, shape};
 use seriatim_store::LEVELS;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
@@ -39,6 +39,10 @@ impl Fix {
     }
 }
 
+/// How many times longer than the run that failed a run may take that tries a fix, and what it may
+/// take at least.
+const LATE: u32 = 10;
+const LIMIT_MIN: Duration = Duration::from_secs(5);
 /// How long each fix is tried at most.
 const FIX_MAX: Duration = Duration::from_secs(60);
 
@@ -54,7 +58,7 @@ impl Fuzz<'_> {
         let mut tried = Vec::new();
         for statements in lockable(blame) {
             let kind = FixKind::ForUpdate(statements);
-            let fix = match self.tried(kind, runs, is_asked_to_end) {
+            let fix = match self.tried(kind, blame, runs, is_asked_to_end) {
                 Err(TrialError::Interrupted) => return Ok(tried),
                 other => other?,
             };
@@ -65,7 +69,8 @@ impl Fuzz<'_> {
             }
         }
         for stronger in self.stronger_levels() {
-            let fix = match self.tried(FixKind::Level(stronger), runs, is_asked_to_end) {
+            let kind = FixKind::Level(stronger);
+            let fix = match self.tried(kind, blame, runs, is_asked_to_end) {
                 Err(TrialError::Interrupted) => return Ok(tried),
                 other => other?,
             };
@@ -96,11 +101,17 @@ impl Fuzz<'_> {
     fn tried(
         &self,
         kind: FixKind,
+        blame: &Blame,
         runs: u64,
         is_asked_to_end: &AtomicBool,
     ) -> Result<Fix, TrialError> {
         let deadline = Some(Instant::now() + FIX_MAX);
-        let mut fuzz = Fuzz { runs, deadline, ..self.clone() };
+        let mut application = self.application.clone();
+        // A trial that hangs is not waited for much longer than runs take.
+        application.limit = application.limit.min((blame.run.took * LATE).max(LIMIT_MIN));
+        application.forces_level |= matches!(kind, FixKind::Level(_));
+        let mut fuzz = Fuzz { runs, first: 0, deadline, ..self.clone() };
+        fuzz.application = &application;
         let mut additions = Vec::new();
         match &kind {
             FixKind::ForUpdate(statements) => {
@@ -114,7 +125,12 @@ impl Fuzz<'_> {
                 };
             }
         }
-        let found = fuzz.search(&additions, &|_: &Seen| (), is_asked_to_end)?;
+        // The order of statements that failed comes first, among the runs that are as good as any.
+        let again = fuzz.again(blame, &additions, is_asked_to_end)?;
+        let mut found = match again.failure {
+            Some(_) => Found::only(blame.run.number, again),
+            None => fuzz.search(&additions, &|_: &Seen| (), is_asked_to_end)?,
+        };
         // What was not tried does not help.
         let is_untried = found.failed.is_none() && found.seen.runs == 0;
         if is_untried || is_asked_to_end.load(Ordering::Relaxed) {
@@ -124,9 +140,9 @@ impl Fuzz<'_> {
         let is_expecting = self.application.expect.is_some() || is_level(self.family);
         let is_refused = match &found.failed {
             Some((_, run)) => run.is_refused,
-            None => is_expecting && found.seen.refused > 0,
+            None => found.seen.refusals > 0 || is_expecting && found.seen.refused > 0,
         };
-        let failure = found.failed.map(|(number, run)| (number, run.failure));
+        let failure = found.failed.take().map(|(number, run)| (number, run.failure));
         let failed = failure.map(|(number, failure)| {
             (number, failure.map(|failure| failure.what).unwrap_or_default())
         });
@@ -163,8 +179,7 @@ const OTHERS_MAX: usize = 5;
 fn distinct_selects(texts: impl Iterator<Item = String>) -> Vec<String> {
     let mut all: Vec<String> = Vec::new();
     for text in texts {
-        let is_select = shape(&text).to_lowercase().starts_with("select ");
-        if is_select && !all.iter().any(|other| shape(other) == shape(&text)) {
+        if may_lock(&text) && !all.iter().any(|other| shape(other) == shape(&text)) {
             all.push(text);
         }
     }

@@ -36,7 +36,9 @@ pub struct Fuzz<'a> {
     pub chooser: Option<ChooserKind>,
     /// What decides everything that is random.
     pub seed: u64,
-    /// How many runs to do at most.
+    /// The number of the first run.
+    pub first: u64,
+    /// The number behind the last one.
     pub runs: u64,
     /// How many at once.
     pub jobs: usize,
@@ -61,6 +63,25 @@ pub struct Seen {
     pub left: usize,
     /// In how many runs the command wrote that the database refused a transaction.
     pub refused: u64,
+    /// How many transactions the database refused, also those that were tried again.
+    pub refusals: u64,
+}
+
+impl Seen {
+    /// Of two searches the second one, with the runs of the first.
+    #[must_use]
+    pub fn after(self, first: &Seen) -> Seen {
+        Seen {
+            runs: self.runs + first.runs,
+            histories: self.histories + first.histories,
+            pairs: self.pairs.max(first.pairs),
+            has_overlap: self.has_overlap || first.has_overlap,
+            sessions: self.sessions.max(first.sessions),
+            left: self.left + first.left,
+            refused: self.refused + first.refused,
+            refusals: self.refusals + first.refusals,
+        }
+    }
 }
 
 /// What runs tell of while they go on.
@@ -84,6 +105,15 @@ pub struct Found {
     pub failed: Option<(u64, Run)>,
     /// Whether all runs were done, or one failed.
     pub is_complete: bool,
+}
+
+impl Found {
+    /// One run that failed.
+    pub(crate) fn only(number: u64, run: Run) -> Found {
+        let mut known = Known::default();
+        known.note(number, run, Family::Serial, &AtomicU64::new(u64::MAX));
+        Found { seen: known.seen, failed: known.failed, is_complete: true }
+    }
 }
 
 #[derive(Default)]
@@ -155,7 +185,11 @@ impl Fuzz<'_> {
         progress: &dyn Progress,
         is_asked_to_end: &AtomicBool,
     ) -> Result<Found, TrialError> {
-        let shared = Shared { first_failed: AtomicU64::new(u64::MAX), ..Shared::default() };
+        let shared = Shared {
+            next: AtomicU64::new(self.first),
+            first_failed: AtomicU64::new(u64::MAX),
+            ..Shared::default()
+        };
         std::thread::scope(|scope| {
             for _ in 0..self.jobs.max(1) {
                 scope.spawn(|| self.work(&shared, additions, progress, is_asked_to_end));
@@ -167,7 +201,7 @@ impl Fuzz<'_> {
             Some(error) if known.failed.is_none() && !error.is_interruption() => return Err(error),
             _ => {}
         }
-        let is_complete = known.failed.is_some() || known.seen.runs >= self.runs;
+        let is_complete = known.failed.is_some() || self.first + known.seen.runs >= self.runs;
         Ok(Found { seen: known.seen, failed: known.failed, is_complete })
     }
 
@@ -208,6 +242,7 @@ impl Known {
         self.seen.runs += 1;
         self.seen.left += run.left;
         self.seen.refused += u64::from(run.is_refused);
+        self.seen.refusals += run.refusals;
         self.seen.sessions = self.seen.sessions.max(run.sessions);
         self.seen.has_overlap |= overlaps(&run.history);
         self.histories.insert(fingerprint(&run.choices));

@@ -7,7 +7,7 @@ use seriatim_server::cells::{self, StoreCells};
 use seriatim_server::holding::{HOLD_MAX, Holder, Holding, OnSwitch, Step, StepScript};
 use seriatim_server::mysql::MysqlConfig;
 use seriatim_server::postgres::PostgresConfig;
-use seriatim_server::{Config, Server, Stopper, Visitors};
+use seriatim_server::{Config, Refusals, Server, Stopper, Visitors};
 use seriatim_sql::cells::{CellStore, TxnLevel};
 use seriatim_sql::database::Cluster;
 use seriatim_sql::memory::Memory;
@@ -92,7 +92,7 @@ impl Family {
         Config { level, order, node, serial, turn_wait_max, ..Config::default() }
     }
 
-    /// Whether transactions get its level whatever they ask for.
+    /// Whether transactions always get its level.
     fn is_forced(self) -> bool {
         matches!(self, Family::Serializable | Family::Serial)
     }
@@ -224,6 +224,8 @@ pub(crate) struct Terms<'a> {
     pub clients: u32,
     /// Whether statements lock rows and tables; in the paper they do not.
     pub uses_locks: bool,
+    /// Whether transactions have the level of the family whatever they ask for.
+    pub forces_level: bool,
 }
 
 /// A server that runs.
@@ -231,6 +233,7 @@ pub(crate) struct Place {
     address: SocketAddr,
     mysql_address: SocketAddr,
     mysql_visitors: Visitors,
+    refusals: Refusals,
     pub cluster: Arc<Cluster>,
     /// When its statements run.
     pub holding: Option<Arc<Holding>>,
@@ -246,7 +249,7 @@ impl Place {
         holding: Option<Holding>,
     ) -> Result<Place, TrialError> {
         let cluster = Arc::new(cluster);
-        let uses_locks = terms.uses_locks;
+        let (uses_locks, refusals) = (terms.uses_locks, Refusals::default());
         let additions: Vec<(String, String)> =
             terms.additions.iter().map(|it| (it.shape.clone(), it.text.clone())).collect();
         let holding = holding.map(Arc::new);
@@ -254,6 +257,8 @@ impl Place {
             additions: additions.clone(),
             holding: holding.clone(),
             default_level: terms.family.mysql_level(),
+            is_level_forced: terms.forces_level,
+            refusals: refusals.clone(),
             uses_locks,
             ..MysqlConfig::default()
         };
@@ -261,6 +266,7 @@ impl Place {
             additions,
             holding: holding.clone(),
             uses_locks,
+            refusals: refusals.clone(),
             ..PostgresConfig::default()
         };
         let server = Server::new(config)?
@@ -278,6 +284,7 @@ impl Place {
             address,
             mysql_address,
             mysql_visitors,
+            refusals,
             cluster,
             holding,
             stopper,
@@ -288,7 +295,13 @@ impl Place {
     /// A database that remembers what is done, for the set-up.
     pub fn for_set_up() -> Result<Place, TrialError> {
         let cluster = Cluster::new(Arc::new(Memory::default()));
-        let terms = Terms { family: Family::Serial, additions: &[], clients: 1, uses_locks: true };
+        let terms = Terms {
+            family: Family::Serial,
+            additions: &[],
+            clients: 1,
+            uses_locks: true,
+            forces_level: false,
+        };
         Place::open(cluster, Config::default(), &terms, None)
     }
 
@@ -302,11 +315,17 @@ impl Place {
         if let Timing::InTurn(order) = &deciders.timing {
             config.turns = Some(order.clone());
         }
-        let store = cells::with_chooser(&config, deciders.chooser, terms.family.is_forced())?;
+        let is_forced = terms.forces_level || terms.family.is_forced();
+        let store = cells::with_chooser(&config, deciders.chooser, is_forced)?;
         let store = Arc::new(store);
         let cluster = state.copy(Arc::clone(&store) as Arc<dyn CellStore>);
         let holding = deciders.timing.holding(terms.clients as usize);
         Ok((Place::open(cluster, config, terms, holding)?, store))
+    }
+
+    /// How often clients were told to try again.
+    pub fn refusals(&self) -> u64 {
+        self.refusals.count()
     }
 
     /// How many clients of MySQL there have been.

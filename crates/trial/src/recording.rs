@@ -56,6 +56,9 @@ pub struct Recording {
     /// Whether statements locked nothing.
     #[serde(default, skip_serializing_if = "is_false")]
     pub without_locks: bool,
+    /// Whether transactions had the level whatever they asked for.
+    #[serde(default, skip_serializing_if = "is_false")]
+    pub forced_level: bool,
     /// The order in which statements begin and are answered: `0+ 1+ 1- 0-`, by the numbers of
     /// their connections.
     #[serde(default, skip_serializing_if = "String::is_empty")]
@@ -123,8 +126,8 @@ impl Recording {
     }
 
     fn of_run(fuzz: &Fuzz<'_>, run: &Run, choices: &[Choice]) -> Recording {
-        let Application { set_up, command, clients, check, expect, limit, protocol, uses_locks } =
-            fuzz.application;
+        let Application { set_up, command, clients, check, expect, limit, .. } = fuzz.application;
+        let Application { protocol, uses_locks, forces_level, .. } = fuzz.application;
         let (like, level, order) = match fuzz.family {
             Family::Level { level, order } => (None, level, order),
             Family::Node(node, level) => {
@@ -147,6 +150,7 @@ impl Recording {
             level: level.code().to_owned(),
             mysql: *protocol == Protocol::Mysql,
             without_locks: !uses_locks,
+            forced_level: *forces_level,
             schedule: written(&run.steps),
             order: order.code().to_owned(),
             choices: choices.to_vec(),
@@ -213,6 +217,7 @@ impl Recording {
         let track = script.track();
         let deciders = self.deciders(script, pauser);
         let run = fuzz.application.run(fuzz.state, fuzz.family, deciders, &[], is_asked_to_end)?;
+        fuzz.application.must_have_connected(&run)?;
         Ok(Replayed { run, divergence: track.divergence() })
     }
 }

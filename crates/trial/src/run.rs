@@ -9,7 +9,7 @@ use seriatim_server::holding::Step;
 use seriatim_store::{Choice, Latest};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 /// What to run.
 #[derive(Clone, Debug)]
@@ -20,6 +20,8 @@ pub struct Application {
     pub command: Command,
     /// How many of it run at once.
     pub clients: u32,
+    /// Whether each of them begins when the one before has ended.
+    pub one_by_one: bool,
     /// Runs after all clients, on the latest values: an assertion.
     pub check: Option<Command>,
     /// A line of what is written that has this in it is a failure.
@@ -30,6 +32,8 @@ pub struct Application {
     pub protocol: Protocol,
     /// Whether its statements lock rows and tables, as in every database.
     pub uses_locks: bool,
+    /// Whether transactions have the level of the database whatever they ask for.
+    pub forces_level: bool,
 }
 
 /// A run that came to its end.
@@ -51,6 +55,10 @@ pub struct Run {
     pub passed_over: u32,
     /// Whether the command wrote that the database refused a transaction of it.
     pub is_refused: bool,
+    /// How many transactions the database refused, also those that were tried again.
+    pub refusals: u64,
+    /// How long it took.
+    pub took: Duration,
     /// How many sessions there were.
     pub sessions: u32,
     /// Which protocol they spoke: MySQL's if all did.
@@ -137,13 +145,36 @@ impl Application {
             ran = run(Family::Serializable)?;
         }
         if let Some(Failure { what, command, output, .. }) = ran.failure {
+            if self.clients > 1 && self.passes_one_by_one(state, number, is_asked_to_end)? {
+                let failure = format!("`{command}` {what}");
+                let command = self.command.text();
+                return Err(TrialError::FailsTogether { command, failure, output });
+            }
             return Err(TrialError::FailsAnyway { command, failure: what, output });
         }
-        let command = self.command.text();
-        if ran.sessions == 0 {
-            return Err(TrialError::NeverConnected { command });
-        }
+        self.must_have_connected(&ran)?;
         Ok(ran)
+    }
+
+    /// Nothing is known from a command that never connected.
+    pub(crate) fn must_have_connected(&self, run: &Run) -> Result<(), TrialError> {
+        match run.sessions {
+            0 => Err(TrialError::NeverConnected { command: self.command.text() }),
+            _ => Ok(()),
+        }
+    }
+
+    /// Whether it passes if its copies run one after the other.
+    fn passes_one_by_one(
+        &self,
+        state: &State,
+        number: u64,
+        is_asked_to_end: &AtomicBool,
+    ) -> Result<bool, TrialError> {
+        let alone = Application { one_by_one: true, ..self.clone() };
+        let deciders = Deciders::choosing(Latest).of_run(number);
+        let run = alone.run(state, Family::Serializable, deciders, &[], is_asked_to_end)?;
+        Ok(run.failure.is_none())
     }
 
     /// Runs it on a copy of a state.
@@ -156,8 +187,9 @@ impl Application {
         is_asked_to_end: &AtomicBool,
     ) -> Result<Run, TrialError> {
         let number = deciders.number;
-        let (clients, uses_locks) = (self.clients, self.uses_locks);
-        let terms = Terms { family, additions, clients, uses_locks };
+        let begun = Instant::now();
+        let Application { clients, uses_locks, forces_level, .. } = *self;
+        let terms = Terms { family, additions, clients, uses_locks, forces_level };
         let (place, store) = Place::of(state, &terms, deciders)?;
         let mut variables = place.variables(self.protocol);
         variables.push(("SERIATIM_RUN".to_owned(), number.to_string()));
@@ -170,7 +202,7 @@ impl Application {
         let steps = holding.map(|holding| holding.steps()).unwrap_or_default();
         let called = holding.map(|holding| holding.called()).unwrap_or_default();
         let passed_over = holding.map_or(0, |holding| holding.passed_over());
-        let sessions = history.session_count() as u32;
+        let (sessions, refusals) = (history.session_count() as u32, place.refusals());
         let spoken = match place.mysql_sessions() {
             count if count > 0 && count >= u64::from(sessions) => Protocol::Mysql,
             _ => Protocol::Postgres,
@@ -193,6 +225,8 @@ impl Application {
             called,
             passed_over,
             is_refused,
+            refusals,
+            took: begun.elapsed(),
             sessions,
             spoken,
             left,
@@ -204,14 +238,20 @@ impl Application {
         variables: &[(String, String)],
         is_asked_to_end: &AtomicBool,
     ) -> Result<Vec<Outcome>, TrialError> {
-        let mut running = Vec::new();
+        let (mut running, mut outcomes) = (Vec::new(), Vec::new());
         for client in 0..self.clients {
             let mut variables = variables.to_vec();
             variables.push(("SERIATIM_CLIENT".to_owned(), client.to_string()));
-            running.push(start(&self.command, &variables)?);
+            let started = start(&self.command, &variables)?;
+            match self.one_by_one {
+                true => outcomes.push(started.wait(self.limit, is_asked_to_end)?),
+                false => running.push(started),
+            }
         }
-        let wait = |it: Running| Ok(it.wait(self.limit, is_asked_to_end)?);
-        running.into_iter().map(wait).collect()
+        for started in running {
+            outcomes.push(started.wait(self.limit, is_asked_to_end)?);
+        }
+        Ok(outcomes)
     }
 
     fn one(

@@ -52,6 +52,11 @@ impl ApplicationArgs {
         !self.command.is_empty()
     }
 
+    /// The command, as it is told.
+    pub fn text(&self) -> String {
+        Command::Program(self.command.clone()).text()
+    }
+
     /// Whether statements are to lock nothing.
     pub fn is_without_locks(&self) -> bool {
         self.locks == Some(Locks::Off)
@@ -66,6 +71,7 @@ impl ApplicationArgs {
             set_up: line(&self.setup, &known.setup),
             command: Command::Program(self.command.clone()),
             clients: self.clients.or(known.clients).unwrap_or(1),
+            one_by_one: false,
             check: line(&self.check, &known.check),
             expect: self.expect.clone().or_else(|| known.expect.clone()),
             limit: self.timeout.or(known.timeout).unwrap_or(TIMEOUT),
@@ -78,6 +84,7 @@ impl ApplicationArgs {
                 Some(locks) => locks == Locks::On,
                 None => !known.without_locks,
             },
+            forces_level: known.forced_level,
         }
     }
 }
@@ -95,6 +102,7 @@ pub struct Known {
     pub timeout: Option<Duration>,
     pub protocol: Option<Protocol>,
     pub without_locks: bool,
+    pub forced_level: bool,
 }
 
 /// An error of a trial, as an end of the program.

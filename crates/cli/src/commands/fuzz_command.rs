@@ -32,8 +32,12 @@ const RUNS: u64 = 100;
 const ONE_SERVER_RUNS: u64 = 50;
 /// For how long.
 const ONE_SERVER_MAX: Duration = Duration::from_secs(60);
-/// On how many runs each fix is tried, at least.
+/// On how many runs each fix is tried, at least, and how many times as many as it took to see a
+/// failure.
 const FIX_RUNS: u64 = 20;
+const FIX_FACTOR: u64 = 3;
+/// How many failures that do not come again are passed over, looking for one that does.
+const UNEXPLAINED_MAX: usize = 5;
 
 /// The flags of a search with a command of the user.
 #[derive(clap::Args, Debug)]
@@ -48,6 +52,9 @@ pub struct CommandArgs {
     /// ended before it began, as on one node of an engine that nobody knows
     #[arg(long, value_name = "ORDER", value_parser = order_parser(), requires = "level")]
     order: Option<Order>,
+    /// Transactions have the level whatever they ask for
+    #[arg(long, requires = "level")]
+    force_level: bool,
     /// How many runs are done at once; as many as there are cores if nothing is said
     #[arg(
         long,
@@ -84,6 +91,7 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         family,
         chooser: args.chooser,
         seed: args.seed,
+        first: 0,
         runs: args.runs.unwrap_or(RUNS),
         jobs: own.jobs(),
         deadline,
@@ -92,14 +100,43 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
     if args.is_any_server() {
         fuzz.family = one_server_of(spoken);
     }
-    let found = search(&fuzz, is_asked_to_end)?;
-    let (ending, kept) = match &found.failed {
-        Some((number, run)) => failed(args, &fuzz, *number, run, is_asked_to_end)?,
-        None if found.is_complete => (TrialEnding::Passed, None),
-        None => (TrialEnding::Stopped(why_stopped()), None),
-    };
-    let tried = tried_by(&fuzz, &found, ending);
+    let (seen, ending, kept) = until_explained(args, fuzz.clone(), is_asked_to_end)?;
+    let tried = tried_by(&fuzz, &seen, ending);
     finish(args, &tried, kept, begun.elapsed())
+}
+
+/// Searches until a failure is found that comes again, so that it can be explained; of those that do
+/// not the first one is told if there is no other.
+fn until_explained(
+    args: &Args,
+    mut fuzz: Fuzz<'_>,
+    is_asked_to_end: &AtomicBool,
+) -> Result<(seriatim_trial::Seen, TrialEnding, Option<KeptRun>), Failure> {
+    let mut seen = seriatim_trial::Seen::default();
+    let mut unexplained = None;
+    for _ in 0..UNEXPLAINED_MAX {
+        let found = search(&fuzz, is_asked_to_end)?;
+        seen = found.seen.after(&seen);
+        let Some((number, run)) = &found.failed else {
+            let (ending, kept) = unexplained.unwrap_or_else(|| match found.is_complete {
+                true => (TrialEnding::Passed, None),
+                false => (TrialEnding::Stopped(why_stopped()), None),
+            });
+            return Ok((seen, ending, kept));
+        };
+        let (ending, kept) = failed(args, &fuzz, *number, run, is_asked_to_end)?;
+        let is_explained = match &ending {
+            TrialEnding::Failed(told) => told.blame.is_some() || told.is_interrupted,
+            _ => true,
+        };
+        if is_explained {
+            return Ok((seen, ending, kept));
+        }
+        fuzz.first = number + 1;
+        unexplained.get_or_insert((ending, kept));
+    }
+    let (ending, kept) = unexplained.unwrap_or((TrialEnding::Passed, None));
+    Ok((seen, ending, kept))
 }
 
 fn why_stopped() -> Stop {
@@ -163,7 +200,7 @@ fn failed(
         if blame.statements.is_empty() {
             let _ = fuzz.baseline_of(number, is_asked_to_end).map_err(told)?;
         }
-        let runs = (number + 1).max(FIX_RUNS).min(fuzz.runs.max(FIX_RUNS));
+        let runs = (FIX_FACTOR * (number + 1)).max(FIX_RUNS).min(fuzz.runs.max(FIX_RUNS));
         let fixes = match fuzz.fixes(&blame, runs, is_asked_to_end) {
             Ok(fixes) => fixes,
             Err(TrialError::Interrupted) => Vec::new(),
@@ -196,7 +233,7 @@ fn on_one_server(
     let deadline = Some(Instant::now() + ONE_SERVER_MAX);
     let application = &Application { uses_locks: true, ..fuzz.application.clone() };
     let runs = runs.max(ONE_SERVER_RUNS);
-    let other = Fuzz { application, family, runs, deadline, ..fuzz.clone() };
+    let other = Fuzz { application, family, first: 0, runs, deadline, ..fuzz.clone() };
     let found = other.search(&[], &|_: &seriatim_trial::Seen| (), is_asked_to_end).map_err(told)?;
     let failed = found.failed.map(|(number, _)| number + 1);
     if failed.is_none() && (found.seen.runs == 0 || is_asked_to_end.load(Ordering::Relaxed)) {
@@ -241,6 +278,7 @@ fn blamed(blame: &Blame, fixes: Vec<Fix>, fuzz: &Fuzz<'_>) -> Blamed {
         statements: blame.statements.iter().map(statement).collect(),
         is_overlap: blame.is_overlap,
         replays: blame.replays,
+        no_lock_helps: !fixes.iter().any(is_lock_that_helps) && !blame.statements.is_empty(),
         fixes: fixes.iter().map(|fix| tried_fix(fix, family)).collect(),
         checked: describe_run::checked(&command, history),
     }
@@ -255,9 +293,17 @@ fn sent_by(text: &str) -> Option<String> {
     (!words.is_empty()).then(|| words.replace("%2F", "/").replace("%3A", ":").replace("%20", " "))
 }
 
+fn is_lock_that_helps(fix: &Fix) -> bool {
+    matches!(fix.kind, FixKind::ForUpdate(_)) && fix.helps()
+}
+
 fn tried_fix(fix: &Fix, family: Family) -> TriedFix {
     let what = match &fix.kind {
-        FixKind::ForUpdate(statements) => format!("FOR UPDATE on {}", statements.join(" and ")),
+        FixKind::ForUpdate(statements) => {
+            let on_one_line = |it: &String| it.split_whitespace().collect::<Vec<_>>().join(" ");
+            let all: Vec<String> = statements.iter().map(on_one_line).collect();
+            format!("FOR UPDATE on {}", all.join(" and "))
+        }
         FixKind::Level(level) => format!("all transactions at {}", family.level_name(*level)),
     };
     let failed = fix.failed.as_ref();
@@ -265,8 +311,7 @@ fn tried_fix(fix: &Fix, family: Family) -> TriedFix {
     TriedFix { what, runs: fix.runs, failed, needs_retries: fix.is_refused }
 }
 
-fn tried_by(fuzz: &Fuzz<'_>, found: &Found, ending: TrialEnding) -> Tried {
-    let seen = &found.seen;
+fn tried_by(fuzz: &Fuzz<'_>, seen: &seriatim_trial::Seen, ending: TrialEnding) -> Tried {
     Tried {
         command: fuzz.application.command.text(),
         database: fuzz.family.text(),
@@ -363,7 +408,8 @@ impl Args {
     }
 
     fn known(&self) -> Known {
-        Known { protocol: Some(self.protocol()), ..Known::default() }
+        let (protocol, forced_level) = (Some(self.protocol()), self.own.force_level);
+        Known { protocol, forced_level, ..Known::default() }
     }
 }
 

@@ -102,6 +102,8 @@ pub struct Blamed {
     pub replays: (u32, u32),
     /// What was tried against it.
     pub fixes: Vec<TriedFix>,
+    /// Whether no lock on what single statements read helps.
+    pub no_lock_helps: bool,
     /// What the checker says of the history.
     pub checked: Checked,
 }
@@ -167,7 +169,7 @@ fn broke(tried: &Tried, failed: &FailedCommand, width: usize) -> String {
         Some(blame) => {
             page += &blamed(blame, width);
             page += &explained(&blame.checked, width);
-            page += &fixes(&blame.fixes, width);
+            page += &fixes(blame, width);
             page += &failed.on_one_server.as_ref().map_or(String::new(), |it| one(it, width));
             let (done, again) = blame.replays;
             let replays =
@@ -235,7 +237,7 @@ fn told(blamed: &BlamedStatement, width: usize) -> String {
     let txn = blamed.id.as_deref().unwrap_or("?");
     let application = blamed.application.as_deref().map(clean);
     let application = application.map_or_else(String::new, |name| format!(" ({name})"));
-    let (session, statement) = (blamed.session, clean(&blamed.statement));
+    let (session, statement) = (blamed.session, one_line(&blamed.statement));
     let head = format!("{txn} on connection {session}{application}: {statement}");
     let mut page = wrap(&head, "  ", width);
     if !blamed.parameters.is_empty() {
@@ -278,7 +280,13 @@ fn one(server: &OneServer, width: usize) -> String {
     format!("\n{}", wrap(&text, "", width))
 }
 
-fn fixes(fixes: &[TriedFix], width: usize) -> String {
+/// What helps where rows that could be locked are not there.
+const NO_LOCK: &str = "No lock on these rows helps, or they cannot be locked: where rows are counted, \
+                       or are not there yet, lock a row that stands for all of them first, or let \
+                       a UNIQUE or EXCLUDE constraint refuse the second transaction.";
+
+fn fixes(blamed: &Blamed, width: usize) -> String {
+    let fixes = &blamed.fixes;
     if fixes.is_empty() {
         return String::new();
     }
@@ -288,18 +296,21 @@ fn fixes(fixes: &[TriedFix], width: usize) -> String {
         let line = match &fix.failed {
             None if fix.needs_retries => format!(
                 "helps if refused transactions are tried again: {} ({runs}; the database refused \
-                 transactions with 40001 or 40P01)",
+                 transactions with 40001, 40P01 or 1213)",
                 clean(&fix.what)
             ),
             None => format!("helps: {} ({runs}, none failed)", clean(&fix.what)),
             Some(failed) if fix.needs_retries => format!(
                 "helps if refused transactions are tried again: {} ({failed}: the database refused \
-                 a transaction with 40001 or 40P01)",
+                 a transaction with 40001, 40P01 or 1213)",
                 clean(&fix.what)
             ),
             Some(failed) => format!("does not help: {} ({failed})", clean(&fix.what)),
         };
         page += &wrap(&line, "  ", width);
+    }
+    if blamed.no_lock_helps {
+        page += &wrap(NO_LOCK, "  ", width);
     }
     page
 }
@@ -311,8 +322,8 @@ fn passed(tried: &Tried, width: usize) -> String {
     let mut page = format!("{}\n", paint(GOOD, wrap(&verdict, "", width).trim_end()));
     page += &seen(&tried.seen, width);
     if tried.is_one_server {
-        let text = "With a replica, or a database that promises less, more can happen: try --level \
-                    causal.";
+        let text = "With replicas, or a database that promises less, more can happen: try --level \
+                    causal, or --level rc, which is the least that is promised.";
         page += &wrap(text, "  ", width);
     }
     page
@@ -391,6 +402,11 @@ struct FailureObject<'a> {
     /// The run as `check --format json` tells of it.
     #[serde(skip_serializing_if = "Option::is_none")]
     check: Option<serde_json::Value>,
+}
+
+/// A statement on one line, as it would be typed.
+fn one_line(statement: &str) -> String {
+    clean(&statement.split_whitespace().collect::<Vec<_>>().join(" "))
 }
 
 /// The line, without a line end, as [`crate::schema::TRIAL`] describes it.

@@ -1,6 +1,7 @@
 //! How a server of MySQL's protocol is to work.
 
 use super::auth::NativePassword;
+use crate::Refusals;
 use crate::holding::Holding;
 use crate::postgres::Tls;
 use seriatim_sql::cells::TxnLevel;
@@ -36,6 +37,8 @@ pub struct MysqlConfig {
     /// What is added to statements of certain shapes (see [`seriatim_sql::parse::shape`]), to see
     /// what that would change: `FOR UPDATE`.
     pub additions: Vec<(String, String)>,
+    /// Counts how often clients have to try a transaction again.
+    pub refusals: Refusals,
     /// What `innodb_snapshot_isolation` is at first.
     pub snapshot_isolation: bool,
 }
@@ -55,6 +58,7 @@ impl Default for MysqlConfig {
             default_level: None,
             is_level_forced: false,
             additions: Vec::new(),
+            refusals: Refusals::default(),
             snapshot_isolation: false,
         }
     }

@@ -167,6 +167,7 @@ impl Connection<'_> {
     }
 
     fn refuse(&mut self, error: &MysqlError) -> Wired<()> {
+        self.shared.config.refusals.note_of_mysql(error.number);
         self.wire.put(&error_body(error))?;
         self.wire.flush()
     }

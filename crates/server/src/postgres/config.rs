@@ -2,6 +2,7 @@
 
 use super::password::Password;
 use super::tls::Tls;
+use crate::Refusals;
 use crate::holding::Holding;
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -30,6 +31,8 @@ pub struct PostgresConfig {
     /// What is added to statements of certain shapes (see [`seriatim_sql::parse::shape`]), to see
     /// what that would change: `FOR UPDATE`.
     pub additions: Vec<(String, String)>,
+    /// Counts how often clients have to try a transaction again.
+    pub refusals: Refusals,
 }
 
 impl PostgresConfig {
@@ -67,6 +70,7 @@ impl Default for PostgresConfig {
             tls: None,
             holding: None,
             additions: Vec::new(),
+            refusals: Refusals::default(),
         }
     }
 }

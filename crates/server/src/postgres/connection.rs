@@ -380,6 +380,7 @@ impl Connection<'_> {
         if report::is_fatal(error) {
             return Err(End::Fatal(error.clone()));
         }
+        self.shared.config.refusals.note(error);
         self.wire.put(&report::error(error, Severity::Error))
     }
 

@@ -142,11 +142,13 @@ impl Connection<'_> {
         }
     }
 
-    /// Tells of an error; whatever comes before Sync is skipped.
+    /// Tells of an error, at once: a client may wait for it before it sends Sync. Whatever comes
+    /// before that is skipped.
     pub(super) fn refuse(&mut self, error: SqlError) -> Wired<()> {
         self.session.failed();
         self.is_skipping = true;
-        self.tell(&error)
+        self.tell(&error)?;
+        self.wire.flush()
     }
 
     /// The end of a series: what has no transaction of its own is committed.

@@ -25,7 +25,7 @@ pub use hints::asks_for_latest;
 pub(crate) use names::{fold, name_parts, split_name};
 pub(crate) use rewrite::{MARK, marked_literal};
 pub(crate) use search_cycle::{Cycle, Search, SearchCycle};
-pub use shape::{shape, without_end};
+pub use shape::{may_lock, shape, without_end};
 use std::sync::Arc;
 pub(crate) use synonyms::VARIADIC;
 

@@ -24,6 +24,62 @@ fn shown(token: &TokenWithSpan) -> Option<String> {
     }
 }
 
+/// Functions that make one row of many.
+const AGGREGATES: [&str; 18] = [
+    "count",
+    "sum",
+    "avg",
+    "min",
+    "max",
+    "array_agg",
+    "string_agg",
+    "json_agg",
+    "jsonb_agg",
+    "json_object_agg",
+    "jsonb_object_agg",
+    "bool_and",
+    "bool_or",
+    "every",
+    "bit_and",
+    "bit_or",
+    "group_concat",
+    "stddev",
+];
+
+/// Whether a statement is a query whose rows are rows of tables, so that it may lock them.
+pub fn may_lock(text: &str) -> bool {
+    let Ok(tokens) = super::tokens(text) else { return false };
+    let is_gap = |it: &&TokenWithSpan| matches!(it.token, Token::Whitespace(_));
+    let tokens: Vec<&Token> = tokens.iter().filter(|it| !is_gap(it)).map(|it| &it.token).collect();
+    let word = |at: usize| match tokens.get(at) {
+        Some(Token::Word(word)) => word.value.to_ascii_lowercase(),
+        _ => String::new(),
+    };
+    // For each open parenthesis, whether a query of its own is in it.
+    let mut open: Vec<bool> = Vec::new();
+    for (at, token) in tokens.iter().enumerate() {
+        match token {
+            Token::LParen => open.push(word(at + 1) == "select"),
+            Token::RParen => {
+                open.pop();
+            }
+            Token::Word(_) if open.contains(&true) => {}
+            Token::Word(_) => {
+                let (it, is_call) = (word(at), tokens.get(at + 1) == Some(&&Token::LParen));
+                let is_clause = matches!(
+                    it.as_str(),
+                    "distinct" | "group" | "having" | "union" | "intersect" | "except" | "over"
+                );
+                if is_clause || is_call && AGGREGATES.contains(&it.as_str()) {
+                    return false;
+                }
+            }
+            _ => {}
+        }
+    }
+    word(0) == "select"
+}
+
 /// A statement without the semicolon, comments and space at its end.
 pub fn without_end(text: &str) -> &str {
     let Ok(tokens) = super::tokens(text) else { return text.trim_end() };
@@ -39,6 +95,16 @@ pub fn without_end(text: &str) -> &str {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn rows_that_are_made_of_many_cannot_be_locked() {
+        assert!(may_lock("SELECT id, sum_of_all FROM t WHERE id IN (SELECT max(id) FROM t)"));
+        assert!(may_lock("select count from t"));
+        assert!(!may_lock("SELECT coalesce(sum(b), 0) FROM a"));
+        assert!(!may_lock("SELECT DISTINCT a FROM t"));
+        assert!(!may_lock("SELECT a FROM t GROUP BY a"));
+        assert!(!may_lock("INSERT INTO t SELECT a FROM u"));
+    }
 
     #[test]
     fn statements_with_other_values_have_the_same_shape() {

@@ -31,6 +31,7 @@ pub fn run(args: &Args, bytes: &[u8]) -> Result<Exit, Failure> {
         timeout: recording.timeout_ms.map(Duration::from_millis),
         protocol: Some(recording.protocol()),
         without_locks: recording.without_locks,
+        forced_level: recording.forced_level,
     };
     let mut application = args.own.application(&known);
     let pauser = args.pause.then(pause::pauser);
@@ -45,6 +46,7 @@ pub fn run(args: &Args, bytes: &[u8]) -> Result<Exit, Failure> {
         family,
         chooser: None,
         seed: 0,
+        first: 0,
         runs: 1,
         jobs: 1,
         deadline: None,

@@ -21,6 +21,12 @@ pub fn run(args: &Args, predicted: &Predicted) -> Result<Exit, Failure> {
                        FILE -- CMD` wrote";
         Failure::about(&shown, problem)
     })?;
+    let own = args.own.text();
+    if let Some(command) = observed.command.as_ref().filter(|command| **command != own) {
+        output::message(&format!(
+            "note: the run was observed of `{command}`, and this is `{own}`\n"
+        ));
+    }
     let known = Known {
         setup: observed.setup,
         clients: observed.clients,
