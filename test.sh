@@ -42,6 +42,8 @@ has c++ || install g++
 has curl || install curl ca-certificates
 # Tests of commands of a user run it.
 has psql || install postgresql-client
+# Tests of pages look at them in a browser.
+if ! has chromium || ! has chromedriver; then install chromium chromium-driver; fi
 if ! has cargo || [ "$(found)" -lt "$(wanted)" ]; then install_rust; fi
 [ "$(found)" -ge "$(wanted)" ] || fail "$(rustc --version) is too old: Rust 1.$(wanted | cut -c2-) or newer is needed"
 cargo fmt --version >/dev/null 2>&1 || fail "rustfmt is missing: rustup component add rustfmt"

@@ -6,8 +6,8 @@ use seriatim_history::{History, OpId, OpKind, SessionId, Status, TxnId};
 use seriatim_report::page::{Neighbour, Overview, Strip, Window};
 use std::collections::BTreeSet;
 
-/// Into how many parts a history is divided.
-const PARTS: u32 = 240;
+/// Into how many parts a history is divided at most.
+const PARTS_MAX: u32 = 240;
 /// Sessions that have a strip of their own.
 const SESSIONS_MAX: usize = 24;
 /// Transactions of a session before and after one of an anomaly, where no times are known.
@@ -22,12 +22,12 @@ const CHARS_MAX: usize = 160;
 pub fn overview(history: &History, report: &Report) -> Overview {
     let guilty: Vec<BTreeSet<TxnId>> =
         report.anomalies.iter().map(|group| guilty(&group.exemplar.ops)).collect();
-    let span = span(history);
+    let scale = Scale::of(history);
     let all: BTreeSet<TxnId> = guilty.iter().flatten().copied().collect();
     Overview {
         transactions: history.txn_count() as u64,
-        sessions: strips(history, &all, span),
-        by_time: span.is_some(),
+        sessions: strips(history, &all, scale),
+        by_time: scale.span.is_some(),
         windows: guilty.iter().map(|guilty| window(history, guilty)).collect(),
     }
 }
@@ -47,21 +47,38 @@ fn span(history: &History) -> Option<(i64, i64)> {
     span
 }
 
+/// How a history is divided.
+#[derive(Clone, Copy)]
+struct Scale {
+    /// From the first begin to the last end, if all transactions have times.
+    span: Option<(i64, i64)>,
+    /// How many transactions the longest session has.
+    longest: u32,
+    parts: u32,
+}
+
+impl Scale {
+    fn of(history: &History) -> Scale {
+        let sessions = (0..history.session_count() as u32).map(SessionId);
+        let longest = sessions.map(|it| history.txns_of(it).len() as u32).max().unwrap_or(0);
+        let span = span(history);
+        let parts = if span.is_some() { PARTS_MAX } else { longest.clamp(1, PARTS_MAX) };
+        Scale { span, longest, parts }
+    }
+}
+
 /// The part of the history in which a transaction is.
-fn part(history: &History, txn: TxnId, span: Option<(i64, i64)>) -> u32 {
-    let (at, all) = match (span, history.times(txn)) {
+fn part(history: &History, txn: TxnId, scale: Scale) -> u32 {
+    let (at, all) = match (scale.span, history.times(txn)) {
         (Some((first, last)), Some((begin, _))) => {
             (begin.abs_diff(first) as f64, last.abs_diff(first) as f64)
         }
-        _ => {
-            let count = history.txns_of(history.session_of(txn)).len();
-            (f64::from(history.place_in_session(txn)), count as f64)
-        }
+        _ => (f64::from(history.place_in_session(txn)), f64::from(scale.longest)),
     };
-    ((at / all.max(1.0) * f64::from(PARTS)) as u32).min(PARTS - 1)
+    ((at / all.max(1.0) * f64::from(scale.parts)) as u32).min(scale.parts - 1)
 }
 
-fn strips(history: &History, guilty: &BTreeSet<TxnId>, span: Option<(i64, i64)>) -> Vec<Strip> {
+fn strips(history: &History, guilty: &BTreeSet<TxnId>, scale: Scale) -> Vec<Strip> {
     let count = history.session_count();
     let involved: BTreeSet<u32> = guilty.iter().map(|&txn| history.session_of(txn).0).collect();
     // Those with anomalies first, then in their order.
@@ -71,13 +88,13 @@ fn strips(history: &History, guilty: &BTreeSet<TxnId>, span: Option<(i64, i64)>)
     let mut row_of = vec![shown.len(); count];
     shown.iter().enumerate().for_each(|(row, &session)| row_of[session as usize] = row);
     let name = |session: &u32| history.session_name(SessionId(*session)).to_string();
-    let mut strips: Vec<Strip> = shown.iter().map(|session| strip(name(session))).collect();
+    let mut strips: Vec<Strip> = shown.iter().map(|session| strip(name(session), scale)).collect();
     if count > shown.len() {
-        strips.push(strip(format!("{} others", count - shown.len())));
+        strips.push(strip(format!("{} others", count - shown.len()), scale));
     }
     for txn in history.txns() {
         let row = row_of[history.session_of(txn).0 as usize];
-        let part = part(history, txn, span);
+        let part = part(history, txn, scale);
         strips[row].counts[part as usize] += 1;
         if guilty.contains(&txn) && !strips[row].marks.contains(&part) {
             strips[row].marks.push(part);
@@ -86,8 +103,8 @@ fn strips(history: &History, guilty: &BTreeSet<TxnId>, span: Option<(i64, i64)>)
     strips
 }
 
-fn strip(name: String) -> Strip {
-    Strip { name, counts: vec![0; PARTS as usize], marks: Vec::new() }
+fn strip(name: String, scale: Scale) -> Strip {
+    Strip { name, counts: vec![0; scale.parts as usize], marks: Vec::new() }
 }
 
 /// The transactions of an anomaly and those around them.

@@ -14,6 +14,7 @@
 //! * `certificate` – every verdict with its proof, for `seriatim verify`; the one output that is
 //!   read again,
 //! * `predicted` (a feature) – what `seriatim predict` found: text, JSON, DOT, SVG and HTML,
+//! * `page` (the feature `pages`) – pages and pictures to look at, without a network,
 //! * [`knowledge`] – what is known about each anomaly and each level, for `seriatim explain`.
 //!
 //! `json`, `schema`, `runs`, `stats` and `certificate` need the feature `json`.
@@ -50,6 +51,8 @@ pub mod json;
 pub mod knowledge;
 mod notes;
 mod numbers;
+#[cfg(feature = "pages")]
+pub mod page;
 #[cfg(feature = "predicted")]
 pub mod predicted;
 mod prose;

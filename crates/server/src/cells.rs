@@ -23,7 +23,8 @@ use seriatim_sql::settings::Settings;
 use seriatim_sql::types::{Field, TypeKind, TypeLookup};
 use seriatim_sql::{Datum, Oid, SqlError};
 use seriatim_store::{
-    Atom, Choice, Chooser, Node, Session, SettledCell, Store, StoreError, ToAtom, Txn, json_atom,
+    Atom, Choice, Chooser, Node, Session, SettledCell, Store, StoreError, ToAtom, Txn, TxnName,
+    json_atom,
 };
 use std::fmt;
 use std::sync::Arc;
@@ -157,6 +158,11 @@ impl StoreCells {
     /// transaction.
     pub fn choices(&self) -> Vec<(Choice, u32)> {
         self.store.choices().into_iter().zip(self.store.choice_statements()).collect()
+    }
+
+    /// The transaction of each statement, in the order in which they began.
+    pub fn statement_order(&self) -> Vec<TxnName> {
+        self.store.statement_order()
     }
 
     /// Who picks versions from now on.

@@ -159,6 +159,8 @@ struct Inner<V> {
     /// On a node: how many commits clients know of.
     acknowledged: u32,
     choices: Vec<Chosen>,
+    /// The transaction of each statement, in their order, unless old transactions are forgotten.
+    statements: Vec<u32>,
     open: u32,
     /// The order in which transactions begin, if there is one.
     turns: Option<Turns>,
@@ -290,6 +292,7 @@ impl<V: ToAtom> Store<V> {
             clients: Vec::new(),
             acknowledged: 0,
             choices: Vec::new(),
+            statements: Vec::new(),
             open: 0,
             turns: plan.turns,
             horizon: plan.horizon,
@@ -371,6 +374,12 @@ impl<V> Store<V> {
             of_reads.get(chosen.read as usize).copied().unwrap_or(0)
         };
         inner.choices.iter().map(number).collect()
+    }
+
+    /// The transaction of each statement, in the order in which they began; empty with a horizon.
+    pub fn statement_order(&self) -> Vec<TxnName> {
+        let inner = self.0.lock();
+        inner.statements.iter().map(|&txn| inner.txn_names[txn as usize]).collect()
     }
 
     /// The choices made so far, for a [`crate::Script`].

@@ -6,7 +6,7 @@ use crate::error::{TrialError, how};
 use crate::place::{Addition, Deciders, Family, Place, Protocol, State, Terms};
 use seriatim_history::History;
 use seriatim_server::holding::Step;
-use seriatim_store::{Choice, Latest};
+use seriatim_store::{Choice, Latest, TxnName};
 use std::collections::BTreeMap;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::time::{Duration, Instant};
@@ -47,6 +47,8 @@ pub struct Run {
     pub history: History,
     /// The version that each read got, and the number of its statement in its transaction.
     pub choices: Vec<(Choice, u32)>,
+    /// The transaction of each statement, in the order in which they began.
+    pub statements: Vec<TxnName>,
     /// The order in which statements began and were answered, unless they ran as they arrived.
     pub steps: Vec<Step>,
     /// What the application calls its connections, by their numbers.
@@ -198,6 +200,7 @@ impl Application {
         let is_refused = outcomes.iter().any(|outcome| tells_of_refusal(&outcome.output));
         let mut failure = self.failure(&self.command, &outcomes)?;
         let (history, choices) = (store.history(), store.choices());
+        let statements = store.statement_order();
         let holding = place.holding.as_ref();
         let steps = holding.map(|holding| holding.steps()).unwrap_or_default();
         let called = holding.map(|holding| holding.called()).unwrap_or_default();
@@ -221,6 +224,7 @@ impl Application {
             failure,
             history,
             choices,
+            statements,
             steps,
             called,
             passed_over,

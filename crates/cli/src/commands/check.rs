@@ -5,6 +5,8 @@ use crate::inputs::{self, Expanded, Input, InputSearch, Origin};
 use crate::interrupt;
 use crate::kinds::{Kinds, KindsParser};
 use crate::loss_notes::skipped_note;
+use crate::overview::overview;
+use crate::page_file::{self, PageArgs};
 use crate::parsers::{LevelArg, Style, Unknown, format_parser, level_parser, order_parser};
 use crate::progress::{Progress, Stage};
 use crate::quantities::{count, duration, size};
@@ -14,6 +16,7 @@ use seriatim_check::{Answer, Checker};
 use seriatim_history::formats::{self, Format, ReadOptions};
 use seriatim_history::{History, ReadError};
 use seriatim_isolation::{Anomaly, Level, Order};
+use seriatim_report::page::{self, CheckedInput, Overview};
 use seriatim_report::text::{Detail, Layout};
 use seriatim_report::{
     Checked, Duplicate, Size, Times, Unread, Unreadable, certificate, dot, json, text,
@@ -61,6 +64,8 @@ pub struct Args {
     /// the graph goes to standard output and the text to standard error
     #[arg(long, value_name = "FILE")]
     dot: Option<PathBuf>,
+    #[command(flatten)]
+    page: PageArgs,
     /// Also write a certificate of every verdict to this file, for `seriatim verify`; for one input
     /// only
     #[arg(long, value_name = "FILE")]
@@ -147,13 +152,14 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         let message = "standard output is for the results; let --certificate name a file";
         return Err(Failure::Message(message.to_owned()));
     }
+    args.page.refuse_standard_output()?;
     let inputs = inputs::expand(&args.inputs)?;
     if args.certificate.is_some() && inputs.len() != 1 {
         let message = format!("--certificate is for one input, here are {}", inputs.len());
         return Err(Failure::Message(message));
     }
     let paths: Vec<&Path> = inputs.iter().flatten().map(|input| input.path.as_path()).collect();
-    may_write(args.dot.iter().chain(&args.certificate), &paths)?;
+    may_write(args.dot.iter().chain(&args.certificate).chain(args.page.paths()), &paths)?;
     let progress = Progress::start(inputs.len());
     let done = tell_if_interrupted(inputs.len());
     let work = Work::new(args, inputs.len(), progress.stage());
@@ -197,13 +203,21 @@ fn tell_if_interrupted(inputs: usize) -> Arc<AtomicUsize> {
 
 /// What happened to one input.
 enum Examined {
-    /// With a certificate, if one is asked for.
-    Checked(Box<Checked>, Option<String>),
+    Checked(Box<Done>),
     Unreadable(Unreadable),
     /// It would fill the memory.
     Unread(Unread),
     /// A file of a directory that is no history.
     PassedOver(Input),
+}
+
+/// An input that was checked.
+struct Done {
+    checked: Checked,
+    /// If one is asked for.
+    certificate: Option<String>,
+    /// If a page is asked for.
+    overview: Option<Overview>,
 }
 
 /// The size of a file that is larger than `bytes_max` as it stands on the disk.
@@ -229,6 +243,7 @@ struct Work {
     /// The kinds of anomalies to report; none if all are.
     kinds: Vec<Anomaly>,
     has_certificate: bool,
+    has_page: bool,
     workers: usize,
     /// The program ends after this input: giving its memory back piece by piece would only cost
     /// time.
@@ -264,6 +279,7 @@ impl Work {
             levels,
             kinds: Kinds::all(&args.kind),
             has_certificate,
+            has_page: args.page.html.is_some(),
             workers,
             alone,
             stage,
@@ -282,8 +298,7 @@ impl Work {
         let start = Instant::now();
         match formats::read_path(&input.path, &input.shown, &self.read) {
             Ok((history, format)) => {
-                let (checked, certificate) = self.check(input, history, format, start);
-                Examined::Checked(Box::new(checked), certificate)
+                Examined::Checked(Box::new(self.check(input, history, format, start)))
             }
             Err(ReadError::UnknownFormat { .. }) if input.origin != Origin::Named => {
                 Examined::PassedOver(input.clone())
@@ -301,13 +316,7 @@ impl Work {
         }
     }
 
-    fn check(
-        &self,
-        input: &Input,
-        history: History,
-        format: Format,
-        start: Instant,
-    ) -> (Checked, Option<String>) {
+    fn check(&self, input: &Input, history: History, format: Format, start: Instant) -> Done {
         let read = start.elapsed();
         let operations = text::plural(history.op_count() as u64, "operation");
         self.stage.now(format!("checking {} ({operations})", input.shown));
@@ -318,15 +327,17 @@ impl Work {
         let certificate = self.has_certificate.then(|| {
             certificate::render(&seriatim::certificate::certify(&input.shown, &history, &report))
         });
-        if self.alone {
-            std::mem::forget(history);
-        }
         // Afterwards: the verdicts and their certificate need what shows them.
         let is_asked = |kind: Anomaly| self.kinds.is_empty() || self.kinds.contains(&kind);
         report.anomalies.retain(|group| is_asked(group.kind));
+        let overview = self.has_page.then(|| overview(&history, &report));
+        if self.alone {
+            std::mem::forget(history);
+        }
         let (input, kinds) = (input.shown.clone(), self.kinds.clone());
         let format = format.code();
-        (Checked { input, format, counts, report, times, duplicate, kinds }, certificate)
+        let checked = Checked { input, format, counts, report, times, duplicate, kinds };
+        Done { checked, certificate, overview }
     }
 }
 
@@ -337,9 +348,10 @@ struct Printer {
     several: bool,
     /// Standard output is for something else.
     aside: bool,
-    /// Exemplars for the graph; kept only if one is asked for.
+    /// Exemplars for graphs and pages; kept only if one is asked for.
     keep: bool,
     kept: Vec<Checked>,
+    overviews: Vec<Option<Overview>>,
     certificate: Option<String>,
     outcomes: Vec<Result<Answer, ()>>,
     search: InputSearch,
@@ -357,8 +369,9 @@ impl Printer {
             },
             several: inputs.len() > 1,
             aside: args.graph_to_stdout(),
-            keep: args.dot.is_some(),
+            keep: args.dot.is_some() || args.page.is_given(),
             kept: Vec::new(),
+            overviews: Vec::new(),
             certificate: None,
             outcomes: Vec::new(),
             search: InputSearch::new(inputs),
@@ -370,9 +383,10 @@ impl Printer {
             Examined::PassedOver(input) => self.search.pass_over(&input),
             Examined::Unreadable(unreadable) => self.unreadable(&unreadable)?,
             Examined::Unread(unread) => self.unread(&unread)?,
-            Examined::Checked(checked, certificate) => {
+            Examined::Checked(done) => {
+                let Done { checked, certificate, overview } = *done;
                 self.certificate = certificate;
-                self.checked(*checked)?;
+                self.checked(checked, overview)?;
             }
         }
         Ok(())
@@ -395,7 +409,7 @@ impl Printer {
         }
     }
 
-    fn checked(&mut self, checked: Checked) -> Result<(), Failure> {
+    fn checked(&mut self, checked: Checked, overview: Option<Overview>) -> Result<(), Failure> {
         self.outcomes.push(Ok(text::overall(&checked.report)));
         if let Some(note) = skipped_note(&checked.input, checked.format, checked.counts.skipped) {
             output::message(&note);
@@ -406,6 +420,7 @@ impl Printer {
         }
         if self.keep {
             self.kept.push(checked);
+            self.overviews.push(overview);
         }
         Ok(())
     }
@@ -427,6 +442,8 @@ impl Printer {
         if let Some(path) = &args.dot {
             self.graph(path)?;
         }
+        page_file::write(&args.page.html, || self.html())?;
+        page_file::write(&args.page.svg, || page::svg(&self.kept))?;
         if let (Some(path), Some(certificate)) = (&args.certificate, &self.certificate) {
             whole_files::write(path, |path| std::fs::write(path, certificate))
                 .map_err(|error| Failure::about(path.display(), error))?;
@@ -441,6 +458,14 @@ impl Printer {
             self.show(&text::tally(&self.outcomes))?;
         }
         Ok(self.exit())
+    }
+
+    fn html(&self) -> String {
+        let inputs = self.kept.iter().zip(&self.overviews);
+        let inputs: Vec<CheckedInput<'_>> = inputs
+            .map(|(checked, overview)| CheckedInput { checked, overview: overview.as_ref() })
+            .collect();
+        page::render(&inputs)
     }
 
     fn graph(&self, path: &Path) -> Result<(), Failure> {

@@ -7,8 +7,9 @@ use crate::exit::{Exit, Failure};
 use crate::parsers::{Style, base_parser, explore_level_parser};
 use crate::progress::Progress;
 use crate::quantities::{count, duration};
+use crate::run_page::PAGE_WIDTH;
 use crate::write_history::may_write;
-use crate::{checkpoint, interrupt, output};
+use crate::{checkpoint, interrupt, output, page_file};
 use clap::ValueEnum;
 use program_file::{located, read};
 use seriatim::stories;
@@ -21,6 +22,7 @@ use seriatim_explore::{
 };
 use seriatim_isolation::Level;
 use seriatim_report::explored::{self, Behaviour, Cycle, Explored, Question, Stopped};
+use seriatim_report::page::{self, CheckedInput, Told};
 use seriatim_report::text::plural;
 use seriatim_report::{Checked, Times, clean};
 use seriatim_runs::explore as apps;
@@ -105,6 +107,21 @@ pub struct Args {
     /// How to write the result
     #[arg(long, short, value_enum, default_value_t = Style::Human)]
     format: Style,
+    /// Also write a page to look at to this file: what was explored, and the counterexample with its
+    /// picture
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
+}
+
+fn page(explored: &Explored) -> String {
+    let behaviour = explored.behaviour.as_ref();
+    page::told(&Told {
+        title: &explored.input,
+        answer: explored.outcome,
+        text: &explored::render(explored, PAGE_WIDTH),
+        sequence: None,
+        checked: behaviour.map(|it| CheckedInput { checked: &it.checked, overview: None }),
+    })
 }
 
 /// The algorithms by name.
@@ -141,7 +158,7 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         return Err(Failure::about(&args.program, problem));
     }
     // Refuses a checkpoint that is the program, or that cannot be written.
-    may_write(&args.checkpoint, &[Path::new(&args.program)])?;
+    may_write(args.checkpoint.iter().chain(&args.html), &[Path::new(&args.program)])?;
     if let Some(app) = seriatim_apps::find(&args.program) {
         let subject = Subject {
             program: apps::program(app),
@@ -238,6 +255,7 @@ impl<V: Value, L: Local> Subject<'_, V, L> {
             Style::Human => output::text(&explored::render(&explored, output::width()))?,
             Style::Json => output::raw((explored::json(&explored) + "\n").as_bytes())?,
         }
+        page_file::write(&args.html, || page(&explored))?;
         // What was found is told even if it cannot be kept.
         kept?;
         Ok(match interrupt::asked() {

@@ -8,11 +8,14 @@ use crate::exit::{Exit, Failure};
 use crate::parsers::{Style, order_parser};
 use crate::progress::Progress;
 use crate::quantities::count;
+use crate::run_page::{self, PAGE_WIDTH, RunPage, sequence};
 use crate::write_history::{may_write, save};
 use crate::{interrupt, output, whole_files};
+use seriatim_check::Answer;
 use seriatim_history::History;
 use seriatim_history::formats::Format;
 use seriatim_isolation::{Level, Order};
+use seriatim_report::page::{Asked, Sequence};
 use seriatim_report::runs::fuzzed::{Kept, Stop};
 use seriatim_report::runs::tried::{
     self, Blamed, BlamedStatement, FailedCommand, OneServer, Seen, TrialEnding, Tried, TriedFix,
@@ -63,6 +66,10 @@ pub struct CommandArgs {
         value_parser = count::<usize>(256, "--jobs 2")
     )]
     jobs: Option<usize>,
+    /// Also write a page to look at to this file: a failing run statement by statement, with what is
+    /// to blame, and its anomalies with their pictures
+    #[arg(long, value_name = "FILE", requires = "command")]
+    html: Option<PathBuf>,
     /// Where to write the result as JUnit's XML, for CI
     #[arg(long, value_name = "FILE", requires = "command")]
     junit: Option<PathBuf>,
@@ -79,7 +86,7 @@ impl CommandArgs {
 pub fn run(args: &Args) -> Result<Exit, Failure> {
     let begun = Instant::now();
     let own = &args.own;
-    may_write(args.output.iter().chain(&args.save).chain(&own.junit), &[])?;
+    may_write(args.output.iter().chain(&args.save).chain(&own.junit).chain(&own.html), &[])?;
     let is_asked_to_end = interrupt::ask_next();
     let application = own.application.application(&args.known());
     let family = args.family()?;
@@ -156,6 +163,7 @@ fn search(fuzz: &Fuzz<'_>, is_asked_to_end: &AtomicBool) -> Result<Found, Failur
 struct KeptRun {
     recording: Recording,
     history: History,
+    sequence: Sequence,
 }
 
 /// A failure, confirmed, with only what it needs, and with what helps.
@@ -193,7 +201,8 @@ fn failed(
     };
     if blame.is_none() {
         let recording = Recording::unconfirmed(fuzz, run);
-        kept = Some(KeptRun { recording, history: run.history.clone() });
+        let sequence = sequence_of(run, &[]);
+        kept = Some(KeptRun { recording, history: run.history.clone(), sequence });
     }
     if let Some(blame) = blame {
         // A command that fails now and then, whatever the database does, is told so.
@@ -214,9 +223,31 @@ fn failed(
         told_of.on_one_server = on_one_server(fuzz, run.spoken, runs, is_asked_to_end)?;
         told_of.blame = Some(blamed(&blame, fixes, fuzz));
         let recording = Recording::of(fuzz, &blame);
-        kept = Some(KeptRun { recording, history: blame.run.history });
+        let sequence = sequence_of(&blame.run, &blame.statements);
+        kept = Some(KeptRun { recording, history: blame.run.history, sequence });
     }
     Ok((TrialEnding::Failed(Box::new(told_of)), kept))
+}
+
+/// The statements of a run, and which of them are to blame.
+fn sequence_of(run: &Run, blamed: &[seriatim_trial::BlamedStatement]) -> Sequence {
+    let called = |session: u32| run.called.get(&session).cloned();
+    let mut all = sequence(&run.history, &run.statements, called);
+    for it in blamed {
+        let name = it.txn.map(|txn| run.history.txn_label(txn));
+        let text = it.content.text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let is_it = |asked: &&mut Asked| {
+            asked.client == it.session as usize
+                && Some(&asked.txn) == name.as_ref()
+                && asked.text.starts_with(&text)
+                && !asked.is_blamed
+        };
+        if let Some(asked) = all.asked.iter_mut().find(is_it) {
+            asked.is_blamed = true;
+            asked.otherwise = it.otherwise.as_ref().map(ToString::to_string);
+        }
+    }
+    all
 }
 
 /// Whether one server could show a failure that was found with any database that keeps a level.
@@ -356,6 +387,7 @@ fn finish(
         let plain = anstream::adapter::strip_str(&tried::render(tried, usize::MAX)).to_string();
         write(path, &tried::junit(tried, &plain, time.as_secs_f64()))?;
     }
+    write_page(args, tried, kept.as_ref())?;
     if let Some(kept) = kept {
         if let Some(path) = &args.output {
             let text = serde_json::to_string_pretty(&kept.recording)
@@ -373,6 +405,25 @@ fn finish(
         (TrialEnding::Stopped(_), Some(signal)) => signal.into(),
         (TrialEnding::Stopped(_), None) => Exit::Undecided,
     })
+}
+
+fn write_page(args: &Args, tried: &Tried, kept: Option<&KeptRun>) -> Result<(), Failure> {
+    let text = tried::render(tried, PAGE_WIDTH);
+    let (answer, checked) = match &tried.ending {
+        TrialEnding::Failed(failed) => {
+            (Answer::Violated, failed.blame.as_ref().map(|blame| &blame.checked))
+        }
+        TrialEnding::Passed => (Answer::Holds, None),
+        TrialEnding::Stopped(_) => (Answer::Undecided, None),
+    };
+    let about = RunPage {
+        title: &tried.command,
+        answer,
+        text: &text,
+        sequence: kept.map(|kept| &kept.sequence),
+        run: checked.zip(kept.map(|kept| &kept.history)),
+    };
+    run_page::write(&args.own.html, &about)
 }
 
 fn write(path: &Path, text: &str) -> Result<(), Failure> {

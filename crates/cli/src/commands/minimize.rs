@@ -4,17 +4,20 @@ use crate::commands::check::bytes_max;
 use crate::exit::{Exit, Failure};
 use crate::inputs::try_input;
 use crate::loss_notes::{lost_note, skipped_note, unknown_note};
+use crate::overview::overview;
+use crate::page_file::{self, PageArgs};
 use crate::parsers::{LevelArg, Unknown, format_parser, level_parser, order_parser};
 use crate::progress::Progress;
 use crate::quantities::{duration, size};
-use crate::write_history::{format_for, may_write_history, save};
+use crate::write_history::{format_for, may_write, may_write_history, save};
 use crate::{interrupt, output};
 use seriatim_check::{Answer, Checker, Report, Undecided};
 use seriatim_history::formats::{Format, ReadOptions};
 use seriatim_history::{History, ReadError};
 use seriatim_isolation::{Guarantee, Level, Order};
+use seriatim_report::page::{self, CheckedInput};
 use seriatim_report::text::{self, grouped, plural};
-use seriatim_report::{Unreadable, clean};
+use seriatim_report::{Checked, Times, Unreadable, clean};
 use std::path::PathBuf;
 use std::time::Duration;
 
@@ -59,6 +62,8 @@ pub struct Args {
     /// Give up what would take more memory than this, like 4G, 512M or 2GiB
     #[arg(long, value_name = "SIZE", value_parser = size)]
     memory: Option<u64>,
+    #[command(flatten)]
+    page: PageArgs,
 }
 
 /// Reads, checks, writes the part.
@@ -69,7 +74,9 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
         ));
     };
     let to = format_for(args.to, &args.output, Format::Jsonl)?;
+    args.page.refuse_standard_output()?;
     may_write_history(&args.output, to, &[&args.input])?;
+    may_write(args.page.paths(), &[&args.input])?;
     let shown = args.input.display().to_string();
     interrupt::call_next(|signal| {
         let told = "interrupted: nothing was written; --budget TIME gives up in time";
@@ -116,11 +123,34 @@ pub fn run(args: &Args) -> Result<Exit, Failure> {
     now(format!("writing {}", args.output.display()));
     save(&small, to, &args.output)?;
     drop(progress);
+    if args.page.is_given() {
+        write_pages(args, &small, to)?;
+    }
     if let Some(note) = lost_note(&small, to) {
         output::message(&note);
     }
     output::message(&left(&history, &small, asked));
     Ok(Exit::Holds)
+}
+
+/// The part as a page and as a picture.
+fn write_pages(args: &Args, small: &History, format: Format) -> Result<(), Failure> {
+    let start = std::time::Instant::now();
+    let report = Checker::new().order(args.order).check(small);
+    let times = Times { total: start.elapsed(), ..Times::default() };
+    let checked = Checked {
+        input: args.output.display().to_string(),
+        format: format.code(),
+        counts: small.counts(),
+        report,
+        times,
+        duplicate: None,
+        kinds: Vec::new(),
+    };
+    let overview = overview(small, &checked.report);
+    let input = CheckedInput { checked: &checked, overview: Some(&overview) };
+    page_file::write(&args.page.html, || page::render(&[input]))?;
+    page_file::write(&args.page.svg, || page::svg(std::slice::from_ref(&checked)))
 }
 
 enum Minimized {

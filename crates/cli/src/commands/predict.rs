@@ -356,16 +356,16 @@ fn write_files(args: &Args, found: &Predicted) -> Result<(), Failure> {
     write(args.output.as_deref(), || predicted::json::render(found) + "\n")?;
     write(args.dot.as_deref(), || predicted::dot::render(found))?;
     write(args.html.as_deref(), || predicted::html::render(found))?;
-    match (found.predictions.first(), &args.svg) {
-        (Some(first), path) => write(path.as_deref(), || predicted::svg(first)),
-        (None, Some(path)) => {
+    let Some(path) = &args.svg else { return Ok(()) };
+    match found.predictions.first().and_then(predicted::svg) {
+        Some(picture) => write(Some(path), || picture),
+        None => {
             output::message(&format!(
                 "note: {} is not written, because there is nothing to draw",
                 path.display()
             ));
             Ok(())
         }
-        (None, None) => Ok(()),
     }
 }
 

@@ -54,6 +54,10 @@ pub struct Args {
     /// first
     #[arg(long, value_name = "FILE")]
     save: Option<PathBuf>,
+    /// Also write a page to look at to this file: the run statement by statement, and its anomalies
+    /// with their pictures
+    #[arg(long, value_name = "FILE")]
+    html: Option<PathBuf>,
     /// Stop before each weak read of the command, or where another connection goes on if no read
     /// is weak, until Enter is pressed
     #[arg(long, requires = "command")]
@@ -64,7 +68,7 @@ pub struct Args {
 
 /// Runs it again, and says whether it went the same way.
 pub fn run(args: &Args) -> Result<Exit, Failure> {
-    may_write(&args.save, &[&args.run])?;
+    may_write(args.save.iter().chain(&args.html), &[&args.run])?;
     let bytes = read(&args.run).map_err(|error| Failure::about(args.run.display(), error))?;
     match args.app {
         None if args.own.is_given() => match serde_json::from_slice(&bytes) {

@@ -47,13 +47,18 @@ pub fn render(inputs: &[CheckedInput<'_>]) -> String {
     frame::page(&title, &content)
 }
 
+/// One input as part of another page.
+pub(super) fn input(input: &CheckedInput<'_>) -> Markup {
+    one(input, &mut Room { number: 0, left: BYTES_MAX })
+}
+
 /// How many anomalies there are before, and how much a page may still grow.
 struct Room {
     number: usize,
     left: usize,
 }
 
-fn class(answer: Answer) -> &'static str {
+pub(super) fn class(answer: Answer) -> &'static str {
     match answer {
         Answer::Holds => "good",
         Answer::Violated => "bad",

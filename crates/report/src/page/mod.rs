@@ -10,12 +10,15 @@
 
 mod check;
 pub mod diagram;
-mod draw;
-mod frame;
+pub(crate) mod draw;
+pub(crate) mod frame;
 mod overview;
+mod told;
 
+pub(crate) use check::violation;
 pub use check::{CheckedInput, render};
 pub use overview::{Neighbour, Overview, Strip, Window};
+pub use told::{Asked, Sequence, Told, told};
 
 use crate::checked::Checked;
 use crate::prose::clean;

@@ -4,10 +4,9 @@
 pub mod dot;
 pub mod html;
 pub mod json;
-mod svg;
 pub mod text;
 
-pub use svg::render as svg;
+pub use html::svg;
 
 use crate::prose::{clean, key, txn, value};
 use seriatim_check::{OpRef, TxnRef, ValueRef};

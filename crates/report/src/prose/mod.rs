@@ -99,7 +99,7 @@ fn unknown_outcomes(ops: &[OpRef]) -> String {
 }
 
 /// Whether a read returned what an operation wrote, alone or in a list.
-fn returned(read: &OpRef, write: &OpRef) -> bool {
+pub(crate) fn returned(read: &OpRef, write: &OpRef) -> bool {
     let holds = match (write.kind, &read.value, &write.value) {
         (OpKind::Append, ValueRef::List(list), ValueRef::Scalar(element)) => list.contains(element),
         (OpKind::Append, ..) => false,

@@ -25,7 +25,7 @@ pub(super) fn anomaly(report: &Report, group: &AnomalyGroup, layout: &Layout) ->
 /// The name of a group and its size. A session that does not see its own write is a fractured read
 /// by definition, but is not called so: if all instances that are known are of this sort,
 /// the heading says it.
-fn title(report: &Report, group: &AnomalyGroup) -> String {
+pub(crate) fn title(report: &Report, group: &AnomalyGroup) -> String {
     let by_read = if group.count > 1 && is_seen_by_several(&group.exemplar) {
         ", counted by read"
     } else {
@@ -64,7 +64,7 @@ fn is_seen_by_several(violation: &Violation) -> bool {
     violation.cycle.len() > 2 && violation.cycle.iter().filter(is_inferred).count() > 1
 }
 
-fn names_and_levels(group: &AnomalyGroup) -> String {
+pub(crate) fn names_and_levels(group: &AnomalyGroup) -> String {
     let info = group.kind.info();
     let tap = info.tap.map(|letter| format!("TAP-{letter}"));
     let names: Vec<String> = tap.into_iter().chain(info.adya.map(str::to_owned)).collect();

@@ -8,6 +8,8 @@ mod operations;
 mod verdict;
 
 pub use anomaly::violation;
+#[cfg(feature = "pages")]
+pub(crate) use anomaly::{names_and_levels, title as anomaly_title};
 #[cfg(feature = "predicted")]
 pub(crate) use verdict::titled;
 pub use verdict::{headline, overall, undecided};
@@ -175,7 +177,21 @@ pub fn render_error(unreadable: &Unreadable) -> String {
     format!("{} {}\n", paint(BAD, "error:"), clean(&problem))
 }
 
-fn size_line(checked: &Checked) -> String {
+/// What there is to be said of an input beside its levels and anomalies, a line each.
+#[cfg(feature = "pages")]
+pub(crate) fn remarks(checked: &Checked) -> String {
+    let layout = Layout { width: usize::MAX, ..Layout::default() };
+    let ended = ended_early(checked).unwrap_or_default();
+    verdict::remarks(checked, &layout) + &none_of_the_kinds(checked, &layout) + &ended
+}
+
+/// Operations in program order: transaction, session, what it does, where it stands.
+#[cfg(feature = "pages")]
+pub(crate) fn operation_rows(ops: &[seriatim_check::OpRef]) -> Vec<[String; 4]> {
+    operations::rows(ops)
+}
+
+pub(crate) fn size_line(checked: &Checked) -> String {
     let counts = &checked.counts;
     let mut line = format!(
         "{} format, {}, {}, {}",

@@ -11,7 +11,7 @@ const TABLE_GAP: &str = "  ";
 
 /// The operations as a table; if that is too wide, each place stands on a line of its own.
 pub(super) fn operations(ops: &[OpRef], width: usize) -> String {
-    let rows: Vec<[String; 4]> = in_program_order(ops).into_iter().map(operation_row).collect();
+    let rows = rows(ops);
     let widest =
         |column: usize| rows.iter().map(|row| row[column].chars().count()).max().unwrap_or(0);
     let widths = [widest(0), widest(1), widest(2)];
@@ -39,6 +39,11 @@ pub(super) fn operations(ops: &[OpRef], width: usize) -> String {
         page.push('\n');
     }
     page
+}
+
+/// The operations in program order: transaction, session, what it does, place.
+pub(super) fn rows(ops: &[OpRef]) -> Vec<[String; 4]> {
+    in_program_order(ops).into_iter().map(operation_row).collect()
 }
 
 /// The operations session by session and as they were done there, which is how they are numbered: a

@@ -133,6 +133,13 @@ pub(super) fn levels(checked: &Checked, layout: &Layout) -> String {
         let note = if is_beside(&verdict) && has_room { BESIDE } else { "" };
         let _ = writeln!(page, "  {:<1$}  {word}{note}", verdict.level.name(), longest);
     }
+    page + &remarks(checked, layout)
+}
+
+/// What is to be said beside the levels.
+pub(crate) fn remarks(checked: &Checked, layout: &Layout) -> String {
+    let report = &checked.report;
+    let mut page = String::new();
     if is_silent_about_times(checked) {
         page += &dimmed(
             "strict serializability: not checked, the history has no times",

@@ -52,6 +52,9 @@ impl<V: Clone> Txn<V> {
         self.statement = Statement::default();
         if let Ok(mut inner) = self.open() {
             inner.begin_statement(self.number);
+            if inner.horizon.is_none() {
+                inner.statements.push(self.number);
+            }
             let events = &mut inner.events[self.number as usize];
             events.push(Recorded::Statement(Arc::new(content)));
         }

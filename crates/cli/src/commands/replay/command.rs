@@ -4,15 +4,30 @@ use super::{Args, pause};
 use crate::commands::application::{Known, told};
 use crate::exit::{Exit, Failure};
 use crate::parsers::Style;
+use crate::run_page::{self, PAGE_WIDTH, RunPage, sequence};
 use crate::write_history::save;
 use crate::{describe_run, interrupt, output};
+use seriatim_check::Answer;
 use seriatim_history::formats::Format;
 use seriatim_report::runs::retried::{self, Retried};
-use seriatim_trial::{Fuzz, Recording};
+use seriatim_trial::{Fuzz, Recording, Run};
 use std::time::Duration;
 
 /// How long a command may take that is looked at by a person.
 const PAUSED_LIMIT: Duration = Duration::from_secs(24 * 60 * 60);
+
+fn write_page(args: &Args, retried: &Retried, run: &Run) -> Result<(), Failure> {
+    let called = |session: u32| run.called.get(&session).cloned();
+    let sequence = sequence(&run.history, &run.statements, called);
+    let about = RunPage {
+        title: &retried.command,
+        answer: if retried.failure.is_some() { Answer::Violated } else { Answer::Holds },
+        text: &retried::render(retried, PAGE_WIDTH),
+        sequence: Some(&sequence),
+        run: Some((&retried.checked, &run.history)),
+    };
+    run_page::write(&args.html, &about)
+}
 
 /// Runs the command again.
 pub fn run(args: &Args, bytes: &[u8]) -> Result<Exit, Failure> {
@@ -68,6 +83,7 @@ pub fn run(args: &Args, bytes: &[u8]) -> Result<Exit, Failure> {
         Style::Json => retried::json(&retried) + "\n",
     };
     output::text(&page)?;
+    write_page(args, &retried, &replayed.run)?;
     if let Some(path) = &args.save {
         save(&replayed.run.history, Format::Jsonl, path)?;
     }

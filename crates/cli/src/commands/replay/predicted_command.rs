@@ -5,9 +5,12 @@ use super::prediction::{level_of, plan_of};
 use crate::commands::application::{Known, told};
 use crate::exit::{Exit, Failure};
 use crate::parsers::Style;
+use crate::run_page::{self, PAGE_WIDTH, RunPage, sequence};
 use crate::write_history::save;
 use crate::{describe_run, interrupt, output};
+use seriatim_check::Answer;
 use seriatim_history::formats::Format;
+use seriatim_report::Checked;
 use seriatim_report::runs::{Application, directed};
 use seriatim_runs::{Predicted, PredictedRun};
 use seriatim_trial::{DirectedCommand, Protocol};
@@ -43,8 +46,11 @@ pub fn run(args: &Args, predicted: &Predicted) -> Result<Exit, Failure> {
         let plan = plan_of(args, prediction)?;
         let run = application.directed(&state, level, &plan, is_asked_to_end).map_err(told)?;
         let command = application.command.text();
-        let page = report(args, predicted, number, &command, &run);
+        let (page, told, checked) = report(args, predicted, number, &command, &run);
         output::text(&page)?;
+        if number == 0 {
+            write_page(args, &told, &checked, &run)?;
+        }
         if let Some(path) = args.save.as_ref().filter(|_| number == 0) {
             save(&run.run.history, Format::Jsonl, path)?;
         }
@@ -64,7 +70,7 @@ fn report(
     number: usize,
     command: &str,
     run: &DirectedCommand,
-) -> String {
+) -> (String, String, Checked) {
     let prediction: &PredictedRun = &predicted.predictions[number];
     let failure = run.run.failure.as_ref();
     let failure = failure.map(|it| format!("it {}:\n{}", it.what, it.output));
@@ -81,8 +87,32 @@ fn report(
         },
         checked: describe_run::checked(command, &run.run.history),
     };
-    match args.format {
+    let page = match args.format {
         Style::Human => directed::render(&report, output::width()),
         Style::Json => directed::json(&report) + "\n",
-    }
+    };
+    (page, directed::render(&report, PAGE_WIDTH), report.checked)
+}
+
+fn write_page(
+    args: &Args,
+    text: &str,
+    checked: &Checked,
+    run: &DirectedCommand,
+) -> Result<(), Failure> {
+    let history = &run.run.history;
+    let called = |session: u32| run.run.called.get(&session).cloned();
+    let sequence = sequence(history, &run.run.statements, called);
+    let about = RunPage {
+        title: &checked.input,
+        answer: match run.is_serializable {
+            Some(true) => Answer::Holds,
+            Some(false) => Answer::Violated,
+            None => Answer::Undecided,
+        },
+        text,
+        sequence: Some(&sequence),
+        run: Some((checked, history)),
+    };
+    run_page::write(&args.html, &about)
 }

@@ -3,10 +3,13 @@
 use super::Args;
 use crate::exit::{Exit, Failure};
 use crate::parsers::Style;
+use crate::run_page::{self, RunPage};
 use crate::write_history::save;
 use crate::{describe_run, output};
+use seriatim_check::Answer;
 use seriatim_history::formats::Format;
 use seriatim_report::runs::replayed;
+use seriatim_report::text;
 use seriatim_runs::{Predicted, Recording, Replayed};
 use std::path::Path;
 
@@ -17,6 +20,17 @@ pub fn run(args: &Args, bytes: &[u8]) -> Result<Exit, Failure> {
         serde_json::from_slice(bytes).map_err(|error| not_a_run(&args.run, bytes, &error))?;
     let replayed = recording.replay().map_err(|error| Failure::about(&shown, error))?;
     output::text(&told(args, &recording, &replayed)?)?;
+    let checked = describe_run::checked(&recording.app, &replayed.run.history);
+    let text = text::render(&checked, &text::Layout::default());
+    let is_failed = replayed.run.failure.is_some();
+    let about = RunPage {
+        title: &recording.app,
+        answer: if is_failed { Answer::Violated } else { Answer::Holds },
+        text: &text,
+        sequence: None,
+        run: Some((&checked, &replayed.run.history)),
+    };
+    run_page::write(&args.html, &about)?;
     if let Some(path) = &args.save {
         save(&replayed.run.history, Format::Jsonl, path)?;
     }

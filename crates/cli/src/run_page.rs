@@ -1,0 +1,81 @@
+//! Pages about runs: what the terminal shows, the statements in their order, and the anomalies.
+
+use crate::exit::Failure;
+use crate::overview::overview;
+use crate::page_file;
+use seriatim_check::Answer;
+use seriatim_history::{History, SessionId, TxnId};
+use seriatim_report::Checked;
+use seriatim_report::page::{self, Asked, CheckedInput, Sequence, Told};
+use seriatim_store::TxnName;
+use std::collections::HashMap;
+use std::path::PathBuf;
+
+/// How wide texts are on pages.
+pub const PAGE_WIDTH: usize = 100;
+
+/// What a page is made of.
+pub struct RunPage<'r> {
+    /// What it is about.
+    pub title: &'r str,
+    /// Whether that is good.
+    pub answer: Answer,
+    /// What the terminal shows.
+    pub text: &'r str,
+    /// The statements of the run.
+    pub sequence: Option<&'r Sequence>,
+    /// The run, and what the checker says of it.
+    pub run: Option<(&'r Checked, &'r History)>,
+}
+
+/// Writes the page, if it is wanted.
+pub fn write(path: &Option<PathBuf>, about: &RunPage<'_>) -> Result<(), Failure> {
+    page_file::write(path, || {
+        let overview = about.run.map(|(checked, history)| overview(history, &checked.report));
+        let checked =
+            about.run.map(|(checked, _)| CheckedInput { checked, overview: overview.as_ref() });
+        let RunPage { title, answer, text, sequence, .. } = *about;
+        page::told(&Told { title, answer, text, sequence, checked })
+    })
+}
+
+/// The statements of a run in the order in which they began, as far as its history has them.
+pub fn sequence(
+    history: &History,
+    order: &[TxnName],
+    called: impl Fn(u32) -> Option<String>,
+) -> Sequence {
+    let client = |session: u32| match called(session) {
+        Some(name) => format!("connection {session} ({name})"),
+        None => format!("connection {session}"),
+    };
+    let clients = (0..history.session_count() as u32).map(client).collect();
+    let mut next: HashMap<TxnName, usize> = HashMap::new();
+    let mut asked = Vec::new();
+    for &name in order.iter().filter(|name| (name.session as usize) < history.session_count()) {
+        let place = next.entry(name).or_insert(0);
+        let number = std::mem::replace(place, *place + 1);
+        let mut txns = history.txns_of(SessionId(name.session));
+        let Some(txn) = txns.nth(name.txn as usize).map(TxnId) else { continue };
+        let statements = history.statements_of(txn);
+        let Some(statement) = statements.get(number) else { continue };
+        let text = statement.content.text.split_whitespace().collect::<Vec<_>>().join(" ");
+        let given: Vec<String> = statement
+            .content
+            .params
+            .iter()
+            .map(|it| it.as_ref().map_or("NULL".to_owned(), ToString::to_string))
+            .collect();
+        let with =
+            if given.is_empty() { String::new() } else { format!(" [{}]", given.join(", ")) };
+        asked.push(Asked {
+            client: name.session as usize,
+            txn: history.txn_label(txn),
+            text: text + &with,
+            returned: statement.content.returned.as_ref().map(ToString::to_string),
+            is_blamed: false,
+            otherwise: None,
+        });
+    }
+    Sequence { clients, asked }
+}
