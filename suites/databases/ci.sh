@@ -5,11 +5,16 @@
 # whatever happens. `setup.sh` installs what it needs.
 #
 #     suites/databases/ci.sh                     all of it, within three minutes
+#     suites/databases/ci.sh --count             how many tests these are
 #     suites/databases/ci.sh COMMAND             a command of yours instead, with the variables set
 set -eu
 . "$(dirname "$0")/../lib.sh"
 . "$(dirname "$0")/servers.sh"
 
+if [ "${1:-}" = --count ]; then
+    grep -c '^#\[ignore' "$suites/../../crates/audit/tests/real_databases.rs"
+    exit
+fi
 begun=$(date +%s)
 said() { say "$1 ($(($(date +%s) - begun)) s since the beginning)"; }
 begin_servers
@@ -75,10 +80,10 @@ if [ $# -gt 0 ]; then
     "$@"
     exit
 fi
-cd "$suites/.."
-# One at a time: what a scenario calls blocked is a matter of time.
+cd "$suites/../.."
+# Not more at a time: what a scenario calls blocked is a matter of time.
 cargo nextest run -p seriatim-audit --all-features --locked --run-ignored only \
-    --test-threads 1 -E 'binary(real_databases)'
+    --test-threads 2 -E 'binary(real_databases)'
 said "audits done"
 cargo nextest run -p seriatim-server --all-features --locked -E \
     'test(a_real_) or binary(random_sql)'

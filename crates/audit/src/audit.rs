@@ -96,8 +96,14 @@ impl Audit {
     ) -> Result<Audited, AuditError> {
         self.is_possible(driver)?;
         let source = self.source(driver);
-        let recorder = Recorder::new(self.output.as_deref(), &source).map_err(|error| {
-            let path = self.output.as_deref().unwrap_or(Path::new("the recording"));
+        // Names of tables have a part that is only there to be unlike others.
+        let hidden = match driver.prefix() {
+            "" => String::new(),
+            prefix => format!("{prefix}_"),
+        };
+        let path = self.output.as_deref();
+        let recorder = Recorder::of_rounds(path, &source, hidden).map_err(|error| {
+            let path = path.unwrap_or(Path::new("the recording"));
             AuditError::Unwritable(path.display().to_string(), error.to_string())
         })?;
         let made = driver.set_up();

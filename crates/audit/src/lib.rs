@@ -1,8 +1,8 @@
 //! Does a real database keep the isolation level that it promises?
 //!
 //! Sessions run transactions of known shapes ([`Workload`]) on tables of the audit's own, over a
-//! [`Driver`] for each database; what they saw is recorded ([`Recorder`]) and checked, round by
-//! round ([`Audit`]).
+//! [`Driver`] for each database; what they saw is recorded and checked, round by round ([`Audit`]).
+//! What an application of yours does is recorded by a [`Recorder`] around its client.
 
 mod adaptive;
 mod again;
@@ -21,6 +21,7 @@ mod server;
 mod session;
 mod setting;
 mod template;
+mod traffic;
 mod url;
 mod workload;
 
@@ -39,6 +40,7 @@ pub use round::{Round, Tally};
 pub use server::ServerProcess;
 pub use setting::{NoSetting, Setting};
 pub use template::{NoTemplate, Template};
+pub use traffic::{SessionRecorder, TxnRecorder};
 pub use url::without_password;
 pub use workload::{NoWorkload, Shape, Step, Workload};
 

@@ -33,7 +33,7 @@ fn database(name: &str) -> Box<dyn Driver> {
 }
 
 fn short(setting: Setting) -> Audit {
-    Audit { duration: Duration::from_secs(3), ..Audit::new(setting) }
+    Audit { duration: Duration::from_millis(2500), ..Audit::new(setting) }
 }
 
 /// Audits every setting with all workloads. What is promised is kept; what was seen violated

@@ -33,7 +33,7 @@ fn rounds() -> impl Strategy<Value = Vec<Vec<Txn>>> {
 
 /// Records rounds, as an audit does: each has registers of its own and begins after the one before.
 fn record(path: &Path, rounds: &[Vec<Txn>]) {
-    let recorder = Recorder::new(Some(path), &json!({ "source": "audit" })).unwrap();
+    let recorder = Recorder::new(path, &json!({ "source": "audit" })).unwrap();
     for (number, round) in rounds.iter().enumerate() {
         let register = |key: u8| number * 20 + usize::from(key);
         let counts = [0, 1].map(|key| {

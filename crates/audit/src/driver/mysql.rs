@@ -69,6 +69,8 @@ impl MySql {
         let opts = Opts::from_url(&url).map_err(|error| connect(error.to_string()))?;
         let opts: Opts = OptsBuilder::from_opts(opts)
             .tcp_connect_timeout(Some(CONNECT_MAX))
+            // A server may stand behind the address of something else.
+            .prefer_socket(false)
             .read_timeout(Some(STATEMENT_MAX))
             .write_timeout(Some(STATEMENT_MAX))
             .ssl_opts(ssl_options(encryption))
