@@ -146,7 +146,8 @@ mariadbd=$(PATH="$PATH:/usr/sbin" command -v mariadbd || true)
 mariadb_words() {
     echo "$mariadbd --no-defaults --datadir=$1 --port=$2 --bind-address=127.0.0.1" \
         "--socket=$1/socket --pid-file=$1/pid --skip-name-resolve --max-connections=200" \
-        "--innodb-buffer-pool-size=64M --innodb-flush-log-at-trx-commit=2"
+        "--innodb-buffer-pool-size=64M --innodb-flush-log-at-trx-commit=2" \
+        "--innodb-lock-wait-timeout=5"
 }
 
 is_mariadb_ready() {

@@ -100,6 +100,11 @@ impl RecordedRound {
         self.lines.len()
     }
 
+    /// Whether nothing was recorded.
+    pub(crate) fn is_empty(&self) -> bool {
+        self.lines.iter().filter(|&&byte| byte == b'\n').nth(1).is_none()
+    }
+
     /// How the transactions of its sessions ended: without those of the audit, which made registers
     /// and rows and read them in the end.
     pub(crate) fn tally(&self) -> Result<Tally, AuditError> {

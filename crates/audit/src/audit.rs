@@ -57,6 +57,9 @@ pub struct Audit {
     pub faults: Vec<Fault>,
     /// Where to write the recording.
     pub output: Option<PathBuf>,
+    /// Whether anything is recorded and checked. Without, transactions are only counted: that says
+    /// how fast they are by themselves.
+    pub is_recorded: bool,
 }
 
 impl Audit {
@@ -76,6 +79,7 @@ impl Audit {
             until_violation: false,
             faults: Vec::new(),
             output: None,
+            is_recorded: true,
         }
     }
 }
@@ -161,8 +165,9 @@ impl Audit {
         judge.until_violation = self.until_violation.then_some(&has_violation);
         judge.file = self.output.as_deref();
         let clock = Instant::now();
-        let ground =
-            Ground { driver, recorder, template: self.template.as_ref(), clock, is_asked_to_end };
+        let template = self.template.as_ref();
+        let is_recorded = self.is_recorded;
+        let ground = Ground { driver, recorder, template, clock, is_asked_to_end, is_recorded };
         let saboteur =
             Saboteur { faults: &self.faults, server, begun: clock, is_over: &is_over, done: &done };
         let (sender, receiver) = sync_channel::<Finished>(ROUNDS_WAITING);
@@ -228,8 +233,8 @@ impl Audit {
             };
             let (tally, lost) = round.run(ground, &mut seats)?;
             attempted += tally.attempted();
-            let lines = RecordedRound::new(number, ground.recorder.take_round());
             let (time, ended) = (begun.elapsed(), ground.clock.elapsed());
+            let lines = RecordedRound::new(number, ground.recorder.take_round());
             // Whoever checks has failed if nobody takes it, and says so.
             if sender.send(Finished { turn, tally, lost, lines, time, ended }).is_err() {
                 break;

@@ -357,6 +357,7 @@ fn one(
         until_violation: args.until_violation,
         faults: args.faults.clone(),
         output,
+        is_recorded: true,
     };
     let progress = Progress::over(args.duration.as_millis() as usize, "ms");
     let watch = |so_far: &Audited| {
