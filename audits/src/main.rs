@@ -52,24 +52,31 @@ fn databases(folder: &Path) -> Result<Vec<(&'static str, Box<dyn Fn() -> Opened>
     all.push(("fjall", Box::new(move || Ok(Box::new(KeyValue(Fjall::open(&folder)?))))));
     for checks_reads in [false, true] {
         let (folder, runtime) = (place(), Arc::clone(&runtime));
-        all.push(("surrealkv", Box::new(move || {
-            Ok(Box::new(KeyValue(SurrealKv::open(&folder, &runtime, checks_reads)?)))
-        })));
+        all.push((
+            "surrealkv",
+            Box::new(move || {
+                Ok(Box::new(KeyValue(SurrealKv::open(&folder, &runtime, checks_reads)?)))
+            }),
+        ));
     }
     for mode in Mode::ALL {
         let folder = place();
-        all.push(("rocksdb", Box::new(move || {
-            Ok(Box::new(KeyValue(RocksDb::open(&folder, mode)?)))
-        })));
+        all.push((
+            "rocksdb",
+            Box::new(move || Ok(Box::new(KeyValue(RocksDb::open(&folder, mode)?)))),
+        ));
     }
     let (folder, runtime) = (place(), Arc::clone(&runtime));
     all.push(("turso", Box::new(move || Ok(Box::new(Turso::open(&folder, &runtime)?)))));
     for (name, file) in [("sqlite", "sqlite:FOLDER/sqlite.db"), ("duckdb", "duckdb:FOLDER/duck")] {
         let url = file.replace("FOLDER", &place().to_string_lossy());
-        all.push((name, Box::new(move || {
-            let opened = seriatim_audit::open(&[&url]);
-            opened.map_err(|error| DriverError::Unable(error.to_string()))
-        })));
+        all.push((
+            name,
+            Box::new(move || {
+                let opened = seriatim_audit::open(&[&url]);
+                opened.map_err(|error| DriverError::Unable(error.to_string()))
+            }),
+        ));
     }
     Ok(all)
 }

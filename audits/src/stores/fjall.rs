@@ -17,8 +17,7 @@ pub struct Fjall {
 
 impl Fjall {
     pub fn open(folder: &Path) -> Result<Fjall, DriverError> {
-        let database =
-            OptimisticTxDatabase::builder(folder.join("fjall")).open().map_err(other)?;
+        let database = OptimisticTxDatabase::builder(folder.join("fjall")).open().map_err(other)?;
         let keys = database.keyspace("all", KeyspaceCreateOptions::default).map_err(other)?;
         Ok(Fjall { database, keys })
     }

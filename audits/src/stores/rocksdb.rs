@@ -97,10 +97,14 @@ impl RocksDb {
         let (database, transaction_options) = if mode.is_optimistic() {
             let database = call!(library, "rocksdb_optimistictransactiondb_open",
                 (Handle, *const c_char, Problem) -> Handle, options, path.as_ptr(), &mut problem);
-            let own =
-                call!(library, "rocksdb_optimistictransaction_options_create", () -> Handle,);
-            call!(library, "rocksdb_optimistictransaction_options_set_set_snapshot",
-                (Handle, c_uchar), own, 1);
+            let own = call!(library, "rocksdb_optimistictransaction_options_create", () -> Handle,);
+            call!(
+                library,
+                "rocksdb_optimistictransaction_options_set_set_snapshot",
+                (Handle, c_uchar),
+                own,
+                1
+            );
             (database, own)
         } else {
             let all = call!(library, "rocksdb_transactiondb_options_create", () -> Handle,);
@@ -108,10 +112,20 @@ impl RocksDb {
                 (Handle, Handle, *const c_char, Problem) -> Handle,
                 options, all, path.as_ptr(), &mut problem);
             let own = call!(library, "rocksdb_transaction_options_create", () -> Handle,);
-            call!(library, "rocksdb_transaction_options_set_set_snapshot",
-                (Handle, c_uchar), own, 1);
-            call!(library, "rocksdb_transaction_options_set_deadlock_detect",
-                (Handle, c_uchar), own, 1);
+            call!(
+                library,
+                "rocksdb_transaction_options_set_set_snapshot",
+                (Handle, c_uchar),
+                own,
+                1
+            );
+            call!(
+                library,
+                "rocksdb_transaction_options_set_deadlock_detect",
+                (Handle, c_uchar),
+                own,
+                1
+            );
             (database, own)
         };
         checked(&library, problem)?;
@@ -162,8 +176,13 @@ impl Store for RocksDb {
         let snapshot =
             call!(it.library, "rocksdb_transaction_get_snapshot", (Handle) -> Handle, handle);
         let read_options = call!(it.library, "rocksdb_readoptions_create", () -> Handle,);
-        call!(it.library, "rocksdb_readoptions_set_snapshot", (Handle, Handle),
-            read_options, snapshot);
+        call!(
+            it.library,
+            "rocksdb_readoptions_set_snapshot",
+            (Handle, Handle),
+            read_options,
+            snapshot
+        );
         let shared = Arc::clone(it);
         Ok(Box::new(RocksDbTxn { shared, handle, snapshot, read_options }))
     }
@@ -217,32 +236,55 @@ impl Txn for RocksDbTxn {
 
     fn put(&mut self, key: &[u8], value: &[u8]) -> Result<(), DriverError> {
         let mut problem = ptr::null_mut();
-        call!(self.shared.library, "rocksdb_transaction_put",
+        call!(
+            self.shared.library,
+            "rocksdb_transaction_put",
             (Handle, *const c_char, usize, *const c_char, usize, Problem),
-            self.handle, key.as_ptr().cast(), key.len(), value.as_ptr().cast(), value.len(),
-            &mut problem);
+            self.handle,
+            key.as_ptr().cast(),
+            key.len(),
+            value.as_ptr().cast(),
+            value.len(),
+            &mut problem
+        );
         checked(&self.shared.library, problem)
     }
 
     fn remove(&mut self, key: &[u8]) -> Result<(), DriverError> {
         let mut problem = ptr::null_mut();
-        call!(self.shared.library, "rocksdb_transaction_delete",
+        call!(
+            self.shared.library,
+            "rocksdb_transaction_delete",
             (Handle, *const c_char, usize, Problem),
-            self.handle, key.as_ptr().cast(), key.len(), &mut problem);
+            self.handle,
+            key.as_ptr().cast(),
+            key.len(),
+            &mut problem
+        );
         checked(&self.shared.library, problem)
     }
 
     fn commit(self: Box<Self>) -> Result<(), DriverError> {
         let mut problem = ptr::null_mut();
-        call!(self.shared.library, "rocksdb_transaction_commit", (Handle, Problem),
-            self.handle, &mut problem);
+        call!(
+            self.shared.library,
+            "rocksdb_transaction_commit",
+            (Handle, Problem),
+            self.handle,
+            &mut problem
+        );
         checked(&self.shared.library, problem)
     }
 
     fn rollback(self: Box<Self>) -> Result<(), DriverError> {
         let mut problem = ptr::null_mut();
-        call!(self.shared.library, "rocksdb_transaction_rollback", (Handle, Problem),
-            self.handle, &mut problem);
+        call!(
+            self.shared.library,
+            "rocksdb_transaction_rollback",
+            (Handle, Problem),
+            self.handle,
+            &mut problem
+        );
         checked(&self.shared.library, problem)
     }
 }
@@ -267,8 +309,12 @@ impl Drop for RocksDbTxn {
 impl Shared {
     fn close(&mut self) -> Result<c_int, DriverError> {
         match self.mode.is_optimistic() {
-            true => call!(self.library, "rocksdb_optimistictransactiondb_close", (Handle),
-                self.database),
+            true => call!(
+                self.library,
+                "rocksdb_optimistictransactiondb_close",
+                (Handle),
+                self.database
+            ),
             false => call!(self.library, "rocksdb_transactiondb_close", (Handle), self.database),
         }
         Ok(0)

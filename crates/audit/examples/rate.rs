@@ -2,10 +2,10 @@
 //! takes:
 //!
 //! ```sh
-//! cargo run --release -p seriatim-audit --example rate -- URL SESSIONS SECONDS TIMES
+//! cargo run --release -p seriatim-audit --example rate -- URL SETTING WORKLOAD SESSIONS SECONDS TIMES
 //! ```
 
-use seriatim_audit::{Audit, Setting, Workload, audit, open};
+use seriatim_audit::{Audit, Setting, Shape, Workload, audit, open};
 use std::time::Duration;
 
 /// The most memory that this process has had, in MB.
@@ -19,6 +19,8 @@ fn memory_max() -> u64 {
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let mut words = std::env::args().skip(1);
     let url = words.next().ok_or("which URL?")?;
+    let setting: Setting = words.next().ok_or("which setting?")?.parse()?;
+    let workload: Workload = words.next().ok_or("which workload?")?.parse()?;
     let mut number = |usual: u64| words.next().map_or(Ok(usual), |word| word.parse());
     let (sessions, seconds, times) = (number(16)?, number(10)?, number(3)?);
     let driver = open(&[url])?;
@@ -28,11 +30,13 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             let asked = Audit {
                 sessions: u32::try_from(sessions)?,
                 duration: Duration::from_secs(seconds),
-                workload: Some(Workload::General),
+                workload: Some(workload),
+                // As fast as they can: nobody pauses, and few meet.
+                shape: Some(Shape { keys: 20, pause_max: 0, ..Shape::default() }),
                 seed: time,
                 is_recorded,
                 output: is_recorded.then(|| output.clone()),
-                ..Audit::new(Setting::ReadCommitted)
+                ..Audit::new(setting)
             };
             let audited = audit(driver.as_ref(), &asked)?;
             let rate = audited.tally.attempted() as f64 / audited.time.as_secs_f64();

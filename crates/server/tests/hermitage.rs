@@ -140,7 +140,7 @@ fn a_real_postgresql_gives_the_same_table() {
     real.create_database(&database);
     let mut stage = Stage::new(actors(&real, &database), None, BLOCKED_AFTER).unwrap();
     for scenario in &SCENARIOS {
-        for (place, (level, _)) in LEVELS.iter().enumerate() {
+        for (level, _, column) in LEVELS {
             let run = stage.play(scenario, &begin(level), &own_order(scenario)).unwrap();
             let expected = hermitage_table::cell(column, scenario.name) == 'x';
             assert_eq!((scenario.happened)(&run), expected, "{} {level}: {run:?}", scenario.name);
