@@ -49,7 +49,8 @@ start_galeras $galera_ports &
 cluster=$!
 start_postgres postgres "$pg"
 start_standby standby "$standby" "$pg"
-start_mariadb mariadb "$maria"
+# Texts compare as those of the mock do.
+start_mariadb mariadb "$maria" --character-set-server=utf8mb4 --collation-server=utf8mb4_bin
 start_mariadb mariadb-snapshot "$snapshot" --innodb-snapshot-isolation=ON
 start_redis redis "$redis" --repl-diskless-sync-delay 0
 start_redis replica "$replica" --replicaof 127.0.0.1 "$redis"

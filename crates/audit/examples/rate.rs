@@ -1,8 +1,8 @@
 //! How fast sessions are with and without a recording and its check, and how much memory that
-//! takes:
+//! takes; the numbers are sessions, seconds and times:
 //!
 //! ```sh
-//! cargo run --release -p seriatim-audit --example rate -- URL SETTING WORKLOAD SESSIONS SECONDS TIMES
+//! cargo run --release -p seriatim-audit --example rate -- URL SETTING WORKLOAD 16 6 3
 //! ```
 
 use seriatim_audit::{Audit, Setting, Shape, Workload, audit, open};

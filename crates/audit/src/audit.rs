@@ -3,7 +3,7 @@
 use crate::adaptive::Scheduler;
 use crate::again::{RecordedRound, Recording};
 use crate::audited::{Audited, Watcher};
-use crate::driver::Driver;
+use crate::driver::{Driver, DriverError};
 use crate::error::AuditError;
 use crate::fault::{Fault, Saboteur};
 use crate::judge::{Finished, Judge};
@@ -115,7 +115,7 @@ impl Audit {
             .map_err(AuditError::from)
             .and_then(|()| self.rounds(driver, server, &recorder, watcher, is_asked_to_end));
         // Whatever happened, nothing is left behind if that is possible.
-        let cleaned = driver.clean_up();
+        let cleaned = self.clean_up(driver);
         let mut audited = audited?;
         audited.unwritten = recorder.finish().err();
         let left = cleaned.err().map(|error| {
@@ -124,6 +124,18 @@ impl Audit {
         });
         audited.problem = audited.problem.take().or(left);
         Ok(audited)
+    }
+
+    /// Takes away what was made. A server that a fault has stopped just now is waited for.
+    fn clean_up(&self, driver: &dyn Driver) -> Result<(), DriverError> {
+        let begun = Instant::now();
+        loop {
+            let cleaned = driver.clean_up();
+            if cleaned.is_ok() || self.faults.is_empty() || begun.elapsed() > CLEAN_MAX {
+                return cleaned;
+            }
+            std::thread::sleep(MAKE_PAUSE);
+        }
     }
 
     fn is_possible(&self, driver: &dyn Driver) -> Result<(), AuditError> {
@@ -270,6 +282,8 @@ impl Audit {
 /// How often registers are made again if servers are stopped meanwhile, and how long to wait.
 const MAKE_TRIES: u32 = 100;
 const MAKE_PAUSE: Duration = Duration::from_millis(300);
+/// How long it is tried to take away what was made.
+const CLEAN_MAX: Duration = Duration::from_secs(20);
 
 /// Checks a recording again, round by round.
 pub fn audit_again(

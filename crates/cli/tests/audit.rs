@@ -130,7 +130,7 @@ fn the_mock_like_postgresql_has_the_matrix_of_a_real_one() {
     assert_eq!(code, Some(0), "{lines}{errors}");
     let lines: Vec<serde_json::Value> =
         lines.lines().map(|line| serde_json::from_str(line).unwrap()).collect();
-    let rows: Vec<Vec<String>> = lines.iter().map(|line| violated_in(line)).collect();
+    let rows: Vec<Vec<String>> = lines.iter().map(violated_in).collect();
     assert!(rows[0].contains(&"si".to_owned()) && !rows[0].contains(&"rc".to_owned()), "{rows:?}");
     assert_eq!(rows[1..], [vec!["ser".to_owned()], vec![]]);
 }

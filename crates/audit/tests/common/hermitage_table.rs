@@ -1,5 +1,5 @@
-//! What the scenarios of Hermitage were seen to do on real databases, in `data/hermitage.tsv`: `x` the
-//! anomaly happened, `.` it did not, `o` it did, but not in the order of the scenario's steps.
+//! What the scenarios of Hermitage were seen to do on real databases, in `data/hermitage.tsv`: `x`
+//! the anomaly happened, `.` it did not, `o` it did, but not in the order of the scenario's steps.
 
 /// The column of a database at a setting: of each scenario its name and what happened.
 pub fn column(name: &str) -> Vec<(&'static str, char)> {
