@@ -40,12 +40,15 @@ fn asked() -> Result<Asked, String> {
 
 type Opened = Result<Box<dyn Driver>, DriverError>;
 
+/// A database that is not open yet, by the name that asks for it.
+type Named = (&'static str, Box<dyn Fn() -> Opened>);
+
 /// All databases, in a folder; each is opened when its turn comes.
-fn databases(folder: &Path) -> Result<Vec<(&'static str, Box<dyn Fn() -> Opened>)>, String> {
+fn databases(folder: &Path) -> Result<Vec<Named>, String> {
     let runtime = tokio::runtime::Builder::new_multi_thread().enable_all().build();
     let runtime = Arc::new(runtime.map_err(|error| error.to_string())?);
     let place = || folder.to_owned();
-    let mut all: Vec<(&'static str, Box<dyn Fn() -> Opened>)> = Vec::new();
+    let mut all: Vec<Named> = Vec::new();
     let folder = place();
     all.push(("redb", Box::new(move || Ok(Box::new(KeyValue(Redb::open(&folder)?))))));
     let folder = place();

@@ -241,4 +241,37 @@ mod tests {
         assert!(problem("-- transaction weight 4294967295\n").contains("at most 1000"));
         assert!(problem("").contains("no `-- transaction`"));
     }
+
+    /// What templates are made of, and what is almost that.
+    const PIECES: [&str; 14] = [
+        "-- transaction",
+        " withdraw",
+        " weight ",
+        "3",
+        "99999999999",
+        "\n",
+        "SELECT",
+        " {a}",
+        "{register}",
+        "{new}",
+        "{",
+        ";",
+        " -- reads a",
+        " -- appends b",
+    ];
+
+    proptest::proptest! {
+        #[test]
+        fn any_text_is_refused_or_can_be_sent(
+            pieces in proptest::collection::vec(proptest::sample::select(&PIECES[..]), 0..40),
+            seed in 0_u64..9,
+        ) {
+            if let Ok(template) = Template::parse(&pieces.concat()) {
+                let statements = template.example(seed);
+                proptest::prop_assert!(!statements.is_empty());
+                let is_filled = |text: &String| !text.contains('{');
+                proptest::prop_assert!(statements.iter().all(is_filled), "{:?}", statements);
+            }
+        }
+    }
 }
